@@ -1,0 +1,64 @@
+package sms
+
+// A Code is the protocol-neutral result of a request. Each protocol maps every
+// Code to its own status and back in one table.
+type Code uint8
+
+// The codes. What a caller may do about one follows from Retryable.
+const (
+	OK               Code = iota
+	Malformed             // the PDU cannot be read
+	BadState              // not allowed in this state of the session
+	AlreadyBound          // a second login on one session
+	BindFailed            // wrong credentials, or this account may not bind so
+	BadSource             // source address not valid or not allowed
+	BadDestination        // destination address not valid, or no route leads there
+	BadLength             // length of the text not valid
+	BadSchedule           // delivery time not valid
+	BadValidity           // validity period not valid
+	BadParameter          // another field is not valid
+	Throttled             // too fast: the same message is welcome later
+	QueueFull             // no room: the same message is welcome later
+	TemporaryFailure      // could not be done now: the same message is welcome later
+	Rejected              // refused for good
+	Unsupported           // the request is not one this side knows
+	Timeout               // no answer came in time
+	SystemError           // the fault is on the answering side
+	codes
+)
+
+var codeNames = [codes]string{
+	"ok", "malformed", "bad_state", "already_bound", "bind_failed", "bad_source",
+	"bad_destination", "bad_length", "bad_schedule", "bad_validity", "bad_parameter",
+	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
+	"system_error",
+}
+
+// Codes lists every Code in order, for tables and tests that must cover all.
+func Codes() []Code {
+	all := make([]Code, codes)
+	for i := range all {
+		all[i] = Code(i)
+	}
+	return all
+}
+
+// String gives the code's name as it stands in metrics and logs.
+func (c Code) String() string {
+	if c < codes {
+		return codeNames[c]
+	}
+	return "unknown"
+}
+
+// Retryable tells whether the same message may succeed when sent again later.
+func (c Code) Retryable() bool {
+	switch c {
+	case Throttled, QueueFull, TemporaryFailure, SystemError, Timeout:
+		return true
+	}
+	return false
+}
+
+// SlowDown tells whether the peer asked us to send slower.
+func (c Code) SlowDown() bool { return c == Throttled || c == QueueFull }
