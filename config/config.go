@@ -1,0 +1,161 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"pmg/protocols"
+)
+
+// The words of options that have a fixed set of them.
+const (
+	Pipeline = "pipeline" // architecture
+	Classic  = "classic"
+
+	In  = "in" // direction: we listen
+	Out = "out"
+
+	Delay  = "delay" // queue_full
+	Refuse = "refuse"
+
+	Resend = "resend" // on_unknown
+	Fail   = "fail"
+
+	Failover = "failover" // policy
+	Weighted = "weighted"
+)
+
+// Config is the whole configuration, with every default filled in.
+type Config struct {
+	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline|classic" live:"no" doc:"How the gateway moves messages: pipeline is ten stages whatever the number of connections, classic is two goroutines per connection, kept to compare with."`
+	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
+	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
+	Store        Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
+	Admin        Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
+	Limits       Limits      `yaml:"limits" live:"no" doc:"What bounds memory and time, so that no peer can use up the gateway."`
+	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"Who may log in to the in connectors."`
+	Connectors   []Connector `yaml:"connectors" live:"no" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
+	Routes       []Route     `yaml:"routes" live:"yes" doc:"Which connector a message leaves by. The first route that matches wins; a message that none matches is refused."`
+}
+
+// Log is the gateway's own log.
+type Log struct {
+	Level  string `yaml:"level" default:"info" enum:"trace|debug|info|warn|error" live:"yes" doc:"The least important entries to write. trace and debug write an entry per message and cost speed."`
+	Format string `yaml:"format" default:"auto" enum:"auto|json|console" live:"no" doc:"json is for machines, console for people; auto is console on a terminal and json elsewhere."`
+}
+
+// PDULog is the log of every PDU.
+type PDULog struct {
+	Dir         string        `yaml:"dir" default:"pdulog" live:"no" doc:"Directory of the files, one per connector. It is made when missing."`
+	Enabled     bool          `yaml:"enabled" default:"true" live:"no" doc:"Whether PDUs are logged at all."`
+	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false only their lengths are, for privacy; such lines cannot be converted back into PDUs."`
+	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
+	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"A file older than this is rotated; 0s rotates by size only."`
+	Keep        int           `yaml:"keep" default:"14" range:"0.." live:"no" doc:"Rotated files kept per connector, the oldest going first; 0 keeps all."`
+	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"Rotated files older than this are removed; 0s keeps them whatever their age."`
+	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed with gzip."`
+	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest a line waits in memory before it is written. Longer costs less and loses more when the machine dies."`
+}
+
+// Store is where accepted messages wait.
+type Store struct {
+	Engine string `yaml:"engine" default:"memory" enum:"memory" live:"no" doc:"memory forgets waiting messages when the gateway stops."`
+	Dir    string `yaml:"dir" default:"data" live:"no" doc:"Directory for what must outlive a restart. It is made when missing."`
+}
+
+// Admin is the HTTP listener for operators.
+type Admin struct {
+	Address string `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. It has no login: keep it on loopback or behind a proxy."`
+	Pprof   bool   `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof. They slow the gateway while they are taken."`
+}
+
+// Limits bound memory and time.
+type Limits struct {
+	MaxPDU            Size          `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is cut off."`
+	MaxJobs           int           `yaml:"max_jobs" default:"100000" range:"1000.." live:"no" doc:"Live jobs in the pipeline above which nothing more is read until some are done. This bounds memory, about 1 KiB each."`
+	Unsent            Size          `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that it has more is cut off."`
+	PrebindPerAddress int           `yaml:"prebind_per_address" default:"20" range:"1.." live:"no" doc:"Connections of one IP address that may be open without having logged in. Further ones are closed at once."`
+	DrainTimeout      time.Duration `yaml:"drain_timeout" default:"30s" range:"0s..1h" live:"no" doc:"How long a stopping gateway waits for answers that are still due."`
+}
+
+// Account is a client that may log in.
+type Account struct {
+	SystemID    string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters."`
+	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). Refer to a plain one with ${ENV:NAME} or ${FILE:/path} rather than writing it here."`
+	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may come from, as 192.0.2.0/24 or 192.0.2.1; any when empty."`
+	MaxSessions int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number."`
+	Bind        []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
+	Rate        int                  `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, each session counted by itself with the others. Faster ones are answered later, and then throttled; 0 is any rate."`
+}
+
+// Connector is a named pool of sessions of one protocol.
+type Connector struct {
+	Name      string `yaml:"name" required:"yes" live:"no" doc:"Its name in routes, logs and metrics, and of its pdu log file: letters, digits, '-' and '_'."`
+	Direction string `yaml:"direction" required:"yes" enum:"in|out" live:"no" doc:"in listens for clients, out connects to an SMSC."`
+	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"The protocol it speaks."`
+
+	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
+	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
+	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"no" doc:"Sessions open at the same time. An in connector that has so many refuses further ones, an out connector opens so many."`
+	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"no" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10."`
+
+	SystemID     string             `yaml:"system_id" live:"no" doc:"What an out connector logs in as (required), and what an in connector calls itself when a client logs in."`
+	Password     string             `yaml:"password" secret:"yes" only:"out" live:"no" doc:"What it logs in with. SMPP 3.4 allows 8 characters."`
+	SystemType   string             `yaml:"system_type" only:"out" live:"no" doc:"The kind of client it says it is, where the SMSC asks for one."`
+	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
+	AddressRange string             `yaml:"address_range" only:"out" live:"no" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
+
+	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions are kept open without anything to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
+	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"no" doc:"A session without a message for so long logs out; 0s keeps it."`
+
+	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"no" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
+	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"no" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory, about 1 KiB each."`
+	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"no" doc:"What a client meets when the queue is full: delay answers when there is room, which slows it down, refuse says at once that the queue is full."`
+	QueueWait time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"no" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
+
+	ThrottlePause   time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"no" doc:"How long nothing is sent after the peer said that it is throttling us or that its queue is full."`
+	ConnectTimeout  time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"no" doc:"How long connecting may take before the next address is tried."`
+	ReconnectDelay  time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"no" doc:"Pause between a failed or lost session and the next attempt."`
+	BindTimeout     time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"no" doc:"How long a connection may be open without having logged in."`
+	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"no" doc:"Silence after which the peer is asked whether it lives; 0s never asks, so a dead peer is noticed late."`
+	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"no" doc:"How long an answer may take before the session is given up."`
+
+	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"no" doc:"What happens to a message whose answer never came: resend may deliver it twice, fail may not deliver it."`
+	MaxAttempts int           `yaml:"max_attempts" default:"0" range:"0..1000" live:"no" doc:"Times a message is sent before it is given up; 0 is no limit but its validity."`
+	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"no" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
+}
+
+// Listens tells whether clients connect to it.
+func (c *Connector) Listens() bool { return c.Direction == In }
+
+// IsStatic tells whether its sessions are kept open without anything to send.
+func (c *Connector) IsStatic() bool {
+	if c.Static != nil {
+		return *c.Static
+	}
+	return c.Bind != protocols.Transmitter
+}
+
+// AllAddresses is Address, when given, and then Addresses.
+func (c *Connector) AllAddresses() []string {
+	if c.Address == "" {
+		return c.Addresses
+	}
+	return append([]string{c.Address}, c.Addresses...)
+}
+
+// Route sends the messages that match all it asks for to its targets.
+type Route struct {
+	Account     string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
+	From        string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
+	Destination string   `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits; a leading '+' makes no difference."`
+	Source      string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
+	To          []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector, a list of them, or a list of {connector, weight}."`
+	Policy      string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first connector of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
+}
+
+// Target is a connector that a route leads to.
+type Target struct {
+	Connector string `yaml:"connector" required:"yes" live:"yes" doc:"The connector's name."`
+	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
+}

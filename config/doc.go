@@ -1,0 +1,32 @@
+// Package config is what can be set: one YAML file, checked before it is used.
+//
+// # One source
+//
+// The structs of config.go are the only list of options. From the tags of a
+// field come its key, default, check, documentation and reload behaviour, so an
+// option is added by adding one line:
+//
+//	yaml:"window"       the key
+//	default:"10"        the value when the file does not give one
+//	in:"1000"           the default of an in connector, where it differs
+//	range:"1..1000"     both ends included; an end may be left out
+//	enum:"a|b"          the words allowed
+//	required:"yes"      there is no default
+//	only:"out"          has no effect on the other kind of connector
+//	secret:"yes"        never shown
+//	live:"yes"          SIGHUP applies a change; "no": a restart does
+//	doc:"…"             what it does, and what happens when you turn it
+//
+// # From file to Config
+//
+//	bytes ─► YAML tree ─► decode (keys, types, ranges, references) ─► check (what must fit together) ─► Config
+//
+// Every step collects its problems, each with its line, so that one run shows
+// them all. A value may contain ${ENV:NAME} or ${FILE:/path}, which is replaced
+// while decoding; a relative path is relative to the file it stands in.
+//
+// # Start reading
+//
+// config.go (the options), load.go (the steps), then decode.go and check.go;
+// describe.go and write.go turn the same tags into documentation and files.
+package config
