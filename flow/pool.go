@@ -1,0 +1,109 @@
+package flow
+
+import "sync"
+
+// A Pool holds jobs for reuse. Stages take and return them through a Cache each,
+// so the pool's lock is taken once per cacheRefill jobs.
+type Pool[J any] struct {
+	mu    sync.Mutex
+	free  []*J
+	taken int64 // handed to caches, not yet returned by them
+	locks int64
+
+	make  func() *J
+	reset func(*J) // empties a job before its next use
+	ref   func(*J) *Ref
+}
+
+const (
+	cacheRefill = 32
+	cacheLimit  = 2 * cacheRefill
+)
+
+// NewPool makes a pool of jobs. ref finds a job's reference count; reset empties
+// a job that nobody refers to any more.
+func NewPool[J any](newJob func() *J, reset func(*J), ref func(*J) *Ref) *Pool[J] {
+	return &Pool[J]{make: newJob, reset: reset, ref: ref}
+}
+
+// Live tells how many jobs are outside the pool. Caches may hold some of them:
+// it is exact once they are drained.
+func (p *Pool[J]) Live() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken
+}
+
+// Locks tells how often the pool's lock was taken by caches.
+func (p *Pool[J]) Locks() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.locks
+}
+
+// NewCache gives one user of the pool its own shelf.
+func (p *Pool[J]) NewCache() Cache[J] { return Cache[J]{pool: p} }
+
+// A Cache is one user's shelf of a Pool. It is not safe for concurrent use.
+type Cache[J any] struct {
+	pool *Pool[J]
+	free []*J
+}
+
+// Get takes an empty job with one reference.
+func (c *Cache[J]) Get() *J {
+	if len(c.free) == 0 {
+		c.refill()
+	}
+	n := len(c.free) - 1
+	j := c.free[n]
+	c.free = c.free[:n]
+	c.pool.ref(j).acquire()
+	return j
+}
+
+func (c *Cache[J]) refill() {
+	p := c.pool
+	p.mu.Lock()
+	p.locks++
+	p.taken += cacheRefill
+	n := max(0, len(p.free)-cacheRefill)
+	c.free = append(c.free, p.free[n:]...)
+	clear(p.free[n:])
+	p.free = p.free[:n]
+	p.mu.Unlock()
+	for len(c.free) < cacheRefill {
+		c.free = append(c.free, p.make())
+	}
+}
+
+// Release gives up one reference to j. After the last one j is emptied and
+// waits for its next use.
+func (c *Cache[J]) Release(j *J) {
+	if !c.pool.ref(j).release() {
+		return
+	}
+	c.pool.reset(j)
+	if quarantine {
+		c.free = append(c.free, c.pool.make()) // j stays dead, so that a later use of it shows
+	} else {
+		c.free = append(c.free, j)
+	}
+	if len(c.free) >= cacheLimit {
+		c.put(cacheRefill)
+	}
+}
+
+// Drain returns every job on the shelf to the pool.
+func (c *Cache[J]) Drain() { c.put(len(c.free)) }
+
+func (c *Cache[J]) put(count int) {
+	p, n := c.pool, len(c.free)-count
+	p.mu.Lock()
+	p.locks++
+	p.taken -= int64(count)
+	p.free = append(p.free, c.free[n:]...)
+	p.mu.Unlock()
+	clear(c.free[n:])
+	c.free = c.free[:n]
+}

@@ -1,0 +1,22 @@
+//go:build !pmgdebug
+
+package flow
+
+import "sync/atomic"
+
+// quarantine keeps released jobs from being used again, in the debug build.
+const quarantine = false
+
+// A Ref counts who refers to a job. The zero Ref belongs to a job in the pool.
+type Ref struct{ n atomic.Int32 }
+
+func (r *Ref) acquire() { r.n.Store(1) }
+
+// Retain adds a reference. Only a holder may call it.
+func (r *Ref) Retain() { r.n.Add(1) }
+
+// release tells whether that was the last reference. A sole holder needs no
+// read-modify-write: nobody else can change the count.
+func (r *Ref) release() bool { return r.n.Load() == 1 || r.n.Add(-1) == 0 }
+
+func (r *Ref) alive() {}

@@ -1,0 +1,79 @@
+package flow
+
+import "time"
+
+// A Stage turns jobs into jobs. Work is never called concurrently on one value,
+// so its fields need no locks. It owns the job it is given and gives it up
+// exactly once: hands it on with Out.To, releases it, or keeps it until it can
+// do either.
+type Stage[J any] interface {
+	Work(out *Out[J], j *J)
+}
+
+// A Flusher is a Stage that wants to know when a batch is over.
+type Flusher[J any] interface{ Flush(out *Out[J]) }
+
+// A Ticker is a Stage that does something at times. Tick is called once when the
+// pipeline starts, then whenever the time it returned last, or asked for since
+// with Out.TickIn, has passed. 0 means: not until TickIn.
+type Ticker[J any] interface {
+	Tick(out *Out[J]) time.Duration
+}
+
+// A Source is a Stage that also waits for the outside. Its work is done on its
+// own goroutine only.
+type Source[J any] interface {
+	Stage[J]
+	// Wait parks until something outside is ready, Wake is called, or until
+	// (Unix nanoseconds, 0: forever) has come.
+	Wait(until int64)
+	// Wake ends a Wait, or the next one if none is going on. Any goroutine may call it.
+	Wake()
+	// Poll handles what is ready outside, without waiting.
+	Poll(out *Out[J])
+}
+
+// A Closer is a Stage that has something to give back when the pipeline ends.
+type Closer interface{ Close() error }
+
+// A Spec is one row of the pipeline.
+type Spec[D, J any] struct {
+	Name string   // metric label, log attribute, row of the diagram
+	Doc  string   // one line, for ARCHITECTURE.md and `pmg stages`
+	To   []string // the rows it may hand jobs to
+	New  func(D) (Stage[J], error)
+}
+
+
+// Out is what a stage sends its jobs on with. It belongs to the stage.
+type Out[J any] struct {
+	row   *row[J]
+	lists [][]*J // by target row
+	used  uint32 // rows whose list is not empty
+	now   int64
+	cache Cache[J]
+}
+
+// To hands j to the row with that index in the table.
+func (o *Out[J]) To(row int, j *J) {
+	o.row.p.check(o.row, row, j)
+	o.lists[row] = append(o.lists[row], j)
+	o.used |= 1 << row
+}
+
+// Now is the time of the batch in Unix nanoseconds. It never goes back: it is
+// the wall clock of the start of the process plus the monotonic time since.
+func (o *Out[J]) Now() int64 { return o.now }
+
+// Get takes an empty job.
+func (o *Out[J]) Get() *J { return o.cache.Get() }
+
+// Release gives up one reference to j; the last one sends it back to the pool.
+func (o *Out[J]) Release(j *J) { o.cache.Release(j) }
+
+// TickIn asks for a call of Tick after d at the latest.
+func (o *Out[J]) TickIn(d time.Duration) { o.row.tickAt(o.now + int64(d)) }
+
+// Go runs f, which may wait, outside the stages: in a bounded pool. The job it
+// returns goes to the row; nil is fine.
+func (o *Out[J]) Go(row int, f func() *J) { o.row.p.waiters.run(row, f) }

@@ -1,0 +1,94 @@
+package flow
+
+import "math"
+
+// Stats is what the runner counts for each stage. Times are in nanoseconds.
+type Stats struct {
+	Name     string
+	In, Out  int64 // jobs taken and handed on
+	Batches  int64
+	Panics   int64
+	Locks    int64 // acquisitions of the ring's lock
+	Depth    int   // jobs in the ring right now
+	MaxBatch int64
+	Work     Spread // time at work, per batch
+}
+
+// A Spread sums up durations.
+type Spread struct {
+	Count    int64
+	Min, Max int64
+	Sum      float64
+	Squares  float64
+}
+
+// Add takes one duration into account.
+func (s *Spread) Add(ns int64) {
+	if s.Count == 0 || ns < s.Min {
+		s.Min = ns
+	}
+	s.Max = max(s.Max, ns)
+	s.Count++
+	s.Sum += float64(ns)
+	s.Squares += float64(ns) * float64(ns)
+}
+
+// Merge takes all of o into account.
+func (s *Spread) Merge(o Spread) {
+	if o.Count == 0 {
+		return
+	}
+	if s.Count == 0 || o.Min < s.Min {
+		s.Min = o.Min
+	}
+	s.Max = max(s.Max, o.Max)
+	s.Count += o.Count
+	s.Sum += o.Sum
+	s.Squares += o.Squares
+}
+
+// Mean is the mean duration, 0 when there was none.
+func (s Spread) Mean() float64 {
+	if s.Count == 0 {
+		return 0
+	}
+	return s.Sum / float64(s.Count)
+}
+
+// StdDev is the standard deviation of the durations.
+func (s Spread) StdDev() float64 {
+	if s.Count == 0 {
+		return 0
+	}
+	m := s.Mean()
+	return math.Sqrt(max(0, s.Squares/float64(s.Count)-m*m))
+}
+
+func (s *Stats) batch(jobs int, ns int64) {
+	s.In += int64(jobs)
+	s.Batches++
+	s.MaxBatch = max(s.MaxBatch, int64(jobs))
+	s.Work.Add(ns)
+}
+
+func (s *Stats) add(o *Stats) {
+	s.In += o.In
+	s.Out += o.Out
+	s.Batches += o.Batches
+	s.Panics += o.Panics
+	s.Locks += o.Locks
+	s.MaxBatch = max(s.MaxBatch, o.MaxBatch)
+	s.Work.Merge(o.Work)
+}
+
+// Stats tells what each stage did so far, in the order of the table.
+func (p *Pipeline[J]) Stats() []Stats {
+	all := make([]Stats, len(p.rows))
+	for i, r := range p.rows {
+		r.mu.Lock()
+		all[i] = r.shared
+		all[i].Name, all[i].Depth = r.name, len(r.ring)
+		r.mu.Unlock()
+	}
+	return all
+}
