@@ -1,0 +1,91 @@
+package smpp
+
+// An SM is the body of submit_sm and deliver_sm (§4.4.1, §4.6.1).
+type SM struct {
+	ServiceType          []byte
+	SourceAddr           []byte
+	DestAddr             []byte
+	ScheduleDeliveryTime []byte
+	ValidityPeriod       []byte
+	ShortMessage         []byte // at most 255 octets
+	TLVs                 []byte // the optional parameters as they stand on the wire; walk them with TLVs
+	SourceTON, SourceNPI uint8
+	DestTON, DestNPI     uint8
+	ESMClass             uint8
+	ProtocolID           uint8
+	PriorityFlag         uint8
+	RegisteredDelivery   uint8
+	ReplaceIfPresent     uint8
+	DataCoding           uint8
+	DefaultMsgID         uint8
+}
+
+func (m *SM) walk(w *Walk) {
+	w.CString("service_type", 6, StatusInvSerTyp, &m.ServiceType)
+	w.U8("source_addr_ton", StatusInvSrcTON, &m.SourceTON)
+	w.U8("source_addr_npi", StatusInvSrcNPI, &m.SourceNPI)
+	w.CString("source_addr", 21, StatusInvSrcAdr, &m.SourceAddr)
+	w.U8("dest_addr_ton", StatusInvDstTON, &m.DestTON)
+	w.U8("dest_addr_npi", StatusInvDstNPI, &m.DestNPI)
+	w.CString("destination_addr", 21, StatusInvDstAdr, &m.DestAddr)
+	w.U8("esm_class", StatusInvEsmClass, &m.ESMClass)
+	w.U8("protocol_id", StatusInvCmdLen, &m.ProtocolID)
+	w.U8("priority_flag", StatusInvPrtFlg, &m.PriorityFlag)
+	w.CString("schedule_delivery_time", 17, StatusInvSched, &m.ScheduleDeliveryTime)
+	w.CString("validity_period", 17, StatusInvExpiry, &m.ValidityPeriod)
+	w.U8("registered_delivery", StatusInvRegDlvFlg, &m.RegisteredDelivery)
+	w.U8("replace_if_present_flag", StatusInvRepFlag, &m.ReplaceIfPresent)
+	w.U8("data_coding", StatusInvCmdLen, &m.DataCoding)
+	w.U8("sm_default_msg_id", StatusInvDftMsgID, &m.DefaultMsgID)
+	w.Text("sm_length", "short_message", StatusInvMsgLen, &m.ShortMessage)
+	w.TLVs(&m.TLVs)
+}
+
+// An SMResp is the body of submit_sm_resp and deliver_sm_resp (§4.4.2, §4.6.2).
+// An answer that says no has none by the letter; peers send any of the forms.
+type SMResp struct {
+	Body      bool // there is a body
+	MessageID []byte
+	TLVs      []byte // SMPP 5.0
+}
+
+func (m *SMResp) walk(w *Walk) {
+	if w.Body(&m.Body, "message_id") {
+		w.CString("message_id", 65, StatusInvMsgID, &m.MessageID)
+		w.TLVs(&m.TLVs)
+	}
+}
+
+// A Bind is the body of the three logins (§4.1.1, §4.1.3, §4.1.5).
+type Bind struct {
+	SystemID         []byte
+	Password         []byte
+	SystemType       []byte
+	AddressRange     []byte
+	InterfaceVersion uint8
+	AddrTON, AddrNPI uint8
+}
+
+func (m *Bind) walk(w *Walk) {
+	w.CString("system_id", 16, StatusInvSysID, &m.SystemID)
+	w.Password("password", 9, StatusInvPaswd, &m.Password)
+	w.CString("system_type", 13, StatusInvSysTyp, &m.SystemType)
+	w.U8("interface_version", StatusBindFail, &m.InterfaceVersion)
+	w.U8("addr_ton", StatusBindFail, &m.AddrTON)
+	w.U8("addr_npi", StatusBindFail, &m.AddrNPI)
+	w.CString("address_range", 41, StatusBindFail, &m.AddressRange)
+}
+
+// A BindResp is the body of the answers to a login (§4.1.2, §4.1.4, §4.1.6).
+type BindResp struct {
+	Body     bool // there is a body
+	SystemID []byte
+	TLVs     []byte
+}
+
+func (m *BindResp) walk(w *Walk) {
+	if w.Body(&m.Body, "system_id") {
+		w.CString("system_id", 16, StatusInvSysID, &m.SystemID)
+		w.TLVs(&m.TLVs)
+	}
+}

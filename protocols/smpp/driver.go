@@ -1,0 +1,70 @@
+package smpp
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"pmg/protocols"
+)
+
+// defaultMaxPDU bounds a PDU when Options do not.
+const defaultMaxPDU = 64 << 10
+
+// Options are the driver's own settings.
+type Options struct {
+	MaxPDU int // octets; longer PDUs end the connection. 0: 65536
+}
+
+// A Driver is SMPP for one connector. It implements protocols.Driver.
+type Driver struct{ max int }
+
+// New makes a driver.
+func New(o Options) *Driver {
+	if o.MaxPDU == 0 {
+		o.MaxPDU = defaultMaxPDU
+	}
+	return &Driver{max: o.MaxPDU}
+}
+
+// Name implements protocols.Driver.
+func (d *Driver) Name() string { return "smpp" }
+
+// Commands implements protocols.Driver. The first is every command that is not
+// known.
+func (d *Driver) Commands() []string {
+	names := make([]string, len(commands))
+	for i, c := range commands {
+		names[i] = c.name
+	}
+	return names
+}
+
+// StatusName implements protocols.Driver.
+func (d *Driver) StatusName(status uint32) string { return StatusName(status) }
+
+// NewPDU implements protocols.Driver.
+func (d *Driver) NewPDU() protocols.PDU { return new(PDU) }
+
+// Frame implements protocols.Driver: it asks for the header, then for what the
+// header says.
+func (d *Driver) Frame(b []byte) (int, error) {
+	if len(b) < headerLen {
+		return headerLen, nil
+	}
+	n := binary.BigEndian.Uint32(b)
+	if n < headerLen || uint64(n) > uint64(d.max) {
+		return 0, fmt.Errorf("cannot frame pdu: command_length %d is not within %d and %d", n, headerLen, d.max)
+	}
+	return int(n), nil
+}
+
+// Decode implements protocols.Driver.
+func (d *Driver) Decode(p protocols.PDU, b []byte) error {
+	if len(b) > d.max {
+		return p.(*PDU).lost(b)
+	}
+	return p.(*PDU).Decode(b)
+}
+
+// ParseLog implements protocols.Driver.
+func (d *Driver) ParseLog(p protocols.PDU, line []byte) error { return p.(*PDU).ParseLog(line) }

@@ -1,0 +1,164 @@
+package smpp
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"slices"
+)
+
+// The optional parameters that the driver itself reads or writes.
+const (
+	tagVersion = 0x0210
+	tagPayload = 0x0424
+)
+
+// tlvHeader is the size of a tag and a length.
+const tlvHeader = 4
+
+// A kind tells what the value of an optional parameter is.
+type kind uint8
+
+const (
+	octets  kind = iota // anything
+	integer             // a number of a fixed size
+	cstring             // text that ends in NUL; peers leave the NUL out, or double it
+)
+
+// A parameter is one row of the table of optional parameters.
+type parameter struct {
+	tag  uint16
+	name string
+	kind kind
+	size int // of an integer, in octets
+}
+
+// parameters lists the optional parameters (§5.3.2, and SMPP 5.0's) in order of tag.
+var parameters = [...]parameter{
+	{0x0005, "dest_addr_subunit", integer, 1},
+	{0x0006, "dest_network_type", integer, 1},
+	{0x0007, "dest_bearer_type", integer, 1},
+	{0x0008, "dest_telematics_id", integer, 2},
+	{0x000D, "source_addr_subunit", integer, 1},
+	{0x000E, "source_network_type", integer, 1},
+	{0x000F, "source_bearer_type", integer, 1},
+	{0x0010, "source_telematics_id", integer, 1},
+	{0x0017, "qos_time_to_live", integer, 4},
+	{0x0019, "payload_type", integer, 1},
+	{0x001D, "additional_status_info_text", cstring, 0},
+	{0x001E, "receipted_message_id", cstring, 0},
+	{0x0030, "ms_msg_wait_facilities", integer, 1},
+	{0x0201, "privacy_indicator", integer, 1},
+	{0x0202, "source_subaddress", octets, 0},
+	{0x0203, "dest_subaddress", octets, 0},
+	{0x0204, "user_message_reference", integer, 2},
+	{0x0205, "user_response_code", integer, 1},
+	{0x020A, "source_port", integer, 2},
+	{0x020B, "destination_port", integer, 2},
+	{0x020C, "sar_msg_ref_num", integer, 2},
+	{0x020D, "language_indicator", integer, 1},
+	{0x020E, "sar_total_segments", integer, 1},
+	{0x020F, "sar_segment_seqnum", integer, 1},
+	{tagVersion, "sc_interface_version", integer, 1},
+	{0x0302, "callback_num_pres_ind", integer, 1},
+	{0x0303, "callback_num_atag", octets, 0},
+	{0x0304, "number_of_messages", integer, 1},
+	{0x0381, "callback_num", octets, 0},
+	{0x0420, "dpf_result", integer, 1},
+	{0x0421, "set_dpf", integer, 1},
+	{0x0422, "ms_availability_status", integer, 1},
+	{0x0423, "network_error_code", octets, 0},
+	{tagPayload, "message_payload", octets, 0},
+	{0x0425, "delivery_failure_reason", integer, 1},
+	{0x0426, "more_messages_to_send", integer, 1},
+	{0x0427, "message_state", integer, 1},
+	{0x0428, "congestion_state", integer, 1},
+	{0x0501, "ussd_service_op", integer, 1},
+	{0x0600, "broadcast_channel_indicator", integer, 1},
+	{0x0601, "broadcast_content_type", octets, 0},
+	{0x0602, "broadcast_content_type_info", octets, 0},
+	{0x0603, "broadcast_message_class", integer, 1},
+	{0x0604, "broadcast_rep_num", integer, 2},
+	{0x0605, "broadcast_frequency_interval", octets, 0},
+	{0x0606, "broadcast_area_identifier", octets, 0},
+	{0x0607, "broadcast_error_status", integer, 4},
+	{0x0608, "broadcast_area_success", integer, 1},
+	{0x0609, "broadcast_end_time", cstring, 0},
+	{0x060A, "broadcast_service_group", octets, 0},
+	{0x060B, "billing_identification", octets, 0},
+	{0x060D, "source_network_id", cstring, 0},
+	{0x060E, "dest_network_id", cstring, 0},
+	{0x060F, "source_node_id", octets, 0},
+	{0x0610, "dest_node_id", octets, 0},
+	{0x0611, "dest_addr_np_resolution", integer, 1},
+	{0x0612, "dest_addr_np_information", octets, 0},
+	{0x0613, "dest_addr_np_country", octets, 0},
+	{0x1201, "display_time", integer, 1},
+	{0x1203, "sms_signal", integer, 2},
+	{0x1204, "ms_validity", octets, 0},
+	{0x130C, "alert_on_message_delivery", octets, 0},
+	{0x1380, "its_reply_type", integer, 1},
+	{0x1383, "its_session_info", integer, 2},
+}
+
+// findTag gives the row of a tag, nil for one that is not assigned.
+func findTag(tag uint16) *parameter {
+	i, ok := slices.BinarySearchFunc(parameters[:], tag, func(p parameter, t uint16) int { return cmp.Compare(p.tag, t) })
+	if !ok {
+		return nil
+	}
+	return &parameters[i]
+}
+
+// findParameter gives the row with that name, nil if there is none.
+func findParameter(name []byte) *parameter {
+	for i := range parameters {
+		if parameters[i].name == string(name) {
+			return &parameters[i]
+		}
+	}
+	return nil
+}
+
+// TLVs walks the optional parameters of b (§3.2.4), which a decoded PDU has
+// already checked. It stops at one that is cut off.
+func TLVs(b []byte) iter.Seq2[uint16, []byte] {
+	return func(yield func(uint16, []byte) bool) {
+		for len(b) >= tlvHeader {
+			tag, n := binary.BigEndian.Uint16(b), int(binary.BigEndian.Uint16(b[2:]))
+			if b = b[tlvHeader:]; n > len(b) || !yield(tag, b[:n]) {
+				return
+			}
+			b = b[n:]
+		}
+	}
+}
+
+// FindTLV gives the first value with that tag.
+func FindTLV(b []byte, tag uint16) (value []byte, ok bool) {
+	for t, v := range TLVs(b) {
+		if t == tag {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// AppendTLV appends an optional parameter. Its value has at most 65535 octets.
+func AppendTLV(b []byte, tag uint16, value []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, tag)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(value)))
+	return append(b, value...)
+}
+
+// checkTLVs tells whether b is nothing but whole optional parameters.
+func checkTLVs(b []byte) bool {
+	for len(b) >= tlvHeader {
+		n := tlvHeader + int(binary.BigEndian.Uint16(b[2:]))
+		if n > len(b) {
+			return false
+		}
+		b = b[n:]
+	}
+	return len(b) == 0
+}

@@ -1,0 +1,165 @@
+package smpp
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// A mode is what a Walk does with the fields it is led along.
+type mode uint8
+
+const (
+	read  mode = iota // takes them from the wire
+	write             // puts them on the wire
+	show              // prints them, as the pdu log does
+	scan              // takes them from what show printed
+	visit             // hands them to a function
+)
+
+// A Walk is led along the fields of a body, in wire order, and reads, writes or
+// prints each. The first field that cannot be read ends a reading walk: those
+// after it keep what they had.
+//
+// Reading and writing are the hot path: the short methods below take the usual
+// case and leave the others to textual modes in walk_text.go.
+type Walk struct {
+	b    []byte // read, scan: what is left; write, show: what there is
+	err  *Error
+	mode mode
+	text bool // show: print message texts
+	keep bool // show: print the next string even when it is empty
+	own  *[]byte
+	call func(name string, value any) // visit
+}
+
+// U8 is an integer of one octet. status is the command_status of a PDU that
+// ends before it.
+func (w *Walk) U8(name string, status uint32, v *uint8) {
+	switch {
+	case w.mode == write:
+		w.b = append(w.b, *v)
+	case w.mode != read:
+		w.textU8(name, v)
+	case len(w.b) == 0:
+		w.fail(name, status, "is missing")
+	default:
+		*v = w.b[0]
+		w.b = w.b[1:]
+	}
+}
+
+// CString is a string that ends in NUL, of at most size octets with the NUL
+// (§3.1). status is the command_status of one that is longer or does not end.
+func (w *Walk) CString(name string, size int, status uint32, v *[]byte) {
+	switch {
+	case w.mode == write:
+		w.b = append(append(w.b, *v...), 0)
+	case w.mode != read:
+		w.textString(name, v)
+	default:
+		w.readCString(name, size, status, v)
+	}
+}
+
+// Password is a CString that is never printed.
+func (w *Walk) Password(name string, size int, status uint32, v *[]byte) {
+	if w.mode == show {
+		if len(*v) > 0 {
+			w.name(name)
+			w.b = append(w.b, "***"...)
+		}
+		return
+	}
+	w.CString(name, size, status, v)
+}
+
+func (w *Walk) readCString(name string, size int, status uint32, v *[]byte) {
+	b := w.b
+	if len(b) > 0 && b[0] == 0 {
+		*v, w.b = b[:0:0], b[1:]
+		return
+	}
+	n := bytes.IndexByte(b[:min(size, len(b))], 0)
+	switch {
+	case n >= 0:
+		*v, w.b = b[:n:n], b[n+1:]
+	case len(b) >= size:
+		w.fail(name, status, "is longer than "+strconv.Itoa(size-1)+" octets")
+	default:
+		w.fail(name, status, "does not end")
+	}
+}
+
+// Text is a text with its length before it, in one octet (§5.2.21, §5.2.22).
+func (w *Walk) Text(length, name string, status uint32, v *[]byte) {
+	switch w.mode {
+	case read:
+		b := w.b
+		if len(b) == 0 || int(b[0]) >= len(b) {
+			w.fail(name, status, "is shorter than "+length)
+			return
+		}
+		n := 1 + int(b[0])
+		*v, w.b = b[1:n:n], b[n:]
+	case write:
+		t := (*v)[:min(len(*v), 255)]
+		w.b = append(append(w.b, uint8(len(t))), t...)
+	default:
+		w.textText(length, name, v)
+	}
+}
+
+// TLVs is the optional parameters, which end a body (§3.2.4).
+func (w *Walk) TLVs(v *[]byte) {
+	switch w.mode {
+	case read:
+		if len(w.b) == 0 {
+			*v = nil
+			return
+		}
+		if !checkTLVs(w.b) {
+			w.fail("optional parameters", StatusInvTLVStream, "do not end with the PDU")
+			return
+		}
+		*v, w.b = w.b, nil
+	case write:
+		w.b = append(w.b, *v...)
+	default:
+		w.textTLVs(v)
+	}
+}
+
+// Body tells whether a body that may be absent is there; first is its first
+// field, which is always printed to show that it is.
+func (w *Walk) Body(there *bool, first string) bool {
+	switch w.mode {
+	case read:
+		*there = len(w.b) > 0
+	case scan:
+		*there = w.sees(first)
+	case show:
+		w.keep = true
+	}
+	return *there
+}
+
+// rest is what stands after the last field. It means nothing to us; it is kept
+// so that the pdu log tells everything that a peer sent.
+func (w *Walk) rest(v *[]byte) {
+	switch w.mode {
+	case read:
+		*v, w.b = w.b, nil
+	case write:
+		w.b = append(w.b, *v...)
+	default:
+		w.textRest(v)
+	}
+}
+
+// fail ends a reading walk at a field that cannot be read.
+func (w *Walk) fail(name string, status uint32, why string) {
+	if w.err == nil {
+		w.err = &Error{Status: status, Text: name + " " + why}
+	}
+	w.b = nil
+}
