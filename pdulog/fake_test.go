@@ -1,0 +1,173 @@
+package pdulog
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pmg/protocols"
+)
+
+// fakePDU prints itself as it is; hidden is what stands there without texts.
+type fakePDU struct{ shown, hidden string }
+
+func (p *fakePDU) Command() int               { return 0 }
+func (p *fakePDU) Status() uint32             { return 0 }
+func (p *fakePDU) Sequence() uint32           { return 0 }
+func (p *fakePDU) Reset()                     { *p = fakePDU{} }
+func (p *fakePDU) AppendWire(b []byte) []byte { return append(b, p.shown...) }
+func (p *fakePDU) AppendLog(b []byte, text bool) []byte {
+	if !text && p.hidden != "" {
+		return append(b, p.hidden...)
+	}
+	return append(b, p.shown...)
+}
+
+// fakeDriver reads what fakePDU printed.
+type fakeDriver struct{ protocols.Driver }
+
+func (fakeDriver) NewPDU() protocols.PDU { return new(fakePDU) }
+func (fakeDriver) ParseLog(p protocols.PDU, line []byte) error {
+	if !strings.HasPrefix(string(line), "submit_sm") {
+		return fmt.Errorf("no such command")
+	}
+	p.(*fakePDU).shown = string(line)
+	return nil
+}
+
+// submit is the n-th line of a test.
+func submit(n int) *fakePDU { return &fakePDU{shown: fmt.Sprintf("submit_sm seq=%d", n)} }
+
+// numbers gives the sequences of entries, to compare with what was written.
+func numbers(from, to int) []int {
+	var all []int
+	for n := from; n < to; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+func sequence(t *testing.T, e *Entry) int {
+	t.Helper()
+	n, ok := e.Sequence()
+	if !ok {
+		t.Errorf("no sequence in %q", e.Line)
+	}
+	return int(n)
+}
+
+// readAll returns the sequences that Read sees.
+func readAll(t *testing.T, dir string, q Query) []int {
+	t.Helper()
+	var got []int
+	skipped, err := Read(context.Background(), dir, q, func(e *Entry) error {
+		got = append(got, sequence(t, e))
+		return nil
+	})
+	if err != nil || skipped != 0 {
+		t.Fatalf("Read: skipped %d, error %v", skipped, err)
+	}
+	return got
+}
+
+func wantNumbers(t *testing.T, got, want []int) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("read %d lines %v\nwant %d lines %v", len(got), got, len(want), want)
+	}
+}
+
+// A disk is what a file of a test is written to.
+type disk struct {
+	room       int64 // bytes that still fit
+	noTruncate bool
+}
+
+func (d *disk) open(path string) (logFile, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return &diskFile{f.(*os.File), d}, nil
+}
+
+type diskFile struct {
+	*os.File
+	disk *disk
+}
+
+func (f *diskFile) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b[:min(int64(len(b)), f.disk.room)])
+	f.disk.room -= int64(n)
+	if err == nil && n < len(b) {
+		err = syscall.ENOSPC
+	}
+	return n, err
+}
+
+func (f *diskFile) Truncate(size int64) error {
+	if f.disk.noTruncate {
+		return syscall.EIO
+	}
+	return f.File.Truncate(size)
+}
+
+func mustOpen(t testing.TB, dir, connector string, o Options) *File {
+	t.Helper()
+	f, err := Open(dir, connector, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func mustClose(t testing.TB, f *File) {
+	t.Helper()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustRead(t *testing.T, path ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func mustWrite(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names lists a directory.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Name())
+	}
+	return all
+}
+
+func at(s string) int64 {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		panic(err)
+	}
+	return t.UnixNano()
+}

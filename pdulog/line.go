@@ -1,0 +1,200 @@
+package pdulog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	timeLayout   = "2006-01-02T15:04:05.000000Z"
+	secondLayout = "2006-01-02T15:04:05."
+)
+
+// A head is the beginning of a line up to the instance. Only its microseconds
+// change from batch to batch; the rest is formatted once a second.
+type head struct {
+	second int64 // that text shows
+	text   []byte
+}
+
+func newHead(connector string) head {
+	return head{math.MinInt64, []byte(timeLayout + " " + connector + "/")}
+}
+
+// at returns the head for a time. It is valid until the next call.
+func (h *head) at(now int64) []byte {
+	second := now / 1e9
+	if second != h.second {
+		h.second = second
+		time.Unix(second, 0).UTC().AppendFormat(h.text[:0], secondLayout)
+	}
+	us := uint32(now-second*1e9) / 1e3
+	d := h.text[len(secondLayout) : len(secondLayout)+6]
+	for i := 5; i >= 0; i-- {
+		d[i] = byte('0' + us%10)
+		us /= 10
+	}
+	return h.text
+}
+
+// An Entry is one line of a pdu log. Its byte slices point into the line.
+type Entry struct {
+	Line      []byte // without line end
+	Time      time.Time
+	Connector string
+	Instance  int
+	Received  bool // from the peer; otherwise sent to it
+	Command   string
+	PDU       []byte // what protocols.PDU.AppendLog printed: Driver.ParseLog reads it
+	Rest      []byte // PDU after the command
+}
+
+// A Status is the result that an answer carries.
+type Status struct {
+	Value uint32
+	Name  string // empty where the line gives none
+}
+
+// String is the name, or the number where there is none.
+func (s Status) String() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return strconv.FormatUint(uint64(s.Value), 10)
+}
+
+var errLine = errors.New("cannot read pdu log line: it is not `time connector/instance < or > command fields`")
+
+// Parse takes a line apart, without its line end.
+func Parse(line []byte) (Entry, error) {
+	e := Entry{Line: line}
+	stamp, rest, ok1 := bytes.Cut(line, []byte{' '})
+	where, rest, ok2 := bytes.Cut(rest, []byte{' '})
+	connector, instance, ok3 := bytes.Cut(where, []byte{'/'})
+	if !ok1 || !ok2 || !ok3 || len(connector) == 0 || len(rest) < 3 || rest[1] != ' ' {
+		return Entry{}, errLine
+	}
+	switch rest[0] {
+	case '<':
+		e.Received = true
+	case '>':
+	default:
+		return Entry{}, errLine
+	}
+	var ok bool
+	if e.Time, ok = parseTime(stamp); !ok {
+		return Entry{}, fmt.Errorf("cannot read time of pdu log line: %q is not like %s", stamp, timeLayout)
+	}
+	if e.Instance, ok = digits(instance); !ok || len(instance) > 1 && instance[0] == '0' {
+		return Entry{}, errLine
+	}
+	e.PDU = rest[2:]
+	command, rest, _ := bytes.Cut(e.PDU, []byte{' '})
+	if len(command) == 0 {
+		return Entry{}, errLine
+	}
+	e.Connector, e.Command, e.Rest = string(connector), string(command), rest
+	return e, nil
+}
+
+// parseTime reads timeLayout. time.Parse would take most of the time of a read.
+func parseTime(b []byte) (time.Time, bool) {
+	if len(b) != len(timeLayout) {
+		return time.Time{}, false
+	}
+	for i, c := range timeLayout {
+		if (c < '0' || c > '9') && b[i] != byte(c) {
+			return time.Time{}, false
+		}
+	}
+	var n [7]int
+	for i, at := range [7][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}, {20, 26}} {
+		var ok bool
+		if n[i], ok = digits(b[at[0]:at[1]]); !ok {
+			return time.Time{}, false
+		}
+	}
+	if n[3] > 23 || n[4] > 59 || n[5] > 59 {
+		return time.Time{}, false
+	}
+	t := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1e3, time.UTC)
+	return t, int(t.Month()) == n[1] && t.Day() == n[2] // time.Date accepts 30 February
+}
+
+func digits(b []byte) (int, bool) {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(b) > 0 && len(b) <= 9
+}
+
+// Direction is "in" or "out", as in the configuration of a connector.
+func (e *Entry) Direction() string {
+	if e.Received {
+		return "in"
+	}
+	return "out"
+}
+
+// Sequence is what pairs a request and its answer: the first field, whatever the
+// protocol calls it.
+func (e *Entry) Sequence() (uint32, bool) {
+	field, _ := nextField(e.Rest)
+	_, value, _ := bytes.Cut(field, []byte{'='})
+	n, err := strconv.ParseUint(string(value), 10, 32)
+	return uint32(n), err == nil
+}
+
+// Status is the result an answer carries, the field after the sequence. A
+// request has none.
+func (e *Entry) Status() (Status, bool) {
+	_, rest := nextField(e.Rest)
+	field, _ := nextField(rest)
+	value, ok := strings.CutPrefix(string(field), "status=")
+	if !ok {
+		return Status{}, false
+	}
+	number, name, _ := strings.Cut(value, "(")
+	n, err := parseStatus(number)
+	return Status{n, strings.TrimSuffix(name, ")")}, err == nil
+}
+
+// parseStatus reads 0x58 or 88. UCP writes 02 and means no octal number.
+func parseStatus(s string) (uint32, error) {
+	base := 10
+	if hex, ok := strings.CutPrefix(s, "0x"); ok {
+		s, base = hex, 16
+	}
+	n, err := strconv.ParseUint(s, base, 32)
+	return uint32(n), err
+}
+
+// nextField cuts the first name=value off rest. A space inside quotation marks
+// ends no field.
+func nextField(rest []byte) (field, after []byte) {
+	quoted := false
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '\\':
+			if quoted {
+				i++
+			}
+		case '"':
+			quoted = !quoted
+		case ' ':
+			if !quoted {
+				return rest[:i], rest[i+1:]
+			}
+		}
+	}
+	return rest, nil
+}

@@ -1,0 +1,91 @@
+package pdulog
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// stampLayout is the time in the name of a rotated file: that of its rotation,
+// so every line in the file is older. Names sort as times do.
+const stampLayout = "20060102T150405.000000"
+
+const (
+	logSuffix = ".log"
+	gzSuffix  = ".gz"
+	tmpSuffix = ".tmp" // of a .gz which is being written
+)
+
+// A segment is a rotated file of one connector.
+type segment struct {
+	path  string
+	stamp string
+	gz    bool
+}
+
+// checkName refuses names that cannot be a file's or would make a line or a
+// directory listing ambiguous.
+func checkName(connector string) error {
+	if connector == "" || connector[0] == '.' || strings.ContainsAny(connector, "/\\ \t\r\n\x00") {
+		return fmt.Errorf("cannot use %q as name of a pdu log: it must be a file name without spaces", connector)
+	}
+	if _, stamp, _, _ := splitName(connector + logSuffix); stamp != "" {
+		return fmt.Errorf("cannot use %q as name of a pdu log: it ends like the name of a rotated file", connector)
+	}
+	return nil
+}
+
+// splitName takes a file name apart: "clients.log", "clients-<stamp>.log" or
+// "clients-<stamp>.log.gz". The stamp is empty for the file being written.
+func splitName(name string) (connector, stamp string, gz, ok bool) {
+	name, gz = strings.CutSuffix(name, gzSuffix)
+	name, ok = strings.CutSuffix(name, logSuffix)
+	if !ok || name == "" {
+		return "", "", false, false
+	}
+	if i := len(name) - len(stampLayout) - 1; i > 0 && name[i] == '-' {
+		if _, err := time.Parse(stampLayout, name[i+1:]); err == nil {
+			return name[:i], name[i+1:], gz, true
+		}
+	}
+	return name, "", false, !gz
+}
+
+// rotated lists the rotated files of a connector, oldest first. Of a file that
+// is there plain and compressed, the plain one.
+func rotated(dir, connector string) ([]segment, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var found []segment
+	for _, f := range files {
+		if c, stamp, gz, ok := splitName(f.Name()); ok && c == connector && stamp != "" {
+			found = append(found, segment{filepath.Join(dir, f.Name()), stamp, gz})
+		}
+	}
+	slices.SortFunc(found, func(a, b segment) int {
+		return cmp.Or(cmp.Compare(a.stamp, b.stamp), cmp.Compare(a.path, b.path))
+	})
+	return slices.CompactFunc(found, func(a, b segment) bool { return a.stamp == b.stamp }), nil
+}
+
+// Connectors lists the connectors that have a pdu log in dir, by name.
+func Connectors(dir string) ([]string, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list pdu logs: %w", err)
+	}
+	var names []string
+	for _, f := range files {
+		if c, _, _, ok := splitName(f.Name()); ok && !f.IsDir() {
+			names = append(names, c)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}

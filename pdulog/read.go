@@ -1,0 +1,190 @@
+package pdulog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+)
+
+// pollEvery is how often Follow looks for more. The writer flushes as often, so
+// that looking more often would show little earlier.
+const pollEvery = 100 * time.Millisecond
+
+// A Query tells which lines to read.
+type Query struct {
+	Connectors []string // empty: every one with a log
+	Filter     Filter
+	Last       int // only the last so many lines of the past; 0: all; negative: none
+}
+
+// Read visits the lines of the connectors in dir, merged by time. It also tells how many
+// lines it left out because they are no pdu log lines. An entry is valid until
+// visit returns.
+func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
+	m := &merge{dir: dir, q: q}
+	defer m.close()
+	err = m.past(ctx, visit)
+	return m.skipped, err
+}
+
+// Follow does what Read does and then waits for more lines, also of connectors
+// that have none yet and across rotations, until ctx is done.
+func Follow(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
+	m := &merge{dir: dir, q: q}
+	defer m.close()
+	if err := m.past(ctx, visit); err != nil {
+		return m.skipped, err
+	}
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return m.skipped, nil
+		case <-poll.C:
+		}
+		if _, err := m.discover(); err != nil {
+			return m.skipped, err
+		}
+		if err := m.drain(ctx, visit); err != nil {
+			return m.skipped, err
+		}
+	}
+}
+
+// A merge reads several tails in the order of their lines' times.
+type merge struct {
+	dir     string
+	q       Query
+	sources []*source
+	skipped int
+}
+
+// A source is a tail and its line that comes next.
+type source struct {
+	*tail
+	entry Entry
+	ready bool
+}
+
+func (m *merge) close() {
+	for _, s := range m.sources {
+		s.close()
+	}
+}
+
+// discover adds the connectors that have appeared.
+func (m *merge) discover() (added []*source, err error) {
+	names := m.q.Connectors
+	if len(names) == 0 {
+		if names, err = Connectors(m.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(m.sources, func(s *source) bool { return s.connector == name }) {
+			added = append(added, &source{tail: newTail(m.dir, name)})
+		}
+	}
+	m.sources = append(m.sources, added...)
+	return added, nil
+}
+
+// past visits what is there already.
+func (m *merge) past(ctx context.Context, visit func(*Entry) error) error {
+	added, err := m.discover()
+	if err != nil {
+		return err
+	}
+	for _, s := range added {
+		if !m.q.Filter.Since.IsZero() {
+			if err := s.skipBefore(m.q.Filter.Since); err != nil {
+				return err
+			}
+		}
+		if m.q.Last != 0 {
+			if err := s.back(max(0, m.q.Last), m.matches); err != nil {
+				return err
+			}
+		}
+	}
+	if m.q.Last == 0 {
+		return m.drain(ctx, visit)
+	}
+	return m.last(ctx, max(0, m.q.Last), visit)
+}
+
+func (m *merge) matches(line []byte) bool {
+	e, err := Parse(line)
+	return err == nil && m.q.Filter.Match(&e)
+}
+
+// last visits the last n entries of drain.
+func (m *merge) last(ctx context.Context, n int, visit func(*Entry) error) error {
+	lines, seen := make([][]byte, n), 0
+	err := m.drain(ctx, func(e *Entry) error {
+		if n > 0 {
+			at := &lines[seen%n]
+			*at = append((*at)[:0], e.Line...)
+			seen++
+		}
+		return nil
+	})
+	for i := max(0, seen-n); err == nil && i < seen; i++ {
+		var e Entry
+		if e, err = Parse(lines[i%n]); err == nil {
+			err = visit(&e)
+		}
+	}
+	return err
+}
+
+// drain visits what there is until every source is at its end.
+func (m *merge) drain(ctx context.Context, visit func(*Entry) error) error {
+	for ctx.Err() == nil {
+		var first *source
+		for _, s := range m.sources {
+			if !s.ready {
+				if err := m.fill(s); err != nil {
+					return err
+				}
+			}
+			if s.ready && (first == nil || s.entry.Time.Before(first.entry.Time)) {
+				first = s
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		first.ready = false
+		if err := visit(&first.entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill reads a source on to its next matching line, if there is one.
+func (m *merge) fill(s *source) error {
+	for {
+		line, err := s.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e, err := Parse(line)
+		if err != nil {
+			m.skipped++
+			continue
+		}
+		if m.q.Filter.Match(&e) {
+			s.entry, s.ready = e, true
+			return nil
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package pdulog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// maxLatency is the longest time to an answer that a summary tells apart.
+const maxLatency = int64(time.Hour / time.Microsecond)
+
+// A Summary counts lines and measures the time from requests to their answers,
+// for each connector and command.
+type Summary struct {
+	rows map[rowKey]*Row
+	open map[openKey]openRequest
+}
+
+type rowKey struct {
+	connector string
+	received  bool
+	command   string
+}
+
+// openKey is what an answer finds its request by: each side of a session numbers
+// its own requests.
+type openKey struct {
+	connector string
+	instance  int
+	received  bool // of the request
+	sequence  uint32
+}
+
+type openRequest struct {
+	at  time.Time
+	row *Row
+}
+
+// A Row is one connector's PDUs of one command and direction.
+type Row struct {
+	Connector string          `json:"connector"`
+	Direction string          `json:"direction"`
+	Command   string          `json:"command"`
+	Count     int             `json:"count"`
+	Status    map[string]int  `json:"status,omitempty"`  // of answers, by name if the log gives one
+	Latency   *LatencySummary `json:"latency,omitempty"` // of requests
+	Open      int             `json:"open,omitempty"`    // requests of which no answer was seen
+	times     *hdrhistogram.Histogram
+}
+
+// A LatencySummary tells how long answers took, in nanoseconds in JSON.
+type LatencySummary struct {
+	Answered      int `json:"answered"`
+	P50, P99, Max time.Duration
+}
+
+// NewSummary returns an empty summary.
+func NewSummary() *Summary {
+	return &Summary{rows: map[rowKey]*Row{}, open: map[openKey]openRequest{}}
+}
+
+// Add counts a line. Lines of one instance come in the order of their times.
+func (s *Summary) Add(e *Entry) {
+	key := rowKey{e.Connector, e.Received, e.Command}
+	row := s.rows[key]
+	if row == nil {
+		row = &Row{Connector: e.Connector, Direction: e.Direction(), Command: e.Command}
+		s.rows[key] = row
+	}
+	row.Count++
+	sequence, ok := e.Sequence()
+	status, isAnswer := e.Status()
+	if isAnswer {
+		row.addStatus(status)
+	}
+	if !ok {
+		return
+	}
+	if !isAnswer {
+		at := openKey{e.Connector, e.Instance, e.Received, sequence}
+		s.open[at] = openRequest{e.Time, row}
+		return
+	}
+	at := openKey{e.Connector, e.Instance, !e.Received, sequence}
+	if request, ok := s.open[at]; ok {
+		delete(s.open, at)
+		request.row.addLatency(e.Time.Sub(request.at))
+	}
+}
+
+func (r *Row) addStatus(s Status) {
+	if r.Status == nil {
+		r.Status = map[string]int{}
+	}
+	r.Status[s.String()]++
+}
+
+func (r *Row) addLatency(d time.Duration) {
+	if r.times == nil {
+		r.times = hdrhistogram.New(1, maxLatency, 3)
+	}
+	_ = r.times.RecordValue(min(max(0, d.Microseconds()), maxLatency)) // in range, so never an error
+}
+
+// Rows returns the result, ordered by connector, then by how many lines there are.
+func (s *Summary) Rows() []*Row {
+	rows := slices.Collect(maps.Values(s.rows))
+	for _, r := range rows {
+		r.Open, r.Latency = 0, nil
+		if h := r.times; h != nil {
+			r.Latency = &LatencySummary{
+				Answered: int(h.TotalCount()),
+				P50:      time.Duration(h.ValueAtQuantile(50)) * time.Microsecond,
+				P99:      time.Duration(h.ValueAtQuantile(99)) * time.Microsecond,
+				Max:      time.Duration(h.Max()) * time.Microsecond,
+			}
+		}
+	}
+	for _, o := range s.open {
+		o.row.Open++
+	}
+	slices.SortFunc(rows, func(a, b *Row) int {
+		return cmp.Or(cmp.Compare(a.Connector, b.Connector), cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.Command, b.Command), cmp.Compare(a.Direction, b.Direction))
+	})
+	return rows
+}

@@ -1,0 +1,321 @@
+package pdulog
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A tail reads one connector's files in order: rotated ones, oldest first, then
+// the one being written. At its end it gives io.EOF and may be asked again.
+//
+// Files are rotated, compressed and removed meanwhile. What keeps the order is
+// last, the stamp of the newest rotated file that was read to its end: the file
+// to read is always the oldest one with a later stamp, else the one being written.
+type tail struct {
+	dir, connector string
+	last           string
+
+	file    *os.File // nil between files
+	stamp   string   // of file; empty: the one being written
+	r       *bufio.Reader
+	offset  int64 // in a plain file, of the line to read next
+	skip    bool  // file was entered in the middle of a line
+	drained bool  // file has another name now and is read to its end one last time
+	long    []byte
+
+	from      int64 // where to enter the file with stamp fromStamp
+	fromStamp string
+}
+
+func newTail(dir, connector string) *tail {
+	return &tail{dir: dir, connector: connector, r: bufio.NewReaderSize(nil, 64<<10)}
+}
+
+// next returns a line without its line end, valid until the next call. A line
+// that isn't wholly there yet is not there.
+func (t *tail) next() ([]byte, error) {
+	for {
+		if t.file == nil {
+			if err := t.open(); err != nil {
+				return nil, err
+			}
+		}
+		line, err := t.readLine()
+		switch {
+		case err == io.EOF:
+			if err := t.end(); err != nil {
+				return nil, err
+			}
+		case err != nil:
+			return nil, fmt.Errorf("cannot read pdu log %s: %w", t.file.Name(), err)
+		case t.skip:
+			t.skip = false
+		default:
+			return line, nil
+		}
+	}
+}
+
+func (t *tail) readLine() ([]byte, error) {
+	t.long = t.long[:0]
+	for {
+		line, err := t.r.ReadSlice('\n')
+		if err != nil || len(t.long) > 0 {
+			t.long = append(t.long, line...)
+			line = t.long
+		}
+		switch err {
+		case bufio.ErrBufferFull:
+			continue
+		case nil:
+			t.offset += int64(len(line))
+			return line[:len(line)-1], nil
+		default:
+			return nil, err
+		}
+	}
+}
+
+// later lists the rotated files not yet read.
+func (t *tail) later() ([]segment, error) {
+	segments, err := rotated(t.dir, t.connector)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot list pdu logs: %w", err)
+	}
+	for len(segments) > 0 && segments[0].stamp <= t.last {
+		segments = segments[1:]
+	}
+	return segments, nil
+}
+
+// open opens the file to read next, io.EOF when there is none.
+func (t *tail) open() error {
+	for {
+		next := segment{path: t.current()}
+		segments, err := t.later()
+		if err != nil {
+			return err
+		}
+		if len(segments) > 0 {
+			next = segments[0]
+		}
+		err = t.enter(next)
+		if errors.Is(err, fs.ErrNotExist) {
+			if next.stamp == "" {
+				return io.EOF
+			}
+			if still, _ := t.later(); len(still) > 0 && still[0] == next {
+				return fmt.Errorf("cannot open pdu log: %w", err)
+			}
+			continue // it was compressed or removed since it was listed
+		}
+		if err != nil {
+			return fmt.Errorf("cannot open pdu log: %w", err)
+		}
+		if next.stamp == "" {
+			// Rotated since the listing? Then the file listed next comes first.
+			if segments, err = t.later(); err != nil || len(segments) > 0 {
+				t.close()
+				continue
+			}
+		}
+		return nil
+	}
+}
+
+func (t *tail) current() string { return filepath.Join(t.dir, t.connector+logSuffix) }
+
+// enter begins to read a file.
+func (t *tail) enter(s segment) error {
+	file, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	var r io.Reader = file
+	t.offset, t.skip = 0, false
+	switch {
+	case s.gz:
+		if r, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
+			file.Close()
+			return err
+		}
+	case t.from > 0 && t.fromStamp == s.stamp:
+		// One byte back: if that is a line end, then no line is cut.
+		t.offset, t.skip = t.from-1, true
+		if _, err := file.Seek(t.offset, io.SeekStart); err != nil {
+			file.Close()
+			return err
+		}
+	}
+	t.from = 0
+	t.file, t.stamp, t.drained = file, s.stamp, false
+	t.r.Reset(r)
+	return nil
+}
+
+func (t *tail) close() {
+	if t.file != nil {
+		t.file.Close()
+		t.file = nil
+	}
+}
+
+// end tells what follows the end of a file: nil means go on reading.
+func (t *tail) end() error {
+	if t.stamp != "" { // a rotated file does not grow
+		t.last = t.stamp
+		t.close()
+		return nil
+	}
+	mine, err := t.file.Stat()
+	if err != nil {
+		return fmt.Errorf("cannot follow pdu log: %w", err)
+	}
+	there, err := os.Stat(t.current())
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // moved away, and the new one is not there yet
+		return t.rewind(mine.Size())
+	case err != nil:
+		return fmt.Errorf("cannot follow pdu log: %w", err)
+	case os.SameFile(mine, there):
+		return t.rewind(mine.Size())
+	case !t.drained:
+		// The writer has left this file, but maybe only after we saw its end.
+		t.drained = true
+		if err := t.rewind(mine.Size()); err != io.EOF {
+			return err
+		}
+		return nil
+	}
+	err = t.passed(mine)
+	t.close()
+	return err
+}
+
+// rewind goes back to the beginning of the half line at the end, to read it again
+// when it is whole, or to the beginning of a file that was emptied.
+func (t *tail) rewind(size int64) error {
+	end := io.EOF
+	if size < t.offset {
+		t.offset, t.skip = 0, false
+		if size > 0 {
+			end = nil
+		}
+	}
+	if _, err := t.file.Seek(t.offset, io.SeekStart); err != nil {
+		return fmt.Errorf("cannot follow pdu log: %w", err)
+	}
+	t.r.Reset(t.file)
+	return end
+}
+
+// passed remembers under which stamp the file just read was rotated: no rotated
+// file was newer when it was opened, so it can only be the first that is now.
+func (t *tail) passed(mine os.FileInfo) error {
+	segments, err := t.later()
+	if err != nil || len(segments) == 0 {
+		return err
+	}
+	first := segments[0]
+	if !first.gz {
+		// Not the same: another program moved our file to a name of its own.
+		if st, err := os.Stat(first.path); err == nil && !os.SameFile(mine, st) {
+			return nil
+		}
+	}
+	t.last = first.stamp
+	return nil
+}
+
+// skipBefore leaves out the rotated files with nothing but older lines.
+func (t *tail) skipBefore(since time.Time) error {
+	segments, err := t.later()
+	stamp := since.UTC().Format(stampLayout)
+	for _, s := range segments {
+		if s.stamp < stamp {
+			t.last = s.stamp
+		}
+	}
+	return err
+}
+
+// back moves a tail that has not begun yet forward to a place which at least n
+// matching lines follow, so that the last n are not looked for from the beginning.
+func (t *tail) back(n int, match func(line []byte) bool) error {
+	segments, err := t.later()
+	if err != nil {
+		return err
+	}
+	segments = append(segments, segment{path: t.current()})
+	for i := len(segments) - 1; i >= 0; i-- {
+		s := segments[i]
+		found, from, err := t.backIn(s, n, match)
+		if err != nil {
+			return err
+		}
+		if n -= found; n <= 0 {
+			t.from, t.fromStamp = from, s.stamp
+			if i > 0 {
+				t.last = segments[i-1].stamp
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// backIn finds a place in one file, trying ever larger pieces of its end, and how
+// many matching lines follow it.
+func (t *tail) backIn(s segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
+	var size int64
+	if st, err := os.Stat(s.path); err == nil && !s.gz {
+		size = st.Size()
+	}
+	if n == 0 {
+		return 0, size, nil
+	}
+	for piece := int64(1 << 20); ; piece *= 8 {
+		from = max(0, size-piece)
+		found, err = t.count(s, from, match)
+		if err != nil || found >= n || from == 0 {
+			return found, from, err
+		}
+	}
+}
+
+// count counts the matching lines of a file from an offset on.
+func (t *tail) count(s segment, from int64, match func(line []byte) bool) (int, error) {
+	c := &tail{r: t.r, from: from, fromStamp: s.stamp}
+	err := c.enter(s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil // gone meanwhile; reading forward finds it wherever it is
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot open pdu log: %w", err)
+	}
+	defer c.close()
+	found := 0
+	for {
+		line, err := c.readLine()
+		switch {
+		case err == io.EOF:
+			return found, nil
+		case err != nil:
+			return 0, fmt.Errorf("cannot read pdu log %s: %w", s.path, err)
+		case c.skip:
+			c.skip = false
+		case match(line):
+			found++
+		}
+	}
+}
