@@ -85,7 +85,7 @@ type Account struct {
 	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may come from, as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 	MaxSessions int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number."`
 	Bind        []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
-	Rate        int                  `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, each session counted by itself with the others. Faster ones are answered later, and then throttled; 0 is any rate."`
+	Rate        int                  `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions. Faster ones are answered late or as throttled; 0 is any rate."`
 }
 
 // Connector is a named pool of sessions of one protocol.
@@ -158,4 +158,18 @@ type Route struct {
 type Target struct {
 	Connector string `yaml:"connector" required:"yes" live:"yes" doc:"The connector's name."`
 	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
+}
+
+// settle fills in what the defaults of a route's options depend on.
+func (r *Route) settle() {
+	policy := Failover
+	for i := range r.To {
+		if r.To[i].Weight != 0 {
+			policy = Weighted
+		}
+		r.To[i].Weight = max(r.To[i].Weight, 1)
+	}
+	if r.Policy == "" {
+		r.Policy = policy
+	}
 }

@@ -1,6 +1,121 @@
 package config
 
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
 // Options is what the caller knows and the file is checked against.
 type Options struct {
 	Protocols []string // the protocols there are; nil leaves the check out
+}
+
+// Load reads and checks a file. When it cannot be used, the error is Problems,
+// or the one of reading it. The warnings are for the operator.
+func Load(path string, o Options) (*Config, []Warning, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read configuration: %w", err)
+	}
+	d := newDecoder(path, filepath.Dir(path), data)
+	c, err := d.run(data, o)
+	if info, statErr := os.Stat(path); statErr == nil && d.plainSecrets && info.Mode().Perm()&0o004 != 0 {
+		d.warn("", "has passwords in it that every user of this machine can read: chmod o-r %s, or refer to them with ${ENV:NAME} or ${FILE:/path}", path)
+	}
+	return c, d.warnings, err
+}
+
+// Parse does what Load does with a file's bytes.
+func Parse(data []byte, o Options) (*Config, []Warning, error) {
+	d := newDecoder("config", ".", data)
+	c, err := d.run(data, o)
+	return c, d.warnings, err
+}
+
+// Default is the configuration of an empty file.
+func Default() *Config {
+	c := new(Config)
+	setDefaults(reflect.ValueOf(c).Elem(), "default")
+	return c
+}
+
+// DefaultConnector is a connector for which nothing but its direction was given.
+func DefaultConnector(direction string) Connector {
+	c := Connector{}
+	v := reflect.ValueOf(&c).Elem()
+	setDefaults(v, "default")
+	c.Direction = direction
+	if c.Listens() {
+		setDefaults(v, "in")
+	}
+	return c
+}
+
+func newDecoder(file, dir string, data []byte) *decoder {
+	return &decoder{
+		file: file, dir: dir,
+		lines:   strings.Split(string(data), "\n"),
+		at:      map[string]*token.Token{},
+		anchors: map[string]ast.Node{},
+	}
+}
+
+// run goes the whole way from bytes to a checked configuration.
+func (d *decoder) run(data []byte, o Options) (*Config, error) {
+	root, err := d.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	c := Default()
+	d.value(root, reflect.ValueOf(c).Elem(), "", reflect.StructField{})
+	d.check(c, o)
+	sortByLine(d.problems)
+	sortByLine(d.warnings)
+	if len(d.problems) > 0 {
+		return nil, d.problems
+	}
+	return c, nil
+}
+
+func sortByLine(ps []Problem) {
+	slices.SortStableFunc(ps, func(a, b Problem) int { return a.Line - b.Line })
+}
+
+// parse makes the YAML tree. A file without anything in it has none.
+func (d *decoder) parse(data []byte) (ast.Node, error) {
+	if !utf8.Valid(data) {
+		return nil, Problems{{File: d.file, Message: "must be UTF-8 text"}}
+	}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, d.syntax(err)
+	}
+	switch len(file.Docs) {
+	case 0:
+		return nil, nil
+	case 1:
+		return file.Docs[0].Body, nil
+	}
+	return nil, Problems{{File: d.file, Message: "must be one YAML document, without --- between parts"}}
+}
+
+// syntax is what the YAML parser has to say.
+func (d *decoder) syntax(err error) error {
+	var at yaml.Error
+	if !errors.As(err, &at) || at.GetToken() == nil {
+		return Problems{{File: d.file, Message: err.Error()}}
+	}
+	p := at.GetToken().Position
+	return Problems{{File: d.file, Line: p.Line, Column: p.Column, Message: at.GetMessage(), Text: sourceLine(d.lines, p.Line)}}
 }

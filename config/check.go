@@ -1,0 +1,180 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// IsHash tells whether a password is a bcrypt hash.
+func IsHash(password string) bool { return strings.HasPrefix(password, "$2") }
+
+// The longest values SMPP 3.4 §5.2.1 and §5.2.2 allow, without the final NUL.
+const (
+	maxSystemID     = 15
+	maxSMPPPassword = 8
+)
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// check finds what is wrong between options that are right by themselves.
+func (d *decoder) check(c *Config, o Options) {
+	if c.Admin.Address != "" {
+		d.address("admin.address", c.Admin.Address, true)
+	}
+	accounts := map[string]int{}
+	for i := range c.Accounts {
+		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
+		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
+	}
+	names, listens := map[string]int{}, map[string]string{}
+	for i := range c.Connectors {
+		d.connector(&c.Connectors[i], fmt.Sprintf("connectors[%d]", i), o, listens)
+		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
+	}
+	for i := range c.Routes {
+		d.route(&c.Routes[i], fmt.Sprintf("routes[%d]", i), accounts, names)
+	}
+	d.together(c)
+}
+
+// unique notes that row i has the name, which no row before it may have.
+func (d *decoder) unique(seen map[string]int, name, format string, i int) {
+	if name == "" {
+		return
+	}
+	path := fmt.Sprintf(format, i)
+	if first, ok := seen[name]; ok {
+		at := "line ?"
+		if t := d.at[fmt.Sprintf(format, first)]; t != nil {
+			at = fmt.Sprintf("line %d", t.Position.Line)
+		}
+		d.problem(path, "%q is already used in %s", name, at)
+		return
+	}
+	seen[name] = i
+}
+
+func (d *decoder) account(a *Account, path string) {
+	if len(a.SystemID) > maxSystemID {
+		d.problem(path+".system_id", "must be at most %d characters", maxSystemID)
+	}
+	if !IsHash(a.Password) {
+		return
+	}
+	if _, err := bcrypt.Cost([]byte(a.Password)); err != nil {
+		d.problem(path+".password", "begins as a bcrypt hash but is none: %v", err)
+	}
+}
+
+func (d *decoder) connector(c *Connector, path string, o Options, listens map[string]string) {
+	if c.Name != "" && !nameForm.MatchString(c.Name) {
+		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", c.Name)
+	}
+	if o.Protocols != nil && !slices.Contains(o.Protocols, c.Protocol) {
+		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
+	}
+	if len(c.SystemID) > maxSystemID {
+		d.problem(path+".system_id", "must be at most %d characters", maxSystemID)
+	}
+	d.addresses(c, path, listens)
+	if c.Direction != Out {
+		return
+	}
+	if c.SystemID == "" {
+		d.problem(path, "must have system_id: an out connector logs in with it")
+	}
+	if c.Protocol == "smpp" && len(c.Password) > maxSMPPPassword {
+		d.warn(path+".password", "is longer than the %d characters that SMPP 3.4 §5.2.2 allows", maxSMPPPassword)
+	}
+}
+
+// addresses checks where a connector listens or connects to.
+func (d *decoder) addresses(c *Connector, path string, listens map[string]string) {
+	if len(c.AllAddresses()) == 0 {
+		d.problem(path, "must have address")
+	}
+	if c.Address != "" {
+		d.address(path+".address", c.Address, c.Listens())
+		d.listenOnce(c, path+".address", c.Address, listens)
+	}
+	for i, a := range c.Addresses {
+		item := fmt.Sprintf("%s.addresses[%d]", path, i)
+		d.address(item, a, c.Listens())
+		d.listenOnce(c, item, a, listens)
+	}
+}
+
+// listenOnce says when an address is already listened on.
+func (d *decoder) listenOnce(c *Connector, path, address string, listens map[string]string) {
+	if !c.Listens() || strings.HasSuffix(address, ":0") {
+		return // port 0 is a new port each time
+	}
+	if other, ok := listens[address]; ok {
+		d.problem(path, "%s is already listened on by connector %s", address, other)
+		return
+	}
+	listens[address] = c.Name
+}
+
+// address checks a host:port; one to listen on may be without host, and have
+// port 0 to be given a free one.
+func (d *decoder) address(path, address string, listen bool) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		d.problem(path, "must be host:port, not %q", address)
+		return
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && !listen {
+		d.problem(path, "must have a port from 1 to 65535, not %q", port)
+	}
+	if host == "" && !listen {
+		d.problem(path, "must have a host before the port, not %q", address)
+	}
+}
+
+func (d *decoder) route(r *Route, path string, accounts, connectors map[string]int) {
+	if _, ok := accounts[r.Account]; !ok && r.Account != "" {
+		d.problem(path+".account", "names no account: %q", r.Account)
+	}
+	if _, ok := connectors[r.From]; !ok && r.From != "" {
+		d.problem(path+".from", "names no connector: %q", r.From)
+	}
+	if strings.Trim(strings.TrimPrefix(r.Destination, "+"), "0123456789") != "" {
+		d.problem(path+".destination", "must be digits, not %q", r.Destination)
+	}
+	seen := map[string]bool{}
+	for i, t := range r.To {
+		item := fmt.Sprintf("%s.to[%d]", path, i)
+		if _, ok := connectors[t.Connector]; !ok && t.Connector != "" {
+			d.problem(item, "names no connector: %q", t.Connector)
+		}
+		if seen[t.Connector] {
+			d.problem(item, "names %s a second time", t.Connector)
+		}
+		seen[t.Connector] = true
+	}
+	r.settle()
+}
+
+// together warns of what is allowed but can hardly be meant.
+func (d *decoder) together(c *Config) {
+	listens := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Listens() })
+	if listens && len(c.Accounts) == 0 {
+		d.warn("", "has no accounts, so that no client can log in")
+	}
+	if listens && len(c.Routes) == 0 {
+		d.warn("", "has no routes, so that every message is refused")
+	}
+	for i, r := range c.Routes {
+		if r.Account+r.From+r.Destination+r.Source == "" && i+1 < len(c.Routes) {
+			d.warn(fmt.Sprintf("routes[%d]", i+1), "is never reached: routes[%d] takes every message", i)
+			return
+		}
+	}
+}

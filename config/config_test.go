@@ -1,0 +1,279 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/protocols"
+)
+
+var update = flag.Bool("update", false, "rewrite the files that are made from the code")
+
+var smpp = Options{Protocols: []string{"smpp"}}
+
+func mustParse(t *testing.T, text string) *Config {
+	t.Helper()
+	c, _, err := Parse([]byte(text), smpp)
+	if err != nil {
+		t.Fatalf("cannot parse:\n%v", err)
+	}
+	return c
+}
+
+// The contract of the design: everything not given has a default.
+const contract = `
+architecture: pipeline
+log: {level: info}
+pdulog: {dir: pdulog, enabled: true}
+store: {engine: memory, dir: data}
+admin: {address: "127.0.0.1:2780"}
+accounts:
+  - {system_id: load, password: secret}
+connectors:
+  - {name: clients,  direction: in,  protocol: smpp, address: "127.0.0.1:2775", instances: 1000, window: 100}
+  - {name: operator, direction: out, protocol: smpp, address: "127.0.0.1:2776", instances: 4, window: 10,
+     system_id: pmg, password: secret, bind: transceiver}
+routes:
+  - {to: operator}
+`
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	c := mustParse(t, contract)
+	want := Default()
+	want.Admin.Address = "127.0.0.1:2780"
+	want.Accounts = []Account{{SystemID: "load", Password: "secret"}}
+	in, out := DefaultConnector(In), DefaultConnector(Out)
+	in.Name, in.Address, in.Window = "clients", "127.0.0.1:2775", 100
+	out.Name, out.Address, out.Instances, out.SystemID, out.Password = "operator", "127.0.0.1:2776", 4, "pmg", "secret"
+	want.Connectors = []Connector{in, out}
+	want.Routes = []Route{{To: []Target{{"operator", 1}}, Policy: Failover}}
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("contract differs:\n%s\nwant\n%s", Show(c), Show(want))
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c := Default()
+	if c.Architecture != Pipeline || c.PDULog.MaxSize != 100<<20 || c.PDULog.RotateEvery != 24*time.Hour || c.Limits.MaxJobs != 100000 {
+		t.Errorf("defaults are\n%s", Show(c))
+	}
+	if empty := mustParse(t, "# nothing\n"); !reflect.DeepEqual(empty, c) {
+		t.Errorf("an empty file is\n%s", Show(empty))
+	}
+	if n := DefaultConnector(In).Instances; n != 1000 {
+		t.Errorf("an in connector has %d instances", n)
+	}
+	out := DefaultConnector(Out)
+	if out.Instances != 1 || out.Bind != protocols.Transceiver || !out.IsStatic() {
+		t.Errorf("an out connector is %+v", out)
+	}
+	if out.Bind = protocols.Transmitter; out.IsStatic() {
+		t.Error("a transmitter is static")
+	}
+}
+
+// Every way to write an option that has more than one.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	c := mustParse(t, `
+accounts:
+  - &base {system_id: 0123, password: "x", networks: [192.0.2.0/24, "2001:db8::1"], bind: transmitter}
+  - {<<: *base, system_id: other, rate: 5}
+connectors:
+  - {name: in, direction: in, address: ":0"}
+  - {name: a, direction: out, addresses: ["a:1", "[::1]:2"], system_id: x, static: false, idle_max: 1m}
+  - {name: b, direction: out, address: "b:1", system_id: x}
+routes:
+  - {destination: "+46", to: [a, b]}
+  - to: [{connector: a, weight: 3}, b]
+  - to: {connector: a}
+    policy:
+`)
+	if a := c.Accounts[1]; a.SystemID != "other" || a.Rate != 5 || len(a.Networks) != 2 || a.Networks[1].String() != "2001:db8::1/128" || a.Bind[0] != protocols.Transmitter {
+		t.Errorf("merged account is %+v", a)
+	}
+	if c.Accounts[0].SystemID != "0123" {
+		t.Errorf("system_id 0123 became %q", c.Accounts[0].SystemID)
+	}
+	if o := &c.Connectors[1]; o.IsStatic() || o.IdleMax != time.Minute || len(o.AllAddresses()) != 2 {
+		t.Errorf("connector is %+v", o)
+	}
+	want := []Route{
+		{Destination: "+46", To: []Target{{"a", 1}, {"b", 1}}, Policy: Failover},
+		{To: []Target{{"a", 3}, {"b", 1}}, Policy: Weighted},
+		{To: []Target{{"a", 1}}, Policy: Failover},
+	}
+	if !reflect.DeepEqual(c.Routes, want) {
+		t.Errorf("routes are %+v", c.Routes)
+	}
+}
+
+// Each transcript in testdata is a file with everything wrong that one run can
+// show, and what it shows.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	files, _ := filepath.Glob("testdata/*.yaml")
+	for _, file := range files {
+		_, warnings, err := Load(file, smpp)
+		var got strings.Builder
+		if err != nil {
+			got.WriteString(err.Error() + "\n")
+		}
+		for _, w := range warnings {
+			got.WriteString("warning: " + w.String() + "\n")
+		}
+		golden(t, strings.TrimSuffix(file, ".yaml")+".txt", got.String())
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != got {
+		t.Errorf("%s is stale, run go test ./config -update; got\n%s", file, got)
+	}
+}
+
+func TestDocsAreFresh(t *testing.T) { golden(t, "../docs/config.md", Markdown()) }
+
+func TestEveryOptionIsDocumented(t *testing.T) {
+	t.Parallel()
+	for _, o := range Describe() {
+		if len(o.Doc) < 10 || !strings.HasSuffix(o.Doc, ".") {
+			t.Errorf("%s has doc %q, want a sentence", o.Path, o.Doc)
+		}
+		if strings.HasSuffix(o.Path, ".") || strings.HasSuffix(o.Path, "]") {
+			t.Errorf("%s has no key", o.Path)
+		}
+	}
+	known := []string{"yaml", "default", "in", "range", "enum", "required", "only", "secret", "live", "doc"}
+	tag := regexp.MustCompile(`(\w+):"`)
+	each(reflect.TypeFor[Config](), func(f reflect.StructField) {
+		for _, m := range tag.FindAllStringSubmatch(string(f.Tag), -1) {
+			if !slices.Contains(known, m[1]) {
+				t.Errorf("%s has tag %s, which nothing reads", f.Name, m[1])
+			}
+		}
+		if live := f.Tag.Get("live"); live != "yes" && live != "no" {
+			t.Errorf("%s does not say whether SIGHUP applies it", f.Name)
+		}
+		if def, ok := f.Tag.Lookup("default"); ok {
+			if err := setScalar(reflect.New(f.Type).Elem(), def, f.Tag); err != nil {
+				t.Errorf("default of %s %v", f.Name, err)
+			}
+		}
+	})
+}
+
+func each(t reflect.Type, visit func(reflect.StructField)) {
+	for f := range fieldsOf(t) {
+		visit(f)
+		switch {
+		case isScalar(f.Type):
+		case f.Type.Kind() == reflect.Struct:
+			each(f.Type, visit)
+		case !isScalar(f.Type.Elem()):
+			each(f.Type.Elem(), visit)
+		}
+	}
+}
+
+// The starter file loads as it is, says nothing that is not the default but its
+// examples, and still does with every option switched on.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	asItIs := mustParse(t, Template())
+	all := mustParse(t, regexp.MustCompile(`(?m)^( *)#([a-z])`).ReplaceAllString(Template(), "$1$2"))
+	if !reflect.DeepEqual(asItIs, all) {
+		t.Errorf("with every option switched on the starter file is\n%s\nnot\n%s", Show(all), Show(asItIs))
+	}
+	asItIs.Accounts, asItIs.Connectors, asItIs.Routes = nil, nil, nil
+	if want := Default(); !reflect.DeepEqual(asItIs, want) {
+		t.Errorf("the starter file without its lists is\n%s\nnot\n%s", Show(asItIs), Show(want))
+	}
+	for _, o := range Describe() {
+		if key := o.Path[strings.LastIndex(o.Path, ".")+1:]; !strings.Contains(Template(), key+":") && !strings.Contains(o.Path, ".to[]") {
+			t.Errorf("the starter file has no %s", o.Path)
+		}
+	}
+}
+
+// What show prints is a file with the same meaning.
+func TestShow(t *testing.T) {
+	t.Parallel()
+	c := mustParse(t, contract+`
+  - {account: load, from: clients, destination: "46", source: "yes", to: [{connector: operator, weight: 2}]}
+`)
+	shown := Show(c)
+	if strings.Contains(shown, "secret") {
+		t.Errorf("a password is shown:\n%s", shown)
+	}
+	again, warnings, err := Parse([]byte(shown), smpp)
+	if err != nil || len(warnings) != 1 { // of the route behind the catch-all
+		t.Fatalf("cannot parse what is shown: %v %v\n%s", err, warnings, shown)
+	}
+	if Show(again) != shown {
+		t.Errorf("shown again it is\n%s\nnot\n%s", Show(again), shown)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	a := mustParse(t, contract)
+	b := mustParse(t, `
+log: {level: debug}
+admin: {address: "127.0.0.1:2780"}
+accounts:
+  - {system_id: new, password: other}
+  - {system_id: load, password: changed, networks: 10.0.0.0/8}
+connectors:
+  - {name: operator, direction: out, address: "127.0.0.1:2776", instances: 4, system_id: pmg, password: secret, window: 20}
+routes:
+  - {to: operator}
+  - {to: operator, policy: weighted}
+`)
+	var got []string
+	for _, c := range a.Diff(b) {
+		got = append(got, c.String())
+	}
+	want := []string{
+		"log.level: info -> debug",
+		`accounts[load].password: "********" -> "********"`,
+		`accounts[load].networks: [] -> ["10.0.0.0/8"]`,
+		"accounts[new]: none -> there",
+		"connectors[clients]: there -> gone (at the next restart)",
+		"connectors[operator].window: 10 -> 20 (at the next restart)",
+		"routes: 1 routes -> 2 routes",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("diff is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if d := a.Diff(a); d != nil {
+		t.Errorf("nothing changed, but diff is %v", d)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := WriteText(&b, "connectors[].instances"); err != nil || !strings.Contains(b.String(), "default 1 (in: 1000)") {
+		t.Errorf("description is %q, %v", b.String(), err)
+	}
+	if err := WriteText(&b, "nonsense"); err == nil {
+		t.Error("nonsense is described")
+	}
+}

@@ -1,0 +1,267 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// A decoder fills a Config from a YAML tree. It goes on after a problem.
+type decoder struct {
+	file         string
+	dir          string // what relative paths of references are relative to
+	lines        []string
+	at           map[string]*token.Token // where an option stands, by path
+	anchors      map[string]ast.Node
+	aliases      int  // aliases we are inside of
+	plainSecrets bool // a secret stands in the file itself
+	problems     Problems
+	warnings     []Warning
+}
+
+// maxAliases is how deep aliases may refer to aliases; more is a loop.
+const maxAliases = 16
+
+// problem adds a problem of the option, at its place or that of what it is in.
+func (d *decoder) problem(path, format string, args ...any) {
+	d.problems = append(d.problems, d.describe(path, fmt.Sprintf(format, args...)))
+}
+
+// warn adds a warning in the same way.
+func (d *decoder) warn(path, format string, args ...any) {
+	d.warnings = append(d.warnings, d.describe(path, fmt.Sprintf(format, args...)))
+}
+
+func (d *decoder) describe(path, message string) Problem {
+	p := Problem{File: d.file, Path: path, Message: message}
+	for up := path; up != ""; up = up[:max(strings.LastIndexAny(up, ".["), 0)] {
+		if t := d.at[up]; t != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+			p.Text = sourceLine(d.lines, p.Line)
+			break
+		}
+	}
+	if strings.HasSuffix(path, ".password") {
+		p.Text = "" // it may stand on a line without the key
+	}
+	return p
+}
+
+// value decodes n into v, an option at path with the tags of f.
+func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
+	d.at[path] = placeOf(n)
+	switch x := n.(type) {
+	case nil, *ast.NullNode:
+		return // as if it were not there
+	case *ast.AnchorNode:
+		d.value(x.Value, v, path, f)
+		d.anchors[x.Name.GetToken().Value] = x.Value
+		return
+	case *ast.AliasNode:
+		d.alias(x, path, func(to ast.Node) { d.value(to, v, path, f) })
+		return
+	case *ast.TagNode:
+		d.problem(path, "must not have a tag: %s", x.GetToken().Value)
+		return
+	}
+	switch {
+	case isScalar(v.Type()):
+		d.scalar(n, v, path, f)
+	case v.Kind() == reflect.Slice:
+		d.list(n, v, path, f)
+	default:
+		d.object(n, v, path)
+	}
+}
+
+// placeOf is where a value begins, for a person: a block mapping's own token is
+// the colon after its first key.
+func placeOf(n ast.Node) *token.Token {
+	if n == nil {
+		return nil
+	}
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		return m.Values[0].Key.GetToken()
+	}
+	return n.GetToken()
+}
+
+// alias goes on with what an alias refers to.
+func (d *decoder) alias(x *ast.AliasNode, path string, with func(ast.Node)) {
+	name := x.Value.GetToken().Value
+	to, ok := d.anchors[name]
+	if !ok || d.aliases == maxAliases {
+		d.problem(path, "cannot follow *%s: there is no &%s before it", name, name)
+		return
+	}
+	d.aliases++
+	with(to)
+	d.aliases--
+}
+
+// list decodes a sequence; a single value is a list of one.
+func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
+	nodes := []ast.Node{n}
+	if seq, ok := n.(*ast.SequenceNode); ok {
+		nodes = seq.Values
+	}
+	if len(nodes) == 0 {
+		v.SetZero() // not an empty list: there is one way to have none
+		if f.Tag.Get("required") != "" {
+			d.problem(path, "must not be empty")
+		}
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(nodes), len(nodes)))
+	for i, e := range nodes {
+		item := fmt.Sprintf("%s[%d]", path, i)
+		d.value(e, v.Index(i), item, f)
+		if e == nil || e.Type() == ast.NullType {
+			d.problem(item, "must not be empty")
+		}
+	}
+}
+
+// object decodes a mapping into a struct, whose defaults it sets first.
+func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
+	setDefaults(v, "default")
+	if v.Type() == reflect.TypeFor[Target]() && n.Type() == ast.StringType {
+		// Usually a target is nothing but a name.
+		d.value(n, v.Field(0), path, v.Type().Field(0))
+		return
+	}
+	m, ok := n.(*ast.MappingNode)
+	if !ok {
+		d.problem(path, "must have options, written as key: value")
+		return
+	}
+	given := map[string]bool{}
+	d.fields(m, v, path, given)
+	for f := range fieldsOf(v.Type()) {
+		if f.Tag.Get("required") != "" && !given[keyOf(f)] {
+			d.problem(path, "must have %s", keyOf(f))
+		}
+	}
+	if c, ok := v.Addr().Interface().(*Connector); ok {
+		d.direction(c, path, given)
+	}
+}
+
+// fields decodes the keys of a mapping, those that it merges (<<) first, and
+// notes which were given.
+func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given map[string]bool) {
+	for _, kv := range m.Values {
+		if kv.Key.Type() == ast.MergeKeyType {
+			d.merge(kv.Value, v, path, given)
+		}
+	}
+	for _, kv := range m.Values {
+		if kv.Key.Type() == ast.MergeKeyType {
+			continue
+		}
+		key := kv.Key.GetToken().Value
+		f, ok := fieldOf(v.Type(), key)
+		if !ok {
+			d.at[join(path, key)] = kv.Key.GetToken()
+			d.problem(join(path, key), "is not an option%s", suggest(key, v.Type()))
+			continue
+		}
+		d.value(kv.Value, v.FieldByIndex(f.Index), join(path, key), f)
+		if kv.Value.Type() != ast.NullType {
+			given[key] = true
+		}
+	}
+}
+
+// merge decodes the mapping that <<: *alias refers to.
+func (d *decoder) merge(n ast.Node, v reflect.Value, path string, given map[string]bool) {
+	x, ok := n.(*ast.AliasNode)
+	if !ok {
+		d.problem(path, "must have one alias after <<, as in <<: *name")
+		return
+	}
+	d.alias(x, path, func(to ast.Node) {
+		if m, ok := to.(*ast.MappingNode); ok {
+			d.fields(m, v, path, given)
+		}
+	})
+}
+
+// direction settles what depends on a connector's direction.
+func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
+	v := reflect.ValueOf(c).Elem()
+	for f := range fieldsOf(v.Type()) {
+		if def := f.Tag.Get("in"); def != "" && c.Listens() && !given[keyOf(f)] {
+			setDefault(v.FieldByIndex(f.Index), def)
+		}
+		if only := f.Tag.Get("only"); only != "" && c.Direction != "" && only != c.Direction && given[keyOf(f)] {
+			d.warn(join(path, keyOf(f)), "has no effect on a connector with direction: %s", c.Direction)
+		}
+	}
+}
+
+// scalar decodes a single value: references, then type, then the checks of its tags.
+func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
+	text, ok := textOf(n)
+	if !ok {
+		d.problem(path, "must be a single value")
+		return
+	}
+	secret := f.Tag.Get("secret") != ""
+	if secret && !strings.Contains(text, "${") && !IsHash(text) {
+		d.plainSecrets = true
+	}
+	text, err := expand(text, d.dir)
+	if err == nil && text == "" && f.Tag.Get("required") != "" {
+		err = errors.New("must not be empty")
+	}
+	if err == nil {
+		err = setScalar(v, text, f.Tag)
+	}
+	if err != nil {
+		d.problem(path, "%v", err)
+	}
+}
+
+// setScalar reads text into v when the tags allow that value.
+func setScalar(v reflect.Value, text string, tag reflect.StructTag) error {
+	x, err := parseScalar(v.Type(), text)
+	if err != nil {
+		return err
+	}
+	if words := tag.Get("enum"); words != "" && !slices.Contains(strings.Split(words, "|"), text) {
+		return fmt.Errorf("must be %s, not %q", oneOf(strings.Split(words, "|")), text)
+	}
+	if limits := tag.Get("range"); limits != "" {
+		if err := checkRange(x, limits); err != nil {
+			return err
+		}
+	}
+	v.Set(x)
+	return nil
+}
+
+// textOf is a single value as it stands in the file: 0123 stays 0123.
+func textOf(n ast.Node) (string, bool) {
+	if l, ok := n.(*ast.LiteralNode); ok {
+		return l.Value.Value, true
+	}
+	if _, ok := n.(ast.ScalarNode); ok {
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// oneOf says which words there are.
+func oneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

@@ -1,0 +1,182 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// An Option is the documentation of one option, from its tags.
+type Option struct {
+	Path     string // "connectors[].window"
+	Type     string // "number"; "section" and "list of sections" hold further options
+	Default  string // "" for none
+	Allowed  string // range or words; "" for any
+	Only     string // the direction of connector that it is for; "" for both
+	Required bool
+	Live     bool // SIGHUP applies a change
+	Doc      string
+}
+
+// Describe lists all options in the order of the file.
+func Describe() []Option { return describe(reflect.TypeFor[Config](), "", nil) }
+
+func describe(t reflect.Type, path string, to []Option) []Option {
+	for f := range fieldsOf(t) {
+		o := optionOf(f, join(path, keyOf(f)))
+		to = append(to, o)
+		switch {
+		case isScalar(f.Type):
+		case f.Type.Kind() == reflect.Struct:
+			to = describe(f.Type, o.Path, to)
+		case !isScalar(f.Type.Elem()):
+			to = describe(f.Type.Elem(), o.Path+"[]", to)
+		}
+	}
+	return to
+}
+
+func optionOf(f reflect.StructField, path string) Option {
+	o := Option{
+		Path:     path,
+		Type:     typeName(f.Type),
+		Default:  f.Tag.Get("default"),
+		Allowed:  strings.ReplaceAll(f.Tag.Get("enum"), "|", ", "),
+		Only:     f.Tag.Get("only"),
+		Required: f.Tag.Get("required") != "",
+		Live:     f.Tag.Get("live") == "yes",
+		Doc:      f.Tag.Get("doc"),
+	}
+	if f.Tag.Get("enum") != "" {
+		o.Type = strings.Replace(o.Type, "text", "word", 1)
+	}
+	if limits := f.Tag.Get("range"); limits != "" {
+		o.Allowed = describeRange(limits)
+	}
+	if in := f.Tag.Get("in"); in != "" {
+		o.Default += " (in: " + in + ")"
+	}
+	return o
+}
+
+func typeName(t reflect.Type) string {
+	switch name := scalarNames[t]; {
+	case name != "":
+		return name
+	case t.Kind() != reflect.Slice:
+		return "section"
+	case isScalar(t.Elem()):
+		return "list of " + scalarNames[t.Elem()] + "s"
+	}
+	return "list of sections"
+}
+
+// Facts says what can be said of an option in a few words.
+func (o Option) Facts() string {
+	facts := []string{o.Type}
+	if o.Allowed != "" {
+		facts = append(facts, o.Allowed)
+	}
+	switch {
+	case o.Required:
+		facts = append(facts, "required")
+	case o.Default != "":
+		facts = append(facts, "default "+o.Default)
+	}
+	if o.Only != "" {
+		facts = append(facts, "only direction: "+o.Only)
+	}
+	return strings.Join(facts, "; ")
+}
+
+// reload says what a change of the option takes.
+func (o Option) reload() string {
+	if o.Live {
+		return "SIGHUP"
+	}
+	return "restart"
+}
+
+// WriteText describes the options whose path begins with prefix, for a terminal.
+func WriteText(w io.Writer, prefix string) error {
+	found := false
+	for _, o := range Describe() {
+		if !strings.HasPrefix(o.Path, prefix) {
+			continue
+		}
+		found = true
+		fmt.Fprintf(w, "%s\n    %s; a change takes a %s\n", o.Path, o.Facts(), o.reload())
+		for _, line := range wrap(o.Doc, 76) {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
+	if !found {
+		return fmt.Errorf("cannot find option %q", prefix)
+	}
+	return nil
+}
+
+// markdownHead begins docs/config.md.
+const markdownHead = "# Configuration\n\n" +
+	"Made by `pmg config describe --markdown`; the source is `config/config.go`.\n\n" +
+	"One YAML file. Every option but the required ones may be left out; one that is not listed here is an error.\n" +
+	"`pmg config init` writes a starter file, `pmg config check` tells what is wrong with a file, and\n" +
+	"`pmg config show` prints the values in effect.\n\n" +
+	"- A *duration* is written as `500ms`, `10s` or `1h30m`, a *size* as `4096`, `64KiB` or `100MiB`.\n" +
+	"- A list of one may be written without brackets.\n" +
+	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
+	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
+	"- *Reload* says what a change takes: SIGHUP, or a restart of the gateway.\n"
+
+// Markdown is docs/config.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(markdownHead)
+	table := func() {
+		b.WriteString("\n| option | what it does | values | default | reload |\n|---|---|---|---|---|\n")
+	}
+	b.WriteString("\n## Top level\n")
+	table()
+	for _, o := range Describe() {
+		if strings.HasSuffix(o.Type, "section") || strings.HasSuffix(o.Type, "sections") {
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n", o.Path, o.Doc)
+			table()
+			continue
+		}
+		b.WriteString(o.row())
+	}
+	return b.String()
+}
+
+func (o Option) row() string {
+	values, def := o.Type, o.Default
+	if o.Allowed != "" {
+		values += ": " + o.Allowed
+	}
+	if o.Required {
+		def = "*required*"
+	} else if def != "" {
+		def = "`" + def + "`"
+	}
+	doc := o.Doc
+	if o.Only != "" {
+		doc = "(" + o.Only + " only) " + doc
+	}
+	key := o.Path[strings.LastIndex(o.Path, ".")+1:]
+	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", key, strings.ReplaceAll(doc, "|", "\\|"), values, def, o.reload())
+}
+
+// wrap breaks text into lines of at most width characters, at spaces.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,62 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A Problem is one thing that is wrong with a file, and where.
+type Problem struct {
+	File    string
+	Line    int // from 1; 0 when it is about the whole file
+	Column  int
+	Path    string // the option: "connectors[1].window"
+	Message string
+	Text    string // the line as it stands in the file, without passwords
+}
+
+// A Warning is a Problem that the file can be used in spite of.
+type Warning = Problem
+
+// String writes the problem as a compiler would, and the line below it.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	}
+	b.WriteString(": ")
+	if p.Path != "" {
+		b.WriteString(p.Path + " ")
+	}
+	b.WriteString(p.Message)
+	if p.Text != "" {
+		fmt.Fprintf(&b, "\n%6d | %s", p.Line, p.Text)
+	}
+	return b.String()
+}
+
+// Problems is the error of a file that cannot be used: all that is wrong with it.
+type Problems []Problem
+
+// Error writes the problems one after the other.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// secretLine finds where a line of the file may hold a secret. It is blunt,
+// because it must also work in a file that is not YAML or spells the key wrong.
+var secretLine = regexp.MustCompile(`(?i)(pa?s+w\w*["']?\s*:).*`)
+
+// sourceLine is the line that a problem shows.
+func sourceLine(lines []string, line int) string {
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	return secretLine.ReplaceAllString(strings.TrimRight(lines[line-1], " \t\r"), "$1 "+masked)
+}

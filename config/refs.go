@@ -1,0 +1,78 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxReference is the largest file that a reference may name.
+const maxReference = 64 << 10
+
+// expand replaces the references in a value: ${ENV:NAME} by the variable, and
+// ${FILE:path} by the file without its last line end.
+func expand(s, dir string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "${")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		reference, after, closed := strings.Cut(rest, "}")
+		kind, name, _ := strings.Cut(reference, ":")
+		if !closed || name == "" {
+			return "", fmt.Errorf("has a ${ that is no reference: write ${ENV:NAME} or ${FILE:/path}")
+		}
+		value, err := lookUp(kind, name, dir)
+		if err != nil {
+			return "", fmt.Errorf("cannot resolve ${%s}: %w", reference, err)
+		}
+		b.WriteString(value)
+		s = after
+	}
+}
+
+func lookUp(kind, name, dir string) (string, error) {
+	switch kind {
+	case "ENV":
+		value, ok := os.LookupEnv(name)
+		if !ok {
+			return "", errors.New("the environment has no such variable")
+		}
+		return value, nil
+	case "FILE":
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return readReference(name)
+	}
+	return "", errors.New("only ENV and FILE are known")
+}
+
+// readReference reads a regular file: a pipe or a terminal could block for ever.
+func readReference(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a regular file")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxReference+1))
+	if err != nil {
+		return "", err
+	}
+	if len(data) > maxReference {
+		return "", errors.New("it is larger than 64 KiB")
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
+}

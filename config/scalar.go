@@ -1,0 +1,182 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/protocols"
+)
+
+// masked stands where a secret would.
+const masked = "********"
+
+// scalarNames are the types of single values and what people call them.
+var scalarNames = map[reflect.Type]string{
+	reflect.TypeFor[string]():             "text",
+	reflect.TypeFor[int]():                "number",
+	reflect.TypeFor[bool]():               "true or false",
+	reflect.TypeFor[*bool]():              "true or false",
+	reflect.TypeFor[time.Duration]():      "duration",
+	reflect.TypeFor[Size]():               "size",
+	reflect.TypeFor[netip.Prefix]():       "network",
+	reflect.TypeFor[protocols.BindType](): "word",
+}
+
+// isScalar tells whether a value of the type is written as one word.
+func isScalar(t reflect.Type) bool { return scalarNames[t] != "" }
+
+// parseScalar reads a single value of any type an option has.
+func parseScalar(t reflect.Type, s string) (reflect.Value, error) {
+	x, err := parseAny(t, s)
+	if err != nil {
+		return reflect.Value{}, err
+	}
+	return reflect.ValueOf(x), nil
+}
+
+func parseAny(t reflect.Type, s string) (any, error) {
+	switch reflect.Zero(t).Interface().(type) {
+	case string:
+		return s, nil
+	case int:
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil, fmt.Errorf("must be a whole number, not %q", s)
+		}
+		return n, nil
+	case bool:
+		return parseBool(s)
+	case *bool:
+		b, err := parseBool(s)
+		return &b, err
+	case time.Duration:
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return nil, fmt.Errorf("must be a duration such as 500ms, 10s or 1h30m, not %q", s)
+		}
+		return d, nil
+	case Size:
+		n, err := ParseSize(s)
+		if err != nil {
+			return nil, fmt.Errorf("must be a size such as 4096, 64KiB or 100MiB, not %q", s)
+		}
+		return n, nil
+	case netip.Prefix:
+		return parseNetwork(s)
+	case protocols.BindType:
+		for b := protocols.Transmitter; b <= protocols.Transceiver; b++ {
+			if b.String() == s {
+				return b, nil
+			}
+		}
+		return nil, fmt.Errorf("must be transmitter, receiver or transceiver, not %q", s)
+	}
+	panic("config: an option has type " + t.String())
+}
+
+func parseBool(s string) (bool, error) {
+	switch s {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("must be true or false, not %q", s)
+}
+
+// parseNetwork reads a network, or an address as the network of only itself.
+func parseNetwork(s string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(s)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("must be a network such as 192.0.2.0/24 or 2001:db8::/32, not %q", s)
+	}
+	if p != p.Masked() {
+		return netip.Prefix{}, fmt.Errorf("must be a network: %s has bits after its prefix, did you mean %s?", s, p.Masked())
+	}
+	return p, nil
+}
+
+// formatScalar writes a single value as the file would.
+func formatScalar(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case string:
+		return quote(x)
+	case *bool:
+		if x == nil {
+			return ""
+		}
+		return strconv.FormatBool(*x)
+	case time.Duration:
+		return formatDuration(x)
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// formatDuration leaves out the zero units that time.Duration writes: 24h, not 24h0m0s.
+func formatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// notPlain are words that YAML, of one version or another, does not read as text.
+var notPlain = []string{"", "true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+
+// quote writes text so that YAML reads the same text.
+func quote(s string) string {
+	if slices.Contains(notPlain, strings.ToLower(s)) || strings.ContainsFunc(s, needsQuotes) || !startsWithLetter(s) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+func startsWithLetter(s string) bool { return s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' }
+
+func needsQuotes(r rune) bool {
+	letter := r|0x20 >= 'a' && r|0x20 <= 'z'
+	digit := r >= '0' && r <= '9'
+	return !letter && !digit && r != '_' && r != '-' && r != '.'
+}
+
+// checkRange tells what is wrong when v is not within "low..high".
+func checkRange(v reflect.Value, limits string) error {
+	low, high, _ := strings.Cut(limits, "..")
+	if low != "" && v.Int() < limitOf(v.Type(), low) || high != "" && v.Int() > limitOf(v.Type(), high) {
+		return errors.New("must be " + describeRange(limits) + ", not " + formatScalar(v))
+	}
+	return nil
+}
+
+func limitOf(t reflect.Type, limit string) int64 {
+	v, err := parseScalar(t, limit)
+	if err != nil {
+		panic("config: a range tag " + err.Error())
+	}
+	return v.Int()
+}
+
+// describeRange says a range tag in words.
+func describeRange(limits string) string {
+	low, high, _ := strings.Cut(limits, "..")
+	switch {
+	case high == "":
+		return "at least " + low
+	case low == "":
+		return "at most " + high
+	}
+	return low + " to " + high
+}

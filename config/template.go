@@ -1,0 +1,121 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// An example is the options that one entry of a list gives in the starter file.
+type example map[string]string
+
+// examples are the lists of the starter file: load from localhost through to
+// an SMSC on localhost.
+var examples = map[string][]example{
+	"accounts": {{"system_id": "load", "password": "secret"}},
+	"connectors": {
+		{"name": "clients", "direction": "in", "address": "127.0.0.1:2775", "window": "100"},
+		{"name": "operator", "direction": "out", "address": "127.0.0.1:2776", "instances": "4", "system_id": "pmg", "password": "secret"},
+	},
+	"routes": {{"to": "operator"}},
+}
+
+const templateHead = `# PMG configuration. Options that begin with # have the value they have anyway;
+# take the # away to set another. "pmg config check" tells what is wrong with a
+# file, "pmg config show" what is in effect, "pmg config describe" all there is.
+#
+# Any value may be "${ENV:NAME}" or "${FILE:/path}": keep passwords in those.
+`
+
+// Template is the starter file: every option with its documentation, and lists
+// that work as they are.
+func Template() string {
+	var w writer
+	w.b.WriteString(templateHead)
+	for f := range fieldsOf(reflect.TypeFor[Config]()) {
+		w.line(0, "")
+		w.comment(f, 0)
+		switch {
+		case isScalar(f.Type):
+			w.commented(f, "", 0)
+		case f.Type.Kind() == reflect.Struct:
+			w.line(0, "%s:", keyOf(f))
+			for o := range fieldsOf(f.Type) {
+				w.comment(o, 1)
+				w.commented(o, "", 1)
+			}
+		default:
+			w.line(0, "%s:", keyOf(f))
+			w.examples(f)
+		}
+	}
+	return w.b.String()
+}
+
+// examples writes the entries of a list, what an entry gives first. Each option
+// is described in the first entry that it could stand in.
+func (w *writer) examples(f reflect.StructField) {
+	described := map[string]bool{}
+	for _, e := range examples[keyOf(f)] {
+		var given, rest writer
+		for o := range fieldsOf(f.Type.Elem()) {
+			key, only := keyOf(o), o.Tag.Get("only")
+			value, isGiven := e[key]
+			isNew := !described[key] && (only == "" || only == e["direction"])
+			to := &rest
+			if isGiven {
+				to = &given
+			}
+			if isNew {
+				described[key] = true
+				to.comment(o, 2)
+			}
+			if isGiven {
+				to.line(2, "%s: %s", key, quoteValue(value))
+			} else if isNew {
+				to.commented(o, e["direction"], 2)
+			}
+		}
+		w.b.WriteString(dashFirst(given.b.String()) + rest.b.String())
+	}
+}
+
+// dashFirst puts the dash of a list entry before its first option: the
+// comments above it stay above.
+func dashFirst(entry string) string {
+	lines := strings.SplitAfter(entry, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "    #") {
+			lines[i] = "  - " + line[4:]
+			break
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// quoteValue leaves numbers as they are.
+func quoteValue(s string) string {
+	if strings.Trim(s, "0123456789") == "" {
+		return s
+	}
+	return quote(s)
+}
+
+// comment writes an option's documentation.
+func (w *writer) comment(f reflect.StructField, depth int) {
+	o := optionOf(f, "")
+	if !strings.Contains(o.Type, "section") {
+		o.Doc += " (" + o.Facts() + ")"
+	}
+	for _, line := range wrap(o.Doc, 96-2*depth) {
+		w.line(depth, "# %s", line)
+	}
+}
+
+// commented writes an option with its default, as a comment.
+func (w *writer) commented(f reflect.StructField, direction string, depth int) {
+	def := f.Tag.Get("default")
+	if in := f.Tag.Get("in"); in != "" && direction == In {
+		def = in
+	}
+	w.line(depth, "%s", strings.TrimSpace("#"+keyOf(f)+": "+def))
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Show writes the configuration in effect as a file, with secrets masked and
+// without what has no effect.
+func Show(c *Config) string {
+	var w writer
+	w.options(reflect.ValueOf(c).Elem(), 0)
+	return w.b.String()
+}
+
+// A writer writes YAML, one option a line.
+type writer struct{ b strings.Builder }
+
+// line writes one line at a depth.
+func (w *writer) line(depth int, format string, args ...any) {
+	w.b.WriteString(strings.Repeat("  ", depth))
+	fmt.Fprintf(&w.b, format+"\n", args...)
+}
+
+// options writes the options of a struct.
+func (w *writer) options(v reflect.Value, depth int) {
+	for f := range fieldsOf(v.Type()) {
+		if !hasEffect(v, f) {
+			continue
+		}
+		at := v.FieldByIndex(f.Index)
+		switch {
+		case isScalar(f.Type):
+			w.line(depth, "%s: %s", keyOf(f), show(v, f))
+		case f.Type.Kind() == reflect.Struct:
+			w.line(depth, "%s:", keyOf(f))
+			w.options(at, depth+1)
+		case isScalar(f.Type.Elem()) || at.Len() == 0:
+			w.line(depth, "%s: %s", keyOf(f), showList(at))
+		default:
+			w.line(depth, "%s:", keyOf(f))
+			w.items(at, depth+1)
+		}
+	}
+}
+
+// items writes a list of structs, each with its first option behind a dash.
+func (w *writer) items(list reflect.Value, depth int) {
+	for i := range list.Len() {
+		var item writer
+		item.options(list.Index(i), depth+1)
+		dash := strings.Repeat("  ", depth) + "- "
+		w.b.WriteString(dash + item.b.String()[len(dash):])
+	}
+}
+
+// hasEffect is false for an option of the other kind of connector.
+func hasEffect(v reflect.Value, f reflect.StructField) bool {
+	c, ok := v.Addr().Interface().(*Connector)
+	only := f.Tag.Get("only")
+	return !ok || only == "" || only == c.Direction
+}
+
+// show is the value of an option as the file has it, or would have it.
+func show(v reflect.Value, f reflect.StructField) string {
+	at := v.FieldByIndex(f.Index)
+	if f.Tag.Get("secret") != "" && at.String() != "" {
+		return quote(masked)
+	}
+	if c, ok := v.Addr().Interface().(*Connector); ok && keyOf(f) == "static" {
+		return fmt.Sprint(c.IsStatic())
+	}
+	return formatScalar(at)
+}
+
+// showList writes a list of single values on one line.
+func showList(list reflect.Value) string {
+	words := make([]string, list.Len())
+	for i := range words {
+		words[i] = quote(fmt.Sprint(list.Index(i).Interface()))
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
