@@ -68,3 +68,9 @@ func (d *Driver) Decode(p protocols.PDU, b []byte) error {
 
 // ParseLog implements protocols.Driver.
 func (d *Driver) ParseLog(p protocols.PDU, line []byte) error { return p.(*PDU).ParseLog(line) }
+
+var (
+	_ protocols.Driver  = (*Driver)(nil)
+	_ protocols.PDU     = (*PDU)(nil)
+	_ protocols.Session = (*session)(nil)
+)

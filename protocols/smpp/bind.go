@@ -1,0 +1,119 @@
+package smpp
+
+import (
+	"fmt"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A bind is the login of a session (§4.1).
+type bind struct {
+	since    int64 // when the connection began
+	pending  bool  // server: the gateway looks at the credentials
+	as       protocols.BindType
+	version  uint32 // server: what the client speaks
+	sequence uint32 // client: of our bind
+	id       CommandID
+}
+
+// bindTypes tells what a login logs in as, and the state that it leads to.
+func bindTypes(id CommandID) (protocols.BindType, state) {
+	switch id {
+	case BindTransmitter:
+		return protocols.Transmitter, tx
+	case BindReceiver:
+		return protocols.Receiver, rx
+	}
+	return protocols.Transceiver, trx
+}
+
+// sendBind logs in.
+func (s *session) sendBind(p *PDU) protocols.Action {
+	id := BindTransceiver
+	switch s.o.Bind {
+	case protocols.Transmitter:
+		id = BindTransmitter
+	case protocols.Receiver:
+		id = BindReceiver
+	}
+	a := s.request(p, id)
+	p.Bind = Bind{
+		SystemID:         []byte(s.o.SystemID),
+		Password:         []byte(s.o.Password),
+		SystemType:       []byte(s.o.SystemType),
+		AddressRange:     []byte(s.o.AddressRange),
+		InterfaceVersion: version34,
+	}
+	s.bind.id, s.bind.sequence = id, p.SequenceNumber
+	return a
+}
+
+// bindAnswered takes the answer to our login.
+func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
+	switch {
+	case p.ID != s.bind.id|Response || p.SequenceNumber != s.bind.sequence:
+		return protocols.Action{}
+	case p.CommandStatus != StatusOK:
+		return s.bindRefused(p)
+	}
+	// A server that does not tell its version supports no optional parameters
+	// (§3.4.3); so does one whose answer cannot be read.
+	version := uint32(0)
+	if v, ok := FindTLV(p.BindResp.TLVs, tagVersion); ok && len(v) == 1 {
+		version = uint32(v[0])
+	}
+	s.enter(now, s.bind.id, version)
+	return protocols.Action{Kind: protocols.Bound}
+}
+
+func (s *session) bindRefused(p *PDU) protocols.Action {
+	return s.close(protocols.Close, fmt.Sprintf("cannot log in: %s answered with status %s",
+		s.bind.id, appendStatus(nil, p.CommandStatus)))
+}
+
+// receiveBind takes a client's login; the gateway decides.
+func (s *session) receiveBind(p *PDU) protocols.Action {
+	b := &p.Bind
+	s.bind.pending, s.bind.id, s.bind.version = true, p.ID, uint32(b.InterfaceVersion)
+	as, _ := bindTypes(p.ID)
+	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{
+		SystemID: b.SystemID, Password: b.Password, SystemType: b.SystemType,
+		Bind: as, Version: b.InterfaceVersion,
+	}}
+}
+
+// Login implements protocols.Session. A refused client is sent away: one that
+// could try again on the same connection could try passwords cheaply.
+func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.Action {
+	p := pdu.(*PDU)
+	if s.state != open || !s.bind.pending {
+		return protocols.Action{}
+	}
+	s.bind.pending = false
+	p.answer(s.bind.id|Response, statusOf(code))
+	if code != sms.OK {
+		return s.close(protocols.SendClose, "login refused: "+code.String())
+	}
+	s.enter(now, s.bind.id, s.bind.version)
+	name := s.o.Name
+	p.own = append(p.own[:0], name[:min(len(name), 15)]...)
+	p.BindResp = BindResp{Body: true, SystemID: p.own}
+	if s.optional() {
+		n := len(p.own)
+		p.own = AppendTLV(p.own, tagVersion, []byte{version34})
+		p.BindResp.TLVs = p.own[n:]
+	}
+	return protocols.Action{Kind: protocols.Send}
+}
+
+// enter makes the session one that is bound.
+func (s *session) enter(now int64, id CommandID, version uint32) {
+	as, state := bindTypes(id)
+	s.state, s.line.heard, s.quiet = state, now, now
+	s.version.Store(min(version, version34))
+	s.as.Store(uint32(as))
+}
+
+// optional tells whether the peer knows optional parameters.
+func (s *session) optional() bool { return s.version.Load() >= version34 }

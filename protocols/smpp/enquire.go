@@ -1,0 +1,34 @@
+package smpp
+
+import (
+	"time"
+
+	"pmg/protocols"
+)
+
+// A line is what is known about whether the peer still lives (§4.11). Any PDU
+// that it sends says that it does, not only an enquire_link_resp.
+type line struct {
+	heard    int64  // when the peer's last PDU came
+	asked    int64  // when it was asked, 0 when it need not say anything
+	sequence uint32 // of our last enquire_link
+}
+
+// alive notes that something came.
+func (l *line) alive(now int64) { l.heard, l.asked = now, 0 }
+
+// checkLine asks a silent peer whether it lives, and gives up one that does not say.
+func (s *session) checkLine(now int64, p *PDU) protocols.Action {
+	switch {
+	case s.line.asked != 0:
+		if late(now, s.line.asked, s.o.ResponseTimeout) {
+			return s.close(protocols.Close, "cannot hear from peer: enquire_link unanswered for "+
+				time.Duration(s.o.ResponseTimeout).String())
+		}
+	case late(now, s.line.heard, s.o.EnquireInterval):
+		a := s.request(p, EnquireLink)
+		s.line.asked, s.line.sequence = now, p.SequenceNumber
+		return a
+	}
+	return protocols.Action{}
+}

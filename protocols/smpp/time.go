@@ -1,0 +1,66 @@
+package smpp
+
+import "time"
+
+// timeLen is the length of a time without its NUL: YYMMDDhhmmsstnnp (§7.1.1).
+const timeLen = 16
+
+// parseTime reads an absolute or relative time as Unix nanoseconds; empty is 0.
+// Years 38 to 99 are of the last century. now is what a relative time counts from.
+func parseTime(b []byte, now int64) (at int64, ok bool) {
+	if len(b) == 0 {
+		return 0, true
+	}
+	if len(b) != timeLen {
+		return 0, false
+	}
+	var f [6]int // year, month, day, hour, minute, second
+	for i := range f {
+		if f[i] = digits(b[2*i : 2*i+2]); f[i] < 0 {
+			return 0, false
+		}
+	}
+	tenth, quarters := digits(b[12:13]), digits(b[13:15])
+	if tenth < 0 || quarters < 0 || quarters > 48 {
+		return 0, false
+	}
+	switch b[15] {
+	case 'R':
+		t := time.Unix(0, now).UTC().AddDate(f[0], f[1], f[2])
+		return t.Add(time.Duration(f[3])*time.Hour + time.Duration(f[4])*time.Minute +
+			time.Duration(f[5])*time.Second).UnixNano(), true
+	case '+':
+		quarters = -quarters // ahead of UTC
+	case '-':
+	default:
+		return 0, false
+	}
+	year := 2000 + f[0]
+	if f[0] >= 38 {
+		year = 1900 + f[0]
+	}
+	t := time.Date(year, time.Month(f[1]), f[2], f[3], f[4], f[5], tenth*1e8, time.UTC)
+	if t.Month() != time.Month(f[1]) || t.Day() != f[2] || f[3] > 23 || f[4] > 59 || f[5] > 59 {
+		return 0, false
+	}
+	return t.Add(time.Duration(quarters) * 15 * time.Minute).UnixNano(), true
+}
+
+// digits reads a decimal number, -1 if it is none.
+func digits(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// appendTime appends an absolute time in UTC.
+func appendTime(b []byte, at int64) []byte {
+	t := time.Unix(0, at).UTC()
+	b = t.AppendFormat(b, "060102150405")
+	return append(b, byte('0'+t.Nanosecond()/1e8), '0', '0', '+')
+}
