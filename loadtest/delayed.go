@@ -1,0 +1,52 @@
+package loadtest
+
+import (
+	"sync"
+	"time"
+)
+
+// delayed writes a session's answers some time after they were given, in order.
+type delayed struct {
+	session *session
+	queue   chan answers
+	running sync.WaitGroup
+}
+
+type answers struct {
+	at    time.Time
+	bytes []byte
+}
+
+// delayedAnswers is how many turns of a session may wait; after that it reads
+// no more until one is written.
+const delayedAnswers = 1024
+
+func newDelayed(s *session) *delayed {
+	d := &delayed{session: s, queue: make(chan answers, delayedAnswers)}
+	d.running.Go(d.write)
+	return d
+}
+
+// add has a copy of b written after the sink's delay.
+func (d *delayed) add(b []byte) {
+	d.queue <- answers{time.Now().Add(d.session.sink.o.Delay), append([]byte(nil), b...)}
+}
+
+// finish returns when all is written, or the sink closes.
+func (d *delayed) finish() {
+	close(d.queue)
+	d.running.Wait()
+}
+
+func (d *delayed) write() {
+	sink := d.session.sink
+	for a := range d.queue {
+		select {
+		case <-time.After(time.Until(a.at)):
+		case <-sink.closing: // the connection is closed too: no need to be late
+		}
+		if _, err := d.session.conn.Write(a.bytes); err == nil {
+			sink.answered()
+		}
+	}
+}

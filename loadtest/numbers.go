@@ -1,0 +1,126 @@
+package loadtest
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// Every message carries its number at the start of its text: "#000000000042 ".
+const (
+	numberDigits = 12
+	numberLength = 1 + numberDigits + 1
+	maxNumber    = 999_999_999_999
+)
+
+// putDigits writes the number, right-aligned with leading zeros, over all of b.
+func putDigits(b []byte, number int64) {
+	for i := len(b) - 1; i >= 0; i-- {
+		b[i] = byte('0' + number%10)
+		number /= 10
+	}
+}
+
+// parseNumber reads the number at the start of a text.
+func parseNumber(text []byte) (int64, bool) {
+	if len(text) < 1+numberDigits || text[0] != '#' {
+		return 0, false
+	}
+	var n int64
+	for _, d := range text[1 : 1+numberDigits] {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(d-'0')
+	}
+	return n, true
+}
+
+// A chunk is 65536 consecutive numbers, one bit each.
+type chunk [1024]uint64
+
+const chunkNumbers = 1024 * 64
+
+// numbers is the set of message numbers that were seen, and how many of them
+// were seen again. Connections mark a batch at a time, so one lock is enough.
+type numbers struct {
+	unique  atomic.Int64 // written with mu held
+	doubled atomic.Int64
+
+	mu              sync.Mutex
+	chunks          map[int64]*chunk
+	lowest, highest int64 // meaningless while unique is 0
+}
+
+// mark adds the batch.
+func (n *numbers) mark(batch []int64) {
+	if len(batch) == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var c *chunk
+	at := int64(-1)
+	for _, number := range batch {
+		if number/chunkNumbers != at {
+			at = number / chunkNumbers
+			c = n.chunk(at)
+		}
+		word, bit := &c[number%chunkNumbers/64], uint64(1)<<(number%64)
+		if *word&bit != 0 {
+			n.doubled.Add(1)
+			continue
+		}
+		*word |= bit
+		if n.unique.Load() == 0 || number < n.lowest {
+			n.lowest = number
+		}
+		n.highest = max(n.highest, number)
+		n.unique.Add(1)
+	}
+}
+
+func (n *numbers) chunk(at int64) *chunk {
+	c := n.chunks[at]
+	if c == nil {
+		if n.chunks == nil {
+			n.chunks = map[int64]*chunk{}
+		}
+		c = new(chunk)
+		n.chunks[at] = c
+	}
+	return c
+}
+
+// gaps counts the numbers that are absent between the lowest and the highest.
+func (n *numbers) gaps() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	unique := n.unique.Load()
+	if unique == 0 {
+		return 0
+	}
+	return n.highest - n.lowest + 1 - unique
+}
+
+// notIn counts the numbers of n that are absent from other.
+func (n *numbers) notIn(other *numbers) int64 {
+	if n == other {
+		return 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	var absent int
+	for at, c := range n.chunks {
+		theirs := other.chunks[at]
+		if theirs == nil {
+			theirs = new(chunk)
+		}
+		for i, word := range c {
+			absent += bits.OnesCount64(word &^ theirs[i])
+		}
+	}
+	return int64(absent)
+}

@@ -1,0 +1,74 @@
+package loadtest
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The pacer wakes at least this often, so that messages to be sent again need
+// not wait long, and at most that often: at higher rates a slot holds more than
+// one message.
+const (
+	maxSlot = 10 * time.Millisecond
+	minSlot = 250 * time.Microsecond
+)
+
+// A plan fixes when each message of an open loop is to be sent, whatever the
+// peer does: message i in the first slot that begins at or after i/rate. The
+// slots are the pacer's wake-ups, so the plan asks for no time that the pacer
+// cannot meet.
+type plan struct {
+	start   int64   // time of slot 0
+	slot    int64   // nanoseconds between slots
+	perSlot float64 // messages
+}
+
+func newPlan(start int64, rate float64) *plan {
+	gap := float64(time.Second) / rate
+	slot := max(minSlot, time.Duration(gap/math.Ceil(gap/float64(maxSlot))))
+	return &plan{start: start, slot: int64(slot), perSlot: rate * slot.Seconds()}
+}
+
+// due tells how many messages should have been sent by now.
+func (p *plan) due(now int64) int64 {
+	slots := (now - p.start) / p.slot
+	return int64(float64(slots)*p.perSlot) + 1
+}
+
+// at is the planned time of message i.
+func (p *plan) at(i int64) int64 {
+	return p.start + int64(math.Ceil(float64(i)/p.perSlot))*p.slot
+}
+
+// A pacer wakes its goroutine once a slot. It is a kernel timer in the runtime's
+// poller: a time.Ticker is up to a millisecond late on an idle Linux machine,
+// which would be most of the latency measured.
+type pacer struct{ timer *os.File }
+
+func newPacer(slot time.Duration) (*pacer, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create timer: %w", err)
+	}
+	timer := os.NewFile(uintptr(fd), "pacer")
+	every := unix.NsecToTimespec(int64(slot))
+	if err := unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Interval: every, Value: every}, nil); err != nil {
+		timer.Close()
+		return nil, fmt.Errorf("cannot start timer: %w", err)
+	}
+	return &pacer{timer}, nil
+}
+
+// wait sleeps until the next slot, or not at all when one has passed already.
+// It tells false once the pacer is closed.
+func (p *pacer) wait() bool {
+	var ticks [8]byte
+	_, err := p.timer.Read(ticks[:])
+	return err == nil
+}
+
+func (p *pacer) close() { p.timer.Close() }

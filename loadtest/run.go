@@ -1,0 +1,260 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/protocols/smpp"
+)
+
+const (
+	tickEvery  = 100 * time.Millisecond // progress, and whether the run has come to a standstill
+	retrySlot  = 5 * time.Millisecond   // how exactly the pause before a message is sent again is kept
+	unbindTime = 5 * time.Second        // at most, for the peers to answer unbind
+	dialing    = 32                     // connections that bind at the same time
+)
+
+// A run is a load while it lasts.
+type run struct {
+	o        LoadOptions
+	template template
+	supply   supply
+	clients  []*client
+	began    time.Time
+	wake     chan struct{} // something may have ended the run
+	gaveUp   bool          // nothing was heard for too long
+
+	sent, answered, resent atomic.Int64
+	throttled, refused     atomic.Int64
+	unexpected, unnumbered atomic.Int64
+	abandoned, lost, live  atomic.Int64
+	accepted, receipts     numbers
+}
+
+// now is the run's clock, in nanoseconds.
+func (r *run) now() int64 { return int64(time.Since(r.began)) }
+
+// add counts a batch and empties it.
+func (r *run) add(b *batch) {
+	add := func(to *atomic.Int64, n int64) {
+		if n != 0 {
+			to.Add(n)
+		}
+	}
+	add(&r.sent, b.sent)
+	add(&r.resent, b.resent)
+	add(&r.throttled, b.throttled)
+	add(&r.refused, b.refused)
+	add(&r.unexpected, b.unexpected)
+	add(&r.unnumbered, b.unnumbered)
+	r.accepted.mark(b.accepted)
+	r.receipts.mark(b.receipts)
+	add(&r.answered, b.answered) // last: whoever sees it sees what it was
+	if (b.answered > 0 || len(b.receipts) > 0) && r.supply.exhausted() && !r.waiting() {
+		r.nudge()
+	}
+	*b = batch{accepted: b.accepted[:0], receipts: b.receipts[:0]}
+}
+
+func (r *run) nudge() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// gone counts the end of a connection.
+func (r *run) gone(outstanding int, lost bool) {
+	r.abandoned.Add(int64(outstanding))
+	if lost {
+		r.lost.Add(1)
+	}
+	r.live.Add(-1)
+	r.nudge()
+}
+
+// waiting tells whether an answer or a receipt is still to come.
+func (r *run) waiting() bool {
+	return r.answered.Load()+r.abandoned.Load() < r.sent.Load() ||
+		r.o.Receipts && r.receipts.unique.Load() < r.accepted.unique.Load()
+}
+
+// over tells that nothing more can happen: no connection is left, or all is
+// sent and answered. The counters only say when it is worth to look; with every
+// client held still no message can hide between supply and window.
+func (r *run) over() bool {
+	if r.live.Load() == 0 {
+		return true
+	}
+	if r.waiting() || !r.supply.exhausted() {
+		return false
+	}
+	for _, c := range r.clients {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+	}
+	return !r.waiting() && r.supply.exhausted()
+}
+
+// bind opens and binds all connections, or fails.
+func (r *run) bind(ctx context.Context) error {
+	var (
+		wg    sync.WaitGroup
+		slots = make(chan struct{}, dialing)
+		errs  = make(chan error, r.o.Connections)
+		conns = make([]*client, r.o.Connections)
+	)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i := range conns {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			c, err := r.bindOne(ctx)
+			if err != nil {
+				errs <- err
+				cancel() // the others need not try
+				return
+			}
+			conns[i] = c
+		})
+	}
+	wg.Wait()
+	for _, c := range conns {
+		if c != nil {
+			r.clients = append(r.clients, c)
+		}
+	}
+	select {
+	case err := <-errs:
+		r.close()
+		return err
+	default:
+		return nil
+	}
+}
+
+// bindOne opens one connection and logs in.
+func (r *run) bindOne(ctx context.Context) (*client, error) {
+	dialer := net.Dialer{Timeout: r.o.Timeout}
+	conn, err := dialer.DialContext(ctx, "tcp", r.o.To)
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect: %w", err)
+	}
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	c := newClient(r, conn)
+	if err := c.bind(); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("cannot bind to %s as %q: %w", r.o.To, r.o.SystemID, err)
+	}
+	return c, nil
+}
+
+// bind logs in. The peer may take as long as it may be silent later.
+func (c *client) bind() error {
+	o := &c.run.o
+	if err := c.conn.SetDeadline(time.Now().Add(o.Timeout)); err != nil {
+		return err
+	}
+	c.sequence = 1
+	if _, err := c.conn.Write(bindRequest(o, c.sequence)); err != nil {
+		return err
+	}
+	for {
+		pdu, err := c.in.next()
+		if err != nil {
+			return err
+		}
+		if pdu == nil {
+			if err := c.in.fill(); err != nil {
+				return err
+			}
+			continue
+		}
+		if h := headerOf(pdu); h.sequence == c.sequence && h.command.IsResponse() {
+			if h.status != smpp.StatusOK {
+				return fmt.Errorf("answered with %s", statusName(h.status))
+			}
+			return c.conn.SetDeadline(time.Time{})
+		}
+	}
+}
+
+// wait lets the clients work until the run is over, or nothing was heard for
+// too long. The end of ctx, or of the time given, only ends the supply.
+func (r *run) wait(ctx context.Context) {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	var end <-chan time.Time
+	if r.o.Duration > 0 {
+		timer := time.NewTimer(r.o.Duration)
+		defer timer.Stop()
+		end = timer.C
+	}
+	stop := ctx.Done()
+	heard, since := int64(-1), r.now()
+	for !r.over() {
+		select {
+		case <-stop:
+			stop = nil
+			r.supply.stop()
+		case <-end:
+			r.supply.stop()
+		case <-r.wake:
+		case <-tick.C:
+			r.progress()
+		}
+		now, count := r.now(), r.answered.Load()+r.receipts.unique.Load()
+		if count != heard || !r.waiting() {
+			heard, since = count, now
+		} else if now-since > int64(r.o.Timeout) {
+			r.gaveUp = true
+			return
+		}
+	}
+}
+
+// pace submits what is due, slot by slot, until the pacer is closed.
+func (r *run) pace(p *pacer) {
+	for turn := 0; p.wait(); turn++ {
+		r.submitDue(turn)
+	}
+}
+
+// submitDue spreads the messages that are due evenly over the clients,
+// beginning with another one each time. A client that is at work takes what is
+// due by itself.
+func (r *run) submitDue(turn int) {
+	now := r.now()
+	ready := r.supply.ready(now, r.o.Window*len(r.clients))
+	share := (ready + len(r.clients) - 1) / len(r.clients)
+	for i := 0; i < len(r.clients) && r.supply.ready(now, 1) > 0; i++ {
+		c := r.clients[(turn+i)%len(r.clients)]
+		if c.mu.TryLock() {
+			c.refill(now, share)
+			_ = c.flush() // on an error the connection is closed and its own goroutine counts it
+			c.mu.Unlock()
+		}
+	}
+}
+
+// unbind ends all sessions. Peers that don't answer in time are cut off.
+func (r *run) unbind(serving *sync.WaitGroup) {
+	timer := time.AfterFunc(min(unbindTime, r.o.Timeout), r.close)
+	defer timer.Stop()
+	for _, c := range r.clients {
+		c.unbind()
+	}
+	serving.Wait()
+}
+
+// close cuts all connections.
+func (r *run) close() {
+	for _, c := range r.clients {
+		c.conn.Close()
+	}
+}

@@ -1,0 +1,262 @@
+package loadtest
+
+import (
+	"net"
+	"sync/atomic"
+	"time"
+
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+// A session is one connection of a sink. Its goroutine reads whatever has
+// arrived, handles every PDU in it and writes the answers at once.
+type session struct {
+	sink *Sink
+	conn net.Conn
+	in   stream
+	pdu  smpp.PDU // what is being decoded
+
+	bind       protocols.BindType
+	canReceive atomic.Bool   // read by sessions that look for somebody to send receipts on
+	sequence   atomic.Uint32 // of our own requests
+	id         uint64        // of the last message
+
+	out     []byte
+	answers []byte // to submits, and receipts: part of out where nothing delays them
+	batch   sinkBatch
+	late    *delayed // nil without a delay
+
+	other   *session // sends our receipts where we may not, for one turn
+	foreign []byte   // those receipts
+	receipt receipt
+}
+
+// A sinkBatch is what one turn adds to the sink.
+type sinkBatch struct {
+	submits, accepted           int64
+	throttled, refused, dropped int64
+	malformed, unnumbered       int64
+	receipts, receiptsAnswered  int64
+	numbers                     []int64
+}
+
+// A verdict tells how a session goes on after a PDU.
+type verdict uint8
+
+const (
+	goOn   verdict = iota
+	hangUp         // close when the answers are written
+)
+
+func newSession(s *Sink, conn net.Conn, number uint64) *session {
+	// Message ids differ between sessions without anything to share: the upper
+	// bits are the session's number.
+	return &session{sink: s, conn: conn, in: newStream(conn), id: number << 40}
+}
+
+func (s *session) serve() {
+	defer s.sink.end(s)
+	defer s.conn.Close()
+	if s.sink.o.Delay > 0 {
+		s.late = newDelayed(s)
+	}
+	next := goOn
+	for next == goOn && s.in.fill() == nil {
+		next = s.handle()
+		if s.flush() != nil {
+			break
+		}
+	}
+	s.canReceive.Store(false)
+	if s.late != nil {
+		s.late.finish()
+	}
+	if next == hangUp {
+		s.hangUp()
+	}
+}
+
+// hangUp closes so that the peer gets every answer: closing with unread bytes
+// in the socket would throw away what the peer has not read yet.
+func (s *session) hangUp() {
+	if tcp, ok := s.conn.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
+		_ = tcp.SetReadDeadline(time.Now().Add(time.Second))
+		for s.in.fill() == nil {
+			s.in.start = s.in.end
+		}
+	}
+}
+
+// flush counts the batch and writes the answers.
+func (s *session) flush() error {
+	submits := s.batch.submits > 0
+	s.sink.add(&s.batch)
+	if len(s.answers) > 0 {
+		if s.late == nil {
+			s.out = append(s.out, s.answers...)
+		} else {
+			s.late.add(s.answers)
+		}
+		s.answers = s.answers[:0]
+	}
+	if s.other != nil {
+		_, _ = s.other.conn.Write(s.foreign) // the other session notices its own end
+		s.other, s.foreign = nil, s.foreign[:0]
+	}
+	if len(s.out) == 0 {
+		return nil
+	}
+	_, err := s.conn.Write(s.out)
+	s.out = s.out[:0]
+	if submits && s.late == nil {
+		s.sink.answered()
+	}
+	return err
+}
+
+// handle handles every whole PDU that was read.
+func (s *session) handle() verdict {
+	for {
+		b, err := s.in.next()
+		if err != nil {
+			s.batch.malformed++
+			s.out = appendHeader(s.out, smpp.GenericNack, smpp.StatusInvCmdLen, 0)
+			return hangUp
+		}
+		if b == nil {
+			return goOn
+		}
+		h := headerOf(b)
+		switch {
+		case h.command.IsBind():
+			if s.login(h, b) == hangUp {
+				return hangUp
+			}
+		case h.command == smpp.SubmitSM:
+			if s.submit(h, b) == hangUp {
+				return hangUp
+			}
+		case h.command == smpp.DeliverSMResp:
+			s.batch.receiptsAnswered++
+		case h.command == smpp.EnquireLink:
+			s.out = appendHeader(s.out, smpp.EnquireLinkResp, smpp.StatusOK, h.sequence)
+		case h.command == smpp.Unbind:
+			s.out = appendHeader(s.out, smpp.UnbindResp, smpp.StatusOK, h.sequence)
+			return hangUp
+		case !h.command.IsResponse():
+			s.out = appendHeader(s.out, smpp.GenericNack, smpp.StatusInvCmdID, h.sequence)
+		}
+	}
+}
+
+// login answers a bind; who is not welcome is cut off.
+func (s *session) login(h header, b []byte) verdict {
+	o := &s.sink.o
+	answer := smpp.PDU{ID: h.command | smpp.Response, SequenceNumber: h.sequence}
+	switch err := s.pdu.Decode(b); {
+	case s.bind != 0:
+		answer.CommandStatus = smpp.StatusAlyBnd
+	case err != nil,
+		o.SystemID != "" && string(s.pdu.Bind.SystemID) != o.SystemID,
+		o.Password != "" && string(s.pdu.Bind.Password) != o.Password:
+		answer.CommandStatus = smpp.StatusBindFail
+	}
+	if answer.CommandStatus != smpp.StatusOK {
+		s.sink.counts.bindsRefused.Add(1)
+		s.out = answer.AppendWire(s.out)
+		return hangUp
+	}
+	s.bind = bindType(h.command)
+	s.canReceive.Store(s.bind.CanReceive())
+	s.sink.counts.binds.Add(1)
+	answer.BindResp.Body = true
+	answer.BindResp.SystemID = []byte("pmg-sink")
+	answer.BindResp.TLVs = smpp.AppendTLV(nil, tagVersion, []byte{interfaceVersion})
+	s.out = answer.AppendWire(s.out)
+	return goOn
+}
+
+// submit takes, refuses or ignores a message, as the options say.
+func (s *session) submit(h header, b []byte) verdict {
+	o := &s.sink.o
+	if !s.bind.CanSubmit() {
+		s.out = appendHeader(s.out, smpp.SubmitSMResp, smpp.StatusInvBndSts, h.sequence)
+		return goOn
+	}
+	s.batch.submits++
+	switch nth := s.nth(); {
+	case o.Mute:
+	case every(nth, o.DropEvery):
+		s.batch.dropped++
+		return hangUp
+	case every(nth, o.ThrottleEvery):
+		s.batch.throttled++
+		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, smpp.StatusThrottled, h.sequence)
+	case every(nth, o.RefuseEvery):
+		s.batch.refused++
+		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, statusSubmitFail, h.sequence)
+	case s.pdu.Decode(b) != nil:
+		s.batch.malformed++
+		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, smpp.StatusInvCmdLen, h.sequence)
+	default:
+		s.take(h.sequence)
+	}
+	return goOn
+}
+
+// nth numbers the submits of all sessions; 0 where nobody asks.
+func (s *session) nth() int64 {
+	o := &s.sink.o
+	if o.DropEvery == 0 && o.ThrottleEvery == 0 && o.RefuseEvery == 0 {
+		return 0
+	}
+	return s.sink.counts.nth.Add(1)
+}
+
+func every(nth, n int64) bool { return n > 0 && nth%n == 0 }
+
+// take accepts the message in s.pdu.
+func (s *session) take(sequence uint32) {
+	s.batch.accepted++
+	m := &s.pdu.SM
+	if number, ok := parseNumber(userText(m)); ok {
+		s.batch.numbers = append(s.batch.numbers, number)
+	} else {
+		s.batch.unnumbered++
+	}
+	s.id++
+	s.answers = appendSubmitSMResp(s.answers, sequence, s.id)
+	if s.sink.o.Receipts && m.RegisteredDelivery&1 != 0 {
+		s.sendReceipt()
+	}
+}
+
+// userText is the text of a message without its user data header.
+func userText(m *smpp.SM) []byte {
+	text := m.ShortMessage
+	if len(text) == 0 {
+		text, _ = smpp.FindTLV(m.TLVs, tagPayload)
+	}
+	if m.ESMClass&classHeader != 0 && len(text) > 0 {
+		text = text[min(1+int(text[0]), len(text)):]
+	}
+	return text
+}
+
+// sendReceipt sends the receipt for the message in s.pdu, on another session if
+// this one may not receive; if none may, it is not sent.
+func (s *session) sendReceipt() {
+	to, out := s, &s.answers
+	if !s.bind.CanReceive() {
+		if s.other == nil {
+			s.other = s.sink.receiver()
+		}
+		to, out = s.other, &s.foreign
+	}
+	if to == nil {
+		return
+	}
+	s.batch.receipts++
+	*out = s.receipt.append(*out, to.sequence.Add(1)%maxSequence+1, s.id, &s.pdu.SM)
+}

@@ -1,0 +1,252 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// SinkOptions says what the SMSC simulator does with what it is sent. The zero
+// value accepts everybody and everything. "Every n" counts the submits of all
+// sessions together; 0 is never.
+type SinkOptions struct {
+	Listen        string        // host:port; port 0 is given by the system
+	Delay         time.Duration // before a submit is answered
+	ThrottleEvery int64         // every nth submit is answered ESME_RTHROTTLED
+	RefuseEvery   int64         // every nth submit is answered ESME_RSUBMITFAIL
+	DropEvery     int64         // every nth submit is not taken, and its connection closed instead of an answer
+	Mute          bool          // no submit is taken or answered
+	Receipts      bool          // submits that ask for it get a delivery receipt
+	SystemID      string        // who may bind; empty: everybody
+	Password      string        // what they must know; empty: nothing
+	Messages      int64         // Done when that many different messages have come; 0: never
+}
+
+// A Sink is a running SMSC simulator.
+type Sink struct {
+	o        SinkOptions
+	listener net.Listener
+	began    time.Time
+	closing  chan struct{}
+	done     chan struct{}
+	doneOnce sync.Once
+	running  sync.WaitGroup
+
+	seen   numbers
+	counts sinkCounts
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[*session]struct{}
+	last     uint64 // number of the last session
+}
+
+// sinkCounts is added to by the sessions, a batch at a time.
+type sinkCounts struct {
+	nth                         atomic.Int64 // submits, for what happens every nth time
+	submits, accepted           atomic.Int64
+	throttled, refused, dropped atomic.Int64
+	malformed, unnumbered       atomic.Int64
+	receipts, receiptsAnswered  atomic.Int64
+	binds, bindsRefused         atomic.Int64
+	first, last                 atomic.Int64 // when submits came
+}
+
+// SinkResult is what a sink has seen. The JSON names are stable.
+type SinkResult struct {
+	Submits           int64   `json:"submits"`    // received
+	Accepted          int64   `json:"accepted"`   // answered with status 0
+	Unique            int64   `json:"unique"`     // different messages among them
+	Doubled           int64   `json:"doubled"`    // accepted, but not for the first time
+	Missing           int64   `json:"missing"`    // up to the number expected; where none was given, gaps between the numbers
+	Unnumbered        int64   `json:"unnumbered"` // accepted, but without a message number
+	Throttled         int64   `json:"throttled"`  // answered ESME_RTHROTTLED
+	Refused           int64   `json:"refused"`    // answered with another status
+	Dropped           int64   `json:"dropped"`    // connections closed instead of an answer
+	Malformed         int64   `json:"malformed"`  // PDUs that could not be read
+	Binds             int64   `json:"binds"`
+	BindsRefused      int64   `json:"binds_refused"`
+	Receipts          int64   `json:"receipts"` // sent
+	ReceiptsAnswered  int64   `json:"receipts_answered"`
+	Seconds           float64 `json:"seconds"`             // from the first submit to the last
+	MessagesPerSecond float64 `json:"messages_per_second"` // accepted ones
+
+	seen *numbers
+}
+
+// Problems tells, in words, what a faultless gateway would not have shown.
+// Nil is a clean run.
+func (r *SinkResult) Problems() []string {
+	var p problems
+	p.count(r.Missing, "missing")
+	p.count(r.Doubled, "doubled")
+	p.count(r.Malformed, "malformed")
+	return p
+}
+
+// StartSink listens and serves until Close.
+func StartSink(o SinkOptions) (*Sink, error) {
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start sink: %w", err)
+	}
+	s := &Sink{
+		o: o, listener: listener, began: time.Now(),
+		closing:  make(chan struct{}),
+		done:     make(chan struct{}),
+		sessions: map[*session]struct{}{},
+	}
+	s.running.Go(s.accept)
+	return s, nil
+}
+
+// Addr is the address the sink listens on.
+func (s *Sink) Addr() string { return s.listener.Addr().String() }
+
+// Done is closed when as many messages have come, and were answered, as the
+// options ask for.
+func (s *Sink) Done() <-chan struct{} { return s.done }
+
+// Await waits until that many different messages have come, or ctx ends.
+func (s *Sink) Await(ctx context.Context, unique int64) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for s.seen.unique.Load() < unique {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("cannot see %d messages, only %d came: %w", unique, s.seen.unique.Load(), ctx.Err())
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// Close closes the listener and all sessions, and returns when they are over.
+func (s *Sink) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.closing)
+	err := s.listener.Close()
+	for one := range s.sessions {
+		one.conn.Close()
+	}
+	s.mu.Unlock()
+	s.running.Wait()
+	return err
+}
+
+// Result tells what has been seen up to now.
+func (s *Sink) Result() *SinkResult {
+	c := &s.counts
+	r := &SinkResult{
+		Submits: c.submits.Load(), Accepted: c.accepted.Load(),
+		Unique: s.seen.unique.Load(), Doubled: s.seen.doubled.Load(), Missing: s.seen.gaps(),
+		Unnumbered: c.unnumbered.Load(), Throttled: c.throttled.Load(), Refused: c.refused.Load(),
+		Dropped: c.dropped.Load(), Malformed: c.malformed.Load(),
+		Binds: c.binds.Load(), BindsRefused: c.bindsRefused.Load(),
+		Receipts: c.receipts.Load(), ReceiptsAnswered: c.receiptsAnswered.Load(),
+		seen: &s.seen,
+	}
+	if s.o.Messages > 0 {
+		r.Missing = max(0, s.o.Messages-r.Unique)
+	}
+	r.Seconds = time.Duration(c.last.Load() - c.first.Load()).Seconds()
+	if r.Seconds > 0 {
+		r.MessagesPerSecond = float64(r.Accepted) / r.Seconds
+	}
+	return r
+}
+
+// accept takes connections until the listener is closed. Out of descriptors it
+// waits for one.
+func (s *Sink) accept() {
+	for {
+		conn, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			select {
+			case <-s.closing:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			continue
+		}
+		s.begin(conn)
+	}
+}
+
+func (s *Sink) begin(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		conn.Close()
+		return
+	}
+	s.last++
+	one := newSession(s, conn, s.last)
+	s.sessions[one] = struct{}{}
+	s.running.Go(one.serve)
+}
+
+func (s *Sink) end(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, one)
+}
+
+// receiver gives a session that receipts can be sent on, nil if there is none.
+func (s *Sink) receiver() *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range s.sessions {
+		if one.canReceive.Load() {
+			return one
+		}
+	}
+	return nil
+}
+
+// add counts a batch and empties it.
+func (s *Sink) add(b *sinkBatch) {
+	c := &s.counts
+	add := func(to *atomic.Int64, n int64) {
+		if n != 0 {
+			to.Add(n)
+		}
+	}
+	if b.submits > 0 {
+		now := int64(time.Since(s.began))
+		if c.first.Load() == 0 {
+			c.first.CompareAndSwap(0, now)
+		}
+		c.last.Store(now)
+	}
+	add(&c.submits, b.submits)
+	add(&c.accepted, b.accepted)
+	add(&c.throttled, b.throttled)
+	add(&c.refused, b.refused)
+	add(&c.dropped, b.dropped)
+	add(&c.malformed, b.malformed)
+	add(&c.unnumbered, b.unnumbered)
+	add(&c.receipts, b.receipts)
+	add(&c.receiptsAnswered, b.receiptsAnswered)
+	s.seen.mark(b.numbers)
+	*b = sinkBatch{numbers: b.numbers[:0]}
+}
+
+// answered is called after answers were written.
+func (s *Sink) answered() {
+	if s.o.Messages > 0 && s.seen.unique.Load() >= s.o.Messages {
+		s.doneOnce.Do(func() { close(s.done) })
+	}
+}

@@ -1,0 +1,57 @@
+package loadtest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+const (
+	headerLength = 16
+	readBuffer   = 16 << 10 // holds the answers of a window of 500, or 120 submits
+	maxPDU       = 1 << 20  // beyond this the framing is lost
+)
+
+// A stream cuts what arrives on a connection into PDUs. One read takes all that
+// has arrived; next is then called until it has no more.
+type stream struct {
+	r          io.Reader
+	buf        []byte
+	start, end int // what was read and not yet given out
+}
+
+func newStream(r io.Reader) stream { return stream{r: r, buf: make([]byte, readBuffer)} }
+
+// fill reads once. PDUs given out before are overwritten.
+func (s *stream) fill() error {
+	if s.start > 0 {
+		s.end = copy(s.buf, s.buf[s.start:s.end])
+		s.start = 0
+	}
+	if s.end == len(s.buf) { // one PDU larger than the buffer: next has checked its length
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+	n, err := s.r.Read(s.buf[s.end:])
+	s.end += n
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// next gives the next whole PDU, nil when more must be read.
+func (s *stream) next() ([]byte, error) {
+	b := s.buf[s.start:s.end]
+	if len(b) < 4 {
+		return nil, nil
+	}
+	length := binary.BigEndian.Uint32(b)
+	if length < headerLength || length > maxPDU {
+		return nil, fmt.Errorf("cannot find the next PDU: its command_length is %d", length)
+	}
+	if uint32(len(b)) < length {
+		return nil, nil
+	}
+	s.start += int(length)
+	return b[:length:length], nil
+}
