@@ -1,0 +1,237 @@
+package prototest
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/protocols"
+)
+
+var update = flag.Bool("update", false, "write what came out into the transcripts")
+
+// A Subject is one connection to what is tested, seen from its peer.
+type Subject interface {
+	// Write lets octets from the peer arrive.
+	Write(b []byte)
+	// Read gives the octets that were sent to the peer since the last Read.
+	Read() []byte
+	// Wait lets time pass.
+	Wait(d time.Duration)
+	// Command does what a line that is not of the wire says.
+	Command(text string) error
+	// Events gives what else happened since the last call: "closed ...".
+	Events() []string
+}
+
+// A way says how the octets of a transcript are cut before they are written.
+type way string
+
+const (
+	whole     way = "whole" // PDU by PDU
+	bytewise  way = "bytewise"
+	split     way = "split"     // each PDU in two, anywhere
+	coalesced way = "coalesced" // PDUs together, up to the next wait or command
+)
+
+// Run plays each transcript in the four ways to a Subject of its own. With
+// -update it writes what came out into the transcript instead.
+func Run(t *testing.T, d protocols.Driver, paths []string, subject func(protocols.SessionOptions) Subject) {
+	if len(paths) == 0 {
+		t.Fatal("no transcripts")
+	}
+	for _, path := range paths {
+		s := Load(t, d, path)
+		if *update {
+			s.rewrite(t, d, subject(s.Options))
+			continue
+		}
+		for _, w := range []way{whole, bytewise, split, coalesced} {
+			t.Run(path+"/"+string(w), func(t *testing.T) { s.check(t, d, w, subject(s.Options)) })
+		}
+	}
+}
+
+// check plays the transcript and compares what comes out. Where PDUs may be
+// answered together, up to the next wait or command, only the order counts.
+func (s *Script) check(t *testing.T, d protocols.Driver, w way, sub Subject) {
+	random := rand.New(rand.NewPCG(1, uint64(len(s.lines))))
+	var pending []byte
+	var want []string
+	got := outcome(t, d, sub)
+	flush := func(at int) {
+		write(sub, w, random, pending)
+		pending = nil
+		got = append(got, outcome(t, d, sub)...)
+		compare(t, s, at, want, got)
+		want, got = nil, nil
+	}
+	for i, l := range s.lines {
+		switch l.kind {
+		case input:
+			pending = append(pending, l.octets...)
+			if w != coalesced {
+				write(sub, w, random, pending)
+				pending = nil
+			}
+		case expected:
+			want = append(want, l.text)
+		case pause, command:
+			flush(i)
+			act(t, sub, l)
+		}
+	}
+	flush(len(s.lines))
+}
+
+func act(t testing.TB, sub Subject, l line) {
+	t.Helper()
+	if l.kind == pause {
+		sub.Wait(l.wait)
+	} else if err := sub.Command(l.text); err != nil {
+		t.Fatalf("%s: %v", l.text, err)
+	}
+}
+
+func write(sub Subject, w way, random *rand.Rand, b []byte) {
+	switch {
+	case len(b) == 0:
+	case w == bytewise:
+		for i := range b {
+			sub.Write(b[i : i+1])
+		}
+	case w == split:
+		n := random.IntN(len(b))
+		sub.Write(b[:n])
+		sub.Write(b[n:])
+	default:
+		sub.Write(b)
+	}
+}
+
+// outcome gives what came out, as lines of a transcript.
+func outcome(t testing.TB, d protocols.Driver, sub Subject) []string {
+	t.Helper()
+	var lines []string
+	p := d.NewPDU()
+	for b := sub.Read(); len(b) > 0; {
+		n, err := d.Frame(b)
+		if err == nil {
+			err = d.Decode(p, b[:min(n, len(b))])
+		}
+		if err != nil {
+			t.Fatalf("what was sent cannot be read: %v: %x", err, b)
+		}
+		lines = append(lines, "< "+string(p.AppendLog(nil, true)))
+		b = b[n:]
+	}
+	return append(lines, sub.Events()...)
+}
+
+// compare compares PDUs with PDUs and events with events: how the two mix
+// depends on how the octets were cut.
+func compare(t *testing.T, s *Script, at int, want, got []string) {
+	t.Helper()
+	for _, wire := range []bool{true, false} {
+		w, g := only(wire, want), only(wire, got)
+		for i := range max(len(w), len(g)) {
+			switch {
+			case i >= len(g):
+				t.Fatalf("%s: before line %d:\nwant %s\ngot  nothing", s.Path, at+1, w[i])
+			case i >= len(w):
+				t.Fatalf("%s: before line %d:\nwant nothing\ngot  %s", s.Path, at+1, g[i])
+			case !matches(w[i], g[i]):
+				t.Fatalf("%s: before line %d:\nwant %s\ngot  %s", s.Path, at+1, w[i], g[i])
+			}
+		}
+	}
+}
+
+// only gives the lines that are PDUs, or those that are not.
+func only(wire bool, lines []string) []string {
+	var some []string
+	for _, l := range lines {
+		if strings.HasPrefix(l, "<") == wire {
+			some = append(some, l)
+		}
+	}
+	return some
+}
+
+// matches tells whether got is want, where "=*" in want is any value.
+func matches(want, got string) bool {
+	if !strings.Contains(want, "=*") {
+		return want == got
+	}
+	w, g := strings.Fields(want), strings.Fields(got)
+	if len(w) != len(g) {
+		return false
+	}
+	for i := range w {
+		prefix, any := strings.CutSuffix(w[i], "*")
+		if w[i] != g[i] && !(any && strings.HasPrefix(g[i], prefix)) {
+			return false
+		}
+	}
+	return true
+}
+
+// rewrite plays the transcript PDU by PDU and puts what came out in the place of
+// what was expected, which stays where it is right.
+func (s *Script) rewrite(t *testing.T, d protocols.Driver, sub Subject) {
+	var old []line
+	for _, l := range s.lines {
+		if l.kind == expected {
+			old = append(old, l)
+		}
+	}
+	var out strings.Builder
+	put := func() {
+		for _, l := range outcome(t, d, sub) {
+			for i, o := range old {
+				if matches(o.text, l) {
+					l, old = o.raw, old[i+1:]
+					break
+				}
+			}
+			out.WriteString(l + "\n")
+		}
+	}
+	begun := false
+	for _, l := range s.lines {
+		if l.kind == expected {
+			continue
+		}
+		if !begun && l.kind != remark {
+			begun = true
+			put() // what a client says first
+		}
+		out.WriteString(l.raw + "\n")
+		switch l.kind {
+		case input:
+			sub.Write(l.octets)
+			put()
+		case pause, command:
+			act(t, sub, l)
+			put()
+		}
+	}
+	if err := os.WriteFile(s.Path, []byte(out.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// PlayTo plays the first n lines, for a fuzzer that goes on from there.
+func (s *Script) PlayTo(t testing.TB, sub Subject, n int) {
+	for _, l := range s.lines[:min(n, len(s.lines))] {
+		switch l.kind {
+		case input:
+			sub.Write(l.octets)
+		case pause, command:
+			act(t, sub, l)
+		}
+	}
+}

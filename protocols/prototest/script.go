@@ -1,0 +1,176 @@
+package prototest
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/protocols"
+)
+
+// A Script is a transcript.
+type Script struct {
+	Path    string
+	Options protocols.SessionOptions
+	lines   []line
+}
+
+// A line is one line of a transcript; text lacks its comment.
+type line struct {
+	raw, text string
+	octets    []byte        // of "> ..."
+	wait      time.Duration // of "wait ..."
+	kind      kind
+}
+
+type kind uint8
+
+const (
+	remark   kind = iota // comment, empty, session
+	input                // > ...
+	pause                // wait ...
+	command              // something for Subject.Command
+	expected             // anything that comes out
+)
+
+// outcomes are the words that an expected line begins with.
+var outcomes = []string{"<", "bound", "answered", "closed"}
+
+// Load reads a transcript whose PDUs are d's.
+func Load(t testing.TB, d protocols.Driver, path string) *Script {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Script{Path: path, Options: protocols.SessionOptions{
+		Name: "PMG", BindTimeout: int64(5 * time.Second),
+		EnquireInterval: int64(30 * time.Second), ResponseTimeout: int64(10 * time.Second),
+	}}
+	for i, raw := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {
+		l, err := s.parse(d, raw)
+		if err != nil {
+			t.Fatalf("%s:%d: %v", path, i+1, err)
+		}
+		s.lines = append(s.lines, l)
+	}
+	return s
+}
+
+func (s *Script) parse(d protocols.Driver, raw string) (line, error) {
+	l := line{raw: raw, text: strings.TrimSpace(uncomment(raw))}
+	word, rest, _ := strings.Cut(l.text, " ")
+	var err error
+	switch {
+	case l.text == "":
+	case word == "session":
+		err = s.options(rest)
+	case word == ">":
+		l.kind = input
+		l.octets, err = octets(d, rest)
+	case word == "wait":
+		l.kind = pause
+		l.wait, err = time.ParseDuration(rest)
+	default:
+		l.kind = command
+		for _, o := range outcomes {
+			if word == o {
+				l.kind = expected
+			}
+		}
+	}
+	return l, err
+}
+
+// uncomment cuts what follows a "#" outside quotes.
+func uncomment(s string) string {
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			quoted = !quoted
+		case '#':
+			if !quoted {
+				return s[:i]
+			}
+		}
+	}
+	return s
+}
+
+// octets reads a PDU in either of its forms.
+func octets(d protocols.Driver, s string) ([]byte, error) {
+	if b, err := hex.DecodeString(strings.ReplaceAll(s, " ", "")); err == nil {
+		return b, nil
+	}
+	p := d.NewPDU()
+	if err := d.ParseLog(p, []byte(s)); err != nil {
+		return nil, err
+	}
+	return p.AppendWire(nil), nil
+}
+
+// options reads a session line.
+func (s *Script) options(text string) error {
+	for _, f := range strings.Fields(text) {
+		key, value, _ := strings.Cut(f, "=")
+		o := &s.Options
+		var err error
+		switch key {
+		case "client":
+			o.Client = true
+		case "name":
+			o.Name = value
+		case "system_id":
+			o.SystemID = value
+		case "password":
+			o.Password = value
+		case "bind":
+			for _, b := range []protocols.BindType{protocols.Transmitter, protocols.Receiver, protocols.Transceiver} {
+				if b.String() == value {
+					o.Bind = b
+				}
+			}
+		case "bind_timeout":
+			err = duration(&o.BindTimeout, value)
+		case "enquire":
+			err = duration(&o.EnquireInterval, value)
+		case "response":
+			err = duration(&o.ResponseTimeout, value)
+		case "idle":
+			err = duration(&o.IdleMax, value)
+		default:
+			err = fmt.Errorf("cannot set %q of a session", key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func duration(v *int64, s string) error {
+	d, err := time.ParseDuration(s)
+	*v = int64(d)
+	return err
+}
+
+// Inputs gives the octets of every "> ..." line, as seeds for a fuzzer.
+func (s *Script) Inputs() [][]byte {
+	var all [][]byte
+	for _, l := range s.lines {
+		if l.kind == input {
+			all = append(all, bytes.Clone(l.octets))
+		}
+	}
+	return all
+}
+
+// Len is the number of lines.
+func (s *Script) Len() int { return len(s.lines) }

@@ -1,0 +1,155 @@
+package prototest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// Account is who may log in to a Session.
+const (
+	AccountID       = "acme"
+	AccountPassword = "s3cret"
+)
+
+// epoch is when every Session begins.
+const epoch = int64(1_700_000_000_000_000_000)
+
+// A Session is a Subject: a driver's session with the least that a gateway does
+// around it. It knows one account, accepts every message that the session does
+// and numbers them from 1. Its time passes by Wait alone. Its command
+//
+//	message dest=46700000001 text=hello
+//
+// sends a message to the peer.
+type Session struct {
+	Now    int64
+	Closed bool
+
+	driver  protocols.Driver
+	session protocols.Session
+	p       protocols.PDU
+	in, out []byte
+	events  []string
+	id      uint64
+}
+
+// NewSession begins a session.
+func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
+	s := &Session{Now: epoch, driver: d, session: d.NewSession(o), p: d.NewPDU()}
+	s.do(s.session.Start(s.Now, s.p))
+	return s
+}
+
+// Write implements Subject, as the collector does it.
+func (s *Session) Write(b []byte) {
+	s.in = append(s.in, b...)
+	for !s.Closed && len(s.in) > 0 {
+		n, err := s.driver.Frame(s.in)
+		if err != nil {
+			n = len(s.in)
+		} else if n > len(s.in) {
+			return
+		}
+		_ = s.driver.Decode(s.p, s.in[:n]) // the session answers the error
+		s.do(s.session.Receive(s.Now, s.p))
+		s.in = bytes.Clone(s.in[n:])
+	}
+}
+
+// Read implements Subject.
+func (s *Session) Read() []byte {
+	b := s.out
+	s.out = nil
+	return b
+}
+
+// Events implements Subject.
+func (s *Session) Events() []string {
+	e := s.events
+	s.events = nil
+	return e
+}
+
+// Wait implements Subject. The session is ticked every second.
+func (s *Session) Wait(d time.Duration) {
+	for end := s.Now + int64(d); s.Now < end; {
+		s.Now = min(end, s.Now+int64(time.Second))
+		if !s.Closed {
+			s.do(s.session.Tick(s.Now, s.p))
+		}
+	}
+}
+
+// Command implements Subject.
+func (s *Session) Command(text string) error {
+	word, rest, _ := strings.Cut(text, " ")
+	switch word {
+	case "unbind":
+		s.do(s.session.Unbind(s.Now, s.p))
+	case "message":
+		var m sms.Message
+		for _, f := range strings.Fields(rest) {
+			key, value, _ := strings.Cut(f, "=")
+			switch key {
+			case "source":
+				m.Source.Addr = []byte(value)
+			case "dest":
+				m.Dest.Addr = []byte(value)
+			case "text":
+				m.Text = []byte(value)
+			default:
+				return fmt.Errorf("cannot set %q of a message", key)
+			}
+		}
+		s.session.Encode(s.p, &m, s.session.NextSequence())
+		s.send()
+	default:
+		return fmt.Errorf("cannot do %q", word)
+	}
+	return nil
+}
+
+func (s *Session) send() { s.out = s.p.AppendWire(s.out) }
+
+func (s *Session) event(format string, args ...any) {
+	s.events = append(s.events, strings.TrimSpace(fmt.Sprintf(format, args...)))
+}
+
+func (s *Session) do(a protocols.Action) {
+	switch a.Kind {
+	case protocols.Send:
+		s.send()
+	case protocols.SendClose:
+		s.send()
+		s.close(a.Reason)
+	case protocols.Close:
+		s.close(a.Reason)
+	case protocols.Login:
+		code := sms.BindFailed
+		if string(a.Credentials.SystemID) == AccountID && string(a.Credentials.Password) == AccountPassword {
+			code = sms.OK
+		}
+		s.do(s.session.Login(s.Now, s.p, code))
+	case protocols.Bound:
+		s.event("bound %s", s.session.Bound())
+	case protocols.Message:
+		var m sms.Message
+		code := s.session.Message(s.Now, s.p, &m)
+		m.Own()
+		s.id++
+		s.session.Answer(s.p, code, s.id)
+		s.send()
+	case protocols.Answered:
+		s.event("answered seq=%d %s %s", a.Sequence, a.Code, a.ID)
+	}
+}
+
+func (s *Session) close(reason string) {
+	s.Closed = true
+	s.event("closed %s", reason)
+}

@@ -1,0 +1,26 @@
+package smpp
+
+import (
+	"path/filepath"
+	"testing"
+
+	"pmg/protocols"
+	"pmg/protocols/prototest"
+)
+
+func transcripts(tb testing.TB) []string {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		tb.Fatal("no transcripts", err)
+	}
+	return paths
+}
+
+// Every transcript of testdata, played to a bare session. To write what came
+// out: go test -run Transcripts -update
+func TestTranscripts(t *testing.T) {
+	d := New(Options{})
+	prototest.Run(t, d, transcripts(t), func(o protocols.SessionOptions) prototest.Subject {
+		return prototest.NewSession(d, o)
+	})
+}
