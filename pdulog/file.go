@@ -137,6 +137,7 @@ func (f *File) Flush(now int64) {
 	f.retryAt = 0
 	if f.failing {
 		f.failing = false
+		f.buf = nil // it is empty, and larger than it need be
 		f.o.Log.Warn().Str("connector", f.connector).Uint64("lost", f.lost.Load()-f.lostThen).
 			Msg("pdu log is written again")
 	}

@@ -20,9 +20,9 @@ type Query struct {
 	Last       int // only the last so many lines of the past; 0: all; negative: none
 }
 
-// Read visits the lines of the connectors in dir, merged by time. It also tells how many
-// lines it left out because they are no pdu log lines. An entry is valid until
-// visit returns.
+// Read visits the lines of the connectors in dir, merged by time. It also tells
+// how many it left out because they are no pdu log lines. An entry is valid until
+// visit returns. When ctx is done early, its error is returned.
 func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q}
 	defer m.close()
@@ -35,24 +35,10 @@ func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (s
 func Follow(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q}
 	defer m.close()
-	if err := m.past(ctx, visit); err != nil {
-		return m.skipped, err
+	if err = m.follow(ctx, visit); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil // being told to stop is how following ends
 	}
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return m.skipped, nil
-		case <-poll.C:
-		}
-		if _, err := m.discover(); err != nil {
-			return m.skipped, err
-		}
-		if err := m.drain(ctx, visit); err != nil {
-			return m.skipped, err
-		}
-	}
+	return m.skipped, err
 }
 
 // A merge reads several tails in the order of their lines' times.
@@ -68,6 +54,27 @@ type source struct {
 	*tail
 	entry Entry
 	ready bool
+}
+
+func (m *merge) follow(ctx context.Context, visit func(*Entry) error) error {
+	if err := m.past(ctx, visit); err != nil {
+		return err
+	}
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-poll.C:
+		}
+		if _, err := m.discover(); err != nil {
+			return err
+		}
+		if err := m.drain(ctx, visit); err != nil {
+			return err
+		}
+	}
 }
 
 func (m *merge) close() {
@@ -164,7 +171,7 @@ func (m *merge) drain(ctx context.Context, visit func(*Entry) error) error {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // fill reads a source on to its next matching line, if there is one.

@@ -41,20 +41,23 @@ type openRequest struct {
 
 // A Row is one connector's PDUs of one command and direction.
 type Row struct {
-	Connector string          `json:"connector"`
-	Direction string          `json:"direction"`
-	Command   string          `json:"command"`
-	Count     int             `json:"count"`
-	Status    map[string]int  `json:"status,omitempty"`  // of answers, by name if the log gives one
-	Latency   *LatencySummary `json:"latency,omitempty"` // of requests
-	Open      int             `json:"open,omitempty"`    // requests of which no answer was seen
-	times     *hdrhistogram.Histogram
+	Connector  string          `json:"connector"`
+	Direction  string          `json:"direction"`
+	Command    string          `json:"command"`
+	Count      int             `json:"count"`
+	Status     map[string]int  `json:"status,omitempty"`  // of answers, by name if the log gives one
+	Latency    *LatencySummary `json:"latency,omitempty"` // of requests
+	Open       int             `json:"open,omitempty"`    // requests of which no answer was seen
+	unanswered int             // of Open: those whose sequence was used again
+	times      *hdrhistogram.Histogram
 }
 
-// A LatencySummary tells how long answers took, in nanoseconds in JSON.
+// A LatencySummary tells how long answers took.
 type LatencySummary struct {
-	Answered      int `json:"answered"`
-	P50, P99, Max time.Duration
+	Answered int           `json:"answered"`
+	P50      time.Duration `json:"p50_ns"`
+	P99      time.Duration `json:"p99_ns"`
+	Max      time.Duration `json:"max_ns"`
 }
 
 // NewSummary returns an empty summary.
@@ -81,6 +84,9 @@ func (s *Summary) Add(e *Entry) {
 	}
 	if !isAnswer {
 		at := openKey{e.Connector, e.Instance, e.Received, sequence}
+		if before, ok := s.open[at]; ok { // a new session began to count anew
+			before.row.unanswered++
+		}
 		s.open[at] = openRequest{e.Time, row}
 		return
 	}
@@ -109,7 +115,7 @@ func (r *Row) addLatency(d time.Duration) {
 func (s *Summary) Rows() []*Row {
 	rows := slices.Collect(maps.Values(s.rows))
 	for _, r := range rows {
-		r.Open, r.Latency = 0, nil
+		r.Open, r.Latency = r.unanswered, nil
 		if h := r.times; h != nil {
 			r.Latency = &LatencySummary{
 				Answered: int(h.TotalCount()),

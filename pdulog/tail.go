@@ -147,7 +147,7 @@ func (t *tail) enter(s segment) error {
 	case s.gz:
 		if r, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
 			file.Close()
-			return err
+			return fmt.Errorf("%s: %w", s.path, err)
 		}
 	case t.from > 0 && t.fromStamp == s.stamp:
 		// One byte back: if that is a line end, then no line is cut.

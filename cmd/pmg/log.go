@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/config"
+	"pmg/pdulog"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+// logLines is how many lines pmg log shows when nothing says which, like tail.
+const logLines = 10
+
+// logFlags is what pmg log was asked for.
+type logFlags struct {
+	dir, config  string
+	follow       bool
+	connectors   []string
+	instances    []int
+	commands     []string
+	direction    string
+	status       string
+	grep         string
+	since, until string
+	lines        int
+
+	summary, json, hex bool
+}
+
+func newLogCommand() *cobra.Command {
+	var l logFlags
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Follow, filter, decode, summarise and convert pdu logs",
+		Long: `Shows the pdu logs of all connectors, merged by time: the last 10 lines that
+match, or all of them with --since, --until or --summary. Rotated and compressed
+files are read too. It needs no running gateway and never changes a file.
+
+A line is time, connector/instance, < (received) or > (sent), then the PDU.`,
+		Example: `  pmg log -f                                       # what happens now
+  pmg log -f --connector clients --command 'submit_*'
+  pmg log --since 1h --status nonzero              # what was refused in the last hour
+  pmg log --since 10m --summary                    # counts, results and time to the answer
+  pmg log --grep 46700000001 --json | jq .fields
+  pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&l.dir, "dir", "pdulog", "directory of the pdu logs")
+	f.StringVarP(&l.config, "config", "c", "", "take the directory from this configuration")
+	f.BoolVarP(&l.follow, "follow", "f", false, "go on with new lines until interrupted, across rotations")
+	f.StringSliceVar(&l.connectors, "connector", nil, "only this connector; may be repeated")
+	f.IntSliceVar(&l.instances, "instance", nil, "only this instance; may be repeated")
+	f.StringSliceVar(&l.commands, "command", nil, "only this command, * stands for anything; may be repeated")
+	f.StringVar(&l.direction, "direction", "", "only received (in) or sent (out) PDUs")
+	f.StringVar(&l.status, "status", "", "only answers with this result: nonzero, 0x58 or ESME_RTHROTTLED")
+	f.StringVar(&l.grep, "grep", "", "only lines that match this regular expression")
+	f.StringVar(&l.since, "since", "", "only lines from then on: 10m (ago) or 2026-11-20T19:05:22Z")
+	f.StringVar(&l.until, "until", "", "only lines before then, given like --since")
+	f.IntVarP(&l.lines, "lines", "n", logLines, "only the last so many matching lines; -1: all")
+	f.BoolVar(&l.summary, "summary", false, "count commands and results, and measure the time to the answer")
+	f.BoolVar(&l.json, "json", false, "one JSON object per line; with --summary, one array")
+	f.BoolVar(&l.hex, "hex", false, "the bytes as they stood on the wire, in hexadecimal digits")
+	cmd.MarkFlagsMutuallyExclusive("dir", "config")
+	cmd.MarkFlagsMutuallyExclusive("follow", "until")
+	cmd.MarkFlagsMutuallyExclusive("hex", "json")
+	cmd.MarkFlagsMutuallyExclusive("hex", "summary")
+	return cmd
+}
+
+func (l *logFlags) run(cmd *cobra.Command) error {
+	q, err := l.query(time.Now(), cmd.Flags().Changed("lines"))
+	if err != nil {
+		return err
+	}
+	if l.config != "" {
+		c, _, err := config.Load(l.config, config.Options{})
+		if err != nil {
+			return err
+		}
+		l.dir = c.PDULog.Dir
+	}
+	if err := l.checkThere(cmd.ErrOrStderr()); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return l.show(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr())
+}
+
+// query turns the flags into what the pdu log is asked.
+func (l *logFlags) query(now time.Time, linesGiven bool) (q pdulog.Query, err error) {
+	q.Connectors, q.Last = l.connectors, l.lines
+	switch {
+	case l.lines == 0:
+		q.Last = -1
+	case l.lines < 0, !linesGiven && (l.since != "" || l.until != "" || l.summary):
+		q.Last = 0
+	}
+	f := &q.Filter
+	f.Instances, f.Commands, f.Direction = l.instances, l.commands, l.direction
+	if f.Direction != "" && f.Direction != "in" && f.Direction != "out" {
+		return q, fmt.Errorf("cannot use --direction %s: give in (received) or out (sent)", f.Direction)
+	}
+	if f.Since, err = logTime("--since", l.since, now); err != nil {
+		return q, err
+	}
+	if f.Until, err = logTime("--until", l.until, now); err != nil {
+		return q, err
+	}
+	if l.status != "" {
+		if f.Status, err = pdulog.ParseStatusFilter(l.status); err != nil {
+			return q, fmt.Errorf("cannot use --status: %w", err)
+		}
+	}
+	if l.grep != "" {
+		if f.Grep, err = regexp.Compile(l.grep); err != nil {
+			return q, fmt.Errorf("cannot use --grep: %w", err)
+		}
+	}
+	return q, nil
+}
+
+// logTime reads "10m", meaning that long ago, or a time; the zero time when empty.
+func logTime(flag, s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(s); err == nil {
+		return now.Add(-ago), nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return t, fmt.Errorf("cannot use %s %s: give how long ago (10m, 24h) or a time as 2026-11-20T19:05:22Z", flag, s)
+	}
+	return t, nil
+}
+
+// checkThere tells somebody who looks in the wrong place. Followers may be early.
+func (l *logFlags) checkThere(stderr io.Writer) error {
+	there, err := pdulog.Connectors(l.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = nil
+	if len(there) == 0 {
+		err = fmt.Errorf("no pdu logs in %s: is pdulog.enabled set, has a client connected, and is this the gateway's directory? --dir or --config says where to look", l.dir)
+	}
+	for _, c := range l.connectors {
+		if len(there) > 0 && !slices.Contains(there, c) {
+			err = fmt.Errorf("no pdu log of connector %s in %s: there are %s", c, l.dir, strings.Join(there, ", "))
+		}
+	}
+	if err != nil && l.follow {
+		fmt.Fprintf(stderr, "%v; waiting\n", err)
+		return nil
+	}
+	return err
+}
+
+// show reads and prints.
+func (l *logFlags) show(ctx context.Context, q pdulog.Query, stdout, stderr io.Writer) error {
+	read, out := pdulog.Follow, stdout
+	if !l.follow {
+		buffered := bufio.NewWriterSize(stdout, 64<<10)
+		defer buffered.Flush()
+		read, out = pdulog.Read, buffered
+	}
+	p := &logPrinter{logFlags: l, out: out, hexer: pdulog.NewHexer(logDriver)}
+	if l.summary {
+		p.total = pdulog.NewSummary()
+	}
+	skipped, err := read(ctx, l.dir, q, p.entry)
+	if skipped > 0 {
+		fmt.Fprintf(stderr, "%d lines left out: they are no pdu log lines\n", skipped)
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted")
+	}
+	if err != nil {
+		return err
+	}
+	return p.end()
+}
+
+// A logPrinter prints entries in the form asked for.
+type logPrinter struct {
+	*logFlags
+	out   io.Writer
+	buf   []byte
+	total *pdulog.Summary // nil: lines are printed
+	hexer *pdulog.Hexer
+
+	unconverted int
+	firstErr    error
+}
+
+func (p *logPrinter) entry(e *pdulog.Entry) error {
+	b := p.buf[:0]
+	switch {
+	case p.total != nil:
+		p.total.Add(e)
+		return nil
+	case p.json:
+		b = pdulog.AppendJSON(b, e)
+	case p.hex:
+		var err error
+		if b, err = p.hexer.Append(b, e); err != nil {
+			// The other lines are still of use: go on and tell at the end.
+			if p.unconverted++; p.firstErr == nil {
+				p.firstErr = err
+			}
+			return nil
+		}
+	default:
+		b = append(append(b, e.Line...), '\n')
+	}
+	p.buf = b
+	_, err := p.out.Write(b)
+	return err
+}
+
+func (p *logPrinter) end() error {
+	if p.unconverted > 0 {
+		return fmt.Errorf("%d lines not converted, the first because: %w", p.unconverted, p.firstErr)
+	}
+	if p.total == nil {
+		return nil
+	}
+	rows := p.total.Rows()
+	if p.json {
+		enc := json.NewEncoder(p.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	return printLogSummary(p.out, rows)
+}
+
+func printLogSummary(out io.Writer, rows []*pdulog.Row) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CONNECTOR\tDIR\tCOMMAND\tCOUNT\tANSWERED\tOPEN\tP50\tP99\tMAX\tSTATUS")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t", r.Connector, r.Direction, r.Command, r.Count)
+		if l := r.Latency; l != nil {
+			fmt.Fprintf(w, "%d\t%d\t%v\t%v\t%v\t", l.Answered, r.Open, l.P50, l.P99, l.Max)
+		} else if r.Open > 0 {
+			fmt.Fprintf(w, "0\t%d\t\t\t\t", r.Open)
+		} else {
+			fmt.Fprint(w, "\t\t\t\t\t")
+		}
+		var results []string
+		for _, name := range slices.Sorted(maps.Keys(r.Status)) {
+			results = append(results, fmt.Sprintf("%s: %d", name, r.Status[name]))
+		}
+		fmt.Fprintln(w, strings.Join(results, ", "))
+	}
+	return w.Flush()
+}
+
+// logDriver finds the protocol that a line is written in: the one that has its
+// command. So a log can be read without the configuration it was written under.
+func logDriver(e *pdulog.Entry) (protocols.Driver, error) {
+	for _, d := range []protocols.Driver{smpp.New(smpp.Options{})} {
+		if slices.Contains(d.Commands(), e.Command) {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("cannot tell the protocol of connector %s: no protocol has the command %s", e.Connector, e.Command)
+}

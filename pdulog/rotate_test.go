@@ -1,0 +1,159 @@
+package pdulog
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRotateBySize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		f := mustOpen(t, dir, "clients", Options{MaxSize: 200, Compress: true})
+		for n := range 20 { // 56 bytes a line: 3 fit
+			f.Line(time.Now().UnixNano(), 1, true, submit(n))
+			f.Flush(time.Now().UnixNano())
+		}
+		synctest.Wait() // for the housekeeper
+		files := names(t, dir)
+		if len(files) != 7 {
+			t.Errorf("%d files, want 7: %v", len(files), files)
+		}
+		for _, name := range files {
+			if !strings.HasSuffix(name, ".gz") && name != "clients.log" {
+				t.Errorf("%s is not compressed", name)
+			}
+		}
+		// All in the same microsecond, and yet each file has its name.
+		if files[0] != "clients-20000101T000000.000000.log.gz" || files[1] != "clients-20000101T000000.000001.log.gz" {
+			t.Errorf("got %v", files)
+		}
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 20))
+		mustClose(t, f)
+	})
+}
+
+func TestRotateByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
+		write := func(n int) {
+			f.Line(time.Now().UnixNano(), 1, true, submit(n))
+			f.Flush(time.Now().UnixNano())
+		}
+		write(0)
+		time.Sleep(24*time.Hour - time.Second)
+		write(1)
+		if got := names(t, dir); len(got) != 1 {
+			t.Errorf("%v a second before midnight", got)
+		}
+		time.Sleep(time.Second)
+		write(2)
+		time.Sleep(100 * time.Hour) // quiet days make no empty files
+		write(3)
+		want := []string{"clients-20000102T000000.000000.log", "clients-20000106T040000.000000.log", "clients.log"}
+		if got := names(t, dir); !slices.Equal(got, want) {
+			t.Errorf("got %v", got)
+		}
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 4))
+		mustClose(t, f)
+	})
+}
+
+func TestRotateOldFileOnOpen(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "clients.log")
+	mustWrite(t, path, "2020-01-01T00:00:00.000000Z clients/1 < submit_sm seq=0\n")
+	old := time.Now().Add(-25 * time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
+	f.Line(time.Now().UnixNano(), 1, true, submit(1))
+	mustClose(t, f)
+	if got := names(t, dir); len(got) != 2 {
+		t.Errorf("yesterday's file goes on: %v", got)
+	}
+}
+
+func TestRotateFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		f := mustOpen(t, dir, "clients", Options{MaxSize: 60})
+		now := at("2026-11-20T19:05:22Z")
+		f.Line(now, 1, true, submit(0))
+		f.Flush(now)
+		synctest.Wait() // the housekeeper reads f.dir
+		// The rotated name lies in a directory which is none.
+		f.dir = filepath.Join(dir, "gone")
+		if err := os.WriteFile(f.dir, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.Line(now, 1, true, submit(1))
+		f.Flush(now)
+		f.dir = dir
+		f.Line(now, 1, true, submit(2))
+		f.Flush(now + 1)
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
+		if segments, _ := rotated(dir, "clients"); len(segments) != 0 {
+			t.Errorf("rotated again at once: %v", segments)
+		}
+		f.Line(now, 1, true, submit(3))
+		f.Flush(now + int64(rotateRetry))
+		if segments, _ := rotated(dir, "clients"); len(segments) != 1 {
+			t.Errorf("not rotated after a while: %v", segments)
+		}
+		mustClose(t, f)
+	})
+}
+
+func TestRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		mustWrite(t, filepath.Join(dir, "other-20000101T000000.000000.log.gz"), "another connector's")
+		f := mustOpen(t, dir, "clients", Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: true})
+		for n := range 8 {
+			f.Line(time.Now().UnixNano(), 1, true, submit(n))
+			f.Flush(time.Now().UnixNano())
+			synctest.Wait()
+			time.Sleep(time.Hour)
+		}
+		wantNumbers(t, readAll(t, dir, Query{Connectors: []string{"clients"}}), numbers(4, 8)) // 3 files and the one being written
+		time.Sleep(10 * time.Hour)                                                             // without a rotation
+		synctest.Wait()
+		wantNumbers(t, readAll(t, dir, Query{Connectors: []string{"clients"}}), []int{7})
+		if got := names(t, dir); !slices.Contains(got, "other-20000101T000000.000000.log.gz") {
+			t.Errorf("removed a file of another connector: %v", got)
+		}
+		mustClose(t, f)
+	})
+}
+
+func TestCompressionThatWasCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const line = "2026-11-20T19:05:22.469303Z clients/3 < submit_sm seq=0\n"
+		dir := t.TempDir()
+		// Killed while writing the .gz, and killed before removing the plain file.
+		first := filepath.Join(dir, "clients-20000101T000000.000000.log")
+		mustWrite(t, first, line)
+		mustWrite(t, first+".gz.tmp", "half")
+		second := filepath.Join(dir, "clients-20000101T000000.000001.log")
+		mustWrite(t, second, strings.Replace(line, "=0", "=1", 1))
+		if err := gzipFile(second, second+".gz"); err != nil {
+			t.Fatal(err)
+		}
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))
+		f := mustOpen(t, dir, "clients", Options{Compress: true})
+		synctest.Wait()
+		want := []string{filepath.Base(first) + ".gz", filepath.Base(second) + ".gz", "clients.log"}
+		if got := names(t, dir); !slices.Equal(got, want) {
+			t.Errorf("got %v", got)
+		}
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))
+		mustClose(t, f)
+	})
+}
