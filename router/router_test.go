@@ -1,0 +1,206 @@
+package router
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pmg/config"
+)
+
+func name(connector string) string { return connector }
+
+func everyone(string) bool { return true }
+
+// table builds from the routes of a configuration, with connectors a, b and c
+// and accounts x and y.
+func table(t testing.TB, routes string) *Table[string] {
+	t.Helper()
+	c, _, err := config.Parse([]byte(`
+accounts: [{system_id: x, password: x}, {system_id: y, password: y}]
+connectors:
+  - {name: a, direction: out, address: "a:1", system_id: x}
+  - {name: b, direction: out, address: "b:1", system_id: x}
+  - {name: c, direction: in, address: ":0"}
+routes:
+`+routes), config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Build(c.Routes, name)
+}
+
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	tab := table(t, `
+  - {account: x, destination: "4670", to: a}
+  - {destination: "+46", source: PMG, to: b}
+  - {from: a, to: c}
+  - {account: y, source: "+45", to: a}
+  - {destination: 467, to: b}
+  - {account: y, destination: "", to: c}
+  - {destination: "4", from: c, to: a}
+`)
+	for _, c := range []struct {
+		account, from, dest, source string
+		want                        int
+	}{
+		{"x", "c", "46701", "123", 0},
+		{"x", "c", "+46701", "123", 0},
+		{"x", "c", "4670", "123", 0},
+		{"x", "c", "467", "123", 4},
+		{"y", "c", "46701", "123", 4},
+		{"y", "c", "46801", "PMG", 1},
+		{"x", "c", "+46801", "PMGS", 1},
+		{"x", "c", "46801", "pmg", 6},
+		{"", "a", "46701", "123", 2},
+		{"", "a", "46701", "PMG", 1},
+		{"y", "c", "33", "4512", 3},
+		{"y", "c", "33", "+4512", 3},
+		{"y", "c", "33", "33", 5},
+		{"y", "c", "", "", 5},
+		{"x", "c", "33", "33", -1},
+		{"z", "b", "4", "", -1},
+		{"", "c", "", "", -1},
+		{"x", "c", "+", "+", -1},
+	} {
+		r, ok := tab.Route(c.account, c.from, []byte(c.dest), []byte(c.source))
+		got := -1
+		if ok {
+			got = r.Row
+		}
+		if got != c.want {
+			t.Errorf("message of %q from %s to %q, source %q: route %d, want %d", c.account, c.from, c.dest, c.source, got, c.want)
+		}
+	}
+}
+
+// The index finds what looking at every route in order would find.
+func TestRouteAgainstLinear(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	oneOf := func(words ...string) string { return words[r.IntN(len(words))] }
+	digits := func(n int) string {
+		return strings.Repeat("1", r.IntN(n)) + strings.Repeat("2", r.IntN(n))
+	}
+	for range 200 {
+		routes := make([]config.Route, r.IntN(12))
+		for i := range routes {
+			routes[i] = config.Route{Account: oneOf("", "x", "y"), From: oneOf("", "a", "b"), Destination: oneOf("", "+") + digits(3), Source: digits(2)}
+		}
+		tab := Build(routes, name)
+		for range 50 {
+			account, from, dest, source := oneOf("", "x", "y", "z"), oneOf("a", "b", "c"), digits(5), digits(4)
+			want := -1
+			for i, c := range routes {
+				if (c.Account == "" || c.Account == account) && (c.From == "" || c.From == from) &&
+					strings.HasPrefix(dest, strings.TrimPrefix(c.Destination, "+")) && strings.HasPrefix(source, c.Source) {
+					want = i
+					break
+				}
+			}
+			got := -1
+			if found, ok := tab.Route(account, from, []byte(dest), []byte(source)); ok {
+				got = found.Row
+			}
+			if got != want {
+				t.Fatalf("message of %q from %s to %q, source %q: route %d, want %d of %+v", account, from, dest, source, got, want, routes)
+			}
+		}
+	}
+}
+
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	r, _ := table(t, "  - {to: [a, b, c]}").Route("", "", nil, nil)
+	for up, want := range map[string]string{"abc": "a", "bc": "b", "c": "c", "": "a"} {
+		if got := r.Pick(func(c string) bool { return strings.Contains(up, c) }); got != want {
+			t.Errorf("with %q up: %s, want %s", up, got, want)
+		}
+	}
+}
+
+func TestWeighted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		up   string
+		want map[string]int // of 1000
+	}{
+		{"abc", map[string]int{"a": 600, "b": 300, "c": 100}},
+		{"ab", map[string]int{"a": 667, "b": 333}},
+		{"bc", map[string]int{"b": 750, "c": 250}},
+		{"c", map[string]int{"c": 1000}},
+		{"", map[string]int{"a": 600, "b": 300, "c": 100}},
+	} {
+		r, _ := table(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
+		up := func(connector string) bool { return strings.Contains(c.up, connector) }
+		got := map[string]int{}
+		inRow, longest, last := 0, 0, ""
+		for range 1000 {
+			to := r.Pick(up)
+			got[to]++
+			if to != last {
+				inRow, last = 0, to
+			}
+			inRow++
+			longest = max(longest, inRow)
+		}
+		if longest > 4 && len(c.up) != 1 {
+			t.Errorf("with %q up one is picked %d times in a row", c.up, longest)
+		}
+		for to, want := range c.want {
+			if n := got[to]; n < want-5 || n > want+5 || len(got) != len(c.want) {
+				t.Errorf("with %q up: %v of 1000, want %v", c.up, got, c.want)
+			}
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	tab := table(t, "  - {account: x, destination: 46, source: \"1\", to: a, policy: weighted}\n  - {to: [a, b]}")
+	dest, source := []byte("+46700000001"), []byte("123")
+	if n := testing.AllocsPerRun(100, func() {
+		for _, account := range []string{"x", "y"} {
+			r, _ := tab.Route(account, "c", dest, source)
+			r.Pick(everyone)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// What finding a route and picking a target costs, by number of routes: the
+// last one matches.
+func BenchmarkRoute(b *testing.B) {
+	for _, n := range []int{1, 10, 10_000} {
+		b.Run("routes="+strconv.Itoa(n), func(b *testing.B) {
+			routes := make([]config.Route, n)
+			for i := range routes {
+				routes[i] = config.Route{Destination: fmt.Sprint(46, 70_000+i), To: []config.Target{{Connector: "a"}}}
+			}
+			routes[n-1].Destination = ""
+			tab := Build(routes, name)
+			dest, source := []byte("+4679999999"), []byte("12345")
+			b.ReportAllocs()
+			for b.Loop() {
+				r, _ := tab.Route("x", "c", dest, source)
+				r.Pick(everyone)
+			}
+		})
+	}
+}
+
+func BenchmarkPick(b *testing.B) {
+	for _, policy := range []string{config.Failover, config.Weighted} {
+		b.Run("policy="+policy, func(b *testing.B) {
+			tab := Build([]config.Route{{Policy: policy, To: []config.Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}}}, name)
+			r, _ := tab.Route("", "", nil, nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Pick(everyone)
+			}
+		})
+	}
+}
