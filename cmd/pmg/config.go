@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"pmg/config"
+)
+
+// defaultConfig is the configuration that commands use when none is named.
+const defaultConfig = "pmg.yaml"
+
+func newConfigCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check, show, begin and explain the configuration",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(newConfigCheckCommand(), newConfigShowCommand(), newConfigInitCommand(), newConfigDescribeCommand())
+	return cmd
+}
+
+func newConfigCheckCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Tell everything that is wrong with a configuration",
+		Long: `Reads the configuration as pmg serve would, with its ${ENV:NAME} and
+${FILE:/path} references, and tells all problems with their lines. Warnings go to
+standard error. The exit status is 1 when the configuration cannot be used.`,
+		Example: "  pmg config check -c /etc/pmg/pmg.yaml && systemctl reload pmg",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd.ErrOrStderr(), file)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s can be used: accounts %d, connectors %d, routes %d\n",
+				file, len(c.Accounts), len(c.Connectors), len(c.Routes))
+			return err
+		},
+	}
+	configFlag(cmd, &file)
+	return cmd
+}
+
+func newConfigShowCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:     "show",
+		Short:   "Print the configuration in effect, with every default and without passwords",
+		Example: "  pmg config show | less",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd.ErrOrStderr(), file)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), config.Show(c))
+			return err
+		},
+	}
+	configFlag(cmd, &file)
+	return cmd
+}
+
+func newConfigInitCommand() *cobra.Command {
+	var file string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a starter configuration with every option explained",
+		Long: `Writes a configuration that works on one machine: clients log in on port 2775 as
+"load", and messages leave to an SMSC on port 2776, such as pmg sink. Every option
+stands in it with its meaning and its default. Only its owner can read the file.`,
+		Example: "  pmg config init && pmg serve",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := writeTemplate(file, force); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", file)
+			return err
+		},
+	}
+	configFlag(cmd, &file)
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
+	return cmd
+}
+
+func newConfigDescribeCommand() *cobra.Command {
+	var markdown bool
+	cmd := &cobra.Command{
+		Use:   "describe [option]",
+		Short: "Explain all options, or those whose name begins so",
+		Example: `  pmg config describe connectors[].queue
+  pmg config describe --markdown > docs/config.md`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if markdown {
+				_, err := io.WriteString(cmd.OutOrStdout(), config.Markdown())
+				return err
+			}
+			prefix := ""
+			if len(args) > 0 {
+				prefix = args[0]
+			}
+			return config.WriteText(cmd.OutOrStdout(), prefix)
+		},
+	}
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page docs/config.md")
+	return cmd
+}
+
+// configFlag adds the flag that names the configuration.
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVarP(file, "config", "c", defaultConfig, "the configuration `file`")
+}
+
+// loadConfig loads the configuration and writes its warnings to w.
+func loadConfig(w io.Writer, file string) (*config.Config, error) {
+	c, warnings, err := config.Load(file, config.Options{Protocols: protocolNames()})
+	for _, warning := range warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+	return c, err
+}
+
+// writeTemplate writes the starter file. It holds passwords, so only its owner
+// may read it.
+func writeTemplate(file string, force bool) error {
+	mode := os.O_EXCL
+	if force {
+		mode = os.O_TRUNC
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|mode, 0o600)
+	if os.IsExist(err) {
+		return fmt.Errorf("cannot write configuration: %s exists; --force overwrites it", file)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write configuration: %w", err)
+	}
+	defer f.Close()
+	if err := f.Chmod(0o600); err != nil {
+		return fmt.Errorf("cannot protect configuration: %w", err)
+	}
+	if _, err := f.WriteString(config.Template()); err != nil {
+		return fmt.Errorf("cannot write configuration: %w", err)
+	}
+	return f.Close()
+}
+
+// protocolNames are the protocols a connector may have.
+func protocolNames() []string { return []string{"smpp"} }
