@@ -50,11 +50,7 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 	}
 	path := fmt.Sprintf(format, i)
 	if first, ok := seen[name]; ok {
-		at := "line ?"
-		if t := d.at[fmt.Sprintf(format, first)]; t != nil {
-			at = fmt.Sprintf("line %d", t.Position.Line)
-		}
-		d.problem(path, "%q is already used in %s", name, at)
+		d.problem(path, "%q is already used in line %d", name, d.at[fmt.Sprintf(format, first)].Position.Line)
 		return
 	}
 	seen[name] = i

@@ -53,6 +53,8 @@ func TestContract(t *testing.T) {
 	in, out := DefaultConnector(In), DefaultConnector(Out)
 	in.Name, in.Address, in.Window = "clients", "127.0.0.1:2775", 100
 	out.Name, out.Address, out.Instances, out.SystemID, out.Password = "operator", "127.0.0.1:2776", 4, "pmg", "secret"
+	static := true
+	out.Static = &static
 	want.Connectors = []Connector{in, out}
 	want.Routes = []Route{{To: []Target{{"operator", 1}}, Policy: Failover}}
 	if !reflect.DeepEqual(c, want) {
@@ -270,7 +272,7 @@ routes:
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := WriteText(&b, "connectors[].instances"); err != nil || !strings.Contains(b.String(), "default 1 (in: 1000)") {
+	if err := WriteText(&b, "connectors.instances"); err != nil || !strings.Contains(b.String(), "default 1 (in: 1000)") {
 		t.Errorf("description is %q, %v", b.String(), err)
 	}
 	if err := WriteText(&b, "nonsense"); err == nil {

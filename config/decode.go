@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -186,9 +187,12 @@ func (d *decoder) merge(n ast.Node, v reflect.Value, path string, given map[stri
 		return
 	}
 	d.alias(x, path, func(to ast.Node) {
-		if m, ok := to.(*ast.MappingNode); ok {
-			d.fields(m, v, path, given)
+		m, ok := to.(*ast.MappingNode)
+		if !ok {
+			d.problem(path, "cannot merge %s: it has no options", n)
+			return
 		}
+		d.fields(m, v, path, given)
 	})
 }
 
@@ -202,6 +206,9 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 		if only := f.Tag.Get("only"); only != "" && c.Direction != "" && only != c.Direction && given[keyOf(f)] {
 			d.warn(join(path, keyOf(f)), "has no effect on a connector with direction: %s", c.Direction)
 		}
+	}
+	if static := c.IsStatic(); c.Direction == Out {
+		c.Static = &static
 	}
 }
 
@@ -217,10 +224,13 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.Str
 		d.plainSecrets = true
 	}
 	text, err := expand(text, d.dir)
-	if err == nil && text == "" && f.Tag.Get("required") != "" {
+	switch {
+	case err != nil:
+	case text == "" && f.Tag.Get("required") != "":
 		err = errors.New("must not be empty")
-	}
-	if err == nil {
+	case strings.ContainsFunc(text, unicode.IsControl):
+		err = errors.New("must not have line ends or other control characters")
+	default:
 		err = setScalar(v, text, f.Tag)
 	}
 	if err != nil {

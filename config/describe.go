@@ -99,10 +99,12 @@ func (o Option) reload() string {
 }
 
 // WriteText describes the options whose path begins with prefix, for a terminal.
+// Shells take [] for a pattern, so it may be left out.
 func WriteText(w io.Writer, prefix string) error {
+	plain := strings.NewReplacer("[", "", "]", "")
 	found := false
 	for _, o := range Describe() {
-		if !strings.HasPrefix(o.Path, prefix) {
+		if !strings.HasPrefix(plain.Replace(o.Path), plain.Replace(prefix)) {
 			continue
 		}
 		found = true

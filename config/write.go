@@ -62,14 +62,11 @@ func hasEffect(v reflect.Value, f reflect.StructField) bool {
 	return !ok || only == "" || only == c.Direction
 }
 
-// show is the value of an option as the file has it, or would have it.
+// show is the value of an option as the file would have it.
 func show(v reflect.Value, f reflect.StructField) string {
 	at := v.FieldByIndex(f.Index)
 	if f.Tag.Get("secret") != "" && at.String() != "" {
 		return quote(masked)
-	}
-	if c, ok := v.Addr().Interface().(*Connector); ok && keyOf(f) == "static" {
-		return fmt.Sprint(c.IsStatic())
 	}
 	return formatScalar(at)
 }

@@ -96,7 +96,7 @@ func newConfigDescribeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe [option]",
 		Short: "Explain all options, or those whose name begins so",
-		Example: `  pmg config describe connectors[].queue
+		Example: `  pmg config describe connectors.queue
   pmg config describe --markdown > docs/config.md`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
