@@ -58,7 +58,7 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 		return s.bindRefused(p)
 	}
 	// A server that does not tell its version supports no optional parameters
-	// (§3.4.3); so does one whose answer cannot be read.
+	// (§3.4); so does one whose answer cannot be read.
 	version := uint32(0)
 	if v, ok := FindTLV(p.BindResp.TLVs, tagVersion); ok && len(v) == 1 {
 		version = uint32(v[0])

@@ -45,7 +45,7 @@ func appendStatus(b []byte, status uint32) []byte {
 func (p *PDU) appendMalformed(b []byte, text bool) []byte {
 	b = append(b, " malformed"...)
 	switch {
-	case p.ID.IsBind(), p.ID == outbind, p.raw == nil:
+	case p.ID.IsBind(), p.ID == outbind, len(p.raw) == 0:
 	case text || p.err.Lost:
 		b = hex.AppendEncode(append(b, " hex="...), p.raw)
 	default:

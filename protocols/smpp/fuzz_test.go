@@ -1,0 +1,102 @@
+package smpp
+
+import (
+	"bytes"
+	"testing"
+
+	"pmg/protocols/prototest"
+)
+
+// Whatever comes, a PDU that decodes gives the same octets again, from itself
+// and from its line in the log; one that does not says what to answer.
+func FuzzDecode(f *testing.F) {
+	for _, v := range vectors(f) {
+		f.Add(octetsOf(f, v.Hex))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var p PDU
+		err := p.Decode(in)
+		if err == nil {
+			throughLog(t, &p, in)
+			return
+		}
+		if p.Err() == nil || p.Err().Status == 0 {
+			t.Fatalf("nothing to answer: %v", err)
+		}
+		line := p.AppendLog(nil, true)
+		var q PDU
+		if err := q.ParseLog(line); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if again := q.AppendLog(nil, true); !bytes.Equal(again, line) {
+			t.Fatalf("\ngot  %s\nwant %s", again, line)
+		}
+	})
+}
+
+// A line that can be read is a PDU, and prints as one that reads the same.
+func FuzzLog(f *testing.F) {
+	for _, v := range valid(f) {
+		var p PDU
+		if err := p.Decode(octetsOf(f, v.Hex)); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(p.AppendLog(nil, true))
+		f.Add(p.AppendLog(nil, false))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var p, q PDU
+		if p.ParseLog(line) != nil {
+			return
+		}
+		once := p.AppendLog(nil, true)
+		if err := q.ParseLog(once); err != nil {
+			t.Fatalf("%s: %v", once, err)
+		}
+		if twice := q.AppendLog(nil, true); !bytes.Equal(once, twice) {
+			t.Fatalf("\nonce  %s\ntwice %s", once, twice)
+		}
+	})
+}
+
+// After any line of any transcript anything may come. What is sent can be read,
+// answers are not requests, and after the end there is silence.
+func FuzzSession(f *testing.F) {
+	d := New(Options{})
+	var scripts []*prototest.Script
+	for i, path := range transcripts(f) {
+		s := prototest.Load(f, d, path)
+		scripts = append(scripts, s)
+		for _, in := range s.Inputs() {
+			f.Add(byte(i), byte(s.Len()), in)
+		}
+		for n := range s.Len() {
+			f.Add(byte(i), byte(n), octetsOf(f, hot[0].hex))
+		}
+	}
+	f.Fuzz(func(t *testing.T, script, lines byte, in []byte) {
+		s := scripts[int(script)%len(scripts)]
+		sub := prototest.NewSession(d, s.Options)
+		s.PlayTo(t, sub, int(lines))
+		ended := sub.Closed
+		sub.Read()
+		sub.Write(in)
+		sub.Wait(2e9)
+		out := sub.Read()
+		if ended && len(out) > 0 {
+			t.Fatalf("said after the end: %x", out)
+		}
+		for len(out) > 0 {
+			n, err := d.Frame(out)
+			if err != nil || n > len(out) {
+				t.Fatalf("cannot frame what was sent: %v: %x", err, out)
+			}
+			var p PDU
+			if err := p.Decode(out[:n]); err != nil {
+				t.Fatal(err)
+			}
+			throughLog(t, &p, out[:n])
+			out = out[n:]
+		}
+	})
+}

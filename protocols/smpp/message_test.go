@@ -1,0 +1,222 @@
+package smpp
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// server gives a session that a client of that version is bound to.
+func server(t testing.TB, version uint8) *session {
+	s := New(Options{}).NewSession(protocols.SessionOptions{Name: "PMG"}).(*session)
+	p := &PDU{ID: BindTransceiver, SequenceNumber: 1, Bind: Bind{InterfaceVersion: version}}
+	s.Start(1, p)
+	if a := s.Receive(1, p); a.Kind != protocols.Login || a.Credentials.Bind != protocols.Transceiver {
+		t.Fatalf("got %+v", a)
+	}
+	if a := s.Login(1, p, sms.OK); a.Kind != protocols.Send || s.Bound() != protocols.Transceiver {
+		t.Fatalf("got %+v", a)
+	}
+	return s
+}
+
+// client gives a session that is bound to a centre of that version.
+func client(t testing.TB, version uint8) *session {
+	s := New(Options{}).NewSession(protocols.SessionOptions{Client: true, Bind: protocols.Transceiver}).(*session)
+	p := new(PDU)
+	s.Start(1, p)
+	p.ID |= Response
+	p.BindResp = BindResp{Body: true, TLVs: AppendTLV(nil, tagVersion, []byte{version})}
+	if a := s.Receive(1, p); a.Kind != protocols.Bound {
+		t.Fatalf("got %+v", a)
+	}
+	return s
+}
+
+// message takes a message out of a PDU as the log prints it.
+func message(t testing.TB, s *session, now int64, line string) (*sms.Message, sms.Code) {
+	t.Helper()
+	var p PDU
+	if err := p.Decode(wireOf(t, line)); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.Receive(now, &p); a.Kind != protocols.Message {
+		t.Fatalf("%s: got %+v", line, a)
+	}
+	m := new(sms.Message)
+	code := s.Message(now, &p, m)
+	m.Own()
+	return m, code
+}
+
+func TestKinds(t *testing.T) {
+	f := func(s *session, line string, want sms.Kind) {
+		t.Helper()
+		if m, code := message(t, s, 1, line); m.Kind != want || code != sms.OK {
+			t.Errorf("%s: got kind %d, %s", line, m.Kind, code)
+		}
+	}
+	f(server(t, 0x34), `submit_sm seq=1 destination_addr=1 esm_class=4`, sms.Submit)
+	c := client(t, 0x34)
+	f(c, `deliver_sm seq=1`, sms.MO)
+	f(c, `deliver_sm seq=1 esm_class=4`, sms.Receipt)
+	f(c, `deliver_sm seq=1 esm_class=68`, sms.Receipt) // with a header, which does not belong
+	f(c, `deliver_sm seq=1 esm_class=32`, sms.Receipt)
+	f(c, `deliver_sm seq=1 esm_class=16`, sms.MO) // the reader's own acknowledgement
+	f(c, `deliver_sm seq=1 esm_class=64 short_message="\x10"`, sms.MO)
+	f(c, `deliver_sm seq=1 validity_period=whatever`, sms.MO)
+}
+
+func TestTimesOfAMessage(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()
+	f := func(times string, deliver, expires time.Duration, want sms.Code) {
+		t.Helper()
+		m, code := message(t, server(t, 0x34), now, "submit_sm seq=1 destination_addr=1 "+times)
+		at := func(d time.Duration) int64 {
+			if d == 0 {
+				return 0
+			}
+			return now + int64(d)
+		}
+		if code != want || code == sms.OK && (m.DeliverAt != at(deliver) || m.Expires != at(expires)) {
+			t.Errorf("%s: got %s, deliver at %d, expires %d", times, code, m.DeliverAt-now, m.Expires-now)
+		}
+	}
+	f("", 0, 0, sms.OK)
+	f("schedule_delivery_time=000000010000000R", time.Hour, 0, sms.OK)
+	f("schedule_delivery_time=261120100000000+", 0, 0, sms.OK) // in the past: at once
+	f("validity_period=000000020000000R", 0, 2*time.Hour, sms.OK)
+	f("schedule_delivery_time=000000010000000R validity_period=261120140000000+", time.Hour, 2*time.Hour, sms.OK)
+	f("schedule_delivery_time=000000030000000R validity_period=261120140000000+", 0, 0, sms.BadValidity)
+	f("validity_period=261120100000000+", 0, 0, sms.BadValidity)
+	f("validity_period=1", 0, 0, sms.BadValidity)
+	f("schedule_delivery_time=1", 0, 0, sms.BadSchedule)
+}
+
+// What a client submits reaches the centre, whichever field the text was in.
+func TestMessageThroughEncode(t *testing.T) {
+	f := func(version uint8, in, want string) {
+		t.Helper()
+		m, code := message(t, server(t, 0x34), 1, in)
+		if code != sms.OK {
+			t.Fatalf("%s: %s", in, code)
+		}
+		var p PDU
+		client(t, version).Encode(&p, m, 9)
+		if got := string(p.AppendLog(nil, true)); got != want {
+			t.Errorf("\ngot  %s\nwant %s", got, want)
+		}
+		throughLog(t, &p, p.AppendWire(nil))
+	}
+	const all = `service_type=CMT source_addr_ton=5 source_addr_npi=1 source_addr=PMG dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 esm_class=67 protocol_id=1 priority_flag=2 `
+	const more = `validity_period=000001000000000R registered_delivery=1 replace_if_present_flag=1 data_coding=8 sm_default_msg_id=1 short_message="\x00A"`
+	f(0x34, `submit_sm seq=1 `+all+`schedule_delivery_time=000000010000000R `+more+` tlv_0x1400=0102 source_port=1`,
+		`submit_sm seq=9 `+all+more+` tlv_0x1400=0102 source_port=1`)
+	f(0x33, `submit_sm seq=1 `+all+more+` tlv_0x1400=0102`, `submit_sm seq=9 `+all+more)
+	f(0x34, `submit_sm seq=1 destination_addr=1 user_message_reference=1 message_payload="text" source_port=1`,
+		`submit_sm seq=9 destination_addr=1 short_message="text" user_message_reference=1 source_port=1`)
+	f(0x34, `submit_sm seq=1 destination_addr=1 short_message="text" message_payload=""`,
+		`submit_sm seq=9 destination_addr=1 short_message="text"`)
+	long := strings.Repeat("x", 255)
+	for _, version := range []uint8{0x33, 0x34} {
+		f(version, `submit_sm seq=1 destination_addr=1 short_message="`+long+`"`,
+			`submit_sm seq=9 destination_addr=1 message_payload="`+long+`"`)
+	}
+	f(0x34, `submit_sm seq=1 destination_addr=1 priority_flag=99`, `submit_sm seq=9 destination_addr=1 priority_flag=4`)
+}
+
+// A delivery has no fields that only a submit may have (§4.6.1).
+func TestEncodeDelivery(t *testing.T) {
+	m, _ := message(t, server(t, 0x34), 1, `submit_sm seq=1 destination_addr=1 esm_class=67 validity_period=000001000000000R `+
+		`registered_delivery=1 replace_if_present_flag=1 sm_default_msg_id=1 short_message="\x00A"`)
+	var p PDU
+	server(t, 0x34).Encode(&p, m, 9)
+	const want = `deliver_sm seq=9 destination_addr=1 esm_class=64 registered_delivery=1 short_message="\x00A"`
+	if got := string(p.AppendLog(nil, true)); got != want {
+		t.Errorf("\ngot  %s\nwant %s", got, want)
+	}
+}
+
+// What comes from another protocol may not fit the fields of this one.
+func TestEncodeForeignFields(t *testing.T) {
+	m := &sms.Message{
+		Source:   sms.Address{Addr: []byte("PMG\x00")},
+		Dest:     sms.Address{Addr: bytes.Repeat([]byte("1"), 21)},
+		Validity: []byte("2011261200"), Expires: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano(),
+		Text: []byte("hello"),
+	}
+	var p PDU
+	client(t, 0x34).Encode(&p, m, 9)
+	const want = `submit_sm seq=9 validity_period=261120120000000+ short_message="hello"`
+	if got := string(p.AppendLog(nil, true)); got != want {
+		t.Errorf("\ngot  %s\nwant %s", got, want)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	f := func(s *session, id CommandID, code sms.Code, want string) {
+		t.Helper()
+		p := PDU{ID: id, SequenceNumber: 3}
+		s.Answer(&p, code, 0x0190f3a2c81b0a0b)
+		if got := string(p.AppendLog(nil, true)); got != want {
+			t.Errorf("\ngot  %s\nwant %s", got, want)
+		}
+	}
+	f(server(t, 0x34), SubmitSM, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0190f3a2c81b0a0b")
+	f(server(t, 0x50), SubmitSM, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0190f3a2c81b0a0b")
+	f(server(t, 0x00), SubmitSM, sms.OK, "submit_sm_resp seq=3 status=0 message_id=c81b0a0b")
+	f(server(t, 0x34), SubmitSM, sms.Throttled, "submit_sm_resp seq=3 status=0x58(ESME_RTHROTTLED)")
+	f(server(t, 0x34), SubmitSM, sms.Rejected, "submit_sm_resp seq=3 status=0x45(ESME_RSUBMITFAIL)")
+	f(client(t, 0x34), DeliverSM, sms.OK, `deliver_sm_resp seq=3 status=0 message_id=""`)
+	f(client(t, 0x34), DeliverSM, sms.Rejected, "deliver_sm_resp seq=3 status=0x66(ESME_RX_R_APPN)")
+	f(client(t, 0x34), DeliverSM, sms.TemporaryFailure, "deliver_sm_resp seq=3 status=0x64(ESME_RX_T_APPN)")
+}
+
+// The four hot PDUs go through a session without garbage.
+func TestSessionDoesNotAllocate(t *testing.T) {
+	submit, deliver := octetsOf(t, hot[0].hex), octetsOf(t, hot[2].hex)
+	f := func(name string, from, to *session, in []byte) {
+		t.Helper()
+		var p, q PDU
+		var m sms.Message
+		out := make([]byte, 0, 1024)
+		n := testing.AllocsPerRun(100, func() {
+			if p.Decode(in) != nil || from.Receive(2, &p).Kind != protocols.Message || from.Message(2, &p, &m) != sms.OK {
+				t.Fatal("not a message")
+			}
+			to.Encode(&q, &m, to.NextSequence())
+			out = q.AppendWire(out[:0])
+			from.Answer(&p, sms.OK, 1)
+			out = p.AppendWire(out[:0])
+			if q.Decode(out) != nil || to.Receive(2, &q).Kind != protocols.Answered {
+				t.Fatal("not an answer")
+			}
+		})
+		if n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	f("submit_sm", server(t, 0x34), client(t, 0x34), submit)
+	f("deliver_sm", client(t, 0x34), server(t, 0x34), deliver)
+}
+
+// One submit_sm in, its message out to a centre, and both answers.
+func BenchmarkSession(b *testing.B) {
+	in := octetsOf(b, hot[0].hex)
+	from, to := server(b, 0x34), client(b, 0x34)
+	var p, q PDU
+	var m sms.Message
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = p.Decode(in)
+		from.Receive(2, &p)
+		from.Message(2, &p, &m)
+		to.Encode(&q, &m, to.NextSequence())
+		from.Answer(&p, sms.OK, 1)
+		to.Receive(2, &p)
+	}
+}

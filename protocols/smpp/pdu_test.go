@@ -1,0 +1,163 @@
+package smpp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// A PDU that is cut off anywhere is not a PDU.
+func TestPrefixesAreRejected(t *testing.T) {
+	d := New(Options{})
+	for _, v := range valid(t) {
+		in := octetsOf(t, v.Hex)
+		for n := range len(in) {
+			var p PDU
+			if p.Decode(in[:n]) == nil {
+				t.Fatalf("%s: %d of %d octets decode", v.Name, n, len(in))
+			}
+			if want, err := d.Frame(in[:n]); err != nil || want <= n {
+				t.Fatalf("%s: of %d octets, %d are wanted after %d (%v)", v.Name, len(in), want, n, err)
+			}
+		}
+	}
+}
+
+// A PDU that is cut off but says that it is whole ends inside a field, except
+// where what may be left out is missing.
+func TestShortBodies(t *testing.T) {
+	for _, v := range valid(t) {
+		in := octetsOf(t, v.Hex)
+		var p PDU
+		if err := p.Decode(in); err != nil {
+			t.Fatal(err)
+		}
+		optional := len(p.SM.TLVs) + len(p.SMResp.TLVs) + len(p.BindResp.TLVs) + len(p.Rest)
+		mandatory := len(in) - optional
+		for n := headerLen; n < mandatory; n++ {
+			cut := bytes.Clone(in[:n])
+			binary.BigEndian.PutUint32(cut, uint32(n))
+			err := p.Decode(cut)
+			if noBody := n == headerLen && p.ID.IsResponse(); (err == nil) != noBody {
+				t.Fatalf("%s: %d of %d octets: %v", v.Name, n, len(in), err)
+			}
+			var e *Error
+			if err != nil && (!errors.As(err, &e) || e.Status == 0 || e.Lost || p.Err() != e) {
+				t.Fatalf("%s: %d octets: %#v", v.Name, n, err)
+			}
+		}
+	}
+}
+
+// Each field that is too long, or not there, has the status of §5.1.3.
+func TestFieldStatus(t *testing.T) {
+	long := strings.Repeat("1", 70)
+	f := func(line string, want uint32) {
+		t.Helper()
+		var p PDU
+		err := p.Decode(wireOf(t, line))
+		var e *Error
+		if !errors.As(err, &e) || e.Status != want {
+			t.Errorf("%s: got %v, want status %#x", line, err, want)
+		}
+	}
+	f("submit_sm seq=1 service_type="+long, StatusInvSerTyp)
+	f("submit_sm seq=1 source_addr="+long, StatusInvSrcAdr)
+	f("submit_sm seq=1 destination_addr="+long, StatusInvDstAdr)
+	f("submit_sm seq=1 schedule_delivery_time="+long, StatusInvSched)
+	f("submit_sm seq=1 validity_period="+long, StatusInvExpiry)
+	f("submit_sm_resp seq=1 status=0 message_id="+long, StatusInvMsgID)
+	f("bind_receiver seq=1 system_id="+long, StatusInvSysID)
+	f("bind_receiver seq=1 password="+long, StatusInvPaswd)
+	f("bind_receiver seq=1 system_type="+long, StatusInvSysTyp)
+	f("bind_receiver seq=1 address_range="+long, StatusBindFail)
+}
+
+// Fields of any content come back from the wire and from the log.
+func TestRandomPDUs(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	octets := func(most int, from byte) []byte {
+		b := make([]byte, r.IntN(most+1))
+		for i := range b {
+			b[i] = from + byte(r.IntN(256-int(from)))
+		}
+		return b
+	}
+	u8 := func() uint8 { return uint8(r.Uint32() * (r.Uint32() & 1)) }
+	tlvs := func() (b []byte) {
+		for range r.IntN(4) {
+			tag := uint16(r.Uint32())
+			if r.IntN(2) == 0 {
+				tag = parameters[r.IntN(len(parameters))].tag
+			}
+			b = AppendTLV(b, tag, octets(5, 0))
+		}
+		return b
+	}
+	for range 3000 {
+		p := PDU{SequenceNumber: r.Uint32(), CommandStatus: r.Uint32() & 0x7F}
+		p.ID = commands[1+r.IntN(len(commands)-1)].id
+		p.SM = SM{
+			ServiceType: octets(5, 1), SourceTON: u8(), SourceNPI: u8(), SourceAddr: octets(20, 1),
+			DestTON: u8(), DestNPI: u8(), DestAddr: octets(20, 1), ESMClass: u8(), ProtocolID: u8(),
+			PriorityFlag: u8(), ScheduleDeliveryTime: octets(16, 1), ValidityPeriod: octets(16, 1),
+			RegisteredDelivery: u8(), ReplaceIfPresent: u8(), DataCoding: u8(), DefaultMsgID: u8(),
+			ShortMessage: octets(255, 0), TLVs: tlvs(),
+		}
+		if p.SMResp.Body = u8() != 0; p.SMResp.Body {
+			p.SMResp.MessageID, p.SMResp.TLVs = octets(64, 1), tlvs()
+		}
+		if p.BindResp.Body = u8() != 0; p.BindResp.Body {
+			p.BindResp.SystemID, p.BindResp.TLVs = octets(15, 1), tlvs()
+		}
+		p.Bind = Bind{SystemID: octets(15, 1), Password: octets(8, 1), SystemType: octets(12, 1),
+			InterfaceVersion: u8(), AddrTON: u8(), AddrNPI: u8(), AddressRange: octets(40, 1)}
+		in := p.AppendWire(nil)
+		var q PDU
+		if err := q.Decode(in); err != nil {
+			t.Fatalf("%x: %v", in, err)
+		}
+		throughLog(t, &q, in)
+	}
+}
+
+// The hot path makes no garbage.
+func TestCodecDoesNotAllocate(t *testing.T) {
+	for _, h := range hot {
+		in := octetsOf(t, h.hex)
+		var p PDU
+		out := make([]byte, 0, 1024)
+		n := testing.AllocsPerRun(100, func() {
+			if err := p.Decode(in); err != nil {
+				t.Fatal(err)
+			}
+			out = p.AppendWire(out[:0])
+			out = p.AppendLog(out[:0], true)
+		})
+		if n != 0 {
+			t.Errorf("%s: %v allocations", h.name, n)
+		}
+	}
+}
+
+// A PDU used again after an error has nothing of what it was before.
+func TestReuse(t *testing.T) {
+	var p PDU
+	if err := p.Decode(octetsOf(t, hot[0].hex)); err != nil {
+		t.Fatal(err)
+	}
+	bad := bytes.Clone(octetsOf(t, hot[0].hex)[:20])
+	bad[3] = 20
+	if p.Decode(bad) == nil {
+		t.Fatal("a short PDU decodes")
+	}
+	if p.SM.ShortMessage != nil || p.SM.SourceAddr != nil {
+		t.Error("the old text is still there")
+	}
+	if err := p.Decode(octetsOf(t, hot[1].hex)); err != nil || p.Err() != nil {
+		t.Error("the old error is still there")
+	}
+}

@@ -1,0 +1,66 @@
+package smpp
+
+import (
+	"testing"
+
+	"pmg/sms"
+)
+
+func TestTablesAreInOrder(t *testing.T) {
+	for i := 1; i < len(statuses); i++ {
+		if statuses[i-1].number >= statuses[i].number {
+			t.Errorf("status %#x is out of order", statuses[i].number)
+		}
+	}
+	for i := 1; i < len(parameters); i++ {
+		if parameters[i-1].tag >= parameters[i].tag {
+			t.Errorf("parameter %#x is out of order", parameters[i].tag)
+		}
+	}
+	for _, p := range parameters {
+		if (p.kind == integer) != (p.size > 0) || findParameter([]byte(p.name)) != findTag(p.tag) {
+			t.Errorf("parameter %s is not right", p.name)
+		}
+	}
+	for i, c := range commands {
+		if c.id.row() != i {
+			t.Errorf("%s is not found by its id", c.name)
+		}
+		if answer := c.id | Response; i > 0 && !c.id.IsResponse() && answer.row() == 0 {
+			t.Errorf("nothing answers %s", c.name)
+		}
+	}
+}
+
+// Every code has a status, which is that code again. Timeout has none of its
+// own: it travels as another fault of ours after which one may try again.
+func TestCodesAndStatuses(t *testing.T) {
+	for _, code := range sms.Codes() {
+		want := code
+		if code == sms.Timeout {
+			want = sms.SystemError
+		}
+		if got := codeOf(statusOf(code)); got != want {
+			t.Errorf("%s is answered with %#x, which is %s", code, statusOf(code), got)
+		}
+		if got := codeOf(statusOf(code)); got.Retryable() != code.Retryable() || got.SlowDown() != code.SlowDown() {
+			t.Errorf("%s is treated otherwise by the peer", code)
+		}
+	}
+	answered := map[sms.Code]bool{}
+	for _, s := range statuses {
+		if codeOf(s.number) != s.code || StatusName(s.number) != s.name {
+			t.Errorf("%s is not found by its number", s.name)
+		}
+		if s.code == sms.OK && s.number != StatusOK {
+			t.Errorf("%s counts as success", s.name)
+		}
+		if s.sent && answered[s.code] {
+			t.Errorf("%s is answered with two statuses", s.code)
+		}
+		answered[s.code] = answered[s.code] || s.sent
+	}
+	if codeOf(0x22) != sms.Rejected || StatusName(0x22) != "" {
+		t.Error("a status that is not assigned has a meaning")
+	}
+}

@@ -1,0 +1,255 @@
+package smpp
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"pmg/protocols"
+	"pmg/protocols/prototest"
+)
+
+// A vector is one of testdata/vectors.json, which comes from the samples of the
+// documents and the tests of other implementations.
+type vector struct {
+	Name   string         `json:"name"`
+	Hex    string         `json:"hex"`
+	Expect map[string]any `json:"expect"`
+	Valid  bool           `json:"valid"`
+}
+
+func vectors(tb testing.TB) []vector {
+	b, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []vector
+	if err := json.Unmarshal(b, &all); err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+// later names the commands whose vectors wait for their rows.
+var later = []string{
+	"outbind", "submit_multi", "submit_multi_resp", "data_sm", "data_sm_resp", "query_sm", "query_sm_resp",
+	"cancel_sm", "cancel_sm_resp", "replace_sm", "replace_sm_resp", "broadcast_sm", "broadcast_sm_resp",
+	"query_broadcast_sm", "query_broadcast_sm_resp", "cancel_broadcast_sm", "cancel_broadcast_sm_resp",
+	"query_last_msgs", "query_last_msgs_resp", "param_retrieve",
+}
+
+// valid gives the valid vectors of the commands that there are.
+func valid(tb testing.TB) (some []vector) {
+	skipped := 0
+	for _, v := range vectors(tb) {
+		switch name, _ := v.Expect["command"].(string); {
+		case !v.Valid:
+		case slices.Contains(later, name):
+			skipped++
+		default:
+			some = append(some, v)
+		}
+	}
+	tb.Logf("%d valid vectors, %d of commands that are not there yet", len(some), skipped)
+	if len(some) < 30 {
+		tb.Fatal("too few vectors")
+	}
+	return some
+}
+
+func TestValidVectors(t *testing.T) {
+	for _, v := range valid(t) {
+		t.Run(v.Name, func(t *testing.T) {
+			var p PDU
+			in := octetsOf(t, v.Hex)
+			if err := p.Decode(in); err != nil {
+				t.Fatal(err)
+			}
+			got := visited(t, &p)
+			delete(v.Expect, "text") // what the octets spell is not the driver's business
+			delete(v.Expect, "udh")
+			for name, want := range v.Expect {
+				if !equalJSON(t, got[name], want) {
+					t.Errorf("%s: got %v, want %v", name, got[name], want)
+				}
+				delete(got, name)
+			}
+			if len(got) > 0 {
+				t.Errorf("fields too many: %v", got)
+			}
+			throughLog(t, &p, in)
+		})
+	}
+}
+
+func visited(t *testing.T, p *PDU) map[string]any {
+	got := map[string]any{}
+	p.Visit(func(name string, value any) {
+		if _, twice := got[name]; twice {
+			t.Errorf("%s twice", name)
+		}
+		got[name] = value
+	})
+	return got
+}
+
+func equalJSON(t *testing.T, a, b any) bool {
+	x, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(x, &v); err != nil {
+		t.Fatal(err)
+	}
+	x, _ = json.Marshal(v)
+	y, _ := json.Marshal(b)
+	return bytes.Equal(x, y)
+}
+
+// throughLog checks wire -> log -> PDU -> wire. A password, which is never
+// printed, is put back.
+func throughLog(t *testing.T, p *PDU, in []byte) {
+	t.Helper()
+	if out := p.AppendWire(nil); !bytes.Equal(out, in) {
+		t.Fatalf("encoded again:\ngot  %x\nwant %x", out, in)
+	}
+	line := p.AppendLog(nil, true)
+	if bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+		t.Fatalf("not one printable line: %q", line)
+	}
+	var q PDU
+	if err := q.ParseLog(line); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	q.Bind.Password = p.Bind.Password
+	if out := q.AppendWire(nil); !bytes.Equal(out, in) {
+		t.Fatalf("%s\ngot  %x\nwant %x", line, out, in)
+	}
+	if err := q.ParseLog(p.AppendLog(nil, false)); err != nil {
+		t.Fatalf("with hidden text: %v", err)
+	}
+	if len(q.SM.ShortMessage) != len(p.SM.ShortMessage) {
+		t.Fatal("a hidden text has another length")
+	}
+}
+
+// What becomes of the vectors that are malformed or odd: how the PDU decodes,
+// and what a session of the fitting kind answers.
+func TestMalformedVectors(t *testing.T) {
+	const bindLine = "bind_transceiver seq=99 system_id=acme password=s3cret interface_version=0x34"
+	server := protocols.SessionOptions{Name: "PMG"}
+	client := protocols.SessionOptions{Client: true, SystemID: "pmg"}
+	reactions := map[string]struct {
+		options protocols.SessionOptions
+		bound   string // what the peer says first
+		err     string // of the first PDU
+		answers []string
+	}{
+		// Framing.
+		"incomplete_length_field":         {server, bindLine, "header of 3 octets is not complete", nil},
+		"command_length_15":               {server, bindLine, "command_length 15 is not valid", []string{"< generic_nack seq=1 status=0x2(ESME_RINVCMDLEN)", "closed"}},
+		"command_length_huge_0x3800000f":  {server, bindLine, "command_length 939524111 is not valid", []string{"< generic_nack seq=1 status=0x2(ESME_RINVCMDLEN)", "closed"}},
+		"submit_sm_resp_two_octets_in_17": {client, "bind_transceiver_resp seq=1 status=0", "", []string{"answered", "< generic_nack seq=9 status=0x2(ESME_RINVCMDLEN)", "closed"}},
+
+		// Unknown commands.
+		"unknown_response_id_0x80000110":         {server, bindLine, "command_id 0x80000110 is not known", nil},
+		"unknown_id_with_body_then_enquire_link": {server, bindLine, "command_id 0x00000110 is not known", []string{"< generic_nack seq=171192039 status=0x3(ESME_RINVCMDID)", "< enquire_link_resp seq=171192039 status=0"}},
+
+		// Fields that cannot be read.
+		"deliver_sm_sm_length_too_big":    {client, "bind_transceiver_resp seq=1 status=0", "short_message is shorter than sm_length", []string{"< deliver_sm_resp seq=1 status=0x1(ESME_RINVMSGLEN)"}},
+		"bind_password_too_long":          {server, "", "password is longer than 8 octets", []string{"< bind_receiver_resp seq=1 status=0xe(ESME_RINVPASWD)"}},
+		"submit_sm_tlv_length_beyond_pdu": {server, bindLine, "optional parameters do not end with the PDU", []string{"< submit_sm_resp seq=1 status=0xc0(ESME_RINVOPTPARSTREAM)"}},
+
+		// Fields that say something odd.
+		"submit_sm_short_message_and_payload":       {server, bindLine, "", []string{"< submit_sm_resp seq=1 status=0x1(ESME_RINVMSGLEN)"}},
+		"submit_sm_udhl_too_big":                    {server, bindLine, "", []string{"< submit_sm_resp seq=1 status=0x1(ESME_RINVMSGLEN)"}},
+		"enquire_link_with_body":                    {server, bindLine, "", []string{"< enquire_link_resp seq=1 status=0"}},
+		"enquire_link_sequence_zero":                {server, bindLine, "", []string{"< enquire_link_resp seq=0 status=0"}},
+		"enquire_link_sequence_80000000":            {server, bindLine, "", []string{"< enquire_link_resp seq=2147483648 status=0"}},
+		"bind_resp_sc_interface_version_bad_length": {client, "", "", []string{"bound transceiver"}},
+	}
+	waiting := []string{"outbind_password_10_octets", "query_sm_missing_nul", "submit_multi_bad_dest_flag", "submit_multi_zero_dests"}
+	d := New(Options{})
+	for _, v := range vectors(t) {
+		if v.Valid || slices.Contains(waiting, v.Name) {
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			r, ok := reactions[v.Name]
+			if !ok {
+				t.Fatal("nobody says what to expect")
+			}
+			in := octetsOf(t, v.Hex)
+			if v.Name == "submit_sm_resp_two_octets_in_17" {
+				in = append(in, 0, 0, 0, 0, 0, 9) // the vector ends inside the header that is wrong
+			}
+			first := in
+			if n, err := d.Frame(in); err == nil {
+				first = in[:min(n, len(in))]
+			}
+			var p PDU
+			text := ""
+			if err := p.Decode(first); err != nil {
+				text = err.Error()
+			}
+			if text != r.err {
+				t.Errorf("got error %q, want %q", text, r.err)
+			}
+			s := prototest.NewSession(d, r.options)
+			if r.bound != "" {
+				s.Write(wireOf(t, r.bound))
+			}
+			s.Read()
+			s.Events()
+			s.Write(in)
+			s.Wait(time.Second)
+			checkOutcome(t, s, r.answers)
+		})
+	}
+}
+
+// checkOutcome looks for each line in what came out, whatever else it says.
+func checkOutcome(t *testing.T, s *prototest.Session, want []string) {
+	t.Helper()
+	d := New(Options{})
+	var got []string
+	var p PDU
+	for b := s.Read(); len(b) > 0; {
+		n, err := d.Frame(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Decode(b[:n]); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, "< "+string(p.AppendLog(nil, true)))
+		b = b[n:]
+	}
+	got = append(got, s.Events()...)
+	for _, w := range want {
+		i := slices.IndexFunc(got, func(g string) bool { return len(g) >= len(w) && g[:len(w)] == w })
+		if i < 0 {
+			t.Fatalf("%q is not in what is left of %q", w, got)
+		}
+		got = slices.Delete(got, i, i+1)
+	}
+	for _, g := range got {
+		if g[0] == '<' {
+			t.Errorf("%q was sent, too", g)
+		}
+	}
+}
+
+// wireOf gives the octets of a PDU as the log prints it.
+func wireOf(tb testing.TB, line string) []byte {
+	tb.Helper()
+	var p PDU
+	if err := p.ParseLog([]byte(line)); err != nil {
+		tb.Fatal(err)
+	}
+	return p.AppendWire(nil)
+}
