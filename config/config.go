@@ -50,7 +50,7 @@ type PDULog struct {
 	Enabled     bool          `yaml:"enabled" default:"true" live:"no" doc:"Whether PDUs are logged at all."`
 	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false only their lengths are, for privacy; such lines cannot be converted back into PDUs."`
 	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
-	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"A file older than this is rotated; 0s rotates by size only."`
+	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
 	Keep        int           `yaml:"keep" default:"14" range:"0.." live:"no" doc:"Rotated files kept per connector, the oldest going first; 0 keeps all."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"Rotated files older than this are removed; 0s keeps them whatever their age."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed with gzip."`
@@ -74,7 +74,8 @@ type Limits struct {
 	MaxPDU            Size          `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is cut off."`
 	MaxJobs           int           `yaml:"max_jobs" default:"100000" range:"1000.." live:"no" doc:"Live jobs in the pipeline above which nothing more is read until some are done. This bounds memory, about 1 KiB each."`
 	Unsent            Size          `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that it has more is cut off."`
-	PrebindPerAddress int           `yaml:"prebind_per_address" default:"20" range:"1.." live:"no" doc:"Connections of one IP address that may be open without having logged in. Further ones are closed at once."`
+	PrebindPerAddress int           `yaml:"prebind_per_address" default:"1000" range:"1.." live:"no" doc:"Connections of one IP address that may be open without having logged in. Further ones are closed at once."`
+	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU that has begun may take to come whole. A peer that is slower is cut off."`
 	DrainTimeout      time.Duration `yaml:"drain_timeout" default:"30s" range:"0s..1h" live:"no" doc:"How long a stopping gateway waits for answers that are still due."`
 }
 
@@ -108,21 +109,21 @@ type Connector struct {
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions are kept open without anything to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"no" doc:"A session without a message for so long logs out; 0s keeps it."`
 
-	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"no" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
-	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"no" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory, about 1 KiB each."`
-	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"no" doc:"What a client meets when the queue is full: delay answers when there is room, which slows it down, refuse says at once that the queue is full."`
-	QueueWait time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"no" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
+	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
+	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory, about 1 KiB each."`
+	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"What a client meets when the queue is full: delay answers when there is room, which slows it down, refuse says at once that the queue is full."`
+	QueueWait time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
-	ThrottlePause   time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"no" doc:"How long nothing is sent after the peer said that it is throttling us or that its queue is full."`
-	ConnectTimeout  time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"no" doc:"How long connecting may take before the next address is tried."`
-	ReconnectDelay  time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"no" doc:"Pause between a failed or lost session and the next attempt."`
+	ThrottlePause   time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer said that it is throttling us or that its queue is full."`
+	ConnectTimeout  time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
+	ReconnectDelay  time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt."`
 	BindTimeout     time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"no" doc:"How long a connection may be open without having logged in."`
 	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"no" doc:"Silence after which the peer is asked whether it lives; 0s never asks, so a dead peer is noticed late."`
-	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"no" doc:"How long an answer may take before the session is given up."`
+	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"no" doc:"How long an answer may take. A message without one is dealt with as on_unknown says; a peer that does not answer enquire_link either is disconnected."`
 
-	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"no" doc:"What happens to a message whose answer never came: resend may deliver it twice, fail may not deliver it."`
-	MaxAttempts int           `yaml:"max_attempts" default:"0" range:"0..1000" live:"no" doc:"Times a message is sent before it is given up; 0 is no limit but its validity."`
-	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"no" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
+	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came: resend may deliver it twice, fail may not deliver it."`
+	MaxAttempts int           `yaml:"max_attempts" default:"0" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity."`
+	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"yes" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
 }
 
 // Listens tells whether clients connect to it.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,7 +87,7 @@ func Start[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 			return nil, fmt.Errorf("cannot start stage %s: %w", s.Name, err)
 		}
 		r := &row[J]{p: p, name: s.Name, index: i, stage: stage, wake: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
-		for _, to := range s.To {
+		for _, to := range slices.Concat(s.To, s.Ends) {
 			r.to |= 1 << index[to]
 		}
 		r.out = Out[J]{row: r, lists: make([][]*J, len(table)), cache: pool.NewCache()}

@@ -40,7 +40,8 @@ type Closer interface{ Close() error }
 type Spec[D, J any] struct {
 	Name string   // metric label, log attribute, row of the diagram
 	Doc  string   // one line, for ARCHITECTURE.md and `pmg stages`
-	To   []string // the rows it may hand jobs to
+	To   []string // the rows it hands jobs to
+	Ends []string // further rows, which it tells when something is over
 	New  func(D) (Stage[J], error)
 }
 
@@ -70,6 +71,9 @@ func (o *Out[J]) Get() *J { return o.cache.Get() }
 
 // Release gives up one reference to j; the last one sends it back to the pool.
 func (o *Out[J]) Release(j *J) { o.cache.Release(j) }
+
+// CountRef notes that the stage changed a reference count that others share.
+func (o *Out[J]) CountRef() { o.row.stats.Refs++ }
 
 // TickIn asks for a call of Tick after d at the latest.
 func (o *Out[J]) TickIn(d time.Duration) { o.row.tickAt(o.now + int64(d)) }

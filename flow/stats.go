@@ -9,6 +9,7 @@ type Stats struct {
 	Batches  int64
 	Panics   int64
 	Locks    int64 // acquisitions of the ring's lock
+	Refs     int64 // changes of shared counts, as the stage told with Out.CountRef
 	Depth    int   // jobs in the ring right now
 	MaxBatch int64
 	Work     Spread // time at work, per batch
@@ -77,6 +78,7 @@ func (s *Stats) add(o *Stats) {
 	s.Batches += o.Batches
 	s.Panics += o.Panics
 	s.Locks += o.Locks
+	s.Refs += o.Refs
 	s.MaxBatch = max(s.MaxBatch, o.MaxBatch)
 	s.Work.Merge(o.Work)
 }

@@ -58,13 +58,28 @@ func (m *Message) Own() {
 	if cap(m.own) < n {
 		m.own = make([]byte, 0, max(n, 192))
 	}
-	b := m.own[:0]
+	m.own = m.move(m.own[:0])
+}
+
+// move copies every byte slice to the end of b, which has the room, and points it there.
+func (m *Message) move(b []byte) []byte {
 	for _, f := range [...]*[]byte{&m.Source.Addr, &m.Dest.Addr, &m.Service, &m.Validity, &m.Text, &m.Params} {
 		at := len(b)
 		b = append(b, *f...)
 		*f = b[at:len(b):len(b)]
 	}
-	m.own = b
+	return b
+}
+
+// CopyTo makes dst a copy whose bytes lie in b, which is returned, grown if need
+// be. The copy is for reading only and belongs to no pool.
+func (m *Message) CopyTo(dst *Message, b []byte) []byte {
+	if cap(b) < len(m.own) {
+		b = make([]byte, 0, max(len(m.own), 192))
+	}
+	*dst = *m
+	dst.own, dst.pool = nil, nil
+	return dst.move(b[:0])
 }
 
 // Release gives the message back to its pool. Nobody may touch it afterwards.

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker: make build.
+var version = "development"
+
+func main() {
+	if err := newRootCommand().Execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "pmg:", err)
+		os.Exit(1)
+	}
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "pmg",
+		Short:         "An SMS protocol gateway",
+		Long:          "pmg takes messages from SMPP clients, routes them and forwards them to SMS\ncentres, and logs every PDU on the way.",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(
+		newServeCommand(),
+		newLoadCommand(),
+		newSinkCommand(),
+		newLogCommand(),
+		newConfigCommand(),
+		newStagesCommand(),
+		newPDUCommand(),
+	)
+	return root
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/stages"
+)
+
+// A server is a gateway at work: its state, its architecture, its admin listener.
+type server struct {
+	log     zerolog.Logger
+	gateway *gateway.Gateway
+	engine  gateway.Engine
+}
+
+// startServer starts what the configuration describes.
+func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
+	g, err := gateway.New(cfg, log, newDriver)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{log: log, gateway: g}
+	if s.engine, err = stages.Start(g); err != nil {
+		_ = g.Close()
+		return nil, err
+	}
+	for _, c := range g.Connectors() {
+		s.announce(c)
+	}
+	return s, nil
+}
+
+func (s *server) announce(c *connector.Connector) {
+	cfg := c.Config()
+	e := s.log.Info().Str("connector", c.Name).Str("protocol", cfg.Protocol).Int("instances", cfg.Instances).Int("window", cfg.Window)
+	if !cfg.Listens() {
+		e.Strs("addresses", cfg.AllAddresses()).Stringer("bind", cfg.Bind).Msg("connecting")
+		return
+	}
+	for _, a := range s.engine.Addresses(c) {
+		e = e.Stringer("address", a)
+	}
+	e.Msg("listening")
+}
+
+// reload puts a new configuration in force, or leaves everything as it is.
+func (s *server) reload(cfg *config.Config) error {
+	changes := s.gateway.Config().Diff(cfg)
+	changed, err := s.gateway.Reload(cfg, s.engine.Listen)
+	if err != nil {
+		return err
+	}
+	for _, c := range changed.Added {
+		s.engine.Attach(c)
+		s.announce(c)
+	}
+	for _, c := range changed.Removed {
+		s.engine.Detach(c)
+		s.log.Info().Str("connector", c.Name).Msg("removed; its sessions end when its queue is empty")
+	}
+	setLevel(cfg)
+	for _, c := range changes {
+		if !c.Live && !isConnectorRow(c) {
+			s.log.Warn().Str("option", c.Path).Str("old", c.Old).Str("new", c.New).Msg("needs a restart to take effect")
+		}
+	}
+	s.log.Info().Int("changes", len(changes)).Msg("configuration reloaded")
+	return nil
+}
+
+// isConnectorRow tells whether the change is a connector that came or went,
+// which a reload does.
+func isConnectorRow(c config.Change) bool {
+	return strings.HasPrefix(c.Path, "connectors[") && strings.HasSuffix(c.Path, "]")
+}
+
+// stop drains the gateway until ctx is done, and ends it.
+func (s *server) stop(ctx context.Context) error {
+	s.engine.Drain(ctx)
+	if n := s.gateway.Pending(); n > 0 {
+		s.log.Warn().Int64("messages", n).Msg("stopping with messages in the queues; the memory store forgets them")
+	}
+	err := s.engine.Close()
+	if cerr := s.gateway.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// newLogger makes the gateway's own log.
+func newLogger(w *os.File, cfg *config.Config) zerolog.Logger {
+	setLevel(cfg)
+	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000000Z07:00"
+	var out io.Writer = w
+	if cfg.Log.Format == "console" || cfg.Log.Format == "auto" && term.IsTerminal(int(w.Fd())) {
+		out = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", NoColor: !term.IsTerminal(int(w.Fd()))}
+	}
+	return zerolog.New(out).With().Timestamp().Logger()
+}
+
+// setLevel sets the level of every logger of the process, while it runs too.
+func setLevel(cfg *config.Config) {
+	level, err := zerolog.ParseLevel(cfg.Log.Level)
+	if err != nil {
+		panic(fmt.Sprintf("log level passed the check of the configuration: %v", err))
+	}
+	zerolog.SetGlobalLevel(level)
+}

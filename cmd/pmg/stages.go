@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pmg/stages"
+)
+
+func newStagesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stages",
+		Short: "Print the pipeline's table of stages",
+		Long: `Prints the stages in order: what each does and whom it hands jobs to.
+Besides, every stage may tell the reader, the listener and the dispatcher of a
+session's end.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "#\tstage\tdoes\thands to")
+			for i, s := range stages.Table() {
+				fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", i+1, s.Name, s.Doc, strings.Join(s.To, ", "))
+			}
+			return w.Flush()
+		},
+	}
+}

@@ -1,0 +1,64 @@
+package connector
+
+import "sync/atomic"
+
+// Inflight pairs the requests under way on one session with their answers. One
+// goroutine puts (the encoder), another takes (the builder), without a lock: the
+// sequence number picks a cell, and a number whose cell is still taken is skipped.
+type Inflight struct {
+	cells atomic.Pointer[[]atomic.Pointer[Slot]] // length is a power of two
+}
+
+// cellsPerSlot keeps skipped sequence numbers rare.
+const cellsPerSlot = 4
+
+// Free tells whether the sequence number can be had; if not, the caller tries the next.
+func (f *Inflight) Free(sequence uint32, window int) bool {
+	cells := f.cells.Load()
+	if cells == nil {
+		n := 8
+		for n < window*cellsPerSlot {
+			n *= 2
+		}
+		made := make([]atomic.Pointer[Slot], n)
+		cells = &made
+		f.cells.Store(cells)
+	}
+	return f.cell(*cells, sequence).Load() == nil
+}
+
+// Put stores a slot by its sequence number, which is free. From then on the slot
+// may be taken, by an answer that comes before its request is written even.
+func (f *Inflight) Put(slot *Slot) { f.cell(*f.cells.Load(), slot.Sequence).Store(slot) }
+
+func (f *Inflight) cell(cells []atomic.Pointer[Slot], sequence uint32) *atomic.Pointer[Slot] {
+	return &cells[sequence&uint32(len(cells)-1)]
+}
+
+// Take removes and returns the slot with that sequence number, nil if there is none.
+func (f *Inflight) Take(sequence uint32) *Slot {
+	cells := f.cells.Load()
+	if cells == nil {
+		return nil
+	}
+	cell := f.cell(*cells, sequence)
+	slot := cell.Load()
+	if slot == nil || slot.Sequence != sequence || !cell.CompareAndSwap(slot, nil) {
+		return nil
+	}
+	return slot
+}
+
+// Overdue takes out the slots sent before a time, and calls f for each.
+func (f *Inflight) Overdue(before int64, done func(*Slot)) {
+	cells := f.cells.Load()
+	if cells == nil {
+		return
+	}
+	for i := range *cells {
+		cell := &(*cells)[i]
+		if slot := cell.Load(); slot != nil && slot.Sent < before && cell.CompareAndSwap(slot, nil) {
+			done(slot)
+		}
+	}
+}

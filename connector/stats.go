@@ -1,0 +1,117 @@
+package connector
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"pmg/flow"
+)
+
+// Stats is what is counted about a connector. Everything in it may be read at
+// any time.
+type Stats struct {
+	PDUsIn, PDUsOut []atomic.Int64 // by command
+	Accepted        atomic.Int64   // messages taken in from peers
+	Sent            atomic.Int64   // messages a peer has accepted
+	Failed          atomic.Int64   // messages given up
+	Expired         atomic.Int64   // messages whose validity ran out here
+	Retried         atomic.Int64   // times a message was put back
+	Refused         atomic.Int64   // messages not accepted from peers
+	Unmatched       atomic.Int64   // answers without a request
+	Opened          atomic.Int64   // sessions begun
+	Failing         atomic.Int64   // connections and logins that failed in a row
+	QueueLength     atomic.Int64
+	QueueOldest     atomic.Int64 // when the first message arrived; 0: none
+	InFlight        atomic.Int64
+	Answer          Histogram // from a request of ours to its answer
+
+	mu       sync.Mutex
+	statuses map[StatusKey]int64
+	duration flow.Spread
+	work     flow.Spread
+}
+
+// StatusKey is an answer of a command with a status other than 0.
+type StatusKey struct {
+	Command  int
+	Received bool
+	Status   uint32
+}
+
+// NewStats makes the counters for a protocol with so many commands.
+func NewStats(commands int) *Stats {
+	return &Stats{
+		PDUsIn: make([]atomic.Int64, commands), PDUsOut: make([]atomic.Int64, commands),
+		statuses: map[StatusKey]int64{},
+	}
+}
+
+// maxStatuses bounds what peers can make us remember.
+const maxStatuses = 1000
+
+// Count counts a PDU.
+func (s *Stats) Count(command int, received bool, status uint32) {
+	if received {
+		s.PDUsIn[command].Add(1)
+	} else {
+		s.PDUsOut[command].Add(1)
+	}
+	if status != 0 {
+		s.countStatus(StatusKey{command, received, status})
+	}
+}
+
+func (s *Stats) countStatus(k StatusKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.statuses[k]; ok || len(s.statuses) < maxStatuses {
+		s.statuses[k]++
+	}
+}
+
+// Statuses gives the counts of answers with a status other than 0.
+func (s *Stats) Statuses() map[StatusKey]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := make(map[StatusKey]int64, len(s.statuses))
+	for k, n := range s.statuses {
+		m[k] = n
+	}
+	return m
+}
+
+// SessionOver takes a finished session into account: how long it lasted and how
+// much of that was work.
+func (s *Stats) SessionOver(duration, work int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.duration.Add(duration)
+	s.work.Add(work)
+}
+
+// Sessions gives the durations and working times of the sessions that are over.
+func (s *Stats) Sessions() (duration, work flow.Spread) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.duration, s.work
+}
+
+// A Histogram counts durations by powers of two of microseconds. Its upper
+// bounds are 1 µs, 2 µs, 4 µs … and without end.
+type Histogram struct {
+	Buckets [buckets]atomic.Int64
+	Sum     atomic.Int64 // nanoseconds
+}
+
+const buckets = 28 // the last bound is over a minute
+
+// Observe counts one duration in nanoseconds.
+func (h *Histogram) Observe(ns int64) {
+	i := bits.Len64(uint64(max(ns-1, 0)) / 1000)
+	h.Buckets[min(i, buckets-1)].Add(1)
+	h.Sum.Add(ns)
+}
+
+// Bound is the upper bound of bucket i in nanoseconds; the last has none.
+func (h *Histogram) Bound(i int) int64 { return 1000 << i }

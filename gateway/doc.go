@@ -1,0 +1,10 @@
+// Package gateway is what a messaging gateway decides, whichever architecture
+// moves the bytes: who may log in, where a message goes, whether there is room,
+// what a reload changes. The stages and the classic architecture call it; it
+// knows no protocol and no socket.
+//
+// # Start reading
+//
+// gateway.go (what there is), message.go (what becomes of a message), login.go,
+// reload.go.
+package gateway

@@ -1,0 +1,35 @@
+package gateway
+
+import (
+	"context"
+	"net/netip"
+
+	"pmg/connector"
+	"pmg/flow"
+)
+
+// An Engine moves the gateway's bytes: the pipeline, or the classic architecture.
+type Engine interface {
+	// Listen opens a connector's listening sockets. Nobody is accepted before Attach.
+	Listen(c *connector.Connector) error
+	// Attach takes a connector into service.
+	Attach(c *connector.Connector)
+	// Detach takes a connector out of service: nobody is accepted any more, what
+	// waits in its queue is sent, its sessions are logged out.
+	Detach(c *connector.Connector)
+	// Addresses tells where a connector listens.
+	Addresses(c *connector.Connector) []netip.AddrPort
+	// Drain stops accepting, waits for what was accepted to be sent and logs
+	// everybody out, until ctx is done.
+	Drain(ctx context.Context)
+	// Close ends everything at once.
+	Close() error
+	// Stats tells what each stage did so far; nil where there are none.
+	Stats() []flow.Stats
+	// Jobs is how many jobs are alive.
+	Jobs() int64
+	// Locks is how often locks were taken on the way of messages.
+	Locks() int64
+	// Refs is how often a handle's count was changed.
+	Refs() int64
+}

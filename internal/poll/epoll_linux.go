@@ -1,0 +1,67 @@
+package poll
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+type kernelEvents [batch]unix.EpollEvent
+
+func create() (int, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	return fd, unix.SetNonblock(fd, true)
+}
+
+func mask(read, write bool) (m uint32) {
+	if read {
+		m |= unix.EPOLLIN | unix.EPOLLRDHUP
+	}
+	if write {
+		m |= unix.EPOLLOUT
+	}
+	return m
+}
+
+func (p *Poller) control(op, fd int, read, write bool) error {
+	e := unix.EpollEvent{Events: mask(read, write), Fd: int32(fd)}
+	if err := unix.EpollCtl(p.fd, op, fd, &e); err != nil {
+		return fmt.Errorf("cannot watch descriptor %d: %w", fd, err)
+	}
+	return nil
+}
+
+// Add begins to watch fd.
+func (p *Poller) Add(fd int, read, write bool) error {
+	return p.control(unix.EPOLL_CTL_ADD, fd, read, write)
+}
+
+// Set changes what fd is watched for.
+func (p *Poller) Set(fd int, read, write bool) error {
+	return p.control(unix.EPOLL_CTL_MOD, fd, read, write)
+}
+
+// Remove ends the watch.
+func (p *Poller) Remove(fd int) error {
+	return p.control(unix.EPOLL_CTL_DEL, fd, false, false)
+}
+
+func (p *Poller) fetch() bool {
+	n, err := unix.EpollWait(p.fd, p.kernel[:], 0)
+	if err != nil && err != unix.EINTR {
+		p.err = fmt.Errorf("cannot wait for descriptors: %w", err)
+		return true
+	}
+	for _, e := range p.kernel[:max(n, 0)] {
+		over := e.Events&(unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) != 0
+		p.events = append(p.events, Event{
+			FD:       int(e.Fd),
+			Readable: over || e.Events&unix.EPOLLIN != 0,
+			Writable: e.Events&(unix.EPOLLOUT|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+		})
+	}
+	return n > 0
+}

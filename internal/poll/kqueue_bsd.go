@@ -1,0 +1,73 @@
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+
+package poll
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+type kernelEvents [batch]unix.Kevent_t
+
+func create() (int, error) {
+	fd, err := unix.Kqueue()
+	if err != nil {
+		return -1, err
+	}
+	unix.CloseOnExec(fd)
+	return fd, unix.SetNonblock(fd, true)
+}
+
+func (p *Poller) control(fd int, filter, flags int) error {
+	var e unix.Kevent_t
+	unix.SetKevent(&e, fd, filter, flags)
+	if _, err := unix.Kevent(p.fd, []unix.Kevent_t{e}, nil, nil); err != nil {
+		return fmt.Errorf("cannot watch descriptor %d: %w", fd, err)
+	}
+	return nil
+}
+
+func enable(on bool) int {
+	if on {
+		return unix.EV_ADD | unix.EV_ENABLE
+	}
+	return unix.EV_ADD | unix.EV_DISABLE
+}
+
+// Add begins to watch fd.
+func (p *Poller) Add(fd int, read, write bool) error { return p.Set(fd, read, write) }
+
+// Set changes what fd is watched for.
+func (p *Poller) Set(fd int, read, write bool) error {
+	if err := p.control(fd, unix.EVFILT_READ, enable(read)); err != nil {
+		return err
+	}
+	return p.control(fd, unix.EVFILT_WRITE, enable(write))
+}
+
+// Remove ends the watch.
+func (p *Poller) Remove(fd int) error {
+	if err := p.control(fd, unix.EVFILT_READ, unix.EV_DELETE); err != nil {
+		return err
+	}
+	return p.control(fd, unix.EVFILT_WRITE, unix.EV_DELETE)
+}
+
+func (p *Poller) fetch() bool {
+	var now unix.Timespec
+	n, err := unix.Kevent(p.fd, nil, p.kernel[:], &now)
+	if err != nil && err != unix.EINTR {
+		p.err = fmt.Errorf("cannot wait for descriptors: %w", err)
+		return true
+	}
+	for _, e := range p.kernel[:max(n, 0)] {
+		over := e.Flags&unix.EV_EOF != 0
+		p.events = append(p.events, Event{
+			FD:       int(e.Ident),
+			Readable: over || e.Filter == unix.EVFILT_READ,
+			Writable: over || e.Filter == unix.EVFILT_WRITE,
+		})
+	}
+	return n > 0
+}

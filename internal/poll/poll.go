@@ -1,0 +1,96 @@
+// Package poll watches many descriptors for one goroutine: epoll on Linux,
+// kqueue on macOS and the BSDs.
+//
+// The descriptor of the epoll or kqueue itself is parked in Go's own network
+// poller, so a waiting goroutine costs no thread, and a Wait ends by the same
+// path as any read in Go does. Measured against a blocking epoll_wait: 30 % less
+// CPU, 40 % less latency (docs/bench.md).
+//
+// Watches are level-triggered: what was not read is reported again.
+package poll
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// An Event is a descriptor that is ready.
+type Event struct {
+	FD       int
+	Readable bool // or over: a read tells which
+	Writable bool
+}
+
+// A Poller watches descriptors. Add, Set and Wake may be called by any
+// goroutine; Wait and Events by one.
+type Poller struct {
+	fd     int
+	file   *os.File
+	raw    syscall.RawConn
+	ready  func(fd uintptr) bool
+	events []Event
+	kernel kernelEvents
+	err    error
+	until  int64 // the deadline that is set
+	woken  atomic.Bool
+}
+
+// batch is how many ready descriptors are fetched at once.
+const batch = 256
+
+// New makes a Poller.
+func New() (*Poller, error) {
+	fd, err := create()
+	if err != nil {
+		return nil, fmt.Errorf("cannot create poller: %w", err)
+	}
+	p := &Poller{fd: fd, file: os.NewFile(uintptr(fd), "poller"), events: make([]Event, 0, batch)}
+	if p.raw, err = p.file.SyscallConn(); err != nil {
+		_ = p.file.Close()
+		return nil, fmt.Errorf("cannot park poller: %w", err)
+	}
+	p.ready = func(uintptr) bool { return p.fetch() }
+	return p, nil
+}
+
+// Wait parks until a descriptor is ready, Wake is called or until (Unix
+// nanoseconds, 0: forever) has come.
+func (p *Poller) Wait(until int64) {
+	p.events = p.events[:0]
+	if until != p.until {
+		deadline := time.Time{}
+		if until != 0 {
+			deadline = time.Unix(0, until)
+		}
+		p.until = until
+		_ = p.file.SetReadDeadline(deadline)
+	}
+	if !p.woken.Swap(false) {
+		if err := p.raw.Read(p.ready); err != nil && p.err == nil && !os.IsTimeout(err) {
+			p.err = err
+		}
+		if !p.woken.Swap(false) {
+			return
+		}
+	}
+	p.until = -1 // Wake has set another
+}
+
+// Wake ends a Wait, or the next one if none is going on.
+func (p *Poller) Wake() {
+	if !p.woken.Swap(true) {
+		_ = p.file.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// Events are the descriptors that the last Wait found ready.
+func (p *Poller) Events() []Event { return p.events }
+
+// Err is what went wrong in a Wait, if anything did.
+func (p *Poller) Err() error { return p.err }
+
+// Close lets go of the poller, not of what it watches.
+func (p *Poller) Close() error { return p.file.Close() }

@@ -1,0 +1,148 @@
+// Package sock makes non-blocking sockets for pollers: listening, accepted and
+// connecting ones, with the options a messaging gateway wants on all of them:
+// no delay of small writes, and keep-alive.
+package sock
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrDescriptors says that the process or the machine has no descriptor left.
+var ErrDescriptors = errors.New("no file descriptors left")
+
+// A Listening socket.
+type Listening struct {
+	FD   int
+	Addr netip.AddrPort
+}
+
+// Listen opens a listening socket. A host name is resolved; port 0 lets the
+// kernel choose.
+func Listen(address string) (Listening, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	defer l.Close() // what is kept is a duplicate that Go's poller does not watch
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	if err != nil {
+		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	fd := -1
+	if cerr := raw.Control(func(s uintptr) { fd, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) }); cerr != nil {
+		err = cerr
+	}
+	if err != nil {
+		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	return Listening{FD: fd, Addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
+}
+
+// Accept takes a waiting connection. ok is false when there is none; ErrDescriptors
+// tells that one waits and cannot be taken.
+func Accept(listening int) (fd int, remote netip.AddrPort, ok bool, err error) {
+	for {
+		fd, sa, err := accept(listening)
+		switch err {
+		case nil:
+			prepare(fd)
+			return fd, addrPort(sa), true, nil
+		case unix.EINTR, unix.ECONNABORTED:
+			continue
+		case unix.EAGAIN:
+			return -1, netip.AddrPort{}, false, nil
+		case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+			return -1, netip.AddrPort{}, false, fmt.Errorf("%w: %w", ErrDescriptors, err)
+		}
+		return -1, netip.AddrPort{}, false, fmt.Errorf("cannot accept: %w", err)
+	}
+}
+
+// Connect begins to connect. The socket becomes writable when that is done;
+// Connected then tells how it went.
+func Connect(to netip.AddrPort) (int, error) {
+	family := unix.AF_INET6
+	if to.Addr().Unmap().Is4() {
+		family = unix.AF_INET
+	}
+	syscall.ForkLock.RLock()
+	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err == nil {
+		if err = unix.SetNonblock(fd, true); err == nil {
+			prepare(fd)
+			err = unix.Connect(fd, sockaddr(to))
+		}
+		if err != nil && err != unix.EINPROGRESS {
+			_ = unix.Close(fd)
+		}
+	}
+	if err == nil || err == unix.EINPROGRESS {
+		return fd, nil
+	}
+	if err == unix.EMFILE || err == unix.ENFILE {
+		err = fmt.Errorf("%w: %w", ErrDescriptors, err)
+	}
+	return -1, fmt.Errorf("cannot connect to %s: %w", to, err)
+}
+
+// Connected tells how connecting went.
+func Connected(fd int) error {
+	code, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return unix.Errno(code)
+	}
+	_, err = unix.Getpeername(fd)
+	return err
+}
+
+// Local is the address of our side.
+func Local(fd int) netip.AddrPort {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return addrPort(sa)
+}
+
+// prepare sets what every connection wants. A socket that refuses an option
+// works without it.
+func prepare(fd int) {
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+}
+
+func addrPort(sa unix.Sockaddr) netip.AddrPort {
+	switch a := sa.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
+	case *unix.SockaddrInet6:
+		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
+	}
+	return netip.AddrPort{}
+}
+
+func sockaddr(a netip.AddrPort) unix.Sockaddr {
+	if ip := a.Addr().Unmap(); ip.Is4() {
+		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: ip.As4()}
+	}
+	sa := &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
+	if zone := a.Addr().Zone(); zone != "" {
+		if i, err := net.InterfaceByName(zone); err == nil {
+			sa.ZoneId = uint32(i.Index)
+		}
+	}
+	return sa
+}

@@ -1,0 +1,292 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/internal/poll"
+	"pmg/internal/sock"
+	"pmg/sms"
+)
+
+// connecter connects instances, all in parallel, and begins their sessions. Each
+// goes through the connector's addresses, and through all that a host name
+// stands for; when none answers it rests and begins again.
+type connecter struct {
+	*Deps
+	poller   *poll.Poller
+	attempts map[*connector.Instance]*attempt
+	sockets  map[int]*attempt
+}
+
+// An attempt is the way of one instance to a session.
+type attempt struct {
+	instance *connector.Instance
+	state    attemptState
+	until    int64            // end of the rest, or of the wait for the socket
+	left     []netip.AddrPort // of the host being tried, not tried yet
+	current  netip.AddrPort
+	hosts    int // of the connector's addresses, tried in this round
+	fd       int
+	err      error // of the last try
+}
+
+type attemptState uint8
+
+const (
+	resting attemptState = iota
+	resolving
+	connecting
+)
+
+func newConnecter(d *Deps) (flow.Stage[Job], error) {
+	p, err := poll.New()
+	if err != nil {
+		return nil, err
+	}
+	return &connecter{Deps: d, poller: p, attempts: map[*connector.Instance]*attempt{}, sockets: map[int]*attempt{}}, nil
+}
+
+func (c *connecter) Wait(until int64) { c.poller.Wait(until) }
+func (c *connecter) Wake()            { c.poller.Wake() }
+
+func (c *connecter) Work(out *flow.Out[Job], j *Job) {
+	switch j.Kind {
+	case Dial:
+		c.dial(out, j.Connector, j.Instance, j.Code)
+	case Resolved:
+		if a := c.attempts[j.Instance]; a != nil && a.state == resolving {
+			a.left, a.err = j.Addresses, j.Err
+			c.next(out, a)
+		}
+	case Detach:
+		for _, a := range c.attempts {
+			if a.instance.Connector == j.Connector {
+				c.forget(a)
+			}
+		}
+	}
+	out.Release(j)
+}
+
+// dial begins at once after a session that worked, and after a rest otherwise.
+func (c *connecter) dial(out *flow.Out[Job], cn *connector.Connector, i *connector.Instance, code sms.Code) {
+	a := &attempt{instance: i, fd: -1}
+	c.attempts[i] = a
+	if code == sms.OK {
+		i.Failures = 0
+		c.begin(out, a)
+		return
+	}
+	a.err = errors.New("session not accepted")
+	cn.Stats.Failing.Add(1)
+	c.rest(out, a)
+}
+
+// begin starts a round over the connector's addresses.
+func (c *connecter) begin(out *flow.Out[Job], a *attempt) {
+	a.hosts = 0
+	c.host(out, a)
+}
+
+// host goes on with the connector's next address.
+func (c *connecter) host(out *flow.Out[Job], a *attempt) {
+	i := a.instance
+	addresses := i.Connector.Config().AllAddresses()
+	if a.hosts == len(addresses) {
+		c.failed(out, a)
+		return
+	}
+	address := addresses[(i.Address+a.hosts)%len(addresses)]
+	a.hosts++
+	if ip, err := netip.ParseAddrPort(address); err == nil {
+		a.left = []netip.AddrPort{ip}
+		c.next(out, a)
+		return
+	}
+	a.state = resolving
+	timeout := i.Connector.Config().ConnectTimeout
+	j := out.Get()
+	j.Kind, j.Instance = Resolved, i
+	out.Go(toConnecter, func() *Job {
+		j.Addresses, j.Err = resolve(address, timeout)
+		return j
+	})
+}
+
+func resolve(address string, timeout time.Duration) ([]netip.AddrPort, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	host, service, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot resolve %s: %w", address, err)
+	}
+	port, err := net.DefaultResolver.LookupPort(ctx, "tcp", service)
+	if err != nil {
+		return nil, fmt.Errorf("cannot resolve %s: %w", address, err)
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("cannot resolve %s: %w", address, err)
+	}
+	all := make([]netip.AddrPort, len(ips))
+	for i, ip := range ips {
+		all[i] = netip.AddrPortFrom(ip.Unmap(), uint16(port))
+	}
+	return all, nil
+}
+
+// next tries the next address of the host, or the next host.
+func (c *connecter) next(out *flow.Out[Job], a *attempt) {
+	for len(a.left) > 0 {
+		a.current, a.left = a.left[0], a.left[1:]
+		fd, err := sock.Connect(a.current)
+		if err == nil {
+			if err = c.poller.Add(fd, false, true); err == nil {
+				timeout := a.instance.Connector.Config().ConnectTimeout
+				a.state, a.fd, a.until = connecting, fd, out.Now()+int64(timeout)
+				c.sockets[fd] = a
+				out.TickIn(timeout)
+				return
+			}
+			_ = unix.Close(fd)
+		}
+		a.err = err
+	}
+	c.host(out, a)
+}
+
+func (c *connecter) Poll(out *flow.Out[Job]) {
+	for _, e := range c.poller.Events() {
+		a := c.sockets[e.FD]
+		if a == nil {
+			continue
+		}
+		if err := sock.Connected(e.FD); err != nil {
+			a.err = fmt.Errorf("cannot connect to %s: %w", a.current, err)
+			c.drop(a)
+			c.next(out, a)
+			continue
+		}
+		c.connected(out, a)
+	}
+}
+
+// drop gives up the socket of an attempt.
+func (c *connecter) drop(a *attempt) {
+	if a.fd < 0 {
+		return
+	}
+	_ = c.poller.Remove(a.fd)
+	_ = unix.Close(a.fd)
+	delete(c.sockets, a.fd)
+	a.fd = -1
+}
+
+func (c *connecter) forget(a *attempt) {
+	c.drop(a)
+	delete(c.attempts, a.instance)
+}
+
+// connected hands the socket to the reader and the session's first PDU to be sent.
+func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
+	i := a.instance
+	_ = c.poller.Remove(a.fd)
+	delete(c.sockets, a.fd)
+	delete(c.attempts, i)
+	h := connector.NewHandle(i, a.fd, a.current, out.Now())
+	i.Connector.Stats.Opened.Add(1)
+	c.Log.Debug().Str("connector", i.Connector.Name).Int("instance", i.Number).Stringer("remote", a.current).Msg("connected")
+
+	login := out.Get()
+	login.Kind = Send
+	h.Session.Start(out.Now(), login.pdu(i.Connector))
+	login.retain(h)
+	out.CountRef()
+	out.To(toPDULogger, login)
+	i.SetHandle(h) // from here on the builder looks after its timers
+
+	opened := out.Get()
+	opened.Kind, opened.Handle = Opened, h
+	out.To(toReader, opened)
+}
+
+// failed notes that no address could be reached.
+func (c *connecter) failed(out *flow.Out[Job], a *attempt) {
+	cn := a.instance.Connector
+	if cn.Stats.Failing.Add(1) == 1 {
+		c.Log.Warn().Err(a.err).Str("connector", cn.Name).Int("instance", a.instance.Number).Msg("cannot connect; trying again from time to time")
+	} else {
+		c.Log.Debug().Err(a.err).Str("connector", cn.Name).Int("instance", a.instance.Number).Msg("cannot connect")
+	}
+	c.rest(out, a)
+}
+
+// maxBackoff is how many times the configured delay a rest becomes at most.
+const maxBackoff = 6
+
+// rest waits before the next round: longer after each failure, and not all
+// instances at the same time.
+func (c *connecter) rest(out *flow.Out[Job], a *attempt) {
+	i := a.instance
+	delay := i.Connector.Config().ReconnectDelay
+	delay = min(delay<<min(i.Failures, 8), maxBackoff*delay)
+	delay += time.Duration(rand.Int64N(int64(delay)/5 + 1))
+	i.Failures++
+	i.Address++ // begin with another host
+	a.state, a.until = resting, out.Now()+int64(delay)
+	out.TickIn(delay)
+}
+
+// Tick ends rests and waits that have lasted long enough.
+func (c *connecter) Tick(out *flow.Out[Job]) time.Duration {
+	now, next := out.Now(), int64(0)
+	for _, a := range c.attempts {
+		if a.state == resolving {
+			continue
+		}
+		if now >= a.until {
+			c.expire(out, a)
+		}
+		if a.until > now && (next == 0 || a.until < next) {
+			next = a.until
+		}
+	}
+	if next == 0 {
+		return 0
+	}
+	return time.Duration(next - now)
+}
+
+func (c *connecter) expire(out *flow.Out[Job], a *attempt) {
+	cn := a.instance.Connector
+	switch {
+	case a.state == connecting:
+		a.err = fmt.Errorf("cannot connect to %s: no answer in %s", a.current, cn.Config().ConnectTimeout)
+		c.drop(a)
+		c.next(out, a)
+	case !cn.Config().IsStatic() && cn.Queued.Load() == 0:
+		delete(c.attempts, a.instance)
+		j := out.Get()
+		j.Kind, j.Connector, j.Instance = Parked, cn, a.instance
+		out.To(toDispatcher, j)
+	default:
+		c.begin(out, a)
+	}
+}
+
+func (c *connecter) Close() error {
+	for _, a := range c.attempts {
+		c.drop(a)
+	}
+	return c.poller.Close()
+}

@@ -1,0 +1,195 @@
+package stages
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/gateway"
+	"pmg/internal/sock"
+	"pmg/sms"
+)
+
+// An Engine is a running pipeline: the gateway's architecture "pipeline".
+type Engine struct {
+	gateway  *gateway.Gateway
+	pipeline *flow.Pipeline[Job]
+	pool     *flow.Pool[Job]
+
+	mu      sync.Mutex
+	cache   flow.Cache[Job]
+	sockets map[*connector.Connector][]sock.Listening
+}
+
+// Start listens, starts the stages and connects.
+func Start(g *gateway.Gateway) (*Engine, error) {
+	pool := NewPool()
+	e := &Engine{gateway: g, pool: pool, cache: pool.NewCache(), sockets: map[*connector.Connector][]sock.Listening{}}
+	for _, c := range g.Connectors() {
+		if err := e.Listen(c); err != nil {
+			e.closeSockets()
+			return nil, err
+		}
+	}
+	d := &Deps{Gateway: g, Pool: pool, Log: g.Log}
+	var err error
+	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked})
+	if err != nil {
+		e.closeSockets()
+		return nil, err
+	}
+	for _, c := range g.Connectors() {
+		e.Attach(c)
+	}
+	return e, nil
+}
+
+// panicked ends the session whose job a stage could not bear, and only that.
+func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, stack []byte) {
+	if j != nil && j.Kind == Forward { // the message is at fault, or might be: it is not tried again
+		j.Kind, j.Code = Answered, sms.Rejected
+		out.To(toDispatcher, j)
+		j = nil
+	}
+	log := d.Log.Error().Str("stage", stage).Interface("panic", value).Bytes("stack", stack)
+	if j == nil || j.Handle == nil {
+		log.Msg("stage failed; going on")
+		return
+	}
+	h := j.Handle
+	log.Stringer("session", h).Msg("stage failed at a job; its session is ended")
+	hangup(out, h, "fault in stage "+stage)
+	release(out, j) // nobody will see the job again
+}
+
+// Listen opens a connector's listening sockets. Nobody is accepted before Attach.
+func (e *Engine) Listen(c *connector.Connector) error {
+	if !c.Config().Listens() {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, address := range c.Config().AllAddresses() {
+		s, err := sock.Listen(address)
+		if err != nil {
+			for _, open := range e.sockets[c] {
+				_ = unix.Close(open.FD)
+			}
+			delete(e.sockets, c)
+			return err
+		}
+		e.sockets[c] = append(e.sockets[c], s)
+	}
+	return nil
+}
+
+func (e *Engine) closeSockets() {
+	for _, sockets := range e.sockets {
+		for _, s := range sockets {
+			_ = unix.Close(s.FD)
+		}
+	}
+}
+
+// Addresses tells where a connector listens.
+func (e *Engine) Addresses(c *connector.Connector) (all []netip.AddrPort) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.sockets[c] {
+		all = append(all, s.Addr)
+	}
+	return all
+}
+
+// Attach takes a connector into service.
+func (e *Engine) Attach(c *connector.Connector) {
+	if c.Config().Listens() {
+		e.mu.Lock()
+		sockets := e.sockets[c]
+		e.mu.Unlock()
+		e.inject(toListener, Listen, c, sockets)
+	}
+	e.inject(toDispatcher, Attach, c, nil)
+}
+
+// Detach takes a connector out of service: it accepts nobody any more, sends
+// what waits in its queue and logs its sessions out.
+func (e *Engine) Detach(c *connector.Connector) {
+	e.inject(toListener, Unlisten, c, nil)
+	e.inject(toConnecter, Detach, c, nil)
+	e.inject(toDispatcher, Detach, c, nil)
+}
+
+func (e *Engine) inject(row int, kind Kind, c *connector.Connector, sockets []sock.Listening) {
+	e.mu.Lock()
+	j := e.cache.Get()
+	e.mu.Unlock()
+	j.Kind, j.Connector, j.Sockets = kind, c, sockets
+	e.pipeline.Inject(row, j)
+}
+
+// Stats tells what each stage did so far.
+func (e *Engine) Stats() []flow.Stats { return e.pipeline.Stats() }
+
+// Jobs is how many jobs are alive, those that stages keep ready for use among them.
+func (e *Engine) Jobs() int64 { return e.pool.Live() }
+
+// Locks is how often locks were taken on the way of messages.
+func (e *Engine) Locks() int64 {
+	n := e.pool.Locks()
+	for _, s := range e.pipeline.Stats() {
+		n += s.Locks
+	}
+	return n
+}
+
+// Drain stops accepting clients and messages, waits for what was accepted to be
+// sent, and logs every session out, until ctx is done.
+func (e *Engine) Drain(ctx context.Context) {
+	e.gateway.Drain()
+	e.inject(toListener, Unlisten, nil, nil)
+	waitFor(ctx, func() bool { return e.gateway.Deliverable() == 0 })
+	e.inject(toBuilder, Logout, nil, nil)
+	waitFor(ctx, func() bool { return e.gateway.Sessions() == 0 })
+}
+
+// drainLook is how often Drain looks whether it is done.
+const drainLook = 10 * time.Millisecond
+
+func waitFor(ctx context.Context, done func() bool) {
+	t := time.NewTicker(drainLook)
+	defer t.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// Close stops the stages. Sessions that are still there are cut off.
+func (e *Engine) Close() error {
+	err := e.pipeline.Close()
+	for _, c := range e.gateway.Connectors() {
+		c.Handles(func(h *connector.Handle) {
+			if h.Refs() > 0 {
+				_ = unix.Close(h.FD)
+			}
+		})
+	}
+	return err
+}
+
+// Refs is how often a handle's count was changed.
+func (e *Engine) Refs() (n int64) {
+	for _, s := range e.pipeline.Stats() {
+		n += s.Refs
+	}
+	return n
+}

@@ -1,0 +1,166 @@
+package stages
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/internal/poll"
+	"pmg/internal/sock"
+)
+
+// listener accepts connections while their connector has an instance free and
+// the process a descriptor. Where one of them is missing it stops listening, so
+// that clients wait in the kernel's backlog and none is lost, and goes on when
+// one is given back.
+type listener struct {
+	*Deps
+	poller  *poll.Poller
+	sockets map[int]*listening
+	starved bool // out of descriptors
+}
+
+type listening struct {
+	sock.Listening
+	connector *connector.Connector
+	paused    bool
+}
+
+func newListener(d *Deps) (flow.Stage[Job], error) {
+	p, err := poll.New()
+	if err != nil {
+		return nil, err
+	}
+	return &listener{Deps: d, poller: p, sockets: map[int]*listening{}}, nil
+}
+
+func (l *listener) Wait(until int64) { l.poller.Wait(until) }
+func (l *listener) Wake()            { l.poller.Wake() }
+
+func (l *listener) Work(out *flow.Out[Job], j *Job) {
+	switch j.Kind {
+	case Listen:
+		for _, s := range j.Sockets {
+			l.sockets[s.FD] = &listening{Listening: s, connector: j.Connector}
+			if err := l.poller.Add(s.FD, true, false); err != nil {
+				l.Log.Error().Err(err).Str("stage", "listener").Str("connector", j.Connector.Name).Msg("cannot listen")
+			}
+		}
+	case Unlisten:
+		for fd, s := range l.sockets {
+			if j.Connector == nil || s.connector == j.Connector {
+				_ = l.poller.Remove(fd)
+				_ = unix.Close(fd)
+				delete(l.sockets, fd)
+			}
+		}
+	case Closed:
+		h := j.Handle
+		j.Handle = nil
+		h.Instance.SetHandle(nil)
+		h.Connector.Return(h.Instance)
+		l.resume(h.Connector)
+	}
+	out.Release(j)
+}
+
+// resume listens again where an instance or a descriptor was missing.
+func (l *listener) resume(c *connector.Connector) {
+	for _, s := range l.sockets {
+		if s.paused && (l.starved || s.connector == c) {
+			s.paused = l.poller.Set(s.FD, true, false) != nil
+		}
+	}
+	l.starved = false
+}
+
+func (l *listener) pause(s *listening) {
+	s.paused = true
+	_ = l.poller.Set(s.FD, false, false)
+}
+
+func (l *listener) Poll(out *flow.Out[Job]) {
+	for _, e := range l.poller.Events() {
+		if s := l.sockets[e.FD]; s != nil && !s.paused {
+			l.accept(out, s)
+		}
+	}
+}
+
+// acceptBatch bounds how long one connector's clients keep others' waiting.
+const acceptBatch = 128
+
+func (l *listener) accept(out *flow.Out[Job], s *listening) {
+	c := s.connector
+	for range acceptBatch {
+		i := c.Acquire()
+		if i == nil {
+			l.pause(s)
+			l.Log.Warn().Str("connector", c.Name).Int("instances", c.Instances()).Msg("all instances are in use; further clients wait")
+			return
+		}
+		fd, remote, ok, err := sock.Accept(s.FD)
+		if !ok {
+			c.Return(i)
+			l.refused(out, s, err)
+			return
+		}
+		if !l.Gateway.Prebind.Enter(remote.Addr()) {
+			c.Return(i)
+			_ = unix.Close(fd)
+			l.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).Msg("too many connections from this address that have not logged in; closed")
+			continue
+		}
+		h := connector.NewHandle(i, fd, remote, out.Now())
+		h.Session.Start(out.Now(), nil)
+		i.SetHandle(h)
+		c.Stats.Opened.Add(1)
+		l.Log.Debug().Str("connector", c.Name).Int("instance", i.Number).Stringer("remote", remote).Msg("accepted")
+		j := out.Get()
+		j.Kind, j.Handle = Opened, h
+		out.To(toReader, j)
+	}
+}
+
+// refused deals with an accept that gave no connection.
+func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, sock.ErrDescriptors):
+		if !l.starved {
+			l.Log.Error().Err(err).Str("stage", "listener").Msg("cannot accept; clients wait until a connection is closed (raise the limit with ulimit -n)")
+		}
+		l.starved = true
+		l.pause(s)
+		out.TickIn(time.Second)
+	default:
+		l.Log.Error().Err(err).Str("connector", s.connector.Name).Msg("cannot accept")
+		l.pause(s)
+		l.starved = true
+		out.TickIn(time.Second)
+	}
+}
+
+// Tick tries again after descriptors ran out: others than our own connections
+// may have given one back.
+func (l *listener) Tick(*flow.Out[Job]) time.Duration {
+	if l.starved {
+		// starved stays set, so that it is said once, until an accept works or not.
+		for _, s := range l.sockets {
+			if s.paused {
+				s.paused = l.poller.Set(s.FD, true, false) != nil
+			}
+		}
+	}
+	return 0
+}
+
+func (l *listener) Close() error {
+	for fd := range l.sockets {
+		_ = unix.Close(fd)
+	}
+	return l.poller.Close()
+}

@@ -1,0 +1,79 @@
+package stages
+
+import (
+	"time"
+
+	"pmg/flow"
+	"pmg/pdulog"
+)
+
+// pduLogger writes every PDU, both ways, to its connector's file, before it is
+// acted on or encoded: nothing is ever parsed again in order to log it. It also
+// counts them.
+type pduLogger struct {
+	*Deps
+	waiting []*pdulog.File // with lines that are not written yet
+}
+
+func newPDULogger(d *Deps) (flow.Stage[Job], error) { return &pduLogger{Deps: d}, nil }
+
+func (l *pduLogger) Work(out *flow.Out[Job], j *Job) {
+	next := toBuilder
+	switch j.Kind {
+	case Received:
+		l.log(out, j, true)
+	case Send:
+		l.log(out, j, false)
+		next = toPDUBuilder
+	}
+	out.To(next, j)
+}
+
+func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
+	c := j.Handle.Connector
+	c.Stats.Count(j.PDU.Command(), received, j.PDU.Status())
+	f := c.PDULog
+	if f == nil {
+		return
+	}
+	if f.Due() == 0 {
+		l.waiting = append(l.waiting, f)
+	}
+	f.Line(out.Now(), j.Handle.Instance.Number, received, j.PDU)
+}
+
+// Flush writes what is full and sees to it that the rest is written in time.
+func (l *pduLogger) Flush(out *flow.Out[Job]) { l.flush(out) }
+
+// Tick writes what has waited long enough.
+func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
+
+func (l *pduLogger) flush(out *flow.Out[Job]) {
+	now, next := out.Now(), int64(0)
+	kept := l.waiting[:0]
+	for _, f := range l.waiting {
+		due := f.Due()
+		if due <= now || f.Full() {
+			f.Flush(now)
+			due = f.Due()
+		}
+		if due == 0 {
+			continue
+		}
+		kept = append(kept, f)
+		if next == 0 || due < next {
+			next = due
+		}
+	}
+	l.waiting = kept
+	if next != 0 {
+		out.TickIn(time.Duration(max(next-now, int64(time.Millisecond))))
+	}
+}
+
+func (l *pduLogger) Close() error {
+	for _, f := range l.waiting {
+		f.Flush(time.Now().UnixNano())
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package stages
+
+import (
+	"github.com/rs/zerolog"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/gateway"
+)
+
+// The rows of the table, by name.
+const (
+	toListener = iota
+	toReader
+	toParser
+	toPDULogger
+	toBuilder
+	toDispatcher
+	toConnecter
+	toEncoder
+	toPDUBuilder
+	toWriter
+)
+
+// Table is the gateway, in order: the only place where the order of the stages
+// and the ways between them stand.
+func Table() []flow.Spec[*Deps, Job] {
+	table := []flow.Spec[*Deps, Job]{
+		{Name: "listener", Doc: "accepts clients' connections", To: []string{"reader"}, New: newListener},
+		{Name: "reader", Doc: "waits for data on every socket and reads it; alone ends sessions", To: []string{"parser", "writer"}, New: newReader},
+		{Name: "parser", Doc: "cuts what was read into PDUs and reads their fields", To: []string{"pdu logger"}, New: newParser},
+		{Name: "pdu logger", Doc: "writes every PDU, both ways, to its connector's file", To: []string{"builder", "pdu builder"}, New: newPDULogger},
+		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "dispatcher"}, New: newBuilder},
+		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, New: newDispatcher},
+		{Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions", To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter},
+		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger", "dispatcher"}, New: newEncoder},
+		{Name: "pdu builder", Doc: "makes bytes of PDUs, all of a session's in one piece", To: []string{"writer"}, New: newPDUBuilder},
+		{Name: "writer", Doc: "writes to the sockets", To: []string{"reader"}, New: newWriter},
+	}
+	for i := range table {
+		table[i].Ends = sessionEnds
+	}
+	return table
+}
+
+// sessionEnds are the rows that every stage may have to tell of a session's end:
+// whom to ask for it, and who gets the instance back.
+var sessionEnds = []string{"reader", "listener", "dispatcher"}
+
+// Deps is what the stages need.
+type Deps struct {
+	Gateway *gateway.Gateway
+	Pool    *flow.Pool[Job]
+	Log     zerolog.Logger
+}
+
+// readLimit is how many references a connection may have before it is not read
+// any more: the requests of its window unanswered in both directions, and some
+// for what is not a message.
+func readLimit(c *connector.Connector) int { return 2*c.Config().Window + 16 }
+
+// release gives up the references that j holds on its handle, and tells who must
+// know what came of it.
+func release(out *flow.Out[Job], j *Job) {
+	h, n := j.Handle, j.refs
+	j.Handle, j.refs = nil, 0
+	releaseHandle(out, h, n)
+}
+
+func releaseHandle(out *flow.Out[Job], h *connector.Handle, n int) {
+	if n == 0 {
+		return
+	}
+	out.CountRef()
+	left, closed := h.Release(n)
+	switch {
+	case closed:
+		row := toListener
+		if !h.Connector.Config().Listens() {
+			row = toDispatcher
+		}
+		notice := out.Get()
+		notice.Kind, notice.Handle = Closed, h
+		out.To(row, notice)
+	case h.Paused.Load() && left <= readLimit(h.Connector)/2 && h.Paused.CompareAndSwap(true, false):
+		notice := out.Get()
+		notice.Kind = Resume
+		notice.retain(h)
+		out.CountRef()
+		out.To(toReader, notice)
+	}
+}
+
+// hangup asks the reader to end a session, unless somebody has done so before.
+// The caller holds a reference.
+func hangup(out *flow.Out[Job], h *connector.Handle, reason string) {
+	if !h.BeginClosing(reason) {
+		return
+	}
+	j := out.Get()
+	j.Kind, j.Reason = Hangup, reason
+	j.retain(h)
+	out.CountRef()
+	out.To(toReader, j)
+}
+
+// discard gives up a job and the references it holds.
+func discard(out *flow.Out[Job], j *Job) {
+	if j.Handle != nil {
+		release(out, j)
+	}
+	out.Release(j)
+}

@@ -1,0 +1,163 @@
+package stages
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/internal/poll"
+)
+
+// reader waits for data on all sockets and reads it. It alone ends sessions: it
+// takes the socket out of its poller, sends Over behind everything it read, and
+// with that job goes its own reference on the handle.
+//
+// It stops reading a connection that has too much unanswered, and all of them
+// while too many jobs are alive; whoever answers or releases makes it go on.
+type reader struct {
+	*Deps
+	poller  *poll.Poller
+	handles []*connector.Handle // by descriptor
+	blocked map[*connector.Handle]bool
+	buf     [readSize]byte
+	maxJobs int64
+	full    bool // too many live jobs
+}
+
+// readSize is how much is read from one socket before the others have their turn.
+const readSize = 16 << 10
+
+// fullPause is how long nothing is read while too many jobs are alive.
+const fullPause = time.Millisecond
+
+func newReader(d *Deps) (flow.Stage[Job], error) {
+	p, err := poll.New()
+	if err != nil {
+		return nil, err
+	}
+	return &reader{
+		Deps: d, poller: p, blocked: map[*connector.Handle]bool{},
+		maxJobs: int64(d.Gateway.Config().Limits.MaxJobs),
+	}, nil
+}
+
+func (r *reader) Wake() { r.poller.Wake() }
+
+func (r *reader) Wait(until int64) {
+	if r.full = r.Pool.Live() > r.maxJobs; r.full {
+		time.Sleep(fullPause) // what is under way goes on meanwhile, on the other stages
+		return
+	}
+	r.poller.Wait(until)
+}
+
+func (r *reader) Work(out *flow.Out[Job], j *Job) {
+	h := j.Handle
+	switch j.Kind {
+	case Opened:
+		r.watch(out, h)
+		j.Handle = nil // its reference is the reader's own
+	case Resume:
+		r.interest(h)
+	case Blocked:
+		r.blocked[h] = true
+		r.interest(h)
+	case Hangup:
+		r.end(out, h)
+	}
+	discard(out, j)
+}
+
+func (r *reader) watch(out *flow.Out[Job], h *connector.Handle) {
+	for h.FD >= len(r.handles) {
+		r.handles = append(r.handles, make([]*connector.Handle, max(64, h.FD+1-len(r.handles)))...)
+	}
+	r.handles[h.FD] = h
+	h.Watched = true
+	if err := r.poller.Add(h.FD, true, false); err != nil {
+		h.BeginClosing(err.Error())
+		r.end(out, h)
+	}
+}
+
+// interest tells the poller what to watch the socket for.
+func (r *reader) interest(h *connector.Handle) {
+	if h.Watched {
+		_ = r.poller.Set(h.FD, !h.Paused.Load(), r.blocked[h])
+	}
+}
+
+// end takes the reader's extra step down, once per handle.
+func (r *reader) end(out *flow.Out[Job], h *connector.Handle) {
+	if !h.Watched {
+		return
+	}
+	h.Watched = false
+	_ = r.poller.Remove(h.FD)
+	r.handles[h.FD] = nil
+	delete(r.blocked, h)
+	j := out.Get()
+	j.Kind, j.Handle, j.refs = Over, h, 1
+	out.To(toParser, j)
+}
+
+func (r *reader) Poll(out *flow.Out[Job]) {
+	if r.full {
+		return
+	}
+	for _, e := range r.poller.Events() {
+		h := r.handles[e.FD]
+		if h == nil {
+			continue
+		}
+		if e.Writable && r.blocked[h] {
+			r.unblock(out, h)
+		}
+		if e.Readable {
+			r.read(out, h)
+		}
+	}
+}
+
+func (r *reader) unblock(out *flow.Out[Job], h *connector.Handle) {
+	delete(r.blocked, h)
+	r.interest(h)
+	j := out.Get()
+	j.Kind = Writable
+	j.retain(h)
+	out.CountRef()
+	out.To(toWriter, j)
+}
+
+func (r *reader) read(out *flow.Out[Job], h *connector.Handle) {
+	if limit := readLimit(h.Connector); h.Refs() > limit && !h.Closing() {
+		h.Paused.Store(true)
+		// Between the look and the note the count may have come down unseen.
+		if h.Refs() > limit/2 || !h.Paused.CompareAndSwap(true, false) {
+			r.interest(h)
+			return
+		}
+	}
+	n, err := unix.Read(h.FD, r.buf[:])
+	switch {
+	case n > 0:
+		h.Heard.Store(out.Now())
+		j := out.Get()
+		j.Kind = Bytes
+		j.Bytes = append(j.Bytes, r.buf[:n]...)
+		j.retain(h)
+		out.CountRef()
+		out.To(toParser, j)
+	case err == unix.EAGAIN || err == unix.EINTR:
+	case err != nil:
+		h.BeginClosing("connection lost: " + err.Error())
+		r.end(out, h)
+	default:
+		h.BeginClosing("the peer closed the connection")
+		r.end(out, h)
+	}
+}
+
+func (r *reader) Close() error { return r.poller.Close() }
