@@ -3,6 +3,7 @@ package loadtest
 import (
 	"net"
 	"sync"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -32,11 +33,14 @@ type client struct {
 }
 
 // A phase of a client: bound until the load ends, then unbinding until the peer
-// agrees; closed when the connection is over for whatever reason.
+// agrees. A peer that unbinds first makes it dismissed: it submits no more, and
+// reads on until the peer closes. It is closed when the connection is over for
+// whatever reason.
 type phase uint8
 
 const (
 	bound phase = iota
+	dismissed
 	unbinding
 	closed
 )
@@ -77,7 +81,8 @@ func (c *client) serve() {
 	c.conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.run.gone(c.outstanding, c.phase == bound)
+	wanted := c.outstanding > 0 || !c.run.supply.exhausted()
+	c.run.gone(c.outstanding, c.phase != unbinding && wanted)
 	c.phase = closed
 }
 
@@ -165,7 +170,7 @@ func (c *client) handle(now int64) bool {
 			c.out = appendHeader(c.out, smpp.EnquireLinkResp, smpp.StatusOK, h.sequence)
 		case smpp.Unbind:
 			c.out = appendHeader(c.out, smpp.UnbindResp, smpp.StatusOK, h.sequence)
-			return false
+			c.dismiss()
 		case smpp.UnbindResp:
 			return false
 		default:
@@ -208,6 +213,14 @@ func (c *client) delivered(pdu []byte) {
 		return
 	}
 	c.batch.unnumbered++
+}
+
+// dismiss follows the peer's unbind: answers to what is outstanding may still come.
+func (c *client) dismiss() {
+	if c.phase == bound {
+		c.phase = dismissed
+		_ = c.conn.SetReadDeadline(time.Now().Add(c.run.o.Timeout)) // on an error the next read fails too
+	}
 }
 
 // unbind begins the end of the session; the peer's answer ends it.

@@ -12,7 +12,7 @@ import (
 // What travels in a round trip: a submit_sm with 60 octets of text between
 // usual addresses, and its answer.
 const (
-	echoRequest = 130
+	echoRequest = 115
 	echoAnswer  = answerLength
 )
 

@@ -17,10 +17,9 @@ type session struct {
 	in   stream
 	pdu  smpp.PDU // what is being decoded
 
-	bind       protocols.BindType
-	canReceive atomic.Bool   // read by sessions that look for somebody to send receipts on
-	sequence   atomic.Uint32 // of our own requests
-	id         uint64        // of the last message
+	bind     atomic.Uint32 // its BindType, 0 before; read by sessions that look for a receiver
+	sequence atomic.Uint32 // of our own requests
+	id       uint64        // of the last message
 
 	out     []byte
 	answers []byte // to submits, and receipts: part of out where nothing delays them
@@ -41,14 +40,6 @@ type sinkBatch struct {
 	numbers                     []int64
 }
 
-// A verdict tells how a session goes on after a PDU.
-type verdict uint8
-
-const (
-	goOn   verdict = iota
-	hangUp         // close when the answers are written
-)
-
 func newSession(s *Sink, conn net.Conn, number uint64) *session {
 	// Message ids differ between sessions without anything to share: the upper
 	// bits are the session's number.
@@ -61,27 +52,45 @@ func (s *session) serve() {
 	if s.sink.o.Delay > 0 {
 		s.late = newDelayed(s)
 	}
-	next := goOn
-	for next == goOn && s.in.fill() == nil {
-		next = s.handle()
+	more := true
+	for more && s.in.fill() == nil {
+		more = s.handle()
 		if s.flush() != nil {
 			break
 		}
 	}
-	s.canReceive.Store(false)
+	s.bind.Store(0)
 	if s.late != nil {
 		s.late.finish()
 	}
-	if next == hangUp {
+	if !more {
 		s.hangUp()
 	}
 }
+
+// bound is how the session is logged in, 0 while it is not.
+func (s *session) bound() protocols.BindType { return protocols.BindType(s.bind.Load()) }
+
+// unbind asks the peer to end the session, and ends it if that takes too long.
+func (s *session) unbind() {
+	if s.bound() == 0 {
+		s.conn.Close()
+		return
+	}
+	_ = s.conn.SetDeadline(time.Now().Add(hangUpTime))
+	_, _ = s.conn.Write(appendHeader(nil, smpp.Unbind, smpp.StatusOK, s.nextSequence()))
+}
+
+func (s *session) nextSequence() uint32 { return (s.sequence.Add(1)-1)%maxSequence + 1 }
+
+// hangUpTime is how long a peer may take to end a session that we have ended.
+const hangUpTime = time.Second
 
 // hangUp closes so that the peer gets every answer: closing with unread bytes
 // in the socket would throw away what the peer has not read yet.
 func (s *session) hangUp() {
 	if tcp, ok := s.conn.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
-		_ = tcp.SetReadDeadline(time.Now().Add(time.Second))
+		_ = tcp.SetReadDeadline(time.Now().Add(hangUpTime))
 		for s.in.fill() == nil {
 			s.in.start = s.in.end
 		}
@@ -115,27 +124,28 @@ func (s *session) flush() error {
 	return err
 }
 
-// handle handles every whole PDU that was read.
-func (s *session) handle() verdict {
+// handle handles every whole PDU that was read, and tells false when one of
+// them ends the session.
+func (s *session) handle() bool {
 	for {
 		b, err := s.in.next()
 		if err != nil {
 			s.batch.malformed++
 			s.out = appendHeader(s.out, smpp.GenericNack, smpp.StatusInvCmdLen, 0)
-			return hangUp
+			return false
 		}
 		if b == nil {
-			return goOn
+			return true
 		}
 		h := headerOf(b)
 		switch {
 		case h.command.IsBind():
-			if s.login(h, b) == hangUp {
-				return hangUp
+			if !s.login(h, b) {
+				return false
 			}
 		case h.command == smpp.SubmitSM:
-			if s.submit(h, b) == hangUp {
-				return hangUp
+			if !s.submit(h, b) {
+				return false
 			}
 		case h.command == smpp.DeliverSMResp:
 			s.batch.receiptsAnswered++
@@ -143,19 +153,21 @@ func (s *session) handle() verdict {
 			s.out = appendHeader(s.out, smpp.EnquireLinkResp, smpp.StatusOK, h.sequence)
 		case h.command == smpp.Unbind:
 			s.out = appendHeader(s.out, smpp.UnbindResp, smpp.StatusOK, h.sequence)
-			return hangUp
+			return false
+		case h.command == smpp.UnbindResp:
+			return false
 		case !h.command.IsResponse():
 			s.out = appendHeader(s.out, smpp.GenericNack, smpp.StatusInvCmdID, h.sequence)
 		}
 	}
 }
 
-// login answers a bind; who is not welcome is cut off.
-func (s *session) login(h header, b []byte) verdict {
+// login answers a bind. It tells false for one who is not welcome.
+func (s *session) login(h header, b []byte) bool {
 	o := &s.sink.o
 	answer := smpp.PDU{ID: h.command | smpp.Response, SequenceNumber: h.sequence}
 	switch err := s.pdu.Decode(b); {
-	case s.bind != 0:
+	case s.bound() != 0:
 		answer.CommandStatus = smpp.StatusAlyBnd
 	case err != nil,
 		o.SystemID != "" && string(s.pdu.Bind.SystemID) != o.SystemID,
@@ -165,31 +177,31 @@ func (s *session) login(h header, b []byte) verdict {
 	if answer.CommandStatus != smpp.StatusOK {
 		s.sink.counts.bindsRefused.Add(1)
 		s.out = answer.AppendWire(s.out)
-		return hangUp
+		return false
 	}
-	s.bind = bindType(h.command)
-	s.canReceive.Store(s.bind.CanReceive())
+	s.bind.Store(uint32(bindType(h.command)))
 	s.sink.counts.binds.Add(1)
 	answer.BindResp.Body = true
 	answer.BindResp.SystemID = []byte("pmg-sink")
 	answer.BindResp.TLVs = smpp.AppendTLV(nil, tagVersion, []byte{interfaceVersion})
 	s.out = answer.AppendWire(s.out)
-	return goOn
+	return true
 }
 
-// submit takes, refuses or ignores a message, as the options say.
-func (s *session) submit(h header, b []byte) verdict {
+// submit takes, refuses or ignores a message, as the options say. It tells
+// false when the connection is to be dropped.
+func (s *session) submit(h header, b []byte) bool {
 	o := &s.sink.o
-	if !s.bind.CanSubmit() {
+	if !s.bound().CanSubmit() {
 		s.out = appendHeader(s.out, smpp.SubmitSMResp, smpp.StatusInvBndSts, h.sequence)
-		return goOn
+		return true
 	}
 	s.batch.submits++
 	switch nth := s.nth(); {
 	case o.Mute:
 	case every(nth, o.DropEvery):
 		s.batch.dropped++
-		return hangUp
+		return false
 	case every(nth, o.ThrottleEvery):
 		s.batch.throttled++
 		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, smpp.StatusThrottled, h.sequence)
@@ -202,7 +214,7 @@ func (s *session) submit(h header, b []byte) verdict {
 	default:
 		s.take(h.sequence)
 	}
-	return goOn
+	return true
 }
 
 // nth numbers the submits of all sessions; 0 where nobody asks.
@@ -248,7 +260,7 @@ func userText(m *smpp.SM) []byte {
 // this one may not receive; if none may, it is not sent.
 func (s *session) sendReceipt() {
 	to, out := s, &s.answers
-	if !s.bind.CanReceive() {
+	if !s.bound().CanReceive() {
 		if s.other == nil {
 			s.other = s.sink.receiver()
 		}
@@ -258,5 +270,5 @@ func (s *session) sendReceipt() {
 		return
 	}
 	s.batch.receipts++
-	*out = s.receipt.append(*out, to.sequence.Add(1)%maxSequence+1, s.id, &s.pdu.SM)
+	*out = s.receipt.append(*out, to.nextSequence(), s.id, &s.pdu.SM)
 }

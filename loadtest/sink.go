@@ -125,7 +125,8 @@ func (s *Sink) Await(ctx context.Context, unique int64) error {
 	return nil
 }
 
-// Close closes the listener and all sessions, and returns when they are over.
+// Close takes no more connections, unbinds all sessions and returns when they
+// are over. What arrives before a peer agrees is still answered.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -136,7 +137,7 @@ func (s *Sink) Close() error {
 	close(s.closing)
 	err := s.listener.Close()
 	for one := range s.sessions {
-		one.conn.Close()
+		s.running.Go(one.unbind)
 	}
 	s.mu.Unlock()
 	s.running.Wait()
@@ -209,7 +210,7 @@ func (s *Sink) receiver() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for one := range s.sessions {
-		if one.canReceive.Load() {
+		if one.bound().CanReceive() {
 			return one
 		}
 	}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"pmg/loadtest"
+)
+
+// runForTest runs a command and gives what it printed.
+func runForTest(t *testing.T, cmd *cobra.Command, stderr io.Writer, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(stderr)
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.SetContext(t.Context())
+	err := cmd.Execute()
+	return out.String(), err
+}
+
+// startSinkCommand runs pmg sink; it gives its address and, when it has ended,
+// its result.
+func startSinkCommand(t *testing.T, args ...string) (string, func() (loadtest.SinkResult, error)) {
+	t.Helper()
+	said, stderr := io.Pipe()
+	type end struct {
+		out string
+		err error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		out, err := runForTest(t, newSinkCommand(), stderr, append(args, "--listen", "127.0.0.1:0", "--json")...)
+		stderr.Close()
+		ended <- end{out, err}
+	}()
+	line := make([]byte, 100)
+	n, err := said.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, said)
+	address := strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "listening on "))
+	return address, func() (r loadtest.SinkResult, err error) {
+		e := <-ended
+		if err := json.Unmarshal([]byte(e.out), &r); err != nil {
+			t.Fatalf("%v in %q", err, e.out)
+		}
+		return r, e.err
+	}
+}
+
+func TestLoadCommandAgainstSinkCommand(t *testing.T) {
+	address, sink := startSinkCommand(t, "--messages", "500", "--receipts", "--throttle-every", "50")
+	out, err := runForTest(t, newLoadCommand(), io.Discard, "--to", address, "--connections", "2",
+		"--messages", "500", "--retry", "1ms", "--receipts", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var load loadtest.LoadResult
+	if err := json.Unmarshal([]byte(out), &load); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := sink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load.Accepted != 500 || load.Receipts != 500 || load.Throttled == 0 || seen.Unique != 500 {
+		t.Errorf("load %+v, sink %+v", load, seen)
+	}
+}
+
+func TestLoadCommandFailsWhenRefused(t *testing.T) {
+	address, sink := startSinkCommand(t, "--messages", "100", "--refuse-every", "10", "--duration", "1s")
+	out, err := runForTest(t, newLoadCommand(), io.Discard, "--to", address, "--messages", "100")
+	if err == nil || err.Error() != "10 refused" {
+		t.Errorf("load: got error %v", err)
+	}
+	if !strings.Contains(out, "ESME_RSUBMITFAIL  10\n") {
+		t.Errorf("summary does not name the status:\n%s", out)
+	}
+	if seen, err := sink(); err == nil || seen.Missing != 10 {
+		t.Errorf("sink: got error %v, %d missing", err, seen.Missing)
+	}
+}
+
+func TestLoadCommandRefusesWrongFlags(t *testing.T) {
+	for _, args := range [][]string{
+		{"--messages", "1"},
+		{"--to", "127.0.0.1:1"},
+		{"--to", "127.0.0.1:1", "--messages", "1", "--bind", "both"},
+		{"--to", "127.0.0.1:1", "--messages", "1", "--size", "1"},
+	} {
+		if _, err := runForTest(t, newLoadCommand(), io.Discard, args...); err == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}

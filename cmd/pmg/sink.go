@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/loadtest"
+)
+
+func newSinkCommand() *cobra.Command {
+	var o loadtest.SinkOptions
+	var duration time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "sink --listen HOST:PORT",
+		Short: "Simulate an SMSC that accepts messages and finds missing and doubled ones",
+		Long: `Accepts any number of binds and answers submits, until it is interrupted,
+--duration is over or --messages different messages have come. Messages are told
+apart by the number at the start of their text, as pmg load writes it.
+
+It can be a bad SMSC too: --delay, --throttle-every, --refuse-every, --drop-every
+and --mute. "Every N" counts the submits of all connections together.
+
+The exit status is 1 when messages are missing, doubled or malformed. Missing are
+those up to --messages; where that is not given, the gaps between the numbers.
+
+With --json the summary is one object: submits, accepted, unique, doubled,
+missing, unnumbered, throttled, refused, dropped, malformed, binds, binds_refused,
+receipts, receipts_answered, seconds, messages_per_second.`,
+		Example: `  pmg sink --listen 127.0.0.1:2776
+  pmg sink --listen 127.0.0.1:0 --messages 400000 --json
+  pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSink(cmd, o, duration, asJSON) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Listen, "listen", "", "`host:port` to listen on; with port 0 the one taken is printed")
+	f.DurationVar(&o.Delay, "delay", 0, "time before a submit is answered")
+	f.Int64Var(&o.ThrottleEvery, "throttle-every", 0, "answer every `n`th submit ESME_RTHROTTLED")
+	f.Int64Var(&o.RefuseEvery, "refuse-every", 0, "answer every `n`th submit ESME_RSUBMITFAIL")
+	f.Int64Var(&o.DropEvery, "drop-every", 0, "close the connection instead of answering every `n`th submit")
+	f.BoolVar(&o.Mute, "mute", false, "never answer a submit")
+	f.BoolVar(&o.Receipts, "receipts", false, "send the delivery receipts that submits ask for")
+	f.StringVar(&o.SystemID, "system-id", "", "refuse binds with another system_id")
+	f.StringVar(&o.Password, "password", "", "refuse binds with another password")
+	f.Int64Var(&o.Messages, "messages", 0, "end when so many different messages have come; 0: never")
+	f.DurationVar(&duration, "duration", 0, "end after this time; 0: never")
+	f.BoolVar(&asJSON, "json", false, "print the summary as JSON")
+	_ = cmd.MarkFlagRequired("listen")
+	return cmd
+}
+
+// sinkEvery is how often the sink looks at its counters to show them.
+const sinkEvery = 200 * time.Millisecond
+
+func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration, asJSON bool) error {
+	defer oneCore()()
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	if duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, duration)
+		defer cancel()
+	}
+	s, err := loadtest.StartSink(o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", s.Addr())
+	p := newLoadProgress(cmd.ErrOrStderr(), o.Messages, duration)
+	tick := time.NewTicker(sinkEvery)
+	defer tick.Stop()
+	for open := true; open; {
+		select {
+		case <-ctx.Done():
+			open = false
+		case <-s.Done():
+			open = false
+		case <-tick.C:
+			r := s.Result()
+			p.show(r.Unique, fmt.Sprintf("%d binds, %d accepted, %d doubled", r.Binds, r.Accepted, r.Doubled))
+		}
+	}
+	p.end()
+	if err := s.Close(); err != nil {
+		return fmt.Errorf("cannot close sink: %w", err)
+	}
+	r := s.Result()
+	if err := printSummary(cmd.OutOrStdout(), asJSON, r, sinkRows(r)); err != nil {
+		return err
+	}
+	return problemsError(r.Problems())
+}
+
+func sinkRows(r *loadtest.SinkResult) []summaryRow {
+	return []summaryRow{
+		countRow("submits", r.Submits),
+		countRow("accepted", r.Accepted),
+		countRow("unique", r.Unique),
+		countRow("doubled", r.Doubled),
+		countRow("missing", r.Missing),
+		countRow("throttled", r.Throttled),
+		countRow("refused", r.Refused),
+		countRow("dropped", r.Dropped),
+		countRow("receipts", r.Receipts),
+		countRow("binds", r.Binds),
+		{"seconds", fmt.Sprintf("%.3f", r.Seconds)},
+		{"messages/s", fmt.Sprintf("%.0f", r.MessagesPerSecond)},
+	}
+}
