@@ -171,8 +171,8 @@ func matches(want, got string) bool {
 		return false
 	}
 	for i := range w {
-		prefix, any := strings.CutSuffix(w[i], "*")
-		if w[i] != g[i] && !(any && strings.HasPrefix(g[i], prefix)) {
+		prefix, open := strings.CutSuffix(w[i], "=*")
+		if w[i] != g[i] && !(open && strings.HasPrefix(g[i], prefix+"=")) {
 			return false
 		}
 	}

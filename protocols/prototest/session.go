@@ -10,7 +10,7 @@ import (
 	"pmg/sms"
 )
 
-// Account is who may log in to a Session.
+// The account that may log in to a Session.
 const (
 	AccountID       = "acme"
 	AccountPassword = "s3cret"
@@ -27,8 +27,8 @@ const epoch = int64(1_700_000_000_000_000_000)
 //
 // sends a message to the peer.
 type Session struct {
-	Now    int64
-	Closed bool
+	Now    int64 // in Unix nanoseconds
+	Closed bool  // the session is over
 
 	driver  protocols.Driver
 	session protocols.Session

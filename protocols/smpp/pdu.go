@@ -56,8 +56,17 @@ func (p *PDU) Status() uint32 {
 // Sequence implements protocols.PDU.
 func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
 
-// Reset implements protocols.PDU. Storage of its own is kept for the next use.
-func (p *PDU) Reset() { *p = PDU{own: p.own[:0]} }
+// keepOwn is the largest storage of its own that a PDU keeps for its next use.
+const keepOwn = 4096
+
+// Reset implements protocols.PDU.
+func (p *PDU) Reset() {
+	own := p.own[:0]
+	if cap(own) > keepOwn {
+		own = nil
+	}
+	*p = PDU{own: own}
+}
 
 // fields leads w along the body.
 func (p *PDU) fields(w *Walk) {
@@ -86,7 +95,7 @@ func (p *PDU) Decode(b []byte) error {
 	if p.Command() == 0 {
 		return p.fail(b, &Error{Status: StatusInvCmdID, Text: fmt.Sprintf("command_id 0x%08x is not known", uint32(p.ID))})
 	}
-	w := Walk{b: b[headerLen:]}
+	w := Walk{b: b, at: headerLen}
 	p.fields(&w)
 	if w.err != nil {
 		return p.fail(b, w.err)

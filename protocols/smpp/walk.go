@@ -23,7 +23,8 @@ const (
 // Reading and writing are the hot path: the short methods below take the usual
 // case and leave the others to textual modes in walk_text.go.
 type Walk struct {
-	b    []byte // read, scan: what is left; write, show: what there is
+	b    []byte // read: all there is; scan: what is left; write, show: what was made so far
+	at   int    // read: octets of b that are done
 	err  *Error
 	mode mode
 	text bool // show: print message texts
@@ -36,15 +37,15 @@ type Walk struct {
 // ends before it.
 func (w *Walk) U8(name string, status uint32, v *uint8) {
 	switch {
+	case w.mode == read && w.at < len(w.b):
+		*v = w.b[w.at]
+		w.at++
 	case w.mode == write:
 		w.b = append(w.b, *v)
-	case w.mode != read:
-		w.textU8(name, v)
-	case len(w.b) == 0:
+	case w.mode == read:
 		w.fail(name, status, "is missing")
 	default:
-		*v = w.b[0]
-		w.b = w.b[1:]
+		w.textU8(name, v)
 	}
 }
 
@@ -52,12 +53,15 @@ func (w *Walk) U8(name string, status uint32, v *uint8) {
 // (§3.1). status is the command_status of one that is longer or does not end.
 func (w *Walk) CString(name string, size int, status uint32, v *[]byte) {
 	switch {
+	case w.mode == read && w.at < len(w.b) && w.b[w.at] == 0: // most are empty
+		*v = nil
+		w.at++
 	case w.mode == write:
 		w.b = append(append(w.b, *v...), 0)
-	case w.mode != read:
-		w.textString(name, v)
-	default:
+	case w.mode == read:
 		w.readCString(name, size, status, v)
+	default:
+		w.textString(name, v)
 	}
 }
 
@@ -74,15 +78,12 @@ func (w *Walk) Password(name string, size int, status uint32, v *[]byte) {
 }
 
 func (w *Walk) readCString(name string, size int, status uint32, v *[]byte) {
-	b := w.b
-	if len(b) > 0 && b[0] == 0 {
-		*v, w.b = b[:0:0], b[1:]
-		return
-	}
+	b := w.b[w.at:]
 	n := bytes.IndexByte(b[:min(size, len(b))], 0)
 	switch {
 	case n >= 0:
-		*v, w.b = b[:n:n], b[n+1:]
+		*v = b[:n:n]
+		w.at += n + 1
 	case len(b) >= size:
 		w.fail(name, status, "is longer than "+strconv.Itoa(size-1)+" octets")
 	default:
@@ -94,13 +95,14 @@ func (w *Walk) readCString(name string, size int, status uint32, v *[]byte) {
 func (w *Walk) Text(length, name string, status uint32, v *[]byte) {
 	switch w.mode {
 	case read:
-		b := w.b
+		b := w.b[w.at:]
 		if len(b) == 0 || int(b[0]) >= len(b) {
 			w.fail(name, status, "is shorter than "+length)
 			return
 		}
 		n := 1 + int(b[0])
-		*v, w.b = b[1:n:n], b[n:]
+		*v = b[1:n:n]
+		w.at += n
 	case write:
 		t := (*v)[:min(len(*v), 255)]
 		w.b = append(append(w.b, uint8(len(t))), t...)
@@ -113,15 +115,10 @@ func (w *Walk) Text(length, name string, status uint32, v *[]byte) {
 func (w *Walk) TLVs(v *[]byte) {
 	switch w.mode {
 	case read:
-		if len(w.b) == 0 {
-			*v = nil
-			return
-		}
-		if !checkTLVs(w.b) {
+		*v = w.left()
+		if !checkTLVs(*v) {
 			w.fail("optional parameters", StatusInvTLVStream, "do not end with the PDU")
-			return
 		}
-		*v, w.b = w.b, nil
 	case write:
 		w.b = append(w.b, *v...)
 	default:
@@ -134,7 +131,7 @@ func (w *Walk) TLVs(v *[]byte) {
 func (w *Walk) Body(there *bool, first string) bool {
 	switch w.mode {
 	case read:
-		*there = len(w.b) > 0
+		*there = w.at < len(w.b)
 	case scan:
 		*there = w.sees(first)
 	case show:
@@ -148,7 +145,7 @@ func (w *Walk) Body(there *bool, first string) bool {
 func (w *Walk) rest(v *[]byte) {
 	switch w.mode {
 	case read:
-		*v, w.b = w.b, nil
+		*v = w.left()
 	case write:
 		w.b = append(w.b, *v...)
 	default:
@@ -156,10 +153,20 @@ func (w *Walk) rest(v *[]byte) {
 	}
 }
 
+// left takes all that is left to read, nil if that is nothing.
+func (w *Walk) left() []byte {
+	if w.at == len(w.b) {
+		return nil
+	}
+	b := w.b[w.at:]
+	w.at = len(w.b)
+	return b
+}
+
 // fail ends a reading walk at a field that cannot be read.
 func (w *Walk) fail(name string, status uint32, why string) {
 	if w.err == nil {
 		w.err = &Error{Status: status, Text: name + " " + why}
 	}
-	w.b = nil
+	w.b, w.at = nil, 0
 }

@@ -1,6 +1,7 @@
 package smpp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -164,13 +165,24 @@ func (w *Walk) showTLV(tag uint16, value []byte) {
 	}
 }
 
-// bare marks the octets of a value that needs no quotes.
-var bare = func() (t [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_.:@-") {
-		t[c] = true
+// A set is a set of octets.
+type set [256]bool
+
+func setOf(holds func(c byte) bool) (s set) {
+	for c := range s {
+		s[c] = holds(byte(c))
 	}
-	return t
-}()
+	return s
+}
+
+var (
+	// bare are the octets of a value that needs no quotes.
+	bare = setOf(func(c byte) bool {
+		return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || bytes.IndexByte([]byte("+_.:@-"), c) >= 0
+	})
+	// plain are those that stand for themselves between quotes.
+	plain = setOf(func(c byte) bool { return printable(c) && c != '"' && c != '\\' })
+)
 
 func appendValue(b, v []byte) []byte {
 	for _, c := range v {
@@ -191,7 +203,7 @@ func appendQuoted(b, v []byte) []byte {
 	b = append(b, '"')
 	start := 0
 	for i, c := range v {
-		if printable(c) && c != '"' && c != '\\' {
+		if plain[c] {
 			continue
 		}
 		b = append(b, v[start:i]...)
