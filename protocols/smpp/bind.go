@@ -57,9 +57,11 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 	case p.CommandStatus != StatusOK:
 		return s.bindRefused(p)
 	}
-	// A server that does not tell its version supports no optional parameters
-	// (§3.4); so does one whose answer cannot be read.
-	version := uint32(0)
+	// By the letter (§3.4) a server that does not tell its version supports no
+	// optional parameters. Many that do support them do not tell, and a message
+	// without its parameters is another message: only a server that tells a lower
+	// version is sent none.
+	version := uint32(version34)
 	if v, ok := FindTLV(p.BindResp.TLVs, tagVersion); ok && len(v) == 1 {
 		version = uint32(v[0])
 	}

@@ -24,13 +24,19 @@ func server(t testing.TB, version uint8) *session {
 	return s
 }
 
+// untold is the version of a centre that does not tell it.
+const untold = 0xFF
+
 // client gives a session that is bound to a centre of that version.
 func client(t testing.TB, version uint8) *session {
 	s := New(Options{}).NewSession(protocols.SessionOptions{Client: true, Bind: protocols.Transceiver}).(*session)
 	p := new(PDU)
 	s.Start(1, p)
 	p.ID |= Response
-	p.BindResp = BindResp{Body: true, TLVs: AppendTLV(nil, tagVersion, []byte{version})}
+	p.BindResp = BindResp{Body: true}
+	if version != untold {
+		p.BindResp.TLVs = AppendTLV(nil, tagVersion, []byte{version})
+	}
 	if a := s.Receive(1, p); a.Kind != protocols.Bound {
 		t.Fatalf("got %+v", a)
 	}
@@ -116,6 +122,7 @@ func TestMessageThroughEncode(t *testing.T) {
 	const more = `validity_period=000001000000000R registered_delivery=1 replace_if_present_flag=1 data_coding=8 sm_default_msg_id=1 short_message="\x00A"`
 	f(0x34, `submit_sm seq=1 `+all+`schedule_delivery_time=000000010000000R `+more+` tlv_0x1400=0102 source_port=1`,
 		`submit_sm seq=9 `+all+more+` tlv_0x1400=0102 source_port=1`)
+	f(untold, `submit_sm seq=1 `+all+more+` tlv_0x1400=0102`, `submit_sm seq=9 `+all+more+` tlv_0x1400=0102`)
 	f(0x33, `submit_sm seq=1 `+all+more+` tlv_0x1400=0102`, `submit_sm seq=9 `+all+more)
 	f(0x34, `submit_sm seq=1 destination_addr=1 user_message_reference=1 message_payload="text" source_port=1`,
 		`submit_sm seq=9 destination_addr=1 short_message="text" user_message_reference=1 source_port=1`)

@@ -8,8 +8,8 @@ import (
 	"pmg/sms"
 )
 
-// version34 is the interface_version that we speak (§5.2.4). A peer of a lower
-// one is sent no optional parameters.
+// version34 is the interface_version that we speak (§5.2.4). A peer that tells a
+// lower one is sent no optional parameters.
 const version34 = 0x34
 
 // A session is the state of one connection (§2.2):
