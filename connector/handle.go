@@ -36,10 +36,10 @@ type Handle struct {
 	Lost       bool             // parser: framing is lost, nothing more is parsed
 	Over       bool             // builder: the session is over
 	Ended      bool             // builder: our last PDU is on its way; requests are not answered any more
-	Account    *account.Account // builder: who has logged in
+	Account    *account.Account // builder: who has logged in; set before Session.Bound tells of it and never after
 	Waiting    bool             // builder: the outcome of a login is not known yet
 	Bound      bool             // builder: logged in
-	Work       int64            // builder: time spent on this session
+	PDUs       int64            // builder: PDUs of the peer, in place of a clock for the work this session made
 	Gather     any              // pdu builder: the job that gathers this batch's bytes
 	Unsent     []byte           // writer: what the socket did not take yet
 	Blocked    int64            // writer: since when; 0: not

@@ -29,7 +29,7 @@ type Stats struct {
 	mu       sync.Mutex
 	statuses map[StatusKey]int64
 	duration flow.Spread
-	work     flow.Spread
+	pdus     flow.Spread
 }
 
 // StatusKey is an answer of a command with a status other than 0.
@@ -81,20 +81,20 @@ func (s *Stats) Statuses() map[StatusKey]int64 {
 	return m
 }
 
-// SessionOver takes a finished session into account: how long it lasted and how
-// much of that was work.
-func (s *Stats) SessionOver(duration, work int64) {
+// SessionOver takes a finished session into account: how long it lasted, and how
+// many PDUs its peer sent, which is how much work it was.
+func (s *Stats) SessionOver(duration, pdus int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.duration.Add(duration)
-	s.work.Add(work)
+	s.pdus.Add(pdus)
 }
 
-// Sessions gives the durations and working times of the sessions that are over.
-func (s *Stats) Sessions() (duration, work flow.Spread) {
+// Sessions gives the durations and received PDUs of the sessions that are over.
+func (s *Stats) Sessions() (duration, pdus flow.Spread) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.duration, s.work
+	return s.duration, s.pdus
 }
 
 // A Histogram counts durations by powers of two of microseconds. Its upper

@@ -33,6 +33,7 @@ func newBuilder(d *Deps) (flow.Stage[Job], error) {
 func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Received:
+		j.Handle.PDUs++
 		b.received(out, j)
 	case Over:
 		b.over(out, j)
@@ -189,7 +190,7 @@ func (b *builder) over(out *flow.Out[Job], j *Job) {
 		h.Account.End()
 	}
 	b.logOver(h)
-	h.Connector.Stats.SessionOver(out.Now()-h.Opened, h.Work)
+	h.Connector.Stats.SessionOver(out.Now()-h.Opened, h.PDUs)
 	out.To(toDispatcher, j)
 }
 
