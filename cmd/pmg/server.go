@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
 
+	"pmg/admin"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -21,6 +22,7 @@ type server struct {
 	log     zerolog.Logger
 	gateway *gateway.Gateway
 	engine  gateway.Engine
+	admin   *admin.Server // nil: not asked for
 }
 
 // startServer starts what the configuration describes.
@@ -33,6 +35,14 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 	if s.engine, err = stages.Start(g); err != nil {
 		_ = g.Close()
 		return nil, err
+	}
+	if cfg.Admin.Address != "" {
+		if s.admin, err = admin.Start(cfg.Admin.Address, cfg.Admin.Pprof, g, s.engine, version); err != nil {
+			_ = s.engine.Close()
+			_ = g.Close()
+			return nil, err
+		}
+		log.Info().Str("address", s.admin.Addr()).Msg("admin listening")
 	}
 	for _, c := range g.Connectors() {
 		s.announce(c)
@@ -89,6 +99,9 @@ func (s *server) stop(ctx context.Context) error {
 	s.engine.Drain(ctx)
 	if n := s.gateway.Pending(); n > 0 {
 		s.log.Warn().Int64("messages", n).Msg("stopping with messages in the queues; the memory store forgets them")
+	}
+	if s.admin != nil {
+		_ = s.admin.Close()
 	}
 	err := s.engine.Close()
 	if cerr := s.gateway.Close(); err == nil {

@@ -1,0 +1,69 @@
+package admin
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"pmg/flow"
+)
+
+// stallTime is how long a stage may have jobs and not finish a batch.
+const stallTime = 5 * time.Second
+
+// A progress notices stages that stand still, by what is seen each time
+// somebody asks: it takes two requests, stallTime apart, to find one.
+type progress struct {
+	mu    sync.Mutex
+	waits map[string]wait
+}
+
+// A wait is how a stage was first seen with jobs before it and so many batches done.
+type wait struct {
+	batches int64
+	since   time.Time
+}
+
+func newProgress() *progress { return &progress{waits: map[string]wait{}} }
+
+// stalled tells which stages stand still.
+func (p *progress) stalled(stages []flow.Stats) (wrong []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	for _, s := range stages {
+		w, waited := p.waits[s.Name]
+		switch {
+		case s.Depth == 0:
+			delete(p.waits, s.Name)
+		case !waited || w.batches != s.Batches:
+			p.waits[s.Name] = wait{s.Batches, now}
+		case now.Sub(w.since) >= stallTime:
+			wrong = append(wrong, fmt.Sprintf("stage %s has stood still for %s with %d jobs before it",
+				s.Name, now.Sub(w.since).Round(time.Second), s.Depth))
+		}
+	}
+	return wrong
+}
+
+// missing tells what the gateway lacks to be ready for traffic.
+func (v *view) missing() (wrong []string) {
+	if v.gateway.Draining() {
+		return []string{"stopping"}
+	}
+	for _, c := range v.connectors() {
+		cfg := c.Config()
+		switch {
+		case c.Removed.Load():
+		case cfg.Listens():
+			if len(v.engine.Addresses(c)) == 0 {
+				wrong = append(wrong, "connector "+c.Name+" does not listen")
+			}
+		case cfg.IsStatic():
+			if _, bound := sessions(c); bound == 0 {
+				wrong = append(wrong, "connector "+c.Name+" has no session")
+			}
+		}
+	}
+	return wrong
+}
