@@ -176,6 +176,7 @@ func waitFor(ctx context.Context, done func() bool) {
 // Close stops the stages. Sessions that are still there are cut off.
 func (e *Engine) Close() error {
 	err := e.pipeline.Close()
+	e.cache.Drain()
 	for _, c := range e.gateway.Connectors() {
 		c.Handles(func(h *connector.Handle) {
 			if h.Refs() > 0 {

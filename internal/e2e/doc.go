@@ -1,0 +1,22 @@
+// Package e2e tests the whole gateway in one process: its configuration, the
+// gateway, an architecture and the drivers, over real sockets on loopback with
+// ports from the kernel. It holds tests only.
+//
+// # Who is who
+//
+//	peer ──────► gateway under test ──────► smsc (a listener whose sessions are peers)
+//	loadtest.Load                           loadtest.Sink
+//	go-smpp, node's smpp                    go-smpp's smpptest, node's smpp
+//
+// A peer is a script: it sends PDUs as the pdu log prints them and says which
+// must come. Every test runs against each architecture, in parallel, and at its
+// end no goroutine, session or job of its gateway may be left.
+//
+// No test asserts that something happens soon: it waits for what must happen,
+// and where something must not happen, a later answer shows that it did not.
+//
+// # Start reading
+//
+// harness_test.go (the gateway under test), peer_test.go (the scripts), then any
+// test.
+package e2e

@@ -1,0 +1,284 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/stages"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// An architecture is a way to move the gateway's bytes.
+type architecture struct {
+	name  string
+	start func(*gateway.Gateway) (gateway.Engine, error)
+}
+
+func architectures() []architecture {
+	return []architecture{
+		{config.Pipeline, func(g *gateway.Gateway) (gateway.Engine, error) { return stages.Start(g) }},
+	}
+}
+
+// each runs a test against every architecture.
+func each(t *testing.T, f func(*testing.T, architecture)) {
+	t.Parallel()
+	for _, a := range architectures() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			watchGoroutines(t)
+			f(t, a)
+		})
+	}
+}
+
+// watchGoroutines fails the test if goroutines that it began are left at its end.
+// They are told from those of other tests by their label, which is inherited.
+func watchGoroutines(t *testing.T) {
+	label := fmt.Sprintf("%q:%q", "test", t.Name())
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("test", t.Name())))
+	t.Cleanup(func() {
+		pprof.SetGoroutineLabels(context.Background())
+		var left string
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if left = goroutines(label); left == "" {
+				return
+			}
+		}
+		t.Errorf("goroutines are left:\n%s", left)
+	})
+}
+
+// goroutines gives the stacks of the goroutines with a label.
+func goroutines(label string) string {
+	var b bytes.Buffer
+	_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
+	var found []string
+	for stack := range strings.SplitSeq(b.String(), "\n\n") {
+		if strings.Contains(stack, label) {
+			found = append(found, stack)
+		}
+	}
+	return strings.Join(found, "\n\n")
+}
+
+// A site is a configuration in pieces, so that a test shows only what it is
+// about: clients, who log in as acme with s3cret, and one operator.
+type site struct {
+	operator *smsc  // where the operator is; nil: there is none
+	accounts string // further rows
+	clients  string // further options of the connector "clients"
+	out      string // further options of the connector "operator"
+	more     string // further connectors, rows
+	routes   string // rows; nil: everything to the operator
+	limits   string // options
+
+	driver func(protocols.Driver) protocols.Driver // wraps the driver; nil: does not
+}
+
+// yaml is the configuration, with its pdu logs in dir.
+func (s site) yaml(dir string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pdulog: {dir: %q, flush: 5ms}\nlimits: {%s}\n", dir, s.limits)
+	fmt.Fprintf(&b, "accounts:\n  - {system_id: acme, password: s3cret}\n%s", rows(s.accounts))
+	fmt.Fprintf(&b, "connectors:\n  - {name: clients, direction: in, address: \"127.0.0.1:0\", %s}\n", s.clients)
+	routes := s.routes
+	if s.operator != nil {
+		fmt.Fprintf(&b, "  - {name: operator, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, %s}\n", s.operator.addr(), s.out)
+		if routes == "" {
+			routes = "{to: operator}"
+		}
+	}
+	b.WriteString(rows(s.more))
+	if routes != "" {
+		b.WriteString("routes:\n" + rows(routes))
+	}
+	return b.String()
+}
+
+// rows makes a list of lines.
+func rows(lines string) string {
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString("  - " + line + "\n")
+		}
+	}
+	return b.String()
+}
+
+func parse(t testing.TB, yaml string) *config.Config {
+	t.Helper()
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, yaml)
+	}
+	return cfg
+}
+
+// A gw is a gateway under test.
+type gw struct {
+	*gateway.Gateway
+	t      *testing.T
+	engine gateway.Engine
+	log    *journal
+	dir    string // of the pdu logs
+	once   sync.Once
+}
+
+// start runs a gateway until the end of the test.
+func start(t *testing.T, a architecture, s site) *gw {
+	t.Helper()
+	g := &gw{t: t, log: &journal{}, dir: t.TempDir()}
+	newDriver := func(_ string, c *config.Config) (protocols.Driver, error) {
+		var d protocols.Driver = smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
+		if s.driver != nil {
+			d = s.driver(d)
+		}
+		return d, nil
+	}
+	var err error
+	if g.Gateway, err = gateway.New(parse(t, s.yaml(g.dir)), zerolog.New(g.log), newDriver); err != nil {
+		t.Fatal(err)
+	}
+	if g.engine, err = a.start(g.Gateway); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		g.stop()
+		if t.Failed() {
+			t.Logf("the end of the gateway's log:\n%s", g.log.tail(60))
+		}
+	})
+	return g
+}
+
+// stop ends the gateway and looks whether it leaves anything behind. What still
+// waits in queues is given up; sessions have been ended by their peers, or are
+// logged out.
+func (g *gw) stop() {
+	g.once.Do(func() {
+		g.t.Helper()
+		for _, c := range g.Connectors() {
+			if !c.Config().Listens() {
+				g.engine.Detach(c)
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if g.Deliverable() > 0 {
+			cancel()
+		}
+		g.engine.Drain(ctx)
+		eventually(g.t, "no session is left", func() bool { return g.Sessions() == 0 })
+		if err := g.engine.Close(); err != nil {
+			g.t.Errorf("cannot close the engine: %v", err)
+		}
+		if err := g.Close(); err != nil {
+			g.t.Errorf("cannot close the gateway: %v", err)
+		}
+		if n := g.engine.Jobs(); n != 0 {
+			g.t.Errorf("%d jobs are left", n)
+		}
+	})
+}
+
+// reload puts a new configuration in force as the gateway does at SIGHUP.
+func (g *gw) reload(s site) error {
+	changed, err := g.Reload(parse(g.t, s.yaml(g.dir)), g.engine.Listen)
+	if err != nil {
+		return err
+	}
+	for _, c := range changed.Added {
+		g.engine.Attach(c)
+	}
+	for _, c := range changed.Removed {
+		g.engine.Detach(c)
+	}
+	return nil
+}
+
+// addr is where a connector listens.
+func (g *gw) addr(name string) string { return g.engine.Addresses(g.Connector(name))[0].String() }
+
+// stats are the counters of a connector.
+func (g *gw) stats(name string) *connector.Stats { return g.Connector(name).Stats }
+
+// online waits until that many of a connector's sessions take messages.
+func (g *gw) online(name string, n int) {
+	g.t.Helper()
+	c := g.Connector(name)
+	eventually(g.t, fmt.Sprintf("%s has %d sessions", name, n), func() bool { return c.Online() == n })
+}
+
+// eventually waits for what must happen.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// A journal keeps what was logged.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+// tail is the last n lines.
+func (j *journal) tail(n int) string {
+	lines := strings.SplitAfter(j.String(), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "")
+}
+
+// count is how many lines have all of the words.
+func (j *journal) count(words ...string) (n int) {
+lines:
+	for line := range strings.Lines(j.String()) {
+		for _, w := range words {
+			if !strings.Contains(line, w) {
+				continue lines
+			}
+		}
+		n++
+	}
+	return n
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childKey) != "" {
+		runChild()
+		return
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,154 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pmg/loadtest"
+)
+
+// A loadSite is a gateway between a load and a sink.
+func loadSite(t *testing.T, a architecture, o loadtest.SinkOptions, s site) (*gw, *loadtest.Sink) {
+	t.Helper()
+	o.Listen = "127.0.0.1:0"
+	sink, err := loadtest.StartSink(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sink.Close() })
+	s.more += fmt.Sprintf("{name: sink, direction: out, address: %q, instances: 4, system_id: pmg, password: secret, reconnect_delay: 20ms, throttle_pause: 5ms}\n", sink.Addr())
+	s.routes += "\n{from: sink, to: clients}\n{to: sink}"
+	g := start(t, a, s)
+	g.online("sink", 4)
+	return g, sink
+}
+
+// run sends a load and waits until the sink has had all of it.
+func run(t *testing.T, g *gw, sink *loadtest.Sink, edit func(*loadtest.LoadOptions)) (*loadtest.LoadResult, loadtest.Comparison) {
+	t.Helper()
+	o := loadtest.DefaultLoadOptions()
+	o.To, o.SystemID, o.Password, o.Timeout = g.addr("clients"), "acme", "s3cret", patience
+	edit(&o)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	defer cancel()
+	result, err := loadtest.Load(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := result.Problems(); p != nil {
+		t.Errorf("load: %v", p)
+	}
+	if err := sink.Await(ctx, result.Accepted); err != nil {
+		t.Error(err)
+	}
+	return result, loadtest.Compare(result, sink.Result())
+}
+
+// Nothing is lost or doubled, at any number of connections and any window.
+func TestLoad(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for _, c := range []struct{ connections, window, messages int }{{1, 1, 300}, {2, 10, 5000}, {16, 10, 10000}, {64, 1, 5000}, {1, 1000, 5000}} {
+			t.Run(fmt.Sprintf("%dx%d", c.connections, c.window), func(t *testing.T) {
+				g, sink := loadSite(t, a, loadtest.SinkOptions{}, site{})
+				_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) {
+					o.Connections, o.Window, o.Messages = c.connections, c.window, int64(c.messages)
+				})
+				if p := compared.Problems(); p != nil || compared.Delivered != int64(c.messages) {
+					t.Errorf("%v, %+v", p, compared)
+				}
+				eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+			})
+		}
+	})
+}
+
+// Every message has its receipt, which comes back to the client.
+func TestLoadReceipts(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g, sink := loadSite(t, a, loadtest.SinkOptions{Receipts: true}, site{})
+		result, compared := run(t, g, sink, func(o *loadtest.LoadOptions) {
+			o.Connections, o.Messages, o.Receipts = 4, 2000, true
+		})
+		if p := compared.Problems(); p != nil || result.Receipts != 2000 {
+			t.Errorf("%v, %+v", p, result)
+		}
+	})
+}
+
+// An SMSC that is too busy now and then gets every message all the same.
+func TestLoadThrottled(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g, sink := loadSite(t, a, loadtest.SinkOptions{ThrottleEvery: 50}, site{})
+		_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, 2000 })
+		if p := compared.Problems(); p != nil {
+			t.Errorf("%v, %+v", p, compared)
+		}
+		if g.stats("sink").Retried.Load() == 0 {
+			t.Error("nothing was throttled")
+		}
+	})
+}
+
+// An SMSC that closes connections loses nothing. What was under way may come twice:
+// a window for each connection lost.
+func TestLoadDropped(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g, sink := loadSite(t, a, loadtest.SinkOptions{DropEvery: 400}, site{})
+		_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, 2000 })
+		dropped := sink.Result().Dropped
+		if compared.Missing != 0 || dropped == 0 || compared.Doubled > 10*dropped {
+			t.Errorf("%d dropped, %+v", dropped, compared)
+		}
+	})
+}
+
+// One session sends in the order of arrival.
+func TestOrder(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 1"})
+		s := operator.session()
+		c := g.bind("transceiver")
+		c.submit(1, 300)
+		s.serve(1, 300)
+		c.accepted(1, 300)
+	})
+}
+
+// Messages that wait leave by priority, and then in the order of arrival.
+func TestPriorities(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 100"})
+		c := g.bind("transmitter")
+		for i, priority := range []int{0, 1, 3, 2, 0, 1, 3, 2, 99} {
+			c.submit(i, i, fmt.Sprint("priority_flag=", priority))
+			c.accepted(i, i)
+		}
+		s := operator.session()
+		for _, n := range []int{8, 2, 6, 3, 7, 1, 5, 0, 4} {
+			s.serve(n, n)
+		}
+	})
+}
+
+// A message with a delivery time waits for it, and holds up nobody.
+func TestScheduled(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s := operator.session()
+		c := g.bind("transmitter")
+		began := time.Now()
+		c.submit(1, 1, "schedule_delivery_time=000000000001000R")
+		c.submit(2, 3)
+		c.accepted(1, 3)
+		s.serve(2, 3)
+		s.serve(1, 1)
+		if after := time.Since(began); after < time.Second {
+			t.Errorf("sent after %s", after)
+		}
+	})
+}

@@ -1,0 +1,301 @@
+package e2e
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/protocols/smpp"
+)
+
+// A peer is one connection to the gateway, as a script. It reads only when it
+// is told what to want.
+type peer struct {
+	t    testing.TB
+	conn net.Conn
+	in   []byte
+}
+
+func newPeer(t testing.TB, conn net.Conn) *peer {
+	t.Cleanup(func() { conn.Close() })
+	return &peer{t: t, conn: conn}
+}
+
+// dial connects to a connector.
+func (g *gw) dial(name string) *peer { return dial(g.t, g.addr(name)) }
+
+func dial(t testing.TB, addr string) *peer {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newPeer(t, conn)
+}
+
+// bind connects to "clients" and logs in as acme.
+func (g *gw) bind(kind string) *peer {
+	g.t.Helper()
+	p := g.dial("clients")
+	p.bind(kind, "acme", "s3cret")
+	return p
+}
+
+func (p *peer) bind(kind, systemID, password string) {
+	p.t.Helper()
+	p.send(bindLine(kind, systemID, password))
+	p.want("bind_"+kind+"_resp", "seq=1", "status=0")
+}
+
+func bindLine(kind, systemID, password string) string {
+	return fmt.Sprintf("bind_%s seq=1 system_id=%s password=%s interface_version=0x34", kind, systemID, password)
+}
+
+// submitLine is a submit_sm whose sequence is its text. Further fields stand
+// before the text, optional parameters without a name behind it.
+func submitLine(n int, more ...string) string {
+	var fields, params string
+	for _, m := range more {
+		if strings.HasPrefix(m, "tlv_") {
+			params += " " + m
+		} else {
+			fields += m + " "
+		}
+	}
+	return fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %sshort_message=\"%d\"%s", n, fields, n, params)
+}
+
+// wire gives the octets of PDUs, each as the pdu log prints it or in hex.
+func wire(t testing.TB, lines ...string) (b []byte) {
+	t.Helper()
+	for _, line := range lines {
+		if raw, err := hex.DecodeString(strings.ReplaceAll(line, " ", "")); err == nil {
+			b = append(b, raw...)
+			continue
+		}
+		var p smpp.PDU
+		if err := p.ParseLog([]byte(line)); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		b = p.AppendWire(b)
+	}
+	return b
+}
+
+// send sends PDUs in one segment.
+func (p *peer) send(lines ...string) { p.t.Helper(); p.write(wire(p.t, lines...)) }
+
+func (p *peer) write(b []byte) {
+	p.t.Helper()
+	if _, err := p.conn.Write(b); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// read gives the octets of the next PDU, or why there is none.
+func (p *peer) read() ([]byte, error) {
+	var b [4096]byte
+	d := smpp.New(smpp.Options{})
+	for {
+		n, err := d.Frame(p.in)
+		if err != nil {
+			return nil, err
+		}
+		if n <= len(p.in) {
+			one := p.in[:n:n]
+			p.in = p.in[n:]
+			return one, nil
+		}
+		_ = p.conn.SetReadDeadline(time.Now().Add(patience))
+		if n, err = p.conn.Read(b[:]); n == 0 {
+			return nil, err
+		}
+		p.in = append(p.in, b[:n]...)
+	}
+}
+
+// next gives the next PDU as the pdu log prints it.
+func (p *peer) next() (string, error) {
+	b, err := p.read()
+	if err != nil {
+		return "", err
+	}
+	var pdu smpp.PDU
+	if err := pdu.Decode(b); err != nil {
+		return "", fmt.Errorf("cannot decode %x: %w", b, err)
+	}
+	return string(pdu.AppendLog(nil, true)), nil
+}
+
+// want reads one PDU, which must be that command and have these fields, and gives
+// it as the pdu log prints it.
+func (p *peer) want(command string, fields ...string) string {
+	p.t.Helper()
+	line, err := p.next()
+	if err != nil {
+		p.t.Fatalf("want %s %s, got %v", command, fields, err)
+	}
+	words := strings.Fields(line)
+	for _, f := range fields {
+		if !slices.Contains(words, f) {
+			p.t.Fatalf("want %s %s, got %s", command, fields, line)
+		}
+	}
+	if words[0] != command {
+		p.t.Fatalf("want %s %s, got %s", command, fields, line)
+	}
+	return line
+}
+
+// wantClosed reads to the end of the connection, where nothing must come before.
+func (p *peer) wantClosed() {
+	p.t.Helper()
+	if line, err := p.next(); err == nil {
+		p.t.Fatalf("want the end, got %s", line)
+	} else if isTimeout(err) {
+		p.t.Fatalf("want the end, waited in vain")
+	}
+}
+
+// wantEOF is wantClosed, for an end that is no reset: the peer may have lost what
+// came before one.
+func (p *peer) wantEOF() {
+	p.t.Helper()
+	if line, err := p.next(); err != io.EOF {
+		p.t.Fatalf("want the end, got %q %v", line, err)
+	}
+}
+
+// fence returns when the gateway has handled everything that was sent before.
+func (p *peer) fence() {
+	p.t.Helper()
+	p.send("enquire_link seq=999999")
+	p.want("enquire_link_resp", "seq=999999")
+}
+
+// submit sends messages first to last, all at once.
+func (p *peer) submit(first, last int, more ...string) {
+	p.t.Helper()
+	var lines []string
+	for n := first; n <= last; n++ {
+		lines = append(lines, submitLine(n, more...))
+	}
+	p.send(lines...)
+}
+
+// accepted wants messages first to last accepted, in order.
+func (p *peer) accepted(first, last int) {
+	p.t.Helper()
+	for n := first; n <= last; n++ {
+		p.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0")
+	}
+}
+
+// take wants messages first to last submitted to it, in order, and gives their
+// sequence numbers.
+func (p *peer) take(first, last int) (sequences []string) {
+	p.t.Helper()
+	for n := first; n <= last; n++ {
+		line := p.want("submit_sm", fmt.Sprintf("short_message=\"%d\"", n))
+		sequences = append(sequences, field(line, "seq"))
+	}
+	return sequences
+}
+
+// answer answers submits with a status.
+func (p *peer) answer(status int, sequences ...string) {
+	p.t.Helper()
+	var lines []string
+	for _, s := range sequences {
+		line := fmt.Sprintf("submit_sm_resp seq=%s status=%d", s, status)
+		if status == 0 {
+			line += " message_id=" + s
+		}
+		lines = append(lines, line)
+	}
+	p.send(lines...)
+}
+
+// serve takes messages first to last and accepts each before the next.
+func (p *peer) serve(first, last int) {
+	p.t.Helper()
+	for n := first; n <= last; n++ {
+		p.answer(0, p.take(n, n)...)
+	}
+}
+
+// field gives the value of a field of a PDU as the pdu log prints it.
+func field(line, name string) string {
+	for _, w := range strings.Fields(line) {
+		if v, ok := strings.CutPrefix(w, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func isTimeout(err error) bool {
+	e, ok := err.(net.Error)
+	return ok && e.Timeout()
+}
+
+// An smsc is a listener whose sessions are peers.
+type smsc struct {
+	t testing.TB
+	l *net.TCPListener
+}
+
+func newSMSC(t testing.TB) *smsc {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return &smsc{t, l.(*net.TCPListener)}
+}
+
+func (s *smsc) addr() string { return s.l.Addr().String() }
+
+// down stops listening.
+func (s *smsc) down() { s.l.Close() }
+
+// up listens again at the same place.
+func (s *smsc) up() {
+	s.t.Helper()
+	l, err := net.Listen("tcp", s.addr())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { l.Close() })
+	s.l = l.(*net.TCPListener)
+}
+
+// accept takes the gateway's next connection.
+func (s *smsc) accept() *peer {
+	s.t.Helper()
+	_ = s.l.SetDeadline(time.Now().Add(patience))
+	conn, err := s.l.Accept()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return newPeer(s.t, conn)
+}
+
+// session takes the gateway's next connection and lets it log in.
+func (s *smsc) session() *peer {
+	s.t.Helper()
+	p := s.accept()
+	line, err := p.next()
+	command, _, _ := strings.Cut(line, " ")
+	if err != nil || !strings.HasPrefix(command, "bind_") {
+		s.t.Fatalf("want a bind, got %s %v", line, err)
+	}
+	p.send(fmt.Sprintf("%s_resp seq=%s status=0 system_id=SMSC", command, field(line, "seq")))
+	return p
+}
