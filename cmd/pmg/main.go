@@ -32,6 +32,7 @@ func newRootCommand() *cobra.Command {
 		newSinkCommand(),
 		newLogCommand(),
 		newConfigCommand(),
+		newStatusCommand(),
 		newStagesCommand(),
 		newPDUCommand(),
 	)

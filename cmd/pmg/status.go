@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pmg/admin"
+)
+
+func newStatusCommand() *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show what a running gateway does: connectors, queues, rates, stages",
+		Long: `Asks a running gateway at its admin address, which is --address or the
+configuration's admin.address, and prints tables. Counts are since its start.
+
+"work and waiting" tells how many workers the sessions would need if each had its
+own (mean sessions), and how many if they only worked (busy workers). Duration and
+work are of sessions that are over; the work of a session is the PDUs its peer
+sent times the mean work of all stages per received PDU.
+
+With --watch it asks again and again, until interrupted, and shows rates. With
+--json it prints what /status answers, an object a line.`,
+		Example: `  pmg status
+  pmg status --watch=5s --sessions
+  pmg status --address 127.0.0.1:2780 --json | jq '.connectors[].queued'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("address") {
+				var err error
+				if o.address, err = adminAddress(cmd, o.config); err != nil {
+					return err
+				}
+			}
+			return runStatus(cmd, o)
+		},
+	}
+	configFlag(cmd, &o.config)
+	f := cmd.Flags()
+	f.StringVar(&o.address, "address", "", "admin address of the gateway, as `host:port`")
+	f.DurationVar(&o.watch, "watch", 0, "ask again after this `interval` and show rates")
+	f.Lookup("watch").NoOptDefVal = "2s"
+	f.BoolVar(&o.sessions, "sessions", false, "list the sessions too")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+type statusOptions struct {
+	config, address  string
+	watch            time.Duration
+	sessions, asJSON bool
+}
+
+// adminAddress is the one that the configuration gives.
+func adminAddress(cmd *cobra.Command, file string) (string, error) {
+	c, err := loadConfig(io.Discard, file) // its warnings are for who runs the gateway
+	if err != nil {
+		return "", fmt.Errorf("cannot find admin address: %w; --address names it without a configuration", err)
+	}
+	if c.Admin.Address == "" {
+		return "", fmt.Errorf("cannot ask gateway: %s sets no admin.address, so it does not listen for operators", file)
+	}
+	return c.Admin.Address, nil
+}
+
+func runStatus(cmd *cobra.Command, o statusOptions) error {
+	out := cmd.OutOrStdout()
+	if o.watch <= 0 {
+		s, err := askStatus(cmd.Context(), o)
+		if err != nil {
+			return err
+		}
+		return writeStatus(out, o, nil, s)
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	tick := time.NewTicker(o.watch)
+	defer tick.Stop()
+	var before *admin.Status
+	for {
+		s, err := askStatus(ctx, o)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !o.asJSON {
+			separate(out)
+		}
+		if err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "pmg:", err) // it may come back
+		} else if err := writeStatus(out, o, before, s); err != nil {
+			return err
+		}
+		before = s
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// separate clears a terminal, and leaves an empty line anywhere else.
+func separate(out io.Writer) {
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(out, "\x1b[H\x1b[2J")
+		return
+	}
+	fmt.Fprintln(out)
+}
+
+func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error {
+	if o.asJSON {
+		return json.NewEncoder(out).Encode(s)
+	}
+	_, err := io.WriteString(out, statusText(before, s))
+	return err
+}
+
+// Bounds on what is taken for a gateway's answer.
+const (
+	statusTimeout = 10 * time.Second
+	maxStatus     = 64 << 20
+)
+
+// askStatus gets the status of the gateway.
+func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	host, port, err := net.SplitHostPort(o.address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask gateway: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "localhost" // it listens on every address, so on this one
+	}
+	url := "http://" + net.JoinHostPort(host, port) + "/status"
+	if o.sessions {
+		url += "?sessions=1"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask gateway: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address?", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("cannot ask gateway: %s answers %s", url, answer.Status)
+	}
+	s := new(admin.Status)
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxStatus)).Decode(s); err != nil {
+		return nil, fmt.Errorf("cannot read status from %s: %w", url, err)
+	}
+	return s, nil
+}

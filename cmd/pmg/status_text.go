@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/admin"
+)
+
+// statusText is a gateway's status as tables; with rates since before, when
+// there is one and it is of the same run.
+func statusText(before, s *admin.Status) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pmg %s, %s, up %s, ", s.Version, s.Architecture, span(s.Time.Sub(s.Started).Seconds()))
+	if len(s.NotReady) == 0 {
+		b.WriteString("ready\n")
+	} else {
+		fmt.Fprintf(&b, "not ready: %s\n", strings.Join(s.NotReady, "; "))
+	}
+	fmt.Fprintf(&b, "unrouted messages %d, live jobs %d\n\n", s.Unrouted, s.Jobs)
+	connectorTable(before, s).write(&b)
+	sessionTable(s).write(&b)
+	workTable(s).write(&b)
+	stageTable(s).write(&b)
+	return b.String()
+}
+
+func connectorTable(before, s *admin.Status) *table {
+	t := newTable(3, "connector", "direction", "state", "sessions", "in flight", "queued", "oldest", "answer",
+		"accepted", "refused", "sent", "failed", "expired", "retried", "log lost")
+	rated := before != nil && before.Started.Equal(s.Started) && s.Time.After(before.Time)
+	old := map[string]admin.Connector{}
+	if rated {
+		t.rows[0] = append(t.rows[0], "accepted/s", "sent/s")
+		for _, c := range before.Connectors {
+			old[c.Name] = c
+		}
+	}
+	for _, c := range s.Connectors {
+		row := []string{c.Name, c.Direction, c.State,
+			of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Window*c.SessionsReady), of(c.Queued, c.MaxQueue),
+			span(c.OldestSeconds), span(c.Answers.MeanSeconds),
+			count(c.Accepted), count(c.Refused), count(c.Sent), count(c.Failed), count(c.Expired), count(c.Retried), fmt.Sprint(c.PDULogLost)}
+		if rated {
+			seconds := s.Time.Sub(before.Time).Seconds()
+			row = append(row, rate(c.Accepted-old[c.Name].Accepted, seconds), rate(c.Sent-old[c.Name].Sent, seconds))
+		}
+		t.add(row...)
+	}
+	return t
+}
+
+func sessionTable(s *admin.Status) *table {
+	t := newTable(4, "session", "remote", "account", "bind", "open", "idle")
+	for _, c := range s.Connectors {
+		for _, o := range c.SessionList {
+			t.add(c.Name+"/"+strconv.Itoa(o.Number), o.Remote, dash(o.Account), o.Bind, span(s.Time.Sub(o.Since).Seconds()), span(o.IdleSeconds))
+		}
+	}
+	return t
+}
+
+func workTable(s *admin.Status) *table {
+	t := newTable(1, "work and waiting", "sessions over", "duration min", "mean", "max", "std-dev",
+		"work min", "mean", "max", "std-dev", "mean sessions", "busy workers")
+	for _, c := range s.Connectors {
+		row := append([]string{c.Name, count(c.Duration.Count)}, spread(c.Duration)...)
+		row = append(row, spread(c.Work)...)
+		t.add(append(row, workers(c.MeanSessions), workers(c.BusyWorkers))...)
+	}
+	return t
+}
+
+func stageTable(s *admin.Status) *table {
+	t := newTable(1, "stage", "jobs in", "jobs out", "ring", "batches", "jobs mean", "max",
+		"work min", "mean", "max", "std-dev", "busy workers", "locks", "panics")
+	for _, g := range s.Stages {
+		row := []string{g.Name, count(g.In), count(g.Out), strconv.Itoa(g.Ring), count(g.Batches), fmt.Sprintf("%.1f", g.MeanBatch), count(g.MaxBatch)}
+		row = append(row, spread(g.Work)...)
+		t.add(append(row, workers(g.BusyWorkers), count(g.Locks), count(g.Panics))...)
+	}
+	return t
+}
+
+func count(n int64) string           { return strconv.FormatInt(n, 10) }
+func of(n int64, limit int) string   { return fmt.Sprintf("%d/%d", n, limit) }
+func workers(n float64) string       { return fmt.Sprintf("%.4f", n) }
+func rate(n int64, s float64) string { return fmt.Sprintf("%.1f", float64(n)/s) }
+func spread(s admin.Spread) []string {
+	if s.Count == 0 {
+		return []string{"-", "-", "-", "-"}
+	}
+	return []string{span(s.Min), span(s.Mean), span(s.Max), span(s.StdDev)}
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// span is a duration with three digits, or to the second; "-" for none.
+func span(seconds float64) string {
+	d := time.Duration(seconds * 1e9)
+	if d <= 0 {
+		return "-"
+	}
+	unit := time.Duration(1)
+	for d >= 1000*unit && unit < time.Second {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}
+
+// A table is rows of cells under a head, left-aligned in the first columns and
+// right-aligned in the others.
+type table struct {
+	left int
+	rows [][]string
+}
+
+func newTable(left int, head ...string) *table { return &table{left, [][]string{head}} }
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// write writes the table and an empty line, unless it has nothing but its head.
+func (t *table) write(b *strings.Builder) {
+	if len(t.rows) == 1 {
+		return
+	}
+	widths := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			if i < t.left {
+				fmt.Fprintf(&line, "%-*s  ", widths[i], cell)
+			} else {
+				fmt.Fprintf(&line, "%*s  ", widths[i], cell)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	b.WriteString("\n")
+}
