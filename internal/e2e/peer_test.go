@@ -97,6 +97,15 @@ func (p *peer) write(b []byte) {
 	}
 }
 
+// writeBehind writes what may take until answers to it are read.
+func (p *peer) writeBehind(b []byte) {
+	go func() {
+		if _, err := p.conn.Write(b); err != nil {
+			p.t.Error(err)
+		}
+	}()
+}
+
 // read gives the octets of the next PDU, or why there is none.
 func (p *peer) read() ([]byte, error) {
 	var b [4096]byte
