@@ -28,51 +28,51 @@ var metrics = []metric{
 	{"pmg_build_info", gauge, []string{"version", "architecture", "go"}, "1, with what is running in the labels.",
 		func(s *Status, e emitter) { e.value(1, s.Version, s.Architecture, runtime.Version()) }},
 	{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz tells.",
-		whole(func(s *Status) float64 { return truth(len(s.NotReady) == 0) })},
+		ofGateway(func(s *Status) float64 { return truth(len(s.NotReady) == 0) })},
 	{"pmg_unrouted_total", counter, nil, "Messages that no route led anywhere.",
-		whole(func(s *Status) float64 { return float64(s.Unrouted) })},
+		ofGateway(func(s *Status) float64 { return float64(s.Unrouted) })},
 	{"pmg_jobs_live", gauge, nil, "Jobs in the pipeline, those that stages keep ready for use among them.",
-		whole(func(s *Status) float64 { return float64(s.Jobs) })},
+		ofGateway(func(s *Status) float64 { return float64(s.Jobs) })},
 	{"pmg_lock_acquisitions_total", counter, nil, "Locks taken on the way of messages.",
-		whole(func(s *Status) float64 { return float64(s.Locks) })},
+		ofGateway(func(s *Status) float64 { return float64(s.Locks) })},
 	{"pmg_handle_changes_total", counter, nil, "Changes of the counts that keep sockets open while they are used.",
-		whole(func(s *Status) float64 { return float64(s.HandleChanges) })},
+		ofGateway(func(s *Status) float64 { return float64(s.HandleChanges) })},
 
 	{"pmg_connector_sessions", gauge, perConnector, "Connections that are open.",
-		connectors(func(c *Connector) float64 { return float64(c.Sessions) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Sessions) })},
 	{"pmg_connector_sessions_bound", gauge, perConnector, "Sessions that are logged in.",
-		connectors(func(c *Connector) float64 { return float64(c.SessionsBound) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.SessionsBound) })},
 	{"pmg_connector_sessions_ready", gauge, perConnector, "Sessions that can be given messages.",
-		connectors(func(c *Connector) float64 { return float64(c.SessionsReady) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.SessionsReady) })},
 	{"pmg_connector_instances", gauge, perConnector, "Sessions the connector may have at once.",
-		connectors(func(c *Connector) float64 { return float64(c.Instances) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Instances) })},
 	{"pmg_connector_sessions_opened_total", counter, perConnector, "Sessions begun.",
-		connectors(func(c *Connector) float64 { return float64(c.Opened) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Opened) })},
 	{"pmg_connector_failing", gauge, perConnector, "Connections and logins that failed in a row.",
-		connectors(func(c *Connector) float64 { return float64(c.Failing) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Failing) })},
 	{"pmg_connector_window_used", gauge, perConnector, "Messages sent and not yet answered, over all sessions.",
-		connectors(func(c *Connector) float64 { return float64(c.InFlight) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.InFlight) })},
 	{"pmg_connector_window_size", gauge, perConnector, "Messages that may be unanswered, over the sessions that can be given some.",
-		connectors(func(c *Connector) float64 { return float64(c.Window * c.SessionsReady) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Window * c.SessionsReady) })},
 	{"pmg_connector_queue_messages", gauge, perConnector, "Messages that wait to be sent.",
-		connectors(func(c *Connector) float64 { return float64(c.Queued) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Queued) })},
 	{"pmg_connector_queue_limit", gauge, perConnector, "Messages the queue takes before clients are slowed down.",
-		connectors(func(c *Connector) float64 { return float64(c.MaxQueue) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.MaxQueue) })},
 	{"pmg_connector_queue_oldest_seconds", gauge, perConnector, "Age of the message that leaves next, 0 when none waits.",
-		connectors(func(c *Connector) float64 { return c.OldestSeconds })},
+		ofConnector(func(c *Connector) float64 { return c.OldestSeconds })},
 
 	{"pmg_connector_messages_accepted_total", counter, perConnector, "Messages taken from peers.",
-		connectors(func(c *Connector) float64 { return float64(c.Accepted) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Accepted) })},
 	{"pmg_connector_messages_refused_total", counter, perConnector, "Messages not taken from peers.",
-		connectors(func(c *Connector) float64 { return float64(c.Refused) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Refused) })},
 	{"pmg_connector_messages_sent_total", counter, perConnector, "Messages that a peer accepted.",
-		connectors(func(c *Connector) float64 { return float64(c.Sent) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Sent) })},
 	{"pmg_connector_messages_failed_total", counter, perConnector, "Messages given up.",
-		connectors(func(c *Connector) float64 { return float64(c.Failed) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Failed) })},
 	{"pmg_connector_messages_expired_total", counter, perConnector, "Messages whose validity ran out while they waited.",
-		connectors(func(c *Connector) float64 { return float64(c.Expired) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Expired) })},
 	{"pmg_connector_messages_retried_total", counter, perConnector, "Times a message was put back into the queue.",
-		connectors(func(c *Connector) float64 { return float64(c.Retried) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Retried) })},
 	{"pmg_connector_pdus_total", counter, []string{"connector", "direction", "command", "status"}, "PDUs received and sent, by the names the protocol gives command and status; a status without a name is other.",
 		func(s *Status, e emitter) {
 			for _, c := range s.Connectors {
@@ -82,7 +82,7 @@ var metrics = []metric{
 			}
 		}},
 	{"pmg_connector_answers_unmatched_total", counter, perConnector, "Answers that no request waited for.",
-		connectors(func(c *Connector) float64 { return float64(c.Unmatched) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.Unmatched) })},
 	{"pmg_connector_answer_seconds", histogram, perConnector, "Time from a message's leaving to its answer.",
 		func(s *Status, e emitter) {
 			for _, c := range s.Connectors {
@@ -90,35 +90,35 @@ var metrics = []metric{
 			}
 		}},
 	{"pmg_connector_pdu_log_lines_total", counter, perConnector, "Lines written to the pdu log.",
-		connectors(func(c *Connector) float64 { return float64(c.PDULogLines) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.PDULogLines) })},
 	{"pmg_connector_pdu_log_lost_total", counter, perConnector, "Lines of the pdu log that could not be written.",
-		connectors(func(c *Connector) float64 { return float64(c.PDULogLost) })},
+		ofConnector(func(c *Connector) float64 { return float64(c.PDULogLost) })},
 
 	{"pmg_connector_session_duration_seconds", gauge, []string{"connector", "stat"}, "How long the sessions lasted that are over: min, mean, max, std_dev.",
-		connectorSpread(func(c *Connector) Spread { return c.Duration })},
+		ofSessions(func(c *Connector) Spread { return c.Duration })},
 	{"pmg_connector_session_work_seconds", gauge, []string{"connector", "stat"}, "How much work the sessions made that are over: min, mean, max, std_dev.",
-		connectorSpread(func(c *Connector) Spread { return c.Work })},
+		ofSessions(func(c *Connector) Spread { return c.Work })},
 	{"pmg_connector_mean_sessions", gauge, perConnector, "Mean number of sessions since the start: the workers needed if each had its own.",
-		connectors(func(c *Connector) float64 { return c.MeanSessions })},
+		ofConnector(func(c *Connector) float64 { return c.MeanSessions })},
 	{"pmg_connector_busy_workers", gauge, perConnector, "Mean number of busy workers since the start: the work of all sessions by time.",
-		connectors(func(c *Connector) float64 { return c.BusyWorkers })},
+		ofConnector(func(c *Connector) float64 { return c.BusyWorkers })},
 
 	{"pmg_stage_jobs_in_total", counter, perStage, "Jobs the stage took.",
-		stages(func(s *Stage) float64 { return float64(s.In) })},
+		ofStage(func(s *Stage) float64 { return float64(s.In) })},
 	{"pmg_stage_jobs_out_total", counter, perStage, "Jobs the stage handed on.",
-		stages(func(s *Stage) float64 { return float64(s.Out) })},
+		ofStage(func(s *Stage) float64 { return float64(s.Out) })},
 	{"pmg_stage_batches_total", counter, perStage, "Batches the stage worked on.",
-		stages(func(s *Stage) float64 { return float64(s.Batches) })},
+		ofStage(func(s *Stage) float64 { return float64(s.Batches) })},
 	{"pmg_stage_batch_jobs_mean", gauge, perStage, "Mean number of jobs in a batch since the start.",
-		stages(func(s *Stage) float64 { return s.MeanBatch })},
+		ofStage(func(s *Stage) float64 { return s.MeanBatch })},
 	{"pmg_stage_batch_jobs_max", gauge, perStage, "Most jobs there were in a batch.",
-		stages(func(s *Stage) float64 { return float64(s.MaxBatch) })},
+		ofStage(func(s *Stage) float64 { return float64(s.MaxBatch) })},
 	{"pmg_stage_ring_jobs", gauge, perStage, "Jobs that wait before the stage.",
-		stages(func(s *Stage) float64 { return float64(s.Ring) })},
+		ofStage(func(s *Stage) float64 { return float64(s.Ring) })},
 	{"pmg_stage_busy_seconds_total", counter, perStage, "Time the stage was at work.",
-		stages(func(s *Stage) float64 { return s.BusySeconds })},
+		ofStage(func(s *Stage) float64 { return s.BusySeconds })},
 	{"pmg_stage_busy_workers", gauge, perStage, "Mean number of workers on the stage since the start, at most 1.",
-		stages(func(s *Stage) float64 { return s.BusyWorkers })},
+		ofStage(func(s *Stage) float64 { return s.BusyWorkers })},
 	{"pmg_stage_batch_work_seconds", gauge, []string{"stage", "stat"}, "Time at work on a batch: min, mean, max, std_dev.",
 		func(s *Status, e emitter) {
 			for i := range s.Stages {
@@ -126,9 +126,9 @@ var metrics = []metric{
 			}
 		}},
 	{"pmg_stage_panics_total", counter, perStage, "Faults in the stage; each ended a session.",
-		stages(func(s *Stage) float64 { return float64(s.Panics) })},
+		ofStage(func(s *Stage) float64 { return float64(s.Panics) })},
 	{"pmg_stage_lock_acquisitions_total", counter, perStage, "Times the lock of the stage's ring was taken.",
-		stages(func(s *Stage) float64 { return float64(s.Locks) })},
+		ofStage(func(s *Stage) float64 { return float64(s.Locks) })},
 }
 
 var (
@@ -143,11 +143,11 @@ func truth(b bool) float64 {
 	return 0
 }
 
-func whole(value func(*Status) float64) func(*Status, emitter) {
+func ofGateway(value func(*Status) float64) func(*Status, emitter) {
 	return func(s *Status, e emitter) { e.value(value(s)) }
 }
 
-func connectors(value func(*Connector) float64) func(*Status, emitter) {
+func ofConnector(value func(*Connector) float64) func(*Status, emitter) {
 	return func(s *Status, e emitter) {
 		for i := range s.Connectors {
 			e.value(value(&s.Connectors[i]), s.Connectors[i].Name)
@@ -155,7 +155,7 @@ func connectors(value func(*Connector) float64) func(*Status, emitter) {
 	}
 }
 
-func connectorSpread(spread func(*Connector) Spread) func(*Status, emitter) {
+func ofSessions(spread func(*Connector) Spread) func(*Status, emitter) {
 	return func(s *Status, e emitter) {
 		for i := range s.Connectors {
 			e.spread(spread(&s.Connectors[i]), s.Connectors[i].Name)
@@ -163,7 +163,7 @@ func connectorSpread(spread func(*Connector) Spread) func(*Status, emitter) {
 	}
 }
 
-func stages(value func(*Stage) float64) func(*Status, emitter) {
+func ofStage(value func(*Stage) float64) func(*Status, emitter) {
 	return func(s *Status, e emitter) {
 		for i := range s.Stages {
 			e.value(value(&s.Stages[i]), s.Stages[i].Name)

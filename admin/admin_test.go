@@ -1,0 +1,330 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/gateway"
+	"pmg/loadtest"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/stages"
+)
+
+const (
+	accountPassword = "hush4you"
+	centrePassword  = "centre42"
+)
+
+const clientsOnly = `
+pdulog: {dir: %q}
+accounts:
+  - {system_id: load, password: ` + accountPassword + `}
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0", instances: 100, window: 100}
+`
+
+const wholeConfig = clientsOnly + `
+  - {name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: ` + centrePassword + `, reconnect_delay: 10ms}
+routes:
+  - {to: operator}
+`
+
+func parse(t *testing.T, yaml string, args ...any) *config.Config {
+	t.Helper()
+	c, _, err := config.Parse(fmt.Appendf(nil, yaml, args...), config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// running is a gateway with its admin listener.
+type running struct {
+	t       *testing.T
+	gateway *gateway.Gateway
+	engine  gateway.Engine
+	admin   *Server
+	url     string
+}
+
+func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
+	t.Helper()
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
+		return smpp.New(smpp.Options{}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := stages.Start(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start("127.0.0.1:0", withPprof, g, e, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, err := range []error{s.Close(), e.Close(), g.Close()} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return &running{t, g, e, s, "http://" + s.Addr()}
+}
+
+func (r *running) get(path string) (code int, body string) {
+	r.t.Helper()
+	answer, err := http.Get(r.url + path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return answer.StatusCode, string(b)
+}
+
+func (r *running) status() *Status {
+	r.t.Helper()
+	_, body := r.get("/status?sessions=1")
+	s := new(Status)
+	if err := json.Unmarshal([]byte(body), s); err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// await asks until the answer is as wanted.
+func (r *running) await(path string, wantCode int, wantBody string) {
+	r.t.Helper()
+	code, body := 0, ""
+	for range 1000 {
+		if code, body = r.get(path); code == wantCode && body == wantBody {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	r.t.Fatalf("%s: got %d %q, want %d %q", path, code, body, wantCode, wantBody)
+}
+
+func startSink(t *testing.T) *loadtest.Sink {
+	t.Helper()
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: centrePassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sink.Close() })
+	return sink
+}
+
+// load sends 300 messages over 3 connections.
+func (r *running) load() {
+	r.t.Helper()
+	o := loadtest.DefaultLoadOptions()
+	o.To = r.engine.Addresses(r.gateway.Connector("clients"))[0].String()
+	o.Connections, o.Messages, o.Password, o.Timeout = 3, 300, accountPassword, 30*time.Second
+	l, err := loadtest.Load(context.Background(), o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if p := l.Problems(); p != nil {
+		r.t.Fatal(p)
+	}
+	for range 1000 { // the sessions' ends and the SMSC's answers are on their way
+		s := r.status()
+		if c := s.Connectors[0]; c.Duration.Count == 3 && s.Connectors[1].Sent == 300 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	r.t.Fatal("sessions do not end")
+}
+
+func TestScrape(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t)
+	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	r.load()
+	_, text := r.get("/metrics")
+	for _, want := range []string{
+		`pmg_connector_messages_accepted_total{connector="clients"} 300`,
+		`pmg_connector_messages_sent_total{connector="operator"} 300`,
+		`pmg_connector_pdus_total{command="submit_sm",connector="clients",direction="received",status="ESME_ROK"} 300`,
+		`pmg_connector_pdus_total{command="submit_sm_resp",connector="operator",direction="received",status="ESME_ROK"} 300`,
+		`pmg_connector_answer_seconds_count{connector="operator"} 300`,
+		`pmg_connector_sessions_ready{connector="operator"} 2`,
+		`pmg_connector_window_size{connector="operator"} 20`,
+		`pmg_connector_sessions_opened_total{connector="clients"} 3`,
+		`pmg_stage_panics_total{stage="pdu builder"} 0`,
+		`pmg_ready 1`,
+		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+	for _, m := range metrics {
+		if !strings.Contains(text, "# TYPE "+m.name+" "+m.kind+"\n") {
+			t.Errorf("metrics lack a %s %s", m.kind, m.name)
+		}
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t)
+	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	r.load()
+	s := r.status()
+	clients, operator := s.Connectors[0], s.Connectors[1]
+	if clients.State != "listening" || operator.State != "up" || len(s.Stages) != len(stages.Table()) {
+		t.Errorf("states %s and %s, %d stages", clients.State, operator.State, len(s.Stages))
+	}
+	if l := operator.SessionList; len(l) != 2 || l[0].Account != "pmg" || l[0].Bind != "transceiver" || l[0].Remote != sink.Addr() {
+		t.Errorf("sessions: %+v", l)
+	}
+	w := clients.Work
+	const ns = 1e-9 // minimum and maximum are whole ones
+	if w.Count != 3 || w.Min <= 0 || w.Min > w.Mean+ns || w.Mean > w.Max+ns {
+		t.Errorf("work of sessions is not a distribution: %+v", w)
+	}
+	if clients.BusyWorkers <= 0 || operator.BusyWorkers <= 0 || clients.MeanSessions <= 0 {
+		t.Errorf("workers: clients %g of %g, operator %g", clients.BusyWorkers, clients.MeanSessions, operator.BusyWorkers)
+	}
+}
+
+func TestNoSecrets(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t)
+	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), true)
+	r.await("/readyz", 200, "ok\n")
+	for _, path := range []string{"/metrics", "/status?sessions=1", "/readyz", "/healthz", "/debug/pprof/", "/debug/pprof/cmdline"} {
+		if _, body := r.get(path); strings.Contains(body, accountPassword) || strings.Contains(body, centrePassword) {
+			t.Errorf("%s shows a password", path)
+		}
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t)
+	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.await("/readyz", 503, "connector operator has no session\n")
+	r.await("/healthz", 200, "ok\n")
+	r.gateway.Drain()
+	r.await("/readyz", 503, "stopping\n")
+}
+
+// A connector that was removed and came back has one row, not two of the same name.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	dir, sink := t.TempDir(), startSink(t)
+	r := start(t, parse(t, wholeConfig, dir, sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	reload := func(cfg *config.Config) {
+		changed, err := r.gateway.Reload(cfg, r.engine.Listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changed.Added {
+			r.engine.Attach(c)
+		}
+		for _, c := range changed.Removed {
+			r.engine.Detach(c)
+		}
+	}
+	reload(parse(t, clientsOnly, dir))
+	r.await("/readyz", 200, "ok\n")
+	reload(parse(t, wholeConfig, dir, sink.Addr()))
+	r.await("/readyz", 200, "ok\n")
+	var names []string
+	for _, c := range r.status().Connectors {
+		names = append(names, c.Name+" "+c.State)
+	}
+	if want := []string{"clients listening", "operator up"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	if code, body := r.get("/metrics"); code != 200 {
+		t.Errorf("metrics: %d %s", code, body)
+	}
+}
+
+func TestPprofOnlyWhenAskedFor(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[bool]int{false: 404, true: 200} {
+		r := start(t, parse(t, clientsOnly, t.TempDir()), asked)
+		if code, _ := r.get("/debug/pprof/"); code != want {
+			t.Errorf("asked %t: got %d, want %d", asked, code, want)
+		}
+	}
+}
+
+// More connections than the limit are cut off, and go on to be once others end.
+func TestConnectionLimit(t *testing.T) {
+	t.Parallel()
+	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
+	var open []net.Conn
+	for range maxConnections + 1 {
+		c, err := net.Dial("tcp", r.admin.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		open = append(open, c)
+	}
+	last := open[maxConnections]
+	_ = last.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := last.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Errorf("one connection too many: got %v, want it closed", err)
+	}
+	for _, c := range open {
+		_ = c.Close()
+	}
+	for r.admin.open.Load() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	r.await("/healthz", 200, "ok\n")
+}
+
+func isTimeout(err error) bool {
+	n, ok := err.(net.Error)
+	return ok && n.Timeout()
+}
+
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
+	_, err := Start(r.admin.Addr(), false, r.gateway, r.engine, "test")
+	if err == nil || !strings.HasPrefix(err.Error(), "cannot listen for admin: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,64 @@
+package admin
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/metrics.md")
+
+const metricsPage = "../docs/metrics.md"
+
+func TestMetricsPageIsFresh(t *testing.T) {
+	want := markdown()
+	if *update {
+		if err := os.WriteFile(metricsPage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(metricsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/metrics.md is not what the table gives: go test ./admin -run MetricsPage -update")
+	}
+}
+
+// markdown is the page docs/metrics.md.
+func markdown() string {
+	var b strings.Builder
+	b.WriteString(`# Metrics
+
+What the gateway shows at ` + "`/metrics`" + ` of its admin address, besides the usual
+` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is made of the table in
+admin/metrics.go; what working time and busy workers mean stands in admin/doc.go.
+
+| metric | type | labels | meaning |
+|---|---|---|---|
+`)
+	for _, m := range metrics {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, m.kind, strings.Join(m.labels, ", "), m.help)
+	}
+	return b.String()
+}
+
+func TestMetricsTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range metrics {
+		switch {
+		case seen[m.name]:
+			t.Errorf("%s stands twice", m.name)
+		case !strings.HasPrefix(m.name, "pmg_"):
+			t.Errorf("%s does not begin with pmg_", m.name)
+		case (m.kind == counter) != strings.HasSuffix(m.name, "_total"):
+			t.Errorf("%s: a counter, and nothing else, ends in _total", m.name)
+		case !strings.HasSuffix(m.help, "."):
+			t.Errorf("%s: %q is no sentence", m.name, m.help)
+		}
+		seen[m.name] = true
+	}
+}

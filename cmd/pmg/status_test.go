@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/admin"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// twoStatuses are a gateway's at two times, ten seconds apart.
+func twoStatuses() (before, s *admin.Status) {
+	spread := admin.Spread{Count: 5453, Min: 0.005, Mean: 11.726, Max: 3617.055, StdDev: 119.385}
+	work := admin.Spread{Count: 5453, Min: 0.005, Mean: 0.043, Max: 2.402, StdDev: 0.087}
+	started := time.Date(2026, 11, 20, 10, 13, 47, 0, time.UTC)
+	s = &admin.Status{
+		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
+		NotReady: []string{"connector backup has no session"}, Unrouted: 3, Jobs: 160,
+		Connectors: []admin.Connector{
+			{Name: "clients", Direction: "in", State: "listening", Instances: 1000, Sessions: 64, SessionsReady: 60, Window: 100,
+				MaxQueue: 50000, Accepted: 1000000, Refused: 12, Duration: spread, Work: work, MeanSessions: 2.9603, BusyWorkers: 0.0109,
+				SessionList: []admin.Session{
+					{Number: 1, Remote: "192.0.2.7:40112", Account: "load", Bind: "transceiver", Since: started.Add(time.Hour), IdleSeconds: 0.0021},
+					{Number: 2, Remote: "192.0.2.8:40113", Bind: "none", Since: started.Add(6*time.Hour - 1500*time.Millisecond), IdleSeconds: 1.5},
+				}},
+			{Name: "operator", Direction: "out", State: "up", Instances: 4, Sessions: 4, SessionsReady: 4, Window: 10,
+				InFlight: 38, Queued: 1200, MaxQueue: 50000, OldestSeconds: 3.25, Sent: 998750, Failed: 9, Expired: 1, Retried: 17,
+				Answers: admin.Answers{Count: 998776, MeanSeconds: 0.0123}, PDULogLost: 4},
+			{Name: "backup", Direction: "out", State: "failing", Failing: 8, Instances: 1, Window: 10, MaxQueue: 50000},
+		},
+		Stages: []admin.Stage{
+			{Name: "reader", In: 128, Out: 402000, Batches: 300000, MeanBatch: 0.1, MaxBatch: 64, Locks: 300128,
+				Work: admin.Spread{Count: 300000, Min: 4.2e-7, Mean: 1.8e-5, Max: 0.0041, StdDev: 2.2e-5}, BusyWorkers: 0.00025},
+			{Name: "pdu builder", In: 2000000, Out: 900000, Batches: 250000, MeanBatch: 8, MaxBatch: 640, Ring: 12, Panics: 1, Locks: 500000,
+				Work: admin.Spread{Count: 250000, Min: 3.1e-7, Mean: 2.4e-6, Max: 0.0012, StdDev: 1.1e-5}, BusyWorkers: 0.000028},
+		},
+	}
+	then := *s
+	then.Time = s.Time.Add(-10 * time.Second)
+	then.Connectors = []admin.Connector{{Name: "clients", Accepted: 876550}, {Name: "operator", Sent: 998250}}
+	return &then, s
+}
+
+func TestStatusText(t *testing.T) {
+	before, s := twoStatuses()
+	got := statusText(nil, s) + "\n--- ten seconds later ---\n\n" + statusText(before, s)
+	golden := filepath.Join("testdata", "status.txt")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("differs from %s:\n%s", golden, got)
+	}
+}
+
+func TestStatusTextOfAnotherRunHasNoRates(t *testing.T) {
+	before, s := twoStatuses()
+	before.Started = before.Started.Add(-time.Hour)
+	if text := statusText(before, s); strings.Contains(text, "sent/s") {
+		t.Errorf("rates over a restart:\n%s", text)
+	}
+}
+
+func TestStatusCommand(t *testing.T) {
+	_, fixed := twoStatuses()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/status" {
+			http.NotFound(w, r)
+			return
+		}
+		s := *fixed
+		if r.FormValue("sessions") == "" {
+			s.Connectors = append([]admin.Connector(nil), s.Connectors...)
+			s.Connectors[0].SessionList = nil
+		}
+		_ = json.NewEncoder(w).Encode(s)
+	}))
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	for _, c := range []struct {
+		args       []string
+		has, lacks string
+	}{
+		{nil, "operator   out        up ", "192.0.2.7"},
+		{[]string{"--sessions"}, "clients/1  192.0.2.7:40112  load ", "sent/s"},
+		{[]string{"--json"}, `"sent":998750`, "192.0.2.7"},
+	} {
+		out, err := runForTest(t, newStatusCommand(), os.Stderr, append(c.args, "--address", address)...)
+		if err != nil || !strings.Contains(out, c.has) || strings.Contains(out, c.lacks) {
+			t.Errorf("%q: error %v, output\n%s", c.args, err, out)
+		}
+	}
+	file := writeConfig(t, "admin: {address: "+`"`+address+`"`+"}\n")
+	if out, err := runForTest(t, newStatusCommand(), os.Stderr, "-c", file); err != nil || !strings.Contains(out, "operator") {
+		t.Errorf("by configuration: error %v, output\n%s", err, out)
+	}
+}
+
+func TestStatusCommandWatches(t *testing.T) {
+	before, s := twoStatuses()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var asked int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		switch asked++; asked {
+		case 1:
+			_ = json.NewEncoder(w).Encode(before)
+		case 2:
+			_ = json.NewEncoder(w).Encode(s)
+		case 3:
+			w.WriteHeader(http.StatusServiceUnavailable) // it is watched on
+		default:
+			cancel()
+		}
+	}))
+	defer server.Close()
+	var out, problems bytes.Buffer
+	cmd := newStatusCommand()
+	cmd.SetContext(ctx)
+	cmd.SetOut(&out)
+	cmd.SetErr(&problems)
+	cmd.SetArgs([]string{"--address", server.Listener.Addr().String(), "--watch=1ms"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "12345.0") {
+		t.Errorf("no rates:\n%s", out.String())
+	}
+	if !strings.Contains(problems.String(), "answers 503") {
+		t.Errorf("problems: %q", problems.String())
+	}
+}
+
+func TestStatusCommandSaysWhatIsWrong(t *testing.T) {
+	silent := httptest.NewServer(nil)
+	address := silent.Listener.Addr().String()
+	silent.Close()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--address", address}, "is it running, with this admin.address?"},
+		{[]string{"--address", "2780"}, "missing port in address"},
+		{[]string{"-c", writeConfig(t, "log: {level: info}\n")}, "sets no admin.address"},
+		{[]string{"-c", filepath.Join(t.TempDir(), "none.yaml")}, "--address names it without a configuration"},
+	} {
+		_, err := runForTest(t, newStatusCommand(), os.Stderr, c.args...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}
+
+func writeConfig(t *testing.T, yaml string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pmg.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
