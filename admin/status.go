@@ -144,19 +144,25 @@ func (v *view) connectors() (shown []*connector.Connector) {
 	all := v.gateway.Connectors()
 	for i, c := range all {
 		again := slices.ContainsFunc(all[i+1:], func(later *connector.Connector) bool { return later.Name == c.Name })
-		open, _ := sessions(c)
-		if !again && (!c.Removed.Load() || open > 0 || c.Queued.Load() > 0) {
-			shown = append(shown, c)
+		if again || c.Removed.Load() && over(c) {
+			continue
 		}
+		shown = append(shown, c)
 	}
 	return shown
 }
 
+// over tells whether a removed connector is done with.
+func over(c *connector.Connector) bool {
+	open, _ := sessions(c)
+	return open == 0 && c.Queued.Load() == 0
+}
+
 // sessions counts a connector's sockets and those of them that are logged in.
 func sessions(c *connector.Connector) (open, bound int) {
-	c.Handles(func(h *connector.Handle) {
+	c.Links(func(l *connector.Link) {
 		open++
-		if h.Session.Bound() != 0 {
+		if l.Session.Bound() != 0 {
 			bound++
 		}
 	})
@@ -240,7 +246,7 @@ func (v *view) connector(c *connector.Connector, now time.Time, perPDU float64) 
 	duration, pdus := s.Sessions()
 	row.Duration, row.Work = newSpread(duration), newSpread(pdus.Scale(perPDU))
 	stayed := duration.Sum
-	c.Handles(func(h *connector.Handle) { stayed += float64(max(0, now.UnixNano()-h.Opened)) })
+	c.Links(func(l *connector.Link) { stayed += float64(max(0, now.UnixNano()-l.Opened)) })
 	uptime := float64(max(1, now.Sub(v.started)))
 	row.MeanSessions = stayed / uptime
 	row.BusyWorkers = float64(received(c)) * perPDU / uptime
@@ -310,17 +316,17 @@ func newAnswers(h *connector.Histogram) Answers {
 }
 
 func sessionList(c *connector.Connector, now time.Time) (list []Session) {
-	c.Handles(func(h *connector.Handle) {
+	c.Links(func(l *connector.Link) {
 		s := Session{
-			Number: h.Instance.Number, Remote: h.Remote.String(), Since: time.Unix(0, h.Opened),
-			Bind: h.Session.Bound().String(), IdleSeconds: max(0, seconds(now.UnixNano()-h.Heard.Load())),
+			Number: l.Instance.Number, Remote: l.Remote.String(), Since: time.Unix(0, l.Opened),
+			Bind: l.Session.Bound().String(), IdleSeconds: max(0, seconds(now.UnixNano()-l.Heard.Load())),
 		}
 		switch {
-		case h.Session.Bound() == 0:
+		case l.Session.Bound() == 0:
 		case !c.Config().Listens():
 			s.Account = c.Config().SystemID
-		case h.Account != nil: // set before Bound told of it
-			s.Account = h.Account.SystemID
+		case l.Account != nil: // set before Bound told of it
+			s.Account = l.Account.SystemID
 		}
 		list = append(list, s)
 	})
