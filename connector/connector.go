@@ -3,7 +3,6 @@ package connector
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"pmg/config"
 	"pmg/pdulog"
@@ -94,19 +93,18 @@ func (c *Connector) Up() bool {
 type Instance struct {
 	Connector *Connector
 	Number    int // from 1
-	handle    atomic.Pointer[Handle]
+	link      atomic.Pointer[Link]
 
 	// These belong to the connecter.
-	Failures int           // connections or logins that failed in a row
-	Address  int           // which of the connector's addresses comes next
-	Backoff  time.Duration // pause before the next attempt
+	Failures int // connections or logins that failed in a row
+	Address  int // which of the connector's addresses comes next
 }
 
-// Handle is the instance's socket; nil while it is not connected.
-func (i *Instance) Handle() *Handle { return i.handle.Load() }
+// Link is the instance's session; nil while it is not connected.
+func (i *Instance) Link() *Link { return i.link.Load() }
 
-// SetHandle notes that the instance is connected, or, with nil, that it is not.
-func (i *Instance) SetHandle(h *Handle) { i.handle.Store(h) }
+// SetLink notes that the instance is connected, or, with nil, that it is not.
+func (i *Instance) SetLink(l *Link) { i.link.Store(l) }
 
 // instances is the pool of instances that have no socket.
 type instances struct {
@@ -142,15 +140,15 @@ func (c *Connector) Return(i *Instance) {
 	p.free = append(p.free, i)
 }
 
-// Handles calls f for every connected instance.
-func (c *Connector) Handles(f func(*Handle)) {
+// Links calls f for the session of every connected instance.
+func (c *Connector) Links(f func(*Link)) {
 	p := &c.instances
 	p.mu.Lock()
 	all := p.all // instances are only ever added
 	p.mu.Unlock()
 	for _, i := range all {
-		if h := i.Handle(); h != nil {
-			f(h)
+		if l := i.Link(); l != nil {
+			f(l)
 		}
 	}
 }

@@ -13,6 +13,6 @@
 //
 // # Start reading
 //
-// connector.go, then handle.go (who may close a socket), slots.go (windows),
-// inflight.go, queue.go.
+// connector.go, then link.go (a session), handle.go (who may close the pipeline's
+// sockets), slots.go (windows), inflight.go, queue.go.
 package connector

@@ -1,14 +1,10 @@
 package connector
 
 import (
-	"fmt"
 	"net/netip"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
-
-	"pmg/account"
-	"pmg/protocols"
 )
 
 // A Handle is the socket of a connected instance. Whoever holds a job that may
@@ -17,48 +13,33 @@ import (
 // exactly when the count reaches 0, so a late write cannot reach the next client
 // that was given the same number.
 type Handle struct {
-	Connector *Connector
-	Instance  *Instance
-	FD        int
-	Remote    netip.AddrPort
-	Opened    int64 // Unix nanoseconds
-	Session   protocols.Session
-	Inflight  Inflight
+	Link
+	FD int
 
-	refs    atomic.Int32
-	closing atomic.Bool  // somebody has asked the reader to end the session
-	Heard   atomic.Int64 // when the peer last sent something
-	Partial atomic.Int64 // when the PDU began that has not come whole; 0: none
-	Paused  atomic.Bool  // the reader has stopped reading; whoever brings the count down tells it
+	refs   atomic.Int32
+	Paused atomic.Bool // the reader has stopped reading; whoever brings the count down tells it
 
-	// Each of these belongs to the stage named.
-	Rest       []byte           // parser: the beginning of a PDU
-	Lost       bool             // parser: framing is lost, nothing more is parsed
-	Over       bool             // builder: the session is over
-	Ended      bool             // builder: our last PDU is on its way; requests are not answered any more
-	Account    *account.Account // builder: who has logged in; set before Session.Bound tells of it and never after
-	Waiting    bool             // builder: the outcome of a login is not known yet
-	Bound      bool             // builder: logged in
-	PDUs       int64            // builder: PDUs of the peer, in place of a clock for the work this session made
-	Gather     any              // pdu builder: the job that gathers this batch's bytes
-	Unsent     []byte           // writer: what the socket did not take yet
-	Blocked    int64            // writer: since when; 0: not
-	CutOff     bool             // writer: nothing more is written
-	Last       bool             // writer: end the session when everything is written
-	LastReason string           // writer: why
-	Watched    bool             // reader: in its poller
-	slots      []*Slot          // dispatcher
-	unused     int              // dispatcher: slots of the window that were not made yet
-	dropped    bool             // dispatcher: the session is over
-	reason     atomic.Pointer[string]
+	// Each of these belongs to the stage named; the builder runs the session, the
+	// dispatcher owns the slots.
+	Rest       []byte // parser: the beginning of a PDU
+	Lost       bool   // parser: framing is lost, nothing more is parsed
+	Over       bool   // builder: the session is over
+	Ended      bool   // builder: our last PDU is on its way; requests are not answered any more
+	Waiting    bool   // builder: the outcome of a login is not known yet
+	Gather     any    // pdu builder: the job that gathers this batch's bytes
+	Unsent     []byte // writer: what the socket did not take yet
+	Blocked    int64  // writer: since when; 0: not
+	CutOff     bool   // writer: nothing more is written
+	Last       bool   // writer: end the session when everything is written
+	LastReason string // writer: why
+	Watched    bool   // reader: in its poller
 }
 
 // NewHandle begins the session of an instance. The caller gets the reader's reference.
 func NewHandle(i *Instance, fd int, remote netip.AddrPort, now int64) *Handle {
-	h := &Handle{Connector: i.Connector, Instance: i, FD: fd, Remote: remote, Opened: now}
+	h := &Handle{FD: fd}
 	h.refs.Store(1)
-	h.Heard.Store(now)
-	h.Session = i.Connector.NewSession()
+	h.Open(i, remote, now, h)
 	return h
 }
 
@@ -98,27 +79,3 @@ func (h *Handle) drain() {
 		}
 	}
 }
-
-// BeginClosing tells whether the caller is the first who wants the session to
-// end, and keeps its reason.
-func (h *Handle) BeginClosing(reason string) bool {
-	if !h.closing.CompareAndSwap(false, true) {
-		return false
-	}
-	h.reason.Store(&reason)
-	return true
-}
-
-// Closing tells whether the session has been asked to end.
-func (h *Handle) Closing() bool { return h.closing.Load() }
-
-// Reason tells why the session ended.
-func (h *Handle) Reason() string {
-	if r := h.reason.Load(); r != nil {
-		return *r
-	}
-	return ""
-}
-
-// String names the session as logs do: connector/instance.
-func (h *Handle) String() string { return fmt.Sprintf("%s/%d", h.Connector.Name, h.Instance.Number) }

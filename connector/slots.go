@@ -7,7 +7,7 @@ import "pmg/sms"
 // way the slot holds its message.
 type Slot struct {
 	Instance *Instance
-	Handle   *Handle // nil while the instance is not connected
+	Link     *Link // nil while the instance is not connected
 	Message  *sms.Message
 	Sequence uint32
 	Sent     int64 // Unix nanoseconds
@@ -46,16 +46,16 @@ func (s *Slots) Park(i *Instance) {
 
 // Open puts a session that has just logged in to the front. Its window's slots
 // are made as they are first needed: an idle session costs one.
-func (s *Slots) Open(h *Handle, window int) {
-	h.unused = window
-	s.grow(h)
+func (s *Slots) Open(l *Link, window int) {
+	l.unused = window
+	s.grow(l)
 }
 
-func (s *Slots) grow(h *Handle) {
+func (s *Slots) grow(l *Link) {
 	s.lazyInit()
-	h.unused--
-	slot := &Slot{Instance: h.Instance, Handle: h}
-	h.slots = append(h.slots, slot)
+	l.unused--
+	slot := &Slot{Instance: l.Instance, Link: l}
+	l.slots = append(l.slots, slot)
 	link(slot, s.root.next)
 }
 
@@ -74,8 +74,8 @@ func (s *Slots) Take() *Slot {
 		return nil
 	}
 	unlink(slot)
-	if h := slot.Handle; h != nil && h.unused > 0 {
-		s.grow(h)
+	if l := slot.Link; l != nil && l.unused > 0 {
+		s.grow(l)
 	}
 	return slot
 }
@@ -84,7 +84,7 @@ func (s *Slots) Take() *Slot {
 // answered. The slot of a session that is over is forgotten.
 func (s *Slots) Put(slot *Slot) {
 	slot.Message = nil
-	if slot.Handle.dropped {
+	if slot.Link.dropped {
 		return
 	}
 	link(slot, s.root.next)
@@ -92,14 +92,14 @@ func (s *Slots) Put(slot *Slot) {
 
 // Drop takes out every slot of a session that is over. Those under way are
 // forgotten when they are put back. It tells whether the session had been given any.
-func (s *Slots) Drop(h *Handle) bool {
-	had := h.slots != nil
-	h.dropped, h.unused = true, 0
-	for _, slot := range h.slots {
+func (s *Slots) Drop(l *Link) bool {
+	had := l.slots != nil
+	l.dropped, l.unused = true, 0
+	for _, slot := range l.slots {
 		if slot.next != nil {
 			unlink(slot)
 		}
 	}
-	h.slots = nil
+	l.slots = nil
 	return had
 }

@@ -160,7 +160,7 @@ func (g *Gateway) Deliverable() (n int64) {
 // Sessions counts the sockets that are open.
 func (g *Gateway) Sessions() (n int) {
 	for _, c := range g.Connectors() {
-		c.Handles(func(*connector.Handle) { n++ })
+		c.Links(func(*connector.Link) { n++ })
 	}
 	return n
 }

@@ -207,7 +207,7 @@ func (b *builder) logOver(h *connector.Handle) {
 func (b *builder) logout(out *flow.Out[Job], j *Job) {
 	for _, c := range b.Gateway.Connectors() {
 		if j.Connector == nil || j.Connector == c {
-			c.Handles(func(h *connector.Handle) { b.unbind(out, h) })
+			c.Links(func(l *connector.Link) { b.unbind(out, handle(l)) })
 		}
 	}
 	discard(out, j)

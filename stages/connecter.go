@@ -213,7 +213,7 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	login.retain(h)
 	out.CountRef()
 	out.To(toPDULogger, login)
-	i.SetHandle(h) // from here on the builder looks after its timers
+	i.SetLink(&h.Link) // from here on the builder looks after its timers
 
 	opened := out.Get()
 	opened.Kind, opened.Handle = Opened, h

@@ -106,7 +106,7 @@ func (d *dispatcher) bound(j *Job) {
 		p.Stats.Failing.Store(0)
 	}
 	if j.Code == sms.OK {
-		p.slots.Open(h, p.Config().Window)
+		p.slots.Open(&h.Link, p.Config().Window)
 		p.SetOnline(1)
 	}
 }
@@ -114,7 +114,7 @@ func (d *dispatcher) bound(j *Job) {
 // over takes a session's slots away before the encoder collects what is under way.
 func (d *dispatcher) over(out *flow.Out[Job], j *Job) {
 	p := d.pool(j.Handle.Connector)
-	if p.slots.Drop(j.Handle) {
+	if p.slots.Drop(&j.Handle.Link) {
 		p.SetOnline(-1)
 	}
 	out.To(toEncoder, j)
@@ -125,7 +125,7 @@ func (d *dispatcher) closed(out *flow.Out[Job], j *Job) {
 	h := j.Handle
 	j.Handle = nil
 	p := d.pool(h.Connector)
-	h.Instance.SetHandle(nil)
+	h.Instance.SetLink(nil)
 	code := sms.OK
 	if !h.Bound {
 		p.dialing--
@@ -190,7 +190,7 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], p *pool) {
 		if slot == nil {
 			break
 		}
-		if slot.Handle == nil {
+		if slot.Link == nil {
 			if !d.connectMore(out, p, cfg) {
 				break
 			}

@@ -23,7 +23,7 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 		return
 	}
 	slot := j.Slot
-	h := slot.Handle
+	h := handle(slot.Link)
 	slot.Sequence = h.Session.NextSequence()
 	for window := h.Connector.Config().Window; !h.Inflight.Free(slot.Sequence, window); {
 		slot.Sequence = h.Session.NextSequence()

@@ -178,8 +178,8 @@ func (e *Engine) Close() error {
 	err := e.pipeline.Close()
 	e.cache.Drain()
 	for _, c := range e.gateway.Connectors() {
-		c.Handles(func(h *connector.Handle) {
-			if h.Refs() > 0 {
+		c.Links(func(l *connector.Link) {
+			if h := handle(l); h.Refs() > 0 {
 				_ = unix.Close(h.FD)
 			}
 		})

@@ -60,7 +60,7 @@ func (l *listener) Work(out *flow.Out[Job], j *Job) {
 	case Closed:
 		h := j.Handle
 		j.Handle = nil
-		h.Instance.SetHandle(nil)
+		h.Instance.SetLink(nil)
 		h.Connector.Return(h.Instance)
 		l.resume(h.Connector)
 	}
@@ -116,7 +116,7 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 		}
 		h := connector.NewHandle(i, fd, remote, out.Now())
 		h.Session.Start(out.Now(), nil)
-		i.SetHandle(h)
+		i.SetLink(&h.Link)
 		c.Stats.Opened.Add(1)
 		l.Log.Debug().Str("connector", c.Name).Int("instance", i.Number).Stringer("remote", remote).Msg("accepted")
 		j := out.Get()

@@ -54,6 +54,9 @@ type Deps struct {
 	Log     zerolog.Logger
 }
 
+// handle is the pipeline's own view of a session.
+func handle(l *connector.Link) *connector.Handle { return l.Owner.(*connector.Handle) }
+
 // readLimit is how many references a connection may have before it is not read
 // any more: the requests of its window unanswered in both directions, and some
 // for what is not a message.

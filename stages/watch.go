@@ -28,7 +28,8 @@ func (b *builder) look(out *flow.Out[Job]) time.Duration {
 	for _, c := range b.Gateway.Connectors() {
 		cfg := c.Config()
 		every = shortest(every, cfg, pduTimeout)
-		c.Handles(func(h *connector.Handle) {
+		c.Links(func(l *connector.Link) {
+			h := handle(l)
 			if h.Over || h.Ended {
 				return
 			}
