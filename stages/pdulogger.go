@@ -40,6 +40,9 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 		l.waiting = append(l.waiting, f)
 	}
 	f.Line(out.Now(), j.Handle.Instance.Number, received, j.PDU)
+	if f.Full() { // while it is still in the processor's cache
+		f.Flush(out.Now())
+	}
 }
 
 // Flush writes what is full and sees to it that the rest is written in time.

@@ -8,6 +8,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/internal/poll"
+	"pmg/internal/sock"
 )
 
 // reader waits for data on all sockets and reads it. It alone ends sessions: it
@@ -140,7 +141,7 @@ func (r *reader) read(out *flow.Out[Job], h *connector.Handle) {
 			return
 		}
 	}
-	n, err := unix.Read(h.FD, r.buf[:])
+	n, err := sock.Read(h.FD, r.buf[:])
 	switch {
 	case n > 0:
 		h.Heard.Store(out.Now())
@@ -150,7 +151,7 @@ func (r *reader) read(out *flow.Out[Job], h *connector.Handle) {
 		j.retain(h)
 		out.CountRef()
 		out.To(toParser, j)
-	case err == unix.EAGAIN || err == unix.EINTR:
+	case err == unix.EAGAIN:
 	case err != nil:
 		h.BeginClosing("connection lost: " + err.Error())
 		r.end(out, h)

@@ -8,6 +8,7 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/internal/sock"
 )
 
 // writer writes to the sockets. What a socket does not take waits for it alone;
@@ -142,17 +143,11 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 	return 0
 }
 
+// write writes what the socket takes, which may be nothing.
 func write(fd int, b []byte) (int, error) {
-	for {
-		n, err := unix.Write(fd, b)
-		switch err {
-		case nil:
-			return n, nil
-		case unix.EINTR:
-		case unix.EAGAIN:
-			return 0, nil
-		default:
-			return 0, err
-		}
+	n, err := sock.Write(fd, b)
+	if err == unix.EAGAIN {
+		return 0, nil
 	}
+	return n, err
 }

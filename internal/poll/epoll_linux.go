@@ -2,6 +2,7 @@ package poll
 
 import (
 	"fmt"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,12 +51,16 @@ func (p *Poller) Remove(fd int) error {
 }
 
 func (p *Poller) fetch() bool {
-	n, err := unix.EpollWait(p.fd, p.kernel[:], 0)
-	if err != nil && err != unix.EINTR {
-		p.err = fmt.Errorf("cannot wait for descriptors: %w", err)
+	// Raw, because it never blocks: see sock.Read.
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&p.kernel)), batch, 0, 0, 0)
+	if errno != 0 {
+		if errno == unix.EINTR {
+			return false
+		}
+		p.err = fmt.Errorf("cannot wait for descriptors: %w", errno)
 		return true
 	}
-	for _, e := range p.kernel[:max(n, 0)] {
+	for _, e := range p.kernel[:n] {
 		over := e.Events&(unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) != 0
 		p.events = append(p.events, Event{
 			FD:       int(e.Fd),

@@ -68,15 +68,20 @@ func (p *Poller) Wait(until int64) {
 		p.until = until
 		_ = p.file.SetReadDeadline(deadline)
 	}
-	if !p.woken.Swap(false) {
-		if err := p.raw.Read(p.ready); err != nil && p.err == nil && !os.IsTimeout(err) {
-			p.err = err
-		}
-		if !p.woken.Swap(false) {
-			return
-		}
+	if p.woken.Swap(false) {
+		p.until = -1 // Wake sets another
+		return
 	}
-	p.until = -1 // Wake has set another
+	switch err := p.raw.Read(p.ready); {
+	case err == nil:
+	case os.IsTimeout(err):
+		// The deadline has passed, and it may be another than we set: that of a Wake
+		// which noted itself before this Wait, or the last, and set it only now.
+		p.until = -1
+		p.woken.Store(false)
+	case p.err == nil:
+		p.err = err
+	}
 }
 
 // Wake ends a Wait, or the next one if none is going on.

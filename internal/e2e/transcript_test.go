@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"pmg/protocols"
+	"pmg/protocols/prototest"
+	"pmg/protocols/smpp"
+)
+
+// The driver's transcripts, played to the whole gateway. Left out are those in
+// which time passes, which is real here, those in which the test makes up
+// messages, which here come from peers, and those that know a message's id: other
+// tests are about these.
+func TestTranscripts(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		prototest.Run(t, smpp.New(smpp.Options{}), transcripts(t), func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
+			return newSubject(t, a, o)
+		})
+	})
+}
+
+func transcripts(t *testing.T) (paths []string) {
+	all, err := filepath.Glob("../../protocols/smpp/testdata/*.txt")
+	if err != nil || len(all) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	left := regexp.MustCompile(`(?m)^(wait|message) |^<.*message_id=\w`)
+	for _, path := range all {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !left.Match(b) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// A subject is a connection to a gateway of its own.
+type subject struct {
+	g      *gw
+	p      *peer
+	who    string // connector
+	events []string
+	over   bool
+}
+
+func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subject {
+	operator := newSMSC(t)
+	s := &subject{who: "clients"}
+	s.g = start(t, a, site{
+		operator: operator,
+		clients:  fmt.Sprintf("system_id: %s", o.Name),
+		out:      fmt.Sprintf("bind: %s, static: %v", max(o.Bind, protocols.Transmitter), o.Client),
+	})
+	if !o.Client {
+		s.p = s.g.dial("clients")
+		return s
+	}
+	s.who, s.p = "operator", operator.accept()
+	return s
+}
+
+// Write implements prototest.Subject. The gateway may have closed already.
+func (s *subject) Write(b []byte) { _, _ = s.p.conn.Write(b) }
+
+// Read implements prototest.Subject. The answer to an enquiry of its own shows
+// that everything has come which there was to come.
+func (s *subject) Read() (all []byte) {
+	if s.over {
+		return nil
+	}
+	const number = 0x7F00FE11
+	fence := wire(s.g.t, fmt.Sprintf("enquire_link seq=%d", number))
+	answer := wire(s.g.t, fmt.Sprintf("enquire_link_resp seq=%d status=0", number))
+	s.Write(fence)
+	for {
+		b, err := s.p.read()
+		if err != nil {
+			s.ended()
+			return all
+		}
+		if bytes.Equal(b, answer) {
+			return all
+		}
+		all = append(all, b...)
+	}
+}
+
+// ended notes the end and its reason, which only the gateway's log tells.
+func (s *subject) ended() {
+	s.over = true
+	reason := regexp.MustCompile(`"connector":"` + s.who + `".*"reason":"([^"]*)","message":"session over"`)
+	eventually(s.g.t, "the end is logged", func() bool {
+		m := reason.FindStringSubmatch(s.g.log.String())
+		if m != nil {
+			s.events = append(s.events, "closed "+m[1])
+		}
+		return m != nil
+	})
+}
+
+// Wait implements prototest.Subject.
+func (s *subject) Wait(time.Duration) { panic("no time passes here") }
+
+// Command implements prototest.Subject.
+func (s *subject) Command(text string) error {
+	if text != "unbind" {
+		return fmt.Errorf("cannot do %q", text)
+	}
+	c := s.g.Connector(s.who)
+	s.g.engine.Detach(c)
+	unbinds := &c.Stats.PDUsOut[slices.Index(c.Driver.Commands(), "unbind")]
+	eventually(s.g.t, "the session is ending", func() bool { return s.g.Sessions() == 0 || unbinds.Load() > 0 })
+	return nil
+}
+
+// Events implements prototest.Subject.
+func (s *subject) Events() []string {
+	e := s.events
+	s.events = nil
+	return e
+}

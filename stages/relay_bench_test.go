@@ -1,0 +1,183 @@
+package stages
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/gateway"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+// BenchmarkRelay is everything a message costs but the kernel: parser to pdu
+// builder and back, for 64 clients and 4 sessions to an SMSC of window 10, with
+// the sockets at both ends replaced by memory.
+func BenchmarkRelay(b *testing.B) {
+	for _, log := range []bool{false, true} {
+		for _, backlog := range []int{0, 1000, 50000} {
+			b.Run(fmt.Sprintf("pdulog=%t/backlog=%d", log, backlog), func(b *testing.B) { benchRelay(b, log, backlog) })
+		}
+	}
+}
+
+const relayConfig = `
+pdulog: {enabled: %t, dir: %q, compress: false}
+limits: {max_jobs: 10000000}
+accounts: [{system_id: load, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}
+  - {name: operator, direction: out, address: "127.0.0.1:1", instances: 4, window: 10, system_id: pmg, password: secret, max_queue: 10000000, response_timeout: 1h}
+routes: [{to: operator}]
+`
+
+// memory stands for reader and writer: it gives the stages what peers would have
+// sent, and takes what they would have got. The SMSC answers as many messages as
+// it has credit for.
+type memory struct {
+	clients []*connector.Handle
+	burst   []byte // ten submits
+	next    int
+
+	credit   int
+	held     []*Job // answers without credit
+	answered atomic.Int64
+	sent     atomic.Int64
+}
+
+func (m *memory) Work(out *flow.Out[Job], j *Job) {
+	switch {
+	case j.Kind == Room:
+		m.credit += 640
+		out.Release(j)
+	case j.Handle.Connector.Config().Listens():
+		m.answered.Add(int64(len(j.Wire) / 33))
+		discard(out, j)
+	default:
+		answer := out.Get()
+		for w := j.Wire; len(w) > 0; w = w[binary.BigEndian.Uint32(w):] {
+			answer.Bytes = append(answer.Bytes, 0, 0, 0, 33, 0x80, 0, 0, 4, 0, 0, 0, 0)
+			answer.Bytes = append(answer.Bytes, w[12:16]...)
+			answer.Bytes = append(answer.Bytes, "0123456789abcdef\x00"...)
+		}
+		answer.Kind = Bytes
+		answer.retain(j.Handle)
+		discard(out, j)
+		m.held = append(m.held, answer)
+	}
+	for len(m.held) > 0 && m.credit > 0 {
+		n := len(m.held[0].Bytes) / 33
+		m.credit -= n
+		m.sent.Add(int64(n))
+		out.To(toParser, m.held[0])
+		m.held = m.held[1:]
+	}
+}
+
+// submit gives each client a burst.
+func (m *memory) submit(p *flow.Pipeline[Job], cache *flow.Cache[Job]) {
+	for range 64 {
+		h := m.clients[m.next%len(m.clients)]
+		m.next++
+		j := cache.Get()
+		j.Kind = Bytes
+		j.Bytes = append(j.Bytes, m.burst...)
+		j.retain(h)
+		p.Inject(toParser, j)
+	}
+}
+
+func benchRelay(b *testing.B, log bool, backlog int) {
+	cfg, _, err := config.Parse([]byte(fmt.Sprintf(relayConfig, log, b.TempDir())), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
+		return smpp.New(smpp.Options{}), nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer g.Close()
+	pool := NewPool()
+	deps := &Deps{Gateway: g, Pool: pool, Log: zerolog.Nop()}
+	m := &memory{}
+	table := Table()
+	none := func(*Deps) (flow.Stage[Job], error) { return &memory{}, nil }
+	table[toListener].New, table[toReader].New, table[toConnecter].New = none, none, none
+	table[toWriter].To = append(table[toWriter].To, "parser")
+	table[toWriter].New = func(*Deps) (flow.Stage[Job], error) { return m, nil }
+	table[toConnecter].New = none
+	p, err := flow.Start(table, deps, pool, flow.Options[Job]{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	cache := pool.NewCache()
+	operator, clients := g.Connector("operator"), g.Connector("clients")
+	for range 4 {
+		h := connector.NewHandle(operator.Acquire(), -1, netip.AddrPort{}, 0)
+		bind := cache.Get()
+		h.Session.Start(0, bind.pdu(operator))
+		resp := &smpp.PDU{ID: smpp.BindTransceiver | smpp.Response, SequenceNumber: bind.PDU.Sequence()}
+		h.Session.Receive(0, resp)
+		h.Bound = true
+		j := cache.Get()
+		j.Kind = Bound
+		j.retain(h)
+		p.Inject(toDispatcher, j)
+	}
+	for range 64 {
+		h := connector.NewHandle(clients.Acquire(), -1, netip.AddrPort{}, 0)
+		h.Session.Start(0, nil)
+		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
+		bind.Bind.SystemID, bind.Bind.Password, bind.Bind.InterfaceVersion = []byte("load"), []byte("secret"), 0x34
+		a := h.Session.Receive(0, bind)
+		result, _ := g.Login(0, clients, netip.AddrPort{}, a.Credentials)
+		h.Account = result.Account
+		h.Session.Login(0, bind, result.Code)
+		h.Bound = true
+		m.clients = append(m.clients, h)
+	}
+	for i := range 10 {
+		s := &smpp.PDU{ID: smpp.SubmitSM, SequenceNumber: uint32(i + 1)}
+		s.SM.SourceTON, s.SM.SourceNPI, s.SM.SourceAddr = 1, 1, []byte("46700000001")
+		s.SM.DestTON, s.SM.DestNPI, s.SM.DestAddr = 1, 1, []byte("46700000002")
+		s.SM.ShortMessage = []byte("#000000000001 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")
+		m.burst = s.AppendWire(m.burst)
+	}
+	submitted := 0
+	round := func() {
+		m.submit(p, &cache)
+		submitted += 640
+		for int(m.answered.Load()) < submitted {
+			runtime.Gosched()
+		}
+		if submitted > backlog {
+			j := cache.Get()
+			j.Kind = Room
+			p.Inject(toWriter, j)
+			for int(m.sent.Load()) < submitted-backlog-640 {
+				runtime.Gosched()
+			}
+		}
+	}
+	for submitted < 2*backlog+10000 {
+		round()
+	}
+	b.ResetTimer()
+	begun := submitted
+	for submitted < begun+b.N {
+		round()
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(submitted-begun), "ns/message")
+}
