@@ -39,18 +39,18 @@ const (
 
 // Run plays each transcript in the four ways to a Subject of its own. With
 // -update it writes what came out into the transcript instead.
-func Run(t *testing.T, d protocols.Driver, paths []string, subject func(protocols.SessionOptions) Subject) {
+func Run(t *testing.T, d protocols.Driver, paths []string, subject func(*testing.T, protocols.SessionOptions) Subject) {
 	if len(paths) == 0 {
 		t.Fatal("no transcripts")
 	}
 	for _, path := range paths {
 		s := Load(t, d, path)
 		if *update {
-			s.rewrite(t, d, subject(s.Options))
+			s.rewrite(t, d, subject(t, s.Options))
 			continue
 		}
 		for _, w := range []way{whole, bytewise, split, coalesced} {
-			t.Run(path+"/"+string(w), func(t *testing.T) { s.check(t, d, w, subject(s.Options)) })
+			t.Run(path+"/"+string(w), func(t *testing.T) { s.check(t, d, w, subject(t, s.Options)) })
 		}
 	}
 }

@@ -20,7 +20,7 @@ func transcripts(tb testing.TB) []string {
 // out: go test -run Transcripts -update
 func TestTranscripts(t *testing.T) {
 	d := New(Options{})
-	prototest.Run(t, d, transcripts(t), func(o protocols.SessionOptions) prototest.Subject {
+	prototest.Run(t, d, transcripts(t), func(_ *testing.T, o protocols.SessionOptions) prototest.Subject {
 		return prototest.NewSession(d, o)
 	})
 }
