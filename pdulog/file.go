@@ -212,7 +212,7 @@ func (f *File) Lines() uint64 { return f.lines.Load() }
 func (f *File) Lost() uint64 { return f.lost.Load() }
 
 // Close writes what is waiting and makes it safe on disk. A compression under way
-// is waited for; what else could be compressed is left to the next Open.
+// is cut short and left to the next Open.
 func (f *File) Close() error {
 	err := f.flush(time.Now().UnixNano())
 	if err != nil {

@@ -143,7 +143,7 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 		mustWrite(t, first+".gz.tmp", "half")
 		second := filepath.Join(dir, "clients-20000101T000000.000001.log")
 		mustWrite(t, second, strings.Replace(line, "=0", "=1", 1))
-		if err := gzipFile(second, second+".gz"); err != nil {
+		if err := gzipFile(second, second+".gz", nil); err != nil {
 			t.Fatal(err)
 		}
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))
