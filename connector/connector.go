@@ -1,8 +1,10 @@
 package connector
 
 import (
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pmg/config"
 	"pmg/pdulog"
@@ -74,6 +76,11 @@ func ourName(cfg *config.Connector) string {
 	return cfg.SystemID
 }
 
+// ReadLimit is how much of a session's requests may be under way before the
+// session is not read any more: its window in both directions, and some for what
+// is not a message.
+func (c *Connector) ReadLimit() int { return 2*c.Config().Window + 16 }
+
 // HasRoom tells whether the queue takes another message.
 func (c *Connector) HasRoom() bool { return c.Queued.Load() < int64(c.Config().MaxQueue) }
 
@@ -105,6 +112,19 @@ func (i *Instance) Link() *Link { return i.link.Load() }
 
 // SetLink notes that the instance is connected, or, with nil, that it is not.
 func (i *Instance) SetLink(l *Link) { i.link.Store(l) }
+
+// maxBackoff is how many times the configured delay a rest becomes at most.
+const maxBackoff = 6
+
+// Rest gives the pause after another failure: longer after each, and not the same
+// for all instances. The instance goes on with another address.
+func (i *Instance) Rest() time.Duration {
+	delay := i.Connector.Config().ReconnectDelay
+	delay = min(delay<<min(i.Failures, 8), maxBackoff*delay)
+	i.Failures++
+	i.Address++
+	return delay + time.Duration(rand.Int64N(int64(delay)/5+1))
+}
 
 // instances is the pool of instances that have no socket.
 type instances struct {

@@ -5,6 +5,7 @@
 //
 // # Start reading
 //
-// gateway.go (what there is), message.go (what becomes of a message), login.go,
-// reload.go.
+// gateway.go (what there is), message.go (what becomes of a message), outbox.go
+// (which message leaves when, by which slot), session.go (the life of a session),
+// crowd.go and delayed.go (who waits), login.go, reload.go.
 package gateway

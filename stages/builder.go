@@ -3,7 +3,6 @@ package stages
 import (
 	"time"
 
-	"pmg/config"
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
@@ -16,18 +15,15 @@ import (
 // here, by their time; submits that meet a full queue wait for room in it.
 type builder struct {
 	*Deps
-	delayed *delayed
+	delayed gateway.Delayed[*Job]
 	logins  map[*connector.Handle][]*Job // behind a login whose outcome is open
-	crowds  map[*connector.Connector]*crowd
+	crowds  map[*connector.Connector]*gateway.Crowd[*Job]
 
 	nextLook int64
 }
 
 func newBuilder(d *Deps) (flow.Stage[Job], error) {
-	return &builder{
-		Deps: d, delayed: newDelayed(),
-		logins: map[*connector.Handle][]*Job{}, crowds: map[*connector.Connector]*crowd{},
-	}, nil
+	return &builder{Deps: d, logins: map[*connector.Handle][]*Job{}, crowds: map[*connector.Connector]*gateway.Crowd[*Job]{}}, nil
 }
 
 func (b *builder) Work(out *flow.Out[Job], j *Job) {
@@ -38,9 +34,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	case Over:
 		b.over(out, j)
 	case Room:
-		if c := b.crowds[j.Connector]; c != nil {
-			b.letIn(out, j.Connector, c)
-		}
+		b.letIn(out, j.Connector)
 		out.Release(j)
 	case LoggedIn:
 		b.loggedIn(out, j)
@@ -98,7 +92,7 @@ func (b *builder) act(out *flow.Out[Job], j *Job, a protocols.Action) {
 func (b *builder) send(out *flow.Out[Job], j *Job) {
 	j.Kind = Send
 	if wait := j.SendAfter - out.Now(); wait > 0 {
-		b.delayed.add(j)
+		b.delayed.Add(j.SendAfter, j)
 		out.TickIn(time.Duration(wait))
 		return
 	}
@@ -108,20 +102,41 @@ func (b *builder) send(out *flow.Out[Job], j *Job) {
 func (b *builder) message(out *flow.Out[Job], j *Job) {
 	h := j.Handle
 	m, to, code := b.Gateway.Prepare(out.Now(), h.Connector, h.Account, h.Session, j.PDU)
-	if code == sms.OK && m != nil && !b.hasRoom(to) {
-		if b.wait(out, j, m, to) {
-			return
-		}
-		m.Release()
-		h.Connector.Stats.Refused.Add(1)
-		m, code = nil, sms.QueueFull
-	}
 	if m == nil {
 		h.Session.Answer(j.PDU, code, 0)
 		b.send(out, j)
 		return
 	}
-	b.accept(out, j, m, to)
+	switch {
+	case !to.Starved.Load() && to.HasRoom():
+		b.accept(out, j, m, to)
+	case !b.crowd(to).Wait(out.Now(), m, j):
+		b.refuse(out, j, m)
+	}
+}
+
+func (b *builder) crowd(to *connector.Connector) *gateway.Crowd[*Job] {
+	c := b.crowds[to]
+	if c == nil {
+		c = gateway.NewCrowd[*Job](b.Gateway, to)
+		b.crowds[to] = c
+	}
+	return c
+}
+
+// letIn deals with the submits that wait for room, as far as it goes.
+func (b *builder) letIn(out *flow.Out[Job], to *connector.Connector) {
+	b.crowd(to).LetIn(out.Now(),
+		func(m *sms.Message, j *Job) { b.accept(out, j, m, to) },
+		func(m *sms.Message, j *Job) { b.refuse(out, j, m) })
+}
+
+// refuse answers a submit that found no room.
+func (b *builder) refuse(out *flow.Out[Job], j *Job, m *sms.Message) {
+	m.Release()
+	j.Handle.Connector.Stats.Refused.Add(1)
+	j.Handle.Session.Answer(j.PDU, sms.QueueFull, 0)
+	b.send(out, j)
 }
 
 // accept puts a message on its way and answers the PDU that carried it.
@@ -150,20 +165,11 @@ func (b *builder) answered(out *flow.Out[Job], j *Job, a protocols.Action) {
 	out.To(toDispatcher, j)
 }
 
-// bound tells the dispatcher of a session that can be given messages.
+// bound tells the dispatcher of a session that is logged in.
 func (b *builder) bound(out *flow.Out[Job], h *connector.Handle) {
-	h.Bound = true
-	way := h.Session.Bound()
-	if h.Connector.Config().Listens() {
-		b.Gateway.Prebind.Leave(h.Remote.Addr())
-		if !way.CanReceive() {
-			return
-		}
-	}
-	b.Log.Debug().Stringer("session", h).Stringer("bind", way).Msg("bound")
 	j := out.Get()
 	j.Kind, j.Code = Bound, sms.OK
-	if !h.Connector.Config().Listens() && !way.CanSubmit() {
+	if !b.Gateway.Bound(&h.Link) {
 		j.Code = sms.BadState // logged in, but takes no messages
 	}
 	j.retain(h)
@@ -179,28 +185,14 @@ func (b *builder) over(out *flow.Out[Job], j *Job) {
 		discard(out, waiting)
 	}
 	delete(b.logins, h)
-	b.delayed.drop(h, func(j *Job) { discard(out, j) })
+	own := func(j *Job) bool { return j.Handle == h }
+	drop := func(j *Job) { discard(out, j) }
+	b.delayed.Drop(own, drop)
 	for _, c := range b.crowds {
-		c.drop(h, func(j *Job) { discard(out, j) })
+		c.Drop(own, drop)
 	}
-	if h.Connector.Config().Listens() && !h.Bound {
-		b.Gateway.Prebind.Leave(h.Remote.Addr())
-	}
-	if h.Account != nil {
-		h.Account.End()
-	}
-	b.logOver(h)
-	h.Connector.Stats.SessionOver(out.Now()-h.Opened, h.PDUs)
+	b.Gateway.Over(out.Now(), &h.Link)
 	out.To(toDispatcher, j)
-}
-
-func (b *builder) logOver(h *connector.Handle) {
-	e := b.Log.Info()
-	if !h.Bound {
-		e = b.Log.Debug()
-	}
-	e.Str("connector", h.Connector.Name).Int("instance", h.Instance.Number).Stringer("remote", h.Remote).
-		Str("reason", h.Reason()).Msg("session over")
 }
 
 // logout begins to log out the sessions of a connector, or of all.
@@ -222,77 +214,6 @@ func (b *builder) unbind(out *flow.Out[Job], h *connector.Handle) {
 	j.retain(h) // not over, so the reader's reference is there
 	out.CountRef()
 	b.act(out, j, h.Session.Unbind(out.Now(), j.PDU))
-}
-
-// A crowd is the submits that wait for room in one connector's queue.
-type crowd struct{ jobs []*Job }
-
-func (c *crowd) drop(h *connector.Handle, discard func(*Job)) {
-	kept := c.jobs[:0]
-	for _, j := range c.jobs {
-		if j.Handle != h {
-			kept = append(kept, j)
-			continue
-		}
-		j.Message.Release() // never accepted: its client was not answered and is gone
-		j.Message = nil
-		discard(j)
-	}
-	clear(c.jobs[len(kept):])
-	c.jobs = kept
-}
-
-func (b *builder) hasRoom(to *connector.Connector) bool {
-	return !to.Starved.Load() && to.HasRoom()
-}
-
-// wait makes a submit wait for room in a full queue, so that its answer, being
-// late, slows its client down. False: it is to be refused instead.
-func (b *builder) wait(out *flow.Out[Job], j *Job, m *sms.Message, to *connector.Connector) bool {
-	cfg := to.Config()
-	if cfg.QueueFull == config.Refuse || cfg.QueueWait == 0 {
-		return false
-	}
-	c := b.crowds[to]
-	if c == nil {
-		c = &crowd{}
-		b.crowds[to] = c
-	}
-	if len(c.jobs) == 0 {
-		b.Log.Debug().Str("connector", to.Name).Int64("queued", to.Queued.Load()).Msg("queue full; answers are delayed")
-	}
-	j.Message, j.Connector = m, to
-	j.SendAfter = out.Now() + int64(cfg.QueueWait)
-	c.jobs = append(c.jobs, j)
-	to.Starved.Store(true)
-	return true
-}
-
-// letIn accepts as many waiting submits as there is room for, oldest first.
-func (b *builder) letIn(out *flow.Out[Job], to *connector.Connector, c *crowd) {
-	n := 0
-	for n < len(c.jobs) {
-		j := c.jobs[n]
-		late := out.Now() >= j.SendAfter
-		if !late && !to.HasRoom() {
-			break
-		}
-		n++
-		m := j.Message
-		j.Message, j.Connector, j.SendAfter = nil, nil, 0
-		if to.HasRoom() {
-			b.accept(out, j, m, to)
-			continue
-		}
-		m.Release()
-		j.Handle.Connector.Stats.Refused.Add(1)
-		j.Handle.Session.Answer(j.PDU, sms.QueueFull, 0)
-		b.send(out, j)
-	}
-	rest := copy(c.jobs, c.jobs[n:])
-	clear(c.jobs[rest:])
-	c.jobs = c.jobs[:rest]
-	to.Starved.Store(rest > 0)
 }
 
 // login checks a client's credentials; requests behind it wait for the outcome.
@@ -344,17 +265,17 @@ func (b *builder) admit(out *flow.Out[Job], j *Job, result gateway.LoginResult) 
 // Tick does what is due: delayed answers, and a look at every session.
 func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	now := out.Now()
-	for j := b.delayed.due(now); j != nil; j = b.delayed.due(now) {
+	for j, ok := b.delayed.Due(now); ok; j, ok = b.delayed.Due(now) {
 		out.To(toPDULogger, j)
 	}
-	for to, c := range b.crowds {
-		b.letIn(out, to, c)
+	for to := range b.crowds {
+		b.letIn(out, to)
 	}
 	if now >= b.nextLook {
 		b.nextLook = now + int64(b.look(out))
 	}
 	next := b.nextLook
-	if due := b.delayed.next(); due != 0 {
+	if due := b.delayed.Next(); due != 0 {
 		next = min(next, due)
 	}
 	return time.Duration(next - now)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/netip"
 	"time"
@@ -88,8 +87,7 @@ func (c *connecter) dial(out *flow.Out[Job], cn *connector.Connector, i *connect
 		return
 	}
 	a.err = errors.New("session not accepted")
-	cn.Stats.Failing.Add(1)
-	c.rest(out, a)
+	c.failed(out, a)
 }
 
 // begin starts a round over the connector's addresses.
@@ -204,47 +202,24 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	delete(c.sockets, a.fd)
 	delete(c.attempts, i)
 	h := connector.NewHandle(i, a.fd, a.current, out.Now())
-	i.Connector.Stats.Opened.Add(1)
-	c.Log.Debug().Str("connector", i.Connector.Name).Int("instance", i.Number).Stringer("remote", a.current).Msg("connected")
-
 	login := out.Get()
 	login.Kind = Send
 	h.Session.Start(out.Now(), login.pdu(i.Connector))
 	login.retain(h)
 	out.CountRef()
 	out.To(toPDULogger, login)
-	i.SetLink(&h.Link) // from here on the builder looks after its timers
+	c.Gateway.Connected(&h.Link) // from here on the builder looks after its timers
 
 	opened := out.Get()
 	opened.Kind, opened.Handle = Opened, h
 	out.To(toReader, opened)
 }
 
-// failed notes that no address could be reached.
+// failed rests before the next round: no address could be reached.
 func (c *connecter) failed(out *flow.Out[Job], a *attempt) {
-	cn := a.instance.Connector
-	if cn.Stats.Failing.Add(1) == 1 {
-		c.Log.Warn().Err(a.err).Str("connector", cn.Name).Int("instance", a.instance.Number).Msg("cannot connect; trying again from time to time")
-	} else {
-		c.Log.Debug().Err(a.err).Str("connector", cn.Name).Int("instance", a.instance.Number).Msg("cannot connect")
-	}
-	c.rest(out, a)
-}
-
-// maxBackoff is how many times the configured delay a rest becomes at most.
-const maxBackoff = 6
-
-// rest waits before the next round: longer after each failure, and not all
-// instances at the same time.
-func (c *connecter) rest(out *flow.Out[Job], a *attempt) {
-	i := a.instance
-	delay := i.Connector.Config().ReconnectDelay
-	delay = min(delay<<min(i.Failures, 8), maxBackoff*delay)
-	delay += time.Duration(rand.Int64N(int64(delay)/5 + 1))
-	i.Failures++
-	i.Address++ // begin with another host
-	a.state, a.until = resting, out.Now()+int64(delay)
-	out.TickIn(delay)
+	rest := c.Gateway.ConnectFailed(a.instance, a.err)
+	a.state, a.until = resting, out.Now()+int64(rest)
+	out.TickIn(rest)
 }
 
 // Tick ends rests and waits that have lasted long enough.

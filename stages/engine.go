@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/netip"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -151,26 +150,9 @@ func (e *Engine) Locks() int64 {
 // Drain stops accepting clients and messages, waits for what was accepted to be
 // sent, and logs every session out, until ctx is done.
 func (e *Engine) Drain(ctx context.Context) {
-	e.gateway.Drain()
-	e.inject(toListener, Unlisten, nil, nil)
-	waitFor(ctx, func() bool { return e.gateway.Deliverable() == 0 })
-	e.inject(toBuilder, Logout, nil, nil)
-	waitFor(ctx, func() bool { return e.gateway.Sessions() == 0 })
-}
-
-// drainLook is how often Drain looks whether it is done.
-const drainLook = 10 * time.Millisecond
-
-func waitFor(ctx context.Context, done func() bool) {
-	t := time.NewTicker(drainLook)
-	defer t.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
-	}
+	e.gateway.DrainSessions(ctx,
+		func() { e.inject(toListener, Unlisten, nil, nil) },
+		func() { e.inject(toBuilder, Logout, nil, nil) })
 }
 
 // Close stops the stages. Sessions that are still there are cut off.

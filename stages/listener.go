@@ -108,17 +108,14 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 			l.refused(out, s, err)
 			return
 		}
-		if !l.Gateway.Prebind.Enter(remote.Addr()) {
+		if !l.Gateway.Admit(c, remote) {
 			c.Return(i)
 			_ = unix.Close(fd)
-			l.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).Msg("too many connections from this address that have not logged in; closed")
 			continue
 		}
 		h := connector.NewHandle(i, fd, remote, out.Now())
 		h.Session.Start(out.Now(), nil)
-		i.SetLink(&h.Link)
-		c.Stats.Opened.Add(1)
-		l.Log.Debug().Str("connector", c.Name).Int("instance", i.Number).Stringer("remote", remote).Msg("accepted")
+		l.Gateway.Connected(&h.Link)
 		j := out.Get()
 		j.Kind, j.Handle = Opened, h
 		out.To(toReader, j)

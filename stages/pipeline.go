@@ -57,11 +57,6 @@ type Deps struct {
 // handle is the pipeline's own view of a session.
 func handle(l *connector.Link) *connector.Handle { return l.Owner.(*connector.Handle) }
 
-// readLimit is how many references a connection may have before it is not read
-// any more: the requests of its window unanswered in both directions, and some
-// for what is not a message.
-func readLimit(c *connector.Connector) int { return 2*c.Config().Window + 16 }
-
 // release gives up the references that j holds on its handle, and tells who must
 // know what came of it.
 func release(out *flow.Out[Job], j *Job) {
@@ -85,7 +80,7 @@ func releaseHandle(out *flow.Out[Job], h *connector.Handle, n int) {
 		notice := out.Get()
 		notice.Kind, notice.Handle = Closed, h
 		out.To(row, notice)
-	case h.Paused.Load() && left <= readLimit(h.Connector)/2 && h.Paused.CompareAndSwap(true, false):
+	case h.Paused.Load() && left <= h.Connector.ReadLimit()/2 && h.Paused.CompareAndSwap(true, false):
 		notice := out.Get()
 		notice.Kind = Resume
 		notice.retain(h)

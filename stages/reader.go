@@ -133,7 +133,7 @@ func (r *reader) unblock(out *flow.Out[Job], h *connector.Handle) {
 }
 
 func (r *reader) read(out *flow.Out[Job], h *connector.Handle) {
-	if limit := readLimit(h.Connector); h.Refs() > limit && !h.Closing() {
+	if limit := h.Connector.ReadLimit(); h.Refs() > limit && !h.Closing() {
 		h.Paused.Store(true)
 		// Between the look and the note the count may have come down unseen.
 		if h.Refs() > limit/2 || !h.Paused.CompareAndSwap(true, false) {

@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"pmg/connector"
+	"pmg/protocols"
+)
+
+// Admit tells whether a client that has just connected may stay. If so, Accepted
+// and Over must follow.
+func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
+	if g.Prebind.Enter(remote.Addr()) {
+		return true
+	}
+	g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).Msg("too many connections from this address that have not logged in; closed")
+	return false
+}
+
+// Connected notes that an instance has a socket.
+func (g *Gateway) Connected(l *connector.Link) {
+	l.Connector.Stats.Opened.Add(1)
+	l.Instance.SetLink(l)
+	g.Log.Debug().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote).Msg("connected")
+}
+
+// ConnectFailed notes that none of an instance's addresses could be reached, and
+// tells how long it should rest.
+func (g *Gateway) ConnectFailed(i *connector.Instance, err error) (rest time.Duration) {
+	e := g.Log.Debug()
+	if i.Connector.Stats.Failing.Add(1) == 1 {
+		e = g.Log.Warn()
+	}
+	e.Err(err).Str("connector", i.Connector.Name).Int("instance", i.Number).Msg("cannot connect; trying again from time to time")
+	return i.Rest()
+}
+
+// Bound notes that a session is logged in, and tells whether it can be given messages.
+func (g *Gateway) Bound(l *connector.Link) (takes bool) {
+	l.Bound = true
+	way := l.Session.Bound()
+	g.Log.Debug().Stringer("session", l).Stringer("bind", way).Msg("bound")
+	if !l.Connector.Config().Listens() {
+		return way.CanSubmit()
+	}
+	g.Prebind.Leave(l.Remote.Addr())
+	return way.CanReceive()
+}
+
+// Over notes the end of a session.
+func (g *Gateway) Over(now int64, l *connector.Link) {
+	if l.Connector.Config().Listens() && !l.Bound {
+		g.Prebind.Leave(l.Remote.Addr())
+	}
+	if l.Account != nil {
+		l.Account.End()
+	}
+	l.Connector.Stats.SessionOver(now-l.Opened, l.PDUs)
+	e := g.Log.Info()
+	if !l.Bound {
+		e = g.Log.Debug()
+	}
+	e.Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote).
+		Str("reason", l.Reason()).Msg("session over")
+}
+
+// LookEvery is how often to look at every session's timers, so that none is late
+// by more than a tenth.
+func (g *Gateway) LookEvery() time.Duration {
+	every := lookEvery
+	shorten := func(d time.Duration) {
+		if d > 0 {
+			every = min(every, max(d/looksPerTime, lookAtLeast))
+		}
+	}
+	shorten(g.Config().Limits.PDUTimeout)
+	for _, c := range g.Connectors() {
+		cfg := c.Config()
+		for _, d := range []time.Duration{cfg.BindTimeout, cfg.EnquireInterval, cfg.ResponseTimeout, cfg.IdleMax, cfg.QueueWait} {
+			shorten(d)
+		}
+	}
+	return every
+}
+
+const (
+	lookEvery    = time.Second
+	lookAtLeast  = 10 * time.Millisecond
+	looksPerTime = 10
+)
+
+// Look lets a session do what is due by its timers: ask whether the peer lives,
+// give up on half a PDU, and on answers, whose slots go to unanswered. Then the
+// session goes on: whether it lives is for enquire_link to say. p is filled when
+// the action asks to send it.
+func (g *Gateway) Look(now int64, l *connector.Link, p protocols.PDU, unanswered func(*connector.Slot)) protocols.Action {
+	cfg := l.Connector.Config()
+	l.Inflight.Overdue(now-int64(cfg.ResponseTimeout), func(slot *connector.Slot) {
+		g.Log.Warn().Str("connector", cfg.Name).Int("instance", l.Instance.Number).Uint32("sequence", slot.Sequence).
+			Dur("after", cfg.ResponseTimeout).Msg("no answer to a message")
+		unanswered(slot)
+	})
+	timeout := g.Config().Limits.PDUTimeout
+	if since := l.Partial.Load(); since != 0 && now-since > int64(timeout) {
+		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", timeout)}
+	}
+	return l.Session.Tick(now, p)
+}
+
+// DrainSessions stops accepting clients and messages, waits for what was accepted
+// to be sent, and logs every session out, until ctx is done.
+func (g *Gateway) DrainSessions(ctx context.Context, unlisten, logout func()) {
+	g.Drain()
+	unlisten()
+	waitFor(ctx, func() bool { return g.Deliverable() == 0 })
+	logout()
+	waitFor(ctx, func() bool { return g.Sessions() == 0 })
+}
+
+// drainLook is how often draining looks whether it is done.
+const drainLook = 10 * time.Millisecond
+
+func waitFor(ctx context.Context, done func() bool) {
+	t := time.NewTicker(drainLook)
+	defer t.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
