@@ -251,7 +251,7 @@ func TestReload(t *testing.T) {
 	r := start(t, parse(t, wholeConfig, dir, sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
 	reload := func(cfg *config.Config) {
-		changed, err := r.gateway.Reload(cfg, r.engine.Listen)
+		changed, err := r.gateway.Reload(cfg, r.engine)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,8 @@ import (
 type Engine interface {
 	// Listen opens a connector's listening sockets. Nobody is accepted before Attach.
 	Listen(c *connector.Connector) error
+	// Unlisten gives back what Listen opened, for a connector that is not attached.
+	Unlisten(c *connector.Connector)
 	// Attach takes a connector into service.
 	Attach(c *connector.Connector)
 	// Detach takes a connector out of service: nobody is accepted any more, what

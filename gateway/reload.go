@@ -15,9 +15,9 @@ type Changed struct {
 
 // Reload puts a new configuration in force: accounts, routes, rates, and
 // connectors that were added or removed. Options that need a restart stay as they
-// were; config.Config.Diff names them. added is called for each new connector
+// were; config.Config.Diff names them. The new connectors' sockets are opened
 // before anything changes; an error there leaves everything as it is.
-func (g *Gateway) Reload(cfg *config.Config, added func(*connector.Connector) error) (Changed, error) {
+func (g *Gateway) Reload(cfg *config.Config, e Engine) (Changed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var changed Changed
@@ -31,10 +31,10 @@ func (g *Gateway) Reload(cfg *config.Config, added func(*connector.Connector) er
 		}
 		c, err := g.addConnector(cfg, cc)
 		if err == nil {
-			err = added(c)
+			err = e.Listen(c)
 		}
 		if err != nil {
-			g.connectors.Store(before)
+			g.undo(before, e)
 			return Changed{}, fmt.Errorf("cannot reload: %w", err)
 		}
 		kept[cc.Name] = true
@@ -53,4 +53,15 @@ func (g *Gateway) Reload(cfg *config.Config, added func(*connector.Connector) er
 	}
 	g.apply(cfg)
 	return changed, nil
+}
+
+// undo lets go of the connectors that a reload added before it failed.
+func (g *Gateway) undo(before *[]*connector.Connector, e Engine) {
+	for _, c := range g.Connectors()[len(*before):] {
+		e.Unlisten(c)
+		if c.PDULog != nil {
+			_ = c.PDULog.Close() // nothing was written
+		}
+	}
+	g.connectors.Store(before)
 }

@@ -76,10 +76,7 @@ func (e *Engine) Listen(c *connector.Connector) error {
 	for _, address := range c.Config().AllAddresses() {
 		s, err := sock.Listen(address)
 		if err != nil {
-			for _, open := range e.sockets[c] {
-				_ = unix.Close(open.FD)
-			}
-			delete(e.sockets, c)
+			e.unlisten(c)
 			return err
 		}
 		e.sockets[c] = append(e.sockets[c], s)
@@ -87,11 +84,23 @@ func (e *Engine) Listen(c *connector.Connector) error {
 	return nil
 }
 
+// Unlisten gives back what Listen opened, for a connector that is not attached.
+func (e *Engine) Unlisten(c *connector.Connector) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.unlisten(c)
+}
+
+func (e *Engine) unlisten(c *connector.Connector) {
+	for _, s := range e.sockets[c] {
+		_ = unix.Close(s.FD)
+	}
+	delete(e.sockets, c)
+}
+
 func (e *Engine) closeSockets() {
-	for _, sockets := range e.sockets {
-		for _, s := range sockets {
-			_ = unix.Close(s.FD)
-		}
+	for c := range e.sockets {
+		e.unlisten(c)
 	}
 }
 
@@ -120,7 +129,6 @@ func (e *Engine) Attach(c *connector.Connector) {
 // what waits in its queue and logs its sessions out.
 func (e *Engine) Detach(c *connector.Connector) {
 	e.inject(toListener, Unlisten, c, nil)
-	e.inject(toConnecter, Detach, c, nil)
 	e.inject(toDispatcher, Detach, c, nil)
 }
 
@@ -152,7 +160,10 @@ func (e *Engine) Locks() int64 {
 func (e *Engine) Drain(ctx context.Context) {
 	e.gateway.DrainSessions(ctx,
 		func() { e.inject(toListener, Unlisten, nil, nil) },
-		func() { e.inject(toBuilder, Logout, nil, nil) })
+		func() {
+			e.inject(toConnecter, Detach, nil, nil)
+			e.inject(toBuilder, Logout, nil, nil)
+		})
 }
 
 // Close stops the stages. Sessions that are still there are cut off.

@@ -66,7 +66,7 @@ func (s *server) announce(c *connector.Connector) {
 // reload puts a new configuration in force, or leaves everything as it is.
 func (s *server) reload(cfg *config.Config) error {
 	changes := s.gateway.Config().Diff(cfg)
-	changed, err := s.gateway.Reload(cfg, s.engine.Listen)
+	changed, err := s.gateway.Reload(cfg, s.engine)
 	if err != nil {
 		return err
 	}

@@ -201,7 +201,7 @@ func (g *gw) stop() {
 
 // reload puts a new configuration in force as the gateway does at SIGHUP.
 func (g *gw) reload(s site) error {
-	changed, err := g.Reload(parse(g.t, s.yaml(g.dir)), g.engine.Listen)
+	changed, err := g.Reload(parse(g.t, s.yaml(g.dir)), g.engine)
 	if err != nil {
 		return err
 	}

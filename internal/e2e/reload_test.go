@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"pmg/config"
+)
+
+// A reload changes accounts, routes and rates, and adds and removes connectors;
+// the sessions that are there go on.
+func TestReload(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator, second := newSMSC(t), newSMSC(t)
+		before := site{operator: operator, out: "window: 1", accounts: "{system_id: old, password: s3cret}"}
+		g := start(t, a, before)
+		s, c := operator.session(), g.bind("transmitter")
+		old := g.dial("clients")
+		old.bind("transmitter", "old", "s3cret")
+		g.online("operator", 1)
+
+		after := before
+		after.accounts = "{system_id: new, password: s3cret}"
+		after.more = row("second", second, "") + "{name: more, direction: in, address: \"127.0.0.1:0\"}"
+		after.routes = "{to: second, account: new}\n{to: operator}"
+		if err := g.reload(after); err != nil {
+			t.Fatal(err)
+		}
+		s2 := second.session()
+		refused := g.dial("clients")
+		refused.send(bindLine("transmitter", "old", "s3cret"))
+		added := g.dial("more")
+		added.bind("transmitter", "new", "s3cret")
+		added.submit(1, 1)
+		added.accepted(1, 1)
+		s2.serve(1, 1)
+		for n, p := range []*peer{c, old} { // who is logged in stays so
+			p.submit(n, n)
+			p.accepted(n, n)
+			s.serve(n, n)
+		}
+
+		// What waits for a connector that goes is still sent.
+		added.submit(2, 4)
+		added.accepted(2, 4)
+		under := s2.take(2, 4)
+		added.submit(5, 20)
+		added.accepted(5, 20)
+		if err := g.reload(before); err != nil {
+			t.Fatal(err)
+		}
+		s2.answer(0, under...)
+		s2.serve(5, 20)
+		s2.send("unbind_resp seq=" + field(s2.want("unbind"), "seq") + " status=0")
+		s2.wantEOF()
+		added.send("unbind_resp seq=" + field(added.want("unbind"), "seq") + " status=0")
+		added.wantEOF()
+		refused.want("bind_transmitter_resp", "status=0xd(ESME_RBINDFAIL)")
+		c.submit(3, 3)
+		c.accepted(3, 3)
+		s.serve(3, 3)
+		if n := g.stats("operator").Opened.Load(); n != 1 {
+			t.Errorf("%d sessions with the operator", n)
+		}
+	})
+}
+
+// A rate changes at a reload, for sessions that are there too.
+func TestReloadRate(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		slow := site{operator: operator, out: "rate: 1, window: 100"}
+		g := start(t, a, slow)
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 100)
+		c.accepted(1, 100)
+		s.serve(1, 1)
+		fast := slow
+		fast.out = "rate: 0, window: 100"
+		if err := g.reload(fast); err != nil {
+			t.Fatal(err)
+		}
+		s.serve(2, 100)
+	})
+}
+
+// A configuration that cannot be used changes nothing.
+func TestReloadBad(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		good := site{operator: operator}
+		g := start(t, a, good)
+		s, c := operator.session(), g.bind("transmitter")
+		taken, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer taken.Close()
+
+		bad := good
+		bad.accounts = "{system_id: new, password: s3cret}"
+		free := freeAddress(t)
+		bad.more = row("second", operator, "") + fmt.Sprintf("{name: more, direction: in, address: %q}\n{name: taken, direction: in, address: %q}", free, taken.Addr())
+		bad.routes = "{to: second}"
+		for range 2 {
+			if err := g.reload(bad); err == nil || !strings.Contains(err.Error(), "address already in use") {
+				t.Errorf("got %v", err)
+			}
+		}
+		if g.Connector("second") != nil || g.Connector("more") != nil {
+			t.Error("a connector was added")
+		}
+		if conn, err := net.Dial("tcp", free); err == nil {
+			conn.Close()
+			t.Error("a connector listens that was not added")
+		}
+		if _, _, err := config.Parse([]byte("routes: [{to: nowhere}]"), config.Options{}); err == nil {
+			t.Error("a route that leads nowhere is accepted")
+		}
+		c.submit(1, 1)
+		c.accepted(1, 1)
+		s.serve(1, 1)
+		refused := g.dial("clients")
+		refused.send(bindLine("transmitter", "new", "s3cret"))
+		refused.want("bind_transmitter_resp", "status=0xd(ESME_RBINDFAIL)")
+
+		good.more = row("second", operator, "")
+		if err := g.reload(good); err != nil {
+			t.Fatal(err)
+		}
+		operator.session()
+		g.online("second", 1)
+	})
+}
+
+// freeAddress is one that nobody listens on, for now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A stopping gateway takes no more, sends what it has accepted, and logs out.
+func TestDrain(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 2"})
+		s, c := operator.session(), g.bind("transceiver")
+		c.submit(1, 10)
+		c.accepted(1, 10)
+		under := s.take(1, 2)
+		addr := g.addr("clients")
+		drained := make(chan struct{})
+		go func() {
+			g.engine.Drain(context.Background())
+			close(drained)
+		}()
+		eventually(t, "the gateway is draining", g.Draining)
+		c.submit(11, 11)
+		c.want("submit_sm_resp", "seq=11", "status=0x64(ESME_RX_T_APPN)")
+		eventually(t, "nobody is accepted", func() bool {
+			conn, err := net.Dial("tcp", addr)
+			if err == nil {
+				conn.Close()
+			}
+			return err != nil
+		})
+		s.answer(0, under...)
+		s.serve(3, 10)
+		for _, p := range []*peer{s, c} {
+			p.send("unbind_resp seq=" + field(p.want("unbind"), "seq") + " status=0")
+			p.wantEOF()
+		}
+		<-drained
+	})
+}
+
+// A drain ends in time though peers do not answer and messages cannot be sent.
+func TestDrainInVain(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transceiver")
+		c.submit(1, 1)
+		c.accepted(1, 1)
+		s.take(1, 1)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		g.engine.Drain(ctx)
+		for _, p := range []*peer{s, c} {
+			p.want("unbind")
+		}
+	})
+}
