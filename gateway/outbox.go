@@ -154,7 +154,7 @@ func (o *Outbox) Closed(l *connector.Link) (dial bool, code sms.Code) {
 		code = sms.BindFailed
 	}
 	switch {
-	case o.leaving || o.gateway.Draining() && o.queue.Len() == 0:
+	case o.gone || o.gateway.Draining() && o.queue.Len() == 0:
 	case o.Config().IsStatic() || o.queue.Len() > 0:
 		o.dialing++
 		return true, code
@@ -177,7 +177,9 @@ func (o *Outbox) Publish() (gone bool) {
 	s.QueueLength.Store(int64(o.queue.Len()))
 	s.QueueOldest.Store(o.queue.Oldest())
 	s.InFlight.Store(int64(o.inFlight))
-	if o.leaving && !o.gone && o.queue.Len() == 0 && o.inFlight == 0 {
+	// What waits for clients that are not there will never be sent.
+	hopeless := o.Config().Listens() && o.Online() == 0
+	if o.leaving && !o.gone && o.inFlight == 0 && (o.queue.Len() == 0 || hopeless) {
 		o.gone = true
 		return true
 	}

@@ -69,7 +69,7 @@ func (c *connecter) Work(out *flow.Out[Job], j *Job) {
 		}
 	case Detach:
 		for _, a := range c.attempts {
-			if a.instance.Connector == j.Connector {
+			if j.Connector == nil || a.instance.Connector == j.Connector {
 				c.forget(a)
 			}
 		}

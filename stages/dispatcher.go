@@ -123,15 +123,16 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], b *box) {
 // publish shows what others may look at, and lets in who waits for room.
 func (d *dispatcher) publish(out *flow.Out[Job], b *box) {
 	if b.Publish() {
-		d.tellBuilder(out, Logout, b.Connector)
+		d.tell(out, toConnecter, Detach, b.Connector)
+		d.tell(out, toBuilder, Logout, b.Connector)
 	}
 	if b.Starved.Load() && b.HasRoom() {
-		d.tellBuilder(out, Room, b.Connector)
+		d.tell(out, toBuilder, Room, b.Connector)
 	}
 }
 
-func (d *dispatcher) tellBuilder(out *flow.Out[Job], kind Kind, c *connector.Connector) {
+func (d *dispatcher) tell(out *flow.Out[Job], row int, kind Kind, c *connector.Connector) {
 	j := out.Get()
 	j.Kind, j.Connector = kind, c
-	out.To(toBuilder, j)
+	out.To(row, j)
 }

@@ -39,7 +39,7 @@ const (
 	LoggedIn             // builder → itself: outcome of a login that took time
 	Logout               // gateway → builder: log out the sessions of a connector
 	Attach               // gateway → dispatcher: a new out connector
-	Detach               // gateway → dispatcher, connecter: a connector that is no more
+	Detach               // gateway → dispatcher → connecter: a connector that is no more
 )
 
 // A Job is what stages pass to each other.

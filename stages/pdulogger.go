@@ -13,6 +13,25 @@ import (
 type pduLogger struct {
 	*Deps
 	waiting []*pdulog.File // with lines that are not written yet
+
+	skew, skewAt int64 // of the wall clock against the stages' clock, and when to look again
+}
+
+// The stages' clock never goes back. Lines are stamped by the wall clock, which
+// an administrator may set.
+const (
+	lookAtWall = int64(time.Second)
+	leastSkew  = int64(20 * time.Millisecond) // below, it is the time since the batch began
+)
+
+func (l *pduLogger) wall(now int64) int64 {
+	if now >= l.skewAt {
+		l.skewAt = now + lookAtWall
+		if skew := time.Now().UnixNano() - now; skew > l.skew+leastSkew || skew < l.skew-leastSkew {
+			l.skew = skew
+		}
+	}
+	return now + l.skew
 }
 
 func newPDULogger(d *Deps) (flow.Stage[Job], error) { return &pduLogger{Deps: d}, nil }
@@ -39,9 +58,10 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	if f.Due() == 0 {
 		l.waiting = append(l.waiting, f)
 	}
-	f.Line(out.Now(), j.Handle.Instance.Number, received, j.PDU)
+	now := l.wall(out.Now())
+	f.Line(now, j.Handle.Instance.Number, received, j.PDU)
 	if f.Full() { // while it is still in the processor's cache
-		f.Flush(out.Now())
+		f.Flush(now)
 	}
 }
 
@@ -52,7 +72,7 @@ func (l *pduLogger) Flush(out *flow.Out[Job]) { l.flush(out) }
 func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
 
 func (l *pduLogger) flush(out *flow.Out[Job]) {
-	now, next := out.Now(), int64(0)
+	now, next := l.wall(out.Now()), int64(0)
 	kept := l.waiting[:0]
 	for _, f := range l.waiting {
 		due := f.Due()

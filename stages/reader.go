@@ -15,8 +15,9 @@ import (
 // takes the socket out of its poller, sends Over behind everything it read, and
 // with that job goes its own reference on the handle.
 //
-// It stops reading a connection that has too much unanswered, and all of them
-// while too many jobs are alive; whoever answers or releases makes it go on.
+// It stops reading a connection that has too much unanswered, until somebody has
+// answered, and clients altogether while too many jobs are alive. SMSCs are read
+// all the same: their answers are what makes room.
 type reader struct {
 	*Deps
 	poller  *poll.Poller
@@ -30,7 +31,7 @@ type reader struct {
 // readSize is how much is read from one socket before the others have their turn.
 const readSize = 16 << 10
 
-// fullPause is how long nothing is read while too many jobs are alive.
+// fullPause is how long no client is read while too many jobs are alive.
 const fullPause = time.Millisecond
 
 func newReader(d *Deps) (flow.Stage[Job], error) {
@@ -49,6 +50,7 @@ func (r *reader) Wake() { r.poller.Wake() }
 func (r *reader) Wait(until int64) {
 	if r.full = r.Pool.Live() > r.maxJobs; r.full {
 		time.Sleep(fullPause) // what is under way goes on meanwhile, on the other stages
+		r.poller.Look()
 		return
 	}
 	r.poller.Wait(until)
@@ -105,9 +107,6 @@ func (r *reader) end(out *flow.Out[Job], h *connector.Handle) {
 }
 
 func (r *reader) Poll(out *flow.Out[Job]) {
-	if r.full {
-		return
-	}
 	for _, e := range r.poller.Events() {
 		h := r.handles[e.FD]
 		if h == nil {
@@ -116,7 +115,7 @@ func (r *reader) Poll(out *flow.Out[Job]) {
 		if e.Writable && r.blocked[h] {
 			r.unblock(out, h)
 		}
-		if e.Readable {
+		if e.Readable && !(r.full && h.Connector.Config().Listens()) {
 			r.read(out, h)
 		}
 	}

@@ -84,6 +84,12 @@ func (p *Poller) Wait(until int64) {
 	}
 }
 
+// Look finds what is ready, without waiting.
+func (p *Poller) Look() {
+	p.events = p.events[:0]
+	p.fetch()
+}
+
 // Wake ends a Wait, or the next one if none is going on.
 func (p *Poller) Wake() {
 	if !p.woken.Swap(true) {
