@@ -1,6 +1,3 @@
-// Package sock makes non-blocking sockets for pollers: listening, accepted and
-// connecting ones, with the options a messaging gateway wants on all of them:
-// no delay of small writes, and keep-alive.
 package sock
 
 import (
