@@ -1,0 +1,84 @@
+# make help lists what there is. Only Go, make and git are needed for build, demo and test.
+
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+GOTEST      ?= go test
+FUZZTIME    ?= 30s
+DURATION    ?= 10m
+BENCH       ?= .
+COUNT       ?= 6
+BASE        ?= HEAD~1
+
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
+MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test check vet staticcheck format fresh race debug fuzz soak \
+	bench bench-relay bench-micro bench-compare docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## make bin/pmg
+	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pmg ./cmd/pmg
+
+demo: build ## see it work: clients, gateway and SMS centre in one process
+	bin/pmg demo
+
+test: ## run all tests
+	$(GOTEST) ./...
+
+check: vet staticcheck format fresh ## look for mistakes without running the gateway
+
+vet:
+	go vet ./...
+	go vet -tags pmgdebug ./...
+	GOOS=darwin go vet ./...
+
+# What is used in one of the builds only is used.
+staticcheck:
+	printf 'default:\ndebug: -tags=pmgdebug\ndarwin: GOOS=darwin\n' | $(STATICCHECK) -matrix ./...
+
+format:
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }
+
+# Import directions, package state, comments, and that the documents tell the truth.
+fresh:
+	$(GOTEST) ./internal/arch
+	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg
+
+race: ## run all tests with the race detector
+	$(GOTEST) -race ./...
+
+debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
+	$(GOTEST) -tags pmgdebug ./flow ./stages ./internal/e2e ./internal/soak
+
+fuzz: ## fuzz every target, each for FUZZTIME (30s)
+	@grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z0-9]*' . | while IFS=: read -r file _ func; do \
+		echo "$$(dirname $$file) $${func#func }"; \
+		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)" </dev/null || exit 1; \
+	done
+
+soak: ## run load with faults for DURATION (10m): nothing lost, nothing grows
+	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
+
+bench: build ## compare the architectures over connections, windows and log levels
+	bin/pmg bench
+
+bench-relay: build ## compare with HAProxy relaying the same traffic, where haproxy is installed
+	bin/pmg bench --relay
+
+bench-micro: ## run the microbenchmarks that match BENCH, COUNT (6) times
+	$(MICRO)
+
+bench-compare: ## compare the microbenchmarks with those of revision BASE (HEAD~1)
+	@old=$$(mktemp -d) && trap 'rm -rf "$$old"' EXIT && git archive $(BASE) | tar -x -C "$$old" && \
+	(cd "$$old" && $(MICRO)) >"$$old/before.txt" && $(MICRO) >"$$old/after.txt" && \
+	$(BENCHSTAT) before="$$old/before.txt" after="$$old/after.txt"
+
+docs: build ## write again what is generated in the documents
+	bin/pmg config describe --markdown > docs/config.md
+	go test ./cmd/pmg -run Fresh -update
+
+clean: ## remove what was made
+	rm -rf bin

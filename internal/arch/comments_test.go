@@ -1,0 +1,103 @@
+package arch
+
+import (
+	"bytes"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// longest is how many lines a file may have: longer ones are several things.
+const longest = 500
+
+func TestFileLength(t *testing.T) {
+	for _, s := range sources(t) {
+		b, err := os.ReadFile(filepath.Join(root, s.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(b, []byte("\n")); n > longest {
+			t.Errorf("%s has %d lines, more than %d", s.path, n, longest)
+		}
+	}
+}
+
+// Every package says what it is and where to start reading.
+func TestStartReading(t *testing.T) {
+	for pkg, files := range packages(sources(t)) {
+		var comment string
+		for _, s := range files {
+			if s.file.Doc != nil && !s.test() {
+				comment += s.file.Doc.Text()
+			}
+		}
+		if !strings.Contains(comment, "Start reading") {
+			t.Errorf("package %s: its comment does not say where to start reading", pkg)
+		}
+	}
+}
+
+// Everything exported is documented.
+func TestExportedDocumented(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			for _, name := range undocumented(d) {
+				t.Errorf("%s: %s has no comment", s.fset.Position(name.Pos()), name.Name)
+			}
+		}
+	}
+}
+
+// undocumented lists the exported names of a declaration that say nothing.
+func undocumented(d ast.Decl) (names []*ast.Ident) {
+	check := func(name *ast.Ident, comments ...*ast.CommentGroup) {
+		for _, c := range comments {
+			if c != nil {
+				return
+			}
+		}
+		if name.IsExported() {
+			names = append(names, name)
+		}
+	}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil || receiver(d).IsExported() {
+			check(d.Name, d.Doc)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				check(spec.Name, d.Doc, spec.Doc)
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					check(name, d.Doc, spec.Doc, spec.Comment)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// receiver is the name of a method's type.
+func receiver(f *ast.FuncDecl) *ast.Ident {
+	x := f.Recv.List[0].Type
+	for {
+		switch e := x.(type) {
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.IndexListExpr:
+			x = e.X
+		case *ast.Ident:
+			return e
+		}
+	}
+}

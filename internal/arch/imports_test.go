@@ -1,0 +1,116 @@
+package arch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A row says which of our packages a package may import, tests not counted.
+type row struct{ pkg, may string }
+
+// table is the architecture from the ground up: a package imports only what
+// stands above it. What only tests use has no row.
+func table() []row {
+	return []row{
+		// The ground: these know nothing of each other, and flow nothing of SMS.
+		{"sms", ""},
+		{"flow", ""},
+		{"ratelimit", ""},
+		{"internal/poll", ""},
+		{"internal/sock", ""},
+
+		// A driver is pure, and never sees another protocol.
+		{"protocols", "sms"},
+		{"protocols/prototest", "protocols sms"},
+		{"protocols/smpp", "protocols sms"},
+
+		// What can be decided without a session.
+		{"config", "protocols"},
+		{"router", "config"},
+		{"account", "config protocols ratelimit sms"},
+		{"pdulog", "protocols"},
+
+		// Sessions, and the gateway's decisions about them.
+		{"connector", "account config flow pdulog protocols sms"},
+		{"gateway", "account config connector flow pdulog protocols ratelimit router sms"},
+
+		// The architectures. They never see each other, nor a protocol.
+		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
+		{"classic", "connector flow gateway internal/sock protocols sms"},
+		{"admin", "config connector flow gateway"},
+
+		// Load shares the codec with the gateway and nothing else.
+		{"loadtest", "protocols protocols/smpp"},
+
+		// Wiring: the only place that knows every protocol and architecture.
+		{"cmd/pmg", "admin classic config connector gateway loadtest pdulog protocols protocols/smpp stages"},
+	}
+}
+
+func TestImports(t *testing.T) {
+	above := map[string]bool{}
+	rows := map[string]row{}
+	for _, r := range table() {
+		for _, to := range strings.Fields(r.may) {
+			if !above[to] {
+				t.Errorf("the table lets %s import %s, which does not stand above it", r.pkg, to)
+			}
+		}
+		above[r.pkg] = true
+		rows[r.pkg] = r
+	}
+	for pkg, files := range packages(sources(t)) {
+		imports := importsOf(files)
+		r, known := rows[pkg]
+		if !known {
+			if !onlyTests(files) {
+				t.Errorf("package %s has no row in the table", pkg)
+			}
+			continue
+		}
+		may := strings.Fields(r.may)
+		for _, to := range imports {
+			if !slices.Contains(may, to) {
+				t.Errorf("%s may not import %s", pkg, to)
+			}
+		}
+		for _, to := range may {
+			if !slices.Contains(imports, to) {
+				t.Errorf("the table lets %s import %s, which it does not", pkg, to)
+			}
+		}
+		delete(rows, pkg)
+	}
+	for pkg := range rows {
+		t.Errorf("the table has a row for %s, which does not exist", pkg)
+	}
+}
+
+// importsOf lists our packages that a package imports outside its tests.
+func importsOf(files []source) []string {
+	var all []string
+	for _, s := range files {
+		if s.test() {
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if to, ours := strings.CutPrefix(path, "pmg/"); ours && !slices.Contains(all, to) {
+				all = append(all, to)
+			}
+		}
+	}
+	return all
+}
+
+// onlyTests tells whether a package has nothing but tests, and its comment.
+func onlyTests(files []source) bool {
+	for _, s := range files {
+		if !s.test() && len(s.file.Decls) > 0 {
+			return false
+		}
+	}
+	return true
+}

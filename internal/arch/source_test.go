@@ -1,0 +1,67 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// root is the module's directory.
+const root = "../.."
+
+// A source is one file of Go, with its tests or builds of other systems left in.
+type source struct {
+	path string // from the root: "flow/run.go"
+	pkg  string // "flow"
+	file *ast.File
+	fset *token.FileSet
+}
+
+func (s source) test() bool { return strings.HasSuffix(s.path, "_test.go") }
+
+// sources parses every file of the module.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (name[0] == '.' || name == "testdata" || name == "node_modules" || name == "bin") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		all = append(all, source{rel, filepath.ToSlash(filepath.Dir(rel)), f, fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// packages gathers the files of each package.
+func packages(all []source) map[string][]source {
+	m := map[string][]source{}
+	for _, s := range all {
+		m[s.pkg] = append(m[s.pkg], s)
+	}
+	return m
+}
