@@ -28,6 +28,7 @@ func newRootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		newServeCommand(),
+		newDemoCommand(),
 		newLoadCommand(),
 		newSinkCommand(),
 		newLogCommand(),

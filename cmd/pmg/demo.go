@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pmg/config"
+	"pmg/loadtest"
+	"pmg/pdulog"
+	"pmg/protocols/smpp"
+)
+
+// demoPatience is how long the demo waits for what must happen.
+const demoPatience = 20 * time.Second
+
+func newDemoCommand() *cobra.Command {
+	o := loadtest.DefaultLoadOptions()
+	var architecture string
+	var seconds float64
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "See it work: clients, gateway and SMS centre in one process",
+		Long: `Starts an SMS centre, a gateway and clients in this process, over real sockets on
+loopback with ports from the system, sends messages through all of them, and tells
+whether every one arrived exactly once. Nothing is left behind.
+
+The exit status is 1 when a message is missing, doubled, refused or unanswered.`,
+		Example: `  pmg demo
+  pmg demo --messages 1000000 --connections 256
+  pmg demo --seconds 10 --architecture classic`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if seconds > 0 {
+				o.Messages, o.Duration = 0, time.Duration(seconds*float64(time.Second))
+			}
+			return runDemo(cmd, architecture, o)
+		},
+	}
+	f := cmd.Flags()
+	f.Int64Var(&o.Messages, "messages", 200_000, "how many messages to send")
+	f.IntVar(&o.Connections, "connections", 64, "how many clients send them")
+	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
+	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
+	f.StringVar(&architecture, "architecture", config.Pipeline, "pipeline or classic")
+	return cmd
+}
+
+// demoConfig is the gateway's: architecture, directory of the pdu logs, most
+// clients, address of the SMS centre.
+const demoConfig = `
+architecture: %s
+log: {level: warn}
+pdulog: {dir: %q, max_size: 100GiB, compress: false}
+accounts:
+  - {system_id: load, password: secret}
+connectors:
+  - {name: clients,  direction: in,  address: "127.0.0.1:0", instances: %d, window: 1000}
+  - {name: operator, direction: out, address: %q, instances: 4, window: 10, system_id: pmg, password: secret}
+routes:
+  - {to: operator}
+`
+
+// A demo is the demonstration while it lasts.
+type demo struct {
+	sink    *loadtest.Sink
+	server  *server
+	dir     string // of the pdu logs
+	clients string // where the gateway listens
+
+	alone, crowd int // goroutines of the gateway with one client, and with all of them
+	load         *loadtest.LoadResult
+	delivered    *loadtest.SinkResult
+}
+
+func runDemo(cmd *cobra.Command, architecture string, o loadtest.LoadOptions) error {
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	dir, err := os.MkdirTemp("", "pmg-demo-")
+	if err != nil {
+		return fmt.Errorf("cannot keep pdu logs: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	d := &demo{dir: dir}
+	if err := d.start(ctx, architecture, o.Connections); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s ─► pmg (%s) ─► SMS centre: one process, real sockets, every PDU logged\n\n", clients(o.Connections), architecture)
+	err = d.run(ctx, cmd.ErrOrStderr(), o)
+	if serr := d.stop(); err == nil {
+		err = serr
+	}
+	if err != nil {
+		return err
+	}
+	return d.summary(out, o.Connections)
+}
+
+// start starts the SMS centre and the gateway, and waits until the two are connected.
+func (d *demo) start(ctx context.Context, architecture string, connections int) (err error) {
+	if d.sink, err = loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0"}); err != nil {
+		return err
+	}
+	yaml := fmt.Sprintf(demoConfig, architecture, d.dir, connections+2, d.sink.Addr()) // ours and one to spare
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
+	if err == nil {
+		// The label is inherited by every goroutine that the gateway starts.
+		pprof.Do(ctx, pprof.Labels("demo", "gateway"), func(context.Context) {
+			d.server, err = startServer(cfg, newLogger(os.Stderr, cfg))
+		})
+	}
+	if err != nil {
+		_ = d.sink.Close()
+		return err
+	}
+	operator := d.server.gateway.Connector("operator")
+	for end := time.Now().Add(demoPatience); operator.Online() < operator.Config().Instances; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) || ctx.Err() != nil {
+			return errors.Join(errors.New("cannot connect the gateway to the SMS centre"), d.stop())
+		}
+	}
+	d.clients = d.server.engine.Addresses(d.server.gateway.Connector("clients"))[0].String()
+	return nil
+}
+
+// run counts the gateway's goroutines, sends the load, and then one message that
+// reads well in the pdu log.
+func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptions) (err error) {
+	if d.alone, err = d.goroutines(1); err != nil {
+		return err
+	}
+	if d.crowd, err = d.goroutines(o.Connections); err != nil {
+		return err
+	}
+	o.To = d.clients
+	p := newLoadProgress(progress, o.Messages, o.Duration)
+	o.Progress = func(c loadtest.Counts) { p.show(c.Accepted, thousands(c.Answered)+" answered") }
+	d.load, err = loadtest.Load(ctx, o)
+	p.end()
+	if err != nil {
+		return err
+	}
+	patience, cancel := context.WithTimeout(context.Background(), demoPatience)
+	defer cancel()
+	_ = d.sink.Await(patience, d.load.Accepted) // what does not come is missing in the summary
+	d.delivered = d.sink.Result()
+	conn, err := d.client()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return ask(conn, `submit_sm seq=2 source_addr=46700000001 destination_addr=46700000002 short_message="Hello, world"`)
+}
+
+// stop ends the gateway, which first sends what it has, and the SMS centre.
+func (d *demo) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), demoPatience)
+	defer cancel()
+	return errors.Join(d.server.stop(ctx), d.sink.Close())
+}
+
+// goroutines counts the gateway's goroutines while n clients are logged in.
+func (d *demo) goroutines(n int) (count int, err error) {
+	for range n {
+		conn, err := d.client()
+		if err != nil {
+			return 0, err
+		}
+		defer conn.Close()
+	}
+	var profile bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		return 0, fmt.Errorf("cannot count goroutines: %w", err)
+	}
+	_, stacks, _ := strings.Cut(profile.String(), "\n") // behind the total
+	for alike := range strings.SplitSeq(stacks, "\n\n") {
+		if strings.Contains(alike, `"demo":"gateway"`) {
+			var same int
+			_, _ = fmt.Sscanf(alike, "%d @", &same)
+			count += same
+		}
+	}
+	return count, nil
+}
+
+// client logs in a client that does nothing else.
+func (d *demo) client() (net.Conn, error) {
+	conn, err := net.DialTimeout("tcp", d.clients, demoPatience)
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect: %w", err)
+	}
+	if err := ask(conn, "bind_transceiver seq=1 system_id=load password=secret interface_version=52"); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// ask sends a request, given as the pdu log prints it, and waits for its answer.
+func ask(conn net.Conn, request string) error {
+	driver := smpp.New(smpp.Options{})
+	p := driver.NewPDU()
+	if err := driver.ParseLog(p, []byte(request)); err != nil {
+		return err
+	}
+	command, _, _ := strings.Cut(request, " ")
+	_ = conn.SetDeadline(time.Now().Add(demoPatience))
+	if _, err := conn.Write(p.AppendWire(nil)); err != nil {
+		return fmt.Errorf("cannot send %s: %w", command, err)
+	}
+	b := make([]byte, 16)
+	_, err := io.ReadFull(conn, b)
+	if err == nil {
+		rest := make([]byte, binary.BigEndian.Uint32(b)-16)
+		_, err = io.ReadFull(conn, rest)
+		b = append(b, rest...)
+	}
+	if err == nil {
+		err = driver.Decode(p, b)
+	}
+	if err == nil && p.Status() != 0 {
+		err = errors.New(driver.StatusName(p.Status()))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot have %s answered: %w", command, err)
+	}
+	return nil
+}
+
+// summary tells what was seen, and fails when it is not as it should be.
+func (d *demo) summary(out io.Writer, connections int) error {
+	c := loadtest.Compare(d.load, d.delivered)
+	within := func(us float64) time.Duration { return time.Duration(us * 1000).Round(10 * time.Microsecond) }
+	problems := slices.Concat(d.load.Problems(), c.Problems())
+	mark := "✓"
+	if problems != nil {
+		mark = "✗"
+	}
+	fmt.Fprintf(out, "%s messages     %s sent, %s answered, %s delivered\n", mark, thousands(c.Sent), thousands(c.Answered), thousands(c.Delivered))
+	fmt.Fprintf(out, "  missing      %s\n", thousands(c.Missing))
+	fmt.Fprintf(out, "  doubled      %s\n", thousands(c.Doubled))
+	fmt.Fprintf(out, "  throughput   %s messages a second, from client to SMS centre\n", thousands(int64(d.delivered.MessagesPerSecond)))
+	fmt.Fprintf(out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50), within(d.load.Latency.P99))
+	fmt.Fprintf(out, "  goroutines   %d with 1 client, %d with %s\n", d.alone, d.crowd, clients(connections))
+	fmt.Fprintf(out, "\nThe way of one message, as the pdu log (%s) has it:\n\n", d.logSize())
+	if err := d.printLog(out); err != nil {
+		return err
+	}
+	return problemsError(problems)
+}
+
+// printLog prints the end of the pdu log, which is the message of ours.
+func (d *demo) printLog(out io.Writer) error {
+	width := 0 // no limit
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	q := pdulog.Query{Last: 4, Filter: pdulog.Filter{Commands: []string{"submit_sm*"}}}
+	_, err := pdulog.Read(context.Background(), d.dir, q, func(e *pdulog.Entry) error {
+		line := "  " + string(e.Line)
+		if width > 4 && len(line) > width {
+			line = line[:width-1] + "…"
+		}
+		_, err := fmt.Fprintln(out, line)
+		return err
+	})
+	return err
+}
+
+// logSize tells how large the pdu logs are.
+func (d *demo) logSize() string {
+	var octets int64
+	files, _ := filepath.Glob(filepath.Join(d.dir, "*"))
+	for _, name := range files {
+		if st, err := os.Stat(name); err == nil {
+			octets += st.Size()
+		}
+	}
+	return fmt.Sprintf("%.1f MB", float64(octets)/1e6)
+}
+
+// clients counts them.
+func clients(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return thousands(int64(n)) + " clients"
+}
+
+// thousands writes a number so that it can be read: 200,000.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

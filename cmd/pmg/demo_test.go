@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestDemo(t *testing.T) {
+	var out bytes.Buffer
+	cmd := newDemoCommand()
+	cmd.SetArgs([]string{"--messages", "2000", "--connections", "8"})
+	cmd.SetOut(&out)
+	cmd.SetErr(io.Discard)
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"✓ messages     2,000 sent, 2,000 answered, 2,000 delivered\n",
+		"  missing      0\n",
+		"  doubled      0\n",
+		"12 with 1 client, 12 with 8 clients\n", // ten stages, and one for each of two pdu logs
+		" < submit_sm seq=2 ",
+		` short_message="Hello, world"`,
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if lines := strings.Count(out.String(), "Hello, world"); lines != 2 {
+		t.Errorf("the message is logged %d times, not coming and going", lines)
+	}
+	if t.Failed() {
+		t.Log(out.String())
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
