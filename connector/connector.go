@@ -152,6 +152,14 @@ func (c *Connector) Acquire() *Instance {
 	return i
 }
 
+// HasFree tells whether Acquire would give an instance.
+func (c *Connector) HasFree() bool {
+	p := &c.instances
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.all)-len(p.free) < p.limit
+}
+
 // Return gives back an instance that has no socket any more.
 func (c *Connector) Return(i *Instance) {
 	p := &c.instances

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"pmg/internal/sock"
 )
 
 // A Handle is the socket of a connected instance. Whoever holds a job that may
@@ -63,19 +65,7 @@ func (h *Handle) Release(n int) (left int, closed bool) {
 	if left > 0 {
 		return left, false
 	}
-	h.drain()
+	sock.Drain(h.FD)
 	_ = unix.Close(h.FD)
 	return 0, true
-}
-
-// drain reads what the peer has sent beyond the end, because closing a socket
-// with unread bytes resets the connection, and the peer would lose our last
-// answer with it.
-func (h *Handle) drain() {
-	var b [4096]byte
-	for range 64 {
-		if n, err := unix.Read(h.FD, b[:]); n <= 0 || err != nil {
-			return
-		}
-	}
 }

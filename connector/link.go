@@ -44,6 +44,15 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.Session = i.Connector.NewSession()
 }
 
+// FreeSequence gives the next sequence number with which a request can be put in flight.
+func (l *Link) FreeSequence() uint32 {
+	n := l.Session.NextSequence()
+	for window := l.Connector.Config().Window; !l.Inflight.Free(n, window); {
+		n = l.Session.NextSequence()
+	}
+	return n
+}
+
 // BeginClosing tells whether the caller is the first who wants the session to
 // end, and keeps its reason.
 func (l *Link) BeginClosing(reason string) bool {

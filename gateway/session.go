@@ -2,22 +2,58 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"pmg/connector"
 	"pmg/protocols"
 )
 
-// Admit tells whether a client that has just connected may stay. If so, Accepted
-// and Over must follow.
+// Admit tells whether a client that has just connected may stay. If so, Over must
+// follow, or Prebind.Leave.
 func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	if g.Prebind.Enter(remote.Addr()) {
 		return true
 	}
 	g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).Msg("too many connections from this address that have not logged in; closed")
 	return false
+}
+
+// NoInstance notes that a connector's clients wait until an instance is free.
+func (g *Gateway) NoInstance(c *connector.Connector) {
+	if !g.isNews("no instance: " + c.Name) {
+		return
+	}
+	g.Log.Warn().Str("connector", c.Name).Int("instances", c.Instances()).Msg("all instances are in use; further clients wait")
+}
+
+// AcceptFailed notes that clients wait until accepting works again.
+func (g *Gateway) AcceptFailed(c *connector.Connector, err error) {
+	what := "cannot accept"
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		what = "cannot accept; clients wait until a connection is closed (raise the limit with ulimit -n)"
+	}
+	if g.isNews(what) {
+		g.Log.Error().Err(err).Str("connector", c.Name).Msg(what)
+	}
+}
+
+// repeatAfter is how long what goes on is not said again.
+const repeatAfter = time.Minute
+
+// isNews tells whether something has not been said for a while. While clients
+// wait, every one that goes lets the next in, and there is nothing free again.
+func (g *Gateway) isNews(what string) bool {
+	now := time.Now()
+	last, said := g.said.Load(what)
+	if said && now.Sub(last.(time.Time)) < repeatAfter {
+		return false
+	}
+	g.said.Store(what, now)
+	return true
 }
 
 // Connected notes that an instance has a socket.
@@ -109,6 +145,9 @@ func (g *Gateway) Look(now int64, l *connector.Link, p protocols.PDU, unanswered
 	}
 	return l.Session.Tick(now, p)
 }
+
+// Stuck is how long a peer may take nothing of what is to be written to it.
+const Stuck = 30 * time.Second
 
 // DrainSessions stops accepting clients and messages, waits for what was accepted
 // to be sent, and logs every session out, until ctx is done.

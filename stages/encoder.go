@@ -24,10 +24,7 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	}
 	slot := j.Slot
 	h := handle(slot.Link)
-	slot.Sequence = h.Session.NextSequence()
-	for window := h.Connector.Config().Window; !h.Inflight.Free(slot.Sequence, window); {
-		slot.Sequence = h.Session.NextSequence()
-	}
+	slot.Sequence = h.FreeSequence()
 	// The PDU gets its own copy of the bytes: once the slot is in flight an answer,
 	// right or forged, may give the message to somebody else.
 	j.Bytes = slot.Message.CopyTo(&e.copy, j.Bytes)

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -67,7 +66,7 @@ func (l *listener) Work(out *flow.Out[Job], j *Job) {
 	out.Release(j)
 }
 
-// resume listens again where an instance or a descriptor was missing.
+// resume listens again where an instance of c or a descriptor was missing.
 func (l *listener) resume(c *connector.Connector) {
 	for _, s := range l.sockets {
 		if s.paused && (l.starved || s.connector == c) {
@@ -99,7 +98,7 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 		i := c.Acquire()
 		if i == nil {
 			l.pause(s)
-			l.Log.Warn().Str("connector", c.Name).Int("instances", c.Instances()).Msg("all instances are in use; further clients wait")
+			l.Gateway.NoInstance(c)
 			return
 		}
 		fd, remote, ok, err := sock.Accept(s.FD)
@@ -124,33 +123,22 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 
 // refused deals with an accept that gave no connection.
 func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
-	switch {
-	case err == nil:
-	case errors.Is(err, sock.ErrDescriptors):
-		if !l.starved {
-			l.Log.Error().Err(err).Str("stage", "listener").Msg("cannot accept; clients wait until a connection is closed (raise the limit with ulimit -n)")
-		}
-		l.starved = true
-		l.pause(s)
-		out.TickIn(time.Second)
-	default:
-		l.Log.Error().Err(err).Str("connector", s.connector.Name).Msg("cannot accept")
-		l.pause(s)
-		l.starved = true
-		out.TickIn(time.Second)
+	if err == nil {
+		return
 	}
+	if !l.starved {
+		l.Gateway.AcceptFailed(s.connector, err)
+	}
+	l.starved = true
+	l.pause(s)
+	out.TickIn(time.Second)
 }
 
 // Tick tries again after descriptors ran out: others than our own connections
 // may have given one back.
 func (l *listener) Tick(*flow.Out[Job]) time.Duration {
 	if l.starved {
-		// starved stays set, so that it is said once, until an accept works or not.
-		for _, s := range l.sockets {
-			if s.paused {
-				s.paused = l.poller.Set(s.FD, true, false) != nil
-			}
-		}
+		l.resume(nil)
 	}
 	return 0
 }

@@ -8,6 +8,7 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/gateway"
 	"pmg/internal/sock"
 )
 
@@ -124,17 +125,14 @@ func (w *writer) cutOff(out *flow.Out[Job], h *connector.Handle, reason string) 
 	}
 }
 
-// stuck is how long a peer may take nothing of what waits for it.
-const stuck = 30 * time.Second
-
 // Tick cuts off peers that have taken nothing for too long.
 func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 	for h := range w.blocked {
 		switch {
 		case h.Closing() && !h.Last:
 			w.cutOff(out, h, "") // somebody else ended the session
-		case out.Now()-h.Blocked > int64(stuck):
-			w.cutOff(out, h, fmt.Sprintf("the peer does not read: nothing taken for %s", stuck))
+		case out.Now()-h.Blocked > int64(gateway.Stuck):
+			w.cutOff(out, h, fmt.Sprintf("the peer does not read: nothing taken for %s", gateway.Stuck))
 		}
 	}
 	if len(w.blocked) > 0 {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"pmg/admin"
+	"pmg/classic"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -32,7 +33,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		return nil, err
 	}
 	s := &server{log: log, gateway: g}
-	if s.engine, err = stages.Start(g); err != nil {
+	if s.engine, err = startEngine(g); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
@@ -48,6 +49,14 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		s.announce(c)
 	}
 	return s, nil
+}
+
+// startEngine starts the architecture that the configuration asks for.
+func startEngine(g *gateway.Gateway) (gateway.Engine, error) {
+	if g.Config().Architecture == config.Classic {
+		return classic.Start(g)
+	}
+	return stages.Start(g)
 }
 
 func (s *server) announce(c *connector.Connector) {

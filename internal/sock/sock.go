@@ -105,6 +105,18 @@ func Connected(fd int) error {
 	return err
 }
 
+// Drain reads what the peer has sent beyond the end of a session, because closing
+// a socket with unread bytes resets the connection, and the peer would lose our
+// last answer with it.
+func Drain(fd int) {
+	var b [4096]byte
+	for range 64 {
+		if n, err := unix.Read(fd, b[:]); n <= 0 || err != nil {
+			return
+		}
+	}
+}
+
 // Local is the address of our side.
 func Local(fd int) netip.AddrPort {
 	sa, err := unix.Getsockname(fd)

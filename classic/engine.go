@@ -1,0 +1,144 @@
+package classic
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/gateway"
+)
+
+// An Engine is the gateway's architecture "classic" at work.
+type Engine struct {
+	gateway *gateway.Gateway
+	begun   time.Time
+
+	ctx    context.Context // until Close
+	cancel context.CancelFunc
+
+	groups  atomic.Pointer[[]*group] // by Connector.Index
+	kept    atomic.Int64             // requests that wait
+	starved atomic.Bool              // out of descriptors
+	freed   signal                   // a descriptor was given back
+
+	mu         sync.Mutex
+	closed     bool
+	goroutines sync.WaitGroup
+}
+
+var _ gateway.Engine = (*Engine)(nil)
+
+// Start listens, accepts and connects.
+func Start(g *gateway.Gateway) (*Engine, error) {
+	e := &Engine{gateway: g, begun: time.Now(), freed: newSignal()}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.groups.Store(&[]*group{})
+	for _, c := range g.Connectors() {
+		if err := e.Listen(c); err != nil {
+			_ = e.Close()
+			return nil, err
+		}
+	}
+	for _, c := range g.Connectors() {
+		e.Attach(c)
+	}
+	return e, nil
+}
+
+// now is the time in Unix nanoseconds. It never goes back.
+func (e *Engine) now() int64 { return e.begun.UnixNano() + int64(time.Since(e.begun)) }
+
+// run runs f in a goroutine of its own, unless the engine is closed.
+func (e *Engine) run(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.goroutines.Go(f)
+	}
+}
+
+// group is what the connections of c share. It is made when it is first needed,
+// which may be for a message to a connector that is not attached yet.
+func (e *Engine) group(c *connector.Connector) *group {
+	if all := *e.groups.Load(); c.Index < len(all) && all[c.Index] != nil && all[c.Index].Connector == c {
+		return all[c.Index]
+	}
+	return e.addGroup(c)
+}
+
+func (e *Engine) addGroup(c *connector.Connector) *group {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	old := *e.groups.Load()
+	all := make([]*group, max(len(old), c.Index+1))
+	copy(all, old)
+	if g := all[c.Index]; g == nil || g.Connector != c { // after a reload that failed it may be another's
+		all[c.Index] = newGroup(e, c)
+		e.groups.Store(&all)
+	}
+	return all[c.Index]
+}
+
+func (e *Engine) each(f func(*group)) {
+	for _, g := range *e.groups.Load() {
+		if g != nil {
+			f(g)
+		}
+	}
+}
+
+// Listen implements gateway.Engine.
+func (e *Engine) Listen(c *connector.Connector) error { return e.group(c).listen() }
+
+// Unlisten implements gateway.Engine.
+func (e *Engine) Unlisten(c *connector.Connector) { e.group(c).unlisten() }
+
+// Addresses implements gateway.Engine.
+func (e *Engine) Addresses(c *connector.Connector) []netip.AddrPort { return e.group(c).addresses() }
+
+// Attach implements gateway.Engine.
+func (e *Engine) Attach(c *connector.Connector) { e.group(c).attach() }
+
+// Detach implements gateway.Engine.
+func (e *Engine) Detach(c *connector.Connector) { e.group(c).detach() }
+
+// Drain implements gateway.Engine.
+func (e *Engine) Drain(ctx context.Context) {
+	e.gateway.DrainSessions(ctx,
+		func() { e.each((*group).unlisten) },
+		func() { e.each((*group).logout) })
+}
+
+// Close implements gateway.Engine. Sessions that are still there are cut off.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.cancel() // before the look at who is there: who comes later looks at this
+	e.each(func(g *group) {
+		g.unlisten()
+		g.conns(func(c *conn) { c.hangup("the gateway has stopped") })
+	})
+	e.goroutines.Wait()
+	e.each((*group).close)
+	return nil
+}
+
+// Stats implements gateway.Engine: there are no stages.
+func (e *Engine) Stats() []flow.Stats { return nil }
+
+// Jobs implements gateway.Engine: requests that wait for room or for their time.
+func (e *Engine) Jobs() int64 { return e.kept.Load() }
+
+// Locks implements gateway.Engine. The package comment tells what counts.
+func (e *Engine) Locks() (n int64) {
+	e.each(func(g *group) { n += g.locks() })
+	return n
+}
+
+// Refs implements gateway.Engine: nothing is counted by reference.
+func (e *Engine) Refs() int64 { return 0 }

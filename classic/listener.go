@@ -1,0 +1,157 @@
+package classic
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"pmg/connector"
+)
+
+// A door is where a connector's clients come in. group.mu guards it.
+type door struct {
+	sockets []net.Listener
+	shut    bool
+	free    sync.Cond // an instance was given back, or the door is shut
+}
+
+// listen opens the connector's sockets, all of them or none.
+func (g *group) listen() error {
+	if !g.Config().Listens() {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, address := range g.Config().AllAddresses() {
+		s, err := net.Listen("tcp", address)
+		if err != nil {
+			g.shut()
+			return fmt.Errorf("cannot listen on %s: %w", address, err)
+		}
+		g.door.sockets = append(g.door.sockets, s)
+	}
+	return nil
+}
+
+func (g *group) unlisten() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut()
+}
+
+// shut closes the sockets; who accepts on them ends. The caller holds the lock.
+func (g *group) shut() {
+	for _, s := range g.door.sockets {
+		_ = s.Close()
+	}
+	g.door.sockets, g.door.shut = nil, true
+	g.door.free.Broadcast()
+}
+
+func (g *group) addresses() (all []netip.AddrPort) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.door.sockets {
+		all = append(all, s.Addr().(*net.TCPAddr).AddrPort())
+	}
+	return all
+}
+
+func (g *group) acceptAll() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.door.sockets {
+		g.engine.run(func() { g.acceptFrom(s) })
+	}
+}
+
+// acceptFrom accepts clients while an instance is free; the others wait in the
+// kernel's backlog, and none is lost. Only where several sockets share the last
+// instance does a client that came second wait accepted.
+func (g *group) acceptFrom(s net.Listener) {
+	for g.awaitFree() {
+		socket, err := s.Accept()
+		if err != nil {
+			if !g.acceptFailed(err) {
+				return
+			}
+			continue
+		}
+		g.engine.starved.Store(false)
+		if !g.gateway.Admit(g.Connector, remote(socket)) {
+			_ = socket.Close()
+			continue
+		}
+		i := g.acquire()
+		if i == nil {
+			g.gateway.Prebind.Leave(remote(socket).Addr())
+			_ = socket.Close()
+			return
+		}
+		c := g.newConn(i, socket)
+		c.begin()
+		g.engine.run(func() {
+			c.serve()
+			g.release(i)
+		})
+	}
+}
+
+func remote(socket net.Conn) netip.AddrPort {
+	a := socket.RemoteAddr().(*net.TCPAddr).AddrPort()
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
+
+// awaitFree waits until an instance is free. False: the door is shut.
+func (g *group) awaitFree() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for said := false; !g.door.shut && !g.HasFree(); g.door.free.Wait() {
+		if !said {
+			said = true
+			g.gateway.NoInstance(g.Connector)
+		}
+	}
+	return !g.door.shut
+}
+
+// acquire takes an instance, and waits for one if need be; nil: the door is shut.
+func (g *group) acquire() *connector.Instance {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for !g.door.shut {
+		if i := g.Acquire(); i != nil {
+			return i
+		}
+		g.door.free.Wait()
+	}
+	return nil
+}
+
+func (g *group) release(i *connector.Instance) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i.SetLink(nil)
+	g.Return(i)
+	g.door.free.Broadcast()
+}
+
+// acceptFailed waits before the next try: without descriptors until one is given
+// back, by us or, which nobody tells, by others. False: the door is shut.
+func (g *group) acceptFailed(err error) bool {
+	if errors.Is(err, net.ErrClosed) {
+		return false
+	}
+	if g.engine.starved.CompareAndSwap(false, true) {
+		g.gateway.AcceptFailed(g.Connector, err)
+	}
+	select {
+	case <-g.engine.ctx.Done():
+	case <-g.engine.freed:
+	case <-time.After(time.Second):
+	}
+	return true
+}

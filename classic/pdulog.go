@@ -1,0 +1,82 @@
+package classic
+
+import (
+	"time"
+
+	"pmg/pdulog"
+	"pmg/protocols"
+)
+
+// A pduLog is a connector's pdu log as its connections share it.
+type pduLog struct {
+	now  func() int64
+	file *pdulog.File
+
+	mu     lock
+	last   int64       // of the lines: they do not go back in time, though their goroutines overtake each other
+	timer  *time.Timer // flushes
+	closed bool
+}
+
+// newPDULog returns nil, which logs nothing, when there is no file.
+func newPDULog(file *pdulog.File, now func() int64) *pduLog {
+	if file == nil {
+		return nil
+	}
+	l := &pduLog{now: now, file: file}
+	l.timer = time.AfterFunc(time.Hour, l.due)
+	l.timer.Stop()
+	return l
+}
+
+// line adds a PDU. Whoever fills the buffer writes it.
+func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := l.file.Due() == 0
+	l.last = max(l.last, now)
+	l.file.Line(l.last, instance, received, p)
+	if l.file.Full() {
+		l.flush()
+	} else if first {
+		l.timer.Reset(time.Duration(l.file.Due() - l.last))
+	}
+}
+
+// flush writes what waits. The caller holds the lock.
+func (l *pduLog) flush() {
+	now := l.now()
+	l.file.Flush(now)
+	if due := l.file.Due(); due != 0 { // it cannot be written now
+		l.timer.Reset(time.Duration(due - now))
+	}
+}
+
+func (l *pduLog) due() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed && l.file.Due() != 0 {
+		l.flush()
+	}
+}
+
+// close gives the file back, which the gateway closes.
+func (l *pduLog) close() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.timer.Stop()
+}
+
+func (l *pduLog) locks() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.mu.count()
+}

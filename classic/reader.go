@@ -1,0 +1,105 @@
+package classic
+
+import (
+	"errors"
+	"io"
+)
+
+// readSize is how much is read at once; a longer PDU gets a larger buffer.
+const readSize = 4 << 10
+
+// read reads until the session ends.
+func (c *conn) read() {
+	defer c.recovered("reader")
+	for c.mayRead() {
+		n, err := c.socket.Read(c.in[len(c.in):cap(c.in)])
+		if n > 0 {
+			now := c.group.engine.now()
+			c.Heard.Store(now)
+			c.in = c.in[:len(c.in)+n]
+			c.receiveAll(now)
+		}
+		if err != nil {
+			c.hangup(readReason(err))
+			return
+		}
+	}
+}
+
+func readReason(err error) string {
+	if errors.Is(err, io.EOF) {
+		return "the peer closed the connection"
+	}
+	return "connection lost: " + err.Error()
+}
+
+// mayRead waits while too much of the peer's is unanswered, or its answers unsent.
+func (c *conn) mayRead() bool {
+	for !c.Closing() {
+		if int(c.owed.Load()) <= c.Connector.ReadLimit() && !c.full.Load() {
+			return true
+		}
+		<-c.resume
+	}
+	return false
+}
+
+// receiveAll acts on every whole PDU in what was read. Their answers are written
+// together.
+func (c *conn) receiveAll(now int64) {
+	c.session.Lock()
+	defer c.session.Unlock()
+	defer c.wake()
+	b, need := c.in, 0
+	for len(b) > 0 && !c.lost {
+		n, err := c.Connector.Driver.Frame(b)
+		if err != nil {
+			c.lost = true
+			n = len(b)
+		}
+		if n > len(b) {
+			need = n
+			break
+		}
+		c.receive(now, b[:n])
+		b = b[n:]
+	}
+	if c.lost {
+		b = nil
+	}
+	c.partial(now, len(b) > 0, len(b) < len(c.in))
+	c.keep(b, need)
+}
+
+// partial notes whether a PDU has begun; fresh tells that it was in what was just read.
+func (c *conn) partial(now int64, begun, fresh bool) {
+	switch since := c.Partial.Load(); {
+	case !begun && since != 0:
+		c.Partial.Store(0)
+	case begun && (fresh || since == 0):
+		c.Partial.Store(now)
+	}
+}
+
+// keep moves the beginning of a PDU to the front of a buffer that takes all of it.
+func (c *conn) keep(b []byte, need int) {
+	if need <= cap(c.in) && (cap(c.in) == readSize || need > readSize) {
+		c.in = c.in[:copy(c.in[:cap(c.in)], b)]
+		return
+	}
+	c.in = append(make([]byte, 0, max(need, readSize)), b...)
+}
+
+// receive takes one PDU: it is logged before it is acted on.
+func (c *conn) receive(now int64, frame []byte) {
+	r := c.request
+	r.pdu.Reset()
+	r.after = 0
+	r.bytes = append(r.bytes[:0], frame...)
+	_ = c.Connector.Driver.Decode(r.pdu, r.bytes) // the PDU keeps the error; the session answers it
+	c.PDUs++
+	c.log(now, true, r.pdu)
+	if c.act(now, r, c.Session.Receive(now, r.pdu)) {
+		c.request = c.newRequest()
+	}
+}

@@ -1,0 +1,213 @@
+package classic
+
+import (
+	"fmt"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// log counts a PDU and logs it.
+func (c *conn) log(now int64, received bool, p protocols.PDU) {
+	c.Connector.Stats.Count(p.Command(), received, p.Status())
+	c.group.log.line(now, c.Instance.Number, received, p)
+}
+
+// post puts a PDU behind what is to be written. It is logged here, so that the
+// log has the order of the wire. False: nothing is written any more.
+func (c *conn) post(now int64, p protocols.PDU, last bool, reason string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.postLocked(now, p, last, reason)
+}
+
+func (c *conn) postLocked(now int64, p protocols.PDU, last bool, reason string) bool {
+	if c.last || c.Closing() {
+		return false
+	}
+	c.log(now, false, p)
+	c.out = p.AppendWire(c.out)
+	c.last, c.reason = last, reason
+	if len(c.out)+c.writing > c.unsentLimit() {
+		c.full.Store(true)
+	}
+	return true
+}
+
+func (c *conn) unsentLimit() int { return int(c.group.gateway.Config().Limits.Unsent) }
+
+// delay keeps an answer until its time.
+func (c *conn) delay(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.delayed.Add(r.after, r)
+}
+
+// give leaves a message and its slot to the writer.
+func (c *conn) give(slot *connector.Slot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.todo = append(c.todo, slot)
+	c.wakeLocked()
+}
+
+// wake makes the writer write what there is.
+func (c *conn) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wakeLocked()
+}
+
+func (c *conn) wakeLocked() {
+	if c.asleep {
+		c.asleep = false
+		c.mu.taken++ // a channel is a lock too
+		c.ready.send()
+	}
+}
+
+// write is the writer's whole life.
+func (c *conn) write() {
+	defer close(c.written)
+	defer c.recovered("writer")
+	for c.await() {
+		now := c.group.engine.now()
+		for c.next < len(c.taken) && c.encode(now, c.taken[c.next]) {
+			c.next++
+		}
+		if err := c.flush(); err != nil {
+			c.hangup("cannot write: " + err.Error())
+			return
+		}
+	}
+}
+
+// await waits for something to write. False: the session is at its end.
+func (c *conn) await() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.Closing() {
+		next := c.postDue()
+		switch {
+		case c.last && len(c.out) > 0:
+			return true
+		case c.last:
+			c.hangup(c.reason)
+		case len(c.todo)+len(c.out) > 0:
+			clear(c.taken)
+			c.taken, c.todo, c.next = c.todo, c.taken[:0], 0
+			return true
+		default:
+			c.sleep(next)
+		}
+	}
+	return false
+}
+
+// postDue posts the delayed answers whose time has come, and tells when that of
+// the next one will.
+func (c *conn) postDue() (next int64) {
+	if c.delayed.Next() == 0 {
+		return 0
+	}
+	now := c.group.engine.now()
+	for r, ok := c.delayed.Due(now); ok; r, ok = c.delayed.Due(now) {
+		c.postLocked(now, r.pdu, r.last, r.reason)
+		r.free()
+	}
+	return c.delayed.Next()
+}
+
+// sleep waits until the writer is woken, or until a time if it is not 0.
+func (c *conn) sleep(until int64) {
+	if until != 0 {
+		wait := time.Duration(until - c.group.engine.now())
+		if c.timer == nil {
+			c.timer = time.AfterFunc(wait, c.ready.send)
+		} else {
+			c.timer.Reset(wait)
+		}
+	}
+	c.asleep = true
+	c.mu.Unlock()
+	<-c.ready
+	c.mu.Lock()
+	c.asleep = false
+}
+
+// encode makes a PDU of a message and posts it. False: nothing is written any
+// more. A message that the driver cannot bear is not tried again.
+func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
+	failed := true
+	defer func() {
+		if failed {
+			c.next++
+			c.group.answered(now, slot, sms.Rejected)
+		}
+	}()
+	slot.Sequence = c.FreeSequence()
+	c.pdu.Reset()
+	c.Session.Encode(c.pdu, slot.Message, slot.Sequence)
+	slot.Sent = now
+	posted = c.post(now, c.pdu, false, "")
+	failed = false
+	if posted {
+		c.Inflight.Put(slot) // it is not written yet, so it cannot be answered either
+	}
+	return posted
+}
+
+// chunk is how much is written at once, so that progress can be seen.
+const chunk = 64 << 10
+
+// flush writes what was posted, in one piece unless it is long.
+func (c *conn) flush() error {
+	b := c.swap()
+	for len(b) > 0 {
+		n := min(len(b), chunk)
+		c.stuckSince.Store(c.group.engine.now())
+		if _, err := c.socket.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	c.stuckSince.Store(0)
+	return nil
+}
+
+// swap takes what was posted, for which the bytes written before have made room.
+func (c *conn) swap() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.out
+	c.out, c.spare = c.spare[:0], b
+	if cap(c.out) > keepBytes {
+		c.out = nil
+	}
+	c.writing = len(b)
+	if c.full.Load() && len(b) <= c.unsentLimit() {
+		c.full.Store(false)
+		c.resume.send()
+	}
+	return b
+}
+
+// slowAfter is how long the socket may take nothing of what is unsent, when that
+// is too much.
+const slowAfter = time.Second
+
+// cutOff ends the session of a peer that does not read. That its answers go over
+// the limit does not tell: the writer may not have had its turn.
+func (c *conn) cutOff(now int64) {
+	since := c.stuckSince.Load()
+	switch {
+	case since == 0:
+	case now-since > int64(gateway.Stuck):
+		c.hangup(fmt.Sprintf("the peer does not read: nothing taken for %s", gateway.Stuck))
+	case now-since > int64(slowAfter) && c.full.Load():
+		c.hangup(fmt.Sprintf("the peer does not read: over %d bytes unsent", c.unsentLimit()))
+	}
+}
