@@ -139,6 +139,7 @@ type gw struct {
 	engine gateway.Engine
 	log    *journal
 	dir    string // of the pdu logs
+	faulty bool   // there were panics: who may still hold the jobs nobody knows, so they are not used again
 	once   sync.Once
 }
 
@@ -170,8 +171,7 @@ func start(t *testing.T, a architecture, s site) *gw {
 }
 
 // stop ends the gateway and looks whether it leaves anything behind. What still
-// waits in queues is given up; sessions have been ended by their peers, or are
-// logged out.
+// waits in queues is given up; clients have gone by themselves, or are logged out.
 func (g *gw) stop() {
 	g.once.Do(func() {
 		g.t.Helper()
@@ -186,17 +186,27 @@ func (g *gw) stop() {
 			cancel()
 		}
 		g.engine.Drain(ctx)
-		eventually(g.t, "no session is left", func() bool { return g.Sessions() == 0 })
+		eventually(g.t, "no client is left", func() bool { return g.clients() == 0 })
 		if err := g.engine.Close(); err != nil {
 			g.t.Errorf("cannot close the engine: %v", err)
 		}
 		if err := g.Close(); err != nil {
 			g.t.Errorf("cannot close the gateway: %v", err)
 		}
-		if n := g.engine.Jobs(); n != 0 {
+		if n := g.engine.Jobs(); n != 0 && !g.faulty {
 			g.t.Errorf("%d jobs are left", n)
 		}
 	})
+}
+
+// clients counts the sessions of clients.
+func (g *gw) clients() (n int) {
+	for _, c := range g.Connectors() {
+		if c.Config().Listens() {
+			c.Links(func(*connector.Link) { n++ })
+		}
+	}
+	return n
 }
 
 // reload puts a new configuration in force as the gateway does at SIGHUP.
@@ -255,10 +265,14 @@ func (j *journal) String() string {
 	return j.b.String()
 }
 
-// tail is the last n lines.
+// tail is the last n lines, cut where a stack would fill the page.
 func (j *journal) tail(n int) string {
-	lines := strings.SplitAfter(j.String(), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "")
+	lines := strings.Split(j.String(), "\n")
+	lines = lines[max(0, len(lines)-n):]
+	for i, l := range lines {
+		lines[i] = l[:min(len(l), 300)]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // count is how many lines have all of the words.

@@ -19,6 +19,8 @@ type peer struct {
 	t    testing.TB
 	conn net.Conn
 	in   []byte
+
+	got, wrote []byte // everything, both ways
 }
 
 func newPeer(t testing.TB, conn net.Conn) *peer {
@@ -92,6 +94,7 @@ func (p *peer) send(lines ...string) { p.t.Helper(); p.write(wire(p.t, lines...)
 
 func (p *peer) write(b []byte) {
 	p.t.Helper()
+	p.wrote = append(p.wrote, b...)
 	if _, err := p.conn.Write(b); err != nil {
 		p.t.Fatal(err)
 	}
@@ -125,6 +128,7 @@ func (p *peer) read() ([]byte, error) {
 			return nil, err
 		}
 		p.in = append(p.in, b[:n]...)
+		p.got = append(p.got, b[:n]...)
 	}
 }
 

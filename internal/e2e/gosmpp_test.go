@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fiorix/go-smpp/smpp"
+	"github.com/fiorix/go-smpp/smpp/pdu"
+	"github.com/fiorix/go-smpp/smpp/pdu/pdufield"
+	"github.com/fiorix/go-smpp/smpp/pdu/pdutext"
+	"github.com/fiorix/go-smpp/smpp/pdu/pdutlv"
+	"github.com/fiorix/go-smpp/smpp/smpptest"
+)
+
+// A tally counts texts.
+type tally struct {
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+func (l *tally) add(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen == nil {
+		l.seen = map[string]int{}
+	}
+	l.seen[text]++
+}
+
+// once tells whether n texts were seen, each once.
+func (l *tally) once(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, times := range l.seen {
+		if times != 1 {
+			return false
+		}
+	}
+	return len(l.seen) == n
+}
+
+// goSMSC is an SMSC by go-smpp, which answers each submit and sends a receipt for it.
+func goSMSC(t *testing.T, got *tally) *smpptest.Server {
+	s := smpptest.NewUnstartedServer()
+	s.User, s.Passwd = "pmg", "secret"
+	s.Handler = func(c smpptest.Conn, m pdu.Body) {
+		switch m.Header().ID {
+		case pdu.SubmitSMID:
+			text := m.Fields()[pdufield.ShortMessage].String()
+			got.add(text)
+			if v := m.TLVFields()[pdutlv.TagUserMessageReference]; v == nil || len(v.Bytes()) != 2 {
+				t.Errorf("%s came without user_message_reference", text)
+			}
+			answer := pdu.NewSubmitSMResp()
+			answer.Header().Seq = m.Header().Seq
+			_ = answer.Fields().Set(pdufield.MessageID, "id"+text)
+			_ = c.Write(answer)             // the gateway may be gone
+			receipt := pdu.NewSubmitSM(nil) // NewDeliverSM writes an octet too much before the text
+			receipt.Header().ID = pdu.DeliverSMID
+			_ = receipt.Fields().Set(pdufield.ESMClass, 4)
+			_ = receipt.Fields().Set(pdufield.DestinationAddr, m.Fields()[pdufield.SourceAddr].String())
+			_ = receipt.Fields().Set(pdufield.ShortMessage, pdutext.Raw("id:id"+text+" stat:DELIVRD"))
+			_ = c.Write(receipt)
+		case pdu.EnquireLinkID:
+			_ = c.Write(pdu.NewEnquireLinkRespSeq(m.Header().Seq))
+		case pdu.UnbindID:
+			answer := pdu.NewUnbindResp()
+			answer.Header().Seq = m.Header().Seq
+			_ = c.Write(answer)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// go-smpp as client and as SMSC.
+func TestGoSMPP(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const senders, each = 10, 20
+		var got, receipts tally
+		operator := goSMSC(t, &got)
+		g := start(t, a, site{
+			more:   fmt.Sprintf("{name: operator, direction: out, address: %q, system_id: pmg, password: secret, instances: 2}", operator.Addr()),
+			routes: "{from: operator, to: clients}\n{to: operator}",
+		})
+		g.online("operator", 2)
+		client := &smpp.Transceiver{
+			Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", WindowSize: senders, RespTimeout: patience,
+			Handler: func(p pdu.Body) {
+				if p.Header().ID == pdu.DeliverSMID {
+					receipts.add(p.Fields()[pdufield.ShortMessage].String())
+				}
+			},
+		}
+		if s := <-client.Bind(); s.Status() != smpp.Connected {
+			t.Fatal(s.Error())
+		}
+		defer client.Close()
+		var wg sync.WaitGroup
+		for i := range senders {
+			wg.Go(func() {
+				for j := range each {
+					m, err := client.Submit(&smpp.ShortMessage{
+						Src: "1234", Dst: "46700000001", Text: pdutext.Raw(fmt.Sprintf("%d-%d", i, j)),
+						TLVFields: pdutlv.Fields{pdutlv.TagUserMessageReference: []byte{byte(i), byte(j)}},
+					})
+					if err != nil || len(m.RespID()) != 16 {
+						t.Errorf("%v, id %q", err, m.RespID())
+					}
+				}
+			})
+		}
+		wg.Wait()
+		eventually(t, "every message has come once", func() bool { return got.once(senders * each) })
+		eventually(t, "every receipt has come once", func() bool { return receipts.once(senders * each) })
+	})
+}
+
+// A text in several parts, and a login that go-smpp is told to be wrong.
+func TestGoSMPPTransmitter(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s := operator.session()
+		wrong := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "wrong", RespTimeout: patience, BindInterval: time.Hour}
+		refused := wrong.Bind()
+		client := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: patience}
+		if s := <-client.Bind(); s.Status() != smpp.Connected {
+			t.Fatal(s.Error())
+		}
+		defer client.Close()
+		parts, err := client.SubmitLongMsg(&smpp.ShortMessage{Src: "1234", Dst: "46700000001", Text: pdutext.Raw(strings.Repeat("0123456789", 40))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range parts {
+			line := s.want("submit_sm", "esm_class=64")
+			s.answer(0, field(line, "seq"))
+		}
+		if s := <-refused; s.Status() != smpp.BindFailed {
+			t.Errorf("got %s", s.Status())
+		}
+		wrong.Close()
+	})
+}

@@ -1,0 +1,108 @@
+package e2e
+
+import (
+	"net"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Out of descriptors the gateway stops to accept and says so once; when one is
+// free it goes on. Clients wait meanwhile, and none is lost.
+func TestNoDescriptors(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const limit, clients = 50, 100
+		c := startChild(t, a, limit, site{})
+		var peers []*peer
+		for range clients {
+			p := dial(t, c.addr)
+			p.send(bindLine("transmitter", "acme", "s3cret"))
+			peers = append(peers, p)
+		}
+		const message = "cannot accept; clients wait"
+		eventually(t, "descriptors run out", func() bool { return c.log.count(message) > 0 })
+		for _, p := range peers {
+			p.want("bind_transmitter_resp", "status=0")
+			p.send("unbind seq=2")
+			p.want("unbind_resp")
+			p.wantEOF()
+		}
+		dial(t, c.addr).bind("transmitter", "acme", "s3cret")
+		if n := c.log.count(message); n != 1 {
+			t.Errorf("it was said %d times", n)
+		}
+	})
+}
+
+// A client that never reads its answers is cut off when too many wait for it;
+// others do not notice.
+func TestNeverReads(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, limits: "unsent: 64KiB"})
+		s, other := operator.session(), g.bind("transmitter")
+		deaf := g.bind("transmitter")
+		_ = deaf.conn.(*net.TCPConn).SetReadBuffer(4096)
+		var many []string
+		for range 1000 {
+			many = append(many, "enquire_link seq=1")
+		}
+		b := wire(t, many...)
+		var err error
+		for n := 0; err == nil; n++ {
+			if n%100 == 0 {
+				other.submit(n, n)
+				other.accepted(n, n)
+				s.serve(n, n)
+			}
+			_, err = deaf.conn.Write(b)
+		}
+		eventually(t, "why is logged", func() bool { return g.log.count("clients", "the peer does not read", "session over") == 1 })
+		other.fence()
+	})
+}
+
+// Whatever the number of connections, the pipeline has as many goroutines, and
+// an idle client costs little.
+func TestManyConnections(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const clients, room = 5000, 200
+		raiseFiles(t, clients+room)
+		c := startChild(t, a, clients+room, site{clients: "instances: 5000", limits: "prebind_per_address: 5000"})
+		bind := func(n int) {
+			for range n {
+				dial(t, c.addr).bind("transceiver", "acme", "s3cret")
+			}
+		}
+		bind(1)
+		one := c.usage()
+		bind(clients - 1)
+		all := c.usage()
+		each := (all.Memory - one.Memory) / (clients - 1)
+		t.Logf("goroutines: %d with 1 client, %d with %d; %d octets for each", one.Goroutines, all.Goroutines, clients, each)
+		if a.name == "pipeline" && all.Goroutines != one.Goroutines {
+			t.Errorf("%d goroutines with 1 client, %d with %d", one.Goroutines, all.Goroutines, clients)
+		}
+		if a.name == "pipeline" && each >= 16<<10 {
+			t.Errorf("%d octets for each client", each)
+		}
+	})
+}
+
+// raiseFiles lets this process have that many more descriptors, or skips the test.
+func raiseFiles(t *testing.T, n int) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	need := uint64(2*n + 1000) // another architecture's test may run as well
+	if limit.Max < need {
+		t.Skipf("%d descriptors are needed, only %d can be had", need, limit.Max)
+	}
+	if limit.Cur < need {
+		limit.Cur = need
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+			t.Skipf("cannot raise the limit of descriptors to %d: %v", need, err)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/sms"
+)
+
+// A faulty driver panics at messages that say where.
+type faulty struct{ protocols.Driver }
+
+type faultySession struct{ protocols.Session }
+
+type faultyPDU struct{ protocols.PDU }
+
+func (d faulty) NewPDU() protocols.PDU { return &faultyPDU{d.Driver.NewPDU()} }
+
+func (d faulty) NewSession(o protocols.SessionOptions) protocols.Session {
+	return &faultySession{d.Driver.NewSession(o)}
+}
+
+func (d faulty) Decode(p protocols.PDU, b []byte) error {
+	if bytes.Contains(b, []byte("fault:decode")) {
+		panic("fault in Decode")
+	}
+	return d.Driver.Decode(p.(*faultyPDU).PDU, b)
+}
+
+func (p *faultyPDU) text() string { return string(p.PDU.(*smpp.PDU).SM.ShortMessage) }
+
+func (p *faultyPDU) AppendLog(b []byte, text bool) []byte {
+	if p.text() == "fault:log" {
+		panic("fault in AppendLog")
+	}
+	return p.PDU.AppendLog(b, text)
+}
+
+func (s *faultySession) Start(now int64, p protocols.PDU) protocols.Action {
+	if p == nil {
+		return s.Session.Start(now, nil)
+	}
+	return s.Session.Start(now, p.(*faultyPDU).PDU)
+}
+
+func (s *faultySession) Receive(now int64, p protocols.PDU) protocols.Action {
+	if p.(*faultyPDU).text() == "fault:receive" {
+		panic("fault in Receive")
+	}
+	return s.Session.Receive(now, p.(*faultyPDU).PDU)
+}
+
+func (s *faultySession) Tick(now int64, p protocols.PDU) protocols.Action {
+	return s.Session.Tick(now, p.(*faultyPDU).PDU)
+}
+
+func (s *faultySession) Login(now int64, p protocols.PDU, code sms.Code) protocols.Action {
+	return s.Session.Login(now, p.(*faultyPDU).PDU, code)
+}
+
+func (s *faultySession) Message(now int64, p protocols.PDU, m *sms.Message) sms.Code {
+	if p.(*faultyPDU).text() == "fault:message" {
+		panic("fault in Message")
+	}
+	return s.Session.Message(now, p.(*faultyPDU).PDU, m)
+}
+
+func (s *faultySession) Answer(p protocols.PDU, code sms.Code, id uint64) {
+	s.Session.Answer(p.(*faultyPDU).PDU, code, id)
+}
+
+func (s *faultySession) Encode(p protocols.PDU, m *sms.Message, sequence uint32) {
+	if string(m.Text) == "fault:encode" {
+		panic("fault in Encode")
+	}
+	s.Session.Encode(p.(*faultyPDU).PDU, m, sequence)
+}
+
+func (s *faultySession) Unbind(now int64, p protocols.PDU) protocols.Action {
+	return s.Session.Unbind(now, p.(*faultyPDU).PDU)
+}
+
+func faultyLine(n int, where string) string {
+	return fmt.Sprintf("submit_sm seq=%d destination_addr=1 short_message=\"fault:%s\"", n, where)
+}
+
+// A fault that a PDU brings about, wherever it does, ends that session and no
+// other.
+func TestPanic(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, clients: "instances: 3", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
+		g.faulty = true
+		s, other := operator.session(), g.bind("transmitter")
+		number := 0
+		for _, where := range []string{"decode", "log", "receive", "message"} {
+			for before := range 3 {
+				c := g.bind("transmitter")
+				var lines []string
+				for n := range before {
+					lines = append(lines, fmt.Sprint("enquire_link seq=", n))
+				}
+				c.send(append(lines, faultyLine(10, where), "enquire_link seq=11")...)
+				for err := error(nil); err == nil; { // what came before is answered, or not
+					_, err = c.next()
+					if isTimeout(err) {
+						t.Fatalf("%s, %d before: the session goes on", where, before)
+					}
+				}
+				number++
+				other.submit(number, number)
+				other.accepted(number, number)
+				s.serve(number, number)
+				eventually(t, "the session is over", func() bool { return g.clients() == 1 })
+			}
+		}
+		if n := g.log.count("panic"); n != number {
+			t.Errorf("%d faults were logged, not %d", n, number)
+		}
+	})
+}
+
+// A message that cannot be encoded is given up; the session that it was to leave by
+// goes on.
+func TestPanicOut(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 1", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 1)
+		c.send(faultyLine(2, "encode"))
+		c.submit(3, 3)
+		c.accepted(1, 3)
+		s.serve(1, 1)
+		s.serve(3, 3)
+		eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
+	})
+}
