@@ -33,6 +33,7 @@ type Gateway struct {
 	ids        atomic.Uint64
 	unrouted   atomic.Int64
 	draining   atomic.Bool
+	said       sync.Map // what is not to be logged too often: when it was
 
 	mu sync.Mutex // one reload at a time
 }
