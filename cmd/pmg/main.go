@@ -37,5 +37,11 @@ func newRootCommand() *cobra.Command {
 		newStagesCommand(),
 		newPDUCommand(),
 	)
+	for _, group := range root.Commands() {
+		if group.HasSubCommands() { // with something to run, cobra tells of an unknown subcommand
+			group.Args = cobra.NoArgs
+			group.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
 }

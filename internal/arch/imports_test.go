@@ -33,16 +33,17 @@ func table() []row {
 		{"pdulog", "protocols"},
 
 		// Sessions, and the gateway's decisions about them.
-		{"connector", "account config flow pdulog protocols sms"},
+		{"connector", "account config flow internal/sock pdulog protocols sms"},
 		{"gateway", "account config connector flow pdulog protocols ratelimit router sms"},
 
 		// The architectures. They never see each other, nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
-		{"classic", "connector flow gateway pdulog protocols sms"},
+		{"classic", "connector flow gateway internal/sock pdulog protocols sms"},
 		{"admin", "config connector flow gateway"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "protocols protocols/smpp"},
+		{"loadtest/bench", "loadtest"},
 
 		// Wiring: the only place that knows every protocol and architecture.
 		{"cmd/pmg", "admin classic config connector gateway loadtest pdulog protocols protocols/smpp stages"},

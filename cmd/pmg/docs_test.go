@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"pmg/config"
+	"pmg/stages"
+)
+
+const architecture = "../../ARCHITECTURE.md"
+
+// documents are the pages that people read.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("../../*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, name := range append(files, more...) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(b)
+	}
+	return all
+}
+
+// blocks gives the fenced blocks of a kind.
+func blocks(document, kind string) (found []string) {
+	for _, m := range regexp.MustCompile("(?ms)^```"+kind+"\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+// ARCHITECTURE.md has the table as pmg stages prints it, and draws every stage.
+func TestStagesAreFresh(t *testing.T) {
+	var out bytes.Buffer
+	if err := runPMG(&out, "stages"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(architecture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mark = "<!-- made by: pmg stages -->\n```\n"
+	before, rest, found := strings.Cut(string(b), mark)
+	_, after, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatalf("%s has no block after %q", architecture, mark)
+	}
+	fresh := before + mark + out.String() + "```\n" + after
+	if *update {
+		if err := os.WriteFile(architecture, []byte(fresh), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if fresh != string(b) {
+		t.Errorf("%s is not what pmg stages prints: make docs", architecture)
+	}
+	drawing := blocks(before, "")[0]
+	for i, s := range stages.Table() {
+		if want := regexp.MustCompile(`\b` + string(rune('0'+(i+1)/10)) + `?` + string(rune('0'+(i+1)%10)) + ` ` + s.Name + `\b`); !want.MatchString(drawing) {
+			t.Errorf("the drawing of %s has no stage %d %s", architecture, i+1, s.Name)
+		}
+	}
+}
+
+// Configurations in documents can be used.
+func TestDocumentsConfigurations(t *testing.T) {
+	n := 0
+	for name, text := range documents(t) {
+		for _, yaml := range blocks(text, "yaml") {
+			n++
+			if _, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no document has a configuration")
+	}
+}
+
+// Commands in documents exist and have those flags.
+func TestDocumentsCommands(t *testing.T) {
+	n := 0
+	for name, text := range documents(t) {
+		for _, block := range blocks(text, "console") {
+			for line := range strings.Lines(block) {
+				if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ pmg "); ok {
+					n++
+					checkCommand(t, name, command)
+				}
+			}
+		}
+		for _, m := range regexp.MustCompile("`pmg ([a-z][^`]*)`").FindAllStringSubmatch(text, -1) {
+			checkCommand(t, name, m[1])
+		}
+	}
+	if n == 0 {
+		t.Error("no document has a command")
+	}
+}
+
+// Links between documents lead somewhere.
+func TestDocumentsLinks(t *testing.T) {
+	for name, text := range documents(t) {
+		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)[^):]*\)`).FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// checkCommand tells whether a line is a command that pmg has, with flags that it
+// has, as far as the first pipe.
+func checkCommand(t *testing.T, where, line string) {
+	t.Helper()
+	words := shellWords(line)
+	root := newRootCommand()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	cmd, args, err := root.Find(words)
+	if err != nil || cmd == root {
+		t.Errorf("%s: pmg %s: %v", where, line, err)
+		return
+	}
+	cmd.InitDefaultHelpFlag()
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Errorf("%s: pmg %s: %v", where, line, err)
+		return
+	}
+	if cmd.Args != nil && !cmd.HasSubCommands() {
+		if err := cmd.Args(cmd, cmd.Flags().Args()); err != nil {
+			t.Errorf("%s: pmg %s: %v", where, line, err)
+		}
+	}
+}
+
+// shellWords splits the first command of a line.
+func shellWords(line string) (words []string) {
+	for _, w := range strings.Fields(line) {
+		if w == "|" || w == "&&" || w == ">" || strings.HasPrefix(w, "#") {
+			break
+		}
+		words = append(words, strings.Trim(w, `'"`))
+	}
+	return words
+}
+
+// Every command explains itself, and its examples are commands.
+func TestHelp(t *testing.T) {
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		var out bytes.Buffer
+		if err := runPMG(&out, append(path, "-h")...); err != nil || out.Len() == 0 {
+			t.Errorf("%s -h: %v", cmd.CommandPath(), err)
+		}
+		if cmd.Short == "" {
+			t.Errorf("%s does not say what it does", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			for command := range strings.SplitSeq(line, "&&") {
+				if args, ok := strings.CutPrefix(strings.TrimSpace(command), "pmg "); ok {
+					checkCommand(t, cmd.CommandPath()+" -h", args)
+				}
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRootCommand())
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		var out bytes.Buffer
+		if err := runPMG(&out, "completion", shell); err != nil || !strings.Contains(out.String(), "pmg") {
+			t.Errorf("pmg completion %s: %v", shell, err)
+		}
+	}
+	var out bytes.Buffer
+	if err := runPMG(&out, "__complete", "con"); err != nil || !strings.HasPrefix(out.String(), "config\t") {
+		t.Errorf("con completes to %q: %v", out.String(), err)
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	for _, args := range [][]string{{"sevre"}, {"serve", "--no-such-flag"}, {"serve", "extra"}, {"config", "chek"}} {
+		var out bytes.Buffer
+		if err := runPMG(&out, args...); err == nil {
+			t.Errorf("pmg %s does not fail", strings.Join(args, " "))
+		}
+	}
+}
+
+func runPMG(out *bytes.Buffer, args ...string) error {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(out)
+	return root.Execute()
+}
