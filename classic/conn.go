@@ -200,10 +200,14 @@ func (c *conn) hangup(reason string) {
 // session at hand, and only that.
 func (c *conn) recovered(where string) {
 	if v := recover(); v != nil {
-		c.group.gateway.Log.Error().Str("goroutine", where).Stringer("session", c).Interface("panic", v).
-			Bytes("stack", debug.Stack()).Msg("goroutine failed; its session is ended")
+		c.logPanic(v, where, "goroutine failed; its session is ended")
 		c.hangup("fault in " + where)
 	}
+}
+
+func (c *conn) logPanic(v any, where, message string) {
+	c.group.gateway.Log.Error().Str("goroutine", where).Stringer("session", c).Interface("panic", v).
+		Bytes("stack", debug.Stack()).Msg(message)
 }
 
 func (c *conn) locks() int64 { return c.session.count() + c.mu.count() }

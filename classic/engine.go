@@ -20,10 +20,9 @@ type Engine struct {
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
 
-	groups  atomic.Pointer[[]*group] // by Connector.Index
-	kept    atomic.Int64             // requests that wait
-	starved atomic.Bool              // out of descriptors
-	freed   signal                   // a descriptor was given back
+	groups atomic.Pointer[[]*group] // by Connector.Index
+	kept   atomic.Int64             // requests that wait
+	freed  signal                   // a descriptor was given back
 
 	mu         sync.Mutex
 	closed     bool

@@ -80,7 +80,6 @@ func (g *group) acceptFrom(s net.Listener) {
 			}
 			continue
 		}
-		g.engine.starved.Store(false)
 		if !g.gateway.Admit(g.Connector, remote(socket)) {
 			_ = socket.Close()
 			continue
@@ -109,11 +108,9 @@ func remote(socket net.Conn) netip.AddrPort {
 func (g *group) awaitFree() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for said := false; !g.door.shut && !g.HasFree(); g.door.free.Wait() {
-		if !said {
-			said = true
-			g.gateway.NoInstance(g.Connector)
-		}
+	for !g.door.shut && !g.HasFree() {
+		g.gateway.NoInstance(g.Connector)
+		g.door.free.Wait()
 	}
 	return !g.door.shut
 }
@@ -145,9 +142,7 @@ func (g *group) acceptFailed(err error) bool {
 	if errors.Is(err, net.ErrClosed) {
 		return false
 	}
-	if g.engine.starved.CompareAndSwap(false, true) {
-		g.gateway.AcceptFailed(g.Connector, err)
-	}
+	g.gateway.AcceptFailed(g.Connector, err)
 	select {
 	case <-g.engine.ctx.Done():
 	case <-g.engine.freed:

@@ -89,6 +89,7 @@ func (c *conn) write() {
 func (c *conn) await() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.inHand(0)
 	for !c.Closing() {
 		next := c.postDue()
 		switch {
@@ -139,25 +140,24 @@ func (c *conn) sleep(until int64) {
 }
 
 // encode makes a PDU of a message and posts it. False: nothing is written any
-// more. A message that the driver cannot bear is not tried again.
+// more. A message that the driver cannot bear is given up; the session goes on.
 func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
-	failed := true
 	defer func() {
-		if failed {
-			c.next++
+		if v := recover(); v != nil {
+			c.logPanic(v, "writer", "cannot encode message; it is given up")
 			c.group.answered(now, slot, sms.Rejected)
+			posted = true
 		}
 	}()
 	slot.Sequence = c.FreeSequence()
 	c.pdu.Reset()
 	c.Session.Encode(c.pdu, slot.Message, slot.Sequence)
 	slot.Sent = now
-	posted = c.post(now, c.pdu, false, "")
-	failed = false
-	if posted {
-		c.Inflight.Put(slot) // it is not written yet, so it cannot be answered either
+	if !c.post(now, c.pdu, false, "") {
+		return false
 	}
-	return posted
+	c.Inflight.Put(slot) // it is not written yet, so it cannot be answered either
+	return true
 }
 
 // chunk is how much is written at once, so that progress can be seen.
@@ -187,12 +187,17 @@ func (c *conn) swap() []byte {
 	if cap(c.out) > keepBytes {
 		c.out = nil
 	}
-	c.writing = len(b)
-	if c.full.Load() && len(b) <= c.unsentLimit() {
+	c.inHand(len(b))
+	return b
+}
+
+// inHand notes how much the writer has in hand. The caller holds the lock.
+func (c *conn) inHand(n int) {
+	c.writing = n
+	if c.full.Load() && len(c.out)+n <= c.unsentLimit() {
 		c.full.Store(false)
 		c.resume.send()
 	}
-	return b
 }
 
 // slowAfter is how long the socket may take nothing of what is unsent, when that
