@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"runtime/pprof"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/classic"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -33,6 +35,7 @@ type architecture struct {
 func architectures() []architecture {
 	return []architecture{
 		{config.Pipeline, func(g *gateway.Gateway) (gateway.Engine, error) { return stages.Start(g) }},
+		{config.Classic, func(g *gateway.Gateway) (gateway.Engine, error) { return classic.Start(g) }},
 	}
 }
 
@@ -293,6 +296,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childKey) != "" {
 		runChild()
 		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil { // tests wait more than they work
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
