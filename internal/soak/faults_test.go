@@ -1,0 +1,108 @@
+package soak
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/protocols/smpp"
+)
+
+// faults are clients that misbehave, one after the other on each of a few
+// goroutines, until they are stopped.
+type faults struct {
+	to   string
+	done chan struct{}
+	wg   sync.WaitGroup
+	n    atomic.Int64
+}
+
+const misbehaving = 4
+
+func startFaults(to string) *faults {
+	f := &faults{to: to, done: make(chan struct{})}
+	for i := range misbehaving {
+		f.wg.Go(func() { f.run(rand.New(rand.NewPCG(uint64(i), 1))) })
+	}
+	return f
+}
+
+// stop ends them and tells how many there were.
+func (f *faults) stop() int64 {
+	close(f.done)
+	f.wg.Wait()
+	return f.n.Load()
+}
+
+func (f *faults) run(random *rand.Rand) {
+	for {
+		select {
+		case <-f.done:
+			return
+		case <-time.After(time.Duration(random.IntN(20)) * time.Millisecond):
+			f.one(random)
+		}
+	}
+}
+
+// one connects, does what it should not, and goes.
+func (f *faults) one(random *rand.Rand) {
+	conn, err := net.DialTimeout("tcp", f.to, patience)
+	if err != nil {
+		return // the gateway is busy with others
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
+	bind := wire("bind_transceiver seq=1 system_id=load password=secret interface_version=52")
+	enquire := wire("enquire_link seq=2")
+	garbage := make([]byte, 1+random.IntN(4000))
+	for i := range garbage {
+		garbage[i] = byte(random.Uint32())
+	}
+	switch random.IntN(6) {
+	case 0: // nothing, then go
+	case 1:
+		_, _ = conn.Write(garbage)
+	case 2: // wrong password: not often, each one makes the next wait longer
+		if random.IntN(100) == 0 {
+			_, _ = conn.Write(wire("bind_transceiver seq=1 system_id=load password=wrong interface_version=52"))
+		}
+	case 3: // half a PDU, then silence, if the gateway does not mind before
+		_, _ = conn.Write(append(bind, enquire[:random.IntN(len(enquire))]...))
+		if random.IntN(10) == 0 {
+			wait(conn)
+		}
+	case 4: // never reads what it asks for
+		_, _ = conn.Write(bind)
+		_, _ = conn.Write(bytes.Repeat(enquire, random.IntN(2000)))
+	case 5: // in the middle of garbage behind a login
+		_, _ = conn.Write(append(bind, garbage...))
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // reset
+		}
+	}
+	f.n.Add(1)
+}
+
+// wait waits until the gateway has had enough.
+func wait(conn net.Conn) {
+	b := make([]byte, 256)
+	for {
+		if _, err := conn.Read(b); err != nil {
+			return
+		}
+	}
+}
+
+// wire makes octets of what the pdu log would print.
+func wire(line string) []byte {
+	d := smpp.New(smpp.Options{})
+	p := d.NewPDU()
+	if err := d.ParseLog(p, []byte(line)); err != nil {
+		panic(err)
+	}
+	return p.AppendWire(nil)
+}
