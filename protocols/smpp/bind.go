@@ -9,9 +9,8 @@ import (
 
 // A bind is the login of a session (§4.1).
 type bind struct {
-	since    int64 // when the connection began
-	pending  bool  // server: the gateway looks at the credentials
-	as       protocols.BindType
+	since    int64  // when the connection began
+	pending  bool   // server: the gateway looks at the credentials
 	version  uint32 // server: what the client speaks
 	sequence uint32 // client: of our bind
 	id       CommandID
