@@ -66,7 +66,6 @@ type Job struct {
 	Err       error            // Resolved
 
 	protocol string              // of PDU
-	order    uint64              // among delayed answers for the same time
 	login    gateway.LoginResult // LoggedIn
 }
 
