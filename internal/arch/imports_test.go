@@ -46,7 +46,7 @@ func table() []row {
 		{"loadtest/bench", "loadtest"},
 
 		// Wiring: the only place that knows every protocol and architecture.
-		{"cmd/pmg", "admin classic config connector gateway loadtest pdulog protocols protocols/smpp stages"},
+		{"cmd/pmg", "admin classic config connector gateway loadtest loadtest/bench pdulog protocols protocols/smpp stages"},
 	}
 }
 

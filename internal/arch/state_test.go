@@ -132,7 +132,7 @@ func base(x ast.Expr) *ast.Ident {
 func mutable(g *ast.GenDecl) (found bool) {
 	for _, spec := range g.Specs {
 		v := spec.(*ast.ValueSpec)
-		if len(v.Values) == 0 {
+		if len(v.Values) == 0 && !strings.Contains(text(g.Doc)+text(v.Doc), "//go:embed ") {
 			found = true
 		}
 		ast.Inspect(v, func(n ast.Node) bool {
@@ -150,4 +150,15 @@ func mutable(g *ast.GenDecl) (found bool) {
 		})
 	}
 	return found
+}
+
+// text is a comment with its directives.
+func text(c *ast.CommentGroup) (all string) {
+	if c == nil {
+		return ""
+	}
+	for _, line := range c.List {
+		all += line.Text
+	}
+	return all
 }
