@@ -30,6 +30,8 @@ type LoadOptions struct {
 	Timeout            time.Duration // the load gives up when it waits and hears nothing for that long
 
 	Progress func(Counts) // called about ten times a second, when not nil
+	Bound    func()       // called once all are bound, before the first message, when not nil
+	Answered func()       // called once nothing is sent any more, before logging out, when not nil
 }
 
 // DefaultLoadOptions is one connection with a window of ten.
@@ -159,6 +161,9 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 func (r *run) serve(ctx context.Context) error {
 	var pace *pacer
 	slot := retrySlot
+	if r.o.Bound != nil {
+		r.o.Bound()
+	}
 	r.began = time.Now()
 	if r.o.Rate > 0 {
 		r.supply.plan = newPlan(0, r.o.Rate)
@@ -180,6 +185,9 @@ func (r *run) serve(ctx context.Context) error {
 	if pace != nil {
 		pace.close()
 		pacing.Wait()
+	}
+	if r.o.Answered != nil {
+		r.o.Answered()
 	}
 	r.unbind(&serving)
 	return nil

@@ -31,6 +31,7 @@ func newRootCommand() *cobra.Command {
 		newDemoCommand(),
 		newLoadCommand(),
 		newSinkCommand(),
+		newBenchCommand(),
 		newLogCommand(),
 		newConfigCommand(),
 		newStatusCommand(),
@@ -38,7 +39,7 @@ func newRootCommand() *cobra.Command {
 		newPDUCommand(),
 	)
 	for _, group := range root.Commands() {
-		if group.HasSubCommands() { // with something to run, cobra tells of an unknown subcommand
+		if group.HasSubCommands() && !group.Runnable() { // with something to run, cobra tells of an unknown subcommand
 			group.Args = cobra.NoArgs
 			group.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}

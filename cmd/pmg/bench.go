@@ -1,0 +1,235 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/loadtest"
+	"pmg/loadtest/bench"
+)
+
+// benchFlags is what pmg bench was asked for.
+type benchFlags struct {
+	bench.Options
+	matrix, relay, echo, isolation bool // what to measure
+	all, quick, asJSON             bool
+	from, csv, report, markdown    string // files and a directory
+}
+
+func newBenchCommand() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the architectures against each other, a TCP relay and an echo",
+		Long: `Runs the gateway as a process of its own between a load and a sink, over
+connections x window x logs x architecture, and prints a table: messages a second
+through to the sink, latency of answers, CPU time per message, throughput by load
+(threads that run or wait for a core) and by cores used, peak memory, goroutines,
+threads, and context switches, allocations, mutex acquisitions and handle-count
+changes per message. Figures are medians over the rounds, ±% is half the range.
+Then it says which of the project's targets are reached. The full matrix takes
+about 15 minutes, --quick less than one.
+
+--relay, --latency and --isolation measure something else instead (several may be
+given, --all is everything and the matrix too): CPU time beside HAProxy relaying
+the same traffic; an answer's latency on one connection beside a bare TCP echo;
+other clients' latency beside a client that does not read and an SMSC that does
+not answer.
+
+--from takes earlier results instead of measuring; what is asked for besides is
+measured anew and replaces what the file has. --report writes index.html with
+charts, the charts as PNG files, results.json and results.csv; --markdown writes
+the page docs/bench.md and keeps the notes in it.
+
+Load and sink share one core, like pmg load and pmg sink. GOMAXPROCS, where it is
+set, holds for them and for the gateway. A target that is missed is told, and is
+no error: the exit status is 1 only when a run failed or lost messages.`,
+		Example: `  pmg bench --quick
+  pmg bench --connections 1,64 --windows 10 --logs none,pdulog --messages 20000 --csv bench.csv
+  pmg bench --relay --latency
+  pmg bench --all --report docs/bench --markdown docs/bench.md
+  pmg bench --from docs/bench/results.json --report docs/bench --markdown docs/bench.md`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.quick {
+				f.beQuick(cmd)
+			}
+			return f.run(cmd)
+		},
+	}
+	s := cmd.Flags()
+	s.StringSliceVar(&f.Architectures, "architectures", []string{bench.Pipeline, bench.Classic}, "which to compare")
+	s.StringSliceVar(&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll}, "how much is logged: none, pdulog, or debug with pdu log")
+	s.IntSliceVar(&f.Connections, "connections", []int{1, 2, 4, 16, 64, 256}, "how many connections")
+	s.IntSliceVar(&f.Windows, "windows", []int{1, 10}, "submits unanswered on each, on either side of the gateway")
+	s.Int64Var(&f.Messages, "messages", 200_000, "messages in a run; fewer where connections x windows is below 20")
+	s.IntVar(&f.Rounds, "rounds", 3, "how often each is measured")
+	s.IntVar(&f.SMSCSessions, "smsc-sessions", 0, "sessions from the gateway to the sink; 0: as many as connections")
+	s.BoolVar(&f.relay, "relay", false, "compare with HAProxy, 64 and 2 connections")
+	s.BoolVar(&f.echo, "latency", false, "compare one connection's latency with a TCP echo")
+	s.BoolVar(&f.isolation, "isolation", false, "measure latency beside clients and SMSCs that misbehave")
+	s.BoolVar(&f.all, "all", false, "measure everything")
+	s.BoolVar(&f.quick, "quick", false, "measure little: under a minute for the matrix")
+	s.BoolVar(&f.asJSON, "json", false, "print the results as JSON")
+	s.StringVar(&f.from, "from", "", "take the results in this JSON `file`")
+	s.StringVar(&f.csv, "csv", "", "write a line a run to this `file`")
+	s.StringVar(&f.report, "report", "", "write a page with charts, and the results, to this `directory`")
+	s.StringVar(&f.markdown, "markdown", "", "write the results as a page to this `file`")
+	cmd.AddCommand(newEchoCommand())
+	return cmd
+}
+
+// newEchoCommand is what the bench compares the gateway's latency with.
+func newEchoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "echo",
+		Short:  "Answer requests of the size of a submit, for --latency",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			e, err := loadtest.StartEcho("127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), e.Addr())
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			<-ctx.Done()
+			return e.Close()
+		},
+	}
+}
+
+// beQuick makes less of what was not asked for in so many words.
+func (f *benchFlags) beQuick(cmd *cobra.Command) {
+	given := cmd.Flags().Changed
+	if !given("connections") {
+		f.Connections = []int{1, 64}
+	}
+	if !given("logs") {
+		f.Logs = []string{bench.LogsNothing, bench.LogsPDUs}
+	}
+	if !given("messages") {
+		f.Messages = 50_000
+	}
+	if !given("rounds") {
+		f.Rounds = 1
+	}
+}
+
+func (f *benchFlags) run(cmd *cobra.Command) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program: %w", err)
+	}
+	f.Gateway, f.Echo = []string{program, "serve", "-c"}, []string{program, "bench", "echo"}
+	results := &bench.Results{}
+	if f.from != "" {
+		if results, err = bench.ReadResults(f.from); err != nil {
+			return err
+		}
+	}
+	f.matrix = f.all || f.from == "" && !f.relay && !f.echo && !f.isolation
+	if f.from == "" || f.matrix {
+		results.Began, results.Version, results.Machine = time.Now().UTC(), version, bench.ThisMachine()
+		results.Messages, results.Rounds = f.Messages, f.Rounds
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	if err := f.measure(ctx, cmd.ErrOrStderr(), results); err != nil {
+		return err
+	}
+	if err := f.write(cmd, results); err != nil {
+		return err
+	}
+	return problemsError(results.Faults())
+}
+
+// measure adds to the results what was asked for.
+func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results) error {
+	defer oneCore()()
+	for _, part := range []struct {
+		wanted bool
+		name   string
+		run    func() error
+	}{
+		{f.matrix, "matrix", func() (err error) { r.Points, err = bench.Matrix(ctx, f.Options); return err }},
+		{f.relay || f.all, "relay", func() (err error) { r.Relay, err = bench.Relay(ctx, f.Options); return err }},
+		{f.echo || f.all, "latency", func() (err error) { r.Echo, err = bench.Latency(ctx, f.Options); return err }},
+		{f.isolation || f.all, "isolation", func() (err error) { r.Isolated, err = bench.Isolate(ctx, f.Options); return err }},
+	} {
+		if !part.wanted {
+			continue
+		}
+		var p *loadProgress
+		f.Progress = func(done, of int, what string) {
+			if p == nil {
+				p = newLoadProgress(w, int64(of), 0)
+			}
+			p.show(int64(done), fmt.Sprintf("%s %d/%d %s", part.name, done, of, what))
+		}
+		err := part.run()
+		if p != nil {
+			p.end()
+		}
+		if errors.Is(err, bench.ErrNoHAProxy) {
+			fmt.Fprintln(w, "skipped:", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts the results wherever they were asked for.
+func (f *benchFlags) write(cmd *cobra.Command, r *bench.Results) error {
+	if f.csv != "" {
+		if err := writeFile(f.csv, r.WriteCSV); err != nil {
+			return err
+		}
+	}
+	if f.report != "" {
+		if err := r.WriteReport(f.report); err != nil {
+			return err
+		}
+	}
+	if f.markdown != "" {
+		charts, err := filepath.Rel(filepath.Dir(f.markdown), cmp.Or(f.report, filepath.Dir(f.markdown)))
+		if err != nil {
+			return fmt.Errorf("cannot find the charts from %s: %w", f.markdown, err)
+		}
+		if err := r.UpdateMarkdown(f.markdown, charts); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		return r.WriteJSON(cmd.OutOrStdout())
+	}
+	return r.WriteText(cmd.OutOrStdout())
+}
+
+// writeFile has the content of a file written.
+func writeFile(name string, content func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("cannot write file: %w", err)
+	}
+	err = content(file)
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A chart shows a metric over connections, a line each for architectures and loads.
+type chart struct {
+	Name    string // of its file, without extension
+	Title   string
+	Caption string // what of the report it corresponds to, or ""
+	metric  Metric
+	log     bool // the metric spans powers of ten
+	lines   []line
+}
+
+// A line is what its points have in common; connections differ.
+type line struct {
+	architecture, logs string
+	window             int
+	second             bool // the second of its architecture in the chart
+}
+
+// charts lists the figures: those of the report's two extremes, and those with
+// the pdu log that a gateway in service has.
+func charts() (all []chart) {
+	for _, set := range []struct {
+		prefix, title string
+		figures       bool
+		lines         []line
+	}{
+		{"", "", true, []line{
+			{Pipeline, LogsNothing, 10, false}, {Classic, LogsNothing, 10, false},
+			{Pipeline, LogsAll, 1, true}, {Classic, LogsAll, 1, true}}},
+		{"pdulog-", ", with pdu log", false, []line{
+			{Pipeline, LogsPDUs, 10, false}, {Classic, LogsPDUs, 10, false},
+			{Pipeline, LogsPDUs, 1, true}, {Classic, LogsPDUs, 1, true}}},
+	} {
+		for _, c := range []chart{
+			{"throughput", "Messages a second", "Fig 3.1", Throughput, false, nil},
+			{"per-load", "Messages a second by CPU load", "Fig 3.2", PerLoad, false, nil},
+			{"per-usage", "Messages a second by CPU usage", "Fig 3.3", PerUsage, false, nil},
+			{"latency-p50", "Latency of answers, median, µs", "", P50, true, nil},
+			{"latency-p99", "Latency of answers, 99th percentile, µs", "", P99, true, nil},
+			{"memory", "Peak memory, MiB", "", Memory, false, nil},
+		} {
+			c.Name, c.Title, c.lines = set.prefix+c.Name, c.Title+set.title, set.lines
+			if !set.figures {
+				c.Caption = ""
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// label names a line in the legend, in the report's words.
+func (l line) label() string {
+	level := map[string]string{LogsNothing: "info", LogsPDUs: "pdu log", LogsAll: "debug"}[l.logs]
+	return fmt.Sprintf("%s, %s w%d", l.architecture, level, l.window)
+}
+
+// xys are the line's points: medians by connections.
+func (l line) xys(points []Point, m Metric) (xys plotter.XYs) {
+	for i := range points {
+		p := &points[i]
+		if len(p.Samples) > 0 && (Setting{l.architecture, l.logs, p.Connections, l.window}) == p.Setting {
+			xys = append(xys, plotter.XY{X: float64(p.Connections), Y: p.Median()[m]})
+		}
+	}
+	slices.SortFunc(xys, func(a, b plotter.XY) int { return int(a.X - b.X) })
+	return xys
+}
+
+// measured tells whether there is anything to draw.
+func (c *chart) measured(points []Point) bool {
+	return slices.ContainsFunc(c.lines, func(l line) bool { return len(l.xys(points, c.metric)) > 0 })
+}
+
+// Sizes and colours.
+const (
+	chartWidth  = 6 * vg.Inch
+	chartHeight = 3.7 * vg.Inch
+)
+
+func (l line) color() color.Color {
+	if l.architecture == Pipeline {
+		return color.RGBA{R: 0x1b, G: 0x62, B: 0xa8, A: 0xff}
+	}
+	return color.RGBA{R: 0xd9, G: 0x6b, B: 0x0c, A: 0xff}
+}
+
+// draw gives the chart as svg or png. Something of it must have been measured.
+func (c *chart) draw(points []Point, format string) ([]byte, error) {
+	p := plot.New()
+	p.Title.Text, p.Title.Padding = c.Title, vg.Points(8)
+	p.X.Label.Text = "connections"
+	p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, math.Inf(1), math.Inf(-1)
+	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, vg.Points(2)
+	p.Legend.XOffs, p.Legend.YOffs = vg.Points(6), -vg.Points(2)
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 0xe4}, color.Gray{Y: 0xe4}
+	p.Add(grid)
+
+	var ticks plot.ConstantTicks
+	for _, l := range c.lines {
+		xys := l.xys(points, c.metric)
+		if len(xys) == 0 {
+			continue
+		}
+		if err := l.addTo(p, xys); err != nil {
+			return nil, fmt.Errorf("cannot draw %s: %w", c.Name, err)
+		}
+		for _, xy := range xys {
+			ticks = append(ticks, plot.Tick{Value: xy.X, Label: strconv.Itoa(int(xy.X))})
+		}
+	}
+	p.X.Tick.Marker = ticks
+	c.scaleY(p)
+	w, err := p.WriterTo(chartWidth, chartHeight, format)
+	if err != nil {
+		return nil, fmt.Errorf("cannot draw %s: %w", c.Name, err)
+	}
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("cannot draw %s: %w", c.Name, err)
+	}
+	return b.Bytes(), nil
+}
+
+func (l line) addTo(p *plot.Plot, xys plotter.XYs) error {
+	drawn, marks, err := plotter.NewLinePoints(xys)
+	if err != nil {
+		return err
+	}
+	drawn.Color, drawn.Width = l.color(), vg.Points(1.8)
+	marks.Color, marks.Radius, marks.Shape = l.color(), vg.Points(3), draw.CircleGlyph{}
+	if l.second {
+		drawn.Dashes = []vg.Length{vg.Points(6), vg.Points(3)}
+		marks.Shape = draw.PyramidGlyph{}
+	}
+	p.Add(drawn, marks)
+	p.Legend.Add(l.label(), drawn, marks)
+	return nil
+}
+
+// legendRoom is the part of the height that is kept for the legend.
+const legendRoom = 0.35
+
+// scaleY begins at 0, or, where the metric spans powers of ten, at one of them,
+// and ends above the legend.
+func (c *chart) scaleY(p *plot.Plot) {
+	if c.log {
+		p.Y.Min = math.Pow(10, math.Floor(math.Log10(max(p.Y.Min, 1))))
+		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, legendRoom)
+		p.Y.Scale = plot.LogScale{}
+		p.Y.Tick.Marker = shortTicks{plot.LogTicks{Prec: -1}}
+		return
+	}
+	p.Y.Min, p.Y.Max = 0, p.Y.Max*(1+legendRoom)
+	p.Y.Tick.Marker = shortTicks{plot.DefaultTicks{}}
+}
+
+// shortTicks labels the ticks of another ticker with 250k instead of 250000.
+type shortTicks struct{ plot.Ticker }
+
+// Ticks implements plot.Ticker.
+func (s shortTicks) Ticks(lowest, highest float64) []plot.Tick {
+	ticks := s.Ticker.Ticks(lowest, highest)
+	for i, t := range ticks {
+		if t.Label == "" {
+			continue
+		}
+		ticks[i].Label = strconv.FormatFloat(t.Value, 'f', -1, 64)
+		if t.Value >= 1000 {
+			ticks[i].Label = strconv.FormatFloat(t.Value/1000, 'f', -1, 64) + "k"
+		}
+	}
+	return ticks
+}

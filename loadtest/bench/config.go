@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"bytes"
+	"path/filepath"
+	"text/template"
+)
+
+// A gatewayConfig is what differs between the configurations of gateways.
+type gatewayConfig struct {
+	Setting
+	Dir      string
+	Sink     string // address of the SMSC
+	Sessions int    // to it
+	Silent   string // address of an SMSC that never answers, for destinations that begin with 999; "": there is none
+}
+
+// gatewayTemplate: a pdu log that fills the disk, or compresses old files while
+// the clock runs, would be measured too.
+const gatewayTemplate = `architecture: {{.Architecture}}
+log: {level: {{.Level}}, format: json}
+pdulog: {dir: "{{.Dir}}", enabled: {{.PDULog}}, compress: false, keep: 1}
+admin: {address: "127.0.0.1:0"}
+accounts:
+  - {system_id: load, password: secret}
+connectors:
+  - {name: clients, direction: in, protocol: smpp, address: "127.0.0.1:0", instances: 1000, window: 100}
+  - {name: operator, direction: out, protocol: smpp, address: "{{.Sink}}", instances: {{.Sessions}}, window: {{.Window}},
+     system_id: pmg, password: secret, bind: transceiver}
+{{- if .Silent}}
+  - {name: silent, direction: out, protocol: smpp, address: "{{.Silent}}", max_queue: 1000,
+     system_id: pmg, password: secret, bind: transceiver}
+{{- end}}
+routes:
+{{- if .Silent}}
+  - {destination: "999", to: silent}
+{{- end}}
+  - {to: operator}
+`
+
+// Level is the log level.
+func (g gatewayConfig) Level() string {
+	if g.Logs == LogsAll {
+		return "debug"
+	}
+	return "info"
+}
+
+// PDULog tells whether there is one.
+func (g gatewayConfig) PDULog() bool { return g.Logs != LogsNothing }
+
+// yaml is the configuration of a gateway that writes below dir.
+func (g gatewayConfig) yaml(dir string) []byte {
+	g.Dir = filepath.Join(dir, "pdulog")
+	var b bytes.Buffer
+	if err := template.Must(template.New("").Parse(gatewayTemplate)).Execute(&b, g); err != nil {
+		panic(err) // the template does not fit the type
+	}
+	return b.Bytes()
+}

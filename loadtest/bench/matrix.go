@@ -1,0 +1,39 @@
+package bench
+
+import "context"
+
+// Matrix measures every setting of the options, in rounds.
+func Matrix(ctx context.Context, o Options) ([]Point, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return o.measure(ctx, o.settings(), func(s Setting) (*run, error) { return o.runGateway(ctx, s) })
+}
+
+// measure makes a run of each setting in every round, every other round in
+// reverse, so that what changes with time touches all alike.
+func (o *Options) measure(ctx context.Context, settings []Setting, runOf func(Setting) (*run, error)) ([]Point, error) {
+	points := make([]Point, len(settings))
+	total := len(settings) * o.Rounds
+	for i := range total {
+		round, at := i/len(settings), i%len(settings)
+		if round%2 == 1 {
+			at = len(settings) - 1 - at
+		}
+		p := &points[at]
+		p.Setting = settings[at]
+		o.progress(i, total, p.Setting.String())
+		r, err := runOf(p.Setting)
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			p.Problems = append(p.Problems, err.Error())
+			continue
+		}
+		p.Samples = append(p.Samples, r.sample)
+		p.Stages = r.stages
+	}
+	o.progress(total, total, "done")
+	return points, nil
+}

@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pmg/loadtest"
+)
+
+const (
+	warmUp      = 4                // the part of the messages that goes ahead, as 1/warmUp
+	arrivalTime = 20 * time.Second // at most, until the last message answered has come to the sink
+)
+
+// A run is one child under load.
+type run struct {
+	child   *child
+	sink    *loadtest.Sink
+	sample  Sample
+	stages  []StageWork
+	latency loadtest.Latency
+	before  look
+	err     error
+}
+
+// A look is what a child looks like at a moment.
+type look struct {
+	time     time.Time
+	usage    usage
+	counters counters
+	looking  counters // what one look at the counters adds to them
+}
+
+// runGateway measures a gateway once.
+func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
+	return o.run(ctx, s, func(sink string) (*child, error) {
+		return startGateway(ctx, o.Gateway, gatewayConfig{Setting: s, Sink: sink, Sessions: o.smscSessions(s)})
+	})
+}
+
+// run measures the child that start gives, which passes load on to the sink.
+func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*child, error)) (*run, error) {
+	messages := o.messages(s)
+	ahead := messages / warmUp
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Messages: ahead + messages})
+	if err != nil {
+		return nil, err
+	}
+	defer sink.Close()
+	c, err := start(sink.Addr())
+	if err != nil {
+		return nil, err
+	}
+	defer c.stop()
+
+	r := &run{child: c, sink: sink}
+	load := loadtest.DefaultLoadOptions()
+	load.To, load.Connections, load.Window, load.Messages = c.address, s.Connections, s.Window, ahead
+	if _, err := loadtest.Load(ctx, load); err != nil {
+		return nil, err
+	}
+	if err := r.arrived(ctx, ahead); err != nil {
+		return nil, err
+	}
+	load.First, load.Messages = ahead, messages
+	load.Bound = func() { r.err = r.begin() }
+	load.Answered = func() {
+		if r.err == nil {
+			r.err = r.end(ctx, ahead+messages, messages)
+		}
+	}
+	result, err := loadtest.Load(ctx, load)
+	if err == nil {
+		err = r.err
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot measure %s: %w", s, err)
+	}
+	l := result.Latency
+	r.latency, r.sample[P50], r.sample[P99], r.sample[P999] = l, l.P50, l.P99, l.P999
+	if problems := append(result.Problems(), loadtest.Compare(result, sink.Result()).Problems()...); problems != nil {
+		return nil, fmt.Errorf("cannot measure %s: %v", s, problems)
+	}
+	return r, nil
+}
+
+// arrived waits until so many messages have come to the sink.
+func (r *run) arrived(ctx context.Context, messages int64) error {
+	ctx, cancel := context.WithTimeout(ctx, arrivalTime)
+	defer cancel()
+	return r.sink.Await(ctx, messages)
+}
+
+// begin looks at the child when all is ready: at the counters twice, as looking
+// costs allocations.
+func (r *run) begin() (err error) {
+	l := &r.before
+	if r.child.admin != "" {
+		first, err := r.child.counters()
+		if err != nil {
+			return err
+		}
+		if l.counters, err = r.child.counters(); err != nil {
+			return err
+		}
+		l.looking = counters{}
+		for name, value := range l.counters {
+			l.looking[name] = value - first[name]
+		}
+	}
+	l.usage, err = usageOf(r.child.cmd.Process.Pid)
+	l.time = time.Now()
+	return err
+}
+
+// end waits for the last message and tells what has changed.
+func (r *run) end(ctx context.Context, expected, messages int64) error {
+	select {
+	case <-r.sink.Done():
+	case <-time.After(arrivalTime):
+		return fmt.Errorf("only %d of %d messages came", r.sink.Result().Unique, expected)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	now := time.Now()
+	u, err := usageOf(r.child.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	n, elapsed := float64(messages), now.Sub(r.before.time).Seconds()
+	cpu := (u.cpu - r.before.usage.cpu).Seconds()
+	s := &r.sample
+	s[Throughput] = n / elapsed
+	s[CPU] = cpu / n * 1e6
+	s[Usage] = cpu / elapsed
+	s[Load] = (u.runnable - r.before.usage.runnable).Seconds() / elapsed
+	s[PerUsage] = per(s[Throughput], s[Usage])
+	s[PerLoad] = per(s[Throughput], s[Load])
+	s[Memory] = float64(u.peak) / (1 << 20)
+	s[Threads] = float64(u.threads)
+	s[Switches] = float64(u.switches-r.before.usage.switches) / n
+	if r.child.admin == "" {
+		return nil
+	}
+	after, err := r.child.counters()
+	if err != nil {
+		return err
+	}
+	perMessage := func(name string) float64 {
+		return max(0, after[name]-r.before.counters[name]-r.before.looking[name]) / n
+	}
+	s[Goroutines] = after["go_goroutines"]
+	s[Allocations] = perMessage("go_memstats_mallocs_total")
+	s[Locks] = perMessage("pmg_lock_acquisitions_total")
+	s[Changes] = perMessage("pmg_handle_changes_total")
+	r.stages, err = r.child.stages()
+	return err
+}
+
+// per divides, but gives 0 for what this kernel does not count.
+func per(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

@@ -1,0 +1,128 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"pmg/loadtest"
+)
+
+// A grid is a table before it is text, Markdown or HTML.
+type grid struct {
+	Head []string
+	Rows [][]string
+}
+
+// pointsGrid shows points: the medians, and the spread of throughput and CPU.
+func pointsGrid(points []Point) grid {
+	g := grid{Head: []string{"architecture", "logs", "conns", "window"}}
+	for _, m := range Metrics() {
+		g.Head = append(g.Head, m.info().head)
+		if m.spreads() {
+			g.Head = append(g.Head, "±%")
+		}
+	}
+	for i := range points {
+		p := &points[i]
+		if len(p.Samples) == 0 {
+			continue
+		}
+		row := []string{p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window)}
+		middle := p.Median()
+		for _, m := range Metrics() {
+			row = append(row, fmt.Sprintf(m.info().format, middle[m]))
+			if m.spreads() {
+				row = append(row, fmt.Sprintf("%.0f", 100*p.Spread(m)))
+			}
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// spreads tells whether tables show the metric's spread.
+func (m Metric) spreads() bool { return m == Throughput || m == CPU }
+
+// latenciesGrid shows medians over the rounds, in µs.
+func (r *Results) latenciesGrid() grid {
+	g := grid{Head: []string{"answers", "p50", "p99", "p99.9", "max"}}
+	for _, l := range r.latencies() {
+		row := []string{l.Name}
+		for _, of := range []func(loadtest.Latency) float64{
+			func(l loadtest.Latency) float64 { return l.P50 },
+			func(l loadtest.Latency) float64 { return l.P99 },
+			func(l loadtest.Latency) float64 { return l.P999 },
+			func(l loadtest.Latency) float64 { return l.Max },
+		} {
+			row = append(row, fmt.Sprintf("%.0f", medianOf(l.Rounds, of)))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// stagesGrid shows how busy a point's stages were.
+func stagesGrid(p *Point) grid {
+	g := grid{Head: []string{"stage", "mean batch", "work min µs", "mean µs", "max µs", "std-dev µs", "busy workers"}}
+	for _, s := range p.Stages {
+		us := func(seconds float64) string { return fmt.Sprintf("%.1f", seconds*1e6) }
+		g.Rows = append(g.Rows, []string{
+			s.Name, fmt.Sprintf("%.1f", s.MeanBatch),
+			us(s.Work.Min), us(s.Work.Mean), us(s.Work.Max), us(s.Work.StdDev), fmt.Sprintf("%.3f", s.BusyWorkers),
+		})
+	}
+	return g
+}
+
+// checksGrid shows the targets and whether they are reached.
+func (r *Results) checksGrid() grid {
+	g := grid{Head: []string{"target", "measured", "limit", ""}}
+	for _, c := range r.Checks() {
+		g.Rows = append(g.Rows, []string{c.Target, fmt.Sprintf("%.3g", c.Value), c.Bound(), c.Verdict()})
+	}
+	return g
+}
+
+// busiest is the point whose stages are worth a look: the pipeline with a pdu log
+// and most under way. Nil where it was not measured.
+func (r *Results) busiest() (found *Point) {
+	for i := range r.Points {
+		p := &r.Points[i]
+		if p.Architecture == Pipeline && p.Logs == LogsPDUs && len(p.Stages) > 0 &&
+			(found == nil || p.Connections*p.Window > found.Connections*found.Window) {
+			found = p
+		}
+	}
+	return found
+}
+
+// WriteText prints the results as tables.
+func (r *Results) WriteText(w io.Writer) error {
+	tables := []struct {
+		title string
+		grid  grid
+	}{
+		{"Medians; latencies in µs, CPU in µs per message, last columns per message", pointsGrid(r.Points)},
+		{"Beside HAProxy relaying the same traffic", pointsGrid(r.Relay)},
+		{"Latencies of answers in µs", r.latenciesGrid()},
+		{"Targets", r.checksGrid()},
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, one := range tables {
+		if len(one.grid.Rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(t, "%s\n\n", one.title)
+		for _, row := range append([][]string{one.grid.Head}, one.grid.Rows...) {
+			fmt.Fprintln(t, strings.Join(row, "\t"))
+		}
+		fmt.Fprintln(t)
+	}
+	for _, fault := range r.Faults() {
+		fmt.Fprintln(t, "not measured:", fault)
+	}
+	return t.Flush()
+}
