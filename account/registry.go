@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"sync"
+	"sync/atomic"
 
 	"pmg/ratelimit"
 )
@@ -29,6 +30,7 @@ type usage struct {
 	mu       sync.Mutex
 	sessions int
 	limiter  ratelimit.Limiter
+	limited  atomic.Bool // the limiter limits: without a rate no message takes the lock
 	verified digest // of the bcrypt hash and the password that fits it
 }
 
@@ -63,6 +65,7 @@ func (r *Registry) take(systemID string, rate int) *usage {
 	}
 	u.mu.Lock()
 	u.limiter.SetRate(rate, 0)
+	u.limited.Store(rate > 0)
 	u.mu.Unlock()
 	return u
 }

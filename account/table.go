@@ -157,6 +157,9 @@ func (a *Account) Sessions() int { return a.use.count() }
 // nanoseconds until its time. It follows a reload, also for a session that
 // logged in before. It is safe for concurrent use.
 func (a *Account) Reserve(now int64) int64 {
+	if !a.use.limited.Load() {
+		return 0
+	}
 	a.use.mu.Lock()
 	defer a.use.mu.Unlock()
 	return a.use.limiter.Reserve(now)

@@ -61,6 +61,9 @@ const keepOwn = 4096
 
 // Reset implements protocols.PDU.
 func (p *PDU) Reset() {
+	if p.ID == 0 && p.err == nil {
+		return // it was not used
+	}
 	own := p.own[:0]
 	if cap(own) > keepOwn {
 		own = nil
