@@ -31,7 +31,7 @@ type usage struct {
 	sessions int
 	limiter  ratelimit.Limiter
 	limited  atomic.Bool // the limiter limits: without a rate no message takes the lock
-	verified digest // of the bcrypt hash and the password that fits it
+	verified digest      // of the bcrypt hash and the password that fits it
 }
 
 // begin counts a session unless there are already limit of them; 0 is no limit.
