@@ -116,3 +116,22 @@ func TestReconnectDelay(t *testing.T) {
 		}
 	})
 }
+
+// IPv6 works like IPv4, in and out.
+func TestIPv6(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		l, err := net.Listen("tcp", "[::1]:0")
+		if err != nil {
+			t.Skipf("there is no IPv6: %v", err)
+		}
+		defer l.Close()
+		operator := &smsc{t, l.(*net.TCPListener)}
+		g := start(t, a, site{operator: operator, clients: "addresses: [\"[::1]:0\"]", accounts: "{system_id: six, password: s3cret, networks: [\"::1\"]}"})
+		s := operator.session()
+		c := dial(t, g.engine.Addresses(g.Connector("clients"))[1].String())
+		c.bind("transmitter", "six", "s3cret")
+		c.submit(1, 1)
+		c.accepted(1, 1)
+		s.serve(1, 1)
+	})
+}

@@ -152,3 +152,41 @@ func TestScheduled(t *testing.T) {
 		}
 	})
 }
+
+// A message whose validity runs out while it waits is dropped and counted.
+func TestExpired(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		c := g.bind("transmitter")
+		c.submit(1, 1, "validity_period=000000000001000R")
+		c.submit(2, 2)
+		c.accepted(1, 2)
+		time.Sleep(1100 * time.Millisecond)
+		operator.session().serve(2, 2)
+		if n := g.stats("operator").Expired.Load(); n != 1 {
+			t.Errorf("%d expired", n)
+		}
+	})
+}
+
+// Message ids are 16 hex digits and never come again, not even after a restart.
+func TestMessageIDs(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		last := ""
+		for range 3 {
+			g := start(t, a, site{operator: newSMSC(t)})
+			c := g.bind("transmitter")
+			c.submit(1, 100)
+			for range 100 {
+				id := field(c.want("submit_sm_resp", "status=0"), "message_id")
+				if len(id) != 16 || id <= last {
+					t.Fatalf("id %s after %s", id, last)
+				}
+				last = id
+			}
+			c.conn.Close()
+			g.stop()
+		}
+	})
+}

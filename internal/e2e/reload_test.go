@@ -65,6 +65,17 @@ func TestReload(t *testing.T) {
 		if n := g.stats("operator").Opened.Load(); n != 1 {
 			t.Errorf("%d sessions with the operator", n)
 		}
+
+		// A connector may come again.
+		if err := g.reload(after); err != nil {
+			t.Fatal(err)
+		}
+		s2 = second.session()
+		added = g.dial("more")
+		added.bind("transmitter", "new", "s3cret")
+		added.submit(1, 1)
+		added.accepted(1, 1)
+		s2.serve(1, 1)
 	})
 }
 
