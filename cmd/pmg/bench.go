@@ -146,13 +146,8 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	if err := f.measure(ctx, cmd.ErrOrStderr(), results); err != nil {
-		return err
-	}
-	if err := f.write(cmd, results); err != nil {
-		return err
-	}
-	return problemsError(results.Faults())
+	measured := f.measure(ctx, cmd.ErrOrStderr(), results)
+	return errors.Join(measured, f.write(cmd, results), problemsError(results.Faults())) // what was measured before an error is not lost
 }
 
 // measure adds to the results what was asked for.

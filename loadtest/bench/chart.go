@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -20,7 +21,8 @@ type chart struct {
 	Title   string
 	Caption string // what of the report it corresponds to, or ""
 	metric  Metric
-	log     bool // the metric spans powers of ten
+	unit    float64 // of the axis, in the metric's
+	log     bool    // the metric spans powers of ten
 	lines   []line
 }
 
@@ -47,12 +49,12 @@ func charts() (all []chart) {
 			{Pipeline, LogsPDUs, 1, true}, {Classic, LogsPDUs, 1, true}}},
 	} {
 		for _, c := range []chart{
-			{"throughput", "Messages a second", "Fig 3.1", Throughput, false, nil},
-			{"per-load", "Messages a second by CPU load", "Fig 3.2", PerLoad, false, nil},
-			{"per-usage", "Messages a second by CPU usage", "Fig 3.3", PerUsage, false, nil},
-			{"latency-p50", "Latency of answers, median, µs", "", P50, true, nil},
-			{"latency-p99", "Latency of answers, 99th percentile, µs", "", P99, true, nil},
-			{"memory", "Peak memory, MiB", "", Memory, false, nil},
+			{"throughput", "Messages a second", "Fig 3.1", Throughput, 1, false, nil},
+			{"per-load", "Messages a second by CPU load", "Fig 3.2", PerLoad, 1, false, nil},
+			{"per-usage", "Messages a second by CPU usage", "Fig 3.3", PerUsage, 1, false, nil},
+			{"latency-p50", "Latency of answers, median, ms", "", P50, 1000, true, nil},
+			{"latency-p99", "Latency of answers, 99th percentile, ms", "", P99, 1000, true, nil},
+			{"memory", "Peak memory, MiB", "", Memory, 1, false, nil},
 		} {
 			c.Name, c.Title, c.lines = set.prefix+c.Name, c.Title+set.title, set.lines
 			if !set.figures {
@@ -71,11 +73,13 @@ func (l line) label() string {
 }
 
 // xys are the line's points: medians by connections.
-func (l line) xys(points []Point, m Metric) (xys plotter.XYs) {
+func (c *chart) xys(l line, points []Point) (xys plotter.XYs) {
 	for i := range points {
 		p := &points[i]
 		if len(p.Samples) > 0 && (Setting{l.architecture, l.logs, p.Connections, l.window}) == p.Setting {
-			xys = append(xys, plotter.XY{X: float64(p.Connections), Y: p.Median()[m]})
+			if y := p.Median()[c.metric] / c.unit; y > 0 || !c.log {
+				xys = append(xys, plotter.XY{X: float64(p.Connections), Y: y})
+			}
 		}
 	}
 	slices.SortFunc(xys, func(a, b plotter.XY) int { return int(a.X - b.X) })
@@ -84,7 +88,7 @@ func (l line) xys(points []Point, m Metric) (xys plotter.XYs) {
 
 // measured tells whether there is anything to draw.
 func (c *chart) measured(points []Point) bool {
-	return slices.ContainsFunc(c.lines, func(l line) bool { return len(l.xys(points, c.metric)) > 0 })
+	return slices.ContainsFunc(c.lines, func(l line) bool { return len(c.xys(l, points)) > 0 })
 }
 
 // Sizes and colours.
@@ -105,6 +109,10 @@ func (c *chart) draw(points []Point, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.Title.Padding = c.Title, vg.Points(8)
 	p.X.Label.Text = "connections"
+	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+		style.Font.Variant = "Sans"
+	}
+	p.Legend.TextStyle.Font.Size = vg.Points(10)
 	p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, math.Inf(1), math.Inf(-1)
 	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, vg.Points(2)
 	p.Legend.XOffs, p.Legend.YOffs = vg.Points(6), -vg.Points(2)
@@ -114,7 +122,7 @@ func (c *chart) draw(points []Point, format string) ([]byte, error) {
 
 	var ticks plot.ConstantTicks
 	for _, l := range c.lines {
-		xys := l.xys(points, c.metric)
+		xys := c.xys(l, points)
 		if len(xys) == 0 {
 			continue
 		}
@@ -122,10 +130,16 @@ func (c *chart) draw(points []Point, format string) ([]byte, error) {
 			return nil, fmt.Errorf("cannot draw %s: %w", c.Name, err)
 		}
 		for _, xy := range xys {
-			ticks = append(ticks, plot.Tick{Value: xy.X, Label: strconv.Itoa(int(xy.X))})
+			tick := plot.Tick{Value: xy.X, Label: strconv.Itoa(int(xy.X))}
+			if !slices.Contains(ticks, tick) {
+				ticks = append(ticks, tick)
+			}
 		}
 	}
 	p.X.Tick.Marker = ticks
+	if p.X.Min == p.X.Max { // a logarithmic axis needs a length
+		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
+	}
 	c.scaleY(p)
 	w, err := p.WriterTo(chartWidth, chartHeight, format)
 	if err != nil {
@@ -161,7 +175,8 @@ const legendRoom = 0.35
 // and ends above the legend.
 func (c *chart) scaleY(p *plot.Plot) {
 	if c.log {
-		p.Y.Min = math.Pow(10, math.Floor(math.Log10(max(p.Y.Min, 1))))
+		p.Y.Min = math.Pow(10, math.Floor(math.Log10(p.Y.Min)))
+		p.Y.Max = max(p.Y.Max, 10*p.Y.Min)
 		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, legendRoom)
 		p.Y.Scale = plot.LogScale{}
 		p.Y.Tick.Marker = shortTicks{plot.LogTicks{Prec: -1}}
@@ -181,7 +196,7 @@ func (s shortTicks) Ticks(lowest, highest float64) []plot.Tick {
 		if t.Label == "" {
 			continue
 		}
-		ticks[i].Label = strconv.FormatFloat(t.Value, 'f', -1, 64)
+		ticks[i].Label = strconv.FormatFloat(t.Value, 'g', 4, 64)
 		if t.Value >= 1000 {
 			ticks[i].Label = strconv.FormatFloat(t.Value/1000, 'f', -1, 64) + "k"
 		}

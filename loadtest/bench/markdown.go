@@ -46,9 +46,9 @@ func (r *Results) markdown(notes, chartsDir string) []byte {
 
 Made by %s; %s has the same with all charts. %s makes it again.
 
-%s: %s, %d cores shared by gateway, load and sink, %s, %s, pmg %s. %d messages a run
-(fewer where little is under way), medians of %d rounds, architectures in turn. Compare figures
-within this page only: machines differ, and drift.
+%s: %s, %d cores shared by gateway, load and sink, %s, %s, pmg %s. Messages a
+run: %d, fewer where little is under way; rounds: %d, medians shown, architectures in turn. Compare
+figures within this page only: machines differ, and drift.
 
 ## What it shows
 

@@ -11,7 +11,8 @@ func Matrix(ctx context.Context, o Options) ([]Point, error) {
 }
 
 // measure makes a run of each setting in every round, every other round in
-// reverse, so that what changes with time touches all alike.
+// reverse, so that what changes with time touches all alike. A run that fails is a
+// problem of its point. When ctx ends, so do the runs, and what there is is given.
 func (o *Options) measure(ctx context.Context, settings []Setting, runOf func(Setting) (*run, error)) ([]Point, error) {
 	points := make([]Point, len(settings))
 	total := len(settings) * o.Rounds
@@ -25,7 +26,7 @@ func (o *Options) measure(ctx context.Context, settings []Setting, runOf func(Se
 		o.progress(i, total, p.Setting.String())
 		r, err := runOf(p.Setting)
 		if err != nil && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return points, ctx.Err()
 		}
 		if err != nil {
 			p.Problems = append(p.Problems, err.Error())

@@ -15,12 +15,12 @@ th { border-bottom-color: #888; } th:first-child, td:first-child { text-align: l
 td.FAIL { color: #b00020; font-weight: 600; } td.pass { color: #1a7f37; }
 .wide { overflow-x: auto; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 1.5em; }
-figure { margin: 0; } figure svg { width: 100%; height: auto; } figcaption { color: #666; font-size: 13px; }
+figure { margin: 0; } figure svg { width: 100%; height: auto; } figure svg text { font-family: system-ui, sans-serif !important; } figcaption { color: #666; font-size: 13px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1em; font-size: 13px; } dd { margin: 0; }
 </style>
 <h1>Pipeline against classic</h1>
 <p>{{with .Results}}{{$.When}}, {{.Machine.CPU}}, {{.Machine.Cores}} cores shared by gateway, load and sink, {{.Machine.System}},
-{{.Machine.Go}}, pmg {{.Version}}. {{.Messages}} messages a run, medians of {{.Rounds}} rounds, architectures in turn.{{end}}</p>
+{{.Machine.Go}}, pmg {{.Version}}. Messages a run: {{.Messages}}; rounds: {{.Rounds}}, medians shown, architectures in turn.{{end}}</p>
 <ul>{{range .Findings}}<li>{{.}}</li>{{end}}</ul>
 <h2>Charts</h2>
 <p>Over connections. info w10 (least logging, window 10) and debug w1 (everything logged, window 1) are the report's extremes.</p>

@@ -1,0 +1,287 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pmg/loadtest"
+)
+
+// build makes the gateway that is measured.
+func build(t *testing.T) (gateway, echo []string) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "pmg")
+	if out, err := exec.Command("go", "build", "-o", program, "pmg/cmd/pmg").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return []string{program, "serve", "-c"}, []string{program, "bench", "echo"}
+}
+
+// All runs are made for real, with next to no messages.
+func TestMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	o := Options{
+		Architectures: []string{Pipeline, Classic}, Logs: []string{LogsNothing, LogsAll},
+		Connections: []int{2}, Windows: []int{10}, Messages: 400, Rounds: 2,
+	}
+	o.Gateway, o.Echo = build(t)
+	points, err := Matrix(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(points) != 4 {
+		t.Fatalf("%d points", len(points))
+	}
+	for _, p := range points {
+		m := p.Median()
+		if len(p.Problems) > 0 || len(p.Samples) != 2 || m[Throughput] <= 0 || m[CPU] <= 0 || m[Memory] <= 0 ||
+			m[Goroutines] < 5 || m[Threads] < 2 || m[Load] <= 0 || m[P50] <= 0 || m[P50] > m[P999] {
+			t.Errorf("%s: %v %v", p.Setting, p.Problems, m)
+		}
+		if p.Architecture == Pipeline && len(p.Stages) < 10 {
+			t.Errorf("%s: stages %v", p.Setting, p.Stages)
+		}
+	}
+	if c, err := Latency(context.Background(), o); err != nil || p50(c.Echo) <= 0 || p50(c.Gateway) <= 0 {
+		t.Errorf("latency: %+v, %v", c, err)
+	}
+	points, err = Relay(context.Background(), o)
+	if errors.Is(err, ErrNoHAProxy) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range points {
+		if len(p.Problems) > 0 || p.Median()[CPU] <= 0 {
+			t.Errorf("%s: %v %v", p.Setting, p.Problems, p.Median())
+		}
+	}
+}
+
+// A gateway that does not start says why.
+func TestChildFails(t *testing.T) {
+	t.Parallel()
+	o := Options{
+		Gateway:       []string{"sh", "-c", "echo no such luck; exit 3"},
+		Architectures: []string{Pipeline}, Logs: []string{LogsNothing},
+		Connections: []int{1}, Windows: []int{1}, Messages: 100, Rounds: 1,
+	}
+	points, err := Matrix(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(points[0].Problems) != 1 || !strings.Contains(points[0].Problems[0], "no such luck") {
+		t.Errorf("problems: %q", points[0].Problems)
+	}
+	r := Results{Points: points}
+	if len(r.Faults()) != 1 || len(r.Checks()) != 0 {
+		t.Errorf("faults %v, checks %v", r.Faults(), r.Checks())
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	good := func() Options {
+		return Options{Architectures: []string{Pipeline}, Logs: []string{LogsPDUs}, Connections: []int{1, 64}, Windows: []int{1, 10}, Messages: 1000, Rounds: 1}
+	}
+	for name, spoil := range map[string]func(*Options){
+		"architecture": func(o *Options) { o.Architectures = []string{"modern"} },
+		"logs":         func(o *Options) { o.Logs = []string{"some"} },
+		"connections":  func(o *Options) { o.Connections = []int{0} },
+		"rounds":       func(o *Options) { o.Rounds = 0 },
+		"messages":     func(o *Options) { o.Messages = 0 },
+	} {
+		o := good()
+		spoil(&o)
+		if o.check() == nil {
+			t.Errorf("wrong %s is accepted", name)
+		}
+	}
+	o := good()
+	if err := o.check(); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []struct {
+		connections, window int
+		messages            int64
+	}{{1, 1, 100}, {1, 10, 500}, {2, 10, 1000}, {64, 10, 1000}} {
+		if n := o.messages(Setting{Connections: want.connections, Window: want.window}); n != want.messages {
+			t.Errorf("%+v: %d", want, n)
+		}
+	}
+}
+
+// of makes a point whose metrics have the same values in all rounds.
+func of(s Setting, values map[Metric]float64) Point {
+	p := Point{Setting: s, Samples: make([]Sample, 3)}
+	for i := range p.Samples {
+		for m, v := range values {
+			p.Samples[i][m] = v
+		}
+	}
+	return p
+}
+
+// results are made up: classic spends twice the CPU time, and has a goroutine
+// a connection.
+func results() *Results {
+	r := &Results{Messages: 1000, Rounds: 3}
+	for _, logs := range []string{LogsNothing, LogsPDUs, LogsAll} {
+		for _, window := range []int{1, 10} {
+			for _, connections := range []int{1, 2, 64} {
+				r.Points = append(r.Points,
+					of(Setting{Pipeline, logs, connections, window}, map[Metric]float64{Throughput: 3000, CPU: 2, P50: 100, P99: 2000, Goroutines: 20, Memory: 20, PerLoad: 1, PerUsage: 1}),
+					of(Setting{Classic, logs, connections, window}, map[Metric]float64{Throughput: 2000, CPU: 4, P50: 120, P99: 900, Goroutines: float64(connections), Memory: 30, PerLoad: 1, PerUsage: 1}))
+			}
+		}
+	}
+	r.Relay = []Point{
+		of(Setting{HAProxy, LogsNothing, 64, 10}, map[Metric]float64{CPU: 1}),
+		of(Setting{Pipeline, LogsNothing, 64, 10}, map[Metric]float64{CPU: 2.1}),
+		of(Setting{Pipeline, LogsPDUs, 64, 10}, map[Metric]float64{CPU: 3.4}),
+	}
+	r.Echo = &EchoComparison{Echo: []loadtest.Latency{{P50: 10}}, Gateway: []loadtest.Latency{{P50: 15}}}
+	r.Isolated = []Isolation{{Pipeline, []loadtest.Latency{{P99: 10}}, []loadtest.Latency{{P99: 30}}, []loadtest.Latency{{P99: 11}}}}
+	return r
+}
+
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	failed := []string{}
+	r := results()
+	for _, c := range r.Checks() {
+		if !c.Pass() {
+			failed = append(failed, c.Target)
+		}
+	}
+	want := []string{
+		"CPU per message 64x10 none, pipeline / HAProxy",
+		"p99 of others, client that does not read / alone",
+	}
+	if !slices.Equal(failed, want) {
+		t.Errorf("failed: %q", failed)
+	}
+	var out bytes.Buffer
+	if err := r.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{"throughput 64x10 pdulog, pipeline / classic", "1.5", "≥ 1.3", "pass", "FAIL", "1x1: TCP echo"} {
+		if !strings.Contains(out.String(), s) {
+			t.Errorf("%q is missing in\n%s", s, out.String())
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	t.Parallel()
+	p := Point{Samples: []Sample{{Throughput: 30}, {Throughput: 10}, {Throughput: 20}}}
+	if m := p.Median()[Throughput]; m != 20 {
+		t.Errorf("median %v", m)
+	}
+	if s := p.Spread(Throughput); s != 0.5 {
+		t.Errorf("spread %v", s)
+	}
+	if s := p.Spread(CPU); s != 0 {
+		t.Errorf("spread of nothing %v", s)
+	}
+	if m := median([]float64{1, 4, 2, 3}); m != 2.5 {
+		t.Errorf("median of four %v", m)
+	}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := results()
+	if err := r.WriteReport(dir); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadResults(filepath.Join(dir, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := json.Marshal(r)
+	b, _ := json.Marshal(again)
+	if !bytes.Equal(a, b) {
+		t.Error("the results read are not those written")
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(page), "<svg"); n != len(charts()) {
+		t.Errorf("%d of %d charts in the page", n, len(charts()))
+	}
+	for _, s := range []string{"src=", "href=", "@import", "<?xml", "NaN"} {
+		if strings.Contains(string(page), s) {
+			t.Errorf("the page has %s in it", s)
+		}
+	}
+	for _, c := range charts() {
+		if png, err := os.ReadFile(filepath.Join(dir, c.Name+".png")); err != nil || !bytes.HasPrefix(png, []byte("\x89PNG")) {
+			t.Errorf("%s: no image: %v", c.Name, err)
+		}
+	}
+	file, err := os.Open(filepath.Join(dir, "results.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	if want := 1 + 3*(len(r.Points)+len(r.Relay)); err != nil || len(lines) != want {
+		t.Errorf("%d lines of CSV, want %d: %v", len(lines), want, err)
+	}
+}
+
+// Charts of what was not measured are left out.
+func TestReportOfLittle(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := &Results{Points: []Point{of(Setting{Pipeline, LogsPDUs, 1, 1}, map[Metric]float64{Throughput: 1, P50: 1, P99: 1})}}
+	if err := r.WriteReport(dir); err != nil {
+		t.Fatal(err)
+	}
+	images, _ := filepath.Glob(filepath.Join(dir, "*.png"))
+	if len(images) != len(charts())/2 {
+		t.Errorf("charts: %v", images)
+	}
+}
+
+func TestMarkdownKeepsNotes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "bench.md")
+	r := results()
+	if err := r.UpdateMarkdown(file, "bench"); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "\n\nThe builder allocated.\n\n"
+	noted := strings.Replace(string(page), notesBegin+"\n\n"+notesEnd, notesBegin+note+notesEnd, 1)
+	if err := os.WriteFile(file, []byte(noted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.UpdateMarkdown(file, "bench"); err != nil {
+		t.Fatal(err)
+	}
+	if page, err = os.ReadFile(file); err != nil || string(page) != noted || !strings.Contains(noted, note) {
+		t.Errorf("%v: got\n%s", err, page)
+	}
+	if !strings.Contains(noted, "](bench/throughput.png)") {
+		t.Error("the charts are missing")
+	}
+}
