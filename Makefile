@@ -20,7 +20,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## make bin/pmg
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pmg ./cmd/pmg
+	go build -ldflags '-X main.version=$(VERSION)' -o bin/pmg ./cmd/pmg
 
 demo: build ## see it work: clients, gateway and SMS centre in one process
 	bin/pmg demo

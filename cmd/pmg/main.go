@@ -21,7 +21,7 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "pmg",
 		Short:         "An SMS protocol gateway",
-		Long:          "pmg takes messages from SMPP clients, routes them and forwards them to SMS\ncentres, and logs every PDU on the way.",
+		Long:          "pmg takes messages from SMPP clients, routes them and forwards them to SMS\ncentres, and logs every PDU on the way.\n\nThe exit status is 0 when all went well, and 1 when something did not: the reason\nis on standard error.",
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
