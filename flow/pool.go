@@ -94,6 +94,13 @@ func (c *Cache[J]) Release(j *J) {
 	}
 }
 
+// forget stops counting a job as alive that will not be released.
+func (c *Cache[J]) forget() {
+	c.pool.mu.Lock()
+	defer c.pool.mu.Unlock()
+	c.pool.taken--
+}
+
 // Drain returns every job on the shelf to the pool.
 func (c *Cache[J]) Drain() { c.put(len(c.free)) }
 

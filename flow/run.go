@@ -15,7 +15,7 @@ import (
 type Pipeline[J any] struct {
 	rows    []*row[J]
 	pool    *Pool[J]
-	waiters *waiters[J]
+	waiters waiters
 	onPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
 
 	start   time.Time
@@ -75,7 +75,6 @@ func Start[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 		p.inline = 256
 	}
 	p.startNS = p.start.UnixNano()
-	p.waiters = &waiters[J]{inject: p.Inject}
 	index := make(map[string]int, len(table))
 	for i, s := range table {
 		index[s.Name] = i
@@ -98,17 +97,19 @@ func Start[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 		r.tickDue = r.ticker != nil
 		p.rows = append(p.rows, r)
 	}
+	for _, r := range p.rows { // before anybody hands them jobs
+		if r.tickDue && r.source == nil {
+			r.busy = true
+			r.wake <- struct{}{}
+		}
+	}
 	for _, r := range p.rows {
 		p.done.Add(1)
 		if r.source != nil {
 			go p.runSource(r)
-			continue
+		} else {
+			go p.runRow(r)
 		}
-		if r.tickDue {
-			r.busy = true
-			r.wake <- struct{}{}
-		}
-		go p.runRow(r)
 	}
 	return p, nil
 }
@@ -133,6 +134,13 @@ func (r *row[J]) push(jobs ...*J) bool {
 	r.busy = true
 	r.mu.Unlock()
 	return claimed
+}
+
+// depth is how many jobs nobody has taken yet.
+func (r *row[J]) depth() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.ring)
 }
 
 // rouse passes the claim on the row to its own goroutine.
@@ -181,13 +189,12 @@ func (p *Pipeline[J]) runSource(r *row[J]) {
 		claimed |= p.poll(r)
 		p.workOn(claimed)
 		p.running.Add(-1)
-		if more {
-			continue
-		}
 		select {
 		case <-p.stop:
 			return
 		default:
+		}
+		if !more {
 			r.source.Wait(r.tickNS)
 		}
 	}
@@ -213,16 +220,31 @@ func (p *Pipeline[J]) work(mask uint32) {
 }
 
 // workOn takes the last row first, so that what is nearest to the outside goes out
-// first and the rings in front of it gather a batch.
+// first and the rings in front of it gather a batch. After so many turns it passes
+// what is left to the rows' own goroutines: the caller's own row must not wait for
+// others that never run dry.
 func (p *Pipeline[J]) workOn(mask uint32) {
-	for mask != 0 {
+	for turn := 0; mask != 0; turn++ {
+		if turn == maxTurns {
+			p.rouse(mask)
+			return
+		}
 		i := bits.Len32(mask) - 1
-		r := p.rows[i]
-		claimed, more := p.step(r)
+		claimed, more := p.step(p.rows[i])
 		if !more {
 			mask &^= 1 << i
 		}
 		mask |= claimed
+	}
+}
+
+// maxTurns is how many batches a goroutine works on before it looks at its own row again.
+const maxTurns = 128
+
+// rouse passes the claims on rows to their own goroutines.
+func (p *Pipeline[J]) rouse(mask uint32) {
+	for ; mask != 0; mask &= mask - 1 {
+		p.rows[bits.TrailingZeros32(mask)].rouse()
 	}
 }
 
@@ -303,9 +325,40 @@ func (p *Pipeline[J]) panicked(r *row[J], j *J, v any) {
 			}
 		}
 	}
-	if p.onPanic != nil {
-		p.onPanic(&r.out, r.name, j, v, debug.Stack())
+	if p.onPanic == nil {
+		return
 	}
+	defer func() {
+		if again := recover(); again != nil && j != nil {
+			p.panicked(r, nil, again) // tell of that too, without the job
+		}
+	}()
+	p.onPanic(&r.out, r.name, j, v, debug.Stack())
+}
+
+// await runs f, which may wait, outside the stages, and hands j on.
+func (p *Pipeline[J]) await(r *row[J], to int, j *J, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.panickedOutside(r, j, v)
+		}
+	}()
+	f()
+	p.Inject(to, j)
+}
+
+// panickedOutside is panicked for a goroutine that does not work on r, and so needs
+// an Out of its own.
+func (p *Pipeline[J]) panickedOutside(r *row[J], j *J, v any) {
+	own := &row[J]{p: p, name: r.name, index: r.index, to: r.to}
+	own.out = Out[J]{row: own, lists: make([][]*J, len(p.rows)), now: p.Now(), cache: p.pool.NewCache()}
+	p.panicked(own, j, v)
+	claimed := p.flush(own)
+	own.out.cache.Drain()
+	r.mu.Lock()
+	r.shared.add(&own.stats)
+	r.mu.Unlock()
+	p.rouse(claimed)
 }
 
 func (r *row[J]) tick() {
@@ -360,11 +413,11 @@ func (p *Pipeline[J]) Close() error {
 		}
 	}
 	p.done.Wait()
-	p.waiters.wait()
 	for dry := false; !dry; {
 		dry = true
+		p.waiters.wait()
 		for _, r := range p.rows {
-			if len(r.ring) > 0 {
+			if r.depth() > 0 {
 				dry = false
 				claimed, _ := p.step(r)
 				p.workOn(claimed)
@@ -382,6 +435,10 @@ func (p *Pipeline[J]) closeStages() (first error) {
 			}
 		}
 		r.out.cache.Drain()
+		r.mu.Lock()
+		r.shared.add(&r.stats)
+		r.stats = Stats{}
+		r.mu.Unlock()
 	}
 	return first
 }

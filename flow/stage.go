@@ -45,7 +45,6 @@ type Spec[D, J any] struct {
 	New  func(D) (Stage[J], error)
 }
 
-
 // Out is what a stage sends its jobs on with. It belongs to the stage.
 type Out[J any] struct {
 	row   *row[J]
@@ -72,12 +71,18 @@ func (o *Out[J]) Get() *J { return o.cache.Get() }
 // Release gives up one reference to j; the last one sends it back to the pool.
 func (o *Out[J]) Release(j *J) { o.cache.Release(j) }
 
+// Forget leaves j to the garbage collector, when a panic hides who else may hold it.
+func (o *Out[J]) Forget(j *J) { o.cache.forget() }
+
 // CountRef notes that the stage changed a reference count that others share.
 func (o *Out[J]) CountRef() { o.row.stats.Refs++ }
 
 // TickIn asks for a call of Tick after d at the latest.
 func (o *Out[J]) TickIn(d time.Duration) { o.row.tickAt(o.now + int64(d)) }
 
-// Go runs f, which may wait, outside the stages: in a bounded pool. The job it
-// returns goes to the row; nil is fine.
-func (o *Out[J]) Go(row int, f func() *J) { o.row.p.waiters.run(row, f) }
+// Go runs f, which may wait, outside the stages: in a bounded pool. Then j goes to
+// the row. A panic of f counts as one of the stage, at j.
+func (o *Out[J]) Go(row int, j *J, f func()) {
+	r := o.row
+	r.p.waiters.run(func() { r.p.await(r, row, j, f) })
+}

@@ -7,23 +7,16 @@ const maxWaiters = 16
 
 // waiters runs what must wait, so that no stage does: name look-ups, slow
 // password hashes. Its goroutines end when there is nothing to wait for.
-type waiters[J any] struct {
-	inject func(row int, j *J)
-	wg     sync.WaitGroup
+type waiters struct {
+	wg sync.WaitGroup
 
 	mu     sync.Mutex
 	at     int // goroutines
 	queued []func()
 }
 
-func (w *waiters[J]) run(row int, f func() *J) {
+func (w *waiters) run(task func()) {
 	w.wg.Add(1)
-	task := func() {
-		defer w.wg.Done()
-		if j := f(); j != nil {
-			w.inject(row, j)
-		}
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.at < maxWaiters {
@@ -34,9 +27,10 @@ func (w *waiters[J]) run(row int, f func() *J) {
 	w.queued = append(w.queued, task)
 }
 
-func (w *waiters[J]) loop(task func()) {
+func (w *waiters) loop(task func()) {
 	for task != nil {
 		task()
+		w.wg.Done()
 		w.mu.Lock()
 		task = nil
 		if len(w.queued) > 0 {
@@ -48,4 +42,4 @@ func (w *waiters[J]) loop(task func()) {
 	}
 }
 
-func (w *waiters[J]) wait() { w.wg.Wait() }
+func (w *waiters) wait() { w.wg.Wait() }

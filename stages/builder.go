@@ -225,10 +225,9 @@ func (b *builder) login(out *flow.Out[Job], j *Job, who protocols.Credentials) {
 		return
 	}
 	h.Waiting = true
-	out.Go(toBuilder, func() *Job {
+	out.Go(toBuilder, j, func() {
 		j.login = slow()
 		j.Kind = LoggedIn
-		return j
 	})
 }
 

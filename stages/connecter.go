@@ -115,10 +115,7 @@ func (c *connecter) host(out *flow.Out[Job], a *attempt) {
 	timeout := i.Connector.Config().ConnectTimeout
 	j := out.Get()
 	j.Kind, j.Instance = Resolved, i
-	out.Go(toConnecter, func() *Job {
-		j.Addresses, j.Err = resolve(address, timeout)
-		return j
-	})
+	out.Go(toConnecter, j, func() { j.Addresses, j.Err = resolve(address, timeout) })
 }
 
 func resolve(address string, timeout time.Duration) ([]netip.AddrPort, error) {

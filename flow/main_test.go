@@ -1,0 +1,157 @@
+package flow
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestMain fails when a test leaves goroutines behind.
+func TestMain(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
+		time.Sleep(10 * time.Millisecond) // those of waiters end soon, not at once
+	}
+	if now := runtime.NumGoroutine(); now > before && code == 0 {
+		stacks := make([]byte, 1<<16)
+		println("goroutines left behind:\n", string(stacks[:runtime.Stack(stacks, true)]))
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// A job is what the tests' stages pass.
+type job struct {
+	Ref
+	from, n int
+	hops    int
+}
+
+func newPool() *Pool[job] {
+	reset := func(j *job) { j.from, j.n, j.hops = 0, 0, 0 }
+	return NewPool(func() *job { return &job{} }, reset, func(j *job) *Ref { return &j.Ref })
+}
+
+// work is a stage that is a function.
+type work func(*Out[job], *job)
+
+func (w work) Work(out *Out[job], j *job) { w(out, j) }
+
+// drop is the stage at which jobs end.
+func drop(out *Out[job], j *job) { out.Release(j) }
+
+// pass hands every job to a row.
+func pass(to int) work { return func(out *Out[job], j *job) { out.To(to, j) } }
+
+type flushing struct {
+	work
+	flush func(*Out[job])
+}
+
+func (f *flushing) Flush(out *Out[job]) { f.flush(out) }
+
+type ticking struct {
+	work
+	tick func(*Out[job]) time.Duration
+}
+
+func (f *ticking) Tick(out *Out[job]) time.Duration { return f.tick(out) }
+
+// A source waits on a channel. It is all that a stage can be.
+type source struct {
+	work
+	poll func(*Out[job])
+	tick func(*Out[job]) time.Duration
+	wake chan struct{}
+}
+
+func newSource(w work) *source {
+	return &source{
+		work: w, wake: make(chan struct{}, 1),
+		poll: func(*Out[job]) {}, tick: func(*Out[job]) time.Duration { return 0 },
+	}
+}
+
+func (s *source) Poll(out *Out[job])               { s.poll(out) }
+func (s *source) Tick(out *Out[job]) time.Duration { return s.tick(out) }
+
+func (s *source) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *source) Wait(until int64) {
+	if until == 0 {
+		<-s.wake
+		return
+	}
+	t := time.NewTimer(time.Until(time.Unix(0, until)))
+	defer t.Stop()
+	select {
+	case <-s.wake:
+	case <-t.C:
+	}
+}
+
+// A line is a running table of the tests' stages.
+type line struct {
+	*Pipeline[job]
+	t     testing.TB
+	pool  *Pool[job]
+	cache Cache[job]
+}
+
+// run starts stages, any of which may hand to any other.
+func run(t testing.TB, o Options[job], stages ...Stage[job]) *line {
+	t.Helper()
+	names := make([]string, len(stages))
+	for i := range stages {
+		names[i] = fmt.Sprint("stage ", i)
+	}
+	table := make([]Spec[any, job], len(stages))
+	for i, s := range stages {
+		table[i] = Spec[any, job]{Name: names[i], To: names, New: func(any) (Stage[job], error) { return s, nil }}
+	}
+	pool := newPool()
+	p, err := Start(table, nil, pool, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &line{p, t, pool, pool.NewCache()}
+}
+
+// inject hands a new job to a row.
+func (l *line) inject(row, n int) {
+	j := l.cache.Get()
+	j.n = n
+	l.Inject(row, j)
+}
+
+// close ends the pipeline; lost jobs are what panics and the like may have cost.
+func (l *line) close(lost int64) {
+	l.t.Helper()
+	if err := l.Close(); err != nil {
+		l.t.Error(err)
+	}
+	l.cache.Drain()
+	if n := l.pool.Live(); n != lost {
+		l.t.Errorf("%d jobs are left, want %d", n, lost)
+	}
+}
+
+// A turnstile finds two goroutines in one stage.
+type turnstile struct{ taken atomic.Bool }
+
+func (s *turnstile) enter(t testing.TB) {
+	if s.taken.Swap(true) {
+		t.Error("two goroutines are in one stage")
+	}
+}
+
+func (s *turnstile) leave() { s.taken.Store(false) }

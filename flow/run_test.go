@@ -1,0 +1,349 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What each producer sends arrives in its order, one goroutine at a time in each
+// stage, whatever is inlined.
+func TestOrder(t *testing.T) {
+	for _, inline := range []int{-1, 0, 3} {
+		t.Run(fmt.Sprintf("inline=%d", inline), func(t *testing.T) {
+			const producers, each = 4, 5000
+			var doors [3]turnstile
+			var last [producers]int
+			arrived := 0
+			stage := func(i int, then work) work {
+				return func(out *Out[job], j *job) {
+					doors[i].enter(t)
+					then(out, j)
+					doors[i].leave()
+				}
+			}
+			l := run(t, Options[job]{Inline: inline}, stage(0, pass(1)), stage(1, pass(2)), stage(2, func(out *Out[job], j *job) {
+				if j.n != last[j.from]+1 {
+					t.Errorf("producer %d: job %d comes after %d", j.from, j.n, last[j.from])
+				}
+				last[j.from] = j.n
+				arrived++
+				out.Release(j)
+			}))
+			var wg sync.WaitGroup
+			for from := range producers {
+				wg.Go(func() {
+					cache := l.pool.NewCache()
+					for n := range each {
+						j := cache.Get()
+						j.from, j.n = from, n+1
+						l.Inject(0, j)
+					}
+					cache.Drain()
+				})
+			}
+			wg.Wait()
+			l.close(0)
+			if arrived != producers*each {
+				t.Errorf("%d jobs arrived, want %d", arrived, producers*each)
+			}
+			for _, s := range l.Stats() {
+				if s.In != producers*each || s.Work.Count != s.Batches || s.MaxBatch < 1 || s.Depth != 0 {
+					t.Errorf("%+v", s)
+				}
+			}
+			if s := l.Stats(); s[0].Out != s[1].In || s[1].Out != s[2].In || s[2].Out != 0 {
+				t.Errorf("sums differ: %+v", s)
+			}
+		})
+	}
+}
+
+// Jobs that a stage hands to itself and back over a cycle are not lost.
+func TestCycle(t *testing.T) {
+	const jobs, hops = 300, 30
+	var done atomic.Int64
+	next := func(to int) work {
+		return func(out *Out[job], j *job) {
+			if j.hops++; j.hops == hops {
+				done.Add(1)
+				out.Release(j)
+				return
+			}
+			out.To([]int{to, (to + j.n) % 3}[j.hops%2], j)
+		}
+	}
+	l := run(t, Options[job]{}, next(1), next(2), next(0))
+	for n := range jobs {
+		l.inject(n%3, n)
+	}
+	l.close(0)
+	if done.Load() != jobs {
+		t.Errorf("%d of %d jobs came to their end", done.Load(), jobs)
+	}
+}
+
+// A stage is flushed once after each batch.
+func TestFlush(t *testing.T) {
+	var batches, flushes int
+	fresh := true
+	l := run(t, Options[job]{}, &flushing{func(out *Out[job], j *job) {
+		if fresh {
+			batches++
+		}
+		fresh = false
+		out.Release(j)
+	}, func(*Out[job]) {
+		if fresh {
+			t.Error("flushed without a batch")
+		}
+		fresh = true
+		flushes++
+	}})
+	for n := range 1000 {
+		l.inject(0, n)
+	}
+	l.close(0)
+	if batches != flushes || batches == 0 {
+		t.Errorf("%d batches, %d flushes", batches, flushes)
+	}
+}
+
+// Tick comes once at the start, then when it or TickIn asked for it.
+func TestTick(t *testing.T) {
+	for _, kind := range []string{"stage", "source"} {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				var ticks []time.Duration
+				answers := []time.Duration{time.Second, 3 * time.Second, 0, 0, time.Minute}
+				tick := func(out *Out[job]) time.Duration {
+					if out.Now() != time.Now().UnixNano() {
+						t.Errorf("the stage's clock is %d off", out.Now()-time.Now().UnixNano())
+					}
+					ticks = append(ticks, time.Since(begin))
+					if len(ticks) == 3 { // asking for a later one does not put off an earlier
+						out.TickIn(2 * time.Second)
+						out.TickIn(9 * time.Second)
+					}
+					return answers[len(ticks)-1]
+				}
+				ask := func(out *Out[job], j *job) {
+					out.TickIn(time.Duration(j.n) * time.Second)
+					out.Release(j)
+				}
+				var stage Stage[job] = &ticking{ask, tick}
+				if kind == "source" {
+					s := newSource(ask)
+					s.tick = tick
+					stage = s
+				}
+				l := run(t, Options[job]{}, stage)
+				time.Sleep(100 * time.Second)
+				synctest.Wait()
+				l.inject(0, 7)
+				l.inject(0, 5)
+				time.Sleep(20 * time.Second)
+				l.close(0)
+				want := []time.Duration{0, 1, 4, 6, 105}
+				for i := range want {
+					want[i] *= time.Second
+				}
+				if !slices.Equal(ticks, want) {
+					t.Errorf("ticks at %v, want %v", ticks, want)
+				}
+			})
+		})
+	}
+}
+
+// A tick of 0 with nothing asked for is the last; it is called though the stage has
+// no jobs, and while it has, but never by two goroutines.
+func TestTickUnderLoad(t *testing.T) {
+	var door turnstile
+	var ticks atomic.Int64
+	busy := &ticking{tick: func(*Out[job]) time.Duration {
+		door.enter(t)
+		defer door.leave()
+		ticks.Add(1)
+		return time.Nanosecond
+	}, work: func(out *Out[job], j *job) {
+		door.enter(t)
+		defer door.leave()
+		out.Release(j)
+	}}
+	l := run(t, Options[job]{}, pass(1), busy)
+	for n := 0; n < 20000 || ticks.Load() < 10; n++ {
+		l.inject(0, n)
+	}
+	l.close(0)
+}
+
+// What is handed to a source is worked on by its own goroutine, and a wake-up that
+// comes before it waits is not lost.
+func TestSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var door turnstile
+		worked, polled := 0, 0
+		s := newSource(func(out *Out[job], j *job) {
+			door.enter(t)
+			worked++
+			out.To(1, j)
+			door.leave()
+		})
+		s.poll = func(out *Out[job]) {
+			door.enter(t)
+			if polled++; polled%2 == 0 {
+				out.To(1, out.Get())
+			}
+			door.leave()
+		}
+		var dropped atomic.Int64
+		l := run(t, Options[job]{}, s, work(func(out *Out[job], j *job) { dropped.Add(1); out.Release(j) }))
+		for n := range 100 {
+			l.inject(0, n)
+			if n%10 == 0 {
+				synctest.Wait()
+			}
+		}
+		synctest.Wait()
+		if worked != 100 {
+			t.Errorf("%d of 100 jobs were worked on", worked)
+		}
+		l.close(0)
+		if want := int64(worked + polled/2); dropped.Load() != want {
+			t.Errorf("%d jobs came out of the source, want %d", dropped.Load(), want)
+		}
+	})
+}
+
+// Work for others, which a goroutine has taken on, does not keep it from its own
+// stage for ever: from its sockets, or from its time.
+func TestNobodyStarves(t *testing.T) {
+	const tooLong = 1 << 20
+	t.Run("source", func(t *testing.T) {
+		var polls atomic.Int64
+		s := newSource(drop)
+		s.poll = func(out *Out[job]) {
+			if polls.Add(1) == 1 {
+				out.To(1, out.Get())
+			}
+		}
+		s.tick = func(*Out[job]) time.Duration { return time.Nanosecond } // never waits
+		l := run(t, Options[job]{}, s, work(func(out *Out[job], j *job) {
+			if j.hops++; polls.Load() > 1 || j.hops == tooLong {
+				if j.hops == tooLong {
+					t.Error("the source does not poll while another stage has work")
+				}
+				out.Release(j)
+				return
+			}
+			out.To(1, j)
+		}))
+		for polls.Load() < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		l.close(0)
+	})
+	t.Run("ticker", func(t *testing.T) {
+		var ticks atomic.Int64
+		over := make(chan struct{})
+		first := &ticking{pass(1), func(*Out[job]) time.Duration { ticks.Add(1); return time.Microsecond }}
+		l := run(t, Options[job]{}, first, work(func(out *Out[job], j *job) {
+			if j.n == 0 {
+				j.n = int(ticks.Load()) + 100
+			}
+			if j.hops++; int(ticks.Load()) >= j.n || j.hops == 100*tooLong {
+				if j.hops == 100*tooLong {
+					t.Error("the stage does not tick while another has work")
+				}
+				out.Release(j)
+				close(over)
+				return
+			}
+			out.To(1, j)
+		}))
+		l.inject(0, 0)
+		<-over
+		l.close(0)
+	})
+}
+
+// Close works on everything that is in the rings, on what comes of it, and on what
+// is still being waited for.
+func TestCloseRunsDry(t *testing.T) {
+	gate := make(chan struct{})
+	var done atomic.Int64
+	slow := func(out *Out[job], j *job) {
+		<-gate
+		out.To(1, j)
+	}
+	l := run(t, Options[job]{}, work(slow), work(func(out *Out[job], j *job) {
+		if j.n%10 == 0 {
+			j.n++
+			out.Go(1, j, func() { time.Sleep(time.Millisecond) })
+			return
+		}
+		done.Add(1)
+		out.Release(j)
+	}))
+	for n := range 1000 {
+		l.inject(0, n)
+	}
+	go func() { time.Sleep(time.Millisecond); close(gate) }()
+	l.close(0)
+	if done.Load() != 1000 {
+		t.Errorf("%d of 1000 jobs were worked on", done.Load())
+	}
+	var in int64
+	for _, s := range l.Stats() {
+		in += s.In
+	}
+	if in != 2100 {
+		t.Errorf("stages counted %d jobs, want 2100", in)
+	}
+}
+
+type closing struct {
+	work
+	err    error
+	closed *[]string
+}
+
+func (c *closing) Close() error {
+	*c.closed = append(*c.closed, fmt.Sprint(c.err))
+	return c.err
+}
+
+// The stages are closed in order, all of them, and the first error is told.
+func TestCloseStages(t *testing.T) {
+	var closed []string
+	l := run(t, Options[job]{}, &closing{drop, nil, &closed}, &closing{drop, errors.New("one"), &closed}, &closing{drop, errors.New("two"), &closed})
+	if err := l.Close(); err == nil || err.Error() != "cannot close stage stage 1: one" {
+		t.Error(err)
+	}
+	if got := strings.Join(closed, " "); got != "<nil> one two" {
+		t.Error("closed", got)
+	}
+}
+
+// When a stage cannot be made, those before it are closed.
+func TestStartFails(t *testing.T) {
+	var closed []string
+	table := []Spec[any, job]{
+		{Name: "a", New: func(any) (Stage[job], error) { return &closing{drop, nil, &closed}, nil }},
+		{Name: "b", New: func(any) (Stage[job], error) { return nil, errors.New("no") }},
+	}
+	if _, err := Start(table, nil, newPool(), Options[job]{}); err == nil || err.Error() != "cannot start stage b: no" {
+		t.Error(err)
+	}
+	if len(closed) != 1 {
+		t.Errorf("%d stages closed, want 1", len(closed))
+	}
+}
