@@ -21,9 +21,10 @@ import (
 // benchFlags is what pmg bench was asked for.
 type benchFlags struct {
 	bench.Options
-	matrix, relay, echo, isolation bool // what to measure
-	all, quick, asJSON             bool
-	from, csv, report, markdown    string // files and a directory
+	matrix, relay, echo, isolation, backlog bool // what to measure
+
+	all, quick, asJSON          bool
+	from, csv, report, markdown string // files and a directory
 }
 
 func newBenchCommand() *cobra.Command {
@@ -40,14 +41,16 @@ changes per message. Figures are medians over the rounds, ±% is half the range.
 Then it says which of the project's targets are reached. The full matrix takes
 about 15 minutes, --quick less than one.
 
---relay, --latency and --isolation measure something else instead (several may be
-given, --all is everything and the matrix too): CPU time beside HAProxy relaying
-the same traffic; an answer's latency on one connection beside a bare TCP echo;
-other clients' latency beside a client that does not read and an SMSC that does
-not answer.
+--relay, --latency, --isolation and --backlog measure something else instead
+(several may be given, --all is everything and the matrix too): CPU time beside
+HAProxy relaying the same traffic; an answer's latency on one connection beside a
+bare TCP echo; other clients' latency beside a client that does not read and an
+SMSC that does not answer; the dispatcher's work per message when a million
+messages wait and when a thousand do, which takes 1 GB of memory.
 
 --from takes earlier results instead of measuring; what is asked for besides is
-measured anew and replaces what the file has. --report writes index.html with
+measured anew, on the same machine, in as many rounds and with as many messages,
+and replaces what the file has. --report writes index.html with
 charts, the charts as PNG files, results.json and results.csv; --markdown writes
 the page docs/bench.md and keeps the notes in it.
 
@@ -78,6 +81,7 @@ no error: the exit status is 1 only when a run failed or lost messages.`,
 	s.BoolVar(&f.relay, "relay", false, "compare with HAProxy, 64 and 2 connections")
 	s.BoolVar(&f.echo, "latency", false, "compare one connection's latency with a TCP echo")
 	s.BoolVar(&f.isolation, "isolation", false, "measure latency beside clients and SMSCs that misbehave")
+	s.BoolVar(&f.backlog, "backlog", false, "measure the dispatcher's work when many messages wait")
 	s.BoolVar(&f.all, "all", false, "measure everything")
 	s.BoolVar(&f.quick, "quick", false, "measure little: under a minute for the matrix")
 	s.BoolVar(&f.asJSON, "json", false, "print the results as JSON")
@@ -139,15 +143,34 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	f.matrix = f.all || f.from == "" && !f.relay && !f.echo && !f.isolation
-	if f.from == "" || f.matrix {
+	if f.all {
+		f.relay, f.echo, f.isolation, f.backlog = true, true, true, true
+	}
+	part := f.relay || f.echo || f.isolation || f.backlog
+	f.matrix = f.all || f.from == "" && !part
+	switch {
+	case f.from == "":
 		results.Began, results.Version, results.Machine = time.Now().UTC(), version, bench.ThisMachine()
 		results.Messages, results.Rounds = f.Messages, f.Rounds
+	case part && results.Machine != bench.ThisMachine():
+		return fmt.Errorf("cannot add to %s: it is of another machine", f.from)
+	default:
+		f.Messages, f.Rounds = results.Messages, results.Rounds
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	measured := f.measure(ctx, cmd.ErrOrStderr(), results)
-	return errors.Join(measured, f.write(cmd, results), problemsError(results.Faults())) // what was measured before an error is not lost
+	err = f.measure(ctx, cmd.ErrOrStderr(), results)
+	if err == nil { // half a bench replaces no file
+		err = f.write(results)
+	}
+	return errors.Join(f.print(cmd.OutOrStdout(), results), err, problemsError(results.Faults()))
+}
+
+func (f *benchFlags) print(w io.Writer, r *bench.Results) error {
+	if f.asJSON {
+		return r.WriteJSON(w)
+	}
+	return r.WriteText(w)
 }
 
 // measure adds to the results what was asked for.
@@ -159,9 +182,10 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 		run    func() error
 	}{
 		{f.matrix, "matrix", func() (err error) { r.Points, err = bench.Matrix(ctx, f.Options); return err }},
-		{f.relay || f.all, "relay", func() (err error) { r.Relay, err = bench.Relay(ctx, f.Options); return err }},
-		{f.echo || f.all, "latency", func() (err error) { r.Echo, err = bench.Latency(ctx, f.Options); return err }},
-		{f.isolation || f.all, "isolation", func() (err error) { r.Isolated, err = bench.Isolate(ctx, f.Options); return err }},
+		{f.relay, "relay", func() (err error) { r.Relay, err = bench.Relay(ctx, f.Options); return err }},
+		{f.echo, "latency", func() (err error) { r.Echo, err = bench.Latency(ctx, f.Options); return err }},
+		{f.isolation, "isolation", func() (err error) { r.Isolated, err = bench.Isolate(ctx, f.Options); return err }},
+		{f.backlog, "backlog", func() (err error) { r.Backlogs, err = bench.Backlogs(ctx, f.Options); return err }},
 	} {
 		if !part.wanted {
 			continue
@@ -186,8 +210,8 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 	return nil
 }
 
-// write puts the results wherever they were asked for.
-func (f *benchFlags) write(cmd *cobra.Command, r *bench.Results) error {
+// write puts the results into the files that were asked for.
+func (f *benchFlags) write(r *bench.Results) error {
 	if f.csv != "" {
 		if err := writeFile(f.csv, r.WriteCSV); err != nil {
 			return err
@@ -203,14 +227,9 @@ func (f *benchFlags) write(cmd *cobra.Command, r *bench.Results) error {
 		if err != nil {
 			return fmt.Errorf("cannot find the charts from %s: %w", f.markdown, err)
 		}
-		if err := r.UpdateMarkdown(f.markdown, charts); err != nil {
-			return err
-		}
+		return r.UpdateMarkdown(f.markdown, charts)
 	}
-	if f.asJSON {
-		return r.WriteJSON(cmd.OutOrStdout())
-	}
-	return r.WriteText(cmd.OutOrStdout())
+	return nil
 }
 
 // writeFile has the content of a file written.

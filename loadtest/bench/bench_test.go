@@ -33,7 +33,7 @@ func TestMeasure(t *testing.T) {
 	}
 	o := Options{
 		Architectures: []string{Pipeline, Classic}, Logs: []string{LogsNothing, LogsAll},
-		Connections: []int{2}, Windows: []int{10}, Messages: 400, Rounds: 2,
+		Connections: []int{2}, Windows: []int{10}, Messages: 200, Rounds: 2,
 	}
 	o.Gateway, o.Echo = build(t)
 	points, err := Matrix(context.Background(), o)
@@ -55,6 +55,15 @@ func TestMeasure(t *testing.T) {
 	}
 	if c, err := Latency(context.Background(), o); err != nil || p50(c.Echo) <= 0 || p50(c.Gateway) <= 0 {
 		t.Errorf("latency: %+v, %v", c, err)
+	}
+	backlogs, err := o.backlogs(context.Background(), 10, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range backlogs {
+		if len(b.Dispatcher) != 2 || median(b.Dispatcher) <= 0 {
+			t.Errorf("backlog: %+v", b)
+		}
 	}
 	points, err = Relay(context.Background(), o)
 	if errors.Is(err, ErrNoHAProxy) {
@@ -154,6 +163,7 @@ func results() *Results {
 	}
 	r.Echo = &EchoComparison{Echo: []loadtest.Latency{{P50: 10}}, Gateway: []loadtest.Latency{{P50: 15}}}
 	r.Isolated = []Isolation{{Pipeline, []loadtest.Latency{{P99: 10}}, []loadtest.Latency{{P99: 30}}, []loadtest.Latency{{P99: 11}}}}
+	r.Backlogs = []Backlog{{1000, []float64{0.1, 0.1}, []int64{900, 900}}, {1000000, []float64{0.15, 0.1}, []int64{1, 1}}}
 	return r
 }
 
@@ -169,6 +179,7 @@ func TestChecks(t *testing.T) {
 	want := []string{
 		"CPU per message 64x10 none, pipeline / HAProxy",
 		"p99 of others, client that does not read / alone",
+		"dispatcher's work per message, backlog 1000000 / 1000",
 	}
 	if !slices.Equal(failed, want) {
 		t.Errorf("failed: %q", failed)

@@ -50,6 +50,13 @@ func (r *Results) Checks() (all []Check) {
 				Check{Target: "p99 of others, SMSC that does not answer / alone", Value: p99(i.Silent) / p99(i.Alone), Limit: 2})
 		}
 	}
+	if n := len(r.Backlogs); n > 1 {
+		few, many := &r.Backlogs[0], &r.Backlogs[n-1]
+		all = append(all, Check{
+			Target: fmt.Sprintf("dispatcher's work per message, backlog %d / %d", many.Waiting, few.Waiting),
+			Value:  per(median(many.Dispatcher), median(few.Dispatcher)), Limit: 1.2,
+		})
+	}
 	return all
 }
 

@@ -105,6 +105,24 @@ func (c *child) failed(err error) error {
 
 // startGateway starts a gateway and waits until it is ready for traffic.
 func startGateway(ctx context.Context, command []string, g gatewayConfig) (*child, error) {
+	c, err := startUnready(ctx, command, g)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ready(ctx); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// ready waits until the gateway has a session with its SMSC.
+func (c *child) ready(ctx context.Context) error {
+	return c.await(ctx, func() bool { _, err := c.get("/readyz"); return err == nil })
+}
+
+// startUnready starts a gateway and waits until it listens.
+func startUnready(ctx context.Context, command []string, g gatewayConfig) (*child, error) {
 	c, err := startChild(ctx, command, func(dir string) ([]string, error) {
 		file := filepath.Join(dir, "pmg.yaml")
 		if err := os.WriteFile(file, g.yaml(dir), 0o600); err != nil {
@@ -115,11 +133,7 @@ func startGateway(ctx context.Context, command []string, g gatewayConfig) (*chil
 	if err != nil {
 		return nil, err
 	}
-	err = c.await(ctx, c.findAddresses)
-	if err == nil {
-		err = c.await(ctx, func() bool { _, err := c.get("/readyz"); return err == nil })
-	}
-	if err != nil {
+	if err := c.await(ctx, c.findAddresses); err != nil {
 		c.stop()
 		return nil, err
 	}
@@ -184,15 +198,24 @@ func (c *child) counters() (counters, error) {
 	return all, nil
 }
 
-// stages tells how busy the gateway's stages were.
-func (c *child) stages() ([]StageWork, error) {
+// A status is what a gateway tells of itself, as far as it matters here.
+type status struct {
+	Stages     []StageWork
+	Connectors []connectorStatus
+}
+
+type connectorStatus struct {
+	Name         string
+	Sent, Queued int64
+}
+
+func (c *child) status() (s status, err error) {
 	b, err := c.get("/status")
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	var status struct{ Stages []StageWork }
-	if err := json.Unmarshal(b, &status); err != nil {
-		return nil, fmt.Errorf("cannot read status of gateway: %w", err)
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("cannot read status of gateway: %w", err)
 	}
-	return status.Stages, nil
+	return s, nil
 }

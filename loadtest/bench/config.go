@@ -12,6 +12,7 @@ type gatewayConfig struct {
 	Dir      string
 	Sink     string // address of the SMSC
 	Sessions int    // to it
+	MaxQueue int    // 0: the default
 	Silent   string // address of an SMSC that never answers, for destinations that begin with 999; "": there is none
 }
 
@@ -26,6 +27,7 @@ accounts:
 connectors:
   - {name: clients, direction: in, protocol: smpp, address: "127.0.0.1:0", instances: 1000, window: 100}
   - {name: operator, direction: out, protocol: smpp, address: "{{.Sink}}", instances: {{.Sessions}}, window: {{.Window}},
+     {{- with .MaxQueue}} max_queue: {{.}}, {{end}} reconnect_delay: 100ms,
      system_id: pmg, password: secret, bind: transceiver}
 {{- if .Silent}}
   - {name: silent, direction: out, protocol: smpp, address: "{{.Silent}}", max_queue: 1000,

@@ -24,7 +24,7 @@
 // # Start reading
 //
 // setting.go (what is varied), sample.go (what is measured), run.go (one run),
-// matrix.go (all of them); relay.go, latency.go and isolation.go compare with
+// matrix.go (all of them); relay.go, latency.go, isolation.go and backlog.go ask
 // something else. results.go and check.go hold what came out against the
 // targets; table.go, chart.go, report.go and markdown.go show it.
 package bench

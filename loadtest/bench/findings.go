@@ -2,9 +2,15 @@ package bench
 
 import "fmt"
 
+// enoughRounds make a median that one disturbed run does not move.
+const enoughRounds = 3
+
 // findings says in plain sentences what the results show.
 func (r *Results) findings() (all []string) {
 	say := func(format string, a ...any) { all = append(all, fmt.Sprintf(format, a...)) }
+	if r.Rounds < enoughRounds {
+		say("This was a trial: with fewer than %d rounds a figure may be chance, and so may every comparison below.", enoughRounds)
+	}
 	passed, checks := 0, r.Checks()
 	for _, c := range checks {
 		if c.Pass() {
@@ -31,6 +37,9 @@ func (r *Results) findings() (all []string) {
 	for _, i := range r.Isolated {
 		say("With %s, others' p99 is %.2f times as high beside a client that does not read and %.2f times beside an SMSC that does not answer.",
 			i.Architecture, p99(i.Unread)/p99(i.Alone), p99(i.Silent)/p99(i.Alone))
+	}
+	for _, b := range r.Backlogs {
+		say("With %d messages waiting, the dispatcher works %.3f µs on each message.", b.Waiting, median(b.Dispatcher))
 	}
 	return all
 }

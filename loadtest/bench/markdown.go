@@ -58,7 +58,7 @@ figures within this page only: machines differ, and drift.
 		fmt.Fprintf(&b, "- %s\n", s)
 	}
 	fmt.Fprintf(&b, "\n## What was found while tuning\n\n%s%s%s\n", notesBegin, notes, notesEnd)
-	section(&b, "Targets", r.checksGrid())
+	section(&b, r.targets())
 	if len(r.Points) > 0 {
 		b.WriteString("\n## Charts\n\n")
 		for _, c := range charts() {
@@ -66,13 +66,10 @@ figures within this page only: machines differ, and drift.
 				fmt.Fprintf(&b, "![%s](%s)\n", c.Title, path.Join(chartsDir, c.Name+".png"))
 			}
 		}
-		section(&b, "The report's Table 4.1", r.table41())
+		section(&b, titled{"The report's Table 4.1", r.table41()})
 	}
-	section(&b, "Every setting", pointsGrid(r.Points))
-	section(&b, "Beside HAProxy relaying the same traffic", pointsGrid(r.Relay))
-	section(&b, "Latencies of answers, µs", r.latenciesGrid())
-	if p := r.busiest(); p != nil {
-		section(&b, "Work and waiting of the stages, "+p.Setting.String(), stagesGrid(p))
+	for _, t := range r.tables() {
+		section(&b, t)
 	}
 	b.WriteString("\n## Columns\n\n")
 	for _, m := range Metrics() {
@@ -86,12 +83,12 @@ figures within this page only: machines differ, and drift.
 }
 
 // section writes a table under a title, or nothing where there is none.
-func section(b *bytes.Buffer, title string, g grid) {
-	if len(g.Rows) == 0 {
+func section(b *bytes.Buffer, t titled) {
+	if len(t.Grid.Rows) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|%s\n", title, strings.Join(g.Head, " | "), strings.Repeat("---|", len(g.Head)))
-	for _, row := range g.Rows {
+	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|%s\n", t.Title, strings.Join(t.Grid.Head, " | "), strings.Repeat("---|", len(t.Grid.Head)))
+	for _, row := range t.Grid.Rows {
 		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
 	}
 }

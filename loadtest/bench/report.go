@@ -64,23 +64,13 @@ func (r *Results) writePage(b *bytes.Buffer, drawn []drawing) error {
 		"Results": r, "When": r.Began.Format(time.DateOnly), "Charts": drawn,
 		"Findings": r.findings(),
 		"Table41":  r.table41(),
-		"Tables": []titled{
-			{"Targets", r.checksGrid()},
-			{"Every setting", pointsGrid(r.Points)},
-			{"Beside HAProxy relaying the same traffic", pointsGrid(r.Relay)},
-			{"Latencies of answers, µs", r.latenciesGrid()},
-		},
-		"Metrics": metricInfos(),
+		"Tables":   append([]titled{r.targets()}, r.tables()...),
+		"Metrics":  metricInfos(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot write report: %w", err)
 	}
 	return nil
-}
-
-type titled struct {
-	Title string
-	Grid  grid
 }
 
 // Head and Help of a metric, for the page's key.

@@ -25,6 +25,7 @@ type Results struct {
 	Relay    []Point         `json:"relay,omitempty"`
 	Echo     *EchoComparison `json:"echo,omitempty"`
 	Isolated []Isolation     `json:"isolation,omitempty"`
+	Backlogs []Backlog       `json:"backlog,omitempty"`
 }
 
 // A Machine is where it was found.
@@ -102,7 +103,7 @@ func find(points []Point, s Setting) *Point {
 	return nil
 }
 
-// A Faults lists the runs that could not be made, or lost messages.
+// Faults lists the runs that could not be made, or lost messages.
 func (r *Results) Faults() (all []string) {
 	for _, points := range [][]Point{r.Points, r.Relay} {
 		for _, p := range points {

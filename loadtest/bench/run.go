@@ -157,7 +157,8 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 	s[Allocations] = perMessage("go_memstats_mallocs_total")
 	s[Locks] = perMessage("pmg_lock_acquisitions_total")
 	s[Changes] = perMessage("pmg_handle_changes_total")
-	r.stages, err = r.child.stages()
+	status, err := r.child.status()
+	r.stages = status.Stages
 	return err
 }
 

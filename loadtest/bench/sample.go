@@ -145,7 +145,8 @@ func median(v []float64) float64 {
 type StageWork struct {
 	Name        string  `json:"name"`
 	MeanBatch   float64 `json:"mean_batch"`
-	Work        Work    `json:"work"`         // time at work on a batch
+	Work        Work    `json:"work"` // time at work on a batch
+	BusySeconds float64 `json:"busy_seconds"`
 	BusyWorkers float64 `json:"busy_workers"` // mean
 }
 

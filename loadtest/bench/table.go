@@ -64,6 +64,15 @@ func (r *Results) latenciesGrid() grid {
 	return g
 }
 
+// backlogsGrid shows the dispatcher's work by backlog, medians over the rounds.
+func (r *Results) backlogsGrid() grid {
+	g := grid{Head: []string{"messages waiting", "dispatcher's work per message, µs"}}
+	for _, b := range r.Backlogs {
+		g.Rows = append(g.Rows, []string{strconv.FormatInt(b.Waiting, 10), fmt.Sprintf("%.3f", median(b.Dispatcher))})
+	}
+	return g
+}
+
 // stagesGrid shows how busy a point's stages were.
 func stagesGrid(p *Point) grid {
 	g := grid{Head: []string{"stage", "mean batch", "work min µs", "mean µs", "max µs", "std-dev µs", "busy workers"}}
@@ -99,24 +108,37 @@ func (r *Results) busiest() (found *Point) {
 	return found
 }
 
+// A titled is a table with what stands above it.
+type titled struct {
+	Title string
+	Grid  grid
+}
+
+// tables are what was measured; those without rows are left out where they are shown.
+func (r *Results) tables() []titled {
+	all := []titled{
+		{"Every setting", pointsGrid(r.Points)},
+		{"Beside HAProxy relaying the same traffic", pointsGrid(r.Relay)},
+		{"Latencies of answers, µs", r.latenciesGrid()},
+		{"Work by backlog", r.backlogsGrid()},
+	}
+	if p := r.busiest(); p != nil {
+		all = append(all, titled{"Work and waiting of the stages, " + p.Setting.String(), stagesGrid(p)})
+	}
+	return all
+}
+
+func (r *Results) targets() titled { return titled{"Targets", r.checksGrid()} }
+
 // WriteText prints the results as tables.
 func (r *Results) WriteText(w io.Writer) error {
-	tables := []struct {
-		title string
-		grid  grid
-	}{
-		{"Medians; latencies in µs, CPU in µs per message, last columns per message", pointsGrid(r.Points)},
-		{"Beside HAProxy relaying the same traffic", pointsGrid(r.Relay)},
-		{"Latencies of answers in µs", r.latenciesGrid()},
-		{"Targets", r.checksGrid()},
-	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, one := range tables {
-		if len(one.grid.Rows) == 0 {
+	for _, one := range append(r.tables(), r.targets()) {
+		if len(one.Grid.Rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(t, "%s\n\n", one.title)
-		for _, row := range append([][]string{one.grid.Head}, one.grid.Rows...) {
+		fmt.Fprintf(t, "%s\n\n", one.Title)
+		for _, row := range append([][]string{one.Grid.Head}, one.Grid.Rows...) {
 			fmt.Fprintln(t, strings.Join(row, "\t"))
 		}
 		fmt.Fprintln(t)

@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pmg/loadtest"
+)
+
+// A Backlog is what a message costs while others wait for the SMSC. One value a round.
+type Backlog struct {
+	Waiting    int64     `json:"waiting"`       // messages, kept up while it was measured
+	Dispatcher []float64 `json:"dispatcher_us"` // time the dispatcher is at work, per message sent
+	Queued     []int64   `json:"queued"`        // messages that really waited, at the end
+}
+
+// Backlogs measures the pipeline with a short queue and a long one.
+func Backlogs(ctx context.Context, o Options) ([]Backlog, error) {
+	return o.backlogs(ctx, 1_000, 1_000_000)
+}
+
+func (o *Options) backlogs(ctx context.Context, waiting ...int64) ([]Backlog, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	all := make([]Backlog, len(waiting))
+	total := len(all) * o.Rounds
+	for done := range total {
+		b := &all[done%len(all)]
+		b.Waiting = waiting[done%len(all)]
+		o.progress(done, total, fmt.Sprintf("%d messages wait", b.Waiting))
+		if err := o.behind(ctx, b); err != nil {
+			return nil, fmt.Errorf("cannot measure backlog of %d: %w", b.Waiting, err)
+		}
+	}
+	o.progress(total, total, "done")
+	return all, nil
+}
+
+// behind fills the queue while the SMSC is away, and measures once it is there.
+// The queue takes no more than the backlog, so that clients are answered as fast
+// as messages leave and the backlog stays.
+func (o *Options) behind(ctx context.Context, b *Backlog) error {
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	s := Setting{Pipeline, LogsNothing, 64, 10}
+	c, err := startUnready(ctx, o.Gateway, gatewayConfig{Setting: s, Sink: address, Sessions: 4, MaxQueue: int(b.Waiting)})
+	if err != nil {
+		return err
+	}
+	defer c.stop()
+	load := loadtest.DefaultLoadOptions()
+	load.To, load.Connections, load.Window, load.Messages = c.address, s.Connections, s.Window, b.Waiting
+	if _, err := loadtest.Load(ctx, load); err != nil {
+		return err
+	}
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: address})
+	if err != nil {
+		return err
+	}
+	defer sink.Close()
+	if err := c.ready(ctx); err != nil {
+		return err
+	}
+	var before, after dispatched
+	var first, second error
+	load.First, load.Messages = b.Waiting, o.Messages
+	load.Bound = func() { before, first = c.dispatched() }
+	load.Answered = func() { after, second = c.dispatched() }
+	if _, err := loadtest.Load(ctx, load); err != nil {
+		return err
+	}
+	for _, err := range []error{first, second, ctx.Err()} {
+		if err != nil {
+			return err
+		}
+	}
+	b.Dispatcher = append(b.Dispatcher, per(after.seconds-before.seconds, float64(after.sent-before.sent))*1e6)
+	b.Queued = append(b.Queued, after.queued)
+	return nil
+}
+
+// dispatched is what a dispatcher did since the gateway's start.
+type dispatched struct {
+	seconds      float64
+	sent, queued int64
+}
+
+func (c *child) dispatched() (d dispatched, err error) {
+	s, err := c.status()
+	if err != nil {
+		return d, err
+	}
+	stage := slices.IndexFunc(s.Stages, func(s StageWork) bool { return s.Name == "dispatcher" })
+	to := slices.IndexFunc(s.Connectors, func(c connectorStatus) bool { return c.Name == "operator" })
+	if stage < 0 || to < 0 {
+		return d, fmt.Errorf("cannot find dispatcher and connector in the gateway's status")
+	}
+	return dispatched{s.Stages[stage].BusySeconds, s.Connectors[to].Sent, s.Connectors[to].Queued}, nil
+}
