@@ -131,7 +131,9 @@ func TestProblems(t *testing.T) {
 			got.WriteString(err.Error() + "\n")
 		}
 		for _, w := range warnings {
-			got.WriteString("warning: " + w.String() + "\n")
+			if !strings.Contains(w.Message, "every user of this machine") { // depends on how the file was checked out
+				got.WriteString("warning: " + w.String() + "\n")
+			}
 		}
 		golden(t, strings.TrimSuffix(file, ".yaml")+".txt", got.String())
 	}
