@@ -18,5 +18,3 @@ func (r *Ref) Retain() { r.n.Add(1) }
 // release tells whether that was the last reference. A sole holder needs no
 // read-modify-write: nobody else can change the count.
 func (r *Ref) release() bool { return r.n.Load() == 1 || r.n.Add(-1) == 0 }
-
-func (r *Ref) alive() {}
