@@ -75,7 +75,7 @@ func TestReconnect(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
 		operator.down()
-		g := start(t, a, site{operator: operator, out: "bind_timeout: 200ms"})
+		g := start(t, a, site{operator: operator, out: "bind_timeout: 2s"})
 		c := g.bind("transmitter")
 		c.submit(1, 2)
 		c.accepted(1, 2)

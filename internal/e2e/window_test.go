@@ -79,31 +79,41 @@ func TestConnectionLost(t *testing.T) {
 	})
 }
 
-// A message whose answer never comes is sent again, or given up, as the
-// configuration says; the session goes on.
+// A message whose answer never comes is sent again; the session goes on.
 func TestNeverAnswered(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		operator, other := newSMSC(t), newSMSC(t)
-		g := start(t, a, site{
-			operator: operator, out: "window: 2, response_timeout: 200ms, enquire_interval: 0s",
-			more:   fmt.Sprintf("{name: other, direction: out, address: %q, system_id: pmg, response_timeout: 200ms, enquire_interval: 0s, on_unknown: fail}", other.addr()),
-			routes: "{to: operator, source: 1234}\n{to: other}",
-		})
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 2, response_timeout: 300ms, enquire_interval: 0s"})
 		s, c := operator.session(), g.bind("transmitter")
 		c.submit(1, 3)
 		c.accepted(1, 3)
-		under := s.take(1, 2)
-		s.answer(0, under[1])
-		s.take(3, 3)
-		s.serve(1, 1)
-		s.serve(3, 3)
-		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 3 })
+		s.take(1, 1) // and no answer
+		answered := map[string]bool{}
+		for len(answered) < 3 { // on a slow machine others are late, too
+			line := s.want("submit_sm")
+			s.answer(0, field(line, "seq"))
+			answered[field(line, "short_message")] = true
+		}
+		eventually(t, "the answers were seen", func() bool { return g.stats("operator").Sent.Load() > 0 })
+		if n := g.stats("operator").Retried.Load(); n == 0 {
+			t.Error("nothing was put back")
+		}
+		if n := g.stats("operator").Opened.Load(); n != 1 {
+			t.Errorf("%d sessions", n)
+		}
+	})
+}
 
-		c.send(`submit_sm seq=4 source_addr=99 destination_addr=1 short_message="4"`, `submit_sm seq=5 source_addr=99 destination_addr=1 short_message="5"`)
-		c.accepted(4, 5)
-		s = other.session()
-		s.answer(0, s.take(4, 5)[1])
-		eventually(t, "one is given up", func() bool { return g.stats("other").Failed.Load() == 1 && g.Pending() == 0 })
+// Or it is given up, where the configuration says so.
+func TestNeverAnsweredFails(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "response_timeout: 300ms, enquire_interval: 0s, on_unknown: fail"})
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 1)
+		c.accepted(1, 1)
+		s.take(1, 1)
+		eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
 		s.fence()
 	})
 }
