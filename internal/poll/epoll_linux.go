@@ -61,11 +61,12 @@ func (p *Poller) fetch() bool {
 		return true
 	}
 	for _, e := range p.kernel[:n] {
-		over := e.Events&(unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) != 0
+		gone := e.Events&(unix.EPOLLHUP|unix.EPOLLERR) != 0
 		p.events = append(p.events, Event{
 			FD:       int(e.Fd),
-			Readable: over || e.Events&unix.EPOLLIN != 0,
-			Writable: e.Events&(unix.EPOLLOUT|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+			Readable: gone || e.Events&(unix.EPOLLIN|unix.EPOLLRDHUP) != 0,
+			Writable: gone || e.Events&unix.EPOLLOUT != 0,
+			Gone:     gone,
 		})
 	}
 	return n > 0

@@ -67,6 +67,7 @@ func (p *Poller) fetch() bool {
 			FD:       int(e.Ident),
 			Readable: over || e.Filter == unix.EVFILT_READ,
 			Writable: over || e.Filter == unix.EVFILT_WRITE,
+			Gone:     over && e.Filter == unix.EVFILT_WRITE,
 		})
 	}
 	return n > 0

@@ -13,6 +13,7 @@ type Event struct {
 	FD       int
 	Readable bool // or over: a read tells which
 	Writable bool
+	Gone     bool // the peer neither reads nor writes any more; epoll tells it whatever fd is watched for
 }
 
 // A Poller watches descriptors. Add, Set and Wake may be called by any
@@ -61,6 +62,7 @@ func (p *Poller) Wait(until int64) {
 	}
 	if p.woken.Swap(false) {
 		p.until = -1 // Wake sets another
+		p.fetch()    // somebody who is woken all the time must see what is ready all the same
 		return
 	}
 	switch err := p.raw.Read(p.ready); {
@@ -70,6 +72,7 @@ func (p *Poller) Wait(until int64) {
 		// which noted itself before this Wait, or the last, and set it only now.
 		p.until = -1
 		p.woken.Store(false)
+		p.fetch()
 	case p.err == nil:
 		p.err = err
 	}
@@ -88,8 +91,12 @@ func (p *Poller) Wake() {
 	}
 }
 
-// Events are the descriptors that the last Wait found ready.
-func (p *Poller) Events() []Event { return p.events }
+// Events gives the descriptors that the last Wait or Look found ready, once.
+func (p *Poller) Events() []Event {
+	found := p.events
+	p.events = p.events[:0]
+	return found
+}
 
 // Err is what went wrong in a Wait, if anything did.
 func (p *Poller) Err() error { return p.err }

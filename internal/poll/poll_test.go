@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -59,4 +60,177 @@ func TestWait(t *testing.T) {
 	if err := p.Err(); err != nil {
 		t.Error(err)
 	}
+}
+
+// watched makes a poller that watches one end of a socket pair, and gives both.
+func watched(t *testing.T, read, write bool) (p *Poller, ours, theirs int) {
+	t.Helper()
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = unix.Close(pair[0])
+		_ = unix.Close(pair[1])
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := p.Add(pair[0], read, write); err != nil {
+		t.Fatal(err)
+	}
+	return p, pair[0], pair[1]
+}
+
+func (e Event) without(fd int) Event { e.FD -= fd; return e }
+
+// Whoever is woken all the time sees what is ready all the same.
+func TestWakeHidesNothing(t *testing.T) {
+	p, ours, theirs := watched(t, true, false)
+	if _, err := unix.Write(theirs, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	p.Wake()
+	p.Wait(0)
+	if e := p.Events(); len(e) != 1 || e[0].without(ours) != (Event{Readable: true}) {
+		t.Errorf("woken, and sees %+v", e)
+	}
+	if e := p.Events(); len(e) != 0 {
+		t.Errorf("events that were taken are given again: %+v", e)
+	}
+	p.Look()
+	if e := p.Events(); len(e) != 1 {
+		t.Errorf("what was not read is not reported again: %+v", e)
+	}
+}
+
+// What a descriptor is watched for is reported and nothing else; but epoll always
+// reports that the connection is gone.
+func TestEvents(t *testing.T) {
+	p, ours, theirs := watched(t, false, false)
+	want := func(why string, want ...Event) {
+		t.Helper()
+		p.Look()
+		e := p.Events()
+		if len(e) != len(want) || len(e) == 1 && e[0].without(ours) != want[0] {
+			t.Errorf("%s: %+v, want %+v", why, e, want)
+		}
+	}
+	set := func(read, write bool) {
+		t.Helper()
+		if err := p.Set(ours, read, write); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := unix.Write(theirs, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	want("watched for nothing")
+	set(false, true)
+	want("watched for writing", Event{Writable: true})
+	set(true, false)
+	want("watched for reading", Event{Readable: true})
+	set(false, false)
+	if err := unix.Shutdown(theirs, unix.SHUT_WR); err != nil {
+		t.Fatal(err)
+	}
+	want("the peer writes no more, but nobody asked")
+	set(true, false)
+	want("the peer writes no more", Event{Readable: true})
+	set(false, false)
+	if err := unix.Shutdown(theirs, unix.SHUT_RD); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	want("the peer is gone", Event{Readable: true, Writable: true, Gone: true})
+	if err := p.Remove(ours); err != nil {
+		t.Fatal(err)
+	}
+	want("removed")
+	if p.Remove(ours) == nil || p.Set(ours, true, false) == nil {
+		t.Error("what is not watched can be changed")
+	}
+}
+
+// More descriptors than one fetch holds are all reported in the end.
+func TestManyDescriptors(t *testing.T) {
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	waiting := map[int]bool{}
+	for range batch + 50 {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(pair[0])
+		defer unix.Close(pair[1])
+		if err := p.Add(pair[0], true, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.Write(pair[1], []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		waiting[pair[0]] = true
+	}
+	for range 3 {
+		p.Wait(0)
+		for _, e := range p.Events() {
+			delete(waiting, e.FD)
+			var b [1]byte
+			_, _ = unix.Read(e.FD, b[:])
+		}
+		if len(waiting) == 0 {
+			return
+		}
+	}
+	t.Errorf("%d ready descriptors are not seen", len(waiting))
+}
+
+// A Wait costs no allocation.
+func TestWaitAllocations(t *testing.T) {
+	p, _, theirs := watched(t, true, false)
+	if _, err := unix.Write(theirs, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { p.Wait(0) }); n > 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// BenchmarkWait is a Wait that finds a descriptor ready, and one that a Wake ends.
+func BenchmarkWait(b *testing.B) {
+	p, err := New()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	b.Run("woken", func(b *testing.B) {
+		for b.Loop() {
+			p.Wake()
+			p.Wait(0)
+		}
+	})
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	if err := p.Add(pair[0], false, true); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("ready", func(b *testing.B) {
+		for b.Loop() {
+			p.Wait(0)
+		}
+	})
 }

@@ -1,0 +1,219 @@
+package sock
+
+import (
+	"bytes"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience is how long a test waits for the kernel.
+const patience = 10 * time.Second
+
+// ready waits until fd can be read or written.
+func ready(t *testing.T, fd int, events int16) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
+		if n, err := unix.Poll(fds, int(patience.Milliseconds())); n > 0 {
+			return
+		} else if err != unix.EINTR || time.Now().After(end) {
+			t.Fatalf("descriptor %d is never ready: %v", fd, err)
+		}
+	}
+}
+
+func listen(t *testing.T, address string) Listening {
+	t.Helper()
+	l, err := Listen(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(l.FD) })
+	return l
+}
+
+// connection gives both ends of a TCP connection until the end of the test.
+func connection(t *testing.T, address string) (client, server int, remote netip.AddrPort) {
+	t.Helper()
+	client, server, remote = connect(t, address)
+	t.Cleanup(func() {
+		_ = unix.Close(client)
+		_ = unix.Close(server)
+	})
+	return client, server, remote
+}
+
+func connect(t *testing.T, address string) (client, server int, remote netip.AddrPort) {
+	t.Helper()
+	l := listen(t, address)
+	client, err := Connect(l.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, client, unix.POLLOUT)
+	if err := Connected(client); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, l.FD, unix.POLLIN)
+	server, remote, ok, err := Accept(l.FD)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	return client, server, remote
+}
+
+// A connection is made, does not block, does not delay, and knows its ends.
+func TestConnection(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "localhost:0"} {
+		t.Run(address, func(t *testing.T) {
+			if _, err := Listen(address); err != nil && strings.Contains(err.Error(), "assign") {
+				t.Skip(err)
+			}
+			client, server, remote := connection(t, address)
+			if remote != Local(client) || !remote.IsValid() || remote.Addr().Is4In6() {
+				t.Errorf("accepted from %v, but the client is %v", remote, Local(client))
+			}
+			for _, fd := range []int{client, server} {
+				for _, option := range [][2]int{{unix.IPPROTO_TCP, unix.TCP_NODELAY}, {unix.SOL_SOCKET, unix.SO_KEEPALIVE}} {
+					if on, err := unix.GetsockoptInt(fd, option[0], option[1]); on == 0 || err != nil {
+						t.Errorf("option %v is %d, %v", option, on, err)
+					}
+				}
+				if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); flags&unix.FD_CLOEXEC == 0 || err != nil {
+					t.Errorf("the descriptor would outlive an exec: %d, %v", flags, err)
+				}
+			}
+			var b [8]byte
+			if n, err := Read(server, b[:]); err != unix.EAGAIN {
+				t.Errorf("read %d from nothing: %v", n, err)
+			}
+			if n, err := Write(client, []byte("hello")); n != 5 || err != nil {
+				t.Error(n, err)
+			}
+			ready(t, server, unix.POLLIN)
+			if n, err := Read(server, b[:]); err != nil || string(b[:n]) != "hello" {
+				t.Errorf("read %q, %v", b[:n], err)
+			}
+			if n, err := Write(client, nil); n != 0 || err != nil {
+				t.Errorf("wrote nothing: %d, %v", n, err)
+			}
+		})
+	}
+}
+
+// Nobody waits: that is no error.
+func TestAcceptNobody(t *testing.T) {
+	l := listen(t, "127.0.0.1:0")
+	if _, _, ok, err := Accept(l.FD); ok || err != nil {
+		t.Error(ok, err)
+	}
+}
+
+// A port where nobody listens refuses, at once or when asked how it went.
+func TestConnectRefused(t *testing.T) {
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = unix.Close(l.FD)
+	fd, err := Connect(l.Addr)
+	if err == nil {
+		defer unix.Close(fd)
+		ready(t, fd, unix.POLLOUT)
+		err = Connected(fd)
+	}
+	if !errors.Is(err, unix.ECONNREFUSED) {
+		t.Error(err)
+	}
+}
+
+// While connecting goes on it is not taken for done.
+func TestConnectedTooEarly(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if Connected(fd) == nil {
+		t.Error("a socket that has no peer is connected")
+	}
+}
+
+// Writes are as long as the socket takes; a peer that is gone is an error and not
+// a signal.
+func TestWritePartly(t *testing.T) {
+	client, server, _ := connect(t, "127.0.0.1:0")
+	defer unix.Close(client)
+	chunk := bytes.Repeat([]byte("x"), 1<<20)
+	for {
+		n, err := Write(client, chunk)
+		if err == unix.EAGAIN {
+			break
+		}
+		if n <= 0 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	// Closed with unread bytes, the peer resets the connection.
+	if err := unix.Close(server); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, client, unix.POLLIN)
+	for range 2 {
+		_, err = Write(client, chunk)
+	}
+	if err != unix.EPIPE && err != unix.ECONNRESET {
+		t.Error(err)
+	}
+}
+
+// A closed socket with unread bytes resets the connection and takes the last
+// answer with it; a drained one does not.
+func TestDrain(t *testing.T) {
+	client, server, _ := connection(t, "127.0.0.1:0")
+	if _, err := Write(client, bytes.Repeat([]byte("x"), 100_000)); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, server, unix.POLLIN)
+	if _, err := Write(server, []byte("bye")); err != nil {
+		t.Fatal(err)
+	}
+	Drain(server)
+	if err := unix.Shutdown(server, unix.SHUT_WR); err != nil {
+		t.Fatal(err)
+	}
+	var b [8]byte
+	ready(t, client, unix.POLLIN)
+	if n, err := Read(client, b[:]); err != nil || string(b[:n]) != "bye" {
+		t.Errorf("the last answer is %q, %v", b[:n], err)
+	}
+	if n, err := Read(server, b[:]); n > 0 {
+		t.Errorf("%d bytes are left, %v", n, err)
+	}
+}
+
+// Reading and writing allocate nothing, not even the error that there is nothing.
+func TestAllocations(t *testing.T) {
+	client, server, _ := connection(t, "127.0.0.1:0")
+	b := make([]byte, 64)
+	if n := testing.AllocsPerRun(100, func() {
+		_, _ = Write(client, b)
+		_, _ = Read(server, b)
+		_, _ = Read(server, b)
+		_, _ = Read(client, b)
+	}); n > 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+func TestListenFails(t *testing.T) {
+	l := listen(t, "127.0.0.1:0")
+	if _, err := Listen(l.Addr.String()); err == nil || !strings.HasPrefix(err.Error(), "cannot listen on 127.0.0.1:") {
+		t.Error(err)
+	}
+}
