@@ -126,6 +126,21 @@ func TestDocumentsLinks(t *testing.T) {
 	}
 }
 
+// Every module that we import has its reason in DEVELOP.md.
+func TestDocumentsDependencies(t *testing.T) {
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := documents(t)["../../docs/DEVELOP.md"]
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
+		name := regexp.MustCompile(`/v\d+$`).ReplaceAllString(strings.TrimPrefix(m[1], "github.com/"), "")
+		if !strings.Contains(text, "| "+name+" |") {
+			t.Errorf("docs/DEVELOP.md does not say what %s is for", name)
+		}
+	}
+}
+
 // checkCommand tells whether a line is a command that pmg has, with flags that it
 // has, as far as the first pipe.
 func checkCommand(t *testing.T, where, line string) {
