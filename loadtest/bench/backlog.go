@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -95,9 +96,9 @@ func (c *child) dispatched() (d dispatched, err error) {
 		return d, err
 	}
 	stage := slices.IndexFunc(s.Stages, func(s StageWork) bool { return s.Name == "dispatcher" })
-	to := slices.IndexFunc(s.Connectors, func(c connectorStatus) bool { return c.Name == "operator" })
-	if stage < 0 || to < 0 {
-		return d, fmt.Errorf("cannot find dispatcher and connector in the gateway's status")
+	if stage < 0 {
+		return d, errors.New("cannot find the dispatcher in the gateway's status")
 	}
-	return dispatched{s.Stages[stage].BusySeconds, s.Connectors[to].Sent, s.Connectors[to].Queued}, nil
+	operator := s.connector("operator")
+	return dispatched{s.Stages[stage].BusySeconds, operator.Sent, operator.Queued}, nil
 }

@@ -205,8 +205,18 @@ type status struct {
 }
 
 type connectorStatus struct {
-	Name         string
-	Sent, Queued int64
+	Name                   string
+	Accepted, Sent, Queued int64
+}
+
+// connector finds one by name; what is not there has done nothing.
+func (s *status) connector(name string) (c connectorStatus) {
+	for _, c := range s.Connectors {
+		if c.Name == name {
+			return c
+		}
+	}
+	return c
 }
 
 func (c *child) status() (s status, err error) {

@@ -17,9 +17,9 @@
 //
 // # Noise
 //
-// Machines drift. Whatever is compared alternates run by run, every other round
-// backwards; the figures are medians over the rounds, with their spread. Compare
-// within one set of results, never across.
+// Machines drift. Whatever is compared alternates run by run, in the matrix every
+// other round backwards; the figures are medians over the rounds, with their
+// spread. Compare within one set of results, never across.
 //
 // # Start reading
 //

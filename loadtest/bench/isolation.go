@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ type Isolation struct {
 	Silent       []loadtest.Latency `json:"smsc_does_not_answer"`
 }
 
-// A neighbour makes trouble until ctx ends; to is the gateway.
+// A neighbour makes trouble until ctx ends; to is the gateway. Nil is none.
 type neighbour func(ctx context.Context, to string)
 
 // Isolate measures every architecture of the options with either trouble.
@@ -50,7 +51,7 @@ func Isolate(ctx context.Context, o Options) ([]Isolation, error) {
 				into  *[]loadtest.Latency
 				makes neighbour
 			}{
-				{"alone", &p.Alone, func(context.Context, string) {}},
+				{"alone", &p.Alone, nil},
 				{"client does not read", &p.Unread, doNotRead},
 				{"SMSC does not answer", &p.Silent, feedSilence},
 			} {
@@ -105,7 +106,9 @@ func (o *Options) isolated(ctx context.Context, architecture string, makes neigh
 	defer running.Wait() // after the gateway is gone, for nothing is waited for then
 	defer c.stop()
 	defer stop()
-	running.Go(func() { makes(troubled, c.address) })
+	if makes != nil {
+		running.Go(func() { makes(troubled, c.address) })
+	}
 	load := loadtest.DefaultLoadOptions()
 	load.To, load.Connections, load.Window, load.Rate = c.address, s.Connections, s.Window, calmRate
 	load.Duration = neighbourTime
@@ -121,5 +124,9 @@ func (o *Options) isolated(ctx context.Context, architecture string, makes neigh
 	if problems := r.Problems(); problems != nil {
 		return l, fmt.Errorf("%v", problems)
 	}
-	return r.Latency, nil
+	status, err := c.status()
+	if others := status.connector("clients").Accepted - ahead.Accepted - r.Accepted; err == nil && makes != nil && others == 0 {
+		err = errors.New("there was no trouble: nothing was accepted from the neighbour")
+	}
+	return r.Latency, err
 }
