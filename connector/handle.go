@@ -55,6 +55,20 @@ func (h *Handle) Retain(n int) {
 	}
 }
 
+// RetainOpen adds a reference for a caller that holds none, unless the last one has
+// been given up.
+func (h *Handle) RetainOpen() bool {
+	for {
+		n := h.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if h.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
 // Release gives n references up and tells whether those were the last, in which
 // case the descriptor has been closed.
 func (h *Handle) Release(n int) (left int, closed bool) {

@@ -56,6 +56,9 @@ func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, sta
 		j = nil
 	}
 	log := d.Log.Error().Str("stage", stage).Interface("panic", value).Bytes("stack", stack)
+	if j != nil {
+		out.Forget(j) // the stage may have kept it
+	}
 	if j == nil || j.Handle == nil {
 		log.Msg("stage failed; going on")
 		return
@@ -63,7 +66,7 @@ func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, sta
 	h := j.Handle
 	log.Stringer("session", h).Msg("stage failed at a job; its session is ended")
 	hangup(out, h, "fault in stage "+stage)
-	release(out, j) // nobody will see the job again
+	release(out, j)
 }
 
 // Listen opens a connector's listening sockets. Nobody is accepted before Attach.

@@ -72,6 +72,9 @@ func (p *parser) keep(out *flow.Out[Job], h *connector.Handle, b []byte, fresh b
 	if fresh || h.Partial.Load() == 0 {
 		h.Partial.Store(out.Now())
 	}
+	if !fresh && len(h.Rest) > 0 {
+		return // it is there already, and may be long
+	}
 	if cap(h.Rest) >= len(b) && cap(h.Rest) <= keepBytes {
 		h.Rest = append(h.Rest[:0], b...)
 		return

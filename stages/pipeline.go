@@ -81,9 +81,11 @@ func releaseHandle(out *flow.Out[Job], h *connector.Handle, n int) {
 		notice.Kind, notice.Handle = Closed, h
 		out.To(row, notice)
 	case h.Paused.Load() && left <= h.Connector.ReadLimit()/2 && h.Paused.CompareAndSwap(true, false):
+		if !h.RetainOpen() {
+			return // others have let go of it meanwhile
+		}
 		notice := out.Get()
-		notice.Kind = Resume
-		notice.retain(h)
+		notice.Kind, notice.Handle, notice.refs = Resume, h, 1
 		out.CountRef()
 		out.To(toReader, notice)
 	}

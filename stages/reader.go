@@ -65,8 +65,10 @@ func (r *reader) Work(out *flow.Out[Job], j *Job) {
 	case Resume:
 		r.interest(h)
 	case Blocked:
-		r.blocked[h] = true
-		r.interest(h)
+		if h.Watched { // otherwise it is over, and nobody would take it out again
+			r.blocked[h] = true
+			r.interest(h)
+		}
 	case Hangup:
 		r.end(out, h)
 	}
@@ -81,6 +83,8 @@ func (r *reader) watch(out *flow.Out[Job], h *connector.Handle) {
 	h.Watched = true
 	if err := r.poller.Add(h.FD, true, false); err != nil {
 		h.BeginClosing(err.Error())
+		r.end(out, h)
+	} else if h.Closing() { // Hangup has come before us
 		r.end(out, h)
 	}
 }
@@ -116,7 +120,7 @@ func (r *reader) Poll(out *flow.Out[Job]) {
 			r.unblock(out, h)
 		}
 		if e.Readable && !(r.full && h.Connector.Config().Listens()) {
-			r.read(out, h)
+			r.read(out, h, e.Gone)
 		}
 	}
 }
@@ -131,8 +135,10 @@ func (r *reader) unblock(out *flow.Out[Job], h *connector.Handle) {
 	out.To(toWriter, j)
 }
 
-func (r *reader) read(out *flow.Out[Job], h *connector.Handle) {
-	if limit := h.Connector.ReadLimit(); h.Refs() > limit && !h.Closing() {
+// read reads what there is. From a peer that is gone that is not much, and there is
+// nothing to wait for: the poller would report it again and again.
+func (r *reader) read(out *flow.Out[Job], h *connector.Handle, gone bool) {
+	if limit := h.Connector.ReadLimit(); h.Refs() > limit && !h.Closing() && !gone {
 		h.Paused.Store(true)
 		// Between the look and the note the count may have come down unseen.
 		if h.Refs() > limit/2 || !h.Paused.CompareAndSwap(true, false) {

@@ -1,0 +1,190 @@
+package stages
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pmg/connector"
+	"pmg/protocols"
+)
+
+// A toy is a protocol whose PDUs begin with their length in one octet, or with 255
+// and their length in two. 0 is a loss of framing.
+type toy struct{}
+
+func (toy) Name() string                                          { return "toy" }
+func (toy) Commands() []string                                    { return []string{"pdu"} }
+func (toy) StatusName(uint32) string                              { return "" }
+func (toy) NewPDU() protocols.PDU                                 { return &toyPDU{} }
+func (toy) ParseLog(protocols.PDU, []byte) error                  { return nil }
+func (toy) NewSession(protocols.SessionOptions) protocols.Session { return nil }
+func (toy) Decode(p protocols.PDU, b []byte) error                { p.(*toyPDU).b = b; return nil }
+
+func (toy) Frame(b []byte) (int, error) {
+	switch {
+	case b[0] == 0:
+		return 0, errors.New("no length")
+	case b[0] < 255:
+		return int(b[0]), nil
+	case len(b) < 3:
+		return 3, nil
+	}
+	return int(b[1])<<8 | int(b[2]), nil
+}
+
+type toyPDU struct{ b []byte }
+
+func (p *toyPDU) Command() int                      { return 0 }
+func (p *toyPDU) Status() uint32                    { return 0 }
+func (p *toyPDU) Sequence() uint32                  { return 0 }
+func (p *toyPDU) AppendWire(b []byte) []byte        { return append(b, p.b...) }
+func (p *toyPDU) AppendLog(b []byte, _ bool) []byte { return append(b, p.b...) }
+func (p *toyPDU) Reset()                            { p.b = nil }
+
+// toyStream is PDUs of many lengths, one after the other.
+func toyStream() (pdus []string) {
+	for _, n := range []int{1, 2, 5, 1, 254, 3} {
+		p := bytes.Repeat([]byte{'a' + byte(n%26)}, n)
+		p[0] = byte(n)
+		pdus = append(pdus, string(p))
+	}
+	long := bytes.Repeat([]byte{'z'}, 300)
+	copy(long, []byte{255, 300 >> 8, 300 & 255})
+	return append(pdus, string(long), "\x01")
+}
+
+// parse gives the parser chunks as if they had been read one after the other, and
+// tells what came out.
+func (r *rig) parse(h *connector.Handle, chunks ...[]byte) (pdus []string) {
+	r.t.Helper()
+	for _, c := range chunks {
+		r.send(toParser, Bytes, func(j *Job) {
+			j.Bytes = append(j.Bytes, c...)
+			j.retain(h)
+		})
+	}
+	synctest.Wait()
+	r.mu.Lock()
+	held := 0
+	for _, j := range r.seen[toPDULogger] {
+		if j.Kind != Received || j.Handle != h || !bytes.Equal(j.PDU.(*toyPDU).b, j.Bytes) {
+			r.t.Errorf("%+v", j)
+		}
+		held += j.refs
+	}
+	r.mu.Unlock()
+	if h.Refs() != 1+held {
+		r.t.Errorf("%d references, want the reader's and %d", h.Refs(), held)
+	}
+	for _, s := range r.take(toPDULogger) {
+		pdus = append(pdus, s.Bytes)
+	}
+	return pdus
+}
+
+// However the bytes come, the PDUs are the same.
+func TestParserSplits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1, toy{}, toParser)
+		defer r.close()
+		want := toyStream()
+		stream := slices.Concat([]byte(want[0]), []byte(want[1]))
+		for _, p := range want[2:] {
+			stream = append(stream, p...)
+		}
+		for at := 0; at <= len(stream); at++ {
+			h := r.handle("clients", -1)
+			if got := r.parse(h, stream[:at], stream[at:]); !slices.Equal(got, want) {
+				t.Errorf("split at %d:\n%q, want\n%q", at, got, want)
+			}
+			if h.Rest != nil || h.Partial.Load() != 0 {
+				t.Errorf("split at %d: %d bytes are left", at, len(h.Rest))
+			}
+		}
+		h := r.handle("clients", -1)
+		var octets [][]byte
+		for i := range stream {
+			octets = append(octets, stream[i:i+1])
+		}
+		if got := r.parse(h, octets...); !slices.Equal(got, want) {
+			t.Errorf("byte by byte:\n%q, want\n%q", got, want)
+		}
+	})
+}
+
+// What is left over is remembered, and since when, until it is whole.
+func TestParserLeftover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1, toy{}, toParser)
+		defer r.close()
+		h := r.handle("clients", -1)
+		want := func(since time.Time, rest string) {
+			t.Helper()
+			if string(h.Rest) != rest || h.Partial.Load() != since.UnixNano() {
+				t.Errorf("%q is left since %d, want %q since %d", h.Rest, h.Partial.Load(), rest, since.UnixNano())
+			}
+		}
+		begin := time.Now()
+		r.parse(h, []byte("\x03ab\x05c"))
+		want(begin, "\x05c")
+		time.Sleep(time.Second)
+		r.parse(h, []byte("d"))
+		want(begin, "\x05cd")
+		r.parse(h, []byte("ef\x02"))
+		want(begin.Add(time.Second), "\x02")
+		r.parse(h, []byte("g"))
+		want(time.Unix(0, 0), "")
+		if h.Refs() != 1 {
+			t.Errorf("%d references are held", h.Refs()-1)
+		}
+	})
+}
+
+// Where framing is lost, what there is becomes the last PDU, and nothing follows
+// but the end of the session.
+func TestParserLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1, toy{}, toParser)
+		defer r.close()
+		h := r.handle("clients", -1)
+		got := r.parse(h, []byte("\x02a\x05b"), []byte("cde\x00x"), []byte("\x02y"))
+		if want := []string{"\x02a", "\x05bcde", "\x00x"}; !slices.Equal(got, want) || !h.Lost || h.Rest != nil {
+			t.Errorf("%q, %q left, want %q", got, h.Rest, want)
+		}
+		r.send(toParser, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
+		synctest.Wait()
+		if s := r.take(toPDULogger); len(s) != 1 || s[0].Kind != Over || h.Refs() != 0 {
+			t.Errorf("%+v, %d references", s, h.Refs())
+		}
+	})
+}
+
+// A long PDU that comes in small pieces is not copied again with each of them.
+func TestParserLongPDU(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1, toy{}, toParser)
+		defer r.close()
+		h := r.handle("clients", -1)
+		long := make([]byte, 60000)
+		copy(long, []byte{255, byte(len(long) >> 8), byte(len(long) & 255)})
+		var pieces [][]byte
+		for c := range slices.Chunk(long, 60) {
+			pieces = append(pieces, c)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if got := r.parse(h, pieces...); fmt.Sprint(got) != fmt.Sprint([]string{string(long)}) {
+			t.Errorf("%d PDUs", len(got))
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
+			t.Errorf("%d octets were allocated for a PDU of %d", n, len(long))
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/connector"
+	"pmg/flow"
+)
+
+// open hands a session to the reader.
+func (r *rig) open(h *connector.Handle) {
+	r.send(toReader, Opened, func(j *Job) { j.Handle = h })
+}
+
+// hangup ends a session from a stage.
+func (r *rig) hangup(h *connector.Handle, reason string) {
+	r.in(toBuilder, func(out *flow.Out[Job]) { hangup(out, h, reason) })
+}
+
+func write1(t *testing.T, fd int, s string) {
+	t.Helper()
+	if n, err := unix.Write(fd, []byte(s)); n != len(s) || err != nil {
+		t.Fatal(n, err)
+	}
+}
+
+// What is read is handed on in order, and behind it that the session is over.
+func TestReader(t *testing.T) {
+	for _, end := range []string{"close", "hangup"} {
+		t.Run(end, func(t *testing.T) {
+			r := newRig(t, 1, toy{}, toReader)
+			defer r.close()
+			h, peer := r.session("clients")
+			r.open(h)
+			want := strings.Repeat("0123456789", 5000)
+			var got strings.Builder
+			for rest := want; got.Len() < len(want); {
+				if n, err := unix.Write(peer, []byte(rest)); err == nil {
+					rest = rest[n:]
+				}
+				for _, s := range r.await(toParser, 1) {
+					if s.Kind != Bytes || s.refs != 1 {
+						t.Fatalf("%+v", s)
+					}
+					got.WriteString(s.Bytes)
+				}
+			}
+			if got.String() != want {
+				t.Error("what is handed on is not what was read")
+			}
+			write1(t, peer, "last words")
+			if end == "hangup" {
+				r.await(toParser, 1)
+				r.hangup(h, "why")
+				r.hangup(h, "again")
+			} else {
+				_ = unix.Close(peer)
+				if s := r.await(toParser, 1); s[0].Bytes != "last words" {
+					t.Errorf("%+v", s)
+				}
+			}
+			if h.Refs() > 0 {
+				if s := r.await(toParser, 1); len(s) != 1 || s[0].Kind != Over || s[0].refs != 1 {
+					t.Errorf("%+v", s)
+				}
+			}
+			if end == "hangup" {
+				_ = unix.Close(peer)
+			}
+		})
+	}
+}
+
+// A session may be asked to end before the reader has heard of it: by a logout of
+// all while clients connect.
+func TestReaderHangupBeforeOpened(t *testing.T) {
+	r := newRig(t, 1, toy{}, toReader)
+	defer r.close()
+	h, peer := r.session("clients")
+	defer unix.Close(peer)
+	r.in(toBuilder, func(out *flow.Out[Job]) {
+		hangup(out, h, "gone before it came")
+		j := out.Get()
+		j.Kind, j.Handle = Opened, h
+		out.To(toReader, j)
+	})
+	if s := r.await(toParser, 1); s[0].Kind != Over || h.Refs() != 0 {
+		t.Errorf("%+v, %d references", s, h.Refs())
+	}
+}
+
+// A session that has too much unanswered is not read, until it has less.
+func TestReaderPause(t *testing.T) {
+	r := newRig(t, 1, toy{}, toReader)
+	defer r.close()
+	h, peer := r.session("clients")
+	defer unix.Close(peer)
+	limit := h.Connector.ReadLimit()
+	h.Retain(limit) // requests that wait for their answers
+	r.open(h)
+	write1(t, peer, "x")
+	eventually(t, "it is paused", h.Paused.Load)
+	if s := r.take(toParser); len(s) != 0 {
+		t.Errorf("read though paused: %+v", s)
+	}
+	r.in(toBuilder, func(out *flow.Out[Job]) {
+		for range limit {
+			releaseHandle(out, h, 1)
+		}
+	})
+	if s := r.await(toParser, 1); s[0].Bytes != "x" || h.Paused.Load() {
+		t.Errorf("%+v, paused: %t", s, h.Paused.Load())
+	}
+	r.hangup(h, "done")
+	r.await(toParser, 1)
+}
+
+// That the connection is gone is noticed though it is not read: epoll reports it
+// whether asked or not, again and again.
+func TestReaderGoneWhilePaused(t *testing.T) {
+	r := newRig(t, 1, toy{}, toReader)
+	defer r.close()
+	h, peer := r.session("clients")
+	limit := h.Connector.ReadLimit()
+	h.Retain(limit)
+	r.open(h)
+	write1(t, peer, "x")
+	eventually(t, "it is paused", h.Paused.Load)
+	_ = unix.Close(peer)
+	if s := r.await(toParser, 2); s[0].Bytes != "x" || s[1].Kind != Over {
+		t.Errorf("%+v", s)
+	}
+	h.Release(limit)
+}
+
+// Nothing is kept of a session that is over, not even when the writer asks late.
+func TestReaderForgets(t *testing.T) {
+	r := newRig(t, 1, toy{}, toReader)
+	h, peer := r.session("clients")
+	defer unix.Close(peer)
+	h.Retain(1)
+	r.open(h)
+	r.hangup(h, "over")
+	r.await(toParser, 1)
+	r.send(toReader, Blocked, func(j *Job) { j.retain(h) })
+	r.send(toReader, Resume, func(j *Job) { j.retain(h) })
+	eventually(t, "both have been worked on", func() bool { return h.Refs() == 1 })
+	h.Release(1)
+	r.close()
+	rd := r.real[toReader].(*reader)
+	if len(rd.blocked) != 0 {
+		t.Errorf("%d blocked sessions are kept", len(rd.blocked))
+	}
+	for fd, h := range rd.handles {
+		if h != nil {
+			t.Errorf("the session of descriptor %d is kept", fd)
+		}
+	}
+}
+
+// A socket that takes more is told of once, and not again until asked.
+func TestReaderWritable(t *testing.T) {
+	r := newRig(t, 1, toy{}, toReader)
+	defer r.close()
+	h, peer := r.session("clients")
+	defer unix.Close(peer)
+	r.open(h)
+	for range 3 {
+		r.send(toReader, Blocked, func(j *Job) { j.retain(h) })
+		if s := r.await(toWriter, 1); len(s) != 1 || s[0].Kind != Writable {
+			t.Errorf("%+v", s)
+		}
+	}
+	write1(t, peer, "x")
+	r.await(toParser, 1)
+	if s := r.take(toWriter); len(s) != 0 {
+		t.Errorf("told though nobody asked: %+v", s)
+	}
+	r.hangup(h, "done")
+	r.await(toParser, 1)
+}

@@ -1,0 +1,236 @@
+package stages
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/gateway"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+// TestMain fails when a test leaves goroutines behind.
+func TestMain(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
+		time.Sleep(10 * time.Millisecond) // closed connections' goroutines end soon, not at once
+	}
+	if now := runtime.NumGoroutine(); now > before && code == 0 {
+		stacks := make([]byte, 1<<16)
+		println("goroutines left behind:\n", string(stacks[:runtime.Stack(stacks, true)]))
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// A rig is the pipeline with some of its stages; the others keep what they are
+// given, for the test to look at.
+type rig struct {
+	*flow.Pipeline[Job]
+	t       testing.TB
+	gateway *gateway.Gateway
+	pool    *flow.Pool[Job]
+	real    map[int]flow.Stage[Job]
+
+	mu    sync.Mutex
+	cache flow.Cache[Job]
+	seen  [toWriter + 1][]*Job
+	todo  []func(*flow.Out[Job])
+}
+
+// do is the kind of job that makes a probe run a function.
+const do Kind = 255
+
+// A probe stands for a stage.
+type probe struct {
+	rig *rig
+	row int
+}
+
+func (p *probe) Work(out *flow.Out[Job], j *Job) {
+	r := p.rig
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if j.Kind != do {
+		r.seen[p.row] = append(r.seen[p.row], j)
+		return
+	}
+	f := r.todo[0]
+	r.todo = r.todo[1:]
+	out.Release(j)
+	f(out)
+}
+
+const rigConfig = `
+pdulog: {enabled: false}
+limits: {unsent: 64KiB, max_jobs: 10000000}
+accounts: [{system_id: load, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0", window: 10}
+  - {name: operator, direction: out, address: "127.0.0.1:1", instances: %d, window: 10, system_id: pmg, password: secret, static: false, max_queue: 10000000}
+routes: [{to: operator}]
+`
+
+// newRig runs the rows that are named as they are. instances is how many the
+// connector "operator" has; driver is smpp if it is nil.
+func newRig(t testing.TB, instances int, driver protocols.Driver, rows ...int) *rig {
+	t.Helper()
+	if driver == nil {
+		driver = smpp.New(smpp.Options{})
+	}
+	cfg, _, err := config.Parse(fmt.Appendf(nil, rigConfig, instances), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, gateway: g, pool: NewPool(), real: map[int]flow.Stage[Job]{}}
+	r.cache = r.pool.NewCache()
+	deps := &Deps{Gateway: g, Pool: r.pool, Log: zerolog.Nop()}
+	table := Table()
+	all := make([]string, len(table))
+	for i := range table {
+		all[i] = table[i].Name
+	}
+	for i := range table {
+		make := table[i].New
+		if slices.Contains(rows, i) {
+			table[i].New = func(d *Deps) (flow.Stage[Job], error) {
+				s, err := make(d)
+				r.real[i] = s
+				return s, err
+			}
+			continue
+		}
+		table[i].To, table[i].Ends = all, nil
+		table[i].New = func(*Deps) (flow.Stage[Job], error) { return &probe{r, i}, nil }
+	}
+	if r.Pipeline, err = flow.Start(table, deps, r.pool, flow.Options[Job]{OnPanic: deps.panicked}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// close ends the rig; no job may be left but those that were seen.
+func (r *rig) close() {
+	r.t.Helper()
+	if err := r.Pipeline.Close(); err != nil {
+		r.t.Error(err)
+	}
+	for row := range r.seen {
+		r.take(row)
+	}
+	r.cache.Drain()
+	if n := r.pool.Live(); n != 0 {
+		r.t.Errorf("%d jobs are left", n)
+	}
+	for _, s := range r.Stats() {
+		if s.Panics > 0 {
+			r.t.Errorf("stage %s panicked", s.Name)
+		}
+	}
+}
+
+// send injects a job.
+func (r *rig) send(row int, kind Kind, fill func(*Job)) {
+	r.mu.Lock()
+	j := r.cache.Get()
+	r.mu.Unlock()
+	j.Kind = kind
+	if fill != nil {
+		fill(j)
+	}
+	r.Inject(row, j)
+}
+
+// in runs f in a probe, so that what it sends is one batch.
+func (r *rig) in(row int, f func(*flow.Out[Job])) {
+	r.mu.Lock()
+	r.todo = append(r.todo, f)
+	r.mu.Unlock()
+	r.send(row, do, nil)
+}
+
+// A sight is a job as a probe saw it.
+type sight struct {
+	Kind  Kind
+	Bytes string
+	Wire  string
+	Last  bool
+	refs  int
+	j     *Job
+}
+
+// take gives what a probe has seen so far, and gives the jobs and their references up.
+func (r *rig) take(row int) (all []sight) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range r.seen[row] {
+		all = append(all, sight{j.Kind, string(j.Bytes), string(j.Wire), j.Last, j.refs, j})
+		if j.Handle != nil && j.refs > 0 {
+			j.Handle.Release(j.refs)
+		}
+		r.cache.Release(j)
+	}
+	r.seen[row] = nil
+	return all
+}
+
+// await gives what a probe has seen once that is n jobs, for stages that wait for
+// the kernel.
+func (r *rig) await(row, n int) []sight {
+	r.t.Helper()
+	eventually(r.t, fmt.Sprintf("stage %d has seen %d jobs", row, n), func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.seen[row]) >= n
+	})
+	return r.take(row)
+}
+
+// eventually waits until what must happen has happened.
+func eventually(t testing.TB, what string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not so: %s", what)
+		}
+	}
+}
+
+// patience is how long a test waits for what must happen.
+const patience = 10 * time.Second
+
+// session is a handle on one end of a socket pair, and the other end.
+func (r *rig) session(name string) (h *connector.Handle, peer int) {
+	r.t.Helper()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, fd := range pair {
+		if err := unix.SetNonblock(fd, true); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return r.handle(name, pair[0]), pair[1]
+}
+
+func (r *rig) handle(name string, fd int) *connector.Handle {
+	return connector.NewHandle(r.gateway.Connector(name).Acquire(), fd, netip.AddrPort{}, time.Now().UnixNano())
+}

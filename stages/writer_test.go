@@ -1,0 +1,229 @@
+package stages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/gateway"
+)
+
+// say has the writer write to a session.
+func (r *rig) say(h *connector.Handle, wire string, last bool) {
+	r.send(toWriter, Send, func(j *Job) {
+		j.Wire = append(j.Wire, wire...)
+		if j.Last = last; last {
+			j.Reason = "last"
+		}
+		j.retain(h)
+	})
+	synctest.Wait()
+}
+
+func read1(fd int) string {
+	b := make([]byte, 1<<20)
+	n, _ := unix.Read(fd, b)
+	return string(b[:max(n, 0)])
+}
+
+// wantReader tells what the reader was asked for.
+func (r *rig) wantReader(why string, want ...Kind) {
+	r.t.Helper()
+	synctest.Wait()
+	var got []Kind
+	for _, s := range r.take(toReader) {
+		got = append(got, s.Kind)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		r.t.Errorf("%s: the reader is asked for %v, want %v", why, got, want)
+	}
+}
+
+// writing runs f with a writer and a session whose socket takes little.
+func writing(t *testing.T, f func(r *rig, h *connector.Handle, peer int)) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1, toy{}, toWriter)
+		h, peer := r.session("clients")
+		if err := unix.SetsockoptInt(h.FD, unix.SOL_SOCKET, unix.SO_SNDBUF, 4096); err != nil {
+			t.Fatal(err)
+		}
+		f(r, h, peer)
+		synctest.Wait()
+		r.close()
+		if n := len(r.real[toWriter].(*writer).blocked); n != 0 {
+			t.Errorf("%d blocked sessions are kept", n)
+		}
+		if h.Refs() != 1 || h.Unsent != nil {
+			t.Errorf("%d references and %d octets are kept", h.Refs()-1, len(h.Unsent))
+		}
+		h.Release(1)
+		_ = unix.Close(peer)
+	})
+}
+
+// What the socket does not take waits, and arrives whole and in order.
+func TestWriterPartly(t *testing.T) {
+	writing(t, func(r *rig, h *connector.Handle, peer int) {
+		var want, got strings.Builder
+		for n := range 60 {
+			piece := strings.Repeat(fmt.Sprintf("%03d.", n), 250)
+			want.WriteString(piece)
+			r.say(h, piece, false)
+		}
+		r.wantReader("blocked", Blocked)
+		for got.Len() < want.Len() {
+			s := read1(peer)
+			if s == "" {
+				t.Fatalf("nothing more comes after %d octets, %d unsent", got.Len(), len(h.Unsent))
+			}
+			got.WriteString(s)
+			blocked := h.Unsent != nil
+			r.send(toWriter, Writable, func(j *Job) { j.retain(h) })
+			switch synctest.Wait(); {
+			case h.Unsent != nil:
+				r.wantReader("still blocked", Blocked)
+			case blocked:
+				r.wantReader("not blocked any more")
+			}
+		}
+		if got.String() != want.String() {
+			t.Error("what arrives is not what was written")
+		}
+		time.Sleep(10 * gateway.Stuck)
+		r.wantReader("all is written")
+	})
+}
+
+// A peer that lets too much wait is cut off, and nothing more is written to it.
+func TestWriterUnsentLimit(t *testing.T) {
+	writing(t, func(r *rig, h *connector.Handle, peer int) {
+		for range 100 {
+			r.say(h, strings.Repeat("x", 1000), false)
+		}
+		r.wantReader("too much", Blocked, Hangup)
+		if want := "the peer does not read: over 65536 bytes unsent"; h.Reason() != want {
+			t.Errorf("reason %q, want %q", h.Reason(), want)
+		}
+		for read1(peer) != "" {
+		}
+		r.say(h, "more", false)
+		if s := read1(peer); s != "" {
+			t.Errorf("%q is written after the end", s)
+		}
+	})
+}
+
+// A peer that takes nothing for too long is cut off; one that takes a little is not.
+func TestWriterStuck(t *testing.T) {
+	writing(t, func(r *rig, h *connector.Handle, peer int) {
+		for range 60 {
+			r.say(h, strings.Repeat("x", 1000), false)
+		}
+		time.Sleep(gateway.Stuck - time.Second)
+		read1(peer)
+		r.send(toWriter, Writable, func(j *Job) { j.retain(h) })
+		time.Sleep(gateway.Stuck - time.Second)
+		r.wantReader("it takes a little", Blocked, Blocked)
+		time.Sleep(3 * time.Second)
+		r.wantReader("it takes nothing", Hangup)
+		if want := "the peer does not read: nothing taken for 30s"; h.Reason() != want {
+			t.Errorf("reason %q, want %q", h.Reason(), want)
+		}
+	})
+}
+
+// What somebody else ends does not wait for its time.
+func TestWriterOver(t *testing.T) {
+	writing(t, func(r *rig, h *connector.Handle, peer int) {
+		for range 60 {
+			r.say(h, strings.Repeat("x", 1000), false)
+		}
+		h.BeginClosing("somebody else")
+		time.Sleep(2 * time.Second)
+		r.wantReader("over", Blocked)
+	})
+}
+
+// The last PDU ends the session once it is written whole, and nothing follows it.
+func TestWriterLast(t *testing.T) {
+	writing(t, func(r *rig, h *connector.Handle, peer int) {
+		want := strings.Repeat("x", 50000)
+		r.say(h, want, true)
+		r.say(h, "more", false)
+		r.wantReader("not written yet", Blocked)
+		var got strings.Builder
+		for {
+			s := read1(peer)
+			if s == "" {
+				break
+			}
+			got.WriteString(s)
+			r.send(toWriter, Writable, func(j *Job) { j.retain(h) })
+			if synctest.Wait(); h.Unsent != nil {
+				r.wantReader("still blocked", Blocked)
+			}
+		}
+		r.wantReader("written", Hangup)
+		if got.String() != want || h.Reason() != "last" {
+			t.Errorf("%d octets arrived, reason %q", got.Len(), h.Reason())
+		}
+	})
+}
+
+// A peer that is gone ends the session.
+func TestWriterGone(t *testing.T) {
+	writing(t, func(r *rig, h *connector.Handle, peer int) {
+		if err := unix.Shutdown(peer, unix.SHUT_RDWR); err != nil {
+			t.Fatal(err)
+		}
+		r.say(h, "x", false)
+		r.say(h, "y", false)
+		r.wantReader("gone", Hangup)
+		if want := "cannot write: broken pipe"; h.Reason() != want {
+			t.Errorf("reason %q, want %q", h.Reason(), want)
+		}
+	})
+}
+
+// What a batch has for one session becomes one write, in order; each reference is
+// kept, and nothing follows the last PDU.
+func TestPDUBuilderGathers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1, toy{}, toPDUBuilder)
+		defer r.close()
+		var sessions []*connector.Handle
+		for range 3 {
+			sessions = append(sessions, r.handle("clients", -1))
+		}
+		r.in(toBuilder, func(out *flow.Out[Job]) {
+			for n := range 12 {
+				h := sessions[n%3]
+				j := out.Get()
+				j.Kind, j.Last = Send, n == 4
+				j.pdu(h.Connector).(*toyPDU).b = fmt.Appendf(nil, "%d,", n)
+				j.retain(h)
+				out.To(toPDUBuilder, j)
+			}
+		})
+		synctest.Wait()
+		got := r.take(toWriter)
+		want := []sight{{Wire: "0,3,6,9,", refs: 4}, {Wire: "1,4,", Last: true, refs: 4}, {Wire: "2,5,8,11,", refs: 4}}
+		if len(got) != len(want) {
+			t.Fatalf("%d writes, want %d", len(got), len(want))
+		}
+		for i, s := range got {
+			if w := want[i]; s.Wire != w.Wire || s.Last != w.Last || s.refs != w.refs {
+				t.Errorf("%+v, want %+v", s, w)
+			}
+			if h := sessions[i]; h.Refs() != 1 || h.Gather != nil {
+				t.Errorf("session %d: %d references, gathers %v", i, h.Refs(), h.Gather)
+			}
+		}
+	})
+}
