@@ -57,7 +57,8 @@ func (c *Crowd[T]) LetIn(now int64, accept func(*sms.Message, T), refuse func(*s
 			refuse(w.message, w.submit)
 		}
 	}
-	c.cut(copy(c.waiting, c.waiting[n:]))
+	clear(c.waiting[:n])
+	c.keep(c.waiting[n:])
 }
 
 // Drop takes out the submits of whom nobody waits for an answer, and hands them
@@ -72,12 +73,13 @@ func (c *Crowd[T]) Drop(gone func(T) bool, discard func(T)) {
 		w.message.Release()
 		discard(w.submit)
 	}
-	c.cut(len(kept))
+	clear(c.waiting[len(kept):])
+	c.keep(kept)
 }
 
-// cut shortens the list to n.
-func (c *Crowd[T]) cut(n int) {
-	clear(c.waiting[n:])
-	c.waiting = c.waiting[:n]
-	c.to.Starved.Store(n > 0)
+// keep makes a part of the list the whole. Its place in memory moves on as the
+// list is appended to, so that letting in costs the same before any crowd.
+func (c *Crowd[T]) keep(part []waiting[T]) {
+	c.waiting = part
+	c.to.Starved.Store(len(part) > 0)
 }

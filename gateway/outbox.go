@@ -179,7 +179,9 @@ func (o *Outbox) Publish() (gone bool) {
 	s.InFlight.Store(int64(o.inFlight))
 	// What waits for clients that are not there will never be sent.
 	hopeless := o.Config().Listens() && o.Online() == 0
-	if o.leaving && !o.gone && o.inFlight == 0 && (o.queue.Len() == 0 || hopeless) {
+	// Queued counts what is still on its way here, too.
+	sent := o.Queued.Load() == 0 && !o.Starved.Load()
+	if o.leaving && !o.gone && o.inFlight == 0 && (sent || hopeless) {
 		o.gone = true
 		return true
 	}
