@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"pmg/internal/sock"
 )
 
 // rotateRetry is how long the old file goes on when it could not be renamed.
@@ -29,7 +31,29 @@ func openFile(path string) (logFile, error) {
 		f.Close()
 		return nil, err
 	}
-	return f, nil
+	return &rawFile{File: f, fd: int(f.Fd())}, nil
+}
+
+// A rawFile is written without telling Go's scheduler, as sockets are (sock.Read
+// says why): a quarter of a megabyte takes longer than the 20 µs after which the
+// scheduler gives the processor away, and 10 % of the gateway's CPU with it. The
+// price is that a disk that hangs hangs the whole process, not only the flow of
+// messages, which waits for its log either way.
+type rawFile struct {
+	*os.File
+	fd int
+}
+
+func (f *rawFile) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var more int
+		more, err = sock.Write(f.fd, b[n:])
+		n += max(more, 0)
+	}
+	if err != nil {
+		err = &fs.PathError{Op: "write", Path: f.Name(), Err: err}
+	}
+	return n, err
 }
 
 // cutHalfLine truncates a file to its last line end.

@@ -30,7 +30,7 @@ func table() []row {
 		{"config", "protocols"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
-		{"pdulog", "protocols"},
+		{"pdulog", "internal/sock protocols"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow internal/sock pdulog protocols sms"},

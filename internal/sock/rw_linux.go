@@ -14,7 +14,7 @@ import (
 // give the processor to another thread: over 10 % of the CPU (docs/bench.md).
 func Read(fd int, b []byte) (int, error) { return call(unix.SYS_READ, fd, b) }
 
-// Write writes to a non-blocking socket; see Read.
+// Write writes to a non-blocking socket, or to a file; see Read.
 func Write(fd int, b []byte) (int, error) { return call(unix.SYS_WRITE, fd, b) }
 
 func call(number uintptr, fd int, b []byte) (int, error) {
