@@ -36,7 +36,8 @@
 //	killed while compressing  nothing                                 compressed anew by the next Open
 //
 // No error of the log ever reaches the flow of messages. A disk that hangs instead
-// of failing does stop it: a write that doesn't return cannot be given up.
+// of failing does stop it, and with it the process: a write that doesn't return
+// cannot be given up, and Go's scheduler is not told of it (rawFile).
 //
 // # Start reading
 //

@@ -94,11 +94,11 @@ func (d *disk) open(path string) (logFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &diskFile{f.(*os.File), d}, nil
+	return &diskFile{f.(*rawFile), d}, nil
 }
 
 type diskFile struct {
-	*os.File
+	*rawFile
 	disk *disk
 }
 
