@@ -74,7 +74,7 @@ func (s *Slots) Take() *Slot {
 		return nil
 	}
 	unlink(slot)
-	if l := slot.Link; l != nil && l.unused > 0 {
+	if l := slot.Link; l != nil && l.unused > 0 && s.root.next.Link != l {
 		s.grow(l)
 	}
 	return slot

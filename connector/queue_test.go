@@ -1,0 +1,240 @@
+package connector
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pmg/sms"
+)
+
+// A model is a queue that is plainly right: a list, searched from end to end.
+type model []*sms.Message
+
+func (q *model) pop(now int64) *sms.Message {
+	best := -1
+	for i, m := range *q {
+		if m.DeliverAt <= now && (best < 0 || before(m, (*q)[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	m := (*q)[best]
+	*q = slices.Delete(*q, best, best+1)
+	return m
+}
+
+// before is the order: priority, then delivery time, then arrival.
+func before(a, b *sms.Message) bool {
+	switch {
+	case min(a.Priority, 4) != min(b.Priority, 4):
+		return min(a.Priority, 4) > min(b.Priority, 4)
+	case max(a.DeliverAt, a.Arrived) != max(b.DeliverAt, b.Arrived):
+		return max(a.DeliverAt, a.Arrived) < max(b.DeliverAt, b.Arrived)
+	}
+	return a.ID < b.ID
+}
+
+func (q *model) nextDue(now int64) (next int64) {
+	for _, m := range *q {
+		if m.DeliverAt > now && (next == 0 || m.DeliverAt < next) {
+			next = m.DeliverAt
+		}
+	}
+	return next
+}
+
+// A queue under random pushes, schedules, returns and pops does what the model does.
+// Each octet of the script is one step.
+func run(t *testing.T, script []byte) {
+	t.Helper()
+	q, m := NewQueue(), &model{}
+	var popped []*sms.Message
+	now, id := int64(1000), uint64(0)
+	pop := func() {
+		t.Helper()
+		if got, want := q.Ready(now), m.ready(now); got != want {
+			t.Fatalf("ready %t, want %t", got, want)
+		}
+		got, want := q.Pop(now), m.pop(now)
+		if got != want {
+			t.Fatalf("at %d popped %+v, want %+v", now, got, want)
+		}
+		if got != nil {
+			popped = append(popped, got)
+		}
+		if got, want := q.NextDue(), m.nextDue(now); got != want {
+			t.Fatalf("next due at %d, want %d", got, want)
+		}
+	}
+	for _, step := range script {
+		arg := int64(step >> 3)
+		switch step & 7 {
+		case 0, 1: // a message comes, perhaps overtaken on its way
+			id++
+			message := &sms.Message{ID: id, Arrived: now - arg&1, Priority: uint8(arg % 7)}
+			if arg > 24 {
+				message.DeliverAt = now + arg - 28
+			}
+			q.Push(message, now)
+			*m = append(*m, message)
+		case 2, 3, 4:
+			for range arg % 4 {
+				pop()
+			}
+		case 5, 6: // one comes back
+			if n := int64(len(popped)); n > 0 {
+				i := int(arg % n)
+				message := popped[i]
+				popped = slices.Delete(popped, i, i+1)
+				notBefore := int64(0)
+				if arg&3 == 3 {
+					notBefore = now + arg
+				}
+				q.PushBack(message, now, notBefore)
+				if notBefore > now && message.DeliverAt != notBefore {
+					t.Fatal("a message that comes back does not wait")
+				}
+				*m = append(*m, message)
+			}
+		default:
+			now += arg
+		}
+		if q.Len() != len(*m) {
+			t.Fatalf("%d messages, want %d", q.Len(), len(*m))
+		}
+	}
+	now += 100
+	for len(*m) > 0 {
+		pop()
+	}
+	if q.Len() != 0 || q.Pop(now) != nil || q.Ready(now) || q.NextDue() != 0 || q.Oldest() != 0 {
+		t.Errorf("the empty queue has %d messages, next %d, oldest %d", q.Len(), q.NextDue(), q.Oldest())
+	}
+}
+
+// ready tells whether a message is due.
+func (q *model) ready(now int64) bool {
+	return slices.ContainsFunc(*q, func(m *sms.Message) bool { return m.DeliverAt <= now })
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		script := make([]byte, 1+random.IntN(1500))
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		run(t, script)
+	}
+}
+
+func FuzzQueue(f *testing.F) {
+	f.Add([]byte("\x00\x08\x10\xe0\xf8\x12\x1d\x05\x1a\xff\x0a"))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if len(script) <= 2000 {
+			run(t, script)
+		}
+	})
+}
+
+// When the first message becomes due is known, and that it does.
+func TestQueueNextDue(t *testing.T) {
+	t.Parallel()
+	q := NewQueue()
+	for i, at := range []int64{300, 200, 0} {
+		q.Push(&sms.Message{ID: uint64(i + 1), Arrived: 100, DeliverAt: at}, 100)
+	}
+	if q.NextDue() != 200 || q.Oldest() != 100 {
+		t.Errorf("next due at %d, oldest of %d", q.NextDue(), q.Oldest())
+	}
+	for _, want := range []struct {
+		at int64
+		id uint64
+	}{{100, 3}, {200, 2}, {300, 1}} {
+		if want.at > 100 && q.Ready(want.at-1) {
+			t.Errorf("ready before %d", want.at)
+		}
+		if m := q.Pop(want.at); m == nil || m.ID != want.id {
+			t.Errorf("at %d: %+v, want message %d", want.at, m, want.id)
+		}
+	}
+}
+
+// A backlog that has gone does not keep its memory.
+func TestQueueShrinks(t *testing.T) {
+	t.Parallel()
+	q := NewQueue()
+	m := &sms.Message{ID: 1, Arrived: 1}
+	for range 2 * maxIdleRing {
+		q.rings[0].push(m)
+	}
+	for range 2 * maxIdleRing {
+		q.rings[0].pop()
+	}
+	if n := cap(q.rings[0].a); n > maxIdleRing {
+		t.Errorf("an empty ring keeps room for %d", n)
+	}
+}
+
+// loaded is a queue with a backlog. It is of few messages, over and over, all as
+// old as each other: what is measured is the queue, not the memory of messages.
+func loaded(backlog int) (q *Queue, few []*sms.Message) {
+	q = NewQueue()
+	for range 64 {
+		few = append(few, &sms.Message{ID: 1, Arrived: 1})
+	}
+	for i := range backlog {
+		q.Push(few[i%len(few)], 1)
+	}
+	return q, few
+}
+
+// The usual case allocates nothing, whatever the backlog.
+func TestQueueAllocations(t *testing.T) {
+	for _, backlog := range []int{0, 100_000} {
+		q, few := loaded(backlog)
+		next := 0
+		if n := testing.AllocsPerRun(1000, func() {
+			q.Push(few[next%len(few)], 1)
+			if q.Pop(1) == nil {
+				t.Fatal("nothing to pop")
+			}
+			next++
+		}); n > 0 {
+			t.Errorf("backlog %d: %g allocations", backlog, n)
+		}
+	}
+}
+
+// BenchmarkQueue is a message that comes and one that leaves, behind a backlog; and
+// the same when each comes back once before it leaves for good.
+func BenchmarkQueue(b *testing.B) {
+	for _, back := range []bool{false, true} {
+		for _, backlog := range []int{0, 1000, 1_000_000} {
+			b.Run(fmt.Sprintf("back=%t/backlog=%d", back, backlog), func(b *testing.B) {
+				q, few := loaded(backlog)
+				next := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					q.Push(few[next%len(few)], 1)
+					m := q.Pop(1)
+					if back {
+						m.ID = 0 // so that it is the first
+						q.PushBack(m, 1, 0)
+						m = q.Pop(1)
+						m.ID = 1
+					}
+					next++
+				}
+				if q.Len() != backlog {
+					b.Errorf("%d messages are left of a backlog of %d", q.Len(), backlog)
+				}
+			})
+		}
+	}
+}
