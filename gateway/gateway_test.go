@@ -58,16 +58,22 @@ func accept(g *Gateway, from, to *connector.Connector, at int64) *sms.Message {
 func TestPrebind(t *testing.T) {
 	p := NewPrebind(2)
 	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
-	if !p.Enter(a) || !p.Enter(a) || p.Enter(a) || !p.Enter(b) {
-		t.Error("not two for each")
+	for range 2 {
+		if !p.Enter(a) || !p.Enter(b) {
+			t.Error("not two for each")
+		}
+	}
+	if p.Enter(a) || p.Enter(b) {
+		t.Error("more than two")
 	}
 	p.Leave(a)
 	if !p.Enter(a) || p.Enter(a) {
 		t.Error("not one more after one has left")
 	}
-	p.Leave(b)
-	p.Leave(a)
-	p.Leave(a)
+	for range 2 {
+		p.Leave(a)
+		p.Leave(b)
+	}
 	if len(p.open) != 0 {
 		t.Errorf("%v is kept of nobody", p.open)
 	}

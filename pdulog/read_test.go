@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,10 +15,14 @@ import (
 // follow runs Follow and returns what it gave and how to end it.
 func follow(t *testing.T, dir string, q Query) (got func() []int, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	lines, ended := []int(nil), make(chan struct{})
+	ended := make(chan struct{})
+	var mu sync.Mutex
+	var lines []int
 	go func() {
 		defer close(ended)
 		if skipped, err := Follow(ctx, dir, q, func(e *Entry) error {
+			mu.Lock()
+			defer mu.Unlock()
 			lines = append(lines, sequence(t, e))
 			return nil
 		}); err != nil || skipped != 0 {
@@ -26,7 +32,9 @@ func follow(t *testing.T, dir string, q Query) (got func() []int, stop func()) {
 	got = func() []int {
 		time.Sleep(2 * pollEvery)
 		synctest.Wait()
-		return lines
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(lines)
 	}
 	return got, func() { cancel(); <-ended }
 }
