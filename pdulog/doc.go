@@ -18,7 +18,7 @@
 //	pdulog/clients-20261120T000000.031337.log     rotated at that time, waits to be compressed
 //	pdulog/clients-20261119T000000.004711.log.gz  rotated and compressed
 //
-// Lines wait in memory until there are 256 KiB of them or the oldest has waited
+// Lines wait in memory until there are 64 KiB of them or the oldest has waited
 // for Options.Flush; then one write brings them to the file. A file is rotated
 // before a write that would make it too large, and at the first write after the
 // end of its period. One goroutine per file compresses and removes old ones.

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	flushSize = 256 << 10   // a buffer this large is written without waiting
+	flushSize = 64 << 10    // a buffer this large is written without waiting, while it is in the cache
 	keepSize  = 4 << 20     // while writing fails, lines are kept up to here and then lost
 	retryWait = time.Second // after a failed write
 )

@@ -30,8 +30,10 @@ type Poller struct {
 	woken  atomic.Bool
 }
 
-// batch is how many ready descriptors are fetched at once.
-const batch = 256
+// batch is how many ready descriptors are fetched at once: so few that what they
+// bring is still in the processor's cache when it goes out. 16 against 256 at 64
+// connections, window 10: 20 % less CPU per message.
+const batch = 16
 
 // New makes a Poller.
 func New() (*Poller, error) {
