@@ -2,7 +2,6 @@ package stages
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,41 +10,7 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/protocols"
 )
-
-// A toy is a protocol whose PDUs begin with their length in one octet, or with 255
-// and their length in two. 0 is a loss of framing.
-type toy struct{}
-
-func (toy) Name() string                                          { return "toy" }
-func (toy) Commands() []string                                    { return []string{"pdu"} }
-func (toy) StatusName(uint32) string                              { return "" }
-func (toy) NewPDU() protocols.PDU                                 { return &toyPDU{} }
-func (toy) ParseLog(protocols.PDU, []byte) error                  { return nil }
-func (toy) NewSession(protocols.SessionOptions) protocols.Session { return nil }
-func (toy) Decode(p protocols.PDU, b []byte) error                { p.(*toyPDU).b = b; return nil }
-
-func (toy) Frame(b []byte) (int, error) {
-	switch {
-	case b[0] == 0:
-		return 0, errors.New("no length")
-	case b[0] < 255:
-		return int(b[0]), nil
-	case len(b) < 3:
-		return 3, nil
-	}
-	return int(b[1])<<8 | int(b[2]), nil
-}
-
-type toyPDU struct{ b []byte }
-
-func (p *toyPDU) Command() int                      { return 0 }
-func (p *toyPDU) Status() uint32                    { return 0 }
-func (p *toyPDU) Sequence() uint32                  { return 0 }
-func (p *toyPDU) AppendWire(b []byte) []byte        { return append(b, p.b...) }
-func (p *toyPDU) AppendLog(b []byte, _ bool) []byte { return append(b, p.b...) }
-func (p *toyPDU) Reset()                            { p.b = nil }
 
 // toyStream is PDUs of many lengths, one after the other.
 func toyStream() (pdus []string) {
@@ -91,7 +56,7 @@ func (r *rig) parse(h *connector.Handle, chunks ...[]byte) (pdus []string) {
 // However the bytes come, the PDUs are the same.
 func TestParserSplits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1, toy{}, toParser)
+		r := newRig(t, site{}, toParser)
 		defer r.close()
 		want := toyStream()
 		stream := slices.Concat([]byte(want[0]), []byte(want[1]))
@@ -121,7 +86,7 @@ func TestParserSplits(t *testing.T) {
 // What is left over is remembered, and since when, until it is whole.
 func TestParserLeftover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1, toy{}, toParser)
+		r := newRig(t, site{}, toParser)
 		defer r.close()
 		h := r.handle("clients", -1)
 		want := func(since time.Time, rest string) {
@@ -150,7 +115,7 @@ func TestParserLeftover(t *testing.T) {
 // but the end of the session.
 func TestParserLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1, toy{}, toParser)
+		r := newRig(t, site{}, toParser)
 		defer r.close()
 		h := r.handle("clients", -1)
 		got := r.parse(h, []byte("\x02a\x05b"), []byte("cde\x00x"), []byte("\x02y"))
@@ -168,7 +133,7 @@ func TestParserLost(t *testing.T) {
 // A long PDU that comes in small pieces is not copied again with each of them.
 func TestParserLongPDU(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1, toy{}, toParser)
+		r := newRig(t, site{}, toParser)
 		defer r.close()
 		h := r.handle("clients", -1)
 		long := make([]byte, 60000)

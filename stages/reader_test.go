@@ -31,7 +31,7 @@ func write1(t *testing.T, fd int, s string) {
 func TestReader(t *testing.T) {
 	for _, end := range []string{"close", "hangup"} {
 		t.Run(end, func(t *testing.T) {
-			r := newRig(t, 1, toy{}, toReader)
+			r := newRig(t, site{}, toReader)
 			defer r.close()
 			h, peer := r.session("clients")
 			r.open(h)
@@ -77,7 +77,7 @@ func TestReader(t *testing.T) {
 // A session may be asked to end before the reader has heard of it: by a logout of
 // all while clients connect.
 func TestReaderHangupBeforeOpened(t *testing.T) {
-	r := newRig(t, 1, toy{}, toReader)
+	r := newRig(t, site{}, toReader)
 	defer r.close()
 	h, peer := r.session("clients")
 	defer unix.Close(peer)
@@ -94,7 +94,7 @@ func TestReaderHangupBeforeOpened(t *testing.T) {
 
 // A session that has too much unanswered is not read, until it has less.
 func TestReaderPause(t *testing.T) {
-	r := newRig(t, 1, toy{}, toReader)
+	r := newRig(t, site{}, toReader)
 	defer r.close()
 	h, peer := r.session("clients")
 	defer unix.Close(peer)
@@ -121,7 +121,7 @@ func TestReaderPause(t *testing.T) {
 // That the connection is gone is noticed though it is not read: epoll reports it
 // whether asked or not, again and again.
 func TestReaderGoneWhilePaused(t *testing.T) {
-	r := newRig(t, 1, toy{}, toReader)
+	r := newRig(t, site{}, toReader)
 	defer r.close()
 	h, peer := r.session("clients")
 	limit := h.Connector.ReadLimit()
@@ -138,7 +138,7 @@ func TestReaderGoneWhilePaused(t *testing.T) {
 
 // Nothing is kept of a session that is over, not even when the writer asks late.
 func TestReaderForgets(t *testing.T) {
-	r := newRig(t, 1, toy{}, toReader)
+	r := newRig(t, site{}, toReader)
 	h, peer := r.session("clients")
 	defer unix.Close(peer)
 	h.Retain(1)
@@ -163,7 +163,7 @@ func TestReaderForgets(t *testing.T) {
 
 // A socket that takes more is told of once, and not again until asked.
 func TestReaderWritable(t *testing.T) {
-	r := newRig(t, 1, toy{}, toReader)
+	r := newRig(t, site{}, toReader)
 	defer r.close()
 	h, peer := r.session("clients")
 	defer unix.Close(peer)

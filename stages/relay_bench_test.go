@@ -148,11 +148,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		m.clients = append(m.clients, h)
 	}
 	for i := range 10 {
-		s := &smpp.PDU{ID: smpp.SubmitSM, SequenceNumber: uint32(i + 1)}
-		s.SM.SourceTON, s.SM.SourceNPI, s.SM.SourceAddr = 1, 1, []byte("46700000001")
-		s.SM.DestTON, s.SM.DestNPI, s.SM.DestAddr = 1, 1, []byte("46700000002")
-		s.SM.ShortMessage = []byte("#000000000001 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")
-		m.burst = s.AppendWire(m.burst)
+		m.burst = submit(uint32(i + 1)).AppendWire(m.burst)
 	}
 	submitted := 0
 	round := func() {
@@ -180,4 +176,13 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	}
 	b.StopTimer()
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(submitted-begun), "ns/message")
+}
+
+// submit is a message of 60 octets.
+func submit(sequence uint32) *smpp.PDU {
+	s := &smpp.PDU{ID: smpp.SubmitSM, SequenceNumber: sequence}
+	s.SM.SourceTON, s.SM.SourceNPI, s.SM.SourceAddr = 1, 1, []byte("46700000001")
+	s.SM.DestTON, s.SM.DestNPI, s.SM.DestAddr = 1, 1, []byte("46700000002")
+	s.SM.ShortMessage = []byte("#000000000001 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")
+	return s
 }

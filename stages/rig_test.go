@@ -18,7 +18,6 @@ import (
 	"pmg/flow"
 	"pmg/gateway"
 	"pmg/protocols"
-	"pmg/protocols/smpp"
 )
 
 // TestMain fails when a test leaves goroutines behind.
@@ -77,25 +76,27 @@ func (p *probe) Work(out *flow.Out[Job], j *Job) {
 const rigConfig = `
 pdulog: {enabled: false}
 limits: {unsent: 64KiB, max_jobs: 10000000}
-accounts: [{system_id: load, password: secret}]
+accounts: [{system_id: load, %s}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0", window: 10}
-  - {name: operator, direction: out, address: "127.0.0.1:1", instances: %d, window: 10, system_id: pmg, password: secret, static: false, max_queue: 10000000}
+  - {name: operator, direction: out, address: "127.0.0.1:1", window: 10, system_id: pmg, password: secret, static: false, %s}
 routes: [{to: operator}]
 `
 
-// newRig runs the rows that are named as they are. instances is how many the
-// connector "operator" has; driver is smpp if it is nil.
-func newRig(t testing.TB, instances int, driver protocols.Driver, rows ...int) *rig {
+// A site is what a rig's configuration has of its own.
+type site struct{ account, operator string }
+
+// newRig runs the rows that are named as they are.
+func newRig(t testing.TB, s site, rows ...int) *rig {
 	t.Helper()
-	if driver == nil {
-		driver = smpp.New(smpp.Options{})
+	if s.account == "" {
+		s.account = "password: secret"
 	}
-	cfg, _, err := config.Parse(fmt.Appendf(nil, rigConfig, instances), config.Options{Protocols: []string{"smpp"}})
+	cfg, _, err := config.Parse(fmt.Appendf(nil, rigConfig, s.account, s.operator), config.Options{Protocols: []string{"smpp"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver, nil })
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy{}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

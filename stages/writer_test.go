@@ -48,7 +48,7 @@ func (r *rig) wantReader(why string, want ...Kind) {
 // writing runs f with a writer and a session whose socket takes little.
 func writing(t *testing.T, f func(r *rig, h *connector.Handle, peer int)) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1, toy{}, toWriter)
+		r := newRig(t, site{}, toWriter)
 		h, peer := r.session("clients")
 		if err := unix.SetsockoptInt(h.FD, unix.SOL_SOCKET, unix.SO_SNDBUF, 4096); err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestWriterGone(t *testing.T) {
 // kept, and nothing follows the last PDU.
 func TestPDUBuilderGathers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1, toy{}, toPDUBuilder)
+		r := newRig(t, site{}, toPDUBuilder)
 		defer r.close()
 		var sessions []*connector.Handle
 		for range 3 {

@@ -1,0 +1,290 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"pmg/connector"
+	"pmg/flow"
+)
+
+// building runs f with a builder and a session of a client that has logged in.
+func building(t *testing.T, s site, f func(r *rig, h *connector.Handle)) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, s, toBuilder)
+		h := r.client()
+		r.receive(h, "lsecret")
+		r.answers("login", "lsecret ok")
+		if s := r.take(toDispatcher); len(s) != 1 || s[0].Kind != Bound {
+			t.Errorf("%+v", s)
+		}
+		f(r, h)
+		if synctest.Wait(); !h.Over {
+			r.over(h)
+		}
+		synctest.Wait()
+		r.take(toReader)
+		r.take(toPDULogger)
+		for _, s := range r.take(toDispatcher) {
+			if s.Kind != Over && s.Kind != Message {
+				t.Errorf("%+v", s)
+			}
+		}
+		if h.Refs() != 0 {
+			t.Errorf("%d references are kept", h.Refs())
+		}
+		r.close()
+	})
+}
+
+// client is a session without a socket, known to the gateway.
+func (r *rig) client() *connector.Handle {
+	h := r.handle("clients", -1)
+	r.gateway.Connected(&h.Link)
+	return h
+}
+
+// over tells the builder that a session is over.
+func (r *rig) over(h *connector.Handle) {
+	r.send(toBuilder, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
+}
+
+// receive gives the builder PDUs of a peer, in one batch.
+func (r *rig) receive(h *connector.Handle, pdus ...string) {
+	r.in(toPDULogger, func(out *flow.Out[Job]) {
+		for _, p := range pdus {
+			j := out.Get()
+			j.Kind = Received
+			j.Bytes = append(append(j.Bytes, byte(1+len(p))), p...)
+			j.pdu(h.Connector).(*toyPDU).b = j.Bytes
+			j.retain(h)
+			out.To(toBuilder, j)
+		}
+	})
+	synctest.Wait()
+}
+
+// answers takes what was sent to clients.
+func (r *rig) answers(why string, want ...string) {
+	r.t.Helper()
+	synctest.Wait()
+	r.mu.Lock()
+	var got []string
+	for _, j := range r.seen[toPDULogger] {
+		got = append(got, string(j.PDU.(*toyPDU).b))
+	}
+	r.mu.Unlock()
+	r.take(toPDULogger)
+	if !slices.Equal(got, want) {
+		r.t.Errorf("%s: answers %q, want %q", why, got, want)
+	}
+}
+
+// accepted takes what was put on its way to the connector.
+func (r *rig) accepted(why string, want ...string) {
+	r.t.Helper()
+	synctest.Wait()
+	r.mu.Lock()
+	var got []string
+	for _, j := range r.seen[toDispatcher] {
+		if j.Kind == Message {
+			got = append(got, string(j.Message.Text))
+			r.gateway.Done(j.Connector, j.Message)
+			j.Message = nil
+		}
+	}
+	r.mu.Unlock()
+	r.take(toDispatcher)
+	if !slices.Equal(got, want) {
+		r.t.Errorf("%s: accepted %q, want %q", why, got, want)
+	}
+}
+
+// Requests are answered in their order, and nothing but answers of ours is looked at
+// after the last PDU.
+func TestBuilderOrder(t *testing.T) {
+	building(t, site{}, func(r *rig, h *connector.Handle) {
+		r.receive(h, "e1", "m2", "e3", "m4", "u5", "e6", "m7", "c8")
+		r.answers("all", "\x03e1", "m2 ok", "\x03e3", "m4 ok", "\x03u5")
+		r.accepted("two", "2", "4")
+		if !h.Ended {
+			t.Error("not ended")
+		}
+	})
+}
+
+// A session that is to be closed is hung up once, by the reader.
+func TestBuilderClose(t *testing.T) {
+	building(t, site{}, func(r *rig, h *connector.Handle) {
+		r.receive(h, "c", "c", "e")
+		r.answers("none")
+		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || h.Reason() != "closed" {
+			t.Errorf("%+v, reason %q", s, h.Reason())
+		}
+	})
+}
+
+// An answer finds the slot of its request; one without request is counted.
+func TestBuilderAnswered(t *testing.T) {
+	building(t, site{}, func(r *rig, h *connector.Handle) {
+		slot := &connector.Slot{Instance: h.Instance, Link: &h.Link, Sequence: h.FreeSequence()}
+		h.Inflight.Put(slot)
+		r.receive(h, "a1", "a1", "a7")
+		synctest.Wait()
+		r.mu.Lock()
+		for _, j := range r.seen[toDispatcher] {
+			if j.Kind != Answered || j.Slot != slot || j.Handle != nil {
+				t.Errorf("%+v", j)
+			}
+		}
+		r.mu.Unlock()
+		if s := r.take(toDispatcher); len(s) != 1 || h.Connector.Stats.Unmatched.Load() != 2 {
+			t.Errorf("%+v, %d unmatched", s, h.Connector.Stats.Unmatched.Load())
+		}
+	})
+}
+
+// The answers to a client that is too fast are delayed, in order, so that it keeps
+// its rate; they do not outlive the session.
+func TestBuilderDelayed(t *testing.T) {
+	building(t, site{account: "password: secret, rate: 2"}, func(r *rig, h *connector.Handle) {
+		r.receive(h, "m1", "m2", "e3", "m4", "m5")
+		r.answers("at once", "m1 ok", "\x03e3")
+		r.accepted("at once", "1", "2", "4", "5")
+		time.Sleep(500*time.Millisecond - 1)
+		r.answers("not yet")
+		time.Sleep(1)
+		r.answers("its time", "m2 ok")
+		time.Sleep(500 * time.Millisecond)
+		r.answers("its time", "m4 ok")
+		r.over(h)
+		time.Sleep(time.Minute)
+		r.answers("over")
+	})
+}
+
+// Submits that meet a full queue are accepted in order as it shrinks, or refused in
+// time; those of a session that is over are forgotten.
+func TestBuilderCrowd(t *testing.T) {
+	building(t, site{operator: "max_queue: 2, queue_wait: 10s"}, func(r *rig, h *connector.Handle) {
+		other := r.client()
+		r.receive(other, "lsecret")
+		r.answers("login", "lsecret ok")
+		r.take(toDispatcher)
+		to := r.gateway.Connector("operator")
+		to.Queued.Store(2)
+		r.receive(h, "m1", "m2", "e3")
+		r.receive(other, "m4")
+		r.receive(h, "m5")
+		r.answers("full", "\x03e3")
+		to.Queued.Store(0)
+		r.send(toBuilder, Room, func(j *Job) { j.Connector = to })
+		r.answers("room for two", "m1 ok", "m2 ok")
+		r.over(other)
+		synctest.Wait()
+		if other.Refs() != 1 { // of Over, which the dispatcher has
+			t.Errorf("%d references of a session that is over", other.Refs())
+		}
+		r.accepted("room for two", "1", "2")
+		to.Queued.Store(2)
+		time.Sleep(11 * time.Second)
+		r.answers("too late", "m5 queue_full")
+		r.accepted("too late")
+		if to.Starved.Load() || h.Connector.Stats.Refused.Load() != 1 {
+			t.Errorf("starved %t, %d refused", to.Starved.Load(), h.Connector.Stats.Refused.Load())
+		}
+		r.receive(h, "m6")
+		to.Queued.Store(0)
+		time.Sleep(2 * time.Second) // nobody tells
+		r.answers("noticed in the end", "m6 ok")
+	})
+}
+
+// What comes behind a login waits until its outcome is known, and then runs in
+// order: another login too.
+func TestBuilderSlowLogin(t *testing.T) {
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, site{account: fmt.Sprintf("password: %q", hash)}, toBuilder)
+		gone := r.client()
+		r.in(toPDULogger, func(out *flow.Out[Job]) { // over before the outcome is known
+			for _, kind := range []Kind{Received, Received, Over} {
+				j := out.Get()
+				j.Kind = kind
+				j.Bytes = append(j.Bytes, "\x08lsecret"...)
+				j.pdu(gone.Connector).(*toyPDU).b = j.Bytes
+				if j.Handle, j.refs = gone, 1; kind == Received {
+					j.retain(gone)
+				}
+				out.To(toBuilder, j)
+			}
+		})
+		r.answers("over")
+		h := r.client()
+		r.receive(h, "lsecret", "e1", "m2", "lsecret", "e3")
+		r.answers("all in order", "lsecret ok", "\x03e1", "m2 ok", "lsecret ok", "\x03e3")
+		r.accepted("one", "2")
+		if h.Waiting || len(r.real[toBuilder].(*builder).logins) != 0 {
+			t.Error("still waiting")
+		}
+		h.Account.End() // the first login's; the toy lets log in twice
+		r.over(h)
+		synctest.Wait()
+		r.take(toDispatcher)
+		r.close()
+		if h.Refs() != 0 || gone.Refs() != 0 {
+			t.Errorf("%d and %d references are kept", h.Refs(), gone.Refs())
+		}
+	})
+}
+
+// A panic ends the session whose PDU it was at, and is survived.
+func TestBuilderPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, site{}, toBuilder)
+		h, other := r.client(), r.client()
+		r.receive(h, "e1", "x2", "e3")
+		r.receive(other, "e4")
+		r.answers("the others", "\x03e1", "\x03e3", "\x03e4")
+		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || !strings.HasPrefix(h.Reason(), "fault in stage builder") {
+			t.Errorf("%+v, reason %q", s, h.Reason())
+		}
+		if h.Refs() != 1 || other.Refs() != 1 || other.Closing() {
+			t.Errorf("%d and %d references", h.Refs(), other.Refs())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		r.cache.Drain()
+		if n := r.pool.Live(); n != 0 {
+			t.Errorf("%d jobs count as alive", n)
+		}
+	})
+}
+
+// A logout ends the sessions of one connector, or of all.
+func TestBuilderLogout(t *testing.T) {
+	building(t, site{}, func(r *rig, h *connector.Handle) {
+		r.send(toBuilder, Logout, func(j *Job) { j.Connector = r.gateway.Connector("operator") })
+		synctest.Wait()
+		if h.Closing() {
+			t.Error("logged out with another connector's")
+		}
+		for range 2 {
+			r.send(toBuilder, Logout, nil)
+		}
+		synctest.Wait()
+		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || h.Reason() != "told to" {
+			t.Errorf("%+v, reason %q", s, h.Reason())
+		}
+	})
+}
