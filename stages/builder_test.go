@@ -26,7 +26,7 @@ func building(t *testing.T, s site, f func(r *rig, h *connector.Handle)) {
 		}
 		f(r, h)
 		if synctest.Wait(); !h.Over {
-			r.over(h)
+			r.over(toBuilder, h)
 		}
 		synctest.Wait()
 		r.take(toReader)
@@ -50,9 +50,9 @@ func (r *rig) client() *connector.Handle {
 	return h
 }
 
-// over tells the builder that a session is over.
-func (r *rig) over(h *connector.Handle) {
-	r.send(toBuilder, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
+// over tells a stage that a session is over.
+func (r *rig) over(row int, h *connector.Handle) {
+	r.send(row, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
 }
 
 // receive gives the builder PDUs of a peer, in one batch.
@@ -163,7 +163,7 @@ func TestBuilderDelayed(t *testing.T) {
 		r.answers("its time", "m2 ok")
 		time.Sleep(500 * time.Millisecond)
 		r.answers("its time", "m4 ok")
-		r.over(h)
+		r.over(toBuilder, h)
 		time.Sleep(time.Minute)
 		r.answers("over")
 	})
@@ -186,7 +186,7 @@ func TestBuilderCrowd(t *testing.T) {
 		to.Queued.Store(0)
 		r.send(toBuilder, Room, func(j *Job) { j.Connector = to })
 		r.answers("room for two", "m1 ok", "m2 ok")
-		r.over(other)
+		r.over(toBuilder, other)
 		synctest.Wait()
 		if other.Refs() != 1 { // of Over, which the dispatcher has
 			t.Errorf("%d references of a session that is over", other.Refs())
@@ -237,7 +237,7 @@ func TestBuilderSlowLogin(t *testing.T) {
 			t.Error("still waiting")
 		}
 		h.Account.End() // the first login's; the toy lets log in twice
-		r.over(h)
+		r.over(toBuilder, h)
 		synctest.Wait()
 		r.take(toDispatcher)
 		r.close()

@@ -89,6 +89,12 @@ type site struct{ account, operator string }
 // newRig runs the rows that are named as they are.
 func newRig(t testing.TB, s site, rows ...int) *rig {
 	t.Helper()
+	return newRigWith(t, s, nil, rows...)
+}
+
+// newRigWith has stages of the test stand for others, too.
+func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int) *rig {
+	t.Helper()
 	if s.account == "" {
 		s.account = "password: secret"
 	}
@@ -119,7 +125,12 @@ func newRig(t testing.TB, s site, rows ...int) *rig {
 			continue
 		}
 		table[i].To, table[i].Ends = all, nil
-		table[i].New = func(*Deps) (flow.Stage[Job], error) { return &probe{r, i}, nil }
+		table[i].New = func(*Deps) (flow.Stage[Job], error) {
+			if s := stand[i]; s != nil {
+				return s, nil
+			}
+			return &probe{r, i}, nil
+		}
 	}
 	if r.Pipeline, err = flow.Start(table, deps, r.pool, flow.Options[Job]{OnPanic: deps.panicked}); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,251 @@
+package stages
+
+import (
+	"fmt"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/sms"
+)
+
+// submit puts messages with numbers on the way to the connector "operator".
+func (r *rig) submit(from, to int) {
+	c := r.gateway.Connector("operator")
+	for i := from; i < to; i++ {
+		m := r.gateway.Messages.Get()
+		m.Arrived, m.Text = r.Now(), fmt.Append(nil, i)
+		m.Own()
+		r.gateway.Accept(m.Arrived, m, r.gateway.Connector("clients"), c, nil)
+		r.send(toDispatcher, Message, func(j *Job) { j.Message, j.Connector = m, c })
+	}
+}
+
+// dials takes so many dials, and gives their instances.
+func (r *rig) dials(why string, n int) (all []*connector.Instance) {
+	r.t.Helper()
+	synctest.Wait()
+	r.mu.Lock()
+	for _, j := range r.seen[toConnecter] {
+		all = append(all, j.Instance)
+	}
+	r.mu.Unlock()
+	r.take(toConnecter)
+	if len(all) != n {
+		r.t.Fatalf("%s: %d dials, want %d", why, len(all), n)
+	}
+	return all
+}
+
+// connect is a session of a dialed instance that has logged in.
+func (r *rig) connect(i *connector.Instance) *connector.Handle {
+	h := connector.NewHandle(i, -1, netip.AddrPort{}, r.Now())
+	h.Bound = true
+	r.gateway.Connected(&h.Link)
+	r.send(toDispatcher, Bound, func(j *Job) { j.retain(h) })
+	return h
+}
+
+// sent takes what was sent to SMSCs: the messages with these numbers.
+func (r *rig) sent(why string, from, to int) {
+	r.t.Helper()
+	synctest.Wait()
+	r.mu.Lock()
+	var got, want []string
+	for _, j := range r.seen[toPDULogger] {
+		got = append(got, string(j.PDU.(*toyPDU).b))
+	}
+	r.mu.Unlock()
+	r.take(toPDULogger)
+	for i := from; i < to; i++ {
+		want = append(want, fmt.Sprint(i))
+	}
+	if !slices.Equal(got, want) {
+		r.t.Errorf("%s: sent %v, want %v", why, got, want)
+	}
+}
+
+// answer answers the requests of a session with these sequence numbers.
+func (r *rig) answer(h *connector.Handle, code sms.Code, from, to uint32) {
+	for n := from; n <= to; n++ {
+		slot := h.Inflight.Take(n)
+		r.send(toDispatcher, Answered, func(j *Job) { j.Slot, j.Code = slot, code })
+	}
+}
+
+// What waits leaves in order by the slots there are. When a session is over, its
+// slots are gone before what is under way is taken back, and that leaves again, in
+// order, by another.
+func TestDispatcher(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toEncoder)
+		to := r.gateway.Connector("operator")
+		r.send(toDispatcher, Attach, func(j *Job) { j.Connector = to })
+		r.dials("nothing to send", 0)
+		r.submit(0, 25)
+		dialed := r.dials("more than a window waits", 2)
+		first := r.connect(dialed[0])
+		r.sent("a window", 0, 10)
+		second := r.connect(dialed[1])
+		r.sent("another", 10, 20)
+		r.over(toDispatcher, first)
+		r.dials("again, for what waits", 1)
+		r.sent("nothing is free", 0, 0)
+		r.answer(second, sms.OK, 1, 10)
+		r.sent("those of the session that is over", 0, 10)
+		r.answer(second, sms.OK, 11, 20)
+		r.sent("the rest", 20, 25)
+		r.answer(second, sms.Throttled, 21, 21)
+		time.Sleep(to.Config().ThrottlePause - 1)
+		r.sent("a pause", 0, 0)
+		time.Sleep(1)
+		r.sent("it is over", 20, 21)
+		r.answer(second, sms.OK, 22, 26)
+		synctest.Wait()
+		if n := to.Queued.Load(); n != 0 || to.Stats.Sent.Load() != 25 {
+			t.Errorf("%d messages are left, %d sent", n, to.Stats.Sent.Load())
+		}
+		r.over(toDispatcher, second)
+		r.dials("nothing waits", 0)
+		if first.Refs() != 0 || second.Refs() != 0 {
+			t.Errorf("%d and %d references are kept", first.Refs(), second.Refs())
+		}
+		r.close()
+	})
+}
+
+// Who waits for room is let in when there is some; a connector that is removed
+// sends what it has, and then its sessions are logged out.
+func TestDispatcherTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, site{operator: "max_queue: 3"}, toDispatcher, toEncoder)
+		to := r.gateway.Connector("operator")
+		told := func(why string, want ...Kind) {
+			t.Helper()
+			synctest.Wait()
+			var got []Kind
+			for _, s := range r.take(toBuilder) {
+				got = append(got, s.Kind)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: told %v, want %v", why, got, want)
+			}
+		}
+		r.send(toDispatcher, Attach, func(j *Job) { j.Connector = to })
+		r.submit(0, 3)
+		h := r.connect(r.dials("a window", 1)[0])
+		r.sent("all", 0, 3)
+		to.Starved.Store(true)
+		told("full")
+		r.answer(h, sms.OK, 1, 1)
+		told("room", Room)
+		to.Starved.Store(false)
+		r.answer(h, sms.OK, 2, 2)
+		r.send(toDispatcher, Detach, func(j *Job) { j.Connector = to })
+		told("one is under way")
+		r.answer(h, sms.OK, 3, 3)
+		told("all is sent", Logout)
+		r.over(toDispatcher, h)
+		synctest.Wait()
+		r.take(toConnecter)
+		r.close()
+	})
+}
+
+// BenchmarkDispatcher is a message that comes, leaves by a slot and is answered,
+// with so many instances, behind a backlog.
+func BenchmarkDispatcher(b *testing.B) {
+	for _, instances := range []int{1, 100, 10_000} {
+		for _, backlog := range []int{1000, 1_000_000} {
+			b.Run(fmt.Sprintf("instances=%d/backlog=%d", instances, backlog), func(b *testing.B) {
+				benchDispatcher(b, instances, backlog)
+			})
+		}
+	}
+}
+
+// An echo stands for everything behind the dispatcher. It answers as many messages
+// as it has credit for.
+type echo struct {
+	credit  int
+	held    []*Job // from next on
+	next    int
+	answers atomic.Int64
+}
+
+func (e *echo) Work(out *flow.Out[Job], j *Job) {
+	if j.Kind == Forward {
+		e.held = append(e.held, j)
+	} else {
+		e.credit += j.refs // as many as it says, for want of a better place
+		out.Release(j)
+	}
+	for ; e.credit > 0 && e.next < len(e.held); e.credit-- {
+		answer := e.held[e.next]
+		e.next++
+		answer.Kind, answer.Code = Answered, sms.OK
+		out.To(toDispatcher, answer)
+		e.answers.Add(1)
+	}
+	if e.next > len(e.held)/2 {
+		e.held = e.held[:copy(e.held, e.held[e.next:])]
+		e.next = 0
+	}
+}
+
+func benchDispatcher(b *testing.B, instances, backlog int) {
+	const batch = 64
+	e := &echo{}
+	site := site{operator: fmt.Sprintf("instances: %d, max_queue: 10000000", instances)}
+	r := newRigWith(b, site, map[int]flow.Stage[Job]{toEncoder: e}, toDispatcher)
+	defer r.close()
+	c := r.gateway.Connector("operator")
+	for range instances {
+		r.connect(c.Acquire())
+	}
+	few := make([]*sms.Message, batch) // over and over: the memory of messages is not what is measured
+	for i := range few {
+		few[i] = &sms.Message{ID: 1, Arrived: 1}
+	}
+	submit := func(n int) {
+		c.Queued.Add(int64(n))
+		r.in(toBuilder, func(out *flow.Out[Job]) {
+			for i := range n {
+				j := out.Get()
+				j.Kind, j.Message, j.Connector = Message, few[i%batch], c
+				out.To(toDispatcher, j)
+			}
+		})
+	}
+	answered := 0
+	answer := func(n int) {
+		answered += n
+		r.send(toEncoder, do, func(j *Job) { j.refs = n })
+		for int(e.answers.Load()) < answered {
+			runtime.Gosched()
+		}
+	}
+	under := instances * c.Config().Window
+	for n := under + backlog; n > 0; n -= 10_000 {
+		submit(min(n, 10_000))
+	}
+	eventually(b, "the backlog is there", func() bool {
+		return int(c.Stats.QueueLength.Load()) == backlog && int(c.Stats.InFlight.Load()) == under
+	})
+	rounds := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		submit(batch)
+		answer(batch)
+		rounds++
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rounds*batch), "ns/message")
+	answer(under + backlog)
+	eventually(b, "all is sent", func() bool { return c.Queued.Load() == 0 })
+}
