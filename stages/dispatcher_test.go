@@ -104,7 +104,7 @@ func TestDispatcher(t *testing.T) {
 		r.answer(second, sms.Throttled, 21, 21)
 		time.Sleep(to.Config().ThrottlePause - 1)
 		r.sent("a pause", 0, 0)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		r.sent("it is over", 20, 21)
 		r.answer(second, sms.OK, 22, 26)
 		synctest.Wait()
