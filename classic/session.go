@@ -19,6 +19,7 @@ func (c *conn) act(now int64, r *request, a protocols.Action) (kept bool) {
 		return c.send(now, r)
 	case protocols.SendClose:
 		c.ended, r.last, r.reason = true, true, a.Reason
+		c.hurry(now)
 		return c.send(now, r)
 	case protocols.Close:
 		c.ended = true

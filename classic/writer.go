@@ -46,6 +46,17 @@ func (c *conn) delay(r *request) {
 	c.delayed.Add(r.after, r)
 }
 
+// hurry posts the answers that were to be late: nothing is sent after the last PDU
+// of a session, and a client that is not answered sends its message again.
+func (c *conn) hurry(now int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.delayed.Drop(func(*request) bool { return true }, func(r *request) {
+		c.postLocked(now, r.pdu, r.last, r.reason)
+		r.free()
+	})
+}
+
 // give leaves a message and its slot to the writer.
 func (c *conn) give(slot *connector.Slot) {
 	c.mu.Lock()

@@ -69,6 +69,7 @@ func (b *builder) act(out *flow.Out[Job], j *Job, a protocols.Action) {
 		b.send(out, j)
 	case protocols.SendClose:
 		h.Ended, j.Last, j.Reason = true, true, a.Reason
+		b.hurry(out, h)
 		b.send(out, j)
 	case protocols.Close:
 		h.Ended = true
@@ -86,6 +87,12 @@ func (b *builder) act(out *flow.Out[Job], j *Job, a protocols.Action) {
 	default:
 		discard(out, j)
 	}
+}
+
+// hurry sends the answers that were to be late: nothing is sent after the last
+// PDU of a session, and a client that is not answered sends its message again.
+func (b *builder) hurry(out *flow.Out[Job], h *connector.Handle) {
+	b.delayed.Drop(func(j *Job) bool { return j.Handle == h }, func(j *Job) { out.To(toPDULogger, j) })
 }
 
 // send hands a PDU on to be logged and written, at once or after its time.

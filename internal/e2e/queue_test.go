@@ -120,3 +120,22 @@ func TestRates(t *testing.T) {
 		}
 	})
 }
+
+// A logout does not overtake the answers that are late: a client that is not
+// answered would send its messages again.
+func TestUnbindBehindLateAnswers(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, accounts: "{system_id: slow, password: s3cret, rate: 1}"})
+		s := operator.session()
+		p := g.dial("clients")
+		p.bind("transmitter", "slow", "s3cret")
+		g.online("operator", 1)
+		p.submit(1, 4)
+		s.serve(1, 4)
+		p.send("unbind seq=9")
+		p.accepted(1, 4)
+		p.want("unbind_resp", "seq=9")
+		p.wantEOF()
+	})
+}
