@@ -29,8 +29,8 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	// right or forged, may give the message to somebody else.
 	j.Bytes = slot.Message.CopyTo(&e.copy, j.Bytes)
 	h.Session.Encode(j.pdu(h.Connector), &e.copy, slot.Sequence)
-	j.Kind, j.Slot = Send, nil
-	j.retain(h) // the dispatcher gave us a slot, so Over is still to come with the reader's reference
+	j.Kind = Send // with its slot, by which a fault on the way finds the message
+	j.retain(h)   // the dispatcher gave us a slot, so Over is still to come with the reader's reference
 	out.CountRef()
 	slot.Sent = out.Now()
 	h.Inflight.Put(slot)

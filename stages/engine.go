@@ -48,14 +48,14 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	return e, nil
 }
 
-// panicked ends the session whose job a stage could not bear, and only that.
+// panicked ends the session whose job a stage could not bear, and only that. Where
+// a message of ours was on its way out, that is given up instead.
 func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, stack []byte) {
-	if j != nil && j.Kind == Forward { // the message is at fault, or might be: it is not tried again
-		j.Kind, j.Code = Answered, sms.Rejected
-		out.To(toDispatcher, j)
-		j = nil
-	}
 	log := d.Log.Error().Str("stage", stage).Interface("panic", value).Bytes("stack", stack)
+	if j != nil && d.giveUp(out, j) {
+		log.Msg("stage failed at a message; it is given up")
+		return
+	}
 	if j != nil {
 		out.Forget(j) // the stage may have kept it
 	}
@@ -67,6 +67,24 @@ func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, sta
 	log.Stringer("session", h).Msg("stage failed at a job; its session is ended")
 	hangup(out, h, "fault in stage "+stage)
 	release(out, j)
+}
+
+// giveUp ends a message that cannot be brought out: it would fail again whenever it
+// was tried. False: j is not about one, or it was answered meanwhile.
+func (d *Deps) giveUp(out *flow.Out[Job], j *Job) bool {
+	switch j.Kind {
+	case Forward:
+	case Send:
+		if j.Slot == nil || j.Handle.Inflight.Take(j.PDU.Sequence()) != j.Slot {
+			return false
+		}
+		release(out, j)
+	default:
+		return false
+	}
+	j.Kind, j.Code = Answered, sms.Rejected
+	out.To(toDispatcher, j)
+	return true
 }
 
 // Listen opens a connector's listening sockets. Nobody is accepted before Attach.

@@ -39,6 +39,13 @@ func (p *faultyPDU) AppendLog(b []byte, text bool) []byte {
 	return p.PDU.AppendLog(b, text)
 }
 
+func (p *faultyPDU) AppendWire(b []byte) []byte {
+	if p.PDU.(*smpp.PDU).ID == smpp.SubmitSM && p.text() == "fault:wire" {
+		panic("fault in AppendWire")
+	}
+	return p.PDU.AppendWire(b)
+}
+
 func (s *faultySession) Start(now int64, p protocols.PDU) protocols.Action {
 	if p == nil {
 		return s.Session.Start(now, nil)
@@ -123,19 +130,19 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// A message that cannot be encoded is given up; the session that it was to leave by
-// goes on.
+// A message that cannot be encoded, to a PDU or to bytes, is given up; the session
+// that it was to leave by goes on.
 func TestPanicOut(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
 		g := start(t, a, site{operator: operator, out: "window: 1", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
 		s, c := operator.session(), g.bind("transmitter")
 		c.submit(1, 1)
-		c.send(faultyLine(2, "encode"))
-		c.submit(3, 3)
-		c.accepted(1, 3)
+		c.send(faultyLine(2, "encode"), faultyLine(3, "wire"))
+		c.submit(4, 4)
+		c.accepted(1, 4)
 		s.serve(1, 1)
-		s.serve(3, 3)
-		eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
+		s.serve(4, 4)
+		eventually(t, "they are given up", func() bool { return g.stats("operator").Failed.Load() == 2 && g.Pending() == 0 })
 	})
 }
