@@ -50,7 +50,7 @@ func TestContract(t *testing.T) {
 	want := Default()
 	want.Admin.Address = "127.0.0.1:2780"
 	want.Accounts = []Account{{SystemID: "load", Password: "secret"}}
-	in, out := DefaultConnector(In), DefaultConnector(Out)
+	in, out := defaultConnector(In), defaultConnector(Out)
 	in.Name, in.Address, in.Window = "clients", "127.0.0.1:2775", 100
 	out.Name, out.Address, out.Instances, out.SystemID, out.Password = "operator", "127.0.0.1:2776", 4, "pmg", "secret"
 	static := true
@@ -71,10 +71,10 @@ func TestDefaults(t *testing.T) {
 	if empty := mustParse(t, "# nothing\n"); !reflect.DeepEqual(empty, c) {
 		t.Errorf("an empty file is\n%s", Show(empty))
 	}
-	if n := DefaultConnector(In).Instances; n != 1000 {
+	if n := defaultConnector(In).Instances; n != 1000 {
 		t.Errorf("an in connector has %d instances", n)
 	}
-	out := DefaultConnector(Out)
+	out := defaultConnector(Out)
 	if out.Instances != 1 || out.Bind != protocols.Transceiver || !out.IsStatic() {
 		t.Errorf("an out connector is %+v", out)
 	}
@@ -280,4 +280,16 @@ func TestDescribe(t *testing.T) {
 	if err := WriteText(&b, "nonsense"); err == nil {
 		t.Error("nonsense is described")
 	}
+}
+
+// defaultConnector is a connector for which nothing but its direction was given.
+func defaultConnector(direction string) Connector {
+	c := Connector{}
+	v := reflect.ValueOf(&c).Elem()
+	setDefaults(v, "default")
+	c.Direction = direction
+	if c.Listens() {
+		setDefaults(v, "in")
+	}
+	return c
 }

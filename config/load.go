@@ -50,18 +50,6 @@ func Default() *Config {
 	return c
 }
 
-// DefaultConnector is a connector for which nothing but its direction was given.
-func DefaultConnector(direction string) Connector {
-	c := Connector{}
-	v := reflect.ValueOf(&c).Elem()
-	setDefaults(v, "default")
-	c.Direction = direction
-	if c.Listens() {
-		setDefaults(v, "in")
-	}
-	return c
-}
-
 func newDecoder(file, dir string, data []byte) *decoder {
 	return &decoder{
 		file: file, dir: dir,

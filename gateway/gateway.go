@@ -33,7 +33,8 @@ type Gateway struct {
 	ids        atomic.Uint64
 	unrouted   atomic.Int64
 	draining   atomic.Bool
-	said       sync.Map // what is not to be logged too often: when it was
+	said       sync.Map   // what is not to be logged too often: when it was
+	compress   sync.Mutex // one pdu log at a time
 
 	mu sync.Mutex // one reload at a time
 }
@@ -87,7 +88,7 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	all := g.Connectors()
 	c := connector.New(len(all), cc, driver)
 	if cfg.PDULog.Enabled {
-		if c.PDULog, err = pdulog.Open(cfg.PDULog.Dir, c.Name, pdulogOptions(cfg, g.Log)); err != nil {
+		if c.PDULog, err = pdulog.Open(cfg.PDULog.Dir, c.Name, g.pdulogOptions(cfg)); err != nil {
 			return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 		}
 	}
@@ -96,11 +97,11 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	return c, nil
 }
 
-func pdulogOptions(cfg *config.Config, log zerolog.Logger) pdulog.Options {
+func (g *Gateway) pdulogOptions(cfg *config.Config) pdulog.Options {
 	p := &cfg.PDULog
 	return pdulog.Options{
 		MaxSize: int64(p.MaxSize), RotateEvery: p.RotateEvery, Keep: p.Keep, KeepAge: p.KeepAge,
-		Compress: p.Compress, Text: p.Text, Flush: p.Flush, Log: log,
+		Compress: p.Compress, Text: p.Text, Flush: p.Flush, Log: g.Log, Turn: &g.compress,
 	}
 }
 
@@ -126,8 +127,7 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 // Draining tells whether Drain was called.
 func (g *Gateway) Draining() bool { return g.draining.Load() }
 
-// Pending is how many accepted messages are not done with, over the connectors
-// that lead out of the gateway.
+// Pending is how many accepted messages are not done with.
 func (g *Gateway) Pending() (n int64) {
 	for _, c := range g.Connectors() {
 		n += c.Queued.Load()

@@ -7,8 +7,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options is how a pdu log is kept. The zero value of each switches it off:
-// Defaults gives what most want.
+// Options is how a pdu log is kept. The zero value of each switches it off; what
+// most want stands in package config.
 type Options struct {
 	MaxSize     int64         // bytes after which a new file is begun
 	RotateEvery time.Duration // a new file is begun at every multiple of this, counted in UTC
@@ -20,16 +20,4 @@ type Options struct {
 
 	Log  zerolog.Logger // is told when writing fails and when it works again
 	Turn *sync.Mutex    // shared by the files of a gateway so that only one compresses at a time
-}
-
-// Defaults returns the options of a gateway whose configuration gives none.
-func Defaults() Options {
-	return Options{
-		MaxSize:     100 << 20,
-		RotateEvery: 24 * time.Hour,
-		Keep:        14,
-		Compress:    true,
-		Text:        true,
-		Flush:       100 * time.Millisecond,
-	}
 }

@@ -117,15 +117,6 @@ func Drain(fd int) {
 	}
 }
 
-// Local is the address of our side.
-func Local(fd int) netip.AddrPort {
-	sa, err := unix.Getsockname(fd)
-	if err != nil {
-		return netip.AddrPort{}
-	}
-	return addrPort(sa)
-}
-
 // prepare sets what every connection wants. A socket that refuses an option
 // works without it.
 func prepare(fd int) {

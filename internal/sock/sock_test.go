@@ -75,8 +75,8 @@ func TestConnection(t *testing.T) {
 				t.Skip(err)
 			}
 			client, server, remote := connection(t, address)
-			if remote != Local(client) || !remote.IsValid() || remote.Addr().Is4In6() {
-				t.Errorf("accepted from %v, but the client is %v", remote, Local(client))
+			if remote != local(client) || !remote.IsValid() || remote.Addr().Is4In6() {
+				t.Errorf("accepted from %v, but the client is %v", remote, local(client))
 			}
 			for _, fd := range []int{client, server} {
 				for _, option := range [][2]int{{unix.IPPROTO_TCP, unix.TCP_NODELAY}, {unix.SOL_SOCKET, unix.SO_KEEPALIVE}} {
@@ -215,4 +215,13 @@ func TestListenFails(t *testing.T) {
 	if _, err := Listen(l.Addr.String()); err == nil || !strings.HasPrefix(err.Error(), "cannot listen on 127.0.0.1:") {
 		t.Error(err)
 	}
+}
+
+// local is the address of our side.
+func local(fd int) netip.AddrPort {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return addrPort(sa)
 }
