@@ -204,7 +204,7 @@ func (p *Pipeline[J]) poll(r *row[J]) (claimed uint32) {
 	begin := p.Now()
 	r.out.now = begin
 	out := r.stats.Out
-	p.guard(r, nil, func() { r.source.Poll(&r.out) })
+	p.guard(r, func() { r.source.Poll(&r.out) })
 	claimed = p.flush(r)
 	if r.stats.Out != out {
 		r.stats.batch(0, p.Now()-begin)
@@ -275,7 +275,7 @@ func (p *Pipeline[J]) step(r *row[J]) (claimed uint32, more bool) {
 		i = r.workFrom(batch, i)
 	}
 	if r.flusher != nil && len(batch) > 0 {
-		p.guard(r, nil, func() { r.flusher.Flush(&r.out) })
+		p.guard(r, func() { r.flusher.Flush(&r.out) })
 	}
 	clear(batch)
 	if cap(batch) > maxSpare {
@@ -307,10 +307,10 @@ func (r *row[J]) workFrom(batch []*J, i int) (next int) {
 }
 
 // guard runs the parts of a stage that are not about one job.
-func (p *Pipeline[J]) guard(r *row[J], j *J, f func()) {
+func (p *Pipeline[J]) guard(r *row[J], f func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.panicked(r, j, v)
+			p.panicked(r, nil, v)
 		}
 	}()
 	f()
@@ -364,7 +364,7 @@ func (p *Pipeline[J]) panickedOutside(r *row[J], j *J, v any) {
 func (r *row[J]) tick() {
 	r.tickNS = 0
 	var d time.Duration
-	r.p.guard(r, nil, func() { d = r.ticker.Tick(&r.out) })
+	r.p.guard(r, func() { d = r.ticker.Tick(&r.out) })
 	if d > 0 {
 		r.tickAt(r.out.now + int64(d))
 	}

@@ -52,8 +52,8 @@ type Job struct {
 	Bytes     []byte // what was read; for a PDU, its own bytes
 	Wire      []byte // what is to be written
 	Last      bool   // close the session when it is written
-	Reason    string // why, for Last, Hangup, Over
-	SendAfter int64  // Send: not before this time; Dial: likewise
+	Reason    string // why, for Last
+	SendAfter int64  // Send: not before this time
 
 	Message   *sms.Message
 	Connector *connector.Connector

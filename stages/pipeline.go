@@ -98,7 +98,7 @@ func hangup(out *flow.Out[Job], h *connector.Handle, reason string) {
 		return
 	}
 	j := out.Get()
-	j.Kind, j.Reason = Hangup, reason
+	j.Kind = Hangup
 	j.retain(h)
 	out.CountRef()
 	out.To(toReader, j)
