@@ -1,7 +1,9 @@
 package poll
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -9,13 +11,41 @@ import (
 
 type kernelEvents [batch]unix.EpollEvent
 
-func create() (int, error) {
-	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		return -1, err
+// A bell is an epoll that watches the Poller's own, for Go's poller. Watched by that
+// itself, the Poller's would wake an idle thread with each event, though we are at
+// work and look for ourselves.
+type bell int
+
+func (p *Poller) open() (err error) {
+	if p.fd, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return err
 	}
-	return fd, unix.SetNonblock(fd, true)
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err == nil {
+		e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(p.fd)}
+		if err = errors.Join(unix.SetNonblock(fd, true), unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, p.fd, &e)); err != nil {
+			_ = unix.Close(fd)
+		}
+	}
+	if err != nil {
+		_ = unix.Close(p.fd)
+		return err
+	}
+	p.bell, p.file = bell(fd), os.NewFile(uintptr(fd), "poller")
+	return nil
 }
+
+// ring lets the bell be heard, at once if something is ready, or mutes it.
+func (p *Poller) ring(on bool) error {
+	e := unix.EpollEvent{Fd: int32(p.fd)}
+	if on {
+		e.Events = unix.EPOLLIN
+	}
+	return unix.EpollCtl(int(p.bell), unix.EPOLL_CTL_MOD, p.fd, &e)
+}
+
+// Close lets go of the poller, not of what it watches.
+func (p *Poller) Close() error { return errors.Join(p.file.Close(), unix.Close(p.fd)) }
 
 func mask(read, write bool) (m uint32) {
 	if read {

@@ -4,20 +4,33 @@ package poll
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 type kernelEvents [batch]unix.Kevent_t
 
-func create() (int, error) {
-	fd, err := unix.Kqueue()
-	if err != nil {
-		return -1, err
+// bell: the kqueue is parked itself.
+type bell struct{}
+
+func (p *Poller) open() (err error) {
+	if p.fd, err = unix.Kqueue(); err != nil {
+		return err
 	}
-	unix.CloseOnExec(fd)
-	return fd, unix.SetNonblock(fd, true)
+	unix.CloseOnExec(p.fd)
+	if err = unix.SetNonblock(p.fd, true); err != nil {
+		_ = unix.Close(p.fd)
+		return err
+	}
+	p.file = os.NewFile(uintptr(p.fd), "poller")
+	return nil
 }
+
+func (p *Poller) ring(bool) error { return nil }
+
+// Close lets go of the poller, not of what it watches.
+func (p *Poller) Close() error { return p.file.Close() }
 
 func (p *Poller) control(fd int, filter, flags int) error {
 	var e unix.Kevent_t

@@ -20,13 +20,15 @@ type Event struct {
 // goroutine; Wait and Events by one.
 type Poller struct {
 	fd     int
-	file   *os.File
+	bell   bell
+	file   *os.File // the bell's descriptor
 	raw    syscall.RawConn
 	ready  func(fd uintptr) bool
 	events []Event
 	kernel kernelEvents
 	err    error
 	until  int64 // the deadline that is set
+	busy   int   // Waits in a row that did not park; only up to quiet is counted
 	woken  atomic.Bool
 }
 
@@ -35,18 +37,31 @@ type Poller struct {
 // connections, window 10: 20 % less CPU per message.
 const batch = 16
 
+// quiet is after how many Waits that did not park the bell is muted. Where each
+// message finds us parked it never is.
+const quiet = 4
+
 // New makes a Poller.
 func New() (*Poller, error) {
-	fd, err := create()
-	if err != nil {
+	p := &Poller{events: make([]Event, 0, batch)}
+	if err := p.open(); err != nil {
 		return nil, fmt.Errorf("cannot create poller: %w", err)
 	}
-	p := &Poller{fd: fd, file: os.NewFile(uintptr(fd), "poller"), events: make([]Event, 0, batch)}
+	var err error
 	if p.raw, err = p.file.SyscallConn(); err != nil {
-		_ = p.file.Close()
+		_ = p.Close()
 		return nil, fmt.Errorf("cannot park poller: %w", err)
 	}
-	p.ready = func(uintptr) bool { return p.fetch() }
+	p.ready = func(uintptr) bool {
+		if p.fetch() {
+			return true
+		}
+		if p.busy == quiet { // muted; it rings at once if something has come meanwhile
+			p.failed(p.ring(true))
+		}
+		p.busy = 0
+		return p.err != nil
+	}
 	return p, nil
 }
 
@@ -67,6 +82,11 @@ func (p *Poller) Wait(until int64) {
 		p.fetch()    // somebody who is woken all the time must see what is ready all the same
 		return
 	}
+	if p.busy < quiet {
+		if p.busy++; p.busy == quiet {
+			p.failed(p.ring(false))
+		}
+	}
 	switch err := p.raw.Read(p.ready); {
 	case err == nil:
 	case os.IsTimeout(err):
@@ -75,7 +95,14 @@ func (p *Poller) Wait(until int64) {
 		p.until = -1
 		p.woken.Store(false)
 		p.fetch()
-	case p.err == nil:
+	default:
+		p.failed(err)
+	}
+}
+
+// failed keeps the first error.
+func (p *Poller) failed(err error) {
+	if p.err == nil {
 		p.err = err
 	}
 }
@@ -102,6 +129,3 @@ func (p *Poller) Events() []Event {
 
 // Err is what went wrong in a Wait, if anything did.
 func (p *Poller) Err() error { return p.err }
-
-// Close lets go of the poller, not of what it watches.
-func (p *Poller) Close() error { return p.file.Close() }

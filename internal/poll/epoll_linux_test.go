@@ -1,0 +1,59 @@
+package poll
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ringing tells whether Go's poller hears of what is ready.
+func ringing(t *testing.T, p *Poller) bool {
+	t.Helper()
+	fds := []unix.PollFd{{Fd: int32(p.bell), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n > 0
+}
+
+// Whoever is at work looks for itself, so no other thread is woken; whoever parks is.
+func TestBell(t *testing.T) {
+	p, ours, theirs := watched(t, true, false)
+	send := func() {
+		if _, err := unix.Write(theirs, []byte("x")); err != nil {
+			t.Error(err)
+		}
+	}
+	for round := range 3 {
+		send()
+		for i := range quiet {
+			if !ringing(t, p) {
+				t.Fatalf("round %d: muted after %d Waits", round, i)
+			}
+			p.Wait(0)
+		}
+		if ringing(t, p) {
+			t.Fatalf("round %d: rings while we are at work", round)
+		}
+		var b [8]byte
+		if _, err := unix.Read(ours, b[:]); err != nil {
+			t.Fatal(err)
+		}
+		p.Wait(time.Now().Add(time.Millisecond).UnixNano())
+		if len(p.Events()) != 0 {
+			t.Fatalf("round %d: sees what was read", round)
+		}
+		time.AfterFunc(time.Millisecond, send)
+		if p.Wait(0); len(p.Events()) != 1 { // forever, if nothing rang
+			t.Fatalf("round %d: nothing is seen", round)
+		}
+		if _, err := unix.Read(ours, b[:]); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
