@@ -54,6 +54,8 @@ type flushing struct {
 
 func (f *flushing) Flush(out *Out[job]) { f.flush(out) }
 
+type yielding struct{ work }
+
 type ticking struct {
 	work
 	tick func(*Out[job]) time.Duration
@@ -116,7 +118,8 @@ func run(t testing.TB, o Options[job], stages ...Stage[job]) *line {
 	}
 	table := make([]Spec[any, job], len(stages))
 	for i, s := range stages {
-		table[i] = Spec[any, job]{Name: names[i], To: names, New: func(any) (Stage[job], error) { return s, nil }}
+		_, yields := s.(yielding)
+		table[i] = Spec[any, job]{Name: names[i], To: names, Yields: yields, New: func(any) (Stage[job], error) { return s, nil }}
 	}
 	pool := newPool()
 	p, err := Start(table, nil, pool, o)

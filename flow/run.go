@@ -23,6 +23,7 @@ type Pipeline[J any] struct {
 	running atomic.Int32 // goroutines at work on rows
 	procs   int32
 	inline  int
+	yield   uint32 // rows that yield to all others
 	stop    chan struct{}
 	done    sync.WaitGroup
 }
@@ -86,6 +87,9 @@ func Start[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 			return nil, fmt.Errorf("cannot start stage %s: %w", s.Name, err)
 		}
 		r := &row[J]{p: p, name: s.Name, index: i, stage: stage, wake: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+		if s.Yields {
+			p.yield |= 1 << i
+		}
 		for _, to := range slices.Concat(s.To, s.Ends) {
 			r.to |= 1 << index[to]
 		}
@@ -219,8 +223,9 @@ func (p *Pipeline[J]) work(mask uint32) {
 	p.running.Add(-1)
 }
 
-// workOn takes the last row first, so that what is nearest to the outside goes out
-// first and the rings in front of it gather a batch. After so many turns it passes
+// workOn takes the last row first, those that yield after all others, so that what
+// is nearest to the outside goes out first and the rings in front of it gather a
+// batch. After so many turns it passes
 // what is left to the rows' own goroutines: the caller's own row must not wait for
 // others that never run dry.
 func (p *Pipeline[J]) workOn(mask uint32) {
@@ -229,7 +234,11 @@ func (p *Pipeline[J]) workOn(mask uint32) {
 			p.rouse(mask)
 			return
 		}
-		i := bits.Len32(mask) - 1
+		first := mask &^ p.yield
+		if first == 0 {
+			first = mask
+		}
+		i := bits.Len32(first) - 1
 		claimed, more := p.step(p.rows[i])
 		if !more {
 			mask &^= 1 << i

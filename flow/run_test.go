@@ -65,6 +65,35 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A goroutine works on its last row first, and on one that yields when nothing else is left.
+func TestYields(t *testing.T) {
+	for _, c := range []struct {
+		yields bool
+		want   string
+	}{{false, "3 1 2 "}, {true, "1 2 3 "}} {
+		order := ""
+		note := func(name string, then work) work {
+			return func(out *Out[job], j *job) {
+				order += name + " "
+				then(out, j)
+			}
+		}
+		last := Stage[job](note("3", drop))
+		if c.yields {
+			last = yielding{note("3", drop)}
+		}
+		l := run(t, Options[job]{}, work(func(out *Out[job], j *job) {
+			out.To(3, j)
+			out.To(1, out.Get())
+		}), note("1", pass(2)), note("2", drop), last)
+		l.inject(0, 0)
+		l.close(0)
+		if order != c.want {
+			t.Errorf("yields %v: order %q, want %q", c.yields, order, c.want)
+		}
+	}
+}
+
 // Jobs that a stage hands to itself and back over a cycle are not lost.
 func TestCycle(t *testing.T) {
 	const jobs, hops = 300, 30

@@ -38,11 +38,12 @@ type Closer interface{ Close() error }
 
 // A Spec is one row of the pipeline.
 type Spec[D, J any] struct {
-	Name string   // metric label, log attribute, row of the diagram
-	Doc  string   // one line, for ARCHITECTURE.md and `pmg stages`
-	To   []string // the rows it hands jobs to
-	Ends []string // further rows, which it tells when something is over
-	New  func(D) (Stage[J], error)
+	Name   string   // metric label, log attribute, row of the diagram
+	Doc    string   // one line, for ARCHITECTURE.md and `pmg stages`
+	To     []string // the rows it hands jobs to
+	Ends   []string // further rows, which it tells when something is over
+	Yields bool     // a goroutine works on it when nothing else of its is left
+	New    func(D) (Stage[J], error)
 }
 
 // Out is what a stage sends its jobs on with. It belongs to the stage.

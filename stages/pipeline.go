@@ -31,7 +31,7 @@ func Table() []flow.Spec[*Deps, Job] {
 		{Name: "parser", Doc: "cuts what was read into PDUs and reads their fields", To: []string{"pdu logger"}, New: newParser},
 		{Name: "pdu logger", Doc: "writes every PDU, both ways, to its connector's file", To: []string{"builder", "pdu builder"}, New: newPDULogger},
 		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "dispatcher"}, New: newBuilder},
-		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, New: newDispatcher},
+		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher},
 		{Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions", To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter},
 		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger", "dispatcher"}, New: newEncoder},
 		{Name: "pdu builder", Doc: "makes bytes of PDUs, all of a session's in one piece", To: []string{"writer"}, New: newPDUBuilder},
