@@ -66,6 +66,7 @@ func newClient(r *run, conn net.Conn) *client {
 	for size < 2*r.o.Window {
 		size *= 2
 	}
+	conn = cheap(conn)
 	return &client{
 		run: r, conn: conn, in: newStream(conn),
 		slots:   make([]slot, size),

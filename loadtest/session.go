@@ -43,6 +43,7 @@ type sinkBatch struct {
 func newSession(s *Sink, conn net.Conn, number uint64) *session {
 	// Message ids differ between sessions without anything to share: the upper
 	// bits are the session's number.
+	conn = cheap(conn)
 	return &session{sink: s, conn: conn, in: newStream(conn), id: number << 40}
 }
 
@@ -89,8 +90,8 @@ const hangUpTime = time.Second
 // hangUp closes so that the peer gets every answer: closing with unread bytes
 // in the socket would throw away what the peer has not read yet.
 func (s *session) hangUp() {
-	if tcp, ok := s.conn.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
-		_ = tcp.SetReadDeadline(time.Now().Add(hangUpTime))
+	if tcp, ok := s.conn.(interface{ CloseWrite() error }); ok && tcp.CloseWrite() == nil {
+		_ = s.conn.SetReadDeadline(time.Now().Add(hangUpTime))
 		for s.in.fill() == nil {
 			s.in.start = s.in.end
 		}

@@ -42,7 +42,7 @@ func table() []row {
 		{"admin", "config connector flow gateway"},
 
 		// Load shares the codec with the gateway and nothing else.
-		{"loadtest", "protocols protocols/smpp"},
+		{"loadtest", "internal/sock protocols protocols/smpp"},
 		{"loadtest/bench", "loadtest"},
 
 		// Wiring: the only place that knows every protocol and architecture.
