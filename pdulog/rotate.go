@@ -57,12 +57,16 @@ func (f *rawFile) Write(b []byte) (n int, err error) {
 }
 
 // cutHalfLine truncates a file to its last line end.
-func cutHalfLine(f *os.File) error {
+func cutHalfLine(f interface {
+	io.ReaderAt
+	Stat() (os.FileInfo, error)
+	Truncate(size int64) error
+}) error {
 	st, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if !st.Mode().IsRegular() {
+	if !st.Mode().IsRegular() || st.Size() == 0 { // truncated even so, ext4 would write it out before closing it
 		return nil
 	}
 	var block [4096]byte

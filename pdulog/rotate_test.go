@@ -157,3 +157,32 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 		mustClose(t, f)
 	})
 }
+
+// What has no half line is not truncated: closing a file that ever was truncated to
+// nothing takes ext4 50 ms for 100 MB, with all messages waiting.
+func TestNothingToCut(t *testing.T) {
+	for _, content := range []string{"", "whole\n"} {
+		path := filepath.Join(t.TempDir(), "x.log")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cutHalfLine(untouchable{f, t}); err != nil {
+			t.Error(err)
+		}
+		f.Close()
+	}
+}
+
+type untouchable struct {
+	*os.File
+	t *testing.T
+}
+
+func (f untouchable) Truncate(size int64) error {
+	f.t.Errorf("truncated to %d", size)
+	return nil
+}
