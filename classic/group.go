@@ -26,6 +26,7 @@ type group struct {
 
 	mu      lock // guards the rest
 	box     *gateway.Outbox
+	intake  *gateway.Intake
 	crowd   *gateway.Crowd[*request]
 	timer   *time.Timer // dispatches
 	timerAt int64       // when; 0: it is not set
@@ -35,7 +36,7 @@ type group struct {
 func newGroup(e *Engine, c *connector.Connector) *group {
 	g := &group{
 		Connector: c, engine: e, gateway: e.gateway, log: newPDULog(c.PDULog, e.now), wake: newSignal(),
-		box: e.gateway.NewOutbox(c), crowd: gateway.NewCrowd[*request](e.gateway, c),
+		box: e.gateway.NewOutbox(c), intake: e.gateway.NewIntake(1), crowd: gateway.NewCrowd[*request](e.gateway, c),
 	}
 	g.requests.New = func() any { return &request{pdu: c.Driver.NewPDU()} }
 	g.dialing, g.stopDialing = context.WithCancel(e.ctx)
@@ -88,7 +89,7 @@ const (
 func (g *group) submit(now int64, m *sms.Message, r *request) (what admission, id uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.Starved.Load() && g.HasRoom() {
+	if !g.Starved.Load() && g.HasRoom(0) {
 		id = g.accept(now, m, r)
 		g.dispatch(now)
 		return accepted, id
@@ -103,7 +104,8 @@ func (g *group) submit(now int64, m *sms.Message, r *request) (what admission, i
 // accept puts m into the queue, and the time of its answer into r. The message may
 // be gone when it returns, so it gives the id. The caller holds the lock.
 func (g *group) accept(now int64, m *sms.Message, r *request) (id uint64) {
-	r.after = g.gateway.Accept(now, m, r.conn.Connector, g.Connector, r.conn.Account)
+	r.after = g.intake.Accept(now, m, r.conn.Connector, g.Connector, r.conn.Account)
+	g.intake.Flush()
 	id = m.ID
 	g.box.Push(now, m)
 	return id
@@ -141,7 +143,7 @@ func (g *group) dispatch(now int64) {
 		slot.Link.Owner.(*conn).give(slot)
 	}
 	gone := g.box.Publish()
-	if gone || g.Starved.Load() && g.HasRoom() {
+	if gone || g.Starved.Load() && g.HasRoom(0) {
 		g.wake.send()
 	}
 }

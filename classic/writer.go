@@ -12,7 +12,8 @@ import (
 
 // log counts a PDU and logs it.
 func (c *conn) log(now int64, received bool, p protocols.PDU) {
-	c.Connector.Stats.Count(p.Command(), received, p.Status())
+	c.Connector.Stats.Count(p.Command(), received, 1)
+	c.Connector.Stats.CountStatus(p.Command(), received, p.Status())
 	c.group.log.line(now, c.Instance.Number, received, p)
 }
 

@@ -233,16 +233,18 @@ func TestHistogram(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	s := NewStats(2)
-	s.Count(1, true, 0)
-	s.Count(1, true, 8)
-	s.Count(1, false, 8)
+	s.Count(1, true, 2)
+	s.CountStatus(1, true, 0)
+	s.CountStatus(1, true, 8)
+	s.Count(1, false, 1)
+	s.CountStatus(1, false, 8)
 	if s.PDUsIn[1].Load() != 2 || s.PDUsOut[1].Load() != 1 || s.PDUsIn[0].Load() != 0 {
 		t.Error("PDUs are counted wrongly")
 	}
 	for n := range uint32(2 * maxStatuses) { // a peer can make them up
-		s.Count(0, true, n+1)
+		s.CountStatus(0, true, n+1)
 	}
-	s.Count(1, true, 8)
+	s.CountStatus(1, true, 8)
 	got := s.Statuses()
 	if got[StatusKey{1, true, 8}] != 2 || got[StatusKey{1, false, 8}] != 1 || len(got) != maxStatuses {
 		t.Errorf("%d statuses, %d and %d of 8", len(got), got[StatusKey{1, true, 8}], got[StatusKey{1, false, 8}])
@@ -273,11 +275,11 @@ func TestUp(t *testing.T) {
 	c.Removed.Store(true)
 	want("removed", false)
 	c.Queued.Store(1)
-	if !c.HasRoom() {
+	if !c.HasRoom(0) {
 		t.Error("no room for a second")
 	}
 	c.Queued.Add(1)
-	if c.HasRoom() {
+	if c.HasRoom(0) {
 		t.Error("room for a third")
 	}
 }

@@ -50,19 +50,21 @@ func NewStats(commands int) *Stats {
 // maxStatuses bounds what peers can make us remember.
 const maxStatuses = 1000
 
-// Count counts a PDU.
-func (s *Stats) Count(command int, received bool, status uint32) {
+// Count counts n PDUs of a command.
+func (s *Stats) Count(command int, received bool, n int64) {
 	if received {
-		s.PDUsIn[command].Add(1)
+		s.PDUsIn[command].Add(n)
 	} else {
-		s.PDUsOut[command].Add(1)
-	}
-	if status != 0 {
-		s.countStatus(StatusKey{command, received, status})
+		s.PDUsOut[command].Add(n)
 	}
 }
 
-func (s *Stats) countStatus(k StatusKey) {
+// CountStatus counts an answer, if its status is not 0.
+func (s *Stats) CountStatus(command int, received bool, status uint32) {
+	if status == 0 {
+		return
+	}
+	k := StatusKey{command, received, status}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.statuses[k]; ok || len(s.statuses) < maxStatuses {
@@ -107,10 +109,17 @@ type Histogram struct {
 const buckets = 28 // the last bound is over a minute
 
 // Observe counts one duration in nanoseconds.
-func (h *Histogram) Observe(ns int64) {
-	i := bits.Len64(uint64(max(ns-1, 0)) / 1000)
-	h.Buckets[min(i, buckets-1)].Add(1)
-	h.Sum.Add(ns)
+func (h *Histogram) Observe(ns int64) { h.Add(h.Bucket(ns), 1, ns) }
+
+// Bucket is where a duration in nanoseconds is counted.
+func (h *Histogram) Bucket(ns int64) int {
+	return min(bits.Len64(uint64(max(ns-1, 0))/1000), buckets-1)
+}
+
+// Add counts n durations of one bucket.
+func (h *Histogram) Add(bucket int, n, sum int64) {
+	h.Buckets[bucket].Add(n)
+	h.Sum.Add(sum)
 }
 
 // Bound is the upper bound of bucket i in nanoseconds; the last has none.

@@ -7,10 +7,15 @@ import "sync/atomic"
 // quarantine keeps released jobs from being used again, in the debug build.
 const quarantine = false
 
-// A Ref counts who refers to a job. The zero Ref belongs to a job in the pool.
+// A Ref counts who refers to a job. That of a job in the pool is 0 or 1: the usual
+// job has one holder all its life, and its count is never written again.
 type Ref struct{ n atomic.Int32 }
 
-func (r *Ref) acquire() { r.n.Store(1) }
+func (r *Ref) acquire() {
+	if r.n.Load() != 1 {
+		r.n.Store(1)
+	}
+}
 
 // Retain adds a reference. Only a holder may call it.
 func (r *Ref) Retain() { r.n.Add(1) }

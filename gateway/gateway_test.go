@@ -50,7 +50,9 @@ routes: [{to: operator}]
 func accept(g *Gateway, from, to *connector.Connector, at int64) *sms.Message {
 	m := g.Messages.Get()
 	m.Arrived = at
-	g.Accept(at, m, from, to, nil)
+	in := g.NewIntake(1)
+	in.Accept(at, m, from, to, nil)
+	in.Flush()
 	return m
 }
 

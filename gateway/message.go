@@ -64,13 +64,42 @@ func noRoute(kind sms.Kind) sms.Code {
 	return sms.BadDestination
 }
 
-// Accept makes m one of the gateway's messages: it has an id and a place in
-// to's queue from now on. It returns the time before which the client should not
-// be answered, so that it keeps its rate.
-func (g *Gateway) Accept(now int64, m *sms.Message, from, to *connector.Connector, who *account.Account) (answerAfter int64) {
-	m.ID = g.ids.Add(1)
-	to.Queued.Add(1)
-	from.Stats.Accepted.Add(1)
+// An Intake makes messages the gateway's own. It is not safe for concurrent use.
+type Intake struct {
+	gateway  *Gateway
+	id, last uint64 // of the block that is in use
+	block    uint64
+
+	from, to *connector.Connector // of the messages that are not counted yet
+	n        int64
+}
+
+// NewIntake makes an Intake that takes so many message ids at once. Where there is
+// more than one, only blocks of 1 keep ids in the order of arrival.
+func (g *Gateway) NewIntake(block uint64) *Intake { return &Intake{gateway: g, block: block} }
+
+// HasRoom tells whether to's queue takes another message.
+func (i *Intake) HasRoom(to *connector.Connector) bool {
+	if i.to != to {
+		i.Flush()
+	}
+	return to.HasRoom(i.n)
+}
+
+// Accept gives m an id and a place in to's queue. It returns the time before which
+// the client should not be answered, so that it keeps its rate.
+func (i *Intake) Accept(now int64, m *sms.Message, from, to *connector.Connector, who *account.Account) (answerAfter int64) {
+	if i.from != from || i.to != to {
+		i.Flush()
+		i.from, i.to = from, to
+	}
+	if i.id == i.last {
+		i.last = i.gateway.ids.Add(i.block)
+		i.id = i.last - i.block
+	}
+	i.id++
+	m.ID = i.id
+	i.n++
 	if who == nil {
 		return 0
 	}
@@ -80,51 +109,36 @@ func (g *Gateway) Accept(now int64, m *sms.Message, from, to *connector.Connecto
 	return 0
 }
 
-// An Outcome is what becomes of a message whose request was answered, or never will be.
-type Outcome struct {
-	Again     bool  // it goes back to the queue
-	NotBefore int64 // Again: not before this time; 0: to its old place, at once
-	Pause     int64 // nothing is sent to this connector before this time; 0: go on
+// Flush counts the messages that were accepted. That is before the queue gets them.
+func (i *Intake) Flush() {
+	if i.n > 0 {
+		i.to.Queued.Add(i.n)
+		i.from.Stats.Accepted.Add(i.n)
+		i.n = 0
+	}
 }
 
-// Settle decides what becomes of m, which to's peer answered with code, and
-// counts it. Unless it goes again, the message is released.
-func (g *Gateway) Settle(now int64, to *connector.Connector, m *sms.Message, code sms.Code) (o Outcome) {
-	cfg := to.Config()
+// An outcome is what becomes of a message whose request was answered, or never will be.
+type outcome struct {
+	again     bool  // it goes back to the queue
+	notBefore int64 // again: not before this time; 0: to its old place, at once
+	pause     int64 // nothing is sent to this connector before this time; 0: go on
+}
+
+// settle decides what becomes of m, which to's peer answered with code.
+func settle(now int64, cfg *config.Connector, m *sms.Message, code sms.Code) (o outcome) {
 	switch {
-	case code == sms.OK:
-		to.Stats.Sent.Add(1)
 	case code.SlowDown():
-		o = Outcome{Again: true, Pause: now + int64(cfg.ThrottlePause)}
+		o = outcome{again: true, pause: now + int64(cfg.ThrottlePause)}
 	case code == sms.Timeout:
 		m.Attempts++
-		o.Again = cfg.OnUnknown == config.Resend
+		o.again = cfg.OnUnknown == config.Resend
 	case code.Retryable():
 		m.Attempts++
-		o = Outcome{Again: true, NotBefore: now + int64(cfg.RetryDelay)}
+		o = outcome{again: true, notBefore: now + int64(cfg.RetryDelay)}
 	}
-	if o.Again && cfg.MaxAttempts > 0 && m.Attempts >= cfg.MaxAttempts {
-		o = Outcome{Pause: o.Pause}
+	if o.again && cfg.MaxAttempts > 0 && m.Attempts >= cfg.MaxAttempts {
+		o = outcome{pause: o.pause}
 	}
-	if o.Again {
-		to.Stats.Retried.Add(1)
-		return o
-	}
-	if code != sms.OK {
-		to.Stats.Failed.Add(1)
-	}
-	g.Done(to, m)
 	return o
-}
-
-// Expired drops a message whose validity ran out while it waited.
-func (g *Gateway) Expired(to *connector.Connector, m *sms.Message) {
-	to.Stats.Expired.Add(1)
-	g.Done(to, m)
-}
-
-// Done lets go of a message that was accepted.
-func (g *Gateway) Done(to *connector.Connector, m *sms.Message) {
-	to.Queued.Add(-1)
-	m.Release()
 }

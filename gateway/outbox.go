@@ -28,6 +28,8 @@ type Outbox struct {
 	inFlight int
 	leaving  bool // removed; goes when its messages are gone
 	gone     bool
+
+	sent, done int64 // messages that Publish has not counted yet
 }
 
 // NewOutbox makes the outbox of a connector.
@@ -64,7 +66,8 @@ func (o *Outbox) Next(now int64) (slot *connector.Slot, again int64) {
 		}
 		m := o.queue.Pop(now)
 		if m.Expires != 0 && now > m.Expires {
-			o.gateway.Expired(o.Connector, m)
+			o.Stats.Expired.Add(1)
+			o.drop(m)
 			continue
 		}
 		o.limiter.Reserve(now)
@@ -82,14 +85,28 @@ func (o *Outbox) Next(now int64) (slot *connector.Slot, again int64) {
 // Answered takes back a slot whose message was answered with code, or never will be.
 func (o *Outbox) Answered(now int64, slot *connector.Slot, code sms.Code) {
 	m := o.putBack(slot)
-	outcome := o.gateway.Settle(now, o.Connector, m, code)
-	if outcome.Again {
-		o.queue.PushBack(m, now, outcome.NotBefore)
+	next := settle(now, o.Config(), m, code)
+	switch {
+	case next.again:
+		o.Stats.Retried.Add(1)
+		o.queue.PushBack(m, now, next.notBefore)
+	case code == sms.OK:
+		o.sent++
+		o.drop(m)
+	default:
+		o.Stats.Failed.Add(1)
+		o.drop(m)
 	}
-	if outcome.Pause > o.paused {
-		o.gateway.Log.Debug().Str("connector", o.Name).Stringer("because", code).Dur("for", time.Duration(outcome.Pause-now)).Msg("paused")
-		o.paused = outcome.Pause
+	if next.pause > o.paused {
+		o.gateway.Log.Debug().Str("connector", o.Name).Stringer("because", code).Dur("for", time.Duration(next.pause-now)).Msg("paused")
+		o.paused = next.pause
 	}
+}
+
+// drop lets go of a message for good.
+func (o *Outbox) drop(m *sms.Message) {
+	o.done++
+	m.Release()
 }
 
 // Unsent takes back a slot whose message was never written.
@@ -174,6 +191,11 @@ func (o *Outbox) Gone() bool { return o.gone }
 // leaves has nothing more to send, so that its sessions can be logged out.
 func (o *Outbox) Publish() (gone bool) {
 	s := o.Stats
+	if o.done > 0 {
+		s.Sent.Add(o.sent)
+		o.Queued.Add(-o.done)
+		o.sent, o.done = 0, 0
+	}
 	s.QueueLength.Store(int64(o.queue.Len()))
 	s.QueueOldest.Store(o.queue.Oldest())
 	s.InFlight.Store(int64(o.inFlight))

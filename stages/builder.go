@@ -18,12 +18,26 @@ type builder struct {
 	delayed gateway.Delayed[*Job]
 	logins  map[*connector.Handle][]*Job // behind a login whose outcome is open
 	crowds  map[*connector.Connector]*gateway.Crowd[*Job]
+	intake  *gateway.Intake
+	answers answers
 
 	nextLook int64
 }
 
 func newBuilder(d *Deps) (flow.Stage[Job], error) {
-	return &builder{Deps: d, logins: map[*connector.Handle][]*Job{}, crowds: map[*connector.Connector]*gateway.Crowd[*Job]{}}, nil
+	return &builder{
+		Deps: d, logins: map[*connector.Handle][]*Job{}, crowds: map[*connector.Connector]*gateway.Crowd[*Job]{},
+		intake: d.Gateway.NewIntake(idBlock),
+	}, nil
+}
+
+// idBlock is how many message ids are taken at once.
+const idBlock = 64
+
+// Flush counts what the batch was, before anybody else hears of it.
+func (b *builder) Flush(out *flow.Out[Job]) {
+	b.intake.Flush()
+	b.answers.flush(out)
 }
 
 func (b *builder) Work(out *flow.Out[Job], j *Job) {
@@ -115,7 +129,7 @@ func (b *builder) message(out *flow.Out[Job], j *Job) {
 		return
 	}
 	switch {
-	case !to.Starved.Load() && to.HasRoom():
+	case !to.Starved.Load() && b.intake.HasRoom(to):
 		b.accept(out, j, m, to)
 	case !b.crowd(to).Wait(out.Now(), m, j):
 		b.refuse(out, j, m)
@@ -134,7 +148,10 @@ func (b *builder) crowd(to *connector.Connector) *gateway.Crowd[*Job] {
 // letIn deals with the submits that wait for room, as far as it goes.
 func (b *builder) letIn(out *flow.Out[Job], to *connector.Connector) {
 	b.crowd(to).LetIn(out.Now(),
-		func(m *sms.Message, j *Job) { b.accept(out, j, m, to) },
+		func(m *sms.Message, j *Job) {
+			b.accept(out, j, m, to)
+			b.intake.Flush() // the crowd looks how much room is left
+		},
 		func(m *sms.Message, j *Job) { b.refuse(out, j, m) })
 }
 
@@ -149,7 +166,7 @@ func (b *builder) refuse(out *flow.Out[Job], j *Job, m *sms.Message) {
 // accept puts a message on its way and answers the PDU that carried it.
 func (b *builder) accept(out *flow.Out[Job], j *Job, m *sms.Message, to *connector.Connector) {
 	h := j.Handle
-	j.SendAfter = b.Gateway.Accept(out.Now(), m, h.Connector, to, h.Account)
+	j.SendAfter = b.intake.Accept(out.Now(), m, h.Connector, to, h.Account)
 	h.Session.Answer(j.PDU, sms.OK, m.ID)
 	b.send(out, j)
 	mj := out.Get()
@@ -166,10 +183,39 @@ func (b *builder) answered(out *flow.Out[Job], j *Job, a protocols.Action) {
 		discard(out, j)
 		return
 	}
-	h.Connector.Stats.Answer.Observe(out.Now() - slot.Sent)
-	release(out, j)
+	b.answers.add(out, h, out.Now()-slot.Sent, j.refs)
+	j.Handle, j.refs = nil, 0
 	j.Kind, j.Slot, j.Code = Answered, slot, a.Code
 	out.To(toDispatcher, j)
+}
+
+// answers are answers in a row of one session, which are counted at once, and whose
+// references are given up at once.
+type answers struct {
+	of     *connector.Handle
+	bucket int
+	n, sum int64
+	refs   int
+}
+
+func (a *answers) add(out *flow.Out[Job], h *connector.Handle, took int64, refs int) {
+	if bucket := h.Connector.Stats.Answer.Bucket(took); a.of != h || a.bucket != bucket {
+		a.flush(out)
+		a.of, a.bucket = h, bucket
+	}
+	a.n++
+	a.sum += took
+	a.refs += refs
+}
+
+func (a *answers) flush(out *flow.Out[Job]) {
+	h, refs := a.of, a.refs
+	if h == nil {
+		return
+	}
+	h.Connector.Stats.Answer.Add(a.bucket, a.n, a.sum)
+	*a = answers{}
+	releaseHandle(out, h, refs)
 }
 
 // bound tells the dispatcher of a session that is logged in.

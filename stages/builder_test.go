@@ -95,7 +95,8 @@ func (r *rig) accepted(why string, want ...string) {
 	for _, j := range r.seen[toDispatcher] {
 		if j.Kind == Message {
 			got = append(got, string(j.Message.Text))
-			r.gateway.Done(j.Connector, j.Message)
+			j.Connector.Queued.Add(-1)
+			j.Message.Release()
 			j.Message = nil
 		}
 	}

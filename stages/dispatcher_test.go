@@ -18,11 +18,13 @@ import (
 // submit puts messages with numbers on the way to the connector "operator".
 func (r *rig) submit(from, to int) {
 	c := r.gateway.Connector("operator")
+	in := r.gateway.NewIntake(1)
 	for i := from; i < to; i++ {
 		m := r.gateway.Messages.Get()
 		m.Arrived, m.Text = r.Now(), fmt.Append(nil, i)
 		m.Own()
-		r.gateway.Accept(m.Arrived, m, r.gateway.Connector("clients"), c, nil)
+		in.Accept(m.Arrived, m, r.gateway.Connector("clients"), c, nil)
+		in.Flush()
 		r.send(toDispatcher, Message, func(j *Job) { j.Message, j.Connector = m, c })
 	}
 }

@@ -7,9 +7,12 @@ import (
 
 // parser collects bytes until there is a whole PDU, as its driver says, and has
 // the driver read its fields.
-type parser struct{ *Deps }
+type parser struct {
+	*Deps
+	ends []int // of the PDUs in what is at work
+}
 
-func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{d}, nil }
+func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{Deps: d}, nil }
 
 func (p *parser) Work(out *flow.Out[Job], j *Job) {
 	h := j.Handle
@@ -22,40 +25,48 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		h.Rest = append(h.Rest, b...)
 		b = h.Rest
 	}
-	first := true
-	for !h.Lost && len(b) > 0 {
-		n, err := h.Connector.Driver.Frame(b)
-		if err != nil {
-			h.Lost = true
-			n = len(b)
-		}
-		if n > len(b) {
-			break
-		}
-		p.pdu(out, h, b[:n], first)
-		first = false
-		b = b[n:]
+	rest := p.frame(h, b)
+	if n := len(p.ends); n > 1 {
+		h.Retain(n - 1)
+		out.CountRef()
+		j.refs = n // one for each PDU
 	}
-	p.keep(out, h, b, !first)
-	if first {
-		release(out, j)
+	at := 0
+	for _, end := range p.ends {
+		p.pdu(out, j, b[at:end])
+		at = end
 	}
-	j.Handle, j.refs = nil, 0 // the first PDU has taken over its reference
-	out.Release(j)
+	p.keep(out, h, rest, at > 0)
+	discard(out, j)
 }
 
-// pdu hands on one PDU. The first takes over the reference of the bytes it came in.
-func (p *parser) pdu(out *flow.Out[Job], h *connector.Handle, b []byte, first bool) {
-	j := out.Get()
-	j.Kind = Received
-	if first {
-		j.Handle, j.refs = h, 1
-	} else {
-		j.retain(h)
-		out.CountRef()
+// frame notes where the PDUs in b end, and returns what is left.
+func (p *parser) frame(h *connector.Handle, b []byte) (rest []byte) {
+	p.ends = p.ends[:0]
+	at := 0
+	for !h.Lost && at < len(b) {
+		n, err := h.Connector.Driver.Frame(b[at:])
+		if err != nil {
+			h.Lost = true
+			n = len(b) - at
+		}
+		if n > len(b)-at {
+			break
+		}
+		at += n
+		p.ends = append(p.ends, at)
 	}
+	return b[at:]
+}
+
+// pdu hands on one PDU of those that came with from, and one of its references.
+func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
+	h, j := from.Handle, out.Get()
+	j.Kind = Received
 	j.Bytes = append(j.Bytes, b...)
 	_ = h.Connector.Driver.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error; the session answers it
+	j.Handle, j.refs = h, 1
+	from.refs--
 	out.To(toPDULogger, j)
 }
 

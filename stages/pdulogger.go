@@ -3,6 +3,7 @@ package stages
 import (
 	"time"
 
+	"pmg/connector"
 	"pmg/flow"
 	"pmg/pdulog"
 )
@@ -13,8 +14,33 @@ import (
 type pduLogger struct {
 	*Deps
 	waiting []*pdulog.File // with lines that are not written yet
+	run     run
 
 	skew, skewAt int64 // of the wall clock against the stages' clock, and when to look again
+}
+
+// A run is PDUs in a row that are counted at once.
+type run struct {
+	of       *connector.Stats
+	command  int
+	received bool
+	n        int64
+}
+
+func (l *pduLogger) count(s *connector.Stats, command int, received bool) {
+	if r := &l.run; r.n == 0 || r.of != s || r.command != command || r.received != received {
+		l.counted()
+		*r = run{of: s, command: command, received: received}
+	}
+	l.run.n++
+}
+
+// counted ends a run.
+func (l *pduLogger) counted() {
+	if r := &l.run; r.n > 0 {
+		r.of.Count(r.command, r.received, r.n)
+		r.n = 0
+	}
 }
 
 // The stages' clock never goes back. Lines are stamped by the wall clock, which
@@ -50,7 +76,8 @@ func (l *pduLogger) Work(out *flow.Out[Job], j *Job) {
 
 func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	c := j.Handle.Connector
-	c.Stats.Count(j.PDU.Command(), received, j.PDU.Status())
+	l.count(c.Stats, j.PDU.Command(), received)
+	c.Stats.CountStatus(j.PDU.Command(), received, j.PDU.Status())
 	f := c.PDULog
 	if f == nil {
 		return
@@ -66,7 +93,10 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 }
 
 // Flush writes what is full and sees to it that the rest is written in time.
-func (l *pduLogger) Flush(out *flow.Out[Job]) { l.flush(out) }
+func (l *pduLogger) Flush(out *flow.Out[Job]) {
+	l.counted()
+	l.flush(out)
+}
 
 // Tick writes what has waited long enough.
 func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
