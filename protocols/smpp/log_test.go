@@ -97,3 +97,22 @@ func TestParseLogRejects(t *testing.T) {
 	f(`submit_sm seq=1 short_message="`+strings.Repeat("a", 256)+`"`, "is longer than 255 octets")
 	f(`enquire_link seq=1 system_id=a`, "is not a field")
 }
+
+// Eight octets at a time or one, the same ones end what stands for itself.
+func TestPlainPrefix(t *testing.T) {
+	for length := range 20 {
+		for at := range length {
+			for c := range 256 {
+				v := bytes.Repeat([]byte("a"), length)
+				v[at] = byte(c)
+				want := length
+				if !plain[c] {
+					want = at
+				}
+				if n := plainPrefix(v); n != want {
+					t.Fatalf("%q: %d octets stand for themselves, want %d", v, n, want)
+				}
+			}
+		}
+	}
+}

@@ -40,6 +40,7 @@ func (w *Walk) U8(name string, status uint32, v *uint8) {
 	case w.mode == read && w.at < len(w.b):
 		*v = w.b[w.at]
 		w.at++
+	case w.mode == show && *v == 0: // most are
 	case w.mode == write:
 		w.b = append(w.b, *v)
 	case w.mode == read:

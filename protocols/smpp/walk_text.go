@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -123,13 +124,20 @@ func (w *Walk) textRest(v *[]byte) {
 // Showing.
 
 func (w *Walk) name(name string) {
-	w.b = append(w.b, ' ')
-	w.b = append(w.b, name...)
-	w.b = append(w.b, '=')
+	at := len(w.b)
+	end := at + len(name) + 1
+	b := slices.Grow(w.b, len(name)+2)[:end+1]
+	b[at], b[end] = ' ', '='
+	copy(b[at+1:], name)
+	w.b = b
 }
 
 func (w *Walk) showNumber(name string, n uint64) {
 	w.name(name)
+	if n < 10 {
+		w.b = append(w.b, '0'+byte(n))
+		return
+	}
 	w.b = strconv.AppendUint(w.b, n, 10)
 }
 
@@ -201,20 +209,38 @@ func printable(c byte) bool { return c >= ' ' && c <= '~' }
 func appendQuoted(b, v []byte) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, '"')
-	start := 0
-	for i, c := range v {
-		if plain[c] {
-			continue
+	for {
+		n := plainPrefix(v)
+		b = append(b, v[:n]...)
+		if n == len(v) {
+			return append(b, '"')
 		}
-		b = append(b, v[start:i]...)
-		start = i + 1
-		if printable(c) {
+		if c := v[n]; printable(c) {
 			b = append(b, '\\', c)
 		} else {
 			b = append(b, '\\', 'x', digits[c>>4], digits[c&15])
 		}
+		v = v[n+1:]
 	}
-	return append(append(b, v[start:]...), '"')
+}
+
+// plainPrefix is how many octets at the start of v stand for themselves between
+// quotes. It looks at eight at a time: each of the terms has the top bit of an
+// octet set that is below 0x20, above 0x7E, a quote or a backslash, and perhaps those
+// of others behind the first such.
+func plainPrefix(v []byte) (n int) {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; len(v)-n >= 8; n += 8 {
+		x := binary.LittleEndian.Uint64(v[n:])
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		if (x|(x-ones*' ')|(x+ones)|(quote-ones)|(slash-ones))&tops != 0 {
+			break
+		}
+	}
+	for n < len(v) && plain[v[n]] {
+		n++
+	}
+	return n
 }
 
 // readable gives a string for people: as it is, or its octets in hex.
