@@ -82,7 +82,7 @@ func (b *builder) act(out *flow.Out[Job], j *Job, a protocols.Action) {
 	case protocols.Send:
 		b.send(out, j)
 	case protocols.SendClose:
-		h.Ended, j.Last, j.Reason = true, true, a.Reason
+		h.Ended, j.Last, j.Rare = true, true, &Rare{Reason: a.Reason}
 		b.hurry(out, h)
 		b.send(out, j)
 	case protocols.Close:
@@ -279,7 +279,7 @@ func (b *builder) login(out *flow.Out[Job], j *Job, who protocols.Credentials) {
 	}
 	h.Waiting = true
 	out.Go(toBuilder, j, func() {
-		j.login = slow()
+		j.Rare = &Rare{Login: slow()}
 		j.Kind = LoggedIn
 	})
 }
@@ -290,13 +290,13 @@ func (b *builder) loggedIn(out *flow.Out[Job], j *Job) {
 	behind := b.logins[h]
 	delete(b.logins, h)
 	if h.Over {
-		if a := j.login.Account; a != nil {
+		if a := j.Login.Account; a != nil {
 			a.End()
 		}
 		discard(out, j)
 		return
 	}
-	b.admit(out, j, j.login)
+	b.admit(out, j, j.Login)
 	for _, next := range behind {
 		b.received(out, next)
 	}

@@ -115,7 +115,10 @@ func (c *connecter) host(out *flow.Out[Job], a *attempt) {
 	timeout := i.Connector.Config().ConnectTimeout
 	j := out.Get()
 	j.Kind, j.Instance = Resolved, i
-	out.Go(toConnecter, j, func() { j.Addresses, j.Err = resolve(address, timeout) })
+	out.Go(toConnecter, j, func() {
+		addresses, err := resolve(address, timeout)
+		j.Rare = &Rare{Addresses: addresses, Err: err}
+	})
 }
 
 func resolve(address string, timeout time.Duration) ([]netip.AddrPort, error) {

@@ -157,7 +157,7 @@ func (e *Engine) inject(row int, kind Kind, c *connector.Connector, sockets []so
 	e.mu.Lock()
 	j := e.cache.Get()
 	e.mu.Unlock()
-	j.Kind, j.Connector, j.Sockets = kind, c, sockets
+	j.Kind, j.Connector, j.Rare = kind, c, &Rare{Sockets: sockets}
 	e.pipeline.Inject(row, j)
 }
 

@@ -46,27 +46,30 @@ const (
 type Job struct {
 	flow.Ref
 	Kind      Kind
+	Code      sms.Code
+	Last      bool              // close the session when it is written
 	Handle    *connector.Handle // the session it belongs to
 	refs      int               // references on Handle that it holds
 	PDU       protocols.PDU
+	protocol  string // of PDU
 	Bytes     []byte // what was read; for a PDU, its own bytes
 	Wire      []byte // what is to be written
-	Last      bool   // close the session when it is written
-	Reason    string // why, for Last
 	SendAfter int64  // Send: not before this time
 
 	Message   *sms.Message
 	Connector *connector.Connector
 	Instance  *connector.Instance
 	Slot      *connector.Slot
-	Code      sms.Code
+	*Rare     // nil for most
+}
 
-	Sockets   []sock.Listening // Listen
-	Addresses []netip.AddrPort // Resolved
-	Err       error            // Resolved
-
-	protocol string              // of PDU
-	login    gateway.LoginResult // LoggedIn
+// Rare is what few jobs carry: apart, since jobs are to fit into the cache.
+type Rare struct {
+	Reason    string              // why, for Last
+	Sockets   []sock.Listening    // Listen
+	Addresses []netip.AddrPort    // Resolved
+	Err       error               // Resolved
+	Login     gateway.LoginResult // LoggedIn
 }
 
 // keepBytes is the largest buffer a job keeps for its next use.
@@ -88,9 +91,9 @@ func reset(j *Job) {
 	if cap(j.Wire) > keepBytes {
 		j.Wire = nil
 	}
-	j.Handle, j.refs, j.Last, j.Reason, j.SendAfter = nil, 0, false, "", 0
+	j.Handle, j.refs, j.Last, j.SendAfter = nil, 0, false, 0
 	j.Message, j.Connector, j.Instance, j.Slot, j.Code = nil, nil, nil, nil, sms.OK
-	j.Sockets, j.Addresses, j.Err, j.login = nil, nil, nil, gateway.LoginResult{}
+	j.Rare = nil
 	j.Bytes, j.Wire = j.Bytes[:0], j.Wire[:0]
 }
 

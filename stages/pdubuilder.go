@@ -23,7 +23,7 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 	}
 	if !first.Last { // nothing follows the last PDU of a session
 		first.Wire = j.PDU.AppendWire(first.Wire)
-		first.Last, first.Reason = j.Last, j.Reason
+		first.Last, first.Rare = j.Last, j.Rare
 	}
 	first.refs += j.refs
 	j.Handle, j.refs = nil, 0

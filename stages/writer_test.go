@@ -19,7 +19,7 @@ func (r *rig) say(h *connector.Handle, wire string, last bool) {
 	r.send(toWriter, Send, func(j *Job) {
 		j.Wire = append(j.Wire, wire...)
 		if j.Last = last; last {
-			j.Reason = "last"
+			j.Rare = &Rare{Reason: "last"}
 		}
 		j.retain(h)
 	})

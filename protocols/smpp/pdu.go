@@ -16,16 +16,17 @@ type PDU struct {
 	ID             CommandID
 	CommandStatus  uint32
 	SequenceNumber uint32
-	SM             SM       // submit_sm, deliver_sm
-	SMResp         SMResp   // and their answers
-	Bind           Bind     // bind_receiver, bind_transmitter, bind_transceiver
-	BindResp       BindResp // and their answers
-	Rest           []byte   // octets after the last field; they mean nothing
+	SM             SM     // submit_sm, deliver_sm
+	SMResp         SMResp // and their answers
+	Rest           []byte // octets after the last field; they mean nothing
 
 	err *Error
 	raw []byte   // of a PDU that cannot be read
 	own []byte   // fields that do not lie in the bytes the PDU came from
 	id  [16]byte // message_id of an answer of ours
+
+	Bind     Bind     // bind_receiver, bind_transmitter, bind_transceiver
+	BindResp BindResp // and their answers; at the end and mostly untouched, to save cache
 }
 
 // An Error says why a PDU cannot be read.
@@ -64,11 +65,20 @@ func (p *PDU) Reset() {
 	if p.ID == 0 && p.err == nil {
 		return // it was not used
 	}
-	own := p.own[:0]
-	if cap(own) > keepOwn {
-		own = nil
+	p.clearBind()
+	if p.own = p.own[:0]; cap(p.own) > keepOwn {
+		p.own = nil
 	}
-	*p = PDU{own: own}
+	p.ID, p.CommandStatus, p.SequenceNumber = 0, 0, 0
+	p.SM, p.SMResp, p.Rest = SM{}, SMResp{}, nil
+	p.err, p.raw = nil, nil
+}
+
+// clearBind empties the bodies of logins, if the PDU is one.
+func (p *PDU) clearBind() {
+	if (p.ID &^ Response).IsBind() {
+		p.Bind, p.BindResp = Bind{}, BindResp{}
+	}
 }
 
 // fields leads w along the body.

@@ -201,7 +201,8 @@ func (s *session) close(kind protocols.ActionKind, reason string) protocols.Acti
 
 // answer makes p a PDU with that header, no body and p's own sequence.
 func (p *PDU) answer(id CommandID, status uint32) {
+	p.clearBind()
 	p.ID, p.CommandStatus = id, status
-	p.SMResp, p.BindResp, p.Rest = SMResp{}, BindResp{}, nil
+	p.SMResp, p.Rest = SMResp{}, nil
 	p.err, p.raw = nil, nil
 }
