@@ -14,7 +14,7 @@ MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test check vet staticcheck format fresh race debug fuzz soak \
-	bench bench-relay bench-micro bench-compare docs clean
+	bench bench-relay bench-micro bench-compare pgo docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ build: ## make bin/pmg
 
 demo: build ## see it work: clients, gateway and SMS centre in one process
 	bin/pmg demo
+
+# Tests do without the profile: it would have everything compiled once more.
+test race debug fresh vet: export GOFLAGS += -pgo=off
 
 test: ## run all tests
 	$(GOTEST) ./...
@@ -75,6 +78,9 @@ bench-compare: ## compare the microbenchmarks with those of revision BASE (HEAD~
 	@old=$$(mktemp -d) && trap 'rm -rf "$$old"' EXIT && git archive $(BASE) | tar -x -C "$$old" && \
 	(cd "$$old" && $(MICRO)) >"$$old/before.txt" && $(MICRO) >"$$old/after.txt" && \
 	$(BENCHSTAT) before="$$old/before.txt" after="$$old/after.txt"
+
+pgo: build ## measure what is hot, for the compiler to know: cmd/pmg/default.pgo
+	loadtest/profile.sh bin/pmg cmd/pmg/default.pgo
 
 docs: build ## write again what is generated in the documents
 	bin/pmg config describe --markdown > docs/config.md

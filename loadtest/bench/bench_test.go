@@ -20,7 +20,7 @@ import (
 func build(t *testing.T) (gateway, echo []string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "pmg")
-	if out, err := exec.Command("go", "build", "-o", program, "pmg/cmd/pmg").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-pgo=off", "-o", program, "pmg/cmd/pmg").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return []string{program, "serve", "-c"}, []string{program, "bench", "echo"}

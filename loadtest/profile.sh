@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Makes cmd/pmg/default.pgo, by which the compiler knows what is hot: CPU profiles of both
+# architectures under load, put together. Run it (make pgo) after the hot path has changed much.
+set -euo pipefail
+pmg=${1:?usage: profile.sh PATH-OF-PMG OUTPUT} out=${2:?usage: profile.sh PATH-OF-PMG OUTPUT}
+dir=$(mktemp -d)
+finish() { kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$dir"; }
+trap finish EXIT
+
+address() { # file, words before it: waits for a line that tells an address
+  for _ in $(seq 100); do
+    sed -nE "s/.*$2.*(127\.0\.0\.1:[0-9]+).*/\1/p" "$1" | head -n 1 | grep . && return
+    sleep 0.1
+  done
+  echo "profile.sh: $1 tells no address" >&2
+  return 1
+}
+
+"$pmg" sink --listen 127.0.0.1:0 >"$dir/sink" 2>&1 &
+sink=$(address "$dir/sink" 'listening on')
+for architecture in pipeline classic; do
+  cat >"$dir/pmg.yaml" <<YAML
+architecture: $architecture
+pdulog: {enabled: true, dir: "$dir/pdulog", compress: false, keep: 1}
+admin: {address: "127.0.0.1:0", pprof: true}
+accounts: [{system_id: load, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}
+  - {name: operator, direction: out, address: "$sink", instances: 64, window: 10, system_id: pmg, password: secret}
+routes: [{to: operator}]
+YAML
+  "$pmg" serve -c "$dir/pmg.yaml" >"$dir/$architecture.log" 2>&1 &
+  gateway=$!
+  admin=$(address "$dir/$architecture.log" 'address')
+  clients=$(address "$dir/$architecture.log" '"clients"')
+  "$pmg" load --to "$clients" --connections 64 --duration 12s >/dev/null 2>&1 &
+  load=$!
+  sleep 1
+  curl -sf "http://$admin/debug/pprof/profile?seconds=10" >"$dir/$architecture.pprof"
+  kill "$load" "$gateway"
+  wait "$load" "$gateway" || true
+done
+go tool pprof -proto "$dir/pipeline.pprof" "$dir/classic.pprof" >"$out"
+echo "made $out"
