@@ -11,27 +11,24 @@ import (
 
 type kernelEvents [batch]unix.EpollEvent
 
-// A bell is an epoll that watches the Poller's own, for Go's poller. Watched by that
-// itself, the Poller's would wake an idle thread with each event, though we are at
-// work and look for ourselves.
-type bell int
-
+// open makes the epoll and the bell, another that watches the first for Go's poller.
+// Watched by that itself, the first would wake an idle thread with each event, though
+// we are at work and look for ourselves.
 func (p *Poller) open() (err error) {
 	if p.fd, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
 	}
-	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err == nil {
+	if p.bell, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(p.fd)}
-		if err = errors.Join(unix.SetNonblock(fd, true), unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, p.fd, &e)); err != nil {
-			_ = unix.Close(fd)
+		if err = errors.Join(unix.SetNonblock(p.bell, true), unix.EpollCtl(p.bell, unix.EPOLL_CTL_ADD, p.fd, &e)); err != nil {
+			_ = unix.Close(p.bell)
 		}
 	}
 	if err != nil {
 		_ = unix.Close(p.fd)
 		return err
 	}
-	p.bell, p.file = bell(fd), os.NewFile(uintptr(fd), "poller")
+	p.file = os.NewFile(uintptr(p.bell), "poller")
 	return nil
 }
 
@@ -41,7 +38,7 @@ func (p *Poller) ring(on bool) error {
 	if on {
 		e.Events = unix.EPOLLIN
 	}
-	return unix.EpollCtl(int(p.bell), unix.EPOLL_CTL_MOD, p.fd, &e)
+	return unix.EpollCtl(p.bell, unix.EPOLL_CTL_MOD, p.fd, &e)
 }
 
 // Close lets go of the poller, not of what it watches.

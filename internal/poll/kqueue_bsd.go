@@ -11,9 +11,7 @@ import (
 
 type kernelEvents [batch]unix.Kevent_t
 
-// bell: the kqueue is parked itself.
-type bell struct{}
-
+// open makes the kqueue, which Go's poller watches itself.
 func (p *Poller) open() (err error) {
 	if p.fd, err = unix.Kqueue(); err != nil {
 		return err
@@ -23,7 +21,7 @@ func (p *Poller) open() (err error) {
 		_ = unix.Close(p.fd)
 		return err
 	}
-	p.file = os.NewFile(uintptr(p.fd), "poller")
+	p.bell, p.file = p.fd, os.NewFile(uintptr(p.fd), "poller")
 	return nil
 }
 

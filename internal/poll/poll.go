@@ -20,8 +20,8 @@ type Event struct {
 // goroutine; Wait and Events by one.
 type Poller struct {
 	fd     int
-	bell   bell
-	file   *os.File // the bell's descriptor
+	bell   int      // what Go's poller watches
+	file   *os.File // of bell
 	raw    syscall.RawConn
 	ready  func(fd uintptr) bool
 	events []Event
