@@ -9,7 +9,8 @@ import (
 // the driver read its fields.
 type parser struct {
 	*Deps
-	ends []int // of the PDUs in what is at work
+	ends     []int // of the PDUs in what is at work
+	decoding *Job
 }
 
 func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{Deps: d}, nil }
@@ -31,6 +32,12 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		out.CountRef()
 		j.refs = n // one for each PDU
 	}
+	defer func() {
+		if p.decoding != nil { // a fault; the session is ended
+			out.Forget(p.decoding)
+			p.decoding, h.Lost = nil, true
+		}
+	}()
 	at := 0
 	for _, end := range p.ends {
 		p.pdu(out, j, b[at:end])
@@ -64,7 +71,9 @@ func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 	h, j := from.Handle, out.Get()
 	j.Kind = Received
 	j.Bytes = append(j.Bytes, b...)
+	p.decoding = j
 	_ = h.Connector.Driver.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error; the session answers it
+	p.decoding = nil
 	j.Handle, j.refs = h, 1
 	from.refs--
 	out.To(toPDULogger, j)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,6 +82,46 @@ func TestParserSplits(t *testing.T) {
 			t.Errorf("byte by byte:\n%q, want\n%q", got, want)
 		}
 	})
+}
+
+// A fault at one PDU of several that came together ends the session. Those before it
+// go on, each with its reference, and nothing else holds one.
+func TestParserPanic(t *testing.T) {
+	for before := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, site{}, toParser)
+			h := r.handle("clients", -1)
+			var want []string
+			for n := range before {
+				want = append(want, fmt.Sprintf("\x03a%d", n))
+			}
+			r.send(toParser, Bytes, func(j *Job) {
+				j.Bytes = append(j.Bytes, strings.Join(want, "")+"\x02!\x03b1\x03b2"...)
+				j.retain(h)
+			})
+			synctest.Wait()
+			var got []string
+			for _, s := range r.take(toPDULogger) {
+				got = append(got, s.Bytes)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d before: %q go on, want %q", before, got, want)
+			}
+			if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup {
+				t.Errorf("%d before: %+v", before, s)
+			}
+			if h.Refs() != 1 {
+				t.Errorf("%d before: %d references", before, h.Refs())
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			r.cache.Drain()
+			if n := r.pool.Live(); n != 0 {
+				t.Errorf("%d before: %d jobs count as alive", before, n)
+			}
+		})
+	}
 }
 
 // What is left over is remembered, and since when, until it is whole.

@@ -18,7 +18,14 @@ func (toy) StatusName(uint32) string                              { return "" }
 func (toy) NewPDU() protocols.PDU                                 { return &toyPDU{} }
 func (toy) ParseLog(protocols.PDU, []byte) error                  { return nil }
 func (toy) NewSession(protocols.SessionOptions) protocols.Session { return &toySession{} }
-func (toy) Decode(p protocols.PDU, b []byte) error                { p.(*toyPDU).b = b; return nil }
+
+func (toy) Decode(p protocols.PDU, b []byte) error {
+	if len(b) > 1 && b[1] == '!' {
+		panic("toy")
+	}
+	p.(*toyPDU).b = b
+	return nil
+}
 
 func (toy) Frame(b []byte) (int, error) {
 	switch {
