@@ -50,7 +50,8 @@ messages wait and when a thousand do, which takes 1 GB of memory.
 
 --from takes earlier results instead of measuring; what is asked for besides is
 measured anew, on the same machine, in as many rounds and with as many messages,
-and replaces what the file has. --report writes index.html with
+and replaces what the file has: settings of the matrix when --connections, --windows,
+--logs or --architectures tell which. --report writes index.html with
 charts, the charts as PNG files, results.json and results.csv; --markdown writes
 the page docs/bench.md and keeps the notes in it.
 
@@ -147,12 +148,14 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		f.relay, f.echo, f.isolation, f.backlog = true, true, true, true
 	}
 	part := f.relay || f.echo || f.isolation || f.backlog
-	f.matrix = f.all || f.from == "" && !part
+	given := cmd.Flags().Changed
+	chosen := given("connections") || given("windows") || given("logs") || given("architectures")
+	f.matrix = f.all || !part && (f.from == "" || chosen)
 	switch {
 	case f.from == "":
 		results.Began, results.Version, results.Machine = time.Now().UTC(), version, bench.ThisMachine()
 		results.Messages, results.Rounds = f.Messages, f.Rounds
-	case part && results.Machine != bench.ThisMachine():
+	case (part || f.matrix) && results.Machine != bench.ThisMachine():
 		return fmt.Errorf("cannot add to %s: it is of another machine", f.from)
 	default:
 		f.Messages, f.Rounds = results.Messages, results.Rounds
@@ -181,7 +184,7 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 		name   string
 		run    func() error
 	}{
-		{f.matrix, "matrix", func() (err error) { r.Points, err = bench.Matrix(ctx, f.Options); return err }},
+		{f.matrix, "matrix", func() error { return r.Matrix(ctx, f.Options) }},
 		{f.relay, "relay", func() (err error) { r.Relay, err = bench.Relay(ctx, f.Options); return err }},
 		{f.echo, "latency", func() (err error) { r.Echo, err = bench.Latency(ctx, f.Options); return err }},
 		{f.isolation, "isolation", func() (err error) { r.Isolated, err = bench.Isolate(ctx, f.Options); return err }},

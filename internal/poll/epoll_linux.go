@@ -32,7 +32,8 @@ func (p *Poller) open() (err error) {
 	return nil
 }
 
-// ring lets the bell be heard, at once if something is ready, or mutes it.
+// ring lets the bell be heard for what comes from now on, or mutes it. What is ready
+// already does not ring if it was so when Go's poller looked last.
 func (p *Poller) ring(on bool) error {
 	e := unix.EpollEvent{Fd: int32(p.fd)}
 	if on {

@@ -57,3 +57,49 @@ func TestBell(t *testing.T) {
 		}
 	}
 }
+
+// What comes while the bell is put on again is not missed: epoll tells nobody of an item
+// that is ready, if it was ready the last time somebody looked.
+func TestBellMissesNothing(t *testing.T) {
+	p, ours, theirs := watched(t, true, false)
+	const bursts, length = 20_000, quiet + 1
+	peer := make(chan error, 1)
+	go func() {
+		b := make([]byte, length)
+		for range bursts {
+			if _, err := unix.Write(theirs, b); err != nil {
+				peer <- err
+				return
+			}
+			for n := 0; n < length; {
+				got, err := unix.Read(theirs, b)
+				if err != nil {
+					peer <- err
+					return
+				}
+				n += got
+			}
+		}
+		peer <- nil
+	}()
+	var b [1]byte
+	for n := range bursts * length {
+		begin := time.Now()
+		for len(p.Events()) == 0 {
+			p.Wait(begin.Add(3 * time.Second).UnixNano())
+		}
+		if time.Since(begin) >= 3*time.Second {
+			t.Fatalf("octet %d is not seen before the time is up", n)
+		}
+		// The same one is ready until the burst is read: Waits that do not park.
+		if _, err := unix.Read(ours, b[:]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.Write(ours, b[:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-peer; err != nil {
+		t.Error(err)
+	}
+}

@@ -56,11 +56,13 @@ func New() (*Poller, error) {
 		if p.fetch() {
 			return true
 		}
-		if p.busy == quiet { // muted; it rings at once if something has come meanwhile
-			p.failed(p.ring(true))
-		}
+		muted := p.busy == quiet
 		p.busy = 0
-		return p.err != nil
+		if !muted {
+			return p.err != nil
+		}
+		p.failed(p.ring(true))
+		return p.fetch() || p.err != nil // what has come meanwhile may not ring
 	}
 	return p, nil
 }

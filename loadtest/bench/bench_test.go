@@ -36,14 +36,16 @@ func TestMeasure(t *testing.T) {
 		Connections: []int{2}, Windows: []int{10}, Messages: 200, Rounds: 2,
 	}
 	o.Gateway, o.Echo = build(t)
-	points, err := Matrix(context.Background(), o)
-	if err != nil {
+	earlier := Point{Setting: Setting{Classic, LogsAll, 2, 10}, Problems: []string{"measured anew"}}
+	other := Point{Setting: Setting{Classic, LogsPDUs, 2, 10}, Problems: []string{"kept"}}
+	r := Results{Points: []Point{other, earlier}}
+	if err := r.Matrix(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	if len(points) != 4 {
-		t.Fatalf("%d points", len(points))
+	if len(r.Points) != 5 || !slices.Equal(r.Points[0].Problems, other.Problems) || r.Points[1].Setting != earlier.Setting {
+		t.Fatalf("%d points: %+v", len(r.Points), r.Points)
 	}
-	for _, p := range points {
+	for _, p := range r.Points[1:] {
 		m := p.Median()
 		if len(p.Problems) > 0 || len(p.Samples) != 2 || m[Throughput] <= 0 || m[CPU] <= 0 || m[Memory] <= 0 ||
 			m[Goroutines] < 5 || m[Threads] < 2 || m[Load] <= 0 || m[P50] <= 0 || m[P50] > m[P999] {
@@ -65,7 +67,7 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("backlog: %+v", b)
 		}
 	}
-	points, err = Relay(context.Background(), o)
+	points, err := Relay(context.Background(), o)
 	if errors.Is(err, ErrNoHAProxy) {
 		t.Skip(err)
 	}
@@ -87,14 +89,13 @@ func TestChildFails(t *testing.T) {
 		Architectures: []string{Pipeline}, Logs: []string{LogsNothing},
 		Connections: []int{1}, Windows: []int{1}, Messages: 100, Rounds: 1,
 	}
-	points, err := Matrix(context.Background(), o)
-	if err != nil {
+	var r Results
+	if err := r.Matrix(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	if len(points[0].Problems) != 1 || !strings.Contains(points[0].Problems[0], "no such luck") {
-		t.Errorf("problems: %q", points[0].Problems)
+	if len(r.Points[0].Problems) != 1 || !strings.Contains(r.Points[0].Problems[0], "no such luck") {
+		t.Errorf("problems: %q", r.Points[0].Problems)
 	}
-	r := Results{Points: points}
 	if len(r.Faults()) != 1 || len(r.Checks()) != 0 {
 		t.Errorf("faults %v, checks %v", r.Faults(), r.Checks())
 	}

@@ -1,13 +1,29 @@
 package bench
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// Matrix measures every setting of the options, in rounds.
-func Matrix(ctx context.Context, o Options) ([]Point, error) {
+// Matrix measures every setting of the options, in rounds. What there is of them is
+// replaced.
+func (r *Results) Matrix(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
-		return nil, err
+		return err
 	}
-	return o.measure(ctx, o.settings(), func(s Setting) (*run, error) { return o.runGateway(ctx, s) })
+	points, err := o.measure(ctx, o.settings(), func(s Setting) (*run, error) { return o.runGateway(ctx, s) })
+	for _, p := range points {
+		if len(p.Samples)+len(p.Problems) == 0 {
+			continue // it was not its turn yet
+		}
+		same := func(q Point) bool { return q.Setting == p.Setting }
+		if i := slices.IndexFunc(r.Points, same); i >= 0 {
+			r.Points[i] = p
+		} else {
+			r.Points = append(r.Points, p)
+		}
+	}
+	return err
 }
 
 // measure makes a run of each setting in every round, every other round in
