@@ -89,7 +89,7 @@ const (
 func (g *group) submit(now int64, m *sms.Message, r *request) (what admission, id uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.Starved.Load() && g.HasRoom(0) {
+	if !g.Starved.Load() && g.Room() > 0 {
 		id = g.accept(now, m, r)
 		g.dispatch(now)
 		return accepted, id
@@ -143,7 +143,7 @@ func (g *group) dispatch(now int64) {
 		slot.Link.Owner.(*conn).give(slot)
 	}
 	gone := g.box.Publish()
-	if gone || g.Starved.Load() && g.HasRoom(0) {
+	if gone || g.Starved.Load() && g.Room() > 0 {
 		g.wake.send()
 	}
 }

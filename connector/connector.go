@@ -81,11 +81,8 @@ func ourName(cfg *config.Connector) string {
 // is not a message.
 func (c *Connector) ReadLimit() int { return 2*c.Config().Window + 16 }
 
-// HasRoom tells whether the queue takes another message, besides more that are not
-// counted yet.
-func (c *Connector) HasRoom(more int64) bool {
-	return c.Queued.Load()+more < int64(c.Config().MaxQueue)
-}
+// Room is how many more messages the queue takes.
+func (c *Connector) Room() int64 { return int64(c.Config().MaxQueue) - c.Queued.Load() }
 
 // Online counts sessions that can be given messages.
 func (c *Connector) Online() int { return int(c.online.Load()) }

@@ -275,11 +275,11 @@ func TestUp(t *testing.T) {
 	c.Removed.Store(true)
 	want("removed", false)
 	c.Queued.Store(1)
-	if !c.HasRoom(0) {
+	if c.Room() != 1 {
 		t.Error("no room for a second")
 	}
 	c.Queued.Add(1)
-	if c.HasRoom(0) {
+	if c.Room() > 0 {
 		t.Error("room for a third")
 	}
 }

@@ -46,7 +46,7 @@ func (c *Crowd[T]) LetIn(now int64, accept func(*sms.Message, T), refuse func(*s
 	n := 0
 	for n < len(c.waiting) {
 		w := c.waiting[n]
-		room := c.to.HasRoom(0)
+		room := c.to.Room() > 0
 		if !room && now < w.until {
 			break
 		}

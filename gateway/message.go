@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"pmg/account"
-	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
@@ -83,7 +82,7 @@ func (i *Intake) HasRoom(to *connector.Connector) bool {
 	if i.to != to {
 		i.Flush()
 	}
-	return to.HasRoom(i.n)
+	return to.Room() > i.n
 }
 
 // Accept gives m an id and a place in to's queue. It returns the time before which
@@ -116,29 +115,4 @@ func (i *Intake) Flush() {
 		i.from.Stats.Accepted.Add(i.n)
 		i.n = 0
 	}
-}
-
-// An outcome is what becomes of a message whose request was answered, or never will be.
-type outcome struct {
-	again     bool  // it goes back to the queue
-	notBefore int64 // again: not before this time; 0: to its old place, at once
-	pause     int64 // nothing is sent to this connector before this time; 0: go on
-}
-
-// settle decides what becomes of m, which to's peer answered with code.
-func settle(now int64, cfg *config.Connector, m *sms.Message, code sms.Code) (o outcome) {
-	switch {
-	case code.SlowDown():
-		o = outcome{again: true, pause: now + int64(cfg.ThrottlePause)}
-	case code == sms.Timeout:
-		m.Attempts++
-		o.again = cfg.OnUnknown == config.Resend
-	case code.Retryable():
-		m.Attempts++
-		o = outcome{again: true, notBefore: now + int64(cfg.RetryDelay)}
-	}
-	if o.again && cfg.MaxAttempts > 0 && m.Attempts >= cfg.MaxAttempts {
-		o = outcome{pause: o.pause}
-	}
-	return o
 }

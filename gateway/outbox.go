@@ -3,6 +3,7 @@ package gateway
 import (
 	"time"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/ratelimit"
 	"pmg/sms"
@@ -101,6 +102,31 @@ func (o *Outbox) Answered(now int64, slot *connector.Slot, code sms.Code) {
 		o.gateway.Log.Debug().Str("connector", o.Name).Stringer("because", code).Dur("for", time.Duration(next.pause-now)).Msg("paused")
 		o.paused = next.pause
 	}
+}
+
+// An outcome is what becomes of a message whose request was answered, or never will be.
+type outcome struct {
+	again     bool  // it goes back to the queue
+	notBefore int64 // again: not before this time; 0: to its old place, at once
+	pause     int64 // nothing is sent to this connector before this time; 0: go on
+}
+
+// settle decides what becomes of m, which to's peer answered with code.
+func settle(now int64, cfg *config.Connector, m *sms.Message, code sms.Code) (o outcome) {
+	switch {
+	case code.SlowDown():
+		o = outcome{again: true, pause: now + int64(cfg.ThrottlePause)}
+	case code == sms.Timeout:
+		m.Attempts++
+		o.again = cfg.OnUnknown == config.Resend
+	case code.Retryable():
+		m.Attempts++
+		o = outcome{again: true, notBefore: now + int64(cfg.RetryDelay)}
+	}
+	if o.again && cfg.MaxAttempts > 0 && m.Attempts >= cfg.MaxAttempts {
+		o = outcome{pause: o.pause}
+	}
+	return o
 }
 
 // drop lets go of a message for good.

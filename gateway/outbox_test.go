@@ -278,7 +278,8 @@ func TestOutboxRandom(t *testing.T) {
 			d.send()
 			d.check(window)
 		}
-		for n := 0; n == 0 || d.Queued.Load() > 0; n++ {
+		d.Publish()
+		for n := 0; d.Queued.Load() > 0; n++ {
 			for len(d.dialed) > 0 {
 				d.connect()
 			}

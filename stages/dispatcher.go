@@ -126,7 +126,7 @@ func (d *dispatcher) publish(out *flow.Out[Job], b *box) {
 		d.tell(out, toConnecter, Detach, b.Connector)
 		d.tell(out, toBuilder, Logout, b.Connector)
 	}
-	if b.Starved.Load() && b.HasRoom(0) {
+	if b.Starved.Load() && b.Room() > 0 {
 		d.tell(out, toBuilder, Room, b.Connector)
 	}
 }
