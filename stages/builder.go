@@ -183,39 +183,35 @@ func (b *builder) answered(out *flow.Out[Job], j *Job, a protocols.Action) {
 		discard(out, j)
 		return
 	}
-	b.answers.add(out, h, out.Now()-slot.Sent, j.refs)
+	b.answers.add(out, h, out.Now()-slot.Sent)
 	j.Handle, j.refs = nil, 0
 	j.Kind, j.Slot, j.Code = Answered, slot, a.Code
 	out.To(toDispatcher, j)
 }
 
-// answers are answers in a row of one session, which are counted at once, and whose
-// references are given up at once.
+// answers are answers in a row of one session, which are counted at once. Each holds
+// one reference, and these are given up at once.
 type answers struct {
 	of     *connector.Handle
 	bucket int
 	n, sum int64
-	refs   int
 }
 
-func (a *answers) add(out *flow.Out[Job], h *connector.Handle, took int64, refs int) {
+func (a *answers) add(out *flow.Out[Job], h *connector.Handle, took int64) {
 	if bucket := h.Connector.Stats.Answer.Bucket(took); a.of != h || a.bucket != bucket {
 		a.flush(out)
 		a.of, a.bucket = h, bucket
 	}
 	a.n++
 	a.sum += took
-	a.refs += refs
 }
 
 func (a *answers) flush(out *flow.Out[Job]) {
-	h, refs := a.of, a.refs
-	if h == nil {
-		return
+	if a.n > 0 {
+		a.of.Connector.Stats.Answer.Add(a.bucket, a.n, a.sum)
+		releaseHandle(out, a.of, int(a.n))
 	}
-	h.Connector.Stats.Answer.Add(a.bucket, a.n, a.sum)
 	*a = answers{}
-	releaseHandle(out, h, refs)
 }
 
 // bound tells the dispatcher of a session that is logged in.

@@ -262,13 +262,7 @@ func TestBuilderPanic(t *testing.T) {
 		if h.Refs() != 1 || other.Refs() != 1 || other.Closing() {
 			t.Errorf("%d and %d references", h.Refs(), other.Refs())
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-		r.cache.Drain()
-		if n := r.pool.Live(); n != 0 {
-			t.Errorf("%d jobs count as alive", n)
-		}
+		r.closeAfter(1)
 	})
 }
 

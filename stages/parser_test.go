@@ -113,13 +113,7 @@ func TestParserPanic(t *testing.T) {
 			if h.Refs() != 1 {
 				t.Errorf("%d before: %d references", before, h.Refs())
 			}
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
-			r.cache.Drain()
-			if n := r.pool.Live(); n != 0 {
-				t.Errorf("%d before: %d jobs count as alive", before, n)
-			}
+			r.closeAfter(1)
 		})
 	}
 }
