@@ -225,9 +225,8 @@ func (p *Pipeline[J]) work(mask uint32) {
 
 // workOn takes the last row first, those that yield after all others, so that what
 // is nearest to the outside goes out first and the rings in front of it gather a
-// batch. After so many turns it passes
-// what is left to the rows' own goroutines: the caller's own row must not wait for
-// others that never run dry.
+// batch. After so many turns it passes what is left to the rows' own goroutines: the
+// caller's own row must not wait for others that never run dry.
 func (p *Pipeline[J]) workOn(mask uint32) {
 	for turn := 0; mask != 0; turn++ {
 		if turn == maxTurns {

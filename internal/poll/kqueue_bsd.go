@@ -25,6 +25,7 @@ func (p *Poller) open() (err error) {
 	return nil
 }
 
+// ring is of no use here.
 func (p *Poller) ring(bool) error { return nil }
 
 // Close lets go of the poller, not of what it watches.

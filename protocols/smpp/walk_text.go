@@ -134,10 +134,6 @@ func (w *Walk) name(name string) {
 
 func (w *Walk) showNumber(name string, n uint64) {
 	w.name(name)
-	if n < 10 {
-		w.b = append(w.b, '0'+byte(n))
-		return
-	}
 	w.b = strconv.AppendUint(w.b, n, 10)
 }
 
