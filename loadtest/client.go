@@ -62,11 +62,11 @@ type batch struct {
 }
 
 func newClient(r *run, conn net.Conn) *client {
+	conn = newRawConn(conn)
 	size := 16
 	for size < 2*r.o.Window {
 		size *= 2
 	}
-	conn = cheap(conn)
 	return &client{
 		run: r, conn: conn, in: newStream(conn),
 		slots:   make([]slot, size),

@@ -31,7 +31,7 @@ routes: [{to: operator}]
 YAML
   "$pmg" serve -c "$dir/pmg.yaml" >"$dir/$architecture.log" 2>&1 &
   gateway=$!
-  admin=$(address "$dir/$architecture.log" 'address')
+  admin=$(address "$dir/$architecture.log" '"level":"info","address"')
   clients=$(address "$dir/$architecture.log" '"clients"')
   "$pmg" load --to "$clients" --connections 64 --duration 12s >/dev/null 2>&1 &
   load=$!

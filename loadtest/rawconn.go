@@ -28,8 +28,8 @@ type transfer struct {
 	err  error
 }
 
-// cheap makes a TCP connection a rawConn, if it can.
-func cheap(conn net.Conn) net.Conn {
+// newRawConn makes a TCP connection a rawConn; any other stays what it is.
+func newRawConn(conn net.Conn) net.Conn {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
 		return conn

@@ -41,9 +41,9 @@ type sinkBatch struct {
 }
 
 func newSession(s *Sink, conn net.Conn, number uint64) *session {
+	conn = newRawConn(conn)
 	// Message ids differ between sessions without anything to share: the upper
 	// bits are the session's number.
-	conn = cheap(conn)
 	return &session{sink: s, conn: conn, in: newStream(conn), id: number << 40}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -150,7 +151,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	part := f.relay || f.echo || f.isolation || f.backlog
 	given := cmd.Flags().Changed
 	chosen := given("connections") || given("windows") || given("logs") || given("architectures")
-	f.matrix = f.all || !part && (f.from == "" || chosen)
+	f.matrix = f.all || f.from == "" && !part || f.from != "" && chosen
 	switch {
 	case f.from == "":
 		results.Began, results.Version, results.Machine = time.Now().UTC(), version, bench.ThisMachine()
@@ -159,6 +160,9 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		return fmt.Errorf("cannot add to %s: it is of another machine", f.from)
 	default:
 		f.Messages, f.Rounds = results.Messages, results.Rounds
+		if (part || f.matrix) && !strings.HasSuffix(results.Version, version) {
+			results.Version += ", in part " + version
+		}
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()

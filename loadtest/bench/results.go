@@ -17,7 +17,7 @@ import (
 // Results is all that a bench found. The JSON names are stable.
 type Results struct {
 	Began    time.Time       `json:"began"`
-	Version  string          `json:"version"` // of the gateway
+	Version  string          `json:"version"` // of the gateway, or of each that parts were measured with
 	Machine  Machine         `json:"machine"`
 	Messages int64           `json:"messages"` // of a run with enough connections
 	Rounds   int             `json:"rounds"`
