@@ -3,8 +3,10 @@ package connector
 import "sync/atomic"
 
 // Inflight pairs the requests under way on one session with their answers. One
-// goroutine puts (the encoder), another takes (the builder), without a lock: the
-// sequence number picks a cell, and a number whose cell is still taken is skipped.
+// goroutine puts (the pdu builder), another takes (the builder), without a lock: the
+// sequence number picks a cell, and a number whose cell is still taken is skipped. A
+// number may be put later than it was found free (by the encoder): cells are so many
+// that those given out since, a window at most, do not come round to it.
 type Inflight struct {
 	cells atomic.Pointer[[]atomic.Pointer[Slot]] // length is a power of two
 }

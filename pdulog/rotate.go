@@ -47,7 +47,7 @@ type rawFile struct {
 func (f *rawFile) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var more int
-		more, err = sock.Write(f.fd, b[n:])
+		more, err = sock.WriteFile(f.fd, b[n:])
 		n += max(more, 0)
 	}
 	if err != nil {

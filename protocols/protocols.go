@@ -51,7 +51,8 @@ type PDU interface {
 	// command, sequence, status, then fields by their standard names. With text
 	// false, message texts are replaced by their lengths. Passwords never appear.
 	AppendLog(b []byte, text bool) []byte
-	// Reset empties the PDU and lets go of the bytes it points into.
+	// Reset readies the PDU for its next use, and lets go of the bytes it points into
+	// where these are many.
 	Reset()
 }
 

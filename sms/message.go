@@ -54,32 +54,25 @@ const keepOwn = 4096
 // Own copies every byte slice into the message's own storage, in one piece. A
 // driver points the slices into a PDU and calls Own before the PDU is reused.
 func (m *Message) Own() {
-	n := len(m.Source.Addr) + len(m.Dest.Addr) + len(m.Service) + len(m.Validity) + len(m.Text) + len(m.Params)
-	if cap(m.own) < n {
-		m.own = make([]byte, 0, max(n, 192))
+	fields := [...]*[]byte{&m.Source.Addr, &m.Dest.Addr, &m.Service, &m.Validity, &m.Text, &m.Params}
+	n := 0
+	for _, f := range fields {
+		n += len(*f)
 	}
-	m.own = m.move(m.own[:0])
-}
-
-// move copies every byte slice to the end of b, which has the room, and points it there.
-func (m *Message) move(b []byte) []byte {
-	for _, f := range [...]*[]byte{&m.Source.Addr, &m.Dest.Addr, &m.Service, &m.Validity, &m.Text, &m.Params} {
+	b := m.own[:0]
+	if cap(b) < n {
+		b = make([]byte, 0, max(n, 192))
+	}
+	for _, f := range fields {
+		if len(*f) == 0 { // half of them, mostly
+			*f = nil
+			continue
+		}
 		at := len(b)
 		b = append(b, *f...)
 		*f = b[at:len(b):len(b)]
 	}
-	return b
-}
-
-// CopyTo makes dst a copy whose bytes lie in b, which is returned, grown if need
-// be. The copy is for reading only and belongs to no pool.
-func (m *Message) CopyTo(dst *Message, b []byte) []byte {
-	if cap(b) < len(m.own) {
-		b = make([]byte, 0, max(len(m.own), 192))
-	}
-	*dst = *m
-	dst.own, dst.pool = nil, nil
-	return dst.move(b[:0])
+	m.own = b
 }
 
 // Release gives the message back to its pool. Nobody may touch it afterwards.
@@ -94,18 +87,17 @@ type Pool struct{ p sync.Pool }
 
 // Get returns an empty message.
 func (p *Pool) Get() *Message {
-	if m, ok := p.p.Get().(*Message); ok {
-		m.pool = p
-		return m
+	m, ok := p.p.Get().(*Message)
+	if !ok {
+		return &Message{pool: p}
 	}
-	return &Message{pool: p}
+	*m = Message{own: m.own, pool: p} // now, when it is wanted in the cache anyway
+	return m
 }
 
 func (p *Pool) put(m *Message) {
-	own := m.own
-	if cap(own) > keepOwn {
-		own = nil
+	if cap(m.own) > keepOwn || len(m.Text)+len(m.Params) > keepOwn { // the latter where they are not its own
+		*m = Message{}
 	}
-	*m = Message{own: own[:0]}
 	p.p.Put(m)
 }

@@ -58,18 +58,15 @@ func (r *rig) connect(i *connector.Instance) *connector.Handle {
 func (r *rig) sent(why string, from, to int) {
 	r.t.Helper()
 	synctest.Wait()
-	r.mu.Lock()
-	var got, want []string
-	for _, j := range r.seen[toPDULogger] {
-		got = append(got, string(j.PDU.(*toyPDU).b))
+	var got, want string
+	for _, s := range r.take(toWriter) {
+		got += s.Wire
 	}
-	r.mu.Unlock()
-	r.take(toPDULogger)
 	for i := from; i < to; i++ {
-		want = append(want, fmt.Sprint(i))
+		want += fmt.Sprint(i)
 	}
-	if !slices.Equal(got, want) {
-		r.t.Errorf("%s: sent %v, want %v", why, got, want)
+	if got != want {
+		r.t.Errorf("%s: sent %q, want %q", why, got, want)
 	}
 }
 
@@ -86,7 +83,7 @@ func (r *rig) answer(h *connector.Handle, code sms.Code, from, to uint32) {
 // order, by another.
 func TestDispatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toEncoder)
+		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toEncoder, toPDULogger, toPDUBuilder)
 		to := r.gateway.Connector("operator")
 		r.send(toDispatcher, Attach, func(j *Job) { j.Connector = to })
 		r.dials("nothing to send", 0)
@@ -122,11 +119,35 @@ func TestDispatcher(t *testing.T) {
 	})
 }
 
+// A request is in flight once its bytes are made: until then no answer can give away
+// the message that its fields lie in.
+func TestInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, rows := range [][]int{{toDispatcher, toEncoder, toPDULogger}, {toDispatcher, toEncoder, toPDULogger, toPDUBuilder}} {
+			r := newRig(t, site{}, rows...)
+			r.send(toDispatcher, Attach, func(j *Job) { j.Connector = r.gateway.Connector("operator") })
+			r.submit(0, 1)
+			h := r.connect(r.dials("a message", 1)[0])
+			synctest.Wait()
+			made := len(rows) == 4
+			if slot := h.Inflight.Take(1); (slot != nil) != made {
+				t.Errorf("bytes made: %t, in flight: %t", made, slot != nil)
+			}
+			r.take(toPDUBuilder)
+			r.take(toWriter)
+			r.over(toDispatcher, h)
+			synctest.Wait()
+			r.take(toConnecter)
+			r.close()
+		}
+	})
+}
+
 // Who waits for room is let in when there is some; a connector that is removed
 // sends what it has, and then its sessions are logged out.
 func TestDispatcherTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, site{operator: "max_queue: 3"}, toDispatcher, toEncoder)
+		r := newRig(t, site{operator: "max_queue: 3"}, toDispatcher, toEncoder, toPDULogger, toPDUBuilder)
 		to := r.gateway.Connector("operator")
 		told := func(why string, want ...Kind) {
 			t.Helper()

@@ -1,18 +1,15 @@
 package stages
 
 import (
-	"math"
-
 	"pmg/connector"
 	"pmg/flow"
-	"pmg/sms"
 )
 
 // encoder makes a PDU of a message for the session whose slot it leaves by. It
-// also gives the sequence number, so that it stands in the pdu log.
+// also gives the sequence number, so that it stands in the pdu log. The PDU's fields
+// lie in the message, which nobody can take away before it is in flight.
 type encoder struct {
 	*Deps
-	copy sms.Message
 
 	of   *connector.Handle // whose references are not counted yet
 	refs int
@@ -21,17 +18,16 @@ type encoder struct {
 func newEncoder(d *Deps) (flow.Stage[Job], error) { return &encoder{Deps: d}, nil }
 
 func (e *encoder) Work(out *flow.Out[Job], j *Job) {
-	if j.Kind == Over {
-		e.over(out, j)
+	if j.Kind == Over { // the dispatcher has taken the free slots away, so these were the last requests
+		e.Flush(out)
+		j.Kind = Spent
+		out.To(toPDULogger, j)
 		return
 	}
 	slot := j.Slot
 	h := handle(slot.Link)
 	slot.Sequence = h.FreeSequence()
-	// The PDU gets its own copy of the bytes: once the slot is in flight an answer,
-	// right or forged, may give the message to somebody else.
-	j.Bytes = slot.Message.CopyTo(&e.copy, j.Bytes)
-	h.Session.Encode(j.pdu(h.Connector), &e.copy, slot.Sequence)
+	h.Session.Encode(j.pdu(h.Connector), slot.Message, slot.Sequence)
 	j.Kind = Send // with its slot, by which a fault on the way finds the message
 	if e.of != h {
 		e.Flush(out)
@@ -40,7 +36,6 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	e.refs++ // the dispatcher gave us a slot, so Over is still to come with the reader's reference
 	j.Handle, j.refs = h, 1
 	slot.Sent = out.Now()
-	h.Inflight.Put(slot)
 	out.To(toPDULogger, j)
 }
 
@@ -52,17 +47,4 @@ func (e *encoder) Flush(out *flow.Out[Job]) {
 		out.CountRef()
 	}
 	e.of, e.refs = nil, 0
-}
-
-// over is the last that a session sees. The dispatcher has taken its free slots
-// away, so what is under way now is all there is: it has no answer and never will.
-func (e *encoder) over(out *flow.Out[Job], j *Job) {
-	h := j.Handle
-	e.Flush(out)
-	h.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) {
-		back := out.Get()
-		back.Kind, back.Slot, back.Code = Answered, slot, sms.Timeout
-		out.To(toDispatcher, back)
-	})
-	discard(out, j)
 }

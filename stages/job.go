@@ -21,11 +21,12 @@ const (
 	Opened               // listener, connecter → reader: a new socket to watch
 	Bytes                // reader → parser: what was read
 	Over                 // reader → … → encoder: the session is over; passes behind everything read before
+	Spent                // encoder → pdu logger → pdu builder: the same, behind everything that was to be sent
 	Received             // parser → pdu logger → builder: a PDU of the peer
 	Send                 // builder, connecter, encoder → pdu logger → pdu builder → writer: a PDU of ours
 	Message              // builder → dispatcher: a message for a connector's queue
 	Bound                // builder → dispatcher: the session can be given messages
-	Answered             // builder, encoder → dispatcher: the outcome of a message under way
+	Answered             // builder, pdu builder → dispatcher: the outcome of a message under way
 	Forward              // dispatcher → encoder: a message and the slot it leaves by
 	Dial                 // dispatcher → connecter: connect an instance
 	Resolved             // connecter → itself: addresses of a host

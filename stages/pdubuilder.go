@@ -1,11 +1,16 @@
 package stages
 
 import (
+	"math"
+
+	"pmg/connector"
 	"pmg/flow"
+	"pmg/sms"
 )
 
 // pduBuilder makes bytes of PDUs. What a batch has for one session becomes one
-// job with one piece of bytes, and so one write.
+// job with one piece of bytes, and so one write. It puts requests in flight: from then
+// on an answer, right or forged, may give the message to somebody else.
 type pduBuilder struct {
 	*Deps
 	gathering []*Job
@@ -14,9 +19,14 @@ type pduBuilder struct {
 func newPDUBuilder(d *Deps) (flow.Stage[Job], error) { return &pduBuilder{Deps: d}, nil }
 
 func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
+	if j.Kind == Spent {
+		b.over(out, j)
+		return
+	}
 	first, _ := j.Handle.Gather.(*Job)
 	if first == nil {
 		j.Wire = j.PDU.AppendWire(j.Wire)
+		putInFlight(j)
 		j.Handle.Gather = j
 		b.gathering = append(b.gathering, j)
 		return
@@ -25,6 +35,7 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 		first.Wire = j.PDU.AppendWire(first.Wire)
 		first.Last, first.Rare = j.Last, j.Rare
 	}
+	putInFlight(j)
 	first.refs += j.refs
 	j.Handle, j.refs = nil, 0
 	out.Release(j)
@@ -38,4 +49,23 @@ func (b *pduBuilder) Flush(out *flow.Out[Job]) {
 		b.gathering[i] = nil
 	}
 	b.gathering = b.gathering[:0]
+}
+
+// putInFlight lets the answer to a request find its slot.
+func putInFlight(j *Job) {
+	if j.Slot != nil {
+		j.Handle.Inflight.Put(j.Slot)
+		j.Slot = nil
+	}
+}
+
+// over is the last that a session sees: what is under way now is all there is, it
+// has no answer and never will.
+func (b *pduBuilder) over(out *flow.Out[Job], j *Job) {
+	j.Handle.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) {
+		back := out.Get()
+		back.Kind, back.Slot, back.Code = Answered, slot, sms.Timeout
+		out.To(toDispatcher, back)
+	})
+	discard(out, j)
 }

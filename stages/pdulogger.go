@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"slices"
 	"time"
 
 	"pmg/connector"
@@ -70,19 +71,21 @@ func (l *pduLogger) Work(out *flow.Out[Job], j *Job) {
 	case Send:
 		l.log(out, j, false)
 		next = toPDUBuilder
+	case Spent:
+		next = toPDUBuilder
 	}
 	out.To(next, j)
 }
 
 func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
-	c := j.Handle.Connector
-	l.count(c.Stats, j.PDU.Command(), received)
-	c.Stats.CountStatus(j.PDU.Command(), received, j.PDU.Status())
+	c, command := j.Handle.Connector, j.PDU.Command()
+	l.count(c.Stats, command, received)
+	c.Stats.CountStatus(command, received, j.PDU.Status())
 	f := c.PDULog
 	if f == nil {
 		return
 	}
-	if f.Due() == 0 {
+	if f.Due() == 0 && !slices.Contains(l.waiting, f) { // it may have been written since it began to wait
 		l.waiting = append(l.waiting, f)
 	}
 	now := l.wall(out.Now())

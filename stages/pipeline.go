@@ -33,8 +33,8 @@ func Table() []flow.Spec[*Deps, Job] {
 		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "dispatcher"}, New: newBuilder},
 		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher},
 		{Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions", To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter},
-		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger", "dispatcher"}, New: newEncoder},
-		{Name: "pdu builder", Doc: "makes bytes of PDUs, all of a session's in one piece", To: []string{"writer"}, New: newPDUBuilder},
+		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger"}, New: newEncoder},
+		{Name: "pdu builder", Doc: "makes bytes of PDUs, all of a session's in one piece", To: []string{"writer", "dispatcher"}, New: newPDUBuilder},
 		{Name: "writer", Doc: "writes to the sockets", To: []string{"reader"}, New: newWriter},
 	}
 	for i := range table {

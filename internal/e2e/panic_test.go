@@ -30,7 +30,13 @@ func (d faulty) Decode(p protocols.PDU, b []byte) error {
 	return d.Driver.Decode(p.(*faultyPDU).PDU, b)
 }
 
-func (p *faultyPDU) text() string { return string(p.PDU.(*smpp.PDU).SM.ShortMessage) }
+// text is that of a submit; in others the field means nothing.
+func (p *faultyPDU) text() string {
+	if q := p.PDU.(*smpp.PDU); q.ID == smpp.SubmitSM {
+		return string(q.SM.ShortMessage)
+	}
+	return ""
+}
 
 func (p *faultyPDU) AppendLog(b []byte, text bool) []byte {
 	if p.text() == "fault:log" {
@@ -40,7 +46,7 @@ func (p *faultyPDU) AppendLog(b []byte, text bool) []byte {
 }
 
 func (p *faultyPDU) AppendWire(b []byte) []byte {
-	if p.PDU.(*smpp.PDU).ID == smpp.SubmitSM && p.text() == "fault:wire" {
+	if p.text() == "fault:wire" {
 		panic("fault in AppendWire")
 	}
 	return p.PDU.AppendWire(b)

@@ -60,7 +60,8 @@ func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
 // keepOwn is the largest storage of its own that a PDU keeps for its next use.
 const keepOwn = 4096
 
-// Reset implements protocols.PDU.
+// Reset implements protocols.PDU. It leaves the body of a message as it is: whoever
+// makes the PDU one again sets all of its fields.
 func (p *PDU) Reset() {
 	if p.ID == 0 && p.err == nil {
 		return // it was not used
@@ -69,8 +70,11 @@ func (p *PDU) Reset() {
 	if p.own = p.own[:0]; cap(p.own) > keepOwn {
 		p.own = nil
 	}
+	if len(p.SM.ShortMessage)+len(p.SM.TLVs) > keepOwn { // do not keep what they lie in
+		p.SM = SM{}
+	}
 	p.ID, p.CommandStatus, p.SequenceNumber = 0, 0, 0
-	p.SM, p.SMResp, p.Rest = SM{}, SMResp{}, nil
+	p.SMResp, p.Rest = SMResp{}, nil
 	p.err, p.raw = nil, nil
 }
 
@@ -126,6 +130,7 @@ func (p *PDU) header(b []byte) {
 func (p *PDU) fail(b []byte, e *Error) error {
 	id, status, sequence := p.ID, p.CommandStatus, p.SequenceNumber
 	p.Reset()
+	p.SM = SM{}
 	p.ID, p.CommandStatus, p.SequenceNumber = id, status, sequence
 	p.raw, p.err = b, e
 	return e

@@ -1,0 +1,52 @@
+package stages
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/flow"
+	"pmg/pdulog"
+)
+
+// A file that fills its buffer again and again waits to be flushed once.
+func TestPDULoggerWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, site{}, toPDULogger)
+		c := r.gateway.Connector("clients")
+		file, err := pdulog.Open(t.TempDir(), c.Name, pdulog.Options{Flush: time.Minute, Log: zerolog.Nop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.PDULog = file
+		h := r.handle(c.Name, -1)
+		long := bytes.Repeat([]byte("x"), 10_000)
+		r.in(toParser, func(out *flow.Out[Job]) {
+			for range 50 {
+				j := out.Get()
+				j.Kind = Received
+				j.retain(h)
+				j.pdu(c).(*toyPDU).b = long
+				out.To(toPDULogger, j)
+			}
+		})
+		synctest.Wait()
+		if n := len(r.real[toPDULogger].(*pduLogger).waiting); n != 1 {
+			t.Errorf("one file waits %d times", n)
+		}
+		if n := file.Lines(); n < 40 {
+			t.Errorf("%d lines are written, the buffer was never full", n)
+		}
+		h.Release(1)
+		r.close()
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := file.Lines(); n != 50 {
+			t.Errorf("%d lines are written, want 50", n)
+		}
+	})
+}
