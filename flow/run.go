@@ -184,6 +184,7 @@ func (r *row[J]) claimTick() bool {
 
 func (p *Pipeline[J]) runSource(r *row[J]) {
 	defer p.done.Done()
+	yielded := p.Now()
 	for {
 		p.running.Add(1)
 		if r.tickNS != 0 && p.Now() >= r.tickNS {
@@ -193,6 +194,10 @@ func (p *Pipeline[J]) runSource(r *row[J]) {
 		claimed |= p.poll(r)
 		p.workOn(claimed)
 		p.running.Add(-1)
+		if r.out.now-yielded >= yieldEvery {
+			yielded = r.out.now
+			goyield()
+		}
 		select {
 		case <-p.stop:
 			return

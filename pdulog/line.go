@@ -18,16 +18,20 @@ const (
 // A head is the beginning of a line up to the instance. Only its microseconds
 // change from batch to batch; the rest is formatted once a second.
 type head struct {
-	second int64 // that text shows
-	text   []byte
+	now, second int64 // that text shows
+	text        []byte
 }
 
 func newHead(connector string) head {
-	return head{math.MinInt64, []byte(timeLayout + " " + connector + "/")}
+	return head{math.MinInt64, math.MinInt64, []byte(timeLayout + " " + connector + "/")}
 }
 
 // at returns the head for a time. It is valid until the next call.
 func (h *head) at(now int64) []byte {
+	if now == h.now { // a batch has one time
+		return h.text
+	}
+	h.now = now
 	second := now / 1e9
 	if second != h.second {
 		h.second = second
