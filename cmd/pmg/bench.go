@@ -45,9 +45,10 @@ about 15 minutes, --quick less than one.
 --relay, --latency, --isolation and --backlog measure something else instead
 (several may be given, --all is everything and the matrix too): CPU time beside
 HAProxy relaying the same traffic; an answer's latency on one connection beside a
-bare TCP echo; other clients' latency beside a client that does not read and an
-SMSC that does not answer; the dispatcher's work per message when a million
-messages wait and when a thousand do, which takes 1 GB of memory.
+bare TCP echo, each on another processor than its client; other clients' latency
+beside a client that does not read and an SMSC that does not answer; the
+dispatcher's work per message when a million messages wait and when a thousand do,
+which takes 1 GB of memory.
 
 --from takes earlier results instead of measuring; what is asked for besides is
 measured anew, on the same machine, in as many rounds and with as many messages,

@@ -17,11 +17,12 @@ type EchoComparison struct {
 }
 
 // Latency compares the pipeline's answers with an echo, both processes of their
-// own, in turn.
+// own and on processors of their own, in turn.
 func Latency(ctx context.Context, o Options) (*EchoComparison, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	o.apart = true
 	one := Setting{Pipeline, LogsNothing, 1, 1}
 	c := &EchoComparison{}
 	for i := range o.Rounds {
@@ -57,6 +58,11 @@ func runEcho(ctx context.Context, command []string, roundTrips int) (loadtest.La
 	if err != nil {
 		return loadtest.Latency{}, err
 	}
+	together, err := apart(c.cmd.Process.Pid)
+	if err != nil {
+		return loadtest.Latency{}, err
+	}
+	defer together()
 	if _, err := loadtest.Echo(ctx, c.address, roundTrips/warmUp); err != nil {
 		return loadtest.Latency{}, err
 	}

@@ -53,6 +53,13 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 		return nil, err
 	}
 	defer c.stop()
+	if o.apart {
+		together, err := apart(c.cmd.Process.Pid)
+		if err != nil {
+			return nil, err
+		}
+		defer together()
+	}
 
 	r := &run{child: c, sink: sink}
 	load := loadtest.DefaultLoadOptions()

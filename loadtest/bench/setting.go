@@ -48,6 +48,8 @@ type Options struct {
 	SMSCSessions  int // sessions from the gateway to the sink; 0: as many as connections
 
 	Progress func(done, of int, what string) // called before and after each run
+
+	apart bool // keep load and sink off the processors of what is measured
 }
 
 // check finds what cannot be measured.
