@@ -60,7 +60,7 @@ func (q *Queue) Push(m *sms.Message, now int64) {
 		return
 	}
 	r := &q.rings[priority(m)]
-	if last := r.last(); last != nil && dueFirst(m, last) {
+	if r.n > 0 && dueFirst(m, r.last().m) {
 		q.back.Set(m) // overtaken on its way here
 		return
 	}
@@ -88,10 +88,11 @@ func (q *Queue) Ready(now int64) bool {
 	return true
 }
 
-// Pop takes the message that is to leave next, nil when none is due.
-func (q *Queue) Pop(now int64) *sms.Message {
+// Pop takes the message that is to leave next, nil when none is due, and tells when
+// it expires: behind a long backlog, the message itself is not in the cache.
+func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	if q.n == 0 {
-		return nil
+		return nil, 0
 	}
 	for q.later.Len() > 0 {
 		m, _ := q.later.Min()
@@ -110,20 +111,21 @@ func (q *Queue) Pop(now int64) *sms.Message {
 }
 
 // pop takes the first of r and of what came back.
-func (q *Queue) pop(r *ring) *sms.Message {
+func (q *Queue) pop(r *ring) (m *sms.Message, expires int64) {
 	if q.back.Len() > 0 {
 		m, _ := q.back.Min()
-		if r == nil || leavesFirst(m, r.first()) {
+		if r == nil || leavesFirst(m, r.first().m) {
 			q.back.PopMin()
 			q.n--
-			return m
+			return m, m.Expires
 		}
 	}
 	if r == nil {
-		return nil
+		return nil, 0
 	}
 	q.n--
-	return r.pop()
+	w := r.pop()
+	return w.m, w.expires
 }
 
 // NextDue tells when the first message that is not due yet becomes so; 0 if there is none.
@@ -137,62 +139,64 @@ func (q *Queue) NextDue() int64 {
 // Oldest is when the first message in order arrived; 0 when none is due.
 func (q *Queue) Oldest() int64 {
 	var oldest int64
-	older := func(m *sms.Message) {
-		if oldest == 0 || m.Arrived < oldest {
-			oldest = m.Arrived
+	older := func(arrived int64) {
+		if oldest == 0 || arrived < oldest {
+			oldest = arrived
 		}
 	}
 	for p := range q.rings {
 		if r := &q.rings[p]; r.n > 0 {
-			older(r.first())
+			older(r.first().arrived)
 		}
 	}
 	if m, ok := q.back.Min(); ok {
-		older(m)
+		older(m.Arrived)
 	}
 	return oldest
 }
 
 // A ring is a first-in-first-out list in an array that grows when it is full.
 type ring struct {
-	a       []*sms.Message // length is a power of two
+	a       []waiting // length is a power of two
 	head, n int
+}
+
+// A waiting message, and what is asked of it while it waits.
+type waiting struct {
+	m                *sms.Message
+	arrived, expires int64
 }
 
 func (r *ring) push(m *sms.Message) {
 	if r.n == len(r.a) {
 		r.resize(max(64, 2*len(r.a)))
 	}
-	r.a[(r.head+r.n)&(len(r.a)-1)] = m
+	r.a[(r.head+r.n)&(len(r.a)-1)] = waiting{m, m.Arrived, m.Expires}
 	r.n++
 }
 
-func (r *ring) pop() *sms.Message {
-	m := r.a[r.head]
-	r.a[r.head] = nil
+func (r *ring) pop() waiting {
+	w := r.a[r.head]
+	r.a[r.head].m = nil
 	r.head = (r.head + 1) & (len(r.a) - 1)
 	r.n--
 	if r.n == 0 && len(r.a) > maxIdleRing {
 		*r = ring{} // a backlog has gone; let its memory go too
 	}
-	return m
+	return w
 }
 
 // maxIdleRing is the largest ring an empty queue keeps.
 const maxIdleRing = 1 << 16
 
 func (r *ring) resize(size int) {
-	a := make([]*sms.Message, size)
+	a := make([]waiting, size)
 	n := copy(a, r.a[r.head:])
 	copy(a[n:], r.a[:r.head])
 	r.a, r.head = a, 0
 }
 
-func (r *ring) first() *sms.Message { return r.a[r.head] }
+// first and last are of a ring that is not empty.
+func (r *ring) first() *waiting { return &r.a[r.head] }
 
-func (r *ring) last() *sms.Message {
-	if r.n == 0 {
-		return nil
-	}
-	return r.a[(r.head+r.n-1)&(len(r.a)-1)]
-}
+func (r *ring) last() *waiting { return &r.a[(r.head+r.n-1)&(len(r.a)-1)] }

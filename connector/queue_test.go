@@ -59,9 +59,10 @@ func run(t *testing.T, script []byte) {
 		if got, want := q.Ready(now), m.ready(now); got != want {
 			t.Fatalf("ready %t, want %t", got, want)
 		}
-		got, want := q.Pop(now), m.pop(now)
-		if got != want {
-			t.Fatalf("at %d popped %+v, want %+v", now, got, want)
+		got, expires := q.Pop(now)
+		want := m.pop(now)
+		if got != want || got != nil && expires != got.Expires {
+			t.Fatalf("at %d popped %+v, which expires at %d, want %+v", now, got, expires, want)
 		}
 		if got != nil {
 			popped = append(popped, got)
@@ -75,7 +76,7 @@ func run(t *testing.T, script []byte) {
 		switch step & 7 {
 		case 0, 1: // a message comes, perhaps overtaken on its way
 			id++
-			message := &sms.Message{ID: id, Arrived: now - arg&1, Priority: uint8(arg % 7)}
+			message := &sms.Message{ID: id, Arrived: now - arg&1, Expires: int64(id), Priority: uint8(arg % 7)}
 			if arg > 24 {
 				message.DeliverAt = now + arg - 28
 			}
@@ -111,7 +112,7 @@ func run(t *testing.T, script []byte) {
 	for len(*m) > 0 {
 		pop()
 	}
-	if q.Len() != 0 || q.Pop(now) != nil || q.Ready(now) || q.NextDue() != 0 || q.Oldest() != 0 {
+	if none, _ := q.Pop(now); q.Len() != 0 || none != nil || q.Ready(now) || q.NextDue() != 0 || q.Oldest() != 0 {
 		t.Errorf("the empty queue has %d messages, next %d, oldest %d", q.Len(), q.NextDue(), q.Oldest())
 	}
 }
@@ -159,7 +160,7 @@ func TestQueueNextDue(t *testing.T) {
 		if want.at > 100 && q.Ready(want.at-1) {
 			t.Errorf("ready before %d", want.at)
 		}
-		if m := q.Pop(want.at); m == nil || m.ID != want.id {
+		if m, _ := q.Pop(want.at); m == nil || m.ID != want.id {
 			t.Errorf("at %d: %+v, want message %d", want.at, m, want.id)
 		}
 	}
@@ -201,7 +202,7 @@ func TestQueueAllocations(t *testing.T) {
 		next := 0
 		if n := testing.AllocsPerRun(1000, func() {
 			q.Push(few[next%len(few)], 1)
-			if q.Pop(1) == nil {
+			if m, _ := q.Pop(1); m == nil {
 				t.Fatal("nothing to pop")
 			}
 			next++
@@ -222,11 +223,11 @@ func BenchmarkQueue(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					q.Push(few[next%len(few)], 1)
-					m := q.Pop(1)
+					m, _ := q.Pop(1)
 					if back {
 						m.ID = 0 // so that it is the first
 						q.PushBack(m, 1, 0)
-						m = q.Pop(1)
+						m, _ = q.Pop(1)
 						m.ID = 1
 					}
 					next++

@@ -16,5 +16,6 @@
 //
 // # Start reading
 //
-// stage.go (what a stage is), run.go (how it is run), pool.go (jobs and their count).
+// stage.go (what a stage is), run.go (how it is run), yield.go (what the Go scheduler
+// must not do meanwhile), pool.go (jobs and their count).
 package flow

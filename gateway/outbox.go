@@ -65,8 +65,8 @@ func (o *Outbox) Next(now int64) (slot *connector.Slot, again int64) {
 		if wait := max(o.paused-now, o.limiter.Wait(now)); wait > 0 {
 			return nil, now + wait
 		}
-		m := o.queue.Pop(now)
-		if m.Expires != 0 && now > m.Expires {
+		m, expires := o.queue.Pop(now)
+		if expires != 0 && now > expires {
 			o.Stats.Expired.Add(1)
 			o.drop(m)
 			continue
