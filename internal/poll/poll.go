@@ -29,6 +29,8 @@ type Poller struct {
 	err    error
 	until  int64 // the deadline that is set
 	busy   int   // Waits in a row that did not park; only up to quiet is counted
+	short  int   // times in a row that we were parked and not for long; only up to eager is counted
+	parked time.Time
 	woken  atomic.Bool
 }
 
@@ -40,6 +42,16 @@ const batch = 16
 // quiet is after how many Waits that did not park the bell is muted. Where each
 // message finds us parked it never is.
 const quiet = 4
+
+// To park and be woken costs what looking does for long, most of all where processors
+// are virtual and one that idles must be started: 1x1 41 % more messages for 8 % less
+// CPU each, 1x10 32 % more. So who was parked for less than worthIt, and not once but
+// eager times in a row, looks before parking, looks times (some 20 µs).
+const (
+	looks   = 48
+	worthIt = 100 * time.Microsecond
+	eager   = 2 // a message that comes now and then has us parked for short between it and its answer
+)
 
 // New makes a Poller.
 func New() (*Poller, error) {
@@ -53,18 +65,34 @@ func New() (*Poller, error) {
 		return nil, fmt.Errorf("cannot park poller: %w", err)
 	}
 	p.ready = func(uintptr) bool {
-		if p.fetch() {
+		if p.fetch() || p.short == eager && p.lookOn() {
 			return true
 		}
 		muted := p.busy == quiet
 		p.busy = 0
-		if !muted {
-			return p.err != nil
+		if muted {
+			p.failed(p.ring(true))
+			if p.fetch() { // what has come meanwhile may not ring
+				return true
+			}
 		}
-		p.failed(p.ring(true))
-		return p.fetch() || p.err != nil // what has come meanwhile may not ring
+		p.parked = time.Now()
+		return p.err != nil
 	}
 	return p, nil
+}
+
+// lookOn looks for a while, unless somebody wakes us.
+func (p *Poller) lookOn() bool {
+	for range looks {
+		if p.woken.Load() {
+			return false
+		}
+		if p.fetch() {
+			return true
+		}
+	}
+	return false
 }
 
 // Wait parks until a descriptor is ready, Wake is called or until (Unix
@@ -89,7 +117,16 @@ func (p *Poller) Wait(until int64) {
 			p.failed(p.ring(false))
 		}
 	}
-	switch err := p.raw.Read(p.ready); {
+	p.parked = time.Time{}
+	err := p.raw.Read(p.ready)
+	switch {
+	case p.parked.IsZero():
+	case time.Since(p.parked) >= worthIt:
+		p.short = 0
+	case p.short < eager:
+		p.short++
+	}
+	switch {
 	case err == nil:
 	case os.IsTimeout(err):
 		// The deadline has passed, and it may be another than we set: that of a Wake
