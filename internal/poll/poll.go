@@ -27,10 +27,10 @@ type Poller struct {
 	events []Event
 	kernel kernelEvents
 	err    error
-	until  int64 // the deadline that is set
-	busy   int   // Waits in a row that did not park; only up to quiet is counted
-	short  int   // times in a row that we were parked and not for long; only up to eager is counted
-	parked time.Time
+	until  int64     // the deadline that is set
+	busy   int       // Waits in a row that did not park; only up to quiet is counted
+	short  int       // parks in a row that were short; only up to shortParks is counted
+	parked time.Time // when the Wait that goes on did, or zero
 	woken  atomic.Bool
 }
 
@@ -44,13 +44,13 @@ const batch = 16
 const quiet = 4
 
 // To park and be woken costs what looking does for long, most of all where processors
-// are virtual and one that idles must be started: 1x1 41 % more messages for 8 % less
-// CPU each, 1x10 32 % more. So who was parked for less than worthIt, and not once but
-// eager times in a row, looks before parking, looks times (some 20 µs).
+// are virtual and one that idles must be started. So after some short parks in a row a
+// Wait looks so many times (9 µs) before it parks: 1x1 1.6 times the messages for
+// 0.8 of the CPU each, 1x10 1.4 times (docs/bench.md).
 const (
-	looks   = 48
-	worthIt = 100 * time.Microsecond
-	eager   = 2 // a message that comes now and then has us parked for short between it and its answer
+	looks      = 48
+	shortPark  = 100 * time.Microsecond // a shorter one
+	shortParks = 2                      // not 1: between a message that comes now and then and its answer there is one
 )
 
 // New makes a Poller.
@@ -65,7 +65,7 @@ func New() (*Poller, error) {
 		return nil, fmt.Errorf("cannot park poller: %w", err)
 	}
 	p.ready = func(uintptr) bool {
-		if p.fetch() || p.short == eager && p.lookOn() {
+		if p.fetch() || p.short == shortParks && p.lookOn() {
 			return true
 		}
 		muted := p.busy == quiet
@@ -119,12 +119,8 @@ func (p *Poller) Wait(until int64) {
 	}
 	p.parked = time.Time{}
 	err := p.raw.Read(p.ready)
-	switch {
-	case p.parked.IsZero():
-	case time.Since(p.parked) >= worthIt:
-		p.short = 0
-	case p.short < eager:
-		p.short++
+	if !p.parked.IsZero() {
+		p.parkedFor(time.Since(p.parked))
 	}
 	switch {
 	case err == nil:
@@ -136,6 +132,16 @@ func (p *Poller) Wait(until int64) {
 		p.fetch()
 	default:
 		p.failed(err)
+	}
+}
+
+// parkedFor notes how long a park was.
+func (p *Poller) parkedFor(d time.Duration) {
+	switch {
+	case d >= shortPark:
+		p.short = 0
+	case p.short < shortParks:
+		p.short++
 	}
 }
 

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -203,6 +204,32 @@ func TestWaitAllocations(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { p.Wait(0) }); n > 0 {
 		t.Errorf("%g allocations", n)
+	}
+}
+
+// Who was parked for short a few times in a row looks first, who was parked for long
+// does not, and who is woken does not go on looking.
+func TestLooks(t *testing.T) {
+	p, ours, theirs := watched(t, true, false)
+	for range shortParks + 1 {
+		p.parkedFor(shortPark - 1)
+	}
+	if p.short != shortParks {
+		t.Errorf("after %d short parks %d are counted", shortParks+1, p.short)
+	}
+	p.Wait(time.Now().Add(20 * shortPark).UnixNano())
+	if p.short != 0 {
+		t.Error("nothing came for long, and it would look again")
+	}
+	if _, err := unix.Write(theirs, []byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	if !p.lookOn() || !slices.Equal(p.Events(), []Event{{FD: ours, Readable: true}}) {
+		t.Error("looking does not find what is ready")
+	}
+	p.Wake()
+	if p.lookOn() {
+		t.Error("it looks on though it is woken")
 	}
 }
 
