@@ -18,12 +18,12 @@ const (
 // A head is the beginning of a line up to the instance. Only its microseconds
 // change from batch to batch; the rest is formatted once a second.
 type head struct {
-	now, second int64 // that text shows
-	text        []byte
+	now  int64 // that text shows
+	text []byte
 }
 
 func newHead(connector string) head {
-	return head{math.MinInt64, math.MinInt64, []byte(timeLayout + " " + connector + "/")}
+	return head{math.MinInt64, []byte(timeLayout + " " + connector + "/")}
 }
 
 // at returns the head for a time. It is valid until the next call.
@@ -31,10 +31,8 @@ func (h *head) at(now int64) []byte {
 	if now == h.now { // a batch has one time
 		return h.text
 	}
-	h.now = now
 	second := now / 1e9
-	if second != h.second {
-		h.second = second
+	if second != h.now/1e9 {
 		time.Unix(second, 0).UTC().AppendFormat(h.text[:0], secondLayout)
 	}
 	us := uint32(now-second*1e9) / 1e3
@@ -43,6 +41,7 @@ func (h *head) at(now int64) []byte {
 		d[i] = byte('0' + us%10)
 		us /= 10
 	}
+	h.now = now
 	return h.text
 }
 
