@@ -99,5 +99,6 @@ func (p *Pool) put(m *Message) {
 	if cap(m.own) > keepOwn || len(m.Text)+len(m.Params) > keepOwn { // the latter where they are not its own
 		*m = Message{}
 	}
+	m.pool = nil // released twice, it does not belong to two
 	p.p.Put(m)
 }
