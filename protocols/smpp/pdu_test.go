@@ -160,4 +160,28 @@ func TestReuse(t *testing.T) {
 	if err := p.Decode(octetsOf(t, hot[1].hex)); err != nil || p.Err() != nil {
 		t.Error("the old error is still there")
 	}
+	for _, before := range hot {
+		for _, h := range hot {
+			for _, octets := range []string{before.hex, h.hex} {
+				p.Reset()
+				if err := p.Decode(octetsOf(t, octets)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := p.AppendWire(nil); !bytes.Equal(got, octetsOf(t, h.hex)) {
+				t.Errorf("%s after %s: %x", h.name, before.name, got)
+			}
+		}
+	}
+}
+
+// A PDU that is kept for its next use does not keep a long text in memory.
+func TestResetKeepsLittle(t *testing.T) {
+	for _, n := range []int{10, 2 * keepOwn} {
+		p := PDU{ID: SubmitSM, SM: SM{SourceAddr: []byte("1"), TLVs: make([]byte, n)}}
+		p.Reset()
+		if kept := p.SM.TLVs != nil || p.SM.SourceAddr != nil; kept != (n <= keepOwn) {
+			t.Errorf("%d octets are kept: %t", n, kept)
+		}
+	}
 }
