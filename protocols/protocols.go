@@ -12,6 +12,12 @@ package protocols
 
 import "pmg/sms"
 
+// The protocols, by the numbers that messages keep for their native parts.
+const (
+	SMPP sms.Protocol = 1
+	UCP  sms.Protocol = 2
+)
+
 // A Driver is one protocol, with the options of one connector. It is safe for
 // concurrent use.
 type Driver interface {
@@ -109,15 +115,15 @@ type Session interface {
 	// Login ends the wait that an Action of kind Login began: p, the request,
 	// becomes its answer.
 	Login(now int64, p PDU, code sms.Code) Action
-	// Message fills m from p after an Action of kind Message; m's slices point
-	// into p. A code other than OK says that the request is to be refused with it.
+	// Message fills m from p after an Action of kind Message; m keeps nothing of p.
+	// A code other than OK says that the request is to be refused with it.
 	Message(now int64, p PDU, m *sms.Message) sms.Code
 	// Answer turns p, a request that carried a message, into its answer. id is the
 	// message's, used when code is OK.
 	Answer(p PDU, code sms.Code, id uint64)
 	// Encode fills p with the request that carries m to the peer, with the given
 	// sequence. p's slices point into m.
-	Encode(p PDU, m *sms.Message, sequence uint32)
+	Encode(now int64, p PDU, m *sms.Message, sequence uint32)
 	// NextSequence gives the next sequence number for a request of ours. It may
 	// be called from any goroutine.
 	NextSequence() uint32

@@ -1,6 +1,9 @@
 package sms
 
-import "sync"
+import (
+	"sync"
+	"unsafe"
+)
 
 // An Address is a party of a message. TON and NPI have the values of
 // 3GPP TS 23.040 §9.1.2.5, which SMPP shares.
@@ -9,7 +12,7 @@ type Address struct {
 	Addr     []byte // digits without '+', or the characters of an alphanumeric sender
 }
 
-// A Kind tells what a message carries.
+// A Kind says what a message is.
 type Kind uint8
 
 // The kinds of message.
@@ -19,70 +22,213 @@ const (
 	Receipt             // a delivery receipt or an intermediate notification
 )
 
-// A Message is one SMS on its way through the gateway. Its byte slices lie in
-// storage of its own, filled by Own, so it outlives the PDU it came from.
+// An Alphabet says how the octets of a text are to be read (3GPP TS 23.038).
+type Alphabet uint8
+
+// The alphabets.
+const (
+	Default Alphabet = iota // what the peer takes for its default: GSM 7-bit, or its own
+	ASCII                   // IA5
+	Latin1                  // ISO 8859-1
+	UCS2                    // UTF-16, most significant octet first
+	Binary                  // octets that are no text
+	Other                   // a coding that only a peer of the same protocol understands
+)
+
+// A Class is the message class of 3GPP TS 23.038 §4: where the mobile stores the message.
+type Class uint8
+
+// The message classes.
+const (
+	NoClass Class = iota
+	Class0        // shown immediately
+	Class1        // in the mobile
+	Class2        // on the SIM
+	Class3        // on an attached device
+)
+
+// A Notify says which outcomes the sender wants to hear of, as bits.
+type Notify uint8
+
+// The outcomes.
+const (
+	NotifySuccess Notify = 1 << iota
+	NotifyFailure
+	NotifyProgress // intermediate notifications
+)
+
+// A Flags is a set of properties of a message, as bits.
+type Flags uint8
+
+// The flags.
+const (
+	HasHeader        Flags = 1 << iota // the text begins with a user data header (3GPP TS 23.040 §9.2.3.24)
+	ReplyPath                          // the recipient's answer may come back by the same centre (§9.2.3.17)
+	RelativeValidity                   // the sender gave its validity as a duration
+	Settled                            // its outcome is known, although a copy is still in a queue
+)
+
+// A Protocol is the protocol that the native part of a message belongs to. The
+// numbers are part of stored messages and never change their meaning; package
+// protocols lists them.
+type Protocol uint8
+
+// An Origin is where messages come from: one for each account and connector,
+// shared by all of their messages.
+type Origin struct {
+	Account   string // system_id of the client; empty for an SMSC
+	Connector string // the connector that the messages arrived on
+	Tally     *Tally // of the account, over all its connectors
+}
+
+// A Message is one SMS on its way through the gateway, whatever the protocol it
+// came in. Times are Unix nanoseconds. Its octets lie in storage of its own, so
+// that it outlives the PDU it came from.
 type Message struct {
 	ID        uint64 // given by the gateway, unique across restarts, rising: also the order of arrival
-	Kind      Kind
-	Account   string // system_id of the client that submitted it; empty from an SMSC
-	From      string // connector it arrived on
-	Arrived   int64  // Unix nanoseconds
-	DeliverAt int64  // Unix nanoseconds before which it is not sent; 0: at once
-	Expires   int64  // Unix nanoseconds after which it is not worth sending; 0: never
-	Attempts  int    // times it was put on a wire
-	Priority  uint8  // 0 lowest
+	Origin    *Origin
+	Arrived   int64
+	DeliverAt int64 // the sender wants it delivered no earlier; 0 means immediately
+	NotBefore int64 // the gateway tries again no earlier; 0 means immediately
+	Expires   int64 // after this time it is not worth sending; 0 means never
 
-	Source, Dest       Address
-	Service            []byte // service_type
-	Class              uint8  // esm_class: message type and user data header bits (3GPP TS 23.040 §9.2.3.23)
-	PID                uint8  // protocol identifier (3GPP TS 23.040 §9.2.3.9)
-	DCS                uint8  // data coding scheme
-	RegisteredDelivery uint8
-	Replace            uint8
-	DefaultID          uint8 // predefined text of the SMSC
-	Validity           []byte
-	Text               []byte // user data as octets, with its header if Class says so
-	Params             []byte // optional parameters as they stood on the wire, for a peer of the same protocol
+	pool  *Pool
+	spill []byte // the octets, where there are more than fit into inline
 
-	own  []byte
-	pool *Pool
+	text, native uint32 // lengths of the parts of the octets, in their order: source, dest, text, native
+	source, dest uint8
+
+	SourceTON, SourceNPI uint8
+	DestTON, DestNPI     uint8
+	Kind                 Kind
+	Priority             uint8 // 0 lowest
+	PID                  uint8 // protocol identifier (3GPP TS 23.040 §9.2.3.9)
+	Alphabet             Alphabet
+	Class                Class
+	Notify               Notify
+	Flags                Flags
+	Attempts             uint8 // times it was put on a wire and its outcome was its own
+	Losses               uint8 // times its session ended before an answer came
+	Throttles            uint8 // times in a row that the peer asked us to slow down
+	protocol             Protocol
+
+	inline [inlineSize]byte
 }
 
-// keepOwn is the largest storage a released message keeps for its next use.
-const keepOwn = 4096
+// inlineSize lets a usual message with a short text do without further storage,
+// and makes a Message fill one of the allocator's sizes (240 octets).
+const inlineSize = 135
 
-// Own copies every byte slice into the message's own storage, in one piece. A
-// driver points the slices into a PDU and calls Own before the PDU is reused.
-func (m *Message) Own() {
-	fields := [...]*[]byte{&m.Source.Addr, &m.Dest.Addr, &m.Service, &m.Validity, &m.Text, &m.Params}
-	n := 0
-	for _, f := range fields {
-		n += len(*f)
-	}
-	b := m.own[:0]
-	if cap(b) < n {
-		b = make([]byte, 0, max(n, 192))
-	}
-	for _, f := range fields {
-		if len(*f) == 0 { // half of them, mostly
-			*f = nil
-			continue
-		}
-		at := len(b)
-		b = append(b, *f...)
-		*f = b[at:len(b):len(b)]
-	}
-	m.own = b
+// keepSpill is the largest storage that a released message keeps for its next use.
+const keepSpill = 4096
+
+// maxAddress is the longest address that is kept.
+const maxAddress = 255
+
+// Set copies the addresses and the text into the message's own storage. The
+// message has no native part afterwards.
+func (m *Message) Set(source, dest Address, text []byte) {
+	m.SourceTON, m.SourceNPI = source.TON, source.NPI
+	m.DestTON, m.DestNPI = dest.TON, dest.NPI
+	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
+	m.source, m.dest, m.text, m.native, m.protocol = uint8(len(src)), uint8(len(dst)), uint32(len(text)), 0, 0
+	b := m.room(len(src) + len(dst) + len(text))
+	n := copy(b, src)
+	n += copy(b[n:], dst)
+	copy(b[n:], text)
 }
 
-// Release gives the message back to its pool. Nobody may touch it afterwards.
+// SetNative copies the part of a message that only a peer of the same protocol
+// understands. It comes after Set.
+func (m *Message) SetNative(p Protocol, native []byte) {
+	at := m.nativeAt()
+	old := m.octets()
+	b := m.room(at + len(native))
+	if len(old) > 0 && &b[0] != &old[0] {
+		copy(b, old[:at])
+	}
+	copy(b[at:], native)
+	m.protocol, m.native = p, uint32(len(native))
+}
+
+// room returns storage for n octets. It holds what it held before only where it
+// is the same storage.
+func (m *Message) room(n int) []byte {
+	if n <= inlineSize && len(m.spill) == 0 {
+		return m.inline[:n]
+	}
+	if cap(m.spill) < n {
+		m.spill = make([]byte, n)
+	}
+	m.spill = m.spill[:n]
+	return m.spill
+}
+
+func (m *Message) octets() []byte {
+	if len(m.spill) > 0 {
+		return m.spill
+	}
+	return m.inline[:m.nativeAt()+int(m.native)]
+}
+
+func (m *Message) textAt() int   { return int(m.source) + int(m.dest) }
+func (m *Message) nativeAt() int { return m.textAt() + int(m.text) }
+
+// Source returns the sender. Its octets are the message's.
+func (m *Message) Source() Address {
+	return Address{m.SourceTON, m.SourceNPI, part(m.octets(), 0, int(m.source))}
+}
+
+// Dest returns the recipient. Its octets are the message's.
+func (m *Message) Dest() Address {
+	return Address{m.DestTON, m.DestNPI, part(m.octets(), int(m.source), m.textAt())}
+}
+
+// Text returns the user data, with its header where Flags has HasHeader.
+func (m *Message) Text() []byte { return part(m.octets(), m.textAt(), m.nativeAt()) }
+
+// Native returns the part that belongs to the protocol, nil where there is none.
+func (m *Message) Native(p Protocol) []byte {
+	if m.protocol != p {
+		return nil
+	}
+	return part(m.octets(), m.nativeAt(), m.nativeAt()+int(m.native))
+}
+
+func part(b []byte, from, to int) []byte {
+	if from == to {
+		return nil
+	}
+	return b[from:to:to]
+}
+
+// Due is the time before which the message does not leave: that of its arrival,
+// unless its sender or the gateway wants it later.
+func (m *Message) Due() int64 { return max(m.Arrived, m.DeliverAt, m.NotBefore) }
+
+// Account returns the system_id of the client that submitted the message, "" for
+// a message from an SMSC.
+func (m *Message) Account() string {
+	if m.Origin == nil {
+		return ""
+	}
+	return m.Origin.Account
+}
+
+// messageSize is what a message takes without spilled octets.
+const messageSize = int64(unsafe.Sizeof(Message{}))
+
+// Size is how many octets of memory the message takes.
+func (m *Message) Size() int64 { return messageSize + int64(cap(m.spill)) }
+
+// Release gives the message back to its pool. It must not be used afterwards.
 func (m *Message) Release() {
 	if p := m.pool; p != nil {
 		p.put(m)
 	}
 }
 
-// A Pool recycles messages.
+// A Pool recycles messages. It is safe for concurrent use.
 type Pool struct{ p sync.Pool }
 
 // Get returns an empty message.
@@ -91,14 +237,14 @@ func (p *Pool) Get() *Message {
 	if !ok {
 		return &Message{pool: p}
 	}
-	*m = Message{own: m.own, pool: p} // now, when it is wanted in the cache anyway
+	*m = Message{spill: m.spill[:0], pool: p}
 	return m
 }
 
 func (p *Pool) put(m *Message) {
-	if cap(m.own) > keepOwn || len(m.Text)+len(m.Params) > keepOwn { // the latter where they are not its own
-		*m = Message{}
+	if cap(m.spill) > keepSpill {
+		m.spill = nil
 	}
-	m.pool = nil // released twice, it does not belong to two
+	m.pool = nil // a message that is released twice does not belong to two owners
 	p.p.Put(m)
 }

@@ -1,25 +1,63 @@
 package sms
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+	"unsafe"
+)
 
-// A message that is taken is empty, keeps no large storage, and is nobody else's,
-// even if it was released twice.
+// A message that is taken from the pool is empty, keeps no large storage, and has
+// one owner, even if it was released twice.
 func TestPool(t *testing.T) {
 	var p Pool
-	for _, size := range []int{10, 2 * keepOwn} {
+	for _, size := range []int{10, 1000, 2 * keepSpill} {
 		m := p.Get()
-		m.Text, m.Account, m.Attempts = make([]byte, size), "acme", 3
-		m.Own()
+		m.Set(Address{}, Address{}, make([]byte, size))
+		m.Origin, m.Attempts = &Origin{Account: "acme"}, 3
 		m.Release()
 		m.Release()
 		a, b := p.Get(), p.Get()
 		if a == b {
-			t.Error("a message released twice belongs to two")
+			t.Error("a message released twice has two owners")
 		}
 		for _, m := range []*Message{a, b} {
-			if m.Text != nil || m.Account != "" || m.Attempts != 0 || cap(m.own) > keepOwn {
+			if m.Text() != nil || m.Account() != "" || m.Attempts != 0 || cap(m.spill) > keepSpill {
 				t.Errorf("after a text of %d octets: %+v", size, m)
 			}
 		}
+	}
+}
+
+// The parts of a message come back as they were set, whichever storage they lie
+// in, and whatever the message held before.
+func TestParts(t *testing.T) {
+	const smpp, ucp = 1, 2
+	var m Message
+	for _, size := range []int{0, 5, 90, 97, 98, 200, 70_000, 3} {
+		for _, native := range []int{-1, 0, 4, 60, 3000} {
+			source := Address{TON: 5, NPI: 1, Addr: []byte("46700000001")}
+			dest := Address{TON: 1, NPI: 2, Addr: []byte("46700000002")}
+			text, own := bytes.Repeat([]byte("t"), size), bytes.Repeat([]byte("n"), max(native, 0))
+			m.Set(source, dest, text)
+			if native >= 0 {
+				m.SetNative(smpp, own)
+			}
+			if got := m.Source(); got.TON != 5 || got.NPI != 1 || !bytes.Equal(got.Addr, source.Addr) {
+				t.Errorf("%d, %d: source %v", size, native, got)
+			}
+			if got := m.Dest(); got.TON != 1 || got.NPI != 2 || !bytes.Equal(got.Addr, dest.Addr) {
+				t.Errorf("%d, %d: dest %v", size, native, got)
+			}
+			if !bytes.Equal(m.Text(), text) || !bytes.Equal(m.Native(smpp), own) || m.Native(ucp) != nil {
+				t.Errorf("%d, %d: text %d octets, native %d", size, native, len(m.Text()), len(m.Native(smpp)))
+			}
+		}
+	}
+}
+
+// A usual message fills one of the allocator's sizes.
+func TestSize(t *testing.T) {
+	if size := unsafe.Sizeof(Message{}); size != 240 {
+		t.Errorf("a message takes %d octets", size)
 	}
 }

@@ -93,20 +93,23 @@ func (s *Session) Command(text string) error {
 		s.do(s.session.Unbind(s.Now, s.p))
 	case "message":
 		var m sms.Message
+		var source, dest sms.Address
+		var text []byte
 		for _, f := range strings.Fields(rest) {
 			key, value, _ := strings.Cut(f, "=")
 			switch key {
 			case "source":
-				m.Source.Addr = []byte(value)
+				source.Addr = []byte(value)
 			case "dest":
-				m.Dest.Addr = []byte(value)
+				dest.Addr = []byte(value)
 			case "text":
-				m.Text = []byte(value)
+				text = []byte(value)
 			default:
 				return fmt.Errorf("cannot set %q of a message", key)
 			}
 		}
-		s.session.Encode(s.p, &m, s.session.NextSequence())
+		m.Set(source, dest, text)
+		s.session.Encode(s.Now, s.p, &m, s.session.NextSequence())
 		s.send()
 	default:
 		return fmt.Errorf("cannot do %q", word)
@@ -140,7 +143,6 @@ func (s *Session) do(a protocols.Action) {
 	case protocols.Message:
 		var m sms.Message
 		code := s.session.Message(s.Now, s.p, &m)
-		m.Own()
 		s.id++
 		s.session.Answer(s.p, code, s.id)
 		s.send()

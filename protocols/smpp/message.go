@@ -14,10 +14,21 @@ const (
 	classReceipt      = 0x04
 	classIntermediate = 0x20
 	classHeader       = 0x40 // the text begins with a user data header
+	classReplyPath    = 0x80
+)
+
+// Bits of registered_delivery (§5.2.17).
+const (
+	wantsReceipts  = 0x03 // 1: of success and failure, 2: of failure, 3 (SMPP 5.0): of success
+	wantsAllEnds   = 0x01
+	wantsFailure   = 0x02
+	wantsSuccess   = 0x03
+	wantsProgress  = 0x10
+	registeredSelf = wantsReceipts | wantsProgress // the bits that sms.Notify stands for
 )
 
 // maxShort is the longest text that is sent in short_message (§5.2.21); a longer
-// one goes into message_payload.
+// text goes into message_payload.
 const maxShort = 254
 
 // maxPriority is the highest priority_flag that means anything (SMPP 5.0).
@@ -27,52 +38,179 @@ const maxPriority = 4
 func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code {
 	p := pdu.(*PDU)
 	b := &p.SM
-	m.Kind = sms.MO
-	switch {
-	case p.ID == SubmitSM:
-		m.Kind = sms.Submit
-	case b.ESMClass&classType == classReceipt, b.ESMClass&classType == classIntermediate:
-		m.Kind = sms.Receipt
-	}
-	m.Source = sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr}
-	m.Dest = sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
-	m.Service = b.ServiceType
-	m.Class, m.PID, m.DCS = b.ESMClass, b.ProtocolID, b.DataCoding
+	m.Kind = kindOf(p)
+	m.PID = b.ProtocolID
 	m.Priority = min(b.PriorityFlag, maxPriority)
-	m.RegisteredDelivery = b.RegisteredDelivery
-	m.Replace, m.DefaultID = b.ReplaceIfPresent, b.DefaultMsgID
-	m.Validity = b.ValidityPeriod
-	m.Text, m.Params = b.ShortMessage, b.TLVs
+	m.Alphabet, m.Class = codingOf(b.DataCoding)
+	m.Notify = notifyOf(b.RegisteredDelivery)
+	m.Flags = flagsOf(b.ESMClass)
 
-	payload, ok := FindTLV(b.TLVs, tagPayload)
-	if ok {
-		m.Params = p.withoutPayload()
+	text := b.ShortMessage
+	payload, found := FindTLV(b.TLVs, tagPayload)
+	both := len(payload) > 0 && len(text) > 0
+	if len(payload) > 0 { // an empty message_payload next to a short_message counts as absent
+		text = payload
 	}
-	both := len(payload) > 0 && len(m.Text) > 0
-	if len(payload) > 0 { // an empty one next to a short_message counts as absent
-		m.Text = payload
-	}
-	if !s.optional() {
-		m.Params = nil
-	}
+	m.Set(sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr},
+		sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}, text)
+	s.setNative(p, m, found)
 	if m.Kind != sms.Submit {
-		return sms.OK // it has been on its way: better delivered odd than not
+		return sms.OK // it has been on its way: it is better delivered odd than not at all
 	}
-	if both || m.Class&classHeader != 0 && !hasHeader(m.Text) {
+	if both || m.Flags&sms.HasHeader != 0 && !hasHeader(text) {
 		return sms.BadLength
 	}
-	if len(m.Dest.Addr) == 0 {
+	if len(b.DestAddr) == 0 {
 		return sms.BadDestination
 	}
 	return s.times(now, b, m)
 }
 
-// hasHeader tells whether text is long enough for the user data header that it
+func kindOf(p *PDU) sms.Kind {
+	switch t := p.SM.ESMClass & classType; {
+	case p.ID == SubmitSM:
+		return sms.Submit
+	case t == classReceipt, t == classIntermediate:
+		return sms.Receipt
+	}
+	return sms.MO
+}
+
+func flagsOf(esmClass uint8) (f sms.Flags) {
+	if esmClass&classHeader != 0 {
+		f |= sms.HasHeader
+	}
+	if esmClass&classReplyPath != 0 {
+		f |= sms.ReplyPath
+	}
+	return f
+}
+
+func notifyOf(registered uint8) (n sms.Notify) {
+	switch registered & wantsReceipts {
+	case wantsAllEnds:
+		n = sms.NotifySuccess | sms.NotifyFailure
+	case wantsFailure:
+		n = sms.NotifyFailure
+	case wantsSuccess:
+		n = sms.NotifySuccess
+	}
+	if registered&wantsProgress != 0 {
+		n |= sms.NotifyProgress
+	}
+	return n
+}
+
+// registeredOf is notifyOf the other way round.
+func registeredOf(n sms.Notify) (registered uint8) {
+	switch n & (sms.NotifySuccess | sms.NotifyFailure) {
+	case sms.NotifySuccess | sms.NotifyFailure:
+		registered = wantsAllEnds
+	case sms.NotifyFailure:
+		registered = wantsFailure
+	case sms.NotifySuccess:
+		registered = wantsSuccess
+	}
+	if n&sms.NotifyProgress != 0 {
+		registered |= wantsProgress
+	}
+	return registered
+}
+
+// codingOf reads data_coding (§5.2.19). The groups from 0xF0 on are those of
+// 3GPP TS 23.038 with a message class.
+func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
+	switch dcs {
+	case 0:
+		return sms.Default, sms.NoClass
+	case 1:
+		return sms.ASCII, sms.NoClass
+	case 3:
+		return sms.Latin1, sms.NoClass
+	case 2, 4:
+		return sms.Binary, sms.NoClass
+	case 8:
+		return sms.UCS2, sms.NoClass
+	}
+	if dcs&0xF8 == 0xF0 {
+		a := sms.Default
+		if dcs&4 != 0 {
+			a = sms.Binary
+		}
+		return a, sms.Class0 + sms.Class(dcs&3)
+	}
+	return sms.Other, sms.NoClass
+}
+
+// dcsOf is codingOf the other way round, as far as SMPP has a value.
+func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
+	if c != sms.NoClass && (a == sms.Default || a == sms.Binary) {
+		dcs := 0xF0 | uint8(c-sms.Class0)
+		if a == sms.Binary {
+			dcs |= 4
+		}
+		return dcs
+	}
+	switch a {
+	case sms.ASCII:
+		return 1
+	case sms.Latin1:
+		return 3
+	case sms.Binary:
+		return 4
+	case sms.UCS2:
+		return 8
+	}
+	return 0
+}
+
+// The native part of a message from SMPP holds what sms.Message has no field for.
+// Most messages have none. Its octets are five fields, service_type with its
+// length before it, and the optional parameters:
+//
+//	+-----------+---------------------+-------------+---------+------------+---+--------------+------+
+//	| esm_class | registered_delivery | data_coding | replace | default id | n | service_type | TLVs |
+//	+-----------+---------------------+-------------+---------+------------+---+--------------+------+
+const nativeHead = 6
+
+// setNative keeps what sms.Message has no field for, if there is anything.
+func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
+	b := &p.SM
+	params := b.TLVs
+	if hasPayload {
+		params = p.withoutPayload()
+	}
+	if !s.optional() {
+		params = nil
+	}
+	head := [nativeHead]byte{
+		b.ESMClass &^ (classHeader | classReplyPath),
+		b.RegisteredDelivery &^ registeredSelf,
+		0,
+		b.ReplaceIfPresent,
+		b.DefaultMsgID,
+		uint8(len(b.ServiceType)),
+	}
+	if p.ID != SubmitSM && m.Kind == sms.Receipt {
+		head[0] &^= classReceipt // the kind says so
+	}
+	if dcsOf(m.Alphabet, m.Class) != b.DataCoding {
+		head[2] = b.DataCoding
+	}
+	if head == [nativeHead]byte{} && len(params) == 0 {
+		return
+	}
+	at := len(p.own)
+	p.own = append(append(append(p.own, head[:]...), b.ServiceType...), params...)
+	m.SetNative(protocols.SMPP, p.own[at:])
+}
+
+// hasHeader reports whether text is long enough for the user data header that it
 // says it begins with.
 func hasHeader(text []byte) bool { return len(text) > 0 && int(text[0]) < len(text) }
 
 // times reads when a message may be sent and until when. A delivery time in the
-// past means at once.
+// past means now.
 func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 	at, ok := parseTime(b.ScheduleDeliveryTime, now)
 	if !ok {
@@ -85,10 +223,13 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 	if !ok || m.Expires != 0 && m.Expires <= max(now, m.DeliverAt) {
 		return sms.BadValidity
 	}
+	if n := len(b.ValidityPeriod); n > 0 && b.ValidityPeriod[n-1] == 'R' {
+		m.Flags |= sms.RelativeValidity
+	}
 	return sms.OK
 }
 
-// withoutPayload gives the optional parameters without message_payload, which
+// withoutPayload returns the optional parameters without message_payload, which
 // is a message's text.
 func (p *PDU) withoutPayload() []byte {
 	p.own = p.own[:0]
@@ -131,37 +272,63 @@ func (s *session) messageID(b *[16]byte, id uint64) []byte {
 	return b[8:]
 }
 
-// Encode implements protocols.Session. schedule_delivery_time stays empty: the
-// gateway has waited itself.
-func (s *session) Encode(pdu protocols.PDU, m *sms.Message, sequence uint32) {
+// Encode implements protocols.Session. schedule_delivery_time stays empty,
+// because the gateway has waited itself. A validity that the sender gave as a
+// duration is sent as what is left of it now.
+func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence uint32) {
 	p := pdu.(*PDU)
 	p.answer(DeliverSM, 0)
 	p.SequenceNumber = sequence
+	source, dest, text := m.Source(), m.Dest(), m.Text()
+	var head [nativeHead]byte
+	var service, params []byte
+	if b := m.Native(protocols.SMPP); len(b) >= nativeHead {
+		copy(head[:], b)
+		service = b[nativeHead : nativeHead+int(head[5])]
+		params = b[nativeHead+int(head[5]):]
+	}
 	p.SM = SM{
-		ServiceType: fit(m.Service, 6),
-		SourceAddr:  fit(m.Source.Addr, 21), SourceTON: m.Source.TON, SourceNPI: m.Source.NPI,
-		DestAddr: fit(m.Dest.Addr, 21), DestTON: m.Dest.TON, DestNPI: m.Dest.NPI,
-		ESMClass: m.Class &^ classMode, ProtocolID: m.PID, PriorityFlag: m.Priority,
-		RegisteredDelivery: m.RegisteredDelivery, DataCoding: m.DCS,
-		ShortMessage: m.Text,
+		ServiceType: fit(service, 6),
+		SourceAddr:  fit(source.Addr, 21), SourceTON: source.TON, SourceNPI: source.NPI,
+		DestAddr: fit(dest.Addr, 21), DestTON: dest.TON, DestNPI: dest.NPI,
+		ESMClass: esmClass(m, head[0]), ProtocolID: m.PID, PriorityFlag: m.Priority,
+		RegisteredDelivery: registeredOf(m.Notify) | head[1], DataCoding: head[2],
+		ShortMessage: text,
+	}
+	if p.SM.DataCoding == 0 {
+		p.SM.DataCoding = dcsOf(m.Alphabet, m.Class)
 	}
 	p.own = p.own[:0]
 	if s.o.Client {
 		p.ID = SubmitSM
-		p.SM.ESMClass = m.Class
-		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = m.Replace, m.DefaultID
-		p.SM.ValidityPeriod = p.validity(m)
+		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
+		p.SM.ValidityPeriod = p.validity(now, m)
+	} else {
+		p.SM.ESMClass &^= classMode
 	}
 	if s.optional() {
-		p.SM.TLVs = m.Params
+		p.SM.TLVs = params
 	}
-	if len(m.Text) > maxShort {
-		p.setPayload(m.Text)
+	if len(text) > maxShort {
+		p.setPayload(text)
 	}
 }
 
+func esmClass(m *sms.Message, native uint8) uint8 {
+	if m.Kind == sms.Receipt && native&classIntermediate == 0 {
+		native |= classReceipt
+	}
+	if m.Flags&sms.HasHeader != 0 {
+		native |= classHeader
+	}
+	if m.Flags&sms.ReplyPath != 0 {
+		native |= classReplyPath
+	}
+	return native
+}
+
 // setPayload puts a text into message_payload. A peer that knows no optional
-// parameters refuses that; cut, the text would be another one.
+// parameters refuses it; a text that was cut would be another text.
 func (p *PDU) setPayload(text []byte) {
 	n := len(p.own)
 	p.own = append(p.own, p.SM.TLVs...)
@@ -169,22 +336,23 @@ func (p *PDU) setPayload(text []byte) {
 	p.SM.TLVs, p.SM.ShortMessage = p.own[n:], nil
 }
 
-// validity gives a message's validity_period as its sender wrote it; in our own
-// words if that was in another protocol.
-func (p *PDU) validity(m *sms.Message) []byte {
-	if _, ok := parseTime(m.Validity, 0); ok && len(m.Validity) > 0 {
-		return m.Validity
-	}
-	if m.Expires == 0 {
+// validity returns the validity_period of a message: the time it expires, or, if
+// its sender gave a duration, how much of that is left.
+func (p *PDU) validity(now int64, m *sms.Message) []byte {
+	switch left := m.Expires - now; {
+	case m.Expires == 0:
 		return nil
+	case m.Flags&sms.RelativeValidity != 0 && left < maxDuration:
+		p.own = appendDuration(p.own, left)
+	default:
+		p.own = appendTime(p.own, m.Expires)
 	}
-	p.own = appendTime(p.own, m.Expires)
 	return p.own
 }
 
-// fit gives a string that fits a field of size octets with its NUL. Half an
-// address is somebody else's, so one that does not fit is left out and the peer
-// refuses it.
+// fit returns a string that fits a field of size octets with its NUL. One that
+// does not fit is left out, so that the peer refuses it: half an address is
+// somebody else's.
 func fit(v []byte, size int) []byte {
 	if len(v) >= size || bytes.IndexByte(v, 0) >= 0 {
 		return nil

@@ -55,7 +55,6 @@ func message(t testing.TB, s *session, now int64, line string) (*sms.Message, sm
 	}
 	m := new(sms.Message)
 	code := s.Message(now, &p, m)
-	m.Own()
 	return m, code
 }
 
@@ -112,7 +111,7 @@ func TestMessageThroughEncode(t *testing.T) {
 			t.Fatalf("%s: %s", in, code)
 		}
 		var p PDU
-		client(t, version).Encode(&p, m, 9)
+		client(t, version).Encode(1, &p, m, 9)
 		if got := string(p.AppendLog(nil, true)); got != want {
 			t.Errorf("\ngot  %s\nwant %s", got, want)
 		}
@@ -141,7 +140,7 @@ func TestEncodeDelivery(t *testing.T) {
 	m, _ := message(t, server(t, 0x34), 1, `submit_sm seq=1 destination_addr=1 esm_class=67 validity_period=000001000000000R `+
 		`registered_delivery=1 replace_if_present_flag=1 sm_default_msg_id=1 short_message="\x00A"`)
 	var p PDU
-	server(t, 0x34).Encode(&p, m, 9)
+	server(t, 0x34).Encode(1, &p, m, 9)
 	const want = `deliver_sm seq=9 destination_addr=1 esm_class=64 registered_delivery=1 short_message="\x00A"`
 	if got := string(p.AppendLog(nil, true)); got != want {
 		t.Errorf("\ngot  %s\nwant %s", got, want)
@@ -150,14 +149,10 @@ func TestEncodeDelivery(t *testing.T) {
 
 // What comes from another protocol may not fit the fields of this one.
 func TestEncodeForeignFields(t *testing.T) {
-	m := &sms.Message{
-		Source:   sms.Address{Addr: []byte("PMG\x00")},
-		Dest:     sms.Address{Addr: bytes.Repeat([]byte("1"), 21)},
-		Validity: []byte("2011261200"), Expires: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano(),
-		Text: []byte("hello"),
-	}
+	m := &sms.Message{Expires: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()}
+	m.Set(sms.Address{Addr: []byte("PMG\x00")}, sms.Address{Addr: bytes.Repeat([]byte("1"), 21)}, []byte("hello"))
 	var p PDU
-	client(t, 0x34).Encode(&p, m, 9)
+	client(t, 0x34).Encode(1, &p, m, 9)
 	const want = `submit_sm seq=9 validity_period=261120120000000+ short_message="hello"`
 	if got := string(p.AppendLog(nil, true)); got != want {
 		t.Errorf("\ngot  %s\nwant %s", got, want)
@@ -195,7 +190,7 @@ func TestSessionDoesNotAllocate(t *testing.T) {
 			if p.Decode(in) != nil || from.Receive(2, &p).Kind != protocols.Message || from.Message(2, &p, &m) != sms.OK {
 				t.Fatal("not a message")
 			}
-			to.Encode(&q, &m, to.NextSequence())
+			to.Encode(2, &q, &m, to.NextSequence())
 			out = q.AppendWire(out[:0])
 			from.Answer(&p, sms.OK, 1)
 			out = p.AppendWire(out[:0])
@@ -222,8 +217,55 @@ func BenchmarkSession(b *testing.B) {
 		_ = p.Decode(in)
 		from.Receive(2, &p)
 		from.Message(2, &p, &m)
-		to.Encode(&q, &m, to.NextSequence())
+		to.Encode(2, &q, &m, to.NextSequence())
 		from.Answer(&p, sms.OK, 1)
 		to.Receive(2, &p)
+	}
+}
+
+// A validity that was given as a duration is sent as what is left of it (F23), and
+// one that was given as a time as that time.
+func TestValidityLeft(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()
+	f := func(validity string, waited time.Duration, want string) {
+		t.Helper()
+		m, code := message(t, server(t, 0x34), now, "submit_sm seq=1 destination_addr=1 validity_period="+validity)
+		if code != sms.OK {
+			t.Fatal(code)
+		}
+		var p PDU
+		client(t, 0x34).Encode(now+int64(waited), &p, m, 9)
+		if got := string(p.SM.ValidityPeriod); got != want {
+			t.Errorf("%s after %s: got %s, want %s", validity, waited, got, want)
+		}
+	}
+	f("000000020000000R", 0, "000000020000000R")
+	f("000000020000000R", 90*time.Minute, "000000003000000R")
+	f("000000020000000R", 2*time.Hour-time.Millisecond, "000000000001000R")
+	f("000001000000000R", time.Hour, "000000230000000R")
+	f("000200000000000R", time.Hour, "270120120000000+") // longer than days can say
+	f("261121120000000+", 3*time.Hour, "261121120000000+")
+}
+
+// The octets of a message from SMPP come out of SMPP as they were.
+func TestNativeThroughEncode(t *testing.T) {
+	for _, fields := range []string{
+		"data_coding=2", "data_coding=4", "data_coding=1", "data_coding=245", "data_coding=240", "data_coding=14",
+		"registered_delivery=3", "registered_delivery=18", "registered_delivery=12", "esm_class=195", "esm_class=60",
+		"registered_delivery=17 data_coding=192", "sm_default_msg_id=9",
+	} {
+		in := "submit_sm seq=9 destination_addr=1 " + fields + ` short_message="\x01ABC"`
+		m, code := message(t, server(t, 0x34), 1, in)
+		if code != sms.OK {
+			t.Fatalf("%s: %s", in, code)
+		}
+		var p, want PDU
+		client(t, 0x34).Encode(1, &p, m, 9)
+		if err := want.Decode(wireOf(t, in)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := p.AppendLog(nil, true), want.AppendLog(nil, true); !bytes.Equal(got, want) {
+			t.Errorf("\ngot  %s\nwant %s", got, want)
+		}
 	}
 }

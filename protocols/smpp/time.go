@@ -64,3 +64,17 @@ func appendTime(b []byte, at int64) []byte {
 	b = t.AppendFormat(b, "060102150405")
 	return append(b, byte('0'+t.Nanosecond()/1e8), '0', '0', '+')
 }
+
+// maxDuration is the longest relative time that appendDuration writes: it counts
+// in days, since the length of a month is not fixed.
+const maxDuration = int64(31 * 24 * time.Hour)
+
+// appendDuration appends a relative time of at least a second (§7.1.1.2).
+func appendDuration(b []byte, d int64) []byte {
+	s := max((d+int64(time.Second)-1)/int64(time.Second), 1)
+	b = append(b, "0000"...)
+	for _, f := range [...]int64{s / 86400, s / 3600 % 24, s / 60 % 60, s % 60} {
+		b = append(b, byte('0'+f/10), byte('0'+f%10))
+	}
+	return append(b, "000R"...)
+}
