@@ -127,7 +127,7 @@ var metrics = []metric{
 		}},
 	{"pmg_stage_panics_total", counter, perStage, "Faults in the stage; each ended a session.",
 		ofStage(func(s *Stage) float64 { return float64(s.Panics) })},
-	{"pmg_stage_lock_acquisitions_total", counter, perStage, "Times the lock of the stage's ring was taken.",
+	{"pmg_stage_lock_acquisitions_total", counter, perStage, "Times the lock of the stage's inbox was taken.",
 		ofStage(func(s *Stage) float64 { return float64(s.Locks) })},
 }
 

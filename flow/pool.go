@@ -20,13 +20,13 @@ const (
 	cacheLimit  = 2 * cacheRefill
 )
 
-// NewPool makes a pool of jobs. ref finds a job's reference count; reset empties
-// a job that nobody refers to any more.
+// NewPool returns a pool of jobs. ref returns a job's reference count; reset empties
+// a job that has no reference left.
 func NewPool[J any](newJob func() *J, reset func(*J), ref func(*J) *Ref) *Pool[J] {
 	return &Pool[J]{make: newJob, reset: reset, ref: ref}
 }
 
-// Live tells how many jobs are outside the pool. Caches may hold some of them:
+// Live returns how many jobs are outside the pool. Caches may hold some of them:
 // it is exact once they are drained.
 func (p *Pool[J]) Live() int64 {
 	p.mu.Lock()
@@ -34,23 +34,23 @@ func (p *Pool[J]) Live() int64 {
 	return p.taken
 }
 
-// Locks tells how often the pool's lock was taken by caches.
+// Locks returns how often the pool's lock was taken by caches.
 func (p *Pool[J]) Locks() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.locks
 }
 
-// NewCache gives one user of the pool its own shelf.
+// NewCache returns an empty cache for one user of the pool.
 func (p *Pool[J]) NewCache() Cache[J] { return Cache[J]{pool: p} }
 
-// A Cache is one user's shelf of a Pool. It is not safe for concurrent use.
+// A Cache holds one user's share of a pool's free jobs. It is not safe for concurrent use.
 type Cache[J any] struct {
 	pool *Pool[J]
 	free []*J
 }
 
-// Get takes an empty job with one reference.
+// Get returns an empty job with one reference.
 func (c *Cache[J]) Get() *J {
 	if len(c.free) == 0 {
 		c.refill()
@@ -94,14 +94,14 @@ func (c *Cache[J]) Release(j *J) {
 	}
 }
 
-// forget stops counting a job as alive that will not be released.
+// forget stops counting as alive one job that will not be released.
 func (c *Cache[J]) forget() {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
 	c.pool.taken--
 }
 
-// Drain returns every job on the shelf to the pool.
+// Drain returns the cache's free jobs to the pool.
 func (c *Cache[J]) Drain() { c.put(len(c.free)) }
 
 func (c *Cache[J]) put(count int) {

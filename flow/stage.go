@@ -10,12 +10,12 @@ type Stage[J any] interface {
 	Work(out *Out[J], j *J)
 }
 
-// A Flusher is a Stage that wants to know when a batch is over.
+// A Flusher is a Stage whose Flush is called at the end of each batch.
 type Flusher[J any] interface{ Flush(out *Out[J]) }
 
-// A Ticker is a Stage that does something at times. Tick is called once when the
-// pipeline starts, then whenever the time it returned last, or asked for since
-// with Out.TickIn, has passed. 0 means: not until TickIn.
+// A Ticker is a Stage whose Tick is called once when the pipeline starts, and again
+// when the duration that it returned last has passed, or one asked for with
+// Out.TickIn. 0 means: not before a TickIn.
 type Ticker[J any] interface {
 	Tick(out *Out[J]) time.Duration
 }
@@ -33,7 +33,7 @@ type Source[J any] interface {
 	Poll(out *Out[J])
 }
 
-// A Closer is a Stage that has something to give back when the pipeline ends.
+// A Closer is a Stage whose Close is called when the pipeline ends.
 type Closer interface{ Close() error }
 
 // A Spec is one row of the pipeline.
@@ -41,12 +41,12 @@ type Spec[D, J any] struct {
 	Name   string   // metric label, log attribute, row of the diagram
 	Doc    string   // one line, for ARCHITECTURE.md and `pmg stages`
 	To     []string // the rows it hands jobs to
-	Ends   []string // further rows, which it tells when something is over
-	Yields bool     // a goroutine works on it when nothing else of its is left
+	Ends   []string // further rows, to which it hands jobs when something ends
+	Yields bool     // a goroutine works on it after all other rows that it has to work on
 	New    func(D) (Stage[J], error)
 }
 
-// Out is what a stage sends its jobs on with. It belongs to the stage.
+// Out is what a stage hands its jobs on with. It belongs to the stage.
 type Out[J any] struct {
 	row   *row[J]
 	lists [][]*J // by target row

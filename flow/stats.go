@@ -8,9 +8,9 @@ type Stats struct {
 	In, Out  int64 // jobs taken and handed on
 	Batches  int64
 	Panics   int64
-	Locks    int64 // acquisitions of the ring's lock
-	Refs     int64 // changes of shared counts, as the stage told with Out.CountRef
-	Depth    int   // jobs in the ring right now
+	Locks    int64 // acquisitions of the inbox's lock
+	Refs     int64 // changes of reference counts that stages share, noted with Out.CountRef
+	Depth    int   // jobs in the inbox right now
 	MaxBatch int64
 	Work     Spread // time at work, per batch
 }
@@ -48,7 +48,7 @@ func (s *Spread) Merge(o Spread) {
 	s.Squares += o.Squares
 }
 
-// Scale gives the spread of the same values in another unit.
+// Scale returns the spread of the same values in another unit.
 func (s Spread) Scale(by float64) Spread {
 	return Spread{
 		Count: s.Count, Min: int64(float64(s.Min) * by), Max: int64(float64(s.Max) * by),
@@ -91,14 +91,12 @@ func (s *Stats) add(o *Stats) {
 	s.Work.Merge(o.Work)
 }
 
-// Stats tells what each stage did so far, in the order of the table.
+// Stats returns what each stage did so far, in the order of the table.
 func (p *Pipeline[J]) Stats() []Stats {
 	all := make([]Stats, len(p.rows))
 	for i, r := range p.rows {
-		r.mu.Lock()
-		all[i] = r.shared
-		all[i].Name, all[i].Depth = r.name, len(r.ring)
-		r.mu.Unlock()
+		all[i], all[i].Depth = r.inbox.stats()
+		all[i].Name = r.name
 	}
 	return all
 }

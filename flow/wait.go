@@ -15,6 +15,17 @@ type waiters struct {
 	queued []func()
 }
 
+// await runs f, which may wait, outside the stages, and hands j on.
+func (p *Pipeline[J]) await(r *row[J], to int, j *J, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.panickedOutside(j, v)
+		}
+	}()
+	f()
+	p.Inject(to, j)
+}
+
 func (w *waiters) run(task func()) {
 	w.wg.Add(1)
 	w.mu.Lock()

@@ -379,3 +379,29 @@ func TestStartFails(t *testing.T) {
 		t.Errorf("%d stages closed, want 1", len(closed))
 	}
 }
+
+// S11: a table with names that do not fit, or with more rows than the masks have bits,
+// does not start, and none of its stages is made.
+func TestStartRefuses(t *testing.T) {
+	t.Parallel()
+	spec := func(name string, to, ends []string) Spec[any, job] {
+		return Spec[any, job]{Name: name, To: to, Ends: ends, New: func(any) (Stage[job], error) {
+			t.Error("a stage was made")
+			return work(drop), nil
+		}}
+	}
+	var many []Spec[any, job]
+	for i := range 33 {
+		many = append(many, spec(fmt.Sprint(i), nil, nil))
+	}
+	for want, table := range map[string][]Spec[any, job]{
+		`cannot start stage a: it hands jobs to "c", which is not in the table`:   {spec("a", []string{"b", "c"}, nil), spec("b", nil, nil)},
+		`cannot start stage b: it hands jobs to "d", which is not in the table`:   {spec("a", nil, nil), spec("b", nil, []string{"d"})},
+		`cannot start pipeline: rows 0 and 2 of the table have the same name "a"`: {spec("a", nil, nil), spec("b", nil, nil), spec("a", nil, nil)},
+		`cannot start pipeline: the table has 33 stages, at most 32 are possible`: many,
+	} {
+		if _, err := Start(table, nil, newPool(), Options[job]{}); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}

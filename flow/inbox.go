@@ -1,0 +1,94 @@
+package flow
+
+import "sync"
+
+// An inbox holds the jobs in front of a row until the row's worker takes them, all
+// together. It also says who the worker is: the row is worked on by the goroutine
+// that holds its claim, so that two never work on one row at the same time.
+//
+//	            put, setTick                 take
+//	  ┌────┐   (the caller now   ┌───────┐  (the holder   ┌───────┐ take (finds jobs
+//	─►│idle├───────────────────►│claimed├───────────────►│running├─┐ or a tick):
+//	  └────┘   holds the claim)  └───────┘   begins)      └───────┘ │ the next batch
+//	     ▲                                                  │   ▲   │
+//	     └──────────────────────────────────────────────────┘   └───┘
+//	                     take (finds nothing)
+//
+// The holder of a claim works on the row itself, or passes the claim to the row's own
+// goroutine (row.wake). Jobs that are put while the row is claimed or running change
+// nothing about the claim, because its holder takes them before it lets go.
+type inbox[J any] struct {
+	mu      sync.Mutex
+	state   inboxState
+	jobs    []*J
+	tickDue bool
+	counted Stats // what the row's workers had counted at their last take
+}
+
+type inboxState uint8
+
+const (
+	idle    inboxState = iota // nobody works on the row, and there is nothing to do
+	claimed                   // a goroutine has to work on the row, and has not begun
+	running                   // a goroutine works on the row
+)
+
+// put appends jobs and reports whether the caller now holds the claim.
+func (b *inbox[J]) put(jobs ...*J) (claim bool) {
+	b.mu.Lock()
+	b.jobs = append(b.jobs, jobs...)
+	b.counted.Locks++
+	claim = b.claim()
+	b.mu.Unlock()
+	return claim
+}
+
+// setTick notes that Tick is due and reports whether the caller now holds the claim.
+func (b *inbox[J]) setTick() (claim bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tickDue = true
+	return b.claim()
+}
+
+// claim needs the lock.
+func (b *inbox[J]) claim() bool {
+	if b.state != idle {
+		return false
+	}
+	b.state = claimed
+	return true
+}
+
+// take returns the jobs, and whether Tick is due. ok is false when there is neither:
+// then the caller has lost its claim. The inbox goes on with spare, an empty list
+// whose memory it may use. What done counted moves into the inbox.
+func (b *inbox[J]) take(spare []*J, done *Stats) (jobs []*J, tick, ok bool) {
+	b.mu.Lock()
+	b.counted.add(done)
+	*done = Stats{} // it is the next worker's when the claim is lost
+	b.counted.Locks++
+	jobs, tick = b.jobs, b.tickDue
+	if len(jobs) == 0 && !tick {
+		b.state = idle
+		b.mu.Unlock()
+		return nil, false, false
+	}
+	b.state, b.jobs, b.tickDue = running, spare, false
+	b.mu.Unlock()
+	return jobs, tick, true
+}
+
+// count adds to what was counted.
+func (b *inbox[J]) count(done *Stats) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counted.add(done)
+}
+
+// stats returns what was counted, and how many jobs wait.
+func (b *inbox[J]) stats() (counted Stats, waiting int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.counted, len(b.jobs)
+}

@@ -1,0 +1,97 @@
+package flow
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Pipeline is a running table of stages.
+type Pipeline[J any] struct {
+	rows    []*row[J]
+	pool    *Pool[J]
+	waiters waiters
+	onPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
+
+	start   time.Time
+	startNS int64
+	running atomic.Int32 // goroutines that work on rows
+	procs   int32        // GOMAXPROCS
+	inline  int          // Options.Inline
+	yield   uint32       // rows that yield to all others
+	stop    chan struct{}
+	done    sync.WaitGroup
+}
+
+// A row is one stage at run time.
+type row[J any] struct {
+	p     *Pipeline[J]
+	name  string
+	index int
+	to    uint32 // rows it may hand jobs to
+	stage Stage[J]
+
+	flusher Flusher[J] // stage, or nil; the next two also
+	ticker  Ticker[J]
+	source  Source[J]
+
+	inbox inbox[J]
+	woken chan struct{} // passes the claim to the row's own goroutine
+	timer *time.Timer
+
+	// The rest belongs to the goroutine that holds the claim.
+	spare  []*J // for inbox.take
+	at     int  // index of the job at work in its batch
+	out    Out[J]
+	stats  Stats // since the last inbox.take
+	tickNS int64 // when Tick is due; 0: never
+}
+
+// Now is the pipeline's clock; see Out.Now.
+func (p *Pipeline[J]) Now() int64 { return p.startNS + int64(time.Since(p.start)) }
+
+// Inject hands a job to a row from outside the stages.
+func (p *Pipeline[J]) Inject(row int, j *J) {
+	if r := p.rows[row]; r.inbox.put(j) {
+		r.wake()
+	}
+}
+
+// Close ends the pipeline: the goroutines stop, the inboxes are run dry, the stages
+// are closed in order. The caller has seen to it that no more work comes from outside.
+func (p *Pipeline[J]) Close() error {
+	close(p.stop)
+	for _, r := range p.rows {
+		if r.source != nil {
+			r.source.Wake()
+		}
+	}
+	p.done.Wait()
+	for dry := false; !dry; {
+		dry = true
+		p.waiters.wait()
+		for _, r := range p.rows {
+			if _, waiting := r.inbox.stats(); waiting > 0 {
+				dry = false
+				claims, _ := p.runBatch(r)
+				p.workOn(claims)
+			}
+		}
+	}
+	return p.closeStages()
+}
+
+func (p *Pipeline[J]) closeStages() (first error) {
+	for _, r := range p.rows {
+		if c, ok := r.stage.(Closer); ok {
+			if err := c.Close(); err != nil && first == nil {
+				first = fmt.Errorf("cannot close stage %s: %w", r.name, err)
+			}
+		}
+		r.out.cache.Drain()
+		r.inbox.count(&r.stats)
+		r.stats = Stats{}
+	}
+	return first
+}

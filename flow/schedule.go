@@ -1,0 +1,164 @@
+package flow
+
+import "math/bits"
+
+const (
+	// maxTurns is how many batches a goroutine works on before it looks at its own row again.
+	maxTurns = 128
+	// maxSpare is the longest list that an inbox keeps after a burst.
+	maxSpare = 1 << 16
+)
+
+// runRow is the goroutine of a row that is no source.
+func (p *Pipeline[J]) runRow(r *row[J]) {
+	defer p.done.Done()
+	defer r.timer.Stop()
+	for {
+		select {
+		case <-r.woken:
+		case <-r.timer.C:
+			if !r.inbox.setTick() {
+				continue // the goroutine that works on the row will see it
+			}
+		case <-p.stop:
+			return
+		}
+		p.running.Add(1)
+		p.workOn(1 << r.index)
+		p.running.Add(-1)
+	}
+}
+
+// runSource is the goroutine of a source, and the only one that works on it.
+func (p *Pipeline[J]) runSource(r *row[J]) {
+	defer p.done.Done()
+	yielded := p.Now()
+	for {
+		p.running.Add(1)
+		if r.tickNS != 0 && p.Now() >= r.tickNS {
+			r.inbox.setTick()
+		}
+		claims, more := p.runBatch(r)
+		claims |= p.poll(r)
+		p.workOn(claims)
+		p.running.Add(-1)
+		if r.out.now-yielded >= yieldEvery {
+			yielded = r.out.now
+			goyield()
+		}
+		select {
+		case <-p.stop:
+			return
+		default:
+		}
+		if !more {
+			r.source.Wait(r.tickNS)
+		}
+	}
+}
+
+// poll lets a source handle what is ready outside, and returns the claims that the
+// caller holds because of it.
+func (p *Pipeline[J]) poll(r *row[J]) (claims uint32) {
+	begin := p.Now()
+	r.out.now = begin
+	out := r.stats.Out
+	r.guard(func() { r.source.Poll(&r.out) })
+	claims = p.deliver(r)
+	if r.stats.Out != out {
+		r.stats.batch(0, p.Now()-begin)
+	}
+	return claims
+}
+
+// workOn works on the rows whose claims the caller holds, and on those whose claims
+// it gets meanwhile. It takes the last row first, those that yield after all others,
+// so that what is nearest to the outside goes out first and the inboxes in front of it
+// gather a batch. After maxTurns it passes the claims that are left to the rows' own
+// goroutines, because the caller's own row must not wait for others that never run dry.
+func (p *Pipeline[J]) workOn(claims uint32) {
+	for turn := 0; claims != 0; turn++ {
+		if turn == maxTurns {
+			p.wake(claims)
+			return
+		}
+		first := claims &^ p.yield
+		if first == 0 {
+			first = claims
+		}
+		i := bits.Len32(first) - 1
+		more, held := p.runBatch(p.rows[i])
+		if !held {
+			claims &^= 1 << i
+		}
+		claims |= more
+	}
+}
+
+// runBatch works on one batch of a row whose claim the caller holds. It returns the
+// claims that the caller got by it, and whether it still holds the one on r.
+func (p *Pipeline[J]) runBatch(r *row[J]) (claims uint32, held bool) {
+	batch, tick, ok := r.inbox.take(r.spare[:0], &r.stats)
+	if !ok {
+		return 0, false
+	}
+	begin := p.Now()
+	r.out.now = begin
+	if tick || r.tickNS != 0 && begin >= r.tickNS {
+		r.tick()
+	}
+	for i := 0; i < len(batch); {
+		i = r.workFrom(batch, i)
+	}
+	if r.flusher != nil && len(batch) > 0 {
+		r.guard(func() { r.flusher.Flush(&r.out) })
+	}
+	clear(batch)
+	r.spare = batch
+	if cap(batch) > maxSpare {
+		r.spare = nil
+	}
+	claims = p.deliver(r)
+	r.stats.batch(len(batch), p.Now()-begin)
+	return claims, true
+}
+
+// deliver puts what the stage sent into its targets' inboxes and returns the claims
+// that the caller now holds. It passes a claim on at once where the target is a
+// source, or where the batch is long and a processor is free for it.
+func (p *Pipeline[J]) deliver(r *row[J]) (claims uint32) {
+	o := &r.out
+	for o.used != 0 {
+		i := bits.TrailingZeros32(o.used)
+		o.used &^= 1 << i
+		list := o.lists[i]
+		r.stats.Out += int64(len(list))
+		target := p.rows[i]
+		if target.inbox.put(list...) {
+			if target.source != nil || len(list) > p.inline && p.running.Load() < p.procs {
+				target.wake()
+			} else {
+				claims |= 1 << i
+			}
+		}
+		clear(list)
+		o.lists[i] = list[:0]
+	}
+	return claims
+}
+
+// wake passes the caller's claims on to the rows' own goroutines.
+func (p *Pipeline[J]) wake(claims uint32) {
+	for ; claims != 0; claims &= claims - 1 {
+		p.rows[bits.TrailingZeros32(claims)].wake()
+	}
+}
+
+// wake passes the caller's claim on to the row's own goroutine.
+func (r *row[J]) wake() {
+	if r.source != nil {
+		r.source.Wake()
+		return
+	}
+	r.woken <- struct{}{} // never blocks, because there is one claim
+}

@@ -1,0 +1,109 @@
+package flow
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Options are a pipeline's few settings.
+type Options[J any] struct {
+	// Inline is the longest batch that is worked on by its producer's goroutine
+	// while processors are free; longer ones wake the stage's own. 0: 256.
+	Inline int
+	// OnPanic is called when a stage panicked. j is the job it was at, nil when the
+	// job had already been handed on or there was none. It may use out.
+	OnPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
+}
+
+// maxRows is how many rows the masks of rows have bits for.
+const maxRows = 32
+
+// Start builds and starts the stages of a table, in its order. It returns an error,
+// and has started nothing, when the table is wrong or a stage cannot be made.
+func Start[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*Pipeline[J], error) {
+	p, err := build(table, deps, pool, o)
+	if err != nil {
+		return nil, err
+	}
+	p.run()
+	return p, nil
+}
+
+func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*Pipeline[J], error) {
+	targets, err := edges(table)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pipeline[J]{
+		pool: pool, onPanic: o.OnPanic, inline: o.Inline,
+		start: time.Now(), procs: int32(runtime.GOMAXPROCS(0)), stop: make(chan struct{}),
+	}
+	if p.inline == 0 {
+		p.inline = 256
+	}
+	p.startNS = p.start.UnixNano()
+	for i, s := range table {
+		stage, err := s.New(deps)
+		if err != nil {
+			_ = p.closeStages()
+			return nil, fmt.Errorf("cannot start stage %s: %w", s.Name, err)
+		}
+		r := &row[J]{p: p, name: s.Name, index: i, to: targets[i], stage: stage, woken: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+		r.timer.Stop()
+		r.out = Out[J]{row: r, lists: make([][]*J, len(table)), cache: pool.NewCache()}
+		r.flusher, _ = stage.(Flusher[J])
+		r.ticker, _ = stage.(Ticker[J])
+		r.source, _ = stage.(Source[J])
+		if s.Yields {
+			p.yield |= 1 << i
+		}
+		p.rows = append(p.rows, r)
+	}
+	return p, nil
+}
+
+// edges checks the names of a table and returns, for each row, the mask of the rows
+// that it may hand jobs to.
+func edges[D, J any](table []Spec[D, J]) ([]uint32, error) {
+	if len(table) > maxRows {
+		return nil, fmt.Errorf("cannot start pipeline: the table has %d stages, at most %d are possible", len(table), maxRows)
+	}
+	index := make(map[string]int, len(table))
+	for i, s := range table {
+		if first, ok := index[s.Name]; ok {
+			return nil, fmt.Errorf("cannot start pipeline: rows %d and %d of the table have the same name %q", first, i, s.Name)
+		}
+		index[s.Name] = i
+	}
+	targets := make([]uint32, len(table))
+	for i, s := range table {
+		for _, name := range slices.Concat(s.To, s.Ends) {
+			to, ok := index[name]
+			if !ok {
+				return nil, fmt.Errorf("cannot start stage %s: it hands jobs to %q, which is not in the table", s.Name, name)
+			}
+			targets[i] |= 1 << to
+		}
+	}
+	return targets, nil
+}
+
+// run starts the goroutines. The first ticks are claimed before any of them can hand
+// a job to another row.
+func (p *Pipeline[J]) run() {
+	for _, r := range p.rows {
+		if r.ticker != nil && r.inbox.setTick() && r.source == nil { // a source begins by itself
+			r.wake()
+		}
+	}
+	p.done.Add(len(p.rows))
+	for _, r := range p.rows {
+		if r.source != nil {
+			go p.runSource(r)
+		} else {
+			go p.runRow(r)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package flow
+
+import "time"
+
+// tick calls the stage's Tick and notes when the next one is due.
+func (r *row[J]) tick() {
+	r.tickNS = 0
+	var d time.Duration
+	r.guard(func() { d = r.ticker.Tick(&r.out) })
+	if d > 0 {
+		r.tickAt(r.out.now + int64(d))
+	}
+}
+
+// tickAt notes that Tick is due at ns by the pipeline's clock, unless it is due earlier.
+func (r *row[J]) tickAt(ns int64) {
+	if r.tickNS != 0 && r.tickNS <= ns {
+		return
+	}
+	r.tickNS = ns
+	if r.source == nil { // a source waits until tickNS by itself
+		r.timer.Reset(time.Duration(ns - r.p.Now()))
+	}
+}
