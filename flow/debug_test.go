@@ -46,7 +46,7 @@ func TestDebugEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{p, t, p.pool, p.pool.NewCache()}
+	l := &line{p, t, p.pool, p.NewInlet()}
 	l.inject(0, 1)
 	l.close(0)
 	f.want(t, fault{"a", 1, "flow: a hands a job to c, which the table does not declare"})

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	before := runtime.NumGoroutine()
 	code := m.Run()
 	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
-		time.Sleep(10 * time.Millisecond) // those of waiters end soon, not at once
+		time.Sleep(10 * time.Millisecond) // those of waiters end soon, but not immediately
 	}
 	if now := runtime.NumGoroutine(); now > before && code == 0 {
 		stacks := make([]byte, 1<<16)
@@ -106,7 +106,7 @@ type line struct {
 	*Pipeline[job]
 	t     testing.TB
 	pool  *Pool[job]
-	cache Cache[job]
+	inlet *Inlet[job]
 }
 
 // run starts stages, any of which may hand to any other.
@@ -126,23 +126,23 @@ func run(t testing.TB, o Options[job], stages ...Stage[job]) *line {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &line{p, t, pool, pool.NewCache()}
+	return &line{p, t, pool, p.NewInlet()}
 }
 
 // inject hands a new job to a row.
 func (l *line) inject(row, n int) {
-	j := l.cache.Get()
+	j := l.inlet.Get()
 	j.n = n
-	l.Inject(row, j)
+	l.inlet.Send(row, j)
 }
 
 // close ends the pipeline; lost jobs are what panics and the like may have cost.
 func (l *line) close(lost int64) {
 	l.t.Helper()
+	l.inlet.Close()
 	if err := l.Close(); err != nil {
 		l.t.Error(err)
 	}
-	l.cache.Drain()
 	if n := l.pool.Live(); n != lost {
 		l.t.Errorf("%d jobs are left, want %d", n, lost)
 	}

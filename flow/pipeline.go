@@ -51,9 +51,9 @@ type row[J any] struct {
 // Now is the pipeline's clock; see Out.Now.
 func (p *Pipeline[J]) Now() int64 { return p.startNS + int64(time.Since(p.start)) }
 
-// Inject hands a job to a row from outside the stages.
-func (p *Pipeline[J]) Inject(row int, j *J) {
-	if r := p.rows[row]; r.inbox.put(j) {
+// insert hands jobs to a row from outside the stages.
+func (p *Pipeline[J]) insert(row int, jobs ...*J) {
+	if r := p.rows[row]; r.inbox.put(jobs...) {
 		r.wake()
 	}
 }

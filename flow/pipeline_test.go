@@ -39,13 +39,13 @@ func TestOrder(t *testing.T) {
 			var wg sync.WaitGroup
 			for from := range producers {
 				wg.Go(func() {
-					cache := l.pool.NewCache()
+					in := l.NewInlet()
+					defer in.Close()
 					for n := range each {
-						j := cache.Get()
+						j := in.Get()
 						j.from, j.n = from, n+1
-						l.Inject(0, j)
+						in.Send(0, j)
 					}
-					cache.Drain()
 				})
 			}
 			wg.Wait()

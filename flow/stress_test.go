@@ -68,11 +68,11 @@ func TestStress(t *testing.T) {
 	var wg sync.WaitGroup
 	for range producers {
 		wg.Go(func() {
-			cache := l.pool.NewCache()
+			in := l.NewInlet()
+			defer in.Close()
 			for n := range each {
-				l.Inject(n%rows, cache.Get())
+				in.Send(n%rows, in.Get())
 			}
-			cache.Drain()
 		})
 	}
 	wg.Wait()

@@ -23,7 +23,7 @@ func (p *Pipeline[J]) await(r *row[J], to int, j *J, f func()) {
 		}
 	}()
 	f()
-	p.Inject(to, j)
+	p.insert(to, j)
 }
 
 func (w *waiters) run(task func()) {

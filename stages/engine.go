@@ -19,16 +19,16 @@ type Engine struct {
 	gateway  *gateway.Gateway
 	pipeline *flow.Pipeline[Job]
 	pool     *flow.Pool[Job]
+	inlet    *flow.Inlet[Job]
 
 	mu      sync.Mutex
-	cache   flow.Cache[Job]
 	sockets map[*connector.Connector][]sock.Listening
 }
 
 // Start listens, starts the stages and connects.
 func Start(g *gateway.Gateway) (*Engine, error) {
 	pool := NewPool()
-	e := &Engine{gateway: g, pool: pool, cache: pool.NewCache(), sockets: map[*connector.Connector][]sock.Listening{}}
+	e := &Engine{gateway: g, pool: pool, sockets: map[*connector.Connector][]sock.Listening{}}
 	for _, c := range g.Connectors() {
 		if err := e.Listen(c); err != nil {
 			e.closeSockets()
@@ -42,6 +42,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 		e.closeSockets()
 		return nil, err
 	}
+	e.inlet = e.pipeline.NewInlet()
 	for _, c := range g.Connectors() {
 		e.Attach(c)
 	}
@@ -141,24 +142,22 @@ func (e *Engine) Attach(c *connector.Connector) {
 		e.mu.Lock()
 		sockets := e.sockets[c]
 		e.mu.Unlock()
-		e.inject(toListener, Listen, c, sockets)
+		e.send(toListener, Listen, c, sockets)
 	}
-	e.inject(toDispatcher, Attach, c, nil)
+	e.send(toDispatcher, Attach, c, nil)
 }
 
 // Detach takes a connector out of service: it accepts nobody any more, sends
 // what waits in its queue and logs its sessions out.
 func (e *Engine) Detach(c *connector.Connector) {
-	e.inject(toListener, Unlisten, c, nil)
-	e.inject(toDispatcher, Detach, c, nil)
+	e.send(toListener, Unlisten, c, nil)
+	e.send(toDispatcher, Detach, c, nil)
 }
 
-func (e *Engine) inject(row int, kind Kind, c *connector.Connector, sockets []sock.Listening) {
-	e.mu.Lock()
-	j := e.cache.Get()
-	e.mu.Unlock()
+func (e *Engine) send(row int, kind Kind, c *connector.Connector, sockets []sock.Listening) {
+	j := e.inlet.Get()
 	j.Kind, j.Connector, j.Rare = kind, c, &Rare{Sockets: sockets}
-	e.pipeline.Inject(row, j)
+	e.inlet.Send(row, j)
 }
 
 // Stats tells what each stage did so far.
@@ -180,17 +179,17 @@ func (e *Engine) Locks() int64 {
 // sent, and logs every session out, until ctx is done.
 func (e *Engine) Drain(ctx context.Context) {
 	e.gateway.DrainSessions(ctx,
-		func() { e.inject(toListener, Unlisten, nil, nil) },
+		func() { e.send(toListener, Unlisten, nil, nil) },
 		func() {
-			e.inject(toConnecter, Detach, nil, nil)
-			e.inject(toBuilder, Logout, nil, nil)
+			e.send(toConnecter, Detach, nil, nil)
+			e.send(toBuilder, Logout, nil, nil)
 		})
 }
 
 // Close stops the stages. Sessions that are still there are cut off.
 func (e *Engine) Close() error {
+	e.inlet.Close()
 	err := e.pipeline.Close()
-	e.cache.Drain()
 	for _, c := range e.gateway.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if h := handle(l); h.Refs() > 0 {

@@ -83,15 +83,15 @@ func (m *memory) Work(out *flow.Out[Job], j *Job) {
 }
 
 // submit gives each client a burst.
-func (m *memory) submit(p *flow.Pipeline[Job], cache *flow.Cache[Job]) {
+func (m *memory) submit(in *flow.Inlet[Job]) {
 	for range 64 {
 		h := m.clients[m.next%len(m.clients)]
 		m.next++
-		j := cache.Get()
+		j := in.Get()
 		j.Kind = Bytes
 		j.Bytes = append(j.Bytes, m.burst...)
 		j.retain(h)
-		p.Inject(toParser, j)
+		in.Send(toParser, j)
 	}
 }
 
@@ -121,19 +121,20 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		b.Fatal(err)
 	}
 	defer p.Close()
-	cache := pool.NewCache()
+	in := p.NewInlet()
+	defer in.Close()
 	operator, clients := g.Connector("operator"), g.Connector("clients")
 	for range 4 {
 		h := connector.NewHandle(operator.Acquire(), -1, netip.AddrPort{}, 0)
-		bind := cache.Get()
+		bind := in.Get()
 		h.Session.Start(0, bind.pdu(operator))
 		resp := &smpp.PDU{ID: smpp.BindTransceiver | smpp.Response, SequenceNumber: bind.PDU.Sequence()}
 		h.Session.Receive(0, resp)
 		h.Bound = true
-		j := cache.Get()
+		j := in.Get()
 		j.Kind = Bound
 		j.retain(h)
-		p.Inject(toDispatcher, j)
+		in.Send(toDispatcher, j)
 	}
 	for range 64 {
 		h := connector.NewHandle(clients.Acquire(), -1, netip.AddrPort{}, 0)
@@ -152,15 +153,15 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	}
 	submitted := 0
 	round := func() {
-		m.submit(p, &cache)
+		m.submit(in)
 		submitted += 640
 		for int(m.answered.Load()) < submitted {
 			runtime.Gosched()
 		}
 		if submitted > backlog {
-			j := cache.Get()
+			j := in.Get()
 			j.Kind = Room
-			p.Inject(toWriter, j)
+			in.Send(toWriter, j)
 			for int(m.sent.Load()) < submitted-backlog-640 {
 				runtime.Gosched()
 			}

@@ -44,8 +44,10 @@ type rig struct {
 	pool    *flow.Pool[Job]
 	real    map[int]flow.Stage[Job]
 
+	inlet *flow.Inlet[Job]
+
 	mu    sync.Mutex
-	cache flow.Cache[Job]
+	cache flow.Cache[Job] // for what take releases
 	seen  [toWriter + 1][]*Job
 	todo  []func(*flow.Out[Job])
 }
@@ -135,6 +137,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	if r.Pipeline, err = flow.Start(table, deps, r.pool, flow.Options[Job]{OnPanic: deps.panicked}); err != nil {
 		t.Fatal(err)
 	}
+	r.inlet = r.NewInlet()
 	return r
 }
 
@@ -144,6 +147,7 @@ func (r *rig) close() { r.t.Helper(); r.closeAfter(0) }
 // closeAfter ends a rig whose stages are to have panicked so often.
 func (r *rig) closeAfter(panics int64) {
 	r.t.Helper()
+	r.inlet.Close()
 	if err := r.Pipeline.Close(); err != nil {
 		r.t.Error(err)
 	}
@@ -164,14 +168,12 @@ func (r *rig) closeAfter(panics int64) {
 
 // send injects a job.
 func (r *rig) send(row int, kind Kind, fill func(*Job)) {
-	r.mu.Lock()
-	j := r.cache.Get()
-	r.mu.Unlock()
+	j := r.inlet.Get()
 	j.Kind = kind
 	if fill != nil {
 		fill(j)
 	}
-	r.Inject(row, j)
+	r.inlet.Send(row, j)
 }
 
 // in runs f in a probe, so that what it sends is one batch.
