@@ -56,6 +56,12 @@ func (f *flushing) Flush(out *Out[job]) { f.flush(out) }
 
 type yielding struct{ work }
 
+// A waiting stage may have that many waits.
+type waiting struct {
+	work
+	waits int
+}
+
 type ticking struct {
 	work
 	tick func(*Out[job]) time.Duration
@@ -119,7 +125,8 @@ func run(t testing.TB, o Options[job], stages ...Stage[job]) *line {
 	table := make([]Spec[any, job], len(stages))
 	for i, s := range stages {
 		_, yields := s.(yielding)
-		table[i] = Spec[any, job]{Name: names[i], To: names, Yields: yields, New: func(any) (Stage[job], error) { return s, nil }}
+		w, _ := s.(waiting)
+		table[i] = Spec[any, job]{Name: names[i], To: names, Yields: yields, Waits: w.waits, New: func(any) (Stage[job], error) { return s, nil }}
 	}
 	pool := newPool()
 	p, err := Start(table, nil, pool, o)

@@ -55,7 +55,7 @@ func (r *row[J]) panicked(j *J, v any) {
 // so needs a row with an Out of its own.
 func (r *row[J]) panickedOutside(j *J, v any) {
 	p := r.p
-	own := &row[J]{p: p, name: r.name, index: r.index, to: r.to}
+	own := &row[J]{p: p, name: r.name, index: r.index, to: r.to, waits: r.waits}
 	own.out = Out[J]{row: own, lists: make([][]*J, len(p.rows)), now: p.Now(), cache: p.pool.NewCache()}
 	own.panicked(j, v)
 	claims := p.deliver(own)

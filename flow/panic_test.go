@@ -159,31 +159,3 @@ func TestPanicInGo(t *testing.T) {
 		}
 	})
 }
-
-// So many waits go on at once and no more; the others have their turn.
-func TestWaitersBound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const jobs = 5 * maxWaiters
-		var now, most, back atomic.Int64
-		l := run(t, Options[job]{}, work(func(out *Out[job], j *job) {
-			if j.hops++; j.hops == 2 {
-				back.Add(1)
-				out.Release(j)
-				return
-			}
-			out.Go(0, j, func() {
-				most.Store(max(most.Load(), now.Add(1)))
-				time.Sleep(time.Second)
-				now.Add(-1)
-			})
-		}))
-		begin := time.Now()
-		for n := range jobs {
-			l.inject(0, n)
-		}
-		l.close(0)
-		if most.Load() != maxWaiters || back.Load() != jobs || time.Since(begin) != 5*time.Second {
-			t.Errorf("%d of %d waits done, at most %d at once, in %v", back.Load(), jobs, most.Load(), time.Since(begin))
-		}
-	})
-}

@@ -11,7 +11,6 @@ import (
 type Pipeline[J any] struct {
 	rows    []*row[J]
 	pool    *Pool[J]
-	waiters waiters
 	onPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
 
 	start   time.Time
@@ -37,6 +36,7 @@ type row[J any] struct {
 	source  Source[J]
 
 	inbox inbox[J]
+	waits *waits[J]
 	woken chan struct{} // passes the claim to the row's own goroutine
 	timer *time.Timer
 
@@ -70,7 +70,9 @@ func (p *Pipeline[J]) Close() error {
 	p.done.Wait()
 	for dry := false; !dry; {
 		dry = true
-		p.waiters.wait()
+		for _, r := range p.rows {
+			r.waits.wg.Wait()
+		}
 		for _, r := range p.rows {
 			if _, waiting := r.inbox.stats(); waiting > 0 {
 				dry = false

@@ -43,6 +43,7 @@ type Spec[D, J any] struct {
 	To     []string // the rows it hands jobs to
 	Ends   []string // further rows, to which it hands jobs when something ends
 	Yields bool     // a goroutine works on it after all other rows that it has to work on
+	Waits  int      // how many of its functions may wait at once (Out.Go); 0: 16
 	New    func(D) (Stage[J], error)
 }
 
@@ -80,10 +81,3 @@ func (o *Out[J]) CountRef() { o.row.stats.Refs++ }
 
 // TickIn asks for a call of Tick after d at the latest.
 func (o *Out[J]) TickIn(d time.Duration) { o.row.tickAt(o.now + int64(d)) }
-
-// Go runs f, which may wait, outside the stages: in a bounded pool. Then j goes to
-// the row. A panic of f counts as one of the stage, at j.
-func (o *Out[J]) Go(row int, j *J, f func()) {
-	r := o.row
-	r.p.waiters.run(func() { r.p.await(r, row, j, f) })
-}

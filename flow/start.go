@@ -52,6 +52,10 @@ func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 		}
 		r := &row[J]{p: p, name: s.Name, index: i, to: targets[i], stage: stage, woken: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
 		r.timer.Stop()
+		r.waits = &waits[J]{limit: s.Waits}
+		if s.Waits == 0 {
+			r.waits.limit = defaultWaits
+		}
 		r.out = Out[J]{row: r, lists: make([][]*J, len(table)), cache: pool.NewCache()}
 		r.flusher, _ = stage.(Flusher[J])
 		r.ticker, _ = stage.(Ticker[J])

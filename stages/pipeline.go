@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"runtime"
+
 	"github.com/rs/zerolog"
 
 	"pmg/connector"
@@ -40,6 +42,7 @@ func Table() []flow.Spec[*Deps, Job] {
 	for i := range table {
 		table[i].Ends = sessionEnds
 	}
+	table[toBuilder].Waits = max(1, runtime.GOMAXPROCS(0)-1) // password hashes, which need a processor each (F2)
 	return table
 }
 
