@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// IsHash tells whether a password is a bcrypt hash.
+// IsHash reports whether a password is a bcrypt hash.
 func IsHash(password string) bool { return strings.HasPrefix(password, "$2") }
 
 // The longest values SMPP 3.4 §5.2.1 and §5.2.2 allow, without the final NUL.
@@ -19,6 +19,10 @@ const (
 	maxSystemID     = 15
 	maxSMPPPassword = 8
 )
+
+// maxCost is the highest cost of a bcrypt hash. Each step doubles the time: cost
+// 10 takes about 50 ms of CPU, cost 14 about 1 s (2026).
+const maxCost = 14
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
@@ -37,9 +41,13 @@ func (d *decoder) check(c *Config, o Options) {
 		d.connector(&c.Connectors[i], fmt.Sprintf("connectors[%d]", i), o, listens)
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}
+	x := newIndex(c)
 	for i := range c.Routes {
-		d.route(&c.Routes[i], fmt.Sprintf("routes[%d]", i), accounts, names)
+		d.route(x, &c.Routes[i], fmt.Sprintf("routes[%d]", i))
 	}
+	d.logins(x)
+	d.receives(c)
+	d.limits(&c.Limits)
 	d.together(c)
 }
 
@@ -63,8 +71,12 @@ func (d *decoder) account(a *Account, path string) {
 	if !IsHash(a.Password) {
 		return
 	}
-	if _, err := bcrypt.Cost([]byte(a.Password)); err != nil {
+	cost, err := bcrypt.Cost([]byte(a.Password))
+	switch {
+	case err != nil:
 		d.problem(path+".password", "begins as a bcrypt hash but is none: %v", err)
+	case cost > maxCost:
+		d.problem(path+".password", "is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C 10)", cost, maxCost)
 	}
 }
 
@@ -134,28 +146,27 @@ func (d *decoder) address(path, address string, listen bool) {
 	}
 }
 
-func (d *decoder) route(r *Route, path string, accounts, connectors map[string]int) {
-	if _, ok := accounts[r.Account]; !ok && r.Account != "" {
+func (d *decoder) route(x *index, r *Route, path string) {
+	if r.Account != "" && x.accounts[r.Account] == nil {
 		d.problem(path+".account", "names no account: %q", r.Account)
 	}
-	if _, ok := connectors[r.From]; !ok && r.From != "" {
+	if r.From != "" && x.connectors[r.From] == nil {
 		d.problem(path+".from", "names no connector: %q", r.From)
 	}
 	if strings.Trim(strings.TrimPrefix(r.Destination, "+"), "0123456789") != "" {
 		d.problem(path+".destination", "must be digits, not %q", r.Destination)
 	}
-	seen := map[string]bool{}
-	for i, t := range r.To {
-		item := fmt.Sprintf("%s.to[%d]", path, i)
-		if _, ok := connectors[t.Connector]; !ok && t.Connector != "" {
-			d.problem(item, "names no connector: %q", t.Connector)
-		}
-		if seen[t.Connector] {
-			d.problem(item, "names %s a second time", t.Connector)
-		}
-		seen[t.Connector] = true
-	}
+	d.targets(x, r, path)
 	r.settle()
+}
+
+// minMemory is the least that the gateway can work with.
+const minMemory = Size(64 << 20)
+
+func (d *decoder) limits(l *Limits) {
+	if l.Memory != 0 && l.Memory < minMemory {
+		d.problem("limits.memory", "must be at least %s, or 0B for half of the machine's memory, not %s", minMemory, l.Memory)
+	}
 }
 
 // together warns of what is allowed but can hardly be meant.

@@ -2,8 +2,10 @@ package config
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
+	"pmg/internal/machine"
 	"pmg/protocols"
 )
 
@@ -35,7 +37,7 @@ type Config struct {
 	Limits       Limits      `yaml:"limits" live:"no" doc:"What bounds memory and time, so that no peer can use up the gateway."`
 	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"Who may log in to the in connectors."`
 	Connectors   []Connector `yaml:"connectors" live:"no" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
-	Routes       []Route     `yaml:"routes" live:"yes" doc:"Which connector a message leaves by. The first route that matches wins; a message that none matches is refused."`
+	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; a message that none matches is refused."`
 }
 
 // Log is the gateway's own log.
@@ -74,9 +76,19 @@ type Limits struct {
 	MaxPDU            Size          `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is cut off."`
 	MaxJobs           int           `yaml:"max_jobs" default:"100000" range:"1000.." live:"no" doc:"Live jobs in the pipeline above which nothing more is read until some are done. This bounds memory, about 1 KiB each."`
 	Unsent            Size          `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that it has more is cut off."`
-	PrebindPerAddress int           `yaml:"prebind_per_address" default:"1000" range:"1.." live:"no" doc:"Connections of one IP address that may be open without having logged in. Further ones are closed at once."`
+	Memory            Size          `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What messages, jobs and buffers may take together. Beyond it submits are answered as the queue being full (SMPP: ESME_RMSGQFUL), and sessions are read more slowly. 0B is half of the machine's memory, or of the container's where that is less."`
+	Prebind           int           `yaml:"prebind" default:"1000" range:"1.." live:"no" doc:"Connections that may be open without having logged in, over all addresses and connectors. Further ones are closed immediately."`
+	PrebindPerAddress int           `yaml:"prebind_per_address" default:"20" range:"1.." live:"no" doc:"The same for one address; an IPv6 address counts with the others of its /64."`
 	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU that has begun may take to come whole. A peer that is slower is cut off."`
 	DrainTimeout      time.Duration `yaml:"drain_timeout" default:"30s" range:"0s..1h" live:"no" doc:"How long a stopping gateway waits for answers that are still due."`
+}
+
+// MemoryLimit returns Memory, or its default.
+func (l *Limits) MemoryLimit() int64 {
+	if l.Memory > 0 {
+		return int64(l.Memory)
+	}
+	return machine.Memory() / 2
 }
 
 // Account is a client that may log in.
@@ -86,7 +98,25 @@ type Account struct {
 	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may come from, as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 	MaxSessions int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number."`
 	Bind        []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
-	Rate        int                  `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions. Faster ones are answered late or as throttled; 0 is any rate."`
+	Connectors  []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
+
+	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. A client that is faster is read no faster than this, so that its answers come later; a message that would have to wait for about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
+	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
+	Share        int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: 100 lets this one shut them out."`
+	MaxSchedule  time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
+	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of it that may wait for their delivery time. Further ones are refused until some have left."`
+
+	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest prefix that fits gets the message; if only one account can receive there, it gets all. A route to the account itself does not look at this."`
+}
+
+// MayUse reports whether the account may log in on the connector.
+func (a *Account) MayUse(c *Connector) bool {
+	return c.Listens() && (len(a.Connectors) == 0 || slices.Contains(a.Connectors, c.Name))
+}
+
+// MayReceive reports whether messages can be sent to the account's sessions.
+func (a *Account) MayReceive() bool {
+	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanReceive)
 }
 
 // Connector is a named pool of sessions of one protocol.
@@ -111,7 +141,7 @@ type Connector struct {
 
 	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
 	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory, about 1 KiB each."`
-	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"What a client meets when the queue is full: delay answers when there is room, which slows it down, refuse says at once that the queue is full."`
+	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"What a client meets when the queue is full: delay answers when there is room, which slows it down, refuse says immediately that the queue is full."`
 	QueueWait time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
 	ThrottlePause   time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer said that it is throttling us or that its queue is full."`
@@ -122,14 +152,14 @@ type Connector struct {
 	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"no" doc:"How long an answer may take. A message without one is dealt with as on_unknown says; a peer that does not answer enquire_link either is disconnected."`
 
 	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came: resend may deliver it twice, fail may not deliver it."`
-	MaxAttempts int           `yaml:"max_attempts" default:"0" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity."`
+	MaxAttempts int           `yaml:"max_attempts" default:"10" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity. Larger survives more failures of the SMSC, and resends more copies to one that takes messages but does not answer."`
 	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"yes" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
 }
 
-// Listens tells whether clients connect to it.
+// Listens reports whether clients connect to it.
 func (c *Connector) Listens() bool { return c.Direction == In }
 
-// IsStatic tells whether its sessions are kept open without anything to send.
+// IsStatic reports whether its sessions are kept open without anything to send.
 func (c *Connector) IsStatic() bool {
 	if c.Static != nil {
 		return *c.Static
@@ -151,13 +181,14 @@ type Route struct {
 	From        string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
 	Destination string   `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits; a leading '+' makes no difference."`
 	Source      string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
-	To          []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector, a list of them, or a list of {connector, weight}."`
-	Policy      string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first connector of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
+	To          []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
+	Policy      string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
 }
 
-// Target is a connector that a route leads to.
+// Target is what a route leads to: a connector, or the sessions of an account.
 type Target struct {
-	Connector string `yaml:"connector" required:"yes" live:"yes" doc:"The connector's name."`
+	Connector string `yaml:"connector" live:"yes" doc:"The connector's name. Either this or account is needed."`
+	Account   string `yaml:"account" live:"yes" doc:"The system_id of an account: messages go to the client's sessions, on whichever in connector it is logged in."`
 	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
 }
 

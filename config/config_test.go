@@ -49,14 +49,16 @@ func TestContract(t *testing.T) {
 	c := mustParse(t, contract)
 	want := Default()
 	want.Admin.Address = "127.0.0.1:2780"
-	want.Accounts = []Account{{SystemID: "load", Password: "secret"}}
+	account := defaultAccount()
+	account.SystemID, account.Password = "load", "secret"
+	want.Accounts = []Account{account}
 	in, out := defaultConnector(In), defaultConnector(Out)
 	in.Name, in.Address, in.Window = "clients", "127.0.0.1:2775", 100
 	out.Name, out.Address, out.Instances, out.SystemID, out.Password = "operator", "127.0.0.1:2776", 4, "pmg", "secret"
 	static := true
 	out.Static = &static
 	want.Connectors = []Connector{in, out}
-	want.Routes = []Route{{To: []Target{{"operator", 1}}, Policy: Failover}}
+	want.Routes = []Route{{To: []Target{{Connector: "operator", Weight: 1}}, Policy: Failover}}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("contract differs:\n%s\nwant\n%s", Show(c), Show(want))
 	}
@@ -110,9 +112,9 @@ routes:
 		t.Errorf("connector is %+v", o)
 	}
 	want := []Route{
-		{Destination: "+46", To: []Target{{"a", 1}, {"b", 1}}, Policy: Failover},
-		{To: []Target{{"a", 3}, {"b", 1}}, Policy: Weighted},
-		{To: []Target{{"a", 1}}, Policy: Failover},
+		{Destination: "+46", To: []Target{{Connector: "a", Weight: 1}, {Connector: "b", Weight: 1}}, Policy: Failover},
+		{To: []Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}, Policy: Weighted},
+		{To: []Target{{Connector: "a", Weight: 1}}, Policy: Failover},
 	}
 	if !reflect.DeepEqual(c.Routes, want) {
 		t.Errorf("routes are %+v", c.Routes)
@@ -280,6 +282,12 @@ func TestDescribe(t *testing.T) {
 	if err := WriteText(&b, "nonsense"); err == nil {
 		t.Error("nonsense is described")
 	}
+}
+
+// defaultAccount is an account for which nothing was given.
+func defaultAccount() (a Account) {
+	setDefaults(reflect.ValueOf(&a).Elem(), "default")
+	return a
 }
 
 // defaultConnector is a connector for which nothing but its direction was given.

@@ -20,6 +20,7 @@ func table() []row {
 		{"ratelimit", ""},
 		{"internal/poll", ""},
 		{"internal/sock", ""},
+		{"internal/machine", ""},
 
 		// A driver is pure, and never sees another protocol.
 		{"protocols", "sms"},
@@ -27,7 +28,7 @@ func table() []row {
 		{"protocols/smpp", "protocols sms"},
 
 		// What can be decided without a session.
-		{"config", "protocols"},
+		{"config", "internal/machine protocols"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"pdulog", "internal/sock protocols"},
