@@ -108,8 +108,27 @@ func (g *Gateway) pdulogOptions(cfg *config.Config) pdulog.Options {
 // apply puts what a reload may change of the configuration in force.
 func (g *Gateway) apply(cfg *config.Config) {
 	g.accounts.Store(account.NewTable(cfg.Accounts, g.registry))
-	g.routes.Store(router.Build(cfg.Routes, g.Connector))
+	g.routes.Store(router.Build(cfg.Routes, func(t config.Target) *connector.Connector { return g.target(cfg, t) }))
 	g.cfg.Store(cfg)
+}
+
+// target is the connector that a route's target leads to. An account is reached
+// by the first connector that it may log in on.
+func (g *Gateway) target(cfg *config.Config, t config.Target) *connector.Connector {
+	if t.Account == "" {
+		return g.Connector(t.Connector)
+	}
+	for i := range cfg.Accounts {
+		if cfg.Accounts[i].SystemID != t.Account {
+			continue
+		}
+		for j := range cfg.Connectors {
+			if c := &cfg.Connectors[j]; cfg.Accounts[i].MayUse(c) {
+				return g.Connector(c.Name)
+			}
+		}
+	}
+	return nil // the configuration was checked: every account may log in somewhere
 }
 
 // ReopenLogs makes the pdu logs begin new files, after a tool moved the old ones.

@@ -1,14 +1,14 @@
-// Package router finds the connector that a message leaves by.
+// Package router finds out where a message goes.
 //
 // A Table is made from one configuration and never changes; the gateway swaps
 // it at a reload. The first route of the configuration that matches wins. It is
-// found without looking at every route: they are indexed by account and
+// found without looking at every route: routes are indexed by account and
 // destination prefix, and only the prefixes of the destination's own digits
 // are looked up.
 //
-// What a target is, is the caller's: Build is told how to make one of a
-// connector's name, so that a route leads to the connector itself and nothing is
-// looked up by name per message.
+// The caller decides what a target is. Build asks it once for every target of
+// the configuration, a connector or an account, so that nothing is looked up by
+// name for each message.
 //
 // # Start reading
 //

@@ -14,15 +14,15 @@ import (
 type Table[T any] struct {
 	routes []Route[T]
 	rows   map[key][]int // rows of the configuration, rising
-	// How long the destination prefixes are, of the routes for any account and of
-	// those for one: what need be looked up.
+	// The lengths of destination prefixes that must be looked up: those of the
+	// routes for any account, and those of the routes for one account.
 	anyLengths, ownLengths []int
 }
 
 // A key is what routes are indexed by.
 type key struct{ account, prefix string }
 
-// A Route is where messages go that match it.
+// A Route says where the messages that match it go.
 type Route[T any] struct {
 	Row     int // in the configuration, from 0, for the log
 	Targets []Target[T]
@@ -33,15 +33,15 @@ type Route[T any] struct {
 	picks    atomic.Uint64
 }
 
-// A Target is a connector and its share.
+// A Target is one of the places that a route leads to, and its share.
 type Target[T any] struct {
 	To     T
 	Weight uint64
 }
 
-// Build makes the table of a configuration's routes; resolve makes a target of a
-// connector's name.
-func Build[T any](routes []config.Route, resolve func(connector string) T) *Table[T] {
+// Build makes the table of a configuration's routes. resolve returns what a
+// target of the configuration stands for: a connector, or an account.
+func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T] {
 	t := &Table[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
 	for i := range routes {
 		c, r := &routes[i], &t.routes[i]
@@ -50,7 +50,7 @@ func Build[T any](routes []config.Route, resolve func(connector string) T) *Tabl
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		r.weighted = c.Policy == config.Weighted
 		for _, to := range c.To {
-			r.Targets = append(r.Targets, Target[T]{resolve(to.Connector), uint64(max(to.Weight, 1))})
+			r.Targets = append(r.Targets, Target[T]{resolve(to), uint64(max(to.Weight, 1))})
 		}
 		k := key{c.Account, strings.TrimPrefix(c.Destination, "+")}
 		t.rows[k] = append(t.rows[k], i)
@@ -68,9 +68,10 @@ func (t *Table[T]) lengthsOf(account string) *[]int {
 	return &t.ownLengths
 }
 
-// Route finds the first route for a message that an account submitted ("" for
-// one from an SMSC) and that arrived on the connector from. A leading '+' of an
-// address makes no difference.
+// Route returns the first route for a message that account submitted and that
+// arrived on the connector from, and reports whether there is one. The account
+// of a message from an SMSC is "". A leading '+' of an address makes no
+// difference.
 func (t *Table[T]) Route(account, from string, dest, source []byte) (*Route[T], bool) {
 	dest, source = withoutPlus(dest), withoutPlus(source)
 	best := len(t.routes)
@@ -92,8 +93,8 @@ func (t *Table[T]) Route(account, from string, dest, source []byte) (*Route[T], 
 	return &t.routes[best], true
 }
 
-// first gives the first of the rows that matches in what is not indexed, if it
-// comes before best.
+// first returns the first of the rows whose other conditions match, or best if
+// that comes before it.
 func (t *Table[T]) first(rows []int, best int, from string, source []byte) int {
 	for _, i := range rows {
 		if i >= best {
@@ -114,9 +115,9 @@ func withoutPlus(address []byte) []byte {
 	return address
 }
 
-// Pick chooses a target for the next message: by failover the first that is up,
-// by weight one of those that are. When none is, it chooses as if all were, and
-// the message waits there.
+// Pick returns the target for the next message: by failover the first that is
+// up, by weight one of those that are. If none is up, it chooses as if all were,
+// and the message waits there.
 func (r *Route[T]) Pick(up func(T) bool) T {
 	if r.weighted {
 		return r.pickWeighted(up)
@@ -129,9 +130,9 @@ func (r *Route[T]) Pick(up func(T) bool) T {
 	return r.Targets[0].To
 }
 
-// golden is 2⁶⁴ divided by the golden ratio. Its multiples, modulo 2⁶⁴, fall
-// evenly over the whole range however many are taken: neighbours in time are far
-// apart, so that a target's share comes mixed with the others', not in a row.
+// golden is 2⁶⁴ divided by the golden ratio. Its multiples modulo 2⁶⁴ are spread
+// evenly over the whole range, however many are taken, and neighbours are far
+// apart. So a target's messages come mixed with the others', not in a row.
 const golden = 0x9E3779B97F4A7C15
 
 func (r *Route[T]) pickWeighted(up func(T) bool) T {
@@ -153,7 +154,7 @@ func (r *Route[T]) pickWeighted(up func(T) bool) T {
 		if !up(r.Targets[i].To) {
 			continue
 		}
-		chosen = i // also when one went down since it was counted
+		chosen = i // the last one, if a target went down after it was counted
 		if place < r.Targets[i].Weight {
 			break
 		}

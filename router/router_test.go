@@ -10,7 +10,8 @@ import (
 	"pmg/config"
 )
 
-func name(connector string) string { return connector }
+// name makes a target: the name of the connector or account.
+func name(t config.Target) string { return t.Connector + t.Account }
 
 func everyone(string) bool { return true }
 
@@ -19,7 +20,7 @@ func everyone(string) bool { return true }
 func table(t testing.TB, routes string) *Table[string] {
 	t.Helper()
 	c, _, err := config.Parse([]byte(`
-accounts: [{system_id: x, password: x}, {system_id: y, password: y}]
+accounts: [{system_id: x, password: x, receives: ""}, {system_id: y, password: y}]
 connectors:
   - {name: a, direction: out, address: "a:1", system_id: x}
   - {name: b, direction: out, address: "b:1", system_id: x}
@@ -109,6 +110,25 @@ func TestRouteAgainstLinear(t *testing.T) {
 				t.Fatalf("message of %q from %s to %q, source %q: route %d, want %d of %+v", account, from, dest, source, got, want, routes)
 			}
 		}
+	}
+}
+
+// An account is a target as a connector is.
+func TestAccountTargets(t *testing.T) {
+	t.Parallel()
+	r, _ := table(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil)
+	for up, want := range map[string]string{"xby": "x", "by": "b", "y": "y", "": "x"} {
+		if got := r.Pick(func(to string) bool { return strings.Contains(up, to) }); got != want {
+			t.Errorf("with %q up: %s, want %s", up, got, want)
+		}
+	}
+	r, _ = table(t, "  - {to: [{account: x, weight: 3}, b]}").Route("", "", nil, nil)
+	got := map[string]int{}
+	for range 400 {
+		got[r.Pick(everyone)]++
+	}
+	if n := got["x"]; n < 297 || n > 303 || len(got) != 2 {
+		t.Errorf("by weight: %v of 400, want 300 for x", got)
 	}
 }
 
