@@ -171,8 +171,8 @@ func (s *session) login(h header, b []byte) bool {
 	case s.bound() != 0:
 		answer.CommandStatus = smpp.StatusAlyBnd
 	case err != nil,
-		o.SystemID != "" && string(s.pdu.Bind.SystemID) != o.SystemID,
-		o.Password != "" && string(s.pdu.Bind.Password) != o.Password:
+		o.SystemID != "" && string(s.pdu.Bind().SystemID) != o.SystemID,
+		o.Password != "" && string(s.pdu.Bind().Password) != o.Password:
 		answer.CommandStatus = smpp.StatusBindFail
 	}
 	if answer.CommandStatus != smpp.StatusOK {
@@ -182,9 +182,9 @@ func (s *session) login(h header, b []byte) bool {
 	}
 	s.bind.Store(uint32(bindType(h.command)))
 	s.sink.counts.binds.Add(1)
-	answer.BindResp.Body = true
-	answer.BindResp.SystemID = []byte("pmg-sink")
-	answer.BindResp.TLVs = smpp.AppendTLV(nil, tagVersion, []byte{interfaceVersion})
+	answer.Body = true
+	answer.BindResp().SystemID = []byte("pmg-sink")
+	answer.BindResp().TLVs = smpp.AppendTLV(nil, tagVersion, []byte{interfaceVersion})
 	s.out = answer.AppendWire(s.out)
 	return true
 }

@@ -78,9 +78,7 @@ func bindType(command smpp.CommandID) protocols.BindType {
 
 func bindRequest(o *LoadOptions, sequence uint32) []byte {
 	p := smpp.PDU{ID: bindCommand(o.Bind), SequenceNumber: sequence}
-	p.Bind.SystemID = []byte(o.SystemID)
-	p.Bind.Password = []byte(o.Password)
-	p.Bind.InterfaceVersion = interfaceVersion
+	*p.Bind() = smpp.Bind{SystemID: []byte(o.SystemID), Password: []byte(o.Password), InterfaceVersion: interfaceVersion}
 	return p.AppendWire(nil)
 }
 

@@ -164,7 +164,7 @@ func newCostClient(t *testing.T, address string) *costClient {
 	t.Cleanup(func() { conn.Close() })
 	c := &costClient{Conn: conn}
 	bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
-	bind.Bind.SystemID, bind.Bind.Password, bind.Bind.InterfaceVersion = []byte("load"), []byte("secret"), 0x34
+	bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34
 	if _, err := c.Write(bind.AppendWire(nil)); err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		h := connector.NewHandle(clients.Acquire(), -1, netip.AddrPort{}, 0)
 		h.Session.Start(0, nil)
 		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
-		bind.Bind.SystemID, bind.Bind.Password, bind.Bind.InterfaceVersion = []byte("load"), []byte("secret"), 0x34
+		bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34
 		a := h.Session.Receive(0, bind)
 		result, _ := g.Login(0, clients, netip.AddrPort{}, a.Credentials)
 		h.Account = result.Account

@@ -37,7 +37,7 @@ func (s *session) sendBind(p *PDU) protocols.Action {
 		id = BindReceiver
 	}
 	a := s.request(p, id)
-	p.Bind = Bind{
+	*p.Bind() = Bind{
 		SystemID:         []byte(s.o.SystemID),
 		Password:         []byte(s.o.Password),
 		SystemType:       []byte(s.o.SystemType),
@@ -62,7 +62,7 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 	// without its parameters is another message: only a server that tells a lower
 	// version is sent none.
 	version := uint32(version34)
-	if v, ok := FindTLV(p.BindResp.TLVs, tagVersion); ok && len(v) == 1 {
+	if v, ok := FindTLV(p.BindResp().TLVs, tagVersion); ok && len(v) == 1 {
 		version = uint32(v[0])
 	}
 	s.enter(now, s.bind.id, version)
@@ -76,7 +76,7 @@ func (s *session) bindRefused(p *PDU) protocols.Action {
 
 // receiveBind takes a client's login; the gateway decides.
 func (s *session) receiveBind(p *PDU) protocols.Action {
-	b := &p.Bind
+	b := p.Bind()
 	s.bind.pending, s.bind.id, s.bind.version = true, p.ID, uint32(b.InterfaceVersion)
 	as, _ := bindTypes(p.ID)
 	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{
@@ -100,11 +100,13 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	s.enter(now, s.bind.id, s.bind.version)
 	name := s.o.Name
 	p.own = append(p.own[:0], name[:min(len(name), 15)]...)
-	p.BindResp = BindResp{Body: true, SystemID: p.own}
+	p.Body = true
+	b := p.BindResp()
+	b.SystemID = p.own
 	if s.optional() {
 		n := len(p.own)
 		p.own = AppendTLV(p.own, tagVersion, []byte{version34})
-		p.BindResp.TLVs = p.own[n:]
+		b.TLVs = p.own[n:]
 	}
 	return protocols.Action{Kind: protocols.Send}
 }

@@ -2,13 +2,13 @@ package smpp
 
 // An SM is the body of submit_sm and deliver_sm (§4.4.1, §4.6.1).
 type SM struct {
-	ServiceType          []byte
 	SourceAddr           []byte
 	DestAddr             []byte
-	ScheduleDeliveryTime []byte
-	ValidityPeriod       []byte
 	ShortMessage         []byte // at most 255 octets
 	TLVs                 []byte // the optional parameters as they stand on the wire; walk them with TLVs
+	ServiceType          []byte
+	ScheduleDeliveryTime []byte
+	ValidityPeriod       []byte
 	SourceTON, SourceNPI uint8
 	DestTON, DestNPI     uint8
 	ESMClass             uint8
@@ -41,19 +41,11 @@ func (m *SM) walk(w *Walk) {
 	w.TLVs(&m.TLVs)
 }
 
-// An SMResp is the body of submit_sm_resp and deliver_sm_resp (§4.4.2, §4.6.2).
-// An answer that says no has none by the letter; peers send any of the forms.
+// An SMResp is the body of submit_sm_resp and deliver_sm_resp (§4.4.2, §4.6.2)
+// but for the optional parameters of SMPP 5.0. A refusal has none by the letter;
+// peers send a body, an empty message_id or nothing.
 type SMResp struct {
-	Body      bool // there is a body
 	MessageID []byte
-	TLVs      []byte // SMPP 5.0
-}
-
-func (m *SMResp) walk(w *Walk) {
-	if w.Body(&m.Body, "message_id") {
-		w.CString("message_id", 65, StatusInvMsgID, &m.MessageID)
-		w.TLVs(&m.TLVs)
-	}
 }
 
 // A Bind is the body of the three logins (§4.1.1, §4.1.3, §4.1.5).
@@ -78,14 +70,11 @@ func (m *Bind) walk(w *Walk) {
 
 // A BindResp is the body of the answers to a login (§4.1.2, §4.1.4, §4.1.6).
 type BindResp struct {
-	Body     bool // there is a body
 	SystemID []byte
 	TLVs     []byte
 }
 
 func (m *BindResp) walk(w *Walk) {
-	if w.Body(&m.Body, "system_id") {
-		w.CString("system_id", 16, StatusInvSysID, &m.SystemID)
-		w.TLVs(&m.TLVs)
-	}
+	w.CString("system_id", 16, StatusInvSysID, &m.SystemID)
+	w.TLVs(&m.TLVs)
 }

@@ -76,7 +76,7 @@ func sameFields(t *testing.T, line string, p *PDU, theirs pdu.Body) {
 	}
 	tlvs := p.SM.TLVs
 	if p.ID.IsResponse() {
-		tlvs = p.BindResp.TLVs
+		tlvs = p.BindResp().TLVs
 	}
 	for tag, field := range theirs.TLVFields() {
 		if got, ok := FindTLV(tlvs, uint16(tag)); !ok || !bytes.Equal(got, field.Bytes()) {

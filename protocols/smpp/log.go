@@ -20,7 +20,7 @@ func (p *PDU) AppendLog(b []byte, text bool) []byte {
 	if p.ID.IsResponse() || p.CommandStatus != 0 {
 		b = appendStatus(append(b, " status="...), p.CommandStatus)
 	}
-	if p.err != nil {
+	if p.Err() != nil {
 		return p.appendMalformed(b, text)
 	}
 	w := Walk{b: b, mode: show, text: text}
@@ -44,14 +44,15 @@ func appendStatus(b []byte, status uint32) []byte {
 // may hold a password or a text that is private.
 func (p *PDU) appendMalformed(b []byte, text bool) []byte {
 	b = append(b, " malformed"...)
+	raw, err := p.raw(), p.Err()
 	switch {
-	case p.ID.IsBind(), p.ID == outbind, len(p.raw) == 0:
-	case text || p.err.Lost:
-		b = hex.AppendEncode(append(b, " hex="...), p.raw)
+	case p.ID.IsBind(), p.ID == outbind, len(raw) == 0:
+	case text || err.Lost:
+		b = hex.AppendEncode(append(b, " hex="...), raw)
 	default:
-		b = strconv.AppendInt(append(b, " hex=*"...), int64(len(p.raw)), 10)
+		b = strconv.AppendInt(append(b, " hex=*"...), int64(len(raw)), 10)
 	}
-	return appendQuoted(append(b, " error="...), []byte(p.err.Text))
+	return appendQuoted(append(b, " error="...), []byte(err.Text))
 }
 
 // ParseLog reads what AppendLog printed. The fields may point into line.
@@ -91,15 +92,16 @@ func (p *PDU) ParseLog(line []byte) error {
 
 // scanMalformed reads what appendMalformed printed.
 func (p *PDU) scanMalformed(w *Walk) {
+	x := p.rare()
 	if w.take("hex") {
 		if len(w.b) > 0 && w.b[0] == '*' {
 			w.word()
-		} else if p.raw = w.hex(); len(p.raw) >= headerLen {
-			p.header(p.raw)
+		} else if x.raw = w.hex(); len(x.raw) >= headerLen {
+			p.header(x.raw)
 		}
 	}
-	p.err = &Error{Status: StatusInvCmdLen}
+	x.err = &Error{Status: StatusInvCmdLen}
 	if w.take("error") {
-		p.err.Text = string(w.value())
+		x.err.Text = string(w.value())
 	}
 }

@@ -252,7 +252,7 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	if code != sms.OK {
 		return
 	}
-	p.SMResp.Body = true
+	p.Body = true
 	if p.ID == SubmitSMResp {
 		p.SMResp.MessageID = s.messageID(&p.id, id)
 	}

@@ -13,7 +13,8 @@ import (
 // server gives a session that a client of that version is bound to.
 func server(t testing.TB, version uint8) *session {
 	s := New(Options{}).NewSession(protocols.SessionOptions{Name: "PMG"}).(*session)
-	p := &PDU{ID: BindTransceiver, SequenceNumber: 1, Bind: Bind{InterfaceVersion: version}}
+	p := &PDU{ID: BindTransceiver, SequenceNumber: 1}
+	p.Bind().InterfaceVersion = version
 	s.Start(1, p)
 	if a := s.Receive(1, p); a.Kind != protocols.Login || a.Credentials.Bind != protocols.Transceiver {
 		t.Fatalf("got %+v", a)
@@ -33,9 +34,9 @@ func client(t testing.TB, version uint8) *session {
 	p := new(PDU)
 	s.Start(1, p)
 	p.ID |= Response
-	p.BindResp = BindResp{Body: true}
+	p.Body = true
 	if version != untold {
-		p.BindResp.TLVs = AppendTLV(nil, tagVersion, []byte{version})
+		p.BindResp().TLVs = AppendTLV(nil, tagVersion, []byte{version})
 	}
 	if a := s.Receive(1, p); a.Kind != protocols.Bound {
 		t.Fatalf("got %+v", a)

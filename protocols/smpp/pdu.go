@@ -11,23 +11,56 @@ import (
 const headerLen = 16
 
 // A PDU is an SMPP PDU. ID says which of the bodies counts. It must not be
-// copied: an answer's fields may lie in storage inside it.
+// copied, because an answer's fields may lie in storage inside it.
+//
+// Every message under way has two PDUs, so their size decides how many messages
+// fit into the processor's cache. An answer uses the first 64 octets only, and
+// what few PDUs have lies apart, in extras.
 type PDU struct {
 	ID             CommandID
 	CommandStatus  uint32
 	SequenceNumber uint32
-	SM             SM     // submit_sm, deliver_sm
-	SMResp         SMResp // and their answers
-	Rest           []byte // octets after the last field; they mean nothing
+	Body           bool     // of a response: it has a body
+	hasExtras      bool     // extras counts
+	extras         *extras  // made on first use, then kept
+	SMResp         SMResp   // submit_sm_resp, deliver_sm_resp
+	id             [16]byte // message_id of a response of ours
 
-	err *Error
-	raw []byte   // of a PDU that cannot be read
-	own []byte   // fields that do not lie in the bytes the PDU came from
-	id  [16]byte // message_id of an answer of ours
-
-	Bind     Bind     // bind_receiver, bind_transmitter, bind_transceiver
-	BindResp BindResp // and their answers; at the end and mostly untouched, to save cache
+	own []byte // fields that do not lie in the bytes the PDU came from
+	SM  SM     // submit_sm, deliver_sm
 }
+
+// extras is what few PDUs have.
+type extras struct {
+	bind     Bind     // bind_receiver, bind_transmitter, bind_transceiver
+	bindResp BindResp // and their responses
+	tlvs     []byte   // optional parameters of submit_sm_resp and deliver_sm_resp
+	rest     []byte   // octets after the last field; they mean nothing
+	raw      []byte   // octets of a PDU that cannot be read
+	err      *Error   // why it cannot be read
+}
+
+// rare returns the PDU's extras, which count from now on.
+func (p *PDU) rare() *extras {
+	if p.extras == nil {
+		p.extras = new(extras)
+	}
+	p.hasExtras = true
+	return p.extras
+}
+
+// dropExtras empties the PDU's extras.
+func (p *PDU) dropExtras() {
+	if p.hasExtras {
+		*p.extras, p.hasExtras = extras{}, false
+	}
+}
+
+// Bind returns the body of bind_receiver, bind_transmitter and bind_transceiver.
+func (p *PDU) Bind() *Bind { return &p.rare().bind }
+
+// BindResp returns the body of the responses to a bind.
+func (p *PDU) BindResp() *BindResp { return &p.rare().bindResp }
 
 // An Error says why a PDU cannot be read.
 type Error struct {
@@ -39,8 +72,21 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// Err is why the PDU cannot be read, nil if it can.
-func (p *PDU) Err() *Error { return p.err }
+// Err returns why the PDU cannot be read, or nil if it can.
+func (p *PDU) Err() *Error {
+	if !p.hasExtras {
+		return nil
+	}
+	return p.extras.err
+}
+
+// raw returns the octets of a PDU that cannot be read, otherwise nil.
+func (p *PDU) raw() []byte {
+	if !p.hasExtras {
+		return nil
+	}
+	return p.extras.raw
+}
 
 // Command implements protocols.PDU.
 func (p *PDU) Command() int { return p.ID.row() }
@@ -63,10 +109,10 @@ const keepOwn = 4096
 // Reset implements protocols.PDU. It leaves the body of a message as it is: whoever
 // makes the PDU one again sets all of its fields.
 func (p *PDU) Reset() {
-	if p.ID == 0 && p.err == nil {
+	if p.ID == 0 && !p.hasExtras {
 		return // it was not used
 	}
-	p.clearBind()
+	p.dropExtras()
 	if p.own = p.own[:0]; cap(p.own) > keepOwn {
 		p.own = nil
 	}
@@ -74,15 +120,7 @@ func (p *PDU) Reset() {
 		p.SM = SM{}
 	}
 	p.ID, p.CommandStatus, p.SequenceNumber = 0, 0, 0
-	p.SMResp, p.Rest = SMResp{}, nil
-	p.err, p.raw = nil, nil
-}
-
-// clearBind empties the bodies of logins, if the PDU is one.
-func (p *PDU) clearBind() {
-	if (p.ID &^ Response).IsBind() {
-		p.Bind, p.BindResp = Bind{}, BindResp{}
-	}
+	p.Body, p.SMResp = false, SMResp{}
 }
 
 // fields leads w along the body.
@@ -91,20 +129,40 @@ func (p *PDU) fields(w *Walk) {
 	case bodySM:
 		p.SM.walk(w)
 	case bodySMResp:
-		p.SMResp.walk(w)
+		if w.Body(&p.Body, "message_id") {
+			w.CString("message_id", 65, StatusInvMsgID, &p.SMResp.MessageID)
+			if p.goesOn(w) {
+				w.TLVs(&p.rare().tlvs)
+			}
+		}
 	case bodyBind:
-		p.Bind.walk(w)
+		p.Bind().walk(w)
 	case bodyBindResp:
-		p.BindResp.walk(w)
+		if w.Body(&p.Body, "system_id") {
+			p.BindResp().walk(w)
+		}
 	}
-	w.rest(&p.Rest)
+	if p.goesOn(w) {
+		w.rest(&p.rare().rest)
+	}
+}
+
+// goesOn reports whether there is anything in p's extras for w to do.
+func (p *PDU) goesOn(w *Walk) bool {
+	switch w.mode {
+	case read:
+		return w.at < len(w.b)
+	case scan:
+		return len(w.b) > 0
+	}
+	return p.hasExtras
 }
 
 // Decode reads the one PDU that fills b. The fields point into b. A PDU that
 // cannot be read keeps its header as far as there is one, the octets and the
 // error, which is an *Error.
 func (p *PDU) Decode(b []byte) error {
-	p.err, p.raw = nil, nil
+	p.dropExtras()
 	if len(b) < headerLen || binary.BigEndian.Uint32(b) != uint32(len(b)) {
 		return p.lost(b)
 	}
@@ -132,7 +190,8 @@ func (p *PDU) fail(b []byte, e *Error) error {
 	p.Reset()
 	p.SM = SM{}
 	p.ID, p.CommandStatus, p.SequenceNumber = id, status, sequence
-	p.raw, p.err = b, e
+	x := p.rare()
+	x.raw, x.err = b, e
 	return e
 }
 
@@ -152,8 +211,8 @@ func (p *PDU) lost(b []byte) error {
 // AppendWire implements protocols.PDU. One that could not be read is appended
 // as it came.
 func (p *PDU) AppendWire(b []byte) []byte {
-	if p.raw != nil {
-		return append(b, p.raw...)
+	if raw := p.raw(); raw != nil {
+		return append(b, raw...)
 	}
 	at := len(b)
 	b = slices.Grow(b, headerLen)[:at+headerLen]
@@ -176,8 +235,8 @@ func (p *PDU) Visit(f func(name string, value any)) {
 	f("command", p.ID.String())
 	f("command_status", fmt.Sprintf("0x%08X", p.CommandStatus))
 	f("sequence_number", p.SequenceNumber)
-	if p.err != nil {
-		f("error", p.err.Text)
+	if err := p.Err(); err != nil {
+		f("error", err.Text)
 		return
 	}
 	w := Walk{mode: visit, call: f}

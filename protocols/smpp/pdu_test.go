@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // A PDU that is cut off anywhere is not a PDU.
@@ -35,7 +36,7 @@ func TestShortBodies(t *testing.T) {
 		if err := p.Decode(in); err != nil {
 			t.Fatal(err)
 		}
-		optional := len(p.SM.TLVs) + len(p.SMResp.TLVs) + len(p.BindResp.TLVs) + len(p.Rest)
+		optional := len(p.SM.TLVs) + len(p.rare().tlvs) + len(p.BindResp().TLVs) + len(p.rare().rest)
 		mandatory := len(in) - optional
 		for n := headerLen; n < mandatory; n++ {
 			cut := bytes.Clone(in[:n])
@@ -107,13 +108,11 @@ func TestRandomPDUs(t *testing.T) {
 			RegisteredDelivery: u8(), ReplaceIfPresent: u8(), DataCoding: u8(), DefaultMsgID: u8(),
 			ShortMessage: octets(255, 0), TLVs: tlvs(),
 		}
-		if p.SMResp.Body = u8() != 0; p.SMResp.Body {
-			p.SMResp.MessageID, p.SMResp.TLVs = octets(64, 1), tlvs()
+		if p.Body = u8() != 0; p.Body {
+			p.SMResp.MessageID, p.rare().tlvs = octets(64, 1), tlvs()
+			*p.BindResp() = BindResp{SystemID: octets(15, 1), TLVs: tlvs()}
 		}
-		if p.BindResp.Body = u8() != 0; p.BindResp.Body {
-			p.BindResp.SystemID, p.BindResp.TLVs = octets(15, 1), tlvs()
-		}
-		p.Bind = Bind{SystemID: octets(15, 1), Password: octets(8, 1), SystemType: octets(12, 1),
+		*p.Bind() = Bind{SystemID: octets(15, 1), Password: octets(8, 1), SystemType: octets(12, 1),
 			InterfaceVersion: u8(), AddrTON: u8(), AddrNPI: u8(), AddressRange: octets(40, 1)}
 		in := p.AppendWire(nil)
 		var q PDU
@@ -172,6 +171,39 @@ func TestReuse(t *testing.T) {
 				t.Errorf("%s after %s: %x", h.name, before.name, got)
 			}
 		}
+	}
+}
+
+// S14: many PDUs must fit into the processor's cache. An answer needs only the first
+// line of it.
+func TestSize(t *testing.T) {
+	if size := unsafe.Sizeof(PDU{}); size > 272 {
+		t.Errorf("a PDU takes %d octets, want at most 272", size)
+	}
+	if end := unsafe.Offsetof(PDU{}.own); end > 64 {
+		t.Errorf("what an answer needs takes %d octets, want at most 64", end)
+	}
+}
+
+// What few PDUs have is made once: a PDU used again for another bind, and then for
+// a malformed PDU, makes no garbage.
+func TestExtrasAreKept(t *testing.T) {
+	bind := wireOf(t, "bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x34")
+	rest := wireOf(t, "enquire_link seq=1 rest=0a0b")
+	var p PDU
+	n := testing.AllocsPerRun(100, func() {
+		for _, in := range [][]byte{bind, rest} {
+			if err := p.Decode(in); err != nil {
+				t.Fatal(err)
+			}
+			p.Reset()
+		}
+	})
+	if n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if err := p.Decode(octetsOf(t, hot[1].hex)); err != nil || p.hasExtras {
+		t.Errorf("a submit_sm_resp has extras (%v)", err)
 	}
 }
 

@@ -61,8 +61,8 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	if s.state == closed {
 		return protocols.Action{}
 	}
-	if p.err != nil && p.err.Lost {
-		reason := "cannot find next pdu: " + p.err.Text
+	if err := p.Err(); err != nil && err.Lost {
+		reason := "cannot find next pdu: " + err.Text
 		p.answer(GenericNack, StatusInvCmdLen)
 		return s.close(protocols.SendClose, reason)
 	}
@@ -75,8 +75,8 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.send(p, GenericNack, StatusInvCmdID)
 	case s.illegal(c) != StatusOK:
 		return s.send(p, p.ID|Response, s.illegal(c))
-	case p.err != nil:
-		return s.send(p, p.ID|Response, p.err.Status)
+	case p.Err() != nil:
+		return s.send(p, p.ID|Response, p.Err().Status)
 	}
 	switch p.ID {
 	case EnquireLink:
@@ -201,8 +201,7 @@ func (s *session) close(kind protocols.ActionKind, reason string) protocols.Acti
 
 // answer makes p a PDU with that header, no body and p's own sequence.
 func (p *PDU) answer(id CommandID, status uint32) {
-	p.clearBind()
+	p.dropExtras()
 	p.ID, p.CommandStatus = id, status
-	p.SMResp, p.Rest = SMResp{}, nil
-	p.err, p.raw = nil, nil
+	p.Body, p.SMResp = false, SMResp{}
 }

@@ -125,7 +125,9 @@ func throughLog(t *testing.T, p *PDU, in []byte) {
 	if err := q.ParseLog(line); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	q.Bind.Password = p.Bind.Password
+	if p.ID.IsBind() {
+		q.Bind().Password = p.Bind().Password
+	}
 	if out := q.AppendWire(nil); !bytes.Equal(out, in) {
 		t.Fatalf("%s\ngot  %x\nwant %x", line, out, in)
 	}
