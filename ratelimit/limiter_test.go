@@ -18,7 +18,7 @@ func TestReserve(t *testing.T) {
 		{"no limit", 0, 0, []int64{0, 0, 0}, []int64{0, 0, 0}},
 		{"even", 100, 1, []int64{0, 0, 0, 25, 45}, []int64{0, 10, 20, 5, 0}},
 		{"burst", 100, 3, []int64{0, 0, 0, 0, 0}, []int64{0, 0, 0, 10, 20}},
-		{"a rest gives one burst, not more", 100, 2, []int64{0, 5000, 5000, 5000}, []int64{0, 0, 0, 10}},
+		{"after a rest one burst, not more", 100, 2, []int64{0, 5000, 5000, 5000}, []int64{0, 0, 0, 10}},
 		{"default burst of a small rate is 1", 10, 0, []int64{0, 0}, []int64{0, 100}},
 		{"the clock steps back", 100, 1, []int64{0, -1000, -1000}, []int64{0, 1010, 1020}},
 	} {
@@ -33,7 +33,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// Over any time the rate is kept, whoever asks and how often.
+// Over any time the rate is kept, however often it is asked for.
 func TestRateIsKept(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []int{1, 7, 300, 50_000, 1_000_000} {
@@ -48,15 +48,10 @@ func TestRateIsKept(t *testing.T) {
 	}
 }
 
-func TestCancelAndSetRate(t *testing.T) {
+func TestSetRate(t *testing.T) {
 	t.Parallel()
 	l := New(10, 1)
 	l.Reserve(start)
-	l.Reserve(start)
-	l.Cancel()
-	if w := l.Wait(start); w != 100*ms {
-		t.Errorf("after a cancelled message the next waits %d ns", w)
-	}
 	l.SetRate(1, 1)
 	if w := l.Reserve(start); w != 100*ms {
 		t.Errorf("after a change of rate the next waits %d ns", w)

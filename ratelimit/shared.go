@@ -1,0 +1,74 @@
+package ratelimit
+
+import "sync/atomic"
+
+// A Shared keeps one rate for many goroutines, and bounds how many messages may
+// wait for their time. Its zero value does not limit.
+type Shared struct {
+	terms atomic.Pointer[terms] // nil: no limit
+	due   atomic.Int64          // when the next message is on schedule
+}
+
+// terms are what may change while the schedule goes on.
+type terms struct {
+	interval, slack int64
+	longest         int64 // that a message may wait
+}
+
+// The bounds of how many messages may wait: a second's worth within these.
+const (
+	leastWaiting = 10
+	mostWaiting  = 10_000
+)
+
+// SetRate changes the rate and keeps the schedule, so that a reload is no burst.
+// The parameters are those of New.
+func (s *Shared) SetRate(rate, burst int) {
+	l := New(rate, burst)
+	if l.interval == 0 {
+		s.terms.Store(nil)
+		return
+	}
+	waiting := min(max(rate, leastWaiting), mostWaiting)
+	s.terms.Store(&terms{l.interval, l.slack, int64(waiting) * l.interval})
+}
+
+// Admit takes the place of the next message. The message is on time wait
+// nanoseconds from now, and until then its sender should not be read. If too many
+// messages wait already, Admit takes no place and returns false, and wait is how
+// long it will be until a place is free.
+//
+// A place that was taken stays taken, whatever becomes of the sender.
+func (s *Shared) Admit(now int64) (wait int64, ok bool) {
+	t := s.terms.Load()
+	if t == nil {
+		return 0, true
+	}
+	for {
+		due := s.due.Load()
+		start := max(due, now)
+		wait = max(start-t.slack-now, 0)
+		if wait > t.longest {
+			return wait - t.longest, false
+		}
+		if s.due.CompareAndSwap(due, start+t.interval) {
+			return wait, true
+		}
+	}
+}
+
+// Reserve takes the place of the next message, however many wait, and returns
+// the nanoseconds until its time.
+func (s *Shared) Reserve(now int64) (wait int64) {
+	t := s.terms.Load()
+	if t == nil {
+		return 0
+	}
+	for {
+		due := s.due.Load()
+		start := max(due, now)
+		if s.due.CompareAndSwap(due, start+t.interval) {
+			return max(start-t.slack-now, 0)
+		}
+	}
+}
