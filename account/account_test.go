@@ -1,7 +1,6 @@
 package account
 
 import (
-	"fmt"
 	"net/netip"
 	"strings"
 	"sync"
@@ -27,7 +26,21 @@ func hash(t testing.TB, password string) string {
 }
 
 func login(id, password string) Login {
-	return Login{SystemID: []byte(id), Password: []byte(password), Addr: home, Bind: protocols.Transceiver}
+	return Login{SystemID: []byte(id), Password: []byte(password), Connector: "clients", Addr: home, Bind: protocols.Transceiver}
+}
+
+// newTable returns the table of accounts that may log in on connector clients.
+func newTable(r *Registry, accounts ...config.Account) *Table {
+	return NewTable(&config.Config{Accounts: accounts, Connectors: []config.Connector{{Name: "clients", Direction: config.In}}}, r)
+}
+
+// check decides a login as the gateway does, but for the guard.
+func check(t *Table, l Login) (*Account, Result) {
+	p := t.Lookup(1, l)
+	if p == Unverified {
+		p = t.Verify(1, l)
+	}
+	return t.LogIn(l, p)
 }
 
 func from(l Login, addr string) Login {
@@ -40,14 +53,16 @@ func as(l Login, b protocols.BindType) Login {
 	return l
 }
 
-func TestCheck(t *testing.T) {
+func TestLogIn(t *testing.T) {
 	t.Parallel()
-	table := NewTable([]config.Account{
-		{SystemID: "plain", Password: "secret"},
-		{SystemID: "hashed", Password: hash(t, "secret")},
-		{SystemID: "near", Password: "secret", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")}},
-		{SystemID: "mt", Password: hash(t, "secret"), Bind: []protocols.BindType{protocols.Transmitter}},
-	}, NewRegistry())
+	table := newTable(NewRegistry(),
+		config.Account{SystemID: "plain", Password: "secret"},
+		config.Account{SystemID: "hashed", Password: hash(t, "secret")},
+		config.Account{SystemID: "near", Password: "secret", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")}},
+		config.Account{SystemID: "mt", Password: hash(t, "secret"), Bind: []protocols.BindType{protocols.Transmitter}},
+		config.Account{SystemID: "here", Password: "secret", Connectors: []string{"other", "clients"}},
+		config.Account{SystemID: "there", Password: "secret", Connectors: []string{"other"}},
+	)
 	for _, c := range []struct {
 		login Login
 		want  Result
@@ -59,6 +74,8 @@ func TestCheck(t *testing.T) {
 		{login("hashed", "secret"), OK},
 		{login("hashed", "secret"), OK},
 		{login("hashed", "wrong"), WrongPassword},
+		{login("hashed", "wrong"), WrongPassword},
+		{login("nobody", "secret"), NoAccount},
 		{login("nobody", "secret"), NoAccount},
 		{login("", ""), NoAccount},
 		{login("near", "secret"), OK},
@@ -69,8 +86,10 @@ func TestCheck(t *testing.T) {
 		{login("mt", "secret"), WrongBind},
 		{as(login("mt", "secret"), protocols.Receiver), WrongBind},
 		{as(login("mt", "secret"), protocols.Transmitter), OK},
+		{login("here", "secret"), OK},
+		{login("there", "secret"), WrongConnector},
 	} {
-		a, got := table.Check(c.login)
+		a, got := check(table, c.login)
 		if got != c.want || (a != nil) != (got == OK) {
 			t.Errorf("%s/%s from %s as %s: %s, account %v, want %s", c.login.SystemID, c.login.Password, c.login.Addr, c.login.Bind, got, a != nil, c.want)
 		}
@@ -78,113 +97,125 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s logged in as %s", c.login.SystemID, a.SystemID)
 		}
 		if code := got.Code(); (code == sms.OK) != (got == OK) || code != sms.OK && code != sms.BindFailed {
-			t.Errorf("%s is told to the client as %s", got, code)
+			t.Errorf("the client is told %s for %s", code, got)
 		}
 	}
 }
 
-// bcrypt is done once for a password that fits, each time for one that does
-// not, and for an unknown account too.
-func TestNeedsVerify(t *testing.T) {
+// F2: bcrypt runs once for a password that fits, however often a client
+// reconnects, and once a minute for a wrong one.
+func TestOneHash(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
-	h := hash(t, "secret")
-	table := NewTable([]config.Account{{SystemID: "a", Password: h}}, r)
-	want := func(reason string, table *Table, l Login, want Result) {
+	hashes := 0
+	compare := r.compare
+	r.compare = func(hash, password []byte) error { hashes++; return compare(hash, password) }
+	old, changed := config.Account{SystemID: "a", Password: hash(t, "secret")}, config.Account{SystemID: "a", Password: hash(t, "other")}
+	table := newTable(r, old)
+	now := int64(time.Hour)
+	want := func(reason string, table *Table, l Login, password Password, n int) {
 		t.Helper()
-		if _, got := table.Lookup(l); got != want {
-			t.Errorf("%s: got %s, want %s", reason, got, want)
+		for range 1000 {
+			got := table.Lookup(now, l)
+			if got == Unverified {
+				got = table.Verify(now, l)
+			}
+			if got != password {
+				t.Fatalf("%s: got %d, want %d", reason, got, password)
+			}
+		}
+		if hashes != n {
+			t.Errorf("%s: %d hashes, want %d", reason, hashes, n)
+		}
+		hashes = 0
+	}
+	want("right", table, login("a", "secret"), Right, 1)
+	want("wrong", table, login("a", "wrong"), Wrong, 1)
+	want("right, after a wrong one", table, login("a", "secret"), Right, 0)
+	want("unknown account", table, login("b", "wrong 2"), Wrong, 1)
+	now += 3 * int64(rememberWrong)
+	want("wrong, after minutes", table, login("a", "wrong"), Wrong, 1)
+
+	want("after a reload", newTable(r, old), login("a", "secret"), Right, 0)
+	want("changed", newTable(r, changed), login("a", "other"), Right, 1)
+	want("changed, old password", newTable(r, changed), login("a", "secret"), Wrong, 1)
+	want("changed back", newTable(r, old), login("a", "secret"), Right, 0)
+	want("changed again", newTable(r, changed), login("a", "other"), Right, 0)
+
+	// An unknown account with the password of the decoy's does not spoil it.
+	if got := newTable(r, old).Verify(now, login("b", "secret")); got != Wrong || hashes != 1 {
+		t.Errorf("unknown account: got %d, %d hashes", got, hashes)
+	}
+	hashes = 0
+	want("after an unknown account had the password", newTable(r, old), login("a", "secret"), Right, 0)
+}
+
+// A flood of wrong passwords takes bounded memory.
+func TestWrongPasswordsAreBounded(t *testing.T) {
+	t.Parallel()
+	r := NewRegistry()
+	for i := range 3 * maxWrong {
+		r.wrong.add(1, digest{byte(i), byte(i >> 8), byte(i >> 16)})
+		if n := len(r.wrong.recent.young) + len(r.wrong.recent.old); n > maxWrong {
+			t.Fatalf("%d are remembered", n)
 		}
 	}
-	want("first login", table, login("a", "secret"), NeedsVerify)
-	want("unknown account", table, login("b", "secret"), NeedsVerify)
-	if _, got := table.Verify(login("b", "secret")); got != NoAccount {
-		t.Errorf("unknown account: %s", got)
-	}
-	table.Verify(login("a", "wrong"))
-	want("wrong password, again", table, login("a", "wrong"), NeedsVerify)
-	table.Verify(login("a", "secret"))
-	want("verified before", table, login("a", "secret"), OK)
-	want("verified, but another password", table, login("a", "wrong"), NeedsVerify)
-
-	reloaded := NewTable([]config.Account{{SystemID: "a", Password: h}}, r)
-	want("verified before a reload", reloaded, login("a", "secret"), OK)
-	changed := NewTable([]config.Account{{SystemID: "a", Password: hash(t, "other")}}, r)
-	want("the hash has changed", changed, login("a", "secret"), NeedsVerify)
 }
 
 func TestSessionsSurviveReload(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
-	accounts := []config.Account{{SystemID: "a", Password: "x", MaxSessions: 2}}
-	old := NewTable(accounts, r)
-	first, _ := old.Check(login("a", "x"))
-	old.Check(login("a", "x"))
-	table := NewTable(accounts, r)
-	if _, got := table.Check(login("a", "x")); got != TooManySessions {
+	account := config.Account{SystemID: "a", Password: "x", MaxSessions: 2}
+	old := newTable(r, account)
+	first, _ := check(old, login("a", "x"))
+	check(old, login("a", "x"))
+	table := newTable(r, account)
+	if _, got := check(table, login("a", "x")); got != TooManySessions {
 		t.Errorf("third session: %s", got)
 	}
 	first.End()
-	second, got := table.Check(login("a", "x"))
-	if got != OK || second.Sessions() != 2 {
+	second, got := check(table, login("a", "x"))
+	if got != OK || second.use.count() != 2 {
 		t.Errorf("after one has ended: %s", got)
 	}
 
 	// The account goes while sessions are open, and comes back.
-	NewTable(nil, r)
-	again := NewTable(accounts, r)
-	if _, got := again.Check(login("a", "x")); got != TooManySessions {
+	newTable(r)
+	again := newTable(r, account)
+	if _, got := check(again, login("a", "x")); got != TooManySessions {
 		t.Errorf("after the account was away: %s", got)
 	}
 	second.End()
 	second.End()
-	NewTable(nil, r)
+	newTable(r)
 	if len(r.usage) != 0 {
-		t.Errorf("%d accounts are kept for nothing", len(r.usage))
+		t.Errorf("%d accounts are still held", len(r.usage))
 	}
 }
 
-func TestRateSurvivesReload(t *testing.T) {
-	t.Parallel()
-	const second = int64(time.Second)
-	now := time.Unix(1_700_000_000, 0).UnixNano()
-	r := NewRegistry()
-	old, _ := NewTable([]config.Account{{SystemID: "a", Password: "x", Rate: 1}}, r).Check(login("a", "x"))
-	if w := old.Reserve(now); w != 0 {
-		t.Errorf("first message waits %d", w)
-	}
-	table := NewTable([]config.Account{{SystemID: "a", Password: "x", Rate: 2}}, r)
-	a, _ := table.Check(login("a", "x"))
-	if w := a.Reserve(now); w != second {
-		t.Errorf("second message waits %d, want a second: its place was taken before", w)
-	}
-	if w := old.Reserve(now); w != second*3/2 {
-		t.Errorf("third message, of the old session, waits %d, want 1.5 s by the new rate", w)
-	}
-}
-
-// However many log in at once, no more than allowed get in.
+// However many log in at the same time, no more than allowed get in.
 func TestConcurrentLogins(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
-	table := NewTable([]config.Account{{SystemID: "a", Password: hash(t, "x"), MaxSessions: 3, Rate: 10}}, r)
+	table := newTable(r, config.Account{SystemID: "a", Password: hash(t, "x"), MaxSessions: 3, Rate: 10})
 	g := NewGuard(100)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
 			l := login("a", "x")
-			a, result := table.Check(l)
+			g.Check(1, 1, l.Addr, l.SystemID)
+			a, result := check(table, l)
 			if result != OK {
-				g.Fail(1, l.Addr, l.SystemID)
+				g.Refuse(1, l.Addr, l.SystemID)
 				return
 			}
-			a.Reserve(1)
-			g.Succeed(l.SystemID)
+			a.Admit(1)
+			g.Succeed(1, l.Addr, l.SystemID)
 		})
 	}
 	wg.Wait()
-	if a := table.accounts["a"]; a.Sessions() != 3 {
-		t.Errorf("%d sessions", a.Sessions())
+	if n := table.Account("a").use.count(); n != 3 {
+		t.Errorf("%d sessions", n)
 	}
 }
 
@@ -194,54 +225,5 @@ func TestResultNames(t *testing.T) {
 		if strings.TrimSpace(r.String()) == "" {
 			t.Errorf("result %d has no name", r)
 		}
-	}
-}
-
-func TestGuard(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_700_000_000, 0).UnixNano()
-	g := NewGuard(1000)
-	want := func(reason, addr, id string, want time.Duration) {
-		t.Helper()
-		if got := time.Duration(g.Fail(now, netip.MustParseAddr(addr), []byte(id))); got != want {
-			t.Errorf("%s: waits %s, want %s", reason, got, want)
-		}
-	}
-	want("first", "192.0.2.1", "a", 1*time.Second)
-	want("second", "192.0.2.1", "b", 2*time.Second)
-	want("third, another account", "192.0.2.1", "c", 4*time.Second)
-	want("another address", "192.0.2.2", "d", 1*time.Second)
-	want("another address, an account guessed before", "192.0.2.3", "d", 2*time.Second)
-	g.Succeed([]byte("d"))
-	want("the account logged in meanwhile", "192.0.2.4", "d", 1*time.Second)
-	want("but the address is remembered", "192.0.2.1", "d", 8*time.Second)
-	for range 100 {
-		g.Fail(now, home, nil)
-	}
-	want("never more than a minute", home.String(), "e", time.Minute)
-	want("IPv6", "2001:db8::1", "f", 1*time.Second)
-	want("the same network", "2001:db8::ffff", "g", 2*time.Second)
-	now += int64(remember) / 2
-	want("not forgotten yet", home.String(), "h", time.Minute)
-	now += 3 * int64(remember)
-	want("forgotten", home.String(), "i", 1*time.Second)
-}
-
-// A flood of addresses costs bounded memory, and does not wash away one that
-// goes on failing.
-func TestGuardIsBounded(t *testing.T) {
-	t.Parallel()
-	g := NewGuard(100)
-	last := int64(0)
-	for i := range 10_000 {
-		addr := netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})
-		g.Fail(1, addr, fmt.Append(nil, i))
-		last = g.Fail(1, home, []byte("victim"))
-		if n := len(g.young) + len(g.old); n > 100 {
-			t.Fatalf("%d entries", n)
-		}
-	}
-	if last != int64(time.Minute) {
-		t.Errorf("in a flood the failing address waits %s", time.Duration(last))
 	}
 }

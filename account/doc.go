@@ -1,26 +1,32 @@
-// Package account decides who may log in.
+// Package account decides who may log in, and says what an account may use.
 //
 // # What lives how long
 //
-//	Registry   as long as the process: sessions and rate of each account, logins already verified
+//	Registry   as long as the process: sessions and rate of each account, passwords already verified
 //	Table      until the next reload: the accounts of one configuration, immutable
-//	Guard      as long as the process: who failed lately
+//	Guard      as long as the process: which logins failed lately
 //
 // The gateway swaps the Table at a reload. Sessions that logged in by the old
-// one stay, and count, because what is counted lies in the Registry.
+// one stay and count, because what is counted lies in the Registry.
 //
 // # A login
 //
-//	Lookup ─► OK: the session counts; call Account.End when it is over
-//	   │  └─► a refusal: Guard.Fail says how long its answer waits
-//	   └────► NeedsVerify: Verify, which takes as long as bcrypt does, says one of the above
+//	Guard.Check ─► wait, and ask again
+//	    │ 0
+//	    ▼
+//	Lookup ─► Unverified ─► Verify, which takes as long as bcrypt does
+//	    │                      │
+//	    ▼ Right or Wrong       ▼
+//	LogIn ─► OK: Guard.Succeed; the session counts until Account.End
+//	    └──► a refusal: Guard.Fail, or Guard.Refuse if the password was right
 //
 // Every refusal is sms.BindFailed to the client; the reason is for our log only.
-// Whether an account exists is not to be had from the time an answer takes
-// either: an unknown one costs the same comparison, and the delay by Guard is
-// far above what is left between plain passwords and hashes.
+// An unknown system_id costs the same comparison as a known one. The gateway
+// also delays refusals for so long that the time of an answer does not say
+// whether bcrypt was needed.
 //
 // # Start reading
 //
-// table.go (Lookup, Verify), then registry.go and guard.go.
+// table.go (Lookup, Verify, LogIn), then guard.go and registry.go; receivers.go
+// says whose a message for a client is.
 package account

@@ -7,84 +7,227 @@ import (
 	"time"
 )
 
-// How long the answer to a failed login waits, and for how long failures are
-// remembered.
+// The delays that failed logins cause, and for how long failures are remembered.
 const (
 	firstDelay = time.Second
 	maxDelay   = time.Minute
 	remember   = 10 * time.Minute
+
+	// An address stays known to an account for one to two of these.
+	rememberKnown = 7 * 24 * time.Hour
+
+	// freeFailures is how many failures of an account, from addresses that it never
+	// logged in from, delay nobody. Each one beyond doubles the delay up to maxSoft.
+	freeFailures = 20
+	maxSoft      = 5 * time.Second
+
+	// maxWaiting is how many logins of one address may wait at the same time.
+	maxWaiting = 10
 )
 
-// A Guard makes guessing passwords slow: each failure of an address, or of an
-// account, doubles the time until the next is answered. Good logins never wait,
-// so nobody can lock a client out by failing in its name. It is safe for
-// concurrent use.
+// A Guard makes guessing passwords slow. Before a login's password is looked at,
+// Check returns how long that has to wait. The delay is a matter of what failed
+// before, not of the connection: a client that hangs up and connects again
+// finds the same delay.
+//
+// What failed is counted in three places:
+//
+//   - by address, whatever the account: 1 s after the first failure, then twice
+//     as long after each, up to a minute;
+//   - by account and address together, likewise;
+//   - by account, over all addresses that it never logged in from: a delay of a
+//     few seconds, and only after many failures.
+//
+// A login from an address that the account has logged in from before waits for
+// the second only. So nobody can lock out a client by failing in its name from
+// elsewhere, or by failing in other names from the same address.
+//
+// A Guard is safe for concurrent use, and its memory is bounded.
 type Guard struct {
-	mu   sync.Mutex
-	seed maphash.Seed
-	size int // of a generation
-
-	// Failures by hashed key in two generations: what was not touched since the
-	// last turn but one is forgotten, without looking for it.
-	young, old map[uint64]int
-	turned     int64 // when young began
+	mu       sync.Mutex
+	seed     maphash.Seed
+	failures recent[uint64, standing] // by address, by account and address, by account
+	known    recent[uint64, struct{}] // accounts and addresses that logged in
+	waiting  map[uint64]int           // logins that wait, by address
 }
 
-// NewGuard makes a guard that remembers at most size addresses and accounts.
+// A standing is what failed logins have left behind.
+type standing struct {
+	failures int
+	next     int64 // no password is looked at before this time
+}
+
+// NewGuard makes a guard that remembers about size addresses and accounts.
 func NewGuard(size int) *Guard {
-	return &Guard{seed: maphash.MakeSeed(), size: max(size/2, 1), young: map[uint64]int{}}
+	return &Guard{
+		seed:     maphash.MakeSeed(),
+		failures: newRecent[uint64, standing](size/2, remember),
+		known:    newRecent[uint64, struct{}](size/2, rememberKnown),
+		waiting:  map[uint64]int{},
+	}
 }
 
-// Fail notes a failed login and gives the nanoseconds its answer should wait.
-func (g *Guard) Fail(now int64, addr netip.Addr, systemID []byte) int64 {
+// Check returns how many nanoseconds must pass until the password of a login
+// that began at that time may be looked at. Then Check has to be asked again,
+// because another login may have come first.
+//
+// After a 0 the password may be looked at, and Fail, Refuse or Succeed says what
+// came of it. Where failures stand, the next login waits meanwhile as if this
+// one had failed, so that many at the same time are not many guesses.
+func (g *Guard) Check(now, began int64, addr netip.Addr, systemID []byte) (wait int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if now-g.turned > int64(remember) {
-		g.turn(now)
+	k := g.keysOf(addr, systemID)
+	_, known := g.known.get(now, k.pair)
+	wait = g.standing(now, k.pair).next - now
+	if !known {
+		soft := softDelay(g.standing(now, k.account).failures)
+		wait = max(wait, g.standing(now, k.address).next-now, began+soft-now)
 	}
-	failures := max(g.count(now, g.addrKey(addr)), g.count(now, g.accountKey(systemID)))
+	if wait > 0 {
+		return wait
+	}
+	g.charge(now, k.pair)
+	if !known {
+		g.charge(now, k.address)
+	}
+	return 0
+}
+
+// Failed reports whether failures stand that make a login from the address to
+// the account wait.
+func (g *Guard) Failed(now int64, addr netip.Addr, systemID []byte) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.keysOf(addr, systemID)
+	if g.standing(now, k.pair).failures > 0 {
+		return true
+	}
+	_, known := g.known.get(now, k.pair)
+	return !known && g.standing(now, k.address).failures > 0
+}
+
+// Fail notes a login with a wrong password, of an unknown account, or from where
+// the account may not log in.
+func (g *Guard) Fail(now int64, addr netip.Addr, systemID []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.keysOf(addr, systemID)
+	g.fail(now, k.pair)
+	g.fail(now, k.address)
+	if _, known := g.known.get(now, k.pair); !known {
+		s := g.standing(now, k.account)
+		s.failures++
+		g.failures.put(now, k.account, s)
+	}
+}
+
+// Refuse notes a login that was refused though its password was right. It is no
+// guess, but the next one waits for a moment.
+func (g *Guard) Refuse(now int64, addr netip.Addr, systemID []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.keysOf(addr, systemID)
+	s := g.standing(now, k.pair)
+	s.next = max(s.next, now+int64(firstDelay))
+	g.failures.put(now, k.pair, s)
+}
+
+// Succeed notes that the account logged in from the address. Its failures from
+// there are forgotten. Those of the address stay, or one good account would make
+// guessing the others' passwords cheap; but the next login need not wait for
+// what this one might have failed.
+func (g *Guard) Succeed(now int64, addr netip.Addr, systemID []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.keysOf(addr, systemID)
+	g.failures.delete(k.pair)
+	if _, known := g.known.get(now, k.pair); !known {
+		if s := g.standing(now, k.address); s.next > now {
+			s.next = now
+			g.failures.put(now, k.address, s)
+		}
+	}
+	g.known.put(now, k.pair, struct{}{})
+}
+
+// BeginWait counts a login that waits, unless its address already has as many as
+// may wait; then it reports false. EndWait must follow.
+func (g *Guard) BeginWait(addr netip.Addr) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.addressKey(addr)
+	if g.waiting[k] >= maxWaiting {
+		return false
+	}
+	g.waiting[k]++
+	return true
+}
+
+// EndWait notes that a login no longer waits.
+func (g *Guard) EndWait(addr netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.addressKey(addr)
+	if g.waiting[k]--; g.waiting[k] <= 0 {
+		delete(g.waiting, k)
+	}
+}
+
+func (g *Guard) standing(now int64, key uint64) standing {
+	s, _ := g.failures.get(now, key)
+	return s
+}
+
+// charge makes the next login wait as if the one under way had failed, if any
+// did before.
+func (g *Guard) charge(now int64, key uint64) {
+	if s := g.standing(now, key); s.failures > 0 {
+		s.next = now + delay(s.failures+1)
+		g.failures.put(now, key, s)
+	}
+}
+
+func (g *Guard) fail(now int64, key uint64) {
+	s := g.standing(now, key)
+	s.failures++
+	s.next = max(s.next, now+delay(s.failures))
+	g.failures.put(now, key, s)
+}
+
+// delay returns how long the next login waits after so many failures.
+func delay(failures int) int64 {
 	return int64(min(firstDelay<<min(failures-1, 16), maxDelay))
 }
 
-// Succeed forgets the failures of an account whose client has logged in. Those
-// of the address stay, or one good account would make guessing others cheap.
-func (g *Guard) Succeed(systemID []byte) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	key := g.accountKey(systemID)
-	delete(g.young, key)
-	delete(g.old, key)
-}
-
-// count adds a failure to a key and gives how many it has.
-func (g *Guard) count(now int64, key uint64) int {
-	n, ok := g.young[key]
-	if !ok {
-		n = g.old[key]
-		if len(g.young) >= g.size {
-			g.turn(now)
-		}
+// softDelay returns the same for an account's failures from everywhere.
+func softDelay(failures int) int64 {
+	if failures <= freeFailures {
+		return 0
 	}
-	g.young[key] = n + 1
-	return n + 1
+	return min(delay(failures-freeFailures), int64(maxSoft))
 }
 
-// turn begins a new generation.
-func (g *Guard) turn(now int64) {
-	if now-g.turned > 2*int64(remember) {
-		g.young = nil
-	}
-	g.old, g.young, g.turned = g.young, map[uint64]int{}, now
+// keys are what a login's failures are counted under.
+type keys struct{ address, pair, account uint64 }
+
+func (g *Guard) keysOf(addr netip.Addr, systemID []byte) keys {
+	k := keys{address: g.addressKey(addr), account: maphash.Bytes(g.seed, systemID)}
+	k.pair = maphash.Comparable(g.seed, k)
+	return k
 }
 
-// addrKey is one key for all addresses that a single host is usually given.
-func (g *Guard) addrKey(addr netip.Addr) uint64 {
+func (g *Guard) addressKey(addr netip.Addr) uint64 {
+	return maphash.Comparable(g.seed, Host(addr))
+}
+
+// Host returns what limits by address count under: an IPv4 address, or the /64
+// of an IPv6 address, since a single host usually has all of it.
+func Host(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if addr.Is6() {
 		p, _ := addr.Prefix(64) // 64 is never too long
 		addr = p.Addr()
 	}
-	return maphash.Comparable(g.seed, addr)
+	return addr
 }
-
-func (g *Guard) accountKey(systemID []byte) uint64 { return maphash.Bytes(g.seed, systemID) }

@@ -1,37 +1,53 @@
 package account
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/crypto/bcrypt"
+
+	"pmg/config"
 	"pmg/ratelimit"
 )
 
-// A Registry keeps what belongs to an account whatever the configuration says
-// of it. It is safe for concurrent use.
+// A Registry holds what belongs to an account whatever the configuration says of
+// it: its sessions, its rate, its verified passwords. It is safe for concurrent
+// use.
 type Registry struct {
-	key   [32]byte // of digests; a new one each time the process starts
+	key     [32]byte // of digests; a new one each time the process starts
+	compare func(hash, password []byte) error
+	wrong   wrongPasswords
+
 	mu    sync.Mutex
 	usage map[string]*usage // by system_id
 }
 
-// NewRegistry makes an empty one.
+// NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	r := &Registry{usage: map[string]*usage{}}
-	rand.Read(r.key[:]) // never fails
-	return r
+	return &Registry{
+		key:     newKey(),
+		compare: bcrypt.CompareHashAndPassword,
+		wrong:   wrongPasswords{recent: newRecent[digest, struct{}](maxWrong/2, rememberWrong)},
+		usage:   map[string]*usage{},
+	}
 }
 
-// usage is what an account uses, and what was verified for it.
+// usage is what an account uses, and what follows a reload also for sessions
+// that logged in before it.
 type usage struct {
+	rate   ratelimit.Shared
+	limits atomic.Pointer[Limits]
+
 	mu       sync.Mutex
 	sessions int
-	limiter  ratelimit.Limiter
-	limited  atomic.Bool // the limiter limits: without a rate no message takes the lock
-	verified digest      // of the bcrypt hash and the password that fits it
+	verified verified
+}
+
+// Limits are options of an account that bound its messages.
+type Limits struct {
+	Share        int   // percent of the free places in a queue that it may take
+	MaxSchedule  int64 // nanoseconds that a delivery time may be ahead
+	MaxScheduled int   // messages that may wait for their delivery time
 }
 
 // begin counts a session unless there are already limit of them; 0 is no limit.
@@ -54,19 +70,23 @@ func (u *usage) end() {
 	u.sessions--
 }
 
-// take finds or makes the usage of an account, with its rate.
-func (r *Registry) take(systemID string, rate int) *usage {
+func (u *usage) count() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.sessions
+}
+
+// take finds or makes the usage of an account and puts its options in force.
+func (r *Registry) take(c *config.Account) *usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	u := r.usage[systemID]
+	u := r.usage[c.SystemID]
 	if u == nil {
 		u = &usage{}
-		r.usage[systemID] = u
+		r.usage[c.SystemID] = u
 	}
-	u.mu.Lock()
-	u.limiter.SetRate(rate, 0)
-	u.limited.Store(rate > 0)
-	u.mu.Unlock()
+	u.rate.SetRate(c.Rate, c.Burst)
+	u.limits.Store(&Limits{Share: c.Share, MaxSchedule: int64(c.MaxSchedule), MaxScheduled: c.MaxScheduled})
 	return u
 }
 
@@ -79,24 +99,4 @@ func (r *Registry) forget(t *Table) {
 			delete(r.usage, id)
 		}
 	}
-}
-
-func (u *usage) count() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.sessions
-}
-
-// A digest stands for secrets without being of use to who finds it.
-type digest [sha256.Size]byte
-
-// digest makes one of secrets. Their lengths are part of it, so that what
-// belongs to one cannot be taken for part of the next.
-func (r *Registry) digest(secrets ...[]byte) digest {
-	h := hmac.New(sha256.New, r.key[:])
-	for _, s := range secrets {
-		h.Write([]byte{byte(len(s) >> 24), byte(len(s) >> 16), byte(len(s) >> 8), byte(len(s))})
-		h.Write(s)
-	}
-	return digest(h.Sum(nil))
 }

@@ -2,32 +2,55 @@ package account
 
 import "pmg/sms"
 
-// A Result is what came of a login, in more detail than the client is told.
+// A Password says what is known of a login's password.
+type Password uint8
+
+// What may be known.
+const (
+	Unverified Password = iota // it takes a bcrypt to know
+	Wrong
+	Right
+)
+
+func passwordIs(right bool) Password {
+	if right {
+		return Right
+	}
+	return Wrong
+}
+
+// A Result is the outcome of a login, in more detail than the client is told.
 type Result uint8
 
 // The results.
 const (
 	OK              Result = iota
-	NeedsVerify            // not known yet: call Verify where bcrypt may take its time
 	NoAccount              // no account has this system_id
 	WrongPassword          //
 	WrongNetwork           // it may not log in from this address
+	WrongConnector         // it may not log in on this connector
 	WrongBind              // it may not bind in this way
 	TooManySessions        // it has as many as it may have
 )
 
 var resultNames = [...]string{
-	"ok", "needs verify", "no such account", "wrong password", "address not allowed",
-	"bind type not allowed", "too many sessions",
+	"ok", "no such account", "wrong password", "address not allowed",
+	"connector not allowed", "bind type not allowed", "too many sessions",
 }
 
-// String is the reason for the log.
+// String returns the reason for the log.
 func (r Result) String() string { return resultNames[r] }
 
-// Code is what the client is told.
+// Code returns what the client is told.
 func (r Result) Code() sms.Code {
 	if r == OK {
 		return sms.OK
 	}
 	return sms.BindFailed
+}
+
+// IsGuess reports whether a login so refused may be one of many guesses: whoever
+// made it is not known to have the account's password.
+func (r Result) IsGuess() bool {
+	return r == NoAccount || r == WrongPassword || r == WrongNetwork
 }

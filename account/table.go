@@ -3,8 +3,7 @@ package account
 import (
 	"crypto/subtle"
 	"net/netip"
-
-	"golang.org/x/crypto/bcrypt"
+	"slices"
 
 	"pmg/config"
 	"pmg/protocols"
@@ -12,15 +11,17 @@ import (
 
 // A Table is the accounts of one configuration. It is immutable.
 type Table struct {
-	registry *Registry
-	accounts map[string]*Account // by system_id
-	decoy    *Account            // what an unknown system_id is compared with
+	registry  *Registry
+	accounts  map[string]*Account   // by system_id
+	receivers map[string]*Receivers // by in connector
+	decoy     *Account              // what an unknown system_id is compared with
 }
 
 // An Account is a client that may log in.
 type Account struct {
 	SystemID    string
 	networks    []netip.Prefix
+	connectors  []string
 	maxSessions int
 	binds       [protocols.Transceiver + 1]bool
 	hash        []byte // bcrypt; nil when the password is plain
@@ -31,21 +32,23 @@ type Account struct {
 // A Login is what a client logs in with. Its slices are only read.
 type Login struct {
 	SystemID, Password []byte
+	Connector          string
 	Addr               netip.Addr
 	Bind               protocols.BindType
 }
 
-// NewTable makes the table of a configuration's accounts. What the registry
-// knows of them goes on.
-func NewTable(accounts []config.Account, r *Registry) *Table {
-	t := &Table{registry: r, accounts: make(map[string]*Account, len(accounts)), decoy: &Account{}}
-	for i := range accounts {
-		a := newAccount(&accounts[i], r)
+// NewTable returns the table of a configuration's accounts. What the registry
+// holds of them stays.
+func NewTable(c *config.Config, r *Registry) *Table {
+	t := &Table{registry: r, accounts: make(map[string]*Account, len(c.Accounts)), decoy: &Account{}}
+	for i := range c.Accounts {
+		a := newAccount(&c.Accounts[i], r)
 		t.accounts[a.SystemID] = a
 		if a.hash != nil && t.decoy.hash == nil {
 			t.decoy.hash = a.hash // its cost is probably that of the others
 		}
 	}
+	t.receivers = newReceivers(c, t)
 	r.forget(t)
 	return t
 }
@@ -54,8 +57,9 @@ func newAccount(c *config.Account, r *Registry) *Account {
 	a := &Account{
 		SystemID:    c.SystemID,
 		networks:    c.Networks,
+		connectors:  c.Connectors,
 		maxSessions: c.MaxSessions,
-		use:         r.take(c.SystemID, c.Rate),
+		use:         r.take(c),
 	}
 	if config.IsHash(c.Password) {
 		a.hash = []byte(c.Password)
@@ -71,48 +75,69 @@ func newAccount(c *config.Account, r *Registry) *Account {
 	return a
 }
 
-// Lookup decides a login at once, or says NeedsVerify. After OK the session
-// counts, and the account's End must be called once. The account is nil unless
-// the result is OK.
-func (t *Table) Lookup(l Login) (*Account, Result) {
+// Account returns the account with the system_id, or nil.
+func (t *Table) Account(systemID string) *Account { return t.accounts[systemID] }
+
+// Lookup compares a login's password as far as that is quick. Unverified means
+// that Verify has to be called.
+func (t *Table) Lookup(now int64, l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
 		d := t.registry.digest(l.Password)
-		return t.decide(a, l, subtle.ConstantTimeCompare(d[:], a.password[:]) == 1)
+		return passwordIs(subtle.ConstantTimeCompare(d[:], a.password[:]) == 1)
 	}
-	if a != t.decoy && a.use.isVerified(t.registry.digest(a.hash, l.Password)) {
-		return t.decide(a, l, true)
+	d := t.registry.digest(a.hash, l.Password)
+	switch {
+	case a != t.decoy && a.use.isVerified(d):
+		return Right
+	case t.registry.wrong.has(now, d):
+		return Wrong
 	}
-	return nil, NeedsVerify
+	return Unverified
 }
 
-// Verify decides a login for which Lookup said NeedsVerify. It takes as long as
-// bcrypt does, so it belongs in a bounded pool.
-func (t *Table) Verify(l Login) (*Account, Result) {
+// Verify compares a login's password, and takes as long as bcrypt does. The
+// result is remembered, so that the next Lookup is quick.
+func (t *Table) Verify(now int64, l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
-		return t.Lookup(l)
+		return t.Lookup(now, l)
 	}
-	fits := bcrypt.CompareHashAndPassword(a.hash, l.Password) == nil
-	if fits && a != t.decoy {
-		a.use.setVerified(t.registry.digest(a.hash, l.Password))
+	d := t.registry.digest(a.hash, l.Password)
+	if t.registry.compare(a.hash, l.Password) != nil {
+		t.registry.wrong.add(now, d)
+		return Wrong
 	}
-	return t.decide(a, l, fits)
+	if a == t.decoy {
+		return Wrong
+	}
+	a.use.setVerified(d)
+	return Right
 }
 
-// Check is Lookup and, where it must be, Verify.
-func (t *Table) Check(l Login) (*Account, Result) {
-	a, result := t.Lookup(l)
-	if result == NeedsVerify {
-		return t.Verify(l)
+// LogIn decides a login after its password was compared. After OK the session
+// counts, and the account's End must be called once. The account is nil unless
+// the result is OK.
+func (t *Table) LogIn(l Login, p Password) (*Account, Result) {
+	a := t.find(l)
+	switch {
+	case a == t.decoy:
+		return nil, NoAccount
+	case p != Right:
+		return nil, WrongPassword
+	case !a.mayComeFrom(l.Addr):
+		return nil, WrongNetwork
+	case !a.mayUse(l.Connector):
+		return nil, WrongConnector
+	case !a.binds[l.Bind&protocols.Transceiver]:
+		return nil, WrongBind
+	case !a.use.begin(a.maxSessions):
+		return nil, TooManySessions
 	}
-	return a, result
+	return a, OK
 }
 
-// Len is the number of accounts.
-func (t *Table) Len() int { return len(t.accounts) }
-
-// find gives the account, or the decoy that makes as much work.
+// find returns the login's account, or the decoy, which makes as much work.
 func (t *Table) find(l Login) *Account {
 	if a := t.accounts[string(l.SystemID)]; a != nil {
 		return a
@@ -120,21 +145,8 @@ func (t *Table) find(l Login) *Account {
 	return t.decoy
 }
 
-// decide says what follows from a password that fits, or does not.
-func (t *Table) decide(a *Account, l Login, fits bool) (*Account, Result) {
-	switch {
-	case a == t.decoy:
-		return nil, NoAccount
-	case !fits:
-		return nil, WrongPassword
-	case !a.mayComeFrom(l.Addr):
-		return nil, WrongNetwork
-	case !a.binds[l.Bind&protocols.Transceiver]:
-		return nil, WrongBind
-	case !a.use.begin(a.maxSessions):
-		return nil, TooManySessions
-	}
-	return a, OK
+func (a *Account) mayUse(connector string) bool {
+	return len(a.connectors) == 0 || slices.Contains(a.connectors, connector)
 }
 
 func (a *Account) mayComeFrom(addr netip.Addr) bool {
@@ -147,33 +159,37 @@ func (a *Account) mayComeFrom(addr netip.Addr) bool {
 	return len(a.networks) == 0
 }
 
-// End says that a session of the account is over.
+// End notes that a session of the account is over.
 func (a *Account) End() { a.use.end() }
 
-// Sessions is the number of its sessions now, over every table.
-func (a *Account) Sessions() int { return a.use.count() }
+// Admit takes the place of one message in the account's rate, which all of its
+// sessions share. The message may be accepted wait nanoseconds from now, and
+// until then its session should not be read. If it returns false, too many
+// messages of the account wait already: the message took no place and is to be
+// answered with sms.Throttled immediately, and its session should not be read
+// for wait nanoseconds.
+//
+// A place stays taken when the session ends, so reconnecting makes no client
+// faster. A reload also changes the rate of sessions that logged in before.
+// Admit takes no lock and is safe for concurrent use.
+func (a *Account) Admit(now int64) (wait int64, ok bool) { return a.use.rate.Admit(now) }
 
-// Reserve takes the place of one message in the account's rate and gives the
-// nanoseconds until its time. It follows a reload, also for a session that
-// logged in before. It is safe for concurrent use.
-func (a *Account) Reserve(now int64) int64 {
-	if !a.use.limited.Load() {
-		return 0
-	}
-	a.use.mu.Lock()
-	defer a.use.mu.Unlock()
-	return a.use.limiter.Reserve(now)
-}
+// Reserve takes the place of one message in the account's rate, however many
+// messages wait, and returns the nanoseconds until its time.
+func (a *Account) Reserve(now int64) int64 { return a.use.rate.Reserve(now) }
 
-// isVerified tells whether the digest is that of the last login that bcrypt took.
+// Limits returns the account's limits now in force, also for a session that
+// logged in before a reload.
+func (a *Account) Limits() *Limits { return a.use.limits.Load() }
+
 func (u *usage) isVerified(d digest) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return subtle.ConstantTimeCompare(u.verified[:], d[:]) == 1
+	return u.verified.has(d)
 }
 
 func (u *usage) setVerified(d digest) {
 	u.mu.Lock()
-	u.verified = d
-	u.mu.Unlock()
+	defer u.mu.Unlock()
+	u.verified.add(d)
 }

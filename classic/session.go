@@ -1,6 +1,8 @@
 package classic
 
 import (
+	"time"
+
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/protocols"
@@ -98,11 +100,19 @@ func (c *conn) bound(now int64) { c.group.bound(now, c, c.group.gateway.Bound(&c
 // login checks a client's credentials. What it sent behind them is not read until
 // the outcome is known.
 func (c *conn) login(now int64, r *request, who protocols.Credentials) (kept bool) {
-	result, slow := c.group.gateway.Login(now, c.Connector, c.Remote, who)
-	if slow != nil {
-		result = c.unlocked(slow)
-		now = c.group.engine.now()
+	l := c.group.gateway.Login(now, c.Connector, c.Remote, who)
+	for step, again := l.Next(now); step != gateway.LoginDecided; step, again = l.Next(now) {
+		if step == gateway.LoginHashes {
+			c.unlocked(l.Hash)
+		} else {
+			c.unlocked(func() { c.pause(again - now) })
+		}
+		if now = c.group.engine.now(); c.over || c.ended {
+			l.Abandon()
+			return false
+		}
 	}
+	result := l.Result
 	c.Account = result.Account
 	r.after = result.AnswerAfter
 	kept = c.act(now, r, c.Session.Login(now, r.pdu, result.Code))
@@ -112,11 +122,21 @@ func (c *conn) login(now int64, r *request, who protocols.Credentials) (kept boo
 	return kept
 }
 
-// unlocked lets others at the session while the reader computes.
-func (c *conn) unlocked(slow func() gateway.LoginResult) gateway.LoginResult {
+// unlocked lets others at the session while the reader computes or sleeps.
+func (c *conn) unlocked(slow func()) {
 	c.session.Unlock()
 	defer c.session.Lock()
-	return slow()
+	slow()
+}
+
+// pause waits, or returns when the connection is over.
+func (c *conn) pause(ns int64) {
+	t := time.NewTimer(time.Duration(ns))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.written:
+	}
 }
 
 // look does what is due by the session's timers.

@@ -78,7 +78,7 @@ type Limits struct {
 	Unsent            Size          `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that it has more is cut off."`
 	Memory            Size          `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What messages, jobs and buffers may take together. Beyond it submits are answered as the queue being full (SMPP: ESME_RMSGQFUL), and sessions are read more slowly. 0B is half of the machine's memory, or of the container's where that is less."`
 	Prebind           int           `yaml:"prebind" default:"1000" range:"1.." live:"no" doc:"Connections that may be open without having logged in, over all addresses and connectors. Further ones are closed immediately."`
-	PrebindPerAddress int           `yaml:"prebind_per_address" default:"20" range:"1.." live:"no" doc:"The same for one address; an IPv6 address counts with the others of its /64."`
+	PrebindPerAddress int           `yaml:"prebind_per_address" default:"100" range:"1.." live:"no" doc:"The same for one address. It must be at least as many as the sessions that one client opens together. An IPv6 address counts together with the others of its /64."`
 	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU that has begun may take to come whole. A peer that is slower is cut off."`
 	DrainTimeout      time.Duration `yaml:"drain_timeout" default:"30s" range:"0s..1h" live:"no" doc:"How long a stopping gateway waits for answers that are still due."`
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,8 @@ type Gateway struct {
 	connectors atomic.Pointer[[]*connector.Connector]
 	registry   *account.Registry
 	guard      *account.Guard
+	hashing    chan struct{} // a place for each bcrypt that runs
+	clock      func() int64
 	ids        atomic.Uint64
 	unrouted   atomic.Int64
 	draining   atomic.Bool
@@ -46,8 +49,9 @@ const guardSize = 100_000
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	g := &Gateway{
 		Log: log, drivers: drivers,
-		Prebind:  NewPrebind(cfg.Limits.PrebindPerAddress),
+		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
+		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
 	}
 	g.ids.Store(uint64(time.Now().UnixMilli()) << 20)
 	g.connectors.Store(&[]*connector.Connector{})
@@ -59,6 +63,12 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	}
 	g.apply(cfg)
 	return g, nil
+}
+
+// newClock returns a clock that the steps of the machine's clock do not reach.
+func newClock() func() int64 {
+	begin := time.Now()
+	return func() int64 { return begin.UnixNano() + int64(time.Since(begin)) }
 }
 
 // Config is the configuration in force.
@@ -107,7 +117,7 @@ func (g *Gateway) pdulogOptions(cfg *config.Config) pdulog.Options {
 
 // apply puts what a reload may change of the configuration in force.
 func (g *Gateway) apply(cfg *config.Config) {
-	g.accounts.Store(account.NewTable(cfg.Accounts, g.registry))
+	g.accounts.Store(account.NewTable(cfg, g.registry))
 	g.routes.Store(router.Build(cfg.Routes, func(t config.Target) *connector.Connector { return g.target(cfg, t) }))
 	g.cfg.Store(cfg)
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"testing"
 
@@ -54,31 +53,6 @@ func accept(g *Gateway, from, to *connector.Connector, at int64) *sms.Message {
 	in.Accept(at, m, from, to, nil)
 	in.Flush()
 	return m
-}
-
-// The connections of an address that have not logged in are counted for it alone.
-func TestPrebind(t *testing.T) {
-	p := NewPrebind(2)
-	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
-	for range 2 {
-		if !p.Enter(a) || !p.Enter(b) {
-			t.Error("not two for each")
-		}
-	}
-	if p.Enter(a) || p.Enter(b) {
-		t.Error("more than two")
-	}
-	p.Leave(a)
-	if !p.Enter(a) || p.Enter(a) {
-		t.Error("not one more after one has left")
-	}
-	for range 2 {
-		p.Leave(a)
-		p.Leave(b)
-	}
-	if len(p.open) != 0 {
-		t.Errorf("%v is kept of nobody", p.open)
-	}
 }
 
 // Answers leave by their time, those for the same time in order.

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"net/netip"
-	"sync"
+	"time"
 
 	"pmg/account"
 	"pmg/connector"
@@ -10,65 +10,165 @@ import (
 	"pmg/sms"
 )
 
-// A LoginResult is what came of a client's login.
+// A Login is a client's login on its way to a decision. All but Hash belongs to
+// the goroutine that runs the session.
+//
+//	        Next ──► LoginWaits ──► Next, at that time
+//	         │  └──► LoginHashes ─► Hash, then Next
+//	         ▼
+//	LoginDecided: Result
+//
+// If the session ends before that, Abandon is called instead.
+type Login struct {
+	Result LoginResult // once Next has returned LoginDecided
+
+	gateway   *Gateway
+	connector *connector.Connector
+	table     *account.Table
+	who       account.Login
+	began     int64
+
+	password account.Password
+	allowed  bool // the password may be looked at
+	clean    bool // when that was allowed, no failures stood
+	waiting  bool // counted by the guard
+	counted  bool // as a failure
+	gone     chan struct{}
+}
+
+// A LoginResult is the outcome of a client's login.
 type LoginResult struct {
 	Account     *account.Account // when Code is OK; its End must be called once
 	Code        sms.Code
-	AnswerAfter int64 // do not answer before this time; 0: at once
+	AnswerAfter int64 // the answer is not sent before this time; 0: immediately
 }
 
-// Login decides a client's login at once, or gives a function that does and takes
-// as long as a password hash does.
-func (g *Gateway) Login(now int64, c *connector.Connector, remote netip.AddrPort, who protocols.Credentials) (LoginResult, func() LoginResult) {
-	l := account.Login{SystemID: who.SystemID, Password: who.Password, Addr: remote.Addr(), Bind: who.Bind}
-	table := g.accounts.Load()
-	a, result := table.Lookup(l)
-	if result != account.NeedsVerify {
-		return g.loggedIn(now, c, l, a, result), nil
-	}
-	return LoginResult{}, func() LoginResult {
-		a, result := table.Verify(l)
-		return g.loggedIn(now, c, l, a, result)
+// A LoginStep is what a login needs next.
+type LoginStep uint8
+
+// The steps.
+const (
+	LoginDecided LoginStep = iota
+	LoginWaits             // for its time
+	LoginHashes            // for Hash, which takes as long as bcrypt does
+)
+
+// refusalDelay is how long after a login its refusal is sent at the earliest.
+// It is longer than a bcrypt takes, so that the time of an answer does not say
+// whether there was one, and therefore nothing about which accounts exist.
+const refusalDelay = int64(time.Second)
+
+// Login begins a client's login. The credentials must stay as they are until it
+// is decided, or Hash has returned.
+func (g *Gateway) Login(now int64, c *connector.Connector, remote netip.AddrPort, who protocols.Credentials) *Login {
+	return &Login{
+		gateway: g, connector: c, table: g.accounts.Load(), began: now, gone: make(chan struct{}),
+		who: account.Login{SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind},
 	}
 }
 
-func (g *Gateway) loggedIn(now int64, c *connector.Connector, l account.Login, a *account.Account, result account.Result) LoginResult {
+// Next goes on with the login. With LoginWaits it returns when to call it again.
+func (l *Login) Next(now int64) (step LoginStep, again int64) {
+	g := l.gateway
+	if !l.allowed {
+		if wait := g.guard.Check(now, l.began, l.who.Addr, l.who.SystemID); wait > 0 {
+			return l.wait(now + wait)
+		}
+		l.allowed, l.clean = true, !g.guard.Failed(now, l.who.Addr, l.who.SystemID)
+	}
+	l.endWait()
+	if l.password == account.Unverified {
+		if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
+			return LoginHashes, 0
+		}
+	}
+	l.decide(now)
+	return LoginDecided, 0
+}
+
+// wait makes the login wait, or refuses it immediately if too many of its
+// address wait already.
+func (l *Login) wait(until int64) (LoginStep, int64) {
+	g := l.gateway
+	if !l.waiting && !g.guard.BeginWait(l.who.Addr) {
+		if g.isNews("logins wait: " + l.connector.Name) {
+			g.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).
+				Msg("login refused: too many logins from this address wait because others failed")
+		}
+		l.Result.Code = sms.BindFailed
+		return LoginDecided, 0
+	}
+	l.waiting = true
+	return LoginWaits, until
+}
+
+func (l *Login) endWait() {
+	if l.waiting {
+		l.gateway.guard.EndWait(l.who.Addr)
+		l.waiting = false
+	}
+}
+
+// Hash compares the password with a bcrypt hash. It first waits for one of the
+// few places there are, and does nothing if the client is gone by then. It may
+// run on any goroutine.
+func (l *Login) Hash() {
+	g := l.gateway
+	select {
+	case <-l.gone:
+		return
+	case g.hashing <- struct{}{}:
+		defer func() { <-g.hashing }()
+	}
+	select {
+	case <-l.gone:
+		return
+	default:
+	}
+	// The wait may have been long. Another login may have verified the same
+	// password meanwhile, or have failed.
+	now := g.clock()
+	if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
+		if l.clean && g.guard.Failed(now, l.who.Addr, l.who.SystemID) {
+			l.allowed = false
+			return
+		}
+		l.password = l.table.Verify(now, l.who)
+		now = g.clock()
+	}
+	if l.password == account.Wrong { // counts even if the client is gone now
+		l.fail(now)
+	}
+}
+
+// Abandon ends a login whose session has ended. It may be called while Hash
+// runs, which then does as little as it can.
+func (l *Login) Abandon() {
+	close(l.gone)
+	l.endWait()
+}
+
+func (l *Login) fail(now int64) {
+	if !l.counted {
+		l.counted = true
+		l.gateway.guard.Fail(now, l.who.Addr, l.who.SystemID)
+	}
+}
+
+func (l *Login) decide(now int64) {
+	g := l.gateway
+	a, result := l.table.LogIn(l.who, l.password)
+	l.Result = LoginResult{Account: a, Code: result.Code()}
 	if result == account.OK {
-		g.guard.Succeed(l.SystemID)
-		g.Log.Info().Str("connector", c.Name).Bytes("system_id", l.SystemID).Stringer("remote", l.Addr).Stringer("bind", l.Bind).Msg("client logged in")
-		return LoginResult{Account: a}
+		g.guard.Succeed(now, l.who.Addr, l.who.SystemID)
+		g.Log.Info().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
+		return
 	}
-	wait := g.guard.Fail(now, l.Addr, l.SystemID)
-	g.Log.Warn().Str("connector", c.Name).Bytes("system_id", l.SystemID).Stringer("remote", l.Addr).Stringer("reason", result).Msg("login refused")
-	return LoginResult{Code: result.Code(), AnswerAfter: now + wait}
-}
-
-// Prebind counts the connections per address that have not logged in.
-type Prebind struct {
-	mu    sync.Mutex
-	limit int
-	open  map[netip.Addr]int
-}
-
-// NewPrebind makes a counter with a limit per address.
-func NewPrebind(limit int) *Prebind { return &Prebind{limit: limit, open: map[netip.Addr]int{}} }
-
-// Enter counts a connection, unless its address has too many already.
-func (p *Prebind) Enter(a netip.Addr) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open[a] >= p.limit {
-		return false
+	if result.IsGuess() {
+		l.fail(now)
+	} else {
+		g.guard.Refuse(now, l.who.Addr, l.who.SystemID)
 	}
-	p.open[a]++
-	return true
-}
-
-// Leave tells that a connection has logged in, or is over without having done so.
-func (p *Prebind) Leave(a netip.Addr) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open[a]--; p.open[a] <= 0 {
-		delete(p.open, a)
-	}
+	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
+	g.Log.Warn().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused")
 }

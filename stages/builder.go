@@ -17,6 +17,8 @@ type builder struct {
 	*Deps
 	delayed gateway.Delayed[*Job]
 	logins  map[*connector.Handle][]*Job // behind a login whose outcome is open
+	open    map[*connector.Handle]*gateway.Login
+	waits   gateway.Delayed[*Job] // logins that wait for their time
 	crowds  map[*connector.Connector]*gateway.Crowd[*Job]
 	intake  *gateway.Intake
 	answers answers
@@ -26,7 +28,7 @@ type builder struct {
 
 func newBuilder(d *Deps) (flow.Stage[Job], error) {
 	return &builder{
-		Deps: d, logins: map[*connector.Handle][]*Job{}, crowds: map[*connector.Connector]*gateway.Crowd[*Job]{},
+		Deps: d, logins: map[*connector.Handle][]*Job{}, open: map[*connector.Handle]*gateway.Login{}, crowds: map[*connector.Connector]*gateway.Crowd[*Job]{},
 		intake: d.Gateway.NewIntake(idBlock),
 	}, nil
 }
@@ -234,9 +236,14 @@ func (b *builder) over(out *flow.Out[Job], j *Job) {
 		discard(out, waiting)
 	}
 	delete(b.logins, h)
+	if l := b.open[h]; l != nil {
+		l.Abandon()
+		delete(b.open, h)
+	}
 	own := func(j *Job) bool { return j.Handle == h }
 	drop := func(j *Job) { discard(out, j) }
 	b.delayed.Drop(own, drop)
+	b.waits.Drop(own, drop)
 	for _, c := range b.crowds {
 		c.Drop(own, drop)
 	}
@@ -268,31 +275,33 @@ func (b *builder) unbind(out *flow.Out[Job], h *connector.Handle) {
 // login checks a client's credentials; requests behind it wait for the outcome.
 func (b *builder) login(out *flow.Out[Job], j *Job, who protocols.Credentials) {
 	h := j.Handle
-	result, slow := b.Gateway.Login(out.Now(), h.Connector, h.Remote, who)
-	if slow == nil {
-		b.admit(out, j, result)
-		return
-	}
-	h.Waiting = true
-	out.Go(toBuilder, j, func() {
-		j.Rare = &Rare{Login: slow()}
-		j.Kind = LoggedIn
-	})
+	l := b.Gateway.Login(out.Now(), h.Connector, h.Remote, who)
+	j.Rare, j.Kind = &Rare{Login: l}, LoggedIn
+	b.open[h], h.Waiting = l, true
+	b.loggedIn(out, j)
 }
 
+// loggedIn goes on with a login, and admits the client once it is decided.
 func (b *builder) loggedIn(out *flow.Out[Job], j *Job) {
 	h := j.Handle
-	h.Waiting = false
-	behind := b.logins[h]
-	delete(b.logins, h)
 	if h.Over {
-		if a := j.Login.Account; a != nil {
-			a.End()
-		}
 		discard(out, j)
 		return
 	}
-	b.admit(out, j, j.Login)
+	switch step, again := j.Login.Next(out.Now()); step {
+	case gateway.LoginHashes:
+		out.Go(toBuilder, j, j.Login.Hash)
+		return
+	case gateway.LoginWaits:
+		b.waits.Add(again, j)
+		out.TickIn(time.Duration(again - out.Now()))
+		return
+	}
+	h.Waiting = false
+	behind := b.logins[h]
+	delete(b.logins, h)
+	delete(b.open, h)
+	b.admit(out, j, j.Login.Result)
 	for _, next := range behind {
 		b.received(out, next)
 	}
@@ -316,6 +325,9 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	for j, ok := b.delayed.Due(now); ok; j, ok = b.delayed.Due(now) {
 		out.To(toPDULogger, j)
 	}
+	for j, ok := b.waits.Due(now); ok; j, ok = b.waits.Due(now) {
+		b.loggedIn(out, j)
+	}
 	for to := range b.crowds {
 		b.letIn(out, to)
 	}
@@ -324,6 +336,9 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	}
 	next := b.nextLook
 	if due := b.delayed.Next(); due != 0 {
+		next = min(next, due)
+	}
+	if due := b.waits.Next(); due != 0 {
 		next = min(next, due)
 	}
 	return time.Duration(next - now)

@@ -66,11 +66,11 @@ type Job struct {
 
 // Rare is what few jobs carry: apart, since jobs are to fit into the cache.
 type Rare struct {
-	Reason    string              // why, for Last
-	Sockets   []sock.Listening    // Listen
-	Addresses []netip.AddrPort    // Resolved
-	Err       error               // Resolved
-	Login     gateway.LoginResult // LoggedIn
+	Reason    string           // why, for Last
+	Sockets   []sock.Listening // Listen
+	Addresses []netip.AddrPort // Resolved
+	Err       error            // Resolved
+	Login     *gateway.Login   // LoggedIn
 }
 
 // keepBytes is the largest buffer a job keeps for its next use.

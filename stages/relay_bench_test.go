@@ -142,9 +142,10 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
 		bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34
 		a := h.Session.Receive(0, bind)
-		result, _ := g.Login(0, clients, netip.AddrPort{}, a.Credentials)
-		h.Account = result.Account
-		h.Session.Login(0, bind, result.Code)
+		login := g.Login(0, clients, netip.AddrPort{}, a.Credentials)
+		login.Next(0)
+		h.Account = login.Result.Account
+		h.Session.Login(0, bind, login.Result.Code)
 		h.Bound = true
 		m.clients = append(m.clients, h)
 	}

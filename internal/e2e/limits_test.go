@@ -76,7 +76,7 @@ func TestManyConnections(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const clients, room = 5000, 200
 		raiseFiles(t, clients+room)
-		c := startChild(t, a, clients+room, site{clients: "instances: 5000", limits: "prebind_per_address: 5000"})
+		c := startChild(t, a, clients+room, site{clients: "instances: 5000", limits: "prebind: 5000, prebind_per_address: 5000"})
 		bind := func(n int) {
 			for range n {
 				dial(t, c.addr).bind("transceiver", "acme", "s3cret")

@@ -1,0 +1,252 @@
+package gateway
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/crypto/bcrypt"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A door is a gateway's connector that clients log in on, and its time.
+type door struct {
+	*testing.T
+	g   *Gateway
+	c   *connector.Connector
+	now int64
+}
+
+// newDoor makes a gateway with accounts plain and hashed, both with password
+// "secret". Its clock is the door's.
+func newDoor(t *testing.T) *door {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := config.Parse(fmt.Appendf(nil, `
+pdulog: {enabled: false}
+accounts:
+  - {system_id: plain, password: secret}
+  - {system_id: hashed, password: %q}
+  - {system_id: elsewhere, password: secret, connectors: other}
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: other, direction: in, address: "127.0.0.1:0"}
+`, hash), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{t, g, g.Connector("clients"), now}
+	g.clock = func() int64 { return d.now }
+	return d
+}
+
+func (d *door) knock(addr, id, password string) *Login {
+	return d.g.Login(d.now, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), protocols.Credentials{
+		SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transceiver,
+	})
+}
+
+// login logs in as a patient client would, and returns the outcome and how long
+// it took to be decided.
+func (d *door) login(addr, id, password string) (LoginResult, time.Duration) {
+	d.Helper()
+	l, began := d.knock(addr, id, password), d.now
+	for range 100 {
+		switch step, again := l.Next(d.now); step {
+		case LoginDecided:
+			return l.Result, time.Duration(d.now - began)
+		case LoginHashes:
+			l.Hash()
+		default:
+			d.now = again
+		}
+	}
+	d.Fatalf("login of %s from %s is never decided", id, addr)
+	return LoginResult{}, 0
+}
+
+// F1: 40 guesses that hang up make the right password wait too. They are not
+// looked at any sooner for having hung up.
+func TestLoginHangUp(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"plain", "hashed"} {
+		d := newDoor(t)
+		looked := 0
+		for i := range 40 {
+			l := d.knock("192.0.2.1", id, fmt.Sprint("guess ", i))
+			step, _ := l.Next(d.now)
+			if step == LoginHashes {
+				l.Hash()
+				step = LoginDecided
+			}
+			if step == LoginDecided {
+				looked++
+			}
+			l.Abandon()
+			d.now += int64(5 * time.Millisecond)
+		}
+		if looked != 1 {
+			t.Errorf("%s: %d of 40 guesses in 200 ms were looked at", id, looked)
+		}
+		result, took := d.login("192.0.2.1", id, "secret")
+		if result.Code != sms.OK || took < time.Second/2 {
+			t.Errorf("%s: the right password is told %s after %s", id, result.Code, took)
+		}
+	}
+}
+
+// Patient guesses are looked at more and more seldom, whether they wait for their
+// answers or not, and those of other clients are not.
+func TestLoginGuessing(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	if result, _ := d.login("192.0.2.7", "plain", "secret"); result.Code != sms.OK {
+		t.Fatalf("first login: %s", result.Code)
+	}
+	begin := d.now
+	for i := range 40 {
+		result, _ := d.login("192.0.2.1", "plain", fmt.Sprint("guess ", i))
+		if result.Code != sms.BindFailed || result.Account != nil {
+			t.Fatalf("guess: %+v", result)
+		}
+	}
+	if took := time.Duration(d.now - begin); took < 30*time.Minute {
+		t.Errorf("40 guesses took %s", took)
+	}
+	if result, took := d.login("192.0.2.7", "plain", "secret"); result.Code != sms.OK || took != 0 {
+		t.Errorf("the client, where it logged in before: %s after %s", result.Code, took)
+	}
+	if result, took := d.login("192.0.2.8", "hashed", "secret"); result.Code != sms.OK || took != 0 {
+		t.Errorf("another client: %s after %s", result.Code, took)
+	}
+}
+
+// Of thousands of logins that wait, few of each address do; the others are
+// refused immediately.
+func TestLoginCrowd(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	d.login("192.0.2.1", "plain", "wrong")
+	var waiting []*Login
+	refused := 0
+	for range 2000 {
+		l := d.knock("192.0.2.1", "plain", "secret")
+		switch step, _ := l.Next(d.now); {
+		case step == LoginWaits:
+			waiting = append(waiting, l)
+		case step == LoginDecided && l.Result.Code == sms.BindFailed && l.Result.AnswerAfter == 0:
+			refused++
+		}
+	}
+	if len(waiting) != 10 || refused != 1990 {
+		t.Errorf("%d wait, %d were refused", len(waiting), refused)
+	}
+	d.now += int64(time.Second)
+	if step, _ := waiting[0].Next(d.now); step != LoginDecided || waiting[0].Result.Code != sms.OK {
+		t.Errorf("the first one is told %s", waiting[0].Result.Code)
+	}
+	for _, l := range waiting[1:] {
+		l.Abandon()
+	}
+	d.login("192.0.2.1", "hashed", "wrong")
+	if step, _ := d.knock("192.0.2.1", "elsewhere", "secret").Next(d.now); step != LoginWaits {
+		t.Error("no login may wait though the others have gone")
+	}
+}
+
+// A refusal is answered after a second, whatever the reason and however long it
+// took to find.
+func TestLoginRefusalTime(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{{"plain", "wrong"}, {"hashed", "wrong"}, {"nobody", "wrong"}, {"elsewhere", "secret"}} {
+		d := newDoor(t)
+		result, _ := d.login("192.0.2.1", c[0], c[1])
+		if result.Code != sms.BindFailed || result.AnswerAfter != now+second {
+			t.Errorf("%s: %s, after %s", c[0], result.Code, time.Duration(result.AnswerAfter-now))
+		}
+	}
+}
+
+// F2: a hash whose client has gone does not begin, and is no failure.
+func TestHashAbandoned(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		for range cap(d.g.hashing) {
+			d.g.hashing <- struct{}{} // all places are taken
+		}
+		l := d.knock("192.0.2.1", "hashed", "wrong")
+		if step, _ := l.Next(d.now); step != LoginHashes {
+			t.Fatalf("step %d", step)
+		}
+		done := false
+		go func() { l.Hash(); done = true }()
+		synctest.Wait()
+		if done {
+			t.Error("it did not wait for a place")
+		}
+		l.Abandon()
+		synctest.Wait()
+		if !done {
+			t.Error("it still waits though its client has gone")
+		}
+		for range cap(d.g.hashing) {
+			<-d.g.hashing
+		}
+		if _, took := d.login("192.0.2.1", "hashed", "secret"); took != 0 {
+			t.Errorf("the next login waits %s", took)
+		}
+	})
+}
+
+// F2: of many that want the same hash at the same time one does it; of many
+// guesses from one address one is looked at, and the others wait.
+func TestHashTogether(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		password string
+		again    LoginStep
+	}{{"secret", LoginDecided}, {"wrong", LoginDecided}, {"guess %d", LoginWaits}} {
+		d := newDoor(t)
+		d.g.hashing = make(chan struct{}, 1)
+		logins := make([]*Login, 8)
+		for i := range logins {
+			password := c.password
+			if c.again == LoginWaits {
+				password = fmt.Sprintf(c.password, i)
+			}
+			logins[i] = d.knock("192.0.2.1", "hashed", password)
+			if step, _ := logins[i].Next(d.now); step != LoginHashes {
+				t.Fatalf("step %d", step)
+			}
+		}
+		var wg sync.WaitGroup
+		for _, l := range logins {
+			wg.Go(l.Hash)
+		}
+		wg.Wait()
+		steps := map[LoginStep]int{}
+		for _, l := range logins {
+			step, _ := l.Next(d.now)
+			steps[step]++
+		}
+		if want := 8; c.again == LoginDecided && steps[LoginDecided] != want || c.again == LoginWaits && steps[LoginWaits] != 7 {
+			t.Errorf("password %q: steps %v", c.password, steps)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"net/netip"
+	"sync"
+
+	"pmg/account"
+)
+
+// Prebind counts the connections that have not logged in, all and by address. An
+// IPv6 address counts as its /64, as for the login guard. It is safe for
+// concurrent use.
+type Prebind struct {
+	mu         sync.Mutex
+	total      int // the most there may be
+	perAddress int
+	open       int
+	byAddress  map[netip.Addr]int
+}
+
+// NewPrebind returns a counter with limits over all addresses and for each one.
+func NewPrebind(total, perAddress int) *Prebind {
+	return &Prebind{total: total, perAddress: perAddress, byAddress: map[netip.Addr]int{}}
+}
+
+// Enter counts a connection and reports true, unless there are too many already.
+func (p *Prebind) Enter(addr netip.Addr) bool {
+	addr = account.Host(addr)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open >= p.total || p.byAddress[addr] >= p.perAddress {
+		return false
+	}
+	p.open++
+	p.byAddress[addr]++
+	return true
+}
+
+// Leave notes that a connection has logged in, or is over without having done so.
+func (p *Prebind) Leave(addr netip.Addr) {
+	addr = account.Host(addr)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open--
+	if p.byAddress[addr]--; p.byAddress[addr] <= 0 {
+		delete(p.byAddress, addr)
+	}
+}

@@ -1,0 +1,34 @@
+package gateway
+
+import (
+	"net/netip"
+	"testing"
+)
+
+// The connections that have not logged in are counted by address, an IPv6 address
+// with the others of its /64 (H25), and all together.
+func TestPrebind(t *testing.T) {
+	t.Parallel()
+	p := NewPrebind(5, 2)
+	a, b, near := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2")
+	if !p.Enter(a) || !p.Enter(a) || !p.Enter(b) || !p.Enter(near) {
+		t.Error("not two for each")
+	}
+	if p.Enter(a) || p.Enter(b) || p.Enter(near) || p.Enter(netip.MustParseAddr("::ffff:192.0.2.1")) {
+		t.Error("more than two")
+	}
+	p.Leave(a)
+	if !p.Enter(a) || p.Enter(a) {
+		t.Error("not one more after one has left")
+	}
+	c := netip.MustParseAddr("2001:db8:0:1::1")
+	if !p.Enter(c) || p.Enter(c) {
+		t.Error("not five together")
+	}
+	for _, addr := range []netip.Addr{a, a, near, near, c} {
+		p.Leave(addr)
+	}
+	if len(p.byAddress) != 0 || p.open != 0 {
+		t.Errorf("%v, %d are still counted", p.byAddress, p.open)
+	}
+}
