@@ -155,7 +155,7 @@ func (v *view) connectors() (shown []*connector.Connector) {
 // over tells whether a removed connector is done with.
 func over(c *connector.Connector) bool {
 	open, _ := sessions(c)
-	return open == 0 && c.Queued.Load() == 0
+	return open == 0 && c.Queued() == 0
 }
 
 // sessions counts a connector's sockets and those of them that are logged in.
@@ -231,13 +231,13 @@ func (v *view) connector(c *connector.Connector, now time.Time, perPDU float64) 
 	row := Connector{
 		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol,
 		State: v.state(c, bound), Failing: s.Failing.Load(),
-		Instances: c.Instances(), Sessions: open, SessionsBound: bound, SessionsReady: c.Online(), Opened: s.Opened.Load(),
+		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(), Opened: s.Opened.Load(),
 		Window: cfg.Window, InFlight: s.InFlight.Load(), Queued: s.QueueLength.Load(), MaxQueue: cfg.MaxQueue,
 		Accepted: s.Accepted.Load(), Refused: s.Refused.Load(), Sent: s.Sent.Load(), Failed: s.Failed.Load(),
 		Expired: s.Expired.Load(), Retried: s.Retried.Load(), Unmatched: s.Unmatched.Load(),
 		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer),
 	}
-	if oldest := s.QueueOldest.Load(); oldest != 0 {
+	if oldest := c.Oldest(); oldest != 0 {
 		row.OldestSeconds = max(0, seconds(now.UnixNano()-oldest))
 	}
 	if f := c.PDULog; f != nil {

@@ -1,7 +1,6 @@
 package classic
 
 import (
-	"math"
 	"net"
 	"runtime/debug"
 	"sync/atomic"
@@ -12,7 +11,6 @@ import (
 	"pmg/gateway"
 	"pmg/internal/sock"
 	"pmg/protocols"
-	"pmg/sms"
 )
 
 // A conn is the connection of an instance. Its reader ends it.
@@ -22,26 +20,27 @@ type conn struct {
 	socket net.Conn
 
 	session lock // guards Link's session, account and counts, and these
-	ended   bool // our last PDU is on its way; requests are not answered any more
-	over    bool
+	talk    *gateway.Conversation[*request]
+	request *request    // for the next PDU; nil while it is in use
+	timer   *time.Timer // calls tick
+	timerAt int64       // when; 0: it is not set
 
 	// These belong to the reader.
-	in      []byte // what was read and is not yet acted on
-	lost    bool   // framing is lost, nothing more is acted on
-	request *request
+	in   []byte // what was read and is not yet acted on
+	lost bool   // framing is lost, nothing more is acted on
 
 	owed   atomic.Int32 // requests that wait, for room or for their time
 	full   atomic.Bool  // so much is unsent that nothing is read
 	resume signal       // one of these has become better
 
-	mu      lock // guards these
-	todo    []*connector.Slot
-	out     []byte // PDUs to be written
-	delayed gateway.Delayed[*request]
-	writing int  // bytes the writer has in hand
-	last    bool // nothing follows; the session ends when everything is written
-	reason  string
-	asleep  bool // the writer waits for ready
+	mu        lock // guards these
+	todo      []*connector.Slot
+	out       []byte // PDUs to be written
+	writing   int    // bytes the writer has in hand
+	loggedOut bool   // our logout is among them: no request follows it
+	last      bool   // nothing follows; the session ends when everything is written
+	reason    string
+	asleep    bool // the writer waits for ready
 
 	// These belong to the writer.
 	ready   signal
@@ -50,7 +49,6 @@ type conn struct {
 	next    int // of taken
 	spare   []byte
 	pdu     protocols.PDU
-	timer   *time.Timer // sends ready when a delayed answer is due
 
 	stuckSince atomic.Int64 // the writer waits for the socket; 0: it does not
 }
@@ -61,6 +59,7 @@ func (g *group) newConn(i *connector.Instance, socket net.Conn) *conn {
 		in: make([]byte, 0, readSize), resume: newSignal(), ready: newSignal(), written: make(chan struct{}),
 	}
 	c.Open(i, remote(socket), g.engine.now(), c)
+	c.talk = gateway.NewConversation(g.gateway, c, 1)
 	c.request = c.newRequest()
 	return c
 }
@@ -68,36 +67,25 @@ func (g *group) newConn(i *connector.Instance, socket net.Conn) *conn {
 // A request is a PDU of the peer, and the bytes that it points into, until it is
 // answered.
 type request struct {
-	conn   *conn
-	pdu    protocols.PDU
-	bytes  []byte
-	after  int64 // it is not answered before this time
-	last   bool  // its answer is the session's last PDU
-	reason string
-	owed   bool // it counts in conn.owed
+	pdu   protocols.PDU
+	bytes []byte
+	owed  bool // it counts in conn.owed
 }
 
 // keepBytes is the largest buffer that is kept for its next use.
 const keepBytes = 64 << 10
 
-func (c *conn) newRequest() *request {
-	r := c.group.requests.Get().(*request)
-	r.conn = c
-	return r
-}
+func (c *conn) newRequest() *request { return c.group.requests.Get().(*request) }
 
 // owe counts r among the requests that wait.
-func (r *request) owe() {
-	if !r.owed {
-		r.owed = true
-		r.conn.owed.Add(1)
-		r.conn.group.engine.kept.Add(1)
-	}
+func (c *conn) owe(r *request) {
+	r.owed = true
+	c.owed.Add(1)
+	c.group.engine.kept.Add(1)
 }
 
-// free gives r back; it was answered, or never will be.
-func (r *request) free() {
-	c := r.conn
+// free lets go of r; it was answered, or never will be.
+func (c *conn) free(r *request) {
 	if r.owed {
 		c.group.engine.kept.Add(-1)
 		if int(c.owed.Add(-1)) == c.Connector.ReadLimit()/2 {
@@ -109,16 +97,24 @@ func (r *request) free() {
 	if cap(r.bytes) > keepBytes {
 		r.bytes = nil
 	}
-	c.group.requests.Put(r)
+	if c.request == nil {
+		c.request = r
+	} else {
+		c.group.requests.Put(r)
+	}
 }
 
 // begin starts the session; one of ours logs in.
 func (c *conn) begin() {
-	defer c.recovered("login")
-	r := c.newRequest()
-	c.act(c.Opened, r, c.Session.Start(c.Opened, r.pdu))
-	r.free()
 	c.group.gateway.Connected(&c.Link)
+	c.locked("login", func(now int64) {
+		r := c.newRequest()
+		if a := c.Session.Start(now, r.pdu); a.Kind == protocols.Send {
+			c.Send(now, &c.Link, r, false, "")
+		} else {
+			c.free(r)
+		}
+	})
 }
 
 // serve is the reader's whole life: it ends when the connection is closed.
@@ -148,42 +144,15 @@ func (c *conn) drain() {
 func (c *conn) finish() {
 	g, now := c.group, c.group.engine.now()
 	c.session.Lock()
-	c.over = true
-	c.session.Unlock()
-	if c.owed.Load() > 0 {
-		g.engine.each(func(g *group) { g.forget(c) })
-		c.delayed.Drop(func(*request) bool { return true }, (*request).free)
-	}
+	defer c.session.Unlock()
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	g.takeBack(now, c)
-	c.session.Lock()
-	defer c.session.Unlock()
-	g.gateway.Over(now, &c.Link)
-	c.request.free()
-	g.ended.Add(c.session.taken + c.mu.count())
-}
-
-// forget drops the submits of a session that wait for room.
-func (g *group) forget(c *conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.crowd.Drop(func(r *request) bool { return r.conn == c }, (*request).free)
-}
-
-// takeBack takes a session's slots, and the messages that it has not got across.
-func (g *group) takeBack(now int64, c *conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.box.Over(&c.Link)
-	for _, slots := range [][]*connector.Slot{c.taken[c.next:], c.todo} { // nobody else has them any more
-		for _, slot := range slots {
-			g.box.Unsent(now, slot)
-		}
+	c.talk.Over(now, &c.Link)
+	if c.Lane != nil {
+		g.engine.lane(c.Lane).takeBack(now, c, c.taken[c.next:], c.todo) // no other goroutine has them any more
 	}
-	c.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) { g.box.Answered(now, slot, sms.Timeout) })
-	g.dispatch(now)
+	g.ended.Add(c.session.taken + c.mu.count())
 }
 
 // hangup asks the reader to end the session, unless it was asked before. Any

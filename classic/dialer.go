@@ -2,60 +2,56 @@ package classic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"time"
 
 	"pmg/connector"
-	"pmg/sms"
 )
 
 // dial connects an instance in a goroutine of its own, which goes on as the
-// reader of its sessions, one after the other. code tells how the last one went.
-func (g *group) dial(i *connector.Instance, code sms.Code) {
+// reader of its sessions, one after the other.
+func (g *group) dial(i *connector.Instance) {
 	g.engine.run(func() {
 		for again := true; again; {
-			socket := g.connect(i, code)
+			socket := g.connect(i)
 			if socket == nil {
 				return
 			}
 			c := g.newConn(i, socket)
 			c.begin()
 			c.serve()
-			again, code = g.closed(c)
+			again = g.closed(c)
 		}
 	})
 }
 
-// closed has an instance back, and tells whether to connect it again.
-func (g *group) closed(c *conn) (again bool, code sms.Code) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.box.Closed(&c.Link)
+// closed has an instance back, and reports whether to connect it again.
+func (g *group) closed(c *conn) (again bool) {
+	l := g.engine.lane(c.Lane)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Closed(g.engine.now(), &c.Link)
 }
 
 // connect returns a connected socket; nil when the instance is not needed any more.
-// It begins at once after a session that worked, and after a rest otherwise.
-func (g *group) connect(i *connector.Instance, code sms.Code) net.Conn {
-	err := errors.New("session not accepted")
-	if code == sms.OK {
-		i.Failures, err = 0, nil
-	}
+func (g *group) connect(i *connector.Instance) net.Conn {
+	wait := i.Wait(g.engine.now())
 	for {
-		if err != nil {
-			rest(g.dialing, g.gateway.ConnectFailed(i, err))
+		if wait > 0 {
+			rest(g.dialing, wait)
 			if !g.needed(i) {
 				return nil
 			}
 		}
-		var socket net.Conn
-		if socket, err = g.connectAny(i); err == nil {
+		socket, err := g.connectAny(i)
+		if err == nil {
 			return socket
 		}
 		if g.dialing.Err() != nil {
 			return nil
 		}
+		wait = g.gateway.ConnectFailed(g.engine.now(), i, err)
 	}
 }
 
@@ -73,12 +69,13 @@ func (g *group) needed(i *connector.Instance) bool {
 	if g.dialing.Err() != nil {
 		return false
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.Config().IsStatic() || g.Queued.Load() > 0 {
+	l := g.engine.lane(g.gateway.LaneOf(g.Connector))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g.Config().IsStatic() || l.Queued.Load() > 0 {
 		return true
 	}
-	g.box.Park(i)
+	l.Park(i)
 	return false
 }
 

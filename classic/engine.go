@@ -10,6 +10,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/sms"
 )
 
 // An Engine is the gateway's architecture "classic" at work.
@@ -21,6 +22,7 @@ type Engine struct {
 	cancel context.CancelFunc
 
 	groups atomic.Pointer[[]*group] // by Connector.Index
+	lanes  sync.Map                 // *connector.Lane → *lane
 	kept   atomic.Int64             // requests that wait
 	freed  signal                   // a descriptor was given back
 
@@ -109,7 +111,29 @@ func (e *Engine) Detach(c *connector.Connector) { e.group(c).detach() }
 func (e *Engine) Drain(ctx context.Context) {
 	e.gateway.DrainSessions(ctx,
 		func() { e.each((*group).unlisten) },
+		func() { // a submit is counted before its session's lock is given back
+			e.each(func(g *group) { g.conns(func(c *conn) { c.locked("drain", func(int64) {}) }) })
+		},
 		func() { e.each((*group).logout) })
+}
+
+// wake makes every keeper look after its connections.
+func (e *Engine) wake() { e.each(func(g *group) { g.wake.send() }) }
+
+// Submit implements gateway.Engine.
+func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
+	gateway.NewConversation(e.gateway, submitPort{engine: e}, 1).Submit(e.now(), m, from, reply)
+}
+
+// A submitPort is the port of a message that came by no session: it is only queued.
+type submitPort struct {
+	gateway.Port[*request]
+	engine *Engine
+}
+
+// Queue implements gateway.Port.
+func (p submitPort) Queue(now int64, s *connector.Share, m *sms.Message) {
+	p.engine.lane(s.Lane).push(now, s, m)
 }
 
 // Close implements gateway.Engine. Sessions that are still there are cut off.
@@ -124,6 +148,7 @@ func (e *Engine) Close() error {
 	})
 	e.goroutines.Wait()
 	e.each((*group).close)
+	e.eachLane((*lane).stop)
 	return nil
 }
 
@@ -136,6 +161,7 @@ func (e *Engine) Jobs() int64 { return e.kept.Load() }
 // Locks implements gateway.Engine. The package comment tells what counts.
 func (e *Engine) Locks() (n int64) {
 	e.each(func(g *group) { n += g.locks() })
+	e.eachLane(func(l *lane) { n += l.mu.count() })
 	return n
 }
 

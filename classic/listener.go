@@ -11,11 +11,11 @@ import (
 	"pmg/connector"
 )
 
-// A door is where a connector's clients come in. group.mu guards it.
-type door struct {
+// An acceptor is where a connector's clients come in. group.mu guards it.
+type acceptor struct {
 	sockets []net.Listener
 	shut    bool
-	free    sync.Cond // an instance was given back, or the door is shut
+	free    sync.Cond // an instance was given back, or the acceptor is shut
 }
 
 // listen opens the connector's sockets, all of them or none.
@@ -31,7 +31,7 @@ func (g *group) listen() error {
 			g.shut()
 			return fmt.Errorf("cannot listen on %s: %w", address, err)
 		}
-		g.door.sockets = append(g.door.sockets, s)
+		g.acceptor.sockets = append(g.acceptor.sockets, s)
 	}
 	return nil
 }
@@ -44,17 +44,17 @@ func (g *group) unlisten() {
 
 // shut closes the sockets; who accepts on them ends. The caller holds the lock.
 func (g *group) shut() {
-	for _, s := range g.door.sockets {
+	for _, s := range g.acceptor.sockets {
 		_ = s.Close()
 	}
-	g.door.sockets, g.door.shut = nil, true
-	g.door.free.Broadcast()
+	g.acceptor.sockets, g.acceptor.shut = nil, true
+	g.acceptor.free.Broadcast()
 }
 
 func (g *group) addresses() (all []netip.AddrPort) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, s := range g.door.sockets {
+	for _, s := range g.acceptor.sockets {
 		all = append(all, s.Addr().(*net.TCPAddr).AddrPort())
 	}
 	return all
@@ -63,7 +63,7 @@ func (g *group) addresses() (all []netip.AddrPort) {
 func (g *group) acceptAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, s := range g.door.sockets {
+	for _, s := range g.acceptor.sockets {
 		g.engine.run(func() { g.acceptFrom(s) })
 	}
 }
@@ -104,26 +104,26 @@ func remote(socket net.Conn) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// awaitFree waits until an instance is free. False: the door is shut.
+// awaitFree waits until an instance is free. False: the acceptor is shut.
 func (g *group) awaitFree() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for !g.door.shut && !g.HasFree() {
+	for !g.acceptor.shut && !g.HasFree() {
 		g.gateway.NoInstance(g.Connector)
-		g.door.free.Wait()
+		g.acceptor.free.Wait()
 	}
-	return !g.door.shut
+	return !g.acceptor.shut
 }
 
-// acquire takes an instance, and waits for one if need be; nil: the door is shut.
+// acquire takes an instance, and waits for one if need be; nil: the acceptor is shut.
 func (g *group) acquire() *connector.Instance {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for !g.door.shut {
+	for !g.acceptor.shut {
 		if i := g.Acquire(); i != nil {
 			return i
 		}
-		g.door.free.Wait()
+		g.acceptor.free.Wait()
 	}
 	return nil
 }
@@ -133,11 +133,11 @@ func (g *group) release(i *connector.Instance) {
 	defer g.mu.Unlock()
 	i.SetLink(nil)
 	g.Return(i)
-	g.door.free.Broadcast()
+	g.acceptor.free.Broadcast()
 }
 
 // acceptFailed waits before the next try: without descriptors until one is given
-// back, by us or, which nobody tells, by others. False: the door is shut.
+// back, by us or, which nobody tells, by others. False: the acceptor is shut.
 func (g *group) acceptFailed(err error) bool {
 	if errors.Is(err, net.ErrClosed) {
 		return false

@@ -93,13 +93,14 @@ func (c *conn) keep(b []byte, need int) {
 // receive takes one PDU: it is logged before it is acted on.
 func (c *conn) receive(now int64, frame []byte) {
 	r := c.request
-	r.pdu.Reset()
-	r.after = 0
+	c.request = nil
 	r.bytes = append(r.bytes[:0], frame...)
 	_ = c.Connector.Driver.Decode(r.pdu, r.bytes) // the PDU keeps the error; the session answers it
 	c.PDUs++
 	c.log(now, true, r.pdu)
-	if c.act(now, r, c.Session.Receive(now, r.pdu)) {
+	c.talk.Receive(now, &c.Link, r)
+	if c.request == nil { // it waits
+		c.owe(r)
 		c.request = c.newRequest()
 	}
 }

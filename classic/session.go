@@ -9,164 +9,128 @@ import (
 	"pmg/sms"
 )
 
-// act does what a session wants; r carries the PDU that the action is about. It
-// tells whether r waits for something: then it is not the caller's any more.
-// The caller holds the session's lock, here and below.
-func (c *conn) act(now int64, r *request, a protocols.Action) (kept bool) {
-	if c.ended && a.Kind != protocols.Answered {
-		return false
-	}
-	switch a.Kind {
-	case protocols.Send:
-		return c.send(now, r)
-	case protocols.SendClose:
-		c.ended, r.last, r.reason = true, true, a.Reason
-		c.hurry(now)
-		return c.send(now, r)
-	case protocols.Close:
-		c.ended = true
-		c.hangup(a.Reason)
-	case protocols.Login:
-		return c.login(now, r, a.Credentials)
-	case protocols.Bound:
-		c.bound(now)
-	case protocols.Message:
-		return c.message(now, r)
-	case protocols.Answered:
-		c.answered(now, a)
-	}
-	return false
+// A conn is the port of its own conversation. The session's lock is held in all of
+// these methods.
+var _ gateway.Port[*request] = (*conn)(nil)
+
+// New implements gateway.Port.
+func (c *conn) New(*connector.Link) *request { return c.newRequest() }
+
+// PDU implements gateway.Port.
+func (c *conn) PDU(r *request) protocols.PDU { return r.pdu }
+
+// Send implements gateway.Port.
+func (c *conn) Send(now int64, _ *connector.Link, r *request, last bool, reason string) {
+	c.mu.Lock()
+	c.postLocked(now, r.pdu, last, reason)
+	c.loggedOut = c.loggedOut || c.LoggedOut
+	c.mu.Unlock()
+	c.free(r)
 }
 
-// send hands a PDU to the writer, or keeps it until its time.
-func (c *conn) send(now int64, r *request) (kept bool) {
-	if r.after > now {
-		r.owe()
-		c.delay(r)
-		return true
-	}
-	c.post(now, r.pdu, r.last, r.reason)
-	return false
+// Drop implements gateway.Port.
+func (c *conn) Drop(_ *connector.Link, r *request) { c.free(r) }
+
+// Hangup implements gateway.Port.
+func (c *conn) Hangup(_ *connector.Link, reason string) { c.hangup(reason) }
+
+// Check implements gateway.Port.
+func (c *conn) Check(_ *connector.Link, r *request, check func()) {
+	c.group.engine.run(func() {
+		check()
+		c.locked("login", func(now int64) { c.talk.Checked(now, &c.Link, r) })
+	})
 }
 
-func (c *conn) message(now int64, r *request) (kept bool) {
-	gw := c.group.gateway
-	m, to, code := gw.Prepare(now, c.Connector, c.Account, c.Session, r.pdu)
-	var id uint64
-	if m != nil {
-		var what admission
-		switch what, id = c.group.engine.group(to).submit(now, m, r); what {
-		case waiting:
-			return true
-		case full:
-			m.Release()
-			c.Connector.Stats.Refused.Add(1)
-			code = sms.QueueFull
-		}
-	}
-	c.Session.Answer(r.pdu, code, id)
-	return c.send(now, r)
+// Queue implements gateway.Port.
+func (c *conn) Queue(now int64, s *connector.Share, m *sms.Message) {
+	c.group.engine.lane(s.Lane).push(now, s, m)
 }
 
-// answer answers a request that has waited for room. The caller holds no lock.
-func (c *conn) answer(now int64, a answer) {
-	defer c.recovered("answer")
-	c.session.Lock()
-	defer c.session.Unlock()
-	defer c.wake()
-	if c.over || c.ended {
-		a.request.free()
-		return
-	}
-	c.Session.Answer(a.request.pdu, a.code, a.id)
-	if !c.send(now, a.request) {
-		a.request.free()
-	}
-}
-
-// answered pairs an answer with the slot of its request.
-func (c *conn) answered(now int64, a protocols.Action) {
-	slot := c.Inflight.Take(a.Sequence)
-	if slot == nil {
-		c.Connector.Stats.Unmatched.Add(1)
-		return
-	}
+// Answered implements gateway.Port.
+func (c *conn) Answered(now int64, _ *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
 	c.Connector.Stats.Answer.Observe(now - slot.Sent)
-	c.group.answered(now, slot, a.Code)
+	c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: code, Status: r.pdu.Status(), At: now})
+	c.free(r)
 }
 
-func (c *conn) bound(now int64) { c.group.bound(now, c, c.group.gateway.Bound(&c.Link)) }
-
-// login checks a client's credentials. What it sent behind them is not read until
-// the outcome is known.
-func (c *conn) login(now int64, r *request, who protocols.Credentials) (kept bool) {
-	l := c.group.gateway.Login(now, c.Connector, c.Remote, who)
-	for step, again := l.Next(now); step != gateway.LoginDecided; step, again = l.Next(now) {
-		if step == gateway.LoginHashes {
-			c.unlocked(l.Hash)
-		} else {
-			c.unlocked(func() { c.pause(again - now) })
-		}
-		if now = c.group.engine.now(); c.over || c.ended {
-			l.Abandon()
-			return false
-		}
-	}
-	result := l.Result
-	c.Account = result.Account
-	r.after = result.AnswerAfter
-	kept = c.act(now, r, c.Session.Login(now, r.pdu, result.Code))
-	if result.Code == sms.OK && c.Session.Bound() != 0 {
-		c.bound(now)
-	}
-	return kept
+// AnsweredLate implements gateway.Port.
+func (c *conn) AnsweredLate(now int64, l *connector.Link, r *request, id uint64, code sms.Code) {
+	lane := c.group.engine.lane(l.Lane)
+	lane.do(now, func() {
+		lane.AnsweredLate(l, id, sms.Answer{Code: code, Status: r.pdu.Status(), At: now})
+	})
+	c.free(r)
 }
 
-// unlocked lets others at the session while the reader computes or sleeps.
-func (c *conn) unlocked(slow func()) {
-	c.session.Unlock()
-	defer c.session.Lock()
-	slow()
+// Unanswered implements gateway.Port.
+func (c *conn) Unanswered(now int64, slot *connector.Slot) {
+	c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: sms.Timeout, At: now})
 }
 
-// pause waits, or returns when the connection is over.
-func (c *conn) pause(ns int64) {
-	t := time.NewTimer(time.Duration(ns))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-c.written:
+// Bound implements gateway.Port.
+func (c *conn) Bound(now int64, l *connector.Link, takes bool) {
+	if l.Lane != nil {
+		lane := c.group.engine.lane(l.Lane)
+		lane.do(now, func() { lane.Bound(l, takes) })
 	}
 }
 
-// look does what is due by the session's timers.
-func (c *conn) look(now int64) {
-	defer c.recovered("timers")
-	c.cutOff(now)
+// LoggingOut implements gateway.Port.
+func (c *conn) LoggingOut(now int64, l *connector.Link) {
+	if l.Lane != nil {
+		lane := c.group.engine.lane(l.Lane)
+		lane.do(now, func() { lane.LoggingOut(l) })
+	}
+}
+
+// TickAt implements gateway.Port.
+func (c *conn) TickAt(at int64) {
+	wait := time.Duration(at - c.group.engine.now())
+	if c.timer == nil {
+		c.timer = time.AfterFunc(wait, func() { c.tick(c.group.engine.now()) })
+		c.timerAt = at
+	} else if c.timerAt == 0 || at < c.timerAt {
+		c.timer.Reset(wait)
+		c.timerAt = at
+	}
+}
+
+// locked calls f with the session's lock held, and has the writer write what that
+// brought about. A fault in f ends the session.
+func (c *conn) locked(where string, f func(now int64)) {
+	defer c.recovered(where)
 	c.session.Lock()
 	defer c.session.Unlock()
 	defer c.wake()
-	if c.over || c.ended {
-		return
-	}
-	r := c.newRequest()
-	a := c.group.gateway.Look(now, &c.Link, r.pdu, func(slot *connector.Slot) { c.group.answered(now, slot, sms.Timeout) })
-	if !c.act(now, r, a) {
-		r.free()
-	}
+	f(c.group.engine.now())
+}
+
+// tick does what is due: delayed answers, logins and submits that wait.
+func (c *conn) tick(int64) {
+	c.locked("timers", func(now int64) {
+		if c.Over {
+			return
+		}
+		c.timerAt = 0
+		if next := c.talk.Tick(now); next != 0 {
+			c.TickAt(next)
+		}
+	})
+}
+
+// checkTimers does what is due by the session's timers.
+func (c *conn) checkTimers(now int64) {
+	c.cutOff(now)
+	c.locked("timers", func(now int64) {
+		r := c.newRequest()
+		if !c.talk.CheckTimers(now, &c.Link, r) {
+			c.free(r)
+		}
+	})
 }
 
 // unbind begins to log out.
 func (c *conn) unbind() {
-	defer c.recovered("logout")
-	c.session.Lock()
-	defer c.session.Unlock()
-	defer c.wake()
-	if c.over || c.ended {
-		return
-	}
-	now, r := c.group.engine.now(), c.newRequest()
-	if !c.act(now, r, c.Session.Unbind(now, r.pdu)) {
-		r.free()
-	}
+	c.locked("logout", func(now int64) { c.talk.Unbind(now, &c.Link) })
 }

@@ -2,7 +2,6 @@ package classic
 
 import (
 	"fmt"
-	"time"
 
 	"pmg/connector"
 	"pmg/gateway"
@@ -17,14 +16,8 @@ func (c *conn) log(now int64, received bool, p protocols.PDU) {
 	c.group.log.line(now, c.Instance.Number, received, p)
 }
 
-// post puts a PDU behind what is to be written. It is logged here, so that the
-// log has the order of the wire. False: nothing is written any more.
-func (c *conn) post(now int64, p protocols.PDU, last bool, reason string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.postLocked(now, p, last, reason)
-}
-
+// postLocked puts a PDU behind those that are to be written. It is logged here, so
+// that the log has the order of the wire. False: nothing is written any more.
 func (c *conn) postLocked(now int64, p protocols.PDU, last bool, reason string) bool {
 	if c.last || c.Closing() {
 		return false
@@ -39,24 +32,6 @@ func (c *conn) postLocked(now int64, p protocols.PDU, last bool, reason string) 
 }
 
 func (c *conn) unsentLimit() int { return int(c.group.gateway.Config().Limits.Unsent) }
-
-// delay keeps an answer until its time.
-func (c *conn) delay(r *request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.delayed.Add(r.after, r)
-}
-
-// hurry posts the answers that were to be late: nothing is sent after the last PDU
-// of a session, and a client that is not answered sends its message again.
-func (c *conn) hurry(now int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.delayed.Drop(func(*request) bool { return true }, func(r *request) {
-		c.postLocked(now, r.pdu, r.last, r.reason)
-		r.free()
-	})
-}
 
 // give leaves a message and its slot to the writer.
 func (c *conn) give(slot *connector.Slot) {
@@ -103,7 +78,6 @@ func (c *conn) await() bool {
 	defer c.mu.Unlock()
 	c.inHand(0)
 	for !c.Closing() {
-		next := c.postDue()
 		switch {
 		case c.last && len(c.out) > 0:
 			return true
@@ -114,36 +88,14 @@ func (c *conn) await() bool {
 			c.taken, c.todo, c.next = c.todo, c.taken[:0], 0
 			return true
 		default:
-			c.sleep(next)
+			c.sleep()
 		}
 	}
 	return false
 }
 
-// postDue posts the delayed answers whose time has come, and tells when that of
-// the next one will.
-func (c *conn) postDue() (next int64) {
-	if c.delayed.Next() == 0 {
-		return 0
-	}
-	now := c.group.engine.now()
-	for r, ok := c.delayed.Due(now); ok; r, ok = c.delayed.Due(now) {
-		c.postLocked(now, r.pdu, r.last, r.reason)
-		r.free()
-	}
-	return c.delayed.Next()
-}
-
-// sleep waits until the writer is woken, or until a time if it is not 0.
-func (c *conn) sleep(until int64) {
-	if until != 0 {
-		wait := time.Duration(until - c.group.engine.now())
-		if c.timer == nil {
-			c.timer = time.AfterFunc(wait, c.ready.send)
-		} else {
-			c.timer.Reset(wait)
-		}
-	}
+// sleep waits until the writer is woken.
+func (c *conn) sleep() {
 	c.asleep = true
 	c.mu.Unlock()
 	<-c.ready
@@ -157,15 +109,30 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.logPanic(v, "writer", "cannot encode message; it is given up")
-			c.group.answered(now, slot, sms.Rejected)
+			c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: sms.Rejected, At: now})
 			posted = true
 		}
 	}()
 	slot.Sequence = c.FreeSequence()
 	c.pdu.Reset()
-	c.Session.Encode(c.pdu, slot.Message, slot.Sequence)
+	c.Session.Encode(now, c.pdu, slot.Message, slot.Sequence)
 	slot.Sent = now
-	if !c.post(now, c.pdu, false, "") {
+	if c.postRequest(now, slot) {
+		return true
+	}
+	if c.Closing() {
+		return false // finish gives it back
+	}
+	l := c.group.engine.lane(slot.Share.Lane)
+	l.do(now, func() { l.Unsent(now, slot) })
+	return true
+}
+
+// postRequest posts the request for a slot's message, unless our logout is ahead of it.
+func (c *conn) postRequest(now int64, slot *connector.Slot) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loggedOut || !c.postLocked(now, c.pdu, false, "") {
 		return false
 	}
 	c.Inflight.Put(slot) // it is not written yet, so it cannot be answered either
@@ -212,19 +179,13 @@ func (c *conn) inHand(n int) {
 	}
 }
 
-// slowAfter is how long the socket may take nothing of what is unsent, when that
-// is too much.
-const slowAfter = time.Second
-
-// cutOff ends the session of a peer that does not read. That its answers go over
-// the limit does not tell: the writer may not have had its turn.
+// cutOff ends the session of a peer that takes none of the octets that wait for it.
 func (c *conn) cutOff(now int64) {
-	since := c.stuckSince.Load()
-	switch {
-	case since == 0:
-	case now-since > int64(gateway.Stuck):
-		c.hangup(fmt.Sprintf("the peer does not read: nothing taken for %s", gateway.Stuck))
-	case now-since > int64(slowAfter) && c.full.Load():
-		c.hangup(fmt.Sprintf("the peer does not read: over %d bytes unsent", c.unsentLimit()))
+	since, patience := c.stuckSince.Load(), gateway.Stuck
+	if c.full.Load() {
+		patience = gateway.StuckFull
+	}
+	if since != 0 && now-since > int64(patience) {
+		c.hangup(fmt.Sprintf("the peer does not read: it took nothing for %s", patience))
 	}
 }

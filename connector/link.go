@@ -7,10 +7,11 @@ import (
 
 	"pmg/account"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // A Link is the session of a connected instance, as far as it does not matter
-// who reads and writes its socket. Each architecture embeds it in what it keeps
+// what reads and writes its socket. Each architecture embeds it in its own record
 // of a connection.
 type Link struct {
 	Connector *Connector
@@ -19,22 +20,39 @@ type Link struct {
 	Opened    int64 // Unix nanoseconds
 	Session   protocols.Session
 	Inflight  Inflight
-	Owner     any // what it is embedded in: a *Handle, or a connection of the classic architecture
+	Lane      *Lane // by which the session is given messages; nil: it takes none
+	Owner     any   // what it is embedded in: the pipeline's handle, or a connection of the classic architecture
 
 	Heard   atomic.Int64 // when the peer last sent something
 	Partial atomic.Int64 // when the PDU began that has not come whole; 0: none
-	closing atomic.Bool  // somebody wants the session to end
+	closing atomic.Bool  // something wants the session to end
 	reason  atomic.Pointer[string]
 
-	// These belong to whoever runs the session.
-	Account *account.Account // who has logged in; set before Session.Bound tells of it and never after
-	Bound   bool             // logged in
-	PDUs    int64            // PDUs of the peer, in place of a clock for the work this session made
+	// These belong to whatever runs the session.
+	Account   *account.Account // of the client; set before Session.Bound reports it and never after
+	Origin    *sms.Origin      // of the messages that arrive on it
+	Bound     bool             // logged in
+	BoundAt   int64            // Unix nanoseconds
+	LoggedOut bool             // we log out, or have
+	Ended     bool             // our last PDU is on its way; requests are not answered any more
+	EndReason string           // why, where that PDU is the delayed answer to a login
+	Over      bool             // the session is over
+	LoggingIn bool             // the outcome of a login is not known yet
+	Held      int              // submits that wait for room
+	LastShare *Share           // where its last message went
+	PDUs      int64            // PDUs of the peer, in place of a clock for the work this session made
+	late      late
 
-	// These belong to whoever owns the connector's slots.
-	slots   []*Slot
-	unused  int  // slots of the window that were not made yet
-	dropped bool // the session is over
+	// These belong to whatever owns the lane's slots.
+	slots    []*Slot
+	aside    []*Slot // free slots that are not to be taken now
+	frozen   []*Slot // slots whose requests were not answered in time
+	used     int     // slots under way
+	unused   int     // slots of the window that were not made yet
+	atEnd    int     // slots under way when the session ended
+	held     bool    // its free slots are set aside
+	dropped  bool    // it is given no more messages
+	balanced bool    // messages are balanced over the lane's sessions
 }
 
 // Open begins the session of an instance.
@@ -44,7 +62,7 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.Session = i.Connector.NewSession()
 }
 
-// FreeSequence gives the next sequence number with which a request can be put in flight.
+// FreeSequence returns the next sequence number with which a request can be put in flight.
 func (l *Link) FreeSequence() uint32 {
 	n := l.Session.NextSequence()
 	for window := l.Connector.Config().Window; !l.Inflight.Free(n, window); {
@@ -53,8 +71,8 @@ func (l *Link) FreeSequence() uint32 {
 	return n
 }
 
-// BeginClosing tells whether the caller is the first who wants the session to
-// end, and keeps its reason.
+// BeginClosing keeps the reason why the session is to end. It reports whether the
+// caller is the first that wants it to.
 func (l *Link) BeginClosing(reason string) bool {
 	if !l.closing.CompareAndSwap(false, true) {
 		return false
@@ -63,10 +81,10 @@ func (l *Link) BeginClosing(reason string) bool {
 	return true
 }
 
-// Closing tells whether the session has been asked to end.
+// Closing reports whether the session has been asked to end.
 func (l *Link) Closing() bool { return l.closing.Load() }
 
-// Reason tells why the session ended.
+// Reason returns why the session ended.
 func (l *Link) Reason() string {
 	if r := l.reason.Load(); r != nil {
 		return *r

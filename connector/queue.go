@@ -6,8 +6,8 @@ import (
 	"pmg/sms"
 )
 
-// A Queue holds a connector's messages in the order in which they are to leave:
-// by priority, then delivery time, then arrival. It is not safe for concurrent use.
+// A Queue holds messages in the order in which they are to leave: by priority,
+// then delivery time, then arrival. It is not safe for concurrent use.
 //
 // Messages that are due when they come, which is nearly all, wait in one ring
 // per priority: O(1) and without allocation, whatever the backlog. Only messages
@@ -17,26 +17,34 @@ type Queue struct {
 	back  *btree.BTreeG[*sms.Message] // due, but not in the order of arrival
 	later *btree.BTreeG[*sms.Message] // not due yet
 	n     int
+
+	nextExpiry int64 // no message in a ring or in back expires before this time; 0: none expires
+	swept      sweep
 }
 
-// priorities is how many are told apart; SMPP 3.4 has 0 to 3, 5.0 adds 4.
+// priorities is how many priorities are told apart; SMPP 3.4 has 0 to 3, 5.0 adds 4.
 const priorities = 5
 
 // NewQueue makes an empty queue.
 func NewQueue() *Queue {
 	q := &Queue{}
+	q.init()
+	return q
+}
+
+func (q *Queue) init() {
 	q.back = btree.NewBTreeGOptions(leavesFirst, btree.Options{NoLocks: true})
 	q.later = btree.NewBTreeGOptions(dueFirst, btree.Options{NoLocks: true})
-	return q
 }
 
 func priority(m *sms.Message) int { return min(int(m.Priority), priorities-1) }
 
-// due is the delivery time that orders messages: arrival, unless it is set.
-func due(m *sms.Message) int64 { return max(m.DeliverAt, m.Arrived) }
+// place is the time that orders messages which are due: that of the arrival,
+// unless the sender set another. A message that was tried in vain keeps its place.
+func place(m *sms.Message) int64 { return max(m.DeliverAt, m.Arrived) }
 
-func dueFirst(a, b *sms.Message) bool {
-	if x, y := due(a), due(b); x != y {
+func placeFirst(a, b *sms.Message) bool {
+	if x, y := place(a), place(b); x != y {
 		return x < y
 	}
 	return a.ID < b.ID
@@ -46,10 +54,17 @@ func leavesFirst(a, b *sms.Message) bool {
 	if x, y := priority(a), priority(b); x != y {
 		return x > y
 	}
-	return dueFirst(a, b)
+	return placeFirst(a, b)
 }
 
-// Len is how many messages wait, due or not.
+func dueFirst(a, b *sms.Message) bool {
+	if x, y := a.Due(), b.Due(); x != y {
+		return x < y
+	}
+	return a.ID < b.ID
+}
+
+// Len returns how many messages wait, due or not.
 func (q *Queue) Len() int { return q.n }
 
 // Push adds a message that has just arrived.
@@ -59,27 +74,30 @@ func (q *Queue) Push(m *sms.Message, now int64) {
 		q.later.Set(m)
 		return
 	}
+	q.willExpire(m.Expires)
 	r := &q.rings[priority(m)]
-	if r.n > 0 && dueFirst(m, r.last().m) {
-		q.back.Set(m) // overtaken on its way here
-		return
+	if r.n > 0 {
+		if last := r.last(); last.due > place(m) || last.due == place(m) && last.id > m.ID {
+			q.back.Set(m) // it was overtaken on its way here
+			return
+		}
 	}
-	r.push(m)
+	r.push(entry{id: m.ID, due: place(m), expires: m.Expires, message: m})
 }
 
-// PushBack returns a message that was popped to its place; with notBefore after
-// now, that place is only taken then.
-func (q *Queue) PushBack(m *sms.Message, now, notBefore int64) {
+// PushBack returns a message that was popped to its place, which it takes when
+// its NotBefore has passed.
+func (q *Queue) PushBack(m *sms.Message, now int64) {
 	q.n++
-	if notBefore > now {
-		m.DeliverAt = notBefore
+	if m.NotBefore > now {
 		q.later.Set(m)
 		return
 	}
+	q.willExpire(m.Expires)
 	q.back.Set(m)
 }
 
-// Ready tells whether Pop would give a message.
+// Ready reports whether Pop returns a message.
 func (q *Queue) Ready(now int64) bool {
 	if q.n == q.later.Len() {
 		due := q.NextDue()
@@ -88,20 +106,14 @@ func (q *Queue) Ready(now int64) bool {
 	return true
 }
 
-// Pop takes the message that is to leave next, nil when none is due, and tells when
-// it expires: behind a long backlog, the message itself is not in the cache.
+// Pop takes the message that is to leave next, nil when none is due. It also
+// returns when the message expires: behind a long backlog, the message itself is
+// not in the processor's cache.
 func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	if q.n == 0 {
 		return nil, 0
 	}
-	for q.later.Len() > 0 {
-		m, _ := q.later.Min()
-		if m.DeliverAt > now {
-			break
-		}
-		q.later.PopMin()
-		q.back.Set(m)
-	}
+	q.advance(now)
 	for p := priorities - 1; p >= 0; p-- {
 		if q.rings[p].n > 0 {
 			return q.pop(&q.rings[p])
@@ -110,11 +122,24 @@ func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	return q.pop(nil)
 }
 
-// pop takes the first of r and of what came back.
+// advance moves the messages whose time has come to their places.
+func (q *Queue) advance(now int64) {
+	for q.later.Len() > 0 {
+		m, _ := q.later.Min()
+		if m.Due() > now {
+			return
+		}
+		q.later.PopMin()
+		q.willExpire(m.Expires)
+		q.back.Set(m)
+	}
+}
+
+// pop takes the first message of r and of those that came back.
 func (q *Queue) pop(r *ring) (m *sms.Message, expires int64) {
 	if q.back.Len() > 0 {
 		m, _ := q.back.Min()
-		if r == nil || leavesFirst(m, r.first().m) {
+		if r == nil || leavesFirst(m, r.first().message) {
 			q.back.PopMin()
 			q.n--
 			return m, m.Expires
@@ -124,79 +149,96 @@ func (q *Queue) pop(r *ring) (m *sms.Message, expires int64) {
 		return nil, 0
 	}
 	q.n--
-	w := r.pop()
-	return w.m, w.expires
+	e := r.pop()
+	return e.message, e.expires
 }
 
-// NextDue tells when the first message that is not due yet becomes so; 0 if there is none.
+// NextDue returns when the first message that is not due yet becomes so; 0 if
+// there is none.
 func (q *Queue) NextDue() int64 {
 	if m, ok := q.later.Min(); ok {
-		return m.DeliverAt
+		return m.Due()
 	}
 	return 0
 }
 
-// Oldest is when the first message in order arrived; 0 when none is due.
+// Oldest returns when the first message in order was to leave; 0 when none is due.
 func (q *Queue) Oldest() int64 {
 	var oldest int64
-	older := func(arrived int64) {
-		if oldest == 0 || arrived < oldest {
-			oldest = arrived
+	older := func(due int64) {
+		if oldest == 0 || due < oldest {
+			oldest = due
 		}
 	}
 	for p := range q.rings {
 		if r := &q.rings[p]; r.n > 0 {
-			older(r.first().arrived)
+			older(r.first().due)
 		}
 	}
 	if m, ok := q.back.Min(); ok {
-		older(m.Arrived)
+		older(place(m))
 	}
 	return oldest
 }
 
+// An entry is what the queue knows of a message without looking at it.
+type entry struct {
+	id           uint64
+	due, expires int64
+	message      *sms.Message // nil: it has expired and was taken out
+}
+
 // A ring is a first-in-first-out list in an array that grows when it is full.
+// Its first and its last entry have a message.
 type ring struct {
-	a       []waiting // length is a power of two
+	a       []entry // length is a power of two
 	head, n int
+	start   uint64 // entries that have left: the number of the first one there is
 }
 
-// A waiting message, and what is asked of it while it waits.
-type waiting struct {
-	m                *sms.Message
-	arrived, expires int64
-}
-
-func (r *ring) push(m *sms.Message) {
+func (r *ring) push(e entry) {
 	if r.n == len(r.a) {
 		r.resize(max(64, 2*len(r.a)))
 	}
-	r.a[(r.head+r.n)&(len(r.a)-1)] = waiting{m, m.Arrived, m.Expires}
+	*r.at(r.n) = e
 	r.n++
 }
 
-func (r *ring) pop() waiting {
-	w := r.a[r.head]
-	r.a[r.head].m = nil
-	r.head = (r.head + 1) & (len(r.a) - 1)
-	r.n--
-	if r.n == 0 && len(r.a) > maxIdleRing {
-		*r = ring{} // a backlog has gone; let its memory go too
-	}
-	return w
+func (r *ring) pop() entry {
+	e := r.a[r.head]
+	r.a[r.head].message = nil
+	r.trim()
+	return e
 }
 
-// maxIdleRing is the largest ring an empty queue keeps.
-const maxIdleRing = 1 << 16
+// trim drops entries without a message from both ends.
+func (r *ring) trim() {
+	for r.n > 0 && r.first().message == nil {
+		r.head = (r.head + 1) & (len(r.a) - 1)
+		r.n--
+		r.start++
+	}
+	for r.n > 0 && r.last().message == nil {
+		r.n--
+	}
+	if r.n == 0 && len(r.a) > maxIdleRing {
+		*r = ring{start: r.start} // a backlog has gone, and its memory goes too
+	}
+}
+
+// maxIdleRing is the largest ring that an empty queue keeps.
+const maxIdleRing = 1 << 10
 
 func (r *ring) resize(size int) {
-	a := make([]waiting, size)
+	a := make([]entry, size)
 	n := copy(a, r.a[r.head:])
 	copy(a[n:], r.a[:r.head])
 	r.a, r.head = a, 0
 }
 
-// first and last are of a ring that is not empty.
-func (r *ring) first() *waiting { return &r.a[r.head] }
+func (r *ring) at(i int) *entry { return &r.a[(r.head+i)&(len(r.a)-1)] }
 
-func (r *ring) last() *waiting { return &r.a[(r.head+r.n-1)&(len(r.a)-1)] }
+// first and last are of a ring that is not empty.
+func (r *ring) first() *entry { return r.at(0) }
+
+func (r *ring) last() *entry { return r.at(r.n - 1) }

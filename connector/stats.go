@@ -19,10 +19,10 @@ type Stats struct {
 	Retried         atomic.Int64   // times a message was put back
 	Refused         atomic.Int64   // messages not accepted from peers
 	Unmatched       atomic.Int64   // answers without a request
+	Late            atomic.Int64   // messages whose answer came after they were given up for unanswered
 	Opened          atomic.Int64   // sessions begun
-	Failing         atomic.Int64   // connections and logins that failed in a row
+	Failing         atomic.Int64   // connections, logins and short sessions that failed in a row
 	QueueLength     atomic.Int64
-	QueueOldest     atomic.Int64 // when the first message arrived; 0: none
 	InFlight        atomic.Int64
 	Answer          Histogram // from a request of ours to its answer
 

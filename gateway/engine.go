@@ -6,6 +6,7 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/sms"
 )
 
 // An Engine moves the gateway's bytes: the pipeline, or the classic architecture.
@@ -21,6 +22,10 @@ type Engine interface {
 	Detach(c *connector.Connector)
 	// Addresses tells where a connector listens.
 	Addresses(c *connector.Connector) []netip.AddrPort
+	// Submit accepts a message that came by no session, as if it had arrived on from.
+	// reply is called on a goroutine of the engine when the message is safe, or
+	// refused; it must not wait.
+	Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code))
 	// Drain stops accepting, waits for what was accepted to be sent and logs
 	// everybody out, until ctx is done.
 	Drain(ctx context.Context)

@@ -14,7 +14,6 @@ import (
 	"pmg/connector"
 	"pmg/pdulog"
 	"pmg/protocols"
-	"pmg/router"
 	"pmg/sms"
 )
 
@@ -22,12 +21,13 @@ import (
 type Gateway struct {
 	Log      zerolog.Logger
 	Messages sms.Pool
+	Memory   connector.Memory
 	Prebind  *Prebind
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
 	cfg        atomic.Pointer[config.Config]
 	accounts   atomic.Pointer[account.Table]
-	routes     atomic.Pointer[router.Table[*connector.Connector]]
+	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
 	registry   *account.Registry
 	guard      *account.Guard
@@ -36,8 +36,12 @@ type Gateway struct {
 	ids        atomic.Uint64
 	unrouted   atomic.Int64
 	draining   atomic.Bool
-	said       sync.Map   // what is not to be logged too often: when it was
-	compress   sync.Mutex // one pdu log at a time
+	lanes      lanes
+	origins    origins
+	held       atomic.Int64 // submits that wait for room
+	failures   sampled      // messages given up
+	said       sync.Map     // what is not to be logged too often: when it was
+	compress   sync.Mutex   // one pdu log at a time
 
 	mu sync.Mutex // one reload at a time
 }
@@ -61,6 +65,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 			return nil, err
 		}
 	}
+	g.Memory.SetLimit(memoryShare(cfg))
 	g.apply(cfg)
 	return g, nil
 }
@@ -69,6 +74,30 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 func newClock() func() int64 {
 	begin := time.Now()
 	return func() int64 { return begin.UnixNano() + int64(time.Since(begin)) }
+}
+
+// memoryShare is how much of the configured memory messages and waiting requests
+// may take. The rest is for sessions, for the garbage that the collector has not
+// collected yet, and for whatever else the process holds.
+func memoryShare(cfg *config.Config) int64 { return cfg.Limits.MemoryLimit() / 2 }
+
+// requestSize is about what a request takes that waits for room, beside its message.
+const requestSize = 1024
+
+// hold counts a submit that begins to wait for room, or, if n is -1, waits no more.
+func (g *Gateway) hold(l *connector.Link, s *connector.Share, m *sms.Message, n int64) {
+	l.Held += int(n)
+	s.Hold(n)
+	g.held.Add(n)
+	g.Memory.Add(n * (2*m.Size() + requestSize)) // the PDU that carried the message waits as well
+}
+
+// mayHold reports whether another submit may wait for room in a share. Those that
+// wait are jobs that are alive. One account that meets a full queue must leave
+// most of them to others.
+func (g *Gateway) mayHold(s *connector.Share) bool {
+	jobs := int64(g.Config().Limits.MaxJobs)
+	return g.held.Load() < jobs/2 && s.Held() < max(jobs/8, 1)
 }
 
 // Config is the configuration in force.
@@ -96,7 +125,17 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 		return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 	}
 	all := g.Connectors()
-	c := connector.New(len(all), cc, driver)
+	c := connector.New(len(all), cc, driver, &g.Memory)
+	c.Protocol = uint8(len(all)) // those of one protocol have that of the first
+	for _, other := range all {
+		if other.Driver.Name() == driver.Name() {
+			c.Protocol = other.Protocol
+			break
+		}
+	}
+	if cc.Listens() {
+		c.SetSockets(cc.Instances + cfg.Limits.Prebind)
+	}
 	if cfg.PDULog.Enabled {
 		if c.PDULog, err = pdulog.Open(cfg.PDULog.Dir, c.Name, g.pdulogOptions(cfg)); err != nil {
 			return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
@@ -115,30 +154,15 @@ func (g *Gateway) pdulogOptions(cfg *config.Config) pdulog.Options {
 	}
 }
 
-// apply puts what a reload may change of the configuration in force.
+// apply puts the part of the configuration in force that a reload may change.
 func (g *Gateway) apply(cfg *config.Config) {
 	g.accounts.Store(account.NewTable(cfg, g.registry))
-	g.routes.Store(router.Build(cfg.Routes, func(t config.Target) *connector.Connector { return g.target(cfg, t) }))
 	g.cfg.Store(cfg)
-}
-
-// target is the connector that a route's target leads to. An account is reached
-// by the first connector that it may log in on.
-func (g *Gateway) target(cfg *config.Config, t config.Target) *connector.Connector {
-	if t.Account == "" {
-		return g.Connector(t.Connector)
+	r := g.newRoutes(cfg)
+	g.routes.Store(r)
+	for _, l := range g.Lanes() {
+		l.Shares(func(s *connector.Share) { s.SetPercent(g.percent(r, s.Origin.Account)) })
 	}
-	for i := range cfg.Accounts {
-		if cfg.Accounts[i].SystemID != t.Account {
-			continue
-		}
-		for j := range cfg.Connectors {
-			if c := &cfg.Connectors[j]; cfg.Accounts[i].MayUse(c) {
-				return g.Connector(c.Name)
-			}
-		}
-	}
-	return nil // the configuration was checked: every account may log in somewhere
 }
 
 // ReopenLogs makes the pdu logs begin new files, after a tool moved the old ones.
@@ -156,10 +180,10 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 // Draining tells whether Drain was called.
 func (g *Gateway) Draining() bool { return g.draining.Load() }
 
-// Pending is how many accepted messages are not done with.
+// Pending returns how many accepted messages are not done with, scheduled ones aside.
 func (g *Gateway) Pending() (n int64) {
-	for _, c := range g.Connectors() {
-		n += c.Queued.Load()
+	for _, l := range g.Lanes() {
+		n += l.Queued.Load()
 	}
 	return n
 }
@@ -176,12 +200,12 @@ func (g *Gateway) Close() (first error) {
 	return first
 }
 
-// Deliverable is how many accepted messages may still leave: those for SMSCs, and
-// those for clients that are there.
+// Deliverable returns how many accepted messages may still leave: those for SMSCs,
+// and those for clients that are there.
 func (g *Gateway) Deliverable() (n int64) {
-	for _, c := range g.Connectors() {
-		if !c.Config().Listens() || c.Online() > 0 {
-			n += c.Queued.Load()
+	for _, l := range g.Lanes() {
+		if l.Account == "" || l.Online() > 0 {
+			n += l.Queued.Load()
 		}
 	}
 	return n

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -10,9 +9,10 @@ import (
 
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
-// Admit tells whether a client that has just connected may stay. If so, Over must
+// Admit reports whether a client that has just connected may stay. If so, Over must
 // follow, or Prebind.Leave.
 func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	if g.Prebind.Enter(remote.Addr()) {
@@ -27,7 +27,7 @@ func (g *Gateway) NoInstance(c *connector.Connector) {
 	if !g.isNews("no instance: " + c.Name) {
 		return
 	}
-	g.Log.Warn().Str("connector", c.Name).Int("instances", c.Instances()).Msg("all instances are in use; further clients wait")
+	g.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use; further clients wait")
 }
 
 // AcceptFailed notes that clients wait until accepting works again.
@@ -59,31 +59,55 @@ func (g *Gateway) isNews(what string) bool {
 // Connected notes that an instance has a socket.
 func (g *Gateway) Connected(l *connector.Link) {
 	l.Connector.Stats.Opened.Add(1)
+	if !l.Connector.Config().Listens() {
+		l.Lane = g.LaneOf(l.Connector)
+		l.Origin = g.origins.of("", l.Connector.Name)
+	}
 	l.Instance.SetLink(l)
 	g.Log.Debug().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote).Msg("connected")
 }
 
 // ConnectFailed notes that none of an instance's addresses could be reached, and
 // tells how long it should rest.
-func (g *Gateway) ConnectFailed(i *connector.Instance, err error) (rest time.Duration) {
+func (g *Gateway) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
 	e := g.Log.Debug()
 	if i.Connector.Stats.Failing.Add(1) == 1 {
 		e = g.Log.Warn()
 	}
 	e.Err(err).Str("connector", i.Connector.Name).Int("instance", i.Number).Msg("cannot connect; trying again from time to time")
-	return i.Rest()
+	return i.Rest(now)
 }
 
-// Bound notes that a session is logged in, and tells whether it can be given messages.
-func (g *Gateway) Bound(l *connector.Link) (takes bool) {
-	l.Bound = true
+// admit counts a client that has logged in, unless the connector has as many
+// sessions as it may.
+func (g *Gateway) admit(l *connector.Link, result LoginResult) LoginResult {
+	if result.Code != sms.OK {
+		return result
+	}
+	if !l.Connector.BindClient() {
+		result.Account.End()
+		g.NoInstance(l.Connector)
+		return LoginResult{Code: sms.BindFailed}
+	}
+	l.Account = result.Account
+	l.Origin = g.origins.of(l.Account.SystemID, l.Connector.Name)
+	return result
+}
+
+// Bound notes that a session is logged in, and reports whether it can be given messages.
+func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
+	l.Bound, l.BoundAt = true, now
 	way := l.Session.Bound()
 	g.Log.Debug().Stringer("session", l).Stringer("bind", way).Msg("bound")
-	if !l.Connector.Config().Listens() {
+	if l.Account == nil {
 		return way.CanSubmit()
 	}
 	g.Prebind.Leave(l.Remote.Addr())
-	return way.CanReceive()
+	if !way.CanReceive() {
+		return false
+	}
+	l.Lane = g.accountLane(g.Config(), l.Account.SystemID)
+	return l.Lane != nil
 }
 
 // Over notes the end of a session.
@@ -93,6 +117,7 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 	}
 	if l.Account != nil {
 		l.Account.End()
+		l.Connector.UnbindClient()
 	}
 	l.Connector.Stats.SessionOver(now-l.Opened, l.PDUs)
 	e := g.Log.Info()
@@ -103,13 +128,13 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 		Str("reason", l.Reason()).Msg("session over")
 }
 
-// LookEvery is how often to look at every session's timers, so that none is late
+// TimerInterval is how often to check every session's timers, so that none is late
 // by more than a tenth.
-func (g *Gateway) LookEvery() time.Duration {
-	every := lookEvery
+func (g *Gateway) TimerInterval() time.Duration {
+	every := checkEvery
 	shorten := func(d time.Duration) {
 		if d > 0 {
-			every = min(every, max(d/looksPerTime, lookAtLeast))
+			every = min(every, max(d/checksPerTime, checkNoFaster))
 		}
 	}
 	shorten(g.Config().Limits.PDUTimeout)
@@ -123,16 +148,16 @@ func (g *Gateway) LookEvery() time.Duration {
 }
 
 const (
-	lookEvery    = time.Second
-	lookAtLeast  = 10 * time.Millisecond
-	looksPerTime = 10
+	checkEvery    = time.Second
+	checkNoFaster = 10 * time.Millisecond
+	checksPerTime = 10
 )
 
-// Look lets a session do what is due by its timers: ask whether the peer lives,
-// give up on half a PDU, and on answers, whose slots go to unanswered. Then the
-// session goes on: whether it lives is for enquire_link to say. p is filled when
-// the action asks to send it.
-func (g *Gateway) Look(now int64, l *connector.Link, p protocols.PDU, unanswered func(*connector.Slot)) protocols.Action {
+// CheckTimers lets a session do what is due by its timers: ask whether the peer
+// lives, and give up on half a PDU and on answers, whose slots go to unanswered.
+// The session goes on without those: whether the peer lives is for enquire_link
+// to find out. p is filled when the action asks to send it.
+func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, unanswered func(*connector.Slot)) protocols.Action {
 	cfg := l.Connector.Config()
 	l.Inflight.Overdue(now-int64(cfg.ResponseTimeout), func(slot *connector.Slot) {
 		g.Log.Warn().Str("connector", cfg.Name).Int("instance", l.Instance.Number).Uint32("sequence", slot.Sequence).
@@ -146,30 +171,9 @@ func (g *Gateway) Look(now int64, l *connector.Link, p protocols.PDU, unanswered
 	return l.Session.Tick(now, p)
 }
 
-// Stuck is how long a peer may take nothing of what is to be written to it.
-const Stuck = 30 * time.Second
-
-// DrainSessions stops accepting clients and messages, waits for what was accepted
-// to be sent, and logs every session out, until ctx is done.
-func (g *Gateway) DrainSessions(ctx context.Context, unlisten, logout func()) {
-	g.Drain()
-	unlisten()
-	waitFor(ctx, func() bool { return g.Deliverable() == 0 })
-	logout()
-	waitFor(ctx, func() bool { return g.Sessions() == 0 })
-}
-
-// drainLook is how often draining looks whether it is done.
-const drainLook = 10 * time.Millisecond
-
-func waitFor(ctx context.Context, done func() bool) {
-	t := time.NewTicker(drainLook)
-	defer t.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
-	}
-}
+// How long a peer may take none of the octets that wait for it: usually, and when
+// those are more than limits.unsent.
+const (
+	Stuck     = 30 * time.Second
+	StuckFull = 5 * time.Second
+)

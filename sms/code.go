@@ -23,6 +23,8 @@ const (
 	Rejected              // refused for good
 	Unsupported           // the request is not one this side knows
 	Timeout               // no answer came in time
+	Lost                  // the session ended before an answer came
+	Expired               // its validity passed while it waited
 	SystemError           // the fault is on the answering side
 	codes
 )
@@ -31,6 +33,7 @@ var codeNames = [codes]string{
 	"ok", "malformed", "bad_state", "already_bound", "bind_failed", "bad_source",
 	"bad_destination", "bad_length", "bad_schedule", "bad_validity", "bad_parameter",
 	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
+	"lost", "expired",
 	"system_error",
 }
 
@@ -43,7 +46,7 @@ func Codes() []Code {
 	return all
 }
 
-// String gives the code's name as it stands in metrics and logs.
+// String returns the code's name as it stands in metrics and logs.
 func (c Code) String() string {
 	if c < codes {
 		return codeNames[c]
@@ -51,14 +54,14 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// Retryable tells whether the same message may succeed when sent again later.
+// Retryable reports whether the same message may succeed when sent again later.
 func (c Code) Retryable() bool {
 	switch c {
-	case Throttled, QueueFull, TemporaryFailure, SystemError, Timeout:
+	case Throttled, QueueFull, TemporaryFailure, SystemError, Timeout, Lost:
 		return true
 	}
 	return false
 }
 
-// SlowDown tells whether the peer asked us to send slower.
+// SlowDown reports whether the peer asked us to send slower.
 func (c Code) SlowDown() bool { return c == Throttled || c == QueueFull }

@@ -65,6 +65,7 @@ const (
 	HasHeader        Flags = 1 << iota // the text begins with a user data header (3GPP TS 23.040 §9.2.3.24)
 	ReplyPath                          // the recipient's answer may come back by the same centre (§9.2.3.17)
 	RelativeValidity                   // the sender gave its validity as a duration
+	Scheduled                          // it waits for DeliverAt, and counts as scheduled
 	Settled                            // its outcome is known, although a copy is still in a queue
 )
 

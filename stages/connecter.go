@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -14,7 +13,6 @@ import (
 	"pmg/flow"
 	"pmg/internal/poll"
 	"pmg/internal/sock"
-	"pmg/sms"
 )
 
 // connecter connects instances, all in parallel, and begins their sessions. Each
@@ -61,7 +59,7 @@ func (c *connecter) Wake()            { c.poller.Wake() }
 func (c *connecter) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Dial:
-		c.dial(out, j.Connector, j.Instance, j.Code)
+		c.dial(out, j.Instance)
 	case Resolved:
 		if a := c.attempts[j.Instance]; a != nil && a.state == resolving {
 			a.left, a.err = j.Addresses, j.Err
@@ -77,17 +75,15 @@ func (c *connecter) Work(out *flow.Out[Job], j *Job) {
 	out.Release(j)
 }
 
-// dial begins at once after a session that worked, and after a rest otherwise.
-func (c *connecter) dial(out *flow.Out[Job], cn *connector.Connector, i *connector.Instance, code sms.Code) {
+// dial connects an instance, or waits until it has rested.
+func (c *connecter) dial(out *flow.Out[Job], i *connector.Instance) {
 	a := &attempt{instance: i, fd: -1}
 	c.attempts[i] = a
-	if code == sms.OK {
-		i.Failures = 0
-		c.begin(out, a)
+	if rest := i.Wait(out.Now()); rest > 0 {
+		c.rest(out, a, rest)
 		return
 	}
-	a.err = errors.New("session not accepted")
-	c.failed(out, a)
+	c.begin(out, a)
 }
 
 // begin starts a round over the connector's addresses.
@@ -114,11 +110,8 @@ func (c *connecter) host(out *flow.Out[Job], a *attempt) {
 	a.state = resolving
 	timeout := i.Connector.Config().ConnectTimeout
 	j := out.Get()
-	j.Kind, j.Instance = Resolved, i
-	out.Go(toConnecter, j, func() {
-		addresses, err := resolve(address, timeout)
-		j.Rare = &Rare{Addresses: addresses, Err: err}
-	})
+	j.Kind, j.extras = Resolved, &extras{Instance: i}
+	out.Go(toConnecter, j, func() { j.Addresses, j.Err = resolve(address, timeout) })
 }
 
 func resolve(address string, timeout time.Duration) ([]netip.AddrPort, error) {
@@ -201,7 +194,7 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	_ = c.poller.Remove(a.fd)
 	delete(c.sockets, a.fd)
 	delete(c.attempts, i)
-	h := connector.NewHandle(i, a.fd, a.current, out.Now())
+	h := newHandle(i, a.fd, a.current, out.Now())
 	login := out.Get()
 	login.Kind = Send
 	h.Session.Start(out.Now(), login.pdu(i.Connector))
@@ -217,9 +210,12 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 
 // failed rests before the next round: no address could be reached.
 func (c *connecter) failed(out *flow.Out[Job], a *attempt) {
-	rest := c.Gateway.ConnectFailed(a.instance, a.err)
-	a.state, a.until = resting, out.Now()+int64(rest)
-	out.TickIn(rest)
+	c.rest(out, a, c.Gateway.ConnectFailed(out.Now(), a.instance, a.err))
+}
+
+func (c *connecter) rest(out *flow.Out[Job], a *attempt, d time.Duration) {
+	a.state, a.until = resting, out.Now()+int64(d)
+	out.TickIn(d)
 }
 
 // Tick ends rests and waits that have lasted long enough.
@@ -249,10 +245,10 @@ func (c *connecter) expire(out *flow.Out[Job], a *attempt) {
 		a.err = fmt.Errorf("cannot connect to %s: no answer in %s", a.current, cn.Config().ConnectTimeout)
 		c.drop(a)
 		c.next(out, a)
-	case !cn.Config().IsStatic() && cn.Queued.Load() == 0:
+	case !cn.Config().IsStatic() && cn.Queued() == 0:
 		delete(c.attempts, a.instance)
 		j := out.Get()
-		j.Kind, j.Connector, j.Instance = Parked, cn, a.instance
+		j.Kind, j.extras = Parked, &extras{Instance: a.instance}
 		out.To(toDispatcher, j)
 	default:
 		c.begin(out, a)

@@ -5,134 +5,156 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
-	"pmg/gateway"
 	"pmg/sms"
 )
 
-// dispatcher owns the connectors' outboxes. It pairs a waiting message with a
-// free slot; a slot whose instance is not connected goes to the connecter.
+// dispatcher works for the lanes. It pairs a message that waits with a free slot;
+// a slot whose instance is not connected goes to the connecter.
 type dispatcher struct {
 	*Deps
-	boxes   []*box // by Connector.Index
-	touched []*box // to be looked at when the batch is over
-}
-
-// A box is an outbox that the batch may have touched.
-type box struct {
-	*gateway.Outbox
-	touched bool
+	touched []*connector.Lane // to be dispatched for when the batch is over
 }
 
 func newDispatcher(d *Deps) (flow.Stage[Job], error) { return &dispatcher{Deps: d}, nil }
 
-func (d *dispatcher) box(c *connector.Connector) *box {
-	for c.Index >= len(d.boxes) {
-		d.boxes = append(d.boxes, nil)
+// touch notes that the batch may have changed what can leave by a lane.
+func (d *dispatcher) touch(l *connector.Lane) *connector.Lane {
+	if !l.Touched {
+		l.Touched = true
+		d.touched = append(d.touched, l)
 	}
-	b := d.boxes[c.Index]
-	if b == nil {
-		b = &box{Outbox: d.Gateway.NewOutbox(c)}
-		d.boxes[c.Index] = b
-	}
-	if !b.touched {
-		b.touched = true
-		d.touched = append(d.touched, b)
-	}
-	return b
+	return l
 }
 
 func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
+	now := out.Now()
 	switch j.Kind {
 	case Message:
-		d.box(j.Connector).Push(out.Now(), j.Message)
+		d.touch(j.Share.Lane).Push(now, j.Share, j.Message)
 	case Answered:
-		d.box(j.Slot.Instance.Connector).Answered(out.Now(), j.Slot, j.Code)
+		d.touch(j.Slot.Share.Lane).Answered(now, j.Slot, answerOf(j, now))
+	case AnsweredLate:
+		l := &j.Handle.Link
+		d.touch(l.Lane).AnsweredLate(l, j.ID, answerOf(j, now))
+	case Unsent:
+		d.touch(j.Slot.Share.Lane).Unsent(now, j.Slot)
 	case Bound:
-		d.box(j.Handle.Connector).Bound(&j.Handle.Link, j.Code == sms.OK)
+		l := &j.Handle.Link
+		d.touch(l.Lane).Bound(l, j.Code == sms.OK)
+	case LoggingOut:
+		l := &j.Handle.Link
+		d.touch(l.Lane).LoggingOut(l)
 	case Over: // takes the slots away before the encoder collects what is under way
-		d.box(j.Handle.Connector).Over(&j.Handle.Link)
+		if l := &j.Handle.Link; l.Lane != nil {
+			d.touch(l.Lane).Over(l)
+		}
 		out.To(toEncoder, j)
 		return
 	case Closed:
 		h := j.Handle
 		j.Handle = nil
-		if again, code := d.box(h.Connector).Closed(&h.Link); again {
-			d.dial(out, h.Instance, code)
+		if d.touch(h.Lane).Closed(now, &h.Link) {
+			d.dial(out, h.Instance)
 		}
 	case Attach:
-		for _, i := range d.box(j.Connector).Attach() {
-			d.dial(out, i, sms.OK)
+		if c := j.Connector; !c.Config().Listens() {
+			for _, i := range d.touch(d.Gateway.LaneOf(c)).Attach() {
+				d.dial(out, i)
+			}
 		}
 	case Detach:
-		d.box(j.Connector).Leave()
+		d.leave(out, j.Connector)
 	case Parked:
-		d.box(j.Connector).Park(j.Instance)
+		d.touch(d.Gateway.LaneOf(j.Instance.Connector)).Park(j.Instance)
 	}
 	discard(out, j)
 }
 
-// dial hands an instance to the connecter. code tells how its last session ended.
-func (d *dispatcher) dial(out *flow.Out[Job], i *connector.Instance, code sms.Code) {
+// leave takes a connector's lanes out of service. When they have nothing more to
+// send, its sessions are logged out.
+func (d *dispatcher) leave(out *flow.Out[Job], c *connector.Connector) {
+	lanes := 0
+	c.Lanes(func(l *connector.Lane) {
+		lanes++
+		d.touch(l).Leave()
+	})
+	if lanes == 0 {
+		d.tell(out, toBuilder, Logout, c)
+	}
+}
+
+// answerOf returns what a job says of the message that it is about.
+func answerOf(j *Job, now int64) sms.Answer {
+	a := sms.Answer{Code: j.Code, At: now}
+	if j.PDU != nil && j.Code != sms.Timeout && j.Code != sms.Lost {
+		a.Status = j.PDU.Status()
+	}
+	return a
+}
+
+// dial hands an instance to the connecter.
+func (d *dispatcher) dial(out *flow.Out[Job], i *connector.Instance) {
 	j := out.Get()
-	j.Kind, j.Connector, j.Instance, j.Code = Dial, i.Connector, i, code
+	j.Kind, j.extras = Dial, &extras{Instance: i}
 	out.To(toConnecter, j)
 }
 
-// Flush looks at every connector that the batch touched.
+// Flush dispatches for every lane that the batch touched.
 func (d *dispatcher) Flush(out *flow.Out[Job]) {
-	for i, b := range d.touched {
-		b.touched = false
-		d.touched[i] = nil
-		d.dispatch(out, b)
-		d.publish(out, b)
+	for len(d.touched) > 0 {
+		last := len(d.touched) - 1
+		l := d.touched[last]
+		d.touched = d.touched[:last] // before anything can fail
+		l.Touched = false
+		d.dispatch(out, l)
 	}
-	d.touched = d.touched[:0]
 }
 
-// Tick looks at all of them: a pause may be over, a message due.
+// Tick dispatches for all lanes: a pause may be over, or a message due.
 func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
-	for _, b := range d.boxes {
-		if b != nil && !b.Gone() {
-			d.dispatch(out, b)
-			d.publish(out, b)
-		}
+	for _, l := range d.Gateway.Lanes() {
+		l.Tick(out.Now())
+		d.dispatch(out, l)
 	}
-	return time.Second // queue ages change and validities end by themselves
+	return time.Second // queues grow older and validities end by themselves
 }
 
 // dispatch pairs messages with slots until one of them runs out.
-func (d *dispatcher) dispatch(out *flow.Out[Job], b *box) {
+func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 	for {
-		slot, again := b.Next(out.Now())
+		slot, again := l.Next(out.Now())
 		if slot == nil {
 			if again != 0 {
 				out.TickIn(time.Duration(again - out.Now()))
 			}
-			return
+			break
 		}
 		if slot.Link == nil {
-			d.dial(out, slot.Instance, sms.OK)
+			d.dial(out, slot.Instance)
 			continue
 		}
 		j := out.Get()
 		j.Kind, j.Slot = Forward, slot
 		out.To(toEncoder, j)
 	}
+	d.publish(out, l)
 }
 
-// publish shows what others may look at, and lets in who waits for room.
-func (d *dispatcher) publish(out *flow.Out[Job], b *box) {
-	if b.Publish() {
-		d.tell(out, toConnecter, Detach, b.Connector)
-		d.tell(out, toBuilder, Logout, b.Connector)
+// publish shows what others may look at, and lets in submits that wait for room.
+func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
+	if l.Publish() {
+		d.tell(out, toConnecter, Detach, l.Connector)
+		d.tell(out, toBuilder, Logout, l.Connector)
 	}
-	if b.Starved.Load() && b.Room() > 0 {
-		d.tell(out, toBuilder, Room, b.Connector)
+	if l.Held.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
+		j := out.Get()
+		j.Kind, j.extras = Room, &extras{Lane: l}
+		out.To(toBuilder, j)
 	}
 }
 
 func (d *dispatcher) tell(out *flow.Out[Job], row int, kind Kind, c *connector.Connector) {
 	j := out.Get()
-	j.Kind, j.Connector = kind, c
+	j.Kind, j.extras = kind, &extras{Connector: c}
 	out.To(row, j)
 }

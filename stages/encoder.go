@@ -1,17 +1,14 @@
 package stages
 
-import (
-	"pmg/connector"
-	"pmg/flow"
-)
+import "pmg/flow"
 
 // encoder makes a PDU of a message for the session whose slot it leaves by. It
-// also gives the sequence number, so that it stands in the pdu log. The PDU's fields
-// lie in the message, which nobody can take away before it is in flight.
+// also chooses the sequence number, so that the pdu log shows it. The PDU's fields
+// lie in the message, which nothing can take away before it is in flight.
 type encoder struct {
 	*Deps
 
-	of   *connector.Handle // whose references are not counted yet
+	of   *handle // whose references are not counted yet
 	refs int
 }
 
@@ -20,14 +17,14 @@ func newEncoder(d *Deps) (flow.Stage[Job], error) { return &encoder{Deps: d}, ni
 func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	if j.Kind == Over { // the dispatcher has taken the free slots away, so these were the last requests
 		e.Flush(out)
-		j.Kind = Spent
+		j.Kind = Drained
 		out.To(toPDULogger, j)
 		return
 	}
 	slot := j.Slot
-	h := handle(slot.Link)
+	h := handleOf(slot.Link)
 	slot.Sequence = h.FreeSequence()
-	h.Session.Encode(j.pdu(h.Connector), slot.Message, slot.Sequence)
+	h.Session.Encode(out.Now(), j.pdu(h.Connector), slot.Message, slot.Sequence)
 	j.Kind = Send // with its slot, by which a fault on the way finds the message
 	if e.of != h {
 		e.Flush(out)
@@ -39,11 +36,11 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	out.To(toPDULogger, j)
 }
 
-// Flush counts the references of jobs in a row of one session, before anybody else
-// has them.
+// Flush counts the references of jobs in a row of one session, before another
+// stage has them.
 func (e *encoder) Flush(out *flow.Out[Job]) {
 	if e.refs > 0 {
-		e.of.Retain(e.refs)
+		e.of.retain(e.refs)
 		out.CountRef()
 	}
 	e.of, e.refs = nil, 0

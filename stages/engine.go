@@ -156,7 +156,7 @@ func (e *Engine) Detach(c *connector.Connector) {
 
 func (e *Engine) send(row int, kind Kind, c *connector.Connector, sockets []sock.Listening) {
 	j := e.inlet.Get()
-	j.Kind, j.Connector, j.Rare = kind, c, &Rare{Sockets: sockets}
+	j.Kind, j.extras = kind, &extras{Connector: c, Sockets: sockets}
 	e.inlet.Send(row, j)
 }
 
@@ -175,15 +175,33 @@ func (e *Engine) Locks() int64 {
 	return n
 }
 
-// Drain stops accepting clients and messages, waits for what was accepted to be
+// Drain stops accepting clients and messages, waits for the accepted ones to be
 // sent, and logs every session out, until ctx is done.
 func (e *Engine) Drain(ctx context.Context) {
 	e.gateway.DrainSessions(ctx,
 		func() { e.send(toListener, Unlisten, nil, nil) },
+		e.barrier,
 		func() {
 			e.send(toConnecter, Detach, nil, nil)
 			e.send(toBuilder, Logout, nil, nil)
 		})
+}
+
+// barrier returns when the messages that were accepted before have been counted.
+func (e *Engine) barrier() {
+	done := make(chan struct{})
+	j := e.inlet.Get()
+	j.Kind, j.extras = Barrier, &extras{Done: done}
+	e.inlet.Send(toBuilder, j)
+	<-done
+}
+
+// Submit accepts a message that came by no session, as if it had arrived on from.
+// reply is called on a stage's goroutine when the message is safe, or refused.
+func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
+	j := e.inlet.Get()
+	j.Kind, j.Message, j.extras = Submitted, m, &extras{Connector: from, Reply: reply}
+	e.inlet.Send(toBuilder, j)
 }
 
 // Close stops the stages. Sessions that are still there are cut off.
@@ -192,8 +210,8 @@ func (e *Engine) Close() error {
 	err := e.pipeline.Close()
 	for _, c := range e.gateway.Connectors() {
 		c.Links(func(l *connector.Link) {
-			if h := handle(l); h.Refs() > 0 {
-				_ = unix.Close(h.FD)
+			if h := handleOf(l); h.refs.Load() > 0 {
+				_ = unix.Close(h.fd)
 			}
 		})
 	}

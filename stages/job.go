@@ -5,75 +5,94 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
-	"pmg/gateway"
 	"pmg/internal/sock"
 	"pmg/protocols"
 	"pmg/sms"
 )
 
-// A Kind tells what a job is about.
+// A Kind says what a job is about.
 type Kind uint8
 
-// The kinds of job, and who sends them to whom.
+// The kinds of job, and which stages send them to which.
 const (
-	Listen   Kind = iota // gateway → listener: a connector's listening sockets
-	Unlisten             // gateway → listener: stop accepting for a connector
-	Opened               // listener, connecter → reader: a new socket to watch
-	Bytes                // reader → parser: what was read
-	Over                 // reader → … → encoder: the session is over; passes behind everything read before
-	Spent                // encoder → pdu logger → pdu builder: the same, behind everything that was to be sent
-	Received             // parser → pdu logger → builder: a PDU of the peer
-	Send                 // builder, connecter, encoder → pdu logger → pdu builder → writer: a PDU of ours
-	Message              // builder → dispatcher: a message for a connector's queue
-	Bound                // builder → dispatcher: the session can be given messages
-	Answered             // builder, pdu builder → dispatcher: the outcome of a message under way
-	Forward              // dispatcher → encoder: a message and the slot it leaves by
-	Dial                 // dispatcher → connecter: connect an instance
-	Resolved             // connecter → itself: addresses of a host
-	Parked               // connecter → dispatcher: an instance is not needed any more
-	Closed               // whoever saw the count reach 0 → listener, dispatcher: the instance is free
-	Hangup               // anyone → reader: end this session
-	Resume               // anyone → reader: this connection may be read again
-	Blocked              // writer → reader: tell me when the socket takes more
-	Writable             // reader → writer: the socket takes more
-	Room                 // dispatcher → builder: a full queue has shrunk
-	LoggedIn             // builder → itself: outcome of a login that took time
-	Logout               // gateway → builder: log out the sessions of a connector
-	Attach               // gateway → dispatcher: a new out connector
-	Detach               // gateway → dispatcher → connecter: a connector that is no more
+	Listen       Kind = iota // gateway → listener: a connector's listening sockets
+	Unlisten                 // gateway → listener: stop accepting for a connector
+	Opened                   // listener, connecter → reader: a new socket to watch
+	Bytes                    // reader → parser: octets that were read
+	Over                     // reader → … → encoder: the session is over; passes behind everything read before
+	Drained                  // encoder → pdu logger → pdu builder: the same, behind everything that was to be sent
+	Received                 // parser → pdu logger → builder: a PDU of the peer
+	Send                     // builder, connecter, encoder → pdu logger → pdu builder → writer: a PDU of ours
+	Message                  // builder → dispatcher: a message for a lane
+	Submitted                // gateway → builder: a message that came by no session
+	Bound                    // builder → dispatcher: the session can be given messages
+	LoggingOut               // builder → dispatcher: the session is given no more messages
+	Answered                 // builder, pdu builder → dispatcher: the outcome of a message under way
+	AnsweredLate             // builder → dispatcher: the outcome of a message that was given up for unanswered
+	Unsent                   // pdu logger → dispatcher: a message that was not written
+	Forward                  // dispatcher → encoder: a message and the slot it leaves by
+	Dial                     // dispatcher → connecter: connect an instance
+	Resolved                 // connecter → itself: addresses of a host
+	Parked                   // connecter → dispatcher: an instance is not needed any more
+	Closed                   // any stage that gives up the last reference → listener, dispatcher: the instance is free
+	Hangup                   // any stage → reader: end this session
+	Resume                   // any stage → reader: this connection may be read again
+	Blocked                  // writer → reader: watch for the socket taking more
+	Writable                 // reader → writer: the socket takes more
+	Room                     // dispatcher → builder: a full lane has room
+	Checked                  // builder → itself: the password of a login was looked at
+	Barrier                  // gateway → builder: everything before has been counted
+	Logout                   // gateway → builder: log out the sessions of a connector
+	Attach                   // gateway → dispatcher: a new connector
+	Detach                   // gateway → dispatcher → connecter: a connector that is no more
+	kinds
 )
 
-// A Job is what stages pass to each other.
+var kindNames = [kinds]string{
+	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Message", "Submitted", "Bound",
+	"LoggingOut", "Answered", "AnsweredLate", "Unsent", "Forward", "Dial", "Resolved", "Parked", "Closed", "Hangup",
+	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Attach", "Detach",
+}
+
+// String returns the kind's name, for the log and for tests.
+func (k Kind) String() string { return kindNames[k] }
+
+// A Job is what stages pass to each other. Which fields count follows from its kind.
 type Job struct {
 	flow.Ref
-	Kind      Kind
-	Code      sms.Code
-	Last      bool              // close the session when it is written
-	Handle    *connector.Handle // the session it belongs to
-	refs      int               // references on Handle that it holds
-	PDU       protocols.PDU
-	protocol  string // of PDU
-	Bytes     []byte // what was read; for a PDU, its own bytes
-	Wire      []byte // what is to be written
-	SendAfter int64  // Send: not before this time
+	Kind     Kind
+	Code     sms.Code
+	Last     bool    // Send: end the session when it is written
+	Closing  bool    // Send: no request of ours follows
+	protocol uint8   // of PDU
+	refs     int32   // references on Handle that it holds
+	Handle   *handle // the session it belongs to
+	PDU      protocols.PDU
+	Bytes    []byte // octets that were read; for a PDU, its own
+	Wire     []byte // octets to be written
 
-	Message   *sms.Message
-	Connector *connector.Connector
-	Instance  *connector.Instance
-	Slot      *connector.Slot
-	*Rare     // nil for most
+	Slot    *connector.Slot
+	Message *sms.Message
+	Share   *connector.Share // of Message
+	*extras                  // nil for most
 }
 
-// Rare is what few jobs carry: apart, since jobs are to fit into the cache.
-type Rare struct {
-	Reason    string           // why, for Last
-	Sockets   []sock.Listening // Listen
-	Addresses []netip.AddrPort // Resolved
-	Err       error            // Resolved
-	Login     *gateway.Login   // LoggedIn
+// extras are the fields that few jobs carry. They are apart so that jobs stay small.
+type extras struct {
+	Reason    string                         // why, for Last
+	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Submitted
+	Lane      *connector.Lane                // Room
+	Instance  *connector.Instance            // Dial, Resolved, Parked
+	Sockets   []sock.Listening               // Listen
+	Addresses []netip.AddrPort               // Resolved
+	Err       error                          // Resolved
+	ID        uint64                         // AnsweredLate: of the message
+	Check     func()                         // Checked
+	Reply     func(id uint64, code sms.Code) // Submitted
+	Done      chan<- struct{}                // Barrier
 }
 
-// keepBytes is the largest buffer a job keeps for its next use.
+// keepBytes is the largest buffer that a job keeps for its next use.
 const keepBytes = 4096
 
 // NewPool makes the pool of jobs.
@@ -92,23 +111,23 @@ func reset(j *Job) {
 	if cap(j.Wire) > keepBytes {
 		j.Wire = nil
 	}
-	j.Handle, j.refs, j.Last, j.SendAfter = nil, 0, false, 0
-	j.Message, j.Connector, j.Instance, j.Slot, j.Code = nil, nil, nil, nil, sms.OK
-	j.Rare = nil
+	j.Handle, j.refs, j.Last, j.Closing, j.Code = nil, 0, false, false, sms.OK
+	j.Message, j.Share, j.Slot = nil, nil, nil
+	j.extras = nil
 	j.Bytes, j.Wire = j.Bytes[:0], j.Wire[:0]
 }
 
-// pdu gives the job an empty PDU of the connector's protocol.
+// pdu returns an empty PDU of the connector's protocol, which is the job's.
 func (j *Job) pdu(c *connector.Connector) protocols.PDU {
-	if name := c.Driver.Name(); j.protocol != name {
-		j.PDU, j.protocol = c.Driver.NewPDU(), name
+	if p := c.Protocol; j.PDU == nil || j.protocol != p {
+		j.PDU, j.protocol = c.Driver.NewPDU(), p
 	}
 	return j.PDU
 }
 
 // retain makes the job hold one reference on its handle. The caller is sure that
 // the handle is alive.
-func (j *Job) retain(h *connector.Handle) {
-	h.Retain(1)
+func (j *Job) retain(h *handle) {
+	h.retain(1)
 	j.Handle, j.refs = h, 1
 }

@@ -112,7 +112,7 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 			_ = unix.Close(fd)
 			continue
 		}
-		h := connector.NewHandle(i, fd, remote, out.Now())
+		h := newHandle(i, fd, remote, out.Now())
 		h.Session.Start(out.Now(), nil)
 		l.Gateway.Connected(&h.Link)
 		j := out.Get()

@@ -1,16 +1,19 @@
 package stages
 
-import (
-	"pmg/connector"
-	"pmg/flow"
-)
+import "pmg/flow"
 
-// parser collects bytes until there is a whole PDU, as its driver says, and has
+// parser collects octets until there is a whole PDU, as its driver says, and has
 // the driver read its fields.
 type parser struct {
 	*Deps
-	ends     []int // of the PDUs in what is at work
+	ends     []int // of the PDUs in the octets at hand
 	decoding *Job
+}
+
+// parserState is what the parser keeps of a session.
+type parserState struct {
+	rest []byte // the beginning of a PDU
+	lost bool   // framing is lost, and nothing more is parsed
 }
 
 func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{Deps: d}, nil }
@@ -21,21 +24,21 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		out.To(toPDULogger, j)
 		return
 	}
-	b := j.Bytes
-	if len(h.Rest) > 0 {
-		h.Rest = append(h.Rest, b...)
-		b = h.Rest
+	b, s := j.Bytes, &h.parser
+	if len(s.rest) > 0 {
+		s.rest = append(s.rest, b...)
+		b = s.rest
 	}
-	rest := p.frame(h, b)
-	if n := len(p.ends); n > 1 {
-		h.Retain(n - 1)
+	rest, weight := p.frame(h, b)
+	if more := weight - int(j.refs); more > 0 {
+		h.retain(more)
 		out.CountRef()
-		j.refs = n // one for each PDU
+		j.refs += int32(more)
 	}
 	defer func() {
 		if p.decoding != nil { // a fault; the session is ended
 			out.Forget(p.decoding)
-			p.decoding, h.Lost = nil, true
+			p.decoding, s.lost = nil, true
 		}
 	}()
 	at := 0
@@ -47,26 +50,28 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-// frame notes where the PDUs in b end, and returns what is left.
-func (p *parser) frame(h *connector.Handle, b []byte) (rest []byte) {
+// frame notes where the PDUs in b end. It returns the octets behind them, and how
+// much the PDUs weigh.
+func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	p.ends = p.ends[:0]
 	at := 0
-	for !h.Lost && at < len(b) {
+	for s := &h.parser; !s.lost && at < len(b); {
 		n, err := h.Connector.Driver.Frame(b[at:])
 		if err != nil {
-			h.Lost = true
+			s.lost = true
 			n = len(b) - at
 		}
 		if n > len(b)-at {
 			break
 		}
 		at += n
+		weight += weightOf(n)
 		p.ends = append(p.ends, at)
 	}
-	return b[at:]
+	return b[at:], weight
 }
 
-// pdu hands on one PDU of those that came with from, and one of its references.
+// pdu hands on one PDU of those that came with from, and its part of the references.
 func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 	h, j := from.Handle, out.Get()
 	j.Kind = Received
@@ -74,17 +79,18 @@ func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 	p.decoding = j
 	_ = h.Connector.Driver.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error; the session answers it
 	p.decoding = nil
-	j.Handle, j.refs = h, 1
-	from.refs--
+	j.Handle, j.refs = h, int32(weightOf(len(b)))
+	from.refs -= j.refs
 	out.To(toPDULogger, j)
 }
 
-// keep stores the beginning of a PDU until the rest comes. fresh tells that it
-// began in what was just read.
-func (p *parser) keep(out *flow.Out[Job], h *connector.Handle, b []byte, fresh bool) {
-	if h.Lost || len(b) == 0 {
-		if h.Rest != nil {
-			h.Rest = nil
+// keep stores the beginning of a PDU until the rest comes. fresh says that it began
+// in the octets that were just read.
+func (p *parser) keep(out *flow.Out[Job], h *handle, b []byte, fresh bool) {
+	s := &h.parser
+	if s.lost || len(b) == 0 {
+		if s.rest != nil {
+			s.rest = nil
 			h.Partial.Store(0)
 		}
 		return
@@ -92,12 +98,12 @@ func (p *parser) keep(out *flow.Out[Job], h *connector.Handle, b []byte, fresh b
 	if fresh || h.Partial.Load() == 0 {
 		h.Partial.Store(out.Now())
 	}
-	if !fresh && len(h.Rest) > 0 {
+	if !fresh && len(s.rest) > 0 {
 		return // it is there already, and may be long
 	}
-	if cap(h.Rest) >= len(b) && cap(h.Rest) <= keepBytes {
-		h.Rest = append(h.Rest[:0], b...)
+	if cap(s.rest) >= len(b) && cap(s.rest) <= keepBytes {
+		s.rest = append(s.rest[:0], b...)
 		return
 	}
-	h.Rest = append([]byte(nil), b...)
+	s.rest = append([]byte(nil), b...)
 }

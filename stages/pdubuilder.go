@@ -10,7 +10,7 @@ import (
 
 // pduBuilder makes bytes of PDUs. What a batch has for one session becomes one
 // job with one piece of bytes, and so one write. It puts requests in flight: from then
-// on an answer, right or forged, may give the message to somebody else.
+// on an answer, right or forged, may release the message.
 type pduBuilder struct {
 	*Deps
 	gathering []*Job
@@ -19,21 +19,21 @@ type pduBuilder struct {
 func newPDUBuilder(d *Deps) (flow.Stage[Job], error) { return &pduBuilder{Deps: d}, nil }
 
 func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
-	if j.Kind == Spent {
+	if j.Kind == Drained {
 		b.over(out, j)
 		return
 	}
-	first, _ := j.Handle.Gather.(*Job)
+	first := j.Handle.gathering
 	if first == nil {
 		j.Wire = j.PDU.AppendWire(j.Wire)
 		putInFlight(j)
-		j.Handle.Gather = j
+		j.Handle.gathering = j
 		b.gathering = append(b.gathering, j)
 		return
 	}
 	if !first.Last { // nothing follows the last PDU of a session
 		first.Wire = j.PDU.AppendWire(first.Wire)
-		first.Last, first.Rare = j.Last, j.Rare
+		first.Last, first.extras = j.Last, j.extras
 	}
 	putInFlight(j)
 	first.refs += j.refs
@@ -44,7 +44,7 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 // Flush hands on what the batch gathered, in the order in which sessions began to.
 func (b *pduBuilder) Flush(out *flow.Out[Job]) {
 	for i, j := range b.gathering {
-		j.Handle.Gather = nil
+		j.Handle.gathering = nil
 		out.To(toWriter, j)
 		b.gathering[i] = nil
 	}
@@ -59,12 +59,12 @@ func putInFlight(j *Job) {
 	}
 }
 
-// over is the last that a session sees: what is under way now is all there is, it
-// has no answer and never will.
+// over gives back the requests of a session that is over: those that are under way
+// now were not answered and never will be.
 func (b *pduBuilder) over(out *flow.Out[Job], j *Job) {
 	j.Handle.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) {
 		back := out.Get()
-		back.Kind, back.Slot, back.Code = Answered, slot, sms.Timeout
+		back.Kind, back.Slot, back.Code = Answered, slot, sms.Lost
 		out.To(toDispatcher, back)
 	})
 	discard(out, j)

@@ -69,12 +69,25 @@ func (l *pduLogger) Work(out *flow.Out[Job], j *Job) {
 	case Received:
 		l.log(out, j, true)
 	case Send:
+		if j.Slot != nil && j.Handle.pduLogger.closing {
+			l.unsent(out, j)
+			return
+		}
+		j.Handle.pduLogger.closing = j.Handle.pduLogger.closing || j.Closing
 		l.log(out, j, false)
 		next = toPDUBuilder
-	case Spent:
+	case Drained:
 		next = toPDUBuilder
 	}
 	out.To(next, j)
+}
+
+// unsent gives a request back that comes behind our logout: it would be written to
+// a peer that takes no more of them.
+func (l *pduLogger) unsent(out *flow.Out[Job], j *Job) {
+	release(out, j)
+	j.Kind = Unsent
+	out.To(toDispatcher, j)
 }
 
 func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {

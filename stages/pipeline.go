@@ -5,7 +5,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
 )
@@ -31,7 +30,7 @@ func Table() []flow.Spec[*Deps, Job] {
 		{Name: "listener", Doc: "accepts clients' connections", To: []string{"reader"}, New: newListener},
 		{Name: "reader", Doc: "waits for data on every socket and reads it; alone ends sessions", To: []string{"parser", "writer"}, New: newReader},
 		{Name: "parser", Doc: "cuts what was read into PDUs and reads their fields", To: []string{"pdu logger"}, New: newParser},
-		{Name: "pdu logger", Doc: "writes every PDU, both ways, to its connector's file", To: []string{"builder", "pdu builder"}, New: newPDULogger},
+		{Name: "pdu logger", Doc: "writes every PDU, both ways, to its connector's file", To: []string{"builder", "pdu builder", "dispatcher"}, New: newPDULogger},
 		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "dispatcher"}, New: newBuilder},
 		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher},
 		{Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions", To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter},
@@ -55,62 +54,4 @@ type Deps struct {
 	Gateway *gateway.Gateway
 	Pool    *flow.Pool[Job]
 	Log     zerolog.Logger
-}
-
-// handle is the pipeline's own view of a session.
-func handle(l *connector.Link) *connector.Handle { return l.Owner.(*connector.Handle) }
-
-// release gives up the references that j holds on its handle, and tells who must
-// know what came of it.
-func release(out *flow.Out[Job], j *Job) {
-	h, n := j.Handle, j.refs
-	j.Handle, j.refs = nil, 0
-	releaseHandle(out, h, n)
-}
-
-func releaseHandle(out *flow.Out[Job], h *connector.Handle, n int) {
-	if n == 0 {
-		return
-	}
-	out.CountRef()
-	left, closed := h.Release(n)
-	switch {
-	case closed:
-		row := toListener
-		if !h.Connector.Config().Listens() {
-			row = toDispatcher
-		}
-		notice := out.Get()
-		notice.Kind, notice.Handle = Closed, h
-		out.To(row, notice)
-	case h.Paused.Load() && left <= h.Connector.ReadLimit()/2 && h.Paused.CompareAndSwap(true, false):
-		if !h.RetainOpen() {
-			return // others have let go of it meanwhile
-		}
-		notice := out.Get()
-		notice.Kind, notice.Handle, notice.refs = Resume, h, 1
-		out.CountRef()
-		out.To(toReader, notice)
-	}
-}
-
-// hangup asks the reader to end a session, unless somebody has done so before.
-// The caller holds a reference.
-func hangup(out *flow.Out[Job], h *connector.Handle, reason string) {
-	if !h.BeginClosing(reason) {
-		return
-	}
-	j := out.Get()
-	j.Kind = Hangup
-	j.retain(h)
-	out.CountRef()
-	out.To(toReader, j)
-}
-
-// discard gives up a job and the references it holds.
-func discard(out *flow.Out[Job], j *Job) {
-	if j.Handle != nil {
-		release(out, j)
-	}
-	out.Release(j)
 }

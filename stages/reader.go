@@ -5,7 +5,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/connector"
 	"pmg/flow"
 	"pmg/internal/poll"
 	"pmg/internal/sock"
@@ -15,14 +14,13 @@ import (
 // takes the socket out of its poller, sends Over behind everything it read, and
 // with that job goes its own reference on the handle.
 //
-// It stops reading a connection that has too much unanswered, until somebody has
-// answered, and clients altogether while too many jobs are alive. SMSCs are read
-// all the same: their answers are what makes room.
+// It stops reading a session whose gate is shut, and all clients while too many
+// jobs are alive. SMSCs are read all the same, because their answers make room.
 type reader struct {
 	*Deps
 	poller  *poll.Poller
-	handles []*connector.Handle // by descriptor
-	blocked map[*connector.Handle]bool
+	handles []*handle // by descriptor
+	blocked map[*handle]bool
 	buf     [readSize]byte
 	maxJobs int64
 	full    bool // too many live jobs
@@ -40,7 +38,7 @@ func newReader(d *Deps) (flow.Stage[Job], error) {
 		return nil, err
 	}
 	return &reader{
-		Deps: d, poller: p, blocked: map[*connector.Handle]bool{},
+		Deps: d, poller: p, blocked: map[*handle]bool{},
 		maxJobs: int64(d.Gateway.Config().Limits.MaxJobs),
 	}, nil
 }
@@ -65,7 +63,7 @@ func (r *reader) Work(out *flow.Out[Job], j *Job) {
 	case Resume:
 		r.interest(h)
 	case Blocked:
-		if h.Watched { // otherwise it is over, and nobody would take it out again
+		if h.reader.watched { // otherwise it is over, and nothing would take it out again
 			r.blocked[h] = true
 			r.interest(h)
 		}
@@ -75,13 +73,13 @@ func (r *reader) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-func (r *reader) watch(out *flow.Out[Job], h *connector.Handle) {
-	for h.FD >= len(r.handles) {
-		r.handles = append(r.handles, make([]*connector.Handle, max(64, h.FD+1-len(r.handles)))...)
+func (r *reader) watch(out *flow.Out[Job], h *handle) {
+	for h.fd >= len(r.handles) {
+		r.handles = append(r.handles, make([]*handle, max(64, h.fd+1-len(r.handles)))...)
 	}
-	r.handles[h.FD] = h
-	h.Watched = true
-	if err := r.poller.Add(h.FD, true, false); err != nil {
+	r.handles[h.fd] = h
+	h.reader.watched = true
+	if err := r.poller.Add(h.fd, true, false); err != nil {
 		h.BeginClosing(err.Error())
 		r.end(out, h)
 	} else if h.Closing() { // Hangup has come before us
@@ -90,20 +88,20 @@ func (r *reader) watch(out *flow.Out[Job], h *connector.Handle) {
 }
 
 // interest tells the poller what to watch the socket for.
-func (r *reader) interest(h *connector.Handle) {
-	if h.Watched {
-		_ = r.poller.Set(h.FD, !h.Paused.Load(), r.blocked[h])
+func (r *reader) interest(h *handle) {
+	if h.reader.watched {
+		_ = r.poller.Set(h.fd, !h.gate.paused.Load(), r.blocked[h])
 	}
 }
 
 // end takes the reader's extra step down, once per handle.
-func (r *reader) end(out *flow.Out[Job], h *connector.Handle) {
-	if !h.Watched {
+func (r *reader) end(out *flow.Out[Job], h *handle) {
+	if !h.reader.watched {
 		return
 	}
-	h.Watched = false
-	_ = r.poller.Remove(h.FD)
-	r.handles[h.FD] = nil
+	h.reader.watched = false
+	_ = r.poller.Remove(h.fd)
+	r.handles[h.fd] = nil
 	delete(r.blocked, h)
 	j := out.Get()
 	j.Kind, j.Handle, j.refs = Over, h, 1
@@ -125,7 +123,7 @@ func (r *reader) Poll(out *flow.Out[Job]) {
 	}
 }
 
-func (r *reader) unblock(out *flow.Out[Job], h *connector.Handle) {
+func (r *reader) unblock(out *flow.Out[Job], h *handle) {
 	delete(r.blocked, h)
 	r.interest(h)
 	j := out.Get()
@@ -137,23 +135,20 @@ func (r *reader) unblock(out *flow.Out[Job], h *connector.Handle) {
 
 // read reads what there is. From a peer that is gone that is not much, and there is
 // nothing to wait for: the poller would report it again and again.
-func (r *reader) read(out *flow.Out[Job], h *connector.Handle, gone bool) {
-	if limit := h.Connector.ReadLimit(); h.Refs() > limit && !h.Closing() && !gone {
-		h.Paused.Store(true)
-		// Between the look and the note the count may have come down unseen.
-		if h.Refs() > limit/2 || !h.Paused.CompareAndSwap(true, false) {
-			r.interest(h)
-			return
-		}
+func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
+	if !h.Closing() && !gone && h.shut() {
+		r.interest(h)
+		return
 	}
-	n, err := sock.Read(h.FD, r.buf[:])
+	n, err := sock.Read(h.fd, r.buf[:])
 	switch {
 	case n > 0:
 		h.Heard.Store(out.Now())
 		j := out.Get()
 		j.Kind = Bytes
 		j.Bytes = append(j.Bytes, r.buf[:n]...)
-		j.retain(h)
+		h.retain(weightOf(n))
+		j.Handle, j.refs = h, int32(weightOf(n))
 		out.CountRef()
 		out.To(toParser, j)
 	case err == unix.EAGAIN:

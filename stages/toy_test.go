@@ -99,13 +99,13 @@ func (s *toySession) answer(p protocols.PDU, code sms.Code) {
 }
 
 func (s *toySession) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code {
-	m.Text = p.(*toyPDU).b[2:]
+	m.Set(sms.Address{}, sms.Address{}, p.(*toyPDU).b[2:])
 	return sms.OK
 }
 
 func (s *toySession) Answer(p protocols.PDU, code sms.Code, _ uint64) { s.answer(p, code) }
 
-func (s *toySession) Encode(p protocols.PDU, m *sms.Message, _ uint32) { p.(*toyPDU).b = m.Text }
+func (s *toySession) Encode(_ int64, p protocols.PDU, m *sms.Message, _ uint32) { p.(*toyPDU).b = m.Text() }
 
 func (s *toySession) NextSequence() uint32      { s.sequence++; return s.sequence }
 func (s *toySession) Bound() protocols.BindType { return s.bound }

@@ -6,24 +6,32 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
 	"pmg/internal/sock"
 )
 
-// writer writes to the sockets. What a socket does not take waits for it alone;
-// a peer that lets too much wait, or for too long, is cut off.
+// writer writes to the sockets. Octets that a socket does not take wait for it
+// alone. A session with too many of them is not read until the peer has taken
+// some, so that we have no more to answer; a peer that takes none is cut off.
 type writer struct {
 	*Deps
-	unsent  int
-	blocked map[*connector.Handle]bool // each holds one reference
+	limit   int
+	blocked map[*handle]bool // each holds one reference
+}
+
+// writerState is what the writer keeps of a session.
+type writerState struct {
+	unsent  []byte // octets that the socket has not taken yet
+	since   int64  // when the socket last took any, or did not take all for the first time
+	cutOff  bool   // nothing more is written
+	last    bool   // the session ends when everything is written
+	reason  string // why
+	charged int64  // octets of unsent that are counted in the gateway's memory
 }
 
 func newWriter(d *Deps) (flow.Stage[Job], error) {
-	return &writer{
-		Deps: d, unsent: int(d.Gateway.Config().Limits.Unsent), blocked: map[*connector.Handle]bool{},
-	}, nil
+	return &writer{Deps: d, limit: int(d.Gateway.Config().Limits.Unsent), blocked: map[*handle]bool{}}, nil
 }
 
 func (w *writer) Work(out *flow.Out[Job], j *Job) {
@@ -35,20 +43,21 @@ func (w *writer) Work(out *flow.Out[Job], j *Job) {
 		discard(out, j)
 		return
 	}
-	if !h.CutOff && !h.Last {
-		h.Last = j.Last
-		if h.Last {
-			h.LastReason = j.Reason
+	if s := &h.writer; !s.cutOff && !s.last {
+		s.last = j.Last
+		if s.last {
+			s.reason = j.Reason
 		}
 		w.write(out, h, j.Wire)
 	}
 	discard(out, j)
 }
 
-// write writes b, behind what is unsent already.
-func (w *writer) write(out *flow.Out[Job], h *connector.Handle, b []byte) {
-	if len(h.Unsent) == 0 {
-		n, err := write(h.FD, b)
+// write writes b, behind the octets that are unsent already.
+func (w *writer) write(out *flow.Out[Job], h *handle, b []byte) {
+	s := &h.writer
+	if len(s.unsent) == 0 {
+		n, err := write(h.fd, b)
 		if err != nil {
 			w.cutOff(out, h, "cannot write: "+err.Error())
 			return
@@ -59,22 +68,31 @@ func (w *writer) write(out *flow.Out[Job], h *connector.Handle, b []byte) {
 		w.written(out, h)
 		return
 	}
-	if len(h.Unsent)+len(b) > w.unsent {
-		w.cutOff(out, h, fmt.Sprintf("the peer does not read: over %d bytes unsent", w.unsent))
-		return
+	s.unsent = append(s.unsent, b...)
+	w.account(h)
+	if len(s.unsent) > w.limit {
+		h.gate.full.Store(true)
 	}
-	h.Unsent = append(h.Unsent, b...)
 	if !w.blocked[h] {
 		w.blocked[h] = true
-		h.Blocked = out.Now()
-		h.Retain(1)
+		s.since = out.Now()
+		h.retain(1)
 		out.CountRef()
 		out.TickIn(time.Second)
 		w.askWritable(out, h)
 	}
 }
 
-func (w *writer) askWritable(out *flow.Out[Job], h *connector.Handle) {
+// account counts the unsent octets of a session in the gateway's memory.
+func (w *writer) account(h *handle) {
+	s := &h.writer
+	if n := int64(len(s.unsent)); n != s.charged {
+		w.Gateway.Memory.Add(n - s.charged)
+		s.charged = n
+	}
+}
+
+func (w *writer) askWritable(out *flow.Out[Job], h *handle) {
 	j := out.Get()
 	j.Kind = Blocked
 	j.retain(h)
@@ -83,43 +101,59 @@ func (w *writer) askWritable(out *flow.Out[Job], h *connector.Handle) {
 }
 
 // written ends the session if that was its last PDU.
-func (w *writer) written(out *flow.Out[Job], h *connector.Handle) {
-	if h.Last {
-		h.CutOff = true
-		hangup(out, h, h.LastReason)
+func (w *writer) written(out *flow.Out[Job], h *handle) {
+	if h.writer.last {
+		h.writer.cutOff = true
+		hangup(out, h, h.writer.reason)
 	}
 }
 
-func (w *writer) resume(out *flow.Out[Job], h *connector.Handle) {
-	if h.CutOff {
+func (w *writer) resume(out *flow.Out[Job], h *handle) {
+	s := &h.writer
+	if s.cutOff {
 		return
 	}
-	n, err := write(h.FD, h.Unsent)
+	n, err := write(h.fd, s.unsent)
 	if err != nil {
 		w.cutOff(out, h, "cannot write: "+err.Error())
 		return
 	}
 	if n > 0 {
-		h.Blocked = out.Now()
+		s.since = out.Now()
 	}
-	h.Unsent = append(h.Unsent[:0], h.Unsent[n:]...)
-	if len(h.Unsent) > 0 {
+	s.unsent = append(s.unsent[:0], s.unsent[n:]...)
+	w.account(h)
+	if len(s.unsent) <= w.limit/2 {
+		w.open(out, h)
+	}
+	if len(s.unsent) > 0 {
 		w.askWritable(out, h)
 		return
 	}
-	h.Unsent = nil
+	s.unsent = nil
 	w.written(out, h)
 	w.unblock(out, h)
 }
 
-func (w *writer) unblock(out *flow.Out[Job], h *connector.Handle) {
+// open lets the session be read again.
+func (w *writer) open(out *flow.Out[Job], h *handle) {
+	if h.gate.full.Load() {
+		h.gate.full.Store(false)
+		h.reopen(out, int(h.refs.Load()))
+	}
+}
+
+func (w *writer) unblock(out *flow.Out[Job], h *handle) {
 	delete(w.blocked, h)
 	releaseHandle(out, h, 1)
 }
 
-func (w *writer) cutOff(out *flow.Out[Job], h *connector.Handle, reason string) {
-	h.CutOff, h.Unsent = true, nil
+func (w *writer) cutOff(out *flow.Out[Job], h *handle, reason string) {
+	s := &h.writer
+	s.cutOff, s.unsent = true, nil
+	w.account(h)
 	hangup(out, h, reason)
+	w.open(out, h)
 	if w.blocked[h] {
 		w.unblock(out, h)
 	}
@@ -128,11 +162,16 @@ func (w *writer) cutOff(out *flow.Out[Job], h *connector.Handle, reason string) 
 // Tick cuts off peers that have taken nothing for too long.
 func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 	for h := range w.blocked {
+		s := &h.writer
+		patience := gateway.Stuck
+		if len(s.unsent) > w.limit {
+			patience = gateway.StuckFull
+		}
 		switch {
-		case h.Closing() && !h.Last:
-			w.cutOff(out, h, "") // somebody else ended the session
-		case out.Now()-h.Blocked > int64(gateway.Stuck):
-			w.cutOff(out, h, fmt.Sprintf("the peer does not read: nothing taken for %s", gateway.Stuck))
+		case h.Closing() && !s.last:
+			w.cutOff(out, h, "") // the session has been ended elsewhere
+		case out.Now()-s.since > int64(patience):
+			w.cutOff(out, h, fmt.Sprintf("the peer does not read: it took nothing of %d bytes for %s", len(s.unsent), patience))
 		}
 	}
 	if len(w.blocked) > 0 {
@@ -141,7 +180,7 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 	return 0
 }
 
-// write writes what the socket takes, which may be nothing.
+// write writes the octets that the socket takes, which may be none.
 func write(fd int, b []byte) (int, error) {
 	n, err := sock.Write(fd, b)
 	if err == unix.EAGAIN {

@@ -221,8 +221,8 @@ func TestEnquire(t *testing.T) {
 	})
 }
 
-// More connections than may be open without a login are closed at once; further
-// clients than there are instances wait until one is free.
+// More connections than may be open without a login are closed immediately. More
+// clients than there are instances are told that they cannot log in.
 func TestConnectionLimits(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{clients: "instances: 3", limits: "prebind_per_address: 2"})
@@ -235,8 +235,12 @@ func TestConnectionLimits(t *testing.T) {
 		third := g.bind("transmitter")
 		fourth := g.dial("clients")
 		fourth.send(bindLine("transmitter", "acme", "s3cret"))
+		fourth.want("bind_transmitter_resp", "status=0xd(ESME_RBINDFAIL)")
+		fourth.wantEOF()
 		third.send("unbind seq=2")
 		third.want("unbind_resp")
-		fourth.want("bind_transmitter_resp", "status=0")
+		third.wantEOF()
+		eventually(t, "the session is over", func() bool { return g.Sessions() == 2 })
+		g.bind("transmitter")
 	})
 }

@@ -85,11 +85,11 @@ func (s *faultySession) Answer(p protocols.PDU, code sms.Code, id uint64) {
 	s.Session.Answer(p.(*faultyPDU).PDU, code, id)
 }
 
-func (s *faultySession) Encode(p protocols.PDU, m *sms.Message, sequence uint32) {
-	if string(m.Text) == "fault:encode" {
+func (s *faultySession) Encode(now int64, p protocols.PDU, m *sms.Message, sequence uint32) {
+	if string(m.Text()) == "fault:encode" {
 		panic("fault in Encode")
 	}
-	s.Session.Encode(p.(*faultyPDU).PDU, m, sequence)
+	s.Session.Encode(now, p.(*faultyPDU).PDU, m, sequence)
 }
 
 func (s *faultySession) Unbind(now int64, p protocols.PDU) protocols.Action {

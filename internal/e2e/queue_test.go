@@ -22,14 +22,14 @@ func TestQueueFullDelays(t *testing.T) {
 			clients = append(clients, c)
 		}
 		operatorQueue := g.Connector("operator")
-		eventually(t, "the queue is full", func() bool { return operatorQueue.Queued.Load() == 10 })
+		eventually(t, "the queue is full", func() bool { return operatorQueue.Queued() == 10 })
 		for _, c := range clients {
 			c.fence() // who waits for room is alive, and has no answer
 		}
 		s := operator.session()
 		got := map[string]bool{}
 		for range 30 {
-			if n := operatorQueue.Queued.Load(); n > 10 {
+			if n := operatorQueue.Queued(); n > 10 {
 				t.Fatalf("%d messages in a queue of 10", n)
 			}
 			line := s.want("submit_sm")

@@ -175,7 +175,7 @@ func TestDrain(t *testing.T) {
 		}()
 		eventually(t, "the gateway is draining", g.Draining)
 		c.submit(11, 11)
-		c.want("submit_sm_resp", "seq=11", "status=0x64(ESME_RX_T_APPN)")
+		c.want("submit_sm_resp", "seq=11", "status=0x14(ESME_RMSGQFUL)")
 		eventually(t, "nobody is accepted", func() bool {
 			conn, err := net.Dial("tcp", addr)
 			if err == nil {

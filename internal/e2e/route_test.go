@@ -90,13 +90,13 @@ func TestWeights(t *testing.T) {
 		c := g.bind("transmitter")
 		c.submit(1, 100)
 		c.accepted(1, 100)
-		if n := g.stats("one").Accepted.Load() + g.Connector("one").Queued.Load(); n < 70 || n > 80 {
+		if n := g.stats("one").Accepted.Load() + g.Connector("one").Queued(); n < 70 || n > 80 {
 			t.Errorf("%d of 100 went to one", n)
 		}
-		if n := g.Connector("two").Queued.Load(); n < 20 || n > 30 {
+		if n := g.Connector("two").Queued(); n < 20 || n > 30 {
 			t.Errorf("%d of 100 went to two", n)
 		}
-		for range g.Connector("two").Queued.Load() {
+		for range g.Connector("two").Queued() {
 			second.answer(0, field(second.want("submit_sm"), "seq"))
 		}
 	})

@@ -128,7 +128,7 @@ func TestThrottled(t *testing.T) {
 		c.submit(1, 20)
 		c.accepted(1, 20)
 		first := 1
-		for _, status := range []int{0x58, 0x14} {
+		for _, status := range []int{0x58, 0x58} {
 			under := s.take(first, first+2)
 			began := time.Now()
 			s.answer(status, under[0])

@@ -1,0 +1,501 @@
+package connector
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"pmg/ratelimit"
+	"pmg/sms"
+)
+
+// A Lane is a way out of the gateway: the messages that wait, the slots they may
+// leave by, and the rules by which the two are paired. An out connector has one
+// lane. A client account that receives has one over all the sessions it is bound
+// with, which lives on while it is not bound.
+//
+//	        Push                Next                Answered
+//	message ────► shares ────────────────► under way ───────► settled
+//	                ▲  slot, rate, no pause           │
+//	                └──────────── again ──────────────┘
+//
+// The exported methods that say nothing else are for whatever dispatches for the
+// lane, one goroutine at a time.
+type Lane struct {
+	*Connector        // whose configuration and counters are the lane's
+	Account    string // the client account that it leads to; empty for an out connector's lane
+	Touched    bool   // for whatever dispatches: the batch at hand may have changed what can leave
+	policy     Policy
+
+	Queued atomic.Int64 // messages accepted and not done with, scheduled ones aside: waiting or under way
+	Held   atomic.Int64 // submits that wait for room
+	online atomic.Int64 // sessions that can be given messages
+	oldest atomic.Int64 // when the message that waits longest was to leave; 0: none waits
+
+	mu     sync.Mutex
+	shares []*Share
+
+	turn     []*Share // shares with messages that are due, in the order of their turns
+	nextDue  int64    // no share has a message that becomes due before; 0: none waits for its time
+	slots    Slots
+	limiter  ratelimit.Limiter
+	rate     int
+	paused   int64 // nothing is sent before this time
+	dialing  int   // instances that are being connected
+	inFlight int
+	waiting  int // messages in the shares' queues
+	suspects suspects
+	unknown  map[uint64]*sms.Message // messages whose request was not answered in time, by id
+	leaving  bool                    // removed; it is gone when its messages are
+	gone     bool
+
+	tally tally
+}
+
+// A Policy decides what a lane leaves open. The gateway has one for all lanes.
+type Policy interface {
+	// Settle decides what becomes of a message.
+	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
+	// Ended notes that the lane has given a message up.
+	Ended(l *Lane, m *sms.Message, a sms.Answer)
+	// Draining reports whether the gateway is stopping.
+	Draining() bool
+}
+
+// An Outcome is what becomes of a message whose request was answered, or never
+// will be.
+type Outcome struct {
+	Again bool  // it goes back to the queue, to be sent no earlier than its NotBefore
+	Pause int64 // nothing is sent in this lane before this time; 0: go on
+}
+
+// tally is what Publish has not shown yet, and what it has shown last.
+type tally struct {
+	sent, done, freed int64
+	by                *Share // whose messages done counts
+	length, inFlight  int64
+}
+
+// NewLane makes a lane of a connector, or, with account, of a client account for
+// which the connector's options count.
+func NewLane(c *Connector, account string, policy Policy) *Lane {
+	l := &Lane{Connector: c, Account: account, policy: policy}
+	c.addLane(l)
+	return l
+}
+
+// Share returns the part of the lane that belongs to an origin's account. It is
+// safe for concurrent use. New shares may take percent of what is free.
+func (l *Lane) Share(o *sms.Origin, percent int) *Share {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.shares {
+		if s.Origin == o || o.Account != "" && s.Origin.Account == o.Account {
+			return s
+		}
+	}
+	s := &Share{Lane: l, Origin: o}
+	s.queue.init()
+	s.SetPercent(percent)
+	l.shares = append(l.shares, s)
+	return s
+}
+
+// Shares calls f for every share. It is safe for concurrent use.
+func (l *Lane) Shares(f func(*Share)) {
+	l.mu.Lock()
+	shares := l.shares // shares are only ever added
+	l.mu.Unlock()
+	for _, s := range shares {
+		f(s)
+	}
+}
+
+// Online returns how many sessions can be given messages. It is safe for concurrent use.
+func (l *Lane) Online() int { return int(l.online.Load()) }
+
+// Up reports whether a message given to the lane now is likely to leave soon. A
+// connector that connects on demand is up until a connection failed. It is safe
+// for concurrent use.
+func (l *Lane) Up() bool {
+	if l.online.Load() > 0 {
+		return !l.Removed.Load() || l.Account != ""
+	}
+	return l.Account == "" && !l.Removed.Load() && !l.Config().IsStatic() && l.Stats.Failing.Load() == 0
+}
+
+// Push adds a message that was accepted for a share.
+func (l *Lane) Push(now int64, s *Share, m *sms.Message) { s.push(m, now) }
+
+// waits puts a share that was given a message in its place.
+func (l *Lane) waits(s *Share, now int64) {
+	l.waiting++
+	if s.active {
+		return
+	}
+	if s.queue.Ready(now) {
+		s.active = true
+		l.turn = append(l.turn, s)
+		return
+	}
+	l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
+}
+
+// ready reports whether a message is due.
+func (l *Lane) ready(now int64) bool {
+	if l.nextDue != 0 && l.nextDue <= now {
+		l.wake(now)
+	}
+	return len(l.turn) > 0
+}
+
+// wake gives turns to the shares whose messages have become due.
+func (l *Lane) wake(now int64) {
+	l.nextDue = 0
+	l.Shares(func(s *Share) {
+		if !s.active && s.queue.Ready(now) {
+			s.active = true
+			l.turn = append(l.turn, s)
+		} else if !s.active {
+			l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
+		}
+	})
+}
+
+// pop takes the next message. The shares take turns.
+func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
+	s = l.turn[0]
+	m, expires = s.queue.Pop(now)
+	l.waiting--
+	switch {
+	case !s.queue.Ready(now):
+		s.active = false
+		l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
+		l.turn = l.turn[:copy(l.turn, l.turn[1:])]
+	case len(l.turn) > 1:
+		copy(l.turn, l.turn[1:])
+		l.turn[len(l.turn)-1] = s
+	}
+	l.isDue(m)
+	return s, m, expires
+}
+
+// isDue counts a scheduled message among the others from now on: its time has come.
+func (l *Lane) isDue(m *sms.Message) {
+	if m.Flags&sms.Scheduled == 0 {
+		return
+	}
+	m.Flags &^= sms.Scheduled
+	m.Origin.Tally.Scheduled.Add(-1)
+}
+
+// Next takes the slot that comes next. Either it holds the message that is to
+// leave by it, or it has no session, and its instance is to be connected. With
+// nil nothing more can be done now, but again says when, unless it is 0.
+func (l *Lane) Next(now int64) (slot *Slot, again int64) {
+	cfg := l.Config()
+	if cfg.Rate != l.rate {
+		l.rate = cfg.Rate
+		l.limiter.SetRate(cfg.Rate, 0)
+	}
+	for l.ready(now) || len(l.suspects.waiting) > 0 {
+		front := l.slots.Front()
+		if front != nil && front.Link == nil {
+			if l.dialing*cfg.Window >= l.Len() {
+				break // the instances that are being connected do for what waits
+			}
+			l.dialing++
+			return l.slots.Take(), 0
+		}
+		if wait := max(l.paused-now, l.limiter.Wait(now)); wait > 0 {
+			return nil, now + wait
+		}
+		if slot := l.nextSuspect(front); slot != nil {
+			return l.leave(now, slot), 0
+		}
+		if front = l.slots.Front(); front == nil || front.Link == nil || !l.ready(now) {
+			break
+		}
+		share, m, expires := l.pop(now)
+		switch {
+		case m.Flags&sms.Settled != 0:
+			l.drop(share, m)
+		case expires != 0 && now > expires:
+			l.expired(now, share, m)
+		case m.Losses >= suspectAfter:
+			l.suspects.waiting = append(l.suspects.waiting, suspect{m, share})
+		default:
+			slot = l.slots.Take()
+			slot.Message, slot.Share = m, share
+			return l.leave(now, slot), 0
+		}
+	}
+	if l.nextDue > now {
+		return nil, l.nextDue
+	}
+	return nil, 0
+}
+
+// leave counts a message that leaves by a slot.
+func (l *Lane) leave(now int64, slot *Slot) *Slot {
+	l.limiter.Reserve(now)
+	l.inFlight++
+	return slot
+}
+
+// Len returns how many messages wait, due or not.
+func (l *Lane) Len() int { return l.waiting + len(l.suspects.waiting) }
+
+// Answered takes back a slot whose message was answered, or never will be.
+func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
+	m, share := slot.Message, slot.Share
+	alone := l.putBack(slot, a.Code)
+	if m.Flags&sms.Settled != 0 {
+		l.drop(share, m)
+		return
+	}
+	if a.Code == sms.Timeout {
+		l.remember(m)
+	}
+	outcome := l.policy.Settle(l, m, a, alone)
+	l.pause(outcome.Pause)
+	if outcome.Again {
+		l.Stats.Retried.Add(1)
+		share.pushBack(m, now)
+		return
+	}
+	l.settled(share, m, a)
+}
+
+// AnsweredLate takes an answer that came after its request was given up. Where it
+// says how the message ended, the copy that is under way or waits is not needed.
+func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
+	l.slots.Thaw(link)
+	m := l.unknown[id]
+	if m == nil || a.Code != sms.OK && a.Code.Retryable() {
+		return
+	}
+	m.Flags |= sms.Settled
+	delete(l.unknown, id)
+	l.Stats.Late.Add(1)
+	l.count(m, a)
+}
+
+// remember keeps a message whose request was not answered in time, for its answer
+// may come late.
+func (l *Lane) remember(m *sms.Message) {
+	if l.unknown == nil {
+		l.unknown = map[uint64]*sms.Message{}
+	}
+	l.unknown[m.ID] = m
+}
+
+// settled ends a message: it was answered for good, or is given up.
+func (l *Lane) settled(s *Share, m *sms.Message, a sms.Answer) {
+	l.count(m, a)
+	l.drop(s, m)
+}
+
+func (l *Lane) count(m *sms.Message, a sms.Answer) {
+	if a.Code == sms.OK {
+		l.tally.sent++
+		return
+	}
+	l.Stats.Failed.Add(1)
+	l.policy.Ended(l, m, a)
+}
+
+// expired ends a message whose validity has passed.
+func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
+	l.Stats.Expired.Add(1)
+	l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now})
+	l.drop(s, m)
+}
+
+func (l *Lane) pause(until int64) { l.paused = max(l.paused, until) }
+
+// drop lets go of a message for good.
+func (l *Lane) drop(s *Share, m *sms.Message) {
+	if len(l.unknown) > 0 {
+		delete(l.unknown, m.ID)
+	}
+	if l.tally.by != s {
+		l.countDone()
+		l.tally.by = s
+	}
+	l.tally.done++
+	l.tally.freed += m.Size()
+	m.Release()
+}
+
+func (l *Lane) countDone() {
+	if t := &l.tally; t.done > 0 {
+		t.by.Add(-t.done)
+		l.memory.Add(-t.freed)
+		t.done, t.freed = 0, 0
+	}
+}
+
+// Unsent takes back a slot whose message was never written.
+func (l *Lane) Unsent(now int64, slot *Slot) {
+	m, share := slot.Message, slot.Share
+	l.putBack(slot, sms.OK)
+	share.pushBack(m, now)
+}
+
+// putBack frees a slot. It reports whether its message was the only one under way
+// when its session ended.
+func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
+	l.inFlight--
+	link := slot.Link
+	alone = link.atEnd == 1
+	l.suspects.answered(l, slot)
+	if code == sms.Timeout {
+		l.slots.Freeze(slot)
+		return alone
+	}
+	l.slots.Put(slot)
+	if link.frozen != nil && code != sms.Lost {
+		l.slots.Thaw(link)
+	}
+	return alone
+}
+
+// Attach readies the instances of an out connector, and returns those that are to
+// be connected now.
+func (l *Lane) Attach() (dial []*Instance) {
+	if l.Config().Listens() {
+		return nil
+	}
+	for i := l.Acquire(); i != nil; i = l.Acquire() {
+		if l.Config().IsStatic() {
+			dial = append(dial, i)
+		} else {
+			l.slots.Park(i)
+		}
+	}
+	l.dialing += len(dial)
+	return dial
+}
+
+// Park takes back an instance that was being connected and is not needed any more.
+func (l *Lane) Park(i *Instance) {
+	l.dialing--
+	l.slots.Park(i)
+}
+
+// Bound takes in a session that has logged in. takes says whether it can be given
+// messages.
+func (l *Lane) Bound(link *Link, takes bool) {
+	if l.Account == "" {
+		l.dialing--
+		l.Stats.Failing.Store(0)
+	}
+	if takes {
+		link.balanced = l.Account != ""
+		l.slots.Open(link, link.Connector.Config().Window)
+		l.setOnline(link, 1)
+	}
+}
+
+func (l *Lane) setOnline(link *Link, n int64) {
+	l.online.Add(n)
+	link.Connector.online.Add(n)
+}
+
+// LoggingOut takes the free slots of a session away: it is given no more messages.
+func (l *Lane) LoggingOut(link *Link) {
+	l.suspects.release(l, link)
+	if l.slots.Drop(link) {
+		l.setOnline(link, -1)
+	}
+}
+
+// Over notes the end of a session. Its requests that are under way then are not
+// answered any more.
+func (l *Lane) Over(link *Link) {
+	link.atEnd = link.used
+	l.LoggingOut(link)
+}
+
+// Closed has an instance back whose socket is closed, and reports whether it is to
+// be connected again.
+func (l *Lane) Closed(now int64, link *Link) (dial bool) {
+	link.Instance.SetLink(nil)
+	if !link.Bound {
+		l.dialing--
+	}
+	link.Instance.ended(link, now)
+	switch {
+	case l.gone || l.policy.Draining() && l.Len()+l.inFlight == 0:
+	case l.Config().IsStatic() || l.Len() > 0:
+		l.dialing++
+		return true
+	default:
+		l.slots.Park(link.Instance)
+	}
+	return false
+}
+
+// Leave takes the lane out of service: its messages are sent, and then it is gone.
+func (l *Lane) Leave() { l.leaving = true }
+
+// Gone reports whether everything was sent, and nothing comes any more.
+func (l *Lane) Gone() bool { return l.gone }
+
+// Publish shows what others may look at. It reports, once, that a lane that leaves
+// has nothing more to send, so that its sessions can be logged out.
+func (l *Lane) Publish() (gone bool) {
+	l.countDone()
+	t := &l.tally
+	if t.sent > 0 {
+		l.Stats.Sent.Add(t.sent)
+		t.sent = 0
+	}
+	show(&l.Stats.QueueLength, &t.length, int64(l.Len()))
+	show(&l.Stats.InFlight, &t.inFlight, int64(l.inFlight))
+	// Messages for clients that are not there will never be sent.
+	hopeless := l.Account != "" && l.Online() == 0
+	// Queued counts the messages that are on their way here, too.
+	sent := l.Queued.Load() == 0 && l.Held.Load() == 0
+	if l.leaving && !l.gone && l.inFlight == 0 && (sent || hopeless) {
+		l.gone = true
+		return true
+	}
+	return false
+}
+
+// show brings a lane's part of a connector's figure up to date.
+func show(figure *atomic.Int64, shown *int64, value int64) {
+	if value != *shown {
+		figure.Add(value - *shown)
+		*shown = value
+	}
+}
+
+// Tick does what happens by itself, about once a second: it ends messages whose
+// validity has passed, and forgives instances whose sessions have lived a while.
+func (l *Lane) Tick(now int64) {
+	var oldest int64
+	l.Shares(func(s *Share) {
+		s.queue.Expired(now, func(m *sms.Message) {
+			l.waiting--
+			l.isDue(m)
+			l.expired(now, s, m)
+		})
+		l.rest(s, now)
+		oldest = Earlier(oldest, s.queue.Oldest())
+	})
+	l.oldest.Store(oldest)
+	if l.Account == "" {
+		l.Links(func(link *Link) { link.Instance.forgive(link, now) })
+	}
+}
+
+// rest ends the turn of a share whose messages have all expired.
+func (l *Lane) rest(s *Share, now int64) {
+	if s.active && !s.queue.Ready(now) {
+		s.active = false
+		l.turn = slices.DeleteFunc(l.turn, func(other *Share) bool { return other == s })
+	}
+}

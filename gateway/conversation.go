@@ -1,0 +1,431 @@
+package gateway
+
+import (
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A Conversation is the gateway's side of its sessions: it does what their state
+// machines ask for. It is the same in both architectures; R is what each keeps of
+// a PDU until it is answered. It is not safe for concurrent use: the pipeline has
+// one, which belongs to the builder, the classic architecture one for each
+// connection, which the session's lock guards.
+//
+//	Receive ──► Session ──► Send, SendClose, Close      the peer is answered
+//	                    ──► Login ──► check ──► Login   behind it PDUs wait
+//	                    ──► Message ──► accept ──► (stored) ──► answer ──► queue
+//	                    ──► Answered ──► the message's lane
+type Conversation[R any] struct {
+	gateway  *Gateway
+	port     Port[R]
+	intake   *Intake
+	delayed  connector.Delayed[R]
+	logins   map[*connector.Link]*openLogin[R]
+	waiting  connector.Delayed[*openLogin[R]] // for the time at which their passwords are looked at
+	behind   map[*connector.Link][]R          // PDUs behind a login whose outcome is open
+	pressure map[*connector.Share]*connector.Backpressure[R]
+}
+
+// A Port is how a conversation reaches its architecture. It is one interface of
+// many methods because it is one seam, which each architecture implements once.
+type Port[R any] interface {
+	// New returns an empty request, for a PDU of ours.
+	New(l *connector.Link) R
+	// PDU returns the PDU of a request.
+	PDU(r R) protocols.PDU
+	// Send logs and writes the PDU of a request, and lets go of the request. With
+	// last, the session ends when that is written; reason says why.
+	Send(now int64, l *connector.Link, r R, last bool, reason string)
+	// Drop lets go of a request that is not answered.
+	Drop(l *connector.Link, r R)
+	// Hangup ends a session.
+	Hangup(l *connector.Link, reason string)
+	// Check runs check, which may take long, and then calls Checked.
+	Check(l *connector.Link, r R, check func())
+	// Queue gives a message that was accepted to its lane.
+	Queue(now int64, s *connector.Share, m *sms.Message)
+	// Answered gives the outcome of a request of ours to its lane, and lets go of r,
+	// the answer.
+	Answered(now int64, l *connector.Link, r R, slot *connector.Slot, code sms.Code)
+	// AnsweredLate does so for a request that was given up before.
+	AnsweredLate(now int64, l *connector.Link, r R, id uint64, code sms.Code)
+	// Unanswered gives a request back to its lane that was not answered in time.
+	Unanswered(now int64, slot *connector.Slot)
+	// Bound tells the lane that a session has logged in; takes says whether it can
+	// be given messages.
+	Bound(now int64, l *connector.Link, takes bool)
+	// LoggingOut tells the lane to give a session no more messages.
+	LoggingOut(now int64, l *connector.Link)
+	// TickAt asks for a call of Tick at a time.
+	TickAt(at int64)
+}
+
+// NewConversation makes a conversation that takes block message ids at a time.
+func NewConversation[R any](g *Gateway, port Port[R], block uint64) *Conversation[R] {
+	return &Conversation[R]{
+		gateway: g, port: port, intake: g.NewIntake(block),
+		logins: map[*connector.Link]*openLogin[R]{}, behind: map[*connector.Link][]R{}, pressure: map[*connector.Share]*connector.Backpressure[R]{},
+	}
+}
+
+// Flush counts the messages that were accepted since the last one.
+func (c *Conversation[R]) Flush() { c.intake.Flush() }
+
+// Receive takes a PDU of the peer.
+func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
+	switch {
+	case l.Over:
+		c.port.Drop(l, r)
+	case l.LoggingIn:
+		c.behind[l] = append(c.behind[l], r)
+	default:
+		c.do(now, l, r, l.Session.Receive(now, c.port.PDU(r)))
+	}
+}
+
+// do does what a session asks for. r carries the PDU that the action is about.
+func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Action) {
+	if l.Ended && a.Kind != protocols.Answered {
+		c.port.Drop(l, r)
+		return
+	}
+	switch a.Kind {
+	case protocols.Send:
+		c.port.Send(now, l, r, false, "")
+	case protocols.SendClose:
+		c.settle(now, l)
+		l.Ended = true
+		c.port.LoggingOut(now, l)
+		c.port.Send(now, l, r, true, a.Reason)
+	case protocols.Close:
+		l.Ended = true
+		c.port.LoggingOut(now, l)
+		c.port.Hangup(l, a.Reason)
+		c.port.Drop(l, r)
+	case protocols.Login:
+		c.login(now, l, r, a.Credentials)
+	case protocols.Bound:
+		c.bound(now, l)
+		c.port.Drop(l, r)
+	case protocols.Message:
+		c.message(now, l, r)
+	case protocols.Answered:
+		c.answered(now, l, r, a)
+	default:
+		c.port.Drop(l, r)
+	}
+}
+
+// settle answers every request of a session that waits, before its last PDU is
+// sent: a client that is not answered sends its message again.
+func (c *Conversation[R]) settle(now int64, l *connector.Link) {
+	c.delayed.Take(l, func(r R) { c.port.Send(now, l, r, false, "") })
+	c.takeWaiting(l, func(m *sms.Message, r R) { c.refuse(now, l, m, r) })
+}
+
+// send sends an answer, now or at its time.
+func (c *Conversation[R]) send(now int64, l *connector.Link, r R, after int64) {
+	if after <= now {
+		c.port.Send(now, l, r, false, "")
+		return
+	}
+	c.delayed.Add(after, l, r)
+	c.port.TickAt(after)
+}
+
+// message accepts a submit, makes it wait for room, or refuses it.
+func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
+	m, s, code := c.gateway.Prepare(now, l, c.port.PDU(r))
+	if m == nil {
+		c.answer(now, l, r, code, 0, 0)
+		return
+	}
+	after, ok := c.admit(now, l)
+	switch b := c.pressure[s]; {
+	case !ok:
+		m.Release()
+		l.Connector.Stats.Refused.Add(1)
+		c.answer(now, l, r, sms.Throttled, 0, 0)
+	case (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
+		c.accept(now, l, m, r, s, after)
+	case !c.wait(now, l, m, r, s):
+		c.refuse(now, l, m, r)
+	}
+}
+
+// admit asks for a place in the rate of the client's account. It returns the time
+// before which the client is not to be answered.
+func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
+	if l.Account == nil {
+		return 0, true
+	}
+	wait, ok := l.Account.Admit(now)
+	return now + wait, ok
+}
+
+// wait makes a client's submit wait for room. Messages from an SMSC do not wait,
+// because the answers to our own requests would wait behind them.
+func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share) bool {
+	if l.Account == nil || c.gateway.Memory.Full() || !c.gateway.mayHold(s) {
+		return false
+	}
+	b := c.pressure[s]
+	if b == nil {
+		b = &connector.Backpressure[R]{}
+		c.pressure[s] = b
+	}
+	if !b.Wait(now, s, m, l, r) {
+		return false
+	}
+	c.gateway.hold(l, s, m, 1)
+	return true
+}
+
+// Room deals with the submits that wait for room in a lane, as far as there is any.
+func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
+	for s, b := range c.pressure {
+		if s.Lane == lane {
+			c.letIn(now, s, b)
+		}
+	}
+}
+
+func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Backpressure[R]) {
+	b.LetIn(now, func() bool { return c.intake.HasRoom(s) },
+		func(l *connector.Link, m *sms.Message, r R) {
+			c.gateway.hold(l, s, m, -1)
+			c.accept(now, l, m, r, s, 0)
+		},
+		func(l *connector.Link, m *sms.Message, r R) {
+			c.gateway.hold(l, s, m, -1)
+			c.refuse(now, l, m, r)
+		})
+	if b.Len() == 0 {
+		delete(c.pressure, s)
+	}
+}
+
+// takeWaiting takes out the submits of a session that wait for room.
+func (c *Conversation[R]) takeWaiting(l *connector.Link, f func(*sms.Message, R)) {
+	if l.Held == 0 {
+		return
+	}
+	for s, b := range c.pressure {
+		b.Take(l, func(m *sms.Message, r R) {
+			c.gateway.hold(l, s, m, -1)
+			f(m, r)
+		})
+	}
+}
+
+// refuse answers a submit that found no room.
+func (c *Conversation[R]) refuse(now int64, l *connector.Link, m *sms.Message, r R) {
+	m.Release()
+	l.Connector.Stats.Refused.Add(1)
+	c.answer(now, l, r, sms.QueueFull, 0, 0)
+}
+
+// accept makes a message the gateway's own, and goes on when it is stored.
+func (c *Conversation[R]) accept(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share, after int64) {
+	c.intake.Accept(now, m, l.Connector, s)
+	c.stored(now, l, m, r, s, after)
+}
+
+// stored answers the PDU that carried a message, and queues the message.
+func (c *Conversation[R]) stored(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share, after int64) {
+	c.answer(now, l, r, sms.OK, m.ID, after)
+	c.port.Queue(now, s, m)
+}
+
+// answer answers a submit. The session may have ended while that waited.
+func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id uint64, after int64) {
+	l.Session.Answer(c.port.PDU(r), code, id)
+	c.send(now, l, r, after)
+}
+
+// Submit accepts a message that came by no session, and returns what its sender is
+// to be told. reply is called when the message is stored.
+func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
+	code := c.gateway.mayWait(now, m)
+	lane := c.gateway.route(m)
+	switch {
+	case c.gateway.draining.Load():
+		code = sms.QueueFull
+	case code == sms.OK && lane == nil:
+		code = noRoute(m.Kind)
+	}
+	if code == sms.OK && lane != nil {
+		if s := c.gateway.share(lane, m.Origin); c.intake.HasRoom(s) {
+			m.Arrived = now
+			c.intake.Accept(now, m, from, s)
+			id := m.ID
+			c.port.Queue(now, s, m)
+			reply(id, sms.OK)
+			return
+		}
+		code = sms.QueueFull
+	}
+	m.Release()
+	from.Stats.Refused.Add(1)
+	reply(0, code)
+}
+
+// answered pairs an answer with the request of ours that it belongs to.
+func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
+	if slot := l.Inflight.Take(a.Sequence); slot != nil {
+		c.port.Answered(now, l, r, slot, a.Code)
+		return
+	}
+	if id, ok := l.Late(a.Sequence); ok {
+		c.port.AnsweredLate(now, l, r, id, a.Code)
+		return
+	}
+	l.Connector.Stats.Unmatched.Add(1)
+	c.port.Drop(l, r)
+}
+
+// bound takes in a session that has logged in.
+func (c *Conversation[R]) bound(now int64, l *connector.Link) {
+	c.port.Bound(now, l, c.gateway.Bound(now, l))
+}
+
+// An openLogin is a login whose outcome is not known yet.
+type openLogin[R any] struct {
+	login   *Login
+	request R
+	hashing bool // its password is being checked, which needs the request
+}
+
+// login begins a client's login. Requests behind it wait for the outcome.
+func (c *Conversation[R]) login(now int64, l *connector.Link, r R, who protocols.Credentials) {
+	l.LoggingIn = true
+	c.logins[l] = &openLogin[R]{login: c.gateway.Login(now, l.Connector, l.Remote, who), request: r}
+	c.goOn(now, l)
+}
+
+// goOn takes a login as far as it goes.
+func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
+	o := c.logins[l]
+	switch step, again := o.login.Next(now); step {
+	case LoginHashes:
+		o.hashing = true
+		c.port.Check(l, o.request, o.login.Hash)
+	case LoginWaits:
+		c.waiting.Add(again, l, o)
+		c.port.TickAt(again)
+	default:
+		l.LoggingIn = false
+		delete(c.logins, l)
+		c.admitted(now, l, o.request, o.login.Result)
+		behind := c.behind[l]
+		delete(c.behind, l)
+		for _, next := range behind {
+			c.Receive(now, l, next)
+		}
+	}
+}
+
+// Checked goes on with a login when its password has been looked at.
+func (c *Conversation[R]) Checked(now int64, l *connector.Link, r R) {
+	if l.Over {
+		c.port.Drop(l, r)
+		return
+	}
+	c.logins[l].hashing = false
+	c.goOn(now, l)
+}
+
+// abandon ends the login of a session that is over.
+func (c *Conversation[R]) abandon(l *connector.Link) {
+	o := c.logins[l]
+	if o == nil {
+		return
+	}
+	delete(c.logins, l)
+	c.waiting.Take(l, func(*openLogin[R]) {})
+	o.login.Abandon()
+	if !o.hashing { // otherwise Checked lets go of the request
+		c.port.Drop(l, o.request)
+	}
+}
+
+// admitted answers a login.
+func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result LoginResult) {
+	result = c.gateway.admit(l, result)
+	a := l.Session.Login(now, c.port.PDU(r), result.Code)
+	if a.Kind == protocols.SendClose && result.AnswerAfter > now {
+		c.refuseLogin(now, l, r, a.Reason, result.AnswerAfter)
+		return
+	}
+	c.do(now, l, r, a)
+	if result.Code == sms.OK && l.Session.Bound() != 0 {
+		c.bound(now, l)
+	}
+}
+
+// refuseLogin answers a login that failed, later, and then ends the session.
+func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason string, after int64) {
+	l.Ended, l.EndReason = true, reason
+	c.delayed.Add(after, l, r)
+	c.port.TickAt(after)
+}
+
+// Unbind begins to log out of a session. What waits is answered first.
+func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
+	if l.Over || l.Ended || l.LoggedOut {
+		return
+	}
+	l.LoggedOut = true
+	c.settle(now, l)
+	c.port.LoggingOut(now, l)
+	r := c.port.New(l)
+	c.do(now, l, r, l.Session.Unbind(now, c.port.PDU(r)))
+}
+
+// Over forgets a session that is over.
+func (c *Conversation[R]) Over(now int64, l *connector.Link) {
+	l.Over = true
+	for _, r := range c.behind[l] {
+		c.port.Drop(l, r)
+	}
+	delete(c.behind, l)
+	c.abandon(l)
+	c.delayed.Take(l, func(r R) { c.port.Drop(l, r) })
+	c.takeWaiting(l, func(m *sms.Message, r R) {
+		m.Release()
+		c.port.Drop(l, r)
+	})
+	c.gateway.Over(now, l)
+}
+
+// Tick does what is due: it sends answers, goes on with logins, and lets in submits
+// that have waited. It returns when the next of the former is due, 0 if none waits.
+func (c *Conversation[R]) Tick(now int64) (next int64) {
+	for l, _, ok := c.waiting.Due(now); ok; l, _, ok = c.waiting.Due(now) {
+		c.goOn(now, l)
+	}
+	for l, r, ok := c.delayed.Due(now); ok; l, r, ok = c.delayed.Due(now) {
+		c.port.Send(now, l, r, l.EndReason != "", l.EndReason)
+	}
+	for s, b := range c.pressure {
+		c.letIn(now, s, b)
+	}
+	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
+}
+
+// CheckTimers lets a session do what is due by its timers.
+func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R) (used bool) {
+	if l.Over || l.Ended || l.LoggingIn {
+		return false
+	}
+	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), func(slot *connector.Slot) {
+		l.GiveUp(slot)
+		c.port.Unanswered(now, slot)
+	})
+	if a.Kind == protocols.None {
+		return false
+	}
+	c.do(now, l, r, a)
+	return true
+}

@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// Settle implements connector.Policy: it decides what becomes of a message. The
+// peer's wish to be sent less slows the lane down and leaves the message in its
+// place; a fault of the message makes it step aside, so that the others go on. A
+// message whose session ended beside others is not blamed for that.
+func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) (o connector.Outcome) {
+	cfg := l.Config()
+	switch a.Code {
+	case sms.Throttled:
+		o = connector.Outcome{Again: true, Pause: a.At + int64(cfg.ThrottlePause)}
+		if m.Throttles = incremented(m.Throttles); m.Throttles > patience {
+			m.NotBefore = a.At + stepAside(cfg, m.Throttles-patience)
+		}
+		return o
+	case sms.Lost:
+		m.Losses = incremented(m.Losses)
+		o.Again = cfg.OnUnknown == config.Resend
+		if !alone {
+			return o
+		}
+		m.Attempts = incremented(m.Attempts)
+		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
+	case sms.Timeout:
+		m.Attempts = incremented(m.Attempts)
+		o.Again = cfg.OnUnknown == config.Resend
+	default:
+		if !a.Code.Retryable() {
+			return o
+		}
+		m.Attempts = incremented(m.Attempts)
+		o.Again, m.NotBefore = true, a.At+stepAside(cfg, m.Attempts)
+	}
+	m.Throttles = 0
+	o.Again = o.Again && (cfg.MaxAttempts == 0 || int(m.Attempts) < cfg.MaxAttempts)
+	return o
+}
+
+// patience is how often in a row a message may be throttled before it steps aside:
+// some SMSCs throttle one destination and not the connection.
+const patience = 3
+
+// longestRetry is where retry_delay stops doubling.
+const longestRetry = 5 * time.Minute
+
+// stepAside is how long a message waits after so many attempts.
+func stepAside(cfg *config.Connector, attempts uint8) int64 {
+	d := cfg.RetryDelay
+	for n := uint8(1); n < attempts && d < longestRetry; n++ {
+		d = min(2*d, longestRetry)
+	}
+	return int64(d)
+}
+
+// incremented counts up to the most that fits.
+func incremented(n uint8) uint8 {
+	if n < 255 {
+		n++
+	}
+	return n
+}
+
+// Ended implements connector.Policy: it tells the operator of a message that was
+// given up.
+func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer) {
+	show, hidden := g.failures.next(l.Name, a.At)
+	if hidden > 0 {
+		g.Log.Warn().Str("connector", l.Name).Int64("messages", hidden).Msg("further messages were given up in the last minute")
+	}
+	if !show {
+		return
+	}
+	e := g.Log.Warn().Str("connector", l.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code).Uint8("attempts", m.Attempts)
+	if account := m.Account(); account != "" {
+		e.Str("account", account)
+	}
+	if a.Status != 0 {
+		e.Str("status", l.Driver.StatusName(a.Status))
+	}
+	e.Msg("message given up")
+}
+
+// MessageID is a message's id as logs show it, and as most clients were told it.
+func MessageID(id uint64) string {
+	const digits = "0123456789abcdef"
+	var b [16]byte
+	for i := len(b) - 1; i >= 0; i-- {
+		b[i] = digits[id&15]
+		id >>= 4
+	}
+	return string(b[:])
+}

@@ -1,0 +1,189 @@
+package gateway
+
+import (
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/router"
+	"pmg/sms"
+)
+
+// A target is what a route leads to: a lane, or an in connector, where the
+// message's destination says which account's lane it is.
+type target struct {
+	lane    *connector.Lane
+	clients *connector.Connector
+}
+
+func (t target) up() bool {
+	if t.lane == nil {
+		return t.clients.Online() > 0
+	}
+	return t.lane.Up()
+}
+
+// routes is what one configuration says of where messages go.
+type routes struct {
+	table    *router.Table[target]
+	accounts map[string]*config.Account
+	single   bool // there is one account only
+}
+
+// newRoutes builds the routes of a configuration whose connectors exist.
+func (g *Gateway) newRoutes(cfg *config.Config) *routes {
+	r := &routes{accounts: map[string]*config.Account{}, single: len(cfg.Accounts) == 1}
+	for i := range cfg.Accounts {
+		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
+	}
+	r.table = router.Build(cfg.Routes, func(t config.Target) target { return g.target(cfg, t) })
+	return r
+}
+
+func (g *Gateway) target(cfg *config.Config, t config.Target) target {
+	if t.Account != "" {
+		return target{lane: g.accountLane(cfg, t.Account)}
+	}
+	c := g.Connector(t.Connector)
+	if c.Config().Listens() {
+		return target{clients: c}
+	}
+	return target{lane: g.LaneOf(c)}
+}
+
+// accountLane returns the lane of an account, nil where the account may log in
+// nowhere. The options of the first connector that it may use count for it.
+func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lane {
+	return g.lanes.of(laneKey{account: account}, func() *connector.Lane {
+		for i := range cfg.Accounts {
+			if cfg.Accounts[i].SystemID != account {
+				continue
+			}
+			for j := range cfg.Connectors {
+				if cc := &cfg.Connectors[j]; cfg.Accounts[i].MayUse(cc) {
+					return connector.NewLane(g.Connector(cc.Name), account, g)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// LaneOf returns the lane of an out connector.
+func (g *Gateway) LaneOf(c *connector.Connector) *connector.Lane {
+	return g.lanes.of(laneKey{connector: c}, func() *connector.Lane { return connector.NewLane(c, "", g) })
+}
+
+// resolve returns the lane that a target stands for with a message's destination,
+// nil if nobody receives it.
+func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
+	if t.lane != nil {
+		return t.lane
+	}
+	receivers := g.accounts.Load().Receivers(t.clients.Name)
+	if receivers == nil {
+		return nil // the connector was removed
+	}
+	if a := receivers.Find(dest); a != nil {
+		return g.accountLane(g.Config(), a.SystemID)
+	}
+	return nil
+}
+
+// route finds the lane that a message leaves by. What came from an SMSC does not
+// go back there: a route without conditions means clients' messages.
+func (g *Gateway) route(m *sms.Message) *connector.Lane {
+	dest := m.Dest().Addr
+	route, ok := g.routes.Load().table.Route(m.Origin.Account, m.Origin.Connector, dest, m.Source().Addr)
+	if !ok {
+		return nil
+	}
+	lane := g.resolve(route.Pick(target.up), dest)
+	if lane == nil || m.Origin.Account == "" && lane.Account == "" && lane.Name == m.Origin.Connector {
+		return nil
+	}
+	return lane
+}
+
+// share returns the part of a lane that a session's messages have.
+func (g *Gateway) share(lane *connector.Lane, o *sms.Origin) *connector.Share {
+	return lane.Share(o, g.percent(g.routes.Load(), o.Account))
+}
+
+// percent is how much of what is free in a queue an account may take. One that is
+// alone leaves nothing to others.
+func (g *Gateway) percent(r *routes, account string) int {
+	if a := r.accounts[account]; a != nil && !r.single {
+		return a.Share
+	}
+	return 100
+}
+
+// Prepare makes a message of a PDU that carries one, and finds its share of the
+// lane that it leaves by. With a code other than OK there is no message, and the
+// PDU is to be answered with that code.
+func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.Message, *connector.Share, sms.Code) {
+	if g.draining.Load() {
+		return nil, nil, sms.QueueFull
+	}
+	m := g.Messages.Get()
+	m.Origin = l.Origin
+	code := l.Session.Message(now, p, m)
+	m.Arrived = now
+	if code == sms.OK {
+		code = g.mayWait(now, m)
+	}
+	if code != sms.OK {
+		m.Release()
+		l.Connector.Stats.Refused.Add(1)
+		return nil, nil, code
+	}
+	lane := g.route(m)
+	if lane == nil {
+		kind := m.Kind
+		m.Release()
+		g.unrouted.Add(1)
+		l.Connector.Stats.Refused.Add(1)
+		return nil, nil, noRoute(kind)
+	}
+	if s := l.LastShare; s == nil || s.Lane != lane {
+		l.LastShare = g.share(lane, l.Origin)
+	}
+	return m, l.LastShare, sms.OK
+}
+
+// mayWait checks a scheduled message against what its account may schedule.
+func (g *Gateway) mayWait(now int64, m *sms.Message) sms.Code {
+	if m.DeliverAt <= now {
+		return sms.OK
+	}
+	horizon, limit := defaultHorizon, int64(defaultScheduled)
+	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
+		horizon, limit = int64(a.MaxSchedule), int64(a.MaxScheduled)
+	}
+	switch {
+	case m.DeliverAt-now > horizon:
+		return sms.BadSchedule
+	case m.Origin.Tally.Scheduled.Load() >= limit:
+		return sms.QueueFull
+	}
+	return sms.OK
+}
+
+// What a message from an SMSC, which has no account, may be scheduled.
+const (
+	defaultHorizon   = int64(7 * 24 * 3600e9)
+	defaultScheduled = 10_000
+)
+
+// noRoute returns the answer to a message that no route leads anywhere. A receipt
+// is accepted all the same, because an SMSC that is refused a receipt sends it
+// again and again, and the pdu log holds what it says.
+func noRoute(kind sms.Kind) sms.Code {
+	switch kind {
+	case sms.Receipt:
+		return sms.OK
+	case sms.MO:
+		return sms.Rejected
+	}
+	return sms.BadDestination
+}
