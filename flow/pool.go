@@ -18,6 +18,7 @@ type Pool[J any] struct {
 const (
 	cacheRefill = 32
 	cacheLimit  = 2 * cacheRefill
+	maxFree     = 1 << 14 // jobs that the pool keeps for reuse
 )
 
 // NewPool returns a pool of jobs. ref returns a job's reference count; reset empties
@@ -110,6 +111,10 @@ func (c *Cache[J]) put(count int) {
 	p.locks++
 	p.taken -= int64(count)
 	p.free = append(p.free, c.free[n:]...)
+	if over := len(p.free) - maxFree; over > 0 { // after a burst its memory goes back
+		clear(p.free[maxFree:])
+		p.free = p.free[:maxFree]
+	}
 	p.mu.Unlock()
 	clear(c.free[n:])
 	c.free = c.free[:n]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -46,6 +47,10 @@ func serve(cfg *config.Config, file string) error {
 	if err != nil {
 		return err
 	}
+	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
+	running, stop := context.WithCancel(context.Background())
+	defer stop()
+	go trimMemory(running, &s.gateway.Memory)
 	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Int("pid", os.Getpid()).Msg("serving")
 	for sig := range signals {
 		if sig != syscall.SIGHUP {
