@@ -34,8 +34,8 @@ func table() []row {
 		{"pdulog", "internal/sock protocols"},
 
 		// Sessions, and the gateway's decisions about them.
-		{"connector", "account config flow internal/sock pdulog protocols sms"},
-		{"gateway", "account config connector flow pdulog protocols ratelimit router sms"},
+		{"connector", "account config flow pdulog protocols ratelimit sms"},
+		{"gateway", "account config connector flow pdulog protocols router sms"},
 
 		// The architectures. They never see each other, nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
