@@ -47,7 +47,11 @@ func (d *Delayed[T]) Due(now int64) (l *Link, answer T, ok bool) {
 	}
 	first, _ := d.tree.PopMin()
 	own := d.of[first.link]
-	own = slices.DeleteFunc(own, func(a delayed[T]) bool { return a.order == first.order })
+	if own[0].order == first.order { // it nearly always is
+		own = own[1:]
+	} else {
+		own = slices.DeleteFunc(own, func(a delayed[T]) bool { return a.order == first.order })
+	}
 	if len(own) == 0 {
 		delete(d.of, first.link)
 	} else {

@@ -59,9 +59,7 @@ func (i *Instance) ended(l *Link, now int64) {
 	case l.Bound && l.LoggedOut:
 		i.restUntil = 0
 	default:
-		if l.Bound {
-			i.Connector.Stats.Failing.Add(1)
-		}
+		i.Connector.Stats.Failing.Add(1)
 		i.Rest(now)
 	}
 }

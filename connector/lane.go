@@ -198,22 +198,26 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 		l.rate = cfg.Rate
 		l.limiter.SetRate(cfg.Rate, 0)
 	}
+	wait := max(l.paused-now, l.limiter.Wait(now))
 	for l.ready(now) || len(l.suspects.waiting) > 0 {
 		front := l.slots.Front()
-		if front != nil && front.Link == nil {
+		if wait <= 0 {
+			if slot := l.nextSuspect(front); slot != nil {
+				return l.leave(now, slot), 0
+			}
+			front = l.slots.Front()
+		}
+		if front == nil {
+			break
+		}
+		if front.Link == nil {
 			if l.dialing*cfg.Window >= l.Len() {
 				break // the instances that are being connected do for what waits
 			}
 			l.dialing++
 			return l.slots.Take(), 0
 		}
-		if wait := max(l.paused-now, l.limiter.Wait(now)); wait > 0 {
-			return nil, now + wait
-		}
-		if slot := l.nextSuspect(front); slot != nil {
-			return l.leave(now, slot), 0
-		}
-		if front = l.slots.Front(); front == nil || front.Link == nil || !l.ready(now) {
+		if wait > 0 || !l.ready(now) {
 			break
 		}
 		share, m, expires := l.pop(now)
@@ -229,6 +233,9 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 			slot.Message, slot.Share = m, share
 			return l.leave(now, slot), 0
 		}
+	}
+	if wait > 0 && l.Len() > 0 {
+		return nil, now + wait
 	}
 	if l.nextDue > now {
 		return nil, l.nextDue

@@ -47,8 +47,12 @@ func NewStats(commands int) *Stats {
 	}
 }
 
-// maxStatuses bounds what peers can make us remember.
+// maxStatuses bounds how many statuses of their own making peers can make us
+// remember. Others are counted together, as OtherStatus.
 const maxStatuses = 1000
+
+// OtherStatus stands for every status that came when maxStatuses were known.
+const OtherStatus = 0xFFFFFFFF
 
 // Count counts n PDUs of a command.
 func (s *Stats) Count(command int, received bool, n int64) {
@@ -67,9 +71,10 @@ func (s *Stats) CountStatus(command int, received bool, status uint32) {
 	k := StatusKey{command, received, status}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.statuses[k]; ok || len(s.statuses) < maxStatuses {
-		s.statuses[k]++
+	if _, ok := s.statuses[k]; !ok && len(s.statuses) >= maxStatuses {
+		k.Status = OtherStatus
 	}
+	s.statuses[k]++
 }
 
 // Statuses gives the counts of answers with a status other than 0.

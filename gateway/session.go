@@ -22,12 +22,12 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	return false
 }
 
-// NoInstance notes that a connector's clients wait until an instance is free.
+// NoInstance notes that a client was refused because all instances are in use.
 func (g *Gateway) NoInstance(c *connector.Connector) {
 	if !g.isNews("no instance: " + c.Name) {
 		return
 	}
-	g.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use; further clients wait")
+	g.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use: a client was refused; raise instances of the connector if it needs more")
 }
 
 // AcceptFailed notes that clients wait until accepting works again.
@@ -121,8 +121,12 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 	}
 	l.Connector.Stats.SessionOver(now-l.Opened, l.PDUs)
 	e := g.Log.Info()
-	if !l.Bound {
+	switch {
+	case l.Bound:
+	case l.Connector.Config().Listens() || l.Connector.Stats.Failing.Load() > 0:
 		e = g.Log.Debug()
+	default:
+		e = g.Log.Warn()
 	}
 	e.Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote).
 		Str("reason", l.Reason()).Msg("session over")
