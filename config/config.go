@@ -36,7 +36,7 @@ type Config struct {
 	Admin        Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits       Limits      `yaml:"limits" live:"no" doc:"What bounds memory and time, so that no peer can use up the gateway."`
 	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"Who may log in to the in connectors."`
-	Connectors   []Connector `yaml:"connectors" live:"no" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
+	Connectors   []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; a message that none matches is refused."`
 }
 

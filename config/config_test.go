@@ -261,7 +261,7 @@ routes:
 		`accounts[load].password: "********" -> "********"`,
 		`accounts[load].networks: [] -> ["10.0.0.0/8"]`,
 		"accounts[new]: none -> there",
-		"connectors[clients]: there -> gone (at the next restart)",
+		"connectors[clients]: there -> gone",
 		"connectors[operator].window: 10 -> 20 (at the next restart)",
 		"routes: 1 routes -> 2 routes",
 	}

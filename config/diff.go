@@ -21,7 +21,7 @@ func (c Change) String() string {
 	return s
 }
 
-// Diff lists what changes from c to next. Accounts and connectors are compared
+// Diff returns what changes from c to next. Accounts and connectors are compared
 // by name, so that one more at the top is one change; routes as a whole,
 // because their order matters.
 func (c *Config) Diff(next *Config) []Change {
@@ -43,13 +43,19 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 			to = diff(a, b, at, to)
 		case isScalar(f.Type.Elem()):
 			to = append(to, Change{at, showList(a), showList(b), live})
-		case f.Type.Elem() == reflect.TypeFor[Route]():
-			to = append(to, Change{at, fmt.Sprint(a.Len(), " routes"), fmt.Sprint(b.Len(), " routes"), live})
-		default:
+		case isNamedList(f.Type):
 			to = diffNamed(a, b, at, live, to)
+		default:
+			to = append(to, Change{at, fmt.Sprint(a.Len(), " ", at), fmt.Sprint(b.Len(), " ", at), live})
 		}
 	}
 	return to
+}
+
+// isNamedList reports whether the rows of a list have names: accounts and
+// connectors, but not routes.
+func isNamedList(t reflect.Type) bool {
+	return t == reflect.TypeFor[[]Account]() || t == reflect.TypeFor[[]Connector]()
 }
 
 // diffNamed compares lists whose entries have their name in their first option.

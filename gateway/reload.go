@@ -7,20 +7,25 @@ import (
 	"pmg/connector"
 )
 
-// Changed is what a reload asks the architecture to do.
+// Changed is what a reload changed, and what it asks the architecture to do.
 type Changed struct {
 	Added   []*connector.Connector
 	Removed []*connector.Connector
+	Options []config.Change // those that are not Live stay as they were until a restart
 }
 
 // Reload puts a new configuration in force: accounts, routes, rates, and
 // connectors that were added or removed. Options that need a restart stay as they
-// were; config.Config.Diff names them. The new connectors' sockets are opened
-// before anything changes; an error there leaves everything as it is.
-func (g *Gateway) Reload(cfg *config.Config, e Engine) (Changed, error) {
+// were, and are among Changed.Options. The new connectors' sockets are opened
+// before anything changes; an error leaves everything as it is.
+func (g *Gateway) Reload(wanted *config.Config, e Engine) (Changed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var changed Changed
+	changed := Changed{Options: g.Config().Diff(wanted)}
+	cfg := wanted.LiveFrom(g.Config())
+	if err := cfg.Check(); err != nil {
+		return Changed{}, fmt.Errorf("cannot reload; it takes a restart, because some options that changed need one: %w", err)
+	}
 	kept := map[string]bool{}
 	before := g.connectors.Load()
 	for i := range cfg.Connectors {
@@ -47,15 +52,13 @@ func (g *Gateway) Reload(cfg *config.Config, e Engine) (Changed, error) {
 	}
 	for i := range cfg.Connectors {
 		cc := &cfg.Connectors[i]
-		c := g.Connector(cc.Name)
-		*cc = cc.LiveFrom(c.Config())
-		c.SetConfig(cc)
+		g.Connector(cc.Name).SetConfig(cc)
 	}
 	g.apply(cfg)
 	return changed, nil
 }
 
-// undo lets go of the connectors that a reload added before it failed.
+// undo removes the connectors that a reload added before it failed.
 func (g *Gateway) undo(before *[]*connector.Connector, e Engine) {
 	for _, c := range g.Connectors()[len(*before):] {
 		e.Unlisten(c)

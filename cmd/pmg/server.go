@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
@@ -74,7 +73,6 @@ func (s *server) announce(c *connector.Connector) {
 
 // reload puts a new configuration in force, or leaves everything as it is.
 func (s *server) reload(cfg *config.Config) error {
-	changes := s.gateway.Config().Diff(cfg)
 	changed, err := s.gateway.Reload(cfg, s.engine)
 	if err != nil {
 		return err
@@ -87,20 +85,17 @@ func (s *server) reload(cfg *config.Config) error {
 		s.engine.Detach(c)
 		s.log.Info().Str("connector", c.Name).Msg("removed; its sessions end when its queue is empty")
 	}
-	setLevel(cfg)
-	for _, c := range changes {
-		if !c.Live && !isConnectorRow(c) {
-			s.log.Warn().Str("option", c.Path).Str("old", c.Old).Str("new", c.New).Msg("needs a restart to take effect")
+	setLevel(s.gateway.Config())
+	inForce := 0
+	for _, c := range changed.Options {
+		if c.Live {
+			inForce++
+			continue
 		}
+		s.log.Warn().Str("option", c.Path).Str("in_force", c.Old).Str("wanted", c.New).Msg("option stays as it is until a restart")
 	}
-	s.log.Info().Int("changes", len(changes)).Msg("configuration reloaded")
+	s.log.Info().Int("changed", inForce).Int("need_restart", len(changed.Options)-inForce).Msg("configuration reloaded")
 	return nil
-}
-
-// isConnectorRow tells whether the change is a connector that came or went,
-// which a reload does.
-func isConnectorRow(c config.Change) bool {
-	return strings.HasPrefix(c.Path, "connectors[") && strings.HasSuffix(c.Path, "]")
 }
 
 // stop drains the gateway until ctx is done, and ends it.

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols"
+)
+
+// An idle engine listens in name only.
+type idle struct{ Engine }
+
+func (idle) Listen(*connector.Connector) error { return nil }
+
+func parse(t *testing.T, text string) *config.Config {
+	t.Helper()
+	cfg, _, err := config.Parse([]byte(text), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+const reloadable = `
+log: {level: info, format: json}
+pdulog: {enabled: false}
+limits: {pdu_timeout: 10s}
+accounts: [{system_id: acme, password: secret, rate: 5}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0", window: 5, rate: 1}
+routes: [{to: clients}]
+`
+
+// F28: a reload puts the options in force that need no restart, names the others,
+// and changes nothing of those, also for a connector that it adds.
+func TestReloadOptions(t *testing.T) {
+	t.Parallel()
+	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := strings.NewReplacer(
+		"level: info, format: json", "level: warn, format: console",
+		"enabled: false", "enabled: true, dir: "+t.TempDir(),
+		"pdu_timeout: 10s", "pdu_timeout: 20s",
+		"rate: 5", "rate: 6",
+		"window: 5, rate: 1}", "window: 6, rate: 2}\n  - {name: more, direction: in, address: \"127.0.0.1:0\", window: 7}",
+	).Replace(reloadable)
+	changed, err := g.Reload(parse(t, next), idle{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var live, restart []string
+	for _, c := range changed.Options {
+		if c.Live {
+			live = append(live, c.Path)
+		} else {
+			restart = append(restart, c.Path)
+		}
+	}
+	if want := []string{"log.level", "accounts[acme].rate", "connectors[clients].rate", "connectors[more]"}; !slices.Equal(live, want) {
+		t.Errorf("in force: %q, want %q", live, want)
+	}
+	if want := []string{"log.format", "pdulog.dir", "pdulog.enabled", "limits.pdu_timeout", "connectors[clients].window"}; !slices.Equal(restart, want) {
+		t.Errorf("need a restart: %q, want %q", restart, want)
+	}
+	cfg, clients, more := g.Config(), g.Connector("clients"), g.Connector("more")
+	if cfg.Log.Level != "warn" || cfg.Accounts[0].Rate != 6 || clients.Config().Rate != 2 || more.Config().Window != 7 {
+		t.Errorf("a live option is not in force:\n%s", config.Show(cfg))
+	}
+	if cfg.Log.Format != "json" || cfg.PDULog.Enabled || cfg.Limits.PDUTimeout != 10*1e9 || clients.Config().Window != 5 || more.PDULog != nil {
+		t.Errorf("an option that needs a restart changed:\n%s", config.Show(cfg))
+	}
+
+	// The next reload compares with what is in force, so they are named again.
+	again, err := g.Reload(parse(t, next), idle{})
+	if err != nil || len(again.Options) != len(restart) {
+		t.Errorf("reloaded again: %v, %v", again.Options, err)
+	}
+}
+
+// A configuration that fits only after a restart leaves everything as it is.
+func TestReloadRefused(t *testing.T) {
+	t.Parallel()
+	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := g.Config()
+	next := strings.NewReplacer("accounts:", "accounts: []\n#", "direction: in", "direction: out, system_id: x").Replace(reloadable)
+	next = strings.Replace(next, `address: "127.0.0.1:0"`, `address: "127.0.0.1:1"`, 1)
+	next = strings.Replace(next, "accounts: []", "accounts: [{system_id: mt, password: x, bind: transmitter}]", 1)
+	if _, err = g.Reload(parse(t, next), idle{}); err == nil || !strings.Contains(err.Error(), "restart") {
+		t.Errorf("got %v", err)
+	}
+	if g.Config() != before || len(g.Connectors()) != 1 || g.Connector("clients").Config() != &before.Connectors[0] {
+		t.Error("something changed")
+	}
+}
