@@ -28,12 +28,13 @@ type decoder struct {
 // maxAliases is how deep aliases may refer to aliases; more is a loop.
 const maxAliases = 16
 
-// problem adds a problem of the option, at its place or that of what it is in.
+// problem adds a problem of the option. It shows the line of the option, or of
+// the nearest section around it that stands in the file.
 func (d *decoder) problem(path, format string, args ...any) {
 	d.problems = append(d.problems, d.describe(path, fmt.Sprintf(format, args...)))
 }
 
-// warn adds a warning in the same way.
+// warn adds a warning like a problem.
 func (d *decoder) warn(path, format string, args ...any) {
 	d.warnings = append(d.warnings, d.describe(path, fmt.Sprintf(format, args...)))
 }
@@ -80,8 +81,8 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 	}
 }
 
-// placeOf is where a value begins, for a person: a block mapping's own token is
-// the colon after its first key.
+// placeOf returns where a value begins as a person would say. A block mapping
+// begins at its first key, though its own token is the colon after that.
 func placeOf(n ast.Node) *token.Token {
 	if n == nil {
 		return nil
@@ -92,7 +93,7 @@ func placeOf(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// alias goes on with what an alias refers to.
+// alias calls with for the value that an alias refers to.
 func (d *decoder) alias(x *ast.AliasNode, path string, with func(ast.Node)) {
 	name := x.Value.GetToken().Value
 	to, ok := d.anchors[name]
@@ -153,8 +154,8 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// fields decodes the keys of a mapping, those that it merges (<<) first, and
-// notes which were given.
+// fields decodes the keys of a mapping and notes in given which keys there are.
+// Merged keys (<<) come first, so that the mapping's own keys override them.
 func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given map[string]bool) {
 	for _, kv := range m.Values {
 		if kv.Key.Type() == ast.MergeKeyType {
@@ -196,7 +197,8 @@ func (d *decoder) merge(n ast.Node, v reflect.Value, path string, given map[stri
 	})
 }
 
-// direction settles what depends on a connector's direction.
+// direction sets the defaults that depend on a connector's direction, and warns
+// of options of the other direction.
 func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 	v := reflect.ValueOf(c).Elem()
 	for f := range fieldsOf(v.Type()) {
@@ -256,7 +258,7 @@ func setScalar(v reflect.Value, text string, tag reflect.StructTag) error {
 	return nil
 }
 
-// textOf is a single value as it stands in the file: 0123 stays 0123.
+// textOf returns a single value as it stands in the file: 0123 stays 0123.
 func textOf(n ast.Node) (string, bool) {
 	if l, ok := n.(*ast.LiteralNode); ok {
 		return l.Value.Value, true
@@ -267,7 +269,7 @@ func textOf(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// oneOf says which words there are.
+// oneOf lists words for a message: "a, b or c".
 func oneOf(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -72,7 +72,7 @@ func typeName(t reflect.Type) string {
 	return "list of sections"
 }
 
-// Facts says what can be said of an option in a few words.
+// Facts returns the option's type, range and default in a few words.
 func (o Option) Facts() string {
 	facts := []string{o.Type}
 	if o.Allowed != "" {
@@ -90,7 +90,7 @@ func (o Option) Facts() string {
 	return strings.Join(facts, "; ")
 }
 
-// reload says what a change of the option takes.
+// reload returns what puts a change of the option in force.
 func (o Option) reload() string {
 	if o.Live {
 		return "SIGHUP"
@@ -123,15 +123,15 @@ func WriteText(w io.Writer, prefix string) error {
 const markdownHead = "# Configuration\n\n" +
 	"Made by `pmg config describe --markdown`; the source is `config/config.go`.\n\n" +
 	"One YAML file. Every option but the required ones may be left out; one that is not listed here is an error.\n" +
-	"`pmg config init` writes a starter file, `pmg config check` tells what is wrong with a file, and\n" +
+	"`pmg config init` writes a starter file, `pmg config check` lists what is wrong with a file, and\n" +
 	"`pmg config show` prints the values in effect.\n\n" +
 	"- A *duration* is written as `500ms`, `10s` or `1h30m`, a *size* as `4096`, `64KiB` or `100MiB`.\n" +
 	"- A list of one may be written without brackets.\n" +
 	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
-	"- *Reload* says what a change takes: SIGHUP, or a restart of the gateway.\n"
+	"- *Reload* is what puts a change in force: SIGHUP, or a restart of the gateway.\n"
 
-// Markdown is docs/config.md.
+// Markdown returns the text of docs/config.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)

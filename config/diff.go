@@ -8,7 +8,7 @@ import (
 // A Change is an option that differs between two configurations.
 type Change struct {
 	Path     string // "connectors[operator].window"
-	Old, New string // as in the file, secrets masked; for an entry of a list "none", "there" or "gone"
+	Old, New string // as in the file, secrets masked; of an entry of a list "none", "there" or "gone"
 	Live     bool   // SIGHUP applies it; otherwise a restart does
 }
 

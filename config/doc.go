@@ -1,4 +1,4 @@
-// Package config is what can be set: one YAML file, checked before it is used.
+// Package config reads the gateway's options from one YAML file, and checks them.
 //
 // # One source
 //
@@ -11,22 +11,23 @@
 //	in:"1000"           the default of an in connector, where it differs
 //	range:"1..1000"     both ends included; an end may be left out
 //	enum:"a|b"          the words allowed
-//	required:"yes"      there is no default
+//	required:"yes"      must be given; there is no default
 //	only:"out"          has no effect on the other kind of connector
 //	secret:"yes"        never shown
-//	live:"yes"          SIGHUP applies a change; "no": a restart does
+//	live:"yes"          SIGHUP puts a change in force; "no": only a restart does
 //	doc:"…"             what it does, and what happens when you turn it
 //
 // # From file to Config
 //
 //	bytes ─► YAML tree ─► decode (keys, types, ranges, references) ─► check (what must fit together) ─► Config
 //
-// Every step collects its problems, each with its line, so that one run shows
-// them all. A value may contain ${ENV:NAME} or ${FILE:/path}, which is replaced
+// Every step collects its problems, each with its line, so that one run shows all
+// of them. A value may contain ${ENV:NAME} or ${FILE:/path}, which is replaced
 // while decoding; a relative path is relative to the file it stands in.
 //
 // # Start reading
 //
-// config.go (the options), load.go (the steps), then decode.go and check.go;
-// describe.go and write.go turn the same tags into documentation and files.
+// config.go (the options), load.go (the steps), then decode.go, check.go and
+// targets.go; live.go and diff.go are for a reload; describe.go and write.go turn
+// the same tags into documentation and files.
 package config

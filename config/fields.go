@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// fieldsOf gives the options of a struct, in order.
+// fieldsOf returns the options of a struct, in order.
 func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
@@ -16,10 +16,10 @@ func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 	}
 }
 
-// keyOf is an option's key in the file.
+// keyOf returns an option's key in the file.
 func keyOf(f reflect.StructField) string { return f.Tag.Get("yaml") }
 
-// fieldOf finds an option by its key.
+// fieldOf returns the option with the key, and reports whether there is one.
 func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
 	for f := range fieldsOf(t) {
 		if keyOf(f) == key {
@@ -29,7 +29,7 @@ func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-// join is the path of an option in what is at path.
+// join returns the path of the option key in the section at path.
 func join(path, key string) string {
 	if path == "" {
 		return key
@@ -58,7 +58,7 @@ func setDefault(v reflect.Value, text string) {
 	v.Set(x)
 }
 
-// suggest names the option that was probably meant.
+// suggest returns a hint at the option that was probably meant, or "".
 func suggest(key string, t reflect.Type) string {
 	best, distance := "", 3
 	for f := range fieldsOf(t) {
@@ -72,8 +72,7 @@ func suggest(key string, t reflect.Type) string {
 	return ": did you mean " + best + "?"
 }
 
-// editDistance is how many letters must be put in, left out or changed to make
-// b from a.
+// editDistance returns the Levenshtein distance of a and b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -16,13 +16,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Options is what the caller knows and the file is checked against.
+// Options is what the caller knows, and a file is checked against.
 type Options struct {
-	Protocols []string // the protocols there are; nil leaves the check out
+	Protocols []string // the protocols that exist; nil omits the check
 }
 
-// Load reads and checks a file. When it cannot be used, the error is Problems,
-// or the one of reading it. The warnings are for the operator.
+// Load reads and checks a file. If the file cannot be used, the error is
+// Problems; if it cannot be read, it is that error. The warnings are for the
+// operator.
 func Load(path string, o Options) (*Config, []Warning, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -36,14 +37,14 @@ func Load(path string, o Options) (*Config, []Warning, error) {
 	return c, d.warnings, err
 }
 
-// Parse does what Load does with a file's bytes.
+// Parse checks the bytes of a file, as Load does.
 func Parse(data []byte, o Options) (*Config, []Warning, error) {
 	d := newDecoder("config", ".", data)
 	c, err := d.run(data, o)
 	return c, d.warnings, err
 }
 
-// Default is the configuration of an empty file.
+// Default returns the configuration of an empty file.
 func Default() *Config {
 	c := new(Config)
 	setDefaults(reflect.ValueOf(c).Elem(), "default")
@@ -59,7 +60,7 @@ func newDecoder(file, dir string, data []byte) *decoder {
 	}
 }
 
-// run goes the whole way from bytes to a checked configuration.
+// run makes a checked configuration of a file's bytes.
 func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	root, err := d.parse(data)
 	if err != nil {
@@ -80,7 +81,7 @@ func sortByLine(ps []Problem) {
 	slices.SortStableFunc(ps, func(a, b Problem) int { return a.Line - b.Line })
 }
 
-// parse makes the YAML tree. A file without anything in it has none.
+// parse returns the YAML tree, or nil for an empty file.
 func (d *decoder) parse(data []byte) (ast.Node, error) {
 	if !utf8.Valid(data) {
 		return nil, Problems{{File: d.file, Message: "must be UTF-8 text"}}
@@ -98,7 +99,7 @@ func (d *decoder) parse(data []byte) (ast.Node, error) {
 	return nil, Problems{{File: d.file, Message: "must be one YAML document, without --- between parts"}}
 }
 
-// syntax is what the YAML parser has to say.
+// syntax makes Problems of the YAML parser's error.
 func (d *decoder) syntax(err error) error {
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Problem is one thing that is wrong with a file, and where.
+// A Problem is one fault of a file, and its place.
 type Problem struct {
 	File    string
 	Line    int // from 1; 0 when it is about the whole file
@@ -16,7 +16,7 @@ type Problem struct {
 	Text    string // the line as it stands in the file, without passwords
 }
 
-// A Warning is a Problem that the file can be used in spite of.
+// A Warning is a Problem that does not keep the file from being used.
 type Warning = Problem
 
 // String writes the problem as a compiler would, and the line below it.
@@ -37,7 +37,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems is the error of a file that cannot be used: all that is wrong with it.
+// Problems is the error of a file that cannot be used: all of its faults.
 type Problems []Problem
 
 // Error writes the problems one after the other.
@@ -49,11 +49,12 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// secretLine finds where a line of the file may hold a secret. It is blunt,
-// because it must also work in a file that is not YAML or spells the key wrong.
+// secretLine matches the part of a line that may hold a secret. It matches too
+// much rather than too little, because it must also work in a file that is not
+// YAML or has a typing error in the key.
 var secretLine = regexp.MustCompile(`(?i)(pa?s+w\w*["']?\s*:).*`)
 
-// sourceLine is the line that a problem shows.
+// sourceLine returns the line that a problem shows, without secrets.
 func sourceLine(lines []string, line int) string {
 	if line < 1 || line > len(lines) {
 		return ""

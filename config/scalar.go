@@ -13,7 +13,7 @@ import (
 	"pmg/protocols"
 )
 
-// masked stands where a secret would.
+// masked is shown instead of a secret.
 const masked = "********"
 
 // scalarNames are the types of single values and what people call them.
@@ -28,7 +28,7 @@ var scalarNames = map[reflect.Type]string{
 	reflect.TypeFor[protocols.BindType](): "word",
 }
 
-// isScalar tells whether a value of the type is written as one word.
+// isScalar reports whether a value of the type is written as one word.
 func isScalar(t reflect.Type) bool { return scalarNames[t] != "" }
 
 // parseScalar reads a single value of any type an option has.
@@ -121,7 +121,7 @@ func formatScalar(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// formatDuration leaves out the zero units that time.Duration writes: 24h, not 24h0m0s.
+// formatDuration omits the zero units that time.Duration writes: 24h, not 24h0m0s.
 func formatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -133,7 +133,7 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// notPlain are words that YAML, of one version or another, does not read as text.
+// notPlain are the words that some version of YAML does not read as text.
 var notPlain = []string{"", "true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
 // quote writes text so that YAML reads the same text.
@@ -152,7 +152,7 @@ func needsQuotes(r rune) bool {
 	return !letter && !digit && r != '_' && r != '-' && r != '.'
 }
 
-// checkRange tells what is wrong when v is not within "low..high".
+// checkRange returns an error if v is not within "low..high".
 func checkRange(v reflect.Value, limits string) error {
 	low, high, _ := strings.Cut(limits, "..")
 	if low != "" && v.Int() < limitOf(v.Type(), low) || high != "" && v.Int() > limitOf(v.Type(), high) {
@@ -169,7 +169,7 @@ func limitOf(t reflect.Type, limit string) int64 {
 	return v.Int()
 }
 
-// describeRange says a range tag in words.
+// describeRange returns a range tag in words.
 func describeRange(limits string) string {
 	low, high, _ := strings.Cut(limits, "..")
 	switch {

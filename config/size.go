@@ -16,7 +16,7 @@ var sizeUnits = [...]struct {
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
 
 // ParseSize reads a Size. Only whole numbers of the binary units are known, so
-// that nobody has to guess whether a K is 1000.
+// that there is no doubt whether a K is 1000.
 func ParseSize(s string) (Size, error) {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(s, u.suffix)

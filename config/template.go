@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An example is the options that one entry of a list gives in the starter file.
+// An example is the options that one entry of a list sets in the starter file.
 type example map[string]string
 
 // examples are the lists of the starter file: load from localhost through to
@@ -20,14 +20,14 @@ var examples = map[string][]example{
 }
 
 const templateHead = `# PMG configuration. Options that begin with # have the value they have anyway;
-# take the # away to set another. "pmg config check" tells what is wrong with a
+# take the # away to set another. "pmg config check" lists what is wrong with a
 # file, "pmg config show" what is in effect, "pmg config describe" all there is.
 #
 # Any value may be "${ENV:NAME}" or "${FILE:/path}": keep passwords in those.
 `
 
-// Template is the starter file: every option with its documentation, and lists
-// that work as they are.
+// Template returns the starter file: every option with its documentation, and
+// lists that work as they are.
 func Template() string {
 	var w writer
 	w.b.WriteString(templateHead)
@@ -51,8 +51,8 @@ func Template() string {
 	return w.b.String()
 }
 
-// examples writes the entries of a list, what an entry gives first. Each option
-// is described in the first entry that it could stand in.
+// examples writes the entries of a list. The options that an entry sets come
+// first. Each option is described in the first entry where it has an effect.
 func (w *writer) examples(f reflect.StructField) {
 	described := map[string]bool{}
 	for _, e := range examples[keyOf(f)] {

@@ -24,7 +24,6 @@ type key struct{ account, prefix string }
 
 // A Route says where the messages that match it go.
 type Route[T any] struct {
-	Row     int // in the configuration, from 0, for the log
 	Targets []Target[T]
 
 	from     string
@@ -45,7 +44,6 @@ func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T
 	t := &Table[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
 	for i := range routes {
 		c, r := &routes[i], &t.routes[i]
-		r.Row = i
 		r.from = c.From
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		r.weighted = c.Policy == config.Weighted
