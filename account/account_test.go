@@ -214,7 +214,7 @@ func TestConcurrentLogins(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := table.Account("a").use.count(); n != 3 {
+	if n := table.accounts["a"].use.count(); n != 3 {
 		t.Errorf("%d sessions", n)
 	}
 }

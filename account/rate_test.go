@@ -55,21 +55,18 @@ func TestRateSurvivesReload(t *testing.T) {
 	const second = int64(time.Second)
 	now := time.Unix(1_700_000_000, 0).UnixNano()
 	r := NewRegistry()
-	account := config.Account{SystemID: "a", Password: "x", Rate: 1, Share: 50}
+	account := config.Account{SystemID: "a", Password: "x", Rate: 1}
 	old, _ := check(newTable(r, account), login("a", "x"))
 	if w, _ := old.Admit(now); w != 0 {
 		t.Errorf("first message waits %d", w)
 	}
-	account.Rate, account.Share = 2, 70
+	account.Rate = 2
 	a, _ := check(newTable(r, account), login("a", "x"))
 	if w, _ := a.Admit(now); w != second {
 		t.Errorf("second message waits %d, want a second: its place was taken before", w)
 	}
 	if w, _ := old.Admit(now); w != second*3/2 {
 		t.Errorf("third message, of the old session, waits %d, want 1.5 s by the new rate", w)
-	}
-	if old.Limits().Share != 70 {
-		t.Errorf("the old session's limits are %+v", old.Limits())
 	}
 }
 

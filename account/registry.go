@@ -2,7 +2,6 @@ package account
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -32,22 +31,14 @@ func NewRegistry() *Registry {
 	}
 }
 
-// usage is what an account uses, and what follows a reload also for sessions
-// that logged in before it.
+// usage is what an account uses. A reload changes its rate also for sessions that
+// logged in before.
 type usage struct {
-	rate   ratelimit.Shared
-	limits atomic.Pointer[Limits]
+	rate ratelimit.Shared
 
 	mu       sync.Mutex
 	sessions int
 	verified verified
-}
-
-// Limits are options of an account that bound its messages.
-type Limits struct {
-	Share        int   // percent of the free places in a queue that it may take
-	MaxSchedule  int64 // nanoseconds that a delivery time may be ahead
-	MaxScheduled int   // messages that may wait for their delivery time
 }
 
 // begin counts a session unless there are already limit of them; 0 is no limit.
@@ -76,7 +67,7 @@ func (u *usage) count() int {
 	return u.sessions
 }
 
-// take finds or makes the usage of an account and puts its options in force.
+// take returns the usage of an account, with the configuration's rate.
 func (r *Registry) take(c *config.Account) *usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +77,6 @@ func (r *Registry) take(c *config.Account) *usage {
 		r.usage[c.SystemID] = u
 	}
 	u.rate.SetRate(c.Rate, c.Burst)
-	u.limits.Store(&Limits{Share: c.Share, MaxSchedule: int64(c.MaxSchedule), MaxScheduled: c.MaxScheduled})
 	return u
 }
 

@@ -75,9 +75,6 @@ func newAccount(c *config.Account, r *Registry) *Account {
 	return a
 }
 
-// Account returns the account with the system_id, or nil.
-func (t *Table) Account(systemID string) *Account { return t.accounts[systemID] }
-
 // Lookup compares a login's password as far as that is quick. Unverified means
 // that Verify has to be called.
 func (t *Table) Lookup(now int64, l Login) Password {
@@ -173,14 +170,6 @@ func (a *Account) End() { a.use.end() }
 // faster. A reload also changes the rate of sessions that logged in before.
 // Admit takes no lock and is safe for concurrent use.
 func (a *Account) Admit(now int64) (wait int64, ok bool) { return a.use.rate.Admit(now) }
-
-// Reserve takes the place of one message in the account's rate, however many
-// messages wait, and returns the nanoseconds until its time.
-func (a *Account) Reserve(now int64) int64 { return a.use.rate.Reserve(now) }
-
-// Limits returns the account's limits now in force, also for a session that
-// logged in before a reload.
-func (a *Account) Limits() *Limits { return a.use.limits.Load() }
 
 func (u *usage) isVerified(d digest) bool {
 	u.mu.Lock()

@@ -70,6 +70,9 @@ func (g *Gateway) Login(now int64, c *connector.Connector, remote netip.AddrPort
 // Next goes on with the login. With LoginWaits it returns when to call it again.
 func (l *Login) Next(now int64) (step LoginStep, again int64) {
 	g := l.gateway
+	if t := g.accounts.Load(); t != l.table { // reloaded meanwhile
+		l.table, l.password = t, account.Unverified
+	}
 	if !l.allowed {
 		if wait := g.guard.Check(now, l.began, l.who.Addr, l.who.SystemID); wait > 0 {
 			return l.wait(now + wait)

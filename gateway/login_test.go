@@ -182,6 +182,30 @@ func TestLoginRefusalTime(t *testing.T) {
 	}
 }
 
+// A login that waits is decided by the accounts of the configuration then.
+func TestLoginReload(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"plain", "hashed"} {
+		d := newDoor(t)
+		d.login("192.0.2.1", "plain", "wrong")
+		waits := d.knock("192.0.2.1", id, "secret")
+		_, again := waits.Next(d.now)
+		hashes := d.knock("192.0.2.2", "hashed", "secret")
+		if step, _ := hashes.Next(d.now); step != LoginHashes {
+			t.Fatalf("step %d", step)
+		}
+		hashes.Hash()
+		cfg := *d.g.Config()
+		cfg.Accounts = nil
+		d.g.apply(&cfg)
+		for _, l := range []*Login{waits, hashes} {
+			if step, _ := l.Next(again); step != LoginDecided || l.Result.Code != sms.BindFailed {
+				t.Errorf("%s: step %d, told %s", id, step, l.Result.Code)
+			}
+		}
+	}
+}
+
 // F2: a hash whose client has gone does not begin, and is no failure.
 func TestHashAbandoned(t *testing.T) {
 	t.Parallel()

@@ -56,19 +56,3 @@ func (s *Shared) Admit(now int64) (wait int64, ok bool) {
 		}
 	}
 }
-
-// Reserve takes the place of the next message, however many wait, and returns
-// the nanoseconds until its time.
-func (s *Shared) Reserve(now int64) (wait int64) {
-	t := s.terms.Load()
-	if t == nil {
-		return 0
-	}
-	for {
-		due := s.due.Load()
-		start := max(due, now)
-		if s.due.CompareAndSwap(due, start+t.interval) {
-			return max(start-t.slack-now, 0)
-		}
-	}
-}
