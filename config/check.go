@@ -9,16 +9,12 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"pmg/protocols"
 )
 
 // IsHash reports whether a password is a bcrypt hash.
 func IsHash(password string) bool { return strings.HasPrefix(password, "$2") }
-
-// The longest values SMPP 3.4 §5.2.1 and §5.2.2 allow, without the final NUL.
-const (
-	maxSystemID     = 15
-	maxSMPPPassword = 8
-)
 
 // maxCost is the highest cost of a bcrypt hash. Each step doubles the time: cost
 // 10 takes about 50 ms of CPU, cost 14 about 1 s (2026).
@@ -33,7 +29,7 @@ func (d *decoder) check(c *Config, o Options) {
 	}
 	accounts := map[string]int{}
 	for i := range c.Accounts {
-		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
+		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}
 	names, listens := map[string]int{}, map[string]string{}
@@ -64,10 +60,8 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 	seen[name] = i
 }
 
-func (d *decoder) account(a *Account, path string) {
-	if len(a.SystemID) > maxSystemID {
-		d.problem(path+".system_id", "must be at most %d characters", maxSystemID)
-	}
+func (d *decoder) account(a *Account, path string, connectors []Connector) {
+	d.loginFits(a, path, connectors)
 	if !IsHash(a.Password) {
 		return
 	}
@@ -80,6 +74,38 @@ func (d *decoder) account(a *Account, path string) {
 	}
 }
 
+// loginFits checks that there is a connector whose protocol lets the account log in.
+// How long a password is does not show in its hash.
+func (d *decoder) loginFits(a *Account, path string, connectors []Connector) {
+	password := a.Password
+	if IsHash(password) {
+		password = ""
+	}
+	var problems []protocols.Problem
+	for i := range connectors {
+		c := &connectors[i]
+		o := c.ProtocolOptions()
+		if !a.MayUse(c) || o == nil {
+			continue
+		}
+		if problems = o.CheckAccount(a.SystemID, password); problems == nil {
+			return
+		}
+	}
+	d.report(path, problems)
+}
+
+// report adds what a protocol finds wrong with the options at path.
+func (d *decoder) report(path string, problems []protocols.Problem) {
+	for _, p := range problems {
+		if p.Warning {
+			d.warn(join(path, p.Option), "%s", p.Text)
+		} else {
+			d.problem(join(path, p.Option), "%s", p.Text)
+		}
+	}
+}
+
 func (d *decoder) connector(c *Connector, path string, o Options, listens map[string]string) {
 	if c.Name != "" && !nameForm.MatchString(c.Name) {
 		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", c.Name)
@@ -87,19 +113,27 @@ func (d *decoder) connector(c *Connector, path string, o Options, listens map[st
 	if o.Protocols != nil && !slices.Contains(o.Protocols, c.Protocol) {
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
-	if len(c.SystemID) > maxSystemID {
-		d.problem(path+".system_id", "must be at most %d characters", maxSystemID)
-	}
+	d.protocol(c, path)
 	d.addresses(c, path, listens)
-	if c.Direction != Out {
-		return
-	}
-	if c.SystemID == "" {
+	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}
-	if c.Protocol == "smpp" && len(c.Password) > maxSMPPPassword {
-		d.warn(path+".password", "is longer than the %d characters that SMPP 3.4 §5.2.2 allows", maxSMPPPassword)
+}
+
+// protocol checks what a connector's protocol limits.
+func (d *decoder) protocol(c *Connector, path string) {
+	o := c.ProtocolOptions()
+	if o == nil {
+		return
 	}
+	if most := o.MaxWindow(); c.Window > most {
+		d.problem(path+".window", "must be at most %d, the most that %s can pair with answers, not %d", most, c.Protocol, c.Window)
+	}
+	password := c.Password
+	if c.Role() == protocols.Server {
+		password = "" // it has no effect, and was warned of
+	}
+	d.report(path, o.CheckLogin(c.SystemID, password))
 }
 
 // addresses checks where a connector listens or connects to.
@@ -171,11 +205,11 @@ func (d *decoder) limits(l *Limits) {
 
 // together warns of what is allowed but can hardly be meant.
 func (d *decoder) together(c *Config) {
-	listens := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Listens() })
-	if listens && len(c.Accounts) == 0 {
+	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
+	if serves && len(c.Accounts) == 0 {
 		d.warn("", "has no accounts, so that no client can log in")
 	}
-	if listens && len(c.Routes) == 0 {
+	if serves && len(c.Routes) == 0 {
 		d.warn("", "has no routes, so that every message is refused")
 	}
 	for i, r := range c.Routes {

@@ -7,6 +7,7 @@ import (
 
 	"pmg/internal/machine"
 	"pmg/protocols"
+	"pmg/protocols/smpp"
 )
 
 // The words of options that have a fixed set of them.
@@ -111,7 +112,7 @@ type Account struct {
 
 // MayUse reports whether the account may log in on the connector.
 func (a *Account) MayUse(c *Connector) bool {
-	return c.Listens() && (len(a.Connectors) == 0 || slices.Contains(a.Connectors, c.Name))
+	return c.Role() == protocols.Server && (len(a.Connectors) == 0 || slices.Contains(a.Connectors, c.Name))
 }
 
 // MayReceive reports whether messages can be sent to the account's sessions.
@@ -130,11 +131,10 @@ type Connector struct {
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"no" doc:"Sessions open at the same time. An in connector that has so many refuses further ones, an out connector opens so many."`
 	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"no" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10."`
 
-	SystemID     string             `yaml:"system_id" live:"no" doc:"What an out connector logs in as (required), and what an in connector calls itself when a client logs in."`
-	Password     string             `yaml:"password" secret:"yes" only:"out" live:"no" doc:"What it logs in with. SMPP 3.4 allows 8 characters."`
-	SystemType   string             `yaml:"system_type" only:"out" live:"no" doc:"The kind of client it says it is, where the SMSC asks for one."`
-	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
-	AddressRange string             `yaml:"address_range" only:"out" live:"no" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
+	SystemID string `yaml:"system_id" live:"no" doc:"What an out connector logs in as (required), and what an in connector calls itself when a client logs in."`
+	Password string `yaml:"password" secret:"yes" only:"out" live:"no" doc:"What it logs in with. SMPP 3.4 allows 8 characters."`
+
+	SMPP smpp.ConnectorOptions `protocol:"smpp"` // its options stand among the connector's
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions are kept open without anything to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"no" doc:"A session without a message for so long logs out; 0s keeps it."`
@@ -156,15 +156,42 @@ type Connector struct {
 	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"yes" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
 }
 
-// Listens reports whether clients connect to it.
+// Listens reports whether it accepts connections. Whether its peers are clients is
+// what Role says.
 func (c *Connector) Listens() bool { return c.Direction == In }
+
+// Role returns its side of its sessions: a server's peers are clients, a client's
+// are SMSCs.
+func (c *Connector) Role() protocols.Role {
+	if c.Direction == In {
+		return protocols.Server
+	}
+	return protocols.Client
+}
+
+// ProtocolOptions returns the options that belong to its protocol, or nil if the
+// protocol has none.
+func (c *Connector) ProtocolOptions() protocols.Options {
+	if c.Protocol == "smpp" {
+		return &c.SMPP
+	}
+	return nil
+}
+
+// BindType returns the way in which messages flow in the sessions that it begins.
+func (c *Connector) BindType() protocols.BindType {
+	if o := c.ProtocolOptions(); o != nil {
+		return o.BindType()
+	}
+	return protocols.Transceiver
+}
 
 // IsStatic reports whether its sessions are kept open without anything to send.
 func (c *Connector) IsStatic() bool {
 	if c.Static != nil {
 		return *c.Static
 	}
-	return c.Bind != protocols.Transmitter
+	return c.BindType() != protocols.Transmitter
 }
 
 // AllAddresses is Address, when given, and then Addresses.

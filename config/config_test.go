@@ -16,11 +16,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that are made from the code")
 
-var smpp = Options{Protocols: []string{"smpp"}}
+var speaksSMPP = Options{Protocols: []string{"smpp"}}
 
 func mustParse(t *testing.T, text string) *Config {
 	t.Helper()
-	c, _, err := Parse([]byte(text), smpp)
+	c, _, err := Parse([]byte(text), speaksSMPP)
 	if err != nil {
 		t.Fatalf("cannot parse:\n%v", err)
 	}
@@ -77,10 +77,10 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("an in connector has %d instances", n)
 	}
 	out := defaultConnector(Out)
-	if out.Instances != 1 || out.Bind != protocols.Transceiver || !out.IsStatic() {
+	if out.Instances != 1 || out.SMPP.Bind != protocols.Transceiver || !out.IsStatic() {
 		t.Errorf("an out connector is %+v", out)
 	}
-	if out.Bind = protocols.Transmitter; out.IsStatic() {
+	if out.SMPP.Bind = protocols.Transmitter; out.IsStatic() {
 		t.Error("a transmitter is static")
 	}
 }
@@ -127,7 +127,7 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("testdata/*.yaml")
 	for _, file := range files {
-		_, warnings, err := Load(file, smpp)
+		_, warnings, err := Load(file, speaksSMPP)
 		var got strings.Builder
 		if err != nil {
 			got.WriteString(err.Error() + "\n")
@@ -166,7 +166,7 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			t.Errorf("%s has no key", o.Path)
 		}
 	}
-	known := []string{"yaml", "default", "in", "range", "enum", "required", "only", "secret", "live", "doc"}
+	known := []string{"yaml", "default", "in", "range", "enum", "required", "only", "secret", "live", "doc", "protocol"}
 	tag := regexp.MustCompile(`(\w+):"`)
 	each(reflect.TypeFor[Config](), func(f reflect.StructField) {
 		for _, m := range tag.FindAllStringSubmatch(string(f.Tag), -1) {
@@ -228,7 +228,7 @@ func TestShow(t *testing.T) {
 	if strings.Contains(shown, "secret") {
 		t.Errorf("a password is shown:\n%s", shown)
 	}
-	again, warnings, err := Parse([]byte(shown), smpp)
+	again, warnings, err := Parse([]byte(shown), speaksSMPP)
 	if err != nil || len(warnings) != 1 { // of the route behind the catch-all
 		t.Fatalf("cannot parse what is shown: %v %v\n%s", err, warnings, shown)
 	}

@@ -197,11 +197,15 @@ func (d *decoder) merge(n ast.Node, v reflect.Value, path string, given map[stri
 	})
 }
 
-// direction sets the defaults that depend on a connector's direction, and warns
-// of options of the other direction.
+// direction sets the defaults that depend on a connector's direction. It warns of
+// options of the other direction, and refuses those of another protocol.
 func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 	v := reflect.ValueOf(c).Elem()
 	for f := range fieldsOf(v.Type()) {
+		if p := f.Tag.Get("protocol"); p != "" && p != c.Protocol && given[keyOf(f)] {
+			d.problem(join(path, keyOf(f)), "is an option of protocol %s, and this connector speaks %s", p, c.Protocol)
+			continue
+		}
 		if def := f.Tag.Get("in"); def != "" && c.Listens() && !given[keyOf(f)] {
 			setDefault(v.FieldByIndex(f.Index), def)
 		}

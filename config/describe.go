@@ -14,6 +14,7 @@ type Option struct {
 	Default  string // "" for none
 	Allowed  string // range or words; "" for any
 	Only     string // the direction of connector that it is for; "" for both
+	Protocol string // the protocol of connector that it is for; "" for all
 	Required bool
 	Live     bool // SIGHUP applies a change
 	Doc      string
@@ -44,6 +45,7 @@ func optionOf(f reflect.StructField, path string) Option {
 		Default:  f.Tag.Get("default"),
 		Allowed:  strings.ReplaceAll(f.Tag.Get("enum"), "|", ", "),
 		Only:     f.Tag.Get("only"),
+		Protocol: f.Tag.Get("protocol"),
 		Required: f.Tag.Get("required") != "",
 		Live:     f.Tag.Get("live") == "yes",
 		Doc:      f.Tag.Get("doc"),
@@ -87,6 +89,9 @@ func (o Option) Facts() string {
 	if o.Only != "" {
 		facts = append(facts, "only direction: "+o.Only)
 	}
+	if o.Protocol != "" {
+		facts = append(facts, "only protocol: "+o.Protocol)
+	}
 	return strings.Join(facts, "; ")
 }
 
@@ -121,7 +126,8 @@ func WriteText(w io.Writer, prefix string) error {
 
 // markdownHead begins docs/config.md.
 const markdownHead = "# Configuration\n\n" +
-	"Made by `pmg config describe --markdown`; the source is `config/config.go`.\n\n" +
+	"Made by `pmg config describe --markdown`; the source is `config/config.go`, and for the options of a protocol its\n" +
+	"`protocols/*/options.go`.\n\n" +
 	"One YAML file. Every option but the required ones may be left out; one that is not listed here is an error.\n" +
 	"`pmg config init` writes a starter file, `pmg config check` lists what is wrong with a file, and\n" +
 	"`pmg config show` prints the values in effect.\n\n" +
@@ -162,8 +168,8 @@ func (o Option) row() string {
 		def = "`" + def + "`"
 	}
 	doc := o.Doc
-	if o.Only != "" {
-		doc = "(" + o.Only + " only) " + doc
+	if only := strings.TrimSpace(o.Protocol + " " + o.Only); only != "" {
+		doc = "(" + only + " only) " + doc
 	}
 	key := o.Path[strings.LastIndex(o.Path, ".")+1:]
 	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", key, strings.ReplaceAll(doc, "|", "\\|"), values, def, o.reload())

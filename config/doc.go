@@ -13,6 +13,8 @@
 //	enum:"a|b"          the words allowed
 //	required:"yes"      must be given; there is no default
 //	only:"out"          has no effect on the other kind of connector
+//	protocol:"smpp"     a struct of options that stand among the connector's, which
+//	                    only connectors of that protocol have
 //	secret:"yes"        never shown
 //	live:"yes"          SIGHUP puts a change in force; "no": only a restart does
 //	doc:"…"             what it does, and what happens when you turn it

@@ -3,14 +3,28 @@ package config
 import (
 	"iter"
 	"reflect"
+	"slices"
 )
 
-// fieldsOf returns the options of a struct, in order.
+// fieldsOf returns the options of a struct, in order. Those of a protocol stand among
+// the others, with their index and the tag of the struct they are in.
 func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
+			f := t.Field(i)
+			protocol := f.Tag.Get("protocol")
+			if protocol == "" {
+				if !yield(f) {
+					return
+				}
+				continue
+			}
+			for own := range fieldsOf(f.Type) {
+				own.Index = append(slices.Clone(f.Index), own.Index...)
+				own.Tag += reflect.StructTag(` protocol:"` + protocol + `"`)
+				if !yield(own) {
+					return
+				}
 			}
 		}
 	}

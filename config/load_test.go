@@ -51,7 +51,7 @@ func TestReferences(t *testing.T) {
 	}
 	// A reference may stand in any value, and its content is checked like one.
 	t.Setenv("PMG_WINDOW", "0")
-	_, _, err := Parse([]byte("limits: {max_jobs: \"${ENV:PMG_WINDOW}\"}"), smpp)
+	_, _, err := Parse([]byte("limits: {max_jobs: \"${ENV:PMG_WINDOW}\"}"), speaksSMPP)
 	if err == nil || !strings.Contains(err.Error(), "must be at least 1000, not 0") {
 		t.Errorf("a referenced 0 gives %v", err)
 	}
@@ -75,7 +75,7 @@ func TestWorldReadablePasswords(t *testing.T) {
 		if err := os.Chmod(path, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		_, warnings, err := Load(path, smpp)
+		_, warnings, err := Load(path, speaksSMPP)
 		if err != nil || (len(warnings) == 1) != c.warned {
 			t.Errorf("password %q, mode %o: warnings %v, %v", c.password, c.mode, warnings, err)
 		}
@@ -84,7 +84,7 @@ func TestWorldReadablePasswords(t *testing.T) {
 
 func TestLoadWithoutFile(t *testing.T) {
 	t.Parallel()
-	_, _, err := Load(filepath.Join(t.TempDir(), "none"), smpp)
+	_, _, err := Load(filepath.Join(t.TempDir(), "none"), speaksSMPP)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
@@ -104,7 +104,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, _, err := Parse(data, smpp)
+		c, _, err := Parse(data, speaksSMPP)
 		if err != nil {
 			if p, ok := err.(Problems); !ok || len(p) == 0 || err.Error() == "" {
 				t.Fatalf("error is %#v", err)
@@ -115,7 +115,7 @@ func FuzzParse(f *testing.F) {
 		if strings.Contains(shown, "${") || strings.Contains(string(data), "${") {
 			return // means something else the second time
 		}
-		again, _, err := Parse([]byte(shown), smpp)
+		again, _, err := Parse([]byte(shown), speaksSMPP)
 		if err != nil {
 			t.Fatalf("cannot parse what is shown: %v\n%s", err, shown)
 		}

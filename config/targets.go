@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pmg/protocols"
 )
 
 // Receivers returns the accounts that may log in on the connector and receive
@@ -34,7 +36,7 @@ func newIndex(c *Config) *index {
 	for i := range c.Connectors {
 		to := &c.Connectors[i]
 		x.connectors[to.Name] = to
-		if to.Listens() {
+		if to.Role() == protocols.Server {
 			x.receivers[to.Name] = c.Receivers(to)
 		}
 	}
@@ -88,7 +90,7 @@ func (d *decoder) connectorTarget(x *index, name, path string) {
 		d.problem(path, "names no connector: %q", name)
 		return
 	}
-	if !to.Listens() {
+	if to.Role() != protocols.Server {
 		return
 	}
 	receivers := x.receivers[name]
@@ -126,7 +128,7 @@ func (d *decoder) logins(x *index) {
 			switch to := x.connectors[name]; {
 			case to == nil:
 				d.problem(item, "names no connector: %q", name)
-			case !to.Listens():
+			case to.Role() != protocols.Server:
 				d.problem(item, "names connector %s, which is an out connector: accounts log in on in connectors", name)
 			}
 		}

@@ -55,11 +55,11 @@ func (w *writer) items(list reflect.Value, depth int) {
 	}
 }
 
-// hasEffect is false for an option of the other kind of connector.
+// hasEffect reports whether an option is for this kind of connector.
 func hasEffect(v reflect.Value, f reflect.StructField) bool {
 	c, ok := v.Addr().Interface().(*Connector)
-	only := f.Tag.Get("only")
-	return !ok || only == "" || only == c.Direction
+	only, protocol := f.Tag.Get("only"), f.Tag.Get("protocol")
+	return !ok || (only == "" || only == c.Direction) && (protocol == "" || protocol == c.Protocol)
 }
 
 // show is the value of an option as the file would have it.

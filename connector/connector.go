@@ -60,17 +60,15 @@ func (c *Connector) SetSockets(n int) {
 func (c *Connector) NewSession() protocols.Session {
 	cfg := c.Config()
 	return c.Driver.NewSession(protocols.SessionOptions{
-		Client:          !cfg.Listens(),
+		Role:            cfg.Role(),
 		Name:            ourName(cfg),
 		SystemID:        cfg.SystemID,
 		Password:        cfg.Password,
-		SystemType:      cfg.SystemType,
-		Bind:            cfg.Bind,
-		AddressRange:    cfg.AddressRange,
 		BindTimeout:     int64(cfg.BindTimeout),
 		EnquireInterval: int64(cfg.EnquireInterval),
 		ResponseTimeout: int64(cfg.ResponseTimeout),
 		IdleMax:         int64(cfg.IdleMax),
+		Options:         cfg.ProtocolOptions(),
 	})
 }
 

@@ -93,6 +93,12 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	switch a.Kind {
 	case protocols.Send:
 		c.port.Send(now, l, r, false, "")
+	case protocols.Logout:
+		c.loggingOut(now, l)
+		c.port.Send(now, l, r, false, "")
+	case protocols.Drain:
+		c.port.LoggingOut(now, l)
+		c.do(now, l, r, l.Session.Idle(now, c.port.PDU(r)))
 	case protocols.SendClose:
 		c.settle(now, l)
 		l.Ended = true
@@ -376,11 +382,20 @@ func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	if l.Over || l.Ended || l.LoggedOut {
 		return
 	}
+	c.loggingOut(now, l)
+	r := c.port.New(l)
+	c.do(now, l, r, l.Session.Unbind(now, c.port.PDU(r)))
+}
+
+// loggingOut answers what waits in a session that we log out from, and gives it no
+// more messages.
+func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
+	if l.LoggedOut {
+		return
+	}
 	l.LoggedOut = true
 	c.settle(now, l)
 	c.port.LoggingOut(now, l)
-	r := c.port.New(l)
-	c.do(now, l, r, l.Session.Unbind(now, c.port.PDU(r)))
 }
 
 // Over forgets a session that is over.

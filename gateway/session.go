@@ -172,7 +172,7 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, una
 	if since := l.Partial.Load(); since != 0 && now-since > int64(timeout) {
 		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", timeout)}
 	}
-	return l.Session.Tick(now, p)
+	return l.Session.Tick(now, p, true)
 }
 
 // How long a peer may take none of the octets that wait for it: usually, and when

@@ -22,6 +22,8 @@ func (p *fakePDU) Status() uint32             { return 0 }
 func (p *fakePDU) Sequence() uint32           { return 0 }
 func (p *fakePDU) Reset()                     { *p = fakePDU{} }
 func (p *fakePDU) AppendWire(b []byte) []byte { return append(b, p.shown...) }
+func (p *fakePDU) MessageID() []byte          { return nil }
+
 func (p *fakePDU) AppendLog(b []byte, text bool) []byte {
 	if !text && p.hidden != "" {
 		return append(b, p.hidden...)

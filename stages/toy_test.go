@@ -44,6 +44,7 @@ type toyPDU struct{ b []byte }
 func (p *toyPDU) Command() int                      { return 0 }
 func (p *toyPDU) Status() uint32                    { return 0 }
 func (p *toyPDU) Sequence() uint32                  { return 0 }
+func (p *toyPDU) MessageID() []byte                 { return nil }
 func (p *toyPDU) AppendWire(b []byte) []byte        { return append(b, p.b...) }
 func (p *toyPDU) AppendLog(b []byte, _ bool) []byte { return append(b, p.b...) }
 func (p *toyPDU) Reset()                            { p.b = nil }
@@ -79,7 +80,9 @@ func (s *toySession) Receive(_ int64, p protocols.PDU) protocols.Action {
 	return protocols.Action{}
 }
 
-func (s *toySession) Tick(int64, protocols.PDU) protocols.Action { return protocols.Action{} }
+func (s *toySession) Tick(int64, protocols.PDU, bool) protocols.Action { return protocols.Action{} }
+func (s *toySession) Idle(int64, protocols.PDU) protocols.Action       { return protocols.Action{} }
+func (s *toySession) Accepting() bool                                  { return s.bound != 0 }
 func (s *toySession) Unbind(int64, protocols.PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Close, Reason: "told to"}
 }
@@ -105,7 +108,9 @@ func (s *toySession) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code 
 
 func (s *toySession) Answer(p protocols.PDU, code sms.Code, _ uint64) { s.answer(p, code) }
 
-func (s *toySession) Encode(_ int64, p protocols.PDU, m *sms.Message, _ uint32) { p.(*toyPDU).b = m.Text() }
+func (s *toySession) Encode(_ int64, p protocols.PDU, m *sms.Message, _ uint32) {
+	p.(*toyPDU).b = m.Text()
+}
 
 func (s *toySession) NextSequence() uint32      { s.sequence++; return s.sequence }
 func (s *toySession) Bound() protocols.BindType { return s.bound }

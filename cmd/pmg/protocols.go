@@ -8,8 +8,8 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// newDriver makes the driver of a protocol. This is the only place that knows
-// which protocols there are; a further one is one more case.
+// newDriver returns the driver of a protocol. Another protocol is one more case here,
+// and one more field of options in config.Connector.
 func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 	switch protocol {
 	case "smpp":

@@ -62,7 +62,7 @@ func (s *server) announce(c *connector.Connector) {
 	cfg := c.Config()
 	e := s.log.Info().Str("connector", c.Name).Str("protocol", cfg.Protocol).Int("instances", cfg.Instances).Int("window", cfg.Window)
 	if !cfg.Listens() {
-		e.Strs("addresses", cfg.AllAddresses()).Stringer("bind", cfg.Bind).Msg("connecting")
+		e.Strs("addresses", cfg.AllAddresses()).Stringer("bind", cfg.BindType()).Msg("connecting")
 		return
 	}
 	for _, a := range s.engine.Addresses(c) {

@@ -28,7 +28,7 @@ func table() []row {
 		{"protocols/smpp", "protocols sms"},
 
 		// What can be decided without a session.
-		{"config", "internal/machine protocols"},
+		{"config", "internal/machine protocols protocols/smpp"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"pdulog", "internal/sock protocols"},

@@ -66,8 +66,12 @@ func (s *faultySession) Receive(now int64, p protocols.PDU) protocols.Action {
 	return s.Session.Receive(now, p.(*faultyPDU).PDU)
 }
 
-func (s *faultySession) Tick(now int64, p protocols.PDU) protocols.Action {
-	return s.Session.Tick(now, p.(*faultyPDU).PDU)
+func (s *faultySession) Tick(now int64, p protocols.PDU, listening bool) protocols.Action {
+	return s.Session.Tick(now, p.(*faultyPDU).PDU, listening)
+}
+
+func (s *faultySession) Idle(now int64, p protocols.PDU) protocols.Action {
+	return s.Session.Idle(now, p.(*faultyPDU).PDU)
 }
 
 func (s *faultySession) Login(now int64, p protocols.PDU, code sms.Code) protocols.Action {

@@ -21,11 +21,13 @@ import (
 // tests are about these.
 func TestTranscripts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		prototest.Run(t, smpp.New(smpp.Options{}), transcripts(t), func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
+		prototest.Run(t, smpp.New(smpp.Options{}), newOptions, transcripts(t), func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
 			return newSubject(t, a, o)
 		})
 	})
 }
+
+func newOptions() protocols.Options { return smpp.NewConnectorOptions() }
 
 func transcripts(t *testing.T) (paths []string) {
 	all, err := filepath.Glob("../../protocols/smpp/testdata/*.txt")
@@ -60,9 +62,9 @@ func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subje
 	s.g = start(t, a, site{
 		operator: operator,
 		clients:  fmt.Sprintf("system_id: %s", o.Name),
-		out:      fmt.Sprintf("bind: %s, static: %v", max(o.Bind, protocols.Transmitter), o.Client),
+		out:      fmt.Sprintf("bind: %s, static: %v", o.Options.BindType(), o.Role == protocols.Client),
 	})
-	if !o.Client {
+	if o.Role == protocols.Server {
 		s.p = s.g.dial("clients")
 		return s
 	}

@@ -37,14 +37,16 @@ const (
 	coalesced way = "coalesced" // PDUs together, up to the next wait or command
 )
 
-// Run plays each transcript in the four ways to a Subject of its own. With
-// -update it writes what came out into the transcript instead.
-func Run(t *testing.T, d protocols.Driver, paths []string, subject func(*testing.T, protocols.SessionOptions) Subject) {
+// Run plays each transcript in the four ways to a Subject of its own. options
+// returns the protocol's default options. With -update Run writes what came out
+// into the transcript instead.
+func Run(t *testing.T, d protocols.Driver, options func() protocols.Options, paths []string,
+	subject func(*testing.T, protocols.SessionOptions) Subject) {
 	if len(paths) == 0 {
 		t.Fatal("no transcripts")
 	}
 	for _, path := range paths {
-		s := Load(t, d, path)
+		s := Load(t, d, options(), path)
 		if *update {
 			s.rewrite(t, d, subject(t, s.Options))
 			continue

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -38,17 +39,19 @@ const (
 )
 
 // outcomes are the words that an expected line begins with.
-var outcomes = []string{"<", "bound", "answered", "closed"}
+var outcomes = []string{"<", "bound", "answered", "unsent", "closed"}
 
-// Load reads a transcript whose PDUs are d's.
-func Load(t testing.TB, d protocols.Driver, path string) *Script {
+// Load reads a transcript whose PDUs are d's. Its session lines may also set the
+// fields of options, by their names in the configuration.
+func Load(t testing.TB, d protocols.Driver, options protocols.Options, path string) *Script {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &Script{Path: path, Options: protocols.SessionOptions{
-		Name: "PMG", BindTimeout: int64(5 * time.Second),
+		Options: options,
+		Name:    "PMG", BindTimeout: int64(5 * time.Second),
 		EnquireInterval: int64(30 * time.Second), ResponseTimeout: int64(10 * time.Second),
 	}}
 	for i, raw := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {
@@ -124,19 +127,13 @@ func (s *Script) options(text string) error {
 		var err error
 		switch key {
 		case "client":
-			o.Client = true
+			o.Role = protocols.Client
 		case "name":
 			o.Name = value
 		case "system_id":
 			o.SystemID = value
 		case "password":
 			o.Password = value
-		case "bind":
-			for _, b := range []protocols.BindType{protocols.Transmitter, protocols.Receiver, protocols.Transceiver} {
-				if b.String() == value {
-					o.Bind = b
-				}
-			}
 		case "bind_timeout":
 			err = duration(&o.BindTimeout, value)
 		case "enquire":
@@ -146,13 +143,38 @@ func (s *Script) options(text string) error {
 		case "idle":
 			err = duration(&o.IdleMax, value)
 		default:
-			err = fmt.Errorf("cannot set %q of a session", key)
+			err = setOption(o.Options, key, value)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// setOption sets the field of a protocol's options that has that name in the
+// configuration.
+func setOption(o protocols.Options, key, value string) error {
+	v := reflect.ValueOf(o).Elem()
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("yaml") != key {
+			continue
+		}
+		switch at := v.Field(i).Addr().Interface().(type) {
+		case *string:
+			*at = value
+		case *bool:
+			*at = value == "true"
+		case *protocols.BindType:
+			for b := protocols.Transmitter; b <= protocols.Transceiver; b++ {
+				if b.String() == value {
+					*at = b
+				}
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("cannot set %q of a session", key)
 }
 
 func duration(v *int64, s string) error {

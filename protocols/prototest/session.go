@@ -21,26 +21,31 @@ const epoch = int64(1_700_000_000_000_000_000)
 
 // A Session is a Subject: a driver's session with the least that a gateway does
 // around it. It knows one account, accepts every message that the session does
-// and numbers them from 1. Its time passes by Wait alone. Its command
+// and numbers them from 1. Its time passes by Wait alone. Its commands are
 //
-//	message dest=46700000001 text=hello
-//
-// sends a message to the peer.
+//	message dest=46700000001 text=hello    # send a message to the peer
+//	unbind                                 # log out
+//	pause                                  # stop reading: what is written arrives later
+//	resume                                 # read again
 type Session struct {
 	Now    int64 // in Unix nanoseconds
 	Closed bool  // the session is over
 
-	driver  protocols.Driver
-	session protocols.Session
-	p       protocols.PDU
-	in, out []byte
-	events  []string
-	id      uint64
+	driver   protocols.Driver
+	session  protocols.Session
+	p        protocols.PDU
+	in, out  []byte
+	events   []string
+	id       uint64
+	awaiting map[uint32]bool // requests that await their answers, by sequence number
+	paused   bool
 }
 
 // NewSession begins a session.
 func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
-	s := &Session{Now: epoch, driver: d, session: d.NewSession(o), p: d.NewPDU()}
+	s := &Session{Now: epoch, driver: d, p: d.NewPDU(), awaiting: map[uint32]bool{}}
+	o.Taken = func(sequence uint32) bool { return s.awaiting[sequence] }
+	s.session = d.NewSession(o)
 	s.do(s.session.Start(s.Now, s.p))
 	return s
 }
@@ -48,7 +53,11 @@ func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
 // Write implements Subject, as the collector does it.
 func (s *Session) Write(b []byte) {
 	s.in = append(s.in, b...)
-	for !s.Closed && len(s.in) > 0 {
+	s.read()
+}
+
+func (s *Session) read() {
+	for !s.Closed && !s.paused && len(s.in) > 0 {
 		n, err := s.driver.Frame(s.in)
 		if err != nil {
 			n = len(s.in)
@@ -80,7 +89,7 @@ func (s *Session) Wait(d time.Duration) {
 	for end := s.Now + int64(d); s.Now < end; {
 		s.Now = min(end, s.Now+int64(time.Second))
 		if !s.Closed {
-			s.do(s.session.Tick(s.Now, s.p))
+			s.do(s.session.Tick(s.Now, s.p, !s.paused))
 		}
 	}
 }
@@ -92,29 +101,53 @@ func (s *Session) Command(text string) error {
 	case "unbind":
 		s.do(s.session.Unbind(s.Now, s.p))
 	case "message":
-		var m sms.Message
-		var source, dest sms.Address
-		var text []byte
-		for _, f := range strings.Fields(rest) {
-			key, value, _ := strings.Cut(f, "=")
-			switch key {
-			case "source":
-				source.Addr = []byte(value)
-			case "dest":
-				dest.Addr = []byte(value)
-			case "text":
-				text = []byte(value)
-			default:
-				return fmt.Errorf("cannot set %q of a message", key)
-			}
-		}
-		m.Set(source, dest, text)
-		s.session.Encode(s.Now, s.p, &m, s.session.NextSequence())
-		s.send()
+		return s.message(rest)
+	case "pause":
+		s.paused = true
+	case "resume":
+		s.paused = false
+		s.read()
 	default:
 		return fmt.Errorf("cannot do %q", word)
 	}
 	return nil
+}
+
+// message sends a message to the peer, if the session takes one.
+func (s *Session) message(fields string) error {
+	var m sms.Message
+	var source, dest sms.Address
+	var text []byte
+	for _, f := range strings.Fields(fields) {
+		key, value, _ := strings.Cut(f, "=")
+		switch key {
+		case "source":
+			source.Addr = []byte(value)
+		case "dest":
+			dest.Addr = []byte(value)
+		case "text":
+			text = []byte(value)
+		default:
+			return fmt.Errorf("cannot set %q of a message", key)
+		}
+	}
+	if !s.session.Accepting() {
+		s.event("unsent")
+		return nil
+	}
+	m.Set(source, dest, text)
+	n := s.session.NextSequence()
+	s.awaiting[n] = true
+	s.session.Encode(s.Now, s.p, &m, n)
+	s.send()
+	return nil
+}
+
+// idle lets the session go on that waits for the last answer.
+func (s *Session) idle() {
+	if len(s.awaiting) == 0 {
+		s.do(s.session.Idle(s.Now, s.p))
+	}
 }
 
 func (s *Session) send() { s.out = s.p.AppendWire(s.out) }
@@ -125,8 +158,10 @@ func (s *Session) event(format string, args ...any) {
 
 func (s *Session) do(a protocols.Action) {
 	switch a.Kind {
-	case protocols.Send:
+	case protocols.Send, protocols.Logout:
 		s.send()
+	case protocols.Drain:
+		s.idle()
 	case protocols.SendClose:
 		s.send()
 		s.close(a.Reason)
@@ -147,7 +182,11 @@ func (s *Session) do(a protocols.Action) {
 		s.session.Answer(s.p, code, s.id)
 		s.send()
 	case protocols.Answered:
-		s.event("answered seq=%d %s %s", a.Sequence, a.Code, a.ID)
+		s.event("answered seq=%d %s %s", a.Sequence, a.Code, s.p.MessageID())
+		if s.awaiting[a.Sequence] {
+			delete(s.awaiting, a.Sequence)
+			s.idle()
+		}
 	}
 }
 

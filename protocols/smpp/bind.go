@@ -16,7 +16,7 @@ type bind struct {
 	id       CommandID
 }
 
-// bindTypes tells what a login logs in as, and the state that it leads to.
+// bindTypes returns what a bind logs in as, and the state that it leads to.
 func bindTypes(id CommandID) (protocols.BindType, state) {
 	switch id {
 	case BindTransmitter:
@@ -30,7 +30,7 @@ func bindTypes(id CommandID) (protocols.BindType, state) {
 // sendBind logs in.
 func (s *session) sendBind(p *PDU) protocols.Action {
 	id := BindTransceiver
-	switch s.o.Bind {
+	switch s.options.Bind {
 	case protocols.Transmitter:
 		id = BindTransmitter
 	case protocols.Receiver:
@@ -40,8 +40,8 @@ func (s *session) sendBind(p *PDU) protocols.Action {
 	*p.Bind() = Bind{
 		SystemID:         []byte(s.o.SystemID),
 		Password:         []byte(s.o.Password),
-		SystemType:       []byte(s.o.SystemType),
-		AddressRange:     []byte(s.o.AddressRange),
+		SystemType:       []byte(s.options.SystemType),
+		AddressRange:     []byte(s.options.AddressRange),
 		InterfaceVersion: version34,
 	}
 	s.bind.id, s.bind.sequence = id, p.SequenceNumber
@@ -114,10 +114,11 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 // enter makes the session one that is bound.
 func (s *session) enter(now int64, id CommandID, version uint32) {
 	as, state := bindTypes(id)
-	s.state, s.line.heard, s.quiet = state, now, now
+	s.state, s.line.heard, s.message = state, now, now
 	s.version.Store(min(version, version34))
 	s.as.Store(uint32(as))
+	s.accepting.Store(true)
 }
 
-// optional tells whether the peer knows optional parameters.
+// optional reports whether the peer knows optional parameters.
 func (s *session) optional() bool { return s.version.Load() >= version34 }

@@ -10,15 +10,15 @@ import (
 // defaultMaxPDU bounds a PDU when Options do not.
 const defaultMaxPDU = 64 << 10
 
-// Options are the driver's own settings.
+// Options are the driver's settings.
 type Options struct {
 	MaxPDU int // octets; longer PDUs end the connection. 0: 65536
 }
 
-// A Driver is SMPP for one connector. It implements protocols.Driver.
+// A Driver is SMPP. It implements protocols.Driver.
 type Driver struct{ max int }
 
-// New makes a driver.
+// New returns a driver.
 func New(o Options) *Driver {
 	if o.MaxPDU == 0 {
 		o.MaxPDU = defaultMaxPDU
@@ -73,4 +73,5 @@ var (
 	_ protocols.Driver  = (*Driver)(nil)
 	_ protocols.PDU     = (*PDU)(nil)
 	_ protocols.Session = (*session)(nil)
+	_ protocols.Options = (*ConnectorOptions)(nil)
 )

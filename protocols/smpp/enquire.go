@@ -6,18 +6,19 @@ import (
 	"pmg/protocols"
 )
 
-// A line is what is known about whether the peer still lives (§4.11). Any PDU
-// that it sends says that it does, not only an enquire_link_resp.
+// A line is what is known about whether the peer lives (§4.11). Any PDU of the peer
+// shows that it does, not only an enquire_link_resp.
 type line struct {
-	heard    int64  // when the peer's last PDU came
-	asked    int64  // when it was asked, 0 when it need not say anything
+	heard    int64  // when the peer's last PDU came, or could have come unheard
+	asked    int64  // since when an answer is due; 0: none is
 	sequence uint32 // of our last enquire_link
 }
 
-// alive notes that something came.
+// alive notes that a PDU came.
 func (l *line) alive(now int64) { l.heard, l.asked = now, 0 }
 
-// checkLine asks a silent peer whether it lives, and gives up one that does not say.
+// checkLine asks a silent peer whether it lives, and ends the session of one that
+// does not answer.
 func (s *session) checkLine(now int64, p *PDU) protocols.Action {
 	switch {
 	case s.line.asked != 0:

@@ -65,7 +65,7 @@ func FuzzSession(f *testing.F) {
 	d := New(Options{})
 	var scripts []*prototest.Script
 	for i, path := range transcripts(f) {
-		s := prototest.Load(f, d, path)
+		s := prototest.Load(f, d, newOptions(), path)
 		scripts = append(scripts, s)
 		for _, in := range s.Inputs() {
 			f.Add(byte(i), byte(s.Len()), in)

@@ -299,7 +299,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.SM.DataCoding = dcsOf(m.Alphabet, m.Class)
 	}
 	p.own = p.own[:0]
-	if s.o.Client {
+	if s.o.Role == protocols.Client {
 		p.ID = SubmitSM
 		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
 		p.SM.ValidityPeriod = p.validity(now, m)

@@ -30,7 +30,7 @@ const untold = 0xFF
 
 // client gives a session that is bound to a centre of that version.
 func client(t testing.TB, version uint8) *session {
-	s := New(Options{}).NewSession(protocols.SessionOptions{Client: true, Bind: protocols.Transceiver}).(*session)
+	s := New(Options{}).NewSession(protocols.SessionOptions{Role: protocols.Client}).(*session)
 	p := new(PDU)
 	s.Start(1, p)
 	p.ID |= Response

@@ -100,6 +100,14 @@ func (p *PDU) Status() uint32 {
 	return 0
 }
 
+// MessageID implements protocols.PDU. That of a deliver_sm_resp is unused.
+func (p *PDU) MessageID() []byte {
+	if p.ID != SubmitSMResp || !p.Body || len(p.SMResp.MessageID) == 0 {
+		return nil
+	}
+	return p.SMResp.MessageID
+}
+
 // Sequence implements protocols.PDU.
 func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
 

@@ -12,34 +12,43 @@ import (
 // lower one is sent no optional parameters.
 const version34 = 0x34
 
+// maxSequence is the highest sequence_number of a request (§5.1.4).
+const maxSequence = 0x7FFFFFFF
+
 // A session is the state of one connection (§2.2):
 //
-//	        bind accepted                unbind, framing lost, silence
-//	open ───────────────────► tx rx trx ────────────────────────────► closed
-//	  └── bind refused, no bind in time, framing lost ─────────────────┘
+//	        bind accepted                unbind_resp, framing lost, silence
+//	open ───────────────────► tx rx trx ────────────────────────────────► closed
+//	  └── bind refused, no bind in time, framing lost ──────────────────────┘
 //
-// Our own logout does not leave the bound state until it is answered, so what
-// the peer sent before it saw the unbind is handled as ever.
+// A logout does not leave the bound state until it is answered, whichever side
+// began it. Until then no new messages are sent, but answers to the old ones count.
 type session struct {
-	o    protocols.SessionOptions
-	peer side
+	o       protocols.SessionOptions
+	options *ConnectorOptions
+	peer    side
 
-	state state
-	bind  bind
-	line  line
-	out   logout
-	quiet int64 // when a message or an answer to one last came
+	state   state
+	bind    bind
+	line    line
+	ours    logout // our unbind
+	theirs  logout // the peer's unbind
+	message int64  // when a message or an answer to one last came
 
 	// These are read by the encoder and others, too.
-	sequence atomic.Uint64 // of our requests so far
-	as       atomic.Uint32 // protocols.BindType
-	version  atomic.Uint32 // lower of both sides' interface_version
+	sequence  atomic.Uint64 // of our requests so far
+	as        atomic.Uint32 // protocols.BindType
+	version   atomic.Uint32 // lower of both sides' interface_version
+	accepting atomic.Bool   // bound, and no side has begun to log out
 }
 
 // NewSession implements protocols.Driver.
 func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 	s := &session{o: o, state: open, peer: esme}
-	if o.Client {
+	if s.options, _ = o.Options.(*ConnectorOptions); s.options == nil {
+		s.options = NewConnectorOptions()
+	}
+	if o.Role == protocols.Client {
 		s.peer = smsc
 	}
 	return s
@@ -48,7 +57,7 @@ func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 // Start implements protocols.Session.
 func (s *session) Start(now int64, pdu protocols.PDU) protocols.Action {
 	s.bind.since = now
-	if s.o.Client {
+	if s.o.Role == protocols.Client {
 		return s.sendBind(pdu.(*PDU))
 	}
 	return protocols.Action{}
@@ -82,29 +91,30 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	case EnquireLink:
 		return s.send(p, EnquireLinkResp, StatusOK)
 	case Unbind:
-		return s.unbound(p)
+		return s.unbound(now, p)
 	case SubmitSM, DeliverSM:
-		s.quiet = now
+		s.message = now
 		return protocols.Action{Kind: protocols.Message}
 	}
 	return s.receiveBind(p)
 }
 
-// illegal gives the status for a request that the peer may not send now.
+// illegal returns the status to refuse a request with that the peer may not send
+// now. A peer that has logged out sends no more messages.
 func (s *session) illegal(c *command) uint32 {
 	switch {
 	case c.by&s.peer == 0:
 		return StatusInvBndSts
 	case c.id.IsBind() && (s.state != open || s.bind.pending):
 		return StatusAlyBnd
-	case c.in&s.state == 0:
+	case c.in&s.state == 0, s.theirs.begun() && c.in&open == 0:
 		return StatusInvBndSts
 	}
 	return StatusOK
 }
 
-// response takes what is no request. It is never answered; one that cannot be
-// meant is ignored. A body that cannot be read takes nothing from the status.
+// response takes a response. It is never answered, and ignored if it answers
+// nothing. A body that cannot be read does not change what the status says.
 func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 	if c.by&s.peer == 0 || c.in&s.state == 0 {
 		return protocols.Action{}
@@ -113,52 +123,61 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 	case GenericNack:
 		return s.nacked(now, p)
 	case SubmitSMResp, DeliverSMResp:
-		s.quiet = now
+		s.message = now
 		return protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber,
-			Code: codeOf(p.CommandStatus), Status: p.CommandStatus, ID: p.SMResp.MessageID}
+			Code: codeOf(p.CommandStatus), Status: p.CommandStatus}
 	case BindReceiverResp, BindTransmitterResp, BindTransceiverResp:
 		return s.bindAnswered(now, p)
 	case UnbindResp:
-		return s.unbindAnswered(p)
+		if s.ours.answeredBy(p) {
+			return s.loggedOut(p)
+		}
 	}
-	return protocols.Action{} // enquire_link_resp: that it came is all it says
+	return protocols.Action{} // an enquire_link_resp has shown that the peer lives
 }
 
 // nacked takes a generic_nack (§4.3.1), which answers whatever has its sequence.
 func (s *session) nacked(now int64, p *PDU) protocols.Action {
 	switch n := p.SequenceNumber; {
 	case s.state == open:
-		if s.o.Client && n == s.bind.sequence {
+		if s.o.Role == protocols.Client && n == s.bind.sequence {
 			return s.bindRefused(p)
 		}
 		return protocols.Action{}
 	case n == s.line.sequence:
 		return protocols.Action{} // it does not know enquire_link, but it lives
-	case s.out.since != 0 && n == s.out.sequence:
-		return s.close(protocols.Close, "logged out")
+	case s.ours.answeredBy(p):
+		return s.loggedOut(p)
 	}
 	code := codeOf(p.CommandStatus)
 	if code == sms.OK { // a nack is a nack
 		code = sms.Rejected
 	}
-	s.quiet = now
+	s.message = now
 	return protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber, Code: code, Status: p.CommandStatus}
 }
 
 // Tick implements protocols.Session.
-func (s *session) Tick(now int64, pdu protocols.PDU) protocols.Action {
+func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.Action {
 	p := pdu.(*PDU)
+	if !listening {
+		s.deaf(now)
+	}
 	switch {
 	case s.state == closed:
 	case s.state == open:
 		if late(now, s.bind.since, s.o.BindTimeout) {
 			return s.close(protocols.Close, "not logged in after "+time.Duration(s.o.BindTimeout).String())
 		}
-	case s.out.since != 0:
-		if late(now, s.out.since, s.o.ResponseTimeout) {
+	case s.theirs.begun():
+		if late(now, s.theirs.since, s.drainTime()) {
+			return s.Idle(now, p)
+		}
+	case s.ours.begun():
+		if late(now, s.ours.since, s.o.ResponseTimeout) {
 			return s.close(protocols.Close, "unbind unanswered for "+time.Duration(s.o.ResponseTimeout).String())
 		}
-	case late(now, s.quiet, s.o.IdleMax):
+	case late(now, s.message, s.o.IdleMax):
 		return s.Unbind(now, p)
 	default:
 		return s.checkLine(now, p)
@@ -166,18 +185,37 @@ func (s *session) Tick(now int64, pdu protocols.PDU) protocols.Action {
 	return protocols.Action{}
 }
 
-// late tells whether a timer that was started at since has run out; a timer of 0
+// deaf starts the timers anew that wait for the peer to say something, because what
+// it may have said was not read.
+func (s *session) deaf(now int64) {
+	s.line.heard = now
+	for _, since := range []*int64{&s.line.asked, &s.ours.since, &s.theirs.since} {
+		if *since != 0 {
+			*since = now
+		}
+	}
+}
+
+// late reports whether a timer that was started at since has run out. A timer of 0
 // never does.
 func late(now, since, timer int64) bool { return timer > 0 && now-since >= timer }
 
 // NextSequence implements protocols.Session: 1 to 0x7FFFFFFF, then 1 again
-// (§5.1.4).
+// (§5.1.4). The session's own requests are over long before their numbers come round.
 func (s *session) NextSequence() uint32 {
-	return uint32((s.sequence.Add(1)-1)%0x7FFFFFFF) + 1
+	for {
+		n := uint32((s.sequence.Add(1)-1)%maxSequence) + 1
+		if s.o.Taken == nil || !s.o.Taken(n) {
+			return n
+		}
+	}
 }
 
 // Bound implements protocols.Session.
 func (s *session) Bound() protocols.BindType { return protocols.BindType(s.as.Load()) }
+
+// Accepting implements protocols.Session.
+func (s *session) Accepting() bool { return s.accepting.Load() }
 
 // send turns p into the given answer to it.
 func (s *session) send(p *PDU, id CommandID, status uint32) protocols.Action {
@@ -195,6 +233,7 @@ func (s *session) request(p *PDU, id CommandID) protocols.Action {
 // close ends the session.
 func (s *session) close(kind protocols.ActionKind, reason string) protocols.Action {
 	s.state = closed
+	s.accepting.Store(false)
 	s.as.Store(0)
 	return protocols.Action{Kind: kind, Reason: reason}
 }

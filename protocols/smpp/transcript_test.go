@@ -16,11 +16,13 @@ func transcripts(tb testing.TB) []string {
 	return paths
 }
 
+func newOptions() protocols.Options { return NewConnectorOptions() }
+
 // Every transcript of testdata, played to a bare session. To write what came
 // out: go test -run Transcripts -update
 func TestTranscripts(t *testing.T) {
 	d := New(Options{})
-	prototest.Run(t, d, transcripts(t), func(_ *testing.T, o protocols.SessionOptions) prototest.Subject {
+	prototest.Run(t, d, newOptions, transcripts(t), func(_ *testing.T, o protocols.SessionOptions) prototest.Subject {
 		return prototest.NewSession(d, o)
 	})
 }

@@ -1,38 +1,78 @@
 package smpp
 
-import "pmg/protocols"
+import (
+	"time"
 
-// A logout is our own unbind (§4.2).
+	"pmg/protocols"
+)
+
+// A logout is one side's unbind (§4.2).
 type logout struct {
-	since    int64 // when it was sent, 0 when it was not
+	since    int64 // when it was sent or came, or when the peer could last be heard since then; 0: not yet
 	sequence uint32
 }
+
+// begun reports whether the side has begun to log out.
+func (l *logout) begun() bool { return l.since != 0 }
+
+// answeredBy reports whether p is the response to it.
+func (l *logout) answeredBy(p *PDU) bool { return l.begun() && p.SequenceNumber == l.sequence }
 
 // Unbind implements protocols.Session.
 func (s *session) Unbind(now int64, pdu protocols.PDU) protocols.Action {
 	switch {
-	case s.state == closed || s.out.since != 0:
+	case s.state == closed || s.ours.begun() || s.theirs.begun():
 		return protocols.Action{}
 	case s.state == open:
 		return s.close(protocols.Close, "not logged in")
 	}
 	p := pdu.(*PDU)
-	a := s.request(p, Unbind)
-	s.out = logout{since: now, sequence: p.SequenceNumber}
-	return a
+	s.request(p, Unbind)
+	s.ours = logout{since: now, sequence: p.SequenceNumber}
+	s.accepting.Store(false)
+	return protocols.Action{Kind: protocols.Logout}
 }
 
-// unbound answers the peer's unbind; the answer is the last thing it hears.
-func (s *session) unbound(p *PDU) protocols.Action {
-	p.answer(UnbindResp, StatusOK)
-	return s.close(protocols.SendClose, "peer logged out")
-}
-
-// unbindAnswered ends the session that we log out from. What the peer thinks
-// of it does not matter.
-func (s *session) unbindAnswered(p *PDU) protocols.Action {
-	if s.out.since == 0 || p.SequenceNumber != s.out.sequence {
-		return protocols.Action{}
+// loggedOut ends the session that we have logged out from. What the peer says to
+// our unbind does not matter, and after it the peer answers nothing more.
+func (s *session) loggedOut(p *PDU) protocols.Action {
+	if s.theirs.begun() {
+		return s.answerUnbind(p)
 	}
 	return s.close(protocols.Close, "logged out")
+}
+
+// maxDrain bounds how long the peer's unbind waits for responses to our requests.
+const maxDrain = 5 * time.Second
+
+// drainTime is how long the peer's unbind waits for responses to our requests.
+func (s *session) drainTime() int64 {
+	if s.o.ResponseTimeout > 0 {
+		return min(s.o.ResponseTimeout, int64(maxDrain))
+	}
+	return int64(maxDrain)
+}
+
+// unbound takes the peer's unbind. The peer closes when it has our unbind_resp, so
+// that comes after the responses that are on their way to us: without them our
+// messages would be sent again.
+func (s *session) unbound(now int64, p *PDU) protocols.Action {
+	s.theirs = logout{since: now, sequence: p.SequenceNumber}
+	s.accepting.Store(false)
+	return protocols.Action{Kind: protocols.Drain}
+}
+
+// Idle implements protocols.Session.
+func (s *session) Idle(_ int64, pdu protocols.PDU) protocols.Action {
+	if s.state == closed || !s.theirs.begun() {
+		return protocols.Action{}
+	}
+	return s.answerUnbind(pdu.(*PDU))
+}
+
+// answerUnbind answers the peer's unbind. The peer hears nothing after that.
+func (s *session) answerUnbind(p *PDU) protocols.Action {
+	p.answer(UnbindResp, StatusOK)
+	p.SequenceNumber = s.theirs.sequence
+	return s.close(protocols.SendClose, "peer logged out")
 }

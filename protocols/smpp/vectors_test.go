@@ -144,7 +144,7 @@ func throughLog(t *testing.T, p *PDU, in []byte) {
 func TestMalformedVectors(t *testing.T) {
 	const bindLine = "bind_transceiver seq=99 system_id=acme password=s3cret interface_version=0x34"
 	server := protocols.SessionOptions{Name: "PMG"}
-	client := protocols.SessionOptions{Client: true, SystemID: "pmg"}
+	client := protocols.SessionOptions{Role: protocols.Client, SystemID: "pmg"}
 	reactions := map[string]struct {
 		options protocols.SessionOptions
 		bound   string // what the peer says first

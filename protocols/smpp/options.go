@@ -1,0 +1,59 @@
+package smpp
+
+import (
+	"fmt"
+
+	"pmg/protocols"
+)
+
+// ConnectorOptions are the options that a connector has because it speaks SMPP. It
+// implements protocols.Options.
+type ConnectorOptions struct {
+	SystemType   string             `yaml:"system_type" only:"out" live:"no" doc:"The kind of client it says it is, where the SMSC asks for one."`
+	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
+	AddressRange string             `yaml:"address_range" only:"out" live:"no" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
+}
+
+// NewConnectorOptions returns the options of a connector that is given none.
+func NewConnectorOptions() *ConnectorOptions { return &ConnectorOptions{Bind: protocols.Transceiver} }
+
+// The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,
+// §5.2.3, §5.2.7).
+const (
+	maxSystemID     = 15
+	maxPassword     = 8
+	maxSystemType   = 12
+	maxAddressRange = 40
+)
+
+// BindType implements protocols.Options.
+func (o *ConnectorOptions) BindType() protocols.BindType { return o.Bind }
+
+// MaxWindow implements protocols.Options.
+func (o *ConnectorOptions) MaxWindow() int { return maxSequence/2 - 2 }
+
+// CheckLogin implements protocols.Options. Some SMSCs take longer passwords.
+func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {
+	problems := tooLong(nil, "system_id", systemID, maxSystemID)
+	n := len(problems)
+	problems = tooLong(problems, "password", password, maxPassword)
+	for i := range problems[n:] {
+		problems[n+i].Warning = true
+	}
+	problems = tooLong(problems, "system_type", o.SystemType, maxSystemType)
+	return tooLong(problems, "address_range", o.AddressRange, maxAddressRange)
+}
+
+// CheckAccount implements protocols.Options.
+func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.Problem {
+	return tooLong(tooLong(nil, "system_id", systemID, maxSystemID), "password", password, maxPassword)
+}
+
+// tooLong appends a problem if the value of an option is longer than its field.
+func tooLong(problems []protocols.Problem, option, value string, most int) []protocols.Problem {
+	if len(value) <= most {
+		return problems
+	}
+	return append(problems, protocols.Problem{Option: option,
+		Text: fmt.Sprintf("must be at most %d characters, the most that SMPP allows, not %d", most, len(value))})
+}
