@@ -95,7 +95,7 @@ func (l *Limits) MemoryLimit() int64 {
 // Account is a client that may log in.
 type Account struct {
 	SystemID    string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters."`
-	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). Refer to a plain one with ${ENV:NAME} or ${FILE:/path} rather than writing it here."`
+	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector. Refer to a plain one with ${ENV:NAME} or ${FILE:/path} rather than writing it here."`
 	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may come from, as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 	MaxSessions int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number."`
 	Bind        []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`

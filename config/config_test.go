@@ -284,6 +284,32 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// F26: an account that no connector lets log in is refused, and the problem says
+// which option helps.
+func TestLongPasswords(t *testing.T) {
+	t.Parallel()
+	f := func(password, connectors, want string) {
+		t.Helper()
+		_, _, err := Parse([]byte("accounts: [{system_id: load, password: "+password+"}]\nconnectors:\n"+connectors), speaksSMPP)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("password of %d: %v", len(password), err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), "accounts[0].password "+want)):
+			t.Errorf("password of %d: got error %v, want %q", len(password), err, want)
+		}
+	}
+	const short, long = "  - {name: a, direction: in, address: \":1\"}\n", "  - {name: b, direction: in, address: \":2\", long_passwords: true}\n"
+	const hint = "must be at most 8 characters, not 9, unless a connector that the client may log in on has long_passwords: true"
+	f("12345678", short, "")
+	f("123456789", short, hint)
+	f("123456789", short+long, "")
+	f("123456789", long+short, "")
+	f(strings.Repeat("1", 64), long, "")
+	f(strings.Repeat("1", 65), long, "must be at most 64 characters")
+	f("$2a$05$abcdefghijklmnopqrstuuKvqIyxOgcBOn54i3MsM4xCeZ7bXeJyW", short, "")          // how long it is does not show
+	f("123456789", "  - {name: o, direction: out, address: \"h:1\", system_id: x}\n", "") // nobody can log in anyway
+}
+
 // defaultAccount is an account for which nothing was given.
 func defaultAccount() (a Account) {
 	setDefaults(reflect.ValueOf(&a).Elem(), "default")

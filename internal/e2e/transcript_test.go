@@ -61,7 +61,7 @@ func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subje
 	s := &subject{who: "clients"}
 	s.g = start(t, a, site{
 		operator: operator,
-		clients:  fmt.Sprintf("system_id: %s", o.Name),
+		clients:  fmt.Sprintf("system_id: %s, long_passwords: %t", o.Name, o.Options.(*smpp.ConnectorOptions).LongPasswords),
 		out:      fmt.Sprintf("bind: %s, static: %v", o.Options.BindType(), o.Role == protocols.Client),
 	})
 	if o.Role == protocols.Server {

@@ -77,6 +77,9 @@ func (s *session) bindRefused(p *PDU) protocols.Action {
 // receiveBind takes a client's login; the gateway decides.
 func (s *session) receiveBind(p *PDU) protocols.Action {
 	b := p.Bind()
+	if len(b.Password) > s.options.passwordLimit() {
+		return s.send(p, p.ID|Response, StatusInvPaswd)
+	}
 	s.bind.pending, s.bind.id, s.bind.version = true, p.ID, uint32(b.InterfaceVersion)
 	as, _ := bindTypes(p.ID)
 	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{

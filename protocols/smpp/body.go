@@ -60,7 +60,7 @@ type Bind struct {
 
 func (m *Bind) walk(w *Walk) {
 	w.CString("system_id", 16, StatusInvSysID, &m.SystemID)
-	w.Password("password", 9, StatusInvPaswd, &m.Password)
+	w.Password("password", maxLongPassword+1, StatusInvPaswd, &m.Password) // the session knows how long it may be
 	w.CString("system_type", 13, StatusInvSysTyp, &m.SystemType)
 	w.U8("interface_version", StatusBindFail, &m.InterfaceVersion)
 	w.U8("addr_ton", StatusBindFail, &m.AddrTON)

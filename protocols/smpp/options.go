@@ -12,6 +12,8 @@ type ConnectorOptions struct {
 	SystemType   string             `yaml:"system_type" only:"out" live:"no" doc:"The kind of client it says it is, where the SMSC asks for one."`
 	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
 	AddressRange string             `yaml:"address_range" only:"out" live:"no" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
+
+	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 }
 
 // NewConnectorOptions returns the options of a connector that is given none.
@@ -22,6 +24,7 @@ func NewConnectorOptions() *ConnectorOptions { return &ConnectorOptions{Bind: pr
 const (
 	maxSystemID     = 15
 	maxPassword     = 8
+	maxLongPassword = 64 // with long_passwords
 	maxSystemType   = 12
 	maxAddressRange = 40
 )
@@ -46,7 +49,23 @@ func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Pro
 
 // CheckAccount implements protocols.Options.
 func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.Problem {
-	return tooLong(tooLong(nil, "system_id", systemID, maxSystemID), "password", password, maxPassword)
+	problems := tooLong(nil, "system_id", systemID, maxSystemID)
+	switch n := len(password); {
+	case n > maxLongPassword:
+		return tooLong(problems, "password", password, maxLongPassword)
+	case n > o.passwordLimit():
+		problems = append(problems, protocols.Problem{Option: "password", Text: fmt.Sprintf("must be at most %d characters, not %d, "+
+			"unless a connector that the client may log in on has long_passwords: true", maxPassword, n)})
+	}
+	return problems
+}
+
+// passwordLimit is the length of the longest password that a client may log in with.
+func (o *ConnectorOptions) passwordLimit() int {
+	if o.LongPasswords {
+		return maxLongPassword
+	}
+	return maxPassword
 }
 
 // tooLong appends a problem if the value of an option is longer than its field.
