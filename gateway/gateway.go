@@ -57,7 +57,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
 	}
-	g.ids.Store(uint64(time.Now().UnixMilli()) << 20)
+	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than those of earlier runs, up to a million messages a second
 	g.connectors.Store(&[]*connector.Connector{})
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {

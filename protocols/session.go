@@ -105,7 +105,8 @@ type Messages interface {
 	// The request is to be refused with a code other than OK.
 	Message(now int64, p PDU, m *sms.Message) sms.Code
 	// Answer turns p, a request that carried a message, into its answer. id is the
-	// message's, used when code is OK.
+	// message's, used when code is OK. A protocol may show less than the whole id, so
+	// ids must not grow by more than four million a second, restarts included.
 	Answer(p PDU, code sms.Code, id uint64)
 	// Encode fills p with the request that carries m to the peer, with the given
 	// sequence number. p's slices point into m.

@@ -258,20 +258,6 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	}
 }
 
-// messageID writes an id in hex digits: 16, or the 8 that fit into an answer to
-// a peer of SMPP 3.3.
-func (s *session) messageID(b *[16]byte, id uint64) []byte {
-	const digits = "0123456789abcdef"
-	for i := len(b) - 1; i >= 0; i-- {
-		b[i] = digits[id&15]
-		id >>= 4
-	}
-	if s.optional() {
-		return b[:]
-	}
-	return b[8:]
-}
-
 // Encode implements protocols.Session. schedule_delivery_time stays empty,
 // because the gateway has waited itself. A validity that the sender gave as a
 // duration is sent as what is left of it now.

@@ -171,7 +171,7 @@ func TestAnswer(t *testing.T) {
 	}
 	f(server(t, 0x34), SubmitSM, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0190f3a2c81b0a0b")
 	f(server(t, 0x50), SubmitSM, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0190f3a2c81b0a0b")
-	f(server(t, 0x00), SubmitSM, sms.OK, "submit_sm_resp seq=3 status=0 message_id=c81b0a0b")
+	f(server(t, 0x00), SubmitSM, sms.OK, "submit_sm_resp seq=3 status=0 message_id=RY9FUUQ3")
 	f(server(t, 0x34), SubmitSM, sms.Throttled, "submit_sm_resp seq=3 status=0x58(ESME_RTHROTTLED)")
 	f(server(t, 0x34), SubmitSM, sms.Rejected, "submit_sm_resp seq=3 status=0x45(ESME_RSUBMITFAIL)")
 	f(client(t, 0x34), DeliverSM, sms.OK, `deliver_sm_resp seq=3 status=0 message_id=""`)
