@@ -56,6 +56,8 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 		return protocols.Action{}
 	case p.CommandStatus != StatusOK:
 		return s.bindRefused(p)
+	case p.Err() != nil: // nobody knows what was agreed on
+		return s.close(protocols.Close, fmt.Sprintf("cannot log in: %s cannot be read: %s", p.ID, p.Err().Text))
 	}
 	// By the letter (§3.4) a server that does not tell its version supports no
 	// optional parameters. Many that do support them do not tell, and a message

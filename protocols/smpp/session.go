@@ -93,6 +93,9 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	case Unbind:
 		return s.unbound(now, p)
 	case SubmitSM, DeliverSM:
+		if status := badTLV(p.SM.TLVs); status != StatusOK && p.ID == SubmitSM {
+			return s.send(p, SubmitSMResp, status)
+		}
 		s.message = now
 		return protocols.Action{Kind: protocols.Message}
 	}

@@ -39,6 +39,9 @@ const (
 	StatusInvDftMsgID  = 0x63
 	StatusRxRAppn      = 0x66
 	StatusInvTLVStream = 0xC0
+
+	StatusInvParLen      = 0xC2
+	StatusInvOptParamVal = 0xC4
 )
 
 // sent marks the row that a sms.Code is answered with.

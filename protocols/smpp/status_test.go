@@ -18,7 +18,7 @@ func TestTablesAreInOrder(t *testing.T) {
 		}
 	}
 	for _, p := range parameters {
-		if (p.kind == integer) != (p.size > 0) || findParameter([]byte(p.name)) != findTag(p.tag) {
+		if p.least > p.size || p.kind == integer && p.least != p.size || findParameter([]byte(p.name)) != findTag(p.tag) {
 			t.Errorf("parameter %s is not right", p.name)
 		}
 	}

@@ -1,6 +1,7 @@
 package smpp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"iter"
@@ -16,7 +17,10 @@ const (
 // tlvHeader is the size of a tag and a length.
 const tlvHeader = 4
 
-// A kind tells what the value of an optional parameter is.
+// maxTLV is the length of the longest value of an optional parameter.
+const maxTLV = 0xFFFF
+
+// A kind says what the value of an optional parameter is.
 type kind uint8
 
 const (
@@ -30,78 +34,110 @@ type parameter struct {
 	tag  uint16
 	name string
 	kind kind
-	size int // of an integer, in octets
+
+	// The shortest and the longest value in octets, a cstring's with its NUL. Those
+	// of an integer are the same.
+	least, size int
 }
 
 // parameters lists the optional parameters (§5.3.2, and SMPP 5.0's) in order of tag.
+// Where the documents differ, or peers send something else, the lengths allow all.
 var parameters = [...]parameter{
-	{0x0005, "dest_addr_subunit", integer, 1},
-	{0x0006, "dest_network_type", integer, 1},
-	{0x0007, "dest_bearer_type", integer, 1},
-	{0x0008, "dest_telematics_id", integer, 2},
-	{0x000D, "source_addr_subunit", integer, 1},
-	{0x000E, "source_network_type", integer, 1},
-	{0x000F, "source_bearer_type", integer, 1},
-	{0x0010, "source_telematics_id", integer, 1},
-	{0x0017, "qos_time_to_live", integer, 4},
-	{0x0019, "payload_type", integer, 1},
-	{0x001D, "additional_status_info_text", cstring, 0},
-	{0x001E, "receipted_message_id", cstring, 0},
-	{0x0030, "ms_msg_wait_facilities", integer, 1},
-	{0x0201, "privacy_indicator", integer, 1},
-	{0x0202, "source_subaddress", octets, 0},
-	{0x0203, "dest_subaddress", octets, 0},
-	{0x0204, "user_message_reference", integer, 2},
-	{0x0205, "user_response_code", integer, 1},
-	{0x020A, "source_port", integer, 2},
-	{0x020B, "destination_port", integer, 2},
-	{0x020C, "sar_msg_ref_num", integer, 2},
-	{0x020D, "language_indicator", integer, 1},
-	{0x020E, "sar_total_segments", integer, 1},
-	{0x020F, "sar_segment_seqnum", integer, 1},
-	{tagVersion, "sc_interface_version", integer, 1},
-	{0x0302, "callback_num_pres_ind", integer, 1},
-	{0x0303, "callback_num_atag", octets, 0},
-	{0x0304, "number_of_messages", integer, 1},
-	{0x0381, "callback_num", octets, 0},
-	{0x0420, "dpf_result", integer, 1},
-	{0x0421, "set_dpf", integer, 1},
-	{0x0422, "ms_availability_status", integer, 1},
-	{0x0423, "network_error_code", octets, 0},
-	{tagPayload, "message_payload", octets, 0},
-	{0x0425, "delivery_failure_reason", integer, 1},
-	{0x0426, "more_messages_to_send", integer, 1},
-	{0x0427, "message_state", integer, 1},
-	{0x0428, "congestion_state", integer, 1},
-	{0x0501, "ussd_service_op", integer, 1},
-	{0x0600, "broadcast_channel_indicator", integer, 1},
-	{0x0601, "broadcast_content_type", octets, 0},
-	{0x0602, "broadcast_content_type_info", octets, 0},
-	{0x0603, "broadcast_message_class", integer, 1},
-	{0x0604, "broadcast_rep_num", integer, 2},
-	{0x0605, "broadcast_frequency_interval", octets, 0},
-	{0x0606, "broadcast_area_identifier", octets, 0},
-	{0x0607, "broadcast_error_status", integer, 4},
-	{0x0608, "broadcast_area_success", integer, 1},
-	{0x0609, "broadcast_end_time", cstring, 0},
-	{0x060A, "broadcast_service_group", octets, 0},
-	{0x060B, "billing_identification", octets, 0},
-	{0x060D, "source_network_id", cstring, 0},
-	{0x060E, "dest_network_id", cstring, 0},
-	{0x060F, "source_node_id", octets, 0},
-	{0x0610, "dest_node_id", octets, 0},
-	{0x0611, "dest_addr_np_resolution", integer, 1},
-	{0x0612, "dest_addr_np_information", octets, 0},
-	{0x0613, "dest_addr_np_country", octets, 0},
-	{0x1201, "display_time", integer, 1},
-	{0x1203, "sms_signal", integer, 2},
-	{0x1204, "ms_validity", octets, 0},
-	{0x130C, "alert_on_message_delivery", octets, 0},
-	{0x1380, "its_reply_type", integer, 1},
-	{0x1383, "its_session_info", integer, 2},
+	{0x0005, "dest_addr_subunit", integer, 1, 1},
+	{0x0006, "dest_network_type", integer, 1, 1},
+	{0x0007, "dest_bearer_type", integer, 1, 1},
+	{0x0008, "dest_telematics_id", integer, 2, 2},
+	{0x000D, "source_addr_subunit", integer, 1, 1},
+	{0x000E, "source_network_type", integer, 1, 1},
+	{0x000F, "source_bearer_type", integer, 1, 1},
+	{0x0010, "source_telematics_id", integer, 1, 1},
+	{0x0017, "qos_time_to_live", integer, 4, 4},
+	{0x0019, "payload_type", integer, 1, 1},
+	{0x001D, "additional_status_info_text", cstring, 1, 256},
+	{0x001E, "receipted_message_id", cstring, 1, 65},
+	{0x0030, "ms_msg_wait_facilities", integer, 1, 1},
+	{0x0201, "privacy_indicator", integer, 1, 1},
+	{0x0202, "source_subaddress", octets, 2, 23},
+	{0x0203, "dest_subaddress", octets, 2, 23},
+	{0x0204, "user_message_reference", integer, 2, 2},
+	{0x0205, "user_response_code", integer, 1, 1},
+	{0x020A, "source_port", integer, 2, 2},
+	{0x020B, "destination_port", integer, 2, 2},
+	{0x020C, "sar_msg_ref_num", integer, 2, 2},
+	{0x020D, "language_indicator", integer, 1, 1},
+	{0x020E, "sar_total_segments", integer, 1, 1},
+	{0x020F, "sar_segment_seqnum", integer, 1, 1},
+	{tagVersion, "sc_interface_version", integer, 1, 1},
+	{0x0302, "callback_num_pres_ind", integer, 1, 1},
+	{0x0303, "callback_num_atag", octets, 0, 65},
+	{0x0304, "number_of_messages", integer, 1, 1},
+	{0x0381, "callback_num", octets, 4, 19},
+	{0x0420, "dpf_result", integer, 1, 1},
+	{0x0421, "set_dpf", integer, 1, 1},
+	{0x0422, "ms_availability_status", integer, 1, 1},
+	{0x0423, "network_error_code", octets, 3, 3},
+	{tagPayload, "message_payload", octets, 0, maxTLV},
+	{0x0425, "delivery_failure_reason", integer, 1, 1},
+	{0x0426, "more_messages_to_send", integer, 1, 1},
+	{0x0427, "message_state", integer, 1, 1},
+	{0x0428, "congestion_state", integer, 1, 1},
+	{0x0501, "ussd_service_op", integer, 1, 1},
+	{0x0600, "broadcast_channel_indicator", integer, 1, 1},
+	{0x0601, "broadcast_content_type", octets, 3, 3},
+	{0x0602, "broadcast_content_type_info", octets, 1, 255},
+	{0x0603, "broadcast_message_class", integer, 1, 1},
+	{0x0604, "broadcast_rep_num", integer, 2, 2},
+	{0x0605, "broadcast_frequency_interval", octets, 3, 3},
+	{0x0606, "broadcast_area_identifier", octets, 0, maxTLV},
+	{0x0607, "broadcast_error_status", integer, 4, 4},
+	{0x0608, "broadcast_area_success", integer, 1, 1},
+	{0x0609, "broadcast_end_time", cstring, 17, 17},
+	{0x060A, "broadcast_service_group", octets, 1, 255},
+	{0x060B, "billing_identification", octets, 1, 1024},
+	{0x060D, "source_network_id", cstring, 7, 65},
+	{0x060E, "dest_network_id", cstring, 7, 65},
+	{0x060F, "source_node_id", octets, 5, 6},
+	{0x0610, "dest_node_id", octets, 5, 6},
+	{0x0611, "dest_addr_np_resolution", integer, 1, 1},
+	{0x0612, "dest_addr_np_information", octets, 10, 10},
+	{0x0613, "dest_addr_np_country", octets, 1, 5},
+	{0x1201, "display_time", integer, 1, 1},
+	{0x1203, "sms_signal", integer, 2, 2},
+	{0x1204, "ms_validity", octets, 1, 4},
+	{0x130C, "alert_on_message_delivery", octets, 0, 1},
+	{0x1380, "its_reply_type", integer, 1, 1},
+	{0x1383, "its_session_info", integer, 2, 2},
 }
 
-// findTag gives the row of a tag, nil for one that is not assigned.
+// fits reports whether a value is as long as it should be.
+func (p *parameter) fits(value []byte) bool {
+	n := len(value)
+	if p.kind == cstring {
+		n = len(bytes.TrimRight(value, "\x00")) + 1
+	}
+	return n >= p.least && n <= p.size
+}
+
+// badTLV returns the status to refuse a client's message with because of its optional
+// parameters, or StatusOK. Messages that come from an SMSC are not refused for that:
+// they have been on their way already.
+func badTLV(tlvs []byte) uint32 {
+	payloads := 0
+	for tag, value := range TLVs(tlvs) {
+		if p := findTag(tag); p != nil && !p.fits(value) {
+			return StatusInvParLen
+		}
+		if tag == tagPayload {
+			payloads++
+		}
+	}
+	if payloads > 1 { // only one could be sent on
+		return StatusInvOptParamVal
+	}
+	return StatusOK
+}
+
+// findTag returns the row of a tag, or nil if it is not assigned.
 func findTag(tag uint16) *parameter {
 	i, ok := slices.BinarySearchFunc(parameters[:], tag, func(p parameter, t uint16) int { return cmp.Compare(p.tag, t) })
 	if !ok {
@@ -110,7 +146,7 @@ func findTag(tag uint16) *parameter {
 	return &parameters[i]
 }
 
-// findParameter gives the row with that name, nil if there is none.
+// findParameter returns the row with that name, or nil if there is none.
 func findParameter(name []byte) *parameter {
 	for i := range parameters {
 		if parameters[i].name == string(name) {
@@ -134,7 +170,7 @@ func TLVs(b []byte) iter.Seq2[uint16, []byte] {
 	}
 }
 
-// FindTLV gives the first value with that tag.
+// FindTLV returns the first value with that tag.
 func FindTLV(b []byte, tag uint16) (value []byte, ok bool) {
 	for t, v := range TLVs(b) {
 		if t == tag {
@@ -144,14 +180,14 @@ func FindTLV(b []byte, tag uint16) (value []byte, ok bool) {
 	return nil, false
 }
 
-// AppendTLV appends an optional parameter. Its value has at most 65535 octets.
+// AppendTLV appends an optional parameter, whose value has at most 65535 octets.
 func AppendTLV(b []byte, tag uint16, value []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, tag)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(value)))
 	return append(b, value...)
 }
 
-// checkTLVs tells whether b is nothing but whole optional parameters.
+// checkTLVs reports whether b is nothing but whole optional parameters.
 func checkTLVs(b []byte) bool {
 	for len(b) >= tlvHeader {
 		n := tlvHeader + int(binary.BigEndian.Uint16(b[2:]))
