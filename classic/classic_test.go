@@ -144,7 +144,7 @@ func TestUnsent(t *testing.T) {
 	peer, _ := bind(t, e)
 	const n = 100_000
 	go func() {
-		one := wire(t, "enquire_link seq=7")
+		one := wire(t, "submit_sm seq=7") // to nobody, so the answer has 16 octets as well
 		many := []byte(strings.Repeat(string(one), 1000))
 		for range n / 1000 {
 			if _, err := peer.Write(many); err != nil {

@@ -39,14 +39,14 @@ func TestManyAtOnce(t *testing.T) {
 		operator := newSMSC(t)
 		g := start(t, a, site{operator: operator, out: "window: 100"})
 		s, c := operator.session(), g.bind("transmitter")
-		var enquiries, submits []byte
+		var refused, submits []byte
 		for n := range many {
-			enquiries = append(enquiries, wire(t, fmt.Sprintf("enquire_link seq=%d", n))...)
+			refused = append(refused, wire(t, fmt.Sprintf("submit_sm seq=%d", n))...) // to nobody
 			submits = append(submits, wire(t, submitLine(n))...)
 		}
-		c.writeBehind(enquiries)
+		c.writeBehind(refused)
 		for n := range many {
-			c.want("enquire_link_resp", fmt.Sprint("seq=", n), "status=0")
+			c.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0xb(ESME_RINVDSTADR)")
 		}
 		c.writeBehind(submits)
 		c.accepted(0, many-1)

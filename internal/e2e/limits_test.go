@@ -47,7 +47,7 @@ func TestNeverReads(t *testing.T) {
 		s, other := operator.session(), g.bind("transmitter")
 		deaf := g.bind("transmitter")
 		_ = deaf.conn.(*net.TCPConn).SetReadBuffer(4096)
-		b := bytes.Repeat(wire(t, "enquire_link seq=1"), 1000)
+		b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // to nobody, so it is only answered
 		go func() {
 			for {
 				if _, err := deaf.conn.Write(b); err != nil {

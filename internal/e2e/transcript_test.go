@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 
 // The driver's transcripts, played to the whole gateway. Left out are those in
 // which time passes, which is real here, those in which the test makes up
-// messages, which here come from peers, and those that know a message's id: other
-// tests are about these.
+// messages, which here come from peers, those that know a message's id or of a login
+// of ours, and those that count PDUs, because the fence of Read is one: other tests
+// are about these.
 func TestTranscripts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		prototest.Run(t, smpp.New(smpp.Options{}), newOptions, transcripts(t), func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
@@ -34,13 +36,13 @@ func transcripts(t *testing.T) (paths []string) {
 	if err != nil || len(all) == 0 {
 		t.Fatal("no transcripts", err)
 	}
-	left := regexp.MustCompile(`(?m)^(wait|message) |^<.*message_id=\w`)
+	left := regexp.MustCompile(`(?m)^(wait|message|bound) |^<.*message_id=\w`)
 	for _, path := range all {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !left.Match(b) {
+		if !left.Match(b) && !strings.HasPrefix(filepath.Base(path), "early") {
 			paths = append(paths, path)
 		}
 	}

@@ -12,6 +12,7 @@ type line struct {
 	heard    int64  // when the peer's last PDU came, or could have come unheard
 	asked    int64  // since when an answer is due; 0: none is
 	sequence uint32 // of our last enquire_link
+	checks   int64  // until when the peer's enquire_links use up what it may send of them
 }
 
 // alive notes that a PDU came.

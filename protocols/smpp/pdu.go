@@ -22,6 +22,7 @@ type PDU struct {
 	SequenceNumber uint32
 	Body           bool     // of a response: it has a body
 	hasExtras      bool     // extras counts
+	long           bool     // longer than a peer may send before it logs in
 	extras         *extras  // made on first use, then kept
 	SMResp         SMResp   // submit_sm_resp, deliver_sm_resp
 	id             [16]byte // message_id of a response of ours
@@ -171,6 +172,7 @@ func (p *PDU) goesOn(w *Walk) bool {
 // error, which is an *Error.
 func (p *PDU) Decode(b []byte) error {
 	p.dropExtras()
+	p.long = len(b) > maxEarlyPDU
 	if len(b) < headerLen || binary.BigEndian.Uint32(b) != uint32(len(b)) {
 		return p.lost(b)
 	}

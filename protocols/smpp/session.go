@@ -29,6 +29,7 @@ type session struct {
 	peer    side
 
 	state   state
+	early   int // PDUs that the peer sent before it logged in, besides its bind
 	bind    bind
 	line    line
 	ours    logout // our unbind
@@ -76,6 +77,9 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.close(protocols.SendClose, reason)
 	}
 	s.line.alive(now)
+	if reason := s.tooMuch(now, p); reason != "" {
+		return s.close(protocols.Close, reason)
+	}
 	c := &commands[p.Command()]
 	switch {
 	case p.ID.IsResponse():

@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"testing"
+	"time"
 
 	"pmg/protocols"
 )
@@ -33,5 +34,48 @@ func TestNextSequence(t *testing.T) {
 	s.o.Taken = func(n uint32) bool { return n < 20 }
 	if a := s.Tick(10, &p, true); a.Kind != protocols.Send || p.ID != EnquireLink || p.SequenceNumber != 20 {
 		t.Errorf("got %s and %s, want an enquire_link with the first number that is free", a.Kind, p.AppendLog(nil, true))
+	}
+}
+
+// H5: a peer may check the line a hundred times together and ten times a second for
+// as long as it likes. Then its session ends. Messages do not count.
+func TestEnquireRate(t *testing.T) {
+	s := server(t, 0x34)
+	now := int64(time.Hour)
+	ask := func(id CommandID) protocols.Action {
+		p := &PDU{ID: id, SequenceNumber: 7}
+		return s.Receive(now, p)
+	}
+	for n := range 1000 {
+		if a := ask(EnquireLink); a.Kind != protocols.Send {
+			t.Fatalf("number %d of ten a second: %+v", n, a)
+		}
+		now += int64(100 * time.Millisecond)
+	}
+	for n := range 100 {
+		if a := ask(EnquireLink); a.Kind != protocols.Send {
+			t.Fatalf("number %d together: %+v", n, a)
+		}
+		if a := ask(SubmitSM); a.Kind != protocols.Message {
+			t.Fatalf("a message: %+v", a)
+		}
+		if a := ask(EnquireLinkResp); a.Kind != protocols.None {
+			t.Fatalf("an answer: %+v", a)
+		}
+	}
+	const want = "too many PDUs without a message: over 10 enquire_link or unknown PDUs a second"
+	if a := ask(EnquireLink); a.Kind != protocols.Close || a.Reason != want {
+		t.Errorf("got %+v, want %s", a, want)
+	}
+}
+
+// Commands that are not known count as well.
+func TestUnknownRate(t *testing.T) {
+	s := server(t, 0x34)
+	for n := range 101 {
+		a := s.Receive(2, &PDU{ID: 0x110})
+		if want := protocols.Send; n < 100 && a.Kind != want || n == 100 && a.Kind != protocols.Close {
+			t.Fatalf("number %d: got %+v", n, a)
+		}
 	}
 }
