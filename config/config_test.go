@@ -304,6 +304,7 @@ func TestLongPasswords(t *testing.T) {
 	f("123456789", short, hint)
 	f("123456789", short+long, "")
 	f("123456789", long+short, "")
+	f("123456789, connectors: [a]", short+long, "must be at most 8 characters, not 9, unless a connector that the client may log in on has long_passwords: true")
 	f(strings.Repeat("1", 64), long, "")
 	f(strings.Repeat("1", 65), long, "must be at most 64 characters")
 	f("$2a$05$abcdefghijklmnopqrstuuKvqIyxOgcBOn54i3MsM4xCeZ7bXeJyW", short, "")          // how long it is does not show

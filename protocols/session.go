@@ -93,9 +93,10 @@ type Conversation interface {
 	// Unbind begins our logout. It fills p and returns Logout, or returns Close if
 	// the session is not logged in.
 	Unbind(now int64, p PDU) Action
-	// Idle tells the session that none of our requests awaits an answer. The caller
-	// owes it after an Action of kind Drain. It then fills p with the answer to the
-	// peer's logout and returns SendClose; otherwise it returns None.
+	// Idle tells the session that none of our requests awaits an answer, and none that
+	// it was given is still to be written. The caller owes it once after an Action of
+	// kind Drain: the session then fills p with the answer to the peer's logout and
+	// returns SendClose. Without a Drain it returns None.
 	Idle(now int64, p PDU) Action
 }
 

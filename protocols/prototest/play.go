@@ -17,13 +17,13 @@ var update = flag.Bool("update", false, "write what came out into the transcript
 type Subject interface {
 	// Write lets octets from the peer arrive.
 	Write(b []byte)
-	// Read gives the octets that were sent to the peer since the last Read.
+	// Read returns the octets that were sent to the peer since the last Read.
 	Read() []byte
 	// Wait lets time pass.
 	Wait(d time.Duration)
 	// Command does what a line that is not of the wire says.
 	Command(text string) error
-	// Events gives what else happened since the last call: "closed ...".
+	// Events returns what else happened since the last call: "closed ...".
 	Events() []string
 }
 
@@ -114,7 +114,7 @@ func write(sub Subject, w way, random *rand.Rand, b []byte) {
 	}
 }
 
-// outcome gives what came out, as lines of a transcript.
+// outcome returns what came out, as lines of a transcript.
 func outcome(t testing.TB, d protocols.Driver, sub Subject) []string {
 	t.Helper()
 	var lines []string
@@ -133,7 +133,7 @@ func outcome(t testing.TB, d protocols.Driver, sub Subject) []string {
 	return append(lines, sub.Events()...)
 }
 
-// compare compares PDUs with PDUs and events with events: how the two mix
+// compare compares PDUs with PDUs and events with events, because how the two mix
 // depends on how the octets were cut.
 func compare(t *testing.T, s *Script, at int, want, got []string) {
 	t.Helper()
@@ -152,7 +152,7 @@ func compare(t *testing.T, s *Script, at int, want, got []string) {
 	}
 }
 
-// only gives the lines that are PDUs, or those that are not.
+// only returns the lines that are PDUs, or the others.
 func only(wire bool, lines []string) []string {
 	var some []string
 	for _, l := range lines {
@@ -163,7 +163,7 @@ func only(wire bool, lines []string) []string {
 	return some
 }
 
-// matches tells whether got is want, where "=*" in want is any value.
+// matches reports whether got is want, where "=*" in want is any value.
 func matches(want, got string) bool {
 	if !strings.Contains(want, "=*") {
 		return want == got
@@ -181,8 +181,8 @@ func matches(want, got string) bool {
 	return true
 }
 
-// rewrite plays the transcript PDU by PDU and puts what came out in the place of
-// what was expected, which stays where it is right.
+// rewrite plays the transcript PDU by PDU and replaces the expected lines by what
+// came out. A line that is right stays as it is.
 func (s *Script) rewrite(t *testing.T, d protocols.Driver, sub Subject) {
 	var old []line
 	for _, l := range s.lines {

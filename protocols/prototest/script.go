@@ -107,7 +107,7 @@ func uncomment(s string) string {
 	return s
 }
 
-// octets reads a PDU in either of its forms.
+// octets returns the octets of a PDU in either of its forms.
 func octets(d protocols.Driver, s string) ([]byte, error) {
 	if b, err := hex.DecodeString(strings.ReplaceAll(s, " ", "")); err == nil {
 		return b, nil
@@ -183,7 +183,7 @@ func duration(v *int64, s string) error {
 	return err
 }
 
-// Inputs gives the octets of every "> ..." line, as seeds for a fuzzer.
+// Inputs returns the octets of every "> ..." line, as seeds for a fuzzer.
 func (s *Script) Inputs() [][]byte {
 	var all [][]byte
 	for _, l := range s.lines {

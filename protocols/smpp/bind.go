@@ -49,20 +49,20 @@ func (s *session) sendBind(p *PDU) protocols.Action {
 }
 
 // bindAnswered takes the answer to our login. There is only one, so its sequence
-// does not matter: go-smpp's smpptest gives one of its own.
+// does not matter: go-smpp's smpptest sends one of its own.
 func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 	switch {
 	case p.ID != s.bind.id|Response:
 		return protocols.Action{}
 	case p.CommandStatus != StatusOK:
 		return s.bindRefused(p)
-	case p.Err() != nil: // nobody knows what was agreed on
+	case p.Err() != nil: // what the peer agreed to is not known
 		return s.close(protocols.Close, fmt.Sprintf("cannot log in: %s cannot be read: %s", p.ID, p.Err().Text))
 	}
-	// By the letter (§3.4) a server that does not tell its version supports no
-	// optional parameters. Many that do support them do not tell, and a message
-	// without its parameters is another message: only a server that tells a lower
-	// version is sent none.
+	// By the letter (§3.4) a server that does not send its version supports no
+	// optional parameters. Many servers support them and do not send it, and a
+	// message without its parameters is another message. So only a server that sends
+	// a lower version gets none; 0 to 0x33 stand for SMPP 3.3 and older (§5.2.4).
 	version := uint32(version34)
 	if v, ok := FindTLV(p.BindResp().TLVs, tagVersion); ok && len(v) == 1 {
 		version = uint32(v[0])
@@ -90,8 +90,8 @@ func (s *session) receiveBind(p *PDU) protocols.Action {
 	}}
 }
 
-// Login implements protocols.Session. A refused client is sent away: one that
-// could try again on the same connection could try passwords cheaply.
+// Login implements protocols.Session. The connection of a refused client is closed,
+// because to try another password on it would be cheap.
 func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.Action {
 	p := pdu.(*PDU)
 	if s.state != open || !s.bind.pending {
@@ -116,7 +116,7 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// enter makes the session one that is bound.
+// enter makes the session a bound one.
 func (s *session) enter(now int64, id CommandID, version uint32) {
 	as, state := bindTypes(id)
 	s.state, s.line.heard, s.message = state, now, now

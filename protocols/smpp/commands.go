@@ -67,7 +67,7 @@ type command struct {
 	id   CommandID
 	name string
 	spec string // section of the document
-	by   side   // who may send it
+	by   side   // the side that may send it
 	in   state  // when
 	body body
 }
@@ -95,8 +95,8 @@ var commands = [...]command{
 	{EnquireLinkResp, "enquire_link_resp", "4.11.2", both, all, bodyNone},
 }
 
-// rows finds a command's row without a search: by the low nine bits of its id
-// and the Response bit, which tell all assigned ids apart.
+// rows finds a command's row without a search. Its index is the low nine bits of the
+// id and the Response bit, in which all assigned ids differ.
 var rows = func() (r [1024]uint8) {
 	for i, c := range commands {
 		r[slot(c.id)] = uint8(i)
@@ -107,7 +107,7 @@ var rows = func() (r [1024]uint8) {
 
 func slot(id CommandID) int { return int(id&0x1FF | id>>31<<9) }
 
-// row gives the row of id, 0 for one that is not known.
+// row returns the row of id, and 0 for a command that is not known.
 func (id CommandID) row() int {
 	if r := int(rows[slot(id)]); commands[r].id == id {
 		return r
@@ -115,13 +115,13 @@ func (id CommandID) row() int {
 	return 0
 }
 
-// String is the command's name.
+// String returns the command's name.
 func (id CommandID) String() string { return commands[id.row()].name }
 
-// IsResponse tells whether the PDU answers another, as generic_nack does.
+// IsResponse reports whether the PDU answers another, as generic_nack does.
 func (id CommandID) IsResponse() bool { return id&Response != 0 }
 
-// IsBind tells whether the PDU is one of the three logins.
+// IsBind reports whether the PDU is one of the three logins.
 func (id CommandID) IsBind() bool {
 	return id == BindReceiver || id == BindTransmitter || id == BindTransceiver
 }

@@ -12,7 +12,7 @@
 // # Bytes
 //
 // A decoded PDU's fields point into the bytes it came from. Nothing is checked
-// beyond what finding the fields needs: every PDU that decodes gives back the
+// beyond what finding the fields needs: every PDU that decodes encodes to the
 // same bytes, and what a value means is the session's business.
 //
 // # Start reading

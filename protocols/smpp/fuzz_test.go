@@ -7,8 +7,8 @@ import (
 	"pmg/protocols/prototest"
 )
 
-// Whatever comes, a PDU that decodes gives the same octets again, from itself
-// and from its line in the log; one that does not says what to answer.
+// Whatever comes, a PDU that decodes encodes to the same octets again, and so does
+// its line in the log. A PDU that does not decode says what to answer.
 func FuzzDecode(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add(octetsOf(f, v.Hex))

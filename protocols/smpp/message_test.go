@@ -10,7 +10,7 @@ import (
 	"pmg/sms"
 )
 
-// server gives a session that a client of that version is bound to.
+// server returns a session that a client of that version is bound to.
 func server(t testing.TB, version uint8) *session {
 	s := New(Options{}).NewSession(protocols.SessionOptions{Name: "PMG"}).(*session)
 	p := &PDU{ID: BindTransceiver, SequenceNumber: 1}
@@ -28,7 +28,7 @@ func server(t testing.TB, version uint8) *session {
 // untold is the version of a centre that does not tell it.
 const untold = 0xFF
 
-// client gives a session that is bound to a centre of that version.
+// client returns a session that is bound to a centre of that version.
 func client(t testing.TB, version uint8) *session {
 	s := New(Options{}).NewSession(protocols.SessionOptions{Role: protocols.Client}).(*session)
 	p := new(PDU)
@@ -94,7 +94,7 @@ func TestTimesOfAMessage(t *testing.T) {
 	}
 	f("", 0, 0, sms.OK)
 	f("schedule_delivery_time=000000010000000R", time.Hour, 0, sms.OK)
-	f("schedule_delivery_time=261120100000000+", 0, 0, sms.OK) // in the past: at once
+	f("schedule_delivery_time=261120100000000+", 0, 0, sms.OK) // in the past: now
 	f("validity_period=000000020000000R", 0, 2*time.Hour, sms.OK)
 	f("schedule_delivery_time=000000010000000R validity_period=261120140000000+", time.Hour, 2*time.Hour, sms.OK)
 	f("schedule_delivery_time=000000030000000R validity_period=261120140000000+", 0, 0, sms.BadValidity)

@@ -66,7 +66,7 @@ func (p *PDU) BindResp() *BindResp { return &p.rare().bindResp }
 // An Error says why a PDU cannot be read.
 type Error struct {
 	Status uint32 // command_status to answer it with
-	Lost   bool   // nobody can tell where the next PDU begins
+	Lost   bool   // where the next PDU begins is not known
 	Text   string
 }
 
@@ -115,8 +115,8 @@ func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
 // keepOwn is the largest storage of its own that a PDU keeps for its next use.
 const keepOwn = 4096
 
-// Reset implements protocols.PDU. It leaves the body of a message as it is: whoever
-// makes the PDU one again sets all of its fields.
+// Reset implements protocols.PDU. It leaves the body of a message as it is, because
+// what makes the PDU a message again sets all of its fields.
 func (p *PDU) Reset() {
 	if p.ID == 0 && !p.hasExtras {
 		return // it was not used

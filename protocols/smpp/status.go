@@ -128,7 +128,7 @@ var statuses = [...]status{
 	{0x112, "ESME_RINVBCASTCHANIND", "broadcast channel indicator is invalid", sms.BadParameter, !sent},
 }
 
-// findStatus gives the row of a command_status, nil for one that is not assigned.
+// findStatus returns the row of a command_status, or nil if it is not assigned.
 func findStatus(number uint32) *status {
 	i, ok := slices.BinarySearchFunc(statuses[:], number, func(s status, n uint32) int { return cmp.Compare(s.number, n) })
 	if !ok {
@@ -137,7 +137,7 @@ func findStatus(number uint32) *status {
 	return &statuses[i]
 }
 
-// StatusName is the name of a command_status, empty for one that is not assigned.
+// StatusName returns the name of a command_status, and "" if it is not assigned.
 func StatusName(number uint32) string {
 	if s := findStatus(number); s != nil {
 		return s.name
@@ -145,8 +145,8 @@ func StatusName(number uint32) string {
 	return ""
 }
 
-// codeOf says what a command_status means. One that is not assigned, most often
-// an operator's own, is taken as final: nobody told us to try again.
+// codeOf returns what a command_status means. One that is not assigned, most often
+// an operator's own, is final, because nothing says that to try again helps.
 func codeOf(number uint32) sms.Code {
 	if number == StatusOK {
 		return sms.OK
@@ -157,7 +157,7 @@ func codeOf(number uint32) sms.Code {
 	return sms.Rejected
 }
 
-// statusOf gives the command_status to answer a code with. SMPP has none for
+// statusOf returns the command_status to answer a code with. SMPP has none for
 // Timeout; like every fault of ours it is a system error.
 func statusOf(code sms.Code) uint32 {
 	if code == sms.OK {

@@ -41,7 +41,7 @@ var later = []string{
 	"query_last_msgs", "query_last_msgs_resp", "param_retrieve",
 }
 
-// valid gives the valid vectors of the commands that there are.
+// valid returns the valid vectors of the commands that there are.
 func valid(tb testing.TB) (some []vector) {
 	skipped := 0
 	for _, v := range vectors(tb) {
@@ -183,7 +183,7 @@ func TestMalformedVectors(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			r, ok := reactions[v.Name]
 			if !ok {
-				t.Fatal("nobody says what to expect")
+				t.Fatal("the table does not say what to expect")
 			}
 			in := octetsOf(t, v.Hex)
 			if v.Name == "submit_sm_resp_two_octets_in_17" {
@@ -246,7 +246,7 @@ func checkOutcome(t *testing.T, s *prototest.Session, want []string) {
 	}
 }
 
-// wireOf gives the octets of a PDU as the log prints it.
+// wireOf returns the octets of a PDU as the log prints it.
 func wireOf(tb testing.TB, line string) []byte {
 	tb.Helper()
 	var p PDU

@@ -127,7 +127,7 @@ func (w *Walk) TLVs(v *[]byte) {
 	}
 }
 
-// Body tells whether a body that may be absent is there; first is its first
+// Body reports whether a body that may be absent is there; first is its first
 // field, which is always printed to show that it is.
 func (w *Walk) Body(there *bool, first string) bool {
 	switch w.mode {
