@@ -284,6 +284,34 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// S9: a protocol's options stand among the connector's, and only where it is spoken.
+func TestOptionsOfAProtocol(t *testing.T) {
+	t.Parallel()
+	parse := func(protocol, option string) (*Config, error) {
+		text := "connectors: [{name: a, direction: out, address: \"h:1\", system_id: x, protocol: " + protocol + ", " + option + "}]\n"
+		c, _, err := Parse([]byte(text), Options{})
+		return c, err
+	}
+	c, err := parse("smpp", "system_type: VMA")
+	if err != nil || c.Connectors[0].SMPP.SystemType != "VMA" || !strings.Contains(Show(c), "\n    system_type: VMA\n") {
+		t.Fatalf("error %v", err)
+	}
+	other, _ := parse("smpp", "system_type: OTA")
+	if d := c.Diff(other); len(d) != 1 || d[0].Path != "connectors[a].system_type" {
+		t.Errorf("changes are %v", d)
+	}
+	if c, err = parse("ucp", "window: 1"); err != nil || c.Connectors[0].ProtocolOptions() != nil || strings.Contains(Show(c), "system_type") {
+		t.Errorf("error %v", err)
+	}
+	const want = "connectors[0].system_type is an option of protocol smpp, and this connector speaks ucp"
+	if _, err = parse("ucp", "system_type: VMA"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+	if _, err = parse("smpp", "system_type: longer-than-12"); err == nil || !strings.Contains(err.Error(), "must be at most 12 characters") {
+		t.Errorf("got error %v", err)
+	}
+}
+
 // F26: an account that no connector lets log in is refused, and the problem says
 // which option helps.
 func TestLongPasswords(t *testing.T) {

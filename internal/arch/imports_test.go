@@ -46,7 +46,7 @@ func table() []row {
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 		{"loadtest/bench", "loadtest"},
 
-		// Wiring: the only place that knows every protocol and architecture.
+		// Wiring: the only place that makes drivers and knows every architecture.
 		{"cmd/pmg", "admin classic config connector gateway loadtest loadtest/bench pdulog protocols protocols/smpp stages"},
 	}
 }
