@@ -157,8 +157,9 @@ func codeOf(number uint32) sms.Code {
 	return sms.Rejected
 }
 
-// statusOf returns the command_status to answer a code with. SMPP has none for
-// Timeout; like every fault of ours it is a system error.
+// statusOf returns the command_status to answer a code with. Codes of what became of
+// a message inside the gateway have none; like every fault of ours they would be a
+// system error.
 func statusOf(code sms.Code) uint32 {
 	if code == sms.OK {
 		return StatusOK
