@@ -33,6 +33,9 @@ func leavesOf(v reflect.Value, path string, way []int) (all []leaf) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		at, down := join(path, keyOf(f)), append(append([]int(nil), way...), i)
+		if f.Tag.Get("protocol") != "" {
+			at = path // its options stand among the others
+		}
 		switch {
 		case isScalar(f.Type) || f.Type.Kind() == reflect.Slice && isScalar(f.Type.Elem()):
 			all = append(all, leaf{at, f, down})
