@@ -94,6 +94,9 @@ func (l *lane) dispatch(now int64) {
 		}
 		slot.Link.Owner.(*conn).give(slot)
 	}
+	l.Quiet(func(link *connector.Link) {
+		l.engine.run(link.Owner.(*conn).quiet) // its session's lock comes before the lane's
+	})
 	if l.Publish() {
 		l.gone.Store(true)
 		l.engine.wake()

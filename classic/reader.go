@@ -36,12 +36,17 @@ func readReason(err error) string {
 // mayRead waits while too much of the peer's is unanswered, or its answers unsent.
 func (c *conn) mayRead() bool {
 	for !c.Closing() {
-		if int(c.owed.Load()) <= c.Connector.ReadLimit() && !c.full.Load() {
+		if !c.tooMuch() {
 			return true
 		}
 		<-c.resume
 	}
 	return false
+}
+
+// tooMuch reports whether nothing is to be read for now.
+func (c *conn) tooMuch() bool {
+	return int(c.owed.Load()) > c.Connector.ReadLimit() || c.full.Load()
 }
 
 // receiveAll acts on every whole PDU in what was read. Their answers are written

@@ -84,6 +84,11 @@ func (c *conn) LoggingOut(now int64, l *connector.Link) {
 	}
 }
 
+// quiet goes on with a logout when no request is under way any more.
+func (c *conn) quiet() {
+	c.locked("logout", func(now int64) { c.talk.Quiet(now, &c.Link) })
+}
+
 // TickAt implements gateway.Port.
 func (c *conn) TickAt(at int64) {
 	wait := time.Duration(at - c.group.engine.now())
@@ -124,7 +129,7 @@ func (c *conn) checkTimers(now int64) {
 	c.cutOff(now)
 	c.locked("timers", func(now int64) {
 		r := c.newRequest()
-		if !c.talk.CheckTimers(now, &c.Link, r) {
+		if !c.talk.CheckTimers(now, &c.Link, r, !c.tooMuch()) {
 			c.free(r)
 		}
 	})

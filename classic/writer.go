@@ -113,7 +113,11 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 			posted = true
 		}
 	}()
-	slot.Sequence = c.FreeSequence()
+	if !c.Session.Accepting() { // a logout has begun since the slot was taken
+		c.giveBack(now, slot)
+		return true
+	}
+	slot.Sequence = c.Session.NextSequence()
 	c.pdu.Reset()
 	c.Session.Encode(now, c.pdu, slot.Message, slot.Sequence)
 	slot.Sent = now
@@ -123,9 +127,14 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 	if c.Closing() {
 		return false // finish gives it back
 	}
+	c.giveBack(now, slot)
+	return true
+}
+
+// giveBack returns a message to its lane that is not written.
+func (c *conn) giveBack(now int64, slot *connector.Slot) {
 	l := c.group.engine.lane(slot.Share.Lane)
 	l.do(now, func() { l.Unsent(now, slot) })
-	return true
 }
 
 // postRequest posts the request for a slot's message, unless our logout is ahead of it.

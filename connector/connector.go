@@ -56,8 +56,9 @@ func (c *Connector) SetSockets(n int) {
 	c.instances.limit = n
 }
 
-// NewSession begins the protocol's state of one connection.
-func (c *Connector) NewSession() protocols.Session {
+// NewSession begins the protocol's state of one connection. taken reports whether a
+// request with a sequence number awaits its answer.
+func (c *Connector) NewSession(taken func(sequence uint32) bool) protocols.Session {
 	cfg := c.Config()
 	return c.Driver.NewSession(protocols.SessionOptions{
 		Role:            cfg.Role(),
@@ -68,6 +69,7 @@ func (c *Connector) NewSession() protocols.Session {
 		EnquireInterval: int64(cfg.EnquireInterval),
 		ResponseTimeout: int64(cfg.ResponseTimeout),
 		IdleMax:         int64(cfg.IdleMax),
+		Taken:           taken,
 		Options:         cfg.ProtocolOptions(),
 	})
 }

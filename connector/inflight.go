@@ -14,7 +14,8 @@ type Inflight struct {
 // cellsPerSlot keeps skipped sequence numbers rare.
 const cellsPerSlot = 4
 
-// Free tells whether the sequence number can be had; if not, the caller tries the next.
+// Free reports whether no request is under way by that sequence number. It is safe
+// for concurrent use.
 func (f *Inflight) Free(sequence uint32, window int) bool {
 	cells := f.cells.Load()
 	if cells == nil {
@@ -23,8 +24,8 @@ func (f *Inflight) Free(sequence uint32, window int) bool {
 			n *= 2
 		}
 		made := make([]atomic.Pointer[Slot], n)
-		cells = &made
-		f.cells.Store(cells)
+		f.cells.CompareAndSwap(nil, &made) // another goroutine may have been first
+		cells = f.cells.Load()
 	}
 	return f.cell(*cells, sequence).Load() == nil
 }

@@ -45,6 +45,7 @@ type Lane struct {
 	inFlight int
 	waiting  int // messages in the shares' queues
 	suspects suspects
+	quiet    []*Link                 // sessions that log out, and whose requests have all come back
 	unknown  map[uint64]*sms.Message // messages whose request was not answered in time, by id
 	leaving  bool                    // removed; it is gone when its messages are
 	gone     bool
@@ -359,9 +360,11 @@ func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 	l.suspects.answered(l, slot)
 	if code == sms.Timeout {
 		l.slots.Freeze(slot)
+		l.checkQuiet(link)
 		return alone
 	}
 	l.slots.Put(slot)
+	l.checkQuiet(link)
 	if link.frozen != nil && code != sms.Lost {
 		l.slots.Thaw(link)
 	}
@@ -412,17 +415,40 @@ func (l *Lane) setOnline(link *Link, n int64) {
 
 // LoggingOut takes the free slots of a session away: it is given no more messages.
 func (l *Lane) LoggingOut(link *Link) {
+	link.leaving = true
+	l.removeSlots(link)
+	l.checkQuiet(link)
+}
+
+func (l *Lane) removeSlots(link *Link) {
 	l.suspects.release(l, link)
 	if l.slots.Drop(link) {
 		l.setOnline(link, -1)
 	}
 }
 
+// checkQuiet notes a session that logs out and has no request under way.
+func (l *Lane) checkQuiet(link *Link) {
+	if link.leaving && link.used == 0 {
+		link.leaving = false
+		l.quiet = append(l.quiet, link)
+	}
+}
+
+// Quiet passes each session that logs out to f, once, when none of its requests is
+// under way any more.
+func (l *Lane) Quiet(f func(*Link)) {
+	for _, link := range l.quiet {
+		f(link)
+	}
+	l.quiet = l.quiet[:0]
+}
+
 // Over notes the end of a session. Its requests that are under way then are not
 // answered any more.
 func (l *Lane) Over(link *Link) {
-	link.atEnd = link.used
-	l.LoggingOut(link)
+	link.atEnd, link.leaving = link.used, false
+	l.removeSlots(link)
 }
 
 // Closed has an instance back whose socket is closed, and reports whether it is to

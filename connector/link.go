@@ -34,6 +34,7 @@ type Link struct {
 	Bound     bool             // logged in
 	BoundAt   int64            // Unix nanoseconds
 	LoggedOut bool             // we log out, or have
+	Draining  bool             // the peer logs out: it is told nothing more but the answer to that
 	Ended     bool             // our last PDU is on its way; requests are not answered any more
 	EndReason string           // why, where that PDU is the delayed answer to a login
 	Over      bool             // the session is over
@@ -52,6 +53,7 @@ type Link struct {
 	atEnd    int     // slots under way when the session ended
 	held     bool    // its free slots are set aside
 	dropped  bool    // it is given no more messages
+	leaving  bool    // the lane is to say when none of its requests is under way any more
 	balanced bool    // messages are balanced over the lane's sessions
 }
 
@@ -59,16 +61,8 @@ type Link struct {
 func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.Connector, l.Instance, l.Remote, l.Opened, l.Owner = i.Connector, i, remote, now, owner
 	l.Heard.Store(now)
-	l.Session = i.Connector.NewSession()
-}
-
-// FreeSequence returns the next sequence number with which a request can be put in flight.
-func (l *Link) FreeSequence() uint32 {
-	n := l.Session.NextSequence()
-	for window := l.Connector.Config().Window; !l.Inflight.Free(n, window); {
-		n = l.Session.NextSequence()
-	}
-	return n
+	window := i.Connector.Config().Window
+	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) })
 }
 
 // BeginClosing keeps the reason why the session is to end. It reports whether the

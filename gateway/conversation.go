@@ -55,7 +55,8 @@ type Port[R any] interface {
 	// Bound tells the lane that a session has logged in; takes says whether it can
 	// be given messages.
 	Bound(now int64, l *connector.Link, takes bool)
-	// LoggingOut tells the lane to give a session no more messages.
+	// LoggingOut tells the lane to give a session no more messages. Quiet is to be
+	// called when none of those it was given is under way any more.
 	LoggingOut(now int64, l *connector.Link)
 	// TickAt asks for a call of Tick at a time.
 	TickAt(at int64)
@@ -86,7 +87,7 @@ func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 
 // do does what a session asks for. r carries the PDU that the action is about.
 func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Action) {
-	if l.Ended && a.Kind != protocols.Answered {
+	if l.Ended && a.Kind != protocols.Answered || l.Draining && a.Kind == protocols.Send {
 		c.port.Drop(l, r)
 		return
 	}
@@ -97,8 +98,13 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.loggingOut(now, l)
 		c.port.Send(now, l, r, false, "")
 	case protocols.Drain:
-		c.port.LoggingOut(now, l)
-		c.do(now, l, r, l.Session.Idle(now, c.port.PDU(r)))
+		l.Draining = true
+		c.port.Drop(l, r)
+		if l.Lane == nil {
+			c.Quiet(now, l)
+			return
+		}
+		c.port.LoggingOut(now, l) // Quiet follows
 	case protocols.SendClose:
 		c.settle(now, l)
 		l.Ended = true
@@ -398,6 +404,15 @@ func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
 	c.port.LoggingOut(now, l)
 }
 
+// Quiet goes on with a logout when no request of ours is under way any more.
+func (c *Conversation[R]) Quiet(now int64, l *connector.Link) {
+	if l.Over || l.Ended {
+		return
+	}
+	r := c.port.New(l)
+	c.do(now, l, r, l.Session.Idle(now, c.port.PDU(r)))
+}
+
 // Over forgets a session that is over.
 func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	l.Over = true
@@ -429,12 +444,13 @@ func (c *Conversation[R]) Tick(now int64) (next int64) {
 	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
 }
 
-// CheckTimers lets a session do what is due by its timers.
-func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R) (used bool) {
+// CheckTimers lets a session do what is due by its timers. listening says whether it
+// is being read. It reports whether r was used.
+func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listening bool) (used bool) {
 	if l.Over || l.Ended || l.LoggingIn {
 		return false
 	}
-	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), func(slot *connector.Slot) {
+	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
 		l.GiveUp(slot)
 		c.port.Unanswered(now, slot)
 	})

@@ -44,7 +44,7 @@ func (g *Gateway) target(cfg *config.Config, t config.Target) target {
 		return target{lane: g.accountLane(cfg, t.Account)}
 	}
 	c := g.Connector(t.Connector)
-	if c.Config().Listens() {
+	if c.Config().Role() == protocols.Server {
 		return target{clients: c}
 	}
 	return target{lane: g.LaneOf(c)}

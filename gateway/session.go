@@ -59,7 +59,7 @@ func (g *Gateway) isNews(what string) bool {
 // Connected notes that an instance has a socket.
 func (g *Gateway) Connected(l *connector.Link) {
 	l.Connector.Stats.Opened.Add(1)
-	if !l.Connector.Config().Listens() {
+	if l.Connector.Config().Role() == protocols.Client {
 		l.Lane = g.LaneOf(l.Connector)
 		l.Origin = g.origins.of("", l.Connector.Name)
 	}
@@ -123,7 +123,7 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 	e := g.Log.Info()
 	switch {
 	case l.Bound:
-	case l.Connector.Config().Listens() || l.Connector.Stats.Failing.Load() > 0:
+	case l.Connector.Config().Role() == protocols.Server || l.Connector.Stats.Failing.Load() > 0:
 		e = g.Log.Debug()
 	default:
 		e = g.Log.Warn()
@@ -160,8 +160,9 @@ const (
 // CheckTimers lets a session do what is due by its timers: ask whether the peer
 // lives, and give up on half a PDU and on answers, whose slots go to unanswered.
 // The session goes on without those: whether the peer lives is for enquire_link
-// to find out. p is filled when the action asks to send it.
-func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, unanswered func(*connector.Slot)) protocols.Action {
+// to find out. While it is not read (listening is false) its silence means nothing.
+// p is filled when the action asks to send it.
+func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot)) protocols.Action {
 	cfg := l.Connector.Config()
 	l.Inflight.Overdue(now-int64(cfg.ResponseTimeout), func(slot *connector.Slot) {
 		g.Log.Warn().Str("connector", cfg.Name).Int("instance", l.Instance.Number).Uint32("sequence", slot.Sequence).
@@ -172,7 +173,7 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, una
 	if since := l.Partial.Load(); since != 0 && now-since > int64(timeout) {
 		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", timeout)}
 	}
-	return l.Session.Tick(now, p, true)
+	return l.Session.Tick(now, p, listening)
 }
 
 // How long a peer may take none of the octets that wait for it: usually, and when

@@ -51,6 +51,9 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	case Room:
 		b.talk.Room(out.Now(), j.Lane)
 		out.Release(j)
+	case Quiet:
+		b.talk.Quiet(out.Now(), &h.Link)
+		discard(out, j)
 	case Checked:
 		b.talk.Checked(out.Now(), &h.Link, j)
 	case Submitted:
@@ -208,6 +211,7 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 // checkTimers lets every session do what is due by its timers.
 func (b *builder) checkTimers(now int64) {
 	var j *Job
+	full := b.Full.Load()
 	for _, c := range b.Gateway.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if l.Over || l.Ended {
@@ -219,7 +223,8 @@ func (b *builder) checkTimers(now int64) {
 				j.pdu(c)
 				j.retain(handleOf(l))
 			}
-			if b.talk.CheckTimers(now, l, j) {
+			read := !handleOf(l).gate.paused.Load() && !(full && c.Config().Role() == protocols.Server)
+			if b.talk.CheckTimers(now, l, j, read) {
 				j = nil
 			} else {
 				release(b.out, j)

@@ -137,7 +137,19 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 		j.Kind, j.Slot = Forward, slot
 		out.To(toEncoder, j)
 	}
+	l.Quiet(func(link *connector.Link) { d.quiet(out, handleOf(link)) })
 	d.publish(out, l)
+}
+
+// quiet tells the builder that no request of a session is under way any more.
+func (d *dispatcher) quiet(out *flow.Out[Job], h *handle) {
+	if !h.retainOpen() {
+		return
+	}
+	j := out.Get()
+	j.Kind, j.Handle, j.refs = Quiet, h, 1
+	out.CountRef()
+	out.To(toBuilder, j)
 }
 
 // publish shows what others may look at, and lets in submits that wait for room.

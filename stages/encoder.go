@@ -23,7 +23,12 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	}
 	slot := j.Slot
 	h := handleOf(slot.Link)
-	slot.Sequence = h.FreeSequence()
+	if !h.Session.Accepting() { // a logout has begun since the slot was taken
+		j.Kind = Unsent
+		out.To(toDispatcher, j)
+		return
+	}
+	slot.Sequence = h.Session.NextSequence()
 	h.Session.Encode(out.Now(), j.pdu(h.Connector), slot.Message, slot.Sequence)
 	j.Kind = Send // with its slot, by which a fault on the way finds the message
 	if e.of != h {

@@ -28,6 +28,7 @@ const (
 	Bound                    // builder → dispatcher: the session can be given messages
 	LoggingOut               // builder → dispatcher: the session is given no more messages
 	Answered                 // builder, pdu builder → dispatcher: the outcome of a message under way
+	Quiet                    // dispatcher → builder: a session that logs out has no request under way any more
 	AnsweredLate             // builder → dispatcher: the outcome of a message that was given up for unanswered
 	Unsent                   // pdu logger → dispatcher: a message that was not written
 	Forward                  // dispatcher → encoder: a message and the slot it leaves by
@@ -50,7 +51,7 @@ const (
 
 var kindNames = [kinds]string{
 	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Message", "Submitted", "Bound",
-	"LoggingOut", "Answered", "AnsweredLate", "Unsent", "Forward", "Dial", "Resolved", "Parked", "Closed", "Hangup",
+	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Resolved", "Parked", "Closed", "Hangup",
 	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Attach", "Detach",
 }
 

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"sync/atomic"
+
 	"runtime"
 
 	"github.com/rs/zerolog"
@@ -34,7 +36,7 @@ func Table() []flow.Spec[*Deps, Job] {
 		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "dispatcher"}, New: newBuilder},
 		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher},
 		{Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions", To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter},
-		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger"}, New: newEncoder},
+		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger", "dispatcher"}, New: newEncoder},
 		{Name: "pdu builder", Doc: "makes bytes of PDUs, all of a session's in one piece", To: []string{"writer", "dispatcher"}, New: newPDUBuilder},
 		{Name: "writer", Doc: "writes to the sockets", To: []string{"reader"}, New: newWriter},
 	}
@@ -54,4 +56,5 @@ type Deps struct {
 	Gateway *gateway.Gateway
 	Pool    *flow.Pool[Job]
 	Log     zerolog.Logger
+	Full    atomic.Bool // no client is read, because too many jobs are alive
 }

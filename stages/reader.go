@@ -46,7 +46,11 @@ func newReader(d *Deps) (flow.Stage[Job], error) {
 func (r *reader) Wake() { r.poller.Wake() }
 
 func (r *reader) Wait(until int64) {
-	if r.full = r.Pool.Live() > r.maxJobs; r.full {
+	if full := r.Pool.Live() > r.maxJobs; full != r.full {
+		r.full = full
+		r.Full.Store(full)
+	}
+	if r.full {
 		time.Sleep(fullPause) // what is under way goes on meanwhile, on the other stages
 		r.poller.Look()
 		return
