@@ -94,12 +94,12 @@ func (s *source) Wake() {
 	}
 }
 
-func (s *source) Wait(until int64) {
-	if until == 0 {
+func (s *source) Wait(until time.Time) {
+	if until.IsZero() {
 		<-s.wake
 		return
 	}
-	t := time.NewTimer(time.Until(time.Unix(0, until)))
+	t := time.NewTimer(time.Until(until))
 	defer t.Stop()
 	select {
 	case <-s.wake:

@@ -405,3 +405,35 @@ func TestStartRefuses(t *testing.T) {
 		}
 	}
 }
+
+// F8: a source's waits end by the monotonic clock. When the wall clock has been set by
+// an hour since the start, the pipeline's differs from it by as much.
+func TestSourceClock(t *testing.T) {
+	t.Parallel()
+	for _, off := range []time.Duration{-time.Hour, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			ticks, waits := 0, 0
+			s := newSource(drop)
+			s.tick = func(*Out[job]) time.Duration { ticks++; return time.Minute }
+			s.poll = func(*Out[job]) {
+				if waits++; waits > 100 {
+					time.Sleep(time.Second) // a source that spins would keep the time from passing
+				}
+			}
+			table := []Spec[any, job]{{Name: "a", New: func(any) (Stage[job], error) { return s, nil }}}
+			p, err := build(table, nil, newPool(), Options[job]{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.startNS += int64(off)
+			p.run()
+			time.Sleep(10*time.Minute + time.Second)
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+			if ticks != 11 || waits > 2*ticks+1 {
+				t.Errorf("%v off: %d ticks in 10 minutes, want 11; %d waits", off, ticks, waits)
+			}
+		})
+	}
+}

@@ -52,7 +52,7 @@ func (p *Pipeline[J]) runSource(r *row[J]) {
 		default:
 		}
 		if !more {
-			r.source.Wait(r.tickNS)
+			r.source.Wait(p.time(r.tickNS))
 		}
 	}
 }

@@ -24,9 +24,9 @@ type Ticker[J any] interface {
 // own goroutine only.
 type Source[J any] interface {
 	Stage[J]
-	// Wait parks until something outside is ready, Wake is called, or until
-	// (Unix nanoseconds, 0: forever) has come.
-	Wait(until int64)
+	// Wait parks until something outside is ready, Wake is called, or the time until
+	// has come. until has a monotonic clock reading; the zero time means forever.
+	Wait(until time.Time)
 	// Wake ends a Wait, or the next one if none is going on. Any goroutine may call it.
 	Wake()
 	// Poll handles what is ready outside, without waiting.
@@ -63,8 +63,9 @@ func (o *Out[J]) To(row int, j *J) {
 	o.used |= 1 << row
 }
 
-// Now is the time of the batch in Unix nanoseconds. It never goes back: it is
-// the wall clock of the start of the process plus the monotonic time since.
+// Now is the time of the batch in Unix nanoseconds. It never goes back, because it is
+// the wall clock at the pipeline's start plus the monotonic time since: good for
+// deadlines and durations. It differs from the wall clock when that has been set.
 func (o *Out[J]) Now() int64 { return o.now }
 
 // Get takes an empty job.

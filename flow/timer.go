@@ -2,6 +2,15 @@ package flow
 
 import "time"
 
+// time converts ns of the pipeline's clock to a time with a monotonic clock reading, so
+// that setting the wall clock moves no deadline. 0 becomes the zero time.
+func (p *Pipeline[J]) time(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return p.start.Add(time.Duration(ns - p.startNS))
+}
+
 // tick calls the stage's Tick and notes when the next one is due.
 func (r *row[J]) tick() {
 	r.tickNS = 0

@@ -36,7 +36,7 @@ func newListener(d *Deps) (flow.Stage[Job], error) {
 	return &listener{Deps: d, poller: p, sockets: map[int]*listening{}}, nil
 }
 
-func (l *listener) Wait(until int64) { l.poller.Wait(until) }
+func (l *listener) Wait(until time.Time) { l.poller.Wait(until) }
 func (l *listener) Wake()            { l.poller.Wake() }
 
 func (l *listener) Work(out *flow.Out[Job], j *Job) {

@@ -45,7 +45,7 @@ func newReader(d *Deps) (flow.Stage[Job], error) {
 
 func (r *reader) Wake() { r.poller.Wake() }
 
-func (r *reader) Wait(until int64) {
+func (r *reader) Wait(until time.Time) {
 	if full := r.Pool.Live() > r.maxJobs; full != r.full {
 		r.full = full
 		r.Full.Store(full)

@@ -32,7 +32,7 @@ func TestBell(t *testing.T) {
 			if !ringing(t, p) {
 				t.Fatalf("round %d: muted after %d Waits", round, i)
 			}
-			p.Wait(0)
+			p.Wait(time.Time{})
 		}
 		if ringing(t, p) {
 			t.Fatalf("round %d: rings while we are at work", round)
@@ -41,12 +41,12 @@ func TestBell(t *testing.T) {
 		if _, err := unix.Read(ours, b[:]); err != nil {
 			t.Fatal(err)
 		}
-		p.Wait(time.Now().Add(time.Millisecond).UnixNano())
+		p.Wait(time.Now().Add(time.Millisecond))
 		if len(p.Events()) != 0 {
 			t.Fatalf("round %d: sees what was read", round)
 		}
 		time.AfterFunc(time.Millisecond, send)
-		if p.Wait(0); len(p.Events()) != 1 { // forever, if nothing rang
+		if p.Wait(time.Time{}); len(p.Events()) != 1 { // forever, if nothing rang
 			t.Fatalf("round %d: nothing is seen", round)
 		}
 		if _, err := unix.Read(ours, b[:]); err != nil {
@@ -86,7 +86,7 @@ func TestBellMissesNothing(t *testing.T) {
 	for n := range bursts * length {
 		begin := time.Now()
 		for len(p.Events()) == 0 {
-			p.Wait(begin.Add(never).UnixNano())
+			p.Wait(begin.Add(never))
 		}
 		if time.Since(begin) >= never {
 			t.Fatalf("octet %d is not seen", n)

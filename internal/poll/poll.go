@@ -27,7 +27,8 @@ type Poller struct {
 	events []Event
 	kernel kernelEvents
 	err    error
-	until  int64     // the deadline that is set
+	until  time.Time // the deadline that was set last
+	stale  bool      // until may not be what is set any more: a Wake has set another
 	busy   int       // Waits in a row that did not park; only up to quiet is counted
 	short  int       // parks in a row that were short; only up to shortParks is counted
 	parked time.Time // when the Wait that goes on did, or zero
@@ -95,21 +96,18 @@ func (p *Poller) lookOn() bool {
 	return false
 }
 
-// Wait parks until a descriptor is ready, Wake is called or until (Unix
-// nanoseconds, 0: forever) has come.
-func (p *Poller) Wait(until int64) {
+// Wait parks until a descriptor is ready, Wake is called or the time until has come;
+// the zero time means forever. until must have a monotonic clock reading, because
+// otherwise Wait ends too early or too late when the wall clock has been set.
+func (p *Poller) Wait(until time.Time) {
 	p.events = p.events[:0]
-	if until != p.until {
-		deadline := time.Time{}
-		if until != 0 {
-			deadline = time.Unix(0, until)
-		}
-		p.until = until
-		_ = p.file.SetReadDeadline(deadline)
+	if p.stale || !until.Equal(p.until) {
+		p.until, p.stale = until, false
+		_ = p.file.SetReadDeadline(until)
 	}
 	if p.woken.Swap(false) {
-		p.until = -1 // Wake sets another
-		p.fetch()    // somebody who is woken all the time must see what is ready all the same
+		p.stale = true
+		p.fetch() // somebody who is woken all the time must see what is ready all the same
 		return
 	}
 	if p.busy < quiet {
@@ -127,7 +125,7 @@ func (p *Poller) Wait(until int64) {
 	case os.IsTimeout(err):
 		// The deadline has passed, and it may be another than we set: that of a Wake
 		// which noted itself before this Wait, or the last, and set it only now.
-		p.until = -1
+		p.stale = true
 		p.woken.Store(false)
 		p.fetch()
 	default:

@@ -30,11 +30,11 @@ func TestLateWake(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.woken.Store(true) // the first half of a Wake
-	p.Wait(0)
-	p.Wait(0)
+	p.Wait(time.Time{})
+	p.Wait(time.Time{})
 	_ = p.file.SetReadDeadline(time.Unix(1, 0)) // and the second
-	p.Wait(0)
-	if p.Wait(0); len(p.Events()) != 1 {
+	p.Wait(time.Time{})
+	if p.Wait(time.Time{}); len(p.Events()) != 1 {
 		t.Error("what is ready is not seen")
 	}
 	if err := p.Err(); err != nil {
@@ -52,11 +52,11 @@ func TestWait(t *testing.T) {
 	for range 1000 {
 		woke := make(chan struct{})
 		go func() { p.Wake(); close(woke) }()
-		p.Wait(0)
+		p.Wait(time.Time{})
 		<-woke
-		p.Wait(1) // long past
+		p.Wait(time.Unix(1, 0)) // long past
 		p.Wake()
-		p.Wait(time.Now().Add(time.Hour).UnixNano())
+		p.Wait(time.Now().Add(time.Hour))
 	}
 	if err := p.Err(); err != nil {
 		t.Error(err)
@@ -96,7 +96,7 @@ func TestWakeHidesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Wake()
-	p.Wait(0)
+	p.Wait(time.Time{})
 	if e := p.Events(); len(e) != 1 || e[0].without(ours) != (Event{Readable: true}) {
 		t.Errorf("woken, and sees %+v", e)
 	}
@@ -183,7 +183,7 @@ func TestManyDescriptors(t *testing.T) {
 		waiting[pair[0]] = true
 	}
 	for range (batch+50)/batch + 2 { // in turns, so that nobody starves
-		p.Wait(0)
+		p.Wait(time.Time{})
 		for _, e := range p.Events() {
 			delete(waiting, e.FD)
 			var b [1]byte
@@ -202,7 +202,7 @@ func TestWaitAllocations(t *testing.T) {
 	if _, err := unix.Write(theirs, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	if n := testing.AllocsPerRun(100, func() { p.Wait(0) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { p.Wait(time.Time{}) }); n > 0 {
 		t.Errorf("%g allocations", n)
 	}
 }
@@ -217,7 +217,7 @@ func TestLooks(t *testing.T) {
 	if p.short != shortParks {
 		t.Errorf("after %d short parks %d are counted", shortParks+1, p.short)
 	}
-	p.Wait(time.Now().Add(20 * shortPark).UnixNano())
+	p.Wait(time.Now().Add(20 * shortPark))
 	if p.short != 0 {
 		t.Error("nothing came for long, and it would look again")
 	}
@@ -243,7 +243,7 @@ func BenchmarkWait(b *testing.B) {
 	b.Run("woken", func(b *testing.B) {
 		for b.Loop() {
 			p.Wake()
-			p.Wait(0)
+			p.Wait(time.Time{})
 		}
 	})
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -257,7 +257,28 @@ func BenchmarkWait(b *testing.B) {
 	}
 	b.Run("ready", func(b *testing.B) {
 		for b.Loop() {
-			p.Wait(0)
+			p.Wait(time.Time{})
 		}
 	})
+}
+
+// F8: the deadline that is set is the one that was asked for, with its monotonic clock
+// reading, also after a Wake has set another.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for n := range 10 {
+		if n%2 == 1 {
+			p.Wake()
+		}
+		until := time.Now().Add(time.Millisecond)
+		p.Wait(until)
+		if p.until != until || p.until == p.until.Round(0) {
+			t.Errorf("the deadline is %v, want %v", p.until, until)
+		}
+	}
 }
