@@ -136,6 +136,9 @@ func (p submitPort) Queue(now int64, s *connector.Share, m *sms.Message) {
 	p.engine.lane(s.Lane).push(now, s, m)
 }
 
+// Failed implements gateway.Engine: its goroutines do not fail without their sessions.
+func (e *Engine) Failed() <-chan error { return nil }
+
 // Close implements gateway.Engine. Sessions that are still there are cut off.
 func (e *Engine) Close() error {
 	e.mu.Lock()

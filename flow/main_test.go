@@ -75,6 +75,7 @@ type source struct {
 	poll func(*Out[job])
 	tick func(*Out[job]) time.Duration
 	wake chan struct{}
+	err  error // of Wait
 }
 
 func newSource(w work) *source {
@@ -94,10 +95,10 @@ func (s *source) Wake() {
 	}
 }
 
-func (s *source) Wait(until time.Time) {
+func (s *source) Wait(until time.Time) error {
 	if until.IsZero() {
 		<-s.wake
-		return
+		return s.err
 	}
 	t := time.NewTimer(time.Until(until))
 	defer t.Stop()
@@ -105,6 +106,7 @@ func (s *source) Wait(until time.Time) {
 	case <-s.wake:
 	case <-t.C:
 	}
+	return s.err
 }
 
 // A line is a running table of the tests' stages.

@@ -20,6 +20,7 @@ type Pipeline[J any] struct {
 	inline  int          // Options.Inline
 	yield   uint32       // rows that yield to all others
 	stop    chan struct{}
+	failed  chan error // has room for one
 	done    sync.WaitGroup
 }
 
@@ -55,6 +56,18 @@ func (p *Pipeline[J]) Now() int64 { return p.startNS + int64(time.Since(p.start)
 func (p *Pipeline[J]) insert(row int, jobs ...*J) {
 	if r := p.rows[row]; r.inbox.put(jobs...) {
 		r.wake()
+	}
+}
+
+// Failed returns a channel on which one error arrives when a stage cannot work any more.
+// What is sent to that stage is not worked on, so the process should end.
+func (p *Pipeline[J]) Failed() <-chan error { return p.failed }
+
+// fail keeps the first failure until it is received.
+func (p *Pipeline[J]) fail(err error) {
+	select {
+	case p.failed <- err:
+	default:
 	}
 }
 

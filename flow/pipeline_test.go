@@ -437,3 +437,35 @@ func TestSourceClock(t *testing.T) {
 		})
 	}
 }
+
+// F21: a source that cannot wait makes the pipeline fail, once and without spinning; the
+// other stages work on, and Close runs everything dry.
+func TestSourceFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var polls, worked atomic.Int64
+		s := newSource(drop)
+		s.poll = func(*Out[job]) { polls.Add(1) }
+		s.err = errors.New("broken")
+		count := work(func(out *Out[job], j *job) { worked.Add(1); out.Release(j) })
+		l := run(t, Options[job]{}, s, count)
+		synctest.Wait()
+		select {
+		case err := <-l.Failed():
+			t.Errorf("failed before the first Wait is over: %v", err)
+		default:
+		}
+		s.Wake()
+		if err := <-l.Failed(); err == nil || err.Error() != "cannot continue stage stage 0: broken" {
+			t.Error(err)
+		}
+		before := polls.Load()
+		l.inject(0, 1)
+		l.inject(1, 1)
+		synctest.Wait()
+		if polls.Load() != before || worked.Load() != 1 {
+			t.Errorf("%d polls after the failure; %d jobs worked on by the other stage, want 1", polls.Load()-before, worked.Load())
+		}
+		l.close(0)
+	})
+}

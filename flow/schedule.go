@@ -1,6 +1,9 @@
 package flow
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 const (
 	// maxTurns is how many batches a goroutine works on before it looks at its own row again.
@@ -51,8 +54,13 @@ func (p *Pipeline[J]) runSource(r *row[J]) {
 			return
 		default:
 		}
-		if !more {
-			r.source.Wait(p.time(r.tickNS))
+		if more {
+			continue
+		}
+		if err := r.source.Wait(p.time(r.tickNS)); err != nil {
+			p.fail(fmt.Errorf("cannot continue stage %s: %w", r.name, err))
+			<-p.stop
+			return
 		}
 	}
 }

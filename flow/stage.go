@@ -26,7 +26,8 @@ type Source[J any] interface {
 	Stage[J]
 	// Wait parks until something outside is ready, Wake is called, or the time until
 	// has come. until has a monotonic clock reading; the zero time means forever.
-	Wait(until time.Time)
+	// An error ends the stage's work for good, and makes the pipeline fail.
+	Wait(until time.Time) error
 	// Wake ends a Wait, or the next one if none is going on. Any goroutine may call it.
 	Wake()
 	// Poll handles what is ready outside, without waiting.

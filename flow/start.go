@@ -38,7 +38,7 @@ func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 	}
 	p := &Pipeline[J]{
 		pool: pool, onPanic: o.OnPanic, inline: o.Inline,
-		start: time.Now(), procs: int32(runtime.GOMAXPROCS(0)), stop: make(chan struct{}),
+		start: time.Now(), procs: int32(runtime.GOMAXPROCS(0)), stop: make(chan struct{}), failed: make(chan error, 1),
 	}
 	if p.inline == 0 {
 		p.inline = 256

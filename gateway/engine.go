@@ -29,7 +29,10 @@ type Engine interface {
 	// Drain stops accepting, waits for what was accepted to be sent and logs
 	// everybody out, until ctx is done.
 	Drain(ctx context.Context)
-	// Close ends everything at once.
+	// Failed returns a channel on which one error arrives when the engine cannot work any
+	// more: the process should end. It may be nil.
+	Failed() <-chan error
+	// Close ends everything immediately.
 	Close() error
 	// Stats tells what each stage did so far; nil where there are none.
 	Stats() []flow.Stats

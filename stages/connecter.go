@@ -53,8 +53,8 @@ func newConnecter(d *Deps) (flow.Stage[Job], error) {
 	return &connecter{Deps: d, poller: p, attempts: map[*connector.Instance]*attempt{}, sockets: map[int]*attempt{}}, nil
 }
 
-func (c *connecter) Wait(until time.Time) { c.poller.Wait(until) }
-func (c *connecter) Wake()            { c.poller.Wake() }
+func (c *connecter) Wait(until time.Time) error { return c.poller.Wait(until) }
+func (c *connecter) Wake()                      { c.poller.Wake() }
 
 func (c *connecter) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {

@@ -204,6 +204,9 @@ func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id
 	e.inlet.Send(toBuilder, j)
 }
 
+// Failed returns the channel on which the error arrives that ends the pipeline.
+func (e *Engine) Failed() <-chan error { return e.pipeline.Failed() }
+
 // Close stops the stages. Sessions that are still there are cut off.
 func (e *Engine) Close() error {
 	e.inlet.Close()

@@ -36,8 +36,8 @@ func newListener(d *Deps) (flow.Stage[Job], error) {
 	return &listener{Deps: d, poller: p, sockets: map[int]*listening{}}, nil
 }
 
-func (l *listener) Wait(until time.Time) { l.poller.Wait(until) }
-func (l *listener) Wake()            { l.poller.Wake() }
+func (l *listener) Wait(until time.Time) error { return l.poller.Wait(until) }
+func (l *listener) Wake()                      { l.poller.Wake() }
 
 func (l *listener) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {

@@ -45,17 +45,16 @@ func newReader(d *Deps) (flow.Stage[Job], error) {
 
 func (r *reader) Wake() { r.poller.Wake() }
 
-func (r *reader) Wait(until time.Time) {
+func (r *reader) Wait(until time.Time) error {
 	if full := r.Pool.Live() > r.maxJobs; full != r.full {
 		r.full = full
 		r.Full.Store(full)
 	}
 	if r.full {
 		time.Sleep(fullPause) // what is under way goes on meanwhile, on the other stages
-		r.poller.Look()
-		return
+		return r.poller.Look()
 	}
-	r.poller.Wait(until)
+	return r.poller.Wait(until)
 }
 
 func (r *reader) Work(out *flow.Out[Job], j *Job) {

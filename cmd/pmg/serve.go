@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -20,11 +21,15 @@ func newServeCommand() *cobra.Command {
 		Short: "Run the gateway",
 		Long: `Runs the gateway until it is told to stop.
 
-SIGTERM or an interrupt drains it: nobody is accepted any more, accepted messages
+SIGTERM or an interrupt drains it: no client is accepted any more, accepted messages
 are sent, every session is logged out, at most limits.drain_timeout long. A second
-one ends it at once. SIGHUP reads the configuration again (accounts, routes, rates,
+one ends it immediately. SIGHUP reads the configuration again (accounts, routes, rates,
 log level, connectors that were added or removed) and begins new pdu log files; a
-configuration that cannot be used changes nothing.`,
+configuration that cannot be used changes nothing.
+
+The exit status is 70 when the gateway had to end because a part of it could not work
+any more: the reason is in the log at level error, and a supervisor should start pmg
+again.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,13 +57,11 @@ func serve(cfg *config.Config, file string) error {
 	defer stop()
 	go trimMemory(running, &s.gateway.Memory)
 	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Int("pid", os.Getpid()).Msg("serving")
-	for sig := range signals {
-		if sig != syscall.SIGHUP {
-			break
-		}
-		s.reloadFile(file)
+	defer log.Info().Msg("stopped")
+	if err := s.run(signals, file); err != nil {
+		return err
 	}
-	log.Info().Dur("at_most", s.gateway.Config().Limits.DrainTimeout).Msg("stopping; interrupt again to end at once")
+	log.Info().Dur("at_most", s.gateway.Config().Limits.DrainTimeout).Msg("stopping; interrupt again to end immediately")
 	ctx, cancel := context.WithTimeout(context.Background(), s.gateway.Config().Limits.DrainTimeout)
 	defer cancel()
 	go func() {
@@ -68,8 +71,30 @@ func serve(cfg *config.Config, file string) error {
 			}
 		}
 	}()
-	defer log.Info().Msg("stopped")
 	return s.stop(ctx)
+}
+
+// run reloads the configuration at each SIGHUP until another signal arrives. When the
+// engine fails it ends the gateway without draining, because what is accepted may not
+// be sent any more, and returns the error that pmg exits with.
+func (s *server) run(signals <-chan os.Signal, file string) error {
+	for {
+		select {
+		case sig := <-signals:
+			if sig != syscall.SIGHUP {
+				return nil
+			}
+			s.reloadFile(file)
+		case err := <-s.engine.Failed():
+			s.log.Error().Err(err).Msg("the gateway cannot go on; ending")
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if serr := s.stop(ctx); serr != nil {
+				s.log.Error().Err(serr).Msg("cannot end cleanly")
+			}
+			return exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware}
+		}
+	}
 }
 
 func (s *server) reloadFile(file string) {

@@ -11,9 +11,10 @@ import (
 
 type kernelEvents [batch]unix.EpollEvent
 
-// open makes the epoll and the bell, another that watches the first for Go's poller.
-// Watched by that itself, the first would wake an idle thread with each event, though
-// we are at work and look for ourselves.
+// open makes the epoll, and the bell: a second epoll, which watches the first one and
+// is watched by Go's poller. If Go's poller watched the first one itself, each event
+// would wake an idle thread, although the poller's goroutine is working and fetches
+// the event anyway.
 func (p *Poller) open() (err error) {
 	if p.fd, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
@@ -32,9 +33,9 @@ func (p *Poller) open() (err error) {
 	return nil
 }
 
-// ring lets the bell be heard for what comes from now on, or mutes it. What is ready
-// already does not ring if it was so when Go's poller looked last.
-func (p *Poller) ring(on bool) error {
+// setBell lets events from now on ring the bell, or mutes it. A descriptor that was
+// ready the last time Go's poller looked does not ring.
+func (p *Poller) setBell(on bool) error {
 	e := unix.EpollEvent{Fd: int32(p.fd)}
 	if on {
 		e.Events = unix.EPOLLIN
@@ -42,7 +43,7 @@ func (p *Poller) ring(on bool) error {
 	return unix.EpollCtl(p.bell, unix.EPOLL_CTL_MOD, p.fd, &e)
 }
 
-// Close lets go of the poller, not of what it watches.
+// Close closes the poller, not the descriptors that it watches.
 func (p *Poller) Close() error { return errors.Join(p.file.Close(), unix.Close(p.fd)) }
 
 func mask(read, write bool) (m uint32) {
@@ -85,7 +86,7 @@ func (p *Poller) fetch() bool {
 		if errno == unix.EINTR {
 			return false
 		}
-		p.err = fmt.Errorf("cannot wait for descriptors: %w", errno)
+		p.note(errno)
 		return true
 	}
 	for _, e := range p.kernel[:n] {

@@ -28,7 +28,7 @@ func TestBell(t *testing.T) {
 	}
 	for round := range 3 {
 		send()
-		for i := range quiet {
+		for i := range muteAfter {
 			if !ringing(t, p) {
 				t.Fatalf("round %d: muted after %d Waits", round, i)
 			}
@@ -52,7 +52,7 @@ func TestBell(t *testing.T) {
 		if _, err := unix.Read(ours, b[:]); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Err(); err != nil {
+		if err := p.Look(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestBell(t *testing.T) {
 // that is ready, if it was ready the last time somebody looked.
 func TestBellMissesNothing(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
-	const bursts, length, never = 20_000, quiet + 1, 30 * time.Second
+	const bursts, length, never = 20_000, muteAfter + 1, 30 * time.Second
 	peer := make(chan error, 1)
 	go func() {
 		b := make([]byte, length)

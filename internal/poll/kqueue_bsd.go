@@ -25,10 +25,10 @@ func (p *Poller) open() (err error) {
 	return nil
 }
 
-// ring is of no use here.
-func (p *Poller) ring(bool) error { return nil }
+// setBell does nothing, because Go's poller watches the kqueue itself.
+func (p *Poller) setBell(bool) error { return nil }
 
-// Close lets go of the poller, not of what it watches.
+// Close closes the poller, not the descriptors that it watches.
 func (p *Poller) Close() error { return p.file.Close() }
 
 func (p *Poller) control(fd int, filter, flags int) error {
@@ -70,7 +70,7 @@ func (p *Poller) fetch() bool {
 	var now unix.Timespec
 	n, err := unix.Kevent(p.fd, nil, p.kernel[:], &now)
 	if err != nil && err != unix.EINTR {
-		p.err = fmt.Errorf("cannot wait for descriptors: %w", err)
+		p.note(err)
 		return true
 	}
 	for _, e := range p.kernel[:max(n, 0)] {

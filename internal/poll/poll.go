@@ -11,50 +11,51 @@ import (
 // An Event is a descriptor that is ready.
 type Event struct {
 	FD       int
-	Readable bool // or over: a read tells which
+	Readable bool // or at its end: a read returns which
 	Writable bool
-	Gone     bool // the peer neither reads nor writes any more; epoll tells it whatever fd is watched for
+	Gone     bool // the peer neither reads nor writes any more; epoll reports it whatever fd is watched for
 }
 
-// A Poller watches descriptors. Add, Set and Wake may be called by any
-// goroutine; Wait and Events by one.
+// A Poller watches descriptors. Any goroutine may call Add, Set and Wake; one goroutine
+// calls Wait, Look and Events.
 type Poller struct {
-	fd     int
-	bell   int      // what Go's poller watches
-	file   *os.File // of bell
-	raw    syscall.RawConn
-	ready  func(fd uintptr) bool
-	events []Event
-	kernel kernelEvents
-	err    error
-	until  time.Time // the deadline that was set last
-	stale  bool      // until may not be what is set any more: a Wake has set another
-	busy   int       // Waits in a row that did not park; only up to quiet is counted
-	short  int       // parks in a row that were short; only up to shortParks is counted
-	parked time.Time // when the Wait that goes on did, or zero
-	woken  atomic.Bool
+	fd       int
+	bell     int      // the descriptor that Go's poller watches
+	file     *os.File // of bell
+	raw      syscall.RawConn
+	ready    func(fd uintptr) bool
+	events   []Event
+	kernel   kernelEvents
+	err      error     // the first failure
+	until    time.Time // the deadline that was set last
+	stale    bool      // a Wake has set another deadline than until
+	unparked int       // Waits in a row that did not park; counted up to muteAfter
+	short    int       // parks in a row that were short; counted up to shortParks
+	parked   time.Time // when the Wait that is going on parked; zero: it has not
+	woken    atomic.Bool
 }
 
-// batch is how many ready descriptors are fetched at once: so few that what they
-// bring is still in the processor's cache when it goes out. 16 against 256 at 64
-// connections, window 10: 20 % less CPU per message.
+// batch is how many ready descriptors are fetched together: so few that what is read
+// from them is still in the processor's cache when it is written on. 16 instead of 256
+// took 20 % less CPU per message at 64 connections with a window of 10 (2026-11-20).
 const batch = 16
 
-// quiet is after how many Waits that did not park the bell is muted. Where each
-// message finds us parked it never is.
-const quiet = 4
+// muteAfter is after how many Waits in a row that did not park the bell is muted. Under
+// a load at which each message finds the goroutine parked, it never is.
+const muteAfter = 4
 
-// To park and be woken costs what looking does for long, most of all where processors
-// are virtual and one that idles must be started. So after some short parks in a row a
-// Wait looks so many times (9 µs) before it parks: 1x1 1.6 times the messages for
-// 0.8 of the CPU each, 1x10 1.4 times (docs/bench.md).
+// Parking and being woken costs about 20 µs of CPU, more where processors are virtual
+// and an idle one must be started. Looking 48 times costs 9 µs. So a Wait looks that
+// often before it parks, if the last two parks were short: with one connection and a
+// window of 1 that made 1.6 times the messages for 0.8 of the CPU each, with a window
+// of 10 it made 1.4 times (2026-11-21, docs/bench.md).
 const (
 	looks      = 48
-	shortPark  = 100 * time.Microsecond // a shorter one
-	shortParks = 2                      // not 1: between a message that comes now and then and its answer there is one
+	shortPark  = 100 * time.Microsecond // what is shorter is short
+	shortParks = 2                      // not 1, because an occasional message and its answer have one short park between them
 )
 
-// New makes a Poller.
+// New returns a Poller that watches nothing yet.
 func New() (*Poller, error) {
 	p := &Poller{events: make([]Event, 0, batch)}
 	if err := p.open(); err != nil {
@@ -69,11 +70,11 @@ func New() (*Poller, error) {
 		if p.fetch() || p.short == shortParks && p.lookOn() {
 			return true
 		}
-		muted := p.busy == quiet
-		p.busy = 0
+		muted := p.unparked == muteAfter
+		p.unparked = 0
 		if muted {
-			p.failed(p.ring(true))
-			if p.fetch() { // what has come meanwhile may not ring
+			p.note(p.setBell(true))
+			if p.fetch() { // what came before the bell was on may not ring it
 				return true
 			}
 		}
@@ -83,7 +84,7 @@ func New() (*Poller, error) {
 	return p, nil
 }
 
-// lookOn looks for a while, unless somebody wakes us.
+// lookOn looks for a while, until something is ready or Wake is called.
 func (p *Poller) lookOn() bool {
 	for range looks {
 		if p.woken.Load() {
@@ -98,21 +99,22 @@ func (p *Poller) lookOn() bool {
 
 // Wait parks until a descriptor is ready, Wake is called or the time until has come;
 // the zero time means forever. until must have a monotonic clock reading, because
-// otherwise Wait ends too early or too late when the wall clock has been set.
-func (p *Poller) Wait(until time.Time) {
+// otherwise Wait ends too early or too late when the wall clock has been set. An error
+// means that the poller is broken and no descriptor is reported any more.
+func (p *Poller) Wait(until time.Time) error {
 	p.events = p.events[:0]
 	if p.stale || !until.Equal(p.until) {
 		p.until, p.stale = until, false
-		_ = p.file.SetReadDeadline(until)
+		p.note(p.file.SetReadDeadline(until))
 	}
 	if p.woken.Swap(false) {
 		p.stale = true
-		p.fetch() // somebody who is woken all the time must see what is ready all the same
-		return
+		p.fetch() // what is ready must be seen by a goroutine that is woken all the time, too
+		return p.err
 	}
-	if p.busy < quiet {
-		if p.busy++; p.busy == quiet {
-			p.failed(p.ring(false))
+	if p.unparked < muteAfter {
+		if p.unparked++; p.unparked == muteAfter {
+			p.note(p.setBell(false))
 		}
 	}
 	p.parked = time.Time{}
@@ -120,17 +122,16 @@ func (p *Poller) Wait(until time.Time) {
 	if !p.parked.IsZero() {
 		p.parkedFor(time.Since(p.parked))
 	}
-	switch {
-	case err == nil:
-	case os.IsTimeout(err):
-		// The deadline has passed, and it may be another than we set: that of a Wake
+	if os.IsTimeout(err) {
+		// The deadline has passed, and it may be another than until: that of a Wake
 		// which noted itself before this Wait, or the last, and set it only now.
 		p.stale = true
 		p.woken.Store(false)
 		p.fetch()
-	default:
-		p.failed(err)
+	} else {
+		p.note(err)
 	}
+	return p.err
 }
 
 // parkedFor notes how long a park was.
@@ -143,32 +144,30 @@ func (p *Poller) parkedFor(d time.Duration) {
 	}
 }
 
-// failed keeps the first error.
-func (p *Poller) failed(err error) {
-	if p.err == nil {
-		p.err = err
+// note keeps the first error.
+func (p *Poller) note(err error) {
+	if p.err == nil && err != nil {
+		p.err = fmt.Errorf("cannot wait for descriptors: %w", err)
 	}
 }
 
-// Look finds what is ready, without waiting.
-func (p *Poller) Look() {
+// Look finds what is ready, without waiting. Its error is as Wait's.
+func (p *Poller) Look() error {
 	p.events = p.events[:0]
 	p.fetch()
+	return p.err
 }
 
 // Wake ends a Wait, or the next one if none is going on.
 func (p *Poller) Wake() {
 	if !p.woken.Swap(true) {
-		_ = p.file.SetReadDeadline(time.Unix(1, 0))
+		_ = p.file.SetReadDeadline(time.Unix(1, 0)) // an error shows in the next Wait
 	}
 }
 
-// Events gives the descriptors that the last Wait or Look found ready, once.
+// Events returns the descriptors that the last Wait or Look found ready, once.
 func (p *Poller) Events() []Event {
 	found := p.events
 	p.events = p.events[:0]
 	return found
 }
-
-// Err is what went wrong in a Wait, if anything did.
-func (p *Poller) Err() error { return p.err }

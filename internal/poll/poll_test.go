@@ -3,6 +3,7 @@ package poll
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestLateWake(t *testing.T) {
 	if p.Wait(time.Time{}); len(p.Events()) != 1 {
 		t.Error("what is ready is not seen")
 	}
-	if err := p.Err(); err != nil {
+	if err := p.Look(); err != nil {
 		t.Error(err)
 	}
 }
@@ -58,7 +59,7 @@ func TestWait(t *testing.T) {
 		p.Wake()
 		p.Wait(time.Now().Add(time.Hour))
 	}
-	if err := p.Err(); err != nil {
+	if err := p.Look(); err != nil {
 		t.Error(err)
 	}
 }
@@ -280,5 +281,28 @@ func TestDeadline(t *testing.T) {
 		if p.until != until || p.until == p.until.Round(0) {
 			t.Errorf("the deadline is %v, want %v", p.until, until)
 		}
+	}
+}
+
+// F21: the Wait of a poller that has failed returns an error, and so does every later
+// one, instead of returning immediately with no event.
+func TestFailedPoller(t *testing.T) {
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := p.Wait(time.Time{}); err == nil || !strings.HasPrefix(err.Error(), "cannot wait for descriptors: ") {
+			t.Errorf("error %v of a broken poller", err)
+		}
+	}
+	if err := p.Look(); err == nil {
+		t.Error("no error of a broken poller")
 	}
 }
