@@ -1,0 +1,53 @@
+package stages
+
+import (
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/gateway"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+// F20: a panic in Flush costs the lane it was at its turn, and nothing else: the others
+// have theirs in the next Flush, and none is forgotten or met twice.
+func TestFlushAfterPanic(t *testing.T) {
+	t.Parallel()
+	cfg, _, err := config.Parse([]byte(`
+pdulog: {enabled: false}
+connectors: [{name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, static: false}]
+`), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
+		return smpp.New(smpp.Options{}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	d := &dispatcher{Deps: &Deps{Gateway: g}}
+	sound := g.LaneOf(g.Connector("operator"))
+	broken := &connector.Lane{} // without a connector every use of it panics
+	d.touch(sound)
+	d.touch(broken)
+	flush := func() (panicked bool) {
+		defer func() { panicked = recover() != nil }()
+		d.Flush(&flow.Out[Job]{})
+		return false
+	}
+	if !flush() {
+		t.Error("the first Flush does not panic")
+	}
+	if flush() {
+		t.Error("the second Flush panics as well")
+	}
+	if len(d.touched) != 0 || sound.Touched || broken.Touched {
+		t.Errorf("%d lanes are left", len(d.touched))
+	}
+}
