@@ -328,3 +328,27 @@ func TestStartFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// ahead is an engine whose clock is two hours ahead of the wall clock, which was set
+// back.
+type ahead struct{ gateway.Engine }
+
+func (a ahead) Counters() gateway.Counters {
+	c := a.Engine.Counters()
+	c.Now += int64(2 * time.Hour)
+	return c
+}
+
+// F8: ages are by the engine's clock, which is the one that stamps sessions; times are
+// shown by the wall clock.
+func TestAgesByEngineClock(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t)
+	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	s := newView(r.gateway, ahead{r.engine}, "test").status(true)
+	o := s.Connectors[1].SessionList[0]
+	if o.IdleSeconds < 7200 || s.Time.Sub(o.Since) < 2*time.Hour || s.Time.Sub(o.Since) > 3*time.Hour {
+		t.Errorf("idle for %g s, open since %v at %v; want some 2 hours", o.IdleSeconds, o.Since, s.Time)
+	}
+}

@@ -1,4 +1,4 @@
-// Package admin lets operators look at a running gateway over HTTP:
+// Package admin shows operators a running gateway over HTTP:
 //
 //	/metrics      for Prometheus
 //	/status       the same as JSON, which pmg status prints; ?sessions=1 lists the sessions
@@ -6,8 +6,8 @@
 //	/readyz       200 while the gateway is ready for traffic; else 503 and what is missing
 //	/debug/pprof  Go's profiles, if asked for
 //
-// Nothing here is on the way of messages: a request reads what the connectors and
-// the stages count anyway. There is no login, and no secret in any answer.
+// No message passes through here: a request reads what the connectors and the
+// stages count anyway. There is no login, and no secret in any answer.
 //
 // # Work and waiting
 //

@@ -11,8 +11,8 @@ import (
 // stallTime is how long a stage may have jobs and not finish a batch.
 const stallTime = 5 * time.Second
 
-// A progress notices stages that stand still, by what is seen each time
-// somebody asks: it takes two requests, stallTime apart, to find one.
+// A progress notices stages that stand still, by comparing what it sees at each
+// request: it takes two requests, stallTime apart, to find one.
 type progress struct {
 	mu    sync.Mutex
 	waits map[string]wait
@@ -26,7 +26,7 @@ type wait struct {
 
 func newProgress() *progress { return &progress{waits: map[string]wait{}} }
 
-// stalled tells which stages stand still.
+// stalled returns a line for each stage that stands still.
 func (p *progress) stalled(stages []flow.Stats) (wrong []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,7 @@ func (p *progress) stalled(stages []flow.Stats) (wrong []string) {
 	return wrong
 }
 
-// missing tells what the gateway lacks to be ready for traffic.
+// missing returns what the gateway lacks to be ready for traffic, a line each.
 func (v *view) missing() (wrong []string) {
 	if v.gateway.Draining() {
 		return []string{"stopping"}

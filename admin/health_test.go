@@ -28,7 +28,7 @@ func TestStalledStage(t *testing.T) {
 		check("it goes on", 4, 8)
 		time.Sleep(time.Minute)
 		check("always jobs, always progress", 4, 900)
-		check("ring empty", 0, 900)
+		check("inbox empty", 0, 900)
 		time.Sleep(time.Minute)
 		check("the wait before counts no more", 1, 900)
 	})

@@ -27,7 +27,7 @@ const (
 var metrics = []metric{
 	{"pmg_build_info", gauge, []string{"version", "architecture", "go"}, "1, with what is running in the labels.",
 		func(s *Status, e emitter) { e.value(1, s.Version, s.Architecture, runtime.Version()) }},
-	{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz tells.",
+	{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz reports.",
 		ofGateway(func(s *Status) float64 { return truth(len(s.NotReady) == 0) })},
 	{"pmg_unrouted_total", counter, nil, "Messages that no route led anywhere.",
 		ofGateway(func(s *Status) float64 { return float64(s.Unrouted) })},
@@ -44,7 +44,7 @@ var metrics = []metric{
 		ofConnector(func(c *Connector) float64 { return float64(c.SessionsBound) })},
 	{"pmg_connector_sessions_ready", gauge, perConnector, "Sessions that can be given messages.",
 		ofConnector(func(c *Connector) float64 { return float64(c.SessionsReady) })},
-	{"pmg_connector_instances", gauge, perConnector, "Sessions the connector may have at once.",
+	{"pmg_connector_instances", gauge, perConnector, "Sessions the connector may have at the same time.",
 		ofConnector(func(c *Connector) float64 { return float64(c.Instances) })},
 	{"pmg_connector_sessions_opened_total", counter, perConnector, "Sessions begun.",
 		ofConnector(func(c *Connector) float64 { return float64(c.Opened) })},
@@ -113,8 +113,8 @@ var metrics = []metric{
 		ofStage(func(s *Stage) float64 { return s.MeanBatch })},
 	{"pmg_stage_batch_jobs_max", gauge, perStage, "Most jobs there were in a batch.",
 		ofStage(func(s *Stage) float64 { return float64(s.MaxBatch) })},
-	{"pmg_stage_ring_jobs", gauge, perStage, "Jobs that wait before the stage.",
-		ofStage(func(s *Stage) float64 { return float64(s.Ring) })},
+	{"pmg_stage_waiting_jobs", gauge, perStage, "Jobs in the inbox of the stage.",
+		ofStage(func(s *Stage) float64 { return float64(s.Waiting) })},
 	{"pmg_stage_busy_seconds_total", counter, perStage, "Time the stage was at work.",
 		ofStage(func(s *Stage) float64 { return s.BusySeconds })},
 	{"pmg_stage_busy_workers", gauge, perStage, "Mean number of workers on the stage since the start, at most 1.",
@@ -200,7 +200,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// An emitter gives one row's values to Prometheus.
+// An emitter passes one row's values to Prometheus.
 type emitter struct {
 	out  chan<- prometheus.Metric
 	desc *prometheus.Desc

@@ -98,7 +98,7 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 	m.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	m.HandleFunc("GET /status", s.status)
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, s.progress.stalled(s.view.engine.Stats()))
+		answer(w, s.progress.stalled(s.view.engine.Counters().Stages))
 	})
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.view.missing())

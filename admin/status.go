@@ -13,7 +13,7 @@ import (
 	"pmg/gateway"
 )
 
-// Status is what a gateway tells of itself. Counts are since its start. The JSON
+// Status is what a gateway shows of itself. Counts are since its start. The JSON
 // names are stable.
 type Status struct {
 	Version       string      `json:"version"`
@@ -21,7 +21,7 @@ type Status struct {
 	Started       time.Time   `json:"started"`
 	Time          time.Time   `json:"time"`
 	NotReady      []string    `json:"not_ready,omitempty"` // what is missing
-	Unrouted      int64       `json:"unrouted"`            // messages no route led anywhere
+	Unrouted      int64       `json:"unrouted"`            // messages without a route
 	Jobs          int64       `json:"jobs"`                // alive
 	Locks         int64       `json:"lock_acquisitions"`
 	HandleChanges int64       `json:"handle_changes"` // of the counts of sockets' users
@@ -103,7 +103,7 @@ type Stage struct {
 	Batches     int64   `json:"batches"`
 	MeanBatch   float64 `json:"mean_batch"`
 	MaxBatch    int64   `json:"max_batch"`
-	Ring        int     `json:"ring"` // jobs before it
+	Waiting     int     `json:"waiting"` // jobs in its inbox
 	Panics      int64   `json:"panics"`
 	Locks       int64   `json:"lock_acquisitions"`
 	Work        Spread  `json:"work"` // per batch
@@ -152,7 +152,7 @@ func (v *view) connectors() (shown []*connector.Connector) {
 	return shown
 }
 
-// over tells whether a removed connector is done with.
+// over reports whether a removed connector has neither sessions nor messages left.
 func over(c *connector.Connector) bool {
 	open, _ := sessions(c)
 	return open == 0 && c.Queued() == 0
@@ -171,18 +171,19 @@ func sessions(c *connector.Connector) (open, bound int) {
 
 // status is everything that is known, with the sessions one by one if wanted.
 func (v *view) status(withSessions bool) *Status {
-	now, stages := time.Now(), v.engine.Stats()
+	now, counted := time.Now(), v.engine.Counters()
+	stages := counted.Stages
 	s := &Status{
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
 		Started: v.started, Time: now, NotReady: v.missing(),
-		Unrouted: v.gateway.Unrouted(), Jobs: v.engine.Jobs(),
-		Locks: v.engine.Locks(), HandleChanges: v.engine.Refs(),
+		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
+		Locks: counted.Locks, HandleChanges: counted.Refs,
 	}
 	perPDU := v.workPerPDU(stages)
 	for _, c := range v.connectors() {
-		row := v.connector(c, now, perPDU)
+		row := v.connector(c, counted.Now, now.Sub(v.started), perPDU)
 		if withSessions {
-			row.SessionList = sessionList(c, now)
+			row.SessionList = sessionList(c, counted.Now, now)
 		}
 		s.Connectors = append(s.Connectors, row)
 	}
@@ -225,7 +226,8 @@ func received(c *connector.Connector) (n int64) {
 	return n
 }
 
-func (v *view) connector(c *connector.Connector, now time.Time, perPDU float64) Connector {
+// connector is the row of c. now is the engine's clock.
+func (v *view) connector(c *connector.Connector, now int64, uptime time.Duration, perPDU float64) Connector {
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
 	row := Connector{
@@ -238,7 +240,7 @@ func (v *view) connector(c *connector.Connector, now time.Time, perPDU float64) 
 		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer),
 	}
 	if oldest := c.Oldest(); oldest != 0 {
-		row.OldestSeconds = max(0, seconds(now.UnixNano()-oldest))
+		row.OldestSeconds = max(0, seconds(now-oldest))
 	}
 	if f := c.PDULog; f != nil {
 		row.PDULogLines, row.PDULogLost = f.Lines(), f.Lost()
@@ -246,10 +248,10 @@ func (v *view) connector(c *connector.Connector, now time.Time, perPDU float64) 
 	duration, pdus := s.Sessions()
 	row.Duration, row.Work = newSpread(duration), newSpread(pdus.Scale(perPDU))
 	stayed := duration.Sum
-	c.Links(func(l *connector.Link) { stayed += float64(max(0, now.UnixNano()-l.Opened)) })
-	uptime := float64(max(1, now.Sub(v.started)))
-	row.MeanSessions = stayed / uptime
-	row.BusyWorkers = float64(received(c)) * perPDU / uptime
+	c.Links(func(l *connector.Link) { stayed += float64(max(0, now-l.Opened)) })
+	up := float64(max(1, uptime))
+	row.MeanSessions = stayed / up
+	row.BusyWorkers = float64(received(c)) * perPDU / up
 	return row
 }
 
@@ -315,17 +317,19 @@ func newAnswers(h *connector.Histogram) Answers {
 	return a
 }
 
-func sessionList(c *connector.Connector, now time.Time) (list []Session) {
+// sessionList lists the open sessions of c. now is the engine's clock, and wall the
+// clock to show times by.
+func sessionList(c *connector.Connector, now int64, wall time.Time) (list []Session) {
 	c.Links(func(l *connector.Link) {
 		s := Session{
-			Number: l.Instance.Number, Remote: l.Remote.String(), Since: time.Unix(0, l.Opened),
-			Bind: l.Session.Bound().String(), IdleSeconds: max(0, seconds(now.UnixNano()-l.Heard.Load())),
+			Number: l.Instance.Number, Remote: l.Remote.String(), Since: wall.Add(time.Duration(l.Opened - now)),
+			Bind: l.Session.Bound().String(), IdleSeconds: max(0, seconds(now-l.Heard.Load())),
 		}
 		switch {
 		case l.Session.Bound() == 0:
 		case !c.Config().Listens():
 			s.Account = c.Config().SystemID
-		case l.Account != nil: // set before Bound told of it
+		case l.Account != nil: // set before Bound reports the login
 			s.Account = l.Account.SystemID
 		}
 		list = append(list, s)
@@ -336,7 +340,7 @@ func sessionList(c *connector.Connector, now time.Time) (list []Session) {
 func newStage(s *flow.Stats, uptime time.Duration) Stage {
 	return Stage{
 		Name: s.Name, In: s.In, Out: s.Out, Batches: s.Batches, MeanBatch: float64(s.In) / float64(max(s.Batches, 1)),
-		MaxBatch: s.MaxBatch, Ring: s.Depth, Panics: s.Panics, Locks: s.Locks,
+		MaxBatch: s.MaxBatch, Waiting: s.Depth, Panics: s.Panics, Locks: s.Locks,
 		Work: newSpread(s.Work), BusySeconds: s.Work.Sum / 1e9,
 		BusyWorkers: s.Work.Sum / float64(max(1, uptime)),
 	}

@@ -51,7 +51,7 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
-		if n := e.Jobs(); n != 0 {
+		if n := e.Counters().Jobs; n != 0 {
 			t.Errorf("%d requests are left", n)
 		}
 		if n := g.Sessions(); n != 0 {
@@ -178,7 +178,7 @@ func TestDelayed(t *testing.T) {
 	want(t, peer, "enquire_link_resp seq=2")
 	want(t, peer, "enquire_link_resp seq=3")
 	want(t, peer, "enquire_link_resp seq=1")
-	if n := e.Jobs(); n != 1 {
+	if n := e.Counters().Jobs; n != 1 {
 		t.Errorf("%d answers wait", n)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway"
 	"pmg/sms"
 )
@@ -155,18 +154,12 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Stats implements gateway.Engine: there are no stages.
-func (e *Engine) Stats() []flow.Stats { return nil }
-
-// Jobs implements gateway.Engine: requests that wait for room or for their time.
-func (e *Engine) Jobs() int64 { return e.kept.Load() }
-
-// Locks implements gateway.Engine. The package comment tells what counts.
-func (e *Engine) Locks() (n int64) {
-	e.each(func(g *group) { n += g.locks() })
-	e.eachLane(func(l *lane) { n += l.mu.count() })
-	return n
+// Counters implements gateway.Engine. There are no stages, and no references are
+// counted. Jobs are requests that wait for room or for their time; the package comment
+// says which locks are counted.
+func (e *Engine) Counters() gateway.Counters {
+	c := gateway.Counters{Now: e.now(), Jobs: e.kept.Load()}
+	e.each(func(g *group) { c.Locks += g.locks() })
+	e.eachLane(func(l *lane) { c.Locks += l.mu.count() })
+	return c
 }
-
-// Refs implements gateway.Engine: nothing is counted by reference.
-func (e *Engine) Refs() int64 { return 0 }

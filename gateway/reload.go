@@ -18,7 +18,7 @@ type Changed struct {
 // connectors that were added or removed. Options that need a restart stay as they
 // were, and are among Changed.Options. The new connectors' sockets are opened
 // before anything changes; an error leaves everything as it is.
-func (g *Gateway) Reload(wanted *config.Config, e Engine) (Changed, error) {
+func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	changed := Changed{Options: g.Config().Diff(wanted)}
@@ -59,7 +59,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Engine) (Changed, error) {
 }
 
 // undo removes the connectors that a reload added before it failed.
-func (g *Gateway) undo(before *[]*connector.Connector, e Engine) {
+func (g *Gateway) undo(before *[]*connector.Connector, e Service) {
 	for _, c := range g.Connectors()[len(*before):] {
 		e.Unlisten(c)
 		if c.PDULog != nil {

@@ -88,7 +88,7 @@ func (d *Deps) giveUp(out *flow.Out[Job], j *Job) bool {
 	return true
 }
 
-// Listen opens a connector's listening sockets. Nobody is accepted before Attach.
+// Listen opens a connector's listening sockets. No client is accepted before Attach.
 func (e *Engine) Listen(c *connector.Connector) error {
 	if !c.Config().Listens() {
 		return nil
@@ -106,7 +106,7 @@ func (e *Engine) Listen(c *connector.Connector) error {
 	return nil
 }
 
-// Unlisten gives back what Listen opened, for a connector that is not attached.
+// Unlisten closes what Listen opened, for a connector that is not attached.
 func (e *Engine) Unlisten(c *connector.Connector) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -126,7 +126,7 @@ func (e *Engine) closeSockets() {
 	}
 }
 
-// Addresses tells where a connector listens.
+// Addresses returns where a connector listens.
 func (e *Engine) Addresses(c *connector.Connector) (all []netip.AddrPort) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -147,8 +147,8 @@ func (e *Engine) Attach(c *connector.Connector) {
 	e.send(toDispatcher, Attach, c, nil)
 }
 
-// Detach takes a connector out of service: it accepts nobody any more, sends
-// what waits in its queue and logs its sessions out.
+// Detach takes a connector out of service: no client is accepted any more, the messages
+// in its queue are sent, its sessions are logged out.
 func (e *Engine) Detach(c *connector.Connector) {
 	e.send(toListener, Unlisten, c, nil)
 	e.send(toDispatcher, Detach, c, nil)
@@ -160,19 +160,15 @@ func (e *Engine) send(row int, kind Kind, c *connector.Connector, sockets []sock
 	e.inlet.Send(row, j)
 }
 
-// Stats tells what each stage did so far.
-func (e *Engine) Stats() []flow.Stats { return e.pipeline.Stats() }
-
-// Jobs is how many jobs are alive, those that stages keep ready for use among them.
-func (e *Engine) Jobs() int64 { return e.pool.Live() }
-
-// Locks is how often locks were taken on the way of messages.
-func (e *Engine) Locks() int64 {
-	n := e.pool.Locks()
-	for _, s := range e.pipeline.Stats() {
-		n += s.Locks
+// Counters returns what the stages have counted so far. Jobs that stages keep ready for
+// use are among the jobs alive.
+func (e *Engine) Counters() gateway.Counters {
+	c := gateway.Counters{Now: e.pipeline.Now(), Stages: e.pipeline.Stats(), Jobs: e.pool.Live(), Locks: e.pool.Locks()}
+	for _, s := range c.Stages {
+		c.Locks += s.Locks
+		c.Refs += s.Refs
 	}
-	return n
+	return c
 }
 
 // Drain stops accepting clients and messages, waits for the accepted ones to be
@@ -219,12 +215,4 @@ func (e *Engine) Close() error {
 		})
 	}
 	return err
-}
-
-// Refs is how often a handle's count was changed.
-func (e *Engine) Refs() (n int64) {
-	for _, s := range e.pipeline.Stats() {
-		n += s.Refs
-	}
-	return n
 }

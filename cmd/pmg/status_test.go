@@ -41,7 +41,7 @@ func twoStatuses() (before, s *admin.Status) {
 		Stages: []admin.Stage{
 			{Name: "reader", In: 128, Out: 402000, Batches: 300000, MeanBatch: 0.1, MaxBatch: 64, Locks: 300128,
 				Work: admin.Spread{Count: 300000, Min: 4.2e-7, Mean: 1.8e-5, Max: 0.0041, StdDev: 2.2e-5}, BusyWorkers: 0.00025},
-			{Name: "pdu builder", In: 2000000, Out: 900000, Batches: 250000, MeanBatch: 8, MaxBatch: 640, Ring: 12, Panics: 1, Locks: 500000,
+			{Name: "pdu builder", In: 2000000, Out: 900000, Batches: 250000, MeanBatch: 8, MaxBatch: 640, Waiting: 12, Panics: 1, Locks: 500000,
 				Work: admin.Spread{Count: 250000, Min: 3.1e-7, Mean: 2.4e-6, Max: 0.0012, StdDev: 1.1e-5}, BusyWorkers: 0.000028},
 		},
 	}

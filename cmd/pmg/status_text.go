@@ -75,10 +75,10 @@ func workTable(s *admin.Status) *table {
 }
 
 func stageTable(s *admin.Status) *table {
-	t := newTable(1, "stage", "jobs in", "jobs out", "ring", "batches", "jobs mean", "max",
+	t := newTable(1, "stage", "jobs in", "jobs out", "waiting", "batches", "jobs mean", "max",
 		"work min", "mean", "max", "std-dev", "busy workers", "locks", "panics")
 	for _, g := range s.Stages {
-		row := []string{g.Name, count(g.In), count(g.Out), strconv.Itoa(g.Ring), count(g.Batches), fmt.Sprintf("%.1f", g.MeanBatch), count(g.MaxBatch)}
+		row := []string{g.Name, count(g.In), count(g.Out), strconv.Itoa(g.Waiting), count(g.Batches), fmt.Sprintf("%.1f", g.MeanBatch), count(g.MaxBatch)}
 		row = append(row, spread(g.Work)...)
 		t.add(append(row, workers(g.BusyWorkers), count(g.Locks), count(g.Panics))...)
 	}

@@ -196,7 +196,7 @@ func (g *gw) stop() {
 		if err := g.Close(); err != nil {
 			g.t.Errorf("cannot close the gateway: %v", err)
 		}
-		if n := g.engine.Jobs(); n != 0 && !g.faulty {
+		if n := g.engine.Counters().Jobs; n != 0 && !g.faulty {
 			g.t.Errorf("%d jobs are left", n)
 		}
 	})

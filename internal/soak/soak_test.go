@@ -116,7 +116,7 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	if most := r.Dropped * window; c.Doubled > most {
 		t.Errorf("%d messages came twice, more than %d", c.Doubled, most)
 	}
-	if n := e.Jobs(); n != 0 {
+	if n := e.Counters().Jobs; n != 0 {
 		t.Errorf("%d jobs are left", n)
 	}
 	eventually(t, "no goroutine and no descriptor is left", func() bool {
@@ -172,7 +172,7 @@ func startWatch(t *testing.T, e gateway.Engine) (stop func()) {
 				if now.Sub(told) >= 10*time.Second {
 					told = now
 					t.Logf("%4.0f s: heap %d MiB, goroutines %d, descriptors %d, jobs %d",
-						part.Seconds(), u.heap>>20, u.goroutines, u.descriptors, e.Jobs())
+						part.Seconds(), u.heap>>20, u.goroutines, u.descriptors, e.Counters().Jobs)
 				}
 			}
 		}
