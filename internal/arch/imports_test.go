@@ -39,7 +39,7 @@ func table() []row {
 
 		// The architectures. They never see each other, nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
-		{"classic", "connector flow gateway internal/sock pdulog protocols sms"},
+		{"classic", "connector gateway internal/sock pdulog protocols sms"},
 		{"admin", "config connector flow gateway"},
 
 		// Load shares the codec with the gateway and nothing else.
