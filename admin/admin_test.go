@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -72,7 +71,7 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Start("127.0.0.1:0", withPprof, g, e, "test")
+	s, err := Start(config.Admin{Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}}, g, e, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,42 +287,10 @@ func TestPprofOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
-// More connections than the limit are cut off, and go on to be once others end.
-func TestConnectionLimit(t *testing.T) {
-	t.Parallel()
-	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	var open []net.Conn
-	for range maxConnections + 1 {
-		c, err := net.Dial("tcp", r.admin.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		open = append(open, c)
-	}
-	last := open[maxConnections]
-	_ = last.SetReadDeadline(time.Now().Add(10 * time.Second))
-	if _, err := last.Read(make([]byte, 1)); err == nil || isTimeout(err) {
-		t.Errorf("one connection too many: got %v, want it closed", err)
-	}
-	for _, c := range open {
-		_ = c.Close()
-	}
-	for r.admin.open.Load() > 0 {
-		time.Sleep(time.Millisecond)
-	}
-	r.await("/healthz", 200, "ok\n")
-}
-
-func isTimeout(err error) bool {
-	n, ok := err.(net.Error)
-	return ok && n.Timeout()
-}
-
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	_, err := Start(r.admin.Addr(), false, r.gateway, r.engine, "test")
+	_, err := Start(config.Admin{Address: r.admin.Addr()}, r.gateway, r.engine, "test")
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot listen for admin: ") {
 		t.Errorf("got %v", err)
 	}

@@ -8,6 +8,9 @@
 //
 // No message passes through here: a request reads what the connectors and the
 // stages count anyway. There is no login, and no secret in any answer.
+// Only requests for a host name of the gateway's own are served, which keeps web pages
+// out (host.go), and slow or many connections do not keep health checks from being
+// answered (limit.go).
 //
 // # Work and waiting
 //

@@ -7,23 +7,22 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"pmg/config"
 	"pmg/gateway"
 )
 
-// Limits of the listener: whoever reaches it must not be able to use up the
-// gateway's descriptors or memory.
+// Bounds on a request.
 const (
-	maxConnections = 64
-	maxHeader      = 16 << 10
-	requestTimeout = 10 * time.Second // to read one, and to write its answer
-	idleTimeout    = time.Minute
+	maxHeader     = 16 << 10
+	headerTimeout = 5 * time.Second  // to read its header
+	timeout       = 10 * time.Second // to read all of it, and to write its answer; the profiles add their own duration
+	idleTimeout   = time.Minute      // between two requests
 )
 
 // A Server is the HTTP listener of one gateway.
@@ -31,60 +30,46 @@ type Server struct {
 	view     *view
 	progress *progress
 	http     http.Server
-	listener net.Listener
-	open     atomic.Int32 // connections
+	limiter  *limiter
 }
 
-// Start listens on address and serves what g and e tell of themselves until
-// Close. version is the program's own.
-func Start(address string, withPprof bool, g *gateway.Gateway, e gateway.Engine, version string) (*Server, error) {
-	listener, err := net.Listen("tcp", address)
+// Start listens on cfg.Address and shows what g and e count until Close. version is the
+// program's own.
+func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string) (*Server, error) {
+	listener, err := net.Listen("tcp", cfg.Address)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for admin: %w", err)
 	}
-	log := g.Log.With().Str("component", "admin").Logger()
-	s := newServer(g, e, version, withPprof)
-	s.listener = listener
-	s.http.ErrorLog = stdlog.New(log, "", 0)
-	go func() { _ = s.http.Serve(listener) }() // it ends by Close
+	s := newServer(cfg, g, e, version)
+	s.limiter = newLimiter(listener)
+	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
+	go func() { _ = s.http.Serve(s.limiter) }() // it ends by Close
 	return s, nil
 }
 
-func newServer(g *gateway.Gateway, e gateway.Engine, version string, withPprof bool) *Server {
+func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string) *Server {
 	s := &Server{view: newView(g, e, version), progress: newProgress()}
 	s.http = http.Server{
-		Handler:           s.mux(withPprof),
-		ReadHeaderTimeout: requestTimeout,
-		ReadTimeout:       requestTimeout,
-		WriteTimeout:      requestTimeout,
+		Handler:           checkHost(hostNames(cfg), s.mux(cfg.Pprof)),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       timeout,
+		WriteTimeout:      timeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ConnState:         s.count,
+		ConnContext:       connContext,
 	}
 	return s
 }
 
 // Addr is the address the server listens on.
-func (s *Server) Addr() string { return s.listener.Addr().String() }
+func (s *Server) Addr() string { return s.limiter.Addr().String() }
 
-// Close stops listening and cuts off who is connected.
+// Close stops listening and closes the connections.
 func (s *Server) Close() error {
 	if err := s.http.Close(); err != nil {
 		return fmt.Errorf("cannot close admin: %w", err)
 	}
 	return nil
-}
-
-// count cuts off connections that are too many.
-func (s *Server) count(c net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		if s.open.Add(1) > maxConnections {
-			_ = c.Close() // the server notices, and tells StateClosed
-		}
-	case http.StateClosed:
-		s.open.Add(-1)
-	}
 }
 
 func (s *Server) mux(withPprof bool) *http.ServeMux {
@@ -95,8 +80,8 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 		newCollector(s.view),
 	)
 	m := http.NewServeMux()
-	m.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	m.HandleFunc("GET /status", s.status)
+	m.Handle("GET /metrics", limited(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
+	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.stalled(s.view.engine.Counters().Stages))
 	})
@@ -104,10 +89,10 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 		answer(w, s.view.missing())
 	})
 	if withPprof {
-		m.HandleFunc("GET /debug/pprof/", pprof.Index)
-		m.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		m.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		m.Handle("GET /debug/pprof/", limited(http.HandlerFunc(pprof.Index)))
+		m.Handle("GET /debug/pprof/profile", limited(http.HandlerFunc(pprof.Profile)))
+		m.Handle("GET /debug/pprof/symbol", limited(http.HandlerFunc(pprof.Symbol)))
+		m.Handle("GET /debug/pprof/trace", limited(http.HandlerFunc(pprof.Trace)))
 	}
 	return m
 }
@@ -117,7 +102,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.view.status(r.FormValue("sessions") != ""))
 }
 
-// answer says that all is well, or what is not, a line each.
+// answer writes ok, or what is wrong, a line each.
 func answer(w http.ResponseWriter, wrong []string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if len(wrong) == 0 {

@@ -68,8 +68,9 @@ type Store struct {
 
 // Admin is the HTTP listener for operators.
 type Admin struct {
-	Address string `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. It has no login: keep it on loopback or behind a proxy."`
-	Pprof   bool   `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof. They slow the gateway while they are taken."`
+	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. It has no login: keep it on loopback or behind a proxy."`
+	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names by which it is asked, as gateway.example.net. Requests for any other than these, the host of address, localhost and addresses of the machine are refused, because a web page could send them."`
+	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof. They slow the gateway while they are taken."`
 }
 
 // Limits bound memory and time.

@@ -37,7 +37,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		return nil, err
 	}
 	if cfg.Admin.Address != "" {
-		if s.admin, err = admin.Start(cfg.Admin.Address, cfg.Admin.Pprof, g, s.engine, version); err != nil {
+		if s.admin, err = admin.Start(cfg.Admin, g, s.engine, version); err != nil {
 			_ = s.engine.Close()
 			_ = g.Close()
 			return nil, err

@@ -120,7 +120,11 @@ func separate(out io.Writer) {
 
 func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error {
 	if o.asJSON {
-		return json.NewEncoder(out).Encode(s)
+		b, err := json.Marshal(s)
+		if err == nil {
+			_, err = out.Write(append(printableJSON(b), '\n'))
+		}
+		return err
 	}
 	_, err := io.WriteString(out, statusText(before, s))
 	return err
@@ -157,7 +161,7 @@ func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("cannot ask gateway: %s answers %s", url, answer.Status)
+		return nil, fmt.Errorf("cannot ask gateway: %s answers %s", url, printable(answer.Status))
 	}
 	s := new(admin.Status)
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxStatus)).Decode(s); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"pmg/admin"
 )
@@ -174,4 +176,46 @@ func writeConfig(t *testing.T, yaml string) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// H19: nothing in an answer controls the terminal, whatever answers.
+func TestStatusIsPrintable(t *testing.T) {
+	t.Parallel()
+	evil := "a\x1b[2J\x07\u009b31m\u202eb\n\r\x7f\U000e0001é"
+	text, asJSON := `a\x1b[2J\a\u009b31m\u202eb\n\r\x7f\U000e0001é`, `a\u001b[2J\u0007\u009b31m\u202eb\n\r\u007f\udb40\udc01é`
+	s := &admin.Status{
+		Version: evil, Architecture: evil, NotReady: []string{evil},
+		Connectors: []admin.Connector{{Name: evil, SessionList: []admin.Session{{Account: evil, Remote: evil}}}},
+		Stages:     []admin.Stage{{Name: evil}},
+	}
+	status := "200 OK"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("sessions") != "" {
+			_ = json.NewEncoder(w).Encode(s)
+			return
+		}
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", status)
+	}))
+	defer server.Close()
+	ask := []string{"--address", server.Listener.Addr().String()}
+	for _, c := range []struct {
+		args []string
+		want string
+		n    int
+	}{{[]string{"--sessions"}, text, 7}, {[]string{"--sessions", "--json"}, asJSON, 7}} {
+		out, err := runForTest(t, newStatusCommand(), os.Stderr, append(c.args, ask...)...)
+		if n := strings.Count(out, c.want); err != nil || n < c.n || strings.ContainsFunc(out, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+			t.Errorf("%q: %d times as it should be, error %v, in\n%q", c.args, n, err, out)
+		}
+	}
+	status = "503 no\x1b[2J"
+	if _, err := runForTest(t, newStatusCommand(), os.Stderr, ask...); err == nil || !strings.Contains(err.Error(), `503 no\x1b[2J`) {
+		t.Errorf("error %q", err)
+	}
 }

@@ -5,20 +5,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"pmg/admin"
 )
 
 // statusText is a gateway's status as tables; with rates since before, when
-// there is one and it is of the same run.
+// there is one and it is of the same run. Strings of the answer are printed through
+// printable, because what answered need not be a gateway.
 func statusText(before, s *admin.Status) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pmg %s, %s, up %s, ", s.Version, s.Architecture, span(s.Time.Sub(s.Started).Seconds()))
+	fmt.Fprintf(&b, "pmg %s, %s, up %s, ", printable(s.Version), printable(s.Architecture), span(s.Time.Sub(s.Started).Seconds()))
 	if len(s.NotReady) == 0 {
 		b.WriteString("ready\n")
 	} else {
-		fmt.Fprintf(&b, "not ready: %s\n", strings.Join(s.NotReady, "; "))
+		fmt.Fprintf(&b, "not ready: %s\n", printable(strings.Join(s.NotReady, "; ")))
 	}
 	fmt.Fprintf(&b, "unrouted messages %d, live jobs %d\n\n", s.Unrouted, s.Jobs)
 	connectorTable(before, s).write(&b)
@@ -125,7 +128,12 @@ type table struct {
 
 func newTable(left int, head ...string) *table { return &table{left, [][]string{head}} }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *table) add(cells ...string) {
+	for i := range cells {
+		cells[i] = printable(cells[i])
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // write writes the table and an empty line, unless it has nothing but its head.
 func (t *table) write(b *strings.Builder) {
@@ -150,4 +158,34 @@ func (t *table) write(b *strings.Builder) {
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	b.WriteString("\n")
+}
+
+// printable replaces characters that do not print as themselves by their escapes, so
+// that none of them controls the terminal.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// printableJSON is printable for JSON, in which such characters stand in strings only.
+// encoding/json escapes those below a space itself.
+func printableJSON(b []byte) []byte {
+	var safe []byte
+	for _, r := range string(b) {
+		if r < 0x7f || unicode.IsPrint(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	return safe
 }
