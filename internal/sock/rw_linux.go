@@ -8,10 +8,11 @@ import (
 
 // Read reads from a non-blocking socket.
 //
-// Read, Write and WriteFile do not tell Go's scheduler that they are in a system call,
-// since they never block. Told, it would look every 20 µs whether one takes long, and
-// on a busy machine, where the kernel itself is preempted, find that it does and
-// give the processor to another thread: over 10 % of the CPU (docs/bench.md).
+// Read, Write and WriteFile are raw system calls, which Go's scheduler does not know of,
+// because they never block. For others its monitor checks every 20 µs whether one
+// takes long. On a busy machine, where the kernel preempts the thread, it finds that one
+// does and hands the processor to another thread, which cost over 10 % of the CPU
+// (docs/bench.md).
 func Read(fd int, b []byte) (int, error) { return call(unix.SYS_RECVFROM, fd, b, 0) }
 
 // Write writes to a non-blocking socket; see Read.
@@ -20,8 +21,8 @@ func Write(fd int, b []byte) (int, error) { return call(unix.SYS_SENDTO, fd, b, 
 // WriteFile writes to a file; see Read.
 func WriteFile(fd int, b []byte) (int, error) { return call(unix.SYS_WRITE, fd, b, 0) }
 
-// call is one of write, recvfrom and sendto. What a file can do beside being read and
-// written costs a socket's read and write more than the last two, which know no files.
+// call makes one of the system calls write, recvfrom and sendto. read and write go
+// through the kernel's file layer, which costs a socket more than recvfrom and sendto do.
 func call(number uintptr, fd int, b []byte, flags uintptr) (int, error) {
 	if len(b) == 0 {
 		return 0, nil

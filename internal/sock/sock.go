@@ -1,7 +1,6 @@
 package sock
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -9,9 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// ErrDescriptors says that the process or the machine has no descriptor left.
-var ErrDescriptors = errors.New("no file descriptors left")
 
 // A Listening socket.
 type Listening struct {
@@ -26,7 +22,7 @@ func Listen(address string) (Listening, error) {
 	if err != nil {
 		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	defer l.Close() // what is kept is a duplicate that Go's poller does not watch
+	defer l.Close() // the duplicate that is returned is not watched by Go's poller
 	raw, err := l.(*net.TCPListener).SyscallConn()
 	if err != nil {
 		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
@@ -41,8 +37,9 @@ func Listen(address string) (Listening, error) {
 	return Listening{FD: fd, Addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// Accept takes a waiting connection. ok is false when there is none; ErrDescriptors
-// tells that one waits and cannot be taken.
+// Accept takes a waiting connection. ok is false when there is none, and also when one
+// waits that cannot be taken: then err says why, for example that the process or the
+// machine has no descriptor left.
 func Accept(listening int) (fd int, remote netip.AddrPort, ok bool, err error) {
 	for {
 		fd, sa, err := accept(listening)
@@ -54,15 +51,13 @@ func Accept(listening int) (fd int, remote netip.AddrPort, ok bool, err error) {
 			continue
 		case unix.EAGAIN:
 			return -1, netip.AddrPort{}, false, nil
-		case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
-			return -1, netip.AddrPort{}, false, fmt.Errorf("%w: %w", ErrDescriptors, err)
 		}
 		return -1, netip.AddrPort{}, false, fmt.Errorf("cannot accept: %w", err)
 	}
 }
 
-// Connect begins to connect. The socket becomes writable when that is done;
-// Connected then tells how it went.
+// Connect begins to connect. The socket becomes writable when that is done; Connected
+// then returns the outcome.
 func Connect(to netip.AddrPort) (int, error) {
 	family := unix.AF_INET6
 	if to.Addr().Unmap().Is4() {
@@ -86,13 +81,10 @@ func Connect(to netip.AddrPort) (int, error) {
 	if err == nil || err == unix.EINPROGRESS {
 		return fd, nil
 	}
-	if err == unix.EMFILE || err == unix.ENFILE {
-		err = fmt.Errorf("%w: %w", ErrDescriptors, err)
-	}
 	return -1, fmt.Errorf("cannot connect to %s: %w", to, err)
 }
 
-// Connected tells how connecting went.
+// Connected returns the error of a connection attempt that is over, or nil.
 func Connected(fd int) error {
 	code, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err != nil {
@@ -117,8 +109,8 @@ func Drain(fd int) {
 	}
 }
 
-// prepare sets what every connection wants. A socket that refuses an option
-// works without it.
+// prepare sets the options of a connection. A socket that refuses one works
+// without it.
 func prepare(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)

@@ -1,0 +1,27 @@
+package sock
+
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
+
+// DescriptorLimit returns how many descriptors the process may have open. It raises the
+// soft limit to the hard one first, where the system lets it.
+func DescriptorLimit() int {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
+		return leastDescriptors
+	}
+	if r.Cur < r.Max {
+		raised := r
+		raised.Cur = r.Max
+		if unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil {
+			r = raised
+		}
+	}
+	return int(min(uint64(r.Cur), math.MaxInt))
+}
+
+// leastDescriptors is what POSIX guarantees, taken where the limit cannot be read.
+const leastDescriptors = 20
