@@ -32,8 +32,8 @@ func hostOf(s string) string {
 
 // checkHost refuses requests for a host that this is not. A web page anywhere can make
 // a browser on the operator's machine ask a name of the page's own that has been
-// pointed here, and then read the answer (DNS rebinding); what it cannot do is to give
-// another name than its own as the Host.
+// pointed here, and then read the answer (DNS rebinding); but it cannot
+// send another name than its own as the Host.
 //
 // A loopback address, the address that the connection came to, the host of
 // admin.address and those of admin.hosts are served, and requests without a Host,

@@ -24,7 +24,7 @@ func TestMetricsPageIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Error("docs/metrics.md is not what the table gives: go test ./admin -run MetricsPage -update")
+		t.Error("docs/metrics.md is not up to date: go test ./admin -run MetricsPage -update")
 	}
 }
 

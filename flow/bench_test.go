@@ -27,8 +27,8 @@ func benchHandover(b *testing.B, stages, batch int, inline bool) {
 	}
 	var arrived atomic.Int64
 	over := make(chan struct{}, 1)
-	// The first stage makes a batch of the one job that comes in; the last tells when
-	// it has all of it.
+	// The first stage makes a batch of the one job that comes in; the last signals
+	// when it has all of it.
 	table := []Stage[job]{work(func(out *Out[job], j *job) {
 		for range batch - 1 {
 			out.To(1, out.Get())

@@ -19,7 +19,7 @@ func wantPanic(t *testing.T, what string, f func()) {
 	f()
 }
 
-// The debug build tells where a job was released that is used or released again.
+// The debug build reports where a job was released that is used or released again.
 func TestDebugReleased(t *testing.T) {
 	p := newPool()
 	c := p.NewCache()
@@ -34,7 +34,7 @@ func TestDebugReleased(t *testing.T) {
 	}
 }
 
-// The debug build finds a job that nobody holds, and an edge the table does not declare.
+// The debug build finds a job that has no reference left, and an edge the table does not declare.
 func TestDebugEdges(t *testing.T) {
 	var f faults
 	table := []Spec[any, job]{
@@ -50,7 +50,7 @@ func TestDebugEdges(t *testing.T) {
 	l.inject(0, 1)
 	l.close(0)
 	f.want(t, fault{"a", 1, "flow: a hands a job to c, which the table does not declare"})
-	wantPanic(t, "nobody holds", func() { (&Ref{}).alive() })
+	wantPanic(t, "has no reference", func() { (&Ref{}).alive() })
 }
 
 // A job that a stage neither hands on nor releases is still alive at the end.

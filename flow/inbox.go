@@ -3,8 +3,8 @@ package flow
 import "sync"
 
 // An inbox holds the jobs in front of a row until the row's worker takes them, all
-// together. It also says who the worker is: the row is worked on by the goroutine
-// that holds its claim, so that two never work on one row at the same time.
+// together. It also decides which goroutine the worker is: the one that holds the row's
+// claim, so that two never work on one row at the same time.
 //
 //	            put, setTick                 take
 //	  ┌────┐   (the caller now   ┌───────┐  (the holder   ┌───────┐ take (finds jobs
@@ -28,7 +28,7 @@ type inbox[J any] struct {
 type inboxState uint8
 
 const (
-	idle    inboxState = iota // nobody works on the row, and there is nothing to do
+	idle    inboxState = iota // no goroutine works on the row, and there is nothing to do
 	claimed                   // a goroutine has to work on the row, and has not begun
 	running                   // a goroutine works on the row
 )

@@ -113,7 +113,7 @@ func TestPanicOutsideWork(t *testing.T) {
 	})
 }
 
-// Whoever is told of a panic may panic as well.
+// OnPanic may panic as well.
 func TestPanicInOnPanic(t *testing.T) {
 	told := 0
 	l := run(t, Options[job]{OnPanic: func(out *Out[job], _ string, j *job, _ any, _ []byte) {

@@ -257,7 +257,7 @@ func TestSource(t *testing.T) {
 
 // Work for others, which a goroutine has taken on, does not keep it from its own
 // stage for ever: from its sockets, or from its time.
-func TestNobodyStarves(t *testing.T) {
+func TestNoStageStarves(t *testing.T) {
 	const tooLong = 1 << 20
 	t.Run("source", func(t *testing.T) {
 		var polls atomic.Int64

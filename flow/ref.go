@@ -21,5 +21,5 @@ func (r *Ref) acquire() {
 func (r *Ref) Retain() { r.n.Add(1) }
 
 // release gives up a reference and reports whether it was the last one. A sole holder needs no
-// read-modify-write: nobody else can change the count.
+// read-modify-write: no other goroutine can change the count.
 func (r *Ref) release() bool { return r.n.Load() == 1 || r.n.Add(-1) == 0 }

@@ -38,6 +38,6 @@ func (r *Ref) alive() {
 		panic(fmt.Sprintf("flow: job used after its release at:\n%s", *s))
 	}
 	if r.n.Load() <= 0 {
-		panic("flow: job used that nobody holds")
+		panic("flow: job used that has no reference left")
 	}
 }

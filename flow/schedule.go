@@ -132,7 +132,7 @@ func (p *Pipeline[J]) runBatch(r *row[J]) (claims uint32, held bool) {
 }
 
 // deliver puts what the stage sent into its targets' inboxes and returns the claims
-// that the caller now holds. It passes a claim on at once where the target is a
+// that the caller now holds. It passes a claim on immediately where the target is a
 // source, or where the batch is long and a processor is free for it.
 func (p *Pipeline[J]) deliver(r *row[J]) (claims uint32) {
 	o := &r.out

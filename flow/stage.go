@@ -44,7 +44,7 @@ type Spec[D, J any] struct {
 	To     []string // the rows it hands jobs to
 	Ends   []string // further rows, to which it hands jobs when something ends
 	Yields bool     // a goroutine works on it after all other rows that it has to work on
-	Waits  int      // how many of its functions may wait at once (Out.Go); 0: 16
+	Waits  int      // how many of its functions may run together (Out.Go); 0: 16
 	New    func(D) (Stage[J], error)
 }
 
@@ -75,10 +75,10 @@ func (o *Out[J]) Get() *J { return o.cache.Get() }
 // Release gives up one reference to j; the last one sends it back to the pool.
 func (o *Out[J]) Release(j *J) { o.cache.Release(j) }
 
-// Forget leaves j to the garbage collector, when a panic hides who else may hold it.
+// Forget leaves j to the garbage collector, when a panic hides what else may hold it.
 func (o *Out[J]) Forget(j *J) { o.cache.forget() }
 
-// CountRef notes that the stage changed a reference count that others share.
+// CountRef notes that the stage changed a reference count that stages share.
 func (o *Out[J]) CountRef() { o.row.stats.Refs++ }
 
 // TickIn asks for a call of Tick after d at the latest.

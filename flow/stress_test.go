@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A table in which everybody hands to everybody, waits, ticks, panics and polls:
-// nothing is lost, doubled or left, and nobody is worked on twice at a time.
+// A table in which every stage hands to every other, waits, ticks, panics and polls:
+// no job is lost, doubled or left, and no two goroutines work on one stage.
 func TestStress(t *testing.T) {
 	const rows, producers, each = 6, 3, 2000
 	var done, lost atomic.Int64

@@ -36,7 +36,7 @@ const (
 )
 
 // Go runs f outside the stages, because it may wait, and then hands j to the row with
-// that index. At most Spec.Waits functions of a stage run at once, the others queue. A
+// that index. At most Spec.Waits functions of a stage run together, the others queue. A
 // panic of f counts as one of the stage, at j.
 func (o *Out[J]) Go(row int, j *J, f func()) *Wait[J] {
 	o.row.p.check(o.row, row, j)

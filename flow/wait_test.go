@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// As many functions of a row wait at once as its Spec says, the others have their turn
-// after them.
+// As many functions of a row run together as its Spec says, the others after them.
 func TestWaitsBound(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int64{0: 16, 1: 1, 3: 3} {

@@ -24,7 +24,7 @@ func newStatusCommand() *cobra.Command {
 		Long: `Asks a running gateway at its admin address, which is --address or the
 configuration's admin.address, and prints tables. Counts are since its start.
 
-"work and waiting" tells how many workers the sessions would need if each had its
+"work and waiting" shows how many workers the sessions would need if each had its
 own (mean sessions), and how many if they only worked (busy workers). Duration and
 work are of sessions that are over; the work of a session is the PDUs its peer
 sent times the mean work of all stages per received PDU.
@@ -61,9 +61,9 @@ type statusOptions struct {
 	sessions, asJSON bool
 }
 
-// adminAddress is the one that the configuration gives.
+// adminAddress returns the admin.address of the configuration.
 func adminAddress(cmd *cobra.Command, file string) (string, error) {
-	c, err := loadConfig(io.Discard, file) // its warnings are for who runs the gateway
+	c, err := loadConfig(io.Discard, file) // its warnings are for the operator of serve
 	if err != nil {
 		return "", fmt.Errorf("cannot find admin address: %w; --address names it without a configuration", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ringing tells whether Go's poller hears of what is ready.
+// ringing reports whether an event that is ready rings the bell.
 func ringing(t *testing.T, p *Poller) bool {
 	t.Helper()
 	fds := []unix.PollFd{{Fd: int32(p.bell), Events: unix.POLLIN}}
@@ -18,7 +18,7 @@ func ringing(t *testing.T, p *Poller) bool {
 	return n > 0
 }
 
-// Whoever is at work looks for itself, so no other thread is woken; whoever parks is.
+// A poller whose goroutine is working wakes no other thread; one that parks is woken.
 func TestBell(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
 	send := func() {
@@ -58,7 +58,7 @@ func TestBell(t *testing.T) {
 	}
 }
 
-// What comes while the bell is put on again is not missed: epoll tells nobody of an item
+// What comes while the bell is put on again is not missed: epoll does not report an item
 // that is ready, if it was ready the last time somebody looked.
 func TestBellMissesNothing(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)

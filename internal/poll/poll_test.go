@@ -64,7 +64,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// watched makes a poller that watches one end of a socket pair, and gives both.
+// watched returns a poller that watches one end of a socket pair, and both ends.
 func watched(t *testing.T, read, write bool) (p *Poller, ours, theirs int) {
 	t.Helper()
 	p, err := New()
@@ -90,7 +90,7 @@ func watched(t *testing.T, read, write bool) (p *Poller, ours, theirs int) {
 
 func (e Event) without(fd int) Event { e.FD -= fd; return e }
 
-// Whoever is woken all the time sees what is ready all the same.
+// A poller that is woken all the time reports what is ready all the same.
 func TestWakeHidesNothing(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
 	if _, err := unix.Write(theirs, []byte("x")); err != nil {
@@ -140,7 +140,7 @@ func TestEvents(t *testing.T) {
 	if err := unix.Shutdown(theirs, unix.SHUT_WR); err != nil {
 		t.Fatal(err)
 	}
-	want("the peer writes no more, but nobody asked")
+	want("the peer writes no more, but that is not watched for")
 	set(true, false)
 	want("the peer writes no more", Event{Readable: true})
 	set(false, false)
@@ -183,7 +183,7 @@ func TestManyDescriptors(t *testing.T) {
 		}
 		waiting[pair[0]] = true
 	}
-	for range (batch+50)/batch + 2 { // in turns, so that nobody starves
+	for range (batch+50)/batch + 2 { // in turns, so that none starves
 		p.Wait(time.Time{})
 		for _, e := range p.Events() {
 			delete(waiting, e.FD)
@@ -208,8 +208,8 @@ func TestWaitAllocations(t *testing.T) {
 	}
 }
 
-// Who was parked for short a few times in a row looks first, who was parked for long
-// does not, and who is woken does not go on looking.
+// A poller whose last parks were short looks before it parks, one whose last park was
+// long does not, and one that is woken stops looking.
 func TestLooks(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
 	for range shortParks + 1 {

@@ -37,7 +37,7 @@ func listen(t *testing.T, address string) Listening {
 	return l
 }
 
-// connection gives both ends of a TCP connection until the end of the test.
+// connection returns both ends of a TCP connection until the end of the test.
 func connection(t *testing.T, address string) (client, server int, remote netip.AddrPort) {
 	t.Helper()
 	client, server, remote = connect(t, address)
@@ -106,15 +106,15 @@ func TestConnection(t *testing.T) {
 	}
 }
 
-// Nobody waits: that is no error.
-func TestAcceptNobody(t *testing.T) {
+// That no connection waits is no error.
+func TestAcceptNone(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
 	if _, _, ok, err := Accept(l.FD); ok || err != nil {
 		t.Error(ok, err)
 	}
 }
 
-// A port where nobody listens refuses, at once or when asked how it went.
+// A port without a listener refuses, immediately or when asked for the outcome.
 func TestConnectRefused(t *testing.T) {
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
