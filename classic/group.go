@@ -94,6 +94,7 @@ func (g *group) keep() {
 
 func (g *group) checkTimers() {
 	now := g.engine.now()
+	g.gateway.SeeClock(now)
 	g.conns(func(c *conn) {
 		c.tick(now)
 		c.checkTimers(now)

@@ -86,7 +86,7 @@ func (g *group) acceptFrom(s net.Listener) {
 		}
 		i := g.acquire()
 		if i == nil {
-			g.gateway.Prebind.Leave(remote(socket).Addr())
+			g.gateway.Leave(remote(socket))
 			_ = socket.Close()
 			return
 		}

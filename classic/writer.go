@@ -119,7 +119,7 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 	}
 	slot.Sequence = c.Session.NextSequence()
 	c.pdu.Reset()
-	c.Session.Encode(now, c.pdu, slot.Message, slot.Sequence)
+	c.group.gateway.Encode(now, &c.Link, c.pdu, slot.Message, slot.Sequence)
 	slot.Sent = now
 	if c.postRequest(now, slot) {
 		return true

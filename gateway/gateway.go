@@ -38,10 +38,15 @@ type Gateway struct {
 	draining   atomic.Bool
 	lanes      lanes
 	origins    origins
+	wall       wall
 	held       atomic.Int64 // submits that wait for room
 	failures   sampled      // messages given up
-	said       sync.Map     // what is not to be logged too often: when it was
-	compress   sync.Mutex   // one pdu log at a time
+	crowded    sampled      // connections refused
+
+	sockets       atomic.Int64 // of clients
+	clientSockets atomic.Int64 // the most there may be; 0: any number
+	said          sync.Map     // what is not to be logged too often: when it was
+	compress      sync.Mutex   // one pdu log at a time
 
 	mu sync.Mutex // one reload at a time
 }

@@ -127,7 +127,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	}
 	m := g.Messages.Get()
 	m.Origin = l.Origin
-	code := l.Session.Message(now, p, m)
+	code := g.message(now, l.Session, p, m)
 	m.Arrived = now
 	if code == sms.OK {
 		code = g.mayWait(now, m)

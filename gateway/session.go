@@ -13,13 +13,43 @@ import (
 )
 
 // Admit reports whether a client that has just connected may stay. If so, Over must
-// follow, or Prebind.Leave.
+// follow, or Leave.
 func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
-	if g.Prebind.Enter(remote.Addr()) {
-		return true
+	if limit := g.clientSockets.Load(); limit > 0 && g.sockets.Load() >= limit {
+		if g.isNews("descriptors") {
+			g.Log.Error().Str("connector", c.Name).Int64("clients", limit).
+				Msg("a client was refused: the file descriptors that are left are for our own connections; raise the limit with ulimit -n")
+		}
+		return false
 	}
-	g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).Msg("too many connections from this address that have not logged in; closed")
-	return false
+	if !g.Prebind.Enter(remote.Addr()) {
+		if show, _ := g.crowded.next(c.Name, g.clock()); show {
+			g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
+				Msg("a client was refused: too many connections are open that have not logged in")
+		}
+		return false
+	}
+	g.sockets.Add(1)
+	return true
+}
+
+// Leave undoes Admit for a client that got no session.
+func (g *Gateway) Leave(remote netip.AddrPort) {
+	g.Prebind.Leave(remote.Addr())
+	g.sockets.Add(-1)
+}
+
+// LimitDescriptors keeps clients from using up all of the process's file
+// descriptors: some are for our own connections, the admin listener and the logs.
+func (g *Gateway) LimitDescriptors(limit int) {
+	reserved := 64
+	for _, c := range g.Connectors() {
+		reserved += 2 // its pdu log, and the next one
+		if cfg := c.Config(); !cfg.Listens() {
+			reserved += 2 * cfg.Instances
+		}
+	}
+	g.clientSockets.Store(int64(max(limit-reserved, limit/2)))
 }
 
 // NoInstance notes that a client was refused because all instances are in use.
@@ -112,8 +142,11 @@ func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 
 // Over notes the end of a session.
 func (g *Gateway) Over(now int64, l *connector.Link) {
-	if l.Connector.Config().Listens() && !l.Bound {
-		g.Prebind.Leave(l.Remote.Addr())
+	if l.Connector.Config().Listens() {
+		g.sockets.Add(-1)
+		if !l.Bound {
+			g.Prebind.Leave(l.Remote.Addr())
+		}
 	}
 	if l.Account != nil {
 		l.Account.End()

@@ -210,6 +210,7 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 
 // checkTimers lets every session do what is due by its timers.
 func (b *builder) checkTimers(now int64) {
+	b.Gateway.SeeClock(now)
 	var j *Job
 	full := b.Full.Load()
 	for _, c := range b.Gateway.Connectors() {

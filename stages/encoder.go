@@ -29,7 +29,7 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 		return
 	}
 	slot.Sequence = h.Session.NextSequence()
-	h.Session.Encode(out.Now(), j.pdu(h.Connector), slot.Message, slot.Sequence)
+	e.Gateway.Encode(out.Now(), &h.Link, j.pdu(h.Connector), slot.Message, slot.Sequence)
 	j.Kind = Send // with its slot, by which a fault on the way finds the message
 	if e.of != h {
 		e.Flush(out)

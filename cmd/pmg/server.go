@@ -14,6 +14,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/internal/sock"
 	"pmg/stages"
 )
 
@@ -31,6 +32,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.LimitDescriptors(sock.DescriptorLimit())
 	s := &server{log: log, gateway: g}
 	if s.engine, err = startEngine(g); err != nil {
 		_ = g.Close()

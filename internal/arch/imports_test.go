@@ -47,7 +47,7 @@ func table() []row {
 		{"loadtest/bench", "loadtest"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector gateway loadtest loadtest/bench pdulog protocols protocols/smpp stages"},
+		{"cmd/pmg", "admin classic config connector gateway internal/sock loadtest loadtest/bench pdulog protocols protocols/smpp stages"},
 	}
 }
 

@@ -1,0 +1,32 @@
+package gateway
+
+import (
+	"net/netip"
+	"testing"
+
+	"pmg/config"
+	"pmg/connector"
+)
+
+// Clients leave some descriptors for our own connections (H16).
+func TestLimitDescriptors(t *testing.T) {
+	g := &Gateway{Prebind: NewPrebind(100, 100), clock: newClock()}
+	g.connectors.Store(&[]*connector.Connector{})
+	c := connector.New(0, &config.Connector{Name: "clients"}, driver{}, &g.Memory)
+	remote := netip.MustParseAddrPort("192.0.2.1:1")
+	for limit, want := range map[int]int{10: 5, 100: 50, 200: 136} {
+		g.LimitDescriptors(limit)
+		n := 0
+		for g.Admit(c, remote) && n < 1000 {
+			n++
+			g.Prebind.Leave(remote.Addr()) // it has logged in
+		}
+		if n != min(want, 1000) {
+			t.Errorf("of %d descriptors clients may have %d, want %d", limit, n, want)
+		}
+		for range n {
+			g.Prebind.Enter(remote.Addr())
+			g.Leave(remote)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package gateway
+
+import (
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// wall relates the engine's clock, which never goes back and which all timers use,
+// to the wall clock, which an administrator or NTP may set. Times that peers write
+// are read, and written, by the wall clock of that moment. It is safe for
+// concurrent use.
+type wall struct {
+	ahead atomic.Int64 // nanoseconds that the wall clock is ahead of the engine's
+}
+
+// leastStep is the smallest difference that counts as a step of the wall clock;
+// less is the time that has passed since the engine's batch began.
+const leastStep = int64(50 * time.Millisecond)
+
+// see compares the clocks.
+func (w *wall) see(now, wallNow int64) {
+	if ahead := wallNow - now; ahead > w.ahead.Load()+leastStep || ahead < w.ahead.Load()-leastStep {
+		w.ahead.Store(ahead)
+	}
+}
+
+// SeeClock notes the engine's time. It is called about once a second.
+func (g *Gateway) SeeClock(now int64) { g.wall.see(now, time.Now().UnixNano()) }
+
+// message reads a message of a session's PDU.
+func (g *Gateway) message(now int64, s protocols.Messages, p protocols.PDU, m *sms.Message) sms.Code {
+	ahead := g.wall.ahead.Load()
+	code := s.Message(now+ahead, p, m)
+	if m.DeliverAt != 0 {
+		m.DeliverAt -= ahead
+	}
+	if m.Expires != 0 {
+		m.Expires -= ahead
+	}
+	return code
+}
+
+// Encode fills p with the request that carries m to the peer of a session. Nothing
+// else has the message meanwhile.
+func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) {
+	ahead := g.wall.ahead.Load()
+	if ahead == 0 || m.Expires == 0 {
+		l.Session.Encode(now, p, m, sequence)
+		return
+	}
+	m.Expires += ahead
+	l.Session.Encode(now+ahead, p, m, sequence)
+	m.Expires -= ahead
+}

@@ -1,0 +1,57 @@
+package gateway
+
+import (
+	"testing"
+
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A clockSession reads and writes a message's validity as the time it is told.
+type clockSession struct {
+	protocols.Session
+	read    int64 // what the peer wrote
+	written int64 // what the peer is told
+}
+
+func (s *clockSession) Message(now int64, _ protocols.PDU, m *sms.Message) sms.Code {
+	m.Expires = s.read
+	if s.read <= now {
+		return sms.BadValidity
+	}
+	return sms.OK
+}
+
+func (s *clockSession) Encode(_ int64, _ protocols.PDU, m *sms.Message, _ uint32) {
+	s.written = m.Expires
+}
+
+// Absolute times of messages are those of the wall clock, wherever it was set since
+// the start, and timers do not notice (F8).
+func TestWallClockSteps(t *testing.T) {
+	const hour = 3600 * second
+	for _, step := range []int64{0, hour, -hour, 30 * second} {
+		g := &Gateway{}
+		g.wall.see(now, now+step)
+		s := &clockSession{read: now + step + 60*second} // in a minute, by the wall clock
+		m := new(sms.Message)
+		if code := g.message(now, s, nil, m); code != sms.OK || m.Expires != now+60*second {
+			t.Errorf("step %d: %s, expires in %d s", step/second, code, (m.Expires-now)/second)
+		}
+		l := &connector.Link{Session: s}
+		g.Encode(now+second, l, nil, m, 1)
+		if s.written != s.read || m.Expires != now+60*second {
+			t.Errorf("step %d: written as %d s later than it was read", step/second, (s.written-s.read)/second)
+		}
+	}
+}
+
+// The time that a batch takes is no step of the clock.
+func TestWallClockIsSteady(t *testing.T) {
+	var w wall
+	w.see(now, now+leastStep/2)
+	if n := w.ahead.Load(); n != 0 {
+		t.Errorf("%d ns ahead", n)
+	}
+}
