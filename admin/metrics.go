@@ -91,8 +91,10 @@ var metrics = []metric{
 		}},
 	{"pmg_connector_pdu_log_lines_total", counter, perConnector, "Lines written to the pdu log.",
 		ofConnector(func(c *Connector) float64 { return float64(c.PDULogLines) })},
-	{"pmg_connector_pdu_log_lost_total", counter, perConnector, "Lines of the pdu log that could not be written.",
+	{"pmg_connector_pdu_log_lost_total", counter, perConnector, "Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed.",
 		ofConnector(func(c *Connector) float64 { return float64(c.PDULogLost) })},
+	{"pmg_connector_pdu_log_errors_total", counter, perConnector, "Times the pdu log could not be written; its lines are tried again.",
+		ofConnector(func(c *Connector) float64 { return float64(c.PDULogErrors) })},
 
 	{"pmg_connector_session_duration_seconds", gauge, []string{"connector", "stat"}, "How long the sessions lasted that are over: min, mean, max, std_dev.",
 		ofSessions(func(c *Connector) Spread { return c.Duration })},

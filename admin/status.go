@@ -55,10 +55,11 @@ type Connector struct {
 	Retried   int64 `json:"retried"`
 	Unmatched int64 `json:"unmatched"` // answers without a request
 
-	PDUs        []PDUCount `json:"pdus,omitempty"`
-	Answers     Answers    `json:"answers"` // to requests of ours
-	PDULogLines uint64     `json:"pdu_log_lines"`
-	PDULogLost  uint64     `json:"pdu_log_lost"`
+	PDUs         []PDUCount `json:"pdus,omitempty"`
+	Answers      Answers    `json:"answers"` // to requests of ours
+	PDULogLines  uint64     `json:"pdu_log_lines"`
+	PDULogLost   uint64     `json:"pdu_log_lost"`
+	PDULogErrors uint64     `json:"pdu_log_errors"`
 
 	Duration     Spread  `json:"session_duration"`
 	Work         Spread  `json:"session_work"`
@@ -243,7 +244,7 @@ func (v *view) connector(c *connector.Connector, now int64, uptime time.Duration
 		row.OldestSeconds = max(0, seconds(now-oldest))
 	}
 	if f := c.PDULog; f != nil {
-		row.PDULogLines, row.PDULogLost = f.Lines(), f.Lost()
+		row.PDULogLines, row.PDULogLost, row.PDULogErrors = f.Lines(), f.Lost(), f.Errors()
 	}
 	duration, pdus := s.Sessions()
 	row.Duration, row.Work = newSpread(duration), newSpread(pdus.Scale(perPDU))

@@ -183,13 +183,13 @@ func TestDelayed(t *testing.T) {
 	}
 }
 
-// Lines are written after the flush time, or when the buffer is full, and their
-// times do not go back.
+// Lines are written after the flush time, or when many wait, and their times do not
+// go back.
 func TestPDULog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f, err := pdulog.Open(dir, "c", pdulog.Options{Flush: 100 * time.Millisecond, Text: true, MaxSize: 1 << 30, Log: zerolog.Nop()})
+		f, err := pdulog.NewDir(dir, pdulog.Options{Flush: 100 * time.Millisecond, Text: true, MaxSize: 1 << 30, Log: zerolog.Nop()}).Open("c")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,18 +205,19 @@ func TestPDULog(t *testing.T) {
 		var p smpp.PDU
 		_ = p.ParseLog([]byte("enquire_link seq=1"))
 		now := time.Now().UnixNano()
-		l.line(now, 1, true, &p)
-		l.line(now-1000, 2, false, &p)
+		l.line(now, 1, true, &p, true)
+		l.line(now-1000, 2, false, &p, true)
 		time.Sleep(101 * time.Millisecond)
 		synctest.Wait()
 		got := lines()
 		if len(got) != 2 || strings.Fields(got[0])[0] != strings.Fields(got[1])[0] {
 			t.Errorf("got %q", got)
 		}
-		for range 10_000 {
-			l.line(now, 1, true, &p)
+		for range 20_000 { // more than the writer sleeps through
+			l.line(now, 1, true, &p, true)
 		}
-		if n := len(lines()); n < 5000 || l.locks() != 10_003 {
+		synctest.Wait()
+		if n := len(lines()); n < 5000 || l.locks() != 20_003 {
 			t.Errorf("%d lines, %d locks", n, l.locks())
 		}
 		l.close()

@@ -30,7 +30,7 @@ func newPDULog(file *pdulog.File, now func() int64) *pduLog {
 }
 
 // line adds a PDU. Whoever fills the buffer writes it.
-func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU) {
+func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU, bound bool) {
 	if l == nil {
 		return
 	}
@@ -38,10 +38,8 @@ func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU) {
 	defer l.mu.Unlock()
 	first := l.file.Due() == 0
 	l.last = max(l.last, now)
-	l.file.Line(l.last, instance, received, p)
-	if l.file.Full() {
-		l.flush()
-	} else if first {
+	l.file.Line(l.last, instance, received, p, bound)
+	if first {
 		l.timer.Reset(time.Duration(l.file.Due() - l.last))
 	}
 }

@@ -27,6 +27,9 @@ func (d *decoder) check(c *Config, o Options) {
 	if c.Admin.Address != "" {
 		d.address("admin.address", c.Admin.Address, true)
 	}
+	if p := &c.PDULog; p.MaxTotal != 0 && p.MaxTotal < p.MaxSize {
+		d.problem("pdulog.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", p.MaxSize, p.MaxTotal)
+	}
 	accounts := map[string]int{}
 	for i := range c.Accounts {
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)

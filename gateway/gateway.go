@@ -46,7 +46,7 @@ type Gateway struct {
 	sockets       atomic.Int64 // of clients
 	clientSockets atomic.Int64 // the most there may be; 0: any number
 	said          sync.Map     // what is not to be logged too often: when it was
-	compress      sync.Mutex   // one pdu log at a time
+	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
 	mu sync.Mutex // one reload at a time
 }
@@ -61,6 +61,9 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
+	}
+	if cfg.PDULog.Enabled {
+		g.pdulogs = pdulog.NewDir(cfg.PDULog.Dir, pdulogOptions(&cfg.PDULog, log))
 	}
 	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than those of earlier runs, up to a million messages a second
 	g.connectors.Store(&[]*connector.Connector{})
@@ -141,8 +144,8 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	if cc.Listens() {
 		c.SetSockets(cc.Instances + cfg.Limits.Prebind)
 	}
-	if cfg.PDULog.Enabled {
-		if c.PDULog, err = pdulog.Open(cfg.PDULog.Dir, c.Name, g.pdulogOptions(cfg)); err != nil {
+	if g.pdulogs != nil {
+		if c.PDULog, err = g.pdulogs.Open(c.Name); err != nil {
 			return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 		}
 	}
@@ -151,11 +154,10 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	return c, nil
 }
 
-func (g *Gateway) pdulogOptions(cfg *config.Config) pdulog.Options {
-	p := &cfg.PDULog
+func pdulogOptions(p *config.PDULog, log zerolog.Logger) pdulog.Options {
 	return pdulog.Options{
-		MaxSize: int64(p.MaxSize), RotateEvery: p.RotateEvery, Keep: p.Keep, KeepAge: p.KeepAge,
-		Compress: p.Compress, Text: p.Text, Flush: p.Flush, Log: g.Log, Turn: &g.compress,
+		MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery, Keep: p.Keep, KeepAge: p.KeepAge,
+		Compress: p.Compress, Text: p.Text, Flush: p.Flush, Log: log,
 	}
 }
 
@@ -172,10 +174,8 @@ func (g *Gateway) apply(cfg *config.Config) {
 
 // ReopenLogs makes the pdu logs begin new files, after a tool moved the old ones.
 func (g *Gateway) ReopenLogs() {
-	for _, c := range g.Connectors() {
-		if c.PDULog != nil {
-			c.PDULog.Reopen()
-		}
+	if g.pdulogs != nil {
+		g.pdulogs.Reopen()
 	}
 }
 
@@ -194,15 +194,11 @@ func (g *Gateway) Pending() (n int64) {
 }
 
 // Close closes the pdu logs.
-func (g *Gateway) Close() (first error) {
-	for _, c := range g.Connectors() {
-		if c.PDULog != nil {
-			if err := c.PDULog.Close(); err != nil && first == nil {
-				first = err
-			}
-		}
+func (g *Gateway) Close() error {
+	if g.pdulogs == nil {
+		return nil
 	}
-	return first
+	return g.pdulogs.Close()
 }
 
 // Deliverable returns how many accepted messages may still leave: those for SMSCs,

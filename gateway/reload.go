@@ -48,6 +48,9 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	for _, c := range *before {
 		if !kept[c.Name] && !c.Removed.Swap(true) {
 			changed.Removed = append(changed.Removed, c)
+			if c.PDULog != nil {
+				c.PDULog.Retire()
+			}
 		}
 	}
 	for i := range cfg.Connectors {

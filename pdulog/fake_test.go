@@ -96,11 +96,11 @@ func (d *disk) open(path string) (logFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &diskFile{f.(*rawFile), d}, nil
+	return &diskFile{f.(*os.File), d}, nil
 }
 
 type diskFile struct {
-	*rawFile
+	*os.File
 	disk *disk
 }
 
@@ -122,11 +122,32 @@ func (f *diskFile) Truncate(size int64) error {
 
 func mustOpen(t testing.TB, dir, connector string, o Options) *File {
 	t.Helper()
-	f, err := Open(dir, connector, o)
+	f, err := NewDir(dir, o).Open(connector)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// openOn opens a log on another disk.
+func openOn(t testing.TB, dir string, o Options, open func(path string) (logFile, error)) *File {
+	t.Helper()
+	d := NewDir(dir, o)
+	d.open = open
+	f, err := d.Open("clients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// flush hands over what waits and returns when the writer has dealt with it.
+func flush(f *File, now int64) {
+	f.Flush(now)
+	done := make(chan error, 1)
+	if _, ok := f.w.put(chunk{from: f, done: done}, true); ok {
+		<-done
+	}
 }
 
 func mustClose(t testing.TB, f *File) {

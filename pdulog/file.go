@@ -1,14 +1,7 @@
 package pdulog
 
 import (
-	"bytes"
-	"fmt"
-	"io"
-	"math"
-	"os"
-	"path/filepath"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,87 +9,56 @@ import (
 )
 
 const (
-	flushSize = 64 << 10    // a buffer this large is written without waiting, while it is in the cache
-	keepSize  = 4 << 20     // while writing fails, lines are kept up to here and then lost
-	retryWait = time.Second // after a failed write
+	chunkSize = 64 << 10    // lines are handed over in pieces of this size
+	retryWait = time.Second // pause after a failed write, and after lines found no room in memory
+
+	// complainEvery is the pause between two warnings about lost lines or a disk
+	// that does not answer.
+	complainEvery = time.Minute
+	// stuckAfter is how long a call to the disk may take before it is worth a warning.
+	stuckAfter = 5 * time.Second
 )
 
-// A File is the pdu log of one connector. Line, Full, Due, Flush and Close
-// belong to one goroutine at a time; the other methods to any.
+// A File is the pdu log of one connector. Line, Due, Flush and Close belong to one
+// goroutine at a time; the other methods may be called from any goroutine.
+//
+// No method but Close waits for the disk: lines are gathered in a chunk, and full
+// chunks are handed to the writer of the file, which has a goroutine of its own.
 type File struct {
-	dir, connector string
-	path           string
-	o              Options
-	open           func(path string) (logFile, error)
+	dir  *Dir
+	name string
+	w    *writer
+
+	text bool  // message texts are written
+	wait int64 // how long a line may wait before it is handed over
 
 	head    head
-	buf     []byte // lines not yet written, always whole ones
-	pending uint64 // how many
-	first   int64  // when the oldest of them came
+	buf     []byte // the chunk being filled, always whole lines
+	lines   uint64 // in buf
+	waiting bool   // some lines were added and the writer was not told yet
+	first   int64  // when the oldest of those was added
+	retryAt int64  // buf found no room; Flush tries again then
 
-	file       logFile // nil after a rotation, a Reopen or an error: opened by the next flush
-	size       int64
-	rotateAt   int64 // when RotateEvery asks for the next file
-	rotateHold int64 // no rotation before, since one failed
+	told       uint64 // lost lines that a warning has told of
+	complainAt int64
 
-	torn     int64 // bytes of an unfinished line at the end of file
-	failing  bool
-	lostThen uint64 // lost, when writing began to fail
-	retryAt  int64
-
-	lines, lost atomic.Uint64
-	reopen      atomic.Bool
-
-	wake, stop, done chan struct{} // of the housekeeper
+	written, lost, errors atomic.Uint64
+	released              atomic.Bool // by Retire or Close
+	closed                bool
 }
 
-// logFile is what File needs of an *os.File; tests put a full disk behind it.
-type logFile interface {
-	io.WriteCloser
-	Stat() (os.FileInfo, error)
-	Truncate(size int64) error
-	Sync() error
-}
-
-// Open opens or creates <dir>/<connector>.log, and dir. A half line at the end of
-// an existing file, from a crash, is cut off.
-func Open(dir, connector string, o Options) (*File, error) {
-	return openWith(dir, connector, o, openFile)
-}
-
-func openWith(dir, connector string, o Options, open func(string) (logFile, error)) (*File, error) {
-	if err := checkName(connector); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, fmt.Errorf("cannot create directory of pdu logs: %w", err)
-	}
-	if o.Turn == nil {
-		o.Turn = new(sync.Mutex)
-	}
-	f := &File{
-		dir: dir, connector: connector,
-		path: filepath.Join(dir, connector+logSuffix),
-		o:    o, open: open, head: newHead(connector),
-		rotateAt: math.MaxInt64,
-		wake:     make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-	}
-	if err := f.openFile(time.Now().UnixNano()); err != nil {
-		return nil, err
-	}
-	go f.housekeep()
-	return f, nil
-}
-
-// Line adds a PDU: received from the peer or sent to it, on the given instance.
-// It never writes and, once the buffer has grown, never allocates.
-func (f *File) Line(now int64, instance int, received bool, p protocols.PDU) {
-	if len(f.buf) >= keepSize {
+// Line adds a PDU that was received from the peer, or sent to it, on the given
+// instance. Texts and octets of unknown meaning are hidden unless the session is
+// bound, because what a stranger sends may be a misplaced password. Line never
+// waits and does not allocate once the log has reached its usual size.
+func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, bound bool) {
+	if len(f.buf) >= chunkSize && !f.hand(now, false) {
 		f.lost.Add(1)
+		f.complain(now)
 		return
 	}
-	if len(f.buf) == 0 {
-		f.first = now
+	if !f.waiting {
+		f.waiting, f.first = true, now
 	}
 	b := append(f.buf, f.head.at(now)...)
 	b = strconv.AppendInt(b, int64(instance), 10)
@@ -105,125 +67,119 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU) {
 	} else {
 		b = append(b, " > "...)
 	}
-	b = p.AppendLog(b, f.o.Text)
+	b = p.AppendLog(b, f.text && bound)
 	f.buf = append(b, '\n')
-	f.pending++
+	f.lines++
+	if len(f.buf) >= chunkSize {
+		f.hand(now, false)
+	}
 }
 
-// Full tells that so much is waiting that Flush should be called without delay.
-func (f *File) Full() bool { return len(f.buf) >= flushSize && !f.failing }
-
-// Due tells when Flush should be called at the latest; 0: nothing is waiting.
+// Due returns when Flush should be called at the latest; 0 means that nothing waits.
 func (f *File) Due() int64 {
-	if len(f.buf) == 0 {
+	if !f.waiting {
 		return 0
 	}
-	return max(f.first+int64(f.o.Flush), f.retryAt)
+	return max(f.first+f.wait, f.retryAt)
 }
 
-// Flush writes what is waiting, in one write, to the file that is due: a new one
-// after Reopen or when the old one is too large or too old. An error is not the
-// caller's: it is logged once, and the lines wait for a later Flush.
+// Flush hands over what waits and wakes the writer.
 func (f *File) Flush(now int64) {
-	if err := f.flush(now); err != nil {
-		f.retryAt = now + int64(retryWait)
-		if !f.failing {
-			f.failing, f.lostThen = true, f.lost.Load()
-			f.o.Log.Error().Err(err).Str("connector", f.connector).
-				Msg("pdu log cannot be written; lines are kept in memory for a while, then lost")
-		}
+	if !f.waiting {
 		return
 	}
-	f.retryAt = 0
-	if f.failing {
-		f.failing = false
-		f.buf = nil // it is empty, and larger than it need be
-		f.o.Log.Warn().Str("connector", f.connector).Uint64("lost", f.lost.Load()-f.lostThen).
-			Msg("pdu log is written again")
+	f.complain(now)
+	if len(f.buf) > 0 && !f.hand(now, true) {
+		f.retryAt = now + int64(retryWait)
+		return
 	}
+	f.w.ring()
+	f.waiting, f.retryAt = false, 0
 }
 
-func (f *File) flush(now int64) error {
-	if f.reopen.Swap(false) {
-		f.closeFile()
+// hand gives the chunk to the writer and goes on with an empty one. It reports
+// whether there was room in memory for it.
+func (f *File) hand(now int64, ring bool) bool {
+	n := int64(len(f.buf))
+	if f.dir.waiting.Add(n) > f.dir.limit {
+		f.dir.waiting.Add(-n)
+		f.w.ring()
+		return false
 	}
-	if f.rotationDue(now) {
-		f.rotate(now)
-	}
-	if f.file == nil {
-		if err := f.openFile(now); err != nil {
-			return err
+	c := chunk{from: f, b: f.buf, lines: f.lines, at: now}
+	for {
+		next, ok := f.w.put(c, ring)
+		if ok {
+			f.buf, f.lines = next, 0
+			return true
 		}
+		f.w = f.dir.writer(f.name) // the file is retired, and its writer had ended
 	}
-	if err := f.mend(); err != nil {
-		return err
-	}
-	return f.write()
 }
 
-// write writes the buffer. What of it did not reach the file whole stays.
-func (f *File) write() error {
-	if len(f.buf) == 0 {
-		return nil
+// complain warns, once a minute at most, of lost lines and of a disk that does not
+// answer.
+func (f *File) complain(now int64) {
+	if now < f.complainAt && now >= f.complainAt-int64(complainEvery) { // the clock may be set back
+		return
 	}
-	n, err := f.file.Write(f.buf)
-	whole := n
-	if err != nil {
-		whole = bytes.LastIndexByte(f.buf[:n], '\n') + 1
-		f.torn = int64(n - whole)
-		_ = f.mend() // tried again by the next flush, which then reports it
+	lost, stuck := f.lost.Load()-f.told, f.w.stuck(now)
+	if lost == 0 && stuck < stuckAfter {
+		return
 	}
-	f.size += int64(whole)
-	f.buf = f.buf[:copy(f.buf, f.buf[whole:])]
-	rest := uint64(bytes.Count(f.buf, []byte{'\n'}))
-	f.lines.Add(f.pending - rest)
-	f.pending = rest
-	if err != nil {
-		return fmt.Errorf("cannot write pdu log: %w", err)
-	}
-	return nil
+	f.complainAt = now + int64(complainEvery)
+	f.told += lost
+	f.dir.o.Log.Warn().Str("connector", f.name).Uint64("lost", lost).Dur("disk_silent_ms", stuck).
+		Msg("pdu log cannot follow: the disk is too slow or does not answer; messages go on, lines are lost when memory for them is full")
 }
 
-// mend cuts an unfinished line off the end of the file, so that what follows
-// begins a line of its own and a crash now leaves whole lines only.
-func (f *File) mend() error {
-	if f.torn == 0 {
-		return nil
+// Retire says that the connector was removed. The file on disk is closed as soon as
+// nothing waits to be written. Lines may still be added: they open it again.
+func (f *File) Retire() {
+	if !f.released.Swap(true) {
+		f.dir.mu.Lock()
+		w := f.dir.writers[f.name]
+		f.dir.mu.Unlock()
+		f.dir.release(w)
 	}
-	st, err := f.file.Stat() // not f.size: somebody else may have emptied the file
-	if err == nil {
-		err = f.file.Truncate(max(0, st.Size()-f.torn))
-	}
-	if err != nil {
-		return fmt.Errorf("cannot cut half a line off pdu log: %w", err)
-	}
-	f.torn = 0
-	return nil
 }
 
-// Reopen makes the next Flush open the file by its name again: after another
-// program moved it away. It may be called from any goroutine.
-func (f *File) Reopen() { f.reopen.Store(true) }
+// Lines returns how many lines were written.
+func (f *File) Lines() uint64 { return f.written.Load() }
 
-// Lines tells how many lines were written.
-func (f *File) Lines() uint64 { return f.lines.Load() }
-
-// Lost tells how many lines were thrown away because writing failed for too long.
+// Lost returns how many lines were not written, or written to a file that had been
+// removed.
 func (f *File) Lost() uint64 { return f.lost.Load() }
 
-// Close writes what is waiting and makes it safe on disk. A compression under way
-// is cut short and left to the next Open.
-func (f *File) Close() error {
-	err := f.flush(time.Now().UnixNano())
-	if err != nil {
-		f.lost.Add(f.pending)
-		err = fmt.Errorf("%w (%d lines lost)", err, f.pending)
-		f.buf, f.pending = nil, 0
-	} else if err = f.file.Sync(); err != nil {
-		err = fmt.Errorf("cannot sync pdu log: %w", err)
+// Errors returns how many operations on the file failed.
+func (f *File) Errors() uint64 { return f.errors.Load() }
+
+// Close writes what waits and makes it safe on disk. It gives up after a few
+// seconds if the disk does not answer. A compression under way is cut short and
+// left to the next Open.
+func (f *File) Close() error { return f.dir.close([]*File{f}) }
+
+// end hands over the last lines and returns the channel on which the writer reports
+// that they are safe on disk.
+func (f *File) end() <-chan error {
+	done := make(chan error, 1)
+	if f.closed {
+		done <- nil
+		return done
 	}
-	f.closeFile()
-	close(f.stop)
-	<-f.done
-	return err
+	f.closed = true
+	if len(f.buf) > 0 && !f.hand(time.Now().UnixNano(), false) {
+		f.lost.Add(f.lines)
+	}
+	if _, ok := f.w.put(chunk{from: f, done: done}, false); !ok {
+		done <- nil // the file is retired, and its writer has ended
+		return done
+	}
+	f.buf, f.lines, f.waiting = nil, 0, false
+	if f.released.Swap(true) {
+		f.w.ring()
+	} else {
+		f.dir.release(f.w)
+	}
+	return done
 }

@@ -16,11 +16,11 @@ import (
 func TestLine(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{Text: true})
-	f.Line(at("2026-11-20T19:05:22.469303Z"), 3, true, &fakePDU{shown: `submit_sm seq=17 short_message="hello"`})
-	f.Line(at("2026-11-20T19:05:22.469391999Z"), 3, false, &fakePDU{shown: "submit_sm_resp seq=17 status=0"})
-	f.Line(at("2026-11-20T19:05:23Z"), 12, true, submit(18))
-	f.Line(at("2026-11-20T19:05:22.000001Z"), 0, true, submit(19)) // the clock was set back
-	f.Flush(at("2026-11-20T19:05:23Z"))
+	f.Line(at("2026-11-20T19:05:22.469303Z"), 3, true, &fakePDU{shown: `submit_sm seq=17 short_message="hello"`}, true)
+	f.Line(at("2026-11-20T19:05:22.469391999Z"), 3, false, &fakePDU{shown: "submit_sm_resp seq=17 status=0"}, true)
+	f.Line(at("2026-11-20T19:05:23Z"), 12, true, submit(18), true)
+	f.Line(at("2026-11-20T19:05:22.000001Z"), 0, true, submit(19), true) // the clock was set back
+	flush(f, at("2026-11-20T19:05:23Z"))
 	want := `2026-11-20T19:05:22.469303Z clients/3 < submit_sm seq=17 short_message="hello"
 2026-11-20T19:05:22.469391Z clients/3 > submit_sm_resp seq=17 status=0
 2026-11-20T19:05:23.000000Z clients/12 < submit_sm seq=18
@@ -38,7 +38,7 @@ func TestLine(t *testing.T) {
 func TestTextIsHidden(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{Text: false})
-	f.Line(0, 1, true, &fakePDU{shown: `submit_sm short_message="secret"`, hidden: "submit_sm short_message=6"})
+	f.Line(0, 1, true, &fakePDU{shown: `submit_sm short_message="secret"`, hidden: "submit_sm short_message=6"}, true)
 	mustClose(t, f)
 	if got := mustRead(t, dir, "clients.log"); strings.Contains(got, "secret") {
 		t.Errorf("text is in %q", got)
@@ -47,7 +47,7 @@ func TestTextIsHidden(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, name := range []string{"", ".x", "a/b", "a b", "a\n", "a-20261120T190522.469303"} {
-		if f, err := Open(t.TempDir(), name, Options{}); err == nil {
+		if f, err := NewDir(t.TempDir(), Options{}).Open(name); err == nil {
 			f.Close()
 			t.Errorf("Open accepts %q", name)
 		}
@@ -57,56 +57,56 @@ func TestNames(t *testing.T) {
 func TestDue(t *testing.T) {
 	f := mustOpen(t, t.TempDir(), "clients", Options{Flush: 100 * time.Millisecond})
 	now := time.Now().UnixNano()
-	want := func(due int64, full bool, why string) {
+	want := func(due int64, why string) {
 		t.Helper()
-		if f.Due() != due || f.Full() != full {
-			t.Errorf("%s: due %d, full %t; want %d, %t", why, f.Due(), f.Full(), due, full)
+		if f.Due() != due {
+			t.Errorf("%s: due %d; want %d", why, f.Due(), due)
 		}
 	}
-	want(0, false, "nothing waits")
-	f.Line(now, 1, true, submit(1))
-	f.Line(now+50e6, 1, true, submit(2))
-	want(now+100e6, false, "100 ms after the first line")
-	f.Line(now, 1, true, &fakePDU{shown: strings.Repeat("x", flushSize)})
-	want(now+100e6, true, "buffer is full")
-	f.Flush(now)
-	want(0, false, "all is written")
+	want(0, "nothing waits")
+	f.Line(now, 1, true, submit(1), true)
+	f.Line(now+50e6, 1, true, submit(2), true)
+	want(now+100e6, "100 ms after the first line")
+	f.Line(now+60e6, 1, true, &fakePDU{shown: strings.Repeat("x", chunkSize)}, true)
+	if len(f.buf) != 0 {
+		t.Error("a full chunk is not handed over")
+	}
+	want(now+100e6, "lines are handed over, but the writer may sleep")
+	flush(f, now)
+	want(0, "the writer was woken")
 	mustClose(t, f)
 }
 
 func TestDiskFull(t *testing.T) {
 	dir, d := t.TempDir(), &disk{room: 100}
 	var log bytes.Buffer
-	f, err := openWith(dir, "clients", Options{Log: zerolog.New(&log)}, d.open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := openOn(t, dir, Options{Log: zerolog.New(&log)}, d.open)
 	now := time.Now().UnixNano()
 	add := func(from, to int) {
 		for n := from; n < to; n++ {
-			f.Line(now, 1, true, submit(n))
+			f.Line(now, 1, true, submit(n), true)
 		}
 	}
 
 	add(0, 10)
-	f.Flush(now)
+	flush(f, now)
 	if got := mustRead(t, dir, "clients.log"); !strings.HasSuffix(got, " seq=0\n") {
 		t.Errorf("a full disk leaves %q, want one whole line", got)
 	}
-	if f.Full() || f.Due() != now+int64(retryWait) || f.Lines() != 1 {
-		t.Errorf("full %t, due %d, %d lines; want to wait for the retry", f.Full(), f.Due()-now, f.Lines())
+	if f.Lines() != 1 || f.Errors() == 0 {
+		t.Errorf("%d lines, %d errors; want 1 line, and errors", f.Lines(), f.Errors())
 	}
 
 	// Cutting the half line off fails as well: it is done before anything is written.
 	d.room, d.noTruncate = 30, true
-	f.Flush(now)
-	f.Flush(now)
+	flush(f, now)
+	flush(f, now)
 	if got := mustRead(t, dir, "clients.log"); strings.HasSuffix(got, "\n") {
 		t.Errorf("nothing is torn in %q", got)
 	}
 	d.room, d.noTruncate = 1<<30, false
 	add(10, 20)
-	f.Flush(now)
+	flush(f, now)
 	wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 20))
 	if f.Lost() != 0 || f.Lines() != 20 {
 		t.Errorf("%d lines, %d lost; want 20, 0", f.Lines(), f.Lost())
@@ -114,18 +114,23 @@ func TestDiskFull(t *testing.T) {
 
 	// When memory is full too, lines are lost and counted.
 	d.room = 0
-	fill := &fakePDU{shown: strings.Repeat("x", keepSize/10)}
+	f.dir.limit = 10 * chunkSize
+	fill := &fakePDU{shown: strings.Repeat("x", chunkSize)}
 	for range 15 {
-		f.Line(now, 1, true, fill)
-		f.Flush(now)
+		f.Line(now, 1, true, fill, true)
+		flush(f, now)
 	}
-	if f.Lost() != 5 {
-		t.Errorf("%d lines lost, want 5", f.Lost())
+	if f.Lost() == 0 || f.dir.waiting.Load() > f.dir.limit {
+		t.Errorf("%d lines lost, %d bytes wait", f.Lost(), f.dir.waiting.Load())
 	}
+	lost := f.Lost()
 	d.room = 1 << 30
-	f.Flush(now)
-	f.Flush(now)
-	wantMessages(t, &log, "cannot be written", "written again", "cannot be written", `"lost":5`)
+	flush(f, now)
+	flush(f, now)
+	if f.Lost() != lost || f.Lines() != 20+15-lost || f.dir.waiting.Load() != 0 {
+		t.Errorf("%d lines, %d lost, %d bytes wait; want all but %d", f.Lines(), f.Lost(), f.dir.waiting.Load(), lost)
+	}
+	wantMessages(t, &log, "cannot be written", "written again", "cannot be written", `"lost":1`, "written again")
 	mustClose(t, f)
 }
 
@@ -141,12 +146,9 @@ func wantMessages(t *testing.T, log *bytes.Buffer, want ...string) {
 
 func TestCloseOnFullDisk(t *testing.T) {
 	d := &disk{room: 0}
-	f, err := openWith(t.TempDir(), "clients", Options{}, d.open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Line(0, 1, true, submit(1))
-	f.Line(0, 1, true, submit(2))
+	f := openOn(t, t.TempDir(), Options{}, d.open)
+	f.Line(0, 1, true, submit(1), true)
+	f.Line(0, 1, true, submit(2), true)
 	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "2 lines lost") || f.Lost() != 2 {
 		t.Errorf("Close: %v, %d lost", err, f.Lost())
 	}
@@ -176,18 +178,18 @@ func TestReopen(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{})
 	path := filepath.Join(dir, "clients.log")
-	f.Line(0, 1, true, submit(0))
-	f.Flush(0)
+	f.Line(0, 1, true, submit(0), true)
+	flush(f, 0)
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}
-	f.Line(0, 1, true, submit(1))
-	f.Flush(0)
+	f.Line(0, 1, true, submit(1), true)
+	flush(f, 0)
 	done := make(chan struct{})
-	go func() { f.Reopen(); close(done) }()
+	go func() { f.dir.Reopen(); close(done) }()
 	<-done
-	f.Line(0, 1, true, submit(2))
-	f.Flush(0)
+	f.Line(0, 1, true, submit(2), true)
+	flush(f, 0)
 	wantNumbers(t, readAll(t, dir, Query{}), []int{2})
 	if got := mustRead(t, path+".1"); strings.Count(got, "\n") != 2 {
 		t.Errorf("moved file holds %q, want 2 lines", got)
@@ -199,14 +201,19 @@ func TestLineDoesNotAllocate(t *testing.T) {
 	f := mustOpen(t, t.TempDir(), "clients", Options{})
 	defer f.Close()
 	p, now := submit(1), time.Now().UnixNano()
+	barrier := chunk{from: f, done: make(chan error, 1)}
 	batch := func() {
 		for range 1000 {
 			now += 1e6
-			f.Line(now, 3, true, p)
+			f.Line(now, 3, true, p, true)
 		}
 		f.Flush(now)
+		f.w.put(barrier, true)
+		<-barrier.done
 	}
-	batch()
+	for range 10 {
+		batch()
+	}
 	if n := testing.AllocsPerRun(10, batch); n > 0 {
 		t.Errorf("%v allocations per 1000 lines and a flush", n)
 	}
@@ -214,22 +221,16 @@ func TestLineDoesNotAllocate(t *testing.T) {
 
 // What a line costs on top of AppendLog, which here is a copy of 16 bytes.
 func BenchmarkLine(b *testing.B) {
-	f, err := openWith(b.TempDir(), "clients", Options{}, func(path string) (logFile, error) {
+	f := openOn(b, b.TempDir(), Options{}, func(path string) (logFile, error) {
 		file, err := openFile(path)
 		return nowhere{file}, err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
 	defer f.Close()
 	p, now := submit(1), time.Now().UnixNano()
 	b.ReportAllocs()
 	for b.Loop() {
 		now += 5000
-		f.Line(now, 3, true, p)
-		if f.Full() {
-			f.Flush(now)
-		}
+		f.Line(now, 3, true, p, true)
 	}
 }
 

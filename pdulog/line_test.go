@@ -90,12 +90,12 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("2026-11-20T19:05:22.469303Z c/3 < x \" \\"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		e, err := Parse(line)
-		if err != nil {
+		if err != nil || len(line) >= chunkSize {
 			return
 		}
 		h := newHead(e.Connector)
 		w := File{head: h, buf: make([]byte, 0, len(line)+1)}
-		w.Line(e.Time.UnixNano(), e.Instance, e.Received, &fakePDU{shown: string(e.PDU)})
+		w.Line(e.Time.UnixNano(), e.Instance, e.Received, &fakePDU{shown: string(e.PDU)}, true)
 		if e.Time.Year() > 1970 && e.Time.Year() < 2262 && !bytes.Equal(w.buf[:len(w.buf)-1], line) {
 			t.Errorf("%q is printed as %q", line, w.buf)
 		}

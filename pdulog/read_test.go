@@ -49,8 +49,8 @@ func TestFollow(t *testing.T) {
 		n := 0
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 1000, Compress: true})
 		write := func() {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n))
-			f.Flush(time.Now().UnixNano())
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
+			flush(f, time.Now().UnixNano())
 			n++
 		}
 		write()
@@ -74,7 +74,7 @@ func TestFollow(t *testing.T) {
 		got()
 		write()
 		wantNumbers(t, got(), numbers(0, n))
-		f.Reopen()
+		f.dir.Reopen()
 		write()
 		wantNumbers(t, got(), numbers(0, n))
 
@@ -88,7 +88,7 @@ func TestFollow(t *testing.T) {
 
 		// Another connector appears.
 		g := mustOpen(t, dir, "operator", Options{})
-		g.Line(time.Now().UnixNano(), 1, true, submit(n))
+		g.Line(time.Now().UnixNano(), 1, true, submit(n), true)
 		n++
 		mustClose(t, g)
 		wantNumbers(t, got(), numbers(0, n))
@@ -114,7 +114,7 @@ func TestFollowGivesWholeLines(t *testing.T) {
 		mustWrite(t, path, line+"1\n"+line+"22\n"+line)
 		wantNumbers(t, got(), []int{1, 22})
 		f := mustOpen(t, dir, "clients", Options{})
-		f.Line(time.Now().UnixNano(), 1, true, &fakePDU{shown: "bind_transceiver seq=333 system_id=load"})
+		f.Line(time.Now().UnixNano(), 1, true, &fakePDU{shown: "bind_transceiver seq=333 system_id=load"}, true)
 		mustClose(t, f)
 		wantNumbers(t, got(), []int{1, 22, 333})
 	})
@@ -125,16 +125,16 @@ func TestFollowFromLast(t *testing.T) {
 		dir := t.TempDir()
 		f := mustOpen(t, dir, "clients", Options{})
 		for n := range 10 {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n))
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
 		}
-		f.Flush(time.Now().UnixNano())
+		flush(f, time.Now().UnixNano())
 		got3, stop3 := follow(t, dir, Query{Last: 3})
 		defer stop3()
 		gotNone, stopNone := follow(t, dir, Query{Last: -1})
 		defer stopNone()
 		wantNumbers(t, got3(), numbers(7, 10))
 		wantNumbers(t, gotNone(), nil)
-		f.Line(time.Now().UnixNano(), 1, true, submit(10))
+		f.Line(time.Now().UnixNano(), 1, true, submit(10), true)
 		mustClose(t, f)
 		wantNumbers(t, got3(), numbers(7, 11))
 		wantNumbers(t, gotNone(), numbers(10, 11))
@@ -149,16 +149,16 @@ func TestFollowRotationStress(t *testing.T) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		f, err := Open(dir, "clients", Options{MaxSize: 20000, Compress: true})
+		f, err := NewDir(dir, Options{MaxSize: 20000, Compress: true}).Open("clients")
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer f.Close()
 		for n := range lines {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n))
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
 			if n%10 == 9 {
-				f.Flush(time.Now().UnixNano())
+				flush(f, time.Now().UnixNano())
 			}
 		}
 	}()
@@ -186,7 +186,7 @@ func TestReadMerges(t *testing.T) {
 		if n%3 == 0 {
 			f = b
 		}
-		f.Line(base+int64(n)*1000, 1, n%2 == 0, submit(n))
+		f.Line(base+int64(n)*1000, 1, n%2 == 0, submit(n), true)
 	}
 	mustClose(t, a)
 	mustClose(t, b)
@@ -205,8 +205,8 @@ func TestReadLastAcrossFiles(t *testing.T) {
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 600, Compress: true})
 		start := time.Now()
 		for n := range 100 {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n))
-			f.Flush(time.Now().UnixNano())
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
+			flush(f, time.Now().UnixNano())
 			time.Sleep(time.Second)
 		}
 		mustClose(t, f)
@@ -223,7 +223,7 @@ func TestReadLastOfLargeFile(t *testing.T) {
 	f := mustOpen(t, dir, "clients", Options{})
 	const lines = 60000
 	for n := range lines {
-		f.Line(int64(n)*1000, n%2, true, submit(n))
+		f.Line(int64(n)*1000, n%2, true, submit(n), true)
 	}
 	mustClose(t, f)
 	for _, n := range []int{1, 10, 18000, 20000, 50000} {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,8 +16,8 @@ func TestRotateBySize(t *testing.T) {
 		dir := t.TempDir()
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 200, Compress: true})
 		for n := range 20 { // 56 bytes a line: 3 fit
-			f.Line(time.Now().UnixNano(), 1, true, submit(n))
-			f.Flush(time.Now().UnixNano())
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
+			flush(f, time.Now().UnixNano())
 		}
 		synctest.Wait() // for the housekeeper
 		files := names(t, dir)
@@ -42,8 +43,8 @@ func TestRotateByTime(t *testing.T) {
 		dir := t.TempDir()
 		f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
 		write := func(n int) {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n))
-			f.Flush(time.Now().UnixNano())
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
+			flush(f, time.Now().UnixNano())
 		}
 		write(0)
 		time.Sleep(24*time.Hour - time.Second)
@@ -73,7 +74,7 @@ func TestRotateOldFileOnOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
-	f.Line(time.Now().UnixNano(), 1, true, submit(1))
+	f.Line(time.Now().UnixNano(), 1, true, submit(1), true)
 	mustClose(t, f)
 	if got := names(t, dir); len(got) != 2 {
 		t.Errorf("yesterday's file goes on: %v", got)
@@ -84,26 +85,21 @@ func TestRotateFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 60})
+		f.dir.rename = func(string, string) error { return syscall.EACCES }
 		now := at("2026-11-20T19:05:22Z")
-		f.Line(now, 1, true, submit(0))
-		f.Flush(now)
-		synctest.Wait() // the housekeeper reads f.dir
-		// The rotated name lies in a directory which is none.
-		f.dir = filepath.Join(dir, "gone")
-		if err := os.WriteFile(f.dir, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f.Line(now, 1, true, submit(1))
-		f.Flush(now)
-		f.dir = dir
-		f.Line(now, 1, true, submit(2))
-		f.Flush(now + 1)
+		f.Line(now, 1, true, submit(0), true)
+		flush(f, now)
+		f.Line(now, 1, true, submit(1), true)
+		flush(f, now)
+		f.dir.rename = os.Rename
+		f.Line(now, 1, true, submit(2), true)
+		flush(f, now+1)
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
 		if segments, _ := rotated(dir, "clients"); len(segments) != 0 {
 			t.Errorf("rotated again at once: %v", segments)
 		}
-		f.Line(now, 1, true, submit(3))
-		f.Flush(now + int64(rotateRetry))
+		f.Line(now, 1, true, submit(3), true)
+		flush(f, now+int64(rotateRetry))
 		if segments, _ := rotated(dir, "clients"); len(segments) != 1 {
 			t.Errorf("not rotated after a while: %v", segments)
 		}
@@ -117,8 +113,8 @@ func TestRetention(t *testing.T) {
 		mustWrite(t, filepath.Join(dir, "other-20000101T000000.000000.log.gz"), "another connector's")
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: true})
 		for n := range 8 {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n))
-			f.Flush(time.Now().UnixNano())
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
+			flush(f, time.Now().UnixNano())
 			synctest.Wait()
 			time.Sleep(time.Hour)
 		}
@@ -143,7 +139,7 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 		mustWrite(t, first+".gz.tmp", "half")
 		second := filepath.Join(dir, "clients-20000101T000000.000001.log")
 		mustWrite(t, second, strings.Replace(line, "=0", "=1", 1))
-		if err := gzipFile(second, second+".gz", nil); err != nil {
+		if err := gzipFile(second, second+".gz", nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))

@@ -102,10 +102,7 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 		l.waiting = append(l.waiting, f)
 	}
 	now := l.wall(out.Now())
-	f.Line(now, j.Handle.Instance.Number, received, j.PDU)
-	if f.Full() { // while it is still in the processor's cache
-		f.Flush(now)
-	}
+	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Session.Bound() != 0)
 }
 
 // Flush writes what is full and sees to it that the rest is written in time.
@@ -122,7 +119,7 @@ func (l *pduLogger) flush(out *flow.Out[Job]) {
 	kept := l.waiting[:0]
 	for _, f := range l.waiting {
 		due := f.Due()
-		if due <= now || f.Full() {
+		if due <= now {
 			f.Flush(now)
 			due = f.Due()
 		}

@@ -12,12 +12,12 @@ import (
 	"pmg/pdulog"
 )
 
-// A file that fills its buffer again and again waits to be flushed once.
+// A file that hands over chunk after chunk waits to be flushed once.
 func TestPDULoggerWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toPDULogger)
 		c := r.gateway.Connector("clients")
-		file, err := pdulog.Open(t.TempDir(), c.Name, pdulog.Options{Flush: time.Minute, Log: zerolog.Nop()})
+		file, err := pdulog.NewDir(t.TempDir(), pdulog.Options{Flush: time.Minute, Log: zerolog.Nop()}).Open(c.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestPDULoggerWaiting(t *testing.T) {
 		h := r.handle(c.Name, -1)
 		long := bytes.Repeat([]byte("x"), 10_000)
 		r.in(toParser, func(out *flow.Out[Job]) {
-			for range 50 {
+			for range 100 {
 				j := out.Get()
 				j.Kind = Received
 				j.retain(h)
@@ -38,15 +38,15 @@ func TestPDULoggerWaiting(t *testing.T) {
 			t.Errorf("one file waits %d times", n)
 		}
 		if n := file.Lines(); n < 40 {
-			t.Errorf("%d lines are written, the buffer was never full", n)
+			t.Errorf("%d lines are written, no chunk was full", n)
 		}
 		h.Release(1)
 		r.close()
 		if err := file.Close(); err != nil {
 			t.Error(err)
 		}
-		if n := file.Lines(); n != 50 {
-			t.Errorf("%d lines are written, want 50", n)
+		if n := file.Lines(); n != 100 {
+			t.Errorf("%d lines are written, want 100", n)
 		}
 	})
 }

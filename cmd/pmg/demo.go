@@ -64,7 +64,7 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 const demoConfig = `
 architecture: %s
 log: {level: warn}
-pdulog: {dir: %q, max_size: 100GiB, compress: false}
+pdulog: {dir: %q, max_size: 100GiB, max_total: 0, compress: false}
 accounts:
   - {system_id: load, password: secret}
 connectors:

@@ -20,7 +20,7 @@ func TestDemo(t *testing.T) {
 		"✓ messages     2,000 sent, 2,000 answered, 2,000 delivered\n",
 		"  missing      0\n",
 		"  doubled      0\n",
-		"12 with 1 client, 12 with 8 clients\n", // ten stages, and one for each of two pdu logs
+		"14 with 1 client, 14 with 8 clients\n", // ten stages, and one for each of two pdu logs
 		" < submit_sm seq=2 ",
 		` short_message="Hello, world"`,
 	} {

@@ -23,7 +23,7 @@ func logDir(t *testing.T) string {
 	pdu := smpp.New(smpp.Options{}).NewPDU()
 	now := time.Date(2026, 11, 20, 19, 5, 22, 0, time.UTC).UnixNano()
 	for i, name := range []string{"clients", "operator"} {
-		f, err := pdulog.Open(dir, name, pdulog.Options{Text: true})
+		f, err := pdulog.NewDir(dir, pdulog.Options{Text: true}).Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func logDir(t *testing.T) string {
 			if err := smpp.New(smpp.Options{}).ParseLog(pdu, []byte(line)); err != nil {
 				t.Fatal(err)
 			}
-			f.Line(now+int64(2*n+i)*1e6, n/2%4, n%2 == 0, pdu)
+			f.Line(now+int64(2*n+i)*1e6, n/2%4, n%2 == 0, pdu, true)
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)

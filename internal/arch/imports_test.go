@@ -31,7 +31,7 @@ func table() []row {
 		{"config", "internal/machine protocols protocols/smpp"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
-		{"pdulog", "internal/sock protocols"},
+		{"pdulog", "protocols"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms"},

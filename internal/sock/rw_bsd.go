@@ -10,9 +10,6 @@ func Read(fd int, b []byte) (int, error) { return again(unix.Read, fd, b) }
 // Write writes to a non-blocking socket.
 func Write(fd int, b []byte) (int, error) { return again(unix.Write, fd, b) }
 
-// WriteFile writes to a file.
-func WriteFile(fd int, b []byte) (int, error) { return again(unix.Write, fd, b) }
-
 func again(call func(int, []byte) (int, error), fd int, b []byte) (int, error) {
 	for {
 		if n, err := call(fd, b); err != unix.EINTR {

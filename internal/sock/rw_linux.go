@@ -8,7 +8,7 @@ import (
 
 // Read reads from a non-blocking socket.
 //
-// Read, Write and WriteFile are raw system calls, which Go's scheduler does not know of,
+// Read and Write are raw system calls, which Go's scheduler does not know of,
 // because they never block. For others its monitor checks every 20 µs whether one
 // takes long. On a busy machine, where the kernel preempts the thread, it finds that one
 // does and hands the processor to another thread, which cost over 10 % of the CPU
@@ -18,11 +18,8 @@ func Read(fd int, b []byte) (int, error) { return call(unix.SYS_RECVFROM, fd, b,
 // Write writes to a non-blocking socket; see Read.
 func Write(fd int, b []byte) (int, error) { return call(unix.SYS_SENDTO, fd, b, unix.MSG_NOSIGNAL) }
 
-// WriteFile writes to a file; see Read.
-func WriteFile(fd int, b []byte) (int, error) { return call(unix.SYS_WRITE, fd, b, 0) }
-
-// call makes one of the system calls write, recvfrom and sendto. read and write go
-// through the kernel's file layer, which costs a socket more than recvfrom and sendto do.
+// call makes one of the system calls recvfrom and sendto. read and write would go
+// through the kernel's file layer, which costs a socket more.
 func call(number uintptr, fd int, b []byte, flags uintptr) (int, error) {
 	if len(b) == 0 {
 		return 0, nil

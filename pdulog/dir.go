@@ -1,0 +1,160 @@
+package pdulog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxWaiting bounds the lines that wait in memory for a slow disk, over all
+	// files of a directory. Further lines are lost. It is a third of a second of
+	// the fastest gateway measured, and hours of a usual one.
+	maxWaiting = 64 << 20
+
+	// closeWait is how long Close waits for a disk that does not answer.
+	closeWait = 5 * time.Second
+)
+
+// A Dir is the directory of one gateway's pdu logs. It is safe for concurrent use.
+//
+// Files of the same name share one file on disk and the goroutine that writes it.
+// A gateway has two such files while a connector that was removed still drains and
+// another one of that name has been added.
+type Dir struct {
+	path  string
+	o     Options
+	limit int64 // maxWaiting, but in tests
+
+	open   func(path string) (logFile, error) // tests replace these two
+	rename func(from, to string) error
+
+	waiting     atomic.Int64  // bytes of lines handed over and not yet written
+	compressing chan struct{} // holds an element while a file is compressed: one at a time
+
+	mu      sync.Mutex
+	writers map[string]*writer
+	files   []*File // not yet closed
+}
+
+// NewDir returns the directory at path. Nothing is created before Open.
+func NewDir(path string, o Options) *Dir {
+	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
+		o.MaxSize = o.MaxTotal
+	}
+	return &Dir{path: path, o: o, limit: maxWaiting, open: openFile, rename: os.Rename,
+		compressing: make(chan struct{}, 1), writers: map[string]*writer{}}
+}
+
+// Open opens or creates <dir>/<connector>.log, and the directory. It cuts off the
+// half line that a crash may have left at the end of an existing file.
+func (d *Dir) Open(connector string) (*File, error) {
+	if err := checkName(connector); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	w := d.writers[connector]
+	fresh := w == nil
+	if fresh {
+		w = d.add(connector)
+	}
+	w.refs++
+	d.mu.Unlock()
+	if fresh {
+		err := w.openFile(time.Now().UnixNano())
+		if err != nil {
+			d.release(w)
+		}
+		go w.run() // after an error it ends, unless another file uses the writer by now
+		if err != nil {
+			return nil, err
+		}
+	}
+	f := &File{
+		dir: d, name: connector, w: w, head: newHead(connector),
+		text: d.o.Text, wait: int64(d.o.Flush),
+	}
+	d.mu.Lock()
+	d.files = append(d.files, f)
+	d.mu.Unlock()
+	return f, nil
+}
+
+// add makes the writer of a name that has none. The caller holds d.mu and starts it.
+func (d *Dir) add(name string) *writer {
+	w := newWriter(d, name, filepath.Join(d.path, name+logSuffix))
+	d.writers[name] = w
+	return w
+}
+
+// writer returns the writer of a name and starts one if there is none.
+func (d *Dir) writer(name string) *writer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := d.writers[name]
+	if w == nil {
+		w = d.add(name)
+		go w.run()
+	}
+	return w
+}
+
+// release gives up a file's claim on its writer. A writer without claims ends.
+func (d *Dir) release(w *writer) {
+	d.mu.Lock()
+	w.refs--
+	d.mu.Unlock()
+	w.ring()
+}
+
+// Reopen makes every file be opened by its name again, after another program moved
+// or removed it.
+func (d *Dir) Reopen() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.writers {
+		w.reopen.Store(true)
+		w.ring()
+	}
+}
+
+// Close closes every file of the directory. It waits a few seconds at most,
+// however many files there are.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	files := slices.Clone(d.files)
+	d.mu.Unlock()
+	return d.close(files)
+}
+
+// close closes files whose lines have all been added.
+func (d *Dir) close(files []*File) error {
+	ends := make([]<-chan error, len(files))
+	for i, f := range files {
+		ends[i] = f.end()
+	}
+	limit, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	var errs error
+	for i, end := range ends {
+		var err error
+		select {
+		case err = <-end:
+		case <-limit.Done():
+			err = fmt.Errorf("the disk has not answered for %v; lines are lost", closeWait)
+		}
+		if err != nil {
+			errs = errors.Join(errs, fmt.Errorf("cannot close pdu log of %s: %w", files[i].name, err))
+		}
+	}
+	d.mu.Lock()
+	d.files = slices.DeleteFunc(d.files, func(f *File) bool { return slices.Contains(files, f) })
+	d.mu.Unlock()
+	return errs
+}

@@ -1,0 +1,257 @@
+package pdulog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A retention removes and compresses the rotated files of one writer.
+//
+// Old files are removed at every rotation, by the writer itself, so that what
+// Options promises holds however slowly files are compressed. A goroutine of its
+// own compresses them afterwards, the newest first because it is kept longest, and
+// leaves out those that were removed meanwhile.
+type retention struct {
+	allowed atomic.Int64 // how large the file being written may become
+
+	wake  chan struct{}
+	quit  chan struct{} // closed to stop
+	ended chan struct{} // closed when the goroutine has ended
+
+	mu      sync.Mutex
+	current string        // stamp of the file being compressed; empty: none
+	reserve int64         // what its compressed form may take
+	cancel  chan struct{} // closed to stop compressing it
+}
+
+func (r *retention) init() { r.allowed.Store(math.MaxInt64) }
+
+// start begins to tidy up.
+func (r *retention) start(w *writer) {
+	r.wake, r.quit, r.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	r.rotated(w) // what an earlier process left counts too
+	go r.run(w, r.quit, r.ended)
+}
+
+// stop ends the goroutine and waits for it.
+func (r *retention) stop() {
+	close(r.quit)
+	<-r.ended
+}
+
+// rotated is called when a file has been rotated.
+func (r *retention) rotated(w *writer) {
+	if err := r.remove(w); err != nil {
+		w.tidyFailed(err)
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default: // the goroutine will see this file too
+	}
+}
+
+func (w *writer) tidyFailed(err error) {
+	w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot tidy up pdu logs")
+}
+
+// run compresses, and removes files every hour too, because they grow old without a
+// rotation.
+func (r *retention) run(w *writer, quit, ended chan struct{}) {
+	defer close(ended)
+	hour := time.NewTicker(time.Hour)
+	defer hour.Stop()
+	for {
+		select {
+		case <-quit:
+			return
+		case <-r.wake:
+		case <-hour.C:
+			if err := r.remove(w); err != nil {
+				w.tidyFailed(err)
+			}
+		}
+		if w.dir.o.Compress {
+			if err := r.compressAll(w, quit); err != nil {
+				w.tidyFailed(err)
+			}
+		}
+	}
+}
+
+// remove removes what is not to be kept.
+func (r *retention) remove(w *writer) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err := r.trim(w, 0)
+	return err
+}
+
+// trim removes rotated files, the oldest first, until the rest is what Options
+// wants to keep and leaves room for the file being written and for extra bytes. It
+// returns the rest. The caller holds r.mu.
+func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
+	segments, err := rotated(w.dir.path, w.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // the directory was removed; the next write makes it again
+	}
+	if err != nil {
+		return nil, err
+	}
+	o, n := &w.dir.o, 0
+	if o.Keep > 0 {
+		n = max(0, len(segments)-o.Keep)
+	}
+	if o.KeepAge > 0 {
+		oldest := time.Now().UTC().Add(-o.KeepAge).Format(stampLayout)
+		for n < len(segments) && segments[n].stamp < oldest {
+			n++
+		}
+	}
+	if o.MaxTotal > 0 {
+		total := r.reserve
+		sizes := make([]int64, len(segments))
+		for i := len(segments) - 1; i >= n; i-- {
+			sizes[i] = segments[i].size()
+			total += sizes[i]
+		}
+		for ; n < len(segments) && total > o.MaxTotal-o.MaxSize-extra; n++ {
+			total -= sizes[n]
+			if segments[n].stamp == r.current {
+				total -= r.reserve
+			}
+		}
+		defer func() { r.allowed.Store(o.MaxTotal - total) }()
+	}
+	var errs error
+	for _, s := range segments[:n] {
+		if s.stamp == r.current {
+			close(r.cancel)
+			r.current, r.reserve = "", 0
+		}
+		errs = errors.Join(errs, s.remove())
+	}
+	return segments[n:], errs
+}
+
+// names returns the names a segment may have: plain, compressed, being compressed.
+func (s segment) names() [3]string {
+	plain := strings.TrimSuffix(s.path, gzSuffix)
+	return [...]string{plain, plain + gzSuffix, plain + gzSuffix + tmpSuffix}
+}
+
+// size returns how many bytes a segment takes. What is being compressed is not
+// counted: it has been reserved.
+func (s segment) size() (n int64) {
+	names := s.names()
+	for _, path := range names[:2] {
+		if st, err := os.Lstat(path); err == nil {
+			n += st.Size()
+		}
+	}
+	return n
+}
+
+// remove removes a segment and what a compression that was cut short left of it.
+func (s segment) remove() (errs error) {
+	for _, path := range s.names() {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = errors.Join(errs, err)
+		}
+	}
+	return errs
+}
+
+// compressAll compresses the plain segments, the newest first.
+func (r *retention) compressAll(w *writer, quit chan struct{}) error {
+	for {
+		select {
+		case <-quit:
+			return nil // the next Open does the rest
+		case w.dir.compressing <- struct{}{}:
+		}
+		more, err := r.compressOne(w, quit)
+		<-w.dir.compressing
+		if err != nil {
+			return fmt.Errorf("cannot compress pdu log: %w", err)
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// compressOne compresses the newest plain segment. It reports whether there was one.
+func (r *retention) compressOne(w *writer, quit chan struct{}) (bool, error) {
+	s, cancel, err := r.choose(w)
+	if err != nil || cancel == nil {
+		return false, err
+	}
+	return true, r.compress(s, quit, cancel)
+}
+
+// choose returns the segment to compress next, for which it makes room, and a
+// channel that is closed when the segment is removed. Without a segment the channel
+// is nil.
+func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	segments, err := r.trim(w, 0)
+	if err != nil {
+		return segment{}, nil, err
+	}
+	newer := int64(0)
+	for i := len(segments) - 1; i >= 0; i-- {
+		s := segments[i]
+		newer += s.size()
+		if s.gz {
+			continue
+		}
+		extra := s.size() + s.size()/1000 + 1024 // gzip adds a little to what cannot be compressed
+		if o := &w.dir.o; o.MaxTotal > 0 && newer+extra > o.MaxTotal-o.MaxSize {
+			break // there is room for the segment or for its compressed form, not for both
+		}
+		if _, err = r.trim(w, extra); err != nil {
+			return segment{}, nil, err
+		}
+		r.current, r.reserve, r.cancel = s.stamp, extra, make(chan struct{})
+		_, err = r.trim(w, 0) // what the file being written may take is less now
+		return s, r.cancel, err
+	}
+	return segment{}, nil, nil
+}
+
+// compress replaces a segment by its compressed form, which appears under its name
+// when it is whole and safe on disk. Only then the plain file goes.
+func (r *retention) compress(s segment, quit, cancel chan struct{}) error {
+	names := s.names()
+	plain, gz, tmp := names[0], names[1], names[2]
+	var err error
+	if !exists(gz) { // it exists if a crash came before the plain file was removed
+		err = gzipFile(plain, tmp, quit, cancel)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current != s.stamp { // the segment was removed
+		os.Remove(tmp)
+		return nil
+	}
+	r.current, r.reserve = "", 0
+	if err == nil && !exists(gz) {
+		err = os.Rename(tmp, gz)
+	}
+	if err != nil {
+		os.Remove(tmp)
+		if errors.Is(err, errStopped) {
+			return nil
+		}
+		return err
+	}
+	return os.Remove(plain)
+}
