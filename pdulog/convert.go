@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"pmg/internal/logtext"
 	"pmg/protocols"
 )
 
@@ -47,7 +48,7 @@ func appendFields(b, rest []byte) []byte {
 	values := map[string][]string{}
 	for len(rest) > 0 {
 		var field []byte
-		field, rest = nextField(rest)
+		field, rest = logtext.NextField(rest)
 		n, v, _ := bytes.Cut(field, []byte{'='})
 		name := string(n)
 		if values[name] == nil {

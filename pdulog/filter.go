@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"pmg/internal/logtext"
 )
 
 // A Filter tells which lines are wanted. Fields left empty want all.
@@ -37,7 +39,7 @@ func ParseStatusFilter(s string) (*StatusFilter, error) {
 	if s[0] < '0' || s[0] > '9' {
 		return &StatusFilter{status: Status{Name: s}}, nil
 	}
-	n, err := parseStatus(s)
+	n, err := logtext.ParseNumber(s)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read status: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pmg/internal/logtext"
 )
 
 const (
@@ -151,7 +153,7 @@ func (e *Entry) Direction() string {
 // Sequence is what pairs a request and its answer: the first field, whatever the
 // protocol calls it.
 func (e *Entry) Sequence() (uint32, bool) {
-	field, _ := nextField(e.Rest)
+	field, _ := logtext.NextField(e.Rest)
 	_, value, _ := bytes.Cut(field, []byte{'='})
 	n, err := strconv.ParseUint(string(value), 10, 32)
 	return uint32(n), err == nil
@@ -160,44 +162,13 @@ func (e *Entry) Sequence() (uint32, bool) {
 // Status is the result an answer carries, the field after the sequence. A
 // request has none.
 func (e *Entry) Status() (Status, bool) {
-	_, rest := nextField(e.Rest)
-	field, _ := nextField(rest)
+	_, rest := logtext.NextField(e.Rest)
+	field, _ := logtext.NextField(rest)
 	value, ok := strings.CutPrefix(string(field), "status=")
 	if !ok {
 		return Status{}, false
 	}
 	number, name, _ := strings.Cut(value, "(")
-	n, err := parseStatus(number)
+	n, err := logtext.ParseNumber(number)
 	return Status{n, strings.TrimSuffix(name, ")")}, err == nil
-}
-
-// parseStatus reads 0x58 or 88. UCP writes 02 and means no octal number.
-func parseStatus(s string) (uint32, error) {
-	base := 10
-	if hex, ok := strings.CutPrefix(s, "0x"); ok {
-		s, base = hex, 16
-	}
-	n, err := strconv.ParseUint(s, base, 32)
-	return uint32(n), err
-}
-
-// nextField cuts the first name=value off rest. A space inside quotation marks
-// ends no field.
-func nextField(rest []byte) (field, after []byte) {
-	quoted := false
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
-		case '\\':
-			if quoted {
-				i++
-			}
-		case '"':
-			quoted = !quoted
-		case ' ':
-			if !quoted {
-				return rest[:i], rest[i+1:]
-			}
-		}
-	}
-	return rest, nil
 }

@@ -42,26 +42,6 @@ func TestStatus(t *testing.T) {
 	f("", Status{}, false)
 }
 
-func TestNextField(t *testing.T) {
-	f := func(s string, want ...string) {
-		t.Helper()
-		rest := []byte(s)
-		for _, w := range want {
-			var field []byte
-			if field, rest = nextField(rest); string(field) != w {
-				t.Errorf("%q: got %q, want %q", s, field, w)
-			}
-		}
-		if len(rest) > 0 {
-			t.Errorf("%q: %q is left", s, rest)
-		}
-	}
-	f(`a=1 b="x y" c=`, "a=1", `b="x y"`, "c=")
-	f(`a="x\" y" b=2`, `a="x\" y"`, "b=2")
-	f(`a="unfinished b`, `a="unfinished b`)
-	f(`a="\`, `a="\`)
-}
-
 func TestParseRefuses(t *testing.T) {
 	for _, line := range []string{
 		"",

@@ -50,6 +50,7 @@ type Codec interface {
 	// keeps the error too, so that the session can answer it.
 	Decode(p PDU, b []byte) error
 	// ParseLog reads what PDU.AppendLog printed. The PDU's fields may point into line.
+	// An error that wraps ErrHidden says that octets are missing in the line.
 	ParseLog(p PDU, line []byte) error
 }
 
@@ -62,9 +63,10 @@ type PDU interface {
 	// AppendWire appends the PDU as it stands on the wire.
 	AppendWire(b []byte) []byte
 	// AppendLog appends the PDU as the pdu log prints it, without a line end:
-	// command, sequence, status, then fields by their standard names. With text
-	// false, message texts are replaced by their lengths. Passwords never appear.
-	AppendLog(b []byte, text bool) []byte
+	// command, sequence, status, then fields by their standard names. With full
+	// false, message texts and octets of unknown meaning are replaced by their
+	// lengths. Passwords never appear.
+	AppendLog(b []byte, full bool) []byte
 	// Reset readies the PDU for its next use. It drops the bytes that the PDU points
 	// into if these are many.
 	Reset()

@@ -20,18 +20,19 @@ func table() []row {
 		{"ratelimit", ""},
 		{"internal/poll", ""},
 		{"internal/sock", ""},
+		{"internal/logtext", ""},
 		{"internal/machine", ""},
 
 		// A driver is pure, and never sees another protocol.
 		{"protocols", "sms"},
 		{"protocols/prototest", "protocols sms"},
-		{"protocols/smpp", "protocols sms"},
+		{"protocols/smpp", "internal/logtext protocols sms"},
 
 		// What can be decided without a session.
 		{"config", "internal/machine protocols protocols/smpp"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
-		{"pdulog", "protocols"},
+		{"pdulog", "internal/logtext protocols"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms"},

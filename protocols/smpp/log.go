@@ -1,9 +1,11 @@
 package smpp
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strconv"
+
+	"pmg/internal/logtext"
+	"pmg/protocols"
 )
 
 // AppendLog implements protocols.PDU:
@@ -12,54 +14,66 @@ import (
 //	submit_sm_resp seq=17 status=0x58(ESME_RTHROTTLED)
 //	submit_sm seq=17 malformed hex=0000... error="service_type does not end"
 //
-// A request's status is there only when it is not 0, as it should be.
-func (p *PDU) AppendLog(b []byte, text bool) []byte {
+// A request's status is printed only when it is not 0, as it should be.
+func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	b = append(b, p.ID.String()...)
+	err := p.Err()
+	if err != nil && err.Lost && !full {
+		return p.appendLost(b)
+	}
 	b = append(b, " seq="...)
 	b = strconv.AppendUint(b, uint64(p.SequenceNumber), 10)
 	if p.ID.IsResponse() || p.CommandStatus != 0 {
 		b = appendStatus(append(b, " status="...), p.CommandStatus)
 	}
-	if p.Err() != nil {
-		return p.appendMalformed(b, text)
+	if full = full && !p.isLogin(); err != nil {
+		return p.appendMalformed(b, err, full)
 	}
-	w := Walk{b: b, mode: show, text: text}
+	w := Walk{b: b, mode: show, full: full, room: maxOctets}
 	p.fields(&w)
 	return w.b
 }
 
-// appendStatus prints a number that a person would look up with its name.
+// appendStatus appends a status with its name.
 func appendStatus(b []byte, status uint32) []byte {
-	if status == 0 {
+	if status == 0 { // most are; the name need not be looked for
 		return append(b, '0')
 	}
-	b = strconv.AppendUint(append(b, "0x"...), uint64(status), 16)
-	if name := StatusName(status); name != "" {
-		b = append(append(append(b, '('), name...), ')')
-	}
-	return b
+	return logtext.AppendCode(b, status, StatusName(status))
 }
 
-// appendMalformed prints the octets of a PDU that cannot be read, unless they
-// may hold a password or a text that is private.
-func (p *PDU) appendMalformed(b []byte, text bool) []byte {
-	b = append(b, " malformed"...)
-	raw, err := p.raw(), p.Err()
-	switch {
-	case p.ID.IsBind(), p.ID == outbind, len(raw) == 0:
-	case text || err.Lost:
-		b = hex.AppendEncode(append(b, " hex="...), raw)
-	default:
-		b = strconv.AppendInt(append(b, " hex=*"...), int64(len(raw)), 10)
-	}
-	return appendQuoted(append(b, " error="...), []byte(err.Text))
+// isLogin reports whether a PDU holds a password, or would if its id did not have
+// the Response bit by mistake.
+func (p *PDU) isLogin() bool {
+	id := p.ID &^ Response
+	return id.IsBind() || id == outbind
 }
 
-// ParseLog reads what AppendLog printed. The fields may point into line.
+// appendLost appends what may be told of octets that are no header. All of them are
+// hidden, because the body of a bind becomes one if its command_length is 16.
+func (p *PDU) appendLost(b []byte) []byte {
+	b = logtext.AppendHidden(append(b, " seq=* malformed hex="...), len(p.raw()))
+	return append(b, ` error="cannot find the beginning of the PDU"`...)
+}
+
+// appendMalformed appends the octets of a PDU that cannot be read, or only their
+// number where they may be private.
+func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
+	shown := 0
+	if full {
+		shown = maxOctets
+	}
+	b = logtext.AppendOctets(append(b, " malformed hex="...), p.raw(), shown)
+	return logtext.AppendQuoted(append(b, " error="...), []byte(err.Text))
+}
+
+// ParseLog reads what AppendLog printed. The fields may point into line. An error
+// that wraps protocols.ErrHidden says that the line does not hold all octets; the
+// PDU has those that it holds.
 func (p *PDU) ParseLog(line []byte) error {
 	p.Reset()
-	w := Walk{b: line, mode: scan, own: &p.own}
-	name := w.word()
+	s := logtext.NewScanner(line, p.own)
+	name := s.Word()
 	known := string(name) == commands[0].name
 	for _, c := range commands {
 		if c.name == string(name) {
@@ -69,39 +83,39 @@ func (p *PDU) ParseLog(line []byte) error {
 	if !known {
 		return fmt.Errorf("cannot parse pdu: command %q is not known", name)
 	}
-	if w.take("seq") {
-		p.SequenceNumber = uint32(w.number(32))
+	if s.Take("seq") {
+		p.SequenceNumber = uint32(s.Number(32))
 	}
-	if w.take("status") {
-		p.CommandStatus = uint32(w.number(32))
+	if s.Take("status") {
+		p.CommandStatus = uint32(s.Number(32))
 	}
-	if w.spaces(); string(w.b) == "malformed" || len(w.b) > 10 && string(w.b[:10]) == "malformed " {
-		w.word()
-		p.scanMalformed(&w)
+	if s.TakeWord("malformed") {
+		p.scanMalformed(&s)
 	} else {
+		w := Walk{mode: scan, line: &s}
 		p.fields(&w)
 	}
-	if w.spaces(); len(w.b) > 0 {
-		w.bad(string(w.b), "is not a field that can stand here")
+	s.End()
+	p.own = s.Own()
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("cannot parse %s: %w", name, err)
 	}
-	if w.err != nil {
-		return fmt.Errorf("cannot parse %s: %w", name, w.err)
+	if s.Hidden {
+		return fmt.Errorf("cannot parse %s: %w", name, protocols.ErrHidden)
 	}
 	return nil
 }
 
 // scanMalformed reads what appendMalformed printed.
-func (p *PDU) scanMalformed(w *Walk) {
+func (p *PDU) scanMalformed(s *logtext.Scanner) {
 	x := p.rare()
-	if w.take("hex") {
-		if len(w.b) > 0 && w.b[0] == '*' {
-			w.word()
-		} else if x.raw = w.hex(); len(x.raw) >= headerLen {
+	if s.Take("hex") {
+		if x.raw = s.Octets(); len(x.raw) >= headerLen {
 			p.header(x.raw)
 		}
 	}
 	x.err = &Error{Status: StatusInvCmdLen}
-	if w.take("error") {
-		x.err.Text = string(w.value())
+	if s.Take("error") {
+		x.err.Text = string(s.Value())
 	}
 }

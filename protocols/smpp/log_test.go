@@ -2,8 +2,11 @@ package smpp
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
+
+	"pmg/protocols"
 )
 
 func logOf(t *testing.T, hex string, text bool) string {
@@ -41,20 +44,21 @@ func TestLogForm(t *testing.T) {
 }
 
 func TestLogOfMalformed(t *testing.T) {
-	f := func(hex string, text bool, want string) {
+	f := func(hex string, full bool, want string) {
 		t.Helper()
-		got := logOf(t, hex, text)
+		got := logOf(t, hex, full)
 		if got != want {
 			t.Errorf("\ngot  %s\nwant %s", got, want)
 		}
 		var p PDU
-		if err := p.ParseLog([]byte(got)); err != nil {
-			t.Fatal(err)
+		err := p.ParseLog([]byte(got))
+		if hidden := strings.Contains(got, "*"); hidden != errors.Is(err, protocols.ErrHidden) || !hidden && err != nil {
+			t.Errorf("%s: ParseLog: %v", got, err)
 		}
-		if again := string(p.AppendLog(nil, true)); text && again != got {
+		if again := string(p.AppendLog(nil, true)); err == nil && again != got {
 			t.Errorf("\nagain %s\nwant  %s", again, got)
 		}
-		if strings.Contains(got, " hex=") && text && !bytes.HasPrefix(octetsOf(t, hex), p.AppendWire(nil)) {
+		if err == nil && !bytes.HasPrefix(octetsOf(t, hex), p.AppendWire(nil)) {
 			t.Errorf("%s: the octets are not those that came", got)
 		}
 	}
@@ -65,14 +69,94 @@ func TestLogOfMalformed(t *testing.T) {
 	f("00000012000001100000000000000007"+"4142", true,
 		`unknown seq=7 malformed hex=000000120000011000000000000000074142 error="command_id 0x00000110 is not known"`)
 	f("000000", true, `unknown seq=0 malformed hex=000000 error="header of 3 octets is not complete"`)
-	// What follows a length that is not right may be a login.
 	f("0000000F000000150000000000000007"+"0000002F00000002", true,
 		`enquire_link seq=7 malformed hex=0000000f000000150000000000000007 error="command_length 15 is not valid"`)
-	// These may hold a password.
+
+	// F29: what cannot be read may be long, and is cut.
+	long := strings.Repeat("41", 65000)
+	f("0000fdf8000001100000000000000007"+long, true,
+		`unknown seq=7 malformed hex=0000fdf8000001100000000000000007`+long[:2*(maxOctets-16)]+`*63992 error="command_id 0x00000110 is not known"`)
+
+	// H18: these may hold a password.
 	f("00000014000000020000000000000007"+"41424344", true,
-		`bind_transmitter seq=7 malformed error="system_id does not end"`)
+		`bind_transmitter seq=7 malformed hex=*20 error="system_id does not end"`)
 	f("000000140000000B0000000000000007"+"41004200", true,
-		`unknown seq=7 malformed error="command_id 0x0000000b is not known"`)
+		`unknown seq=7 malformed hex=*20 error="command_id 0x0000000b is not known"`)
+	f("000000148000000B0000000000000007"+"41004200", true,
+		`unknown seq=7 status=0 malformed hex=*20 error="command_id 0x8000000b is not known"`)
+	f("0000001580000009000000000000000741"+"00733363", true, // system_id, and the password where parameters belong
+		`bind_transceiver_resp seq=7 status=0 malformed hex=*21 error="optional parameters do not end with the PDU"`)
+}
+
+// H18: octets that may be a misplaced password are not in the log of a session that
+// has not logged in, whatever PDU they stand in.
+func TestLogHidesPasswords(t *testing.T) {
+	const password, inHex = "s3cret", "733363726574"
+	f := func(hex, want string) {
+		t.Helper()
+		got := logOf(t, hex, false)
+		if got != want {
+			t.Errorf("\ngot  %s\nwant %s", got, want)
+		}
+		if strings.Contains(got, password) || strings.Contains(got, inHex) {
+			t.Errorf("password is in %q", got)
+		}
+		var p PDU
+		if err := p.ParseLog([]byte(got)); !errors.Is(err, protocols.ErrHidden) {
+			t.Errorf("%s: ParseLog: %v, want that octets are hidden", got, err)
+		}
+	}
+	// A bind with a command_length of 16: its body is read as a header.
+	f("61636d65"+"00733363"+"72657400"+"000034"+"00",
+		`unknown seq=* malformed hex=*16 error="cannot find the beginning of the PDU"`)
+	// A bind's body behind an id with the Response bit, and behind an unknown one.
+	body := "61636d6500" + inHex + "00" + "0034000000"
+	f("00000021"+"8000000a"+"00000000"+"00000001"+body, `unknown seq=1 status=0 malformed hex=*33 error="command_id 0x8000000a is not known"`)
+	f("00000021"+"0000000a"+"00000000"+"00000001"+body, `unknown seq=1 malformed hex=*33 error="command_id 0x0000000a is not known"`)
+	// Octets behind the last field of a bind, which a session that is bound sends.
+	bind := "00000029" + "00000009" + "00000000" + "00000001" + "61636d6500" + "7800" + "00" + "340000" + "00" + inHex + inHex + "00"
+	f(bind, `bind_transceiver seq=1 system_id=acme password=*** interface_version=52 rest=*13`)
+	if got := logOf(t, bind, true); !strings.HasSuffix(got, " rest=*13") {
+		t.Errorf("got %s", got)
+	}
+	// What would be a login by its id, but is an answer with the rest in a parameter.
+	f("00000025"+"80000009"+"00000000"+"00000001"+"61636d6500"+"1400000c"+inHex+inHex,
+		`bind_transceiver_resp seq=1 status=0 system_id=acme tlv_0x1400=*12`)
+}
+
+// H24: without texts no octet is printed whose meaning is not known.
+func TestLogWithoutTexts(t *testing.T) {
+	f := func(line, want string) {
+		t.Helper()
+		var p PDU
+		if err := p.Decode(wireOf(t, line)); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(p.AppendLog(nil, false)); got != want {
+			t.Errorf("\ngot  %s\nwant %s", got, want)
+		}
+	}
+	f(`submit_sm seq=1 destination_addr=1 short_message="hello" user_message_reference=7 tlv_0x0204=68656c6c6f callback_num_atag="hello" `+
+		`receipted_message_id="1f\x00" tlv_0x1400=68656c6c6f`,
+		`submit_sm seq=1 destination_addr=1 short_message=*5 user_message_reference=7 tlv_0x0204=*5 callback_num_atag=*5 `+
+			`receipted_message_id="1f\x00" tlv_0x1400=*5`)
+	f(`enquire_link seq=1 rest=68656c6c6f`, `enquire_link seq=1 rest=*5`)
+}
+
+// F29: a line shows so many octets of unknown meaning, over all its fields.
+func TestLogIsCut(t *testing.T) {
+	octets := strings.Repeat("ab", maxOctets-10)
+	var p PDU
+	if err := p.Decode(wireOf(t, `submit_sm seq=1 tlv_0x1400=`+octets+` tlv_0x1401=00010203040506070809aabb tlv_0x1402=00`)); err != nil {
+		t.Fatal(err)
+	}
+	want := `submit_sm seq=1 tlv_0x1400=` + octets + ` tlv_0x1401=00010203040506070809*2 tlv_0x1402=*1`
+	if got := string(p.AppendLog(nil, true)); got != want {
+		t.Errorf("\ngot  %s\nwant %s", got, want)
+	}
+	if err := p.ParseLog([]byte(want)); !errors.Is(err, protocols.ErrHidden) {
+		t.Errorf("ParseLog: %v", err)
+	}
 }
 
 func TestParseLogRejects(t *testing.T) {
@@ -96,23 +180,4 @@ func TestParseLogRejects(t *testing.T) {
 	f(`submit_sm seq=1 hello`, "is no field")
 	f(`submit_sm seq=1 short_message="`+strings.Repeat("a", 256)+`"`, "is longer than 255 octets")
 	f(`enquire_link seq=1 system_id=a`, "is not a field")
-}
-
-// Eight octets at a time or one, the same ones end what stands for itself.
-func TestPlainPrefix(t *testing.T) {
-	for length := range 20 {
-		for at := range length {
-			for c := range 256 {
-				v := bytes.Repeat([]byte("a"), length)
-				v[at] = byte(c)
-				want := length
-				if !plain[c] {
-					want = at
-				}
-				if n := plainPrefix(v); n != want {
-					t.Fatalf("%q: %d octets stand for themselves, want %d", v, n, want)
-				}
-			}
-		}
-	}
 }

@@ -162,7 +162,7 @@ func (p *PDU) goesOn(w *Walk) bool {
 	case read:
 		return w.at < len(w.b)
 	case scan:
-		return len(w.b) > 0
+		return w.line.More()
 	}
 	return p.hasExtras
 }

@@ -3,6 +3,7 @@ package smpp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"testing"
@@ -110,8 +111,8 @@ func equalJSON(t *testing.T, a, b any) bool {
 	return bytes.Equal(x, y)
 }
 
-// throughLog checks wire -> log -> PDU -> wire. A password, which is never
-// printed, is put back.
+// throughLog checks wire -> log -> PDU -> wire. A password, which is never printed,
+// is put back. U11: a line that hides octets is never read as a PDU that has others.
 func throughLog(t *testing.T, p *PDU, in []byte) {
 	t.Helper()
 	if out := p.AppendWire(nil); !bytes.Equal(out, in) {
@@ -122,20 +123,23 @@ func throughLog(t *testing.T, p *PDU, in []byte) {
 		t.Fatalf("not one printable line: %q", line)
 	}
 	var q PDU
-	if err := q.ParseLog(line); err != nil {
+	err := q.ParseLog(line)
+	if errors.Is(err, protocols.ErrHidden) && p.ID.IsBind() && bytes.Count(line, []byte("*")) == 3 {
+		q.Bind().Password = p.Bind().Password
+		err = nil
+	}
+	if hidden := errors.Is(err, protocols.ErrHidden); !hidden && err != nil || hidden && !p.isLogin() && len(in) <= maxOctets {
 		t.Fatalf("%s: %v", line, err)
 	}
-	if p.ID.IsBind() {
-		q.Bind().Password = p.Bind().Password
-	}
-	if out := q.AppendWire(nil); !bytes.Equal(out, in) {
+	if out := q.AppendWire(nil); err == nil && !bytes.Equal(out, in) {
 		t.Fatalf("%s\ngot  %x\nwant %x", line, out, in)
 	}
-	if err := q.ParseLog(p.AppendLog(nil, false)); err != nil {
-		t.Fatalf("with hidden text: %v", err)
+	err = q.ParseLog(p.AppendLog(nil, false))
+	if err != nil && !errors.Is(err, protocols.ErrHidden) {
+		t.Fatalf("with hidden octets: %v", err)
 	}
-	if len(q.SM.ShortMessage) != len(p.SM.ShortMessage) {
-		t.Fatal("a hidden text has another length")
+	if out := q.AppendWire(nil); err == nil && !bytes.Equal(out, in) {
+		t.Fatalf("hidden octets are read as others:\ngot  %x\nwant %x", out, in)
 	}
 }
 

@@ -3,6 +3,8 @@ package smpp
 import (
 	"bytes"
 	"strconv"
+
+	"pmg/internal/logtext"
 )
 
 // A mode is what a Walk does with the fields it is led along.
@@ -23,13 +25,14 @@ const (
 // Reading and writing are the hot path: the short methods below take the usual
 // case and leave the others to textual modes in walk_text.go.
 type Walk struct {
-	b    []byte // read: all there is; scan: what is left; write, show: what was made so far
+	b    []byte // read: all there is; write, show: what was made so far
 	at   int    // read: octets of b that are done
-	err  *Error
+	err  *Error // read
 	mode mode
-	text bool // show: print message texts
-	keep bool // show: print the next string even when it is empty
-	own  *[]byte
+	full bool                         // show: print texts, and octets of unknown meaning
+	keep bool                         // show: print the next string even when it is empty
+	room int32                        // show: how many octets of unknown meaning may still be printed
+	line *logtext.Scanner             // scan
 	call func(name string, value any) // visit
 }
 
@@ -70,8 +73,7 @@ func (w *Walk) CString(name string, size int, status uint32, v *[]byte) {
 func (w *Walk) Password(name string, size int, status uint32, v *[]byte) {
 	if w.mode == show {
 		if len(*v) > 0 {
-			w.name(name)
-			w.b = append(w.b, "***"...)
+			w.b = logtext.AppendPassword(logtext.AppendName(w.b, name))
 		}
 		return
 	}
@@ -134,7 +136,7 @@ func (w *Walk) Body(there *bool, first string) bool {
 	case read:
 		*there = w.at < len(w.b)
 	case scan:
-		*there = w.sees(first)
+		*there = w.line.Sees(first)
 	case show:
 		w.keep = true
 	}
