@@ -13,12 +13,12 @@ type pduLog struct {
 	file *pdulog.File
 
 	mu     lock
-	last   int64       // of the lines: they do not go back in time, though their goroutines overtake each other
-	timer  *time.Timer // flushes
+	last   int64       // time of the last line: times do not go back, though goroutines overtake each other
+	timer  *time.Timer // calls due
 	closed bool
 }
 
-// newPDULog returns nil, which logs nothing, when there is no file.
+// newPDULog returns nil, which logs nothing, if there is no file.
 func newPDULog(file *pdulog.File, now func() int64) *pduLog {
 	if file == nil {
 		return nil
@@ -29,7 +29,7 @@ func newPDULog(file *pdulog.File, now func() int64) *pduLog {
 	return l
 }
 
-// line adds a PDU. Whoever fills the buffer writes it.
+// line adds a PDU. bound says that the session has logged in.
 func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU, bound bool) {
 	if l == nil {
 		return
@@ -44,11 +44,11 @@ func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU, b
 	}
 }
 
-// flush writes what waits. The caller holds the lock.
+// flush hands over the lines that wait. The caller holds the lock.
 func (l *pduLog) flush() {
 	now := l.now()
 	l.file.Flush(now)
-	if due := l.file.Due(); due != 0 { // it cannot be written now
+	if due := l.file.Due(); due != 0 { // there is no room for them now
 		l.timer.Reset(time.Duration(due - now))
 	}
 }
@@ -61,7 +61,7 @@ func (l *pduLog) due() {
 	}
 }
 
-// close gives the file back, which the gateway closes.
+// close ends the use of the file. The gateway closes it.
 func (l *pduLog) close() {
 	if l == nil {
 		return

@@ -8,9 +8,12 @@
 //	                  connector ┘       │ └ '<' received from the peer, '>' sent to it
 //	                           instance ┘
 //
-// A PDU starts with its command; then come its sequence and, in an answer only,
-// status=number(name); then its fields as name=value, where a value that may
-// hold spaces is quoted. A driver's ParseLog turns it back into the same bytes.
+// A PDU starts with its command. Its sequence follows and, in an answer only,
+// status=number(name), then its fields as name=value in the form of package
+// internal/logtext. A driver's ParseLog turns a line back into the same bytes, or
+// returns protocols.ErrHidden for one that does not hold them all: passwords are
+// always hidden; texts and octets of unknown meaning are hidden while a session has
+// not logged in, and always if Options.Text is false.
 //
 // # Files
 //
@@ -18,10 +21,12 @@
 //	pdulog/clients-20261120T000000.031337.log     rotated at that time, waits to be compressed
 //	pdulog/clients-20261119T000000.004711.log.gz  rotated and compressed
 //
-// Lines wait in memory until there are 64 KiB of them or the oldest has waited
-// for Options.Flush; then one write brings them to the file. A file is rotated
-// before a write that would make it too large, and at the first write after the
-// end of its period. One goroutine per file compresses and removes old ones.
+// A File gathers lines in chunks of 64 KiB and hands them to its writer, which has a
+// goroutine of its own. The writer is woken when 512 KiB wait or the oldest line has
+// waited for Options.Flush. It rotates the file before a line that would make it too
+// large, and at the first line after the end of its period, and then removes the
+// oldest files, so that Options.Keep, KeepAge and MaxTotal hold at any time. Another
+// goroutine per file compresses what is left.
 //
 // # What survives
 //
@@ -29,18 +34,20 @@
 //	gateway is stopped        nothing                                 whole
 //	gateway is killed         up to Options.Flush of lines            whole; a half line is cut off by the next Open
 //	power fails               also what the system had not written    as above; Close syncs, Flush does not
-//	disk is full, EIO         nothing for the first 4 MiB of lines,   whole: a half line is cut off at once,
+//	disk is full, EIO         nothing for the first 64 MiB of lines,  whole: a half line is cut off immediately,
 //	                          then new lines, counted in Lost         writing is tried again every second
-//	file or dir is removed    what was in it                          a new file at the next rotation or Reopen
-//	moved by logrotate        nothing                                 a new file after Reopen (SIGHUP)
+//	disk hangs, is too slow   as above                                whole; Close gives up after 5 s
+//	file or dir is removed    what was in it; Lost counts the lines   a new file within a second of the next line,
+//	                          of the last second                      or after Reopen
+//	moved by logrotate        nothing                                 a new file, as above
 //	killed while compressing  nothing                                 compressed anew by the next Open
 //
-// No error of the log ever reaches the flow of messages. A disk that hangs instead
-// of failing does stop it, and with it the process: a write that doesn't return
-// cannot be given up, and Go's scheduler is not told of it (rawFile).
+// The 64 MiB are for all files of a Dir together. No error and no delay of the disk
+// ever reaches the flow of messages.
 //
 // # Start reading
 //
-// file.go (lines to bytes on disk), rotate.go, then line.go (a line read back),
-// tail.go (across rotations) and read.go (several connectors merged).
+// file.go (lines to chunks), writer.go (chunks to disk), rotate.go, retain.go, then
+// line.go (a line read back), tail.go (across rotations) and read.go (several
+// connectors merged).
 package pdulog

@@ -10,18 +10,18 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A Filter tells which lines are wanted. Fields left empty want all.
+// A Filter selects lines. An empty field selects all.
 type Filter struct {
 	Instances []int
 	Commands  []string // may hold the wildcards of path.Match: submit_*
 	Status    *StatusFilter
 	Direction string // "in" or "out"
 	Since     time.Time
-	Until     time.Time // itself not wanted
+	Until     time.Time // exclusive
 	Grep      *regexp.Regexp
 }
 
-// A StatusFilter wants answers with a certain result.
+// A StatusFilter selects answers with a certain result.
 type StatusFilter struct {
 	nonzero bool
 	status  Status
@@ -56,7 +56,7 @@ func (f *StatusFilter) match(s Status) bool {
 	return s.Value == f.status.Value
 }
 
-// Match tells whether the line is wanted. The cheap questions come first.
+// Match reports whether the filter selects the line. The cheap tests come first.
 func (f *Filter) Match(e *Entry) bool {
 	switch {
 	case e.Time.Before(f.Since),

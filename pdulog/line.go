@@ -28,7 +28,7 @@ func newHead(connector string) head {
 	return head{math.MinInt64, []byte(timeLayout + " " + connector + "/")}
 }
 
-// at returns the head for a time. It is valid until the next call.
+// at returns the head for a time, which is valid until the next call.
 func (h *head) at(now int64) []byte {
 	if now == h.now { // a batch has one time
 		return h.text
@@ -55,17 +55,17 @@ type Entry struct {
 	Instance  int
 	Received  bool // from the peer; otherwise sent to it
 	Command   string
-	PDU       []byte // what protocols.PDU.AppendLog printed: Driver.ParseLog reads it
+	PDU       []byte // as protocols.PDU.AppendLog printed it, for Driver.ParseLog
 	Rest      []byte // PDU after the command
 }
 
 // A Status is the result that an answer carries.
 type Status struct {
 	Value uint32
-	Name  string // empty where the line gives none
+	Name  string // empty if the line has none
 }
 
-// String is the name, or the number where there is none.
+// String returns the name, or the number if there is no name.
 func (s Status) String() string {
 	if s.Name != "" {
 		return s.Name
@@ -107,7 +107,7 @@ func Parse(line []byte) (Entry, error) {
 	return e, nil
 }
 
-// parseTime reads timeLayout. time.Parse would take most of the time of a read.
+// parseTime reads timeLayout. time.Parse would take most of the time of reading a line.
 func parseTime(b []byte) (time.Time, bool) {
 	if len(b) != len(timeLayout) {
 		return time.Time{}, false
@@ -142,7 +142,7 @@ func digits(b []byte) (int, bool) {
 	return n, len(b) > 0 && len(b) <= 9
 }
 
-// Direction is "in" or "out", as in the configuration of a connector.
+// Direction returns "in" or "out", as in the configuration of a connector.
 func (e *Entry) Direction() string {
 	if e.Received {
 		return "in"
@@ -150,8 +150,8 @@ func (e *Entry) Direction() string {
 	return "out"
 }
 
-// Sequence is what pairs a request and its answer: the first field, whatever the
-// protocol calls it.
+// Sequence returns the number that pairs a request and its answer: the first field,
+// whatever the protocol calls it. It reports false if the line has or shows none.
 func (e *Entry) Sequence() (uint32, bool) {
 	field, _ := logtext.NextField(e.Rest)
 	_, value, _ := bytes.Cut(field, []byte{'='})
@@ -159,7 +159,7 @@ func (e *Entry) Sequence() (uint32, bool) {
 	return uint32(n), err == nil
 }
 
-// Status is the result an answer carries, the field after the sequence. A
+// Status returns the result that an answer carries, the field after the sequence. A
 // request has none.
 func (e *Entry) Status() (Status, bool) {
 	_, rest := logtext.NextField(e.Rest)

@@ -13,16 +13,16 @@ import (
 // that looking more often would show little earlier.
 const pollEvery = 100 * time.Millisecond
 
-// A Query tells which lines to read.
+// A Query selects the lines to read.
 type Query struct {
 	Connectors []string // empty: every one with a log
 	Filter     Filter
 	Last       int // only the last so many lines of the past; 0: all; negative: none
 }
 
-// Read visits the lines of the connectors in dir, merged by time. It also tells
-// how many it left out because they are no pdu log lines. An entry is valid until
-// visit returns. When ctx is done early, its error is returned.
+// Read visits the lines of the connectors in dir, merged by time. It returns how many
+// lines it skipped because they are not lines of a pdu log, and the error of ctx if
+// that is done early. An entry is valid until visit returns.
 func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q}
 	defer m.close()
@@ -30,7 +30,7 @@ func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (s
 	return m.skipped, err
 }
 
-// Follow does what Read does and then waits for more lines, also of connectors
+// Follow does the same as Read and then waits for more lines, also of connectors
 // that have none yet and across rotations, until ctx is done.
 func Follow(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q}
@@ -100,7 +100,7 @@ func (m *merge) discover() (added []*source, err error) {
 	return added, nil
 }
 
-// past visits what is there already.
+// past visits the lines that are there already.
 func (m *merge) past(ctx context.Context, visit func(*Entry) error) error {
 	added, err := m.discover()
 	if err != nil {
@@ -149,7 +149,7 @@ func (m *merge) last(ctx context.Context, n int, visit func(*Entry) error) error
 	return err
 }
 
-// drain visits what there is until every source is at its end.
+// drain visits lines until every source is at its end.
 func (m *merge) drain(ctx context.Context, visit func(*Entry) error) error {
 	for ctx.Err() == nil {
 		var first *source

@@ -102,6 +102,14 @@ func (w *writer) closeFile() {
 	clear(w.unchecked)
 }
 
+// openAgain opens the file by its name again, or makes it.
+func (w *writer) openAgain() {
+	w.checkAt = time.Time{}
+	_ = w.check() // the next write reports an error of these two
+	w.closeFile()
+	_ = w.openFile(time.Now().UnixNano())
+}
+
 // check looks, once a second at most, whether the file is still there under its
 // name. If it is not, the file is made again. Lines that were written to a removed
 // file since the last look are lost; those in a file that was renamed are not.

@@ -9,7 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// maxLatency is the longest time to an answer that a summary tells apart.
+// maxLatency is the longest time to an answer that a summary can show, in µs.
 const maxLatency = int64(time.Hour / time.Microsecond)
 
 // A Summary counts lines and measures the time from requests to their answers,
@@ -25,8 +25,8 @@ type rowKey struct {
 	command   string
 }
 
-// openKey is what an answer finds its request by: each side of a session numbers
-// its own requests.
+// openKey finds the request of an answer. Each side of a session numbers its own
+// requests.
 type openKey struct {
 	connector string
 	instance  int
@@ -45,14 +45,14 @@ type Row struct {
 	Direction  string          `json:"direction"`
 	Command    string          `json:"command"`
 	Count      int             `json:"count"`
-	Status     map[string]int  `json:"status,omitempty"`  // of answers, by name if the log gives one
+	Status     map[string]int  `json:"status,omitempty"`  // of answers, by name if the log has one
 	Latency    *LatencySummary `json:"latency,omitempty"` // of requests
 	Open       int             `json:"open,omitempty"`    // requests of which no answer was seen
 	unanswered int             // of Open: those whose sequence was used again
 	times      *hdrhistogram.Histogram
 }
 
-// A LatencySummary tells how long answers took.
+// A LatencySummary is how long answers took.
 type LatencySummary struct {
 	Answered int           `json:"answered"`
 	P50      time.Duration `json:"p50_ns"`

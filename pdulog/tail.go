@@ -13,11 +13,12 @@ import (
 )
 
 // A tail reads one connector's files in order: rotated ones, oldest first, then
-// the one being written. At its end it gives io.EOF and may be asked again.
+// the one being written. At its end it returns io.EOF, and may be asked again.
 //
-// Files are rotated, compressed and removed meanwhile. What keeps the order is
-// last, the stamp of the newest rotated file that was read to its end: the file
-// to read is always the oldest one with a later stamp, else the one being written.
+// Files are rotated, compressed and removed meanwhile. The field last keeps the
+// order: it is the stamp of the newest rotated file that was read to its end. The
+// file to read next is the oldest one with a later stamp, otherwise the one being
+// written.
 type tail struct {
 	dir, connector string
 	last           string
@@ -38,8 +39,8 @@ func newTail(dir, connector string) *tail {
 	return &tail{dir: dir, connector: connector, r: bufio.NewReaderSize(nil, 64<<10)}
 }
 
-// next returns a line without its line end, valid until the next call. A line
-// that isn't wholly there yet is not there.
+// next returns a line without its line end, valid until the next call. It does not
+// return a line before its end has been written.
 func (t *tail) next() ([]byte, error) {
 	for {
 		if t.file == nil {
@@ -98,7 +99,7 @@ func (t *tail) later() ([]segment, error) {
 	return segments, nil
 }
 
-// open opens the file to read next, io.EOF when there is none.
+// open opens the file to read next. It returns io.EOF if there is none.
 func (t *tail) open() error {
 	for {
 		next := segment{path: t.current()}
@@ -170,7 +171,7 @@ func (t *tail) close() {
 	}
 }
 
-// end tells what follows the end of a file: nil means go on reading.
+// end decides what follows the end of a file: nil means that reading goes on.
 func (t *tail) end() error {
 	if t.stamp != "" { // a rotated file does not grow
 		t.last = t.stamp
@@ -237,7 +238,7 @@ func (t *tail) passed(mine os.FileInfo) error {
 	return nil
 }
 
-// skipBefore leaves out the rotated files with nothing but older lines.
+// skipBefore skips the rotated files that have only older lines.
 func (t *tail) skipBefore(since time.Time) error {
 	segments, err := t.later()
 	stamp := since.UTC().Format(stampLayout)
@@ -249,8 +250,8 @@ func (t *tail) skipBefore(since time.Time) error {
 	return err
 }
 
-// back moves a tail that has not begun yet forward to a place which at least n
-// matching lines follow, so that the last n are not looked for from the beginning.
+// back moves a tail that has not begun yet forward to a place that is followed by at
+// least n matching lines, so that the last n are not searched from the beginning.
 func (t *tail) back(n int, match func(line []byte) bool) error {
 	segments, err := t.later()
 	if err != nil {

@@ -80,6 +80,7 @@ func newWriter(d *Dir, name, path string) *writer {
 	w := &writer{
 		dir: d, name: name, path: path,
 		bell: make(chan struct{}, 1), rotateAt: math.MaxInt64, unchecked: map[*File]uint64{},
+		workedAt: time.Now(),
 	}
 	w.retention.init()
 	return w
@@ -96,8 +97,7 @@ func (w *writer) put(c chunk, ring bool) (next []byte, ok bool) {
 	last := len(w.queue) - 1
 	switch {
 	case last >= 0 && w.queue[last].takes(&c):
-		tail := &w.queue[last]
-		tail.b, tail.lines, tail.at = append(tail.b, c.b...), tail.lines+c.lines, c.at
+		w.queue[last].add(&c)
 		next = c.b[:0]
 	case c.done != nil: // the file needs no buffer any more
 		w.queue = append(w.queue, c)
@@ -122,6 +122,11 @@ func (w *writer) put(c chunk, ring bool) (next []byte, ok bool) {
 // while the disk is slow.
 func (t *chunk) takes(c *chunk) bool {
 	return t.done == nil && c.done == nil && t.from == c.from && len(t.b)+len(c.b) <= chunkSize
+}
+
+// add appends the lines of c to t.
+func (t *chunk) add(c *chunk) {
+	t.b, t.lines, t.at = append(t.b, c.b...), t.lines+c.lines, c.at
 }
 
 // ring wakes the writer.
@@ -162,12 +167,12 @@ func (w *writer) run() {
 // turn writes what waits. It returns how long to sleep unless the bell rings.
 func (w *writer) turn() (wait time.Duration, ended bool) {
 	if w.reopen.Swap(false) {
-		w.closeFile()
+		w.openAgain()
 	}
-	w.take()
 	if wait := time.Until(w.retryAt); w.failing && wait > 0 && !w.ending() {
 		return wait, false
 	}
+	w.take()
 	err := w.drain()
 	w.busy.Store(0)
 	w.report(err)
@@ -176,6 +181,7 @@ func (w *writer) turn() (wait time.Duration, ended bool) {
 	}
 	switch {
 	case err != nil:
+		w.putBack()
 		w.retryAt = time.Now().Add(retryWait)
 		return retryWait, false
 	case len(w.unchecked) > 0 || w.unused():
@@ -193,9 +199,27 @@ func (w *writer) take() {
 	w.queue, w.queued = w.queue[:0], 0
 }
 
+// putBack returns what could not be written to the front of the queue, where the
+// last chunk may still grow.
+func (w *writer) putBack() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	came := w.queue
+	w.queue, w.taken = w.taken, nil
+	for _, c := range came {
+		if last := len(w.queue) - 1; last >= 0 && w.queue[last].takes(&c) {
+			w.queue[last].add(&c)
+		} else {
+			w.queue = append(w.queue, c)
+		}
+	}
+}
+
 // ending reports whether a file is being closed and waits for the outcome.
 func (w *writer) ending() bool {
-	return slices.ContainsFunc(w.taken, func(c chunk) bool { return c.done != nil })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.queue, func(c chunk) bool { return c.done != nil })
 }
 
 // drain writes until nothing is left.

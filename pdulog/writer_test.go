@@ -93,6 +93,28 @@ func TestFrozenDisk(t *testing.T) {
 	})
 }
 
+// While writing fails, small chunks are gathered in large ones.
+func TestFailingDiskTakesLittleMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		f := openOn(t, t.TempDir(), Options{Log: zerolog.Nop()}, d.open)
+		for n := range 5000 {
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
+			f.Flush(time.Now().UnixNano())
+			time.Sleep(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		if n := len(f.w.queue); n > 10 { // 280 KB
+			t.Errorf("%d chunks wait", n)
+		}
+		d.room = 1 << 30
+		mustClose(t, f)
+		if f.Lines() != 5000 {
+			t.Errorf("%d lines written", f.Lines())
+		}
+	})
+}
+
 // F22: a gateway that stops does not wait for a dead disk for long, however many
 // files it has.
 func TestCloseOnFrozenDisk(t *testing.T) {
@@ -294,6 +316,9 @@ func TestRemovedDirectory(t *testing.T) {
 		remove()
 		f.dir.Reopen()
 		synctest.Wait()
+		if got := names(t, dir); !slices.Equal(got, []string{"clients.log"}) || f.Lost() != 4 {
+			t.Errorf("SIGHUP makes %v; %d lines lost, want 4", got, f.Lost())
+		}
 		write()
 		wantNumbers(t, readAll(t, dir, Query{}), []int{5})
 		mustClose(t, f)

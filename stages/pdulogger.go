@@ -14,7 +14,7 @@ import (
 // counts them.
 type pduLogger struct {
 	*Deps
-	waiting []*pdulog.File // with lines that are not written yet
+	waiting []*pdulog.File // with lines that were not handed to the disk yet
 	run     run
 
 	skew, skewAt int64 // of the wall clock against the stages' clock, and when to look again
@@ -105,13 +105,13 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Session.Bound() != 0)
 }
 
-// Flush writes what is full and sees to it that the rest is written in time.
+// Flush hands over the lines that are due and sets the time of the next Tick.
 func (l *pduLogger) Flush(out *flow.Out[Job]) {
 	l.counted()
 	l.flush(out)
 }
 
-// Tick writes what has waited long enough.
+// Tick hands over the lines that have waited long enough.
 func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
 
 func (l *pduLogger) flush(out *flow.Out[Job]) {
