@@ -22,7 +22,11 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 		return p.appendLost(b)
 	}
 	b = append(b, " seq="...)
-	b = strconv.AppendUint(b, uint64(p.SequenceNumber), 10)
+	if p.ID == GenericNack && p.CommandStatus == StatusInvCmdLen && !full {
+		b = append(b, '*') // it may repeat what appendLost hides
+	} else {
+		b = strconv.AppendUint(b, uint64(p.SequenceNumber), 10)
+	}
 	if p.ID.IsResponse() || p.CommandStatus != 0 {
 		b = appendStatus(append(b, " status="...), p.CommandStatus)
 	}

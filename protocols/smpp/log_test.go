@@ -109,6 +109,8 @@ func TestLogHidesPasswords(t *testing.T) {
 	// A bind with a command_length of 16: its body is read as a header.
 	f("61636d65"+"00733363"+"72657400"+"000034"+"00",
 		`unknown seq=* malformed hex=*16 error="cannot find the beginning of the PDU"`)
+	// Our answer repeats four octets of that header.
+	f("00000010"+"80000000"+"00000002"+inHex[:8], `generic_nack seq=* status=0x2(ESME_RINVCMDLEN)`)
 	// A bind's body behind an id with the Response bit, and behind an unknown one.
 	body := "61636d6500" + inHex + "00" + "0034000000"
 	f("00000021"+"8000000a"+"00000000"+"00000001"+body, `unknown seq=1 status=0 malformed hex=*33 error="command_id 0x8000000a is not known"`)
