@@ -51,14 +51,14 @@ type Log struct {
 type PDULog struct {
 	Dir         string        `yaml:"dir" default:"pdulog" live:"no" doc:"Directory of the files, one per connector. It is made when missing."`
 	Enabled     bool          `yaml:"enabled" default:"true" live:"no" doc:"Whether PDUs are logged at all."`
-	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false only their lengths are, for privacy; such lines cannot be converted back into PDUs."`
+	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false, only the lengths of texts and of octets of unknown meaning are written, for privacy; such lines cannot be converted back into PDUs."`
 	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
 	MaxTotal    Size          `yaml:"max_total" default:"2GiB" live:"no" doc:"What all files of a connector may take, the one being written among them; the oldest are removed, also while others are compressed. 0 is no limit."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
 	Keep        int           `yaml:"keep" default:"14" range:"0.." live:"no" doc:"Rotated files kept per connector, compressed or not. The oldest are removed; 0 keeps all that max_total allows."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"Rotated files older than this are removed; 0s keeps them whatever their age."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed with gzip."`
-	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest a line waits in memory before it is written. Longer costs less and loses more when the machine dies."`
+	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
 }
 
 // Store is where accepted messages wait.

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// maxWaiting bounds the lines that wait in memory for a slow disk, over all
-	// files of a directory. Further lines are lost. It is a third of a second of
-	// the fastest gateway measured, and hours of a usual one.
+	// maxWaiting bounds the bytes of lines that wait in memory for a slow disk, over
+	// all files of a directory. Further lines are lost. A gateway writes about 600
+	// bytes a message, so that it lasts for a third of a second at 300,000 messages
+	// a second and for two minutes at 1,000.
 	maxWaiting = 64 << 20
 
 	// closeWait is how long Close waits for a disk that does not answer.

@@ -14,10 +14,10 @@ import (
 
 // A retention removes and compresses the rotated files of one writer.
 //
-// Old files are removed at every rotation, by the writer itself, so that what
-// Options promises holds however slowly files are compressed. A goroutine of its
-// own compresses them afterwards, the newest first because it is kept longest, and
-// leaves out those that were removed meanwhile.
+// The writer itself removes old files at every rotation, so that the limits of
+// Options hold however slowly files are compressed. A goroutine of the retention
+// compresses them afterwards, the newest first because it is kept longest. It stops
+// compressing a file that is removed.
 type retention struct {
 	allowed atomic.Int64 // how large the file being written may become
 
@@ -36,7 +36,7 @@ func (r *retention) init() { r.allowed.Store(math.MaxInt64) }
 // start begins to tidy up.
 func (r *retention) start(w *writer) {
 	r.wake, r.quit, r.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	r.rotated(w) // what an earlier process left counts too
+	r.rotated(w) // the files of an earlier process count too
 	go r.run(w, r.quit, r.ended)
 }
 
@@ -85,7 +85,7 @@ func (r *retention) run(w *writer, quit, ended chan struct{}) {
 	}
 }
 
-// remove removes what is not to be kept.
+// remove removes the files that exceed the limits of Options.
 func (r *retention) remove(w *writer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,8 +93,8 @@ func (r *retention) remove(w *writer) error {
 	return err
 }
 
-// trim removes rotated files, the oldest first, until the rest is what Options
-// wants to keep and leaves room for the file being written and for extra bytes. It
+// trim removes rotated files, the oldest first, until the rest is within the limits
+// of Options and leaves room for the file being written and for extra bytes. It
 // returns the rest. The caller holds r.mu.
 func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
 	segments, err := rotated(w.dir.path, w.name)
@@ -221,7 +221,7 @@ func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
 			return segment{}, nil, err
 		}
 		r.current, r.reserve, r.cancel = s.stamp, extra, make(chan struct{})
-		_, err = r.trim(w, 0) // what the file being written may take is less now
+		_, err = r.trim(w, 0) // the file being written may take less now
 		return s, r.cancel, err
 	}
 	return segment{}, nil, nil

@@ -16,7 +16,7 @@ const (
 	// wakeSize is how many bytes of full chunks wait before the writer is woken
 	// ahead of the flush time. Waking a goroutine costs about 20 µs of CPU.
 	wakeSize = 512 << 10
-	// checkEvery is how often a file that is written to is looked for under its name.
+	// checkEvery is how often the writer looks whether its file has kept its name.
 	checkEvery = time.Second
 	// lingerWait is how long a file stays open that only a retired connector uses.
 	lingerWait = time.Second
@@ -30,12 +30,12 @@ type chunk struct {
 	b     []byte
 	lines uint64
 	at    int64      // when it was handed over
-	done  chan error // in place of lines: from is being closed, and is told the outcome
+	done  chan error // instead of lines: from is being closed and awaits the outcome
 }
 
-// A writer is one file on disk, the chunks in front of it and the goroutine that
-// brings them there. Every call to the disk that can block is made by run or
-// housekeep, and none while mu is held.
+// A writer is one file on disk, the chunks that wait for it and the goroutine that
+// writes them. Only that goroutine (run) and the one of its retention call the disk,
+// apart from the first Dir.Open, and neither holds mu meanwhile.
 type writer struct {
 	dir        *Dir
 	name, path string
@@ -146,7 +146,7 @@ func (w *writer) stuck(now int64) time.Duration {
 	return time.Duration(now - since)
 }
 
-// run writes what is handed over until no file uses the writer any more.
+// run writes chunks until no file uses the writer any more.
 func (w *writer) run() {
 	w.retention.start(w)
 	timer := time.NewTimer(idleWait)
@@ -164,7 +164,8 @@ func (w *writer) run() {
 	}
 }
 
-// turn writes what waits. It returns how long to sleep unless the bell rings.
+// turn writes the chunks that wait. It returns how long to sleep unless the bell
+// rings, and whether the writer has ended.
 func (w *writer) turn() (wait time.Duration, ended bool) {
 	if w.reopen.Swap(false) {
 		w.openAgain()
@@ -385,9 +386,9 @@ func (w *writer) report(err error) {
 	w.failing = err != nil
 }
 
-// end answers the files that are being closed. It reports true, and has closed
-// everything, if no file uses the writer any more. err is why lines could not be
-// written; they are lost if no file is left to try again for.
+// end answers the files that are being closed. If no file uses the writer any more,
+// it closes the file on disk and reports true. err is why lines could not be written;
+// they are lost if no file is left, because nothing would try again.
 func (w *writer) end(err error) bool {
 	for _, c := range w.taken { // those behind lines that could not be written
 		if c.done != nil {
