@@ -104,8 +104,8 @@ func NewHexer(lookup func(e *Entry) (protocols.Driver, error)) *Hexer {
 }
 
 // Append appends the line up to its command, then the PDU as hexadecimal digits,
-// and a line end. What the log hides (a password, and texts if they are not
-// logged) is not in the bytes.
+// and a line end. A line that does not hold all octets of its PDU is not converted:
+// the error wraps protocols.ErrHidden.
 func (h *Hexer) Append(b []byte, e *Entry) ([]byte, error) {
 	d, ok := h.drivers[e.Connector]
 	if !ok {

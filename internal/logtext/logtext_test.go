@@ -53,6 +53,21 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// A line may have been cut or edited anywhere: a value may be missing.
+func TestMissingValue(t *testing.T) {
+	for _, line := range []string{"x=", "x= y=1", "x= "} {
+		for name, take := range map[string]func(*Scanner) []byte{
+			"Value": (*Scanner).Value, "Octets": (*Scanner).Octets, "Word": (*Scanner).Word,
+			"AppendValue": func(s *Scanner) []byte { return s.AppendValue(nil) },
+		} {
+			s := NewScanner([]byte(line), nil)
+			if !s.Take("x") || len(take(&s)) > 0 || s.Err() != nil || s.Hidden {
+				t.Errorf("%s of %q: %+v", name, line, s)
+			}
+		}
+	}
+}
+
 func TestNextField(t *testing.T) {
 	rest := []byte(`a=1 b="x \" y" c`)
 	for _, want := range []string{"a=1", `b="x \" y"`, "c"} {

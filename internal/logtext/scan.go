@@ -158,7 +158,7 @@ func (s *Scanner) hidden(t []byte) {
 func (s *Scanner) Value() []byte {
 	if len(s.rest) > 0 && s.rest[0] != '"' {
 		t := s.Word()
-		if t[0] == '*' {
+		if len(t) > 0 && t[0] == '*' {
 			s.hidden(t[1:])
 			return nil
 		}
