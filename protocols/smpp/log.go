@@ -113,10 +113,10 @@ func (p *PDU) ParseLog(line []byte) error {
 // scanMalformed reads what appendMalformed printed.
 func (p *PDU) scanMalformed(s *logtext.Scanner) {
 	x := p.rare()
-	if s.Take("hex") {
-		if x.raw = s.Octets(); len(x.raw) >= headerLen {
-			p.header(x.raw)
-		}
+	if !s.Take("hex") { // logs of before 2026-11-22 leave out what they hide
+		s.Hidden = true
+	} else if x.raw = s.Octets(); len(x.raw) >= headerLen {
+		p.header(x.raw)
 	}
 	x.err = &Error{Status: StatusInvCmdLen}
 	if s.Take("error") {
