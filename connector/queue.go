@@ -57,8 +57,18 @@ func leavesFirst(a, b *sms.Message) bool {
 	return placeFirst(a, b)
 }
 
+// wakes is when a message that waits for its time is looked at: when it is due,
+// or when it has expired before that, because then its place is free for another.
+func wakes(m *sms.Message) int64 {
+	due := m.Due()
+	if m.Expires != 0 && m.Expires < due {
+		return m.Expires + 1
+	}
+	return due
+}
+
 func dueFirst(a, b *sms.Message) bool {
-	if x, y := a.Due(), b.Due(); x != y {
+	if x, y := wakes(a), wakes(b); x != y {
 		return x < y
 	}
 	return a.ID < b.ID
@@ -97,14 +107,16 @@ func (q *Queue) PushBack(m *sms.Message, now int64) {
 	q.back.Set(m)
 }
 
-// Ready reports whether Pop returns a message.
+// Ready reports whether Pop returns a message. A queue that was ready stays so
+// until Pop, even if a later call has an earlier time, because callers of the
+// classic architecture read the clock before they lock.
 func (q *Queue) Ready(now int64) bool {
-	if q.n == q.later.Len() {
-		due := q.NextDue()
-		return due != 0 && due <= now
-	}
-	return true
+	q.advance(now)
+	return q.n > q.later.Len()
 }
+
+// due returns how many messages are known to be due.
+func (q *Queue) due() int { return q.n - q.later.Len() }
 
 // Pop takes the message that is to leave next, nil when none is due. It also
 // returns when the message expires: behind a long backlog, the message itself is
@@ -126,7 +138,7 @@ func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 func (q *Queue) advance(now int64) {
 	for q.later.Len() > 0 {
 		m, _ := q.later.Min()
-		if m.Due() > now {
+		if wakes(m) > now {
 			return
 		}
 		q.later.PopMin()
@@ -153,11 +165,11 @@ func (q *Queue) pop(r *ring) (m *sms.Message, expires int64) {
 	return e.message, e.expires
 }
 
-// NextDue returns when the first message that is not due yet becomes so; 0 if
-// there is none.
+// NextDue returns when the first message that is not due yet becomes so, or
+// expires; 0 if there is none.
 func (q *Queue) NextDue() int64 {
 	if m, ok := q.later.Min(); ok {
-		return m.Due()
+		return wakes(m)
 	}
 	return 0
 }

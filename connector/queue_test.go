@@ -15,7 +15,7 @@ type model []*sms.Message
 func (q *model) pop(now int64) *sms.Message {
 	best := -1
 	for i, m := range *q {
-		if m.DeliverAt <= now && (best < 0 || before(m, (*q)[best])) {
+		if wakesAt(m) <= now && (best < 0 || before(m, (*q)[best])) {
 			best = i
 		}
 	}
@@ -38,16 +38,39 @@ func before(a, b *sms.Message) bool {
 	return a.ID < b.ID
 }
 
+// wakesAt is when a message that waits for its time is looked at: when it is due, or
+// has expired before.
+func wakesAt(m *sms.Message) int64 {
+	at := max(m.DeliverAt, m.NotBefore)
+	if m.Expires != 0 {
+		at = min(at, m.Expires+1)
+	}
+	return at
+}
+
 func (q *model) nextDue(now int64) (next int64) {
 	for _, m := range *q {
-		if m.DeliverAt > now && (next == 0 || m.DeliverAt < next) {
-			next = m.DeliverAt
+		if at := wakesAt(m); at > now && (next == 0 || at < next) {
+			next = at
 		}
 	}
 	return next
 }
 
-// A queue under random pushes, schedules, returns and pops does what the model does.
+// expire takes out what has expired and returns it, in order of ids.
+func (q *model) expire(now int64) (expired []uint64) {
+	*q = slices.DeleteFunc(*q, func(m *sms.Message) bool {
+		if m.Expires == 0 || m.Expires >= now {
+			return false
+		}
+		expired = append(expired, m.ID)
+		return true
+	})
+	slices.Sort(expired)
+	return expired
+}
+
+// A queue under random pushes, schedules, returns, pops and expiries does what the model does.
 // Each octet of the script is one step.
 func run(t *testing.T, script []byte) {
 	t.Helper()
@@ -76,7 +99,10 @@ func run(t *testing.T, script []byte) {
 		switch step & 7 {
 		case 0, 1: // a message comes, perhaps overtaken on its way
 			id++
-			message := &sms.Message{ID: id, Arrived: now - arg&1, Expires: int64(id), Priority: uint8(arg % 7)}
+			message := &sms.Message{ID: id, Arrived: now - arg&1, Priority: uint8(arg % 7)}
+			if id%3 == 0 {
+				message.Expires = now + arg*2
+			}
 			if arg > 24 {
 				message.DeliverAt = now + arg - 28
 			}
@@ -91,18 +117,24 @@ func run(t *testing.T, script []byte) {
 				i := int(arg % n)
 				message := popped[i]
 				popped = slices.Delete(popped, i, i+1)
-				notBefore := int64(0)
+				message.NotBefore = 0
 				if arg&3 == 3 {
-					notBefore = now + arg
+					message.NotBefore = now + arg
 				}
-				q.PushBack(message, now, notBefore)
-				if notBefore > now && message.DeliverAt != notBefore {
-					t.Fatal("a message that comes back does not wait")
-				}
+				q.PushBack(message, now)
 				*m = append(*m, message)
 			}
 		default:
 			now += arg
+			if arg&1 == 0 {
+				break
+			}
+			var expired []uint64
+			q.Expired(now, func(m *sms.Message) { expired = append(expired, m.ID) })
+			slices.Sort(expired)
+			if want := m.expire(now); !slices.Equal(expired, want) {
+				t.Fatalf("at %d expired %d, want %d", now, expired, want)
+			}
 		}
 		if q.Len() != len(*m) {
 			t.Fatalf("%d messages, want %d", q.Len(), len(*m))
@@ -117,9 +149,9 @@ func run(t *testing.T, script []byte) {
 	}
 }
 
-// ready tells whether a message is due.
+// ready reports whether a message is due.
 func (q *model) ready(now int64) bool {
-	return slices.ContainsFunc(*q, func(m *sms.Message) bool { return m.DeliverAt <= now })
+	return slices.ContainsFunc(*q, func(m *sms.Message) bool { return wakesAt(m) <= now })
 }
 
 func TestQueue(t *testing.T) {
@@ -172,10 +204,10 @@ func TestQueueShrinks(t *testing.T) {
 	q := NewQueue()
 	m := &sms.Message{ID: 1, Arrived: 1}
 	for range 2 * maxIdleRing {
-		q.rings[0].push(m)
+		q.Push(m, 1)
 	}
 	for range 2 * maxIdleRing {
-		q.rings[0].pop()
+		q.Pop(1)
 	}
 	if n := cap(q.rings[0].a); n > maxIdleRing {
 		t.Errorf("an empty ring keeps room for %d", n)
@@ -226,7 +258,7 @@ func BenchmarkQueue(b *testing.B) {
 					m, _ := q.Pop(1)
 					if back {
 						m.ID = 0 // so that it is the first
-						q.PushBack(m, 1, 0)
+						q.PushBack(m, 1)
 						m, _ = q.Pop(1)
 						m.ID = 1
 					}
@@ -236,6 +268,97 @@ func BenchmarkQueue(b *testing.B) {
 					b.Errorf("%d messages are left of a backlog of %d", q.Len(), backlog)
 				}
 			})
+		}
+	}
+}
+
+// A queue that was ready is so until Pop, even for a caller whose clock is behind:
+// in the classic architecture each reads it before it locks.
+func TestQueueClockBehind(t *testing.T) {
+	t.Parallel()
+	q := NewQueue()
+	q.Push(&sms.Message{ID: 1, Arrived: 100, DeliverAt: 200}, 100)
+	if q.Ready(199) || !q.Ready(200) || !q.Ready(199) {
+		t.Error("ready too early, or not any more")
+	}
+	if m, _ := q.Pop(199); m == nil {
+		t.Error("nothing comes out of a queue that was ready")
+	}
+}
+
+// F16, H11: a message that waits for another attempt until after its validity
+// does not keep its place until then.
+func TestQueueExpiresLater(t *testing.T) {
+	t.Parallel()
+	q := NewQueue()
+	m := &sms.Message{ID: 1, Arrived: 100, Expires: 200}
+	q.Push(m, 100)
+	q.Pop(100)
+	m.NotBefore = 1000
+	q.PushBack(m, 100)
+	if q.NextDue() != 201 {
+		t.Errorf("looked at again at %d, want 201", q.NextDue())
+	}
+	expired := 0
+	q.Expired(200, func(*sms.Message) { expired++ })
+	if expired != 0 {
+		t.Error("expired before its time")
+	}
+	q.Expired(201, func(*sms.Message) { expired++ })
+	if expired != 1 || q.Len() != 0 {
+		t.Errorf("%d expired, %d are left", expired, q.Len())
+	}
+}
+
+// H11: the search for expired messages goes through a long backlog in parts. What
+// leaves or comes between the parts makes it miss none.
+func TestQueueSweepsInParts(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		q := NewQueue()
+		n := 2*sweepEntries + random.IntN(sweepEntries)
+		left := map[uint64]int64{} // expiries of the messages in the queue
+		push := func(id uint64) {
+			m := &sms.Message{ID: id, Arrived: int64(id), Priority: uint8(random.IntN(2))}
+			if random.IntN(3) > 0 {
+				m.Expires = 1 + random.Int64N(100)
+			}
+			left[id] = m.Expires
+			q.Push(m, 0)
+		}
+		for id := range n {
+			push(uint64(id + 1))
+		}
+		next := uint64(n)
+		const now = 50
+		for range 10 { // parts, more than are needed
+			q.Expired(now, func(m *sms.Message) {
+				if e, ok := left[m.ID]; !ok || e == 0 || e >= now {
+					t.Fatalf("seed %d: message %d is taken out, it expires at %d", seed, m.ID, e)
+				}
+				delete(left, m.ID)
+			})
+			for range random.IntN(sweepEntries / 2) {
+				if m, _ := q.Pop(now); m != nil {
+					delete(left, m.ID)
+				}
+			}
+			for range random.IntN(1000) {
+				next++
+				push(next)
+			}
+		}
+		for range 5 { // those that came since
+			q.Expired(now, func(m *sms.Message) { delete(left, m.ID) })
+		}
+		if q.Len() != len(left) {
+			t.Fatalf("seed %d: %d messages, want %d", seed, q.Len(), len(left))
+		}
+		for id, e := range left {
+			if e != 0 && e < now {
+				t.Fatalf("seed %d: message %d was missed", seed, id)
+			}
 		}
 	}
 }

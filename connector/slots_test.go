@@ -141,11 +141,11 @@ func TestInflight(t *testing.T) {
 	if l.Inflight.Take(1) != nil {
 		t.Error("an answer to nothing")
 	}
-	first := &Slot{Sequence: l.FreeSequence(), Sent: 10}
+	first := &Slot{Sequence: l.Session.NextSequence(), Sent: 10}
 	l.Inflight.Put(first)
 	cells := uint32(len(*l.Inflight.cells.Load()))
 	l.Session.(*session).sequence += cells - 1
-	second := &Slot{Sequence: l.FreeSequence(), Sent: 20} // the one before would take the cell of the first
+	second := &Slot{Sequence: l.Session.NextSequence(), Sent: 20} // the one before would take the cell of the first
 	if want := first.Sequence + cells + 1; second.Sequence != want {
 		t.Errorf("sequence %d, want %d", second.Sequence, want)
 	}
@@ -178,7 +178,7 @@ func TestInflightConcurrent(t *testing.T) {
 	wg.Go(func() {
 		for n := range requests {
 			slot := <-free
-			slot.Sequence, slot.Sent = l.FreeSequence(), int64(n)
+			slot.Sequence, slot.Sent = l.Session.NextSequence(), int64(n)
 			l.Inflight.Put(slot)
 			sent <- slot.Sequence
 		}
@@ -210,7 +210,7 @@ func TestSlotsAllocations(t *testing.T) {
 	s.Open(l, 10)
 	request := func() {
 		slot := s.Take()
-		slot.Sequence = l.FreeSequence()
+		slot.Sequence = l.Session.NextSequence()
 		l.Inflight.Put(slot)
 		s.Put(l.Inflight.Take(slot.Sequence))
 	}
@@ -233,7 +233,7 @@ func BenchmarkSlots(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				slot := s.Take()
-				slot.Sequence = slot.Link.FreeSequence()
+				slot.Sequence = slot.Link.Session.NextSequence()
 				slot.Link.Inflight.Put(slot)
 				s.Put(slot.Link.Inflight.Take(slot.Sequence))
 			}
