@@ -177,17 +177,8 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 		copy(l.turn, l.turn[1:])
 		l.turn[len(l.turn)-1] = s
 	}
-	l.isDue(m)
+	s.isDue(m)
 	return s, m, expires
-}
-
-// isDue counts a scheduled message among the others from now on: its time has come.
-func (l *Lane) isDue(m *sms.Message) {
-	if m.Flags&sms.Scheduled == 0 {
-		return
-	}
-	m.Flags &^= sms.Scheduled
-	m.Origin.Tally.Scheduled.Add(-1)
 }
 
 // Next takes the slot that comes next. Either it holds the message that is to
@@ -203,7 +194,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	for l.ready(now) || len(l.suspects.waiting) > 0 {
 		front := l.slots.Front()
 		if wait <= 0 {
-			if slot := l.nextSuspect(front); slot != nil {
+			if slot := l.nextSuspect(now, front); slot != nil {
 				return l.leave(now, slot), 0
 			}
 			front = l.slots.Front()
@@ -212,7 +203,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 			break
 		}
 		if front.Link == nil {
-			if l.dialing*cfg.Window >= l.Len() {
+			if l.dialing*cfg.Window >= l.due() {
 				break // the instances that are being connected do for what waits
 			}
 			l.dialing++
@@ -223,10 +214,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 		}
 		share, m, expires := l.pop(now)
 		switch {
-		case m.Flags&sms.Settled != 0:
-			l.drop(share, m)
-		case expires != 0 && now > expires:
-			l.expired(now, share, m)
+		case l.isOver(now, share, m, expires):
 		case m.Losses >= suspectAfter:
 			l.suspects.waiting = append(l.suspects.waiting, suspect{m, share})
 		default:
@@ -244,11 +232,34 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	return nil, 0
 }
 
+// isOver ends a message that is not to be sent any more, and reports whether it
+// was one.
+func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
+	switch {
+	case m.Flags&sms.Settled != 0:
+		l.drop(s, m)
+	case expires != 0 && now > expires:
+		l.expired(now, s, m)
+	default:
+		return false
+	}
+	return true
+}
+
 // leave counts a message that leaves by a slot.
 func (l *Lane) leave(now int64, slot *Slot) *Slot {
 	l.limiter.Reserve(now)
 	l.inFlight++
 	return slot
+}
+
+// due returns how many messages could leave if there were slots.
+func (l *Lane) due() int {
+	n := len(l.suspects.waiting)
+	for _, s := range l.turn {
+		n += s.queue.due()
+	}
+	return n
 }
 
 // Len returns how many messages wait, due or not.
@@ -315,6 +326,10 @@ func (l *Lane) count(m *sms.Message, a sms.Answer) {
 
 // expired ends a message whose validity has passed.
 func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
+	if m.Flags&sms.Settled != 0 { // it was counted when its answer came
+		l.drop(s, m)
+		return
+	}
 	l.Stats.Expired.Add(1)
 	l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now})
 	l.drop(s, m)
@@ -347,7 +362,7 @@ func (l *Lane) countDone() {
 // Unsent takes back a slot whose message was never written.
 func (l *Lane) Unsent(now int64, slot *Slot) {
 	m, share := slot.Message, slot.Share
-	l.putBack(slot, sms.OK)
+	l.putBack(slot, sms.Lost) // the peer has answered nothing
 	share.pushBack(m, now)
 }
 
@@ -460,14 +475,24 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	}
 	link.Instance.ended(link, now)
 	switch {
-	case l.gone || l.policy.Draining() && l.Len()+l.inFlight == 0:
-	case l.Config().IsStatic() || l.Len() > 0:
+	case l.gone:
+	case l.Config().IsStatic() && !l.isDrained():
 		l.dialing++
 		return true
 	default:
-		l.slots.Park(link.Instance)
+		l.slots.Park(link.Instance) // Next takes it when a message is due
 	}
 	return false
+}
+
+// isDrained reports whether the gateway is stopping and the lane has nothing more
+// to send. Messages on their way here count, and scheduled ones do not.
+func (l *Lane) isDrained() bool {
+	if !l.policy.Draining() {
+		return false
+	}
+	l.countDone()
+	return l.Queued.Load() == 0
 }
 
 // Leave takes the lane out of service: its messages are sent, and then it is gone.
@@ -513,22 +538,26 @@ func (l *Lane) Tick(now int64) {
 	l.Shares(func(s *Share) {
 		s.queue.Expired(now, func(m *sms.Message) {
 			l.waiting--
-			l.isDue(m)
+			s.isDue(m)
 			l.expired(now, s, m)
 		})
 		l.rest(s, now)
 		oldest = Earlier(oldest, s.queue.Oldest())
 	})
 	l.oldest.Store(oldest)
+	l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
+		return l.isOver(now, s.share, s.message, s.message.Expires)
+	})
 	if l.Account == "" {
 		l.Links(func(link *Link) { link.Instance.forgive(link, now) })
 	}
 }
 
-// rest ends the turn of a share whose messages have all expired.
+// rest ends the turn of a share whose messages that were due have all expired.
 func (l *Lane) rest(s *Share, now int64) {
 	if s.active && !s.queue.Ready(now) {
 		s.active = false
+		l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
 		l.turn = slices.DeleteFunc(l.turn, func(other *Share) bool { return other == s })
 	}
 }

@@ -61,3 +61,13 @@ func (s *Share) pushBack(m *sms.Message, now int64) {
 	s.queue.PushBack(m, now)
 	s.Lane.waits(s, now)
 }
+
+// isDue counts a scheduled message among the others from now on: its time has come.
+func (s *Share) isDue(m *sms.Message) {
+	if m.Flags&sms.Scheduled == 0 {
+		return
+	}
+	m.Flags &^= sms.Scheduled
+	m.Origin.Tally.Scheduled.Add(-1)
+	s.Add(1)
+}

@@ -54,10 +54,15 @@ func (s *Slots) Open(l *Link, window int) {
 
 func (s *Slots) grow(l *Link) {
 	s.lazyInit()
+	s.free(newSlot(l))
+}
+
+// newSlot makes another slot of a session's window.
+func newSlot(l *Link) *Slot {
 	l.unused--
 	slot := &Slot{Instance: l.Instance, Link: l}
 	l.slots = append(l.slots, slot)
-	s.free(slot)
+	return slot
 }
 
 // free makes a slot of a connected instance one that can be taken. Where messages
@@ -149,6 +154,9 @@ func (s *Slots) TakeHeld(l *Link) *Slot {
 	slot := l.aside[n]
 	l.aside = l.aside[:n]
 	l.used++
+	if n == 0 && l.unused > 0 { // the slot may not come back soon: Freeze
+		l.aside = append(l.aside, newSlot(l))
+	}
 	return slot
 }
 

@@ -22,9 +22,18 @@ type suspect struct {
 
 // nextSuspect takes the slot that the next suspect is to leave by, nil if there is
 // none now. front is the lane's first free slot.
-func (l *Lane) nextSuspect(front *Slot) *Slot {
+func (l *Lane) nextSuspect(now int64, front *Slot) *Slot {
 	s := &l.suspects
-	if len(s.waiting) == 0 || s.slot != nil {
+	if s.slot != nil {
+		return nil
+	}
+	for len(s.waiting) > 0 && l.isOver(now, s.waiting[0].share, s.waiting[0].message, s.waiting[0].message.Expires) {
+		s.waiting = s.waiting[1:]
+	}
+	if len(s.waiting) == 0 {
+		if s.link != nil {
+			s.release(l, s.link)
+		}
 		return nil
 	}
 	if s.link == nil {
