@@ -116,12 +116,19 @@ func (s *Slots) Put(slot *Slot) {
 }
 
 // Freeze keeps a slot, whose request was not answered in time, until Thaw: a peer
-// that does not answer is given no more requests than its window.
+// that does not answer is given no more requests than its window. The last slot of
+// the window is not kept, because a peer which has lost all it was given would
+// otherwise never be given a request that it can answer.
 func (s *Slots) Freeze(slot *Slot) {
+	l := slot.Link
+	if !l.dropped && len(l.frozen)+1 == len(l.slots)+l.unused {
+		s.Put(slot)
+		return
+	}
 	slot.Message, slot.Share = nil, nil
-	slot.Link.used--
-	if !slot.Link.dropped {
-		slot.Link.frozen = append(slot.Link.frozen, slot)
+	l.used--
+	if !l.dropped {
+		l.frozen = append(l.frozen, slot)
 	}
 }
 

@@ -1,0 +1,135 @@
+package connector
+
+import (
+	"testing"
+
+	"pmg/sms"
+)
+
+// F18, H9, U2: an answer that comes after its request was given up cancels the
+// copy, whether that waits, waits for its time or is under way, and is counted once.
+func TestAnsweredLate(t *testing.T) {
+	t.Parallel()
+	for _, code := range []sms.Code{sms.OK, sms.Rejected} {
+		for _, where := range []string{"waits", "under way", "under way, then lost", "under way, then not answered", "unsent", "expired"} {
+			d := newDesk(t, "instances: 1, static: true, window: 2")
+			l := d.connect()
+			d.submit("a", 1, func(m *sms.Message) { m.Expires = d.now + 10*second })
+			d.send()
+			id := d.under[0].Message.ID
+			d.answer(sms.Timeout)
+			late := func() { d.AnsweredLate(l, id, sms.Answer{Code: code, At: d.now}) }
+			if where == "waits" || where == "expired" {
+				late()
+				if where == "expired" {
+					d.now += 11 * second
+					d.Tick(d.now)
+				}
+			} else {
+				d.send()
+				late()
+				switch where {
+				case "under way":
+					d.answer(sms.OK)
+				case "under way, then lost":
+					d.lose(l)
+				case "under way, then not answered":
+					d.answer(sms.Timeout)
+				default:
+					d.Unsent(d.now, d.take(0))
+				}
+			}
+			late() // the same once more
+			d.now += 60 * second
+			if n, _, _ := d.send(); n != 0 {
+				t.Errorf("%v, %s: the message is sent again", code, where)
+			}
+			d.wantEmpty()
+			sent, failed := d.Stats.Sent.Load(), d.Stats.Failed.Load()
+			if sent+failed != 1 || (sent == 1) != (code == sms.OK) || d.Stats.Late.Load() != 1 || d.Stats.Expired.Load() != 0 {
+				t.Errorf("%v, %s: %d sent, %d failed, %d late, %d expired", code, where, sent, failed, d.Stats.Late.Load(), d.Stats.Expired.Load())
+			}
+		}
+	}
+}
+
+// A late answer which says that the message is welcome later leaves the copy alone.
+func TestAnsweredLateRetryable(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, static: true, window: 2")
+	l := d.connect()
+	d.submit("a", 1, nil)
+	d.send()
+	d.answer(sms.Timeout)
+	d.AnsweredLate(l, 1, sms.Answer{Code: sms.Throttled, At: d.now})
+	d.want("the copy", 1, 0, 0)
+	d.answer(sms.OK)
+	d.AnsweredLate(l, 1, sms.Answer{Code: sms.OK, At: d.now}) // of a message that has ended
+	if d.wantEmpty(); d.Stats.Sent.Load() != 1 {
+		t.Errorf("%d sent", d.Stats.Sent.Load())
+	}
+}
+
+// H26: a peer that does not answer is given its window, and then one message for
+// each time that one is given up, so that a peer which lost a window and goes on is
+// noticed. When it answers, it has its window again.
+func TestFreeze(t *testing.T) {
+	t.Parallel()
+	for _, wake := range []string{"answer", "late answer"} {
+		d := newDesk(t, "instances: 1, static: true, window: 4")
+		l := d.connect()
+		d.submit("a", 20, nil)
+		d.want("a window", 4, 0, 0)
+		id := d.under[0].Message.ID
+		for range 3 {
+			d.answer(sms.Timeout)
+		}
+		d.want("three are not answered", 0, 0, 0)
+		for range 3 {
+			d.answer(sms.Timeout)
+			d.want("one at a time", 1, 0, 0)
+		}
+		if wake == "answer" {
+			d.answer(sms.OK)
+			d.want("it answers again", 4, 0, 0)
+		} else {
+			d.AnsweredLate(l, id, sms.Answer{Code: sms.OK, At: d.now})
+			d.want("it answers again", 3, 0, 0)
+		}
+		if n := windowOf(l); n != 4 {
+			t.Errorf("%d slots in a window of 4", n)
+		}
+	}
+}
+
+// That a message was never written says nothing about the peer.
+func TestUnsentDoesNotThaw(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, static: true, window: 3")
+	l := d.connect()
+	d.submit("a", 9, nil)
+	d.send()
+	d.answer(sms.Timeout)
+	d.Unsent(d.now, d.take(0))
+	if len(l.frozen) != 1 {
+		t.Errorf("%d slots are frozen, want 1", len(l.frozen))
+	}
+}
+
+// A session remembers some requests that it has given up, the latest.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	l := newLink(newConnector(1, 2))
+	for n := range uint32(20) {
+		l.GiveUp(&Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}})
+	}
+	if id, ok := l.Late(19); !ok || id != 119 {
+		t.Errorf("request 19 is of message %d, %t", id, ok)
+	}
+	if _, ok := l.Late(19); ok {
+		t.Error("answered late twice")
+	}
+	if _, ok := l.Late(0); ok || len(l.late.requests) != 2*maxLate-1 {
+		t.Errorf("%d are remembered", len(l.late.requests))
+	}
+}
