@@ -37,23 +37,22 @@ func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, sub
 // LetIn passes as many submits as there is room for to accept, which counts them,
 // and those that have waited too long to refuse.
 func (b *Backpressure[T]) LetIn(now int64, room func() bool, accept, refuse func(*Link, *sms.Message, T)) {
-	n := 0
-	for n < len(b.waiting) {
-		w := b.waiting[n]
+	for len(b.waiting) > 0 {
+		w := b.waiting[0]
 		has := room()
 		if !has && now < w.until {
-			break
+			return
 		}
-		b.waiting[n] = waiting[T]{} // a fault below must not bring it back
-		n++
+		// It is taken out first, because a fault below must not bring it back.
+		// Reslicing instead of copying makes admitting one submit O(1).
+		b.waiting[0] = waiting[T]{}
+		b.waiting = b.waiting[1:]
 		if has {
 			accept(w.link, w.message, w.submit)
 		} else {
 			refuse(w.link, w.message, w.submit)
 		}
 	}
-	// Reslicing instead of copying makes admitting one submit O(1).
-	b.waiting = b.waiting[n:]
 }
 
 // Take takes out the submits of a session, and passes them to f. They were never accepted.

@@ -79,6 +79,8 @@ func (d *Delayed[T]) Take(l *Link, f func(T)) {
 	delete(d.of, l)
 	for _, a := range own {
 		d.tree.Delete(a)
+	}
+	for _, a := range own {
 		f(a.answer)
 	}
 }

@@ -66,7 +66,7 @@ func (i *Instance) ended(l *Link, now int64) {
 
 // forgive forgets failures when the session has lived a while.
 func (i *Instance) forgive(l *Link, now int64) {
-	if i.Failures > 0 && l.Bound && now-l.BoundAt >= i.proven() {
+	if l.boundAt != 0 && now-l.boundAt >= i.proven() {
 		i.Failures = 0
 	}
 }

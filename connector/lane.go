@@ -412,6 +412,7 @@ func (l *Lane) Park(i *Instance) {
 // Bound takes in a session that has logged in. takes says whether it can be given
 // messages.
 func (l *Lane) Bound(link *Link, takes bool) {
+	link.boundAt = link.BoundAt
 	if l.Account == "" {
 		l.dialing--
 		l.Stats.Failing.Store(0)

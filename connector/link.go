@@ -55,6 +55,7 @@ type Link struct {
 	dropped  bool    // it is given no more messages
 	leaving  bool    // the lane is to say when none of its requests is under way any more
 	balanced bool    // messages are balanced over the lane's sessions
+	boundAt  int64   // BoundAt; 0: the lane has not been told yet
 }
 
 // Open begins the session of an instance.

@@ -364,6 +364,13 @@ func (c *Conversation[R]) abandon(l *connector.Link) {
 
 // admitted answers a login.
 func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result LoginResult) {
+	if l.Ended { // it was logged out while its password was looked at
+		if result.Account != nil {
+			result.Account.End()
+		}
+		c.port.Drop(l, r)
+		return
+	}
 	result = c.gateway.admit(l, result)
 	a := l.Session.Login(now, c.port.PDU(r), result.Code)
 	if a.Kind == protocols.SendClose && result.AnswerAfter > now {

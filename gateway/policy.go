@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"math"
 	"time"
 
 	"pmg/config"
@@ -40,9 +41,12 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 		o.Again, m.NotBefore = true, a.At+stepAside(cfg, m.Attempts)
 	}
 	m.Throttles = 0
-	o.Again = o.Again && (cfg.MaxAttempts == 0 || int(m.Attempts) < cfg.MaxAttempts)
+	o.Again = o.Again && (cfg.MaxAttempts == 0 || int(m.Attempts) < min(cfg.MaxAttempts, mostCounted))
 	return o
 }
+
+// mostCounted is how far attempts are counted.
+const mostCounted = math.MaxUint8
 
 // patience is how often in a row a message may be throttled before it steps aside:
 // some SMSCs throttle one destination and not the connection.
@@ -62,7 +66,7 @@ func stepAside(cfg *config.Connector, attempts uint8) int64 {
 
 // incremented counts up to the most that fits.
 func incremented(n uint8) uint8 {
-	if n < 255 {
+	if n < mostCounted {
 		n++
 	}
 	return n

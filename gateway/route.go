@@ -59,8 +59,12 @@ func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lan
 				continue
 			}
 			for j := range cfg.Connectors {
-				if cc := &cfg.Connectors[j]; cfg.Accounts[i].MayUse(cc) {
-					return connector.NewLane(g.Connector(cc.Name), account, g)
+				cc := &cfg.Connectors[j]
+				if !cfg.Accounts[i].MayUse(cc) {
+					continue
+				}
+				if c := g.Connector(cc.Name); c != nil { // nil: a reload has just removed it
+					return connector.NewLane(c, account, g)
 				}
 			}
 		}

@@ -1,0 +1,84 @@
+package connector
+
+import (
+	"testing"
+	"time"
+)
+
+// lives plays a session of an instance: bound after a second, and over after a time.
+func lives(d *desk, lived time.Duration, loggedOut bool) (rest time.Duration) {
+	l := d.connect()
+	d.now += int64(lived)
+	l.LoggedOut = loggedOut
+	d.lose(l)
+	return l.Instance.Wait(d.now)
+}
+
+func within(t *testing.T, what string, got, least time.Duration) {
+	t.Helper()
+	if got < least || got > least*6/5 {
+		t.Errorf("%s: the instance rests %v, want %v and a little", what, got, least)
+	}
+}
+
+// Rests grow to a limit, and differ a little.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "reconnect_delay: 1s")
+	i := d.dialed[0]
+	for n, least := range []time.Duration{1, 2, 4, 6, 6, 6} {
+		rest := i.Rest(d.now)
+		within(t, "failure", rest, least*time.Second)
+		if i.Address != n+1 || i.Wait(d.now) != rest || i.Wait(d.now+int64(rest)) != 0 || i.Wait(d.now+int64(rest)+1) != 0 {
+			t.Errorf("address %d; of %v it rests %v now", i.Address, rest, i.Wait(d.now))
+		}
+	}
+}
+
+// F13, H7: the rests grow with each session that is lost soon after its login, until
+// one has lived a while. A session that we logged out is no failure.
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, static: true, reconnect_delay: 1s")
+	within(t, "first", lives(d, 0, false), time.Second)
+	within(t, "second", lives(d, 0, false), 2*time.Second)
+	within(t, "third, after 5 s", lives(d, 5*time.Second, false), 4*time.Second)
+	if n := d.Stats.Failing.Load(); n == 0 {
+		t.Error("a session that is kicked counts nowhere as failing")
+	}
+	if rest := lives(d, 6*time.Second, false); rest != 0 {
+		t.Errorf("a session that lived a while is followed by a rest of %v", rest)
+	}
+	within(t, "first again", lives(d, 0, false), time.Second)
+	if rest := lives(d, 0, true); rest != 0 {
+		t.Errorf("a session that we logged out is followed by a rest of %v", rest)
+	}
+	within(t, "not forgotten by that", lives(d, 0, false), 2*time.Second)
+
+	l := d.connect() // it lives on
+	d.now += 7 * second
+	d.Tick(d.now)
+	if l.Instance.Failures != 0 {
+		t.Error("a session that has lived a while does not make up for others")
+	}
+}
+
+// A session that never logged in makes its instance rest, and counts as connecting
+// until it is closed.
+func TestNeverBound(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, static: false, reconnect_delay: 1s")
+	d.submit("a", 1, nil)
+	d.send()
+	l := &Link{}
+	l.Open(d.dialed[0], l.Remote, d.now, nil)
+	l.Instance.SetLink(l)
+	d.dialed = nil
+	d.Tick(d.now + 3600*second)
+	d.Over(l)
+	if d.Closed(d.now, l) || d.dialing != 0 {
+		t.Errorf("%d instances are being connected", d.dialing)
+	}
+	within(t, "never bound", l.Instance.Wait(d.now), time.Second)
+	d.want("the instance is taken for what waits", 0, 1, 0)
+}
