@@ -155,7 +155,7 @@ func TestStats(t *testing.T) {
 	}
 	s.CountStatus(1, true, 8)
 	got := s.Statuses()
-	if got[StatusKey{1, true, 8}] != 2 || got[StatusKey{1, false, 8}] != 1 || len(got) != maxStatuses {
+	if got[StatusKey{1, true, 8}] != 2 || got[StatusKey{1, false, 8}] != 1 || len(got) != maxStatuses+1 || got[StatusKey{0, true, OtherStatus}] != maxStatuses+2 {
 		t.Errorf("%d statuses, %d and %d of 8", len(got), got[StatusKey{1, true, 8}], got[StatusKey{1, false, 8}])
 	}
 	s.SessionOver(10, 1)

@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pmg/connector"
+)
+
+// open begins a session of a connector.
+func open(c *connector.Connector) *connector.Link {
+	l := &connector.Link{}
+	l.Open(c.Acquire(), netip.AddrPort{}, now, nil)
+	l.Instance.SetLink(l)
+	return l
+}
+
+// drain stops a gateway, and returns how long that took.
+func drain(g *Gateway, limit time.Duration, logout func()) time.Duration {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	began := time.Now()
+	g.DrainSessions(ctx, func() {}, func() {}, logout)
+	return time.Since(began)
+}
+
+// H12: peers that never answer our logout hold a stopping gateway for 5 s.
+func TestDrainSilentPeers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, clients, _ := start(t, "")
+		open(clients)
+		if took := drain(g, 30*time.Second, func() {}); took != logoutTimeout {
+			t.Errorf("took %v, want %v", took, logoutTimeout)
+		}
+		if !g.Draining() {
+			t.Error("takes messages")
+		}
+	})
+}
+
+// F19: sessions that come while the others are being logged out are logged out as well.
+func TestDrainLateSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, clients, operator := start(t, "")
+		open(clients)
+		passes := 0
+		took := drain(g, 30*time.Second, func() {
+			passes++
+			clients.Links(func(l *connector.Link) { l.Instance.SetLink(nil) })
+			operator.Links(func(l *connector.Link) { l.Instance.SetLink(nil) })
+			if passes < 4 {
+				open(operator)
+				operator.SetSockets(10)
+			}
+		})
+		if passes != 4 || took > time.Second {
+			t.Errorf("%d passes, %v", passes, took)
+		}
+	})
+}
+
+// F16, H12: scheduled messages, and those for clients that are not there, do not
+// hold a stopping gateway; messages that can leave do, up to the limit.
+func TestDrainMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, clients, operator := start(t, "")
+		m := g.Messages.Get()
+		m.Origin = g.origins.of("client", "clients")
+		m.DeliverAt = now + 3600*second
+		s := g.share(g.LaneOf(operator), m.Origin)
+		in := g.NewIntake(10)
+		in.Accept(now, m, clients, s)
+		in.Flush()
+		g.accountLane(g.Config(), "client").Queued.Add(1)
+		if took := drain(g, 30*time.Second, func() {}); took > time.Second {
+			t.Errorf("took %v with nothing that can leave", took)
+		}
+		s.Add(1)
+		if g.Pending() != 2 || g.Deliverable() != 1 {
+			t.Errorf("%d pending, %d deliverable", g.Pending(), g.Deliverable())
+		}
+		time.AfterFunc(7*time.Second, func() { s.Add(-1) })
+		if took := drain(g, 30*time.Second, func() {}); took < 7*time.Second || took > 8*time.Second {
+			t.Errorf("took %v, the last message left after 7s", took)
+		}
+		s.Add(1)
+		if took := drain(g, 30*time.Second, func() {}); took != 30*time.Second {
+			t.Errorf("took %v, want the limit of 30s", took)
+		}
+	})
+}

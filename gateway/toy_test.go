@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A pdu is what a session of these tests receives: the action that follows it. When
+// it was answered, code says with what.
+type pdu struct {
+	protocols.PDU
+	action   protocols.Action
+	deliver  int64 // the delivery time of its message
+	mo       bool
+	answered bool
+	code     sms.Code
+	id       uint64
+}
+
+func (p *pdu) Status() uint32    { return 0 }
+func (p *pdu) MessageID() []byte { return nil }
+
+// A session does what its PDUs say.
+type session struct {
+	protocols.Session
+	bound    protocols.BindType
+	sequence uint32
+}
+
+func (s *session) Receive(_ int64, p protocols.PDU) protocols.Action { return p.(*pdu).action }
+
+func (s *session) Login(_ int64, p protocols.PDU, code sms.Code) protocols.Action {
+	p.(*pdu).answered, p.(*pdu).code = true, code
+	if code != sms.OK {
+		return protocols.Action{Kind: protocols.SendClose, Reason: "login refused"}
+	}
+	s.bound = protocols.Transceiver
+	return protocols.Action{Kind: protocols.Send}
+}
+
+func (s *session) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code {
+	m.DeliverAt = p.(*pdu).deliver
+	m.Set(sms.Address{}, sms.Address{Addr: []byte("491701234567")}, []byte("text"))
+	if p.(*pdu).mo {
+		m.Kind = sms.MO
+	}
+	return sms.OK
+}
+
+func (s *session) Answer(p protocols.PDU, code sms.Code, id uint64) {
+	p.(*pdu).answered, p.(*pdu).code, p.(*pdu).id = true, code, id
+}
+
+func (s *session) Unbind(_ int64, p protocols.PDU) protocols.Action {
+	if s.bound == 0 {
+		return protocols.Action{Kind: protocols.Close, Reason: "not logged in"}
+	}
+	p.(*pdu).action = protocols.Action{Kind: protocols.Logout}
+	return p.(*pdu).action
+}
+
+func (s *session) Idle(int64, protocols.PDU) protocols.Action {
+	return protocols.Action{Kind: protocols.SendClose, Reason: "peer logged out"}
+}
+
+func (s *session) Tick(int64, protocols.PDU, bool) protocols.Action { return protocols.Action{} }
+func (s *session) NextSequence() uint32                             { s.sequence++; return s.sequence }
+func (s *session) Bound() protocols.BindType                        { return s.bound }
+func (s *session) Accepting() bool                                  { return s.bound != 0 }
