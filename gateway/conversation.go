@@ -228,6 +228,9 @@ func (c *Conversation[R]) takeWaiting(l *connector.Link, f func(*sms.Message, R)
 			c.gateway.hold(l, s, m, -1)
 			f(m, r)
 		})
+		if b.Len() == 0 {
+			delete(c.pressure, s)
+		}
 	}
 }
 

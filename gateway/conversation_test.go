@@ -1,0 +1,426 @@
+package gateway
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A request is what the port keeps of a PDU.
+type request struct {
+	pdu
+	gone string // what became of it; once
+	last bool
+}
+
+// A port is an architecture without sockets, whose lanes work immediately.
+type port struct {
+	t        *testing.T
+	g        *Gateway
+	c        *Conversation[*request]
+	clients  *connector.Connector
+	operator *connector.Connector
+	now      int64
+	open     int // requests that were not let go of
+	order    []*request
+	checks   []func()
+	hung     map[*connector.Link]string
+	bound    map[*connector.Link]int
+	leaving  map[*connector.Link]int
+	queued   []*sms.Message
+	late     []uint64
+}
+
+func newPort(t *testing.T, options string) *port {
+	g, clients, operator := start(t, options)
+	return portOf(t, g, clients, operator)
+}
+
+func portOf(t *testing.T, g *Gateway, clients, operator *connector.Connector) *port {
+	p := &port{
+		t: t, g: g, clients: clients, operator: operator, now: now,
+		hung: map[*connector.Link]string{}, bound: map[*connector.Link]int{}, leaving: map[*connector.Link]int{},
+	}
+	p.g.clock = func() int64 { return p.now }
+	p.c = NewConversation[*request](p.g, p, 10)
+	t.Cleanup(func() {
+		if p.open != 0 {
+			t.Errorf("%d requests were not let go of", p.open)
+		}
+	})
+	return p
+}
+
+func (p *port) gone(r *request, how string) {
+	p.t.Helper()
+	if r.gone != "" {
+		p.t.Errorf("a request was let go of twice: %s, %s", r.gone, how)
+	}
+	p.open--
+	r.gone = how
+}
+
+func (p *port) New(*connector.Link) *request       { p.open++; return &request{} }
+func (p *port) PDU(r *request) protocols.PDU       { return &r.pdu }
+func (p *port) Drop(_ *connector.Link, r *request) { p.gone(r, "dropped") }
+func (p *port) TickAt(int64)                       {}
+func (p *port) Unanswered(int64, *connector.Slot)  {}
+
+func (p *port) Send(_ int64, _ *connector.Link, r *request, last bool, _ string) {
+	p.gone(r, "sent")
+	r.last = last
+	p.order = append(p.order, r)
+}
+
+func (p *port) Hangup(l *connector.Link, reason string) { p.hung[l] = reason }
+
+func (p *port) Check(l *connector.Link, r *request, check func()) {
+	p.checks = append(p.checks, func() { check(); p.c.Checked(p.now, l, r) })
+}
+
+func (p *port) Queue(_ int64, _ *connector.Share, m *sms.Message) { p.queued = append(p.queued, m) }
+
+func (p *port) Answered(_ int64, _ *connector.Link, r *request, _ *connector.Slot, _ sms.Code) {
+	p.gone(r, "answered")
+}
+
+func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, id uint64, _ sms.Code) {
+	p.gone(r, "answered late")
+	p.late = append(p.late, id)
+}
+
+func (p *port) Bound(_ int64, l *connector.Link, _ bool) { p.bound[l]++ }
+func (p *port) LoggingOut(_ int64, l *connector.Link)    { p.leaving[l]++ }
+
+// link begins a client's session.
+func (p *port) link() *connector.Link {
+	l := &connector.Link{}
+	l.Open(p.clients.Acquire(), netip.MustParseAddrPort("192.0.2.1:1"), p.now, nil)
+	l.Instance.SetLink(l)
+	p.g.Prebind.Enter(l.Remote.Addr())
+	return l
+}
+
+// receive plays a PDU of the peer.
+func (p *port) receive(l *connector.Link, kind protocols.ActionKind, fill func(*request)) *request {
+	p.open++
+	r := &request{pdu: pdu{action: protocols.Action{Kind: kind}}}
+	if fill != nil {
+		fill(r)
+	}
+	p.c.Receive(p.now, l, r)
+	p.c.Flush()
+	return r
+}
+
+func (p *port) submit(l *connector.Link) *request { return p.receive(l, protocols.Message, nil) }
+
+// login plays a client's login.
+func (p *port) login(l *connector.Link, id, password string) *request {
+	return p.receive(l, protocols.Login, func(r *request) {
+		r.action.Credentials = protocols.Credentials{SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transceiver}
+	})
+}
+
+// client returns a session that has logged in.
+func (p *port) client() *connector.Link {
+	p.t.Helper()
+	l := p.link()
+	if r := p.login(l, "client", "secret"); r.gone != "sent" || r.code != sms.OK || p.bound[l] != 1 {
+		p.t.Fatalf("login: %+v", r)
+	}
+	return l
+}
+
+// want compares what became of a request.
+func (p *port) want(why string, r *request, gone string, code sms.Code) {
+	p.t.Helper()
+	if r.gone != gone || gone == "sent" && (!r.answered || r.code != code) {
+		p.t.Errorf("%s: %q, answered %t with %s; want %q, %s", why, r.gone, r.answered, r.code, gone, code)
+	}
+}
+
+// fill takes all room in the queue.
+func (p *port) fill() (s *connector.Share, free func(int64)) {
+	s = p.g.share(p.g.LaneOf(p.operator), p.g.origins.of("client", "clients"))
+	s.SetPercent(100)
+	s.Add(int64(p.operator.Config().MaxQueue))
+	return s, func(n int64) { s.Add(-n); p.c.Room(p.now, s.Lane); p.c.Flush() }
+}
+
+// wantFree checks that nothing is counted as waiting.
+func (p *port) wantFree() {
+	p.t.Helper()
+	if p.g.held.Load() != 0 || p.g.Memory.Used() != 0 || len(p.c.pressure) != 0 || len(p.c.behind) != 0 || len(p.c.logins) != 0 || p.c.Tick(p.now+3600*second) != 0 {
+		p.t.Errorf("%d held, %d octets, %d, %d, %d", p.g.held.Load(), p.g.Memory.Used(), len(p.c.pressure), len(p.c.behind), len(p.c.logins))
+	}
+}
+
+// A submit is answered with the message's id, counted and queued.
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	r := p.submit(l)
+	p.want("submit", r, "sent", sms.OK)
+	lane := p.g.LaneOf(p.operator)
+	if len(p.queued) != 1 || r.id != p.queued[0].ID || lane.Queued.Load() != 1 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Accepted.Load() != 1 {
+		t.Errorf("%d queued, %d counted, %d octets", len(p.queued), lane.Queued.Load(), p.g.Memory.Used())
+	}
+	p.c.Over(p.now, l)
+	p.want("after the end", p.submit(l), "dropped", 0)
+}
+
+// Submits wait for room, are let in in order, and refused when it took too long.
+func TestSubmitWaits(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "max_queue: 10, queue_wait: 2s")
+	l := p.client()
+	s, free := p.fill()
+	a, b, c := p.submit(l), p.submit(l), p.submit(l)
+	if a.gone+b.gone+c.gone != "" || s.Held() != 3 || l.Held != 3 {
+		t.Fatalf("%d are held", s.Held())
+	}
+	free(1)
+	p.want("there is room for one", a, "sent", sms.OK)
+	p.want("and not for another", b, "", 0)
+	p.now += 2 * second
+	p.c.Tick(p.now)
+	p.want("too long", b, "sent", sms.QueueFull)
+	p.want("too long", c, "sent", sms.QueueFull)
+	if s.Held() != 0 || l.Held != 0 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Refused.Load() != 2 {
+		t.Errorf("%d are held, %d octets", s.Held(), p.g.Memory.Used())
+	}
+}
+
+// F10: what waits is answered before the last PDU of a session, whichever side
+// logs out.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	for _, who := range []string{"we log out", "the session logs out", "the peer logs out", "the peer logs out, and its requests come back"} {
+		p := newPort(t, "max_queue: 10")
+		l := p.client()
+		_, _ = p.fill()
+		held := p.submit(l)
+		p.open++
+		delayed := &request{}
+		p.c.answer(p.now, l, delayed, sms.OK, 1, p.now+second)
+		p.order = nil
+		switch who {
+		case "we log out":
+			p.c.Unbind(p.now, l)
+			p.c.Unbind(p.now, l) // again, by a drain
+		case "the session logs out":
+			p.receive(l, protocols.Logout, nil)
+		case "the peer logs out":
+			p.receive(l, protocols.SendClose, nil)
+		default:
+			p.receive(l, protocols.Drain, nil)
+			p.c.Quiet(p.now, l)
+		}
+		p.want(who, held, "sent", sms.QueueFull)
+		p.want(who, delayed, "sent", sms.OK)
+		last := who[:3] == "the" && who != "the session logs out"
+		if n := len(p.order); n != 3 || p.order[0] != delayed || p.order[1] != held || p.order[2].last != last || p.leaving[l] == 0 {
+			t.Errorf("%s: %d PDUs are sent, %d times no more messages", who, n, p.leaving[l])
+		}
+		p.c.Over(p.now, l)
+		p.wantFree()
+	}
+}
+
+// A session ends while a login waits, is being checked, or was refused; while a
+// submit waits and answers are delayed; while PDUs wait behind a login.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "max_queue: 10")
+	l := p.client()
+	_, _ = p.fill()
+	p.want("waits", p.submit(l), "", 0)
+	p.c.Over(p.now, l)
+	p.wantFree()
+
+	l = p.link()
+	refused := p.login(l, "client", "wrong")
+	p.want("refused later", refused, "", 0)
+	p.want("nothing is done for it any more", p.submit(l), "dropped", 0)
+	p.c.Unbind(p.now, l)
+	waits := p.link()
+	login, behind := p.login(waits, "client", "wrong"), p.submit(waits)
+	p.want("waits for its time", login, "", 0)
+	p.want("waits behind a login", behind, "", 0)
+	p.c.Over(p.now, waits)
+	p.want("the login", login, "dropped", 0)
+	p.want("behind it", behind, "dropped", 0)
+	p.now += 2 * second
+	p.c.Tick(p.now)
+	if p.want("refused", refused, "sent", sms.BindFailed); !refused.last {
+		t.Error("the session does not end with the refusal")
+	}
+	p.c.Over(p.now, l)
+	p.wantFree()
+}
+
+// F2: a session may end while its password is being looked at; only one that has
+// not is bound then.
+func TestOverWhileHashing(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"over", "logged out", "no"} {
+		d := newDoor(t)
+		p := portOf(t, d.g, d.c, nil)
+		l := p.link()
+		login := p.login(l, "hashed", "secret")
+		if len(p.checks) != 1 {
+			t.Fatal("the password is not looked at")
+		}
+		behind := p.receive(l, protocols.Send, nil)
+		gone := "dropped"
+		switch end {
+		case "over":
+			p.c.Over(p.now, l)
+		case "logged out":
+			p.c.Unbind(p.now, l)
+		default:
+			gone = "sent"
+		}
+		p.checks[0]()
+		if login.gone != gone || behind.gone != gone || (p.bound[l] == 1) != (end == "no") {
+			t.Errorf("%s: the login is %s, the PDU behind it %s, bound %d", end, login.gone, behind.gone, p.bound[l])
+		}
+		if end != "over" {
+			p.c.Over(p.now, l)
+		}
+		p.wantFree()
+	}
+}
+
+// F24, H14: messages from an SMSC do not wait for room, because the answers to our
+// own requests would wait behind them.
+func TestMODoesNotWait(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "max_queue: 10")
+	l := &connector.Link{}
+	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+	l.Origin = p.g.origins.of("", "operator")
+	cfg := *p.clients.Config()
+	cfg.MaxQueue = 1
+	p.clients.SetConfig(&cfg)
+	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.mo = true }) }
+	p.want("no route leads anywhere", mo(), "sent", sms.Rejected)
+
+	lane := p.g.accountLane(p.g.Config(), "client")
+	s := p.g.share(lane, l.Origin)
+	s.Add(1)
+	m := p.g.Messages.Get()
+	p.open++
+	r := &request{}
+	if p.c.wait(p.now, l, m, r, s) {
+		t.Error("a message from an SMSC waits")
+	}
+	p.c.refuse(p.now, l, m, r)
+	p.want("no room", r, "sent", sms.QueueFull)
+}
+
+// F25: while the gateway stops, a submit is told that the queue is full, which
+// clients know to be temporary.
+func TestSubmitDraining(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	p.g.Drain()
+	p.want("draining", p.submit(l), "sent", sms.QueueFull)
+	var code sms.Code
+	m := p.g.Messages.Get()
+	m.Origin = l.Origin
+	p.c.Submit(p.now, m, p.clients, func(_ uint64, c sms.Code) { code = c })
+	if code != sms.QueueFull || len(p.queued) != 0 {
+		t.Errorf("%s for a message without a session", code)
+	}
+}
+
+// F16: scheduled messages have limits of their own: how many an account may have,
+// and how far ahead. They take no place in the queue.
+func TestScheduled(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	at := func(d time.Duration) *request {
+		return p.receive(l, protocols.Message, func(r *request) { r.deliver = p.now + int64(d) })
+	}
+	p.want("past the horizon", at(time.Hour+1), "sent", sms.BadSchedule)
+	p.want("at it", at(time.Hour), "sent", sms.OK)
+	p.want("in the past", at(-time.Hour), "sent", sms.OK)
+	p.want("second", at(time.Minute), "sent", sms.OK)
+	p.want("third", at(time.Minute), "sent", sms.QueueFull)
+	p.want("not scheduled", p.submit(l), "sent", sms.OK)
+	if n := p.g.Pending(); n != 2 || l.Origin.Tally.Scheduled.Load() != 2 {
+		t.Errorf("%d take a place, %d are scheduled", n, l.Origin.Tally.Scheduled.Load())
+	}
+}
+
+// F6: beyond the memory that messages may take, submits are refused and do not wait.
+func TestMemoryFull(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	p.g.Memory.SetLimit(1)
+	p.want("the first", p.submit(l), "sent", sms.OK)
+	p.want("full", p.submit(l), "sent", sms.QueueFull)
+	if l.Held != 0 {
+		t.Error("a submit waits for memory")
+	}
+	p.g.Memory.Add(-p.queued[0].Size())
+	p.want("free again", p.submit(l), "sent", sms.OK)
+}
+
+// F7: no account holds more than its part of the submits that may wait.
+func TestHeldBound(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "max_queue: 10")
+	cfg := *p.g.Config()
+	cfg.Limits.MaxJobs = 16
+	p.g.cfg.Store(&cfg)
+	l := p.client()
+	s, _ := p.fill()
+	var codes []string
+	for range 4 {
+		r := p.submit(l)
+		codes = append(codes, fmt.Sprint(r.gone, r.code))
+	}
+	if s.Held() != 2 || fmt.Sprint(codes) != "[ok ok sentqueue_full sentqueue_full]" {
+		t.Errorf("%d held, %q", s.Held(), codes)
+	}
+	p.c.Over(p.now, l)
+	p.wantFree()
+}
+
+// An answer finds its request, one that was given up included (F18); others are
+// counted.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := &connector.Link{}
+	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+	for n := range uint32(2) {
+		slot := &connector.Slot{Sequence: n + 1, Message: &sms.Message{ID: uint64(n) + 100}}
+		l.Inflight.Free(slot.Sequence, 10)
+		l.Inflight.Put(slot)
+	}
+	answer := func(n uint32) *request {
+		return p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence = n })
+	}
+	l.GiveUp(l.Inflight.Take(2))
+	l.Ended = true // answers to our own requests count until the end
+	p.want("answered", answer(1), "answered", 0)
+	p.want("late", answer(2), "answered late", 0)
+	p.want("late twice", answer(2), "dropped", 0)
+	p.want("unknown", answer(7), "dropped", 0)
+	if len(p.late) != 1 || p.late[0] != 101 || p.operator.Stats.Unmatched.Load() != 2 {
+		t.Errorf("late %d, %d unmatched", p.late, p.operator.Stats.Unmatched.Load())
+	}
+}
