@@ -2,213 +2,11 @@ package connector
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net/netip"
 	"slices"
 	"testing"
 
-	"pmg/config"
 	"pmg/sms"
 )
-
-const (
-	start  = int64(1_800_000_000_000_000_000) // any time
-	second = int64(1_000_000_000)
-)
-
-// options returns an out connector's configuration.
-func options(t testing.TB, more string) *config.Connector {
-	t.Helper()
-	cfg, _, err := config.Parse(fmt.Appendf(nil, `
-pdulog: {enabled: false}
-connectors:
-  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, %s}
-`, more), config.Options{Protocols: []string{"smpp"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &cfg.Connectors[0]
-}
-
-// A clerk is a policy: an answer after which a message may succeed puts it back.
-type clerk struct {
-	pause    int64 // after Throttled
-	aside    int64 // after another temporary failure
-	fail     bool  // what is not answered is given up
-	draining bool
-	ended    []sms.Code
-	blamed   map[uint64]int // times a session ended under a message alone, by id
-}
-
-func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
-	switch {
-	case a.Code == sms.Throttled:
-		return Outcome{Again: true, Pause: a.At + c.pause}
-	case a.Code == sms.Lost:
-		m.Losses++
-		if alone {
-			m.Attempts++
-			c.blamed[m.ID]++
-			m.NotBefore = a.At + c.aside
-		}
-		return Outcome{Again: !c.fail}
-	case a.Code == sms.Timeout:
-		m.Attempts++
-		return Outcome{Again: !c.fail}
-	case a.Code.Retryable():
-		m.Attempts++
-		m.NotBefore = a.At + c.aside
-		return Outcome{Again: true}
-	}
-	return Outcome{}
-}
-
-func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer) { c.ended = append(c.ended, a.Code) }
-func (c *clerk) Draining() bool                              { return c.draining }
-
-// A desk is a lane with its sessions, played by the test.
-type desk struct {
-	*Lane
-	*clerk
-	t       testing.TB
-	now     int64
-	used    *Memory
-	pool    sms.Pool
-	origins map[string]*sms.Origin
-	lastID  uint64
-	dialed  []*Instance
-	under   []*Slot // under way
-}
-
-func newDesk(t testing.TB, more string) *desk {
-	d := &desk{t: t, now: start, clerk: &clerk{pause: 2 * second, aside: 5 * second, blamed: map[uint64]int{}}, used: &Memory{}, origins: map[string]*sms.Origin{}}
-	d.Lane = NewLane(New(0, options(t, more), driver{}, d.used), "", d.clerk)
-	d.dialed = d.Attach()
-	return d
-}
-
-// share returns an account's part of the lane.
-func (d *desk) share(account string) *Share {
-	o := d.origins[account]
-	if o == nil {
-		o = &sms.Origin{Account: account, Connector: "clients", Tally: &sms.Tally{}}
-		d.origins[account] = o
-	}
-	return d.Share(o, 100)
-}
-
-// accept makes a message an account's, as the gateway does.
-func (d *desk) accept(account string, fill func(*sms.Message)) (*Share, *sms.Message) {
-	s, m := d.share(account), d.pool.Get()
-	d.lastID++
-	m.ID, m.Origin, m.Arrived = d.lastID, s.Origin, d.now
-	if fill != nil {
-		fill(m)
-	}
-	d.used.Add(m.Size())
-	if m.DeliverAt > d.now {
-		m.Flags |= sms.Scheduled
-		m.Origin.Tally.Scheduled.Add(1)
-	} else {
-		s.Add(1)
-	}
-	return s, m
-}
-
-// submit adds messages of an account.
-func (d *desk) submit(account string, n int, fill func(*sms.Message)) {
-	for range n {
-		s, m := d.accept(account, fill)
-		d.Push(d.now, s, m)
-	}
-}
-
-// connect logs in the instance that was dialed first.
-func (d *desk) connect() *Link {
-	l := &Link{}
-	l.Open(d.dialed[0], netip.AddrPort{}, d.now, nil)
-	l.Bound, l.BoundAt, l.Lane = true, d.now, d.Lane
-	l.Instance.SetLink(l)
-	d.dialed = d.dialed[1:]
-	d.Bound(l, true)
-	return l
-}
-
-// send lets leave what may, and returns how many messages and dials that were and
-// when to look again.
-func (d *desk) send() (messages, dials int, again int64) {
-	for {
-		slot, at := d.Next(d.now)
-		switch {
-		case slot == nil:
-			return messages, dials, at
-		case slot.Link == nil:
-			dials++
-			d.dialed = append(d.dialed, slot.Instance)
-		default:
-			messages++
-			d.under = append(d.under, slot)
-		}
-	}
-}
-
-// take takes the i-th slot that is under way.
-func (d *desk) take(i int) *Slot {
-	slot := d.under[i]
-	d.under = slices.Delete(d.under, i, i+1)
-	return slot
-}
-
-// answer answers the oldest message that is under way.
-func (d *desk) answer(code sms.Code) { d.answerSlot(0, code) }
-
-func (d *desk) answerSlot(i int, code sms.Code) {
-	d.Answered(d.now, d.take(i), sms.Answer{Code: code, At: d.now})
-}
-
-// lose ends a session: its slots go, then its messages come back, then its socket.
-func (d *desk) lose(l *Link) {
-	d.Over(l)
-	for i := 0; i < len(d.under); {
-		if d.under[i].Link == l {
-			d.answerSlot(i, sms.Lost)
-		} else {
-			i++
-		}
-	}
-	if d.Closed(d.now, l) {
-		d.dialed = append(d.dialed, l.Instance)
-	}
-}
-
-func (d *desk) want(why string, messages, dials int, again int64) {
-	d.t.Helper()
-	if m, n, at := d.send(); m != messages || n != dials || at != again {
-		d.t.Errorf("%s: %d messages leave, %d dials, again at now+%d; want %d, %d, now+%d", why, m, n, at-d.now, messages, dials, again-d.now)
-	}
-}
-
-// wantEmpty checks that nothing is counted any more.
-func (d *desk) wantEmpty() {
-	d.t.Helper()
-	d.Publish()
-	for what, n := range map[string]int64{
-		"queued": d.Queued.Load(), "held": d.Held.Load(), "memory": d.used.Used(), "length": d.Stats.QueueLength.Load(),
-		"in flight": d.Stats.InFlight.Load(), "unknown": int64(len(d.unknown)),
-	} {
-		if n != 0 {
-			d.t.Errorf("%s: %d when everything has ended", what, n)
-		}
-	}
-	d.Shares(func(s *Share) {
-		if n := s.Queued(); n != 0 {
-			d.t.Errorf("share of %q: %d queued when everything has ended", s.Origin.Account, n)
-		}
-		if n := s.Origin.Tally.Scheduled.Load(); n != 0 {
-			d.t.Errorf("%q: %d scheduled when everything has ended", s.Origin.Account, n)
-		}
-	})
-}
 
 // As many sessions are opened on demand as what waits can use, each is given its
 // window, and what cannot leave waits.
@@ -483,191 +281,40 @@ func TestLaneUp(t *testing.T) {
 	}
 }
 
-// Many sequences of everything that can happen to a lane: no message is lost,
-// none is sent by two slots, or after its end, and the counters are right.
-func TestLaneRandom(t *testing.T) {
+// F9, F12: a session that logs out is given no more messages, and is quiet when the
+// last of its requests has come back; once, and not if it has ended before.
+func TestQuiet(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
-		runLane(t, seed)
+	quiet := func(d *desk) (n int) {
+		d.Quiet(func(*Link) { n++ })
+		return n
 	}
-}
+	d := newDesk(t, "instances: 1, static: true, window: 3")
+	l := d.connect()
+	d.submit("a", 5, nil)
+	d.send()
+	d.LoggingOut(l)
+	for left := 3; left > 0; left-- {
+		if quiet(d) != 0 {
+			t.Errorf("quiet with %d requests under way", left)
+		}
+		d.answer([]sms.Code{sms.OK, sms.Timeout, sms.Rejected}[left-1])
+	}
+	if quiet(d) != 1 || quiet(d) != 0 {
+		t.Error("not quiet once")
+	}
+	d.want("no more messages", 0, 0, 0)
+	d.LoggingOut(l) // without any under way
+	if quiet(d) != 1 {
+		t.Error("not quiet though nothing is under way")
+	}
+	d.lose(l)
 
-// An actor is a desk and what the test knows of its messages.
-type actor struct {
-	*desk
-	random   *rand.Rand
-	seed     uint64
-	sessions []*Link
-	late     []lateSlot
-	ended    map[uint64]bool // by id; false: not yet
-}
-
-type lateSlot struct {
-	link *Link
-	id   uint64
-}
-
-func runLane(t *testing.T, seed uint64) {
-	random := rand.New(rand.NewPCG(seed, 1))
-	a := &actor{
-		desk:   newDesk(t, fmt.Sprintf("instances: 3, window: %d, static: %t, rate: %d", 1+seed%4, seed%2 == 0, seed%3*100)),
-		random: random, seed: seed, ended: map[uint64]bool{},
+	l = d.connect()
+	d.send()
+	d.LoggingOut(l)
+	d.lose(l)
+	if quiet(d) != 0 {
+		t.Error("a session that has ended is quiet")
 	}
-	for range 1500 {
-		a.now += random.Int64N(second / 5)
-		a.step()
-		a.leave()
-		a.check()
-	}
-	for n := 0; len(a.under) > 0 || a.Len() > 0; n++ {
-		for len(a.dialed) > 0 {
-			a.sessions = append(a.sessions, a.connect())
-		}
-		for len(a.under) > 0 {
-			a.settle(0, sms.OK)
-		}
-		if n%2 == 1 && len(a.sessions) > 0 { // frozen windows do not thaw by themselves
-			a.end(0)
-		}
-		a.now += second
-		a.Tick(a.now)
-		a.leave()
-		if n > 10_000 {
-			t.Fatalf("seed %d: %d messages never leave", seed, a.Len())
-		}
-	}
-	a.Publish()
-	if n := a.Stats.Sent.Load() + a.Stats.Failed.Load() + a.Stats.Expired.Load(); n != int64(a.lastID) {
-		t.Errorf("seed %d: %d messages sent, failed or expired of %d", seed, n, a.lastID)
-	}
-	a.wantEmpty()
-}
-
-// leave lets leave what may, and checks that it may.
-func (a *actor) leave() {
-	a.t.Helper()
-	before := len(a.under)
-	a.send()
-	for i, slot := range a.under {
-		m := slot.Message
-		if i >= before && (a.ended[m.ID] || m.Due() > a.now || m.Expires != 0 && m.Expires < a.now) {
-			a.t.Fatalf("seed %d: message %d leaves, ended %t, due in %d, expires in %d", a.seed, m.ID, a.ended[m.ID], m.Due()-a.now, m.Expires-a.now)
-		}
-		for _, other := range a.under[:i] {
-			if i >= before && other.Message == m {
-				a.t.Fatalf("seed %d: message %d leaves by two slots", a.seed, m.ID)
-			}
-		}
-	}
-}
-
-func (a *actor) step() {
-	random := a.random
-	switch n := random.IntN(12); {
-	case n < 3:
-		a.submit(string(rune('a'+random.IntN(3))), random.IntN(6), func(m *sms.Message) {
-			m.Priority = uint8(random.IntN(6))
-			if random.IntN(5) == 0 {
-				m.Expires = a.now + random.Int64N(3*second)
-			}
-			if random.IntN(6) == 0 {
-				m.DeliverAt = a.now + random.Int64N(5*second)
-			}
-		})
-	case n < 5:
-		if len(a.dialed) > 0 {
-			a.sessions = append(a.sessions, a.connect())
-		}
-	case n == 5:
-		if len(a.sessions) > 0 && random.IntN(2) == 0 {
-			a.end(random.IntN(len(a.sessions)))
-		}
-	case n == 6:
-		if len(a.sessions) > 0 && random.IntN(3) == 0 {
-			a.LoggingOut(a.sessions[random.IntN(len(a.sessions))])
-		}
-	case n == 7:
-		if len(a.under) > 0 {
-			a.Unsent(a.now, a.take(random.IntN(len(a.under))))
-		}
-	case n == 8:
-		a.Tick(a.now)
-	case n == 9:
-		a.answerLate()
-	default:
-		codes := []sms.Code{sms.OK, sms.OK, sms.Throttled, sms.TemporaryFailure, sms.Timeout, sms.Rejected}
-		for n := random.IntN(6); n > 0 && len(a.under) > 0; n-- {
-			a.settle(random.IntN(len(a.under)), codes[random.IntN(len(codes))])
-		}
-	}
-}
-
-// settle answers a slot.
-func (a *actor) settle(i int, code sms.Code) {
-	slot := a.under[i]
-	link, id := slot.Link, slot.Message.ID
-	a.answerSlot(i, code)
-	switch {
-	case code == sms.Timeout:
-		a.late = append(a.late, lateSlot{link, id})
-	case code == sms.OK || !code.Retryable():
-		a.ended[id] = true
-	}
-}
-
-// end ends a session.
-func (a *actor) end(i int) {
-	l := a.sessions[i]
-	a.sessions = slices.Delete(a.sessions, i, i+1)
-	a.late = slices.DeleteFunc(a.late, func(s lateSlot) bool { return s.link == l })
-	a.lose(l)
-}
-
-func (a *actor) answerLate() {
-	if len(a.late) == 0 {
-		return
-	}
-	i := a.random.IntN(len(a.late))
-	s := a.late[i]
-	a.late = slices.Delete(a.late, i, i+1)
-	code := []sms.Code{sms.OK, sms.Rejected, sms.Throttled}[a.random.IntN(3)]
-	a.AnsweredLate(s.link, s.id, sms.Answer{Code: code, At: a.now})
-	if code != sms.Throttled {
-		a.ended[s.id] = true
-	}
-}
-
-// check compares what there is with what must be.
-func (a *actor) check() {
-	a.t.Helper()
-	a.Publish()
-	var waiting, scheduled int64
-	a.Shares(func(s *Share) {
-		waiting += int64(s.queue.Len())
-		scheduled += s.Origin.Tally.Scheduled.Load()
-	})
-	waiting += int64(len(a.suspects.waiting))
-	under := int64(len(a.under))
-	if length := a.Stats.QueueLength.Load(); length != waiting || a.Stats.InFlight.Load() != under {
-		a.t.Fatalf("seed %d: %d wait and %d are under way, shown are %d and %d", a.seed, waiting, under, length, a.Stats.InFlight.Load())
-	}
-	if queued := a.Queued.Load(); queued != waiting+under-scheduled {
-		a.t.Fatalf("seed %d: %d queued, but %d wait, %d of them scheduled, and %d are under way", a.seed, queued, waiting, scheduled, under)
-	}
-	for _, l := range a.sessions {
-		if n := windowOf(l); !l.dropped && n != l.Connector.Config().Window {
-			a.t.Fatalf("seed %d: %d slots in a window of %d", a.seed, n, l.Connector.Config().Window)
-		}
-	}
-}
-
-// windowOf counts the slots of a session, wherever they are.
-func windowOf(l *Link) int {
-	n := l.used + l.unused + len(l.aside) + len(l.frozen)
-	for _, slot := range l.slots {
-		if slot.next != nil {
-			n++
-		}
-	}
-	return n
 }

@@ -1,0 +1,210 @@
+package connector
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"pmg/config"
+	"pmg/sms"
+)
+
+const (
+	start  = int64(1_800_000_000_000_000_000) // any time
+	second = int64(1_000_000_000)
+)
+
+// options returns an out connector's configuration.
+func options(t testing.TB, more string) *config.Connector {
+	t.Helper()
+	cfg, _, err := config.Parse(fmt.Appendf(nil, `
+pdulog: {enabled: false}
+connectors:
+  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, %s}
+`, more), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &cfg.Connectors[0]
+}
+
+// A clerk is a policy: an answer after which a message may succeed puts it back.
+type clerk struct {
+	pause    int64 // after Throttled
+	aside    int64 // after another temporary failure
+	fail     bool  // what is not answered is given up
+	draining bool
+	ended    []sms.Code
+	blamed   map[uint64]int // times a session ended under a message alone, by id
+}
+
+func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
+	switch {
+	case a.Code == sms.Throttled:
+		return Outcome{Again: true, Pause: a.At + c.pause}
+	case a.Code == sms.Lost:
+		m.Losses++
+		if alone {
+			m.Attempts++
+			c.blamed[m.ID]++
+			m.NotBefore = a.At + c.aside
+		}
+		return Outcome{Again: !c.fail}
+	case a.Code == sms.Timeout:
+		m.Attempts++
+		return Outcome{Again: !c.fail}
+	case a.Code.Retryable():
+		m.Attempts++
+		m.NotBefore = a.At + c.aside
+		return Outcome{Again: true}
+	}
+	return Outcome{}
+}
+
+func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer) { c.ended = append(c.ended, a.Code) }
+func (c *clerk) Draining() bool                              { return c.draining }
+
+// A desk is a lane with its sessions, played by the test.
+type desk struct {
+	*Lane
+	*clerk
+	t       testing.TB
+	now     int64
+	used    *Memory
+	pool    sms.Pool
+	origins map[string]*sms.Origin
+	lastID  uint64
+	dialed  []*Instance
+	under   []*Slot // under way
+}
+
+func newDesk(t testing.TB, more string) *desk {
+	d := &desk{t: t, now: start, clerk: &clerk{pause: 2 * second, aside: 5 * second, blamed: map[uint64]int{}}, used: &Memory{}, origins: map[string]*sms.Origin{}}
+	d.Lane = NewLane(New(0, options(t, more), driver{}, d.used), "", d.clerk)
+	d.dialed = d.Attach()
+	return d
+}
+
+// share returns an account's part of the lane.
+func (d *desk) share(account string) *Share {
+	o := d.origins[account]
+	if o == nil {
+		o = &sms.Origin{Account: account, Connector: "clients", Tally: &sms.Tally{}}
+		d.origins[account] = o
+	}
+	return d.Share(o, 100)
+}
+
+// accept makes a message an account's, as the gateway does.
+func (d *desk) accept(account string, fill func(*sms.Message)) (*Share, *sms.Message) {
+	s, m := d.share(account), d.pool.Get()
+	d.lastID++
+	m.ID, m.Origin, m.Arrived = d.lastID, s.Origin, d.now
+	if fill != nil {
+		fill(m)
+	}
+	d.used.Add(m.Size())
+	if m.DeliverAt > d.now {
+		m.Flags |= sms.Scheduled
+		m.Origin.Tally.Scheduled.Add(1)
+	} else {
+		s.Add(1)
+	}
+	return s, m
+}
+
+// submit adds messages of an account.
+func (d *desk) submit(account string, n int, fill func(*sms.Message)) {
+	for range n {
+		s, m := d.accept(account, fill)
+		d.Push(d.now, s, m)
+	}
+}
+
+// connect logs in the instance that was dialed first.
+func (d *desk) connect() *Link {
+	l := &Link{}
+	l.Open(d.dialed[0], netip.AddrPort{}, d.now, nil)
+	l.Bound, l.BoundAt, l.Lane = true, d.now, d.Lane
+	l.Instance.SetLink(l)
+	d.dialed = d.dialed[1:]
+	d.Bound(l, true)
+	return l
+}
+
+// send lets leave what may, and returns how many messages and dials that were and
+// when to look again.
+func (d *desk) send() (messages, dials int, again int64) {
+	for {
+		slot, at := d.Next(d.now)
+		switch {
+		case slot == nil:
+			return messages, dials, at
+		case slot.Link == nil:
+			dials++
+			d.dialed = append(d.dialed, slot.Instance)
+		default:
+			messages++
+			d.under = append(d.under, slot)
+		}
+	}
+}
+
+// take takes the i-th slot that is under way.
+func (d *desk) take(i int) *Slot {
+	slot := d.under[i]
+	d.under = slices.Delete(d.under, i, i+1)
+	return slot
+}
+
+// answer answers the oldest message that is under way.
+func (d *desk) answer(code sms.Code) { d.answerSlot(0, code) }
+
+func (d *desk) answerSlot(i int, code sms.Code) {
+	d.Answered(d.now, d.take(i), sms.Answer{Code: code, At: d.now})
+}
+
+// lose ends a session: its slots go, then its messages come back, then its socket.
+func (d *desk) lose(l *Link) {
+	d.Over(l)
+	for i := 0; i < len(d.under); {
+		if d.under[i].Link == l {
+			d.answerSlot(i, sms.Lost)
+		} else {
+			i++
+		}
+	}
+	if d.Closed(d.now, l) {
+		d.dialed = append(d.dialed, l.Instance)
+	}
+}
+
+func (d *desk) want(why string, messages, dials int, again int64) {
+	d.t.Helper()
+	if m, n, at := d.send(); m != messages || n != dials || at != again {
+		d.t.Errorf("%s: %d messages leave, %d dials, again at now+%d; want %d, %d, now+%d", why, m, n, at-d.now, messages, dials, again-d.now)
+	}
+}
+
+// wantEmpty checks that nothing is counted any more.
+func (d *desk) wantEmpty() {
+	d.t.Helper()
+	d.Publish()
+	for what, n := range map[string]int64{
+		"queued": d.Queued.Load(), "held": d.Held.Load(), "memory": d.used.Used(), "length": d.Stats.QueueLength.Load(),
+		"in flight": d.Stats.InFlight.Load(), "unknown": int64(len(d.unknown)),
+	} {
+		if n != 0 {
+			d.t.Errorf("%s: %d when everything has ended", what, n)
+		}
+	}
+	d.Shares(func(s *Share) {
+		if n := s.Queued(); n != 0 {
+			d.t.Errorf("share of %q: %d queued when everything has ended", s.Origin.Account, n)
+		}
+		if n := s.Origin.Tally.Scheduled.Load(); n != 0 {
+			d.t.Errorf("%q: %d scheduled when everything has ended", s.Origin.Account, n)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package connector
+
+// Attach readies the instances of an out connector, and returns those that are to
+// be connected now.
+func (l *Lane) Attach() (dial []*Instance) {
+	if l.Config().Listens() {
+		return nil
+	}
+	for i := l.Acquire(); i != nil; i = l.Acquire() {
+		if l.Config().IsStatic() {
+			dial = append(dial, i)
+		} else {
+			l.slots.Park(i)
+		}
+	}
+	l.dialing += len(dial)
+	return dial
+}
+
+// Park takes back an instance that was being connected and is not needed any more.
+func (l *Lane) Park(i *Instance) {
+	l.dialing--
+	l.slots.Park(i)
+}
+
+// Bound takes in a session that has logged in. takes says whether it can be given
+// messages.
+func (l *Lane) Bound(link *Link, takes bool) {
+	link.boundAt = link.BoundAt
+	if l.Account == "" {
+		l.dialing--
+		l.Stats.Failing.Store(0)
+	}
+	if takes {
+		link.balanced = l.Account != ""
+		l.slots.Open(link, link.Connector.Config().Window)
+		l.setOnline(link, 1)
+	}
+}
+
+func (l *Lane) setOnline(link *Link, n int64) {
+	l.online.Add(n)
+	link.Connector.online.Add(n)
+}
+
+// LoggingOut takes the free slots of a session away: it is given no more messages.
+func (l *Lane) LoggingOut(link *Link) {
+	link.leaving = true
+	l.removeSlots(link)
+	l.checkQuiet(link)
+}
+
+func (l *Lane) removeSlots(link *Link) {
+	l.suspects.release(l, link)
+	if l.slots.Drop(link) {
+		l.setOnline(link, -1)
+	}
+}
+
+// checkQuiet notes a session that logs out and has no request under way.
+func (l *Lane) checkQuiet(link *Link) {
+	if link.leaving && link.used == 0 {
+		link.leaving = false
+		l.quiet = append(l.quiet, link)
+	}
+}
+
+// Quiet passes each session that logs out to f, once, when none of its requests is
+// under way any more.
+func (l *Lane) Quiet(f func(*Link)) {
+	for _, link := range l.quiet {
+		f(link)
+	}
+	l.quiet = l.quiet[:0]
+}
+
+// Over notes the end of a session. Its requests that are under way then are not
+// answered any more.
+func (l *Lane) Over(link *Link) {
+	link.atEnd, link.leaving = link.used, false
+	l.removeSlots(link)
+}
+
+// Closed has an instance back whose socket is closed, and reports whether it is to
+// be connected again.
+func (l *Lane) Closed(now int64, link *Link) (dial bool) {
+	link.Instance.SetLink(nil)
+	if !link.Bound {
+		l.dialing--
+	}
+	link.Instance.ended(link, now)
+	switch {
+	case l.gone:
+	case l.Config().IsStatic() && !l.isDrained():
+		l.dialing++
+		return true
+	default:
+		l.slots.Park(link.Instance) // Next takes it when a message is due
+	}
+	return false
+}
+
+// isDrained reports whether the gateway is stopping and the lane has nothing more
+// to send. Messages on their way here count, and scheduled ones do not.
+func (l *Lane) isDrained() bool {
+	if !l.policy.Draining() {
+		return false
+	}
+	l.countDone()
+	return l.Queued.Load() == 0
+}
