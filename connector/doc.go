@@ -13,6 +13,6 @@
 //
 // # Start reading
 //
-// connector.go, then link.go (a session), handle.go (who may close the pipeline's
-// sockets), slots.go (windows), inflight.go, queue.go.
+// connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and
+// suspects.go, slots.go (windows), inflight.go, queue.go with expiry.go.
 package connector

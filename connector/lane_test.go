@@ -2,6 +2,7 @@ package connector
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -316,5 +317,46 @@ func TestQuiet(t *testing.T) {
 	d.lose(l)
 	if quiet(d) != 0 {
 		t.Error("a session that has ended is quiet")
+	}
+}
+
+// F4: the messages of a client account are balanced over its sessions, wait while
+// it has none, and do not keep a lane that is removed.
+func TestLaneOfAccount(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "window: 5")
+	c := d.Connector
+	d.Lane = NewLane(c, "client", d.clerk)
+	d.submit("", 6, nil)
+	if d.want("nobody is there", 0, 0, 0); d.Up() {
+		t.Error("up without a session")
+	}
+	var links [2]*Link
+	for i := range links {
+		links[i] = &Link{}
+		links[i].Open(&Instance{Connector: c, Number: i + 1}, netip.AddrPort{}, d.now, nil)
+		d.Bound(links[i], true)
+	}
+	d.want("two sessions", 6, 0, 0)
+	for _, l := range links {
+		if l.used != 3 {
+			t.Errorf("session %d is given %d of 6 messages", l.Instance.Number, l.used)
+		}
+	}
+	if d.Online() != 2 || c.Online() != 2 || !d.Up() {
+		t.Errorf("%d and %d online", d.Online(), c.Online())
+	}
+	d.Leave()
+	for _, l := range links {
+		if d.Publish() {
+			t.Error("gone with messages under way")
+		}
+		d.Over(l)
+	}
+	for len(d.under) > 0 {
+		d.answer(sms.Lost)
+	}
+	if !d.Publish() || d.Len() != 6 {
+		t.Errorf("not gone though the client is, %d messages wait", d.Len())
 	}
 }

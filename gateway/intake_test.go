@@ -1,0 +1,63 @@
+package gateway
+
+import (
+	"testing"
+
+	"pmg/sms"
+)
+
+// Messages take their places, octets and ids when they are accepted, and are
+// counted together; scheduled ones take no place. Two intakes never give one id.
+func TestIntake(t *testing.T) {
+	t.Parallel()
+	g, clients, operator := start(t, "max_queue: 10")
+	lane := g.LaneOf(operator)
+	client, other := g.origins.of("client", "clients"), g.origins.of("other", "clients")
+	a, b := g.share(lane, client), g.share(lane, other)
+	in, second := g.NewIntake(3), g.NewIntake(1)
+	ids := map[uint64]bool{}
+	last := uint64(0)
+	take := func(i *Intake, o *sms.Origin, deliver int64) *sms.Message {
+		m := g.Messages.Get()
+		m.Origin, m.DeliverAt = o, deliver
+		s := a
+		if o == other {
+			s = b
+		}
+		i.Accept(now, m, clients, s)
+		if ids[m.ID] || i == in && m.ID <= last {
+			t.Errorf("id %d after %d", m.ID, last)
+		}
+		if ids[m.ID] = true; i == in {
+			last = m.ID
+		}
+		return m
+	}
+	size := int64(0)
+	for range 4 {
+		if !in.HasRoom(a) {
+			t.Error("no room for half of the queue")
+		}
+		size += take(in, client, 0).Size()
+	}
+	size += take(in, client, now+1).Size()
+	if lane.Queued.Load() != 0 || !in.HasRoom(a) {
+		t.Error("counted before Flush, or a scheduled message takes a place")
+	}
+	size += take(in, client, 0).Size()
+	if in.HasRoom(a) {
+		t.Error("room for more than half of the queue before Flush")
+	}
+	if !in.HasRoom(b) || lane.Queued.Load() != 5 { // asking for another share counts
+		t.Errorf("no room for another account, or %d queued", lane.Queued.Load())
+	}
+	size += take(in, other, 0).Size()
+	in.Flush()
+	in.Flush()
+	for range 4 {
+		size += take(second, other, 0).Size()
+	}
+	if lane.Queued.Load() != 10 || a.Queued() != 5 || b.Queued() != 5 || g.Memory.Used() != size || clients.Stats.Accepted.Load() != 11 {
+		t.Errorf("%d queued, %d and %d of the accounts, %d octets, %d accepted", lane.Queued.Load(), a.Queued(), b.Queued(), g.Memory.Used(), clients.Stats.Accepted.Load())
+	}
+}
