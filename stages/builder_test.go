@@ -15,7 +15,7 @@ import (
 )
 
 // building runs f with a builder and a session of a client that has logged in.
-func building(t *testing.T, s site, f func(r *rig, h *connector.Handle)) {
+func building(t *testing.T, s site, f func(r *rig, h *handle)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, s, toBuilder)
 		h := r.client()
@@ -32,31 +32,31 @@ func building(t *testing.T, s site, f func(r *rig, h *connector.Handle)) {
 		r.take(toReader)
 		r.take(toPDULogger)
 		for _, s := range r.take(toDispatcher) {
-			if s.Kind != Over && s.Kind != Message {
+			if s.Kind != Over && s.Kind != Message && s.Kind != LoggingOut {
 				t.Errorf("%+v", s)
 			}
 		}
-		if h.Refs() != 0 {
-			t.Errorf("%d references are kept", h.Refs())
+		if h.refs.Load() != 0 {
+			t.Errorf("%d references are kept", h.refs.Load())
 		}
 		r.close()
 	})
 }
 
 // client is a session without a socket, known to the gateway.
-func (r *rig) client() *connector.Handle {
+func (r *rig) client() *handle {
 	h := r.handle("clients", -1)
 	r.gateway.Connected(&h.Link)
 	return h
 }
 
 // over tells a stage that a session is over.
-func (r *rig) over(row int, h *connector.Handle) {
+func (r *rig) over(row int, h *handle) {
 	r.send(row, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
 }
 
 // receive gives the builder PDUs of a peer, in one batch.
-func (r *rig) receive(h *connector.Handle, pdus ...string) {
+func (r *rig) receive(h *handle, pdus ...string) {
 	r.in(toPDULogger, func(out *flow.Out[Job]) {
 		for _, p := range pdus {
 			j := out.Get()
@@ -94,8 +94,8 @@ func (r *rig) accepted(why string, want ...string) {
 	var got []string
 	for _, j := range r.seen[toDispatcher] {
 		if j.Kind == Message {
-			got = append(got, string(j.Message.Text))
-			j.Connector.Queued.Add(-1)
+			got = append(got, string(j.Message.Text()))
+			j.Share.Add(-1)
 			j.Message.Release()
 			j.Message = nil
 		}
@@ -110,7 +110,7 @@ func (r *rig) accepted(why string, want ...string) {
 // Requests are answered in their order, and nothing but answers of ours is looked at
 // after the last PDU.
 func TestBuilderOrder(t *testing.T) {
-	building(t, site{}, func(r *rig, h *connector.Handle) {
+	building(t, site{}, func(r *rig, h *handle) {
 		r.receive(h, "e1", "m2", "e3", "m4", "u5", "e6", "m7", "c8")
 		r.answers("all", "\x03e1", "m2 ok", "\x03e3", "m4 ok", "\x03u5")
 		r.accepted("two", "2", "4")
@@ -122,7 +122,7 @@ func TestBuilderOrder(t *testing.T) {
 
 // A session that is to be closed is hung up once, by the reader.
 func TestBuilderClose(t *testing.T) {
-	building(t, site{}, func(r *rig, h *connector.Handle) {
+	building(t, site{}, func(r *rig, h *handle) {
 		r.receive(h, "c", "c", "e")
 		r.answers("none")
 		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || h.Reason() != "closed" {
@@ -133,7 +133,7 @@ func TestBuilderClose(t *testing.T) {
 
 // An answer finds the slot of its request; one without request is counted.
 func TestBuilderAnswered(t *testing.T) {
-	building(t, site{}, func(r *rig, h *connector.Handle) {
+	building(t, site{}, func(r *rig, h *handle) {
 		slot := &connector.Slot{Instance: h.Instance, Link: &h.Link, Sequence: h.FreeSequence()}
 		h.Inflight.Put(slot)
 		r.receive(h, "a1", "a1", "a7")
@@ -154,7 +154,7 @@ func TestBuilderAnswered(t *testing.T) {
 // The answers to a client that is too fast are delayed, in order, so that it keeps
 // its rate; they do not outlive the session.
 func TestBuilderDelayed(t *testing.T) {
-	building(t, site{account: "password: secret, rate: 2"}, func(r *rig, h *connector.Handle) {
+	building(t, site{account: "password: secret, rate: 2"}, func(r *rig, h *handle) {
 		r.receive(h, "m1", "m2", "e3", "m4", "m5")
 		r.answers("at once", "m1 ok", "\x03e3")
 		r.accepted("at once", "1", "2", "4", "5")
@@ -173,35 +173,35 @@ func TestBuilderDelayed(t *testing.T) {
 // Submits that meet a full queue are accepted in order as it shrinks, or refused in
 // time; those of a session that is over are forgotten.
 func TestBuilderCrowd(t *testing.T) {
-	building(t, site{operator: "max_queue: 2, queue_wait: 10s"}, func(r *rig, h *connector.Handle) {
+	building(t, site{operator: "max_queue: 2, queue_wait: 10s"}, func(r *rig, h *handle) {
 		other := r.client()
 		r.receive(other, "lsecret")
 		r.answers("login", "lsecret ok")
 		r.take(toDispatcher)
-		to := r.gateway.Connector("operator")
-		to.Queued.Store(2)
+		lane := r.lane()
+		lane.Queued.Store(2)
 		r.receive(h, "m1", "m2", "e3")
 		r.receive(other, "m4")
 		r.receive(h, "m5")
 		r.answers("full", "\x03e3")
-		to.Queued.Store(0)
-		r.send(toBuilder, Room, func(j *Job) { j.Connector = to })
+		lane.Queued.Store(0)
+		r.send(toBuilder, Room, func(j *Job) { j.extras = &extras{Lane: lane} })
 		r.answers("room for two", "m1 ok", "m2 ok")
 		r.over(toBuilder, other)
 		synctest.Wait()
-		if other.Refs() != 1 { // of Over, which the dispatcher has
-			t.Errorf("%d references of a session that is over", other.Refs())
+		if other.refs.Load() != 1 { // of Over, which the dispatcher has
+			t.Errorf("%d references of a session that is over", other.refs.Load())
 		}
 		r.accepted("room for two", "1", "2")
-		to.Queued.Store(2)
+		lane.Queued.Store(2)
 		time.Sleep(11 * time.Second)
 		r.answers("too late", "m5 queue_full")
 		r.accepted("too late")
-		if to.Starved.Load() || h.Connector.Stats.Refused.Load() != 1 {
-			t.Errorf("starved %t, %d refused", to.Starved.Load(), h.Connector.Stats.Refused.Load())
+		if lane.Held.Load() != 0 || h.Connector.Stats.Refused.Load() != 1 {
+			t.Errorf("%d are held, %d refused", lane.Held.Load(), h.Connector.Stats.Refused.Load())
 		}
 		r.receive(h, "m6")
-		to.Queued.Store(0)
+		lane.Queued.Store(0)
 		time.Sleep(2 * time.Second) // nobody tells
 		r.answers("noticed in the end", "m6 ok")
 	})
@@ -234,7 +234,7 @@ func TestBuilderSlowLogin(t *testing.T) {
 		r.receive(h, "lsecret", "e1", "m2", "lsecret", "e3")
 		r.answers("all in order", "lsecret ok", "\x03e1", "m2 ok", "lsecret ok", "\x03e3")
 		r.accepted("one", "2")
-		if h.Waiting || len(r.real[toBuilder].(*builder).logins) != 0 {
+		if h.LoggingIn {
 			t.Error("still waiting")
 		}
 		h.Account.End() // the first login's; the toy lets log in twice
@@ -242,8 +242,8 @@ func TestBuilderSlowLogin(t *testing.T) {
 		synctest.Wait()
 		r.take(toDispatcher)
 		r.close()
-		if h.Refs() != 0 || gone.Refs() != 0 {
-			t.Errorf("%d and %d references are kept", h.Refs(), gone.Refs())
+		if h.refs.Load() != 0 || gone.refs.Load() != 0 {
+			t.Errorf("%d and %d references are kept", h.refs.Load(), gone.refs.Load())
 		}
 	})
 }
@@ -259,8 +259,8 @@ func TestBuilderPanic(t *testing.T) {
 		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || !strings.HasPrefix(h.Reason(), "fault in stage builder") {
 			t.Errorf("%+v, reason %q", s, h.Reason())
 		}
-		if h.Refs() != 1 || other.Refs() != 1 || other.Closing() {
-			t.Errorf("%d and %d references", h.Refs(), other.Refs())
+		if h.refs.Load() != 1 || other.refs.Load() != 1 || other.Closing() {
+			t.Errorf("%d and %d references", h.refs.Load(), other.refs.Load())
 		}
 		r.closeAfter(1)
 	})
@@ -268,14 +268,14 @@ func TestBuilderPanic(t *testing.T) {
 
 // A logout ends the sessions of one connector, or of all.
 func TestBuilderLogout(t *testing.T) {
-	building(t, site{}, func(r *rig, h *connector.Handle) {
-		r.send(toBuilder, Logout, func(j *Job) { j.Connector = r.gateway.Connector("operator") })
+	building(t, site{}, func(r *rig, h *handle) {
+		r.send(toBuilder, Logout, func(j *Job) { j.extras = &extras{Connector: r.gateway.Connector("operator")} })
 		synctest.Wait()
 		if h.Closing() {
 			t.Error("logged out with another connector's")
 		}
 		for range 2 {
-			r.send(toBuilder, Logout, nil)
+			r.send(toBuilder, Logout, func(j *Job) { j.extras = &extras{} })
 		}
 		synctest.Wait()
 		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || h.Reason() != "told to" {

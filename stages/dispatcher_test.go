@@ -17,15 +17,14 @@ import (
 
 // submit puts messages with numbers on the way to the connector "operator".
 func (r *rig) submit(from, to int) {
-	c := r.gateway.Connector("operator")
+	share := r.share()
 	in := r.gateway.NewIntake(1)
 	for i := from; i < to; i++ {
 		m := r.gateway.Messages.Get()
-		m.Arrived, m.Text = r.Now(), fmt.Append(nil, i)
-		m.Own()
-		in.Accept(m.Arrived, m, r.gateway.Connector("clients"), c, nil)
-		in.Flush()
-		r.send(toDispatcher, Message, func(j *Job) { j.Message, j.Connector = m, c })
+		m.Arrived, m.Origin = r.Now(), share.Origin
+		m.Set(sms.Address{}, sms.Address{}, fmt.Append(nil, i))
+		in.Accept(m.Arrived, m, r.gateway.Connector("clients"), share)
+		r.send(toDispatcher, Message, func(j *Job) { j.Message, j.Share = m, share })
 	}
 }
 
@@ -46,8 +45,8 @@ func (r *rig) dials(why string, n int) (all []*connector.Instance) {
 }
 
 // connect is a session of a dialed instance that has logged in.
-func (r *rig) connect(i *connector.Instance) *connector.Handle {
-	h := connector.NewHandle(i, -1, netip.AddrPort{}, r.Now())
+func (r *rig) connect(i *connector.Instance) *handle {
+	h := newHandle(i, -1, netip.AddrPort{}, r.Now())
 	h.Bound = true
 	r.gateway.Connected(&h.Link)
 	r.send(toDispatcher, Bound, func(j *Job) { j.retain(h) })
@@ -71,7 +70,7 @@ func (r *rig) sent(why string, from, to int) {
 }
 
 // answer answers the requests of a session with these sequence numbers.
-func (r *rig) answer(h *connector.Handle, code sms.Code, from, to uint32) {
+func (r *rig) answer(h *handle, code sms.Code, from, to uint32) {
 	for n := from; n <= to; n++ {
 		slot := h.Inflight.Take(n)
 		r.send(toDispatcher, Answered, func(j *Job) { j.Slot, j.Code = slot, code })
@@ -85,7 +84,7 @@ func TestDispatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toEncoder, toPDULogger, toPDUBuilder)
 		to := r.gateway.Connector("operator")
-		r.send(toDispatcher, Attach, func(j *Job) { j.Connector = to })
+		r.send(toDispatcher, Attach, func(j *Job) { j.extras = &extras{Connector: to} })
 		r.dials("nothing to send", 0)
 		r.submit(0, 25)
 		dialed := r.dials("more than a window waits", 2)
@@ -107,13 +106,13 @@ func TestDispatcher(t *testing.T) {
 		r.sent("it is over", 20, 21)
 		r.answer(second, sms.OK, 22, 26)
 		synctest.Wait()
-		if n := to.Queued.Load(); n != 0 || to.Stats.Sent.Load() != 25 {
+		if n := to.Queued(); n != 0 || to.Stats.Sent.Load() != 25 {
 			t.Errorf("%d messages are left, %d sent", n, to.Stats.Sent.Load())
 		}
 		r.over(toDispatcher, second)
 		r.dials("nothing waits", 0)
-		if first.Refs() != 0 || second.Refs() != 0 {
-			t.Errorf("%d and %d references are kept", first.Refs(), second.Refs())
+		if first.refs.Load() != 0 || second.refs.Load() != 0 {
+			t.Errorf("%d and %d references are kept", first.refs.Load(), second.refs.Load())
 		}
 		r.close()
 	})
@@ -125,7 +124,7 @@ func TestInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rows := range [][]int{{toDispatcher, toEncoder, toPDULogger}, {toDispatcher, toEncoder, toPDULogger, toPDUBuilder}} {
 			r := newRig(t, site{}, rows...)
-			r.send(toDispatcher, Attach, func(j *Job) { j.Connector = r.gateway.Connector("operator") })
+			r.send(toDispatcher, Attach, func(j *Job) { j.extras = &extras{Connector: r.gateway.Connector("operator")} })
 			r.submit(0, 1)
 			h := r.connect(r.dials("a message", 1)[0])
 			synctest.Wait()
@@ -160,17 +159,17 @@ func TestDispatcherTells(t *testing.T) {
 				t.Errorf("%s: told %v, want %v", why, got, want)
 			}
 		}
-		r.send(toDispatcher, Attach, func(j *Job) { j.Connector = to })
+		r.send(toDispatcher, Attach, func(j *Job) { j.extras = &extras{Connector: to} })
 		r.submit(0, 3)
 		h := r.connect(r.dials("a window", 1)[0])
 		r.sent("all", 0, 3)
-		to.Starved.Store(true)
+		r.lane().Held.Store(1)
 		told("full")
 		r.answer(h, sms.OK, 1, 1)
 		told("room", Room)
-		to.Starved.Store(false)
+		r.lane().Held.Store(0)
 		r.answer(h, sms.OK, 2, 2)
-		r.send(toDispatcher, Detach, func(j *Job) { j.Connector = to })
+		r.send(toDispatcher, Detach, func(j *Job) { j.extras = &extras{Connector: to} })
 		told("one is under way")
 		r.answer(h, sms.OK, 3, 3)
 		told("all is sent", Logout)
@@ -206,7 +205,7 @@ func (e *echo) Work(out *flow.Out[Job], j *Job) {
 	if j.Kind == Forward {
 		e.held = append(e.held, j)
 	} else {
-		e.credit += j.refs // as many as it says, for want of a better place
+		e.credit += int(j.refs) // as many as it says, for want of a better place
 		out.Release(j)
 	}
 	for ; e.credit > 0 && e.next < len(e.held); e.credit-- {
@@ -228,7 +227,7 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 	site := site{operator: fmt.Sprintf("instances: %d, max_queue: 10000000", instances)}
 	r := newRigWith(b, site, map[int]flow.Stage[Job]{toEncoder: e}, toDispatcher)
 	defer r.close()
-	c := r.gateway.Connector("operator")
+	c, share := r.gateway.Connector("operator"), r.share()
 	for range instances {
 		r.connect(c.Acquire())
 	}
@@ -237,11 +236,11 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 		few[i] = &sms.Message{ID: 1, Arrived: 1}
 	}
 	submit := func(n int) {
-		c.Queued.Add(int64(n))
+		share.Add(int64(n))
 		r.in(toBuilder, func(out *flow.Out[Job]) {
 			for i := range n {
 				j := out.Get()
-				j.Kind, j.Message, j.Connector = Message, few[i%batch], c
+				j.Kind, j.Message, j.Share = Message, few[i%batch], share
 				out.To(toDispatcher, j)
 			}
 		})
@@ -249,7 +248,7 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 	answered := 0
 	answer := func(n int) {
 		answered += n
-		r.send(toEncoder, do, func(j *Job) { j.refs = n })
+		r.send(toEncoder, do, func(j *Job) { j.refs = int32(n) })
 		for int(e.answers.Load()) < answered {
 			runtime.Gosched()
 		}
@@ -270,5 +269,5 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rounds*batch), "ns/message")
 	answer(under + backlog)
-	eventually(b, "all is sent", func() bool { return c.Queued.Load() == 0 })
+	eventually(b, "all is sent", func() bool { return c.Queued() == 0 })
 }

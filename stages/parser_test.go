@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"pmg/connector"
 )
 
 // toyStream is PDUs of many lengths, one after the other.
@@ -27,7 +25,7 @@ func toyStream() (pdus []string) {
 
 // parse gives the parser chunks as if they had been read one after the other, and
 // tells what came out.
-func (r *rig) parse(h *connector.Handle, chunks ...[]byte) (pdus []string) {
+func (r *rig) parse(h *handle, chunks ...[]byte) (pdus []string) {
 	r.t.Helper()
 	for _, c := range chunks {
 		r.send(toParser, Bytes, func(j *Job) {
@@ -42,11 +40,11 @@ func (r *rig) parse(h *connector.Handle, chunks ...[]byte) (pdus []string) {
 		if j.Kind != Received || j.Handle != h || !bytes.Equal(j.PDU.(*toyPDU).b, j.Bytes) {
 			r.t.Errorf("%+v", j)
 		}
-		held += j.refs
+		held += int(j.refs)
 	}
 	r.mu.Unlock()
-	if h.Refs() != 1+held {
-		r.t.Errorf("%d references, want the reader's and %d", h.Refs(), held)
+	if int(h.refs.Load()) != 1+held {
+		r.t.Errorf("%d references, want the reader's and %d", h.refs.Load(), held)
 	}
 	for _, s := range r.take(toPDULogger) {
 		pdus = append(pdus, s.Bytes)
@@ -69,8 +67,8 @@ func TestParserSplits(t *testing.T) {
 			if got := r.parse(h, stream[:at], stream[at:]); !slices.Equal(got, want) {
 				t.Errorf("split at %d:\n%q, want\n%q", at, got, want)
 			}
-			if h.Rest != nil || h.Partial.Load() != 0 {
-				t.Errorf("split at %d: %d bytes are left", at, len(h.Rest))
+			if h.parser.rest != nil || h.Partial.Load() != 0 {
+				t.Errorf("split at %d: %d bytes are left", at, len(h.parser.rest))
 			}
 		}
 		h := r.handle("clients", -1)
@@ -110,8 +108,8 @@ func TestParserPanic(t *testing.T) {
 			if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup {
 				t.Errorf("%d before: %+v", before, s)
 			}
-			if h.Refs() != 1 {
-				t.Errorf("%d before: %d references", before, h.Refs())
+			if h.refs.Load() != 1 {
+				t.Errorf("%d before: %d references", before, h.refs.Load())
 			}
 			r.closeAfter(1)
 		})
@@ -126,8 +124,8 @@ func TestParserLeftover(t *testing.T) {
 		h := r.handle("clients", -1)
 		want := func(since time.Time, rest string) {
 			t.Helper()
-			if string(h.Rest) != rest || h.Partial.Load() != since.UnixNano() {
-				t.Errorf("%q is left since %d, want %q since %d", h.Rest, h.Partial.Load(), rest, since.UnixNano())
+			if string(h.parser.rest) != rest || h.Partial.Load() != since.UnixNano() {
+				t.Errorf("%q is left since %d, want %q since %d", h.parser.rest, h.Partial.Load(), rest, since.UnixNano())
 			}
 		}
 		begin := time.Now()
@@ -140,8 +138,8 @@ func TestParserLeftover(t *testing.T) {
 		want(begin.Add(time.Second), "\x02")
 		r.parse(h, []byte("g"))
 		want(time.Unix(0, 0), "")
-		if h.Refs() != 1 {
-			t.Errorf("%d references are held", h.Refs()-1)
+		if h.refs.Load() != 1 {
+			t.Errorf("%d references are held", h.refs.Load()-1)
 		}
 	})
 }
@@ -154,13 +152,13 @@ func TestParserLost(t *testing.T) {
 		defer r.close()
 		h := r.handle("clients", -1)
 		got := r.parse(h, []byte("\x02a\x05b"), []byte("cde\x00x"), []byte("\x02y"))
-		if want := []string{"\x02a", "\x05bcde", "\x00x"}; !slices.Equal(got, want) || !h.Lost || h.Rest != nil {
-			t.Errorf("%q, %q left, want %q", got, h.Rest, want)
+		if want := []string{"\x02a", "\x05bcde", "\x00x"}; !slices.Equal(got, want) || !h.parser.lost || h.parser.rest != nil {
+			t.Errorf("%q, %q left, want %q", got, h.parser.rest, want)
 		}
 		r.send(toParser, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
 		synctest.Wait()
-		if s := r.take(toPDULogger); len(s) != 1 || s[0].Kind != Over || h.Refs() != 0 {
-			t.Errorf("%+v, %d references", s, h.Refs())
+		if s := r.take(toPDULogger); len(s) != 1 || s[0].Kind != Over || h.refs.Load() != 0 {
+			t.Errorf("%+v, %d references", s, h.refs.Load())
 		}
 	})
 }

@@ -40,7 +40,7 @@ func TestPDULoggerWaiting(t *testing.T) {
 		if n := file.Lines(); n < 40 {
 			t.Errorf("%d lines are written, no chunk was full", n)
 		}
-		h.Release(1)
+		h.release(1)
 		r.close()
 		if err := file.Close(); err != nil {
 			t.Error(err)

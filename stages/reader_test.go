@@ -6,17 +6,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/connector"
 	"pmg/flow"
 )
 
 // open hands a session to the reader.
-func (r *rig) open(h *connector.Handle) {
+func (r *rig) open(h *handle) {
 	r.send(toReader, Opened, func(j *Job) { j.Handle = h })
 }
 
 // hangup ends a session from a stage.
-func (r *rig) hangup(h *connector.Handle, reason string) {
+func (r *rig) hangup(h *handle, reason string) {
 	r.in(toBuilder, func(out *flow.Out[Job]) { hangup(out, h, reason) })
 }
 
@@ -42,7 +41,7 @@ func TestReader(t *testing.T) {
 					rest = rest[n:]
 				}
 				for _, s := range r.await(toParser, 1) {
-					if s.Kind != Bytes || s.refs != 1 {
+					if s.Kind != Bytes || s.refs != weightOf(len(s.Bytes)) {
 						t.Fatalf("%+v", s)
 					}
 					got.WriteString(s.Bytes)
@@ -62,7 +61,7 @@ func TestReader(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
-			if h.Refs() > 0 {
+			if h.refs.Load() > 0 {
 				if s := r.await(toParser, 1); len(s) != 1 || s[0].Kind != Over || s[0].refs != 1 {
 					t.Errorf("%+v", s)
 				}
@@ -87,8 +86,8 @@ func TestReaderHangupBeforeOpened(t *testing.T) {
 		j.Kind, j.Handle = Opened, h
 		out.To(toReader, j)
 	})
-	if s := r.await(toParser, 1); s[0].Kind != Over || h.Refs() != 0 {
-		t.Errorf("%+v, %d references", s, h.Refs())
+	if s := r.await(toParser, 1); s[0].Kind != Over || h.refs.Load() != 0 {
+		t.Errorf("%+v, %d references", s, h.refs.Load())
 	}
 }
 
@@ -99,10 +98,10 @@ func TestReaderPause(t *testing.T) {
 	h, peer := r.session("clients")
 	defer unix.Close(peer)
 	limit := h.Connector.ReadLimit()
-	h.Retain(limit) // requests that wait for their answers
+	h.retain(limit) // requests that wait for their answers
 	r.open(h)
 	write1(t, peer, "x")
-	eventually(t, "it is paused", h.Paused.Load)
+	eventually(t, "it is paused", h.gate.paused.Load)
 	if s := r.take(toParser); len(s) != 0 {
 		t.Errorf("read though paused: %+v", s)
 	}
@@ -111,8 +110,8 @@ func TestReaderPause(t *testing.T) {
 			releaseHandle(out, h, 1)
 		}
 	})
-	if s := r.await(toParser, 1); s[0].Bytes != "x" || h.Paused.Load() {
-		t.Errorf("%+v, paused: %t", s, h.Paused.Load())
+	if s := r.await(toParser, 1); s[0].Bytes != "x" || h.gate.paused.Load() {
+		t.Errorf("%+v, paused: %t", s, h.gate.paused.Load())
 	}
 	r.hangup(h, "done")
 	r.await(toParser, 1)
@@ -125,15 +124,15 @@ func TestReaderGoneWhilePaused(t *testing.T) {
 	defer r.close()
 	h, peer := r.session("clients")
 	limit := h.Connector.ReadLimit()
-	h.Retain(limit)
+	h.retain(limit)
 	r.open(h)
 	write1(t, peer, "x")
-	eventually(t, "it is paused", h.Paused.Load)
+	eventually(t, "it is paused", h.gate.paused.Load)
 	_ = unix.Close(peer)
 	if s := r.await(toParser, 2); s[0].Bytes != "x" || s[1].Kind != Over {
 		t.Errorf("%+v", s)
 	}
-	h.Release(limit)
+	h.release(limit)
 }
 
 // Nothing is kept of a session that is over, not even when the writer asks late.
@@ -141,14 +140,14 @@ func TestReaderForgets(t *testing.T) {
 	r := newRig(t, site{}, toReader)
 	h, peer := r.session("clients")
 	defer unix.Close(peer)
-	h.Retain(1)
+	h.retain(1)
 	r.open(h)
 	r.hangup(h, "over")
 	r.await(toParser, 1)
 	r.send(toReader, Blocked, func(j *Job) { j.retain(h) })
 	r.send(toReader, Resume, func(j *Job) { j.retain(h) })
-	eventually(t, "both have been worked on", func() bool { return h.Refs() == 1 })
-	h.Release(1)
+	eventually(t, "both have been worked on", func() bool { return h.refs.Load() == 1 })
+	h.release(1)
 	r.close()
 	rd := r.real[toReader].(*reader)
 	if len(rd.blocked) != 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
-	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
+	"pmg/sms"
 )
 
 // BenchmarkRelay is everything a message costs but the kernel: parser to pdu
@@ -43,7 +43,7 @@ routes: [{to: operator}]
 // sent, and takes what they would have got. The SMSC answers as many messages as
 // it has credit for.
 type memory struct {
-	clients []*connector.Handle
+	clients []*handle
 	burst   []byte // ten submits
 	next    int
 
@@ -125,7 +125,8 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	defer in.Close()
 	operator, clients := g.Connector("operator"), g.Connector("clients")
 	for range 4 {
-		h := connector.NewHandle(operator.Acquire(), -1, netip.AddrPort{}, 0)
+		h := newHandle(operator.Acquire(), -1, netip.AddrPort{}, 0)
+		g.Connected(&h.Link)
 		bind := in.Get()
 		h.Session.Start(0, bind.pdu(operator))
 		resp := &smpp.PDU{ID: smpp.BindTransceiver | smpp.Response, SequenceNumber: bind.PDU.Sequence()}
@@ -136,15 +137,16 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		j.retain(h)
 		in.Send(toDispatcher, j)
 	}
+	origin := &sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}
 	for range 64 {
-		h := connector.NewHandle(clients.Acquire(), -1, netip.AddrPort{}, 0)
+		h := newHandle(clients.Acquire(), -1, netip.AddrPort{}, 0)
 		h.Session.Start(0, nil)
 		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
 		bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34
 		a := h.Session.Receive(0, bind)
 		login := g.Login(0, clients, netip.AddrPort{}, a.Credentials)
 		login.Next(0)
-		h.Account = login.Result.Account
+		h.Account, h.Origin = login.Result.Account, origin
 		h.Session.Login(0, bind, login.Result.Code)
 		h.Bound = true
 		m.clients = append(m.clients, h)

@@ -18,6 +18,7 @@ import (
 	"pmg/flow"
 	"pmg/gateway"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // TestMain fails when a test leaves goroutines behind.
@@ -199,9 +200,9 @@ func (r *rig) take(row int) (all []sight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range r.seen[row] {
-		all = append(all, sight{j.Kind, string(j.Bytes), string(j.Wire), j.Last, j.refs, j})
+		all = append(all, sight{j.Kind, string(j.Bytes), string(j.Wire), j.Last, int(j.refs), j})
 		if j.Handle != nil && j.refs > 0 {
-			j.Handle.Release(j.refs)
+			j.Handle.release(int(j.refs))
 		}
 		r.cache.Release(j)
 	}
@@ -235,7 +236,7 @@ func eventually(t testing.TB, what string, happened func() bool) {
 const patience = 10 * time.Second
 
 // session is a handle on one end of a socket pair, and the other end.
-func (r *rig) session(name string) (h *connector.Handle, peer int) {
+func (r *rig) session(name string) (h *handle, peer int) {
 	r.t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -249,6 +250,16 @@ func (r *rig) session(name string) (h *connector.Handle, peer int) {
 	return r.handle(name, pair[0]), pair[1]
 }
 
-func (r *rig) handle(name string, fd int) *connector.Handle {
-	return connector.NewHandle(r.gateway.Connector(name).Acquire(), fd, netip.AddrPort{}, time.Now().UnixNano())
+// lane is the lane of the connector "operator".
+func (r *rig) lane() *connector.Lane {
+	return r.gateway.LaneOf(r.gateway.Connector("operator"))
+}
+
+// share is the part of that lane that the client's account has.
+func (r *rig) share() *connector.Share {
+	return r.lane().Share(&sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}, 100)
+}
+
+func (r *rig) handle(name string, fd int) *handle {
+	return newHandle(r.gateway.Connector(name).Acquire(), fd, netip.AddrPort{}, time.Now().UnixNano())
 }

@@ -9,17 +9,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
 )
 
 // say has the writer write to a session.
-func (r *rig) say(h *connector.Handle, wire string, last bool) {
+func (r *rig) say(h *handle, wire string, last bool) {
 	r.send(toWriter, Send, func(j *Job) {
 		j.Wire = append(j.Wire, wire...)
 		if j.Last = last; last {
-			j.Rare = &Rare{Reason: "last"}
+			j.extras = &extras{Reason: "last"}
 		}
 		j.retain(h)
 	})
@@ -46,11 +45,11 @@ func (r *rig) wantReader(why string, want ...Kind) {
 }
 
 // writing runs f with a writer and a session whose socket takes little.
-func writing(t *testing.T, f func(r *rig, h *connector.Handle, peer int)) {
+func writing(t *testing.T, f func(r *rig, h *handle, peer int)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toWriter)
 		h, peer := r.session("clients")
-		if err := unix.SetsockoptInt(h.FD, unix.SOL_SOCKET, unix.SO_SNDBUF, 4096); err != nil {
+		if err := unix.SetsockoptInt(h.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 4096); err != nil {
 			t.Fatal(err)
 		}
 		f(r, h, peer)
@@ -59,17 +58,17 @@ func writing(t *testing.T, f func(r *rig, h *connector.Handle, peer int)) {
 		if n := len(r.real[toWriter].(*writer).blocked); n != 0 {
 			t.Errorf("%d blocked sessions are kept", n)
 		}
-		if h.Refs() != 1 || h.Unsent != nil {
-			t.Errorf("%d references and %d octets are kept", h.Refs()-1, len(h.Unsent))
+		if h.refs.Load() != 1 || h.writer.unsent != nil {
+			t.Errorf("%d references and %d octets are kept", h.refs.Load()-1, len(h.writer.unsent))
 		}
-		h.Release(1)
+		h.release(1)
 		_ = unix.Close(peer)
 	})
 }
 
 // What the socket does not take waits, and arrives whole and in order.
 func TestWriterPartly(t *testing.T) {
-	writing(t, func(r *rig, h *connector.Handle, peer int) {
+	writing(t, func(r *rig, h *handle, peer int) {
 		var want, got strings.Builder
 		for n := range 60 {
 			piece := strings.Repeat(fmt.Sprintf("%03d.", n), 250)
@@ -80,13 +79,13 @@ func TestWriterPartly(t *testing.T) {
 		for got.Len() < want.Len() {
 			s := read1(peer)
 			if s == "" {
-				t.Fatalf("nothing more comes after %d octets, %d unsent", got.Len(), len(h.Unsent))
+				t.Fatalf("nothing more comes after %d octets, %d unsent", got.Len(), len(h.writer.unsent))
 			}
 			got.WriteString(s)
-			blocked := h.Unsent != nil
+			blocked := h.writer.unsent != nil
 			r.send(toWriter, Writable, func(j *Job) { j.retain(h) })
 			switch synctest.Wait(); {
-			case h.Unsent != nil:
+			case h.writer.unsent != nil:
 				r.wantReader("still blocked", Blocked)
 			case blocked:
 				r.wantReader("not blocked any more")
@@ -102,7 +101,7 @@ func TestWriterPartly(t *testing.T) {
 
 // A peer that lets too much wait is cut off, and nothing more is written to it.
 func TestWriterUnsentLimit(t *testing.T) {
-	writing(t, func(r *rig, h *connector.Handle, peer int) {
+	writing(t, func(r *rig, h *handle, peer int) {
 		for range 100 {
 			r.say(h, strings.Repeat("x", 1000), false)
 		}
@@ -121,7 +120,7 @@ func TestWriterUnsentLimit(t *testing.T) {
 
 // A peer that takes nothing for too long is cut off; one that takes a little is not.
 func TestWriterStuck(t *testing.T) {
-	writing(t, func(r *rig, h *connector.Handle, peer int) {
+	writing(t, func(r *rig, h *handle, peer int) {
 		for range 60 {
 			r.say(h, strings.Repeat("x", 1000), false)
 		}
@@ -140,7 +139,7 @@ func TestWriterStuck(t *testing.T) {
 
 // What somebody else ends does not wait for its time.
 func TestWriterOver(t *testing.T) {
-	writing(t, func(r *rig, h *connector.Handle, peer int) {
+	writing(t, func(r *rig, h *handle, peer int) {
 		for range 60 {
 			r.say(h, strings.Repeat("x", 1000), false)
 		}
@@ -152,7 +151,7 @@ func TestWriterOver(t *testing.T) {
 
 // The last PDU ends the session once it is written whole, and nothing follows it.
 func TestWriterLast(t *testing.T) {
-	writing(t, func(r *rig, h *connector.Handle, peer int) {
+	writing(t, func(r *rig, h *handle, peer int) {
 		want := strings.Repeat("x", 50000)
 		r.say(h, want, true)
 		r.say(h, "more", false)
@@ -165,7 +164,7 @@ func TestWriterLast(t *testing.T) {
 			}
 			got.WriteString(s)
 			r.send(toWriter, Writable, func(j *Job) { j.retain(h) })
-			if synctest.Wait(); h.Unsent != nil {
+			if synctest.Wait(); h.writer.unsent != nil {
 				r.wantReader("still blocked", Blocked)
 			}
 		}
@@ -178,7 +177,7 @@ func TestWriterLast(t *testing.T) {
 
 // A peer that is gone ends the session.
 func TestWriterGone(t *testing.T) {
-	writing(t, func(r *rig, h *connector.Handle, peer int) {
+	writing(t, func(r *rig, h *handle, peer int) {
 		if err := unix.Shutdown(peer, unix.SHUT_RDWR); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +196,7 @@ func TestPDUBuilderGathers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toPDUBuilder)
 		defer r.close()
-		var sessions []*connector.Handle
+		var sessions []*handle
 		for range 3 {
 			sessions = append(sessions, r.handle("clients", -1))
 		}
@@ -221,8 +220,8 @@ func TestPDUBuilderGathers(t *testing.T) {
 			if w := want[i]; s.Wire != w.Wire || s.Last != w.Last || s.refs != w.refs {
 				t.Errorf("%+v, want %+v", s, w)
 			}
-			if h := sessions[i]; h.Refs() != 1 || h.Gather != nil {
-				t.Errorf("session %d: %d references, gathers %v", i, h.Refs(), h.Gather)
+			if h := sessions[i]; h.refs.Load() != 1 || h.gathering != nil {
+				t.Errorf("session %d: %d references, gathers %v", i, h.refs.Load(), h.gathering)
 			}
 		}
 	})
