@@ -210,6 +210,16 @@ func (r *rig) take(row int) (all []sight) {
 	return all
 }
 
+// kinds returns the kinds of the jobs that a probe has seen, and leaves them there.
+func (r *rig) kinds(row int) (all []Kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range r.seen[row] {
+		all = append(all, j.Kind)
+	}
+	return all
+}
+
 // await gives what a probe has seen once that is n jobs, for stages that wait for
 // the kernel.
 func (r *rig) await(row, n int) []sight {

@@ -168,8 +168,8 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 			patience = gateway.StuckFull
 		}
 		switch {
-		case h.Closing() && !s.last:
-			w.cutOff(out, h, "") // the session has been ended elsewhere
+		case h.Closing():
+			w.cutOff(out, h, "") // ended elsewhere; the reader does not look at the socket any more
 		case out.Now()-s.since > int64(patience):
 			w.cutOff(out, h, fmt.Sprintf("the peer does not read: it took nothing of %d bytes for %s", len(s.unsent), patience))
 		}
