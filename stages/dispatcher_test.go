@@ -2,7 +2,6 @@ package stages
 
 import (
 	"fmt"
-	"net/netip"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -46,9 +45,7 @@ func (r *rig) dials(why string, n int) (all []*connector.Instance) {
 
 // connect is a session of a dialed instance that has logged in.
 func (r *rig) connect(i *connector.Instance) *handle {
-	h := newHandle(i, -1, netip.AddrPort{}, r.Now())
-	h.Bound = true
-	r.gateway.Connected(&h.Link)
+	h := newSession(r, i)
 	r.send(toDispatcher, Bound, func(j *Job) { j.retain(h) })
 	return h
 }

@@ -271,5 +271,9 @@ func (r *rig) share() *connector.Share {
 }
 
 func (r *rig) handle(name string, fd int) *handle {
-	return newHandle(r.gateway.Connector(name).Acquire(), fd, netip.AddrPort{}, time.Now().UnixNano())
+	return r.handleOn(r.gateway.Connector(name).Acquire(), fd)
+}
+
+func (r *rig) handleOn(i *connector.Instance, fd int) *handle {
+	return newHandle(i, fd, netip.AddrPort{}, time.Now().UnixNano())
 }
