@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,25 +15,33 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/gateway"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
+	"pmg/sms"
 )
 
 // patience is how long a test waits for what must happen.
 const patience = 20 * time.Second
 
-// start runs a gateway with one connector for clients.
-func start(t *testing.T, limits string) *Engine {
+// A site is what a test's configuration has of its own.
+type site struct{ limits, account string }
+
+// start runs a gateway with a connector for clients and one to an SMSC that is not there.
+func start(t *testing.T, s site) *Engine {
 	t.Helper()
 	cfg, _, err := config.Parse(fmt.Appendf(nil, `
 architecture: classic
 pdulog: {dir: %q}
 limits: {%s}
-accounts: [{system_id: acme, password: s3cret}]
-connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
-`, t.TempDir(), limits), config.Options{Protocols: []string{"smpp"}})
+accounts: [{system_id: acme, password: s3cret, %s}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, static: false, window: 10}
+routes: [{to: operator}]
+`, t.TempDir(), s.limits, s.account), config.Options{Protocols: []string{"smpp"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +130,7 @@ func want(t *testing.T, peer net.Conn, begins string) {
 // answered, in order.
 func TestPieces(t *testing.T) {
 	t.Parallel()
-	e := start(t, "")
+	e := start(t, site{})
 	peer, _ := bind(t, e)
 	long := fmt.Sprintf("submit_sm seq=4 destination_addr=1 message_payload=%q", strings.Repeat("x", 5*readSize))
 	b := wire(t, "enquire_link seq=2", "submit_sm seq=3 destination_addr=1", long, "enquire_link seq=5")
@@ -140,7 +149,7 @@ func TestPieces(t *testing.T) {
 // A reader that pauses because too much is unsent goes on when it has been written.
 func TestUnsent(t *testing.T) {
 	t.Parallel()
-	e := start(t, "unsent: 64KiB")
+	e := start(t, site{limits: "unsent: 64KiB"})
 	peer, _ := bind(t, e)
 	const n = 100_000
 	go func() {
@@ -157,30 +166,61 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// An answer that is to be sent later is overtaken by others, and is sent in its
-// turn; one that has not come to it by the end of the session is forgotten.
+// The answers to a client that is too fast are sent later, each in its turn, and are
+// overtaken by others; those whose time has not come by the end of the session are
+// forgotten.
 func TestDelayed(t *testing.T) {
 	t.Parallel()
-	e := start(t, "")
-	peer, c := bind(t, e)
-	c.session.Lock()
-	now := e.now()
-	for sequence, after := range []time.Duration{time.Hour, 50 * time.Millisecond, 0, 20 * time.Millisecond} {
-		r := c.newRequest()
-		_ = r.pdu.(*smpp.PDU).ParseLog(fmt.Appendf(nil, "enquire_link_resp seq=%d", sequence))
-		r.after = now + int64(after)
-		if !c.send(now, r) {
-			r.free()
-		}
+	e := start(t, site{account: "rate: 20, burst: 1"})
+	peer, _ := bind(t, e)
+	write(t, peer, wire(t,
+		"submit_sm seq=2 destination_addr=1", "submit_sm seq=3 destination_addr=1",
+		"submit_sm seq=4 destination_addr=1", "enquire_link seq=5"))
+	for _, line := range []string{"submit_sm_resp seq=2", "enquire_link_resp seq=5", "submit_sm_resp seq=3", "submit_sm_resp seq=4"} {
+		want(t, peer, line)
 	}
-	c.wake()
-	c.session.Unlock()
-	want(t, peer, "enquire_link_resp seq=2")
-	want(t, peer, "enquire_link_resp seq=3")
-	want(t, peer, "enquire_link_resp seq=1")
-	if n := e.Counters().Jobs; n != 1 {
-		t.Errorf("%d answers wait", n)
+	for sequence := range 15 {
+		write(t, peer, wire(t, fmt.Sprintf("submit_sm seq=%d destination_addr=1", 6+sequence)))
 	}
+	want(t, peer, "submit_sm_resp seq=6")
+	if n := e.Counters().Jobs; n == 0 {
+		t.Error("no answer waits")
+	}
+}
+
+// unwritten is a slot with a message, as the lane gives it to a session.
+func unwritten(t *testing.T, e *Engine, c *conn) *connector.Slot {
+	t.Helper()
+	share := e.gateway.LaneOf(e.gateway.Connector("operator")).Share(&sms.Origin{Account: "acme", Tally: &sms.Tally{}}, 100)
+	m := e.gateway.Messages.Get()
+	m.Origin = share.Origin
+	m.Set(sms.Address{}, sms.Address{Addr: []byte("1")}, []byte("text"))
+	e.gateway.NewIntake(1).Accept(e.now(), m, c.Connector, share)
+	return &connector.Slot{Instance: c.Instance, Link: &c.Link, Message: m, Share: share}
+}
+
+// smscSession is a session to the SMSC whose other end the test has.
+func smscSession(t *testing.T, e *Engine) (*conn, net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ours, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { peer.Close() })
+	_ = peer.SetDeadline(time.Now().Add(patience))
+	g := e.group(e.gateway.Connector("operator"))
+	c := g.newConn(&connector.Instance{Connector: g.Connector, Number: 1}, ours)
+	c.begin()
+	return c, peer
 }
 
 // Lines are written after the flush time, or when many wait, and their times do not
@@ -222,4 +262,137 @@ func TestPDULog(t *testing.T) {
 		}
 		l.close()
 	})
+}
+
+// A slot that the lane gives a session while that ends comes back all the same: until
+// the lane has heard of the end, it goes on giving.
+func TestGivenAtTheEnd(t *testing.T) {
+	t.Parallel()
+	e := start(t, site{})
+	c, peer := smscSession(t, e)
+	slot := unwritten(t, e, c)
+	lane := e.lane(c.Lane)
+	lane.mu.Lock()
+	over := make(chan struct{})
+	go func() {
+		c.serve()
+		close(over)
+	}()
+	peer.Close()
+	for !isLocked(&c.session) { // it is about to take back what it has
+		runtime.Gosched()
+	}
+	for range 1000 {
+		runtime.Gosched()
+	}
+	c.give(slot)
+	lane.mu.Unlock()
+	<-over
+	lane.mu.Lock()
+	defer lane.mu.Unlock()
+	if n := lane.Len(); n != 1 || slot.Message != nil {
+		t.Errorf("%d messages wait, the slot still has one: %t", n, slot.Message != nil)
+	}
+}
+
+func isLocked(l *lock) bool {
+	if !l.mu.TryLock() {
+		return true
+	}
+	l.mu.Unlock()
+	return false
+}
+
+// A request behind our logout is neither logged nor written; its message goes back to
+// the lane (F12).
+func TestBehindLogout(t *testing.T) {
+	t.Parallel()
+	e := start(t, site{})
+	c, peer := smscSession(t, e)
+	slot := unwritten(t, e, c)
+	c.session.Lock()
+	c.LoggedOut = true
+	r := c.newRequest()
+	_ = r.pdu.(*smpp.PDU).ParseLog([]byte("unbind seq=7"))
+	c.LoggingOut(e.now(), &c.Link)
+	c.Send(e.now(), &c.Link, r, false, "")
+	c.session.Unlock()
+	before := c.Connector.Stats.PDUsOut[(&smpp.PDU{ID: smpp.SubmitSM}).Command()].Load()
+	c.give(slot)
+	over := make(chan struct{})
+	go func() {
+		c.serve()
+		close(over)
+	}()
+	want(t, peer, "bind_")
+	want(t, peer, "unbind seq=7")
+	lane := e.lane(c.Lane)
+	eventually(t, "the message is back", func() bool {
+		lane.mu.Lock()
+		defer lane.mu.Unlock()
+		return lane.Len() == 1
+	})
+	if n := c.Connector.Stats.PDUsOut[(&smpp.PDU{ID: smpp.SubmitSM}).Command()].Load(); n != before {
+		t.Errorf("%d requests are counted as sent", n-before)
+	}
+	c.hangup("done")
+	<-over
+}
+
+// eventually waits until what must happen has happened.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not so: %s", what)
+		}
+	}
+}
+
+// A message that comes by no session is accepted or refused, and its sender is told.
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	e := start(t, site{})
+	from := e.gateway.Connector("clients")
+	submit := func(dest string) (id uint64, code sms.Code) {
+		m := e.gateway.Messages.Get()
+		m.Origin = &sms.Origin{Account: "acme", Connector: "clients", Tally: &sms.Tally{}}
+		m.Set(sms.Address{}, sms.Address{Addr: []byte(dest)}, []byte("text"))
+		calls := 0
+		e.Submit(m, from, func(i uint64, c sms.Code) { id, code, calls = i, c, calls+1 })
+		if calls != 1 {
+			t.Errorf("told %d times", calls)
+		}
+		return id, code
+	}
+	first, code := submit("1")
+	second, _ := submit("2")
+	if code != sms.OK || second <= first || e.gateway.Pending() != 2 || from.Stats.Accepted.Load() != 2 {
+		t.Errorf("%v, ids %d and %d, %d pending", code, first, second, e.gateway.Pending())
+	}
+	e.gateway.Drain()
+	if id, code := submit("3"); id != 0 || code != sms.QueueFull || from.Stats.Refused.Load() != 1 {
+		t.Errorf("id %d, %v while draining", id, code)
+	}
+}
+
+// A login whose password is to be looked at when the engine has stopped lets go of its
+// request, and does not look.
+func TestCheckAfterClose(t *testing.T) {
+	t.Parallel()
+	e := start(t, site{})
+	c, _ := smscSession(t, e)
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	c.session.Lock()
+	r := c.newRequest()
+	c.owe(r)
+	c.Check(&c.Link, r, func() { t.Error("the password was looked at") })
+	c.session.Unlock()
+	if n := e.Counters().Jobs; n != 0 {
+		t.Errorf("%d requests are kept", n)
+	}
+	c.hangup("done")
+	c.serve()
 }

@@ -150,7 +150,7 @@ func (c *conn) finish() {
 	}
 	c.talk.Over(now, &c.Link)
 	if c.Lane != nil {
-		g.engine.lane(c.Lane).takeBack(now, c, c.taken[c.next:], c.todo) // no other goroutine has them any more
+		g.engine.lane(c.Lane).takeBack(now, c)
 	}
 	g.ended.Add(c.session.taken + c.mu.count())
 }

@@ -52,13 +52,15 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 // now is the time in Unix nanoseconds. It never goes back.
 func (e *Engine) now() int64 { return e.begun.UnixNano() + int64(time.Since(e.begun)) }
 
-// run runs f in a goroutine of its own, unless the engine is closed.
-func (e *Engine) run(f func()) {
+// run runs f in a goroutine of its own, unless the engine is closed. It reports
+// whether it does.
+func (e *Engine) run(f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
 		e.goroutines.Go(f)
 	}
+	return !e.closed
 }
 
 // group is what the connections of c share. It is made when it is first needed,

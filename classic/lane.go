@@ -64,14 +64,12 @@ func (l *lane) answered(now int64, slot *connector.Slot, a sms.Answer) {
 }
 
 // takeBack takes a session's slots, and the messages that it has not got across.
-// unwritten are slots whose messages the writer has not written.
-func (l *lane) takeBack(now int64, c *conn, unwritten ...[]*connector.Slot) {
+// Its writer has ended.
+func (l *lane) takeBack(now int64, c *conn) {
 	l.do(now, func() {
-		l.Over(&c.Link)
-		for _, slots := range unwritten {
-			for _, slot := range slots {
-				l.Unsent(now, slot)
-			}
+		l.Over(&c.Link) // before the look at what was given to it: from here on nothing is
+		for _, slot := range c.unwritten() {
+			l.Unsent(now, slot)
 		}
 		c.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) {
 			l.Answered(now, slot, sms.Answer{Code: sms.Lost, At: now})

@@ -92,10 +92,13 @@ func (g *group) acceptFrom(s net.Listener) {
 		}
 		c := g.newConn(i, socket)
 		c.begin()
-		g.engine.run(func() {
+		serve := func() {
 			c.serve()
 			g.release(i)
-		})
+		}
+		if !g.engine.run(serve) { // the session ends immediately
+			serve()
+		}
 	}
 }
 

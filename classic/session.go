@@ -36,10 +36,14 @@ func (c *conn) Hangup(_ *connector.Link, reason string) { c.hangup(reason) }
 
 // Check implements gateway.Port.
 func (c *conn) Check(_ *connector.Link, r *request, check func()) {
-	c.group.engine.run(func() {
+	runs := c.group.engine.run(func() {
+		defer c.recovered("login")
 		check()
 		c.locked("login", func(now int64) { c.talk.Checked(now, &c.Link, r) })
 	})
+	if !runs { // the session ends, and Checked is not called
+		c.free(r)
+	}
 }
 
 // Queue implements gateway.Port.

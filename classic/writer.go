@@ -41,6 +41,14 @@ func (c *conn) give(slot *connector.Slot) {
 	c.wakeLocked()
 }
 
+// unwritten returns the slots whose messages the writer, which has ended, has not
+// written.
+func (c *conn) unwritten() []*connector.Slot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append(c.taken[c.next:], c.todo...)
+}
+
 // wake makes the writer write what there is.
 func (c *conn) wake() {
 	c.mu.Lock()
