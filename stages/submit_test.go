@@ -8,6 +8,7 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -204,6 +205,7 @@ func TestDispatcherUnsent(t *testing.T) {
 func newSession(r *rig, i *connector.Instance) *handle {
 	h := r.handleOn(i, -1)
 	h.Bound = true
+	h.Session.(*toySession).bound = protocols.Transceiver
 	r.gateway.Connected(&h.Link)
 	return h
 }

@@ -12,12 +12,11 @@ import (
 // stands in the next octet.
 type toy struct{}
 
-func (toy) Name() string                                          { return "toy" }
-func (toy) Commands() []string                                    { return []string{"pdu"} }
-func (toy) StatusName(uint32) string                              { return "" }
-func (toy) NewPDU() protocols.PDU                                 { return &toyPDU{} }
-func (toy) ParseLog(protocols.PDU, []byte) error                  { return nil }
-func (toy) NewSession(protocols.SessionOptions) protocols.Session { return &toySession{} }
+func (toy) Name() string                         { return "toy" }
+func (toy) Commands() []string                   { return []string{"pdu"} }
+func (toy) StatusName(uint32) string             { return "" }
+func (toy) NewPDU() protocols.PDU                { return &toyPDU{} }
+func (toy) ParseLog(protocols.PDU, []byte) error { return nil }
 
 func (toy) Decode(p protocols.PDU, b []byte) error {
 	if len(b) > 1 && b[1] == '!' {
@@ -39,6 +38,10 @@ func (toy) Frame(b []byte) (int, error) {
 	return int(b[1])<<8 | int(b[2]), nil
 }
 
+func (toy) NewSession(o protocols.SessionOptions) protocols.Session {
+	return &toySession{taken: o.Taken}
+}
+
 type toyPDU struct{ b []byte }
 
 func (p *toyPDU) Command() int                      { return 0 }
@@ -51,6 +54,7 @@ func (p *toyPDU) Reset()                            { p.b = nil }
 
 // A toySession has no state but the login.
 type toySession struct {
+	taken    func(uint32) bool
 	bound    protocols.BindType
 	sequence uint32
 }
@@ -112,5 +116,10 @@ func (s *toySession) Encode(_ int64, p protocols.PDU, m *sms.Message, _ uint32) 
 	p.(*toyPDU).b = m.Text()
 }
 
-func (s *toySession) NextSequence() uint32      { s.sequence++; return s.sequence }
+func (s *toySession) NextSequence() uint32 {
+	for s.sequence++; s.taken(s.sequence); {
+		s.sequence++
+	}
+	return s.sequence
+}
 func (s *toySession) Bound() protocols.BindType { return s.bound }
