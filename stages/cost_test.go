@@ -11,10 +11,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/gateway"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
@@ -40,54 +42,122 @@ const (
 func TestCostPerMessage(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		t.Run(fmt.Sprintf("pdulog=%t", log), func(t *testing.T) {
-			smsc := newSMSC(t)
-			cfg, _, err := config.Parse(fmt.Appendf(nil, costConfig, log, t.TempDir(), smsc.Addr()), config.Options{Protocols: []string{"smpp"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
-				return smpp.New(smpp.Options{}), nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer g.Close()
-			e, err := Start(g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer e.Close()
-			var clients []*costClient
-			for range 64 {
-				clients = append(clients, newCostClient(t, e.Addresses(g.Connector("clients"))[0].String()))
-			}
-			messages := int64(0)
-			send := func(rounds int) {
-				var wg sync.WaitGroup
-				for _, c := range clients {
-					wg.Go(func() { c.submit(t, rounds) })
-				}
-				wg.Wait()
-				messages += int64(len(clients) * rounds * burst)
-				eventually(t, "everything is sent", func() bool { return g.Pending() == 0 })
-			}
-			send(50)
+			r := newCostRig(t, log)
+			defer r.close()
+			r.send(50)
 			var before, after runtime.MemStats
-			first, begun := e.Counters(), messages
+			refs, locks, begun := r.Counters().Refs, r.Counters().Locks, r.messages
 			runtime.ReadMemStats(&before)
-			send(100)
+			r.send(100)
 			runtime.ReadMemStats(&after)
-			last := e.Counters()
-			per := func(n int64) float64 { return float64(n) / float64(messages-begun) }
-			allocated, counted, locked := per(int64(after.Mallocs-before.Mallocs)), per(last.Refs-first.Refs), per(last.Locks-first.Locks)
+			per := func(n int64) float64 { return float64(n) / float64(r.messages-begun) }
+			allocated, counted, locked := per(int64(after.Mallocs-before.Mallocs)), per(r.Counters().Refs-refs), per(r.Counters().Locks-locks)
 			t.Logf("a message costs %.3f allocations, %.2f changes of handles' counts, %.2f locks", allocated, counted, locked)
 			if allocated >= 0.2 || counted > 6 || locked > 4 {
 				t.Error("that is more than 0.2 allocations, 6 changes, 4 locks")
 			}
-			if n := smsc.messages.Load(); n != messages {
-				t.Errorf("the SMSC got %d of %d messages", n, messages)
+			if n := r.smsc.messages.Load(); n != r.messages {
+				t.Errorf("the SMSC got %d of %d messages", n, r.messages)
 			}
 		})
+	}
+}
+
+// What the pipeline holds for a message in flight: the jobs that were made, with their
+// PDUs and buffers, and the message itself (review S14). All of it together has to fit
+// the processor's cache.
+func TestWorkingSet(t *testing.T) {
+	r := newCostRig(t, false)
+	r.send(300)
+	r.close()
+	jobs, pdus, octets := r.made()
+	const inFlight = 64 * burst
+	job := int64(unsafe.Sizeof(Job{}))
+	message := r.gateway.Messages.Get().Size()
+	lent := r.lent()
+	slot := int64(unsafe.Sizeof(connector.Slot{})) * 4 * 10
+	all := jobs*job + pdus*int64(unsafe.Sizeof(smpp.PDU{})) + octets + lent + inFlight*message + slot
+	t.Logf("%d jobs of %d octets with %d PDUs, %d octets of PDUs, %d octets read or to be written: %d octets a message",
+		jobs, job, pdus, octets, lent, all/inFlight)
+	if all/inFlight > 1200 {
+		t.Error("that is more than 1200")
+	}
+}
+
+// made returns how many jobs have been made and are in the pool, and what hangs on them.
+func (r *costRig) made() (jobs, pdus, octets int64) {
+	c := r.pool.NewCache()
+	for unused := 0; unused < 100; {
+		j := c.Get()
+		if j.PDU == nil && cap(j.Bytes) == 0 { // made just now, or never used for octets
+			unused++
+			continue
+		}
+		jobs++
+		if j.PDU != nil {
+			pdus++
+		}
+		octets += int64(cap(j.Bytes))
+	}
+	return jobs, pdus, octets
+}
+
+// lent returns the octets of the buffers that are in the pool.
+func (r *costRig) lent() (octets int64) {
+	p := &r.deps.buffers.pool
+	for o := p.Get(); o != nil; o = p.Get() {
+		octets += int64(cap(o.(*buffer).b))
+	}
+	return octets
+}
+
+// A costRig is a whole pipeline between 64 clients with a window of 10 and an SMSC.
+type costRig struct {
+	*Engine
+	t        *testing.T
+	smsc     *costSMSC
+	clients  []*costClient
+	messages int64
+}
+
+func newCostRig(t *testing.T, log bool) *costRig {
+	r := &costRig{t: t, smsc: newSMSC(t)}
+	cfg, _, err := config.Parse(fmt.Appendf(nil, costConfig, log, t.TempDir(), r.smsc.Addr()), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
+		return smpp.New(smpp.Options{}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Engine, err = Start(g); err != nil {
+		t.Fatal(err)
+	}
+	for range 64 {
+		r.clients = append(r.clients, newCostClient(t, r.Addresses(g.Connector("clients"))[0].String()))
+	}
+	return r
+}
+
+// send has every client submit so many bursts, and waits until all are sent.
+func (r *costRig) send(rounds int) {
+	var wg sync.WaitGroup
+	for _, c := range r.clients {
+		wg.Go(func() { c.submit(r.t, rounds) })
+	}
+	wg.Wait()
+	r.messages += int64(len(r.clients) * rounds * burst)
+	eventually(r.t, "everything is sent", func() bool { return r.gateway.Pending() == 0 })
+}
+
+func (r *costRig) close() {
+	if err := r.Close(); err != nil {
+		r.t.Error(err)
+	}
+	if err := r.gateway.Close(); err != nil {
+		r.t.Error(err)
 	}
 }
 

@@ -19,6 +19,7 @@ type Engine struct {
 	gateway  *gateway.Gateway
 	pipeline *flow.Pipeline[Job]
 	pool     *flow.Pool[Job]
+	deps     *Deps
 	inlet    *flow.Inlet[Job]
 
 	mu      sync.Mutex
@@ -36,6 +37,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 		}
 	}
 	d := &Deps{Gateway: g, Pool: pool, Log: g.Log}
+	e.deps = d
 	var err error
 	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked})
 	if err != nil {

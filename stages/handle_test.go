@@ -130,7 +130,7 @@ func TestWeight(t *testing.T) {
 		long := make([]byte, 64<<10-1)
 		copy(long, []byte{255, 255, 255})
 		r.send(toParser, Bytes, func(j *Job) {
-			j.Bytes = append(append(j.Bytes, long...), "\x02a\x02b"...)
+			j.Octets = &buffer{append(long, "\x02a\x02b"...)}
 			h.retain(17)
 			j.Handle, j.refs = h, 17
 		})

@@ -69,8 +69,8 @@ type Job struct {
 	refs     int32   // references on Handle that it holds
 	Handle   *handle // the session it belongs to
 	PDU      protocols.PDU
-	Bytes    []byte // octets that were read; for a PDU, its own
-	Wire     []byte // octets to be written
+	Bytes    []byte  // Received: the PDU's own octets
+	Octets   *buffer // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
 	Slot    *connector.Slot
 	Message *sms.Message
@@ -94,14 +94,14 @@ type extras struct {
 }
 
 // keepBytes is the largest buffer that a job keeps for its next use.
-const keepBytes = 4096
+const keepBytes = 1024
 
 // NewPool makes the pool of jobs.
 func NewPool() *flow.Pool[Job] {
 	return flow.NewPool(func() *Job { return &Job{} }, reset, func(j *Job) *flow.Ref { return &j.Ref })
 }
 
-// reset empties a job but keeps its buffers and its PDU for the next use.
+// reset empties a job but keeps its octets' storage and its PDU for the next use.
 func reset(j *Job) {
 	if j.PDU != nil {
 		j.PDU.Reset()
@@ -109,13 +109,10 @@ func reset(j *Job) {
 	if cap(j.Bytes) > keepBytes {
 		j.Bytes = nil
 	}
-	if cap(j.Wire) > keepBytes {
-		j.Wire = nil
-	}
 	j.Handle, j.refs, j.Last, j.Closing, j.Code = nil, 0, false, false, sms.OK
 	j.Message, j.Share, j.Slot = nil, nil, nil
 	j.extras = nil
-	j.Bytes, j.Wire = j.Bytes[:0], j.Wire[:0]
+	j.Bytes, j.Octets = j.Bytes[:0], nil
 }
 
 // pdu returns an empty PDU of the connector's protocol, which is the job's.

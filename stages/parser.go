@@ -24,7 +24,7 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		out.To(toPDULogger, j)
 		return
 	}
-	b, s := j.Bytes, &h.parser
+	b, s := j.Octets.b, &h.parser
 	if len(s.rest) > 0 {
 		s.rest = append(s.rest, b...)
 		b = s.rest
@@ -47,6 +47,7 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		at = end
 	}
 	p.keep(out, h, rest, at > 0)
+	p.buffers.giveBack(j)
 	discard(out, j)
 }
 
@@ -84,6 +85,9 @@ func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 	out.To(toPDULogger, j)
 }
 
+// keepRest is the largest storage for the beginning of a PDU that a session keeps.
+const keepRest = 4096
+
 // keep stores the beginning of a PDU until the rest comes. fresh says that it began
 // in the octets that were just read.
 func (p *parser) keep(out *flow.Out[Job], h *handle, b []byte, fresh bool) {
@@ -101,7 +105,7 @@ func (p *parser) keep(out *flow.Out[Job], h *handle, b []byte, fresh bool) {
 	if !fresh && len(s.rest) > 0 {
 		return // it is there already, and may be long
 	}
-	if cap(s.rest) >= len(b) && cap(s.rest) <= keepBytes {
+	if cap(s.rest) >= len(b) && cap(s.rest) <= keepRest {
 		s.rest = append(s.rest[:0], b...)
 		return
 	}

@@ -29,7 +29,7 @@ func (r *rig) parse(h *handle, chunks ...[]byte) (pdus []string) {
 	r.t.Helper()
 	for _, c := range chunks {
 		r.send(toParser, Bytes, func(j *Job) {
-			j.Bytes = append(j.Bytes, c...)
+			j.Octets = &buffer{c}
 			j.retain(h)
 		})
 	}
@@ -94,7 +94,7 @@ func TestParserPanic(t *testing.T) {
 				want = append(want, fmt.Sprintf("\x03a%d", n))
 			}
 			r.send(toParser, Bytes, func(j *Job) {
-				j.Bytes = append(j.Bytes, strings.Join(want, "")+"\x02!\x03b1\x03b2"...)
+				j.Octets = &buffer{[]byte(strings.Join(want, "") + "\x02!\x03b1\x03b2")}
 				j.retain(h)
 			})
 			synctest.Wait()

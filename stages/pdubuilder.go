@@ -25,14 +25,15 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 	}
 	first := j.Handle.gathering
 	if first == nil {
-		j.Wire = j.PDU.AppendWire(j.Wire)
+		j.Octets = b.buffers.get()
+		j.Octets.b = j.PDU.AppendWire(j.Octets.b)
 		putInFlight(j)
 		j.Handle.gathering = j
 		b.gathering = append(b.gathering, j)
 		return
 	}
 	if !first.Last { // nothing follows the last PDU of a session
-		first.Wire = j.PDU.AppendWire(first.Wire)
+		first.Octets.b = j.PDU.AppendWire(first.Octets.b)
 		first.Last, first.extras = j.Last, j.extras
 	}
 	putInFlight(j)

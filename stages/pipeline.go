@@ -56,5 +56,6 @@ type Deps struct {
 	Gateway *gateway.Gateway
 	Pool    *flow.Pool[Job]
 	Log     zerolog.Logger
+	buffers buffers
 	Full    atomic.Bool // no client is read, because too many jobs are alive
 }

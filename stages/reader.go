@@ -149,7 +149,8 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 		h.Heard.Store(out.Now())
 		j := out.Get()
 		j.Kind = Bytes
-		j.Bytes = append(j.Bytes, r.buf[:n]...)
+		j.Octets = r.buffers.get()
+		j.Octets.b = append(j.Octets.b, r.buf[:n]...)
 		h.retain(weightOf(n))
 		j.Handle, j.refs = h, int32(weightOf(n))
 		out.CountRef()

@@ -43,6 +43,7 @@ routes: [{to: operator}]
 // sent, and takes what they would have got. The SMSC answers as many messages as
 // it has credit for.
 type memory struct {
+	*buffers
 	clients []*handle
 	burst   []byte // ten submits
 	next    int
@@ -59,17 +60,19 @@ func (m *memory) Work(out *flow.Out[Job], j *Job) {
 		m.credit += 640
 		out.Release(j)
 	case j.Handle.Connector.Config().Listens():
-		m.answered.Add(int64(len(j.Wire) / 33))
+		m.answered.Add(int64(len(j.Octets.b) / 33))
+		m.buffers.giveBack(j)
 		discard(out, j)
 	default:
-		answer := out.Get()
-		for w := j.Wire; len(w) > 0; w = w[binary.BigEndian.Uint32(w):] {
-			answer.Bytes = append(answer.Bytes, 0, 0, 0, 33, 0x80, 0, 0, 4, 0, 0, 0, 0)
-			answer.Bytes = append(answer.Bytes, w[12:16]...)
-			answer.Bytes = append(answer.Bytes, "0123456789abcdef\x00"...)
+		answer, resp := out.Get(), m.buffers.get()
+		for w := j.Octets.b; len(w) > 0; w = w[binary.BigEndian.Uint32(w):] {
+			resp.b = append(resp.b, 0, 0, 0, 33, 0x80, 0, 0, 4, 0, 0, 0, 0)
+			resp.b = append(resp.b, w[12:16]...)
+			resp.b = append(resp.b, "0123456789abcdef\x00"...)
 		}
-		answer.Kind = Bytes
+		answer.Kind, answer.Octets = Bytes, resp
 		answer.retain(j.Handle)
+		m.buffers.giveBack(j)
 		discard(out, j)
 		m.held = append(m.held, answer)
 	}
@@ -89,7 +92,8 @@ func (m *memory) submit(in *flow.Inlet[Job]) {
 		m.next++
 		j := in.Get()
 		j.Kind = Bytes
-		j.Bytes = append(j.Bytes, m.burst...)
+		j.Octets = m.buffers.get()
+		j.Octets.b = append(j.Octets.b, m.burst...)
 		j.retain(h)
 		in.Send(toParser, j)
 	}
@@ -109,7 +113,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	defer g.Close()
 	pool := NewPool()
 	deps := &Deps{Gateway: g, Pool: pool, Log: zerolog.Nop()}
-	m := &memory{}
+	m := &memory{buffers: &deps.buffers}
 	table := Table()
 	none := func(*Deps) (flow.Stage[Job], error) { return &memory{}, nil }
 	table[toListener].New, table[toReader].New, table[toConnecter].New = none, none, none

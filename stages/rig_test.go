@@ -200,7 +200,13 @@ func (r *rig) take(row int) (all []sight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range r.seen[row] {
-		all = append(all, sight{j.Kind, string(j.Bytes), string(j.Wire), j.Last, int(j.refs), j})
+		s := sight{j.Kind, string(j.Bytes), "", j.Last, int(j.refs), j}
+		if j.Kind == Bytes {
+			s.Bytes = string(j.Octets.b)
+		} else if j.Octets != nil {
+			s.Wire = string(j.Octets.b)
+		}
+		all = append(all, s)
 		if j.Handle != nil && j.refs > 0 {
 			j.Handle.release(int(j.refs))
 		}

@@ -48,8 +48,9 @@ func (w *writer) Work(out *flow.Out[Job], j *Job) {
 		if s.last {
 			s.reason = j.Reason
 		}
-		w.write(out, h, j.Wire)
+		w.write(out, h, j.Octets.b)
 	}
+	w.buffers.giveBack(j)
 	discard(out, j)
 }
 

@@ -16,7 +16,7 @@ import (
 // say has the writer write to a session.
 func (r *rig) say(h *handle, wire string, last bool) {
 	r.send(toWriter, Send, func(j *Job) {
-		j.Wire = append(j.Wire, wire...)
+		j.Octets = &buffer{[]byte(wire)}
 		if j.Last = last; last {
 			j.extras = &extras{Reason: "last"}
 		}
