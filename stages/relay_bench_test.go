@@ -77,7 +77,7 @@ func (m *memory) Work(out *flow.Out[Job], j *Job) {
 		m.held = append(m.held, answer)
 	}
 	for len(m.held) > 0 && m.credit > 0 {
-		n := len(m.held[0].Bytes) / 33
+		n := len(m.held[0].Octets.b) / 33
 		m.credit -= n
 		m.sent.Add(int64(n))
 		out.To(toParser, m.held[0])
@@ -127,14 +127,15 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	defer p.Close()
 	in := p.NewInlet()
 	defer in.Close()
+	now := p.Now()
 	operator, clients := g.Connector("operator"), g.Connector("clients")
 	for range 4 {
-		h := newHandle(operator.Acquire(), -1, netip.AddrPort{}, 0)
+		h := newHandle(operator.Acquire(), -1, netip.AddrPort{}, now)
 		g.Connected(&h.Link)
 		bind := in.Get()
-		h.Session.Start(0, bind.pdu(operator))
+		h.Session.Start(now, bind.pdu(operator))
 		resp := &smpp.PDU{ID: smpp.BindTransceiver | smpp.Response, SequenceNumber: bind.PDU.Sequence()}
-		h.Session.Receive(0, resp)
+		h.Session.Receive(now, resp)
 		h.Bound = true
 		j := in.Get()
 		j.Kind = Bound
@@ -143,15 +144,15 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	}
 	origin := &sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}
 	for range 64 {
-		h := newHandle(clients.Acquire(), -1, netip.AddrPort{}, 0)
-		h.Session.Start(0, nil)
+		h := newHandle(clients.Acquire(), -1, netip.AddrPort{}, now)
+		h.Session.Start(now, nil)
 		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
 		bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34
-		a := h.Session.Receive(0, bind)
-		login := g.Login(0, clients, netip.AddrPort{}, a.Credentials)
-		login.Next(0)
+		a := h.Session.Receive(now, bind)
+		login := g.Login(now, clients, netip.AddrPort{}, a.Credentials)
+		login.Next(now)
 		h.Account, h.Origin = login.Result.Account, origin
-		h.Session.Login(0, bind, login.Result.Code)
+		h.Session.Login(now, bind, login.Result.Code)
 		h.Bound = true
 		m.clients = append(m.clients, h)
 	}
