@@ -123,6 +123,11 @@ func (e *Engine) wake() { e.each(func(g *group) { g.wake.send() }) }
 
 // Submit implements gateway.Engine.
 func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
+	if e.ctx.Err() != nil { // closed
+		m.Release()
+		reply(0, sms.QueueFull)
+		return
+	}
 	gateway.NewConversation(e.gateway, submitPort{engine: e}, 1).Submit(e.now(), m, from, reply)
 }
 

@@ -24,19 +24,20 @@ func (i *Inlet[J]) Get() *J {
 	return i.cache.Get()
 }
 
-// Send hands jobs to the row with that index in the table. After Close it releases
-// them instead, because no stage would work on them.
-func (i *Inlet[J]) Send(row int, jobs ...*J) {
+// Send hands jobs to the row with that index in the table, and reports true. After
+// Close it releases them instead, because no stage would work on them.
+func (i *Inlet[J]) Send(row int, jobs ...*J) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.closed {
 		i.p.insert(row, jobs...)
-		return
+		return true
 	}
 	for _, j := range jobs {
 		i.cache.Release(j)
 	}
 	i.cache.Drain()
+	return false
 }
 
 // Close returns the inlet's free jobs to the pool. What was sent before is worked on;

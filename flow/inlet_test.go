@@ -46,7 +46,9 @@ func TestInletClosed(t *testing.T) {
 	in := l.NewInlet()
 	early := in.Get()
 	in.Close()
-	in.Send(0, early)
+	if in.Send(0, early) {
+		t.Error("a closed inlet says that it has sent a job")
+	}
 	late := in.Get()
 	if err := l.Close(); err != nil {
 		t.Error(err)

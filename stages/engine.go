@@ -190,8 +190,9 @@ func (e *Engine) barrier() {
 	done := make(chan struct{})
 	j := e.inlet.Get()
 	j.Kind, j.extras = Barrier, &extras{Done: done}
-	e.inlet.Send(toBuilder, j)
-	<-done
+	if e.inlet.Send(toBuilder, j) {
+		<-done
+	}
 }
 
 // Submit accepts a message that came by no session, as if it had arrived on from.
@@ -199,7 +200,10 @@ func (e *Engine) barrier() {
 func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
 	j := e.inlet.Get()
 	j.Kind, j.Message, j.extras = Submitted, m, &extras{Connector: from, Reply: reply}
-	e.inlet.Send(toBuilder, j)
+	if !e.inlet.Send(toBuilder, j) {
+		m.Release()
+		reply(0, sms.QueueFull)
+	}
 }
 
 // Failed returns the channel on which the error arrives that ends the pipeline.
