@@ -56,7 +56,7 @@ func (c *conn) receiveAll(now int64) {
 	defer c.session.Unlock()
 	defer c.wake()
 	b, need := c.in, 0
-	for len(b) > 0 && !c.lost {
+	for len(b) > 0 && !c.lost && !c.Closing() {
 		n, err := c.Connector.Driver.Frame(b)
 		if err != nil {
 			c.lost = true

@@ -30,8 +30,9 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 		}
 		m.Attempts = incremented(m.Attempts)
 		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
-	case sms.Timeout:
+	case sms.Timeout: // the answer may be late: the copy waits, and is not sent if it comes
 		m.Attempts = incremented(m.Attempts)
+		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
 		o.Again = cfg.OnUnknown == config.Resend
 	default:
 		if !a.Code.Retryable() {

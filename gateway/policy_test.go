@@ -23,7 +23,7 @@ func TestSettle(t *testing.T) {
 		sms.QueueFull:        retried, // F15: of one recipient, perhaps
 		sms.TemporaryFailure: retried,
 		sms.SystemError:      retried,
-		sms.Timeout:          {again: true, attempts: 1},
+		sms.Timeout:          retried,
 		sms.Lost:             {again: true, losses: 1}, // beside others: not blamed
 	}
 	g, _, operator := start(t, "throttle_pause: 2s, retry_delay: 5s, max_attempts: 3")

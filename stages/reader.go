@@ -29,6 +29,10 @@ type reader struct {
 // readSize is how much is read from one socket before the others have their turn.
 const readSize = 16 << 10
 
+// strangerRead is how much is read from a session that is not logged in: enough for
+// a login, and little to work on and to log before its limits end it.
+const strangerRead = 1 << 10
+
 // fullPause is how long no client is read while too many jobs are alive.
 const fullPause = time.Millisecond
 
@@ -143,7 +147,11 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 		r.interest(h)
 		return
 	}
-	n, err := sock.Read(h.fd, r.buf[:])
+	buf := r.buf[:]
+	if h.Session.Bound() == 0 {
+		buf = r.buf[:strangerRead]
+	}
+	n, err := sock.Read(h.fd, buf)
 	switch {
 	case n > 0:
 		h.Heard.Store(out.Now())
