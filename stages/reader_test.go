@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pmg/protocols"
+
 	"pmg/flow"
 )
 
@@ -33,6 +35,7 @@ func TestReader(t *testing.T) {
 			r := newRig(t, site{}, toReader)
 			defer r.close()
 			h, peer := r.session("clients")
+			h.Session.(*toySession).bound = protocols.Transceiver
 			r.open(h)
 			want := strings.Repeat("0123456789", 5000)
 			var got strings.Builder
@@ -71,6 +74,26 @@ func TestReader(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A session that is not logged in is read in small pieces (H5).
+func TestReaderStranger(t *testing.T) {
+	r := newRig(t, site{}, toReader)
+	defer r.close()
+	h, peer := r.session("clients")
+	r.open(h)
+	write1(t, peer, strings.Repeat("0123456789", 300))
+	for got := 0; got < 3000; {
+		for _, s := range r.await(toParser, 1) {
+			if len(s.Bytes) > strangerRead {
+				t.Errorf("%d octets are read together", len(s.Bytes))
+			}
+			got += len(s.Bytes)
+		}
+	}
+	r.hangup(h, "why")
+	r.await(toParser, 1)
+	_ = unix.Close(peer)
 }
 
 // A session may be asked to end before the reader has heard of it: by a logout of
