@@ -8,6 +8,7 @@ import (
 // delayed writes a session's answers some time after they were given, in order.
 type delayed struct {
 	session *session
+	by      time.Duration
 	queue   chan answers
 	running sync.WaitGroup
 }
@@ -21,15 +22,15 @@ type answers struct {
 // no more until one is written.
 const delayedAnswers = 1024
 
-func newDelayed(s *session) *delayed {
-	d := &delayed{session: s, queue: make(chan answers, delayedAnswers)}
+func newDelayed(s *session, by time.Duration) *delayed {
+	d := &delayed{session: s, by: by, queue: make(chan answers, delayedAnswers)}
 	d.running.Go(d.write)
 	return d
 }
 
-// add has a copy of b written after the sink's delay.
+// add has a copy of b written after the delay.
 func (d *delayed) add(b []byte) {
-	d.queue <- answers{time.Now().Add(d.session.sink.o.Delay), append([]byte(nil), b...)}
+	d.queue <- answers{time.Now().Add(d.by), append([]byte(nil), b...)}
 }
 
 // finish returns when all is written, or the sink closes.

@@ -175,7 +175,7 @@ func submitAsTransmitter(t *testing.T, s *Sink, submits *template, n int64) {
 
 func TestThrottledIsCountedApart(t *testing.T) {
 	t.Parallel()
-	s := startSink(t, SinkOptions{ThrottleEvery: 10})
+	s := startSink(t, SinkOptions{Faults: Faults{ThrottleEvery: 10}})
 	r := load(t, s, func(*LoadOptions) {})
 	wantClean(t, r.Problems())
 	want(t, "throttled", r.Throttled, 200)
@@ -187,7 +187,7 @@ func TestThrottledIsCountedApart(t *testing.T) {
 func TestThrottledIsSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{0, 5000} {
-		s := startSink(t, SinkOptions{ThrottleEvery: 10, Messages: 2000})
+		s := startSink(t, SinkOptions{Faults: Faults{ThrottleEvery: 10}, Messages: 2000})
 		r := load(t, s, func(o *LoadOptions) { o.Retry, o.Rate = time.Millisecond, rate })
 		wantClean(t, r.Problems())
 		<-s.Done()
@@ -200,7 +200,7 @@ func TestThrottledIsSentAgain(t *testing.T) {
 
 func TestRefusedIsAProblem(t *testing.T) {
 	t.Parallel()
-	s := startSink(t, SinkOptions{RefuseEvery: 100})
+	s := startSink(t, SinkOptions{Faults: Faults{RefuseEvery: 100}})
 	r := load(t, s, func(*LoadOptions) {})
 	want(t, "refused", r.Refused, 20)
 	want(t, "by status", r.Statuses["ESME_RSUBMITFAIL"], 20)
@@ -213,7 +213,7 @@ func TestRefusedIsAProblem(t *testing.T) {
 func TestDroppedConnectionsAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{0, time.Millisecond} {
-		s := startSink(t, SinkOptions{DropEvery: 300, Delay: delay})
+		s := startSink(t, SinkOptions{Faults: Faults{DropEvery: 300}, Delay: delay})
 		r := load(t, s, func(*LoadOptions) {})
 		seen := s.Result()
 		want(t, "lost", r.ConnectionsLost, 3)
@@ -230,7 +230,7 @@ func TestDroppedConnectionsAreCounted(t *testing.T) {
 
 func TestMuteSinkIsGivenUp(t *testing.T) {
 	t.Parallel()
-	s := startSink(t, SinkOptions{Mute: true})
+	s := startSink(t, SinkOptions{Faults: Faults{Mute: true}})
 	r := load(t, s, func(o *LoadOptions) { o.Timeout = 50 * time.Millisecond })
 	if !r.GaveUp {
 		t.Error("did not give up")

@@ -26,6 +26,10 @@ type session struct {
 	batch   sinkBatch
 	late    *delayed // nil without a delay
 
+	overdue   []byte   // answers that a fault makes later than the others
+	slow      *delayed // writes them; nil without that fault
+	unbinding bool     // a fault has sent an unbind
+
 	other   *session // sends our receipts where we may not, for one turn
 	foreign []byte   // those receipts
 	receipt receipt
@@ -35,6 +39,7 @@ type session struct {
 type sinkBatch struct {
 	submits, accepted           int64
 	throttled, refused, dropped int64
+	unbinds, twice, late        int64
 	malformed, unnumbered       int64
 	receipts, receiptsAnswered  int64
 	numbers                     []int64
@@ -50,8 +55,12 @@ func newSession(s *Sink, conn net.Conn, number uint64) *session {
 func (s *session) serve() {
 	defer s.sink.end(s)
 	defer s.conn.Close()
-	if s.sink.o.Delay > 0 {
-		s.late = newDelayed(s)
+	o := &s.sink.o
+	if o.Delay > 0 {
+		s.late = newDelayed(s, o.Delay)
+	}
+	if o.LateEvery > 0 {
+		s.slow = newDelayed(s, o.Delay+o.Late)
 	}
 	more := true
 	for more && s.in.fill() == nil {
@@ -61,8 +70,10 @@ func (s *session) serve() {
 		}
 	}
 	s.bind.Store(0)
-	if s.late != nil {
-		s.late.finish()
+	for _, d := range []*delayed{s.late, s.slow} {
+		if d != nil {
+			d.finish()
+		}
 	}
 	if !more {
 		s.hangUp()
@@ -109,6 +120,10 @@ func (s *session) flush() error {
 			s.late.add(s.answers)
 		}
 		s.answers = s.answers[:0]
+	}
+	if len(s.overdue) > 0 {
+		s.slow.add(s.overdue)
+		s.overdue = s.overdue[:0]
 	}
 	if s.other != nil {
 		_, _ = s.other.conn.Write(s.foreign) // the other session notices its own end
@@ -181,12 +196,15 @@ func (s *session) login(h header, b []byte) bool {
 		return false
 	}
 	s.bind.Store(uint32(bindType(h.command)))
-	s.sink.counts.binds.Add(1)
+	closes := every(s.sink.counts.binds.Add(1), o.CloseBindEvery)
 	answer.Body = true
 	answer.BindResp().SystemID = []byte("pmg-sink")
 	answer.BindResp().TLVs = smpp.AppendTLV(nil, tagVersion, []byte{interfaceVersion})
 	s.out = answer.AppendWire(s.out)
-	return true
+	if closes {
+		s.sink.counts.bindsClosed.Add(1)
+	}
+	return !closes
 }
 
 // submit takes, refuses or ignores a message, as the options say. It tells
@@ -198,39 +216,59 @@ func (s *session) submit(h header, b []byte) bool {
 		return true
 	}
 	s.batch.submits++
-	switch nth := s.nth(); {
+	nth := s.nth()
+	if every(nth, o.UnbindEvery) && !s.unbinding {
+		s.unbinding = true
+		s.batch.unbinds++
+		s.out = appendHeader(s.out, smpp.Unbind, smpp.StatusOK, s.nextSequence()) // before the answers of this turn
+	}
+	switch {
 	case o.Mute:
 	case every(nth, o.DropEvery):
 		s.batch.dropped++
 		return false
 	case every(nth, o.ThrottleEvery):
-		s.batch.throttled++
-		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, smpp.StatusThrottled, h.sequence)
+		s.refuse(smpp.StatusThrottled, h.sequence)
 	case every(nth, o.RefuseEvery):
-		s.batch.refused++
-		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, statusSubmitFail, h.sequence)
+		s.refuse(statusSubmitFail, h.sequence)
 	case s.pdu.Decode(b) != nil:
 		s.batch.malformed++
 		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, smpp.StatusInvCmdLen, h.sequence)
 	default:
-		s.take(h.sequence)
+		f := o.of(&s.pdu.SM)
+		switch {
+		case f.close:
+			s.batch.dropped++
+			return false
+		case f.status != smpp.StatusOK:
+			s.refuse(f.status, h.sequence)
+		default:
+			s.take(h.sequence, nth)
+		}
 	}
 	return true
 }
 
-// nth numbers the submits of all sessions; 0 where nobody asks.
+// refuse answers a submit with a status other than 0.
+func (s *session) refuse(status, sequence uint32) {
+	if status == smpp.StatusThrottled || status == smpp.StatusMsgQFul {
+		s.batch.throttled++
+	} else {
+		s.batch.refused++
+	}
+	s.answers = appendHeader(s.answers, smpp.SubmitSMResp, status, sequence)
+}
+
+// nth numbers the submits of all sessions; 0 where no fault counts them.
 func (s *session) nth() int64 {
-	o := &s.sink.o
-	if o.DropEvery == 0 && o.ThrottleEvery == 0 && o.RefuseEvery == 0 {
+	if !s.sink.o.counts() {
 		return 0
 	}
 	return s.sink.counts.nth.Add(1)
 }
 
-func every(nth, n int64) bool { return n > 0 && nth%n == 0 }
-
-// take accepts the message in s.pdu.
-func (s *session) take(sequence uint32) {
+// take accepts the message in s.pdu, which is the nth submit.
+func (s *session) take(sequence uint32, nth int64) {
 	s.batch.accepted++
 	m := &s.pdu.SM
 	if number, ok := parseNumber(userText(m)); ok {
@@ -239,8 +277,18 @@ func (s *session) take(sequence uint32) {
 		s.batch.unnumbered++
 	}
 	s.id++
-	s.answers = appendSubmitSMResp(s.answers, sequence, s.id)
-	if s.sink.o.Receipts && m.RegisteredDelivery&1 != 0 {
+	o := &s.sink.o
+	to := &s.answers
+	if every(nth, o.LateEvery) {
+		s.batch.late++
+		to = &s.overdue
+	}
+	*to = appendSubmitSMResp(*to, sequence, s.id)
+	if every(nth, o.TwiceEvery) {
+		s.batch.twice++
+		*to = appendSubmitSMResp(*to, sequence, s.id)
+	}
+	if o.Receipts && m.RegisteredDelivery&1 != 0 {
 		s.sendReceipt()
 	}
 }

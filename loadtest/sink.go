@@ -11,19 +11,15 @@ import (
 )
 
 // SinkOptions says what the SMSC simulator does with what it is sent. The zero
-// value accepts everybody and everything. "Every n" counts the submits of all
-// sessions together; 0 is never.
+// value accepts everybody and everything.
 type SinkOptions struct {
-	Listen        string        // host:port; port 0 is given by the system
-	Delay         time.Duration // before a submit is answered
-	ThrottleEvery int64         // every nth submit is answered ESME_RTHROTTLED
-	RefuseEvery   int64         // every nth submit is answered ESME_RSUBMITFAIL
-	DropEvery     int64         // every nth submit is not taken, and its connection closed instead of an answer
-	Mute          bool          // no submit is taken or answered
-	Receipts      bool          // submits that ask for it get a delivery receipt
-	SystemID      string        // who may bind; empty: everybody
-	Password      string        // what they must know; empty: nothing
-	Messages      int64         // Done when that many different messages have come; 0: never
+	Listen   string        // host:port; port 0 is given by the system
+	Delay    time.Duration // before a submit is answered
+	Receipts bool          // submits that ask for it get a delivery receipt
+	SystemID string        // who may bind; empty: everybody
+	Password string        // what they must know; empty: nothing
+	Messages int64         // Done when that many different messages have come; 0: never
+	Faults
 }
 
 // A Sink is a running SMSC simulator.
@@ -50,9 +46,11 @@ type sinkCounts struct {
 	nth                         atomic.Int64 // submits, for what happens every nth time
 	submits, accepted           atomic.Int64
 	throttled, refused, dropped atomic.Int64
+	unbinds, twice, late        atomic.Int64
 	malformed, unnumbered       atomic.Int64
 	receipts, receiptsAnswered  atomic.Int64
 	binds, bindsRefused         atomic.Int64
+	bindsClosed                 atomic.Int64
 	first, last                 atomic.Int64 // when submits came
 }
 
@@ -64,13 +62,17 @@ type SinkResult struct {
 	Doubled           int64   `json:"doubled"`    // accepted, but not for the first time
 	Missing           int64   `json:"missing"`    // up to the number expected; where none was given, gaps between the numbers
 	Unnumbered        int64   `json:"unnumbered"` // accepted, but without a message number
-	Throttled         int64   `json:"throttled"`  // answered ESME_RTHROTTLED
+	Throttled         int64   `json:"throttled"`  // answered ESME_RTHROTTLED or ESME_RMSGQFUL
 	Refused           int64   `json:"refused"`    // answered with another status
 	Dropped           int64   `json:"dropped"`    // connections closed instead of an answer
+	Unbinds           int64   `json:"unbinds"`    // sessions that the sink ended with an unbind
+	Twice             int64   `json:"twice"`      // accepted and answered a second time
+	Late              int64   `json:"late"`       // accepted and answered late
 	Malformed         int64   `json:"malformed"`  // PDUs that could not be read
 	Binds             int64   `json:"binds"`
 	BindsRefused      int64   `json:"binds_refused"`
-	Receipts          int64   `json:"receipts"` // sent
+	BindsClosed       int64   `json:"binds_closed"` // accepted, and the connection closed behind the answer
+	Receipts          int64   `json:"receipts"`     // sent
 	ReceiptsAnswered  int64   `json:"receipts_answered"`
 	Seconds           float64 `json:"seconds"`             // from the first submit to the last
 	MessagesPerSecond float64 `json:"messages_per_second"` // accepted ones
@@ -152,7 +154,8 @@ func (s *Sink) Result() *SinkResult {
 		Unique: s.seen.unique.Load(), Doubled: s.seen.doubled.Load(), Missing: s.seen.gaps(),
 		Unnumbered: c.unnumbered.Load(), Throttled: c.throttled.Load(), Refused: c.refused.Load(),
 		Dropped: c.dropped.Load(), Malformed: c.malformed.Load(),
-		Binds: c.binds.Load(), BindsRefused: c.bindsRefused.Load(),
+		Unbinds: c.unbinds.Load(), Twice: c.twice.Load(), Late: c.late.Load(),
+		Binds: c.binds.Load(), BindsRefused: c.bindsRefused.Load(), BindsClosed: c.bindsClosed.Load(),
 		Receipts: c.receipts.Load(), ReceiptsAnswered: c.receiptsAnswered.Load(),
 		seen: &s.seen,
 	}
@@ -237,6 +240,9 @@ func (s *Sink) add(b *sinkBatch) {
 	add(&c.throttled, b.throttled)
 	add(&c.refused, b.refused)
 	add(&c.dropped, b.dropped)
+	add(&c.unbinds, b.unbinds)
+	add(&c.twice, b.twice)
+	add(&c.late, b.late)
 	add(&c.malformed, b.malformed)
 	add(&c.unnumbered, b.unnumbered)
 	add(&c.receipts, b.receipts)

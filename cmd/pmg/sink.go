@@ -21,18 +21,23 @@ func newSinkCommand() *cobra.Command {
 --duration is over or --messages different messages have come. Messages are told
 apart by the number at the start of their text, as pmg load writes it.
 
-It can be a bad SMSC too: --delay, --throttle-every, --refuse-every, --drop-every
-and --mute. "Every N" counts the submits of all connections together.
+It can be a bad SMSC too, by the flags that end in -every, -to and -text. "Every N"
+counts the submits of all connections together; -to takes the first digits of a
+destination. With --unbind-every it answers behind its unbind what it has taken, as
+SMSCs do that are stopped for maintenance.
 
 The exit status is 1 when messages are missing, doubled or malformed. Missing are
 those up to --messages; where that is not given, the gaps between the numbers.
 
 With --json the summary is one object: submits, accepted, unique, doubled,
-missing, unnumbered, throttled, refused, dropped, malformed, binds, binds_refused,
-receipts, receipts_answered, seconds, messages_per_second.`,
+missing, unnumbered, throttled, refused, dropped, unbinds, twice, late, malformed,
+binds, binds_refused, binds_closed, receipts, receipts_answered, seconds,
+messages_per_second.`,
 		Example: `  pmg sink --listen 127.0.0.1:2776
   pmg sink --listen 127.0.0.1:0 --messages 400000 --json
-  pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000`,
+  pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000
+  pmg sink --listen 127.0.0.1:2776 --unbind-every 500 --full-to 4670000001
+  pmg sink --listen 127.0.0.1:2776 --late-every 10 --late 90s --close-bind-every 1`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSink(cmd, o, duration, asJSON) },
 	}
@@ -43,6 +48,16 @@ receipts, receipts_answered, seconds, messages_per_second.`,
 	f.Int64Var(&o.RefuseEvery, "refuse-every", 0, "answer every `n`th submit ESME_RSUBMITFAIL")
 	f.Int64Var(&o.DropEvery, "drop-every", 0, "close the connection instead of answering every `n`th submit")
 	f.BoolVar(&o.Mute, "mute", false, "never answer a submit")
+	f.Int64Var(&o.UnbindEvery, "unbind-every", 0, "unbind at every `n`th submit")
+	f.Int64Var(&o.TwiceEvery, "twice-every", 0, "answer every `n`th submit twice")
+	f.Int64Var(&o.LateEvery, "late-every", 0, "answer every `n`th submit --late after the others")
+	f.DurationVar(&o.Late, "late", 90*time.Second, "how much later --late-every answers")
+	f.Int64Var(&o.CloseBindEvery, "close-bind-every", 0, "close every `n`th connection right behind the answer to its login")
+	f.StringVar(&o.ThrottleTo, "throttle-to", "", "answer submits to this `destination` ESME_RTHROTTLED")
+	f.StringVar(&o.FullTo, "full-to", "", "answer submits to this `destination` ESME_RMSGQFUL")
+	f.StringVar(&o.RefuseTo, "refuse-to", "", "answer submits to this `destination` ESME_RINVDSTADR")
+	f.StringVar(&o.CloseTo, "close-to", "", "close the connection on which a submit to this `destination` comes")
+	f.StringVar(&o.CloseText, "close-text", "", "close the connection on which a submit with this `text` comes")
 	f.BoolVar(&o.Receipts, "receipts", false, "send the delivery receipts that submits ask for")
 	f.StringVar(&o.SystemID, "system-id", "", "refuse binds with another system_id")
 	f.StringVar(&o.Password, "password", "", "refuse binds with another password")
@@ -105,8 +120,12 @@ func sinkRows(r *loadtest.SinkResult) []summaryRow {
 		countRow("throttled", r.Throttled),
 		countRow("refused", r.Refused),
 		countRow("dropped", r.Dropped),
+		countRow("unbinds", r.Unbinds),
+		countRow("twice", r.Twice),
+		countRow("late", r.Late),
 		countRow("receipts", r.Receipts),
 		countRow("binds", r.Binds),
+		countRow("binds closed", r.BindsClosed),
 		{"seconds", fmt.Sprintf("%.3f", r.Seconds)},
 		{"messages/s", fmt.Sprintf("%.0f", r.MessagesPerSecond)},
 	}

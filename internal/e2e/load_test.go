@@ -80,7 +80,7 @@ func TestLoadReceipts(t *testing.T) {
 // An SMSC that is too busy now and then gets every message all the same.
 func TestLoadThrottled(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		g, sink := loadSite(t, a, loadtest.SinkOptions{ThrottleEvery: 50}, site{})
+		g, sink := loadSite(t, a, loadtest.SinkOptions{Faults: loadtest.Faults{ThrottleEvery: 50}}, site{})
 		_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, 2000 })
 		if p := compared.Problems(); p != nil {
 			t.Errorf("%v, %+v", p, compared)
@@ -95,7 +95,7 @@ func TestLoadThrottled(t *testing.T) {
 // a window for each connection lost.
 func TestLoadDropped(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		g, sink := loadSite(t, a, loadtest.SinkOptions{DropEvery: 400}, site{})
+		g, sink := loadSite(t, a, loadtest.SinkOptions{Faults: loadtest.Faults{DropEvery: 400}}, site{})
 		_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, 2000 })
 		dropped := sink.Result().Dropped
 		if compared.Missing != 0 || dropped == 0 || compared.Doubled > 10*dropped {

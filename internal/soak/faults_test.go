@@ -30,7 +30,7 @@ func startFaults(to string) *faults {
 	return f
 }
 
-// stop ends them and tells how many there were.
+// stop ends them and returns how many there were.
 func (f *faults) stop() int64 {
 	close(f.done)
 	f.wg.Wait()
@@ -50,7 +50,10 @@ func (f *faults) run(random *rand.Rand) {
 
 // one connects, does what it should not, and goes.
 func (f *faults) one(random *rand.Rand) {
-	conn, err := net.DialTimeout("tcp", f.to, patience)
+	// They come from an address of their own: the gateway is slow to answer logins
+	// from where passwords are guessed.
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}, Timeout: patience}
+	conn, err := d.Dial("tcp", f.to)
 	if err != nil {
 		return // the gateway is busy with others
 	}
@@ -68,7 +71,7 @@ func (f *faults) one(random *rand.Rand) {
 		_, _ = conn.Write(garbage)
 	case 2: // wrong password: not often, each one makes the next wait longer
 		if random.IntN(100) == 0 {
-			_, _ = conn.Write(wire("bind_transceiver seq=1 system_id=load password=wrong interface_version=52"))
+			_, _ = conn.Write(wire("bind_transceiver seq=1 system_id=guess password=wrong interface_version=52"))
 		}
 	case 3: // half a PDU, then silence, if the gateway does not mind before
 		_, _ = conn.Write(append(bind, enquire[:random.IntN(len(enquire))]...))
@@ -77,6 +80,9 @@ func (f *faults) one(random *rand.Rand) {
 		}
 	case 4: // never reads what it asks for
 		_, _ = conn.Write(bind)
+		if random.IntN(2) == 0 {
+			enquire = wire("submit_sm seq=2") // to nobody, so it is only answered
+		}
 		_, _ = conn.Write(bytes.Repeat(enquire, random.IntN(2000)))
 	case 5: // in the middle of garbage behind a login
 		_, _ = conn.Write(append(bind, garbage...))

@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"runtime"
 	"testing"
 	"time"
 
@@ -26,7 +24,18 @@ const (
 	patience = 60 * time.Second
 	sessions = 4  // to the SMS centre
 	window   = 10 // of each
+
+	fullDestination = "4699" // for which the SMS centre has no room, ever
 )
+
+// smsc is how the SMS centre misbehaves: all of it now and then, for the whole
+// time. It never has room for one destination.
+func smsc() loadtest.Faults {
+	return loadtest.Faults{
+		ThrottleEvery: 97, DropEvery: 1499, UnbindEvery: 499, TwiceEvery: 307, CloseBindEvery: 5,
+		LateEvery: 997, Late: 3 * time.Second, FullTo: fullDestination,
+	}
+}
 
 const yaml = `
 log: {level: error}
@@ -34,10 +43,13 @@ pdulog: {dir: %q, max_size: 64MiB, keep: 2}
 limits: {pdu_timeout: 500ms, unsent: 64KiB}
 accounts:
   - {system_id: load, password: secret}
+  - {system_id: again, password: secret}
+  - {system_id: full, password: secret}
 connectors:
   - {name: clients,  direction: in,  address: "127.0.0.1:0", window: 100, bind_timeout: 1s}
   - {name: operator, direction: out, address: %q, instances: %d, window: %d, max_queue: 200, queue_wait: 60s,
-     system_id: pmg, password: secret, reconnect_delay: 20ms, throttle_pause: 5ms}
+     system_id: pmg, password: secret, reconnect_delay: 20ms, throttle_pause: 5ms, retry_delay: 20ms,
+     response_timeout: 2s, max_attempts: 6}
 routes:
   - {to: operator}
 `
@@ -53,9 +65,7 @@ func TestSoak(t *testing.T) {
 
 func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	before := take()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{
-		Listen: "127.0.0.1:0", Delay: time.Millisecond, ThrottleEvery: 97, DropEvery: 499,
-	})
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Delay: time.Millisecond, Faults: smsc()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +86,27 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	clients := e.Addresses(g.Connector("clients"))[0].String()
 
 	faults := startFaults(clients)
+	again := startAgain(clients, sink)
+	refused := startFull(clients)
 	watching := startWatch(t, e)
-	o := loadtest.DefaultLoadOptions()
-	o.To, o.Connections, o.Window, o.Duration, o.Timeout = clients, 32, 10, *duration, patience
-	load, err := loadtest.Load(context.Background(), o)
+	load, err := loadtest.Load(t.Context(), options(clients, "load", func(o *loadtest.LoadOptions) {
+		o.Connections, o.Window, o.Duration = 32, 10, *duration
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := sink.Await(ctx, load.Accepted); err != nil {
-		t.Error(err)
-	}
 	watching()
 	broken := faults.stop()
+	reconnects, accepted := again.stop(t)
+	full := refused.stop(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := sink.Await(ctx, load.Accepted+accepted); err != nil {
+		t.Error(err)
+	}
+	stats := g.Connector("operator").Stats
+	eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+	failed := stats.Failed.Load()
 	e.Drain(ctx)
 	eventually(t, "no session is left", func() bool { return g.Sessions() == 0 })
 	if err := e.Close(); err != nil {
@@ -104,16 +121,23 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 
 	r := sink.Result()
 	c := loadtest.Compare(load, r)
-	t.Logf("%d messages sent, %d delivered, %d missing, %d doubled; %d throttled, %d connections dropped by the SMS centre, %d by clients",
-		c.Sent, c.Delivered, c.Missing, c.Doubled, r.Throttled, r.Dropped, broken)
+	t.Logf("%d messages sent and %d by %d clients that reconnect, %d delivered, %d missing, %d doubled, %d of %d given up for the full destination",
+		c.Sent, accepted, reconnects, c.Delivered, c.Missing, c.Doubled, failed, full)
+	t.Logf("the SMS centre throttled %d times, dropped %d connections, unbound %d, closed %d behind the login, answered %d twice and %d late; %d clients misbehaved",
+		r.Throttled, r.Dropped, r.Unbinds, r.BindsClosed, r.Twice, r.Late, broken)
 	for _, problem := range load.Problems() {
 		t.Error(problem)
 	}
+	again.check(t, r)
 	if c.Missing != 0 {
 		t.Errorf("%d messages are missing", c.Missing)
 	}
-	// A lost connection leaves up to a window of messages unknown; they are sent again.
-	if most := r.Dropped * window; c.Doubled > most {
+	if failed != full {
+		t.Errorf("%d messages were given up, %d were for the destination that is full", failed, full)
+	}
+	// A lost connection leaves up to a window of messages unknown, and an answer
+	// that is late one; they are sent again. An unbind leaves none.
+	if most := r.Dropped*window + r.Late; c.Doubled > most {
 		t.Errorf("%d messages came twice, more than %d", c.Doubled, most)
 	}
 	if n := e.Counters().Jobs; n != 0 {
@@ -125,65 +149,16 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	})
 }
 
+// options are those of a load by an account.
+func options(to, account string, edit func(*loadtest.LoadOptions)) loadtest.LoadOptions {
+	o := loadtest.DefaultLoadOptions()
+	o.To, o.SystemID, o.Timeout, o.Retry = to, account, patience, 5*time.Millisecond
+	edit(&o)
+	return o
+}
+
 func newDriver(_ string, c *config.Config) (protocols.Driver, error) {
 	return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)}), nil
-}
-
-// usage is what must not grow.
-type usage struct {
-	goroutines, descriptors int
-	heap                    uint64
-}
-
-func take() usage {
-	u := usage{goroutines: runtime.NumGoroutine()}
-	if files, err := os.ReadDir("/proc/self/fd"); err == nil { // where there is such a thing
-		u.descriptors = len(files)
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	u.heap = m.HeapInuse
-	return u
-}
-
-// startWatch looks at what is used while the load lasts, tells it now and then,
-// and in the end compares the last third with the first.
-func startWatch(t *testing.T, e gateway.Engine) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	began := time.Now()
-	var first, last uint64 // most heap in use
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
-		told := began
-		for {
-			select {
-			case <-done:
-				return
-			case now := <-tick.C:
-				u, part := take(), now.Sub(began)
-				switch {
-				case part < *duration/3:
-					first = max(first, u.heap)
-				case part > 2*(*duration)/3:
-					last = max(last, u.heap)
-				}
-				if now.Sub(told) >= 10*time.Second {
-					told = now
-					t.Logf("%4.0f s: heap %d MiB, goroutines %d, descriptors %d, jobs %d",
-						part.Seconds(), u.heap>>20, u.goroutines, u.descriptors, e.Counters().Jobs)
-				}
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-ended
-		if most := 2*first + 64<<20; last > most {
-			t.Errorf("heap has grown from %d MiB to %d MiB", first>>20, last>>20)
-		}
-	}
 }
 
 func eventually(t *testing.T, what string, ok func() bool) {

@@ -91,7 +91,7 @@ func (o *Options) isolated(ctx context.Context, architecture string, makes neigh
 		return l, err
 	}
 	defer sink.Close()
-	silent, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Mute: true})
+	silent, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Faults: loadtest.Faults{Mute: true}})
 	if err != nil {
 		return l, err
 	}
