@@ -199,7 +199,27 @@ func (g *gw) stop() {
 		if n := g.engine.Counters().Jobs; n != 0 && !g.faulty {
 			g.t.Errorf("%d jobs are left", n)
 		}
+		if !g.faulty {
+			g.balanced()
+		}
 	})
+}
+
+// balanced reports what is not counted back to where it began: places in queues,
+// and, if no message is left, memory.
+func (g *gw) balanced() {
+	g.t.Helper()
+	var left int64
+	for _, l := range g.Lanes() {
+		n := l.Queued.Load()
+		if n < 0 {
+			g.t.Errorf("%s counts %d messages", l.Name, n)
+		}
+		left += max(n, 0) + l.Stats.QueueLength.Load() + l.Stats.InFlight.Load()
+	}
+	if n := g.Memory.Used(); left == 0 && n != 0 {
+		g.t.Errorf("no message is left, but %d octets are counted", n)
+	}
 }
 
 // clients counts the sessions of clients.

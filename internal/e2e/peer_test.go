@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,19 @@ func (g *gw) dial(name string) *peer { return dial(g.t, g.addr(name)) }
 func dial(t testing.TB, addr string) *peer {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newPeer(t, conn)
+}
+
+// dialFrom connects to a connector from another address of this host.
+func (g *gw) dialFrom(source, name string) *peer { return dialFrom(g.t, source, g.addr(name)) }
+
+func dialFrom(t testing.TB, source, addr string) *peer {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}, Timeout: patience}
+	conn, err := d.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +121,11 @@ func (p *peer) writeBehind(b []byte) {
 			p.t.Error(err)
 		}
 	}()
+}
+
+// writeQuietly writes what the gateway may never read, or close the connection at.
+func (p *peer) writeQuietly(b []byte) {
+	go func() { _, _ = p.conn.Write(b) }()
 }
 
 // read gives the octets of the next PDU, or why there is none.
@@ -191,6 +210,14 @@ func (p *peer) fence() {
 	p.want("enquire_link_resp", "seq=999999")
 }
 
+// exchange is fence for those who need many: keep-alives have a rate. It sends a
+// message to nobody, which is refused.
+func (p *peer) exchange() {
+	p.t.Helper()
+	p.send("submit_sm seq=999998 source_addr=1234 short_message=\"\"")
+	p.want("submit_sm_resp", "seq=999998", "status=0xb(ESME_RINVDSTADR)")
+}
+
 // submit sends messages first to last, all at once.
 func (p *peer) submit(first, last int, more ...string) {
 	p.t.Helper()
@@ -199,6 +226,104 @@ func (p *peer) submit(first, last int, more ...string) {
 		lines = append(lines, submitLine(n, more...))
 	}
 	p.send(lines...)
+}
+
+// until reads PDUs until done reports true of one of them.
+func (p *peer) until(done func(line string) bool) {
+	p.t.Helper()
+	for {
+		line, err := p.next()
+		if err != nil {
+			p.t.Fatalf("the connection ended too early: %v", err)
+		}
+		if done(line) {
+			return
+		}
+	}
+}
+
+// silent reports whether nothing that contains the words has come by now. What
+// had to come first must have come.
+func (p *peer) silent(words ...string) bool {
+	p.t.Helper()
+	for {
+		_ = p.conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+		var b [4096]byte
+		n, err := p.conn.Read(b[:])
+		p.in = append(p.in, b[:n]...)
+		p.got = append(p.got, b[:n]...)
+		if err != nil {
+			break
+		}
+	}
+	d := smpp.New(smpp.Options{})
+	for rest := p.in; ; {
+		n, err := d.Frame(rest)
+		if err != nil || n > len(rest) {
+			return true
+		}
+		var pdu smpp.PDU
+		if err := pdu.Decode(rest[:n]); err != nil {
+			p.t.Fatalf("cannot decode %x: %v", rest[:n], err)
+		}
+		if line := string(pdu.AppendLog(nil, true)); containsAll(line, words) {
+			return false
+		}
+		rest = rest[n:]
+	}
+}
+
+func containsAll(line string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(line, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// A heard counts what a peer is sent, until the connection ends.
+type heard struct {
+	mu    sync.Mutex
+	lines map[string]int // by command and status
+	all   int
+}
+
+// listen reads everything from now on; nothing else may read.
+func (p *peer) listen() *heard {
+	y := &heard{lines: map[string]int{}}
+	go func() {
+		for {
+			line, err := p.next()
+			if err != nil {
+				return
+			}
+			command, _, _ := strings.Cut(line, " ")
+			y.mu.Lock()
+			y.lines[command+" "+field(line, "status")]++
+			y.all++
+			y.mu.Unlock()
+		}
+	}()
+	return y
+}
+
+// of is how many have come of a command, with a status if one is named.
+func (y *heard) of(words ...string) (n int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for line, of := range y.lines {
+		if containsAll(line, words) {
+			n += of
+		}
+	}
+	return n
+}
+
+func (y *heard) String() string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return fmt.Sprint(y.lines)
 }
 
 // accepted wants messages first to last accepted, in order.

@@ -1,0 +1,173 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// drains runs a drain that may take half a minute and must not, because what
+// keeps it waiting never ends.
+func (g *gw) drains() {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		g.engine.Drain(ctx)
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience / 2):
+		cancel()
+		<-done
+		g.t.Error("the drain waited for what never ends")
+	}
+}
+
+// obeys answers an unbind, in the background, and whatever comes before it.
+func (p *peer) obeys() {
+	go func() {
+		for {
+			line, err := p.next()
+			if err != nil {
+				return
+			}
+			command, _, _ := strings.Cut(line, " ")
+			if command == "unbind" || command == "submit_sm" || command == "enquire_link" {
+				_, _ = p.conn.Write(wire(p.t, command+"_resp seq="+field(line, "seq")+" status=0"))
+			}
+			if command == "unbind" {
+				p.conn.Close()
+			}
+		}
+	}()
+}
+
+// H12, F16: a drain does not wait for messages that are scheduled.
+func TestH12DrainScheduled(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transmitter")
+		g.online("operator", 1)
+		c.submit(1, 5, hour)
+		c.accepted(1, 5)
+		s.obeys()
+		c.obeys()
+		g.drains()
+	})
+}
+
+// H12: nor for a client that never answers an unbind.
+func TestH12DrainNoAnswer(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transceiver")
+		g.online("operator", 1)
+		s.obeys()
+		c.listen()
+		g.drains()
+	})
+}
+
+// H12: nor for an SMSC that does not.
+func TestH12DrainNoAnswerOfSMSC(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transceiver")
+		g.online("operator", 1)
+		s.listen()
+		c.obeys()
+		g.drains()
+	})
+}
+
+// H12: nor for one that never reads.
+func TestH12DrainNeverReads(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transceiver")
+		g.online("operator", 1)
+		s.obeys()
+		_ = c.conn.(*net.TCPConn).SetReadBuffer(4096)
+		b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // to nobody, so it is only answered
+		for range 1000 {                                    // until the gateway takes no more
+			_ = c.conn.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
+			if _, err := c.conn.Write(b); err != nil {
+				break
+			}
+		}
+		g.drains()
+	})
+}
+
+// F25: a submit while the gateway drains gets a status by which a client knows that
+// it may try again.
+func TestF25SubmitWhileDraining(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 1)
+		c.accepted(1, 1)
+		under := s.take(1, 1)
+		drained := make(chan struct{})
+		go func() {
+			g.engine.Drain(context.Background())
+			close(drained)
+		}()
+		eventually(t, "the gateway is draining", g.Draining)
+		c.submit(2, 2)
+		switch status := field(c.want("submit_sm_resp", "seq=2"), "status"); status {
+		case "0x14(ESME_RMSGQFUL)", "0x8(ESME_RSYSERR)":
+		default:
+			t.Errorf("status %s", status)
+		}
+		s.answer(0, under...)
+		s.obeys()
+		c.obeys()
+		<-drained
+	})
+}
+
+// F10: the gateway's own logout drops no answer: a client that submitted before it
+// hears what became of each message.
+func TestF10LogoutBehindAnswers(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "max_queue: 20, queue_wait: 1s"})
+		c := g.bind("transmitter")
+		c.submit(1, 40) // more than there is room for
+		ctx, cancel := context.WithTimeout(context.Background(), patience/2)
+		defer cancel()
+		drained := make(chan struct{})
+		eventually(t, "the queue is used", func() bool { return g.Connector("operator").Queued() >= 5 })
+		go func() {
+			g.engine.Drain(ctx)
+			close(drained)
+		}()
+		answered := 0
+		c.until(func(line string) bool {
+			if command, _, _ := strings.Cut(line, " "); command == "submit_sm_resp" {
+				answered++
+			} else if command == "unbind" {
+				return true
+			}
+			return false
+		})
+		if answered != 40 {
+			t.Errorf("%d of 40 submits were answered before the logout", answered)
+		}
+		c.send("unbind_resp seq=1 status=0")
+		cancel()
+		<-drained
+	})
+}

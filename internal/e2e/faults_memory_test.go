@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// F6, H15: limits.memory holds, whatever the messages' size. What is above it is
+// refused or not read.
+func TestH15LargeMessages(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const clients, each, size = 10, 300, 65000 // 195 MB
+		c := startChild(t, a, 1000, site{
+			limits: "memory: 64MiB", more: downRow(t, "operator", "max_queue: 50000"), routes: "{to: operator}",
+		})
+		before := c.usage()
+		line := fmt.Sprintf("submit_sm seq=1 source_addr=1234 destination_addr=46700000001 message_payload=\"%s\"", strings.Repeat("x", size))
+		b := wire(t, line)
+		var all []*heard
+		written := make(chan struct{}, clients)
+		for range clients {
+			p := dial(t, c.addr)
+			p.bind("transmitter", "acme", "s3cret")
+			all = append(all, p.listen())
+			go func() {
+				for range each {
+					if _, err := p.conn.Write(b); err != nil {
+						break
+					}
+				}
+				written <- struct{}{}
+			}()
+		}
+		answered := func() (n int) {
+			for _, h := range all {
+				n += h.of("submit_sm_resp")
+			}
+			return n
+		}
+		// All is read in the end, or the gateway does not read any more.
+		for same, last := 0, -1; len(written) < clients && same < 10; {
+			used := c.usage()
+			if grown := int64(used.Memory) - int64(before.Memory); grown > 96<<20 {
+				t.Fatalf("%d MiB are used with a limit of 64 MiB", grown>>20)
+			}
+			if now := answered(); now == last {
+				same++
+			} else {
+				same, last = 0, now
+			}
+		}
+		after := c.usage()
+		if grown := int64(after.Memory) - int64(before.Memory); grown > 96<<20 {
+			t.Errorf("%d MiB are used with a limit of 64 MiB", grown>>20)
+		}
+		// Another client still gets in, and hears something.
+		p := dial(t, c.addr)
+		p.bind("transmitter", "acme", "s3cret")
+		p.fence()
+	})
+}
+
+// H15: it holds too against an SMSC that sends large messages for nobody as fast as
+// it can, and answers to requests that were never made.
+func TestH15FloodOfSMSC(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const many, size = 2500, 60000 // 150 MB
+		operator := newSMSC(t)
+		c := startChild(t, a, 1000, site{
+			operator: operator, limits: "memory: 64MiB", clients: "max_queue: 1000000",
+			routes: "{from: operator, to: {account: acme}}\n{to: operator}",
+		})
+		s := operator.session()
+		before := c.usage()
+		large := wire(t, fmt.Sprintf("deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 message_payload=\"%s\"", strings.Repeat("x", size)))
+		unasked := bytes.Repeat(wire(t, "submit_sm_resp seq=4711 status=0 message_id=1"), 20)
+		s.listen()
+		written := make(chan struct{})
+		go func() {
+			defer close(written)
+			for range many {
+				if _, err := s.conn.Write(large); err != nil {
+					return // the gateway may have had enough
+				}
+				if _, err := s.conn.Write(unasked); err != nil {
+					return
+				}
+			}
+		}()
+		for more, looks := true, 0; more && looks < 50; looks++ { // it may not read any more
+			select {
+			case <-written:
+				more = false
+			default:
+			}
+			used := c.usage()
+			if grown := int64(used.Memory) - int64(before.Memory); grown > 96<<20 {
+				t.Fatalf("%d MiB are used with a limit of 64 MiB", grown>>20)
+			}
+		}
+		p := dial(t, c.addr)
+		p.bind("transmitter", "acme", "s3cret")
+		p.fence()
+	})
+}
+
+// H15: a small message that waits takes at most 300 octets.
+func TestH15SmallMessages(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const messages, most = 200000, 300
+		c := startChild(t, a, 1000, site{
+			accounts: "{system_id: big, password: s3cret, share: 100}",
+			more:     downRow(t, "operator", "max_queue: 1000000"), routes: "{to: operator}",
+		})
+		p := dial(t, c.addr)
+		p.bind("transmitter", "big", "s3cret")
+		const block = 1000
+		var b []byte
+		for i := range block {
+			b = append(b, wire(t, fmt.Sprintf("submit_sm seq=%d source_addr=46700000001 destination_addr=4670%07d short_message=\"%060d\"", i+1, i, i))...)
+		}
+		send := func(n int) {
+			for range n / block {
+				p.write(b)
+				for range block {
+					if answer, err := p.read(); err != nil || binary.BigEndian.Uint32(answer[8:]) != 0 {
+						t.Fatalf("answer %x: %v", answer, err)
+					}
+				}
+				p.got, p.wrote = nil, nil
+			}
+		}
+		send(10000) // what every gateway has once
+		before := c.usage()
+		send(messages)
+		after := c.usage()
+		each := (int64(after.Memory) - int64(before.Memory)) / messages
+		t.Logf("%d octets for each", each)
+		if each > most {
+			t.Errorf("%d octets for each message, more than %d", each, most)
+		}
+	})
+}

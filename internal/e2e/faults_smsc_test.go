@@ -1,0 +1,474 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/loadtest"
+)
+
+// sunk sends messages by 4 clients and returns what the sink has had of them, when
+// it has had every one that the gateway accepted.
+func sunk(t *testing.T, g *gw, sink *loadtest.Sink, messages int64) loadtest.Comparison {
+	t.Helper()
+	_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, messages })
+	eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+	return compared
+}
+
+// F9, F12, H10: an SMSC that unbinds in the middle of a window answers what it has
+// taken behind the unbind. None of that is sent again, and what was not written
+// yet is not lost, though an unanswered message may not be sent again.
+func TestF9UnbindMidWindow(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for _, c := range []struct {
+			name  string
+			delay time.Duration
+			out   string
+		}{
+			{"resend", 0, ""},
+			{"fail", 0, "on_unknown: fail"},
+			{"answers after a while", 5 * time.Millisecond, "on_unknown: fail"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				sink := startSink(t, loadtest.SinkOptions{Delay: c.delay, Faults: loadtest.Faults{UnbindEvery: 100}})
+				g := start(t, a, site{more: sinkRow("operator", sink, "instances: 2, "+c.out), routes: "{to: operator}"})
+				compared := sunk(t, g, sink, 1000)
+				seen := sink.Result()
+				if p := compared.Problems(); p != nil {
+					t.Errorf("%v after %d unbinds", p, seen.Unbinds)
+				}
+				if n := g.stats("operator").Failed.Load(); n != 0 {
+					t.Errorf("%d messages were given up after %d unbinds", n, seen.Unbinds)
+				}
+				if seen.Unbinds < 5 {
+					t.Errorf("%d unbinds", seen.Unbinds)
+				}
+			})
+		}
+	})
+}
+
+// F9: the same, message by message: the answers stand in the same segment as the
+// unbind, behind it.
+func TestF9AnswersBehindUnbind(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 10"})
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 15)
+		c.accepted(1, 15)
+		lines := []string{"unbind seq=77"}
+		for _, seq := range s.take(1, 10) {
+			lines = append(lines, fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=1", seq))
+		}
+		s.send(lines...)
+		s.want("unbind_resp", "seq=77", "status=0")
+		s.wantEOF()
+		s = operator.session()
+		s.serve(11, 15)
+		s.fence()
+		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 15 })
+	})
+}
+
+// F12: after an unbind of the peer nothing more is given to its session. What a
+// client submits meanwhile goes by the next one.
+func TestF12NothingBehindUnbind(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 10, on_unknown: fail"})
+		c := g.bind("transmitter")
+		for round := range 10 {
+			s := operator.session()
+			g.online("operator", 1)
+			first := 10 * round
+			s.send("unbind seq=77")
+			c.submit(first, first+9)
+			c.accepted(first, first+9)
+			last := first - 1 // what came before the gateway had read the unbind
+			s.until(func(line string) bool {
+				if field(line, "short_message") == "" {
+					return true
+				}
+				last++
+				s.answer(0, field(line, "seq"))
+				return false
+			})
+			s.wantEOF()
+			s = operator.session()
+			if last < first+9 {
+				s.serve(last+1, first+9)
+			}
+			s.conn.Close()
+		}
+		stats := g.stats("operator")
+		if sent, failed := stats.Sent.Load(), stats.Failed.Load(); sent+failed != 100 && g.Pending() == 0 || failed != 0 {
+			t.Errorf("%d sent, %d given up", sent, failed)
+		}
+	})
+}
+
+// F13, H7: an SMSC that closes right behind each login is left alone for
+// reconnect_delay, and the connector says that it is failing.
+func TestF13ClosesAfterBind(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseBindEvery: 1}})
+		g := start(t, a, site{
+			more:   fmt.Sprintf("{name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: secret, reconnect_delay: 10s}\n", sink.Addr()),
+			routes: "{to: operator}",
+		})
+		c := g.bind("transmitter")
+		c.submit(1, 20) // there is something to send all the time
+		c.accepted(1, 20)
+		eventually(t, "the SMSC has closed a connection", func() bool { return sink.Result().BindsClosed >= 2 })
+		for range 3000 {
+			c.exchange()
+		}
+		if n := sink.Result().Binds; n > 6 {
+			t.Errorf("%d logins within one reconnect_delay", n)
+		}
+		if n := g.log.count("operator", "session over"); n > 6 {
+			t.Errorf("%d lines of lost sessions", n)
+		}
+		if g.stats("operator").Failing.Load() == 0 {
+			t.Error("nothing says that the connector is failing")
+		}
+	})
+}
+
+// F13: when the SMSC behaves again, the messages go out.
+func TestF13Recovers(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		c := g.bind("transmitter")
+		c.submit(1, 20)
+		c.accepted(1, 20)
+		for range 4 {
+			operator.session().conn.Close()
+		}
+		s := operator.session()
+		got := map[string]bool{}
+		s.until(func(line string) bool { // those that were lost may come behind others
+			got[field(line, "short_message")] = true
+			s.answer(0, field(line, "seq"))
+			return len(got) == 20
+		})
+		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 20 })
+		eventually(t, "nothing fails", func() bool { return g.stats("operator").Failing.Load() == 0 })
+	})
+}
+
+// H8: an SMSC that closes at a certain message gets it a few times. The messages
+// beside it in the window are not blamed: each of them arrives.
+func TestH8ClosesAtAMessage(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseText: "#000000000100"}})
+		g := start(t, a, site{more: sinkRow("operator", sink, "max_attempts: 4, retry_delay: 10ms"), routes: "{to: operator}"})
+		o := loadtest.DefaultLoadOptions()
+		o.To, o.SystemID, o.Password, o.Timeout, o.Messages = g.addr("clients"), "acme", "s3cret", patience, 300
+		load, err := loadtest.Load(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		if err := sink.Await(ctx, load.Accepted-1); err != nil {
+			t.Error(err)
+		}
+		eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+		seen := sink.Result()
+		if seen.Unique != load.Accepted-1 {
+			t.Errorf("%d of %d other messages came", seen.Unique, load.Accepted-1)
+		}
+		// Two sessions end before it is sent alone; only then each end is an attempt of it.
+		if seen.Dropped > 2+4 {
+			t.Errorf("the message was sent %d times, 6 are allowed", seen.Dropped)
+		}
+		if n := g.stats("operator").Failed.Load(); n != 1 {
+			t.Errorf("%d messages were given up", n)
+		}
+	})
+}
+
+// F15: one recipient for whom the SMSC has no room does not stall the connector.
+// The message steps aside, and is given up in the end if its queue is full.
+func TestF15OneRecipient(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const to = "4670000001" // messages 10 to 19 of a load
+		for status, f := range map[string]loadtest.Faults{"ESME_RMSGQFUL": {FullTo: to}, "ESME_RTHROTTLED": {ThrottleTo: to}} {
+			t.Run(status, func(t *testing.T) {
+				t.Parallel()
+				sink := startSink(t, loadtest.SinkOptions{Faults: f})
+				g := start(t, a, site{
+					more:   sinkRow("operator", sink, "window: 1, throttle_pause: 10ms, retry_delay: 10ms, max_attempts: 6"),
+					routes: "{to: operator}",
+				})
+				p := g.bind("transmitter")
+				var lines []string
+				for n := range 100 {
+					number := ""
+					if n == 5 {
+						number = to
+					} else {
+						number = fmt.Sprintf("4680%07d", n)
+					}
+					lines = append(lines, fmt.Sprintf("submit_sm seq=%d source_addr=1 destination_addr=%s short_message=\"%d\"", n, number, n))
+				}
+				p.send(lines...)
+				p.accepted(0, 99)
+				eventually(t, "all others are sent", func() bool { return g.stats("operator").Sent.Load() == 99 })
+				if status == "ESME_RTHROTTLED" {
+					return // that is the SMSC's wish, and no fault of the message: it is tried further
+				}
+				eventually(t, "the one is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
+				if n := sink.Result().Throttled; n > 6 {
+					t.Errorf("it was sent %d times, 6 are allowed", n)
+				}
+			})
+		}
+	})
+}
+
+// F18, H9: an SMSC that answers after the response time-out gets each message once
+// or twice; the late answer counts.
+func TestF18LateAnswers(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const messages = 20
+		sink := startSink(t, loadtest.SinkOptions{Delay: 700 * time.Millisecond})
+		g := start(t, a, site{
+			more:   sinkRow("operator", sink, "response_timeout: 200ms, enquire_interval: 0s"),
+			routes: "{to: operator}",
+		})
+		c := g.bind("transmitter")
+		c.submit(1, messages)
+		c.accepted(1, messages)
+		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == messages })
+		eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+		if n := sink.Result().Submits; n > 2*messages {
+			t.Errorf("%d submits of %d messages", n, messages)
+		}
+	})
+}
+
+// F18: the same where a share of the answers is late, and then none is doubled
+// whose answer came before the copy was sent.
+func TestF18SomeLateAnswers(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{LateEvery: 50, Late: time.Second}})
+		g := start(t, a, site{
+			more:   sinkRow("operator", sink, "instances: 2, response_timeout: 500ms, enquire_interval: 0s"),
+			routes: "{to: operator}",
+		})
+		compared := sunk(t, g, sink, 1000)
+		if late := sink.Result().Late; compared.Missing != 0 || compared.Doubled > late {
+			t.Errorf("%d answers were late: %+v", late, compared)
+		}
+		if n := g.stats("operator").Sent.Load(); n != 1000 {
+			t.Errorf("%d messages count as sent", n)
+		}
+	})
+}
+
+// F18: an SMSC that has lost a whole window of answers, and answers keep-alives, is
+// sent messages again after a while: its session does not stand still for ever.
+func TestF18WindowOfAnswersLost(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for _, window := range []int{1, 3} {
+			t.Run(fmt.Sprint("window=", window), func(t *testing.T) {
+				t.Parallel()
+				operator := newSMSC(t)
+				g := start(t, a, site{operator: operator, out: fmt.Sprintf("window: %d, response_timeout: 300ms, enquire_interval: 200ms", window)})
+				s, c := operator.session(), g.bind("transmitter")
+				c.submit(1, 6)
+				c.accepted(1, 6)
+				submits, answered := 0, map[string]bool{}
+				obey := func(line string) {
+					switch command, _, _ := strings.Cut(line, " "); command {
+					case "enquire_link":
+						s.send("enquire_link_resp seq=" + field(line, "seq") + " status=0")
+					case "submit_sm":
+						if submits++; submits > window {
+							s.answer(0, field(line, "seq"))
+							answered[field(line, "short_message")] = true
+						}
+					}
+				}
+				for end := time.Now().Add(patience); len(answered) < 6; {
+					line, err := s.next()
+					if err != nil || time.Now().After(end) {
+						t.Fatalf("%d of 6 messages came: %v", len(answered), err)
+					}
+					obey(line)
+				}
+				eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 6 })
+			})
+		}
+	})
+}
+
+// H11: a message that waits to be sent alone, because sessions have ended under it,
+// expires as any other.
+func TestH11SuspectExpires(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 2, instances: 2"})
+		c := g.bind("transmitter")
+		one, two := operator.session(), operator.session()
+		g.online("operator", 2)
+		c.submit(1, 1)
+		c.submit(2, 2, "validity_period=000000000004000R")
+		c.accepted(1, 2)
+		stats := g.stats("operator")
+		for range 6 { // both sessions end under them until one alone is under way
+			eventually(t, "something is under way", func() bool { return stats.InFlight.Load() > 0 })
+			c.fence()
+			c.fence()
+			if stats.InFlight.Load() == 1 {
+				break
+			}
+			one.conn.Close()
+			two.conn.Close()
+			one, two = operator.session(), operator.session()
+			g.online("operator", 2)
+		}
+		eventually(t, "the other expires", func() bool { return stats.Expired.Load() == 1 })
+	})
+}
+
+// Answers that come twice change nothing: the second is for nobody.
+func TestAnsweredTwice(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{TwiceEvery: 3}})
+		g := start(t, a, site{more: sinkRow("operator", sink, ""), routes: "{to: operator}"})
+		if p := sunk(t, g, sink, 1000).Problems(); p != nil {
+			t.Error(p)
+		}
+		stats := g.stats("operator")
+		eventually(t, "everything is counted", func() bool { return stats.Sent.Load() == 1000 && stats.Unmatched.Load() == 333 })
+	})
+}
+
+// H11: messages that expire while the SMSC is down free their places; who waits
+// for one is accepted.
+func TestH11ExpiredWhileDown(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g := start(t, a, site{
+			accounts: otherAccount + "\n{system_id: big, password: s3cret, share: 100}",
+			more:     downRow(t, "operator", "max_queue: 10"), routes: "{to: operator}",
+		})
+		c := g.dial("clients")
+		c.bind("transmitter", "big", "s3cret")
+		c.submit(1, 10, "validity_period=000000000001000R")
+		c.accepted(1, 10)
+		other := g.bindOther("transmitter")
+		other.submit(1, 5)
+		other.accepted(1, 5)
+		if n := g.stats("operator").Expired.Load(); n < 5 {
+			t.Errorf("%d have expired", n)
+		}
+	})
+}
+
+// H14, F24: messages for clients that are not there do not keep the gateway from
+// hearing the SMSC's answers to its own.
+func TestH14NobodyReceives(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{
+			operator: operator, clients: "max_queue: 10", out: "response_timeout: 2s, enquire_interval: 0s",
+			routes: "{from: operator, to: {account: acme}}\n{to: operator}",
+		})
+		s, c := operator.session(), g.bind("transmitter")
+		g.online("operator", 1)
+		const many = 100
+		for n := range many {
+			s.send(fmt.Sprintf("deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 short_message=\"%d\"", n+1, n))
+		}
+		c.submit(1, 50)
+		c.accepted(1, 50)
+		for submits := 0; submits < 50; {
+			s.until(func(line string) bool {
+				if field(line, "destination_addr") == "" {
+					return false
+				}
+				s.answer(0, field(line, "seq"))
+				return true
+			})
+			submits++
+		}
+		eventually(t, "the answers are seen", func() bool { return g.stats("operator").Sent.Load() == 50 })
+		if n := g.stats("operator").Retried.Load(); n != 0 {
+			t.Errorf("%d messages were sent again", n)
+		}
+	})
+}
+
+// F14, H21: a client with a wide window that reads large messages slowly is not
+// cut off, and gets each of them once.
+func TestH21LargeMessagesToASlowReader(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		const many, size = 200, 60000
+		operator := newSMSC(t)
+		g := start(t, a, site{
+			operator: operator, clients: "window: 100",
+			routes: "{from: operator, to: {account: acme}}\n{to: operator}",
+		})
+		s, c := operator.session(), g.bind("receiver")
+		g.online("clients", 1)
+		text := fmt.Sprintf("%0*d", size, 0)
+		go func() {
+			for n := range many {
+				b := wire(t, fmt.Sprintf("deliver_sm seq=%d source_addr=46700000001 destination_addr=%d message_payload=\"%s\"", n+1, n+1, text))
+				if _, err := s.conn.Write(b); err != nil {
+					return
+				}
+			}
+		}()
+		heard := s.listen()
+		got := map[string]int{}
+		for len(got) < many {
+			line, err := c.next()
+			if err != nil {
+				t.Fatalf("cut off after %d messages: %v", len(got), err)
+			}
+			got[field(line, "destination_addr")]++
+			if len(got) == 1 {
+				eventually(t, "a window of them is on its way", func() bool { return heard.of("deliver_sm_resp") >= 100 })
+			}
+			c.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		}
+		c.fence()
+		for destination, n := range got {
+			if n != 1 {
+				t.Errorf("message %s came %d times", destination, n)
+			}
+		}
+		if n := g.stats("clients").Opened.Load(); n != 1 {
+			t.Errorf("%d sessions", n)
+		}
+	})
+}
+
+// H27: what the SMSC refuses for good is told in the log, with the id that the
+// client has and its account.
+func TestH27RefusedIsTold(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 1)
+		id := field(c.want("submit_sm_resp", "status=0"), "message_id")
+		s.answer(0x0B, s.take(1, 1)...)
+		eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 })
+		eventually(t, "the log tells", func() bool { return g.log.count(id, "acme", "operator", "ESME_RINVDSTADR") == 1 })
+		if g.log.count(id, `"level":"debug"`)+g.log.count(id, `"level":"trace"`) != 0 {
+			t.Error("it is told to those who debug only")
+		}
+	})
+}
