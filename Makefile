@@ -14,7 +14,7 @@ MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test check vet staticcheck format fresh race debug fuzz soak \
-	bench bench-relay bench-micro bench-compare pgo docs clean
+	figures bench bench-relay bench-micro bench-compare pgo docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ fuzz: ## fuzz every target, each for FUZZTIME (30s)
 
 soak: ## run load with faults for DURATION (10m): nothing lost, nothing grows
 	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
+
+figures: build ## measure what hostile clients and a bad SMSC reach
+	go run ./loadtest/figures --pmg bin/pmg
 
 bench: build ## compare the architectures over connections, windows and log levels
 	bin/pmg bench

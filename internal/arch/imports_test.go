@@ -46,6 +46,7 @@ func table() []row {
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 		{"loadtest/bench", "loadtest"},
+		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
 		{"cmd/pmg", "admin classic config connector gateway internal/sock loadtest loadtest/bench pdulog protocols protocols/smpp stages"},
