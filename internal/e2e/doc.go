@@ -15,6 +15,9 @@
 // No test asserts that something happens soon: it waits for what must happen,
 // and where something must not happen, a later answer shows that it did not.
 //
+// The files faults_*_test.go hold what hostile clients and bad SMSCs once reached,
+// with the number of the fault in each test's name. They count what happened.
+//
 // # Start reading
 //
 // harness_test.go (the gateway under test), peer_test.go (the scripts), then any
