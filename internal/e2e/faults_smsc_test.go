@@ -122,17 +122,19 @@ func TestF13ClosesAfterBind(t *testing.T) {
 			more:   fmt.Sprintf("{name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: secret, reconnect_delay: 10s}\n", sink.Addr()),
 			routes: "{to: operator}",
 		})
+		began := time.Now()
 		c := g.bind("transmitter")
 		c.submit(1, 20) // there is something to send all the time
 		c.accepted(1, 20)
 		eventually(t, "the SMSC has closed a connection", func() bool { return sink.Result().BindsClosed >= 2 })
-		for range 3000 {
+		for range 500 {
 			c.exchange()
 		}
-		if n := sink.Result().Binds; n > 6 {
-			t.Errorf("%d logins within one reconnect_delay", n)
+		most := 6 + 2*int(time.Since(began)/(10*time.Second)) // a slow machine takes longer than one delay
+		if n := int(sink.Result().Binds); n > most {
+			t.Errorf("%d logins, more than %d", n, most)
 		}
-		if n := g.log.count("operator", "session over"); n > 6 {
+		if n := g.log.count("operator", "session over"); n > most {
 			t.Errorf("%d lines of lost sessions", n)
 		}
 		if g.stats("operator").Failing.Load() == 0 {
