@@ -7,16 +7,24 @@ import "sync/atomic"
 type Memory struct {
 	limit atomic.Int64
 	used  atomic.Int64
+	peak  atomic.Int64 // the most since the last Peak, or a little less
 }
 
 // SetLimit changes how many octets may be in use.
 func (m *Memory) SetLimit(octets int64) { m.limit.Store(octets) }
 
 // Add counts octets that came into use, or, if n is negative, went out of it.
-func (m *Memory) Add(n int64) { m.used.Add(n) }
+func (m *Memory) Add(n int64) {
+	if used := m.used.Add(n); used > m.peak.Load() {
+		m.peak.Store(used)
+	}
+}
 
 // Used returns how many octets are in use.
 func (m *Memory) Used() int64 { return m.used.Load() }
+
+// Peak returns about the most octets that were in use since its last call.
+func (m *Memory) Peak() int64 { return m.peak.Swap(m.used.Load()) }
 
 // Full reports whether no more messages are to be accepted.
 func (m *Memory) Full() bool { return m.used.Load() >= m.limit.Load() }

@@ -46,3 +46,24 @@ func heap() int64 {
 	runtime.ReadMemStats(&s)
 	return int64(s.HeapAlloc)
 }
+
+// A peak is seen however short it was, once.
+func TestMemoryPeak(t *testing.T) {
+	var m Memory
+	m.SetLimit(150)
+	m.Add(100)
+	if m.Full() {
+		t.Error("full below its limit")
+	}
+	m.Add(60)
+	if !m.Full() {
+		t.Error("not full above its limit")
+	}
+	m.Add(-150)
+	if peak := m.Peak(); peak != 160 {
+		t.Errorf("peak %d", peak)
+	}
+	if peak := m.Peak(); peak != 10 {
+		t.Errorf("peak %d after the first was told", peak)
+	}
+}

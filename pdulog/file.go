@@ -45,6 +45,7 @@ type File struct {
 	written, lost, errors atomic.Uint64
 	released              atomic.Bool // by Retire or Close
 	closed                bool
+	strangers             strangers // lines of sessions that are not logged in
 }
 
 // Line adds a PDU that was received from the peer, or sent to it, on the given
@@ -52,6 +53,10 @@ type File struct {
 // bound, because what a stranger sends may be a misplaced password. Line never
 // waits and does not allocate once the log has reached its usual size.
 func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, bound bool) {
+	if !bound && !f.strangers.admit(now) {
+		f.lost.Add(1)
+		return
+	}
 	if len(f.buf) >= chunkSize && !f.hand(now, false) {
 		f.lost.Add(1)
 		f.complain(now)

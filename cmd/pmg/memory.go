@@ -29,7 +29,7 @@ func trimMemory(ctx context.Context, m *connector.Memory) {
 		case <-t.C:
 		}
 		var trim bool
-		if peak, trim = shouldTrim(peak, m.Used()); trim {
+		if peak, trim = shouldTrim(max(peak, m.Peak()), m.Used()); trim {
 			runtime.GC() // empties the pools, which the next one then frees
 			debug.FreeOSMemory()
 		}

@@ -1,0 +1,22 @@
+package pdulog
+
+import (
+	"testing"
+	"time"
+)
+
+// Of sessions that are not logged in a second's lines are bounded (H5).
+func TestStrangers(t *testing.T) {
+	var s strangers
+	for second := range int64(3) {
+		n := 0
+		for i := range int64(2 * strangerLines) {
+			if s.admit((100+second)*int64(time.Second) + i) {
+				n++
+			}
+		}
+		if n != strangerLines {
+			t.Errorf("%d lines in second %d", n, second)
+		}
+	}
+}
