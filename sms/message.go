@@ -117,8 +117,8 @@ type Message struct {
 }
 
 // inlineSize lets a usual message with a short text do without further storage,
-// and makes a Message fill one of the allocator's sizes (240 octets).
-const inlineSize = 135
+// and makes a Message fill one of the allocator's sizes (224 octets).
+const inlineSize = 119
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096
