@@ -4,6 +4,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
+	"os"
+	"runtime/pprof"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +68,11 @@ func TestSoak(t *testing.T) {
 }
 
 func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // Go's own poller stays open from its first use on
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
 	before := take()
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Delay: time.Millisecond, Faults: smsc()})
 	if err != nil {
@@ -143,10 +152,27 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	if n := e.Counters().Jobs; n != 0 {
 		t.Errorf("%d jobs are left", n)
 	}
-	eventually(t, "no goroutine and no descriptor is left", func() bool {
-		now := take()
-		return now.goroutines <= before.goroutines && now.descriptors <= before.descriptors
-	})
+	left(t, before)
+}
+
+// left fails the test if goroutines or descriptors are left, and shows them.
+func left(t *testing.T, before usage) {
+	var now usage
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if now = take(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors {
+			return
+		}
+	}
+	t.Errorf("%d goroutines and %d descriptors are left; before there were %d and %d",
+		now.goroutines, now.descriptors, before.goroutines, before.descriptors)
+	var stacks strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
+	t.Logf("goroutines:\n%s", &stacks)
+	files, _ := os.ReadDir("/proc/self/fd")
+	for _, f := range files {
+		to, _ := os.Readlink("/proc/self/fd/" + f.Name())
+		t.Logf("descriptor %s is %s", f.Name(), to)
+	}
 }
 
 // options are those of a load by an account.
