@@ -8,19 +8,23 @@ BENCH       ?= .
 COUNT       ?= 6
 BASE        ?= HEAD~1
 
+GOBUILD     := go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check vet staticcheck format fresh race debug fuzz soak \
+.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug fuzz soak \
 	figures bench bench-relay bench-micro bench-compare pgo docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## make bin/pmg
-	go build -ldflags '-X main.version=$(VERSION)' -o bin/pmg ./cmd/pmg
+	$(GOBUILD) -o bin/pmg ./cmd/pmg
+
+build-bench: build
+	$(GOBUILD) -o bin/pmgbench ./loadtest/cmd/pmgbench
 
 demo: build ## see it work: clients, gateway and SMS centre in one process
 	bin/pmg demo
@@ -68,11 +72,11 @@ soak: ## run load with faults for DURATION (10m): nothing lost, nothing grows
 figures: build ## measure what hostile clients and a bad SMSC reach
 	go run ./loadtest/figures --pmg bin/pmg
 
-bench: build ## compare the architectures over connections, windows and log levels
-	bin/pmg bench
+bench: build-bench ## compare the architectures over connections, windows and log levels
+	bin/pmgbench
 
-bench-relay: build ## compare with HAProxy relaying the same traffic, where haproxy is installed
-	bin/pmg bench --relay
+bench-relay: build-bench ## compare with HAProxy relaying the same traffic, where haproxy is installed
+	bin/pmgbench --relay
 
 bench-micro: ## run the microbenchmarks that match BENCH, COUNT (6) times
 	$(MICRO)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"pmg/config"
+	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/pdulog"
 	"pmg/protocols/smpp"
@@ -87,7 +88,7 @@ type demo struct {
 }
 
 func runDemo(cmd *cobra.Command, architecture string, o loadtest.LoadOptions) error {
-	ctx, stop := interruptible(cmd.Context())
+	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	dir, err := os.MkdirTemp("", "pmg-demo-")
 	if err != nil {
@@ -147,10 +148,10 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 		return err
 	}
 	o.To = d.clients
-	p := newLoadProgress(progress, o.Messages, o.Duration)
-	o.Progress = func(c loadtest.Counts) { p.show(c.Accepted, thousands(c.Answered)+" answered") }
+	p := console.NewProgress(progress, o.Messages, o.Duration)
+	o.Progress = func(c loadtest.Counts) { p.Show(c.Accepted, thousands(c.Answered)+" answered") }
 	d.load, err = loadtest.Load(ctx, o)
-	p.end()
+	p.End()
 	if err != nil {
 		return err
 	}
@@ -260,7 +261,7 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	if err := d.printLog(out); err != nil {
 		return err
 	}
-	return problemsError(problems)
+	return console.ProblemsError(problems)
 }
 
 // printLog prints the end of the pdu log, which is the message of ours.

@@ -1,25 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/signal"
-	"runtime"
 	"slices"
-	"strings"
-	"syscall"
 	"text/tabwriter"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/protocols"
 )
@@ -97,50 +88,22 @@ func parseBind(name string) (protocols.BindType, error) {
 }
 
 func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
-	defer oneCore()()
-	ctx, stop := interruptible(cmd.Context())
+	defer loadtest.OneCore()()
+	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
-	p := newLoadProgress(cmd.ErrOrStderr(), o.Messages, o.Duration)
+	p := console.NewProgress(cmd.ErrOrStderr(), o.Messages, o.Duration)
 	o.Progress = func(c loadtest.Counts) {
-		p.show(c.Accepted, fmt.Sprintf("%d answered, %d throttled, %d refused, %d receipts", c.Answered, c.Throttled, c.Refused, c.Receipts))
+		p.Show(c.Accepted, fmt.Sprintf("%d answered, %d throttled, %d refused, %d receipts", c.Answered, c.Throttled, c.Refused, c.Receipts))
 	}
 	r, err := loadtest.Load(ctx, o)
-	p.end()
+	p.End()
 	if err != nil {
 		return err
 	}
 	if err := printSummary(cmd.OutOrStdout(), asJSON, r, loadRows(r)); err != nil {
 		return err
 	}
-	return problemsError(r.Problems())
-}
-
-// interruptible gives a context that ends at the first SIGINT or SIGTERM; the
-// second one then ends the process.
-func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
-}
-
-// oneCore keeps load or sink on one core until the function it gives is called:
-// they share the machine with the gateway they measure, and waking a second core
-// for a few microseconds of work costs more than it saves. GOMAXPROCS in the
-// environment wins.
-func oneCore() (restore func()) {
-	if os.Getenv("GOMAXPROCS") != "" {
-		return func() {}
-	}
-	before := runtime.GOMAXPROCS(1)
-	return func() { runtime.GOMAXPROCS(before) }
-}
-
-// problemsError makes the command fail when there are problems.
-func problemsError(problems []string) error {
-	if problems == nil {
-		return nil
-	}
-	return errors.New(strings.Join(problems, ", "))
+	return console.ProblemsError(r.Problems())
 }
 
 // A summaryRow is a line of a summary.
@@ -180,63 +143,4 @@ func printSummary(w io.Writer, asJSON bool, result any, rows []summaryRow) error
 		fmt.Fprintf(table, "%s\t%s\n", row.name, row.value)
 	}
 	return table.Flush()
-}
-
-// progressLines is how often progress is told to what is no terminal.
-const progressLines = 5 * time.Second
-
-// loadProgress shows how far something has come: a bar on a terminal, else a
-// line now and then.
-type loadProgress struct {
-	w     io.Writer
-	bar   *progressbar.ProgressBar // nil where w is no terminal
-	began time.Time
-	timed bool // the bar shows time, not messages
-	said  time.Time
-}
-
-// newLoadProgress expects so many messages, or to take so long; where neither is
-// known the bar only turns.
-func newLoadProgress(w io.Writer, messages int64, duration time.Duration) *loadProgress {
-	p := &loadProgress{w: w, began: time.Now(), said: time.Now()}
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return p
-	}
-	most := messages
-	if messages == 0 {
-		p.timed = duration > 0
-		most = duration.Milliseconds()
-	}
-	if most == 0 {
-		most = -1
-	}
-	p.bar = progressbar.NewOptions64(most,
-		progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetPredictTime(!p.timed), progressbar.OptionThrottle(100*time.Millisecond))
-	return p
-}
-
-func (p *loadProgress) show(messages int64, text string) {
-	switch {
-	case p.bar != nil:
-		p.bar.Describe(text)
-		if p.timed {
-			messages = time.Since(p.began).Milliseconds()
-		}
-		if most := p.bar.GetMax64(); most > 0 { // a full bar is finished and shown no more
-			messages = min(messages, most-1)
-		}
-		_ = p.bar.Set64(messages)
-	case time.Since(p.said) >= progressLines:
-		p.said = time.Now()
-		fmt.Fprintf(p.w, "%4.0f s  %s\n", time.Since(p.began).Seconds(), text)
-	}
-}
-
-// end clears the bar, so that the summary stands alone.
-func (p *loadProgress) end() {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
 }

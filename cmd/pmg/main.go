@@ -51,7 +51,6 @@ func newRootCommand() *cobra.Command {
 		newDemoCommand(),
 		newLoadCommand(),
 		newSinkCommand(),
-		newBenchCommand(),
 		newLogCommand(),
 		newConfigCommand(),
 		newStatusCommand(),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/internal/console"
 	"pmg/loadtest"
 )
 
@@ -72,8 +73,8 @@ messages_per_second.`,
 const sinkEvery = 200 * time.Millisecond
 
 func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration, asJSON bool) error {
-	defer oneCore()()
-	ctx, stop := interruptible(cmd.Context())
+	defer loadtest.OneCore()()
+	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	if duration > 0 {
 		var cancel context.CancelFunc
@@ -85,7 +86,7 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", s.Addr())
-	p := newLoadProgress(cmd.ErrOrStderr(), o.Messages, duration)
+	p := console.NewProgress(cmd.ErrOrStderr(), o.Messages, duration)
 	tick := time.NewTicker(sinkEvery)
 	defer tick.Stop()
 	for open := true; open; {
@@ -96,10 +97,10 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 			open = false
 		case <-tick.C:
 			r := s.Result()
-			p.show(r.Unique, fmt.Sprintf("%d binds, %d accepted, %d doubled", r.Binds, r.Accepted, r.Doubled))
+			p.Show(r.Unique, fmt.Sprintf("%d binds, %d accepted, %d doubled", r.Binds, r.Accepted, r.Doubled))
 		}
 	}
-	p.end()
+	p.End()
 	if err := s.Close(); err != nil {
 		return fmt.Errorf("cannot close sink: %w", err)
 	}
@@ -107,7 +108,7 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 	if err := printSummary(cmd.OutOrStdout(), asJSON, r, sinkRows(r)); err != nil {
 		return err
 	}
-	return problemsError(r.Problems())
+	return console.ProblemsError(r.Problems())
 }
 
 func sinkRows(r *loadtest.SinkResult) []summaryRow {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"pmg/admin"
+	"pmg/internal/console"
 )
 
 func newStatusCommand() *cobra.Command {
@@ -82,7 +83,7 @@ func runStatus(cmd *cobra.Command, o statusOptions) error {
 		}
 		return writeStatus(out, o, nil, s)
 	}
-	ctx, stop := interruptible(cmd.Context())
+	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	tick := time.NewTicker(o.watch)
 	defer tick.Stop()

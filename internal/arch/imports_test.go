@@ -22,6 +22,7 @@ func table() []row {
 		{"internal/sock", ""},
 		{"internal/logtext", ""},
 		{"internal/machine", ""},
+		{"internal/console", ""},
 
 		// A driver is pure, and never sees another protocol.
 		{"protocols", "sms"},
@@ -49,7 +50,10 @@ func table() []row {
 		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector gateway internal/sock loadtest loadtest/bench pdulog protocols protocols/smpp stages"},
+		{"cmd/pmg", "admin classic config connector gateway internal/console internal/sock loadtest pdulog protocols protocols/smpp stages"},
+
+		// The bench runs gateways as processes of their own.
+		{"loadtest/cmd/pmgbench", "internal/console loadtest loadtest/bench"},
 	}
 }
 

@@ -16,14 +16,15 @@ import (
 	"pmg/loadtest"
 )
 
-// build makes the gateway that is measured.
+// build makes the gateway that is measured, and the echo that it is compared with.
 func build(t *testing.T) (gateway, echo []string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "pmg")
-	if out, err := exec.Command("go", "build", "-pgo=off", "-o", program, "pmg/cmd/pmg").CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-pgo=off", "-o", dir+string(filepath.Separator), "pmg/cmd/pmg", "pmg/loadtest/cmd/pmgbench").CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return []string{program, "serve", "-c"}, []string{program, "bench", "echo"}
+	return []string{filepath.Join(dir, "pmg"), "serve", "-c"}, []string{filepath.Join(dir, "pmgbench"), "echo"}
 }
 
 // All runs are made for real, with next to no messages.

@@ -52,7 +52,7 @@ figures within this page only: machines differ, and drift.
 
 ## What it shows
 
-`, "`pmg bench`", "`"+path.Join(chartsDir, "index.html")+"`", "`pmg bench --all --report docs/bench --markdown docs/bench.md`",
+`, "`pmgbench`", "`"+path.Join(chartsDir, "index.html")+"`", "`bin/pmgbench --all --report docs/bench --markdown docs/bench.md`",
 		r.Began.Format(time.DateOnly), r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Machine.Go, r.Version, r.Messages, r.Rounds)
 	for _, s := range r.findings() {
 		fmt.Fprintf(&b, "- %s\n", s)

@@ -7,32 +7,35 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/loadtest/bench"
 )
 
-// benchFlags is what pmg bench was asked for.
+// benchFlags is what pmgbench was asked for.
 type benchFlags struct {
 	bench.Options
-	matrix, relay, echo, isolation, backlog bool // what to measure
+	gateway                                 string // the pmg that is measured; "": the one beside this program
+	matrix, relay, echo, isolation, backlog bool   // what to measure
 
 	all, quick, asJSON          bool
 	from, csv, report, markdown string // files and a directory
 }
 
-func newBenchCommand() *cobra.Command {
+func newRootCommand() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "Measure the architectures against each other, a TCP relay and an echo",
+		Use:           "pmgbench",
+		Short:         "Measure the architectures against each other, a TCP relay and an echo",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
 		Long: `Runs the gateway as a process of its own between a load and a sink, over
 connections x window x logs x architecture, and prints a table: messages a second
 through to the sink, latency of answers, CPU time per message, throughput by load
@@ -58,13 +61,13 @@ charts, the charts as PNG files, results.json and results.csv; --markdown writes
 the page docs/bench.md and keeps the notes in it.
 
 Load and sink share one core, like pmg load and pmg sink. GOMAXPROCS, where it is
-set, holds for them and for the gateway. A target that is missed is told, and is
+set, holds for them and for the gateway. A target that is missed is reported, and is
 no error: the exit status is 1 only when a run failed or lost messages.`,
-		Example: `  pmg bench --quick
-  pmg bench --connections 1,64 --windows 10 --logs none,pdulog --messages 20000 --csv bench.csv
-  pmg bench --relay --latency
-  pmg bench --all --report docs/bench --markdown docs/bench.md
-  pmg bench --from docs/bench/results.json --report docs/bench --markdown docs/bench.md`,
+		Example: `  pmgbench --quick
+  pmgbench --connections 1,64 --windows 10 --logs none,pdulog --messages 20000 --csv bench.csv
+  pmgbench --relay --latency
+  pmgbench --all --report docs/bench --markdown docs/bench.md
+  pmgbench --from docs/bench/results.json --report docs/bench --markdown docs/bench.md`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.quick {
@@ -74,6 +77,7 @@ no error: the exit status is 1 only when a run failed or lost messages.`,
 		},
 	}
 	s := cmd.Flags()
+	s.StringVar(&f.gateway, "gateway", "", "the `pmg` to measure (default: the one in the directory of pmgbench)")
 	s.StringSliceVar(&f.Architectures, "architectures", []string{bench.Pipeline, bench.Classic}, "which to compare")
 	s.StringSliceVar(&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll}, "how much is logged: none, pdulog, or debug with pdu log")
 	s.IntSliceVar(&f.Connections, "connections", []int{1, 2, 4, 16, 64, 256}, "how many connections")
@@ -94,27 +98,6 @@ no error: the exit status is 1 only when a run failed or lost messages.`,
 	s.StringVar(&f.markdown, "markdown", "", "write the results as a page to this `file`")
 	cmd.AddCommand(newEchoCommand())
 	return cmd
-}
-
-// newEchoCommand is what the bench compares the gateway's latency with.
-func newEchoCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "echo",
-		Short:  "Answer requests of the size of a submit, for --latency",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e, err := loadtest.StartEcho("127.0.0.1:0")
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), e.Addr())
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			<-ctx.Done()
-			return e.Close()
-		},
-	}
 }
 
 // beQuick makes less of what was not asked for in so many words.
@@ -139,7 +122,8 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("cannot find this program: %w", err)
 	}
-	f.Gateway, f.Echo = []string{program, "serve", "-c"}, []string{program, "bench", "echo"}
+	gateway := cmp.Or(f.gateway, filepath.Join(filepath.Dir(program), "pmg"))
+	f.Gateway, f.Echo = []string{gateway, "serve", "-c"}, []string{program, "echo"}
 	results := &bench.Results{}
 	if f.from != "" {
 		if results, err = bench.ReadResults(f.from); err != nil {
@@ -165,13 +149,13 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 			results.Version += ", in part " + version
 		}
 	}
-	ctx, stop := interruptible(cmd.Context())
+	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	err = f.measure(ctx, cmd.ErrOrStderr(), results)
 	if err == nil { // half a bench replaces no file
 		err = f.write(results)
 	}
-	return errors.Join(f.print(cmd.OutOrStdout(), results), err, problemsError(results.Faults()))
+	return errors.Join(f.print(cmd.OutOrStdout(), results), err, console.ProblemsError(results.Faults()))
 }
 
 func (f *benchFlags) print(w io.Writer, r *bench.Results) error {
@@ -183,7 +167,7 @@ func (f *benchFlags) print(w io.Writer, r *bench.Results) error {
 
 // measure adds to the results what was asked for.
 func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results) error {
-	defer oneCore()()
+	defer loadtest.OneCore()()
 	for _, part := range []struct {
 		wanted bool
 		name   string
@@ -198,16 +182,16 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 		if !part.wanted {
 			continue
 		}
-		var p *loadProgress
+		var p *console.Progress
 		f.Progress = func(done, of int, what string) {
 			if p == nil {
-				p = newLoadProgress(w, int64(of), 0)
+				p = console.NewProgress(w, int64(of), 0)
 			}
-			p.show(int64(done), fmt.Sprintf("%s %d/%d %s", part.name, done, of, what))
+			p.Show(int64(done), fmt.Sprintf("%s %d/%d %s", part.name, done, of, what))
 		}
 		err := part.run()
 		if p != nil {
-			p.end()
+			p.End()
 		}
 		if errors.Is(err, bench.ErrNoHAProxy) {
 			fmt.Fprintln(w, "skipped:", err)

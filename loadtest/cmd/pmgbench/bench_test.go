@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestBenchThatFailsWritesNothing(t *testing.T) {
 		"cannot log":      {"--logs", "everything", "--markdown", page},
 		"cannot read":     {"--from", filepath.Join(dir, "none.json"), "--markdown", page},
 	} {
-		cmd := newBenchCommand()
+		cmd := newRootCommand()
 		cmd.SetArgs(args)
 		cmd.SetOut(&bytes.Buffer{})
 		cmd.SetErr(&bytes.Buffer{})
@@ -63,7 +64,7 @@ func TestBenchThatFailsWritesNothing(t *testing.T) {
 func runBench(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	cmd := newBenchCommand()
+	cmd := newRootCommand()
 	cmd.SetArgs(args)
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
@@ -71,4 +72,36 @@ func runBench(t *testing.T, args ...string) string {
 		t.Fatalf("%v: %v", args, err)
 	}
 	return out.String()
+}
+
+// The commands that the documents and our own help give exist and have those flags.
+func TestDocumentsCommands(t *testing.T) {
+	t.Parallel()
+	texts := []string{newRootCommand().Example}
+	for _, pattern := range []string{"../../../*.md", "../../../docs/*.md", "../../../Makefile"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || names == nil {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, string(b))
+		}
+	}
+	found := regexp.MustCompile("pmgbench((?: --?[a-z]+(?: [^-`\n][^ `\n]*)?)+)").FindAllStringSubmatch(strings.Join(texts, "\n"), -1)
+	if len(found) < 6 {
+		t.Errorf("only %d commands found", len(found))
+	}
+	for _, m := range found {
+		if m[1] == " --help" {
+			continue
+		}
+		cmd := newRootCommand()
+		if err := cmd.ParseFlags(strings.Fields(m[1])); err != nil {
+			t.Errorf("pmgbench%s: %v", m[1], err)
+		}
+	}
 }

@@ -1,0 +1,71 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// lineInterval is how often progress is written to what is no terminal.
+const lineInterval = 5 * time.Second
+
+// A Progress shows how far something has come: as a bar on a terminal, elsewhere as a
+// line every few seconds.
+type Progress struct {
+	w     io.Writer
+	bar   *progressbar.ProgressBar // nil where w is no terminal
+	began time.Time
+	timed bool      // the bar shows time, not steps
+	last  time.Time // when the last line was written
+}
+
+// NewProgress expects that many steps, or, when steps is 0, that it takes that long.
+// When both are 0 the bar shows only that something goes on.
+func NewProgress(w io.Writer, steps int64, duration time.Duration) *Progress {
+	p := &Progress{w: w, began: time.Now(), last: time.Now()}
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return p
+	}
+	most := steps
+	if steps == 0 {
+		p.timed = duration > 0
+		most = duration.Milliseconds()
+	}
+	if most == 0 {
+		most = -1
+	}
+	p.bar = progressbar.NewOptions64(most,
+		progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetPredictTime(!p.timed), progressbar.OptionThrottle(100*time.Millisecond))
+	return p
+}
+
+// Show says that so many steps are done, with a text beside it.
+func (p *Progress) Show(done int64, text string) {
+	switch {
+	case p.bar != nil:
+		p.bar.Describe(text)
+		if p.timed {
+			done = time.Since(p.began).Milliseconds()
+		}
+		if most := p.bar.GetMax64(); most > 0 { // a full bar is finished and shown no more
+			done = min(done, most-1)
+		}
+		_ = p.bar.Set64(done)
+	case time.Since(p.last) >= lineInterval:
+		p.last = time.Now()
+		fmt.Fprintf(p.w, "%4.0f s  %s\n", time.Since(p.began).Seconds(), text)
+	}
+}
+
+// End removes the bar, so that what is printed next stands alone.
+func (p *Progress) End() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
