@@ -2,7 +2,6 @@ package classic
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"time"
 
@@ -44,7 +43,7 @@ func (g *group) connect(i *connector.Instance) net.Conn {
 				return nil
 			}
 		}
-		socket, err := g.connectAny(i)
+		socket, err := i.Dial(g.dialing)
 		if err == nil {
 			return socket
 		}
@@ -77,19 +76,4 @@ func (g *group) needed(i *connector.Instance) bool {
 	}
 	l.Park(i)
 	return false
-}
-
-// connectAny tries the connector's addresses, each with all that its name stands for.
-func (g *group) connectAny(i *connector.Instance) (socket net.Conn, err error) {
-	cfg := g.Config()
-	addresses := cfg.AllAddresses()
-	for n := range addresses {
-		address := addresses[(i.Address+n)%len(addresses)]
-		d := net.Dialer{Timeout: cfg.ConnectTimeout}
-		if socket, err = d.DialContext(g.dialing, "tcp", address); err == nil {
-			return socket, nil
-		}
-		err = fmt.Errorf("cannot connect to %s: %w", address, err)
-	}
-	return nil, err
 }

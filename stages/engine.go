@@ -21,6 +21,7 @@ type Engine struct {
 	pool     *flow.Pool[Job]
 	deps     *Deps
 	inlet    *flow.Inlet[Job]
+	stop     context.CancelFunc // ends Deps.Context
 
 	mu      sync.Mutex
 	sockets map[*connector.Connector][]sock.Listening
@@ -36,11 +37,13 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 			return nil, err
 		}
 	}
-	d := &Deps{Gateway: g, Pool: pool, Log: g.Log}
-	e.deps = d
+	ctx, stop := context.WithCancel(context.Background())
+	d := &Deps{Context: ctx, Gateway: g, Pool: pool, Log: g.Log}
+	e.deps, e.stop = d, stop
 	var err error
 	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked})
 	if err != nil {
+		stop()
 		e.closeSockets()
 		return nil, err
 	}
@@ -212,6 +215,7 @@ func (e *Engine) Failed() <-chan error { return e.pipeline.Failed() }
 // Close stops the stages. Sessions that are still there are cut off.
 func (e *Engine) Close() error {
 	e.inlet.Close()
+	e.stop()
 	err := e.pipeline.Close()
 	for _, c := range e.gateway.Connectors() {
 		c.Links(func(l *connector.Link) {

@@ -1,8 +1,6 @@
 package stages
 
 import (
-	"net/netip"
-
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/internal/sock"
@@ -33,7 +31,7 @@ const (
 	Unsent                   // pdu logger → dispatcher: a message that was not written
 	Forward                  // dispatcher → encoder: a message and the slot it leaves by
 	Dial                     // dispatcher → connecter: connect an instance
-	Resolved                 // connecter → itself: addresses of a host
+	Dialed                   // connecter → itself: the outcome of dialing
 	Parked                   // connecter → dispatcher: an instance is not needed any more
 	Closed                   // any stage that gives up the last reference → listener, dispatcher: the instance is free
 	Hangup                   // any stage → reader: end this session
@@ -51,7 +49,7 @@ const (
 
 var kindNames = [kinds]string{
 	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Message", "Submitted", "Bound",
-	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Resolved", "Parked", "Closed", "Hangup",
+	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
 	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Attach", "Detach",
 }
 
@@ -83,10 +81,9 @@ type extras struct {
 	Reason    string                         // why, for Last
 	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Submitted
 	Lane      *connector.Lane                // Room
-	Instance  *connector.Instance            // Dial, Resolved, Parked
+	Instance  *connector.Instance            // Dial, Parked
 	Sockets   []sock.Listening               // Listen
-	Addresses []netip.AddrPort               // Resolved
-	Err       error                          // Resolved
+	Attempt   *attempt                       // Dialed
 	ID        uint64                         // AnsweredLate: of the message
 	Check     func()                         // Checked
 	Reply     func(id uint64, code sms.Code) // Submitted

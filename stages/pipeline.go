@@ -1,9 +1,10 @@
 package stages
 
 import (
-	"sync/atomic"
-
+	"context"
+	"math"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
@@ -44,6 +45,7 @@ func Table() []flow.Spec[*Deps, Job] {
 		table[i].Ends = sessionEnds
 	}
 	table[toBuilder].Waits = max(1, runtime.GOMAXPROCS(0)-1) // password hashes, which need a processor each (F2)
+	table[toConnecter].Waits = math.MaxInt                   // all instances are connected in parallel
 	return table
 }
 
@@ -53,6 +55,7 @@ var sessionEnds = []string{"reader", "listener", "dispatcher"}
 
 // Deps is what the stages need.
 type Deps struct {
+	Context context.Context // ends when the pipeline is closed, and with it what stages wait for
 	Gateway *gateway.Gateway
 	Pool    *flow.Pool[Job]
 	Log     zerolog.Logger

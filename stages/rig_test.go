@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -46,6 +47,7 @@ type rig struct {
 	real    map[int]flow.Stage[Job]
 
 	inlet *flow.Inlet[Job]
+	stop  context.CancelFunc // ends Deps.Context
 
 	mu    sync.Mutex
 	cache flow.Cache[Job] // for what take releases
@@ -111,7 +113,9 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	}
 	r := &rig{t: t, gateway: g, pool: NewPool(), real: map[int]flow.Stage[Job]{}}
 	r.cache = r.pool.NewCache()
-	deps := &Deps{Gateway: g, Pool: r.pool, Log: zerolog.Nop()}
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	deps := &Deps{Context: ctx, Gateway: g, Pool: r.pool, Log: zerolog.Nop()}
 	table := Table()
 	all := make([]string, len(table))
 	for i := range table {
@@ -149,6 +153,7 @@ func (r *rig) close() { r.t.Helper(); r.closeAfter(0) }
 func (r *rig) closeAfter(panics int64) {
 	r.t.Helper()
 	r.inlet.Close()
+	r.stop()
 	if err := r.Pipeline.Close(); err != nil {
 		r.t.Error(err)
 	}

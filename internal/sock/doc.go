@@ -1,8 +1,8 @@
-// Package sock makes non-blocking sockets for pollers: listening, accepted and
-// connecting ones, all without delay of small writes and with keep-alive.
+// Package sock makes non-blocking sockets for pollers: listening ones, accepted ones, and
+// connections that package net has made. Small writes are not delayed, and keep-alive is on.
 //
 // # Start reading
 //
-// sock.go (from Listen to Connected), rw_linux.go for why reads and writes are system
+// sock.go (from Listen to Take), rw_linux.go for why reads and writes are system
 // calls of their own, limit.go (descriptors).
 package sock

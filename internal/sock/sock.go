@@ -22,15 +22,8 @@ func Listen(address string) (Listening, error) {
 	if err != nil {
 		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	defer l.Close() // the duplicate that is returned is not watched by Go's poller
-	raw, err := l.(*net.TCPListener).SyscallConn()
-	if err != nil {
-		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
-	}
-	fd := -1
-	if cerr := raw.Control(func(s uintptr) { fd, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) }); cerr != nil {
-		err = cerr
-	}
+	defer l.Close()
+	fd, err := duplicate(l.(*net.TCPListener))
 	if err != nil {
 		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
@@ -56,45 +49,32 @@ func Accept(listening int) (fd int, remote netip.AddrPort, ok bool, err error) {
 	}
 }
 
-// Connect begins to connect. The socket becomes writable when that is done; Connected
-// then returns the outcome.
-func Connect(to netip.AddrPort) (int, error) {
-	family := unix.AF_INET6
-	if to.Addr().Unmap().Is4() {
-		family = unix.AF_INET
+// Take takes a connection over from package net: it closes conn and returns a
+// non-blocking descriptor of the same socket, also when that has failed.
+func Take(conn net.Conn) (fd int, remote netip.AddrPort, err error) {
+	defer conn.Close()
+	c, ok := conn.(*net.TCPConn)
+	if !ok {
+		return -1, netip.AddrPort{}, fmt.Errorf("cannot take over a connection of type %T", conn)
 	}
-	syscall.ForkLock.RLock()
-	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(fd)
+	if fd, err = duplicate(c); err != nil {
+		return -1, netip.AddrPort{}, fmt.Errorf("cannot take over connection to %s: %w", c.RemoteAddr(), err)
 	}
-	syscall.ForkLock.RUnlock()
-	if err == nil {
-		if err = unix.SetNonblock(fd, true); err == nil {
-			prepare(fd)
-			err = unix.Connect(fd, sockaddr(to))
-		}
-		if err != nil && err != unix.EINPROGRESS {
-			_ = unix.Close(fd)
-		}
-	}
-	if err == nil || err == unix.EINPROGRESS {
-		return fd, nil
-	}
-	return -1, fmt.Errorf("cannot connect to %s: %w", to, err)
+	remote = c.RemoteAddr().(*net.TCPAddr).AddrPort()
+	return fd, netip.AddrPortFrom(remote.Addr().Unmap(), remote.Port()), nil
 }
 
-// Connected returns the error of a connection attempt that is over, or nil.
-func Connected(fd int) error {
-	code, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
+// duplicate returns another descriptor of a socket of package net. Go's poller does not
+// watch it, and it stays open when c is closed.
+func duplicate(c syscall.Conn) (fd int, err error) {
+	raw, err := c.SyscallConn()
 	if err != nil {
-		return err
+		return -1, err
 	}
-	if code != 0 {
-		return unix.Errno(code)
+	if cerr := raw.Control(func(s uintptr) { fd, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) }); cerr != nil {
+		return -1, cerr
 	}
-	_, err = unix.Getpeername(fd)
-	return err
+	return fd, err
 }
 
 // Drain reads what the peer has sent beyond the end of a session, because closing
@@ -124,17 +104,4 @@ func addrPort(sa unix.Sockaddr) netip.AddrPort {
 		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
 	}
 	return netip.AddrPort{}
-}
-
-func sockaddr(a netip.AddrPort) unix.Sockaddr {
-	if ip := a.Addr().Unmap(); ip.Is4() {
-		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: ip.As4()}
-	}
-	sa := &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
-	if zone := a.Addr().Zone(); zone != "" {
-		if i, err := net.InterfaceByName(zone); err == nil {
-			sa.ZoneId = uint32(i.Index)
-		}
-	}
-	return sa
 }

@@ -3,6 +3,7 @@ package sock
 import (
 	"bytes"
 	"errors"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -51,13 +52,13 @@ func connection(t *testing.T, address string) (client, server int, remote netip.
 func connect(t *testing.T, address string) (client, server int, remote netip.AddrPort) {
 	t.Helper()
 	l := listen(t, address)
-	client, err := Connect(l.Addr)
+	conn, err := net.Dial("tcp", l.Addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready(t, client, unix.POLLOUT)
-	if err := Connected(client); err != nil {
-		t.Fatal(err)
+	client, to, err := Take(conn)
+	if err != nil || to != l.Addr {
+		t.Fatalf("taken over as one to %v, want %v: %v", to, l.Addr, err)
 	}
 	ready(t, l.FD, unix.POLLIN)
 	server, remote, ok, err := Accept(l.FD)
@@ -114,33 +115,23 @@ func TestAcceptNone(t *testing.T) {
 	}
 }
 
-// A port without a listener refuses, immediately or when asked for the outcome.
-func TestConnectRefused(t *testing.T) {
-	l, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = unix.Close(l.FD)
-	fd, err := Connect(l.Addr)
-	if err == nil {
-		defer unix.Close(fd)
-		ready(t, fd, unix.POLLOUT)
-		err = Connected(fd)
-	}
-	if !errors.Is(err, unix.ECONNREFUSED) {
+// A connection that cannot be taken over is closed.
+func TestTakeFails(t *testing.T) {
+	one, other := net.Pipe()
+	if _, _, err := Take(one); err == nil || !strings.Contains(err.Error(), "cannot take over") {
 		t.Error(err)
 	}
-}
-
-// While connecting goes on it is not taken for done.
-func TestConnectedTooEarly(t *testing.T) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if _, err := other.Write([]byte("x")); err == nil {
+		t.Error("the connection is still open")
+	}
+	l := listen(t, "127.0.0.1:0")
+	conn, err := net.Dial("tcp", l.Addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(fd)
-	if Connected(fd) == nil {
-		t.Error("a socket that has no peer is connected")
+	conn.Close()
+	if _, _, err := Take(conn); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
 	}
 }
 

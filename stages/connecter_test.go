@@ -1,0 +1,80 @@
+package stages
+
+import (
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// unresponsive returns an address that neither accepts nor refuses: a listener whose
+// queue is full.
+func unresponsive(t *testing.T) string {
+	t.Helper()
+	l, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(l) })
+	if err := unix.Bind(l, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Listen(l, 0); err != nil {
+		t.Fatal(err)
+	}
+	address, err := unix.Getsockname(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(fd) })
+		_ = unix.SetNonblock(fd, true)
+		_ = unix.Connect(fd, address)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", address.(*unix.SockaddrInet4).Port)
+}
+
+// A dial that hangs is ended when the connector is taken out of service, and when the
+// pipeline is closed. Otherwise this test lasts ten minutes.
+func TestDialIsCancelled(t *testing.T) {
+	for _, by := range []string{"detach", "close"} {
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, site{operator: fmt.Sprintf("addresses: [%q], connect_timeout: 10m", unresponsive(t))}, toConnecter)
+			defer r.close()
+			c := r.gateway.Connector("operator")
+			c.Config().Address = "" // the rig's own, which refuses
+			r.send(toConnecter, Dial, func(j *Job) { j.extras = &extras{Instance: c.Acquire()} })
+			if by == "detach" {
+				stop := r.stop
+				t.Cleanup(stop)
+				r.stop = func() {}
+				r.send(toConnecter, Detach, func(j *Job) { j.extras = &extras{Connector: c} })
+			}
+		})
+	}
+}
+
+// A connection that nobody wants any more when it is made is closed.
+func TestDialedInVain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, site{}, toConnecter)
+	defer r.close()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[1])
+	i := r.gateway.Connector("operator").Acquire()
+	r.send(toConnecter, Dialed, func(j *Job) { j.extras = &extras{Attempt: &attempt{instance: i, fd: pair[0]}} })
+	if n, err := unix.Read(pair[1], make([]byte, 1)); n != 0 || err != nil {
+		t.Errorf("the connection is still open: %d, %v", n, err)
+	}
+	if seen := r.take(toReader); seen != nil || i.Link() != nil {
+		t.Errorf("a session was begun: %v", seen)
+	}
+}
