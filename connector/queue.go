@@ -25,13 +25,6 @@ type Queue struct {
 // priorities is how many priorities are told apart; SMPP 3.4 has 0 to 3, 5.0 adds 4.
 const priorities = 5
 
-// NewQueue makes an empty queue.
-func NewQueue() *Queue {
-	q := &Queue{}
-	q.init()
-	return q
-}
-
 func (q *Queue) init() {
 	q.back = btree.NewBTreeGOptions(leavesFirst, btree.Options{NoLocks: true})
 	q.later = btree.NewBTreeGOptions(dueFirst, btree.Options{NoLocks: true})

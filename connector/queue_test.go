@@ -9,6 +9,13 @@ import (
 	"pmg/sms"
 )
 
+// newQueue returns an empty queue.
+func newQueue() *Queue {
+	q := &Queue{}
+	q.init()
+	return q
+}
+
 // A model is a queue that is plainly right: a list, searched from end to end.
 type model []*sms.Message
 
@@ -74,7 +81,7 @@ func (q *model) expire(now int64) (expired []uint64) {
 // Each octet of the script is one step.
 func run(t *testing.T, script []byte) {
 	t.Helper()
-	q, m := NewQueue(), &model{}
+	q, m := newQueue(), &model{}
 	var popped []*sms.Message
 	now, id := int64(1000), uint64(0)
 	pop := func() {
@@ -178,7 +185,7 @@ func FuzzQueue(f *testing.F) {
 // When the first message becomes due is known, and that it does.
 func TestQueueNextDue(t *testing.T) {
 	t.Parallel()
-	q := NewQueue()
+	q := newQueue()
 	for i, at := range []int64{300, 200, 0} {
 		q.Push(&sms.Message{ID: uint64(i + 1), Arrived: 100, DeliverAt: at}, 100)
 	}
@@ -201,7 +208,7 @@ func TestQueueNextDue(t *testing.T) {
 // A backlog that has gone does not keep its memory.
 func TestQueueShrinks(t *testing.T) {
 	t.Parallel()
-	q := NewQueue()
+	q := newQueue()
 	m := &sms.Message{ID: 1, Arrived: 1}
 	for range 2 * maxIdleRing {
 		q.Push(m, 1)
@@ -217,7 +224,7 @@ func TestQueueShrinks(t *testing.T) {
 // loaded is a queue with a backlog. It is of few messages, over and over, all as
 // old as each other: what is measured is the queue, not the memory of messages.
 func loaded(backlog int) (q *Queue, few []*sms.Message) {
-	q = NewQueue()
+	q = newQueue()
 	for range 64 {
 		few = append(few, &sms.Message{ID: 1, Arrived: 1})
 	}
@@ -276,7 +283,7 @@ func BenchmarkQueue(b *testing.B) {
 // in the classic architecture each reads it before it locks.
 func TestQueueClockBehind(t *testing.T) {
 	t.Parallel()
-	q := NewQueue()
+	q := newQueue()
 	q.Push(&sms.Message{ID: 1, Arrived: 100, DeliverAt: 200}, 100)
 	if q.Ready(199) || !q.Ready(200) || !q.Ready(199) {
 		t.Error("ready too early, or not any more")
@@ -290,7 +297,7 @@ func TestQueueClockBehind(t *testing.T) {
 // does not keep its place until then.
 func TestQueueExpiresLater(t *testing.T) {
 	t.Parallel()
-	q := NewQueue()
+	q := newQueue()
 	m := &sms.Message{ID: 1, Arrived: 100, Expires: 200}
 	q.Push(m, 100)
 	q.Pop(100)
@@ -316,7 +323,7 @@ func TestQueueSweepsInParts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		random := rand.New(rand.NewPCG(seed, 7))
-		q := NewQueue()
+		q := newQueue()
 		n := 2*sweepEntries + random.IntN(sweepEntries)
 		left := map[uint64]int64{} // expiries of the messages in the queue
 		push := func(id uint64) {

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -64,72 +63,5 @@ func TestWaitsByRow(t *testing.T) {
 		if slow.Load() != 100 {
 			t.Errorf("%d waits of the first row are over, want 100", slow.Load())
 		}
-	})
-}
-
-// S6: a wait that has not begun can be cancelled: its job comes back immediately, and
-// its function does not run. One that has begun ends as usual.
-func TestWaitCancel(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const jobs = 4
-		gate := make(chan struct{})
-		ran, came := make([]bool, jobs), ""
-		waits := make([]*Wait[job], jobs)
-		l := run(t, Options[job]{}, waiting{func(out *Out[job], j *job) {
-			n := j.n
-			if j.hops++; j.hops == 1 {
-				waits[n] = out.Go(0, j, func() { <-gate; ran[n] = true })
-				return
-			}
-			came += fmt.Sprint(n, waits[n].Cancelled(), " ")
-			out.Release(j)
-		}, 1})
-		for n := range jobs {
-			l.inject(0, n)
-		}
-		synctest.Wait()
-		for n, want := range []bool{false, true, true} { // the last keeps its place in the queue
-			if waits[n].Cancel() != want {
-				t.Errorf("Cancel of wait %d returns %v, want %v", n, !want, want)
-			}
-		}
-		synctest.Wait()
-		if want := "1 true 2 true "; came != want {
-			t.Errorf("back before the first wait is over: %q, want %q", came, want)
-		}
-		close(gate)
-		synctest.Wait()
-		if want := "1 true 2 true 0 false 3 false "; came != want {
-			t.Errorf("back in the end: %q, want %q", came, want)
-		}
-		if want := []bool{true, false, false, true}; fmt.Sprint(ran) != fmt.Sprint(want) {
-			t.Errorf("functions that ran: %v, want %v", ran, want)
-		}
-		if waits[1].Cancel() || waits[3].Cancel() {
-			t.Error("a wait that is over is cancelled")
-		}
-		l.close(0)
-	})
-}
-
-// A wait that is cancelled while the pipeline ends does not keep it from ending.
-func TestWaitCancelAtEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		var last *Wait[job]
-		l := run(t, Options[job]{}, waiting{func(out *Out[job], j *job) { last = out.Go(1, j, func() { <-gate }) }, 1}, work(drop))
-		l.inject(0, 0)
-		l.inject(0, 1)
-		synctest.Wait()
-		go func() {
-			time.Sleep(time.Second)
-			if !last.Cancel() {
-				t.Error("the wait is not cancelled")
-			}
-			close(gate)
-		}()
-		l.close(0)
 	})
 }

@@ -122,7 +122,7 @@ func (c *client) refill(now int64, most int) {
 
 func (c *client) submit(number, at int64) {
 	for {
-		c.sequence = c.sequence%maxSequence + 1
+		c.sequence = c.sequence%smpp.MaxSequence + 1
 		s := &c.slots[c.sequence%uint32(len(c.slots))]
 		if s.sequence == 0 { // else a submit long unanswered stands here: leave its sequence out
 			*s = slot{c.sequence, number, at}
@@ -232,7 +232,7 @@ func (c *client) unbind() {
 		return
 	}
 	c.phase = unbinding
-	c.sequence = c.sequence%maxSequence + 1
+	c.sequence = c.sequence%smpp.MaxSequence + 1
 	c.out = appendHeader(c.out, smpp.Unbind, smpp.StatusOK, c.sequence)
 	_ = c.flush() // on an error the connection is closed, which ends the session too
 }

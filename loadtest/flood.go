@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"pmg/protocols/smpp"
 )
 
 const (
@@ -48,7 +50,7 @@ func flood(ctx context.Context, o *LoadOptions, t *template, first int64) (writt
 		time.Sleep(floodBreath)
 		out = out[:0]
 		for range floodChunk {
-			out = t.append(out, uint32(written)%(maxSequence-1)+2, first+written)
+			out = t.append(out, uint32(written)%(smpp.MaxSequence-1)+2, first+written)
 			written++
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // An answer to a submit carries a message id of sixteen digits.
 const (
 	idLength     = 16
-	answerLength = headerLength + idLength + 1
+	answerLength = smpp.HeaderLen + idLength + 1
 )
 
 func appendSubmitSMResp(b []byte, sequence uint32, id uint64) []byte {
@@ -58,7 +58,7 @@ func (r *receipt) append(b []byte, sequence uint32, id uint64, m *smpp.SM) []byt
 	r.pdu.SM = smpp.SM{
 		SourceTON: m.DestTON, SourceNPI: m.DestNPI, SourceAddr: m.DestAddr,
 		DestTON: m.SourceTON, DestNPI: m.SourceNPI, DestAddr: m.SourceAddr,
-		ESMClass: classReceipt, ShortMessage: r.text, TLVs: r.tlvs,
+		ESMClass: smpp.ClassReceipt, ShortMessage: r.text, TLVs: r.tlvs,
 	}
 	return r.pdu.AppendWire(b)
 }

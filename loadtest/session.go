@@ -93,7 +93,7 @@ func (s *session) unbind() {
 	_, _ = s.conn.Write(appendHeader(nil, smpp.Unbind, smpp.StatusOK, s.nextSequence()))
 }
 
-func (s *session) nextSequence() uint32 { return (s.sequence.Add(1)-1)%maxSequence + 1 }
+func (s *session) nextSequence() uint32 { return (s.sequence.Add(1)-1)%smpp.MaxSequence + 1 }
 
 // hangUpTime is how long a peer may take to end a session that we have ended.
 const hangUpTime = time.Second
@@ -199,7 +199,7 @@ func (s *session) login(h header, b []byte) bool {
 	closes := every(s.sink.counts.binds.Add(1), o.CloseBindEvery)
 	answer.Body = true
 	answer.BindResp().SystemID = []byte("pmg-sink")
-	answer.BindResp().TLVs = smpp.AppendTLV(nil, tagVersion, []byte{interfaceVersion})
+	answer.BindResp().TLVs = smpp.AppendTLV(nil, smpp.TagVersion, []byte{smpp.Version34})
 	s.out = answer.AppendWire(s.out)
 	if closes {
 		s.sink.counts.bindsClosed.Add(1)
@@ -297,9 +297,9 @@ func (s *session) take(sequence uint32, nth int64) {
 func userText(m *smpp.SM) []byte {
 	text := m.ShortMessage
 	if len(text) == 0 {
-		text, _ = smpp.FindTLV(m.TLVs, tagPayload)
+		text, _ = smpp.FindTLV(m.TLVs, smpp.TagPayload)
 	}
-	if m.ESMClass&classHeader != 0 && len(text) > 0 {
+	if m.ESMClass&smpp.ClassHeader != 0 && len(text) > 0 {
 		text = text[min(1+int(text[0]), len(text)):]
 	}
 	return text

@@ -4,12 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"pmg/protocols/smpp"
 )
 
 const (
-	headerLength = 16
-	readBuffer   = 16 << 10 // holds the answers of a window of 500, or 120 submits
-	maxPDU       = 1 << 20  // beyond this the framing is lost
+	readBuffer = 16 << 10 // holds the answers of a window of 500, or 120 submits
+	maxPDU     = 1 << 20  // beyond this the framing is lost
 )
 
 // A stream cuts what arrives on a connection into PDUs. One read takes all that
@@ -46,7 +47,7 @@ func (s *stream) next() ([]byte, error) {
 		return nil, nil
 	}
 	length := binary.BigEndian.Uint32(b)
-	if length < headerLength || length > maxPDU {
+	if length < smpp.HeaderLen || length > maxPDU {
 		return nil, fmt.Errorf("cannot find the next PDU: its command_length is %d", length)
 	}
 	if uint32(len(b)) < length {

@@ -9,10 +9,8 @@ import (
 	"pmg/protocols/smpp"
 )
 
-const (
-	maxSequence      = 0x7FFFFFFF
-	statusSubmitFail = 0x45
-)
+// statusSubmitFail is ESME_RSUBMITFAIL.
+const statusSubmitFail = 0x45
 
 // A header is what stands before every body, but its length.
 type header struct {
@@ -31,7 +29,7 @@ func headerOf(pdu []byte) header {
 
 // appendHeader appends a PDU that has no body.
 func appendHeader(b []byte, command smpp.CommandID, status, sequence uint32) []byte {
-	b = binary.BigEndian.AppendUint32(b, headerLength)
+	b = binary.BigEndian.AppendUint32(b, smpp.HeaderLen)
 	b = binary.BigEndian.AppendUint32(b, uint32(command))
 	b = binary.BigEndian.AppendUint32(b, status)
 	return binary.BigEndian.AppendUint32(b, sequence)
@@ -78,14 +76,13 @@ func bindType(command smpp.CommandID) protocols.BindType {
 
 func bindRequest(o *LoadOptions, sequence uint32) []byte {
 	p := smpp.PDU{ID: bindCommand(o.Bind), SequenceNumber: sequence}
-	*p.Bind() = smpp.Bind{SystemID: []byte(o.SystemID), Password: []byte(o.Password), InterfaceVersion: interfaceVersion}
+	*p.Bind() = smpp.Bind{SystemID: []byte(o.SystemID), Password: []byte(o.Password), InterfaceVersion: smpp.Version34}
 	return p.AppendWire(nil)
 }
 
 const (
-	interfaceVersion = 0x34
-	international    = 1 // type of number
-	isdn             = 1 // numbering plan
+	international = 1 // type of number
+	isdn          = 1 // numbering plan
 )
 
 // A template is a submit_sm that was encoded once; only what differs from one
@@ -112,7 +109,7 @@ func newTemplate(o *LoadOptions) template {
 		p.SM.RegisteredDelivery = 1
 	}
 	pdu := p.AppendWire(nil)
-	source := headerLength + len("\x00\x01\x01") // after service_type, ton and npi
+	source := smpp.HeaderLen + len("\x00\x01\x01") // after service_type, ton and npi
 	return template{
 		pdu:         pdu,
 		number:      len(pdu) - len(text) + len("#"),
@@ -135,7 +132,7 @@ func (t *template) append(b []byte, sequence uint32, number int64) []byte {
 // receiptNumber gives the number of the message that a receipt is for: most
 // SMSCs repeat the beginning of the text in the receipt's own "text:" field.
 func receiptNumber(p *smpp.PDU, b []byte) (int64, bool) {
-	if p.Decode(b) != nil || p.SM.ESMClass&classType != classReceipt {
+	if p.Decode(b) != nil || p.SM.ESMClass&smpp.ClassType != smpp.ClassReceipt {
 		return 0, false
 	}
 	text := userText(&p.SM)
@@ -147,15 +144,9 @@ func receiptNumber(p *smpp.PDU, b []byte) (int64, bool) {
 	return parseNumber(text[i+len(field):])
 }
 
-// esm_class (SMPP 3.4 §5.2.12) and optional parameters (§5.3.2).
+// Optional parameters of a receipt (SMPP 3.4 §5.3.2).
 const (
-	classType    = 0x3C
-	classReceipt = 0x04
-	classHeader  = 0x40 // the text begins with a user data header
-
-	tagVersion      = 0x0210
 	tagReceiptedID  = 0x001E
 	tagMessageState = 0x0427
-	tagPayload      = 0x0424
 	stateDelivered  = 2
 )

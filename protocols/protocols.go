@@ -12,11 +12,8 @@ package protocols
 
 import "pmg/sms"
 
-// The protocols, by the numbers that messages keep for their native parts.
-const (
-	SMPP sms.Protocol = 1
-	UCP  sms.Protocol = 2
-)
+// SMPP is the number that messages keep for their native parts. Each protocol has one.
+const SMPP sms.Protocol = 1
 
 // A Driver is one protocol. It is safe for concurrent use.
 type Driver interface {

@@ -62,6 +62,3 @@ func (c Code) Retryable() bool {
 	}
 	return false
 }
-
-// SlowDown reports whether the peer asked us to send slower.
-func (c Code) SlowDown() bool { return c == Throttled || c == QueueFull }

@@ -32,7 +32,7 @@ func connect(from, to string) (*client, error) {
 func bindPDU(account, password string) []byte {
 	p := smpp.PDU{ID: smpp.BindTransmitter, SequenceNumber: 1}
 	bind := p.Bind()
-	bind.SystemID, bind.Password, bind.InterfaceVersion = []byte(account), []byte(password), 0x34
+	bind.SystemID, bind.Password, bind.InterfaceVersion = []byte(account), []byte(password), smpp.Version34
 	return p.AppendWire(nil)
 }
 

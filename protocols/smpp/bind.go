@@ -42,7 +42,7 @@ func (s *session) sendBind(p *PDU) protocols.Action {
 		Password:         []byte(s.o.Password),
 		SystemType:       []byte(s.options.SystemType),
 		AddressRange:     []byte(s.options.AddressRange),
-		InterfaceVersion: version34,
+		InterfaceVersion: Version34,
 	}
 	s.bind.id, s.bind.sequence = id, p.SequenceNumber
 	return a
@@ -63,8 +63,8 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 	// optional parameters. Many servers support them and do not send it, and a
 	// message without its parameters is another message. So only a server that sends
 	// a lower version gets none; 0 to 0x33 stand for SMPP 3.3 and older (§5.2.4).
-	version := uint32(version34)
-	if v, ok := FindTLV(p.BindResp().TLVs, tagVersion); ok && len(v) == 1 {
+	version := uint32(Version34)
+	if v, ok := FindTLV(p.BindResp().TLVs, TagVersion); ok && len(v) == 1 {
 		version = uint32(v[0])
 	}
 	s.enter(now, s.bind.id, version)
@@ -110,7 +110,7 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	b.SystemID = p.own
 	if s.optional() {
 		n := len(p.own)
-		p.own = AppendTLV(p.own, tagVersion, []byte{version34})
+		p.own = AppendTLV(p.own, TagVersion, []byte{Version34})
 		b.TLVs = p.own[n:]
 	}
 	return protocols.Action{Kind: protocols.Send}
@@ -120,10 +120,10 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 func (s *session) enter(now int64, id CommandID, version uint32) {
 	as, state := bindTypes(id)
 	s.state, s.line.heard, s.message = state, now, now
-	s.version.Store(min(version, version34))
+	s.version.Store(min(version, Version34))
 	s.as.Store(uint32(as))
 	s.accepting.Store(true)
 }
 
 // optional reports whether the peer knows optional parameters.
-func (s *session) optional() bool { return s.version.Load() >= version34 }
+func (s *session) optional() bool { return s.version.Load() >= Version34 }

@@ -48,12 +48,12 @@ func (d *Driver) NewPDU() protocols.PDU { return new(PDU) }
 // Frame implements protocols.Driver: it asks for the header, then for what the
 // header says.
 func (d *Driver) Frame(b []byte) (int, error) {
-	if len(b) < headerLen {
-		return headerLen, nil
+	if len(b) < HeaderLen {
+		return HeaderLen, nil
 	}
 	n := binary.BigEndian.Uint32(b)
-	if n < headerLen || uint64(n) > uint64(d.max) {
-		return 0, fmt.Errorf("cannot frame pdu: command_length %d is not within %d and %d", n, headerLen, d.max)
+	if n < HeaderLen || uint64(n) > uint64(d.max) {
+		return 0, fmt.Errorf("cannot frame pdu: command_length %d is not within %d and %d", n, HeaderLen, d.max)
 	}
 	return int(n), nil
 }

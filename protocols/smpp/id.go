@@ -10,9 +10,6 @@ const (
 // shortLen is the length of the longest message_id in SMPP 3.3, without the NUL.
 const shortLen = 8
 
-// shortIDs is how many ids of shortLen digits there are: 36 to the power of 8.
-const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
-
 // messageID writes the message_id that the peer knows a message by into b.
 func (s *session) messageID(b *[16]byte, id uint64) []byte {
 	if s.optional() {

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// shortIDs is how many ids of shortLen digits there are: 36 to the power of 8.
+const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
+
 // F30: ids for peers of SMPP 3.3 are different for longer than receipts live.
 func TestShortIDs(t *testing.T) {
 	short := func(id uint64) string {

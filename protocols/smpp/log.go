@@ -115,7 +115,7 @@ func (p *PDU) scanMalformed(s *logtext.Scanner) {
 	x := p.rare()
 	if !s.Take("hex") { // logs of before 2026-11-22 leave out what they hide
 		s.Hidden = true
-	} else if x.raw = s.Octets(); len(x.raw) >= headerLen {
+	} else if x.raw = s.Octets(); len(x.raw) >= HeaderLen {
 		p.header(x.raw)
 	}
 	x.err = &Error{Status: StatusInvCmdLen}

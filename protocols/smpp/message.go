@@ -10,10 +10,10 @@ import (
 // Bits of esm_class (§5.2.12).
 const (
 	classMode         = 0x03 // how to handle a submit; nothing in a delivery
-	classType         = 0x3C
-	classReceipt      = 0x04
+	ClassType         = 0x3C
+	ClassReceipt      = 0x04
 	classIntermediate = 0x20
-	classHeader       = 0x40 // the text begins with a user data header
+	ClassHeader       = 0x40 // the text begins with a user data header
 	classReplyPath    = 0x80
 )
 
@@ -46,7 +46,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	m.Flags = flagsOf(b.ESMClass)
 
 	text := b.ShortMessage
-	payload, found := FindTLV(b.TLVs, tagPayload)
+	payload, found := FindTLV(b.TLVs, TagPayload)
 	both := len(payload) > 0 && len(text) > 0
 	if len(payload) > 0 { // an empty message_payload next to a short_message counts as absent
 		text = payload
@@ -67,17 +67,17 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 }
 
 func kindOf(p *PDU) sms.Kind {
-	switch t := p.SM.ESMClass & classType; {
+	switch t := p.SM.ESMClass & ClassType; {
 	case p.ID == SubmitSM:
 		return sms.Submit
-	case t == classReceipt, t == classIntermediate:
+	case t == ClassReceipt, t == classIntermediate:
 		return sms.Receipt
 	}
 	return sms.MO
 }
 
 func flagsOf(esmClass uint8) (f sms.Flags) {
-	if esmClass&classHeader != 0 {
+	if esmClass&ClassHeader != 0 {
 		f |= sms.HasHeader
 	}
 	if esmClass&classReplyPath != 0 {
@@ -184,7 +184,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 		params = nil
 	}
 	head := [nativeHead]byte{
-		b.ESMClass &^ (classHeader | classReplyPath),
+		b.ESMClass &^ (ClassHeader | classReplyPath),
 		b.RegisteredDelivery &^ registeredSelf,
 		0,
 		b.ReplaceIfPresent,
@@ -192,7 +192,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 		uint8(len(b.ServiceType)),
 	}
 	if p.ID != SubmitSM && m.Kind == sms.Receipt {
-		head[0] &^= classReceipt // the kind says so
+		head[0] &^= ClassReceipt // the kind says so
 	}
 	if dcsOf(m.Alphabet, m.Class) != b.DataCoding {
 		head[2] = b.DataCoding
@@ -234,7 +234,7 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 func (p *PDU) withoutPayload() []byte {
 	p.own = p.own[:0]
 	for tag, value := range TLVs(p.SM.TLVs) {
-		if tag != tagPayload {
+		if tag != TagPayload {
 			p.own = AppendTLV(p.own, tag, value)
 		}
 	}
@@ -302,10 +302,10 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 
 func esmClass(m *sms.Message, native uint8) uint8 {
 	if m.Kind == sms.Receipt && native&classIntermediate == 0 {
-		native |= classReceipt
+		native |= ClassReceipt
 	}
 	if m.Flags&sms.HasHeader != 0 {
-		native |= classHeader
+		native |= ClassHeader
 	}
 	if m.Flags&sms.ReplyPath != 0 {
 		native |= classReplyPath
@@ -318,7 +318,7 @@ func esmClass(m *sms.Message, native uint8) uint8 {
 func (p *PDU) setPayload(text []byte) {
 	n := len(p.own)
 	p.own = append(p.own, p.SM.TLVs...)
-	p.own = AppendTLV(p.own, tagPayload, text[:min(len(text), 0xFFFF)])
+	p.own = AppendTLV(p.own, TagPayload, text[:min(len(text), 0xFFFF)])
 	p.SM.TLVs, p.SM.ShortMessage = p.own[n:], nil
 }
 

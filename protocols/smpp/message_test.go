@@ -36,7 +36,7 @@ func client(t testing.TB, version uint8) *session {
 	p.ID |= Response
 	p.Body = true
 	if version != untold {
-		p.BindResp().TLVs = AppendTLV(nil, tagVersion, []byte{version})
+		p.BindResp().TLVs = AppendTLV(nil, TagVersion, []byte{version})
 	}
 	if a := s.Receive(1, p); a.Kind != protocols.Bound {
 		t.Fatalf("got %+v", a)

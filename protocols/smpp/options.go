@@ -33,7 +33,7 @@ const (
 func (o *ConnectorOptions) BindType() protocols.BindType { return o.Bind }
 
 // MaxWindow implements protocols.Options.
-func (o *ConnectorOptions) MaxWindow() int { return maxSequence/2 - 2 }
+func (o *ConnectorOptions) MaxWindow() int { return MaxSequence/2 - 2 }
 
 // CheckLogin implements protocols.Options. Some SMSCs take longer passwords.
 func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// headerLen is the size of the header (§3.2): command_length, command_id,
+// HeaderLen is the size of the header (§3.2): command_length, command_id,
 // command_status, sequence_number.
-const headerLen = 16
+const HeaderLen = 16
 
 // A PDU is an SMPP PDU. ID says which of the bodies counts. It must not be
 // copied, because an answer's fields may lie in storage inside it.
@@ -173,14 +173,14 @@ func (p *PDU) goesOn(w *Walk) bool {
 func (p *PDU) Decode(b []byte) error {
 	p.dropExtras()
 	p.long = len(b) > maxEarlyPDU
-	if len(b) < headerLen || binary.BigEndian.Uint32(b) != uint32(len(b)) {
+	if len(b) < HeaderLen || binary.BigEndian.Uint32(b) != uint32(len(b)) {
 		return p.lost(b)
 	}
 	p.header(b)
 	if p.Command() == 0 {
 		return p.fail(b, &Error{Status: StatusInvCmdID, Text: fmt.Sprintf("command_id 0x%08x is not known", uint32(p.ID))})
 	}
-	w := Walk{b: b, at: headerLen}
+	w := Walk{b: b, at: HeaderLen}
 	p.fields(&w)
 	if w.err != nil {
 		return p.fail(b, w.err)
@@ -210,8 +210,8 @@ func (p *PDU) fail(b []byte, e *Error) error {
 func (p *PDU) lost(b []byte) error {
 	p.Reset()
 	text := fmt.Sprintf("header of %d octets is not complete", len(b))
-	if len(b) >= headerLen {
-		b = b[:headerLen]
+	if len(b) >= HeaderLen {
+		b = b[:HeaderLen]
 		p.header(b)
 		text = fmt.Sprintf("command_length %d is not valid", binary.BigEndian.Uint32(b))
 	}
@@ -225,7 +225,7 @@ func (p *PDU) AppendWire(b []byte) []byte {
 		return append(b, raw...)
 	}
 	at := len(b)
-	b = slices.Grow(b, headerLen)[:at+headerLen]
+	b = slices.Grow(b, HeaderLen)[:at+HeaderLen]
 	h := b[at:]
 	binary.BigEndian.PutUint32(h[4:], uint32(p.ID))
 	binary.BigEndian.PutUint32(h[8:], p.CommandStatus)

@@ -38,11 +38,11 @@ func TestShortBodies(t *testing.T) {
 		}
 		optional := len(p.SM.TLVs) + len(p.rare().tlvs) + len(p.BindResp().TLVs) + len(p.rare().rest)
 		mandatory := len(in) - optional
-		for n := headerLen; n < mandatory; n++ {
+		for n := HeaderLen; n < mandatory; n++ {
 			cut := bytes.Clone(in[:n])
 			binary.BigEndian.PutUint32(cut, uint32(n))
 			err := p.Decode(cut)
-			if noBody := n == headerLen && p.ID.IsResponse(); (err == nil) != noBody {
+			if noBody := n == HeaderLen && p.ID.IsResponse(); (err == nil) != noBody {
 				t.Fatalf("%s: %d of %d octets: %v", v.Name, n, len(in), err)
 			}
 			var e *Error

@@ -8,12 +8,12 @@ import (
 	"pmg/sms"
 )
 
-// version34 is the interface_version that we speak (§5.2.4). A peer that tells a
+// Version34 is the interface_version that we speak (§5.2.4). A peer that tells a
 // lower one is sent no optional parameters.
-const version34 = 0x34
+const Version34 = 0x34
 
-// maxSequence is the highest sequence_number of a request (§5.1.4).
-const maxSequence = 0x7FFFFFFF
+// MaxSequence is the highest sequence_number of a request (§5.1.4).
+const MaxSequence = 0x7FFFFFFF
 
 // A session is the state of one connection (§2.2):
 //
@@ -211,7 +211,7 @@ func late(now, since, timer int64) bool { return timer > 0 && now-since >= timer
 // (§5.1.4). The session's own requests are over long before their numbers come round.
 func (s *session) NextSequence() uint32 {
 	for {
-		n := uint32((s.sequence.Add(1)-1)%maxSequence) + 1
+		n := uint32((s.sequence.Add(1)-1)%MaxSequence) + 1
 		if s.o.Taken == nil || !s.o.Taken(n) {
 			return n
 		}

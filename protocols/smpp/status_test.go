@@ -46,7 +46,7 @@ func TestCodesAndStatuses(t *testing.T) {
 		if got := codeOf(statusOf(code)); got != code {
 			t.Errorf("%s is answered with %#x, which is %s", code, statusOf(code), got)
 		}
-		if got := codeOf(statusOf(code)); got.Retryable() != code.Retryable() || got.SlowDown() != code.SlowDown() {
+		if got := codeOf(statusOf(code)); got.Retryable() != code.Retryable() {
 			t.Errorf("%s is treated otherwise by the peer", code)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 // The optional parameters that the driver itself reads or writes.
 const (
-	tagVersion = 0x0210
-	tagPayload = 0x0424
+	TagVersion = 0x0210
+	TagPayload = 0x0424
 )
 
 // tlvHeader is the size of a tag and a length.
@@ -67,7 +67,7 @@ var parameters = [...]parameter{
 	{0x020D, "language_indicator", integer, 1, 1},
 	{0x020E, "sar_total_segments", integer, 1, 1},
 	{0x020F, "sar_segment_seqnum", integer, 1, 1},
-	{tagVersion, "sc_interface_version", integer, 1, 1},
+	{TagVersion, "sc_interface_version", integer, 1, 1},
 	{0x0302, "callback_num_pres_ind", integer, 1, 1},
 	{0x0303, "callback_num_atag", octets, 0, 65},
 	{0x0304, "number_of_messages", integer, 1, 1},
@@ -76,7 +76,7 @@ var parameters = [...]parameter{
 	{0x0421, "set_dpf", integer, 1, 1},
 	{0x0422, "ms_availability_status", integer, 1, 1},
 	{0x0423, "network_error_code", octets, 3, 3},
-	{tagPayload, "message_payload", octets, 0, maxTLV},
+	{TagPayload, "message_payload", octets, 0, maxTLV},
 	{0x0425, "delivery_failure_reason", integer, 1, 1},
 	{0x0426, "more_messages_to_send", integer, 1, 1},
 	{0x0427, "message_state", integer, 1, 1},
@@ -127,7 +127,7 @@ func badTLV(tlvs []byte) uint32 {
 		if p := findTag(tag); p != nil && !p.fits(value) {
 			return StatusInvParLen
 		}
-		if tag == tagPayload {
+		if tag == TagPayload {
 			payloads++
 		}
 	}
