@@ -17,14 +17,12 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/internal/testutil"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"
 )
-
-// patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
 
 // A site is what a test's configuration has of its own.
 type site struct{ limits, account string }
@@ -79,7 +77,7 @@ func bind(t *testing.T, e *Engine) (net.Conn, *conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { peer.Close() })
-	_ = peer.SetDeadline(time.Now().Add(patience))
+	_ = peer.SetDeadline(time.Now().Add(testutil.Patience))
 	write(t, peer, wire(t, "bind_transmitter seq=1 system_id=acme password=s3cret"))
 	want(t, peer, "bind_transmitter_resp seq=1")
 	var ours *conn
@@ -216,7 +214,7 @@ func smscSession(t *testing.T, e *Engine) (*conn, net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { peer.Close() })
-	_ = peer.SetDeadline(time.Now().Add(patience))
+	_ = peer.SetDeadline(time.Now().Add(testutil.Patience))
 	g := e.group(e.gateway.Connector("operator"))
 	c := g.newConn(&connector.Instance{Connector: g.Connector, Number: 1}, ours)
 	c.begin()
@@ -327,7 +325,7 @@ func TestBehindLogout(t *testing.T) {
 	want(t, peer, "bind_")
 	want(t, peer, "unbind seq=7")
 	lane := e.lane(c.Lane)
-	eventually(t, "the message is back", func() bool {
+	testutil.Eventually(t, "the message is back", func() bool {
 		lane.mu.Lock()
 		defer lane.mu.Unlock()
 		return lane.Len() == 1
@@ -337,16 +335,6 @@ func TestBehindLogout(t *testing.T) {
 	}
 	c.hangup("done")
 	<-over
-}
-
-// eventually waits until what must happen has happened.
-func eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !happened(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still not so: %s", what)
-		}
-	}
 }
 
 // A message that comes by no session is accepted or refused, and its sender is told.

@@ -8,18 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-)
 
-// refusing returns an address at which nobody listens.
-func refusing(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
+	"pmg/internal/testutil"
+)
 
 // The addresses are tried in turn, a host name with all that it stands for.
 func TestDial(t *testing.T) {
@@ -30,7 +21,7 @@ func TestDial(t *testing.T) {
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	d := newDesk(t, fmt.Sprintf("addresses: [%q, %q]", refusing(t), "localhost:"+port))
+	d := newDesk(t, fmt.Sprintf("addresses: [%q, %q]", testutil.FreeAddress(t), "localhost:"+port))
 	i := d.dialed[0]
 	for i.Address = range 3 {
 		conn, err := i.Dial(t.Context())
@@ -47,7 +38,7 @@ func TestDial(t *testing.T) {
 // The error names the address once, and the reason.
 func TestDialFails(t *testing.T) {
 	t.Parallel()
-	address := refusing(t)
+	address := testutil.FreeAddress(t)
 	i := newDesk(t, fmt.Sprintf("addresses: [%q]", address)).dialed[0]
 	_, err := i.Dial(t.Context())
 	if err == nil {

@@ -2,27 +2,15 @@ package flow
 
 import (
 	"fmt"
-	"os"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 // TestMain fails when a test leaves goroutines behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
-		time.Sleep(10 * time.Millisecond) // those of waiters end soon, but not immediately
-	}
-	if now := runtime.NumGoroutine(); now > before && code == 0 {
-		stacks := make([]byte, 1<<16)
-		println("goroutines left behind:\n", string(stacks[:runtime.Stack(stacks, true)]))
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 
 // A job is what the tests' stages pass.
 type job struct {

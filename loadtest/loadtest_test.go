@@ -4,30 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"net"
-	"os"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 )
 
 // TestMain fails when a test leaves goroutines behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
-		time.Sleep(10 * time.Millisecond) // closed connections' goroutines end soon, not at once
-	}
-	if now := runtime.NumGoroutine(); now > before && code == 0 {
-		stacks := make([]byte, 1<<16)
-		println("goroutines left behind:\n", string(stacks[:runtime.Stack(stacks, true)]))
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 
 func startSink(t *testing.T, o SinkOptions) *Sink {
 	t.Helper()

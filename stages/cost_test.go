@@ -18,6 +18,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 )
@@ -149,7 +150,7 @@ func (r *costRig) send(rounds int) {
 	}
 	wg.Wait()
 	r.messages += int64(len(r.clients) * rounds * burst)
-	eventually(r.t, "everything is sent", func() bool { return r.gateway.Pending() == 0 })
+	testutil.Eventually(r.t, "everything is sent", func() bool { return r.gateway.Pending() == 0 })
 }
 
 func (r *costRig) close() {

@@ -11,6 +11,7 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/internal/testutil"
 	"pmg/sms"
 )
 
@@ -254,7 +255,7 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 	for n := under + backlog; n > 0; n -= 10_000 {
 		submit(min(n, 10_000))
 	}
-	eventually(b, "the backlog is there", func() bool {
+	testutil.Eventually(b, "the backlog is there", func() bool {
 		return int(c.Stats.QueueLength.Load()) == backlog && int(c.Stats.InFlight.Load()) == under
 	})
 	rounds := 0
@@ -266,5 +267,5 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rounds*batch), "ns/message")
 	answer(under + backlog)
-	eventually(b, "all is sent", func() bool { return c.Queued() == 0 })
+	testutil.Eventually(b, "all is sent", func() bool { return c.Queued() == 0 })
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"pmg/flow"
+	"pmg/internal/testutil"
 )
 
 // Whatever the order in which the reader shuts a session's gate and others make room,
@@ -34,7 +35,7 @@ func TestGateRace(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		eventually(t, "the room is there, and the reader told", func() bool {
+		testutil.Eventually(t, "the room is there, and the reader told", func() bool {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return len(r.todo) == 0 && int(h.refs.Load()) == 1+len(r.seen[toReader])

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/flow"
+	"pmg/internal/testutil"
 )
 
 // isClosed reports whether the other end of a socket pair has been closed.
@@ -95,7 +96,7 @@ func TestHandleStates(t *testing.T) {
 			h.retain(1) // an answer that is on its way
 			r.hangup(h, "first")
 			r.hangup(h, "second")
-			eventually(t, "the reader has let go", func() bool { return len(r.kinds(toParser)) > 0 })
+			testutil.Eventually(t, "the reader has let go", func() bool { return len(r.kinds(toParser)) > 0 })
 			if got := r.kinds(toParser); len(got) != 1 || got[0] != Over || h.Reason() != "first" {
 				t.Errorf("%v, reason %q", got, h.Reason())
 			}
@@ -103,7 +104,7 @@ func TestHandleStates(t *testing.T) {
 				r.seen[toParser][0].Handle, r.seen[toParser][0].refs = nil, 0
 				releaseHandle(out, h, 1)
 			})
-			eventually(t, "it is over", func() bool { return h.refs.Load() == 1 })
+			testutil.Eventually(t, "it is over", func() bool { return h.refs.Load() == 1 })
 			if isClosed(t, peer) || len(r.kinds(row)) != 0 {
 				t.Error("closed though an answer is on its way")
 			}

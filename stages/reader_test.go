@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 
 	"pmg/flow"
@@ -124,7 +125,7 @@ func TestReaderPause(t *testing.T) {
 	h.retain(limit) // requests that wait for their answers
 	r.open(h)
 	write1(t, peer, "x")
-	eventually(t, "it is paused", h.gate.paused.Load)
+	testutil.Eventually(t, "it is paused", h.gate.paused.Load)
 	if s := r.take(toParser); len(s) != 0 {
 		t.Errorf("read though paused: %+v", s)
 	}
@@ -150,7 +151,7 @@ func TestReaderGoneWhilePaused(t *testing.T) {
 	h.retain(limit)
 	r.open(h)
 	write1(t, peer, "x")
-	eventually(t, "it is paused", h.gate.paused.Load)
+	testutil.Eventually(t, "it is paused", h.gate.paused.Load)
 	_ = unix.Close(peer)
 	if s := r.await(toParser, 2); s[0].Bytes != "x" || s[1].Kind != Over {
 		t.Errorf("%+v", s)
@@ -169,7 +170,7 @@ func TestReaderForgets(t *testing.T) {
 	r.await(toParser, 1)
 	r.send(toReader, Blocked, func(j *Job) { j.retain(h) })
 	r.send(toReader, Resume, func(j *Job) { j.retain(h) })
-	eventually(t, "both have been worked on", func() bool { return h.refs.Load() == 1 })
+	testutil.Eventually(t, "both have been worked on", func() bool { return h.refs.Load() == 1 })
 	h.release(1)
 	r.close()
 	rd := r.real[toReader].(*reader)

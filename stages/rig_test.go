@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -18,24 +16,13 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/sms"
 )
 
 // TestMain fails when a test leaves goroutines behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
-		time.Sleep(10 * time.Millisecond) // closed connections' goroutines end soon, not at once
-	}
-	if now := runtime.NumGoroutine(); now > before && code == 0 {
-		stacks := make([]byte, 1<<16)
-		println("goroutines left behind:\n", string(stacks[:runtime.Stack(stacks, true)]))
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 
 // A rig is the pipeline with some of its stages; the others keep what they are
 // given, for the test to look at.
@@ -235,26 +222,13 @@ func (r *rig) kinds(row int) (all []Kind) {
 // the kernel.
 func (r *rig) await(row, n int) []sight {
 	r.t.Helper()
-	eventually(r.t, fmt.Sprintf("stage %d has seen %d jobs", row, n), func() bool {
+	testutil.Eventually(r.t, fmt.Sprintf("stage %d has seen %d jobs", row, n), func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return len(r.seen[row]) >= n
 	})
 	return r.take(row)
 }
-
-// eventually waits until what must happen has happened.
-func eventually(t testing.TB, what string, happened func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !happened(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still not so: %s", what)
-		}
-	}
-}
-
-// patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
 
 // session is a handle on one end of a socket pair, and the other end.
 func (r *rig) session(name string) (h *handle, peer int) {

@@ -23,6 +23,7 @@ func table() []row {
 		{"internal/logtext", ""},
 		{"internal/machine", ""},
 		{"internal/console", ""},
+		{"internal/testutil", ""},
 
 		// A driver is pure, and never sees another protocol.
 		{"protocols", "sms"},

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"pmg/internal/testutil"
 )
 
 // A client may bind in each of the three ways, and then do what that allows.
@@ -85,7 +87,7 @@ func TestLoginWaits(t *testing.T) {
 		p = g.dial("clients")
 		p.send(bindLine("receiver", "acme", "wrong2"))
 		p.conn.Close()
-		eventually(t, "it has come and gone", func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions() == 0 })
+		testutil.Eventually(t, "it has come and gone", func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions() == 0 })
 		g.bind("receiver")
 		if after := time.Since(began); after < 2*time.Second {
 			t.Errorf("the right password was accepted after %s", after)
@@ -108,7 +110,7 @@ func TestMaxSessions(t *testing.T) {
 		first.send("unbind seq=2")
 		first.want("unbind_resp")
 		first.wantEOF()
-		eventually(t, "the session is over", func() bool { return g.Sessions() == 0 })
+		testutil.Eventually(t, "the session is over", func() bool { return g.Sessions() == 0 })
 		g.dial("clients").bind("transmitter", "one", "s3cret")
 	})
 }
@@ -157,7 +159,7 @@ func TestBindAbandoned(t *testing.T) {
 		p := g.dial("clients")
 		p.send(bindLine("transmitter", "hashed", "s3cret"), submitLine(2))
 		p.conn.Close()
-		eventually(t, "the session is over", func() bool { return g.stats("clients").Opened.Load() == 1 && g.Sessions() == 0 })
+		testutil.Eventually(t, "the session is over", func() bool { return g.stats("clients").Opened.Load() == 1 && g.Sessions() == 0 })
 		g.dial("clients").bind("transmitter", "hashed", "s3cret")
 	})
 }
@@ -240,7 +242,7 @@ func TestConnectionLimits(t *testing.T) {
 		third.send("unbind seq=2")
 		third.want("unbind_resp")
 		third.wantEOF()
-		eventually(t, "the session is over", func() bool { return g.Sessions() == 2 })
+		testutil.Eventually(t, "the session is over", func() bool { return g.Sessions() == 2 })
 		g.bind("transmitter")
 	})
 }

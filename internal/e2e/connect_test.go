@@ -5,6 +5,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 // A connector that only sends connects when there is something to send, and logs
@@ -43,7 +45,7 @@ func TestOnDemandMany(t *testing.T) {
 			operator.session()
 		}
 		stats := g.stats("operator")
-		eventually(t, "all are under way", func() bool { return stats.InFlight.Load() == 5 })
+		testutil.Eventually(t, "all are under way", func() bool { return stats.InFlight.Load() == 5 })
 		if n := stats.Opened.Load(); n != 3 {
 			t.Errorf("%d sessions", n)
 		}
@@ -80,7 +82,7 @@ func TestReconnect(t *testing.T) {
 		c.submit(1, 2)
 		c.accepted(1, 2)
 		stats := g.stats("operator")
-		eventually(t, "it has failed some times", func() bool { return stats.Failing.Load() > 3 })
+		testutil.Eventually(t, "it has failed some times", func() bool { return stats.Failing.Load() > 3 })
 		operator.up()
 		operator.accept().conn.Close()
 		s := operator.accept()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 // drains runs a drain that may take half a minute and must not, because what
@@ -124,7 +126,7 @@ func TestF25SubmitWhileDraining(t *testing.T) {
 			g.engine.Drain(context.Background())
 			close(drained)
 		}()
-		eventually(t, "the gateway is draining", g.Draining)
+		testutil.Eventually(t, "the gateway is draining", g.Draining)
 		c.submit(2, 2)
 		switch status := field(c.want("submit_sm_resp", "seq=2"), "status"); status {
 		case "0x14(ESME_RMSGQFUL)", "0x8(ESME_RSYSERR)":
@@ -149,7 +151,7 @@ func TestF10LogoutBehindAnswers(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience/2)
 		defer cancel()
 		drained := make(chan struct{})
-		eventually(t, "the queue is used", func() bool { return g.Connector("operator").Queued() >= 5 })
+		testutil.Eventually(t, "the queue is used", func() bool { return g.Connector("operator").Queued() >= 5 })
 		go func() {
 			g.engine.Drain(ctx)
 			close(drained)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/connector"
+	"pmg/internal/testutil"
 )
 
 // otherAccount is a client besides acme.
@@ -86,7 +87,7 @@ func TestF2AbandonedHashes(t *testing.T) {
 		}
 		g.dial("clients").bind("transmitter", "hashed", "s3cret")
 		watch.exchange()
-		eventually(t, "no session is left of those who went", func() bool { return g.clients() <= 2 })
+		testutil.Eventually(t, "no session is left of those who went", func() bool { return g.clients() <= 2 })
 	})
 }
 
@@ -268,7 +269,7 @@ func TestH5LoggedBeforeLogin(t *testing.T) {
 				}
 			}
 		}
-		eventually(t, "they are gone", func() bool { return g.clients() == 0 })
+		testutil.Eventually(t, "they are gone", func() bool { return g.clients() == 0 })
 		if n := pdusIn(g.stats("clients")); n > 100*connections {
 			t.Errorf("%d PDUs were handled and logged for %d connections that never logged in", n, connections)
 		}

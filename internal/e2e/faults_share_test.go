@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
 
@@ -126,7 +127,7 @@ func TestF7AccountFillsItsShare(t *testing.T) {
 			p.writeQuietly(wire(t, lines...))
 			p.listen()
 		}
-		eventually(t, "the queue has been used", func() bool { return g.Connector("dead").Queued() >= 20 })
+		testutil.Eventually(t, "the queue has been used", func() bool { return g.Connector("dead").Queued() >= 20 })
 		other := g.bindOther("transmitter")
 		for n := 1; n <= 20; n++ {
 			other.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=49700000001 short_message=\"%d\"", n, n))
@@ -149,7 +150,7 @@ func TestF7ShareRefuses(t *testing.T) {
 		c := g.bind("transmitter")
 		c.submit(1, 150)
 		heard := c.listen()
-		eventually(t, "all is answered", func() bool { return heard.of("submit_sm_resp") == 150 })
+		testutil.Eventually(t, "all is answered", func() bool { return heard.of("submit_sm_resp") == 150 })
 		if n := heard.of("submit_sm_resp", "ESME_RMSGQFUL"); n < 50 {
 			t.Errorf("%d were refused", n)
 		}
@@ -177,7 +178,7 @@ func TestF16ManyScheduled(t *testing.T) {
 		}
 		heard := c.listen()
 		c.writeQuietly(b)
-		eventually(t, "all of them are answered", func() bool { return heard.of("submit_sm_resp") == many })
+		testutil.Eventually(t, "all of them are answered", func() bool { return heard.of("submit_sm_resp") == many })
 		other := g.bindOther("transmitter")
 		other.submit(1, 5)
 		other.accepted(1, 5)
@@ -204,11 +205,11 @@ func TestF16ScheduledTakesAPlaceWhenDue(t *testing.T) {
 			t.Errorf("%d places are taken by scheduled messages", n)
 		}
 		under := s.take(1, 2)
-		eventually(t, "those under way are counted", func() bool { return queued() >= 2 })
+		testutil.Eventually(t, "those under way are counted", func() bool { return queued() >= 2 })
 		s.answer(0, under...)
 		s.serve(3, 5)
-		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 5 })
-		eventually(t, "no place is taken", func() bool { return queued() == 0 })
+		testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 5 })
+		testutil.Eventually(t, "no place is taken", func() bool { return queued() == 0 })
 	})
 }
 

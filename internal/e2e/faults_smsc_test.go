@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
 
@@ -15,7 +16,7 @@ import (
 func sunk(t *testing.T, g *gw, sink *loadtest.Sink, messages int64) loadtest.Comparison {
 	t.Helper()
 	_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, messages })
-	eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 	return compared
 }
 
@@ -72,7 +73,7 @@ func TestF9AnswersBehindUnbind(t *testing.T) {
 		s = operator.session()
 		s.serve(11, 15)
 		s.fence()
-		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 15 })
+		testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 15 })
 	})
 }
 
@@ -126,7 +127,7 @@ func TestF13ClosesAfterBind(t *testing.T) {
 		c := g.bind("transmitter")
 		c.submit(1, 20) // there is something to send all the time
 		c.accepted(1, 20)
-		eventually(t, "the SMSC has closed a connection", func() bool { return sink.Result().BindsClosed >= 2 })
+		testutil.Eventually(t, "the SMSC has closed a connection", func() bool { return sink.Result().BindsClosed >= 2 })
 		for range 500 {
 			c.exchange()
 		}
@@ -161,8 +162,8 @@ func TestF13Recovers(t *testing.T) {
 			s.answer(0, field(line, "seq"))
 			return len(got) == 20
 		})
-		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 20 })
-		eventually(t, "nothing fails", func() bool { return g.stats("operator").Failing.Load() == 0 })
+		testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 20 })
+		testutil.Eventually(t, "nothing fails", func() bool { return g.stats("operator").Failing.Load() == 0 })
 	})
 }
 
@@ -183,7 +184,7 @@ func TestH8ClosesAtAMessage(t *testing.T) {
 		if err := sink.Await(ctx, load.Accepted-1); err != nil {
 			t.Error(err)
 		}
-		eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 		seen := sink.Result()
 		if seen.Unique != load.Accepted-1 {
 			t.Errorf("%d of %d other messages came", seen.Unique, load.Accepted-1)
@@ -224,11 +225,11 @@ func TestF15OneRecipient(t *testing.T) {
 				}
 				p.send(lines...)
 				p.accepted(0, 99)
-				eventually(t, "all others are sent", func() bool { return g.stats("operator").Sent.Load() == 99 })
+				testutil.Eventually(t, "all others are sent", func() bool { return g.stats("operator").Sent.Load() == 99 })
 				if status == "ESME_RTHROTTLED" {
 					return // that is the SMSC's wish, and no fault of the message: it is tried further
 				}
-				eventually(t, "the one is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
+				testutil.Eventually(t, "the one is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
 				if n := sink.Result().Throttled; n > 6 {
 					t.Errorf("it was sent %d times, 6 are allowed", n)
 				}
@@ -250,8 +251,8 @@ func TestF18LateAnswers(t *testing.T) {
 		c := g.bind("transmitter")
 		c.submit(1, messages)
 		c.accepted(1, messages)
-		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == messages })
-		eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == messages })
+		testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 		if n := sink.Result().Submits; n > 2*messages {
 			t.Errorf("%d submits of %d messages", n, messages)
 		}
@@ -308,7 +309,7 @@ func TestF18WindowOfAnswersLost(t *testing.T) {
 					}
 					obey(line)
 				}
-				eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 6 })
+				testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 6 })
 			})
 		}
 	})
@@ -327,7 +328,7 @@ func TestH11SuspectExpires(t *testing.T) {
 		c.accepted(1, 2)
 		stats := g.stats("operator")
 		for range 6 { // both sessions end under them until one alone is under way
-			eventually(t, "something is under way", func() bool { return stats.InFlight.Load() > 0 })
+			testutil.Eventually(t, "something is under way", func() bool { return stats.InFlight.Load() > 0 })
 			c.fence()
 			c.fence()
 			if stats.InFlight.Load() == 1 {
@@ -338,7 +339,7 @@ func TestH11SuspectExpires(t *testing.T) {
 			one, two = operator.session(), operator.session()
 			g.online("operator", 2)
 		}
-		eventually(t, "the other expires", func() bool { return stats.Expired.Load() == 1 })
+		testutil.Eventually(t, "the other expires", func() bool { return stats.Expired.Load() == 1 })
 	})
 }
 
@@ -351,7 +352,7 @@ func TestAnsweredTwice(t *testing.T) {
 			t.Error(p)
 		}
 		stats := g.stats("operator")
-		eventually(t, "everything is counted", func() bool { return stats.Sent.Load() == 1000 && stats.Unmatched.Load() == 333 })
+		testutil.Eventually(t, "everything is counted", func() bool { return stats.Sent.Load() == 1000 && stats.Unmatched.Load() == 333 })
 	})
 }
 
@@ -403,7 +404,7 @@ func TestH14NobodyReceives(t *testing.T) {
 			})
 			submits++
 		}
-		eventually(t, "the answers are seen", func() bool { return g.stats("operator").Sent.Load() == 50 })
+		testutil.Eventually(t, "the answers are seen", func() bool { return g.stats("operator").Sent.Load() == 50 })
 		if n := g.stats("operator").Retried.Load(); n != 0 {
 			t.Errorf("%d messages were sent again", n)
 		}
@@ -440,7 +441,7 @@ func TestH21LargeMessagesToASlowReader(t *testing.T) {
 			}
 			got[field(line, "destination_addr")]++
 			if len(got) == 1 {
-				eventually(t, "a window of them is on its way", func() bool { return heard.of("deliver_sm_resp") >= 100 })
+				testutil.Eventually(t, "a window of them is on its way", func() bool { return heard.of("deliver_sm_resp") >= 100 })
 			}
 			c.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 		}
@@ -466,8 +467,8 @@ func TestH27RefusedIsTold(t *testing.T) {
 		c.submit(1, 1)
 		id := field(c.want("submit_sm_resp", "status=0"), "message_id")
 		s.answer(0x0B, s.take(1, 1)...)
-		eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 })
-		eventually(t, "the log tells", func() bool { return g.log.count(id, "acme", "operator", "ESME_RINVDSTADR") == 1 })
+		testutil.Eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 })
+		testutil.Eventually(t, "the log tells", func() bool { return g.log.count(id, "acme", "operator", "ESME_RINVDSTADR") == 1 })
 		if g.log.count(id, `"level":"debug"`)+g.log.count(id, `"level":"trace"`) != 0 {
 			t.Error("it is told to those who debug only")
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/fiorix/go-smpp/smpp/pdu/pdutext"
 	"github.com/fiorix/go-smpp/smpp/pdu/pdutlv"
 	"github.com/fiorix/go-smpp/smpp/smpptest"
+
+	"pmg/internal/testutil"
 )
 
 // A tally counts texts.
@@ -120,8 +122,8 @@ func TestGoSMPP(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		eventually(t, "every message has come once", func() bool { return got.once(senders * each) })
-		eventually(t, "every receipt has come once", func() bool { return receipts.once(senders * each) })
+		testutil.Eventually(t, "every message has come once", func() bool { return got.once(senders * each) })
+		testutil.Eventually(t, "every receipt has come once", func() bool { return receipts.once(senders * each) })
 	})
 }
 

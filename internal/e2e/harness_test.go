@@ -18,6 +18,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/stages"
@@ -189,7 +190,7 @@ func (g *gw) stop() {
 			cancel()
 		}
 		g.engine.Drain(ctx)
-		eventually(g.t, "no client is left", func() bool { return g.clients() == 0 })
+		testutil.Eventually(g.t, "no client is left", func() bool { return g.clients() == 0 })
 		if err := g.engine.Close(); err != nil {
 			g.t.Errorf("cannot close the engine: %v", err)
 		}
@@ -257,17 +258,7 @@ func (g *gw) stats(name string) *connector.Stats { return g.Connector(name).Stat
 func (g *gw) online(name string, n int) {
 	g.t.Helper()
 	c := g.Connector(name)
-	eventually(g.t, fmt.Sprintf("%s has %d sessions", name, n), func() bool { return c.Online() == n })
-}
-
-// eventually waits for what must happen.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
+	testutil.Eventually(g.t, fmt.Sprintf("%s has %d sessions", name, n), func() bool { return c.Online() == n })
 }
 
 // A journal keeps what was logged.

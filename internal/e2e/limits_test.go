@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/config"
+	"pmg/internal/testutil"
 )
 
 // Out of descriptors the gateway stops to accept and says so once; when one is
@@ -23,7 +24,7 @@ func TestNoDescriptors(t *testing.T) {
 			peers = append(peers, p)
 		}
 		const message = "cannot accept; clients wait"
-		eventually(t, "descriptors run out", func() bool { return c.log.count(message) > 0 })
+		testutil.Eventually(t, "descriptors run out", func() bool { return c.log.count(message) > 0 })
 		for _, p := range peers {
 			p.want("bind_transmitter_resp", "status=0")
 			p.send("unbind seq=2")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
 
@@ -58,7 +59,7 @@ func TestLoad(t *testing.T) {
 				if p := compared.Problems(); p != nil || compared.Delivered != int64(c.messages) {
 					t.Errorf("%v, %+v", p, compared)
 				}
-				eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+				testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 			})
 		}
 	})

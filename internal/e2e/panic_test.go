@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"
@@ -131,7 +132,7 @@ func TestPanic(t *testing.T) {
 				other.submit(number, number)
 				other.accepted(number, number)
 				s.serve(number, number)
-				eventually(t, "the session is over", func() bool { return g.clients() == 1 })
+				testutil.Eventually(t, "the session is over", func() bool { return g.clients() == 1 })
 			}
 		}
 		if n := g.log.count("panic"); n != number {
@@ -153,6 +154,6 @@ func TestPanicOut(t *testing.T) {
 		c.accepted(1, 4)
 		s.serve(1, 1)
 		s.serve(4, 4)
-		eventually(t, "they are given up", func() bool { return g.stats("operator").Failed.Load() == 2 && g.Pending() == 0 })
+		testutil.Eventually(t, "they are given up", func() bool { return g.stats("operator").Failed.Load() == 2 && g.Pending() == 0 })
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testutil"
 	"pmg/pdulog"
 )
 
@@ -48,7 +49,7 @@ func TestPDULogOfConnectorAddedAgain(t *testing.T) {
 		}
 		again.send("unbind_resp seq=" + field(again.want("unbind"), "seq") + " status=0")
 		again.wantEOF()
-		eventually(t, "the pdu log of the removed connector is closed", func() bool { return descriptors(path) <= 0 })
+		testutil.Eventually(t, "the pdu log of the removed connector is closed", func() bool { return descriptors(path) <= 0 })
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 // A full queue delays answers; when the SMSC is back all goes on, and nothing is
@@ -22,7 +24,7 @@ func TestQueueFullDelays(t *testing.T) {
 			clients = append(clients, c)
 		}
 		operatorQueue := g.Connector("operator")
-		eventually(t, "the queue is full", func() bool { return operatorQueue.Queued() == 10 })
+		testutil.Eventually(t, "the queue is full", func() bool { return operatorQueue.Queued() == 10 })
 		for _, c := range clients {
 			c.fence() // who waits for room is alive, and has no answer
 		}
@@ -84,7 +86,7 @@ func TestQueueFullRefuses(t *testing.T) {
 		}
 		s := operator.session()
 		s.serve(1, 10)
-		eventually(t, "there is room", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "there is room", func() bool { return g.Pending() == 0 })
 		c.submit(16, 16)
 		c.accepted(16, 16)
 		s.serve(16, 16)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pmg/config"
+	"pmg/internal/testutil"
 )
 
 // A reload changes accounts, routes and rates, and adds and removes connectors;
@@ -113,7 +114,7 @@ func TestReloadBad(t *testing.T) {
 
 		bad := good
 		bad.accounts = "{system_id: new, password: s3cret}"
-		free := freeAddress(t)
+		free := testutil.FreeAddress(t)
 		bad.more = row("second", operator, "") + fmt.Sprintf("{name: more, direction: in, address: %q}\n{name: taken, direction: in, address: %q}", free, taken.Addr())
 		bad.routes = "{to: second}"
 		for range 2 {
@@ -147,17 +148,6 @@ func TestReloadBad(t *testing.T) {
 	})
 }
 
-// freeAddress is one that nobody listens on, for now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // A stopping gateway takes no more, sends what it has accepted, and logs out.
 func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
@@ -173,10 +163,10 @@ func TestDrain(t *testing.T) {
 			g.engine.Drain(context.Background())
 			close(drained)
 		}()
-		eventually(t, "the gateway is draining", g.Draining)
+		testutil.Eventually(t, "the gateway is draining", g.Draining)
 		c.submit(11, 11)
 		c.want("submit_sm_resp", "seq=11", "status=0x14(ESME_RMSGQFUL)")
-		eventually(t, "nobody is accepted", func() bool {
+		testutil.Eventually(t, "nobody is accepted", func() bool {
 			conn, err := net.Dial("tcp", addr)
 			if err == nil {
 				conn.Close()

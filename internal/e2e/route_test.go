@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // row is one more out connector.
@@ -130,7 +132,7 @@ func TestDeliver(t *testing.T) {
 		for range 2 {
 			c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
 		}
-		eventually(t, "both are delivered", func() bool { return g.stats("clients").Sent.Load() == 2 && g.Pending() == 0 })
+		testutil.Eventually(t, "both are delivered", func() bool { return g.stats("clients").Sent.Load() == 2 && g.Pending() == 0 })
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest"
 	"pmg/protocols/smpp"
@@ -104,7 +105,7 @@ func (s *subject) Read() (all []byte) {
 func (s *subject) ended() {
 	s.over = true
 	reason := regexp.MustCompile(`"connector":"` + s.who + `".*"reason":"([^"]*)","message":"session over"`)
-	eventually(s.g.t, "the end is logged", func() bool {
+	testutil.Eventually(s.g.t, "the end is logged", func() bool {
 		m := reason.FindStringSubmatch(s.g.log.String())
 		if m != nil {
 			s.events = append(s.events, "closed "+m[1])
@@ -124,7 +125,7 @@ func (s *subject) Command(text string) error {
 	c := s.g.Connector(s.who)
 	s.g.engine.Detach(c)
 	unbinds := &c.Stats.PDUsOut[slices.Index(c.Driver.Commands(), "unbind")]
-	eventually(s.g.t, "the session is ending", func() bool { return s.g.Sessions() == 0 || unbinds.Load() > 0 })
+	testutil.Eventually(s.g.t, "the session is ending", func() bool { return s.g.Sessions() == 0 || unbinds.Load() > 0 })
 	return nil
 }
 

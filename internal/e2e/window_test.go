@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 // As many messages are under way as the window says, and no more.
@@ -23,7 +25,7 @@ func TestWindow(t *testing.T) {
 		}
 		s.fence()
 		s.answer(0, under...)
-		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 20 })
+		testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 20 })
 	})
 }
 
@@ -49,7 +51,7 @@ func TestAnswersInDisorder(t *testing.T) {
 		under = s.take(106, 110)
 		s.answer(0, under...)
 		stats := g.stats("operator")
-		eventually(t, "everything is sent", func() bool { return stats.Sent.Load() == 110 })
+		testutil.Eventually(t, "everything is sent", func() bool { return stats.Sent.Load() == 110 })
 		if n := stats.Unmatched.Load(); n != 4*20 {
 			t.Errorf("%d answers without a request", n)
 		}
@@ -75,7 +77,7 @@ func TestConnectionLost(t *testing.T) {
 		}
 		s.answer(0, sequences...)
 		s.serve(8, 30)
-		eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 30 })
+		testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 30 })
 	})
 }
 
@@ -94,7 +96,7 @@ func TestNeverAnswered(t *testing.T) {
 			s.answer(0, field(line, "seq"))
 			answered[field(line, "short_message")] = true
 		}
-		eventually(t, "the answers were seen", func() bool { return g.stats("operator").Sent.Load() > 0 })
+		testutil.Eventually(t, "the answers were seen", func() bool { return g.stats("operator").Sent.Load() > 0 })
 		if n := g.stats("operator").Retried.Load(); n == 0 {
 			t.Error("nothing was put back")
 		}
@@ -113,7 +115,7 @@ func TestNeverAnsweredFails(t *testing.T) {
 		c.submit(1, 1)
 		c.accepted(1, 1)
 		s.take(1, 1)
-		eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
+		testutil.Eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
 		s.fence()
 	})
 }
@@ -144,7 +146,7 @@ func TestThrottled(t *testing.T) {
 			first++
 		}
 		stats := g.stats("operator")
-		eventually(t, "everything is sent", func() bool { return stats.Sent.Load() == 20 })
+		testutil.Eventually(t, "everything is sent", func() bool { return stats.Sent.Load() == 20 })
 		if n := stats.Retried.Load(); n != 2 {
 			t.Errorf("%d messages were put back", n)
 		}
@@ -163,19 +165,19 @@ func TestRefused(t *testing.T) {
 			c.submit(i, i)
 			c.accepted(i, i)
 			s.answer(status, s.take(i, i)...)
-			eventually(t, "it is given up", func() bool { return stats.Failed.Load() == int64(i+1) && g.Pending() == 0 })
+			testutil.Eventually(t, "it is given up", func() bool { return stats.Failed.Load() == int64(i+1) && g.Pending() == 0 })
 		}
 		c.submit(10, 10)
 		c.accepted(10, 10)
 		for range 3 {
 			s.answer(8, s.take(10, 10)...)
 		}
-		eventually(t, "it is given up", func() bool { return stats.Failed.Load() == 5 && g.Pending() == 0 })
+		testutil.Eventually(t, "it is given up", func() bool { return stats.Failed.Load() == 5 && g.Pending() == 0 })
 		c.submit(11, 11)
 		c.accepted(11, 11)
 		s.answer(8, s.take(11, 11)...)
 		s.serve(11, 11)
-		eventually(t, "it is sent", func() bool { return stats.Sent.Load() == 1 })
+		testutil.Eventually(t, "it is sent", func() bool { return stats.Sent.Load() == 1 })
 		if n := stats.Retried.Load(); n != 3 {
 			t.Errorf("%d messages were put back", n)
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/protocols/smpp"
 )
 
@@ -52,7 +53,7 @@ func (f *faults) run(random *rand.Rand) {
 func (f *faults) one(random *rand.Rand) {
 	// They come from an address of their own: the gateway is slow to answer logins
 	// from where passwords are guessed.
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}, Timeout: patience}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}, Timeout: testutil.Patience}
 	conn, err := d.Dial("tcp", f.to)
 	if err != nil {
 		return // the gateway is busy with others

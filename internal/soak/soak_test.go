@@ -16,6 +16,7 @@ import (
 	"pmg/classic"
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
@@ -25,7 +26,6 @@ import (
 var duration = flag.Duration("for", 2*time.Second, "how long to send load to each architecture")
 
 const (
-	patience = 60 * time.Second
 	sessions = 4  // to the SMS centre
 	window   = 10 // of each
 
@@ -108,16 +108,16 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	broken := faults.stop()
 	reconnects, accepted := again.stop(t)
 	full := refused.stop(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.Patience)
 	defer cancel()
 	if err := sink.Await(ctx, load.Accepted+accepted); err != nil {
 		t.Error(err)
 	}
 	stats := g.Connector("operator").Stats
-	eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
+	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 	failed := stats.Failed.Load()
 	e.Drain(ctx)
-	eventually(t, "no session is left", func() bool { return g.Sessions() == 0 })
+	testutil.Eventually(t, "no session is left", func() bool { return g.Sessions() == 0 })
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
@@ -158,7 +158,7 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 // left fails the test if goroutines or descriptors are left, and shows them.
 func left(t *testing.T, before usage) {
 	var now usage
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(testutil.Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if now = take(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors {
 			return
 		}
@@ -178,20 +178,11 @@ func left(t *testing.T, before usage) {
 // options are those of a load by an account.
 func options(to, account string, edit func(*loadtest.LoadOptions)) loadtest.LoadOptions {
 	o := loadtest.DefaultLoadOptions()
-	o.To, o.SystemID, o.Timeout, o.Retry = to, account, patience, 5*time.Millisecond
+	o.To, o.SystemID, o.Timeout, o.Retry = to, account, testutil.Patience, 5*time.Millisecond
 	edit(&o)
 	return o
 }
 
 func newDriver(_ string, c *config.Config) (protocols.Driver, error) {
 	return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)}), nil
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }

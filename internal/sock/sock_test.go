@@ -10,17 +10,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-// patience is how long a test waits for the kernel.
-const patience = 10 * time.Second
+	"pmg/internal/testutil"
+)
 
 // ready waits until fd can be read or written.
 func ready(t *testing.T, fd int, events int16) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(testutil.Patience); ; {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
-		if n, err := unix.Poll(fds, int(patience.Milliseconds())); n > 0 {
+		if n, err := unix.Poll(fds, int(testutil.Patience.Milliseconds())); n > 0 {
 			return
 		} else if err != unix.EINTR || time.Now().After(end) {
 			t.Fatalf("descriptor %d is never ready: %v", fd, err)

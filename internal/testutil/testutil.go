@@ -1,0 +1,57 @@
+// Package testutil has what the tests of several packages need.
+//
+// # Start reading
+//
+// Eventually, then NoLeaks.
+package testutil
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Patience is how long a test waits for what must happen. Only a test that fails waits
+// that long.
+const Patience = time.Minute
+
+// Eventually waits until ok returns true, and ends the test when it does not for a long
+// time. what says what is waited for.
+func Eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// NoLeaks runs a package's tests and ends the process, as a TestMain. It fails when a
+// test leaves goroutines behind.
+func NoLeaks(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
+		time.Sleep(10 * time.Millisecond) // those of closed connections end soon, but not immediately
+	}
+	if now := runtime.NumGoroutine(); now > before && code == 0 {
+		stacks := make([]byte, 1<<16)
+		fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", stacks[:runtime.Stack(stacks, true)])
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// FreeAddress returns an address of this host at which nobody listens, for now.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
