@@ -54,8 +54,9 @@ fresh:
 	$(GOTEST) ./internal/arch
 	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg
 
+# The detector makes tests work more than they wait, so fewer run in parallel.
 race: ## run all tests with the race detector
-	$(GOTEST) -race ./...
+	$(GOTEST) -race -parallel 4 ./...
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
 	$(GOTEST) -tags pmgdebug ./flow ./stages ./internal/e2e ./internal/soak

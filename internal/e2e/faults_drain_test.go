@@ -11,11 +11,11 @@ import (
 	"pmg/internal/testutil"
 )
 
-// drains runs a drain that may take half a minute and must not, because what
-// keeps it waiting never ends.
+// drains runs a drain that may take a minute and must not, because what keeps it waiting
+// never ends.
 func (g *gw) drains() {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
@@ -24,7 +24,7 @@ func (g *gw) drains() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(patience / 2):
+	case <-time.After(testutil.Patience / 2):
 		cancel()
 		<-done
 		g.t.Error("the drain waited for what never ends")
@@ -148,7 +148,7 @@ func TestF10LogoutBehindAnswers(t *testing.T) {
 		g := start(t, a, site{operator: operator, out: "max_queue: 20, queue_wait: 1s"})
 		c := g.bind("transmitter")
 		c.submit(1, 40) // more than there is room for
-		ctx, cancel := context.WithTimeout(context.Background(), patience/2)
+		ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience/2)
 		defer cancel()
 		drained := make(chan struct{})
 		testutil.Eventually(t, "the queue is used", func() bool { return g.Connector("operator").Queued() >= 5 })

@@ -174,12 +174,12 @@ func TestH8ClosesAtAMessage(t *testing.T) {
 		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseText: "#000000000100"}})
 		g := start(t, a, site{more: sinkRow("operator", sink, "max_attempts: 4, retry_delay: 10ms"), routes: "{to: operator}"})
 		o := loadtest.DefaultLoadOptions()
-		o.To, o.SystemID, o.Password, o.Timeout, o.Messages = g.addr("clients"), "acme", "s3cret", patience, 300
+		o.To, o.SystemID, o.Password, o.Timeout, o.Messages = g.addr("clients"), "acme", "s3cret", testutil.Patience, 300
 		load, err := loadtest.Load(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), testutil.Patience)
 		defer cancel()
 		if err := sink.Await(ctx, load.Accepted-1); err != nil {
 			t.Error(err)
@@ -302,7 +302,7 @@ func TestF18WindowOfAnswersLost(t *testing.T) {
 						}
 					}
 				}
-				for end := time.Now().Add(patience); len(answered) < 6; {
+				for end := time.Now().Add(testutil.Patience); len(answered) < 6; {
 					line, err := s.next()
 					if err != nil || time.Now().After(end) {
 						t.Fatalf("%d of 6 messages came: %v", len(answered), err)

@@ -96,7 +96,7 @@ func TestGoSMPP(t *testing.T) {
 			pdu.NewEnquireLink()
 		}
 		client := &smpp.Transceiver{
-			Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", WindowSize: senders, RespTimeout: patience,
+			Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", WindowSize: senders, RespTimeout: testutil.Patience,
 			Handler: func(p pdu.Body) {
 				if p.Header().ID == pdu.DeliverSMID {
 					receipts.add(p.Fields()[pdufield.ShortMessage].String())
@@ -133,9 +133,9 @@ func TestGoSMPPTransmitter(t *testing.T) {
 		operator := newSMSC(t)
 		g := start(t, a, site{operator: operator})
 		s := operator.session()
-		wrong := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "wrong", RespTimeout: patience, BindInterval: time.Hour}
+		wrong := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "wrong", RespTimeout: testutil.Patience, BindInterval: time.Hour}
 		refused := wrong.Bind()
-		client := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: patience}
+		client := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: testutil.Patience}
 		if s := <-client.Bind(); s.Status() != smpp.Connected {
 			t.Fatal(s.Error())
 		}

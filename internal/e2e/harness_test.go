@@ -24,9 +24,6 @@ import (
 	"pmg/stages"
 )
 
-// patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
-
 // An architecture is a way to move the gateway's bytes.
 type architecture struct {
 	name  string
@@ -60,7 +57,7 @@ func watchGoroutines(t *testing.T) {
 	t.Cleanup(func() {
 		pprof.SetGoroutineLabels(context.Background())
 		var left string
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(testutil.Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			if left = goroutines(label); left == "" {
 				return
 			}
@@ -184,7 +181,7 @@ func (g *gw) stop() {
 				g.engine.Detach(c)
 			}
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
 		defer cancel()
 		if g.Deliverable() > 0 {
 			cancel()
@@ -309,8 +306,12 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "16"); err != nil { // tests wait more than they work
-		panic(err)
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", "16"); err != nil { // tests wait more than they work
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }

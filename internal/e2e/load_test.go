@@ -30,9 +30,9 @@ func loadSite(t *testing.T, a architecture, o loadtest.SinkOptions, s site) (*gw
 func run(t *testing.T, g *gw, sink *loadtest.Sink, edit func(*loadtest.LoadOptions)) (*loadtest.LoadResult, loadtest.Comparison) {
 	t.Helper()
 	o := loadtest.DefaultLoadOptions()
-	o.To, o.SystemID, o.Password, o.Timeout = g.addr("clients"), "acme", "s3cret", patience
+	o.To, o.SystemID, o.Password, o.Timeout = g.addr("clients"), "acme", "s3cret", testutil.Patience
 	edit(&o)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*testutil.Patience)
 	defer cancel()
 	result, err := loadtest.Load(ctx, o)
 	if err != nil {

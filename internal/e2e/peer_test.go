@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/protocols/smpp"
 )
 
@@ -46,7 +47,7 @@ func (g *gw) dialFrom(source, name string) *peer { return dialFrom(g.t, source, 
 
 func dialFrom(t testing.TB, source, addr string) *peer {
 	t.Helper()
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}, Timeout: patience}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}, Timeout: testutil.Patience}
 	conn, err := d.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +143,7 @@ func (p *peer) read() ([]byte, error) {
 			p.in = p.in[n:]
 			return one, nil
 		}
-		_ = p.conn.SetReadDeadline(time.Now().Add(patience))
+		_ = p.conn.SetReadDeadline(time.Now().Add(testutil.Patience))
 		if n, err = p.conn.Read(b[:]); n == 0 {
 			return nil, err
 		}
@@ -417,7 +418,7 @@ func (s *smsc) up() {
 // accept takes the gateway's next connection.
 func (s *smsc) accept() *peer {
 	s.t.Helper()
-	_ = s.l.SetDeadline(time.Now().Add(patience))
+	_ = s.l.SetDeadline(time.Now().Add(testutil.Patience))
 	conn, err := s.l.Accept()
 	if err != nil {
 		s.t.Fatal(err)

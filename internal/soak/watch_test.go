@@ -69,6 +69,9 @@ func startWatch(t *testing.T, e gateway.Engine) (stop func()) {
 		<-ended
 		t.Logf("most in the first third and in the last: heap %d and %d MiB, goroutines %d and %d, descriptors %d and %d, jobs %d and %d",
 			first.heap>>20, last.heap>>20, first.goroutines, last.goroutines, first.descriptors, last.descriptors, first.jobs, last.jobs)
+		if *duration < time.Minute { // too short to tell growth from how busy the machine is
+			return
+		}
 		if last.heap > 2*first.heap+64<<20 {
 			t.Errorf("heap has grown from %d MiB to %d MiB", first.heap>>20, last.heap>>20)
 		}

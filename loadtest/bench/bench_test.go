@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,15 +17,27 @@ import (
 	"pmg/loadtest"
 )
 
-// build makes the gateway that is measured, and the echo that it is compared with.
+// TestMain makes this program the echo as well, as pmgbench is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "echo" {
+		e, err := loadtest.StartEcho("127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(e.Addr())
+		select {} // until it is killed
+	}
+	os.Exit(m.Run())
+}
+
+// build makes the gateway that is measured, and returns the commands of it and of the echo.
 func build(t *testing.T) (gateway, echo []string) {
 	t.Helper()
-	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-pgo=off", "-o", dir+string(filepath.Separator), "pmg/cmd/pmg", "pmg/loadtest/cmd/pmgbench").CombinedOutput()
-	if err != nil {
+	program := filepath.Join(t.TempDir(), "pmg")
+	if out, err := exec.Command("go", "build", "-pgo=off", "-o", program, "pmg/cmd/pmg").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return []string{filepath.Join(dir, "pmg"), "serve", "-c"}, []string{filepath.Join(dir, "pmgbench"), "echo"}
+	return []string{program, "serve", "-c"}, []string{os.Args[0], "echo"}
 }
 
 // All runs are made for real, with next to no messages.
