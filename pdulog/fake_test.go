@@ -17,12 +17,14 @@ import (
 // fakePDU prints itself as it is; hidden is what stands there without texts.
 type fakePDU struct{ shown, hidden string }
 
-func (p *fakePDU) Command() int               { return 0 }
-func (p *fakePDU) Status() uint32             { return 0 }
-func (p *fakePDU) Sequence() uint32           { return 0 }
-func (p *fakePDU) Reset()                     { *p = fakePDU{} }
-func (p *fakePDU) AppendWire(b []byte) []byte { return append(b, p.shown...) }
-func (p *fakePDU) MessageID() []byte          { return nil }
+func (p *fakePDU) Command() int                 { return 0 }
+func (p *fakePDU) Status() uint32               { return 0 }
+func (p *fakePDU) Sequence() uint32             { return 0 }
+func (p *fakePDU) Reset()                       { *p = fakePDU{} }
+func (p *fakePDU) AppendWire(b []byte) []byte   { return append(b, p.shown...) }
+func (p *fakePDU) MessageID() []byte            { return nil }
+func (p *fakePDU) Text() (protocols.Text, bool) { return protocols.Text{}, false }
+func (p *fakePDU) LogsIn() bool                 { return false }
 
 func (p *fakePDU) AppendLog(b []byte, text bool) []byte {
 	if !text && p.hidden != "" {

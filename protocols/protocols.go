@@ -57,6 +57,10 @@ type PDU interface {
 	// MessageID returns the message id that the peer gave in an answer to a message
 	// of ours, and nil if there is none. It lies in the PDU.
 	MessageID() []byte
+	// Text returns the text of the message in the PDU. It reports false if there is none.
+	Text() (Text, bool)
+	// LogsIn reports whether the PDU is a request to log in that can be read.
+	LogsIn() bool
 	// AppendWire appends the PDU as it stands on the wire.
 	AppendWire(b []byte) []byte
 	// AppendLog appends the PDU as the pdu log prints it, without a line end:

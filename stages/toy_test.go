@@ -48,6 +48,8 @@ func (p *toyPDU) Command() int                      { return 0 }
 func (p *toyPDU) Status() uint32                    { return 0 }
 func (p *toyPDU) Sequence() uint32                  { return 0 }
 func (p *toyPDU) MessageID() []byte                 { return nil }
+func (p *toyPDU) Text() (protocols.Text, bool)      { return protocols.Text{}, false }
+func (p *toyPDU) LogsIn() bool                      { return false }
 func (p *toyPDU) AppendWire(b []byte) []byte        { return append(b, p.b...) }
 func (p *toyPDU) AppendLog(b []byte, _ bool) []byte { return append(b, p.b...) }
 func (p *toyPDU) Reset()                            { p.b = nil }

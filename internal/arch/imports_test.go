@@ -24,6 +24,7 @@ func table() []row {
 		{"internal/machine", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
+		{"internal/smstext", "sms"},
 
 		// A driver is pure, and never sees another protocol.
 		{"protocols", "sms"},

@@ -70,7 +70,7 @@ func TestLogOfMalformed(t *testing.T) {
 		`unknown seq=7 malformed hex=000000120000011000000000000000074142 error="command_id 0x00000110 is not known"`)
 	f("000000", true, `unknown seq=0 malformed hex=000000 error="header of 3 octets is not complete"`)
 	f("0000000F000000150000000000000007"+"0000002F00000002", true,
-		`enquire_link seq=7 malformed hex=0000000f000000150000000000000007 error="command_length 15 is not valid"`)
+		`enquire_link seq=7 malformed hex=0000000f000000150000000000000007 error="command_length 15 is less than 16"`)
 
 	// F29: what cannot be read may be long, and is cut.
 	long := strings.Repeat("41", 65000)

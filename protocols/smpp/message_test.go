@@ -270,3 +270,42 @@ func TestNativeThroughEncode(t *testing.T) {
 		}
 	}
 }
+
+// U14: a PDU says how its text is to be read.
+func TestText(t *testing.T) {
+	f := func(line string, ok bool, want protocols.Text) {
+		t.Helper()
+		var p PDU
+		if err := p.ParseLog([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		got, found := p.Text()
+		if found != ok || ok && (got.Field != want.Field || string(got.Octets) != string(want.Octets) ||
+			got.Alphabet != want.Alphabet || got.Header != want.Header) {
+			t.Errorf("%s: %+v, %t; want %+v", line, got, found, want)
+		}
+	}
+	f(`submit_sm seq=1 short_message="hi"`, true,
+		protocols.Text{Field: "short_message", Octets: []byte("hi"), Alphabet: sms.Default})
+	f(`deliver_sm seq=1 esm_class=64 data_coding=8 message_payload="\x00a"`, true,
+		protocols.Text{Field: "message_payload", Octets: []byte("\x00a"), Alphabet: sms.UCS2, Header: true})
+	f(`submit_sm seq=1 destination_addr=46700000001`, false, protocols.Text{})
+	f(`submit_sm_resp seq=1 status=0`, false, protocols.Text{})
+	f(`submit_sm seq=7 malformed hex=0000001400000004000000000000000741424344 error="service_type does not end"`, false, protocols.Text{})
+}
+
+// What follows a login that can be read is no misplaced password.
+func TestLogsIn(t *testing.T) {
+	f := func(hex string, want bool) {
+		t.Helper()
+		var p PDU
+		_ = p.Decode(octetsOf(t, hex))
+		if got := p.LogsIn(); got != want {
+			t.Errorf("%s: %t", hex, got)
+		}
+	}
+	f("00000017"+"00000009"+"00000000"+"00000001"+"00000034000000", true)
+	f("00000010"+"00000009"+"00000000"+"00000001", false)
+	f("00000017"+"8000000a"+"00000000"+"00000001"+"00000034000000", false)
+	f("00000010"+"00000015"+"00000000"+"00000001", false)
+}

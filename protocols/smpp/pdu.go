@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"pmg/protocols"
 )
 
 // HeaderLen is the size of the header (§3.2): command_length, command_id,
@@ -109,6 +111,24 @@ func (p *PDU) MessageID() []byte {
 	return p.SMResp.MessageID
 }
 
+// Text implements protocols.PDU. A message_payload takes the place of an empty
+// short_message.
+func (p *PDU) Text() (protocols.Text, bool) {
+	if commands[p.ID.row()].body != bodySM || p.Err() != nil {
+		return protocols.Text{}, false
+	}
+	t := protocols.Text{Field: "short_message", Octets: p.SM.ShortMessage, Header: p.SM.ESMClass&classHeader != 0}
+	t.Alphabet, _ = codingOf(p.SM.DataCoding)
+	if len(t.Octets) == 0 {
+		t.Field = "message_payload"
+		t.Octets, _ = FindTLV(p.SM.TLVs, tagPayload)
+	}
+	return t, len(t.Octets) > 0
+}
+
+// LogsIn implements protocols.PDU.
+func (p *PDU) LogsIn() bool { return p.ID.IsBind() && p.Err() == nil }
+
 // Sequence implements protocols.PDU.
 func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
 
@@ -213,9 +233,18 @@ func (p *PDU) lost(b []byte) error {
 	if len(b) >= HeaderLen {
 		b = b[:HeaderLen]
 		p.header(b)
-		text = fmt.Sprintf("command_length %d is not valid", binary.BigEndian.Uint32(b))
+		text = lengthError(binary.BigEndian.Uint32(b))
 	}
 	return p.fail(b, &Error{Status: StatusInvCmdLen, Lost: true, Text: text})
+}
+
+// lengthError returns what is wrong with a command_length. One that is too large is
+// not named: where framing is lost it is four octets of anything, a password perhaps.
+func lengthError(n uint32) string {
+	if n < headerLen {
+		return fmt.Sprintf("command_length %d is less than %d", n, headerLen)
+	}
+	return "command_length is larger than a PDU may be"
 }
 
 // AppendWire implements protocols.PDU. One that could not be read is appended

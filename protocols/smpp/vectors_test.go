@@ -157,8 +157,8 @@ func TestMalformedVectors(t *testing.T) {
 	}{
 		// Framing.
 		"incomplete_length_field":         {server, bindLine, "header of 3 octets is not complete", nil},
-		"command_length_15":               {server, bindLine, "command_length 15 is not valid", []string{"< generic_nack seq=1 status=0x2(ESME_RINVCMDLEN)", "closed"}},
-		"command_length_huge_0x3800000f":  {server, bindLine, "command_length 939524111 is not valid", []string{"< generic_nack seq=1 status=0x2(ESME_RINVCMDLEN)", "closed"}},
+		"command_length_15":               {server, bindLine, "command_length 15 is less than 16", []string{"< generic_nack seq=1 status=0x2(ESME_RINVCMDLEN)", "closed"}},
+		"command_length_huge_0x3800000f":  {server, bindLine, "command_length is larger than a PDU may be", []string{"< generic_nack seq=1 status=0x2(ESME_RINVCMDLEN)", "closed"}},
 		"submit_sm_resp_two_octets_in_17": {client, "bind_transceiver_resp seq=1 status=0", "", []string{"answered", "< generic_nack seq=9 status=0x2(ESME_RINVCMDLEN)", "closed"}},
 
 		// Unknown commands.

@@ -1,0 +1,66 @@
+package smstext
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"pmg/sms"
+)
+
+// U14, U15: texts are read in their alphabets.
+func TestDecode(t *testing.T) {
+	f := func(a sms.Alphabet, header bool, octets, want string) {
+		t.Helper()
+		b, err := hex.DecodeString(octets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := Decode(a, header, b); !ok || got != want {
+			t.Errorf("alphabet %d, %s: %q, %t; want %q", a, octets, got, ok, want)
+		}
+	}
+	f(sms.Default, false, "", "")
+	f(sms.Default, false, "48656c6c6f", "Hello")
+	f(sms.Default, false, "47727e1e6500", "Grüße@")
+	f(sms.Default, false, "1b651b3c1b3e1b281b291b2f1b3d1b401b14", "€[]{}\\~|^")
+	f(sms.Default, false, "411b42", "A\u00a0B") // not in the extension table
+	f(sms.Default, false, "411b", "A\u00a0")
+	f(sms.Default, false, "4772fcdf65", "Grüße") // not GSM: Latin-1
+	f(sms.ASCII, false, "4140", "A@")
+	f(sms.Latin1, false, "4772fcdf65", "Grüße")
+	f(sms.UCS2, false, "041f04400438043204350442", "Привет")
+	f(sms.UCS2, false, "0041d83dde00", "A😀")
+	f(sms.UCS2, false, "d83d0041", "\ufffdA")
+	f(sms.UCS2, false, "0041d83d", "A\ufffd")
+	f(sms.UCS2, true, "050003cc0201041f0440", "Пр")
+	f(sms.Default, true, "050003cc020148656c6c6f", "Hello")
+	f(sms.Default, true, "00", "")
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	f := func(a sms.Alphabet, header bool, octets ...byte) {
+		t.Helper()
+		if got, ok := Decode(a, header, octets); ok {
+			t.Errorf("alphabet %d, %x: %q", a, octets, got)
+		}
+	}
+	f(sms.Binary, false, 'a')
+	f(sms.Other, false, 'a')
+	f(sms.UCS2, false, 4, 0x1f, 4)
+	f(sms.Default, true)
+	f(sms.Default, true, 5, 0, 3, 1)
+}
+
+// Every octet below 0x80 is one character, and no two are the same.
+func TestBasicIsComplete(t *testing.T) {
+	seen := map[rune]int{}
+	for c, r := range basic {
+		if first, ok := seen[r]; ok {
+			t.Errorf("0x%02x and 0x%02x are both %q", first, c, r)
+		}
+		seen[r] = c
+	}
+	if len(basic) != 128 {
+		t.Errorf("%d characters, want 128", len(basic))
+	}
+}
