@@ -53,11 +53,12 @@ type PDULog struct {
 	Enabled     bool          `yaml:"enabled" default:"true" live:"no" doc:"Whether PDUs are logged at all."`
 	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false, only the lengths of texts and of octets of unknown meaning are written, for privacy; such lines cannot be converted back into PDUs."`
 	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
-	MaxTotal    Size          `yaml:"max_total" default:"2GiB" live:"no" doc:"What all files of a connector may take, the one being written among them; the oldest are removed, also while others are compressed. 0 is no limit."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
-	Keep        int           `yaml:"keep" default:"14" range:"0.." live:"no" doc:"Rotated files kept per connector, compressed or not. The oldest are removed; 0 keeps all that max_total allows."`
-	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"Rotated files older than this are removed; 0s keeps them whatever their age."`
-	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed with gzip."`
+	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed, and younger ones too where keep, max_total or min_free asks for it; 0s keeps them whatever their age."`
+	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector, compressed or not; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
+	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"What all files of a connector may take, the one being written among them; the oldest are removed, also while others are compressed. 0 is no limit."`
+	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free: while less is free, the oldest rotated files of the connector that writes are removed. 0 uses all of the disk."`
+	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. zstd takes less CPU and less disk. true is zstd, false is off."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
 }
 

@@ -87,6 +87,8 @@ func another(t *testing.T, v reflect.Value) reflect.Value {
 		x = old + 1
 	case netip.Prefix:
 		x = netip.MustParsePrefix("10.0.0.0/8")
+	case Compression:
+		x = old + "x"
 	case protocols.BindType:
 		x = old ^ protocols.Transceiver
 	default:

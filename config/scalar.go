@@ -26,6 +26,7 @@ var scalarNames = map[reflect.Type]string{
 	reflect.TypeFor[Size]():               "size",
 	reflect.TypeFor[netip.Prefix]():       "network",
 	reflect.TypeFor[protocols.BindType](): "word",
+	reflect.TypeFor[Compression]():        "word",
 }
 
 // isScalar reports whether a value of the type is written as one word.
@@ -69,6 +70,8 @@ func parseAny(t reflect.Type, s string) (any, error) {
 		return n, nil
 	case netip.Prefix:
 		return parseNetwork(s)
+	case Compression:
+		return parseCompression(s)
 	case protocols.BindType:
 		for b := protocols.Transmitter; b <= protocols.Transceiver; b++ {
 			if b.String() == s {

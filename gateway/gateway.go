@@ -155,10 +155,15 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 }
 
 func pdulogOptions(p *config.PDULog, log zerolog.Logger) pdulog.Options {
-	return pdulog.Options{
-		MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery, Keep: p.Keep, KeepAge: p.KeepAge,
-		Compress: p.Compress, Text: p.Text, Flush: p.Flush, Log: log,
+	o := pdulog.Options{
+		MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery,
+		Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree,
+		Text: p.Text, Flush: p.Flush, Log: log,
 	}
+	if p.Compress != config.NoCompression {
+		o.Compress = pdulog.Compression(p.Compress)
+	}
+	return o
 }
 
 // apply puts the part of the configuration in force that a reload may change.

@@ -1,12 +1,14 @@
 package pdulog
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"os"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // compressShare is the part of its time that a compression works: one in so many.
@@ -42,8 +44,55 @@ func (r *pacedReader) copyTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(w, struct{ io.Reader }{r}, make([]byte, 128<<10))
 }
 
-// gzipFile compresses a file, unless quit or cancel is closed early.
-func gzipFile(from, to string, quit, cancel <-chan struct{}) (err error) {
+// A Compression is the form of a compressed file.
+type Compression string
+
+// The compressions. The zero value is none.
+const (
+	Zstd Compression = "zstd"
+	Gzip Compression = "gzip"
+)
+
+// compressions lists the forms in which a file may be found.
+var compressions = [...]Compression{Zstd, Gzip}
+
+// suffix returns what is added to a file's name.
+func (c Compression) suffix() string {
+	switch c {
+	case Zstd:
+		return ".zst"
+	case Gzip:
+		return ".gz"
+	}
+	return ""
+}
+
+// writer returns what compresses to w at its fastest: logs shrink well anyway, and
+// the gateway needs the CPU. It starts no goroutines.
+func (c Compression) writer(w io.Writer) (io.WriteCloser, error) {
+	if c == Gzip {
+		return gzip.NewWriterLevel(w, gzip.BestSpeed)
+	}
+	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+}
+
+// reader returns what r holds in that form, and starts no goroutines either.
+func (c Compression) reader(r io.Reader) (io.ReadCloser, error) {
+	switch c {
+	case Gzip:
+		return gzip.NewReader(bufio.NewReader(r))
+	case Zstd:
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	}
+	return io.NopCloser(r), nil
+}
+
+// compressFile compresses a file, unless quit or cancel is closed early.
+func compressFile(form Compression, from, to string, quit, cancel <-chan struct{}) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -54,8 +103,7 @@ func gzipFile(from, to string, quit, cancel <-chan struct{}) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	// The fastest level: logs shrink well anyway, and the gateway needs the CPU.
-	z, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	z, err := form.writer(out)
 	if err != nil {
 		return err
 	}

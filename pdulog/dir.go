@@ -33,8 +33,9 @@ type Dir struct {
 	o     Options
 	limit int64 // maxWaiting, but in tests
 
-	open   func(path string) (logFile, error) // tests replace these two
+	open   func(path string) (logFile, error) // tests replace these three
 	rename func(from, to string) error
+	space  func(path string) (free, size int64, err error)
 
 	waiting     atomic.Int64  // bytes of lines handed over and not yet written
 	compressing chan struct{} // holds an element while a file is compressed: one at a time
@@ -49,7 +50,7 @@ func NewDir(path string, o Options) *Dir {
 	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
 		o.MaxSize = o.MaxTotal
 	}
-	return &Dir{path: path, o: o, limit: maxWaiting, open: openFile, rename: os.Rename,
+	return &Dir{path: path, o: o, limit: maxWaiting, open: openFile, rename: os.Rename, space: diskSpace,
 		compressing: make(chan struct{}, 1), writers: map[string]*writer{}}
 }
 

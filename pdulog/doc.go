@@ -17,16 +17,16 @@
 //
 // # Files
 //
-//	pdulog/clients.log                            being written, whole lines only
-//	pdulog/clients-20261120T000000.031337.log     rotated at that time, waits to be compressed
-//	pdulog/clients-20261119T000000.004711.log.gz  rotated and compressed
+//	pdulog/clients.log                             being written, whole lines only
+//	pdulog/clients-20261120T000000.031337.log      rotated at that time, waits to be compressed
+//	pdulog/clients-20261119T000000.004711.log.zst  rotated and compressed; .gz with gzip
 //
 // A File gathers lines in chunks of 64 KiB and hands them to its writer, which has a
 // goroutine of its own. The writer is woken when 512 KiB wait or the oldest line has
 // waited for Options.Flush. It rotates the file before a line that would make it too
 // large, and at the first line after the end of its period, and then removes the
-// oldest files, so that Options.Keep, KeepAge and MaxTotal hold at any time. Another
-// goroutine per file compresses what is left.
+// oldest files, so that Options.Keep, KeepAge and MaxTotal hold at any time, and
+// MinFree of the disk stays free. Another goroutine per file compresses what is left.
 //
 // # What survives
 //

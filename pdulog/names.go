@@ -16,16 +16,18 @@ const stampLayout = "20060102T150405.000000"
 
 const (
 	logSuffix = ".log"
-	gzSuffix  = ".gz"
-	tmpSuffix = ".tmp" // of a .gz which is being written
+	tmpSuffix = ".tmp" // of a compressed file that is being written
 )
 
 // A segment is a rotated file of one connector.
 type segment struct {
-	path  string
+	path  string // as it is now; plain if it is there plain and compressed
 	stamp string
-	gz    bool
+	form  Compression
 }
+
+// plain returns the path that the segment has or had before it was compressed.
+func (s segment) plain() string { return strings.TrimSuffix(s.path, s.form.suffix()) }
 
 // checkName refuses names that cannot be a file's or would make a line or a
 // directory listing ambiguous.
@@ -39,20 +41,25 @@ func checkName(connector string) error {
 	return nil
 }
 
-// splitName takes a file name apart: "clients.log", "clients-<stamp>.log" or
-// "clients-<stamp>.log.gz". The stamp is empty for the file being written.
-func splitName(name string) (connector, stamp string, gz, ok bool) {
-	name, gz = strings.CutSuffix(name, gzSuffix)
+// splitName takes a file name apart: "clients.log", "clients-<stamp>.log",
+// "clients-<stamp>.log.gz" or "clients-<stamp>.log.zst". The stamp is empty for the
+// file being written.
+func splitName(name string) (connector, stamp string, form Compression, ok bool) {
+	for _, f := range compressions {
+		if plain, found := strings.CutSuffix(name, f.suffix()); found {
+			name, form = plain, f
+		}
+	}
 	name, ok = strings.CutSuffix(name, logSuffix)
 	if !ok || name == "" {
-		return "", "", false, false
+		return "", "", "", false
 	}
 	if i := len(name) - len(stampLayout) - 1; i > 0 && name[i] == '-' {
 		if _, err := time.Parse(stampLayout, name[i+1:]); err == nil {
-			return name[:i], name[i+1:], gz, true
+			return name[:i], name[i+1:], form, true
 		}
 	}
-	return name, "", false, !gz
+	return name, "", "", form == ""
 }
 
 // rotated lists the rotated files of a connector, oldest first. Of a file that
@@ -64,8 +71,8 @@ func rotated(dir, connector string) ([]segment, error) {
 	}
 	var found []segment
 	for _, f := range files {
-		if c, stamp, gz, ok := splitName(f.Name()); ok && c == connector && stamp != "" {
-			found = append(found, segment{filepath.Join(dir, f.Name()), stamp, gz})
+		if c, stamp, form, ok := splitName(f.Name()); ok && c == connector && stamp != "" {
+			found = append(found, segment{filepath.Join(dir, f.Name()), stamp, form})
 		}
 	}
 	slices.SortFunc(found, func(a, b segment) int {

@@ -14,7 +14,8 @@ type Options struct {
 	RotateEvery time.Duration // a new file is begun at every multiple of this, counted in UTC
 	Keep        int           // rotated files to keep, compressed or not; the oldest are removed
 	KeepAge     time.Duration // rotated files older than this are removed
-	Compress    bool          // rotated files are compressed
+	MinFree     int           // percent of the disk: while less is free, the oldest rotated files are removed
+	Compress    Compression   // of rotated files
 	Text        bool          // message texts are written; otherwise their lengths
 	Flush       time.Duration // how long a line may wait in memory before it is handed to the disk
 

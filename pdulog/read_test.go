@@ -47,7 +47,7 @@ func TestFollow(t *testing.T) {
 		wantNumbers(t, got(), nil) // not even the directory is there
 
 		n := 0
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 1000, Compress: true})
+		f := mustOpen(t, dir, "clients", Options{MaxSize: 1000, Compress: Zstd})
 		write := func() {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
 			flush(f, time.Now().UnixNano())
@@ -149,7 +149,7 @@ func TestFollowRotationStress(t *testing.T) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		f, err := NewDir(dir, Options{MaxSize: 20000, Compress: true}).Open("clients")
+		f, err := NewDir(dir, Options{MaxSize: 20000, Compress: Zstd}).Open("clients")
 		if err != nil {
 			t.Error(err)
 			return
@@ -202,7 +202,7 @@ func TestReadMerges(t *testing.T) {
 func TestReadLastAcrossFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 600, Compress: true})
+		f := mustOpen(t, dir, "clients", Options{MaxSize: 600, Compress: Zstd})
 		start := time.Now()
 		for n := range 100 {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)

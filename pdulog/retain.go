@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,10 +24,12 @@ type retention struct {
 	quit  chan struct{} // closed to stop
 	ended chan struct{} // closed when the goroutine has ended
 
-	mu      sync.Mutex
-	current string        // stamp of the file being compressed; empty: none
-	reserve int64         // what its compressed form may take
-	cancel  chan struct{} // closed to stop compressing it
+	mu       sync.Mutex
+	early    int           // segments removed for MinFree since the last warning
+	warnedAt time.Time     // of that warning
+	current  string        // stamp of the file being compressed; empty: none
+	reserve  int64         // what its compressed form may take
+	cancel   chan struct{} // closed to stop compressing it
 }
 
 func (r *retention) init() { r.allowed.Store(math.MaxInt64) }
@@ -77,7 +78,7 @@ func (r *retention) run(w *writer, quit, ended chan struct{}) {
 				w.tidyFailed(err)
 			}
 		}
-		if w.dir.o.Compress {
+		if w.dir.o.Compress != "" {
 			if err := r.compressAll(w, quit); err != nil {
 				w.tidyFailed(err)
 			}
@@ -129,7 +130,7 @@ func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
 		}
 		defer func() { r.allowed.Store(o.MaxTotal - total) }()
 	}
-	var errs error
+	n, errs := r.makeRoom(w, segments, n)
 	for _, s := range segments[:n] {
 		if s.stamp == r.current {
 			close(r.cancel)
@@ -140,17 +141,43 @@ func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
 	return segments[n:], errs
 }
 
-// names returns the names a segment may have: plain, compressed, being compressed.
-func (s segment) names() [3]string {
-	plain := strings.TrimSuffix(s.path, gzSuffix)
-	return [...]string{plain, plain + gzSuffix, plain + gzSuffix + tmpSuffix}
+// makeRoom returns how many segments are to be removed so that Options.MinFree of the
+// disk is free, given that the first n are removed anyway.
+func (r *retention) makeRoom(w *writer, segments []segment, n int) (int, error) {
+	o := &w.dir.o
+	if o.MinFree <= 0 {
+		return n, nil
+	}
+	free, size, err := w.dir.space(w.dir.path)
+	if err != nil {
+		return n, err
+	}
+	before := n
+	for i, least := 0, size/100*int64(o.MinFree); i < len(segments) && (i < n || free < least); i++ {
+		free += segments[i].size()
+		n = max(n, i+1)
+	}
+	if r.early += n - before; r.early > 0 && time.Since(r.warnedAt) >= time.Hour {
+		o.Log.Warn().Str("connector", w.name).Int("removed", r.early).Int("min_free_percent", o.MinFree).
+			Msg("pdu logs are removed early because the disk is nearly full")
+		r.early, r.warnedAt = 0, time.Now()
+	}
+	return n, nil
+}
+
+// names returns the names that a segment may have: plain and compressed.
+func (s segment) names() []string {
+	names := append(make([]string, 0, 1+len(compressions)), s.plain())
+	for _, c := range compressions {
+		names = append(names, s.plain()+c.suffix())
+	}
+	return names
 }
 
 // size returns how many bytes a segment takes. What is being compressed is not
 // counted: it has been reserved.
 func (s segment) size() (n int64) {
-	names := s.names()
-	for _, path := range names[:2] {
+	for _, path := range s.names() {
 		if st, err := os.Lstat(path); err == nil {
 			n += st.Size()
 		}
@@ -161,8 +188,10 @@ func (s segment) size() (n int64) {
 // remove removes a segment and what a compression that was cut short left of it.
 func (s segment) remove() (errs error) {
 	for _, path := range s.names() {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = errors.Join(errs, err)
+		for _, path := range []string{path, path + tmpSuffix} {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = errors.Join(errs, err)
+			}
 		}
 	}
 	return errs
@@ -193,7 +222,7 @@ func (r *retention) compressOne(w *writer, quit chan struct{}) (bool, error) {
 	if err != nil || cancel == nil {
 		return false, err
 	}
-	return true, r.compress(s, quit, cancel)
+	return true, r.compress(w.dir.o.Compress, s, quit, cancel)
 }
 
 // choose returns the segment to compress next, for which it makes room, and a
@@ -210,10 +239,10 @@ func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]
 		newer += s.size()
-		if s.gz {
+		if s.form != "" {
 			continue
 		}
-		extra := s.size() + s.size()/1000 + 1024 // gzip adds a little to what cannot be compressed
+		extra := s.size() + s.size()/1000 + 1024 // what cannot be compressed grows a little
 		if o := &w.dir.o; o.MaxTotal > 0 && newer+extra > o.MaxTotal-o.MaxSize {
 			break // there is room for the segment or for its compressed form, not for both
 		}
@@ -229,12 +258,19 @@ func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
 
 // compress replaces a segment by its compressed form, which appears under its name
 // when it is whole and safe on disk. Only then the plain file goes.
-func (r *retention) compress(s segment, quit, cancel chan struct{}) error {
+func (r *retention) compress(form Compression, s segment, quit, cancel chan struct{}) error {
 	names := s.names()
-	plain, gz, tmp := names[0], names[1], names[2]
+	plain, whole := names[0], ""
+	for _, path := range names[1:] {
+		if exists(path) { // a crash came before the plain file was removed
+			whole = path
+		}
+	}
+	packed := plain + form.suffix()
+	tmp := packed + tmpSuffix
 	var err error
-	if !exists(gz) { // it exists if a crash came before the plain file was removed
-		err = gzipFile(plain, tmp, quit, cancel)
+	if whole == "" {
+		err = compressFile(form, plain, tmp, quit, cancel)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,8 +279,8 @@ func (r *retention) compress(s segment, quit, cancel chan struct{}) error {
 		return nil
 	}
 	r.current, r.reserve = "", 0
-	if err == nil && !exists(gz) {
-		err = os.Rename(tmp, gz)
+	if err == nil && whole == "" {
+		err = os.Rename(tmp, packed)
 	}
 	if err != nil {
 		os.Remove(tmp)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -162,7 +163,7 @@ func (w *writer) rotate(now int64) {
 func (w *writer) rotatedName(now int64) string {
 	for t := time.Unix(0, now).UTC(); ; t = t.Add(time.Microsecond) {
 		path := filepath.Join(w.dir.path, w.name+"-"+t.Format(stampLayout)+logSuffix)
-		if !exists(path) && !exists(path+gzSuffix) {
+		if !slices.ContainsFunc(segment{path: path}.names(), exists) {
 			return path
 		}
 	}

@@ -1,6 +1,7 @@
 package pdulog
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,12 +10,20 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 func TestRotateBySize(t *testing.T) {
+	for _, form := range compressions {
+		t.Run(string(form), func(t *testing.T) { testRotateBySize(t, form) })
+	}
+}
+
+func testRotateBySize(t *testing.T, form Compression) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 200, Compress: true})
+		f := mustOpen(t, dir, "clients", Options{MaxSize: 200, Compress: form})
 		for n := range 20 { // 56 bytes a line: 3 fit
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
 			flush(f, time.Now().UnixNano())
@@ -25,12 +34,12 @@ func TestRotateBySize(t *testing.T) {
 			t.Errorf("%d files, want 7: %v", len(files), files)
 		}
 		for _, name := range files {
-			if !strings.HasSuffix(name, ".gz") && name != "clients.log" {
+			if !strings.HasSuffix(name, form.suffix()) && name != "clients.log" {
 				t.Errorf("%s is not compressed", name)
 			}
 		}
 		// All in the same microsecond, and yet each file has its name.
-		if files[0] != "clients-20000101T000000.000000.log.gz" || files[1] != "clients-20000101T000000.000001.log.gz" {
+		if files[0] != "clients-20000101T000000.000000.log"+form.suffix() || files[1] != "clients-20000101T000000.000001.log"+form.suffix() {
 			t.Errorf("got %v", files)
 		}
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 20))
@@ -111,7 +120,7 @@ func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		mustWrite(t, filepath.Join(dir, "other-20000101T000000.000000.log.gz"), "another connector's")
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: true})
+		f := mustOpen(t, dir, "clients", Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: Zstd})
 		for n := range 8 {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
 			flush(f, time.Now().UnixNano())
@@ -133,23 +142,29 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const line = "2026-11-20T19:05:22.469303Z clients/3 < submit_sm seq=0\n"
 		dir := t.TempDir()
-		// Killed while writing the .gz, and killed before removing the plain file.
+		// Killed while writing the .zst, and killed before removing the plain file.
 		first := filepath.Join(dir, "clients-20000101T000000.000000.log")
 		mustWrite(t, first, line)
-		mustWrite(t, first+".gz.tmp", "half")
+		mustWrite(t, first+".zst.tmp", "half")
 		second := filepath.Join(dir, "clients-20000101T000000.000001.log")
 		mustWrite(t, second, strings.Replace(line, "=0", "=1", 1))
-		if err := gzipFile(second, second+".gz", nil, nil); err != nil {
+		if err := compressFile(Zstd, second, second+".zst", nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))
-		f := mustOpen(t, dir, "clients", Options{Compress: true})
+		// The same, and the option was another then.
+		third := filepath.Join(dir, "clients-20000101T000000.000002.log")
+		mustWrite(t, third, strings.Replace(line, "=0", "=2", 1))
+		if err := compressFile(Gzip, third, third+".gz", nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
+		f := mustOpen(t, dir, "clients", Options{Compress: Zstd})
 		synctest.Wait()
-		want := []string{filepath.Base(first) + ".gz", filepath.Base(second) + ".gz", "clients.log"}
+		want := []string{filepath.Base(first) + ".zst", filepath.Base(second) + ".zst", filepath.Base(third) + ".gz", "clients.log"}
 		if got := names(t, dir); !slices.Equal(got, want) {
 			t.Errorf("got %v", got)
 		}
-		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
 		mustClose(t, f)
 	})
 }
@@ -181,4 +196,62 @@ type untouchable struct {
 func (f untouchable) Truncate(size int64) error {
 	f.t.Errorf("truncated to %d", size)
 	return nil
+}
+
+// U9: a week is kept where the disk allows, and less where it does not.
+func TestRetentionOnSmallDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		var log bytes.Buffer
+		d := NewDir(dir, Options{MaxSize: 1, KeepAge: 7 * 24 * time.Hour, MinFree: 10, Log: zerolog.New(&log)})
+		const line = 58
+		room := int64(1000 * line) // of the disk for this connector's files
+		d.space = func(string) (free, size int64, err error) {
+			free = room
+			for _, name := range names(t, dir) {
+				if st, err := os.Stat(filepath.Join(dir, name)); err == nil {
+					free -= st.Size()
+				}
+			}
+			return free, 100 * line, nil
+		}
+		f, err := d.Open("clients")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 100
+		write := func(lines int) {
+			for range lines {
+				f.Line(time.Now().UnixNano(), 1, true, submit(n), true)
+				flush(f, time.Now().UnixNano())
+				synctest.Wait()
+				n++
+				time.Sleep(time.Hour)
+				synctest.Wait() // files are looked at every hour, too
+			}
+		}
+		write(10)
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(100, 110))
+		if log.Len() > 0 {
+			t.Errorf("logged %s", &log)
+		}
+		room = 14 * line // 10 of them are to stay free
+		write(3)
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(n-4, n))
+		wantMessages(t, &log, `"removed":6,"min_free_percent":10`, "nearly full", "nearly full", "nearly full")
+		room = 1000 * line
+		write(7*24 + 10)
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(n-7*24-1, n))
+		mustClose(t, f)
+	})
+}
+
+func TestDiskSpace(t *testing.T) {
+	free, size, err := diskSpace(t.TempDir())
+	if err != nil || free < 0 || size < free || size < 1<<20 {
+		t.Errorf("%d of %d bytes are free, error %v", free, size, err)
+	}
+	if _, _, err := diskSpace(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a directory that is not there has space")
+	}
 }

@@ -2,7 +2,6 @@ package pdulog
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +22,9 @@ type tail struct {
 	dir, connector string
 	last           string
 
-	file    *os.File // nil between files
-	stamp   string   // of file; empty: the one being written
+	file    *os.File  // nil between files
+	unpack  io.Closer // of a compressed file
+	stamp   string    // of file; empty: the one being written
 	r       *bufio.Reader
 	offset  int64 // in a plain file, of the line to read next
 	skip    bool  // file was entered in the middle of a line
@@ -142,15 +142,13 @@ func (t *tail) enter(s segment) error {
 	if err != nil {
 		return err
 	}
-	var r io.Reader = file
+	r, err := s.form.reader(file)
+	if err != nil {
+		file.Close()
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
 	t.offset, t.skip = 0, false
-	switch {
-	case s.gz:
-		if r, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
-			file.Close()
-			return fmt.Errorf("%s: %w", s.path, err)
-		}
-	case t.from > 0 && t.fromStamp == s.stamp:
+	if s.form == "" && t.from > 0 && t.fromStamp == s.stamp {
 		// One byte back: if that is a line end, then no line is cut.
 		t.offset, t.skip = t.from-1, true
 		if _, err := file.Seek(t.offset, io.SeekStart); err != nil {
@@ -159,13 +157,14 @@ func (t *tail) enter(s segment) error {
 		}
 	}
 	t.from = 0
-	t.file, t.stamp, t.drained = file, s.stamp, false
+	t.file, t.unpack, t.stamp, t.drained = file, r, s.stamp, false
 	t.r.Reset(r)
 	return nil
 }
 
 func (t *tail) close() {
 	if t.file != nil {
+		t.unpack.Close()
 		t.file.Close()
 		t.file = nil
 	}
@@ -228,7 +227,7 @@ func (t *tail) passed(mine os.FileInfo) error {
 		return err
 	}
 	first := segments[0]
-	if !first.gz {
+	if first.form == "" {
 		// Not the same: another program moved our file to a name of its own.
 		if st, err := os.Stat(first.path); err == nil && !os.SameFile(mine, st) {
 			return nil
@@ -279,7 +278,7 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 // many matching lines follow it.
 func (t *tail) backIn(s segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
 	var size int64
-	if st, err := os.Stat(s.path); err == nil && !s.gz {
+	if st, err := os.Stat(s.path); err == nil && s.form == "" {
 		size = st.Size()
 	}
 	if n == 0 {

@@ -329,8 +329,8 @@ func TestRemovedDirectory(t *testing.T) {
 // compressed, and whatever the size of a chunk.
 func TestFlood(t *testing.T) {
 	for _, o := range []Options{
-		{MaxSize: 50_000, Keep: 3, Compress: true},
-		{MaxSize: 50_000, MaxTotal: 120_000, Compress: true},
+		{MaxSize: 50_000, Keep: 3, Compress: Zstd},
+		{MaxSize: 50_000, MaxTotal: 120_000, Compress: Zstd},
 		{MaxSize: 50_000, MaxTotal: 120_000},
 		{MaxTotal: 120_000},
 	} {

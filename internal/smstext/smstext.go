@@ -1,5 +1,9 @@
 // Package smstext reads the text of a message in its alphabet, for people who look
 // at logs and PDUs. Messages that pass the gateway are not changed by it.
+//
+// # Start reading
+//
+// Decode; gsm.go has the GSM 7-bit alphabet.
 package smstext
 
 import (
