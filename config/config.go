@@ -58,7 +58,7 @@ type PDULog struct {
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector, compressed or not; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
 	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"What all files of a connector may take, the one being written among them; the oldest are removed, also while others are compressed. 0 is no limit."`
 	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free: while less is free, the oldest rotated files of the connector that writes are removed. 0 uses all of the disk."`
-	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. zstd takes less CPU and less disk. true is zstd, false is off."`
+	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. zstd makes smaller files for about the same CPU. true is zstd, false is off."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
 }
 
