@@ -2,19 +2,17 @@ package pdulog
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"unicode/utf8"
 
 	"pmg/internal/logtext"
-	"pmg/protocols"
 )
 
 // AppendJSON appends the line as a JSON object and a line end. The fields keep their
 // order and have strings as values; a name that occurs more than once has an array.
-func AppendJSON(b []byte, e *Entry) []byte {
+// text is the message text as Decoder.Text returns it, "" if there is none.
+func AppendJSON(b []byte, e *Entry, text string) []byte {
 	b = append(b, `{"time":`...)
 	b = appendString(b, e.Time.Format(timeLayout))
 	b = append(b, `,"connector":`...)
@@ -36,6 +34,10 @@ func AppendJSON(b []byte, e *Entry) []byte {
 			b = append(b, `,"status_name":`...)
 			b = appendString(b, s.Name)
 		}
+	}
+	if text != "" {
+		b = append(b, `,"text":`...)
+		b = appendString(b, text)
 	}
 	b = append(b, `,"fields":{`...)
 	b = appendFields(b, e.Rest)
@@ -83,47 +85,4 @@ func unquote(value []byte) string {
 		return s
 	}
 	return string(value)
-}
-
-// A Hexer turns lines into the bytes that stood on the wire.
-type Hexer struct {
-	lookup  func(e *Entry) (protocols.Driver, error)
-	drivers map[string]hexDriver // by connector
-	wire    []byte
-}
-
-type hexDriver struct {
-	driver protocols.Driver
-	pdu    protocols.PDU
-}
-
-// NewHexer makes one that asks lookup, once for each connector, which protocol
-// a connector speaks; e is a line of it.
-func NewHexer(lookup func(e *Entry) (protocols.Driver, error)) *Hexer {
-	return &Hexer{lookup: lookup, drivers: map[string]hexDriver{}}
-}
-
-// Append appends the line up to its command, then the PDU as hexadecimal digits,
-// and a line end. A line that does not hold all octets of its PDU is not converted:
-// the error wraps protocols.ErrHidden.
-func (h *Hexer) Append(b []byte, e *Entry) ([]byte, error) {
-	d, ok := h.drivers[e.Connector]
-	if !ok {
-		driver, err := h.lookup(e)
-		if err != nil {
-			return b, err
-		}
-		d = hexDriver{driver, driver.NewPDU()}
-		h.drivers[e.Connector] = d
-	}
-	d.pdu.Reset()
-	if err := d.driver.ParseLog(d.pdu, e.PDU); err != nil {
-		return b, fmt.Errorf("cannot convert pdu log line %q: %w", e.Line, err)
-	}
-	h.wire = d.pdu.AppendWire(h.wire[:0])
-	b = append(b, e.Line[:len(e.Line)-len(e.PDU)]...)
-	b = append(b, e.Command...)
-	b = append(b, ' ')
-	b = hex.AppendEncode(b, h.wire)
-	return append(b, '\n'), nil
 }

@@ -3,12 +3,12 @@ package pdulog
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"pmg/protocols"
 )
 
 func mustParse(t *testing.T, line string) *Entry {
@@ -18,6 +18,17 @@ func mustParse(t *testing.T, line string) *Entry {
 		t.Fatal(err)
 	}
 	return &e
+}
+
+// numberOf knows the statuses of the tests.
+func numberOf(name string) (uint32, error) {
+	switch name {
+	case "ESME_ROK":
+		return 0, nil
+	case "ESME_RTHROTTLED", "OTHER_RTHROTTLED":
+		return 0x58, nil
+	}
+	return 0, errors.New("no such status")
 }
 
 func TestFilter(t *testing.T) {
@@ -30,7 +41,7 @@ func TestFilter(t *testing.T) {
 	}
 	status := func(s string) *StatusFilter {
 		t.Helper()
-		f, err := ParseStatusFilter(s)
+		f, err := ParseStatusFilter(s, numberOf)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,10 +66,16 @@ func TestFilter(t *testing.T) {
 	f(Filter{Status: status("ESME_RTHROTTLED")}, true)
 	f(Filter{Status: status("0")}, false)
 	f(Filter{Status: status("ESME_ROK")}, false)
+	f(Filter{Status: status("OTHER_RTHROTTLED")}, false)
+	// U14: a line shows no name for 0.
+	e = mustParse(t, "2026-11-20T19:05:22.469391Z clients/3 > submit_sm_resp seq=17 status=0")
+	f(Filter{Status: status("ESME_ROK")}, true)
+	f(Filter{Status: status("0")}, true)
+	f(Filter{Status: status("nonzero")}, false)
 	e = mustParse(t, "2026-11-20T19:05:22.469391Z clients/3 < submit_sm seq=17")
 	f(Filter{Status: status("0")}, false) // a request has no status
-	for _, s := range []string{"", "0xz", "5x"} {
-		if _, err := ParseStatusFilter(s); err == nil {
+	for _, s := range []string{"", "0xz", "5x", "ESME_NONE"} {
+		if _, err := ParseStatusFilter(s, numberOf); err == nil {
 			t.Errorf("ParseStatusFilter accepts %q", s)
 		}
 	}
@@ -67,7 +84,7 @@ func TestFilter(t *testing.T) {
 func TestJSON(t *testing.T) {
 	f := func(line, want string) {
 		t.Helper()
-		got := string(AppendJSON(nil, mustParse(t, line)))
+		got := string(AppendJSON(nil, mustParse(t, line), ""))
 		if got != want+"\n" || !json.Valid([]byte(got)) {
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
@@ -81,33 +98,8 @@ func TestJSON(t *testing.T) {
 			`"sequence":1,"fields":{"seq":"1","dest":["1","2"],"text":"\"\\xff\"","malformed":""}}`)
 }
 
-func TestHex(t *testing.T) {
-	asked := 0
-	h := NewHexer(func(e *Entry) (protocols.Driver, error) {
-		if asked++; e.Connector != "clients" {
-			return nil, errors.New("no such connector")
-		}
-		return fakeDriver{}, nil
-	})
-	const line = "2026-11-20T19:05:22.469391Z clients/3 < submit_sm seq=1"
-	for range 2 {
-		got, err := h.Append(nil, mustParse(t, line))
-		if want := "2026-11-20T19:05:22.469391Z clients/3 < submit_sm 7375626d69745f736d207365713d31\n"; err != nil || string(got) != want {
-			t.Errorf("got %q, %v", got, err)
-		}
-	}
-	if asked != 1 {
-		t.Errorf("asked for the protocol %d times", asked)
-	}
-	for _, bad := range []string{strings.Replace(line, "clients", "other", 1), strings.Replace(line, "submit_sm", "x", 1)} {
-		if got, err := h.Append(nil, mustParse(t, bad)); err == nil || len(got) > 0 {
-			t.Errorf("got %q, %v", got, err)
-		}
-	}
-}
-
 func TestSummary(t *testing.T) {
-	s := NewSummary()
+	s := NewSummary(&Filter{})
 	for _, line := range []string{
 		"2026-11-20T19:05:22.000000Z clients/3 < submit_sm seq=17",
 		"2026-11-20T19:05:22.000500Z clients/3 > deliver_sm seq=17", // its own numbers
@@ -147,4 +139,39 @@ func TestSummary(t *testing.T) {
 	if st := rows[1].Status; st["0"] != 1 || st["ESME_RTHROTTLED"] != 1 {
 		t.Errorf("got %v", st)
 	}
+}
+
+// U14: what is not counted is looked at all the same, since it may be an answer.
+func TestSummaryOfSome(t *testing.T) {
+	lines := []string{
+		`2026-11-20T19:05:22.000000Z clients/3 < submit_sm seq=17 destination_addr=1`,
+		`2026-11-20T19:05:22.001000Z clients/3 < submit_sm seq=18 destination_addr=2`,
+		`2026-11-20T19:05:22.002000Z clients/3 > submit_sm_resp seq=17 status=0`,
+		`2026-11-20T19:05:22.004000Z clients/3 > submit_sm_resp seq=18 status=0x58(ESME_RTHROTTLED)`,
+		`2026-11-20T19:05:22.005000Z clients/3 < submit_sm seq=19 destination_addr=1`,
+		`2026-11-20T19:05:22.006000Z clients/3 < enquire_link seq=19`, // a new session
+		`2026-11-20T19:05:22.007000Z clients/3 > enquire_link_resp seq=19 status=0`,
+	}
+	f := func(filter Filter, want ...string) {
+		t.Helper()
+		s := NewSummary(&filter)
+		for _, line := range lines {
+			s.Add(mustParse(t, line))
+		}
+		var got []string
+		for _, r := range s.Rows() {
+			answered := 0
+			if r.Latency != nil {
+				answered = r.Latency.Answered
+			}
+			got = append(got, fmt.Sprintf("%s %d: %d answered, %d open", r.Command, r.Count, answered, r.Open))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got %q", filter, got)
+		}
+	}
+	f(Filter{Commands: []string{"submit_sm"}}, "submit_sm 3: 2 answered, 1 open")
+	f(Filter{Direction: "in"}, "submit_sm 3: 2 answered, 1 open", "enquire_link 1: 1 answered, 0 open")
+	f(Filter{Grep: regexp.MustCompile("addr=1")}, "submit_sm 2: 1 answered, 1 open")
+	f(Filter{Commands: []string{"submit_sm_resp"}}, "submit_sm_resp 2: 0 answered, 0 open")
 }

@@ -19,6 +19,7 @@ type Filter struct {
 	Since     time.Time
 	Until     time.Time // exclusive
 	Grep      *regexp.Regexp
+	Decoder   *Decoder // Grep searches the decoded message text, and the line with that, too; nil: only the line as it is
 }
 
 // A StatusFilter selects answers with a certain result.
@@ -28,16 +29,14 @@ type StatusFilter struct {
 }
 
 // ParseStatusFilter reads "nonzero", a number as 0x58 or 88, or a name as
-// ESME_RTHROTTLED.
-func ParseStatusFilter(s string) (*StatusFilter, error) {
-	if s == "" {
-		return nil, fmt.Errorf("cannot read status: give nonzero, a number (0x58) or a name (ESME_RTHROTTLED)")
-	}
-	if s == "nonzero" {
+// ESME_RTHROTTLED, whose number is looked up, because a line shows no name for 0.
+func ParseStatusFilter(s string, number func(name string) (uint32, error)) (*StatusFilter, error) {
+	switch {
+	case s == "nonzero":
 		return &StatusFilter{nonzero: true}, nil
-	}
-	if s[0] < '0' || s[0] > '9' {
-		return &StatusFilter{status: Status{Name: s}}, nil
+	case s == "" || s[0] < '0' || s[0] > '9':
+		n, err := number(s)
+		return &StatusFilter{status: Status{n, s}}, err
 	}
 	n, err := logtext.ParseNumber(s)
 	if err != nil {
@@ -46,14 +45,13 @@ func ParseStatusFilter(s string) (*StatusFilter, error) {
 	return &StatusFilter{status: Status{Value: n}}, nil
 }
 
+// match reports whether the filter selects a status. Names are compared as well, since
+// protocols may have different ones for a number.
 func (f *StatusFilter) match(s Status) bool {
-	switch {
-	case f.nonzero:
+	if f.nonzero {
 		return s.Value != 0
-	case f.status.Name != "":
-		return s.Name == f.status.Name
 	}
-	return s.Value == f.status.Value
+	return s.Value == f.status.Value && (s.Name == f.status.Name || s.Name == "" || f.status.Name == "")
 }
 
 // Match reports whether the filter selects the line. The cheap tests come first.
@@ -74,5 +72,5 @@ func (f *Filter) Match(e *Entry) bool {
 			return false
 		}
 	}
-	return f.Grep == nil || f.Grep.Match(e.Line)
+	return f.Grep == nil || f.Grep.Match(e.Line) || f.Decoder != nil && f.Decoder.find(e, f.Grep)
 }

@@ -81,7 +81,8 @@ func FuzzParse(f *testing.F) {
 		}
 		e.Sequence()
 		e.Status()
-		AppendJSON(nil, &e)
-		NewSummary().Add(&e)
+		AppendJSON(nil, &e, "")
+		NewSummary(&Filter{}).Add(&e)
+		smppDecoder().AppendLine(nil, &e)
 	})
 }

@@ -15,8 +15,9 @@ const maxLatency = int64(time.Hour / time.Microsecond)
 // A Summary counts lines and measures the time from requests to their answers,
 // for each connector and command.
 type Summary struct {
-	rows map[rowKey]*Row
-	open map[openKey]openRequest
+	filter *Filter
+	rows   map[rowKey]*Row
+	open   map[openKey]openRequest
 }
 
 type rowKey struct {
@@ -60,37 +61,58 @@ type LatencySummary struct {
 	Max      time.Duration `json:"max_ns"`
 }
 
-// NewSummary returns an empty summary.
-func NewSummary() *Summary {
-	return &Summary{rows: map[rowKey]*Row{}, open: map[openKey]openRequest{}}
+// NewSummary returns an empty summary of the lines that the filter selects.
+func NewSummary(f *Filter) *Summary {
+	return &Summary{filter: f, rows: map[rowKey]*Row{}, open: map[openKey]openRequest{}}
 }
 
-// Add counts a line. Lines of one instance come in the order of their times.
+// Add counts a line if the filter selects it. Lines of one instance come in the order
+// of their times, and also those come that the filter does not select: they may be the
+// answers to requests that it does.
 func (s *Summary) Add(e *Entry) {
+	var row *Row // nil: the line is not counted
+	if s.filter.Match(e) {
+		row = s.row(e)
+		row.Count++
+	}
+	sequence, ok := e.Sequence()
+	status, isAnswer := e.Status()
+	if isAnswer && row != nil {
+		row.addStatus(status)
+	}
+	switch {
+	case !ok:
+	case isAnswer:
+		s.answered(e, openKey{e.Connector, e.Instance, !e.Received, sequence})
+	default:
+		s.requested(e, openKey{e.Connector, e.Instance, e.Received, sequence}, row)
+	}
+}
+
+// row returns the row of a line.
+func (s *Summary) row(e *Entry) *Row {
 	key := rowKey{e.Connector, e.Received, e.Command}
 	row := s.rows[key]
 	if row == nil {
 		row = &Row{Connector: e.Connector, Direction: e.Direction(), Command: e.Command}
 		s.rows[key] = row
 	}
-	row.Count++
-	sequence, ok := e.Sequence()
-	status, isAnswer := e.Status()
-	if isAnswer {
-		row.addStatus(status)
+	return row
+}
+
+// requested notes a request, if it is counted.
+func (s *Summary) requested(e *Entry, at openKey, row *Row) {
+	if before, ok := s.open[at]; ok { // a new session began to count anew
+		before.row.unanswered++
+		delete(s.open, at)
 	}
-	if !ok {
-		return
-	}
-	if !isAnswer {
-		at := openKey{e.Connector, e.Instance, e.Received, sequence}
-		if before, ok := s.open[at]; ok { // a new session began to count anew
-			before.row.unanswered++
-		}
+	if row != nil {
 		s.open[at] = openRequest{e.Time, row}
-		return
 	}
-	at := openKey{e.Connector, e.Instance, !e.Received, sequence}
+}
+
+// answered measures the time to an answer.
+func (s *Summary) answered(e *Entry, at openKey) {
 	if request, ok := s.open[at]; ok {
 		delete(s.open, at)
 		request.row.addLatency(e.Time.Sub(request.at))

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,10 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/config"
 	"pmg/pdulog"
-	"pmg/protocols"
-	"pmg/protocols/smpp"
 )
 
 // logLines is how many lines pmg log shows when nothing says which, like tail.
@@ -41,6 +37,7 @@ type logFlags struct {
 	grep         string
 	since, until string
 	lines        int
+	decode       bool
 
 	summary, json, hex bool
 }
@@ -54,29 +51,45 @@ func newLogCommand() *cobra.Command {
 match, or all of them with --since, --until or --summary. Rotated and compressed
 files are read too. It needs no running gateway and never changes a file.
 
-A line is time, connector/instance, < (received) or > (sent), then the PDU.`,
+A line is time, connector/instance, < (received) or > (sent), then the PDU. Texts
+that are not plain ASCII are decoded and stand as text="Grüße" in place of their
+octets, with udh= before them if they have a user data header; --grep finds them
+decoded and as they stand in the file. With --decode=false lines are printed as they
+stand there. --hex leaves out lines that do not hold all octets, such as those
+with hidden passwords, and says how many.
+
+Times are UTC. --since and --until take how long ago (90s, 10m, 36h, 7d, 1d12h), a
+day (2026-11-20, from its beginning), a time of day (19:05 or 19:05:22, the last
+time it was so late) or both (2026-11-20T19:05).
+
+--summary counts the lines that are selected; answers are looked for in all lines.
+
+The directory is that of pmg.yaml, or of the configuration that -c names; without
+one it is pdulog. --dir names another.`,
 		Example: `  pmg log -f                                       # what happens now
   pmg log -f --connector clients --command 'submit_*'
   pmg log --since 1h --status nonzero              # what was refused in the last hour
   pmg log --since 10m --summary                    # counts, results and time to the answer
-  pmg log --grep 46700000001 --json | jq .fields
+  pmg log --since 19:05 --until 19:10 --grep 'Привет'
+  pmg log --grep 46700000001 --json | jq .text
   pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&l.dir, "dir", "pdulog", "directory of the pdu logs")
-	f.StringVarP(&l.config, "config", "c", "", "take the directory from this configuration")
+	configFlag(cmd, &l.config)
+	f.StringVar(&l.dir, "dir", "", "`directory` of the pdu logs, instead of the configuration's")
 	f.BoolVarP(&l.follow, "follow", "f", false, "go on with new lines until interrupted, across rotations")
 	f.StringSliceVar(&l.connectors, "connector", nil, "only this connector; may be repeated")
 	f.IntSliceVar(&l.instances, "instance", nil, "only this instance; may be repeated")
 	f.StringSliceVar(&l.commands, "command", nil, "only this command, * stands for anything; may be repeated")
 	f.StringVar(&l.direction, "direction", "", "only received (in) or sent (out) PDUs")
-	f.StringVar(&l.status, "status", "", "only answers with this result: nonzero, 0x58 or ESME_RTHROTTLED")
+	f.StringVar(&l.status, "status", "", "only answers with this result: nonzero, 0x58 or ESME_RTHROTTLED; ESME_ROK for 0")
 	f.StringVar(&l.grep, "grep", "", "only lines that match this regular expression")
-	f.StringVar(&l.since, "since", "", "only lines from then on: 10m (ago) or 2026-11-20T19:05:22Z")
+	f.StringVar(&l.since, "since", "", "only lines from then on: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
 	f.StringVar(&l.until, "until", "", "only lines before then, given like --since")
 	f.IntVarP(&l.lines, "lines", "n", logLines, "only the last so many matching lines; -1: all")
+	f.BoolVar(&l.decode, "decode", true, "show texts in their alphabet; false: their octets, as in the file")
 	f.BoolVar(&l.summary, "summary", false, "count commands and results, and measure the time to the answer")
 	f.BoolVar(&l.json, "json", false, "one JSON object per line; with --summary, one array")
 	f.BoolVar(&l.hex, "hex", false, "the bytes as they stood on the wire, in hexadecimal digits")
@@ -88,71 +101,22 @@ A line is time, connector/instance, < (received) or > (sent), then the PDU.`,
 }
 
 func (l *logFlags) run(cmd *cobra.Command) error {
-	q, err := l.query(time.Now(), cmd.Flags().Changed("lines"))
+	p := newLogProtocols()
+	q, err := l.query(p, time.Now(), cmd.Flags().Changed("lines"))
 	if err != nil {
 		return err
 	}
-	if l.config != "" {
-		c, _, err := config.Load(l.config, config.Options{})
-		if err != nil {
+	if l.dir == "" {
+		if l.dir, err = logDirectory(l.config, cmd.Flags().Changed("config")); err != nil {
 			return err
 		}
-		l.dir = c.PDULog.Dir
 	}
 	if err := l.checkThere(cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return l.show(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr())
-}
-
-// query turns the flags into what the pdu log is asked.
-func (l *logFlags) query(now time.Time, linesGiven bool) (q pdulog.Query, err error) {
-	q.Connectors, q.Last = l.connectors, l.lines
-	switch {
-	case l.lines == 0:
-		q.Last = -1
-	case l.lines < 0, !linesGiven && (l.since != "" || l.until != "" || l.summary):
-		q.Last = 0
-	}
-	f := &q.Filter
-	f.Instances, f.Commands, f.Direction = l.instances, l.commands, l.direction
-	if f.Direction != "" && f.Direction != "in" && f.Direction != "out" {
-		return q, fmt.Errorf("cannot use --direction %s: give in (received) or out (sent)", f.Direction)
-	}
-	if f.Since, err = logTime("--since", l.since, now); err != nil {
-		return q, err
-	}
-	if f.Until, err = logTime("--until", l.until, now); err != nil {
-		return q, err
-	}
-	if l.status != "" {
-		if f.Status, err = pdulog.ParseStatusFilter(l.status); err != nil {
-			return q, fmt.Errorf("cannot use --status: %w", err)
-		}
-	}
-	if l.grep != "" {
-		if f.Grep, err = regexp.Compile(l.grep); err != nil {
-			return q, fmt.Errorf("cannot use --grep: %w", err)
-		}
-	}
-	return q, nil
-}
-
-// logTime reads "10m", meaning that long ago, or a time; the zero time when empty.
-func logTime(flag, s string, now time.Time) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if ago, err := time.ParseDuration(s); err == nil {
-		return now.Add(-ago), nil
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		return t, fmt.Errorf("cannot use %s %s: give how long ago (10m, 24h) or a time as 2026-11-20T19:05:22Z", flag, s)
-	}
-	return t, nil
+	return l.show(ctx, p, q, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
 // checkThere tells somebody who looks in the wrong place. Followers may be early.
@@ -178,16 +142,20 @@ func (l *logFlags) checkThere(stderr io.Writer) error {
 }
 
 // show reads and prints.
-func (l *logFlags) show(ctx context.Context, q pdulog.Query, stdout, stderr io.Writer) error {
+func (l *logFlags) show(ctx context.Context, protocols logProtocols, q pdulog.Query, stdout, stderr io.Writer) error {
 	read, out := pdulog.Follow, stdout
 	if !l.follow {
 		buffered := bufio.NewWriterSize(stdout, 64<<10)
 		defer buffered.Flush()
 		read, out = pdulog.Read, buffered
 	}
-	p := &logPrinter{logFlags: l, out: out, hexer: pdulog.NewHexer(logDriver)}
+	p := &logPrinter{logFlags: l, out: out, decoder: pdulog.NewDecoder(protocols.find)}
+	q.Filter.Decoder = p.decoder
 	if l.summary {
-		p.total = pdulog.NewSummary()
+		all := q.Filter
+		p.total = pdulog.NewSummary(&all)
+		// An answer may not be selected where its request is.
+		q.Filter = pdulog.Filter{Instances: all.Instances, Since: all.Since, Until: all.Until}
 	}
 	skipped, err := read(ctx, l.dir, q, p.entry)
 	if skipped > 0 {
@@ -205,10 +173,10 @@ func (l *logFlags) show(ctx context.Context, q pdulog.Query, stdout, stderr io.W
 // A logPrinter prints entries in the form asked for.
 type logPrinter struct {
 	*logFlags
-	out   io.Writer
-	buf   []byte
-	total *pdulog.Summary // nil: lines are printed
-	hexer *pdulog.Hexer
+	out     io.Writer
+	buf     []byte
+	total   *pdulog.Summary // nil: lines are printed
+	decoder *pdulog.Decoder
 
 	unconverted int
 	firstErr    error
@@ -221,16 +189,22 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 		p.total.Add(e)
 		return nil
 	case p.json:
-		b = pdulog.AppendJSON(b, e)
+		text := ""
+		if p.decode {
+			text, _ = p.decoder.Text(e)
+		}
+		b = pdulog.AppendJSON(b, e, text)
 	case p.hex:
 		var err error
-		if b, err = p.hexer.Append(b, e); err != nil {
-			// The other lines are still of use: go on and tell at the end.
+		if b, err = p.decoder.AppendHex(b, e); err != nil {
+			// The other lines are still of use: go on and report at the end.
 			if p.unconverted++; p.firstErr == nil {
 				p.firstErr = err
 			}
 			return nil
 		}
+	case p.decode:
+		b = append(p.decoder.AppendLine(b, e), '\n')
 	default:
 		b = append(append(b, e.Line...), '\n')
 	}
@@ -241,7 +215,7 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 
 func (p *logPrinter) end() error {
 	if p.unconverted > 0 {
-		return fmt.Errorf("%d lines not converted, the first because: %w", p.unconverted, p.firstErr)
+		return fmt.Errorf("cannot convert %d of the lines, the first because: %w", p.unconverted, p.firstErr)
 	}
 	if p.total == nil {
 		return nil
@@ -274,15 +248,4 @@ func printLogSummary(out io.Writer, rows []*pdulog.Row) error {
 		fmt.Fprintln(w, strings.Join(results, ", "))
 	}
 	return w.Flush()
-}
-
-// logDriver finds the protocol that a line is written in: the one that has its
-// command. So a log can be read without the configuration it was written under.
-func logDriver(e *pdulog.Entry) (protocols.Driver, error) {
-	for _, d := range []protocols.Driver{smpp.New(smpp.Options{})} {
-		if slices.Contains(d.Commands(), e.Command) {
-			return d, nil
-		}
-	}
-	return nil, fmt.Errorf("cannot tell the protocol of connector %s: no protocol has the command %s", e.Connector, e.Command)
 }

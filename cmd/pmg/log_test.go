@@ -49,6 +49,7 @@ func runLog(ctx context.Context, out io.Writer, args ...string) error {
 	cmd.SetArgs(args)
 	cmd.SetOut(out)
 	cmd.SetErr(io.Discard)
+	cmd.SilenceUsage = true // as the root command
 	return cmd.ExecuteContext(ctx)
 }
 
@@ -74,11 +75,14 @@ func TestLog(t *testing.T) {
 	f("-n -1 --command submit_*", 20, "submit_sm_resp")
 	f("-n -1 --direction in", 20, "enquire_link")
 	f("-n -1 --status nonzero --direction in", 0, "")
+	f("-n -1 --status ESME_RTHROTTLED", 20, "submit_sm_resp")
+	f("-n -1 --status ESME_ROK", 0, "")
 	f("-n -1 --grep THROTT", 20, "submit_sm_resp")
 	f("--since 2026-11-20T19:05:22.010Z --until 2026-11-20T19:05:22.025Z", 15, "")
 	f("--json", 10, `"fields":{"seq":"7"}`)
 	f("--hex --command enquire_link", 10, "< enquire_link "+logWire+"\n")
 	f("--summary", 5, "10     10        0     2ms")
+	f("--summary --command enquire_link", 3, "10     10        0     2ms") // U14: their answers are counted
 	f("--summary --json --connector clients", 23, `"p99_ns": 2000000`)
 }
 
@@ -94,6 +98,79 @@ func TestLogTime(t *testing.T) {
 	f("10m", now.Add(-10*time.Minute))
 	f("2026-11-20T19:05:22.469303Z", now.Add(469303*time.Microsecond)) // copied from a line
 	f("2026-11-20T20:05:22+01:00", now)
+	f("2026-11-20T20:05+01:00", now.Add(-22*time.Second))
+	// U14
+	f("7d", now.AddDate(0, 0, -7))
+	f("1d12h30m", now.Add(-36*time.Hour-30*time.Minute))
+	f("2026-11-20", now.Truncate(24*time.Hour))
+	f("2026-11-19T23:59", time.Date(2026, 11, 19, 23, 59, 0, 0, time.UTC))
+	f("2026-11-19 23:59:58.5", time.Date(2026, 11, 19, 23, 59, 58, 5e8, time.UTC))
+	f("19:05", now.Add(-22*time.Second))
+	f("19:05:22", now)
+	f("19:05:23", now.Add(time.Second-24*time.Hour)) // the last time it was so late
+	for _, bad := range []string{"yesterday", "7", "d", "1dd", "25:00", "2026-13-01", "2026-11-20T", "-"} {
+		if got, err := logTime("--since", bad, now); err == nil {
+			t.Errorf("%q is %v", bad, got)
+		}
+	}
+}
+
+// U14: pmg log reads pmg.yaml as status does.
+func TestLogDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f := func(file string, named bool, want, wantErr string) {
+		t.Helper()
+		got, err := logDirectory(file, named)
+		if got != want || (err == nil) != (wantErr == "") || err != nil && !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("%s: %q, %v; want %q, %q", file, got, err, want, wantErr)
+		}
+	}
+	f("pmg.yaml", false, "pdulog", "")
+	f("pmg.yaml", true, "", "cannot read configuration")
+	if err := os.WriteFile("pmg.yaml", []byte("pdulog: {dir: elsewhere}\n"+
+		"connectors: [{name: c, direction: in, address: 127.0.0.1:2775}]\naccounts: [{system_id: a, password: b}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f("pmg.yaml", false, "elsewhere", "")
+	if err := os.WriteFile("pmg.yaml", []byte("pdulog: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f("pmg.yaml", false, "", "--dir names it without a configuration")
+}
+
+// U14: texts are shown and found in their alphabet. U11: octets are not made up.
+func TestLogTexts(t *testing.T) {
+	dir := t.TempDir()
+	const head = "2026-11-20T19:05:22.039000Z clients/3 < "
+	lines := []string{
+		head + `submit_sm seq=1 data_coding=8 short_message="\x04\x1f\x04\x40"`,
+		head + `submit_sm seq=2 short_message="Gr\x7e\x1ee"`,
+		head + `submit_sm seq=3 short_message=*5`,
+		head + `submit_sm seq=4 malformed hex=*20 error="service_type does not end"`,
+	}
+	if err := os.WriteFile(filepath.Join(dir, "clients.log"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := func(args, want, wantErr string) {
+		t.Helper()
+		var out bytes.Buffer
+		err := runLog(context.Background(), &out, append(strings.Fields(args), "--dir", dir)...)
+		if (err == nil) != (wantErr == "") || err != nil && !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("pmg log %s: %v, want %q", args, err, wantErr)
+		}
+		if out.String() != want {
+			t.Errorf("pmg log %s\n%swant\n%s", args, out.String(), want)
+		}
+	}
+	f("--grep Пр", head+`submit_sm seq=1 data_coding=8 text="Пр"`+"\n", "")
+	f("--grep üß", head+`submit_sm seq=2 text="Grüße"`+"\n", "")
+	f("--grep üß --decode=false", lines[1]+"\n", "")
+	f("--grep seq=[34]", lines[2]+"\n"+lines[3]+"\n", "")
+	one := head + "submit_sm 00000025000000040000000000000001" + strings.Repeat("00", 14) + "080004" + "041f0440\n"
+	f("--hex --grep seq=1", one, "")
+	f("--hex --grep seq=[13]", one, "cannot convert 1 of the lines")
+	f("--hex --grep seq=[34]", "", "cannot convert 2 of the lines, the first because: pdu log line")
+	f("--hex --grep seq=4", "", "does not hold all of its octets")
 }
 
 func TestLogErrors(t *testing.T) {
@@ -108,6 +185,15 @@ func TestLogErrors(t *testing.T) {
 	f("is pdulog.enabled set", "--dir", t.TempDir())
 	f("there are clients, operator", "--dir", dir, "--connector", "client")
 	f("give how long ago", "--dir", dir, "--since", "yesterday")
+	f("is not before", "--dir", dir, "--since", "1h", "--until", "2h")
+	// U14: a mistyped name finds nothing, and that looks like an answer.
+	f("cannot use --status ESME_RTHROTLED: no protocol has it: did you mean ESME_RTHROTTLED?", "--dir", dir, "--status", "ESME_RTHROTLED")
+	f("did you mean ESME_RTHROTTLED?", "--dir", dir, "--status", "throttled")
+	f("did you mean nonzero?", "--dir", dir, "--status", "non-zero")
+	f("cannot use --command sumbit_sm: no protocol has it: did you mean submit_sm?", "--dir", dir, "--command", "sumbit_sm")
+	f("did you mean submit_sm?", "--dir", dir, "--command", "submit")
+	f("no protocol has it", "--dir", dir, "--command", "x*")
+	f("syntax error", "--dir", dir, "--command", "[")
 	f("cannot use --grep", "--dir", dir, "--grep", "(")
 	f("cannot use --status", "--dir", dir, "--status", "0x")
 	f("cannot use --direction", "--dir", dir, "--direction", "up")
@@ -118,7 +204,7 @@ func TestLogErrors(t *testing.T) {
 	if err := os.WriteFile(odd, []byte("2026-11-20T19:05:22.039000Z odd/3 > hello seq=7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f("1 lines not converted, the first because: cannot tell the protocol", "--dir", dir, "--connector", "odd", "--hex")
+	f("no protocol has the command hello", "--dir", dir, "--connector", "odd", "--hex")
 }
 
 func TestLogFollowEndsCleanly(t *testing.T) {

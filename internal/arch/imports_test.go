@@ -24,6 +24,7 @@ func table() []row {
 		{"internal/machine", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
+		{"internal/nearest", ""},
 		{"internal/smstext", "sms"},
 
 		// A driver is pure, and never sees another protocol.
@@ -35,7 +36,7 @@ func table() []row {
 		{"config", "internal/machine protocols protocols/smpp"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
-		{"pdulog", "internal/logtext protocols"},
+		{"pdulog", "internal/logtext internal/smstext protocols sms"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms"},
@@ -52,7 +53,7 @@ func table() []row {
 		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector gateway internal/console internal/sock loadtest pdulog protocols protocols/smpp stages"},
+		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/sock loadtest pdulog protocols protocols/smpp stages"},
 
 		// The bench runs gateways as processes of their own.
 		{"loadtest/cmd/pmgbench", "internal/console loadtest loadtest/bench"},

@@ -117,11 +117,11 @@ func (p *PDU) Text() (protocols.Text, bool) {
 	if commands[p.ID.row()].body != bodySM || p.Err() != nil {
 		return protocols.Text{}, false
 	}
-	t := protocols.Text{Field: "short_message", Octets: p.SM.ShortMessage, Header: p.SM.ESMClass&classHeader != 0}
+	t := protocols.Text{Field: "short_message", Octets: p.SM.ShortMessage, Header: p.SM.ESMClass&ClassHeader != 0}
 	t.Alphabet, _ = codingOf(p.SM.DataCoding)
 	if len(t.Octets) == 0 {
 		t.Field = "message_payload"
-		t.Octets, _ = FindTLV(p.SM.TLVs, tagPayload)
+		t.Octets, _ = FindTLV(p.SM.TLVs, TagPayload)
 	}
 	return t, len(t.Octets) > 0
 }
@@ -241,8 +241,8 @@ func (p *PDU) lost(b []byte) error {
 // lengthError returns what is wrong with a command_length. One that is too large is
 // not named: where framing is lost it is four octets of anything, a password perhaps.
 func lengthError(n uint32) string {
-	if n < headerLen {
-		return fmt.Sprintf("command_length %d is less than %d", n, headerLen)
+	if n < HeaderLen {
+		return fmt.Sprintf("command_length %d is less than %d", n, HeaderLen)
 	}
 	return "command_length is larger than a PDU may be"
 }

@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"pmg/sms"
@@ -143,6 +144,17 @@ func StatusName(number uint32) string {
 		return s.name
 	}
 	return ""
+}
+
+// Statuses returns every assigned command_status with its name, in order.
+func (d *Driver) Statuses() iter.Seq2[uint32, string] {
+	return func(yield func(uint32, string) bool) {
+		for i := range statuses {
+			if !yield(statuses[i].number, statuses[i].name) {
+				return
+			}
+		}
+	}
 }
 
 // codeOf returns what a command_status means. One that is not assigned, most often

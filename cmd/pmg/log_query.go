@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/internal/nearest"
+	"pmg/pdulog"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+// logDirectory returns the directory that the configuration names. The default file
+// may be missing, because logs can be read on a machine without a gateway.
+func logDirectory(file string, named bool) (string, error) {
+	c, err := loadConfig(io.Discard, file) // its warnings are for the operator of serve
+	if err != nil && !named && errors.Is(err, fs.ErrNotExist) {
+		return config.Default().PDULog.Dir, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot find the directory of the pdu logs: %w; --dir names it without a configuration", err)
+	}
+	return c.PDULog.Dir, nil
+}
+
+// query turns the flags into what the pdu log is asked.
+func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdulog.Query, err error) {
+	q.Connectors, q.Last = l.connectors, l.lines
+	switch {
+	case l.lines == 0:
+		q.Last = -1
+	case l.lines < 0, !linesGiven && (l.since != "" || l.until != "" || l.summary):
+		q.Last = 0
+	}
+	f := &q.Filter
+	f.Instances, f.Commands, f.Direction = l.instances, l.commands, l.direction
+	if f.Direction != "" && f.Direction != "in" && f.Direction != "out" {
+		return q, fmt.Errorf("cannot use --direction %s: give in (received) or out (sent)", f.Direction)
+	}
+	for _, c := range f.Commands {
+		if err := p.checkCommand(c); err != nil {
+			return q, err
+		}
+	}
+	if f.Since, err = logTime("--since", l.since, now); err != nil {
+		return q, err
+	}
+	if f.Until, err = logTime("--until", l.until, now); err != nil {
+		return q, err
+	}
+	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
+		return q, fmt.Errorf("cannot use --since %s with --until %s: %s is not before %s",
+			l.since, l.until, f.Since.Format(time.RFC3339), f.Until.Format(time.RFC3339))
+	}
+	if l.status != "" {
+		if f.Status, err = pdulog.ParseStatusFilter(l.status, p.status); err != nil {
+			return q, fmt.Errorf("cannot use --status %s: %w", l.status, err)
+		}
+	}
+	if l.grep != "" {
+		if f.Grep, err = regexp.Compile(l.grep); err != nil {
+			return q, fmt.Errorf("cannot use --grep: %w", err)
+		}
+	}
+	return q, nil
+}
+
+// logDays is how long ago a time is in days, and a rest.
+var logDays = regexp.MustCompile(`^(\d{1,5})d(.*)$`)
+
+// logTime reads a time of --since or --until; the zero time when empty.
+func logTime(flag, s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := logAgo(s); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, strings.Replace(s, " ", "T", 1)); err == nil {
+			return t, nil
+		}
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return lastTime(t, now), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("cannot use %s %s: give how long ago (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time as 2026-11-20T19:05:22Z", flag, s)
+}
+
+// logAgo reads a duration, which may have days: 7d, 1d12h.
+func logAgo(s string) (time.Duration, error) {
+	m := logDays.FindStringSubmatch(s)
+	if m == nil {
+		return time.ParseDuration(s)
+	}
+	days, _ := strconv.Atoi(m[1]) // five digits
+	ago := time.Duration(days) * 24 * time.Hour
+	if m[2] == "" {
+		return ago, nil
+	}
+	rest, err := time.ParseDuration(m[2])
+	return ago + rest, err
+}
+
+// lastTime returns when it last was that time of day, in UTC.
+func lastTime(t, now time.Time) time.Time {
+	y, m, d := now.UTC().Date()
+	at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	if at.After(now) {
+		at = at.AddDate(0, 0, -1)
+	}
+	return at
+}
+
+// logProtocols are the protocols that a log may be written in.
+type logProtocols []vocabulary
+
+// A vocabulary is a protocol that lists its statuses.
+type vocabulary interface {
+	protocols.Driver
+	Statuses() iter.Seq2[uint32, string]
+}
+
+func newLogProtocols() logProtocols { return logProtocols{smpp.New(smpp.Options{})} }
+
+// find returns the protocol that has a command. So a log can be read without the
+// configuration it was written under.
+func (p logProtocols) find(command string) (protocols.Driver, error) {
+	for _, v := range p {
+		if slices.Contains(v.Commands(), command) {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("no protocol has the command %s", command)
+}
+
+// checkCommand refuses a pattern that selects no command of any protocol.
+func (p logProtocols) checkCommand(pattern string) error {
+	var all []string
+	for _, v := range p {
+		for _, command := range v.Commands() {
+			if ok, err := path.Match(pattern, command); err != nil {
+				return fmt.Errorf("cannot use --command %s: %w", pattern, err)
+			} else if ok {
+				return nil
+			}
+			all = append(all, command)
+		}
+	}
+	return fmt.Errorf("cannot use --command %s: no protocol has it%s", pattern, didYouMean(pattern, all))
+}
+
+// status returns the number of a status.
+func (p logProtocols) status(name string) (uint32, error) {
+	names := []string{"nonzero"}
+	for _, v := range p {
+		for number, known := range v.Statuses() {
+			if known == name {
+				return number, nil
+			}
+			names = append(names, known)
+		}
+	}
+	return 0, fmt.Errorf("no protocol has it%s; a number such as 0x58 may be given, too", didYouMean(name, names))
+}
+
+// didYouMean returns a hint at the name that was probably meant: one that is written
+// almost so, or one that the word is a part of.
+func didYouMean(word string, names []string) string {
+	near := nearest.Word(word, names)
+	for _, name := range names {
+		if near == "" && len(word) > 3 && strings.Contains(strings.ToLower(name), strings.ToLower(word)) {
+			near = name
+		}
+	}
+	if near == "" {
+		return ""
+	}
+	return ": did you mean " + near + "?"
+}

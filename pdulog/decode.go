@@ -1,0 +1,149 @@
+package pdulog
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"pmg/internal/logtext"
+	"pmg/internal/smstext"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A Decoder reads lines as PDUs of their protocols. It is not safe for concurrent use.
+type Decoder struct {
+	lookup func(command string) (protocols.Driver, error)
+	known  map[string]*codec // by command
+	buf    []byte
+}
+
+// A codec is a protocol and a PDU of it to read lines into.
+type codec struct {
+	driver protocols.Driver
+	pdu    protocols.PDU
+}
+
+// NewDecoder returns a decoder. It asks lookup once for each command which protocol
+// the command belongs to.
+func NewDecoder(lookup func(command string) (protocols.Driver, error)) *Decoder {
+	return &Decoder{lookup: lookup, known: map[string]*codec{}}
+}
+
+// parse returns the PDU of a line, which is valid until the next call. It returns the
+// PDU with an error that wraps protocols.ErrHidden if the line does not hold all of it.
+func (d *Decoder) parse(e *Entry) (protocols.PDU, error) {
+	c := d.known[e.Command]
+	if c == nil {
+		driver, err := d.lookup(e.Command)
+		if err != nil {
+			return nil, err
+		}
+		c = &codec{driver, driver.NewPDU()}
+		d.known[e.Command] = c
+	}
+	c.pdu.Reset()
+	return c.pdu, c.driver.ParseLog(c.pdu, e.PDU)
+}
+
+// AppendHex appends the line up to its command, then the PDU as hexadecimal digits,
+// and a line end. A line that does not hold all octets of its PDU is not converted:
+// the error wraps protocols.ErrHidden.
+func (d *Decoder) AppendHex(b []byte, e *Entry) ([]byte, error) {
+	p, err := d.parse(e)
+	if err != nil {
+		return b, fmt.Errorf("pdu log line %q: %w", e.Line, err)
+	}
+	d.buf = p.AppendWire(d.buf[:0])
+	b = append(b, e.Line[:len(e.Line)-len(e.PDU)]...)
+	b = append(b, e.Command...)
+	b = append(b, ' ')
+	b = hex.AppendEncode(b, d.buf)
+	return append(b, '\n'), nil
+}
+
+// Text returns the message text in the line as UTF-8, without a user data header. It
+// reports false if there is none, or none that can be read.
+func (d *Decoder) Text(e *Entry) (string, bool) {
+	_, text, ok := d.text(e)
+	return text, ok
+}
+
+func (d *Decoder) text(e *Entry) (t protocols.Text, text string, ok bool) {
+	if !bytes.Contains(e.PDU, []byte(`="`)) { // texts are always in quotes
+		return t, "", false
+	}
+	p, err := d.parse(e)
+	if err != nil && !errors.Is(err, protocols.ErrHidden) {
+		return t, "", false
+	}
+	if t, ok = p.Text(); ok {
+		text, ok = smstext.Decode(t.Alphabet, t.Header, t.Octets)
+	}
+	return t, text, ok
+}
+
+// AppendLine appends the line for people. Its message text, unless it can be read as
+// it stands, is replaced by
+//
+//	udh=050003cc0201 text="Привет"
+//
+// with udh for the user data header, if there is one.
+func (d *Decoder) AppendLine(b []byte, e *Entry) []byte {
+	t, text, ok := d.text(e)
+	if !ok || isPlain(&t) {
+		return append(b, e.Line...)
+	}
+	return appendText(b, e.Line, &t, text)
+}
+
+// find reports whether the message text, decoded, matches, or the line with that.
+func (d *Decoder) find(e *Entry, pattern *regexp.Regexp) bool {
+	t, text, ok := d.text(e)
+	if !ok {
+		return false
+	}
+	if pattern.MatchString(text) {
+		return true
+	}
+	d.buf = appendText(d.buf[:0], e.Line, &t, text)
+	return pattern.Match(d.buf)
+}
+
+// isPlain reports whether the octets of a text are a text by themselves. Peers differ
+// on what @, [ and others are in the default alphabet, so these are left as they are.
+func isPlain(t *protocols.Text) bool {
+	if t.Header || t.Alphabet == sms.UCS2 {
+		return false
+	}
+	for _, c := range t.Octets {
+		if !logtext.Printable(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendText appends a line with text in place of its field t.
+func appendText(b, line []byte, t *protocols.Text, text string) []byte {
+	name := t.Field + "="
+	for rest := line; len(rest) > 0; {
+		field, after := logtext.NextField(rest)
+		if !bytes.HasPrefix(field, []byte(name)) {
+			rest = after
+			continue
+		}
+		at := len(line) - len(rest)
+		b = append(b, line[:at]...)
+		if t.Header {
+			b = hex.AppendEncode(append(b, "udh="...), t.Octets[:1+int(t.Octets[0])])
+			b = append(b, ' ')
+		}
+		b = strconv.AppendQuote(append(b, "text="...), text)
+		return append(b, line[at+len(field):]...)
+	}
+	return append(b, line...)
+}
