@@ -241,10 +241,19 @@ func TestPDULog(t *testing.T) {
 			return strings.Split(strings.TrimSpace(string(b)), "\n")
 		}
 		var p smpp.PDU
+		link := func(instance int) *connector.Link { // one that is logged in
+			s := &connector.Link{Instance: &connector.Instance{Number: instance}}
+			for i, line := range []string{"bind_receiver seq=1", "bind_receiver_resp seq=1 status=0"} {
+				_ = p.ParseLog([]byte(line))
+				s.Login.Pass(i == 0, &p)
+			}
+			return s
+		}
+		one, two := link(1), link(2)
 		_ = p.ParseLog([]byte("enquire_link seq=1"))
 		now := time.Now().UnixNano()
-		l.line(now, 1, true, &p, true)
-		l.line(now-1000, 2, false, &p, true)
+		l.line(now, one, true, &p)
+		l.line(now-1000, two, false, &p)
 		time.Sleep(101 * time.Millisecond)
 		synctest.Wait()
 		got := lines()
@@ -252,7 +261,7 @@ func TestPDULog(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		for range 20_000 { // more than the writer sleeps through
-			l.line(now, 1, true, &p, true)
+			l.line(now, one, true, &p)
 		}
 		synctest.Wait()
 		if n := len(lines()); n < 5000 || l.locks() != 20_003 {

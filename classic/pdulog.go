@@ -3,6 +3,7 @@ package classic
 import (
 	"time"
 
+	"pmg/connector"
 	"pmg/pdulog"
 	"pmg/protocols"
 )
@@ -29,8 +30,8 @@ func newPDULog(file *pdulog.File, now func() int64) *pduLog {
 	return l
 }
 
-// line adds a PDU. bound says that the session has logged in.
-func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU, bound bool) {
+// line adds a PDU of a session.
+func (l *pduLog) line(now int64, s *connector.Link, received bool, p protocols.PDU) {
 	if l == nil {
 		return
 	}
@@ -38,7 +39,7 @@ func (l *pduLog) line(now int64, instance int, received bool, p protocols.PDU, b
 	defer l.mu.Unlock()
 	first := l.file.Due() == 0
 	l.last = max(l.last, now)
-	l.file.Line(l.last, instance, received, p, bound)
+	l.file.Line(l.last, s.Instance.Number, received, p, s.Login.Pass(received, p))
 	if first {
 		l.timer.Reset(time.Duration(l.file.Due() - l.last))
 	}

@@ -13,7 +13,7 @@ import (
 func (c *conn) log(now int64, received bool, p protocols.PDU) {
 	c.Connector.Stats.Count(p.Command(), received, 1)
 	c.Connector.Stats.CountStatus(p.Command(), received, p.Status())
-	c.group.log.line(now, c.Instance.Number, received, p, c.Session.Bound() != 0)
+	c.group.log.line(now, &c.Link, received, p)
 }
 
 // postLocked puts a PDU behind those that are to be written. It is logged here, so

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"pmg/account"
+	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -27,6 +28,8 @@ type Link struct {
 	Partial atomic.Int64 // when the PDU began that has not come whole; 0: none
 	closing atomic.Bool  // something wants the session to end
 	reason  atomic.Pointer[string]
+
+	Login pdulog.Login // belongs to whatever writes the pdu log
 
 	// These belong to whatever runs the session.
 	Account   *account.Account // of the client; set before Session.Bound reports it and never after

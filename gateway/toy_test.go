@@ -17,10 +17,10 @@ type pdu struct {
 	id       uint64
 }
 
-func (p *pdu) Status() uint32               { return 0 }
-func (p *pdu) MessageID() []byte            { return nil }
-func (p *pdu) Text() (protocols.Text, bool) { return protocols.Text{}, false }
-func (p *pdu) LogsIn() bool                 { return false }
+func (p *pdu) Status() uint32                 { return 0 }
+func (p *pdu) MessageID() []byte              { return nil }
+func (p *pdu) Text() (protocols.Text, bool)   { return protocols.Text{}, false }
+func (p *pdu) LoginStep() protocols.LoginStep { return protocols.NoLogin }
 
 // A session does what its PDUs say.
 type session struct {

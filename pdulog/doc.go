@@ -13,7 +13,8 @@
 // internal/logtext. A driver's ParseLog turns a line back into the same bytes, or
 // returns protocols.ErrHidden for one that does not hold them all: passwords are
 // always hidden; texts and octets of unknown meaning are hidden while a session has
-// not logged in, and always if Options.Text is false.
+// not logged in (Login), and always if Options.Text is false. Message texts stand as
+// octets; a Decoder shows them in their alphabet.
 //
 // # Files
 //
@@ -48,6 +49,6 @@
 // # Start reading
 //
 // file.go (lines to chunks), writer.go (chunks to disk), rotate.go, retain.go, then
-// line.go (a line read back), tail.go (across rotations) and read.go (several
-// connectors merged).
+// line.go (a line read back), tail.go (across rotations), read.go (several connectors
+// merged) and decode.go (lines as PDUs).
 package pdulog

@@ -15,16 +15,20 @@ import (
 )
 
 // fakePDU prints itself as it is; hidden is what stands there without texts.
-type fakePDU struct{ shown, hidden string }
+type fakePDU struct {
+	shown, hidden string
+	step          protocols.LoginStep
+	text          bool
+}
 
-func (p *fakePDU) Command() int                 { return 0 }
-func (p *fakePDU) Status() uint32               { return 0 }
-func (p *fakePDU) Sequence() uint32             { return 0 }
-func (p *fakePDU) Reset()                       { *p = fakePDU{} }
-func (p *fakePDU) AppendWire(b []byte) []byte   { return append(b, p.shown...) }
-func (p *fakePDU) MessageID() []byte            { return nil }
-func (p *fakePDU) Text() (protocols.Text, bool) { return protocols.Text{}, false }
-func (p *fakePDU) LogsIn() bool                 { return false }
+func (p *fakePDU) Command() int                   { return 0 }
+func (p *fakePDU) Status() uint32                 { return 0 }
+func (p *fakePDU) Sequence() uint32               { return 0 }
+func (p *fakePDU) Reset()                         { *p = fakePDU{} }
+func (p *fakePDU) AppendWire(b []byte) []byte     { return append(b, p.shown...) }
+func (p *fakePDU) MessageID() []byte              { return nil }
+func (p *fakePDU) Text() (protocols.Text, bool)   { return protocols.Text{}, p.text }
+func (p *fakePDU) LoginStep() protocols.LoginStep { return p.step }
 
 func (p *fakePDU) AppendLog(b []byte, text bool) []byte {
 	if !text && p.hidden != "" {

@@ -49,11 +49,10 @@ type File struct {
 }
 
 // Line adds a PDU that was received from the peer, or sent to it, on the given
-// instance. Texts and octets of unknown meaning are hidden unless the session is
-// bound, because what a stranger sends may be a misplaced password. Line never
-// waits and does not allocate once the log has reached its usual size.
-func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, bound bool) {
-	if !bound && !f.strangers.admit(now) {
+// instance, of a session of that standing. Line never waits and does not allocate once
+// the log has reached its usual size.
+func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s Standing) {
+	if s != LoggedIn && !f.strangers.admit(now) {
 		f.lost.Add(1)
 		return
 	}
@@ -72,8 +71,11 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, bou
 	} else {
 		b = append(b, " > "...)
 	}
-	b = p.AppendLog(b, f.text && bound)
-	f.buf = append(b, '\n')
+	b = append(s.append(b, p, f.text), '\n')
+	if s != LoggedIn {
+		f.strangers.add(len(b) - len(f.buf))
+	}
+	f.buf = b
 	f.lines++
 	if len(f.buf) >= chunkSize {
 		f.hand(now, false)

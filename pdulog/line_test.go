@@ -75,7 +75,7 @@ func FuzzParse(f *testing.F) {
 		}
 		h := newHead(e.Connector)
 		w := File{head: h, buf: make([]byte, 0, len(line)+1)}
-		w.Line(e.Time.UnixNano(), e.Instance, e.Received, &fakePDU{shown: string(e.PDU)}, true)
+		w.Line(e.Time.UnixNano(), e.Instance, e.Received, &fakePDU{shown: string(e.PDU)}, LoggedIn)
 		if e.Time.Year() > 1970 && e.Time.Year() < 2262 && !bytes.Equal(w.buf[:len(w.buf)-1], line) {
 			t.Errorf("%q is printed as %q", line, w.buf)
 		}

@@ -59,8 +59,8 @@ type PDU interface {
 	MessageID() []byte
 	// Text returns the text of the message in the PDU. It reports false if there is none.
 	Text() (Text, bool)
-	// LogsIn reports whether the PDU is a request to log in that can be read.
-	LogsIn() bool
+	// LoginStep returns what the PDU is in a login.
+	LoginStep() LoginStep
 	// AppendWire appends the PDU as it stands on the wire.
 	AppendWire(b []byte) []byte
 	// AppendLog appends the PDU as the pdu log prints it, without a line end:
@@ -72,6 +72,16 @@ type PDU interface {
 	// into if these are many.
 	Reset()
 }
+
+// A LoginStep is what a PDU is in a login.
+type LoginStep uint8
+
+// The steps.
+const (
+	NoLogin       LoginStep = iota
+	LoginRequest            // a request to log in that can be read
+	LoginAccepted           // the answer that accepts one
+)
 
 // A Header is what every PDU of every protocol has.
 type Header interface {

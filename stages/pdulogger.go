@@ -102,7 +102,7 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 		l.waiting = append(l.waiting, f)
 	}
 	now := l.wall(out.Now())
-	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Session.Bound() != 0)
+	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU))
 }
 
 // Flush hands over the lines that are due and sets the time of the next Tick.

@@ -10,6 +10,7 @@ import (
 
 	"pmg/flow"
 	"pmg/pdulog"
+	"pmg/protocols"
 )
 
 // A file that hands over chunk after chunk waits to be flushed once.
@@ -23,6 +24,8 @@ func TestPDULoggerWaiting(t *testing.T) {
 		}
 		c.PDULog = file
 		h := r.handle(c.Name, -1)
+		h.Login.Pass(true, &toyPDU{step: protocols.LoginRequest}) // of strangers not all would be logged
+		h.Login.Pass(false, &toyPDU{step: protocols.LoginAccepted})
 		long := bytes.Repeat([]byte("x"), 10_000)
 		r.in(toParser, func(out *flow.Out[Job]) {
 			for range 100 {

@@ -42,14 +42,17 @@ func (toy) NewSession(o protocols.SessionOptions) protocols.Session {
 	return &toySession{taken: o.Taken}
 }
 
-type toyPDU struct{ b []byte }
+type toyPDU struct {
+	b    []byte
+	step protocols.LoginStep
+}
 
 func (p *toyPDU) Command() int                      { return 0 }
 func (p *toyPDU) Status() uint32                    { return 0 }
 func (p *toyPDU) Sequence() uint32                  { return 0 }
 func (p *toyPDU) MessageID() []byte                 { return nil }
 func (p *toyPDU) Text() (protocols.Text, bool)      { return protocols.Text{}, false }
-func (p *toyPDU) LogsIn() bool                      { return false }
+func (p *toyPDU) LoginStep() protocols.LoginStep    { return p.step }
 func (p *toyPDU) AppendWire(b []byte) []byte        { return append(b, p.b...) }
 func (p *toyPDU) AppendLog(b []byte, _ bool) []byte { return append(b, p.b...) }
 func (p *toyPDU) Reset()                            { p.b = nil }

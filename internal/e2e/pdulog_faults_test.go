@@ -147,3 +147,30 @@ func TestPDULogBeforeLogin(t *testing.T) {
 		}
 	})
 }
+
+// Texts are shown by the order in which PDUs pass the log: those of a client that does
+// not wait for the answer to its login, and those that are logged when the session has
+// ended already. Those of a client whose login is wrong are of no more use.
+func TestPDULogOfPipelinedLogin(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g := start(t, a, site{})
+		c := g.dial("clients")
+		c.write(wire(t, `bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x34`,
+			`submit_sm seq=2 destination_addr=46700000001 short_message="first of all"`,
+			`unbind seq=3`, `submit_sm seq=4 destination_addr=46700000001 short_message="behind the end"`))
+		ended(c)
+		c = g.dial("clients")
+		c.write(wire(t, `submit_sm seq=1 destination_addr=46700000001 short_message="of a stranger"`, `enquire_link seq=2`))
+		answered(c)
+		g.stop()
+		b, err := os.ReadFile(filepath.Join(g.dir, "clients.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string]bool{`short_message="first of all"`: true, "stranger": false, "s3cret": false} {
+			if bytes.Contains(b, []byte(text)) != want {
+				t.Errorf("%s is in the log: %t\n%s", text, !want, b)
+			}
+		}
+	})
+}

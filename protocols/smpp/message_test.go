@@ -295,17 +295,21 @@ func TestText(t *testing.T) {
 }
 
 // What follows a login that can be read is no misplaced password.
-func TestLogsIn(t *testing.T) {
-	f := func(hex string, want bool) {
+func TestLoginStep(t *testing.T) {
+	f := func(hex string, want protocols.LoginStep) {
 		t.Helper()
 		var p PDU
 		_ = p.Decode(octetsOf(t, hex))
-		if got := p.LogsIn(); got != want {
-			t.Errorf("%s: %t", hex, got)
+		if got := p.LoginStep(); got != want {
+			t.Errorf("%s: %d, want %d", hex, got, want)
 		}
 	}
-	f("00000017"+"00000009"+"00000000"+"00000001"+"00000034000000", true)
-	f("00000010"+"00000009"+"00000000"+"00000001", false)
-	f("00000017"+"8000000a"+"00000000"+"00000001"+"00000034000000", false)
-	f("00000010"+"00000015"+"00000000"+"00000001", false)
+	f("00000017"+"00000009"+"00000000"+"00000001"+"00000034000000", protocols.LoginRequest)
+	f("00000010"+"00000009"+"00000000"+"00000001", protocols.NoLogin)
+	f("00000017"+"8000000a"+"00000000"+"00000001"+"00000034000000", protocols.NoLogin)
+	f("00000011"+"80000001"+"00000000"+"00000001"+"00", protocols.LoginAccepted)
+	f("00000010"+"80000001"+"0000000d"+"00000001", protocols.NoLogin)
+	f("00000012"+"80000001"+"00000000"+"00000001"+"4141", protocols.NoLogin)
+	f("00000010"+"80000000"+"00000000"+"00000001", protocols.NoLogin)
+	f("00000010"+"00000015"+"00000000"+"00000001", protocols.NoLogin)
 }

@@ -126,8 +126,17 @@ func (p *PDU) Text() (protocols.Text, bool) {
 	return t, len(t.Octets) > 0
 }
 
-// LogsIn implements protocols.PDU.
-func (p *PDU) LogsIn() bool { return p.ID.IsBind() && p.Err() == nil }
+// LoginStep implements protocols.PDU.
+func (p *PDU) LoginStep() protocols.LoginStep {
+	switch {
+	case p.Err() != nil:
+	case p.ID.IsBind():
+		return protocols.LoginRequest
+	case (p.ID &^ Response).IsBind() && p.CommandStatus == StatusOK:
+		return protocols.LoginAccepted
+	}
+	return protocols.NoLogin
+}
 
 // Sequence implements protocols.PDU.
 func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
