@@ -18,25 +18,28 @@ type waiting[T any] struct {
 	message *sms.Message
 	submit  T
 	link    *Link
+	after   int64 // its answer is not sent before this time
 	until   int64 // refused then
 }
 
 // Len returns how many submits wait.
 func (b *Backpressure[T]) Len() int { return len(b.waiting) }
 
-// Wait makes a submit wait. It reports false if the submit is to be refused instead.
-func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, submit T) bool {
+// Wait makes a submit wait, which is not to be answered before the time after. It
+// reports false if the submit is to be refused instead.
+func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, submit T, after int64) bool {
 	cfg := s.Lane.Config()
 	if cfg.QueueFull == config.Refuse || cfg.QueueWait == 0 {
 		return false
 	}
-	b.waiting = append(b.waiting, waiting[T]{m, submit, l, now + int64(cfg.QueueWait)})
+	b.waiting = append(b.waiting, waiting[T]{m, submit, l, after, now + int64(cfg.QueueWait)})
 	return true
 }
 
 // LetIn passes as many submits as there is room for to accept, which counts them,
-// and those that have waited too long to refuse.
-func (b *Backpressure[T]) LetIn(now int64, room func() bool, accept, refuse func(*Link, *sms.Message, T)) {
+// with the time before which each is not to be answered. Those that have waited too
+// long go to refuse.
+func (b *Backpressure[T]) LetIn(now int64, room func() bool, accept func(l *Link, m *sms.Message, submit T, after int64), refuse func(*Link, *sms.Message, T)) {
 	for len(b.waiting) > 0 {
 		w := b.waiting[0]
 		has := room()
@@ -48,7 +51,7 @@ func (b *Backpressure[T]) LetIn(now int64, room func() bool, accept, refuse func
 		b.waiting[0] = waiting[T]{}
 		b.waiting = b.waiting[1:]
 		if has {
-			accept(w.link, w.message, w.submit)
+			accept(w.link, w.message, w.submit, w.after)
 		} else {
 			refuse(w.link, w.message, w.submit)
 		}

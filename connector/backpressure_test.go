@@ -15,7 +15,7 @@ func waiters(t testing.TB, n int, more string) (d *desk, s *Share, b *Backpressu
 	s.Add(int64(d.Config().MaxQueue))
 	links = [2]*Link{{}, {}}
 	for i := range n {
-		if !b.Wait(d.now+int64(i), s, d.pool.Get(), links[i%2], i) {
+		if !b.Wait(d.now+int64(i), s, d.pool.Get(), links[i%2], i, 0) {
 			t.Fatal("may not wait")
 		}
 	}
@@ -30,7 +30,7 @@ func TestBackpressure(t *testing.T) {
 	var got []string
 	letIn := func(at int64) {
 		b.LetIn(at, func() bool { return s.Room() > 0 },
-			func(l *Link, _ *sms.Message, i int) {
+			func(l *Link, _ *sms.Message, i int, _ int64) {
 				s.Add(1)
 				got = append(got, fmt.Sprint("in ", i))
 				if l != links[i%2] {
@@ -70,7 +70,7 @@ func TestBackpressureRefused(t *testing.T) {
 	for _, more := range []string{"queue_full: refuse", "queue_wait: 0s"} {
 		d := newDesk(t, more)
 		var b Backpressure[int]
-		if b.Wait(d.now, d.share("a"), d.pool.Get(), &Link{}, 1) || b.Len() != 0 {
+		if b.Wait(d.now, d.share("a"), d.pool.Get(), &Link{}, 1, 0) || b.Len() != 0 {
 			t.Errorf("%s: a submit waits", more)
 		}
 	}
@@ -85,7 +85,7 @@ func TestBackpressurePanic(t *testing.T) {
 	for range 4 {
 		func() {
 			defer func() { _ = recover() }()
-			b.LetIn(d.now, func() bool { return true }, func(l *Link, m *sms.Message, i int) {
+			b.LetIn(d.now, func() bool { return true }, func(l *Link, m *sms.Message, i int, _ int64) {
 				if l == nil || m == nil {
 					t.Fatal("a submit without a session")
 				}
@@ -111,8 +111,8 @@ func BenchmarkBackpressure(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Add(-1)
-				w.LetIn(d.now, func() bool { return s.Room() > 0 }, func(*Link, *sms.Message, int) { s.Add(1) }, nil)
-				w.Wait(d.now, s, m, links[0], 0)
+				w.LetIn(d.now, func() bool { return s.Room() > 0 }, func(*Link, *sms.Message, int, int64) { s.Add(1) }, nil)
+				w.Wait(d.now, s, m, links[0], 0, 0)
 			}
 		})
 	}

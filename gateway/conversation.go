@@ -161,7 +161,7 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 		c.answer(now, l, r, sms.Throttled, 0, 0)
 	case (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
 		c.accept(now, l, m, r, s, after)
-	case !c.wait(now, l, m, r, s):
+	case !c.wait(now, l, m, r, s, after):
 		c.refuse(now, l, m, r)
 	}
 }
@@ -176,9 +176,10 @@ func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok b
 	return now + wait, ok
 }
 
-// wait makes a client's submit wait for room. Messages from an SMSC do not wait,
+// wait makes a client's submit wait for room. However soon that comes, its answer is
+// not sent before the time after, which the account's rate asks for. Messages from an SMSC do not wait,
 // because the answers to our own requests would wait behind them.
-func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share) bool {
+func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share, after int64) bool {
 	if l.Account == nil || c.gateway.Memory.Full() || !c.gateway.mayHold(s) {
 		return false
 	}
@@ -187,7 +188,7 @@ func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R
 		b = &connector.Backpressure[R]{}
 		c.pressure[s] = b
 	}
-	if !b.Wait(now, s, m, l, r) {
+	if !b.Wait(now, s, m, l, r, after) {
 		return false
 	}
 	c.gateway.hold(l, s, m, 1)
@@ -205,9 +206,9 @@ func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
 
 func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Backpressure[R]) {
 	b.LetIn(now, func() bool { return c.intake.HasRoom(s) },
-		func(l *connector.Link, m *sms.Message, r R) {
+		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
-			c.accept(now, l, m, r, s, 0)
+			c.accept(now, l, m, r, s, after)
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
@@ -268,6 +269,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 	case c.gateway.draining.Load():
 		code = sms.QueueFull
 	case code == sms.OK && lane == nil:
+		c.gateway.unrouted.Add(1)
 		code = noRoute(m.Kind)
 	}
 	if code == sms.OK && lane != nil {
@@ -282,7 +284,9 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 		code = sms.QueueFull
 	}
 	m.Release()
-	from.Stats.Refused.Add(1)
+	if code != sms.OK {
+		from.Stats.Refused.Add(1)
+	}
 	reply(0, code)
 }
 

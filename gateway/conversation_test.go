@@ -310,7 +310,7 @@ func TestMODoesNotWait(t *testing.T) {
 	cfg := *p.clients.Config()
 	cfg.MaxQueue = 1
 	p.clients.SetConfig(&cfg)
-	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.mo = true }) }
+	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.kind = sms.MO }) }
 	p.want("no route leads anywhere", mo(), "sent", sms.Rejected)
 
 	lane := p.g.accountLane(p.g.Config(), "client")
@@ -319,7 +319,7 @@ func TestMODoesNotWait(t *testing.T) {
 	m := p.g.Messages.Get()
 	p.open++
 	r := &request{}
-	if p.c.wait(p.now, l, m, r, s) {
+	if p.c.wait(p.now, l, m, r, s, 0) {
 		t.Error("a message from an SMSC waits")
 	}
 	p.c.refuse(p.now, l, m, r)

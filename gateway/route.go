@@ -146,8 +146,11 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		kind := m.Kind
 		m.Release()
 		g.unrouted.Add(1)
-		l.Connector.Stats.Refused.Add(1)
-		return nil, nil, noRoute(kind)
+		code = noRoute(kind)
+		if code != sms.OK {
+			l.Connector.Stats.Refused.Add(1)
+		}
+		return nil, nil, code
 	}
 	if s := l.LastShare; s == nil || s.Lane != lane {
 		l.LastShare = g.share(lane, l.Origin)

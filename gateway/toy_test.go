@@ -11,7 +11,7 @@ type pdu struct {
 	protocols.PDU
 	action   protocols.Action
 	deliver  int64 // the delivery time of its message
-	mo       bool
+	kind     sms.Kind
 	answered bool
 	code     sms.Code
 	id       uint64
@@ -43,9 +43,7 @@ func (s *session) Login(_ int64, p protocols.PDU, code sms.Code) protocols.Actio
 func (s *session) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code {
 	m.DeliverAt = p.(*pdu).deliver
 	m.Set(sms.Address{}, sms.Address{Addr: []byte("491701234567")}, []byte("text"))
-	if p.(*pdu).mo {
-		m.Kind = sms.MO
-	}
+	m.Kind = p.(*pdu).kind
 	return sms.OK
 }
 

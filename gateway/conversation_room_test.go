@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"bytes"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// rate sets the rate of the account "client".
+func (p *port) rate(perSecond int) {
+	cfg := *p.g.Config()
+	cfg.Accounts = append([]config.Account(nil), cfg.Accounts...)
+	cfg.Accounts[0].Rate, cfg.Accounts[0].Burst = perSecond, 1
+	p.g.apply(&cfg)
+}
+
+// A submit that has waited for room is answered no earlier than its account's rate
+// allows, as one that found room immediately.
+func TestSubmitWaitsKeepsRate(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "max_queue: 10, queue_wait: 2s")
+	p.rate(2)
+	l := p.client()
+	_, free := p.fill()
+	a, b := p.submit(l), p.submit(l)
+	if a.gone+b.gone != "" || l.Held != 2 {
+		t.Fatalf("%d are held", l.Held)
+	}
+	free(2)
+	p.want("the first of the rate", a, "sent", sms.OK)
+	p.want("the second has to wait half a second", b, "", 0)
+	if l.Held != 0 || len(p.queued) != 2 {
+		t.Errorf("%d are held, %d queued", l.Held, len(p.queued))
+	}
+	p.now += second / 2
+	p.c.Tick(p.now)
+	p.want("half a second later", b, "sent", sms.OK)
+}
+
+// A receipt that no route leads anywhere is answered as accepted and not counted as
+// refused; a message of a mobile is both. It does not matter whether it came by a
+// session.
+func TestNoRouteCounts(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := &connector.Link{}
+	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+	l.Origin = p.g.origins.of("", "operator")
+	for i, c := range []struct {
+		kind    sms.Kind
+		code    sms.Code
+		refused int64
+	}{{sms.Receipt, sms.OK, 0}, {sms.MO, sms.Rejected, 1}} {
+		before := p.operator.Stats.Refused.Load()
+		r := p.receive(l, protocols.Message, func(r *request) { r.kind = c.kind })
+		p.want("by a session", r, "sent", c.code)
+		m := p.g.Messages.Get()
+		m.Origin, m.Kind = l.Origin, c.kind
+		p.c.Submit(p.now, m, p.operator, func(_ uint64, code sms.Code) {
+			if code != c.code {
+				t.Errorf("%d: %s by no session, want %s", c.kind, code, c.code)
+			}
+		})
+		if n := p.operator.Stats.Refused.Load() - before; n != 2*c.refused || p.g.Unrouted() != int64(2*(i+1)) {
+			t.Errorf("kind %d: %d refused, want %d; %d unrouted", c.kind, n, 2*c.refused, p.g.Unrouted())
+		}
+	}
+}
+
+// U12: clients beyond instances are told that they cannot log in, and the log says
+// so once a minute.
+func TestNoInstanceIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPort(t, "")
+		var log bytes.Buffer
+		p.g.Log = zerolog.New(&log)
+		cfg := *p.clients.Config()
+		cfg.Instances = 1
+		p.clients.SetConfig(&cfg)
+		p.client()
+		for minute := range 3 {
+			for range 5 {
+				r := p.login(p.link(), "client", "secret")
+				if p.want("no instance is free", r, "sent", sms.BindFailed); !r.last {
+					t.Error("the session goes on")
+				}
+			}
+			if n := strings.Count(log.String(), "all instances are in use"); n != minute+1 {
+				t.Errorf("%d lines in minute %d:\n%s", n, minute, log.String())
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
