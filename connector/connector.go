@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -92,16 +93,20 @@ func (c *Connector) Online() int { return int(c.online.Load()) }
 func (c *Connector) addLane(l *Lane) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lanes = append(c.lanes, l)
+	if !slices.Contains(c.lanes, l) {
+		c.lanes = append(c.lanes, l)
+	}
 }
 
-// Lanes calls f for every lane of the connector.
+// Lanes calls f for every lane whose home the connector is.
 func (c *Connector) Lanes(f func(*Lane)) {
 	c.mu.Lock()
 	lanes := c.lanes // lanes are only ever added
 	c.mu.Unlock()
 	for _, l := range lanes {
-		f(l)
+		if l.Home() == c {
+			f(l)
+		}
 	}
 }
 

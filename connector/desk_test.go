@@ -69,19 +69,23 @@ func (c *clerk) Draining() bool                              { return c.draining
 type desk struct {
 	*Lane
 	*clerk
-	t       testing.TB
-	now     int64
-	used    *Memory
-	pool    sms.Pool
-	origins map[string]*sms.Origin
-	lastID  uint64
-	dialed  []*Instance
-	under   []*Slot // under way
+	Connector *Connector // the lane's home
+	Stats     *Stats
+	t         testing.TB
+	now       int64
+	used      *Memory
+	pool      sms.Pool
+	origins   map[string]*sms.Origin
+	lastID    uint64
+	dialed    []*Instance
+	under     []*Slot // under way
 }
 
 func newDesk(t testing.TB, more string) *desk {
 	d := &desk{t: t, now: start, clerk: &clerk{pause: 2 * second, aside: 5 * second, blamed: map[uint64]int{}}, used: &Memory{}, origins: map[string]*sms.Origin{}}
-	d.Lane = NewLane(New(0, options(t, more), driver{}, d.used), "", d.clerk)
+	d.Connector = New(0, options(t, more), driver{}, d.used)
+	d.Stats = d.Connector.Stats
+	d.Lane = NewLane(d.Connector, "", d.clerk)
 	d.dialed = d.Attach()
 	return d
 }

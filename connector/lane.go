@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/config"
 	"pmg/ratelimit"
 	"pmg/sms"
 )
@@ -22,10 +23,11 @@ import (
 // The exported methods that say nothing else are for whatever dispatches for the
 // lane, one goroutine at a time.
 type Lane struct {
-	*Connector        // whose configuration and counters are the lane's
-	Account    string // the client account that it leads to; empty for an out connector's lane
-	Touched    bool   // for whatever dispatches: the batch at hand may have changed what can leave
-	policy     Policy
+	Account string // the client account that it leads to; empty for an out connector's lane
+	Touched bool   // for whatever dispatches: the batch at hand may have changed what can leave
+	policy  Policy
+	memory  *Memory
+	home    atomic.Pointer[Connector]
 
 	Queued atomic.Int64 // messages accepted and not done with, scheduled ones aside: waiting or under way
 	Held   atomic.Int64 // submits that wait for room
@@ -74,16 +76,35 @@ type Outcome struct {
 type tally struct {
 	sent, done, freed int64
 	by                *Share // whose messages done counts
+	at                *Stats // where length and inFlight were shown
 	length, inFlight  int64
 }
 
 // NewLane makes a lane of a connector, or, with account, of a client account for
 // which the connector's options count.
 func NewLane(c *Connector, account string, policy Policy) *Lane {
-	l := &Lane{Connector: c, Account: account, policy: policy}
-	c.addLane(l)
+	l := &Lane{Account: account, policy: policy, memory: c.memory}
+	l.SetHome(c)
 	return l
 }
+
+// Home returns the connector whose options and counters are the lane's. It is safe
+// for concurrent use.
+func (l *Lane) Home() *Connector { return l.home.Load() }
+
+// SetHome makes another connector the lane's home: an account's lane outlives the
+// connector that it hung on, because the account is bound on others as well. It is
+// safe for concurrent use.
+func (l *Lane) SetHome(c *Connector) {
+	l.home.Store(c)
+	c.addLane(l)
+}
+
+// Config returns the options that count for the lane. It is safe for concurrent use.
+func (l *Lane) Config() *config.Connector { return l.Home().Config() }
+
+// stats returns the counters that the lane's messages are counted in.
+func (l *Lane) stats() *Stats { return l.Home().Stats }
 
 // Share returns the part of the lane that belongs to an origin's account. It is
 // safe for concurrent use. New shares may take percent of what is free.
@@ -119,10 +140,18 @@ func (l *Lane) Online() int { return int(l.online.Load()) }
 // connector that connects on demand is up until a connection failed. It is safe
 // for concurrent use.
 func (l *Lane) Up() bool {
-	if l.online.Load() > 0 {
-		return !l.Removed.Load() || l.Account != ""
+	if l.Account == "" && l.Home().Removed.Load() {
+		return false
 	}
-	return l.Account == "" && !l.Removed.Load() && !l.Config().IsStatic() && l.Stats.Failing.Load() == 0
+	return l.isReachable()
+}
+
+// isReachable reports whether there is a session, or one can be had on demand.
+func (l *Lane) isReachable() bool {
+	if l.online.Load() > 0 {
+		return true
+	}
+	return l.Account == "" && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
 }
 
 // Push adds a message that was accepted for a share.
@@ -279,7 +308,7 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	outcome := l.policy.Settle(l, m, a, alone)
 	l.pause(outcome.Pause)
 	if outcome.Again {
-		l.Stats.Retried.Add(1)
+		l.stats().Retried.Add(1)
 		share.pushBack(m, now)
 		return
 	}
@@ -296,7 +325,7 @@ func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
 	}
 	m.Flags |= sms.Settled
 	delete(l.unknown, id)
-	l.Stats.Late.Add(1)
+	l.stats().Late.Add(1)
 	l.count(m, a)
 }
 
@@ -320,7 +349,7 @@ func (l *Lane) count(m *sms.Message, a sms.Answer) {
 		l.tally.sent++
 		return
 	}
-	l.Stats.Failed.Add(1)
+	l.stats().Failed.Add(1)
 	l.policy.Ended(l, m, a)
 }
 
@@ -330,7 +359,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 		l.drop(s, m)
 		return
 	}
-	l.Stats.Expired.Add(1)
+	l.stats().Expired.Add(1)
 	l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now})
 	l.drop(s, m)
 }
@@ -396,13 +425,20 @@ func (l *Lane) Gone() bool { return l.gone }
 // has nothing more to send, so that its sessions can be logged out.
 func (l *Lane) Publish() (gone bool) {
 	l.countDone()
-	t := &l.tally
+	t, stats := &l.tally, l.stats()
+	if t.at != stats {
+		if t.at != nil { // the lane has another home
+			show(&t.at.QueueLength, &t.length, 0)
+			show(&t.at.InFlight, &t.inFlight, 0)
+		}
+		t.at = stats
+	}
 	if t.sent > 0 {
-		l.Stats.Sent.Add(t.sent)
+		stats.Sent.Add(t.sent)
 		t.sent = 0
 	}
-	show(&l.Stats.QueueLength, &t.length, int64(l.Len()))
-	show(&l.Stats.InFlight, &t.inFlight, int64(l.inFlight))
+	show(&stats.QueueLength, &t.length, int64(l.Len()))
+	show(&stats.InFlight, &t.inFlight, int64(l.inFlight))
 	// Messages for clients that are not there will never be sent.
 	hopeless := l.Account != "" && l.Online() == 0
 	// Queued counts the messages that are on their way here, too.
@@ -440,7 +476,7 @@ func (l *Lane) Tick(now int64) {
 		return l.isOver(now, s.share, s.message, s.message.Expires)
 	})
 	if l.Account == "" {
-		l.Links(func(link *Link) { link.Instance.forgive(link, now) })
+		l.Home().Links(func(link *Link) { link.Instance.forgive(link, now) })
 	}
 }
 

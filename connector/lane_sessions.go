@@ -6,7 +6,7 @@ func (l *Lane) Attach() (dial []*Instance) {
 	if l.Config().Listens() {
 		return nil
 	}
-	for i := l.Acquire(); i != nil; i = l.Acquire() {
+	for i := l.Home().Acquire(); i != nil; i = l.Home().Acquire() {
 		if l.Config().IsStatic() {
 			dial = append(dial, i)
 		} else {
@@ -29,7 +29,7 @@ func (l *Lane) Bound(link *Link, takes bool) {
 	link.boundAt = link.BoundAt
 	if l.Account == "" {
 		l.dialing--
-		l.Stats.Failing.Store(0)
+		l.stats().Failing.Store(0)
 	}
 	if takes {
 		link.balanced = l.Account != ""

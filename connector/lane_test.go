@@ -164,7 +164,7 @@ func TestLaneRate(t *testing.T) {
 	d.want("another", 1, 0, d.now+second/10)
 	cfg := *d.Config()
 	cfg.Rate = 0
-	d.SetConfig(&cfg)
+	d.Connector.SetConfig(&cfg)
 	d.want("without limit", 18, 0, 0)
 }
 
@@ -273,9 +273,9 @@ func TestLaneUp(t *testing.T) {
 	d.send()
 	l := d.connect()
 	want("one is there", true)
-	d.Removed.Store(true)
+	d.Connector.Removed.Store(true)
 	want("removed", false)
-	d.Removed.Store(false)
+	d.Connector.Removed.Store(false)
 	d.LoggingOut(l)
 	if d.Online() != 0 || d.Connector.Online() != 0 {
 		t.Errorf("%d and %d online", d.Online(), d.Connector.Online())

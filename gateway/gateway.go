@@ -170,6 +170,7 @@ func pdulogOptions(p *config.PDULog, log zerolog.Logger) pdulog.Options {
 func (g *Gateway) apply(cfg *config.Config) {
 	g.accounts.Store(account.NewTable(cfg, g.registry))
 	g.cfg.Store(cfg)
+	g.findHomes(cfg)
 	r := g.newRoutes(cfg)
 	g.routes.Store(r)
 	for _, l := range g.Lanes() {

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
 )
@@ -21,35 +22,61 @@ type laneKey struct {
 	account   string
 }
 
-// of returns the lane with that key, or the one that build returns. A lane whose
-// connector was removed makes room for another.
-func (l *lanes) of(key laneKey, build func() *connector.Lane) *connector.Lane {
-	if lane, ok := l.by.Load(key); ok && !stale(key, lane.(*connector.Lane)) {
-		return lane.(*connector.Lane)
+// of returns the lane with that key. home returns the connector that a lane which
+// there is not yet hangs on, or an account's lane whose connector was removed. If it
+// returns nil there is no such lane, and the one there was empties by itself.
+func (l *lanes) of(key laneKey, policy connector.Policy, home func() *connector.Connector) *connector.Lane {
+	if lane := l.find(key); lane != nil && !isHomeless(lane) {
+		return lane
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lane, ok := l.by.Load(key); ok && !stale(key, lane.(*connector.Lane)) {
-		return lane.(*connector.Lane)
+	lane := l.find(key)
+	if lane != nil && !isHomeless(lane) {
+		return lane
 	}
-	lane := build()
-	if lane == nil {
+	c := home()
+	switch {
+	case c == nil:
+		l.by.Delete(key)
 		return nil
+	case lane != nil:
+		lane.SetHome(c)
+		return lane
 	}
+	lane = connector.NewLane(c, key.account, policy)
 	l.by.Store(key, lane)
 	next := append(l.list()[:len(l.list()):len(l.list())], lane)
 	l.all.Store(&next)
 	return lane
 }
 
-// stale reports whether an account's lane hangs on a connector that is no more.
-func stale(key laneKey, lane *connector.Lane) bool { return key.account != "" && lane.Removed.Load() }
+func (l *lanes) find(key laneKey) *connector.Lane {
+	lane, _ := l.by.Load(key)
+	found, _ := lane.(*connector.Lane)
+	return found
+}
+
+// isHomeless reports whether an account's lane hangs on a connector that is no more.
+func isHomeless(lane *connector.Lane) bool {
+	return lane.Account != "" && lane.Home().Removed.Load()
+}
 
 func (l *lanes) list() []*connector.Lane {
 	if all := l.all.Load(); all != nil {
 		return *all
 	}
 	return nil
+}
+
+// findHomes gives the accounts' lanes that hang on a removed connector to another on
+// which the account may log in. Where there is none the lane empties by itself.
+func (g *Gateway) findHomes(cfg *config.Config) {
+	for _, lane := range g.Lanes() {
+		if isHomeless(lane) && g.lanes.find(laneKey{account: lane.Account}) == lane {
+			g.accountLane(cfg, lane.Account)
+		}
+	}
 }
 
 // Lanes returns all lanes.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
 )
@@ -80,5 +81,56 @@ func TestPercent(t *testing.T) {
 	g.apply(&cfg)
 	if s.Room() != 100 {
 		t.Errorf("room for %d of 100, though the account is alone", s.Room())
+	}
+}
+
+// An account's lane whose connector is removed hangs on another that the account may
+// use, and takes its options and counts there. Only when there is none does the lane
+// empty by itself, and a later one is another.
+func TestLaneFindsHome(t *testing.T) {
+	t.Parallel()
+	g, clients, _ := start(t, "")
+	lane := g.accountLane(g.Config(), "client")
+	s := g.share(lane, g.origins.of("", "operator"))
+	s.Add(2)
+	for range 2 {
+		m := g.Messages.Get()
+		m.Origin = s.Origin
+		lane.Push(now, s, m)
+	}
+	lane.Publish()
+	reload := func(new string) *connector.Connector {
+		t.Helper()
+		cfg := *g.Config()
+		cfg.Connectors = append(cfg.Connectors[:0:0], cfg.Connectors...)
+		cfg.Connectors[0].Name, cfg.Connectors[0].MaxQueue = new, 7
+		if _, err := g.Reload(&cfg, idle{}); err != nil {
+			t.Fatal(err)
+		}
+		return g.Connector(new)
+	}
+	more := reload("more")
+	if lane.Home() != more || g.accountLane(g.Config(), "client") != lane || lane.Config().MaxQueue != 7 {
+		t.Fatalf("the lane's home is %s", lane.Home().Name)
+	}
+	lane.Publish()
+	if more.Queued() != 2 || more.Stats.QueueLength.Load() != 2 || clients.Queued() != 0 || clients.Stats.QueueLength.Load() != 0 {
+		t.Errorf("%d and %d messages wait at the new home, %d and %d at the old one",
+			more.Queued(), more.Stats.QueueLength.Load(), clients.Queued(), clients.Stats.QueueLength.Load())
+	}
+	cfg := *g.Config()
+	cfg.Connectors = cfg.Connectors[1:]
+	if _, err := g.Reload(&cfg, idle{}); err != nil {
+		t.Fatal(err)
+	}
+	if lane.Home() != more || g.accountLane(g.Config(), "client") != nil {
+		t.Error("an account that can log in nowhere has a lane")
+	}
+	cfg.Connectors = append([]config.Connector{*clients.Config()}, cfg.Connectors...)
+	if _, err := g.Reload(&cfg, idle{}); err != nil {
+		t.Fatal(err)
+	}
+	if next := g.accountLane(g.Config(), "client"); next == nil || next == lane {
+		t.Error("an account that may log in again has no lane of its own")
 	}
 }

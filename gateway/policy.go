@@ -76,19 +76,20 @@ func incremented(n uint8) uint8 {
 // Ended implements connector.Policy: it tells the operator of a message that was
 // given up.
 func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	show, hidden := g.failures.next(l.Name, a.At)
+	home := l.Home()
+	show, hidden := g.failures.next(home.Name, a.At)
 	if hidden > 0 {
-		g.Log.Warn().Str("connector", l.Name).Int64("messages", hidden).Msg("further messages were given up in the last minute")
+		g.Log.Warn().Str("connector", home.Name).Int64("messages", hidden).Msg("further messages were given up in the last minute")
 	}
 	if !show {
 		return
 	}
-	e := g.Log.Warn().Str("connector", l.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code).Uint8("attempts", m.Attempts)
+	e := g.Log.Warn().Str("connector", home.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code).Uint8("attempts", m.Attempts)
 	if account := m.Account(); account != "" {
 		e.Str("account", account)
 	}
 	if a.Status != 0 {
-		e.Str("status", l.Driver.StatusName(a.Status))
+		e.Str("status", home.Driver.StatusName(a.Status))
 	}
 	e.Msg("message given up")
 }

@@ -51,9 +51,10 @@ func (g *Gateway) target(cfg *config.Config, t config.Target) target {
 }
 
 // accountLane returns the lane of an account, nil where the account may log in
-// nowhere. The options of the first connector that it may use count for it.
+// nowhere. The options of the first connector that it may use count for it, until
+// that is removed.
 func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lane {
-	return g.lanes.of(laneKey{account: account}, func() *connector.Lane {
+	return g.lanes.of(laneKey{account: account}, g, func() *connector.Connector {
 		for i := range cfg.Accounts {
 			if cfg.Accounts[i].SystemID != account {
 				continue
@@ -64,7 +65,7 @@ func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lan
 					continue
 				}
 				if c := g.Connector(cc.Name); c != nil { // nil: a reload has just removed it
-					return connector.NewLane(c, account, g)
+					return c
 				}
 			}
 		}
@@ -74,7 +75,7 @@ func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lan
 
 // LaneOf returns the lane of an out connector.
 func (g *Gateway) LaneOf(c *connector.Connector) *connector.Lane {
-	return g.lanes.of(laneKey{connector: c}, func() *connector.Lane { return connector.NewLane(c, "", g) })
+	return g.lanes.of(laneKey{connector: c}, g, func() *connector.Connector { return c })
 }
 
 // resolve returns the lane that a target stands for with a message's destination,
@@ -102,7 +103,7 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 		return nil
 	}
 	lane := g.resolve(route.Pick(target.up), dest)
-	if lane == nil || m.Origin.Account == "" && lane.Account == "" && lane.Name == m.Origin.Connector {
+	if lane == nil || m.Origin.Account == "" && lane.Account == "" && lane.Home().Name == m.Origin.Connector {
 		return nil
 	}
 	return lane

@@ -155,8 +155,8 @@ func (d *dispatcher) quiet(out *flow.Out[Job], h *handle) {
 // publish shows what others may look at, and lets in submits that wait for room.
 func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
 	if l.Publish() {
-		d.tell(out, toConnecter, Detach, l.Connector)
-		d.tell(out, toBuilder, Logout, l.Connector)
+		d.tell(out, toConnecter, Detach, l.Home())
+		d.tell(out, toBuilder, Logout, l.Home())
 	}
 	if l.Held.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
 		j := out.Get()
