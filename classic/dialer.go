@@ -71,7 +71,7 @@ func (g *group) needed(i *connector.Instance) bool {
 	l := g.engine.lane(g.gateway.LaneOf(g.Connector))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if g.Config().IsStatic() || l.Queued.Load() > 0 {
+	if g.IsWanted() || l.Queued.Load() > 0 {
 		return true
 	}
 	l.Park(i)

@@ -120,12 +120,30 @@ func (l *lane) due() {
 	}
 }
 
-// tick does what happens by itself: a validity may have ended.
+// tick does what happens by itself: a validity may have ended, or messages have waited
+// in vain and move to other lanes.
 func (l *lane) tick(now int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.Tick(now)
-	l.dispatch(now)
+	l.do(now, func() { l.Tick(now) })
+	for l.move(now) {
+	}
+}
+
+// move moves a part of the messages that are not to wait here any longer, and reports
+// whether there may be more. The lanes' locks are taken one after the other: two at the
+// same time could lock each other up.
+func (l *lane) move(now int64) (more bool) {
+	type moved struct {
+		share   *connector.Share
+		message *sms.Message
+	}
+	var all []moved
+	l.do(now, func() {
+		more = l.Move(now, func(s *connector.Share, m *sms.Message) { all = append(all, moved{s, m}) })
+	})
+	for _, m := range all {
+		l.engine.lane(m.share.Lane).push(now, m.share, m.message)
+	}
+	return more
 }
 
 func (l *lane) stop() {

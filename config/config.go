@@ -150,6 +150,7 @@ type Connector struct {
 	ThrottlePause   time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer said that it is throttling us or that its queue is full."`
 	ConnectTimeout  time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
 	ReconnectDelay  time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt."`
+	FailoverAfter   time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long it may be without a session until messages that wait for it are routed again and go to another target of their route that is up. New messages do so immediately. A stopping gateway does not wait for this time. 0s leaves them where they are."`
 	BindTimeout     time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"no" doc:"How long a connection may be open without having logged in."`
 	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"no" doc:"Silence after which the peer is asked whether it lives; 0s never asks, so a dead peer is noticed late."`
 	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"no" doc:"How long an answer may take. A message without one is dealt with as on_unknown says; a peer that does not answer enquire_link either is disconnected."`

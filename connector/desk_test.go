@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"pmg/config"
 	"pmg/sms"
@@ -37,6 +38,11 @@ type clerk struct {
 	draining bool
 	ended    []sms.Code
 	blamed   map[uint64]int // times a session ended under a message alone, by id
+
+	elsewhere *Lane                   // where messages are routed again; nil: no route leads there
+	stays     func(*sms.Message) bool // a message has no other route; nil: all have
+	asked     int                     // times a message was routed again
+	moved     int                     // messages that moved because their lane was down
 }
 
 func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
@@ -63,7 +69,16 @@ func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 }
 
 func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer) { c.ended = append(c.ended, a.Code) }
-func (c *clerk) Draining() bool                              { return c.draining }
+func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
+	c.asked++
+	if c.elsewhere == nil || !always && !c.elsewhere.Up() || c.stays != nil && c.stays(m) {
+		return nil
+	}
+	return c.elsewhere.Share(m.Origin, 100)
+}
+
+func (c *clerk) Moved(_ *Lane, n int, _ time.Duration) { c.moved += n }
+func (c *clerk) Draining() bool                        { return c.draining }
 
 // A desk is a lane with its sessions, played by the test.
 type desk struct {

@@ -5,9 +5,15 @@ import "pmg/sms"
 // A sweep is how far the search for expired messages has come. It goes through
 // the rings a part at a time, so that a long backlog does not stop the dispatcher.
 type sweep struct {
-	ring int
-	at   uint64 // number of the entry to go on with
-	next int64  // the first expiry among the messages seen so far; 0: none expires
+	cursor
+	next int64 // the first expiry among the messages seen so far; 0: none expires
+}
+
+// A cursor is how far a search through the rings has come, which begins at the
+// highest priority.
+type cursor struct {
+	rings int    // that were searched
+	at    uint64 // number of the entry to go on with
 }
 
 // sweepEntries is how many entries are searched at a time, in about 0.3 ms.
@@ -37,37 +43,47 @@ func (q *Queue) Expired(now int64, f func(*sms.Message)) {
 	if q.nextExpiry == 0 || q.nextExpiry >= now {
 		return
 	}
-	for left := sweepEntries; left > 0; {
-		if q.swept.ring == priorities {
-			q.expireBack(now, f)
-			q.nextExpiry = q.swept.next
-			q.swept = sweep{}
-			return
+	left := sweepEntries
+	end := q.scan(&q.swept.cursor, &left, func(e *entry) bool {
+		if e.expires == 0 || e.expires >= now {
+			q.swept.next = Earlier(q.swept.next, e.expires)
+			return false
 		}
-		left -= q.sweepRing(now, left, f) + 1
+		f(e.message)
+		return true
+	})
+	if end {
+		q.expireBack(now, f)
+		q.nextExpiry = q.swept.next
+		q.swept = sweep{}
 	}
 }
 
-// sweepRing searches up to limit entries of the ring at hand and returns how many
+// scan passes entries with a message to take, from the cursor on, and takes out those
+// for which it reports true. It takes away from left what it has searched, and stops
+// when nothing is left. It reports whether the last ring was searched to its end.
+func (q *Queue) scan(c *cursor, left *int, take func(*entry) bool) (end bool) {
+	for *left > 0 && c.rings < priorities {
+		*left -= q.scanRing(c, *left, take) + 1
+	}
+	return c.rings == priorities
+}
+
+// scanRing searches up to limit entries of the ring at hand and returns how many
 // those were.
-func (q *Queue) sweepRing(now int64, limit int, f func(*sms.Message)) (done int) {
-	r, s := &q.rings[q.swept.ring], &q.swept
-	s.at = max(s.at, r.start)
-	for ; done < limit && s.at-r.start < uint64(r.n); done++ {
-		e := r.at(int(s.at - r.start))
-		s.at++
-		switch {
-		case e.message == nil || e.expires == 0:
-		case e.expires < now:
-			f(e.message)
+func (q *Queue) scanRing(c *cursor, limit int, take func(*entry) bool) (done int) {
+	r := &q.rings[priorities-1-c.rings]
+	c.at = max(c.at, r.start)
+	for ; done < limit && c.at-r.start < uint64(r.n); done++ {
+		e := r.at(int(c.at - r.start))
+		c.at++
+		if e.message != nil && take(e) {
 			e.message = nil
 			q.n--
-		default:
-			s.next = Earlier(s.next, e.expires)
 		}
 	}
-	if s.at-r.start >= uint64(r.n) {
-		s.ring, s.at = s.ring+1, 0
+	if c.at-r.start >= uint64(r.n) {
+		c.rings, c.at = c.rings+1, 0
 	}
 	r.trim()
 	return done

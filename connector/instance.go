@@ -42,6 +42,11 @@ func (i *Instance) Rest(now int64) time.Duration {
 	return delay
 }
 
+// IsWanted reports whether instances are connected without a message that waits: those
+// of a static connector, and of one that failed, because new messages and those that
+// wait go elsewhere until it works again.
+func (c *Connector) IsWanted() bool { return c.Config().IsStatic() || c.Stats.Failing.Load() > 0 }
+
 // Wait returns how long the instance has to rest before it is connected.
 func (i *Instance) Wait(now int64) time.Duration {
 	return time.Duration(max(i.restUntil-now, 0))
@@ -58,6 +63,8 @@ func (i *Instance) ended(l *Link, now int64) {
 		i.Failures, i.restUntil = 0, 0
 	case l.Bound && l.LoggedOut:
 		i.restUntil = 0
+	case l.Bound && !i.Connector.Config().IsStatic():
+		i.Rest(now) // the peer has ended an idle session, perhaps, but it works
 	default:
 		i.Connector.Stats.Failing.Add(1)
 		i.Rest(now)

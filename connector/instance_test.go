@@ -3,6 +3,8 @@ package connector
 import (
 	"testing"
 	"time"
+
+	"pmg/sms"
 )
 
 // lives plays a session of an instance: bound after a second, and over after a time.
@@ -76,9 +78,37 @@ func TestNeverBound(t *testing.T) {
 	d.dialed = nil
 	d.Tick(d.now + 3600*second)
 	d.Over(l)
-	if d.Closed(d.now, l) || d.dialing != 0 {
+	if !d.Closed(d.now, l) || d.dialing != 1 {
 		t.Errorf("%d instances are being connected", d.dialing)
 	}
 	within(t, "never bound", l.Instance.Wait(d.now), time.Second)
-	d.want("the instance is taken for what waits", 0, 1, 0)
+	d.want("one instance does for what waits", 0, 0, 0)
+}
+
+// A connector that connects on demand and has failed is tried without a message too,
+// because new messages go elsewhere until it works again. That a session which worked
+// ended soon is no failure: its peer may not like idle ones.
+func TestOnDemandFails(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, static: false, reconnect_delay: 1s")
+	d.submit("a", 1, nil)
+	d.send()
+	l := d.connect()
+	d.send()
+	d.answer(sms.OK)
+	d.lose(l)
+	if len(d.dialed) != 0 || !d.Up() || d.Connector.IsWanted() {
+		t.Errorf("%d dials after a session that worked, up %t", len(d.dialed), d.Up())
+	}
+	d.submit("a", 1, func(m *sms.Message) { m.Expires = d.now + second })
+	d.send()
+	d.Stats.Failing.Add(1) // as ConnectFailed
+	d.now += 2 * second
+	d.Tick(d.now)
+	if d.Len() != 0 || d.Up() || !d.Connector.IsWanted() {
+		t.Errorf("%d messages wait, up %t, wanted %t", d.Len(), d.Up(), d.Connector.IsWanted())
+	}
+	if d.connect(); !d.Up() || d.Connector.IsWanted() {
+		t.Error("not up though a session is there")
+	}
 }

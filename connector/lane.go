@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pmg/config"
 	"pmg/ratelimit"
@@ -52,7 +53,8 @@ type Lane struct {
 	leaving  bool                    // removed; it is gone when its messages are
 	gone     bool
 
-	tally tally
+	tally  tally
+	moving moving
 }
 
 // A Policy decides what a lane leaves open. The gateway has one for all lanes.
@@ -63,6 +65,12 @@ type Policy interface {
 	Ended(l *Lane, m *sms.Message, a sms.Answer)
 	// Draining reports whether the gateway is stopping.
 	Draining() bool
+	// Reroute returns the share of another lane that a message goes to by its route,
+	// nil if it stays. With always it goes even to a lane that is not up, because l
+	// goes; without a route it has then to end.
+	Reroute(l *Lane, m *sms.Message, always bool) *Share
+	// Moved notes that the lane was down for so long that n messages left it.
+	Moved(l *Lane, n int, down time.Duration)
 }
 
 // An Outcome is what becomes of a message whose request was answered, or never
@@ -70,14 +78,6 @@ type Policy interface {
 type Outcome struct {
 	Again bool  // it goes back to the queue, to be sent no earlier than its NotBefore
 	Pause int64 // nothing is sent in this lane before this time; 0: go on
-}
-
-// tally is what Publish has not shown yet, and what it has shown last.
-type tally struct {
-	sent, done, freed int64
-	by                *Share // whose messages done counts
-	at                *Stats // where length and inFlight were shown
-	length, inFlight  int64
 }
 
 // NewLane makes a lane of a connector, or, with account, of a client account for
@@ -380,14 +380,6 @@ func (l *Lane) drop(s *Share, m *sms.Message) {
 	m.Release()
 }
 
-func (l *Lane) countDone() {
-	if t := &l.tally; t.done > 0 {
-		t.by.Add(-t.done)
-		l.memory.Add(-t.freed)
-		t.done, t.freed = 0, 0
-	}
-}
-
 // Unsent takes back a slot whose message was never written.
 func (l *Lane) Unsent(now int64, slot *Slot) {
 	m, share := slot.Message, slot.Share
@@ -421,43 +413,6 @@ func (l *Lane) Leave() { l.leaving = true }
 // Gone reports whether everything was sent, and nothing comes any more.
 func (l *Lane) Gone() bool { return l.gone }
 
-// Publish shows what others may look at. It reports, once, that a lane that leaves
-// has nothing more to send, so that its sessions can be logged out.
-func (l *Lane) Publish() (gone bool) {
-	l.countDone()
-	t, stats := &l.tally, l.stats()
-	if t.at != stats {
-		if t.at != nil { // the lane has another home
-			show(&t.at.QueueLength, &t.length, 0)
-			show(&t.at.InFlight, &t.inFlight, 0)
-		}
-		t.at = stats
-	}
-	if t.sent > 0 {
-		stats.Sent.Add(t.sent)
-		t.sent = 0
-	}
-	show(&stats.QueueLength, &t.length, int64(l.Len()))
-	show(&stats.InFlight, &t.inFlight, int64(l.inFlight))
-	// Messages for clients that are not there will never be sent.
-	hopeless := l.Account != "" && l.Online() == 0
-	// Queued counts the messages that are on their way here, too.
-	sent := l.Queued.Load() == 0 && l.Held.Load() == 0
-	if l.leaving && !l.gone && l.inFlight == 0 && (sent || hopeless) {
-		l.gone = true
-		return true
-	}
-	return false
-}
-
-// show brings a lane's part of a connector's figure up to date.
-func show(figure *atomic.Int64, shown *int64, value int64) {
-	if value != *shown {
-		figure.Add(value - *shown)
-		*shown = value
-	}
-}
-
 // Tick does what happens by itself, about once a second: it ends messages whose
 // validity has passed, and forgives instances whose sessions have lived a while.
 func (l *Lane) Tick(now int64) {
@@ -475,6 +430,7 @@ func (l *Lane) Tick(now int64) {
 	l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
 		return l.isOver(now, s.share, s.message, s.message.Expires)
 	})
+	l.noteDown(now)
 	if l.Account == "" {
 		l.Home().Links(func(link *Link) { link.Instance.forgive(link, now) })
 	}

@@ -41,6 +41,9 @@ func (l *Lane) Bound(link *Link, takes bool) {
 func (l *Lane) setOnline(link *Link, n int64) {
 	l.online.Add(n)
 	link.Connector.online.Add(n)
+	if n > 0 {
+		l.moving.downSince = 0
+	}
 }
 
 // LoggingOut takes the free slots of a session away: it is given no more messages.
@@ -91,7 +94,7 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	link.Instance.ended(link, now)
 	switch {
 	case l.gone:
-	case l.Config().IsStatic() && !l.isDrained():
+	case l.Home().IsWanted() && !l.isDrained():
 		l.dialing++
 		return true
 	default:

@@ -20,6 +20,7 @@ type Queue struct {
 
 	nextExpiry int64 // no message in a ring or in back expires before this time; 0: none expires
 	swept      sweep
+	moved      search
 }
 
 // priorities is how many priorities are told apart; SMPP 3.4 has 0 to 3, 5.0 adds 4.
@@ -70,10 +71,10 @@ func dueFirst(a, b *sms.Message) bool {
 // Len returns how many messages wait, due or not.
 func (q *Queue) Len() int { return q.n }
 
-// Push adds a message that has just arrived.
+// Push adds a message that has just arrived, or was moved here from another queue.
 func (q *Queue) Push(m *sms.Message, now int64) {
 	q.n++
-	if m.DeliverAt > now {
+	if max(m.DeliverAt, m.NotBefore) > now {
 		q.later.Set(m)
 		return
 	}

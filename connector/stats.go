@@ -17,6 +17,7 @@ type Stats struct {
 	Failed          atomic.Int64   // messages given up
 	Expired         atomic.Int64   // messages whose validity ran out here
 	Retried         atomic.Int64   // times a message was put back
+	Moved           atomic.Int64   // messages that left for another target of their route
 	Refused         atomic.Int64   // messages not accepted from peers
 	Unmatched       atomic.Int64   // answers without a request
 	Late            atomic.Int64   // messages whose answer came after they were given up for unanswered

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"time"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
@@ -107,6 +109,30 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 		return nil
 	}
 	return lane
+}
+
+// Reroute implements connector.Policy: a message that waits in vain goes where a new
+// one would go now, if that is another lane.
+func (g *Gateway) Reroute(l *connector.Lane, m *sms.Message, always bool) *connector.Share {
+	lane := g.route(m)
+	if lane == nil || lane == l || !always && !lane.Up() {
+		return nil
+	}
+	return g.share(lane, m.Origin)
+}
+
+// Moved implements connector.Policy: it tells the operator that messages have left a
+// lane that is down.
+func (g *Gateway) Moved(l *connector.Lane, n int, down time.Duration) {
+	name := l.Home().Name
+	if !g.isNews("moved: " + name + " " + l.Account) {
+		return
+	}
+	e := g.Log.Warn().Str("connector", name)
+	if l.Account != "" {
+		e.Str("account", l.Account)
+	}
+	e.Stringer("down_for", down.Round(time.Second)).Msg("messages that waited go to other targets of their routes; metrics count how many")
 }
 
 // share returns the part of a lane that a session's messages have.

@@ -110,14 +110,24 @@ func (d *dispatcher) Flush(out *flow.Out[Job]) {
 	}
 }
 
-// Tick dispatches for all lanes: a pause may be over, or a message due.
+// Tick dispatches for all lanes: a pause may be over, or a message due. Messages may
+// have waited in vain, and move to other lanes.
 func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
+	now, again := out.Now(), time.Second // queues grow older and validities end by themselves
+	push := func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(now, s, m) }
 	for _, l := range d.Gateway.Lanes() {
-		l.Tick(out.Now())
+		l.Tick(now)
+		if l.Move(now, push) {
+			again = movePause
+		}
 		d.dispatch(out, l)
 	}
-	return time.Second // queues grow older and validities end by themselves
+	d.Flush(out)
+	return again
 }
+
+// movePause is how long other work has its turn while more messages are to be moved.
+const movePause = 5 * time.Millisecond
 
 // dispatch pairs messages with slots until one of them runs out.
 func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {

@@ -211,13 +211,21 @@ func (g *gw) balanced() {
 	for _, l := range g.Lanes() {
 		n := l.Queued.Load()
 		if n < 0 {
-			g.t.Errorf("%s counts %d messages", l.Name, n)
+			g.t.Errorf("%s counts %d messages", l.Home().Name, n)
 		}
-		left += max(n, 0) + l.Stats.QueueLength.Load() + l.Stats.InFlight.Load()
+		left += max(n, 0) + l.Home().Stats.QueueLength.Load() + l.Home().Stats.InFlight.Load()
 	}
 	if n := g.Memory.Used(); left == 0 && n != 0 {
 		g.t.Errorf("no message is left, but %d octets are counted", n)
 	}
+}
+
+// drain stops accepting, and returns when what was accepted has been sent.
+func (g *gw) drain() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	go g.engine.Drain(ctx)
+	eventually(g.t, "everything is sent", func() bool { return g.Draining() && g.Pending() == 0 })
 }
 
 // clients counts the sessions of clients.

@@ -1,0 +1,60 @@
+package connector
+
+import "sync/atomic"
+
+// tally is what Publish has not shown yet, and what it has shown last.
+type tally struct {
+	sent, done, freed int64
+	by                *Share // whose messages done counts
+	at                *Stats // where length and inFlight were shown
+	length, inFlight  int64
+}
+
+// countDone counts the messages that drop has let go of.
+func (l *Lane) countDone() {
+	if t := &l.tally; t.done > 0 {
+		t.by.Add(-t.done)
+		l.memory.Add(-t.freed)
+		t.done, t.freed = 0, 0
+	}
+}
+
+// Publish shows what others may look at. It reports, once, that a lane that leaves
+// has nothing more to send, so that its sessions can be logged out.
+func (l *Lane) Publish() (gone bool) {
+	l.countDone()
+	t, stats := &l.tally, l.stats()
+	if t.at != stats {
+		if t.at != nil { // the lane has another home
+			show(&t.at.QueueLength, &t.length, 0)
+			show(&t.at.InFlight, &t.inFlight, 0)
+		}
+		t.at = stats
+	}
+	if t.sent > 0 {
+		stats.Sent.Add(t.sent)
+		t.sent = 0
+	}
+	show(&stats.QueueLength, &t.length, int64(l.Len()))
+	show(&stats.InFlight, &t.inFlight, int64(l.inFlight))
+	// Queued counts the messages that are on their way here, too. Scheduled ones are
+	// moved elsewhere.
+	sent := l.Queued.Load() == 0 && l.Held.Load() == 0 && l.Len() == 0
+	if l.leaving && !l.gone && l.inFlight == 0 && (sent || l.isHopeless()) {
+		l.gone = true
+		return true
+	}
+	return false
+}
+
+// isHopeless reports whether nothing that waits will be sent, once the lane leaves:
+// its clients are not there, and cannot come any more.
+func (l *Lane) isHopeless() bool { return l.Account != "" && l.Online() == 0 }
+
+// show brings a lane's part of a connector's figure up to date.
+func show(figure *atomic.Int64, shown *int64, value int64) {
+	if value != *shown {
+		figure.Add(value - *shown)
+		*shown = value
+	}
+}

@@ -1,0 +1,394 @@
+package connector
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pmg/sms"
+)
+
+// twoDesks returns two out connectors of which the second is up; what leaves the first
+// goes to the second.
+func twoDesks(t testing.TB, more string) (from, to *desk) {
+	from, to = newDesk(t, "static: true, "+more), newDesk(t, "static: true, window: 10000")
+	from.elsewhere = to.Lane
+	to.used, to.memory = from.used, from.used
+	to.connect()
+	return from, to
+}
+
+// move moves what there is to be moved, and returns how many messages that were.
+func (d *desk) move(to *desk) (n int) { return d.moveParts(to, func() {}) }
+
+// moveParts calls after when a part was moved.
+func (d *desk) moveParts(to *desk, after func()) (n int) {
+	for more := true; more; {
+		more = d.Move(d.now, func(s *Share, m *sms.Message) {
+			if s.Lane != to.Lane {
+				d.t.Error("a message moves to a share of another lane")
+			}
+			to.Push(d.now, s, m)
+			n++
+		})
+		after()
+	}
+	to.now = d.now
+	return n
+}
+
+// wait lets a lane be down for so many seconds.
+func (d *desk) wait(seconds int64) {
+	d.Tick(d.now)
+	d.now += seconds * second
+	d.Tick(d.now)
+}
+
+// U3: messages that are queued for a lane which has been down for failover_after go to
+// another in their order, with everything that is counted about them.
+func TestMove(t *testing.T) {
+	t.Parallel()
+	d, to := twoDesks(t, "instances: 1, window: 10, failover_after: 30s")
+	const many = 3 * moveAtATime
+	l := d.connect()
+	d.submit("a", many, nil)
+	d.submit("b", 10, func(m *sms.Message) { m.Priority = uint8(m.ID % 3) })
+	d.submit("c", 5, func(m *sms.Message) { m.DeliverAt = d.now + 3600*second })
+	d.send()
+	d.lose(l) // those under way come back
+	queued, used := d.Queued.Load(), d.used.Used()
+	d.wait(29)
+	if d.move(to) != 0 {
+		t.Fatal("messages move before their time")
+	}
+	d.wait(1)
+	if n := d.move(to); n != many+10 || d.moved != n || d.Stats.Moved.Load() != int64(n) {
+		t.Fatalf("%d messages move, %d noted", n, d.moved)
+	}
+	if d.Queued.Load() != 0 || to.Queued.Load() != queued || d.used.Used() != used || d.Len() != 5 || to.Len() != many+10 {
+		t.Errorf("%d and %d messages are counted, %d octets; %d and %d wait", d.Queued.Load(), to.Queued.Load(), d.used.Used(), d.Len(), to.Len())
+	}
+	last := map[string]uint64{}
+	for to.send(); len(to.under) > 0; to.answer(sms.OK) {
+		m := to.under[0].Message
+		key := fmt.Sprint(m.Origin.Account, m.Priority)
+		if last[key] >= m.ID {
+			t.Fatalf("message %d of %s leaves behind %d", m.ID, key, last[key])
+		}
+		last[key] = m.ID
+	}
+	to.wantEmptyBut(d)
+
+	// The scheduled ones follow when their time has come.
+	d.wait(3600)
+	if n := d.move(to); n != 5 {
+		t.Errorf("%d scheduled messages move", n)
+	}
+	for to.send(); len(to.under) > 0; {
+		to.answer(sms.OK)
+	}
+	to.wantEmpty()
+	d.wantEmpty()
+}
+
+// wantEmptyBut checks that nothing is counted but what waits elsewhere.
+func (d *desk) wantEmptyBut(other *desk) {
+	d.t.Helper()
+	d.Publish()
+	if d.Queued.Load() != 0 || d.Len() != 0 || d.used.Used() != int64(other.Len())*(&sms.Message{}).Size() {
+		d.t.Errorf("%d queued, %d wait, %d octets", d.Queued.Load(), d.Len(), d.used.Used())
+	}
+}
+
+// A message takes its id, attempts and validity with it. One that has expired, or
+// whose outcome is known, goes nowhere.
+func TestMoveKeeps(t *testing.T) {
+	t.Parallel()
+	d, to := twoDesks(t, "instances: 1, window: 10")
+	l := d.connect()
+	d.submit("a", 3, func(m *sms.Message) { m.Expires = d.now + int64(m.ID)*25*second })
+	d.send()
+	d.answer(sms.TemporaryFailure)
+	d.answer(sms.Timeout)
+	d.AnsweredLate(l, 2, sms.Answer{Code: sms.OK})
+	d.lose(l)
+	d.wait(30) // message 1 has expired, 2 is settled
+	if n := d.move(to); n != 1 {
+		t.Fatalf("%d messages move", n)
+	}
+	to.send()
+	if m := to.under[0].Message; m.ID != 3 || m.Losses != 1 || m.Expires != start+75*second {
+		t.Errorf("message %d, %d losses, expires %d", m.ID, m.Losses, m.Expires)
+	}
+	to.answer(sms.OK)
+	to.wantEmpty()
+	d.wantEmpty()
+	if d.Stats.Expired.Load() != 1 || d.Stats.Sent.Load() != 1 {
+		t.Errorf("%d expired, %d sent", d.Stats.Expired.Load(), d.Stats.Sent.Load())
+	}
+}
+
+// Messages stay where no other target is up, in a lane that is up again, and with
+// failover_after 0s; a gateway that stops does not wait.
+func TestMoveNot(t *testing.T) {
+	t.Parallel()
+	d, to := twoDesks(t, "instances: 1, window: 1")
+	d.submit("a", 10, nil)
+	to.lose(firstLink(to.Connector))
+	d.wait(3600)
+	if d.move(to) != 0 || to.Queued.Load() != 0 {
+		t.Error("a message moves to a lane that is down")
+	}
+	d.draining = true
+	if to.connect(); d.move(to) != 0 {
+		t.Error("searched again immediately") // for a long backlog that costs time
+	}
+	d.draining = false
+	d.now += second
+	l := d.connect()
+	if d.move(to) != 0 {
+		t.Error("messages move though a session is there")
+	}
+	d.lose(l)
+	d.Tick(d.now)
+	if d.move(to) != 0 {
+		t.Error("a session that was there does not count")
+	}
+	cfg := *d.Config()
+	cfg.FailoverAfter = 0
+	d.Connector.SetConfig(&cfg)
+	if d.wait(3600); d.move(to) != 0 {
+		t.Error("messages move with failover_after 0s")
+	}
+	cfg.FailoverAfter = 3600e9
+	d.Connector.SetConfig(&cfg)
+	d.connect()
+	d.lose(firstLink(d.Connector))
+	d.draining = true
+	if d.wait(1); d.move(to) != 10 {
+		t.Error("a gateway that stops leaves messages where they are")
+	}
+}
+
+func firstLink(c *Connector) (first *Link) {
+	c.Links(func(l *Link) { first = l })
+	return first
+}
+
+// Those that may not go elsewhere do not keep others back that may, however many they
+// are; and the search of a long backlog in vain takes a part at a time.
+func TestMoveSome(t *testing.T) {
+	t.Parallel()
+	d, to := twoDesks(t, "instances: 1")
+	const stay = 5 * moveAtATime
+	d.stays = func(m *sms.Message) bool { return m.ID <= stay }
+	d.submit("a", stay+10, nil)
+	d.submit("b", 10, nil)
+	d.wait(30)
+	n := 0
+	for range 2 * stay / moveAtATime {
+		before := d.asked
+		n += d.move(to)
+		if d.asked-before > 2*moveAtATime {
+			t.Errorf("%d messages are looked at in one turn", d.asked-before)
+		}
+		d.now += second
+	}
+	if n != 20 || d.Len() != stay || d.Queued.Load() != stay {
+		t.Errorf("%d messages move, %d stay", n, d.Len())
+	}
+	d.connect()
+	if m, _, _ := d.send(); m != 10 || d.under[0].Message.ID != 1 {
+		t.Errorf("%d messages leave", m)
+	}
+}
+
+// A target that comes up while a long backlog is searched gets the backlog in order.
+func TestMoveInOrder(t *testing.T) {
+	t.Parallel()
+	for parts := range 4 {
+		d, to := twoDesks(t, "instances: 1")
+		d.submit("a", 3*moveAtATime, nil)
+		l := firstLink(to.Connector)
+		to.lose(l)
+		d.wait(30)
+		for range parts {
+			d.move(to)
+			d.now += second
+		}
+		to.connect()
+		if n := d.moveParts(to, func() { to.send() }); n != 3*moveAtATime {
+			t.Errorf("%d messages move after %d parts in vain", n, parts)
+		}
+		last := uint64(0)
+		for to.send(); len(to.under) > 0; to.answer(sms.OK) {
+			if id := to.under[0].Message.ID; id < last {
+				t.Fatalf("message %d leaves behind %d", id, last)
+			} else {
+				last = id
+			}
+		}
+	}
+}
+
+// A lane that leaves sends what is due, and its scheduled messages go elsewhere, or
+// end where no route leads; then it is gone. What comes to it later does not stay.
+func TestMoveLeaving(t *testing.T) {
+	t.Parallel()
+	for _, routed := range []bool{true, false} {
+		d, to := twoDesks(t, "instances: 1, window: 10")
+		to.lose(firstLink(to.Connector)) // it need not be up
+		if !routed {
+			d.elsewhere = nil
+		}
+		l := d.connect()
+		d.submit("a", 5, func(m *sms.Message) { m.DeliverAt = d.now + 3600*second })
+		d.submit("a", 1, nil)
+		d.send()
+		d.Leave()
+		if d.Publish() {
+			t.Fatal("gone with a message under way")
+		}
+		d.answer(sms.OK)
+		if d.Publish() {
+			t.Fatal("gone with scheduled messages")
+		}
+		late := func() { d.move(to); d.submit("a", 1, nil) }
+		if late(); !d.Publish() {
+			d.send() // it came before the lane was gone
+			d.answer(sms.OK)
+			if !d.Publish() {
+				t.Fatal("not gone")
+			}
+		}
+		d.lose(l)
+		d.submit("a", 2, nil) // after it was gone
+		d.now += 2 * second
+		moved := d.move(to)
+		if want := map[bool]int{true: 2, false: 0}[routed]; moved != want || d.Len() != 0 {
+			t.Errorf("routed %t: %d messages move after the end, %d stay", routed, moved, d.Len())
+		}
+		if want := map[bool]int{true: 0, false: 7}[routed]; len(d.ended) != want || d.Stats.Failed.Load() != int64(want) {
+			t.Errorf("routed %t: %d messages end, want %d", routed, len(d.ended), want)
+		}
+		if routed {
+			to.connect()
+			to.now += 3600 * second
+			for to.send(); len(to.under) > 0; {
+				to.answer(sms.OK)
+			}
+			if n := to.Stats.Sent.Load() + to.tally.sent; n != 7 {
+				t.Errorf("%d messages leave by the other lane", n)
+			}
+			to.wantEmpty()
+		}
+		d.wantEmpty()
+	}
+}
+
+// An account's lane that leaves while its clients are not there gives away everything.
+func TestMoveHopeless(t *testing.T) {
+	t.Parallel()
+	d, to := twoDesks(t, "instances: 1")
+	d.Lane = NewLane(d.Connector, "client", d.clerk)
+	d.submit("", 6, nil)
+	d.Leave()
+	d.Publish()
+	if n := d.move(to); n != 6 || d.Len() != 0 || to.Len() != 6 {
+		t.Errorf("%d messages move, %d stay", n, d.Len())
+	}
+}
+
+// Suspects move as well, and are suspects where they come.
+func TestMoveSuspects(t *testing.T) {
+	t.Parallel()
+	d, l := suspected(t, "instances: 2, static: true, window: 3")
+	other := d.connect()
+	to := newDesk(t, "static: true, window: 10")
+	to.used, to.memory = d.used, d.used
+	d.elsewhere = to.Lane
+	to.connect()
+	d.send() // one is sent alone, the other waits
+	d.lose(l)
+	d.lose(other)
+	if len(d.suspects.waiting) == 0 {
+		t.Fatal("no suspect waits")
+	}
+	d.wait(40)
+	if n := d.move(to); n != 2 || d.Len() != 0 {
+		t.Errorf("%d messages move", n)
+	}
+	for to.send(); len(to.under) > 0; to.send() {
+		if len(to.under) != 1 {
+			t.Error("suspects are not sent alone")
+		}
+		to.answer(sms.OK)
+	}
+	to.wantEmpty()
+	d.wantEmpty()
+}
+
+// Whatever a queue holds, a search in parts passes each message that is due once, and
+// what it leaves stays in order.
+func TestTakeDueRandom(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		q := NewQueue()
+		var all []*sms.Message
+		for id := range uint64(random.IntN(60)) {
+			m := &sms.Message{ID: id + 1, Arrived: start + random.Int64N(5), Priority: uint8(random.IntN(7))}
+			if random.IntN(5) == 0 {
+				m.DeliverAt = start + 100
+			}
+			all = append(all, m)
+			if random.IntN(3) == 0 {
+				q.PushBack(m, start+10)
+			} else {
+				q.Push(m, start+10)
+			}
+		}
+		seen := map[uint64]int{}
+		for end := false; !end; {
+			left := 1 + random.IntN(7)
+			end = q.takeDue(start+10, &left, func(m *sms.Message) bool {
+				seen[m.ID]++
+				return m.ID%3 == 0
+			})
+		}
+		var due, kept int
+		for _, m := range all {
+			if q.isLater(m) {
+				continue
+			}
+			due++
+			if m.ID%3 != 0 {
+				kept++
+			}
+			if seen[m.ID] != 1 {
+				t.Fatalf("seed %d: message %d was passed %d times", seed, m.ID, seen[m.ID])
+			}
+		}
+		if len(seen) != due || q.due() != kept {
+			t.Fatalf("seed %d: %d of %d messages that are due, %d kept of %d", seed, len(seen), due, q.due(), kept)
+		}
+		var left []*sms.Message
+		for m, _ := q.Pop(start + 10); m != nil; m, _ = q.Pop(start + 10) {
+			left = append(left, m)
+		}
+		if len(left) != kept || !slices.IsSortedFunc(left, func(a, b *sms.Message) int {
+			if leavesFirst(a, b) {
+				return -1
+			}
+			return 1
+		}) {
+			t.Fatalf("seed %d: %d of %d messages leave in order", seed, len(left), kept)
+		}
+	}
+}
+
+func (q *Queue) isLater(m *sms.Message) bool {
+	found, ok := q.later.Get(m)
+	return ok && found == m
+}
