@@ -223,7 +223,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	for l.ready(now) || len(l.suspects.waiting) > 0 {
 		front := l.slots.Front()
 		if wait <= 0 {
-			if slot := l.nextSuspect(now, front); slot != nil {
+			if slot := l.nextSuspect(now); slot != nil {
 				return l.leave(now, slot), 0
 			}
 			front = l.slots.Front()

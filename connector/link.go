@@ -51,6 +51,7 @@ type Link struct {
 	slots    []*Slot
 	aside    []*Slot // free slots that are not to be taken now
 	frozen   []*Slot // slots whose requests were not answered in time
+	suspect  *Slot   // the slot by which a suspect is under way; the session is held
 	used     int     // slots under way
 	unused   int     // slots of the window that were not made yet
 	atEnd    int     // slots under way when the session ended

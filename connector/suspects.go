@@ -1,18 +1,21 @@
 package connector
 
-import "pmg/sms"
+import (
+	"slices"
+
+	"pmg/sms"
+)
 
 // suspectAfter is how many sessions may end under a message before it is sent alone.
 const suspectAfter = 2
 
 // suspects are messages under which sessions have ended. It may be one message
 // that ends every session it is sent in. To find out which, and to spare the
-// others, suspects are sent one at a time, in a session that has nothing else
-// under way.
+// others, each suspect is sent in a session that has nothing else under way. Where
+// there are several sessions, all but one may have suspects; one stays for others.
 type suspects struct {
 	waiting []suspect
-	link    *Link // the session that is kept for the next one; nil: none is
-	slot    *Slot // the slot by which one is under way
+	links   []*Link // the sessions that are kept for suspects
 }
 
 type suspect struct {
@@ -21,51 +24,73 @@ type suspect struct {
 }
 
 // nextSuspect takes the slot that the next suspect is to leave by, nil if there is
-// none now. front is the lane's first free slot.
-func (l *Lane) nextSuspect(now int64, front *Slot) *Slot {
+// none now. It keeps as many sessions for suspects as are needed and may be.
+func (l *Lane) nextSuspect(now int64) *Slot {
 	s := &l.suspects
-	if s.slot != nil {
-		return nil
-	}
 	for len(s.waiting) > 0 && l.isOver(now, s.waiting[0].share, s.waiting[0].message, s.waiting[0].message.Expires) {
 		s.waiting = s.waiting[1:]
 	}
 	if len(s.waiting) == 0 {
-		if s.link != nil {
-			s.release(l, s.link)
-		}
+		s.releaseIdle(l)
 		return nil
 	}
-	if s.link == nil {
+	idle := 0 // sessions kept, without a suspect yet
+	for _, link := range s.links {
+		if link.suspect != nil {
+			continue
+		}
+		if link.used == 0 {
+			return s.send(l, link)
+		}
+		idle++
+	}
+	for idle < len(s.waiting) && len(s.links) < max(1, l.Online()-1) {
+		front := l.slots.Front()
 		if front == nil || front.Link == nil {
 			return nil
 		}
-		s.link = front.Link
-		l.slots.Hold(s.link)
+		link := front.Link
+		s.links = append(s.links, link)
+		l.slots.Hold(link)
+		if link.used == 0 {
+			return s.send(l, link)
+		}
+		idle++
 	}
-	if s.link.used > 0 {
-		return nil
-	}
+	return nil
+}
+
+// send takes a slot of a session that has nothing under way for the next suspect.
+func (s *suspects) send(l *Lane, link *Link) *Slot {
 	next := s.waiting[0]
 	s.waiting = s.waiting[1:]
-	s.slot = l.slots.TakeHeld(s.link)
-	s.slot.Message, s.slot.Share = next.message, next.share
-	return s.slot
+	slot := l.slots.TakeHeld(link)
+	slot.Message, slot.Share = next.message, next.share
+	link.suspect = slot
+	return slot
 }
 
 // answered ends the isolation when the suspect's slot comes back.
 func (s *suspects) answered(l *Lane, slot *Slot) {
-	if s.slot == slot {
-		s.slot = nil
+	if slot.Link.suspect == slot {
+		slot.Link.suspect = nil
 		s.release(l, slot.Link)
 	}
 }
 
-// release gives the session back that was kept for a suspect, unless one is under
-// way in it.
+// release gives a session back that was kept for a suspect, unless one is under way
+// in it.
 func (s *suspects) release(l *Lane, link *Link) {
-	if s.link == link && s.slot == nil {
-		s.link = nil
-		l.slots.Unhold(link)
+	if link.suspect != nil || !link.held {
+		return
+	}
+	s.links = slices.DeleteFunc(s.links, func(other *Link) bool { return other == link })
+	l.slots.Unhold(link)
+}
+
+// releaseIdle gives back the sessions that were kept and for which no suspect is left.
+func (s *suspects) releaseIdle(l *Lane) {
+	for i := len(s.links) - 1; i >= 0; i-- {
+		s.release(l, s.links[i])
 	}
 }

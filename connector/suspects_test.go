@@ -103,7 +103,7 @@ func TestSuspectSessionEnds(t *testing.T) {
 			d, l := suspected(t, "instances: 1, static: true, window: 3")
 			if when == "held" { // behind another message
 				d.slots.Hold(l)
-				d.suspects.link = l
+				d.suspects.links = []*Link{l}
 			} else {
 				d.send()
 			}
@@ -191,4 +191,62 @@ func TestSuspectWhileDialing(t *testing.T) {
 	if len(d.under) != 1 {
 		t.Error("the second suspect waits for an instance that is being connected")
 	}
+}
+
+// Suspects leave one in each session at the same time, and one session stays for
+// others. When they are answered the sessions are for all again.
+func TestSuspectsInParallel(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 4, static: true, window: 5")
+	sessions := len(d.dialed)
+	const many = 8
+	d.submit("a", many, nil)
+	var links []*Link
+	for n := range suspectAfter + 1 {
+		links = links[:0]
+		for len(d.dialed) > 0 {
+			links = append(links, d.connect())
+		}
+		if n < suspectAfter {
+			d.send()
+			for _, l := range links {
+				d.lose(l)
+			}
+		}
+	}
+	for left := many; left > 0; {
+		d.send()
+		d.submit("b", 1, nil)
+		if m, _, _ := d.send(); m != min(sessions-1, 1) {
+			t.Errorf("%d others leave beside suspects in %d sessions", m, sessions)
+		}
+		n, used := 0, map[*Link]int{}
+		for _, slot := range d.under {
+			used[slot.Link]++
+			if slot.Message.Losses >= suspectAfter {
+				n++
+			}
+		}
+		if want := min(max(1, sessions-1), left); n != want {
+			t.Fatalf("%d suspects are under way in %d sessions, want %d", n, sessions, want)
+		}
+		for _, slot := range d.under {
+			if slot.Message.Losses >= suspectAfter && used[slot.Link] != 1 {
+				t.Errorf("a suspect is not alone in its session")
+			}
+		}
+		for len(d.under) > 0 {
+			d.answer(sms.OK)
+		}
+		left -= n
+	}
+	for d.send(); len(d.under) > 0; d.send() {
+		d.answer(sms.OK)
+	}
+	d.submit("a", 20, nil)
+	d.want("all sessions are for all", 20, 0, 0)
+	for len(d.under) > 0 {
+		d.answer(sms.OK)
+	}
+	d.wantEmpty()
 }
