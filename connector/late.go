@@ -2,17 +2,32 @@ package connector
 
 // late remembers requests whose answers did not come in time, so that an answer
 // that comes all the same finds its message. It belongs to whatever runs the session.
+//
+// A peer whose answers keep coming late would be sent every message again and again,
+// and be slower for it. So its session has patience: from a late answer on, answers
+// may take twice as long as that one did, until they come in time again.
 type late struct {
 	requests []lateRequest // in the order in which they were given up
+	timeout  int64         // how long answers may take; 0: as long as the option says
+	inTime   int           // answers in a row that came within the option's time
 }
 
 type lateRequest struct {
 	sequence uint32
 	id       uint64 // of the message
+	sent     int64  // Unix nanoseconds
 }
 
-// maxLate is how many windows of late requests are remembered.
-const maxLate = 4
+const (
+	maxLate     = 4  // windows of late requests that are remembered
+	maxPatience = 10 // how many times response_timeout an answer may take at most
+	inTimeAfter = 4  // windows of answers that come in time until the option counts again
+)
+
+// ResponseTimeout returns how long an answer may take now, in nanoseconds.
+func (l *Link) ResponseTimeout() int64 {
+	return max(int64(l.Connector.Config().ResponseTimeout), l.late.timeout)
+}
 
 // GiveUp notes that a request was not answered in time.
 func (l *Link) GiveUp(slot *Slot) {
@@ -20,17 +35,36 @@ func (l *Link) GiveUp(slot *Slot) {
 	if len(*r) >= maxLate*l.Connector.Config().Window {
 		*r = (*r)[:copy(*r, (*r)[1:])]
 	}
-	*r = append(*r, lateRequest{slot.Sequence, slot.Message.ID})
+	*r = append(*r, lateRequest{slot.Sequence, slot.Message.ID, slot.Sent})
 }
 
-// Late returns the message of a request that was given up, and forgets it.
-func (l *Link) Late(sequence uint32) (id uint64, ok bool) {
+// Late returns the message of a request that was given up, and forgets it. Answers may
+// take longer from now on.
+func (l *Link) Late(now int64, sequence uint32) (id uint64, ok bool) {
 	r := &l.late.requests
 	for i, late := range *r {
 		if late.sequence == sequence {
 			*r = append((*r)[:i], (*r)[i+1:]...)
+			most := maxPatience * int64(l.Connector.Config().ResponseTimeout)
+			l.late.timeout = max(l.late.timeout, min(2*(now-late.sent), most))
+			l.late.inTime = 0
 			return late.id, true
 		}
 	}
 	return 0, false
+}
+
+// Awaited notes how long an answer took whose request was not given up.
+func (l *Link) Awaited(took int64) {
+	if l.late.timeout == 0 {
+		return
+	}
+	cfg := l.Connector.Config()
+	if took > int64(cfg.ResponseTimeout) {
+		l.late.inTime = 0
+		return
+	}
+	if l.late.inTime++; l.late.inTime >= inTimeAfter*cfg.Window {
+		l.late.timeout = 0
+	}
 }

@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"fmt"
 	"testing"
 
 	"pmg/sms"
@@ -123,13 +124,57 @@ func TestLate(t *testing.T) {
 	for n := range uint32(20) {
 		l.GiveUp(&Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}})
 	}
-	if id, ok := l.Late(19); !ok || id != 119 {
+	if id, ok := l.Late(start, 19); !ok || id != 119 {
 		t.Errorf("request 19 is of message %d, %t", id, ok)
 	}
-	if _, ok := l.Late(19); ok {
+	if _, ok := l.Late(start, 19); ok {
 		t.Error("answered late twice")
 	}
-	if _, ok := l.Late(0); ok || len(l.late.requests) != 2*maxLate-1 {
+	if _, ok := l.Late(start, 0); ok || len(l.late.requests) != 2*maxLate-1 {
 		t.Errorf("%d are remembered", len(l.late.requests))
 	}
+}
+
+// U2: a session whose answers keep coming late waits longer for them, up to a limit,
+// and again as long as the option says when they have come in time for a while.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	const window = 2
+	l := newLink(New(0, options(t, fmt.Sprint("response_timeout: 2s, window: ", window)), driver{}, &Memory{}))
+	option := int64(l.Connector.Config().ResponseTimeout)
+	want := func(why string, timeout int64) {
+		t.Helper()
+		if got := l.ResponseTimeout(); got != timeout {
+			t.Errorf("%s: answers may take %d, want %d", why, got, timeout)
+		}
+	}
+	late := func(took int64) {
+		t.Helper()
+		l.GiveUp(&Slot{Sequence: 1, Message: &sms.Message{ID: 1}, Sent: start})
+		if _, ok := l.Late(start+took, 1); !ok {
+			t.Fatal("not remembered")
+		}
+	}
+	l.Awaited(option)
+	want("nothing was late", option)
+	late(2 * option)
+	want("late", 4*option)
+	late(3 * option / 2)
+	want("less late", 4*option)
+	for range 10 * window {
+		l.Awaited(3 * option)
+	}
+	want("still slow", 4*option)
+	late(100 * option)
+	want("the most", maxPatience*option)
+	for range inTimeAfter*window - 1 {
+		l.Awaited(option)
+	}
+	l.Awaited(option + 1)
+	for range inTimeAfter*window - 1 {
+		l.Awaited(option)
+	}
+	want("not yet in time", maxPatience*option)
+	l.Awaited(option)
+	want("in time again", option)
 }

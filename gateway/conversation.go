@@ -293,10 +293,12 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 // answered pairs an answer with the request of ours that it belongs to.
 func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
 	if slot := l.Inflight.Take(a.Sequence); slot != nil {
+		l.Awaited(now - slot.Sent)
 		c.port.Answered(now, l, r, slot, a.Code)
 		return
 	}
-	if id, ok := l.Late(a.Sequence); ok {
+	if id, ok := l.Late(now, a.Sequence); ok {
+		c.gateway.answeredLate(l)
 		c.port.AnsweredLate(now, l, r, id, a.Code)
 		return
 	}

@@ -102,3 +102,40 @@ func TestNoInstanceIsLogged(t *testing.T) {
 		}
 	})
 }
+
+// U2: an SMSC that always answers after response_timeout is given up on once, and not
+// for every message: the session waits longer from then on, and the log says so.
+func TestAnswersKeepComingLate(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "response_timeout: 2s, window: 5")
+	var log bytes.Buffer
+	p.g.Log = zerolog.New(&log)
+	l := &connector.Link{}
+	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+	gaveUp := 0
+	for n := range uint32(30) {
+		slot := &connector.Slot{Sequence: n + 1, Message: &sms.Message{ID: uint64(n)}, Sent: p.now}
+		l.Inflight.Free(slot.Sequence, 5)
+		l.Inflight.Put(slot)
+		for range 60 { // the answer comes after 6 s
+			p.now += second / 10
+			p.open++
+			r := &request{}
+			if !p.c.CheckTimers(p.now, l, r, true) {
+				p.gone(r, "unused")
+			}
+		}
+		r := p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence = n + 1 })
+		if r.gone == "answered late" {
+			gaveUp++
+		} else {
+			p.want("in time", r, "answered", 0)
+		}
+	}
+	if gaveUp != 1 || l.ResponseTimeout() != 12*second {
+		t.Errorf("%d of 30 requests were given up; answers may take %d s", gaveUp, l.ResponseTimeout()/second)
+	}
+	if n := strings.Count(log.String(), `"waits":"12s","message":"answers come later than response_timeout`); n != 1 {
+		t.Errorf("%d lines:\n%s", n, log.String())
+	}
+}

@@ -197,16 +197,27 @@ const (
 // p is filled when the action asks to send it.
 func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot)) protocols.Action {
 	cfg := l.Connector.Config()
-	l.Inflight.Overdue(now-int64(cfg.ResponseTimeout), func(slot *connector.Slot) {
+	timeout := l.ResponseTimeout()
+	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
 		g.Log.Warn().Str("connector", cfg.Name).Int("instance", l.Instance.Number).Uint32("sequence", slot.Sequence).
-			Dur("after", cfg.ResponseTimeout).Msg("no answer to a message")
+			Dur("after", time.Duration(timeout)).Msg("no answer to a message")
 		unanswered(slot)
 	})
-	timeout := g.Config().Limits.PDUTimeout
-	if since := l.Partial.Load(); since != 0 && now-since > int64(timeout) {
-		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", timeout)}
+	whole := g.Config().Limits.PDUTimeout
+	if since := l.Partial.Load(); since != 0 && now-since > int64(whole) {
+		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", whole)}
 	}
 	return l.Session.Tick(now, p, listening)
+}
+
+// answeredLate notes that the answer to a request came which had been given up.
+func (g *Gateway) answeredLate(l *connector.Link) {
+	if !g.isNews("late: " + l.Connector.Name) {
+		return
+	}
+	g.Log.Warn().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).
+		Stringer("waits", time.Duration(l.ResponseTimeout()).Round(time.Millisecond)).
+		Msg("answers come later than response_timeout; waiting longer for them until they come in time again")
 }
 
 // How long a peer may take none of the octets that wait for it: usually, and when
