@@ -358,7 +358,7 @@ func TestScheduled(t *testing.T) {
 	p.want("second", at(time.Minute), "sent", sms.OK)
 	p.want("third", at(time.Minute), "sent", sms.QueueFull)
 	p.want("not scheduled", p.submit(l), "sent", sms.OK)
-	if n := p.g.Pending(); n != 2 || l.Origin.Tally.Scheduled.Load() != 2 {
+	if n := p.g.Pending(); n != 2 || p.g.Scheduled() != 2 || l.Origin.Tally.Scheduled.Load() != 2 {
 		t.Errorf("%d take a place, %d are scheduled", n, l.Origin.Tally.Scheduled.Load())
 	}
 }

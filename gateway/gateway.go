@@ -199,6 +199,9 @@ func (g *Gateway) Pending() (n int64) {
 	return n
 }
 
+// Scheduled returns how many accepted messages wait for their delivery time.
+func (g *Gateway) Scheduled() int64 { return g.origins.scheduled() }
+
 // Close closes the pdu logs.
 func (g *Gateway) Close() error {
 	if g.pdulogs == nil {

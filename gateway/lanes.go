@@ -108,3 +108,13 @@ func (o *origins) of(account, connector string) *sms.Origin {
 	}
 	return o.by[key]
 }
+
+// scheduled counts the messages of all accounts that wait for their delivery time.
+func (o *origins) scheduled() (n int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, t := range o.tallies {
+		n += t.Scheduled.Load()
+	}
+	return n
+}

@@ -41,7 +41,7 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "pmg",
 		Short:         "An SMS protocol gateway",
-		Long:          "pmg takes messages from SMPP clients, routes them and forwards them to SMS\ncentres, and logs every PDU on the way.\n\nThe exit status is 0 when all went well, and 1 when something did not: the reason\nis on standard error. That of serve has one more, 70.",
+		Long:          "pmg takes messages from SMPP clients, routes them and forwards them to SMS\ncentres, and logs every PDU on the way.\n\nThe exit status is 0 when all went well, and 1 when something did not: the reason\nis on standard error. That of serve may also be 70 or 75, see its help.",
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -29,7 +29,8 @@ configuration that cannot be used changes nothing.
 
 The exit status is 70 when the gateway had to end because a part of it could not work
 any more: the reason is in the log at level error, and a supervisor should start pmg
-again.`,
+again. It is 75 when the gateway stopped as it was told, but messages that it had
+accepted were not sent in time, or were scheduled for later: the log says how many.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,7 +72,10 @@ func serve(cfg *config.Config, file string) error {
 			}
 		}
 	}()
-	return s.stop(ctx)
+	if err := s.stop(ctx); err != nil {
+		return err
+	}
+	return s.givenUp()
 }
 
 // run reloads the configuration at each SIGHUP until another signal arrives. When the
@@ -92,6 +96,7 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			if serr := s.stop(ctx); serr != nil {
 				s.log.Error().Err(serr).Msg("cannot end cleanly")
 			}
+			_ = s.givenUp() // it logs how many messages; the status is that of the failure
 			return exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware}
 		}
 	}

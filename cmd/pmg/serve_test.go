@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/sms"
 )
 
 // A failing engine fails as soon as it is asked.
@@ -23,10 +25,9 @@ func (failing) Failed() <-chan error {
 	return failed
 }
 
-// F21: a gateway whose engine fails logs that as an error, ends without waiting, and
-// exits with status 70; SIGTERM is not needed for it.
-func TestEngineFails(t *testing.T) {
-	t.Parallel()
+// startSmall starts a gateway whose SMSC does not answer.
+func startSmall(t *testing.T) (*server, *bytes.Buffer) {
+	t.Helper()
 	cfg, _, err := config.Parse([]byte(`
 pdulog: {enabled: false}
 accounts: [{system_id: load, password: secret}]
@@ -38,13 +39,53 @@ routes: [{to: operator}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
-	s, err := startServer(cfg, zerolog.New(zerolog.SyncWriter(&log)))
+	log := &bytes.Buffer{}
+	s, err := startServer(cfg, zerolog.New(zerolog.SyncWriter(log)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, log
+}
+
+// U4: a gateway that stops with messages which were accepted and not sent exits with
+// status 75, and says how many those are; without any it exits with 0.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	s, log := startSmall(t)
+	if err := s.givenUp(); err != nil {
+		t.Errorf("%v without a message", err)
+	}
+	reply := make(chan sms.Code, 1)
+	for range 3 {
+		m := s.gateway.Messages.Get()
+		m.Origin = &sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}
+		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
+		s.engine.Submit(m, s.gateway.Connector("clients"), func(_ uint64, code sms.Code) { reply <- code })
+		if code := <-reply; code != sms.OK {
+			t.Fatal(code)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	err := s.givenUp()
+	if err == nil || exitStatus(err) != 75 || !strings.Contains(err.Error(), "cannot send 3 accepted messages before the end, 0 of them scheduled") {
+		t.Errorf("error %v, exit status %d", err, exitStatus(err))
+	}
+	if want := `{"level":"error","queued":3,"scheduled":0,"message":"stopped with messages`; !strings.Contains(log.String(), want) {
+		t.Errorf("log\n%swithout\n%s", log.String(), want)
+	}
+}
+
+// F21: a gateway whose engine fails logs that as an error, ends without waiting, and
+// exits with status 70; SIGTERM is not needed for it.
+func TestEngineFails(t *testing.T) {
+	t.Parallel()
+	s, log := startSmall(t)
 	s.engine = failing{s.engine}
-	err = s.run(make(chan os.Signal), "")
+	err := s.run(make(chan os.Signal), "")
 	if err == nil || err.Error() != "cannot go on: cannot continue stage reader: broken" || exitStatus(err) != 70 {
 		t.Errorf("error %v, exit status %d", err, exitStatus(err))
 	}

@@ -103,9 +103,6 @@ func (s *server) reload(cfg *config.Config) error {
 // stop drains the gateway until ctx is done, and ends it.
 func (s *server) stop(ctx context.Context) error {
 	s.engine.Drain(ctx)
-	if n := s.gateway.Pending(); n > 0 {
-		s.log.Warn().Int64("messages", n).Msg("stopping with messages in the queues; the memory store forgets them")
-	}
 	if s.admin != nil {
 		_ = s.admin.Close()
 	}

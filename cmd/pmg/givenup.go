@@ -1,0 +1,19 @@
+package main
+
+import "fmt"
+
+// exitGivenUp is the exit status of a gateway that was told to stop and has not sent
+// every message that it accepted: EX_TEMPFAIL of sysexits.h.
+const exitGivenUp = 75
+
+// givenUp returns the error that serve ends with when the gateway has stopped with
+// messages that were accepted and not sent, nil if there are none.
+func (s *server) givenUp() error {
+	queued, scheduled := s.gateway.Pending(), s.gateway.Scheduled()
+	if queued+scheduled == 0 {
+		return nil
+	}
+	s.log.Error().Int64("queued", queued).Int64("scheduled", scheduled).
+		Msg("stopped with messages that were accepted and not sent; the memory store forgets them")
+	return exitError{fmt.Errorf("cannot send %d accepted messages before the end, %d of them scheduled for later: they are given up", queued+scheduled, scheduled), exitGivenUp}
+}
