@@ -408,7 +408,7 @@ func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 }
 
 // Leave takes the lane out of service: its messages are sent, and then it is gone.
-func (l *Lane) Leave() { l.leaving = true }
+func (l *Lane) Leave() { l.leaving, l.moving.rest = true, 0 }
 
 // Gone reports whether everything was sent, and nothing comes any more.
 func (l *Lane) Gone() bool { return l.gone }

@@ -42,7 +42,7 @@ func (l *Lane) setOnline(link *Link, n int64) {
 	l.online.Add(n)
 	link.Connector.online.Add(n)
 	if n > 0 {
-		l.moving.downSince = 0
+		l.moving.downSince, l.moving.rest = 0, 0
 	}
 }
 

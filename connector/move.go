@@ -10,7 +10,8 @@ import (
 // moving is what a lane knows of messages that are to leave it for another lane.
 type moving struct {
 	downSince int64 // since when no session can be had; 0: one can
-	next      int64 // nothing is searched before this time
+	searched  int64 // when messages to be moved were searched last
+	rest      int64 // how long after that they are not; longer while there are none
 	share     int   // whose messages are searched next, by its place in the lane
 }
 
@@ -23,14 +24,15 @@ type move struct {
 
 const (
 	moveAtATime = 2000       // how many messages Move looks at, in about 1 ms
-	moveEvery   = int64(1e9) // how long Move rests when none of those could be moved
+	leastRest   = int64(1e9) // how long Move rests at first when none of those could be moved
+	longestRest = int64(8e9) // and later: many accounts' lanes may be down for long
 )
 
 // noteDown notes since when the lane has no session and can have none.
 func (l *Lane) noteDown(now int64) {
 	switch {
 	case l.isReachable():
-		l.moving.downSince = 0
+		l.moving.downSince, l.moving.rest = 0, 0
 	case l.moving.downSince == 0:
 		l.moving.downSince = now
 	}
@@ -57,7 +59,11 @@ func (l *Lane) hasFailed(now int64) bool {
 func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	mv := &l.moving
 	failed := l.Len() > 0 && l.hasFailed(now)
-	if l.Len() == 0 || now < mv.next || !failed && !l.leaving {
+	rest := mv.rest
+	if l.policy.Draining() {
+		rest = min(rest, leastRest)
+	}
+	if l.Len() == 0 || now < mv.searched+rest || !failed && !l.leaving {
 		return false
 	}
 	moves, more := l.planMoves(now, failed)
@@ -75,8 +81,14 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 			l.policy.Moved(l, n, time.Duration(now-mv.downSince))
 		}
 	}
-	if !more {
-		mv.next = now + moveEvery
+	mv.searched = now
+	switch {
+	case more:
+		mv.rest = 0
+	case n > 0:
+		mv.rest = leastRest
+	default:
+		mv.rest = min(max(2*mv.rest, leastRest), longestRest)
 	}
 	return more
 }

@@ -193,7 +193,7 @@ func TestMoveSome(t *testing.T) {
 		if d.asked-before > 2*moveAtATime {
 			t.Errorf("%d messages are looked at in one turn", d.asked-before)
 		}
-		d.now += second
+		d.now += longestRest
 	}
 	if n != 20 || d.Len() != stay || d.Queued.Load() != stay {
 		t.Errorf("%d messages move, %d stay", n, d.Len())
@@ -215,7 +215,7 @@ func TestMoveInOrder(t *testing.T) {
 		d.wait(30)
 		for range parts {
 			d.move(to)
-			d.now += second
+			d.now += longestRest
 		}
 		to.connect()
 		if n := d.moveParts(to, func() { to.send() }); n != 3*moveAtATime {

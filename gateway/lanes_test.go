@@ -2,11 +2,15 @@ package gateway
 
 import (
 	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"pmg/config"
 	"pmg/connector"
+	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -133,4 +137,65 @@ func TestLaneFindsHome(t *testing.T) {
 	if next := g.accountLane(g.Config(), "client"); next == nil || next == lane {
 		t.Error("an account that may log in again has no lane of its own")
 	}
+}
+
+// U3: a message that waits in vain goes where a new one would go, if that is another
+// lane, and one that is up; an SMSC's own messages do not go back to it.
+func TestReroute(t *testing.T) {
+	t.Parallel()
+	g, err := New(parse(t, `
+pdulog: {enabled: false}
+accounts:
+  - {system_id: one, password: secret, receives: ["1"]}
+  - {system_id: two, password: secret, receives: ["2"]}
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+  - {name: b, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+routes:
+  - {to: [{account: one}, {account: two}], from: a, destination: "9"}
+  - {to: clients, from: a}
+  - {to: [a, b]}
+`), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := g.LaneOf(g.Connector("a")), g.LaneOf(g.Connector("b"))
+	one, two := g.accountLane(g.Config(), "one"), g.accountLane(g.Config(), "two")
+	message := func(account, from, dest string) *sms.Message {
+		m := g.Messages.Get()
+		m.Origin = g.origins.of(account, from)
+		m.Set(sms.Address{}, sms.Address{Addr: []byte(dest)}, nil)
+		return m
+	}
+	up := func(l *connector.Lane) {
+		link := &connector.Link{}
+		link.Open(l.Home().Acquire(), netip.AddrPort{}, now, nil)
+		l.Bound(link, true)
+	}
+	want := func(why string, from *connector.Lane, m *sms.Message, always bool, to *connector.Lane) {
+		t.Helper()
+		var got *connector.Lane
+		if s := g.Reroute(from, m, always); s != nil {
+			got = s.Lane
+		}
+		if got != to {
+			t.Errorf("%s: goes to %v", why, got)
+		}
+	}
+	mt, mo, routed := message("one", "clients", "2"), message("", "a", "2"), message("", "a", "9")
+	want("none is up", b, mt, false, nil)
+	want("none is up, but the lane goes", b, mt, true, a)
+	want("the lane itself is the only target", a, mt, true, nil)
+	want("the client is not there", one, mo, false, nil)
+	want("no client is there", one, routed, false, nil)
+	up(b)
+	want("another is up", a, mt, false, b)
+	want("the lane itself is up", b, mt, false, nil)
+	up(one)
+	want("another client is there", two, mo, false, nil)
+	want("the first client is there", two, routed, false, one)
+	up(two)
+	want("the client is there", one, mo, false, two)
+	want("where it came from", one, message("", "b", "5"), true, nil)
 }
