@@ -335,7 +335,7 @@ func TestTakeDueRandom(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		q := NewQueue()
+		q := newQueue()
 		var all []*sms.Message
 		for id := range uint64(random.IntN(60)) {
 			m := &sms.Message{ID: id + 1, Arrived: start + random.Int64N(5), Priority: uint8(random.IntN(7))}

@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // U3: two SMSCs are down, with messages queued for both. When one comes back, all of
@@ -52,7 +54,7 @@ func TestQueuedFailover(t *testing.T) {
 					last = n
 					s.answer(0, field(line, "seq"))
 				}
-				eventually(t, "all is counted", func() bool {
+				testutil.Eventually(t, "all is counted", func() bool {
 					return g.Pending() == 0 && g.stats("two").Sent.Load() == many && g.Memory.Used() == 0
 				})
 				if n := g.stats("one").Moved.Load(); n == 0 || g.log.count("messages that waited go to other targets") != 1 {
@@ -135,7 +137,7 @@ func TestReloadScheduled(t *testing.T) {
 			if to != "" {
 				after.routes = "{to: operator}"
 			}
-			eventually(t, "they are queued", func() bool { return g.stats("second").QueueLength.Load() == 3 })
+			testutil.Eventually(t, "they are queued", func() bool { return g.stats("second").QueueLength.Load() == 3 })
 			if err := g.reload(after); err != nil {
 				t.Fatal(err)
 			}
@@ -144,11 +146,11 @@ func TestReloadScheduled(t *testing.T) {
 			if to != "" {
 				s.serve(1, 3)
 			} else {
-				eventually(t, "they are given up", func() bool {
+				testutil.Eventually(t, "they are given up", func() bool {
 					return g.log.count("message given up", `"reason":"bad_destination"`) == 3
 				})
 			}
-			eventually(t, "nothing is left", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+			testutil.Eventually(t, "nothing is left", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
 			c.conn.Close()
 		}
 	})

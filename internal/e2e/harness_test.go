@@ -222,10 +222,10 @@ func (g *gw) balanced() {
 
 // drain stops accepting, and returns when what was accepted has been sent.
 func (g *gw) drain() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
 	defer cancel()
 	go g.engine.Drain(ctx)
-	eventually(g.t, "everything is sent", func() bool { return g.Draining() && g.Pending() == 0 })
+	testutil.Eventually(g.t, "everything is sent", func() bool { return g.Draining() && g.Pending() == 0 })
 }
 
 // clients counts the sessions of clients.

@@ -234,8 +234,8 @@ func TestReloadRemovesHome(t *testing.T) {
 			s.want("deliver_sm_resp", "seq=7", "status=0")
 			c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
 		}
-		eventually(t, "all are delivered", func() bool { return g.stats("third").Sent.Load() == 3 && g.Pending() == 0 })
-		eventually(t, "nothing is shown to wait", func() bool {
+		testutil.Eventually(t, "all are delivered", func() bool { return g.stats("third").Sent.Load() == 3 && g.Pending() == 0 })
+		testutil.Eventually(t, "nothing is shown to wait", func() bool {
 			return g.stats("third").InFlight.Load() == 0 && g.stats("third").QueueLength.Load() == 0
 		})
 	})
