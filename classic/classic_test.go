@@ -393,3 +393,45 @@ func TestCheckAfterClose(t *testing.T) {
 	c.hangup("done")
 	c.serve()
 }
+
+// A hookedSession tells when it begins.
+type hookedSession struct {
+	protocols.Session
+	started func()
+}
+
+func (s *hookedSession) Start(now int64, p protocols.PDU) protocols.Action {
+	s.started()
+	return s.Session.Start(now, p)
+}
+
+// The timers of a session are checked only when it has begun (R7): before, it would
+// be given up for not having logged in since the year 1970.
+func TestBeginsBeforeItsTimers(t *testing.T) {
+	t.Parallel()
+	e := start(t, site{})
+	g := e.group(e.gateway.Connector("clients"))
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	defer theirs.Close()
+	i := g.Acquire()
+	c := g.newConn(i, tcpLike{ours})
+	begun := false
+	c.Session = &hookedSession{Session: c.Session, started: func() {
+		begun = true
+		if i.Link() != nil {
+			t.Error("the session is looked after before it has begun")
+		}
+	}}
+	c.begin()
+	if !begun || i.Link() == nil {
+		t.Error("the session has not begun")
+	}
+	i.SetLink(nil)
+	g.Return(i)
+}
+
+// tcpLike is a connection that has a TCP address.
+type tcpLike struct{ net.Conn }
+
+func (tcpLike) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)} }

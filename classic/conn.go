@@ -106,7 +106,6 @@ func (c *conn) free(r *request) {
 
 // begin starts the session; one of ours logs in.
 func (c *conn) begin() {
-	c.group.gateway.Connected(&c.Link)
 	c.locked("login", func(now int64) {
 		r := c.newRequest()
 		if a := c.Session.Start(now, r.pdu); a.Kind == protocols.Send {
@@ -115,6 +114,7 @@ func (c *conn) begin() {
 			c.free(r)
 		}
 	})
+	c.group.gateway.Connected(&c.Link) // from here on the keeper checks its timers
 }
 
 // serve is the reader's whole life: it ends when the connection is closed.
