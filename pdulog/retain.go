@@ -58,6 +58,13 @@ func (r *retention) rotated(w *writer) {
 	}
 }
 
+// diskFailed makes room before the next attempt to write: the disk may be full.
+func (r *retention) diskFailed(w *writer) {
+	if w.dir.o.MinFree > 0 {
+		_ = r.remove(w) // the failed write has been reported
+	}
+}
+
 func (w *writer) tidyFailed(err error) {
 	w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot tidy up pdu logs")
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -244,6 +245,35 @@ func TestRetentionOnSmallDisk(t *testing.T) {
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(n-7*24-1, n))
 		mustClose(t, f)
 	})
+}
+
+// A disk that another program has filled between two rotations gets room.
+func TestRetentionOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "clients-20000101T000000.000000.log.zst")
+	mustWrite(t, old, "old")
+	var free atomic.Int64
+	free.Store(100)
+	d := NewDir(dir, Options{MinFree: 10})
+	d.space = func(string) (int64, int64, error) { return free.Load(), 1000, nil }
+	d.open = (&disk{room: 0}).open
+	f, err := d.Open("clients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flush(f, 0)
+	if !exists(old) {
+		t.Fatal("removed while there was room")
+	}
+	free.Store(99)
+	f.Line(0, 1, true, submit(1), LoggedIn)
+	flush(f, 0)
+	if exists(old) {
+		t.Error("the disk is full, and an old file is kept")
+	}
+	if f.Close() == nil {
+		t.Error("a full disk took a line")
+	}
 }
 
 func TestDiskSpace(t *testing.T) {

@@ -182,6 +182,7 @@ func (w *writer) turn() (wait time.Duration, ended bool) {
 	}
 	switch {
 	case err != nil:
+		w.retention.diskFailed(w)
 		w.putBack()
 		w.retryAt = time.Now().Add(retryWait)
 		return retryWait, false
