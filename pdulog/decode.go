@@ -58,11 +58,20 @@ func (d *Decoder) AppendHex(b []byte, e *Entry) ([]byte, error) {
 		return b, fmt.Errorf("pdu log line %q: %w", e.Line, err)
 	}
 	d.buf = p.AppendWire(d.buf[:0])
-	b = append(b, e.Line[:len(e.Line)-len(e.PDU)]...)
+	b = append(b, beforePDU(e.Line)...)
 	b = append(b, e.Command...)
 	b = append(b, ' ')
 	b = hex.AppendEncode(b, d.buf)
 	return append(b, '\n'), nil
+}
+
+// beforePDU returns the time, the connector and the direction of a line.
+func beforePDU(line []byte) []byte {
+	n := 0
+	for range 3 {
+		n += bytes.IndexByte(line[n:], ' ') + 1
+	}
+	return line[:n]
 }
 
 // Text returns the message text in the line as UTF-8, without a user data header. It
