@@ -132,7 +132,7 @@ func (g *Gateway) Moved(l *connector.Lane, n int, down time.Duration) {
 	if l.Account != "" {
 		e.Str("account", l.Account)
 	}
-	e.Stringer("down_for", down.Round(time.Second)).Msg("messages that waited go to other targets of their routes; metrics count how many")
+	e.Stringer("down_for", down.Round(time.Second)).Msg("messages that waited go to other targets of their routes")
 }
 
 // share returns the part of a lane that a session's messages have.
