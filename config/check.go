@@ -1,12 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
-	"net"
+	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -24,22 +25,18 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // check finds what is wrong between options that are right by themselves.
 func (d *decoder) check(c *Config, o Options) {
-	if c.Admin.Address != "" {
-		d.address("admin.address", c.Admin.Address, true)
-	}
-	if p := &c.PDULog; p.MaxTotal != 0 && p.MaxTotal < p.MaxSize {
-		d.problem("pdulog.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", p.MaxSize, p.MaxTotal)
-	}
+	d.pduLog(&c.PDULog)
 	accounts := map[string]int{}
 	for i := range c.Accounts {
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}
-	names, listens := map[string]int{}, map[string]string{}
+	names := map[string]int{}
 	for i := range c.Connectors {
-		d.connector(&c.Connectors[i], fmt.Sprintf("connectors[%d]", i), o, listens)
+		d.connector(&c.Connectors[i], fmt.Sprintf("connectors[%d]", i), o)
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}
+	d.addresses(c)
 	x := newIndex(c)
 	for i := range c.Routes {
 		d.route(x, &c.Routes[i], fmt.Sprintf("routes[%d]", i))
@@ -57,7 +54,7 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 	}
 	path := fmt.Sprintf(format, i)
 	if first, ok := seen[name]; ok {
-		d.problem(path, "%q is already used in line %d", name, d.at[fmt.Sprintf(format, first)].Position.Line)
+		d.problem(path, "%q is already used in line %d: give one of them another name", name, d.at[fmt.Sprintf(format, first)].Position.Line)
 		return
 	}
 	seen[name] = i
@@ -71,7 +68,7 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	cost, err := bcrypt.Cost([]byte(a.Password))
 	switch {
 	case err != nil:
-		d.problem(path+".password", "begins as a bcrypt hash but is none: %v", err)
+		d.problem(path+".password", "begins as a bcrypt hash but is none: %v; make one with htpasswd -nB", err)
 	case cost > maxCost:
 		d.problem(path+".password", "is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C 10)", cost, maxCost)
 	}
@@ -109,7 +106,7 @@ func (d *decoder) report(path string, problems []protocols.Problem) {
 	}
 }
 
-func (d *decoder) connector(c *Connector, path string, o Options, listens map[string]string) {
+func (d *decoder) connector(c *Connector, path string, o Options) {
 	if c.Name != "" && !nameForm.MatchString(c.Name) {
 		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", c.Name)
 	}
@@ -117,7 +114,6 @@ func (d *decoder) connector(c *Connector, path string, o Options, listens map[st
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
 	d.protocol(c, path)
-	d.addresses(c, path, listens)
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}
@@ -139,62 +135,44 @@ func (d *decoder) protocol(c *Connector, path string) {
 	d.report(path, o.CheckLogin(c.SystemID, password))
 }
 
-// addresses checks where a connector listens or connects to.
-func (d *decoder) addresses(c *Connector, path string, listens map[string]string) {
-	if len(c.AllAddresses()) == 0 {
-		d.problem(path, "must have address")
+// pduLog checks where and how much the pdu log may write.
+func (d *decoder) pduLog(p *PDULog) {
+	if p.MaxTotal != 0 && p.MaxTotal < p.MaxSize {
+		d.problem("pdulog.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", p.MaxSize, p.MaxTotal)
 	}
-	if c.Address != "" {
-		d.address(path+".address", c.Address, c.Listens())
-		d.listenOnce(c, path+".address", c.Address, listens)
-	}
-	for i, a := range c.Addresses {
-		item := fmt.Sprintf("%s.addresses[%d]", path, i)
-		d.address(item, a, c.Listens())
-		d.listenOnce(c, item, a, listens)
-	}
-}
-
-// listenOnce says when an address is already listened on.
-func (d *decoder) listenOnce(c *Connector, path, address string, listens map[string]string) {
-	if !c.Listens() || strings.HasSuffix(address, ":0") {
-		return // port 0 is a new port each time
-	}
-	if other, ok := listens[address]; ok {
-		d.problem(path, "%s is already listened on by connector %s", address, other)
+	if !p.Enabled {
 		return
 	}
-	listens[address] = c.Name
-}
-
-// address checks a host:port; one to listen on may be without host, and have
-// port 0 to be given a free one.
-func (d *decoder) address(path, address string, listen bool) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		d.problem(path, "must be host:port, not %q", address)
-		return
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && !listen {
-		d.problem(path, "must have a port from 1 to 65535, not %q", port)
-	}
-	if host == "" && !listen {
-		d.problem(path, "must have a host before the port, not %q", address)
+	if st, err := os.Stat(p.Dir); err == nil && !st.IsDir() || errors.Is(err, syscall.ENOTDIR) {
+		d.problem("pdulog.dir", "must be a directory, and %s is or leads through a file: name another, or move the file away", p.Dir)
 	}
 }
 
 func (d *decoder) route(x *index, r *Route, path string) {
 	if r.Account != "" && x.accounts[r.Account] == nil {
-		d.problem(path+".account", "names no account: %q", r.Account)
+		d.noAccount(x, path+".account", r.Account)
 	}
 	if r.From != "" && x.connectors[r.From] == nil {
-		d.problem(path+".from", "names no connector: %q", r.From)
+		d.noConnector(x, path+".from", r.From, anyConnector)
 	}
+	d.origin(x, r, path)
 	if strings.Trim(strings.TrimPrefix(r.Destination, "+"), "0123456789") != "" {
 		d.problem(path+".destination", "must be digits, not %q", r.Destination)
 	}
 	d.targets(x, r, path)
 	r.settle()
+}
+
+// origin checks that the account of a route submits messages on the connector of it.
+func (d *decoder) origin(x *index, r *Route, path string) {
+	a, from := x.accounts[r.Account], x.connectors[r.From]
+	switch {
+	case a == nil || from == nil || from.Direction == "":
+	case from.Role() != protocols.Server:
+		d.problem(path+".account", "never matches: messages from connector %s come from an SMSC and have no account: remove account, or from", r.From)
+	case !a.MayUse(from):
+		d.problem(path+".account", "never matches: account %s may not log in on connector %s: change from, or the account's connectors option", r.Account, r.From)
+	}
 }
 
 // minMemory is the least that the gateway can work with.

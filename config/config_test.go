@@ -70,8 +70,8 @@ func TestDefaults(t *testing.T) {
 	if c.Architecture != Pipeline || c.PDULog.MaxSize != 100<<20 || c.PDULog.RotateEvery != 24*time.Hour || c.Limits.MaxJobs != 100000 {
 		t.Errorf("defaults are\n%s", Show(c))
 	}
-	if empty := mustParse(t, "# nothing\n"); !reflect.DeepEqual(empty, c) {
-		t.Errorf("an empty file is\n%s", Show(empty))
+	if empty := mustParse(t, "connectors: []\n"); !reflect.DeepEqual(empty, c) {
+		t.Errorf("a file that sets nothing is\n%s", Show(empty))
 	}
 	if n := defaultConnector(In).Instances; n != 1000 {
 		t.Errorf("an in connector has %d instances", n)

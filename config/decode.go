@@ -19,8 +19,9 @@ type decoder struct {
 	lines        []string
 	at           map[string]*token.Token // where an option stands, by path
 	anchors      map[string]ast.Node
-	aliases      int  // aliases we are inside of
-	plainSecrets bool // a secret stands in the file itself
+	given        map[string]bool // the options at the top level that have a value
+	aliases      int             // aliases we are inside of
+	plainSecrets bool            // a secret stands in the file itself
 	problems     Problems
 	warnings     []Warning
 }
@@ -68,7 +69,7 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 		d.alias(x, path, func(to ast.Node) { d.value(to, v, path, f) })
 		return
 	case *ast.TagNode:
-		d.problem(path, "must not have a tag: %s", x.GetToken().Value)
+		d.problem(path, "must not have a tag: remove %s, or put the value in quotes", x.GetToken().Value)
 		return
 	}
 	switch {
@@ -98,7 +99,7 @@ func (d *decoder) alias(x *ast.AliasNode, path string, with func(ast.Node)) {
 	name := x.Value.GetToken().Value
 	to, ok := d.anchors[name]
 	if !ok || d.aliases == maxAliases {
-		d.problem(path, "cannot follow *%s: there is no &%s before it", name, name)
+		d.problem(path, "cannot follow *%s: there is no &%s before it; put the value in quotes if it is no alias", name, name)
 		return
 	}
 	d.aliases++
@@ -115,7 +116,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 	if len(nodes) == 0 {
 		v.SetZero() // not an empty list: there is one way to have none
 		if f.Tag.Get("required") != "" {
-			d.problem(path, "must not be empty")
+			d.problem(path, "must not be empty: name at least one")
 		}
 		return
 	}
@@ -124,7 +125,10 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 		item := fmt.Sprintf("%s[%d]", path, i)
 		d.value(e, v.Index(i), item, f)
 		if e == nil || e.Type() == ast.NullType {
-			d.problem(item, "must not be empty")
+			d.problem(item, "must not be empty: remove the entry, or fill it in")
+			if v.Index(i).Kind() == reflect.Struct {
+				setDefaults(v.Index(i), "default")
+			}
 		}
 	}
 }
@@ -139,19 +143,34 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	}
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		d.problem(path, "must have options, written as key: value")
+		if path == "" {
+			path = "file"
+			d.at[path] = n.GetToken()
+		}
+		d.problem(path, "must have options, each written as key: value, with a space behind the colon")
 		return
 	}
 	given := map[string]bool{}
+	if path == "" {
+		given = d.given
+	}
 	d.fields(m, v, path, given)
 	for f := range fieldsOf(v.Type()) {
 		if f.Tag.Get("required") != "" && !given[keyOf(f)] {
-			d.problem(path, "must have %s", keyOf(f))
+			d.problem(path, "must have %s%s", keyOf(f), choice(f))
 		}
 	}
 	if c, ok := v.Addr().Interface().(*Connector); ok {
 		d.direction(c, path, given)
 	}
+}
+
+// choice returns the words that an option may be, for the message that it is missing.
+func choice(f reflect.StructField) string {
+	if words := f.Tag.Get("enum"); words != "" {
+		return ": " + oneOf(strings.Split(words, "|"))
+	}
+	return ""
 }
 
 // fields decodes the keys of a mapping and notes in given which keys there are.
@@ -169,8 +188,9 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 		key := kv.Key.GetToken().Value
 		f, ok := fieldOf(v.Type(), key)
 		if !ok {
-			d.at[join(path, key)] = kv.Key.GetToken()
-			d.problem(join(path, key), "is not an option%s", suggest(key, v.Type()))
+			word, _, _ := strings.Cut(key, " ") // a password may stand behind it
+			d.at[join(path, word)] = kv.Key.GetToken()
+			d.problem(join(path, word), "is not an option%s", suggest(key, path, v.Type()))
 			continue
 		}
 		d.value(kv.Value, v.FieldByIndex(f.Index), join(path, key), f)
@@ -182,15 +202,17 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 
 // merge decodes the mapping that <<: *alias refers to.
 func (d *decoder) merge(n ast.Node, v reflect.Value, path string, given map[string]bool) {
+	key := join(path, "<<")
+	d.at[key] = placeOf(n)
 	x, ok := n.(*ast.AliasNode)
 	if !ok {
-		d.problem(path, "must have one alias after <<, as in <<: *name")
+		d.problem(key, "must have one alias after <<: write <<: *name")
 		return
 	}
-	d.alias(x, path, func(to ast.Node) {
+	d.alias(x, key, func(to ast.Node) {
 		m, ok := to.(*ast.MappingNode)
 		if !ok {
-			d.problem(path, "cannot merge %s: it has no options", n)
+			d.problem(key, "cannot merge %s, which has no options: name an anchor of a section", n)
 			return
 		}
 		d.fields(m, v, path, given)
@@ -222,7 +244,7 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	text, ok := textOf(n)
 	if !ok {
-		d.problem(path, "must be a single value")
+		d.problem(path, "must be a single value, without [ ], { } or options below it")
 		return
 	}
 	secret := f.Tag.Get("secret") != ""

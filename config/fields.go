@@ -1,9 +1,11 @@
 package config
 
 import (
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // fieldsOf returns the options of a struct, in order. Those of a protocol stand among
@@ -72,18 +74,63 @@ func setDefault(v reflect.Value, text string) {
 	v.Set(x)
 }
 
-// suggest returns a hint at the option that was probably meant, or "".
-func suggest(key string, t reflect.Type) string {
-	best, distance := "", 3
-	for f := range fieldsOf(t) {
-		if n := editDistance(key, keyOf(f)); n < distance {
-			best, distance = keyOf(f), n
+// suggest returns a hint at what was probably meant by a key that is no option of the
+// section at path.
+func suggest(key, path string, t reflect.Type) string {
+	if i := strings.IndexAny(key, " :={"); i > 0 {
+		if _, ok := fieldOf(t, key[:i]); ok {
+			return ": write " + key[:i] + ": and then a space and its value"
 		}
 	}
-	if best == "" {
-		return ""
+	var keys []string
+	for f := range fieldsOf(t) {
+		keys = append(keys, keyOf(f))
 	}
-	return ": did you mean " + best + "?"
+	if near := nearest(key, keys); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	for _, o := range Describe() {
+		if strings.HasSuffix(o.Path, "."+key) {
+			return ": did you mean " + o.Path + "?"
+		}
+	}
+	section := strings.TrimRight(" "+strings.Map(func(r rune) rune {
+		if r == '[' || r == ']' || r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, path), " ")
+	return ": pmg config describe" + section + " lists those there are"
+}
+
+// nearest returns the word that is most like one, or "" when none is.
+func nearest(like string, words []string) string {
+	best, distance := "", min(3, len(like)) // "b" is not a slip of "x"
+	for _, word := range words {
+		if n := editDistance(strings.ToLower(like), strings.ToLower(word)); n < distance {
+			best, distance = word, n
+		}
+	}
+	return best
+}
+
+// maxNamed is how many names a message lists.
+const maxNamed = 8
+
+// didYouMean returns a hint at the name that was probably meant, or at those there are.
+func didYouMean(name string, names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
+	switch near := nearest(name, names); {
+	case near != "":
+		return ": did you mean " + near + "?"
+	case len(names) == 0:
+		return ": there are none"
+	case len(names) > maxNamed:
+		return fmt.Sprintf(": there are %s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+	case len(names) == 1:
+		return ": there is only " + names[0]
+	}
+	return ": there are " + strings.Join(names, ", ")
 }
 
 // editDistance returns the Levenshtein distance of a and b.

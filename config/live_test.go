@@ -176,7 +176,7 @@ func TestReloadThatDoesNotFit(t *testing.T) {
 		"name: operator, direction: out", "name: operator, direction: in",
 		`addresses: ["127.0.0.1:0"]`, `addresses: ["c:1"]`,
 		`address: "a:1", addresses: "b:1"`, `address: "127.0.0.1:0"`,
-		"connectors: clients", "connectors: operator",
+		"connectors: clients", "connectors: operator", "from: clients", "from: operator",
 	).Replace(everything))
 	if err := next.LiveFrom(old).Check(); err == nil || !strings.Contains(err.Error(), "operator, which is an out connector") {
 		t.Errorf("got %v", err)

@@ -1,18 +1,14 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -44,7 +40,7 @@ func Parse(data []byte, o Options) (*Config, []Warning, error) {
 	return c, d.warnings, err
 }
 
-// Default returns the configuration of an empty file.
+// Default returns what every option is that a file does not set.
 func Default() *Config {
 	c := new(Config)
 	setDefaults(reflect.ValueOf(c).Elem(), "default")
@@ -55,6 +51,7 @@ func newDecoder(file, dir string, data []byte) *decoder {
 	return &decoder{
 		file: file, dir: dir,
 		lines:   strings.Split(string(data), "\n"),
+		given:   map[string]bool{},
 		at:      map[string]*token.Token{},
 		anchors: map[string]ast.Node{},
 	}
@@ -69,6 +66,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	c := Default()
 	d.value(root, reflect.ValueOf(c).Elem(), "", reflect.StructField{})
 	d.check(c, o)
+	d.complete(c, root == nil)
 	sortByLine(d.problems)
 	sortByLine(d.warnings)
 	if len(d.problems) > 0 {
@@ -79,32 +77,4 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 
 func sortByLine(ps []Problem) {
 	slices.SortStableFunc(ps, func(a, b Problem) int { return a.Line - b.Line })
-}
-
-// parse returns the YAML tree, or nil for an empty file.
-func (d *decoder) parse(data []byte) (ast.Node, error) {
-	if !utf8.Valid(data) {
-		return nil, Problems{{File: d.file, Message: "must be UTF-8 text"}}
-	}
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, d.syntax(err)
-	}
-	switch len(file.Docs) {
-	case 0:
-		return nil, nil
-	case 1:
-		return file.Docs[0].Body, nil
-	}
-	return nil, Problems{{File: d.file, Message: "must be one YAML document, without --- between parts"}}
-}
-
-// syntax makes Problems of the YAML parser's error.
-func (d *decoder) syntax(err error) error {
-	var at yaml.Error
-	if !errors.As(err, &at) || at.GetToken() == nil {
-		return Problems{{File: d.file, Message: err.Error()}}
-	}
-	p := at.GetToken().Position
-	return Problems{{File: d.file, Line: p.Line, Column: p.Column, Message: at.GetMessage(), Text: sourceLine(d.lines, p.Line)}}
 }

@@ -18,7 +18,7 @@ func write(t *testing.T, dir, name, text string, mode os.FileMode) string {
 	return path
 }
 
-const oneAccount = `accounts: [{system_id: a, password: "%"}]`
+const oneAccount = `{connectors: [], accounts: [{system_id: a, password: "%"}]}`
 
 func TestReferences(t *testing.T) {
 	dir := t.TempDir()
@@ -40,8 +40,8 @@ func TestReferences(t *testing.T) {
 		"${ENV:PMG_NONE}":   "cannot resolve ${ENV:PMG_NONE}: the environment has no such variable",
 		"${HOME}":           "has a ${ that is no reference",
 		"${ENV:PMG_TEST":    "has a ${ that is no reference",
-		"${VAULT:x}":        "only ENV and FILE are known",
-		"${FILE:none}":      "no such file",
+		"${VAULT:x}":        "write ENV or FILE before the colon",
+		"${FILE:none}":      "does not exist: make the file",
 		"${FILE:/dev/zero}": "not a regular file",
 		"${FILE:big}":       "larger than 64 KiB",
 	} {

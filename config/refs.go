@@ -41,7 +41,7 @@ func lookUp(kind, name, dir string) (string, error) {
 	case "ENV":
 		value, ok := os.LookupEnv(name)
 		if !ok {
-			return "", errors.New("the environment has no such variable")
+			return "", errors.New("the environment has no such variable: set it where pmg is started")
 		}
 		return value, nil
 	case "FILE":
@@ -50,17 +50,20 @@ func lookUp(kind, name, dir string) (string, error) {
 		}
 		return readReference(name)
 	}
-	return "", errors.New("only ENV and FILE are known")
+	return "", errors.New("write ENV or FILE before the colon, because there are no others")
 }
 
 // readReference reads a regular file: a pipe or a terminal could block for ever.
 func readReference(name string) (string, error) {
 	info, err := os.Stat(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("%s does not exist: make the file, or name another", name)
+	}
 	if err != nil {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a regular file")
+		return "", errors.New("it is not a regular file: name one that is")
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -72,7 +75,7 @@ func readReference(name string) (string, error) {
 		return "", err
 	}
 	if len(data) > maxReference {
-		return "", errors.New("it is larger than 64 KiB")
+		return "", errors.New("it is larger than 64 KiB: name a file with nothing but the value")
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }

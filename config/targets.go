@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,6 +44,25 @@ func newIndex(c *Config) *index {
 	return x
 }
 
+// noAccount says that no account has the name.
+func (d *decoder) noAccount(x *index, path, name string) {
+	d.problem(path, "names no account: %q%s", name, didYouMean(name, slices.Sorted(maps.Keys(x.accounts))))
+}
+
+// noConnector says that no connector has the name, and which there are. want says
+// which of them may be meant.
+func (d *decoder) noConnector(x *index, path, name string, want func(*Connector) bool) {
+	var names []string
+	for i := range x.Connectors {
+		if want(&x.Connectors[i]) {
+			names = append(names, x.Connectors[i].Name)
+		}
+	}
+	d.problem(path, "names no connector: %q%s", name, didYouMean(name, names))
+}
+
+func anyConnector(*Connector) bool { return true }
+
 // targets checks what a route leads to.
 func (d *decoder) targets(x *index, r *Route, path string) {
 	seen := map[Target]bool{}
@@ -56,12 +76,12 @@ func (d *decoder) targets(x *index, r *Route, path string) {
 		case t.Connector != "":
 			d.connectorTarget(x, t.Connector, item)
 		default:
-			d.problem(item, "must have connector or account")
+			d.problem(item, "must have connector or account: write to: NAME, or to: {account: SYSTEM_ID}")
 			continue
 		}
 		t.Weight = 0
 		if seen[t] {
-			d.problem(item, "names %s a second time", t.Connector+t.Account)
+			d.problem(item, "names %s a second time: remove one, or give one a larger weight", t.Connector+t.Account)
 		}
 		seen[t] = true
 	}
@@ -71,14 +91,14 @@ func (d *decoder) targets(x *index, r *Route, path string) {
 func (d *decoder) accountTarget(x *index, systemID, path string) {
 	a := x.accounts[systemID]
 	if a == nil {
-		d.problem(path, "names no account: %q", systemID)
+		d.noAccount(x, path, systemID)
 		return
 	}
 	if !a.MayReceive() {
 		d.problem(path, "leads to account %s, which may only bind as transmitter: add receiver or transceiver to its bind option", systemID)
 	}
 	if !slices.ContainsFunc(x.Connectors, func(c Connector) bool { return a.MayUse(&c) }) {
-		d.problem(path, "leads to account %s, which may log in on no in connector", systemID)
+		d.problem(path, "leads to account %s, which may log in on no in connector: name one in its connectors option", systemID)
 	}
 }
 
@@ -87,10 +107,13 @@ func (d *decoder) accountTarget(x *index, systemID, path string) {
 func (d *decoder) connectorTarget(x *index, name, path string) {
 	to := x.connectors[name]
 	if to == nil {
-		d.problem(path, "names no connector: %q", name)
+		d.noConnector(x, path, name, anyConnector)
 		return
 	}
 	if to.Role() != protocols.Server {
+		if !to.BindType().CanSubmit() {
+			d.problem(path, "leads to connector %s, which binds as receiver and so cannot be sent messages: set its bind to transceiver or transmitter", name)
+		}
 		return
 	}
 	receivers := x.receivers[name]
@@ -127,9 +150,9 @@ func (d *decoder) logins(x *index) {
 			item := fmt.Sprintf("accounts[%d].connectors[%d]", i, j)
 			switch to := x.connectors[name]; {
 			case to == nil:
-				d.problem(item, "names no connector: %q", name)
+				d.noConnector(x, item, name, (*Connector).Listens)
 			case to.Role() != protocols.Server:
-				d.problem(item, "names connector %s, which is an out connector: accounts log in on in connectors", name)
+				d.problem(item, "names connector %s, which is an out connector: name an in connector, because accounts log in on those", name)
 			}
 		}
 	}
@@ -147,7 +170,7 @@ func (d *decoder) receives(c *Config) {
 				}
 				at := [2]string{c.Connectors[k].Name, strings.TrimPrefix(prefix, "+")}
 				if owner, taken := owners[at]; taken && owner != a.SystemID {
-					d.problem(fmt.Sprintf("accounts[%d].receives[%d]", i, j), "%q already belongs to account %s", prefix, owner)
+					d.problem(fmt.Sprintf("accounts[%d].receives[%d]", i, j), "%q already belongs to account %s: remove it from one of the two", prefix, owner)
 					break
 				}
 				owners[at] = a.SystemID

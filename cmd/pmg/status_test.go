@@ -108,7 +108,7 @@ func TestStatusCommand(t *testing.T) {
 			t.Errorf("%q: error %v, output\n%s", c.args, err, out)
 		}
 	}
-	file := writeConfig(t, "admin: {address: "+`"`+address+`"`+"}\n")
+	file := writeConfig(t, "connectors: []\nadmin: {address: "+`"`+address+`"`+"}\n")
 	if out, err := runForTest(t, newStatusCommand(), os.Stderr, "-c", file); err != nil || !strings.Contains(out, "operator") {
 		t.Errorf("by configuration: error %v, output\n%s", err, out)
 	}
@@ -159,7 +159,7 @@ func TestStatusCommandSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"--address", address}, "is it running, with this admin.address?"},
 		{[]string{"--address", "2780"}, "missing port in address"},
-		{[]string{"-c", writeConfig(t, "log: {level: info}\n")}, "sets no admin.address"},
+		{[]string{"-c", writeConfig(t, "connectors: []\n")}, "sets no admin.address"},
 		{[]string{"-c", filepath.Join(t.TempDir(), "none.yaml")}, "--address names it without a configuration"},
 	} {
 		_, err := runForTest(t, newStatusCommand(), os.Stderr, c.args...)

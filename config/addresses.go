@@ -1,0 +1,118 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+)
+
+// A listener is an address that the gateway itself listens on, and the option's place.
+type listener struct{ address, what string }
+
+// addresses checks where the gateway listens and connects to.
+func (d *decoder) addresses(c *Config) {
+	var listens []listener
+	if a := c.Admin.Address; a != "" {
+		d.address("admin.address", a, true)
+		listens = append(listens, listener{a, "admin"})
+	}
+	for i := range c.Connectors {
+		if cc := &c.Connectors[i]; cc.Listens() {
+			eachAddress(cc, i, func(path, address string) {
+				d.address(path, address, true)
+				if other := overlapping(listens, address); other != "" {
+					d.problem(path, "%s is already listened on by %s: give one of them another port", address, other)
+				}
+				listens = append(listens, listener{address, "connector " + cc.Name})
+			})
+		}
+	}
+	for i := range c.Connectors {
+		cc := &c.Connectors[i]
+		if len(cc.AllAddresses()) == 0 {
+			d.problem(fmt.Sprintf("connectors[%d]", i), "must have address, written as host:port")
+		}
+		if cc.Direction != Out {
+			continue
+		}
+		eachAddress(cc, i, func(path, address string) {
+			d.address(path, address, false)
+			if other := overlapping(listens, address); other != "" {
+				d.problem(path, "%s is where this gateway itself listens, for %s: name the address of the SMSC", address, other)
+			}
+		})
+	}
+}
+
+// eachAddress calls f for every address of connector i and the option that it is of.
+func eachAddress(c *Connector, i int, f func(path, address string)) {
+	if c.Address != "" {
+		f(fmt.Sprintf("connectors[%d].address", i), c.Address)
+	}
+	for j, a := range c.Addresses {
+		f(fmt.Sprintf("connectors[%d].addresses[%d]", i, j), a)
+	}
+}
+
+// overlapping returns which of the listeners takes connections to the address, or "".
+func overlapping(listens []listener, address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port == "0" {
+		return "" // port 0 is a new port each time
+	}
+	for _, l := range listens {
+		h, p, err := net.SplitHostPort(l.address)
+		if err == nil && p == port && sameHost(h, host) {
+			return l.what
+		}
+	}
+	return ""
+}
+
+// sameHost reports whether both hosts are addresses of this machine that one listener
+// could serve. It does not ask for host names.
+func sameHost(listen, host string) bool {
+	if listen == host {
+		return true
+	}
+	a, aok := hostAddress(listen)
+	b, bok := hostAddress(host)
+	switch {
+	case !aok || !bok:
+		return false
+	case a.IsUnspecified():
+		return b.IsLoopback() || b.IsUnspecified()
+	case b.IsUnspecified():
+		return a.IsLoopback()
+	}
+	return a == b
+}
+
+// hostAddress returns the address that a host is, if that is known without a resolver.
+func hostAddress(host string) (netip.Addr, bool) {
+	switch host {
+	case "":
+		return netip.IPv4Unspecified(), true
+	case "localhost":
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), true
+	}
+	a, err := netip.ParseAddr(host)
+	return a.Unmap(), err == nil
+}
+
+// address checks a host:port; one to listen on may be without host, and have
+// port 0 to be given a free one.
+func (d *decoder) address(path, address string, listen bool) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		d.problem(path, "must be host:port, as 192.0.2.1:2775 or [2001:db8::1]:2775, not %q", address)
+		return
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && !listen {
+		d.problem(path, "must have a port from 1 to 65535, not %q", port)
+	}
+	if host == "" && !listen {
+		d.problem(path, "must have a host before the port, not %q", address)
+	}
+}

@@ -1,0 +1,151 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// marks are the byte order marks that editors put in front of a file.
+var marks = [...]struct{ octets, name string }{
+	{"\xef\xbb\xbf", "begins with a byte order mark: save it as UTF-8 without one"},
+	{"\xff\xfe", "is UTF-16: save it as UTF-8"},
+	{"\xfe\xff", "is UTF-16: save it as UTF-8"},
+}
+
+// parse returns the YAML tree, or nil for a file in which nothing stands.
+func (d *decoder) parse(data []byte) (ast.Node, error) {
+	if p, ok := d.octets(data); !ok {
+		return nil, Problems{p}
+	}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, d.syntax(err)
+	}
+	docs := slices.DeleteFunc(file.Docs, func(doc *ast.DocumentNode) bool {
+		return doc.Body == nil || doc.Body.Type() == ast.DirectiveType
+	})
+	switch len(docs) {
+	case 0:
+		return nil, nil
+	case 1:
+		return docs[0].Body, nil
+	}
+	p := Problem{File: d.file, Message: "must be one YAML document: remove the --- between its parts"}
+	if t := docs[1].Start; t != nil {
+		p.Line, p.Column = t.Position.Line, t.Position.Column
+	}
+	return nil, Problems{p}
+}
+
+// octets checks that data is text.
+func (d *decoder) octets(data []byte) (Problem, bool) {
+	p := Problem{File: d.file, Line: 1, Column: 1}
+	for _, m := range marks {
+		if bytes.HasPrefix(data, []byte(m.octets)) {
+			p.Message = m.name
+			return p, false
+		}
+	}
+	for i, line := range d.lines {
+		for column := 0; column < len(line); {
+			r, n := utf8.DecodeRuneInString(line[column:])
+			if r == utf8.RuneError && n == 1 || r == 0 {
+				p.Line, p.Column = i+1, column+1
+				p.Message = fmt.Sprintf("must be UTF-8 text, and has the octet 0x%02x here: remove it, or save the file as UTF-8", line[column])
+				return p, false
+			}
+			column += n
+		}
+	}
+	return p, true
+}
+
+// remedies say what to do about what the YAML parser reports.
+var remedies = [...]struct{ report, remedy string }{
+	{"non-map value", "write it as key: value, with a colon and a space behind the key"},
+	{"unexpected key name", "write it as key: value, with a colon and a space behind the key"},
+	{"mapping value is not allowed", "the next line is indented further than this one: begin both in the same column; or the value has a colon in it: put it in quotes"},
+	{"value is not allowed", "begin the options of a section in the same column; or remove the bracket or word that is too much"},
+	{"could not find flow map", "the { has no }: add it"},
+	{"flow mapping end token", "the { has no }: add it"},
+	{"sequence end token", "the [ has no ]: add it"},
+	{"',' or '}' must be specified", "add the comma or the }; a value with { } [ ] or ${ in it needs quotes"},
+	{"',' or ']' must be specified", "add the comma or the ]; a value with { } [ ] or ${ in it needs quotes"},
+	{"expected sequence element", "remove the comma that is too much"},
+	{"double-quoted text", "add the \" that ends it"},
+	{"single-quoted text", "add the ' that ends it"},
+	{"already defined", "keep one of the two, with the options of both"},
+	{"escape character", "in double quotes a \\ is written \\\\; or put the value in single quotes"},
+}
+
+// syntax makes Problems of the YAML parser's error: what it found, and what to do.
+func (d *decoder) syntax(err error) error {
+	var at yaml.Error
+	if !errors.As(err, &at) || at.GetToken() == nil {
+		return Problems{{File: d.file, Line: 1, Column: 1, Message: "is not YAML: " + err.Error()}}
+	}
+	position := at.GetToken().Position
+	p := Problem{File: d.file, Line: position.Line, Column: position.Column, Text: sourceLine(d.lines, position.Line)}
+	p.Message = at.GetMessage()
+	if line := d.lines[min(max(p.Line, 1), len(d.lines))-1]; strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t") {
+		p.Message = "is indented with a tab: YAML takes only spaces, so replace it by spaces"
+		return Problems{p}
+	}
+	for _, r := range remedies {
+		if strings.Contains(p.Message, r.report) {
+			p.Message += ": " + r.remedy
+			return Problems{p}
+		}
+	}
+	p.Message += ": put a value with special characters in quotes"
+	return Problems{p}
+}
+
+// complete finds what a file cannot go without: an emptied file, or one that was cut
+// off, must not be taken for a gateway without connectors. A list without entries
+// ([]) is taken for what it says. Routes may be missing, with a warning.
+func (d *decoder) complete(c *Config, empty bool) {
+	if empty {
+		d.problems = append(d.problems, Problem{File: d.file, Line: 1, Column: 1,
+			Message: "is empty: pmg config init writes a configuration to begin with"})
+		return
+	}
+	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Listens() })
+	for _, list := range []struct {
+		key, without string
+		needed       bool
+	}{
+		{"connectors", "the gateway would do nothing", true},
+		{"accounts", "no client could log in", serves},
+	} {
+		if list.needed && !d.given[list.key] && !d.named(list.key) {
+			d.problems = append(d.problems, Problem{File: d.file, Line: d.lastLine(), Column: 1,
+				Message: fmt.Sprintf("ends without %s, so that %s: was it cut off? Add %[1]s, or write %[1]s: [] if none are meant", list.key, list.without)})
+		}
+	}
+}
+
+// named reports whether there is a problem with the option already.
+func (d *decoder) named(key string) bool {
+	return slices.ContainsFunc(d.problems, func(p Problem) bool {
+		return p.Path == key || p.Path == "file" || strings.HasSuffix(p.Message, ": did you mean "+key+"?")
+	})
+}
+
+// lastLine returns the last line in which something stands, from 1.
+func (d *decoder) lastLine() int {
+	for i := len(d.lines) - 1; i > 0; i-- {
+		if strings.TrimSpace(d.lines[i]) != "" {
+			return i + 1
+		}
+	}
+	return 1
+}
