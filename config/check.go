@@ -156,8 +156,10 @@ func (d *decoder) route(x *index, r *Route, path string) {
 		d.noConnector(x, path+".from", r.From, anyConnector)
 	}
 	d.origin(x, r, path)
-	if strings.Trim(strings.TrimPrefix(r.Destination, "+"), "0123456789") != "" {
-		d.problem(path+".destination", "must be digits, not %q", r.Destination)
+	for i, p := range r.Destination {
+		if !isDigits(strings.TrimPrefix(p, "+")) {
+			d.problem(fmt.Sprintf("%s.destination[%d]", path, i), "must be digits, not %q", p)
+		}
 	}
 	d.targets(x, r, path)
 	r.settle()
@@ -194,7 +196,7 @@ func (d *decoder) together(c *Config) {
 		d.warn("", "has no routes, so that every message is refused")
 	}
 	for i, r := range c.Routes {
-		if r.Account+r.From+r.Destination+r.Source == "" && i+1 < len(c.Routes) {
+		if r.takesAny() && i+1 < len(c.Routes) {
 			d.warn(fmt.Sprintf("routes[%d]", i+1), "is never reached: routes[%d] takes every message", i)
 			return
 		}

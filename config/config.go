@@ -208,12 +208,15 @@ func (c *Connector) AllAddresses() []string {
 
 // Route sends the messages that match all it asks for to its targets.
 type Route struct {
-	Account     string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
-	From        string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
-	Destination string   `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits; a leading '+' makes no difference."`
-	Source      string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
-	To          []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
-	Policy      string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
+	Account         string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
+	From            string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
+	Destination     []string `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits, or with those of one entry of a list; a leading '+' makes no difference."`
+	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further such prefixes, one in each line; what follows a '#' is a comment. A relative path is relative to the configuration. SIGHUP reads it again."`
+	Source          string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
+	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
+	Policy          string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
+
+	fromFile []string // the prefixes of DestinationFile
 }
 
 // Target is what a route leads to: a connector, or the sessions of an account.

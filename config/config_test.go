@@ -112,7 +112,7 @@ routes:
 		t.Errorf("connector is %+v", o)
 	}
 	want := []Route{
-		{Destination: "+46", To: []Target{{Connector: "a", Weight: 1}, {Connector: "b", Weight: 1}}, Policy: Failover},
+		{Destination: []string{"+46"}, To: []Target{{Connector: "a", Weight: 1}, {Connector: "b", Weight: 1}}, Policy: Failover},
 		{To: []Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}, Policy: Weighted},
 		{To: []Target{{Connector: "a", Weight: 1}}, Policy: Failover},
 	}

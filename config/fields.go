@@ -14,6 +14,9 @@ func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
 			f := t.Field(i)
+			if !f.IsExported() {
+				continue
+			}
 			protocol := f.Tag.Get("protocol")
 			if protocol == "" {
 				if !yield(f) {

@@ -32,6 +32,9 @@ type leaf struct {
 func leavesOf(v reflect.Value, path string, way []int) (all []leaf) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		at, down := join(path, keyOf(f)), append(append([]int(nil), way...), i)
 		if f.Tag.Get("protocol") != "" {
 			at = path // its options stand among the others

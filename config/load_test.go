@@ -43,7 +43,7 @@ func TestReferences(t *testing.T) {
 		"${VAULT:x}":        "write ENV or FILE before the colon",
 		"${FILE:none}":      "does not exist: make the file",
 		"${FILE:/dev/zero}": "not a regular file",
-		"${FILE:big}":       "larger than 64 KiB",
+		"${FILE:big}":       "larger than 64KiB",
 	} {
 		if got, err := expand(in, dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is %q, %v, want error %q", in, got, err, want)

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,34 +47,8 @@ func lookUp(kind, name, dir string) (string, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		return readReference(name)
+		text, err := readFile(name, maxReference)
+		return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), err
 	}
 	return "", errors.New("write ENV or FILE before the colon, because there are no others")
-}
-
-// readReference reads a regular file: a pipe or a terminal could block for ever.
-func readReference(name string) (string, error) {
-	info, err := os.Stat(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("%s does not exist: make the file, or name another", name)
-	}
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a regular file: name one that is")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxReference+1))
-	if err != nil {
-		return "", err
-	}
-	if len(data) > maxReference {
-		return "", errors.New("it is larger than 64 KiB: name a file with nothing but the value")
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }

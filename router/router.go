@@ -50,10 +50,13 @@ func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T
 		for _, to := range c.To {
 			r.Targets = append(r.Targets, Target[T]{resolve(to), uint64(max(to.Weight, 1))})
 		}
-		k := key{c.Account, strings.TrimPrefix(c.Destination, "+")}
-		t.rows[k] = append(t.rows[k], i)
-		if lengths := t.lengthsOf(c.Account); !slices.Contains(*lengths, len(k.prefix)) {
-			*lengths = append(*lengths, len(k.prefix))
+		lengths := t.lengthsOf(c.Account)
+		for _, prefix := range c.Prefixes() {
+			k := key{c.Account, prefix}
+			t.rows[k] = append(t.rows[k], i)
+			if !slices.Contains(*lengths, len(prefix)) {
+				*lengths = append(*lengths, len(prefix))
+			}
 		}
 	}
 	return t

@@ -3,6 +3,7 @@ package router
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,7 +97,10 @@ func TestRouteAgainstLinear(t *testing.T) {
 	for range 200 {
 		routes := make([]config.Route, r.IntN(12))
 		for i := range routes {
-			routes[i] = config.Route{Account: oneOf("", "x", "y"), From: oneOf("", "a", "b"), Destination: oneOf("", "+") + digits(3), Source: digits(2)}
+			routes[i] = config.Route{Account: oneOf("", "x", "y"), From: oneOf("", "a", "b"), Source: digits(2)}
+			for range r.IntN(4) { // none of them is as any
+				routes[i].Destination = append(routes[i].Destination, oneOf("", "+")+digits(3))
+			}
 		}
 		tab := Build(routes, name)
 		for range 50 {
@@ -104,7 +108,7 @@ func TestRouteAgainstLinear(t *testing.T) {
 			want := -1
 			for i, c := range routes {
 				if (c.Account == "" || c.Account == account) && (c.From == "" || c.From == from) &&
-					strings.HasPrefix(dest, strings.TrimPrefix(c.Destination, "+")) && strings.HasPrefix(source, c.Source) {
+					slices.ContainsFunc(c.Prefixes(), func(p string) bool { return strings.HasPrefix(dest, p) }) && strings.HasPrefix(source, c.Source) {
 					want = i
 					break
 				}
@@ -202,9 +206,9 @@ func BenchmarkRoute(b *testing.B) {
 		b.Run("routes="+strconv.Itoa(n), func(b *testing.B) {
 			routes := make([]config.Route, n)
 			for i := range routes {
-				routes[i] = config.Route{Destination: fmt.Sprint(46, 70_000+i), To: []config.Target{{Connector: "a"}}}
+				routes[i] = config.Route{Destination: []string{fmt.Sprint(46, 70_000+i)}, To: []config.Target{{Connector: "a"}}}
 			}
-			routes[n-1].Destination = ""
+			routes[n-1].Destination = nil
 			tab := Build(routes, name)
 			dest, source := []byte("+4679999999"), []byte("12345")
 			b.ReportAllocs()
