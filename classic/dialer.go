@@ -71,9 +71,8 @@ func (g *group) needed(i *connector.Instance) bool {
 	l := g.engine.lane(g.gateway.LaneOf(g.Connector))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if g.IsWanted() || l.Queued.Load() > 0 {
+	if !g.HasSurplus() && (g.IsWanted() || l.Queued.Load() > 0) {
 		return true
 	}
-	l.Park(i)
-	return false
+	return l.Park(i)
 }

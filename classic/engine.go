@@ -99,6 +99,9 @@ func (e *Engine) Listen(c *connector.Connector) error { return e.group(c).listen
 // Unlisten implements gateway.Engine.
 func (e *Engine) Unlisten(c *connector.Connector) { e.group(c).unlisten() }
 
+// Rebind implements gateway.Engine.
+func (e *Engine) Rebind(c *connector.Connector) { e.group(c).rebind() }
+
 // Addresses implements gateway.Engine.
 func (e *Engine) Addresses(c *connector.Connector) []netip.AddrPort { return e.group(c).addresses() }
 

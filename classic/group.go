@@ -47,12 +47,23 @@ func (g *group) attach() {
 	if g.Config().Listens() {
 		return
 	}
+	g.dialAll()
+}
+
+// dialAll connects the instances of an out connector.
+func (g *group) dialAll() {
 	l := g.engine.lane(g.gateway.LaneOf(g.Connector))
 	l.do(g.engine.now(), func() {
 		for _, i := range l.Attach() {
 			g.dial(i)
 		}
 	})
+}
+
+// rebind logs out the sessions of an out connector, which are bound anew.
+func (g *group) rebind() {
+	g.conns((*conn).unbind)
+	g.dialAll()
 }
 
 func (g *group) detach() {

@@ -131,16 +131,16 @@ type Connector struct {
 
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
-	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"no" doc:"Sessions open at the same time. An in connector that has so many refuses further ones, an out connector opens so many."`
-	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"no" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10."`
+	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions open at the same time. An in connector that has so many refuses further ones, an out connector opens so many."`
+	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10."`
 
-	SystemID string `yaml:"system_id" live:"no" doc:"What an out connector logs in as (required), and what an in connector calls itself when a client logs in."`
-	Password string `yaml:"password" secret:"yes" only:"out" live:"no" doc:"What it logs in with. SMPP 3.4 allows 8 characters."`
+	SystemID string `yaml:"system_id" live:"rebind" doc:"What an out connector logs in as (required), and what an in connector calls itself when a client logs in."`
+	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"What it logs in with. SMPP 3.4 allows 8 characters."`
 
 	SMPP smpp.ConnectorOptions `protocol:"smpp"` // its options stand among the connector's
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions are kept open without anything to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
-	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"no" doc:"A session without a message for so long logs out; 0s keeps it."`
+	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session without a message for so long logs out; 0s keeps it."`
 
 	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
 	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory, about 1 KiB each."`
@@ -151,9 +151,9 @@ type Connector struct {
 	ConnectTimeout  time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
 	ReconnectDelay  time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt."`
 	FailoverAfter   time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long it may be without a session until messages that wait for it are routed again and go to another target of their route that is up. New messages do so immediately. A stopping gateway does not wait for this time. 0s leaves them where they are."`
-	BindTimeout     time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"no" doc:"How long a connection may be open without having logged in."`
-	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"no" doc:"Silence after which the peer is asked whether it lives; 0s never asks, so a dead peer is noticed late."`
-	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"no" doc:"How long an answer may take. A message without one is dealt with as on_unknown says; a peer that does not answer enquire_link either is disconnected. A session whose answers keep coming late waits longer for them, up to ten times as long, until they come in time again."`
+	BindTimeout     time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`
+	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is asked whether it lives; 0s never asks, so a dead peer is noticed late."`
+	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. A message without one is dealt with as on_unknown says; a peer that does not answer enquire_link either is disconnected. A session whose answers keep coming late waits longer for them, up to ten times as long, until they come in time again."`
 
 	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came: resend may deliver it twice, fail may not deliver it."`
 	MaxAttempts int           `yaml:"max_attempts" default:"10" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity. Larger survives more failures of the SMSC, and resends more copies to one that takes messages but does not answer."`
@@ -211,7 +211,7 @@ type Route struct {
 	Account         string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
 	From            string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
 	Destination     []string `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits, or with those of one entry of a list; a leading '+' makes no difference."`
-	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further such prefixes, one in each line; what follows a '#' is a comment. A relative path is relative to the configuration. SIGHUP reads it again."`
+	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further such prefixes, one in each line; what follows a '#' is a comment. A relative path is relative to the configuration. A reload reads it again."`
 	Source          string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
 	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
 	Policy          string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`

@@ -174,8 +174,8 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 				t.Errorf("%s has tag %s, which nothing reads", f.Name, m[1])
 			}
 		}
-		if live := f.Tag.Get("live"); live != "yes" && live != "no" {
-			t.Errorf("%s does not say whether SIGHUP applies it", f.Name)
+		if live := f.Tag.Get("live"); live != "yes" && live != "no" && live != "rebind" {
+			t.Errorf("%s does not say whether a reload applies it", f.Name)
 		}
 		if def, ok := f.Tag.Lookup("default"); ok {
 			if err := setScalar(reflect.New(f.Type).Elem(), def, f.Tag); err != nil {
@@ -262,7 +262,7 @@ routes:
 		`accounts[load].networks: [] -> ["10.0.0.0/8"]`,
 		"accounts[new]: none -> there",
 		"connectors[clients]: there -> gone",
-		"connectors[operator].window: 10 -> 20 (at the next restart)",
+		"connectors[operator].window: 10 -> 20 (for new sessions)",
 		"routes: 1 routes -> 2 routes",
 	}
 	if !slices.Equal(got, want) {

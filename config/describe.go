@@ -16,7 +16,8 @@ type Option struct {
 	Only     string // the direction of connector that it is for; "" for both
 	Protocol string // the protocol of connector that it is for; "" for all
 	Required bool
-	Live     bool // SIGHUP applies a change
+	Live     bool // a reload applies a change
+	Rebind   bool // it applies to sessions that begin then
 	Doc      string
 }
 
@@ -47,7 +48,8 @@ func optionOf(f reflect.StructField, path string) Option {
 		Only:     f.Tag.Get("only"),
 		Protocol: f.Tag.Get("protocol"),
 		Required: f.Tag.Get("required") != "",
-		Live:     f.Tag.Get("live") == "yes",
+		Live:     f.Tag.Get("live") != "no",
+		Rebind:   f.Tag.Get("live") == "rebind",
 		Doc:      f.Tag.Get("doc"),
 	}
 	if f.Tag.Get("enum") != "" {
@@ -97,8 +99,11 @@ func (o Option) Facts() string {
 
 // reload returns what puts a change of the option in force.
 func (o Option) reload() string {
-	if o.Live {
-		return "SIGHUP"
+	switch {
+	case o.Rebind:
+		return "reload, new sessions"
+	case o.Live:
+		return "reload"
 	}
 	return "restart"
 }
@@ -113,7 +118,7 @@ func WriteText(w io.Writer, prefix string) error {
 			continue
 		}
 		found = true
-		fmt.Fprintf(w, "%s\n    %s; a change takes a %s\n", o.Path, o.Facts(), o.reload())
+		fmt.Fprintf(w, "%s\n    %s; changed by: %s\n", o.Path, o.Facts(), o.reload())
 		for _, line := range wrap(o.Doc, 76) {
 			fmt.Fprintf(w, "    %s\n", line)
 		}
@@ -135,14 +140,15 @@ const markdownHead = "# Configuration\n\n" +
 	"- A list of one may be written without brackets.\n" +
 	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
-	"- *Reload* is what puts a change in force: SIGHUP, or a restart of the gateway.\n"
+	"- *Change by* is what puts a change in force: `pmg reload` (or SIGHUP), or a restart of the gateway. *New sessions*:\n" +
+	"  in sessions that begin after the reload; those of an out connector are bound anew for it, a few seconds without them.\n"
 
 // Markdown returns the text of docs/config.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
 	table := func() {
-		b.WriteString("\n| option | what it does | values | default | reload |\n|---|---|---|---|---|\n")
+		b.WriteString("\n| option | what it does | values | default | change by |\n|---|---|---|---|---|\n")
 	}
 	b.WriteString("\n## Top level\n")
 	table()

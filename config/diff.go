@@ -3,20 +3,25 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // A Change is an option that differs between two configurations.
 type Change struct {
 	Path     string // "connectors[operator].window"
 	Old, New string // as in the file, secrets masked; of an entry of a list "none", "there" or "gone"
-	Live     bool   // SIGHUP applies it; otherwise a restart does
+	Live     bool   // a reload applies it; otherwise a restart does
+	Rebind   bool   // a reload applies it to sessions that begin then
 }
 
 // String writes the change for the log.
 func (c Change) String() string {
 	s := fmt.Sprintf("%s: %s -> %s", c.Path, c.Old, c.New)
-	if !c.Live {
+	switch {
+	case !c.Live:
 		s += " (at the next restart)"
+	case c.Rebind:
+		s += " (for new sessions)"
 	}
 	return s
 }
@@ -28,6 +33,58 @@ func (c *Config) Diff(next *Config) []Change {
 	return diff(reflect.ValueOf(c).Elem(), reflect.ValueOf(next).Elem(), "", nil)
 }
 
+// Rebinds reports whether sessions of an out connector must be bound anew, so that
+// the options of next are in force in them.
+func (c *Connector) Rebinds(next *Connector) bool {
+	changes := diff(reflect.ValueOf(c).Elem(), reflect.ValueOf(next).Elem(), "", nil)
+	return !c.Listens() && slices.ContainsFunc(changes, func(c Change) bool { return c.Rebind })
+}
+
+// Losses returns, in words, what a reload from c to next would take away that is too
+// much to be meant: more than half of the in connectors, the out connectors or the
+// accounts, or all routes.
+func (c *Config) Losses(next *Config) (losses []string) {
+	for _, direction := range []string{In, Out} {
+		losses = appendLoss(losses, direction+" connectors", names(c.Connectors, direction), names(next.Connectors, direction))
+	}
+	losses = appendLoss(losses, "accounts", systemIDs(c.Accounts), systemIDs(next.Accounts))
+	if len(c.Routes) > 0 && len(next.Routes) == 0 {
+		losses = append(losses, fmt.Sprintf("all %d routes", len(c.Routes)))
+	}
+	return losses
+}
+
+// appendLoss appends a loss if more than half of the names are not among next's.
+func appendLoss(losses []string, what string, names, next []string) []string {
+	var lost []string
+	for _, name := range names {
+		if !slices.Contains(next, name) {
+			lost = append(lost, name)
+		}
+	}
+	if len(lost)*2 <= len(names) {
+		return losses
+	}
+	return append(losses, fmt.Sprintf("%d of %d %s (%s)", len(lost), len(names), what, shortList(lost)))
+}
+
+// names returns the names of the connectors of one direction.
+func names(all []Connector, direction string) (names []string) {
+	for i := range all {
+		if all[i].Direction == direction {
+			names = append(names, all[i].Name)
+		}
+	}
+	return names
+}
+
+func systemIDs(accounts []Account) (ids []string) {
+	for i := range accounts {
+		ids = append(ids, accounts[i].SystemID)
+	}
+	return ids
+}
+
 func diff(old, next reflect.Value, path string, to []Change) []Change {
 	for f := range fieldsOf(old.Type()) {
 		a, b := old.FieldByIndex(f.Index), next.FieldByIndex(f.Index)
@@ -35,18 +92,18 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 			continue
 		}
 		at := join(path, keyOf(f))
-		live := f.Tag.Get("live") == "yes"
+		live, rebind := f.Tag.Get("live") != "no", f.Tag.Get("live") == "rebind"
 		switch {
 		case isScalar(f.Type):
-			to = append(to, Change{at, show(old, f), show(next, f), live})
+			to = append(to, Change{at, show(old, f), show(next, f), live, rebind})
 		case f.Type.Kind() == reflect.Struct:
 			to = diff(a, b, at, to)
 		case isScalar(f.Type.Elem()):
-			to = append(to, Change{at, showList(a), showList(b), live})
+			to = append(to, Change{at, showList(a), showList(b), live, rebind})
 		case isNamedList(f.Type):
 			to = diffNamed(a, b, at, live, to)
 		default:
-			to = append(to, Change{at, fmt.Sprint(a.Len(), " ", at), fmt.Sprint(b.Len(), " ", at), live})
+			to = append(to, Change{at, fmt.Sprint(a.Len(), " ", at), fmt.Sprint(b.Len(), " ", at), live, rebind})
 		}
 	}
 	return to
@@ -67,13 +124,13 @@ func diffNamed(old, next reflect.Value, path string, live bool, to []Change) []C
 		if b, ok := after[name]; ok {
 			to = diff(old.Index(i), b, at, to)
 		} else {
-			to = append(to, Change{at, "there", "gone", live})
+			to = append(to, Change{Path: at, Old: "there", New: "gone", Live: live})
 		}
 	}
 	for i := range next.Len() {
 		name := next.Index(i).Field(0).String()
 		if _, ok := before[name]; !ok {
-			to = append(to, Change{fmt.Sprintf("%s[%s]", path, name), "none", "there", live})
+			to = append(to, Change{Path: fmt.Sprintf("%s[%s]", path, name), Old: "none", New: "there", Live: live})
 		}
 	}
 	return to

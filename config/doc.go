@@ -16,7 +16,9 @@
 //	protocol:"smpp"     a struct of options that stand among the connector's, which
 //	                    only connectors of that protocol have
 //	secret:"yes"        never shown
-//	live:"yes"          SIGHUP puts a change in force; "no": only a restart does
+//	live:"yes"          a reload puts a change in force; "no": only a restart does;
+//	                    "rebind": a reload does for sessions that begin then, and an
+//	                    out connector's sessions are bound anew
 //	doc:"…"             what it does, and what happens when you turn it
 //
 // # From file to Config

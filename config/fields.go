@@ -128,12 +128,18 @@ func didYouMean(name string, names []string) string {
 		return ": did you mean " + near + "?"
 	case len(names) == 0:
 		return ": there are none"
-	case len(names) > maxNamed:
-		return fmt.Sprintf(": there are %s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
 	case len(names) == 1:
 		return ": there is only " + names[0]
 	}
-	return ": there are " + strings.Join(names, ", ")
+	return ": there are " + shortList(names)
+}
+
+// shortList lists the first of many names.
+func shortList(names []string) string {
+	if len(names) > maxNamed {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+	}
+	return strings.Join(names, ", ")
 }
 
 // editDistance returns the Levenshtein distance of a and b.

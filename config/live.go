@@ -32,7 +32,7 @@ func takeLive(to, from reflect.Value) {
 		switch {
 		case f.Type.Kind() == reflect.Struct && !isScalar(f.Type):
 			takeLive(a, b)
-		case f.Tag.Get("live") != "yes":
+		case f.Tag.Get("live") == "no":
 		case isNamedList(f.Type):
 			a.Set(takeRows(a, b))
 		default:

@@ -107,7 +107,7 @@ func TestReloadOfEveryOption(t *testing.T) {
 	old := mustParse(t, everything)
 	leaves := leavesOf(reflect.ValueOf(old).Elem(), "", nil)
 	for _, l := range leaves {
-		live := l.field.Tag.Get("live") == "yes"
+		live := l.field.Tag.Get("live") != "no"
 		next := mustParse(t, everything)
 		l.in(next).Set(another(t, l.in(old)))
 		merged := next.LiveFrom(old)
@@ -156,7 +156,7 @@ connectors:
   - {name: more, direction: in, address: ":1", window: 3}
 `)
 	merged := next.LiveFrom(old)
-	if c := merged.Connectors[0]; len(merged.Connectors) != 2 || c.Address != "a:1" || c.SystemID != "pmg" || c.Rate != 7 {
+	if c := merged.Connectors[0]; len(merged.Connectors) != 2 || c.Address != "a:1" || c.SystemID != "other" || c.Rate != 7 {
 		t.Errorf("operator is %+v", c)
 	}
 	if !reflect.DeepEqual(merged.Connectors[1], next.Connectors[1]) || !reflect.DeepEqual(merged.Accounts, next.Accounts) || len(merged.Routes) != 0 {

@@ -126,12 +126,12 @@ func (d *decoder) connectorTarget(x *index, name, path string) {
 		d.problem(path, "leads to connector %s, where no account may receive: let one bind there as receiver or transceiver", name)
 	case len(receivers) > 1:
 		d.problem(path, "leads to connector %s, where accounts %s may receive: say whose the messages are, with to: {account: %s} or with the accounts' receives option",
-			name, systemIDs(receivers), receivers[0].SystemID)
+			name, receiverNames(receivers), receivers[0].SystemID)
 	}
 }
 
-// systemIDs lists accounts for a message, the first three of them by name.
-func systemIDs(accounts []*Account) string {
+// receiverNames lists accounts for a message, the first three of them by name.
+func receiverNames(accounts []*Account) string {
 	var names []string
 	for _, a := range accounts[:min(len(accounts), 3)] {
 		names = append(names, a.SystemID)

@@ -61,7 +61,7 @@ func (i *Instance) ended(l *Link, now int64) {
 	switch {
 	case l.Bound && now-l.BoundAt >= i.proven():
 		i.Failures, i.restUntil = 0, 0
-	case l.Bound && l.LoggedOut:
+	case l.LoggedOut:
 		i.restUntil = 0
 	case l.Bound && !i.Connector.Config().IsStatic():
 		i.Rest(now) // the peer has ended an idle session, perhaps, but it works
@@ -118,6 +118,28 @@ func (c *Connector) Return(i *Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free = append(p.free, i)
+}
+
+// HasSurplus reports whether more instances have a socket, or wait for one, than are
+// configured, because a reload has reduced their number.
+func (c *Connector) HasSurplus() bool {
+	p := &c.instances
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.all)-len(p.free) > p.limit
+}
+
+// ReturnSurplus gives back an instance that has no socket if there are more than are
+// configured, and reports whether it has.
+func (c *Connector) ReturnSurplus(i *Instance) bool {
+	p := &c.instances
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.all)-len(p.free) <= p.limit {
+		return false
+	}
+	p.free = append(p.free, i)
+	return true
 }
 
 // Links calls f for the session of every connected instance.

@@ -1,10 +1,14 @@
 package connector
 
 // Attach readies the instances of an out connector, and returns those that are to
-// be connected now.
+// be connected now. When the number of instances has changed it is called again: it
+// readies those that are new, or gives back those that wait unconnected.
 func (l *Lane) Attach() (dial []*Instance) {
 	if l.Config().Listens() {
 		return nil
+	}
+	for back := l.slots.Back(); back != nil && l.Home().ReturnSurplus(back.Instance); back = l.slots.Back() {
+		unlink(back)
 	}
 	for i := l.Home().Acquire(); i != nil; i = l.Home().Acquire() {
 		if l.Config().IsStatic() {
@@ -18,9 +22,17 @@ func (l *Lane) Attach() (dial []*Instance) {
 }
 
 // Park takes back an instance that was being connected and is not needed any more.
-func (l *Lane) Park(i *Instance) {
+// It reports whether it is needed all the same, and to be connected.
+func (l *Lane) Park(i *Instance) (dial bool) {
+	switch {
+	case l.Home().ReturnSurplus(i):
+	case l.Home().IsWanted():
+		return true // it was one too many, and others have been given back meanwhile
+	default:
+		l.slots.Park(i)
+	}
 	l.dialing--
-	l.slots.Park(i)
+	return false
 }
 
 // Bound takes in a session that has logged in. takes says whether it can be given
@@ -33,7 +45,7 @@ func (l *Lane) Bound(link *Link, takes bool) {
 	}
 	if takes {
 		link.balanced = l.Account != ""
-		l.slots.Open(link, link.Connector.Config().Window)
+		l.slots.Open(link, link.window)
 		l.setOnline(link, 1)
 	}
 }
@@ -94,6 +106,7 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	link.Instance.ended(link, now)
 	switch {
 	case l.gone:
+	case l.Account == "" && l.Home().ReturnSurplus(link.Instance):
 	case l.Home().IsWanted() && !l.isDrained():
 		l.dialing++
 		return true

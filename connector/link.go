@@ -48,6 +48,7 @@ type Link struct {
 	late      late
 
 	// These belong to whatever owns the lane's slots.
+	window   int // as it was configured when the session began
 	slots    []*Slot
 	aside    []*Slot // free slots that are not to be taken now
 	frozen   []*Slot // slots whose requests were not answered in time
@@ -67,6 +68,7 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.Connector, l.Instance, l.Remote, l.Opened, l.Owner = i.Connector, i, remote, now, owner
 	l.Heard.Store(now)
 	window := i.Connector.Config().Window
+	l.window = window
 	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) })
 }
 

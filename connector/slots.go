@@ -45,6 +45,14 @@ func (s *Slots) Park(i *Instance) {
 	link(&Slot{Instance: i}, &s.root)
 }
 
+// Back returns the slot of an unconnected instance, or nil.
+func (s *Slots) Back() *Slot {
+	if s.root.prev == nil || s.root.prev == &s.root || s.root.prev.Link != nil {
+		return nil
+	}
+	return s.root.prev
+}
+
 // Open puts a session that has just logged in to the front. Its window's slots
 // are made when they are first needed: an idle session costs one.
 func (s *Slots) Open(l *Link, window int) {

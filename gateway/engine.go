@@ -39,6 +39,9 @@ type Service interface {
 	// Detach takes a connector out of service: no client is accepted any more, the
 	// messages in its queue are sent, its sessions are logged out.
 	Detach(c *connector.Connector)
+	// Rebind logs out the sessions of an out connector and connects as many instances as
+	// are configured, because options of it have changed. What waits is sent by them.
+	Rebind(c *connector.Connector)
 	// Addresses returns where a connector listens.
 	Addresses(c *connector.Connector) []netip.AddrPort
 }

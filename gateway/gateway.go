@@ -141,9 +141,7 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 			break
 		}
 	}
-	if cc.Listens() {
-		c.SetSockets(cc.Instances + cfg.Limits.Prebind)
-	}
+	c.SetSockets(socketsOf(cfg, cc))
 	if g.pdulogs != nil {
 		if c.PDULog, err = g.pdulogs.Open(c.Name); err != nil {
 			return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
@@ -152,6 +150,15 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	next := append(append([]*connector.Connector(nil), all...), c)
 	g.connectors.Store(&next)
 	return c, nil
+}
+
+// socketsOf returns how many sockets a connector may have. Clients that have not logged
+// in take no place of those that have.
+func socketsOf(cfg *config.Config, c *config.Connector) int {
+	if c.Listens() {
+		return c.Instances + cfg.Limits.Prebind
+	}
+	return c.Instances
 }
 
 func pdulogOptions(p *config.PDULog, log zerolog.Logger) pdulog.Options {

@@ -11,7 +11,8 @@ import (
 type Changed struct {
 	Added   []*connector.Connector
 	Removed []*connector.Connector
-	Options []config.Change // those that are not Live stay as they were until a restart
+	Rebound []*connector.Connector // their sessions are to be bound anew
+	Options []config.Change        // those that are not Live stay as they were until a restart
 }
 
 // Reload puts a new configuration in force: accounts, routes, rates, and
@@ -55,7 +56,12 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	}
 	for i := range cfg.Connectors {
 		cc := &cfg.Connectors[i]
-		g.Connector(cc.Name).SetConfig(cc)
+		c := g.Connector(cc.Name)
+		if c.Config().Rebinds(cc) {
+			changed.Rebound = append(changed.Rebound, c)
+		}
+		c.SetConfig(cc)
+		c.SetSockets(socketsOf(cfg, cc))
 	}
 	g.apply(cfg)
 	return changed, nil

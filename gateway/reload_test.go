@@ -63,18 +63,22 @@ func TestReloadOptions(t *testing.T) {
 			restart = append(restart, c.Path)
 		}
 	}
-	if want := []string{"log.level", "accounts[acme].rate", "connectors[clients].rate", "connectors[more]"}; !slices.Equal(live, want) {
+	if want := []string{"log.level", "accounts[acme].rate", "connectors[clients].window", "connectors[clients].rate", "connectors[more]"}; !slices.Equal(live, want) {
 		t.Errorf("in force: %q, want %q", live, want)
 	}
-	if want := []string{"log.format", "pdulog.dir", "pdulog.enabled", "limits.pdu_timeout", "connectors[clients].window"}; !slices.Equal(restart, want) {
+	if want := []string{"log.format", "pdulog.dir", "pdulog.enabled", "limits.pdu_timeout"}; !slices.Equal(restart, want) {
 		t.Errorf("need a restart: %q, want %q", restart, want)
 	}
 	cfg, clients, more := g.Config(), g.Connector("clients"), g.Connector("more")
-	if cfg.Log.Level != "warn" || cfg.Accounts[0].Rate != 6 || clients.Config().Rate != 2 || more.Config().Window != 7 {
+	if cfg.Log.Level != "warn" || cfg.Accounts[0].Rate != 6 || clients.Config().Rate != 2 || clients.Config().Window != 6 || more.Config().Window != 7 {
 		t.Errorf("a live option is not in force:\n%s", config.Show(cfg))
 	}
-	if cfg.Log.Format != "json" || cfg.PDULog.Enabled || cfg.Limits.PDUTimeout != 10*1e9 || clients.Config().Window != 5 || more.PDULog != nil {
+	if cfg.Log.Format != "json" || cfg.PDULog.Enabled || cfg.Limits.PDUTimeout != 10*1e9 || more.PDULog != nil {
 		t.Errorf("an option that needs a restart changed:\n%s", config.Show(cfg))
+	}
+
+	if len(changed.Rebound) != 0 {
+		t.Errorf("clients are to be bound anew: %v", changed.Rebound)
 	}
 
 	// The next reload compares with what is in force, so they are named again.

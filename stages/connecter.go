@@ -143,7 +143,7 @@ func (c *connecter) Tick(out *flow.Out[Job]) time.Duration {
 
 // rested dials again, unless the instance is not needed any more.
 func (c *connecter) rested(out *flow.Out[Job], a *attempt) {
-	if cn := a.instance.Connector; !cn.IsWanted() && cn.Queued() == 0 {
+	if cn := a.instance.Connector; !cn.IsWanted() && cn.Queued() == 0 || cn.HasSurplus() {
 		delete(c.attempts, a.instance)
 		j := out.Get()
 		j.Kind, j.extras = Parked, &extras{Instance: a.instance}

@@ -65,7 +65,9 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 	case Detach:
 		d.leave(out, j.Connector)
 	case Parked:
-		d.touch(d.Gateway.LaneOf(j.Instance.Connector)).Park(j.Instance)
+		if d.touch(d.Gateway.LaneOf(j.Instance.Connector)).Park(j.Instance) {
+			d.dial(out, j.Instance)
+		}
 	}
 	discard(out, j)
 }

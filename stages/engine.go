@@ -159,6 +159,13 @@ func (e *Engine) Detach(c *connector.Connector) {
 	e.send(toDispatcher, Detach, c, nil)
 }
 
+// Rebind logs out the sessions of an out connector and connects as many instances as
+// are configured.
+func (e *Engine) Rebind(c *connector.Connector) {
+	e.send(toBuilder, Logout, c, nil)
+	e.send(toDispatcher, Attach, c, nil)
+}
+
 func (e *Engine) send(row int, kind Kind, c *connector.Connector, sockets []sock.Listening) {
 	j := e.inlet.Get()
 	j.Kind, j.extras = kind, &extras{Connector: c, Sockets: sockets}

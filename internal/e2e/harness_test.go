@@ -250,6 +250,9 @@ func (g *gw) reload(s site) error {
 	for _, c := range changed.Removed {
 		g.engine.Detach(c)
 	}
+	for _, c := range changed.Rebound {
+		g.engine.Rebind(c)
+	}
 	return nil
 }
 

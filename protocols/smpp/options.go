@@ -9,9 +9,9 @@ import (
 // ConnectorOptions are the options that a connector has because it speaks SMPP. It
 // implements protocols.Options.
 type ConnectorOptions struct {
-	SystemType   string             `yaml:"system_type" only:"out" live:"no" doc:"The kind of client it says it is, where the SMSC asks for one."`
+	SystemType   string             `yaml:"system_type" only:"out" live:"rebind" doc:"The kind of client it says it is, where the SMSC asks for one."`
 	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
-	AddressRange string             `yaml:"address_range" only:"out" live:"no" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
+	AddressRange string             `yaml:"address_range" only:"out" live:"rebind" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
 
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 }

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"bytes"
+	"testing"
+)
+
+// U13: a new password, window or number of instances at a reload has the sessions of
+// that connector bound anew, and those alone. Messages that wait are sent by them.
+func TestReloadRebinds(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator, second := newSMSC(t), newSMSC(t)
+		with := func(options string) site {
+			return site{operator: operator, more: row("second", second, options), routes: "{to: second}"}
+		}
+		g := start(t, a, with("password: old, window: 1, instances: 2"))
+		other := operator.session()
+		reload := func(options string, before ...*peer) {
+			t.Helper()
+			if err := g.reload(with(options)); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range before {
+				s.send("unbind_resp seq=" + field(s.want("unbind"), "seq") + " status=0")
+				s.wantEOF()
+			}
+		}
+		session := func(password string) *peer {
+			t.Helper()
+			s := second.accept()
+			b, err := s.read() // a line would hide the password
+			if err != nil || !bytes.Contains(b, []byte("pmg\x00"+password+"\x00")) {
+				t.Fatalf("want a bind with password %s, got %q %v", password, b, err)
+			}
+			s.send("bind_transceiver_resp seq=1 status=0")
+			return s
+		}
+		s1, s2 := session("old"), session("old")
+		g.online("second", 2)
+
+		// More: what could not leave leaves by the new sessions, as many as the window has places.
+		reload("password: new, window: 3, instances: 3", s1, s2)
+		all := []*peer{session("new"), session("new"), session("new")}
+		g.online("second", 3)
+		c := g.bind("transmitter")
+		c.submit(1, 9)
+		c.accepted(1, 9)
+		for _, s := range all {
+			var under []string
+			for range 3 {
+				under = append(under, field(s.want("submit_sm"), "seq"))
+			}
+			s.answer(0, under...)
+		}
+
+		// Fewer: two of the instances are not connected any more.
+		reload("password: new, window: 1, instances: 1", all...)
+		s := session("new")
+		g.online("second", 1)
+		c.submit(10, 19)
+		c.accepted(10, 19)
+		s.serve(10, 19)
+
+		// Nothing changes for the others, nor by a reload without a change.
+		reload("password: new, window: 1, instances: 1")
+		c.submit(20, 20)
+		c.accepted(20, 20)
+		s.serve(20, 20)
+		other.fence()
+		if n := g.stats("operator").Opened.Load(); n != 1 {
+			t.Errorf("%d sessions with the other operator", n)
+		}
+		if n := g.stats("second").Opened.Load(); n != 6 {
+			t.Errorf("%d sessions with the second operator, not 2, 3 and 1", n)
+		}
+	})
+}
+
+// A connector of which no instance is connected takes the new options as well: none
+// more than are configured is connected when it can be.
+func TestReloadRebindsUnconnected(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		operator.down()
+		g := start(t, a, site{operator: operator, out: "instances: 3"})
+		eventually(t, "all have failed", func() bool { return g.stats("operator").Failing.Load() >= 3 })
+		if err := g.reload(site{operator: operator, out: "instances: 1"}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "two are given back", func() bool { return !g.Connector("operator").HasSurplus() })
+		operator.up()
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 3)
+		c.accepted(1, 3)
+		s.serve(1, 3)
+		if n := g.Connector("operator").Online(); n != 1 {
+			t.Errorf("%d sessions", n)
+		}
+	})
+}
