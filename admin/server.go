@@ -31,6 +31,7 @@ type Server struct {
 	progress *progress
 	http     http.Server
 	limiter  *limiter
+	reloader reloader
 }
 
 // Start listens on cfg.Address and shows what g and e count until Close. version is the
@@ -50,7 +51,7 @@ func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version strin
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string) *Server {
 	s := &Server{view: newView(g, e, version), progress: newProgress()}
 	s.http = http.Server{
-		Handler:           checkHost(hostNames(cfg), s.mux(cfg.Pprof)),
+		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof))),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout,
@@ -82,6 +83,7 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 	m := http.NewServeMux()
 	m.Handle("GET /metrics", limited(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
+	m.Handle("POST /reload", limited(&s.reloader))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.stalled(s.view.engine.Counters().Stages))
 	})

@@ -48,6 +48,7 @@ func newRootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		newServeCommand(),
+		newReloadCommand(),
 		newDemoCommand(),
 		newLoadCommand(),
 		newSinkCommand(),

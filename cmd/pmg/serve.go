@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -23,9 +25,12 @@ func newServeCommand() *cobra.Command {
 
 SIGTERM or an interrupt drains it: no client is accepted any more, accepted messages
 are sent, every session is logged out, at most limits.drain_timeout long. A second
-one ends it immediately. SIGHUP reads the configuration again (accounts, routes, rates,
-log level, connectors that were added or removed) and begins new pdu log files; a
-configuration that cannot be used changes nothing.
+one ends it immediately.
+
+SIGHUP reads the configuration again, as pmg reload does, and begins new pdu log files.
+Options that pmg config describe marks with reload change, and connectors come and go;
+sessions of other connectors are not touched. A configuration that cannot be used, or
+that would remove most of what there is, changes nothing and is reported in the log.
 
 The exit status is 70 when the gateway had to end because a part of it could not work
 any more: the reason is in the log at level error, and a supervisor should start pmg
@@ -35,8 +40,14 @@ accepted were not sent in time, or were scheduled for later: the log says how ma
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd.ErrOrStderr(), file)
+			if errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("%w; pmg config init -c %s writes one to begin with, -c names another", err, file)
+			}
 			if err != nil {
 				return err
+			}
+			if file, err = filepath.Abs(file); err != nil {
+				return fmt.Errorf("cannot find configuration: %w", err)
 			}
 			return serve(cfg, file)
 		},
@@ -88,7 +99,11 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			if sig != syscall.SIGHUP {
 				return nil
 			}
-			s.reloadFile(file)
+			s.gateway.ReopenLogs()
+			_, _ = s.reloadFile(file, reloadRequest{}) // it logs an error
+		case r := <-s.reloads:
+			report, err := s.reloadFile(file, r)
+			r.answer <- reloadAnswer{report, err}
 		case err := <-s.engine.Failed():
 			s.log.Error().Err(err).Msg("the gateway cannot go on; ending")
 			ctx, cancel := context.WithCancel(context.Background())
@@ -99,17 +114,6 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			_ = s.givenUp() // it logs how many messages; the status is that of the failure
 			return exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware}
 		}
-	}
-}
-
-func (s *server) reloadFile(file string) {
-	s.gateway.ReopenLogs()
-	cfg, err := loadConfig(logWriter{s.log}, file)
-	if err == nil {
-		err = s.reload(cfg)
-	}
-	if err != nil {
-		s.log.Error().Err(err).Msg("cannot reload; nothing has changed")
 	}
 }
 

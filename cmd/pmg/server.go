@@ -24,6 +24,7 @@ type server struct {
 	gateway *gateway.Gateway
 	engine  gateway.Engine
 	admin   *admin.Server // nil: not asked for
+	reloads chan reloadRequest
 }
 
 // startServer starts what the configuration describes.
@@ -33,7 +34,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		return nil, err
 	}
 	g.LimitDescriptors(sock.DescriptorLimit())
-	s := &server{log: log, gateway: g}
+	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest)}
 	if s.engine, err = startEngine(g); err != nil {
 		_ = g.Close()
 		return nil, err
@@ -44,6 +45,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 			_ = g.Close()
 			return nil, err
 		}
+		s.admin.OnReload(s.askReload)
 		log.Info().Str("address", s.admin.Addr()).Msg("admin listening")
 	}
 	for _, c := range g.Connectors() {
@@ -73,11 +75,12 @@ func (s *server) announce(c *connector.Connector) {
 	e.Msg("listening")
 }
 
-// reload puts a new configuration in force, or leaves everything as it is.
-func (s *server) reload(cfg *config.Config) error {
+// reload puts a new configuration in force, or leaves everything as it is. It returns
+// the options that differ.
+func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	changed, err := s.gateway.Reload(cfg, s.engine)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range changed.Added {
 		s.engine.Attach(c)
@@ -87,17 +90,50 @@ func (s *server) reload(cfg *config.Config) error {
 		s.engine.Detach(c)
 		s.log.Info().Str("connector", c.Name).Msg("removed; its sessions end when its queue is empty")
 	}
-	setLevel(s.gateway.Config())
-	inForce := 0
-	for _, c := range changed.Options {
-		if c.Live {
-			inForce++
-			continue
-		}
-		s.log.Warn().Str("option", c.Path).Str("in_force", c.Old).Str("wanted", c.New).Msg("option stays as it is until a restart")
+	for _, c := range changed.Rebound {
+		s.engine.Rebind(c)
+		s.log.Info().Str("connector", c.Name).Msg("its sessions are bound anew, because options of it have changed")
 	}
-	s.log.Info().Int("changed", inForce).Int("need_restart", len(changed.Options)-inForce).Msg("configuration reloaded")
-	return nil
+	s.gateway.LimitDescriptors(sock.DescriptorLimit())
+	setLevel(s.gateway.Config())
+	s.logChanges(changed.Options)
+	return changed.Options, nil
+}
+
+// maxChanges is how many changes one line of the log names.
+const maxChanges = 50
+
+// logChanges says in one line what a reload has changed, and what takes a restart.
+func (s *server) logChanges(changes []config.Change) {
+	var live, restart []string
+	for _, c := range changes {
+		if c.Live {
+			live = append(live, c.String())
+		} else {
+			restart = append(restart, c.String())
+		}
+	}
+	shorten := func(all []string) []string {
+		if more := len(all) - maxChanges; more > 0 {
+			all = append(all[:maxChanges:maxChanges], fmt.Sprintf("and %d more", more))
+		}
+		return all
+	}
+	e := s.log.Info()
+	if restart != nil {
+		e = s.log.Warn().Strs("need_restart", shorten(restart))
+	}
+	if live != nil {
+		e = e.Strs("changed", shorten(live))
+	}
+	switch {
+	case changes == nil:
+		e.Msg("configuration reloaded; nothing has changed")
+	case restart != nil:
+		e.Msg("configuration reloaded; some options stay as they are until a restart")
+	default:
+		e.Msg("configuration reloaded")
+	}
 }
 
 // stop drains the gateway until ctx is done, and ends it.

@@ -1,0 +1,48 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// U1: a reload can be asked for, but not by a web page, nor by looking.
+func TestReloadRequest(t *testing.T) {
+	t.Parallel()
+	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
+	ask := func(method, form, origin, want string, wantCode int) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, r.url+"/reload?"+form, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if origin != "" {
+			request.Header.Set("Origin", origin)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, _ := io.ReadAll(answer.Body)
+		if answer.StatusCode != wantCode || !strings.Contains(string(body), want) {
+			t.Errorf("%s %q from %q: got %d %s, want %d %s", method, form, origin, answer.StatusCode, body, wantCode, want)
+		}
+	}
+	ask("POST", "", "", "cannot reload now", 503)
+	r.admin.OnReload(func(_ context.Context, file string, force bool) (string, error) {
+		if file == "bad" {
+			return "", errors.New("cannot reload: bad")
+		}
+		return fmt.Sprintf("file %q, force %t", file, force), nil
+	})
+	ask("POST", "", "", "file \"\", force false\n", 200)
+	ask("POST", "file=/pmg.yaml&force=1", r.url, "file \"/pmg.yaml\", force true\n", 200)
+	ask("POST", "file=bad", "", "cannot reload: bad", 409)
+	ask("GET", "", "", "", 405)
+	ask("POST", "", "http://evil.example", "cross-origin", 403)
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/config"
+)
+
+type reloadOptions struct {
+	config, address string
+	force           bool
+}
+
+func newReloadCommand() *cobra.Command {
+	var o reloadOptions
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Have a running gateway read its configuration again",
+		Long: `Checks the configuration, and asks the running gateway, at the admin.address in it,
+to read it again. Prints what changed, and what takes a restart. When it cannot be
+used nothing changes, and the exit status is 1.
+
+A reload that would remove more than half of the in connectors, of the out connectors
+or of the accounts, or all routes, is refused, because the file was probably cut off:
+--force does it all the same. SIGHUP is a reload without --force that also begins new
+pdu log files.
+
+With --address alone the gateway is asked without checking a file first.`,
+		Example: "  pmg reload -c /etc/pmg/pmg.yaml\n  pmg reload --address 127.0.0.1:2780 --force",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("address") || cmd.Flags().Changed("config") {
+				c, err := loadConfig(cmd.ErrOrStderr(), o.config)
+				if err != nil {
+					return err
+				}
+				if o.address == "" {
+					o.address = c.Admin.Address
+				}
+				if o.config, err = filepath.Abs(o.config); err != nil {
+					return fmt.Errorf("cannot find configuration: %w", err)
+				}
+			} else {
+				o.config = ""
+			}
+			if o.address == "" {
+				return fmt.Errorf("cannot ask gateway: %s sets no admin.address, so send SIGHUP to its process instead", o.config)
+			}
+			return askReload(cmd, o)
+		},
+	}
+	configFlag(cmd, &o.config)
+	f := cmd.Flags()
+	f.StringVar(&o.address, "address", "", "admin address of the gateway, as `host:port`")
+	f.BoolVar(&o.force, "force", false, "remove connectors, accounts and routes, however many")
+	return cmd
+}
+
+// askReload asks a gateway to reload, and prints its answer.
+func askReload(cmd *cobra.Command, o reloadOptions) error {
+	host, port, err := net.SplitHostPort(o.address)
+	if err != nil {
+		return fmt.Errorf("cannot ask gateway: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "localhost" // it listens on every address, so on this one
+	}
+	form := url.Values{"file": {o.config}}
+	if o.force {
+		form.Set("force", "1")
+	}
+	client := http.Client{Timeout: 30 * time.Second}
+	answer, err := client.PostForm("http://"+net.JoinHostPort(host, port)+"/reload", form)
+	if err != nil {
+		return fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address? --address names another", err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxStatus))
+	if err != nil {
+		return fmt.Errorf("cannot read answer of %s: %w", o.address, err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return errors.New(strings.TrimSpace(string(text)))
+	}
+	_, err = cmd.OutOrStdout().Write(text)
+	return err
+}
+
+// A reloadRequest is a reload that the admin listener was asked for.
+type reloadRequest struct {
+	file   string // "": the gateway's own
+	force  bool
+	answer chan<- reloadAnswer // has room for it
+}
+
+type reloadAnswer struct {
+	report string
+	err    error
+}
+
+// reloadPatience is how long a request to reload waits for its turn.
+const reloadPatience = 5 * time.Second
+
+// askReload has the goroutine that runs the gateway reload: it does so once at a time.
+func (s *server) askReload(ctx context.Context, file string, force bool) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, reloadPatience)
+	defer cancel()
+	answer := make(chan reloadAnswer, 1)
+	select {
+	case s.reloads <- reloadRequest{file, force, answer}:
+	case <-ctx.Done():
+		return "", errors.New("cannot reload: the gateway is stopping, or busy with another reload")
+	}
+	a := <-answer
+	return a.report, a.err
+}
+
+// reloadFile reads the configuration again and puts it in force. It returns what
+// changed, in lines for people.
+func (s *server) reloadFile(file string, r reloadRequest) (report string, err error) {
+	defer func() {
+		if err != nil {
+			s.log.Error().Err(err).Msg("cannot reload; nothing has changed")
+		}
+	}()
+	if r.file != "" && !sameFile(file, r.file) {
+		return "", fmt.Errorf("cannot reload: this gateway reads %s, not %s", file, r.file)
+	}
+	cfg, err := loadConfig(logWriter{s.log}, file)
+	if err != nil {
+		return "", fmt.Errorf("cannot reload: %w", err)
+	}
+	if losses := s.gateway.Config().Losses(cfg); len(losses) > 0 && !r.force {
+		return "", fmt.Errorf("cannot reload: %s would remove %s; if that is meant: pmg reload --force", file, strings.Join(losses, ", "))
+	}
+	changes, err := s.reload(cfg)
+	if err != nil {
+		return "", err
+	}
+	return reportOf(file, changes), nil
+}
+
+// sameFile reports whether both names are of one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return a == b
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// reportOf tells people what a reload has changed.
+func reportOf(file string, changes []config.Change) string {
+	var b strings.Builder
+	restart := 0
+	for _, c := range changes {
+		fmt.Fprintln(&b, c)
+		if !c.Live {
+			restart++
+		}
+	}
+	fmt.Fprintf(&b, "reloaded %s: options changed %d", file, len(changes)-restart)
+	if restart > 0 {
+		fmt.Fprintf(&b, ", at the next restart %d", restart)
+	}
+	return b.String()
+}

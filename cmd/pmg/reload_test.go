@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+const reloadable = `admin: {address: "127.0.0.1:0"}
+pdulog: {enabled: false}
+accounts: [{system_id: load, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, static: false}
+routes: [{to: operator}]
+`
+
+// A runningServer is a gateway that runs as pmg serve runs it.
+type runningServer struct {
+	*server
+	t       *testing.T
+	file    string
+	signals chan os.Signal
+	log     *lockedLog
+}
+
+// A lockedLog may be read while it is written.
+type lockedLog struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+// take returns what was logged since it was called last.
+func (l *lockedLog) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.b.Reset()
+	return l.b.String()
+}
+
+func runServer(t *testing.T, text string) *runningServer {
+	t.Helper()
+	r := &runningServer{t: t, file: filepath.Join(t.TempDir(), "pmg.yaml"), signals: make(chan os.Signal), log: &lockedLog{}}
+	r.write(text)
+	cfg, err := loadConfig(os.Stderr, r.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.server, err = startServer(cfg, zerolog.New(r.log)); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- r.run(r.signals, r.file) }()
+	t.Cleanup(func() {
+		r.signals <- syscall.SIGTERM
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := r.stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	r.log.take()
+	return r
+}
+
+func (r *runningServer) write(text string) {
+	r.t.Helper()
+	if err := os.WriteFile(r.file, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// reload runs pmg reload, and returns what it prints or why it fails.
+func (r *runningServer) reload(args ...string) string {
+	r.t.Helper()
+	out, err := runForTest(r.t, newReloadCommand(), os.Stderr, append(args, "--address", r.admin.Addr())...)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return out
+}
+
+// hangup sends SIGHUP, and returns when that is over: a reload that names another file
+// is refused then.
+func (r *runningServer) hangup() {
+	r.t.Helper()
+	r.signals <- syscall.SIGHUP
+	if _, err := r.askReload(r.t.Context(), os.DevNull, false); err == nil {
+		r.t.Error("another file was read")
+	}
+}
+
+// U13: pmg reload names the options that changed and those that take a restart, and the
+// gateway's log does in one line.
+func TestReloadCommand(t *testing.T) {
+	r := runServer(t, reloadable)
+	if got := r.reload("-c", r.file); got != "reloaded "+r.file+": options changed 0\n" {
+		t.Errorf("without a change: %s", got)
+	}
+	if log := r.log.take(); !strings.Contains(log, `{"level":"info","message":"configuration reloaded; nothing has changed"}`) {
+		t.Errorf("without a change: log\n%s", log)
+	}
+	r.write(strings.NewReplacer(
+		"password: secret}]", "password: secret, rate: 5}]",
+		"pdulog: {enabled: false}", "pdulog: {enabled: true}",
+		"system_id: pmg, password: secret", "system_id: pmg, password: other, window: 7, instances: 2",
+	).Replace(reloadable))
+	const window, rate, restart = "connectors[operator].window: 10 -> 7 (for new sessions)", "accounts[load].rate: 0 -> 5", "pdulog.enabled: false -> true (at the next restart)"
+	got := r.reload("-c", r.file)
+	for _, want := range []string{window, rate, restart, `connectors[operator].password: "********" -> "********" (for new sessions)`, "options changed 4, at the next restart 1"} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("%s\nwithout %s", got, want)
+		}
+	}
+	log := r.log.take()
+	want := `{"level":"warn","need_restart":["` + restart + `"],"changed":["` + rate + `","connectors[operator].instances: 1 -> 2 (for new sessions)","` + window + `",`
+	if !strings.Contains(log, want) || !strings.Contains(log, `"connector":"operator","message":"its sessions are bound anew`) {
+		t.Errorf("log\n%swithout\n%s", log, want)
+	}
+	if cfg := r.gateway.Config(); cfg.Accounts[0].Rate != 5 || cfg.PDULog.Enabled {
+		t.Error("not in force")
+	}
+}
+
+// U1: a file that was emptied, or cut off, changes nothing and is reported, at SIGHUP
+// and at pmg reload; what would remove most connectors, the accounts or the routes
+// takes --force.
+func TestReloadOfLosses(t *testing.T) {
+	r := runServer(t, reloadable)
+	before := r.gateway.Config()
+	cut := func(from string) string { text, _, _ := strings.Cut(reloadable, from); return text }
+	for _, c := range []struct{ what, text, want string }{
+		{"emptied", "", "is empty: pmg config init writes a configuration to begin with"},
+		{"cut off behind accounts", cut("connectors:"), "ends without connectors"},
+		{"cut off in a connector", cut(", address: \"127.0.0.1:1\""), "could not find flow map"},
+		{"cut off behind a connector", cut("  - {name: operator"), "would remove 1 of 1 out connectors (operator), all 1 routes; if that is meant: pmg reload --force"},
+		{"cut off behind connectors", cut("routes:"), "would remove all 1 routes; if that"},
+		{"other accounts", strings.ReplaceAll(reloadable, "system_id: load", "system_id: other"), "would remove 1 of 1 accounts (load); if that"},
+		{"nothing by name", "connectors: []\naccounts: []\n", "would remove 1 of 1 in connectors (clients), 1 of 1 out connectors (operator), 1 of 1 accounts (load), all 1 routes"},
+	} {
+		r.write(c.text)
+		r.log.take()
+		r.hangup()
+		if log := r.log.take(); !strings.Contains(log, `"message":"cannot reload; nothing has changed"`) || !strings.Contains(log, c.want) {
+			t.Errorf("%s: at SIGHUP the log is\n%s", c.what, log)
+		}
+		if got := r.reload("-c", r.file); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: pmg reload -c prints %s", c.what, got)
+		}
+		if got := r.reload(); !strings.HasPrefix(got, "error: cannot reload: ") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: pmg reload --address prints %s", c.what, got)
+		}
+		if r.gateway.Config() != before || len(r.gateway.Connectors()) != 2 {
+			t.Fatalf("%s: something has changed", c.what)
+		}
+	}
+	r.write(cut("  - {name: operator"))
+	if got := r.reload("--force", "-c", r.file); !strings.Contains(got, "connectors[operator]: there -> gone\n") {
+		t.Errorf("forced: %s", got)
+	}
+	if r.gateway.Connector("operator") != nil || r.gateway.Connector("clients") == nil {
+		t.Error("forced: operator is there")
+	}
+}
+
+func TestReloadSaysWhatIsWrong(t *testing.T) {
+	r := runServer(t, reloadable)
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	if err := os.WriteFile(other, []byte(reloadable), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.reload("-c", other); got != "error: cannot reload: this gateway reads "+r.file+", not "+other {
+		t.Errorf("another file: %s", got)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-c", r.file, "--address", "127.0.0.1:1"}, "is it running, with this admin.address? --address names another"},
+		{[]string{"-c", r.file + ".none"}, "no such file"},
+		{[]string{"-c", writeConfig(t, "connectors: []\n")}, "sets no admin.address, so send SIGHUP to its process instead"},
+	} {
+		if _, err := runForTest(t, newReloadCommand(), os.Stderr, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got error %v, want %s", c.args, err, c.want)
+		}
+	}
+}
