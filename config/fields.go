@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"pmg/internal/nearest"
 )
 
 // fieldsOf returns the options of a struct, in order. Those of a protocol stand among
@@ -89,7 +91,7 @@ func suggest(key, path string, t reflect.Type) string {
 	for f := range fieldsOf(t) {
 		keys = append(keys, keyOf(f))
 	}
-	if near := nearest(key, keys); near != "" {
+	if near := nearest.Word(key, keys); near != "" {
 		return ": did you mean " + near + "?"
 	}
 	for _, o := range Describe() {
@@ -106,24 +108,13 @@ func suggest(key, path string, t reflect.Type) string {
 	return ": pmg config describe" + section + " lists those there are"
 }
 
-// nearest returns the word that is most like one, or "" when none is.
-func nearest(like string, words []string) string {
-	best, distance := "", min(3, len(like)) // "b" is not a slip of "x"
-	for _, word := range words {
-		if n := editDistance(strings.ToLower(like), strings.ToLower(word)); n < distance {
-			best, distance = word, n
-		}
-	}
-	return best
-}
-
 // maxNamed is how many names a message lists.
 const maxNamed = 8
 
 // didYouMean returns a hint at the name that was probably meant, or at those there are.
 func didYouMean(name string, names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
-	switch near := nearest(name, names); {
+	switch near := nearest.Word(name, names); {
 	case near != "":
 		return ": did you mean " + near + "?"
 	case len(names) == 0:
@@ -140,24 +131,4 @@ func shortList(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
 	}
 	return strings.Join(names, ", ")
-}
-
-// editDistance returns the Levenshtein distance of a and b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -99,6 +100,9 @@ func newConfigDescribeCommand() *cobra.Command {
 		Example: `  pmg config describe connectors.queue
   pmg config describe --markdown > docs/config.md`,
 		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return optionNames(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if markdown {
 				_, err := io.WriteString(cmd.OutOrStdout(), config.Markdown())
@@ -113,6 +117,14 @@ func newConfigDescribeCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page docs/config.md")
 	return cmd
+}
+
+// optionNames returns the options as they are typed to a shell, to which [] is a pattern.
+func optionNames() (names []string) {
+	for _, o := range config.Describe() {
+		names = append(names, strings.ReplaceAll(o.Path, "[]", ""))
+	}
+	return names
 }
 
 // configFlag adds the flag that names the configuration.

@@ -8,9 +8,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker: make build.
-var version = "development"
-
 func main() {
 	if err := newRootCommand().Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "pmg:", err)
@@ -57,12 +54,9 @@ func newRootCommand() *cobra.Command {
 		newStatusCommand(),
 		newStagesCommand(),
 		newPDUCommand(),
+		newVersionCommand(),
 	)
-	for _, group := range root.Commands() {
-		if group.HasSubCommands() && !group.Runnable() { // with something to run, cobra tells of an unknown subcommand
-			group.Args = cobra.NoArgs
-			group.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-	}
+	explainUnknown(root)
+	completeValues(root)
 	return root
 }

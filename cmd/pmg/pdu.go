@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -31,15 +32,18 @@ func newPDUDecodeCommand() *cobra.Command {
 		Use:   "decode [--json] [HEX...]",
 		Short: "Decode PDUs given in hex",
 		Long: `Decodes the PDUs of each argument, or of each line of standard input when there
-is none. Spaces in the hex are ignored; one argument may hold several PDUs.
+is none. Spaces, colons, commas and line ends in the hex are ignored, as is 0x before
+it. An argument or a line may hold several PDUs, and a PDU may be several arguments.
 
 Prints a line per PDU as the pdu log has it, or with --json an object of its
 fields by the names of the specification, texts and optional parameters in hex.
 --json prints passwords too.
 
-The exit status is 1 when a PDU cannot be decoded; those before it are printed.`,
+The exit status is 1 when something cannot be decoded; all the rest is printed.`,
 		Example: `  pmg pdu decode 00000010000000150000000000000001
-  pmg pdu decode --json 0000001080000004000000580000000a`,
+  pmg pdu decode 00:00:00:10:00:00:00:15 0x00000000 0x00000001
+  pmg pdu decode --json 0000001080000004000000580000000a
+  pmg log --hex -n 5 | awk '{print $NF}' | pmg pdu decode`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := newDriver(protocol, &config.Config{}) // no settings: the protocol's own limits
 			if err != nil {
@@ -58,34 +62,122 @@ type visitor interface {
 	Visit(f func(name string, value any))
 }
 
+// maxHex bounds the hex that one line of standard input may have.
+const maxHex = 4 << 20
+
+// decodeAll decodes every argument, or every line of standard input. One that cannot be
+// decoded does not stop the others.
 func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON bool) error {
-	out := cmd.OutOrStdout()
-	for _, arg := range args {
-		if err := decodePDUs(out, d, arg, asJSON); err != nil {
-			return err
-		}
-	}
+	a := decoder{out: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(), driver: d, asJSON: asJSON}
 	if len(args) > 0 {
-		return nil
+		if isPart(d, args[0]) {
+			args = []string{strings.Join(args, " ")} // a dump without quotes around it
+		}
+		for i, arg := range args {
+			a.decode(fmt.Sprintf("argument %d", i+1), arg)
+		}
+		return a.result()
 	}
 	in := bufio.NewScanner(cmd.InOrStdin())
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
-		if err := decodePDUs(out, d, in.Text(), asJSON); err != nil {
-			return err
-		}
+	in.Buffer(nil, maxHex)
+	for n := 1; in.Scan(); n++ {
+		a.decode(fmt.Sprintf("line %d", n), in.Text())
 	}
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("cannot read standard input: %w", err)
 	}
-	return nil
+	return a.result()
+}
+
+// isPart reports whether text is the beginning of a PDU.
+func isPart(d protocols.Driver, text string) bool {
+	b, err := octetsOf(text)
+	if err != nil || len(b) == 0 {
+		return false
+	}
+	n, err := d.Frame(b)
+	return err == nil && n > len(b)
+}
+
+// A decoder decodes pieces of hex, and counts those that cannot be decoded.
+type decoder struct {
+	out, stderr io.Writer
+	driver      protocols.Driver
+	asJSON      bool
+
+	pieces, bad int
+	first       error
+	where       string // the first that was bad
+}
+
+func (a *decoder) decode(where, text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	a.pieces++
+	err := decodePDUs(a.out, a.driver, text, a.asJSON)
+	if err == nil {
+		return
+	}
+	if a.bad++; a.bad == 1 {
+		a.first, a.where = err, where
+		return
+	}
+	if a.bad == 2 {
+		fmt.Fprintf(a.stderr, "%s: %v\n", a.where, a.first)
+	}
+	fmt.Fprintf(a.stderr, "%s: %v\n", where, err)
+}
+
+// result returns what was wrong.
+func (a *decoder) result() error {
+	switch {
+	case a.bad == 0:
+		return nil
+	case a.bad == 1 && a.pieces == 1:
+		return a.first
+	case a.bad == 1:
+		return fmt.Errorf("%s: %w", a.where, a.first)
+	}
+	return fmt.Errorf("cannot decode %d of %d", a.bad, a.pieces)
+}
+
+// octetsOf reads hex as people have it: with spaces, colons, commas, semicolons, dashes
+// or line ends between the octets, each perhaps with 0x or \x before it.
+func octetsOf(text string) ([]byte, error) {
+	separator := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(":,;-[]{}\"'", r) }
+	text = strings.ReplaceAll(text, `\x`, " ")
+	var digits strings.Builder
+	for _, word := range strings.FieldsFunc(text, separator) {
+		word = strings.TrimPrefix(strings.TrimPrefix(word, "0x"), "0X")
+		if bad := strings.Trim(word, "0123456789abcdefABCDEF"); bad != "" {
+			return nil, fmt.Errorf("cannot decode %q: it is not hex", shorten(word))
+		}
+		if len(word) == 1 {
+			digits.WriteByte('0') // 0x9
+		}
+		digits.WriteString(word)
+	}
+	b, err := hex.DecodeString(digits.String())
+	if err != nil {
+		return nil, fmt.Errorf("cannot decode %q: it has an odd number of digits", shorten(text))
+	}
+	return b, nil
+}
+
+// shorten returns the beginning of a text that may be long.
+func shorten(text string) string {
+	if len(text) > 40 {
+		return text[:40] + "…"
+	}
+	return text
 }
 
 // decodePDUs prints the PDUs that stand in text.
 func decodePDUs(out io.Writer, d protocols.Driver, text string, asJSON bool) error {
-	b, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
+	b, err := octetsOf(text)
 	if err != nil {
-		return fmt.Errorf("cannot decode %q: %w", text, err)
+		return err
 	}
 	p := d.NewPDU()
 	for len(b) > 0 {

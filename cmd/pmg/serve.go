@@ -19,8 +19,9 @@ import (
 func newServeCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Run the gateway",
+		Use:        "serve",
+		SuggestFor: []string{"run", "start"},
+		Short:      "Run the gateway",
 		Long: `Runs the gateway until it is told to stop.
 
 SIGTERM or an interrupt drains it: no client is accepted any more, accepted messages

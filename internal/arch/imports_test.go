@@ -33,7 +33,7 @@ func table() []row {
 		{"protocols/smpp", "internal/logtext protocols sms"},
 
 		// What can be decided without a session.
-		{"config", "internal/machine protocols protocols/smpp"},
+		{"config", "internal/machine internal/nearest protocols protocols/smpp"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"pdulog", "internal/logtext internal/smstext protocols sms"},

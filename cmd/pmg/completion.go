@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pmg/config"
+)
+
+// completions returns what a flag's value may be, by the flag's name. Commands share
+// them, because flags of one name mean the same everywhere.
+func completions() map[string]func(cmd *cobra.Command) []string {
+	return map[string]func(cmd *cobra.Command) []string{
+		"architecture": func(*cobra.Command) []string { return []string{config.Pipeline, config.Classic} },
+		"bind":         func(*cobra.Command) []string { return []string{"transmitter", "receiver", "transceiver"} },
+		"protocol":     func(*cobra.Command) []string { return protocolNames() },
+		"direction":    func(*cobra.Command) []string { return []string{config.In, config.Out} },
+		"connector":    configuredConnectors,
+		"account":      configuredAccounts,
+		"command":      commandNames,
+		"status":       func(*cobra.Command) []string { return []string{"nonzero", "ESME_"} },
+	}
+}
+
+// completeValues lets the shell complete the values of the flags of cmd and of the
+// commands below it.
+func completeValues(cmd *cobra.Command) {
+	for name, values := range completions() {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+				return values(cmd), cobra.ShellCompDirectiveNoFileComp
+			})
+		}
+	}
+	if cmd.Flags().Lookup("config") != nil {
+		_ = cmd.MarkFlagFilename("config", "yaml", "yml")
+	}
+	for _, name := range []string{"dir", "directory"} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.MarkFlagDirname(name)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		completeValues(sub)
+	}
+}
+
+// configured returns the configuration that a command line names, or an empty one.
+func configured(cmd *cobra.Command) *config.Config {
+	file := defaultConfig
+	if f := cmd.Flags().Lookup("config"); f != nil && f.Value.String() != "" {
+		file = f.Value.String()
+	}
+	c, err := loadConfig(io.Discard, file)
+	if err != nil {
+		return &config.Config{}
+	}
+	return c
+}
+
+func configuredConnectors(cmd *cobra.Command) (names []string) {
+	for _, c := range configured(cmd).Connectors {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func configuredAccounts(cmd *cobra.Command) (names []string) {
+	for _, a := range configured(cmd).Accounts {
+		names = append(names, a.SystemID)
+	}
+	return names
+}
+
+// commandNames returns the names of PDUs, of all protocols.
+func commandNames(*cobra.Command) (names []string) {
+	for _, protocol := range protocolNames() {
+		if d, err := newDriver(protocol, &config.Config{}); err == nil {
+			names = append(names, d.Commands()...)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// explainUnknown makes the errors for unknown commands and flags say what is there.
+func explainUnknown(cmd *cobra.Command) {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %q lists what there is", err, cmd.CommandPath()+" --help")
+	})
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.SuggestionsMinimumDistance = 2
+		cmd.Args = unknownCommand
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, sub := range cmd.Commands() {
+		explainUnknown(sub)
+	}
+}
+
+// unknownCommand is the cobra.PositionalArgs of a command that only has commands below it.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("there is no command %q: %q lists those there are", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "pmg "), cmd.CommandPath()+" --help")
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %q?", err, cmd.CommandPath()+" "+strings.Join(near, " or "))
+	}
+	return err
+}

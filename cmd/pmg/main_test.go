@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// U15: an unknown command or flag gets the one that was probably meant.
+func TestUnknownSuggests(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"sevre":          `there is no command "sevre": "pmg --help" lists those there are; did you mean "pmg serve"?`,
+		"run":            `did you mean "pmg serve"?`,
+		"config chek":    `there is no command "config chek": "pmg config --help" lists those there are; did you mean "pmg config check"?`,
+		"nonsense":       `there is no command "nonsense": "pmg --help" lists those there are`,
+		"pdu decod":      `did you mean "pmg pdu decode"?`,
+		"serve --confg":  `unknown flag: --confg: "pmg serve --help" lists what there is`,
+		"serve -c /none": `cannot read configuration: open /none: no such file or directory; pmg config init -c /none writes one to begin with, -c names another`,
+	} {
+		var out bytes.Buffer
+		if err := runPMG(&out, strings.Fields(args)...); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("pmg %s: got error %v, want %s", args, err, want)
+		}
+	}
+}
+
+// U15: values are completed too.
+func TestCompleteValues(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, reloadable)
+	for args, want := range map[string]string{
+		"demo --architecture |":             "pipeline",
+		"pdu decode --protocol |":           "smpp",
+		"log -c " + file + " --connector |": "operator",
+		"log --command |":                   "submit_sm_resp",
+		"load --bind |":                     "receiver",
+		"config describe |":                 "connectors.window",
+		"serve -c |":                        "yaml",
+	} {
+		var out bytes.Buffer
+		words := strings.Fields(strings.ReplaceAll(args, "|", ""))
+		if err := runPMG(&out, append(append([]string{"__complete"}, words...), "")...); err != nil || !strings.Contains("\n"+out.String(), "\n"+want+"\n") {
+			t.Errorf("pmg %s: error %v, completions\n%s\nwithout %s", args, err, out.String(), want)
+		}
+	}
+}
+
+// U15, U18: pmg version shows the tag, the revision and the Go version.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := runPMG(&out, "version"); err != nil || !strings.HasPrefix(out.String(), "pmg ") || !strings.Contains(out.String(), runtime.Version()) {
+		t.Errorf("error %v, %q", err, out.String())
+	}
+	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-21T00:00:00Z"}, {Key: "vcs.modified", Value: "true"}}
+	built := runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + "\n"
+	for _, c := range []struct {
+		version string
+		info    *debug.BuildInfo
+		want    string
+	}{
+		{"v1.2.3", &debug.BuildInfo{Settings: settings}, "pmg v1.2.3\nrevision abc of 2026-11-21T00:00:00Z, modified\n" + built},
+		{"v1.2.3", &debug.BuildInfo{Settings: settings[:2]}, "pmg v1.2.3\nrevision abc of 2026-11-21T00:00:00Z\n" + built},
+		{"development", &debug.BuildInfo{Main: debug.Module{Version: "v1.2.4"}}, "pmg v1.2.4\n" + built},
+		{"development", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "pmg development\n" + built},
+		{"development", nil, "pmg development\n" + built},
+	} {
+		if got := versionText(c.version, c.info); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
