@@ -19,9 +19,15 @@ var examples = map[string][]example{
 	"routes": {{"to": "operator"}},
 }
 
+// starters are the options outside lists that the starter file sets. Commands that ask
+// a running gateway need admin.address.
+var starters = example{"admin.address": "127.0.0.1:2780"}
+
 const templateHead = `# PMG configuration. Options that begin with # have the value they have anyway;
 # take the # away to set another. "pmg config check" lists what is wrong with a
 # file, "pmg config show" what is in effect, "pmg config describe" all there is.
+#
+# "pmg reload" puts a change in force in a running gateway.
 #
 # Any value may be "${ENV:NAME}" or "${FILE:/path}": keep passwords in those.
 `
@@ -41,7 +47,11 @@ func Template() string {
 			w.line(0, "%s:", keyOf(f))
 			for o := range fieldsOf(f.Type) {
 				w.comment(o, 1)
-				w.commented(o, "", 1)
+				if value := starters[join(keyOf(f), keyOf(o))]; value != "" {
+					w.line(1, "%s: %s", keyOf(o), quoteValue(value))
+				} else {
+					w.commented(o, "", 1)
+				}
 			}
 		default:
 			w.line(0, "%s:", keyOf(f))

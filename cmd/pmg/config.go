@@ -75,8 +75,9 @@ func newConfigInitCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Write a starter configuration with every option explained",
 		Long: `Writes a configuration that works on one machine: clients log in on port 2775 as
-"load", and messages leave to an SMSC on port 2776, such as pmg sink. Every option
-stands in it with its meaning and its default. Only its owner can read the file.`,
+"load", messages leave to an SMSC on port 2776, such as pmg sink, and pmg status,
+pmg reload and Prometheus ask on port 2780. Every option stands in it with its meaning
+and its default. Only its owner can read the file.`,
 		Example: "  pmg config init && pmg serve",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

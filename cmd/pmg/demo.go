@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -79,8 +80,9 @@ routes:
 type demo struct {
 	sink    *loadtest.Sink
 	server  *server
-	dir     string // of the pdu logs
-	clients string // where the gateway listens
+	log     bytes.Buffer // of the gateway, for when something fails
+	dir     string       // of the pdu logs
+	clients string       // where the gateway listens
 
 	alone, crowd int // goroutines of the gateway with one client, and with all of them
 	load         *loadtest.LoadResult
@@ -105,10 +107,13 @@ func runDemo(cmd *cobra.Command, architecture string, o loadtest.LoadOptions) er
 	if serr := d.stop(); err == nil {
 		err = serr
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = d.summary(out, o.Connections)
 	}
-	return d.summary(out, o.Connections)
+	if err != nil && d.log.Len() > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe gateway's log:\n%s", d.log.String())
+	}
+	return err
 }
 
 // start starts the SMS centre and the gateway, and waits until the two are connected.
@@ -121,7 +126,9 @@ func (d *demo) start(ctx context.Context, architecture string, connections int) 
 	if err == nil {
 		// The label is inherited by every goroutine that the gateway starts.
 		pprof.Do(ctx, pprof.Labels("demo", "gateway"), func(context.Context) {
-			d.server, err = startServer(cfg, newLogger(os.Stderr, cfg))
+			setLevel(cfg)
+			console := zerolog.ConsoleWriter{Out: zerolog.SyncWriter(&d.log), NoColor: true, TimeFormat: "15:04:05.000"}
+			d.server, err = startServer(cfg, zerolog.New(console).With().Timestamp().Logger())
 		})
 	}
 	if err != nil {

@@ -2,19 +2,21 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"testing"
 )
 
 func TestDemo(t *testing.T) {
-	var out bytes.Buffer
+	var out, stderr bytes.Buffer
 	cmd := newDemoCommand()
 	cmd.SetArgs([]string{"--messages", "2000", "--connections", "8"})
 	cmd.SetOut(&out)
-	cmd.SetErr(io.Discard)
+	cmd.SetErr(&stderr)
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
+	}
+	if stderr.Len() > 0 { // U16: no log lines amid the output
+		t.Errorf("standard error has\n%s", stderr.String())
 	}
 	for _, want := range []string{
 		"✓ messages     2,000 sent, 2,000 answered, 2,000 delivered\n",

@@ -94,6 +94,21 @@ func TestDocumentsConfigurations(t *testing.T) {
 	}
 }
 
+// U16: pmg config init writes what the README's next commands need: the configuration
+// that stands there.
+func TestDocumentsStarter(t *testing.T) {
+	parse := func(text string) string {
+		c, _, err := config.Parse([]byte(text), config.Options{Protocols: protocolNames()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return config.Show(c)
+	}
+	if want, got := parse(blocks(documents(t)["../../README.md"], "yaml")[0]), parse(config.Template()); got != want {
+		t.Errorf("pmg config init writes\n%s\nand the README has\n%s", got, want)
+	}
+}
+
 // Commands in documents exist and have those flags.
 func TestDocumentsCommands(t *testing.T) {
 	n := 0

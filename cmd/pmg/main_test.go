@@ -58,17 +58,18 @@ func TestVersion(t *testing.T) {
 	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-21T00:00:00Z"}, {Key: "vcs.modified", Value: "true"}}
 	built := runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + "\n"
 	for _, c := range []struct {
-		version string
-		info    *debug.BuildInfo
-		want    string
+		version, revision string
+		info              *debug.BuildInfo
+		want              string
 	}{
-		{"v1.2.3", &debug.BuildInfo{Settings: settings}, "pmg v1.2.3\nrevision abc of 2026-11-21T00:00:00Z, modified\n" + built},
-		{"v1.2.3", &debug.BuildInfo{Settings: settings[:2]}, "pmg v1.2.3\nrevision abc of 2026-11-21T00:00:00Z\n" + built},
-		{"development", &debug.BuildInfo{Main: debug.Module{Version: "v1.2.4"}}, "pmg v1.2.4\n" + built},
-		{"development", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "pmg development\n" + built},
-		{"development", nil, "pmg development\n" + built},
+		{"v1.2.3", "linked", &debug.BuildInfo{Settings: settings}, "pmg v1.2.3\nrevision abc of 2026-11-21T00:00:00Z, modified\n" + built},
+		{"v1.2.3", "linked", &debug.BuildInfo{Settings: settings[:2]}, "pmg v1.2.3\nrevision abc of 2026-11-21T00:00:00Z\n" + built},
+		{"development", "", &debug.BuildInfo{Main: debug.Module{Version: "v1.2.4"}}, "pmg v1.2.4\n" + built},
+		{"development", "", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "pmg development\n" + built},
+		{"v1.2.3", "linked", nil, "pmg v1.2.3\nrevision linked\n" + built},
+		{"development", "", nil, "pmg development\n" + built},
 	} {
-		if got := versionText(c.version, c.info); got != c.want {
+		if got := versionText(c.version, c.revision, c.info); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}

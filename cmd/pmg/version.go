@@ -9,8 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker: make build.
-var version = "development"
+// These are set by the linker: make build.
+var (
+	version  = "development"
+	revision = "" // as the go command noted it
+)
 
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -19,7 +22,7 @@ func newVersionCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprint(cmd.OutOrStdout(), versionText(version, info))
+			_, err := fmt.Fprint(cmd.OutOrStdout(), versionText(version, revision, info))
 			return err
 		},
 	}
@@ -27,7 +30,7 @@ func newVersionCommand() *cobra.Command {
 
 // versionText returns the version, the revision that it was built of, as far as the
 // build noted that, and the Go version, in a line each.
-func versionText(version string, info *debug.BuildInfo) string {
+func versionText(version, revision string, info *debug.BuildInfo) string {
 	var b strings.Builder
 	settings := map[string]string{}
 	if info != nil {
@@ -39,12 +42,15 @@ func versionText(version string, info *debug.BuildInfo) string {
 		}
 	}
 	fmt.Fprintf(&b, "pmg %s\n", version)
-	if revision := settings["vcs.revision"]; revision != "" {
-		fmt.Fprintf(&b, "revision %s of %s", revision, settings["vcs.time"])
+	switch noted := settings["vcs.revision"]; {
+	case noted != "":
+		fmt.Fprintf(&b, "revision %s of %s", noted, settings["vcs.time"])
 		if settings["vcs.modified"] == "true" {
 			b.WriteString(", modified")
 		}
 		b.WriteString("\n")
+	case revision != "":
+		fmt.Fprintf(&b, "revision %s\n", revision)
 	}
 	fmt.Fprintf(&b, "%s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return b.String()
