@@ -28,10 +28,10 @@ func newConfigCheckCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Tell everything that is wrong with a configuration",
+		Short: "Report everything that is wrong with a configuration",
 		Long: `Reads the configuration as pmg serve would, with its ${ENV:NAME} and
-${FILE:/path} references, and tells all problems with their lines. Warnings go to
-standard error. The exit status is 1 when the configuration cannot be used.`,
+${FILE:/path} references, and reports every problem: the line, what is wrong and what
+to do about it. Warnings go to standard error. The exit status is 1 when the configuration cannot be used.`,
 		Example: "  pmg config check -c /etc/pmg/pmg.yaml && systemctl reload pmg",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

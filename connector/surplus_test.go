@@ -1,0 +1,63 @@
+package connector
+
+import "testing"
+
+// U13: instances that a reload made too many are given back wherever they are: parked,
+// being connected, or with a session that is over; and taken again when there may be more.
+func TestSurplus(t *testing.T) {
+	t.Parallel()
+	const static, onDemand = "static: true, instances: 3", "static: false, instances: 3"
+	used := func(d *desk) int { return len(d.instances.all) - len(d.instances.free) }
+
+	d := newDesk(t, onDemand) // all are parked
+	d.SetSockets(1)
+	if !d.HasSurplus() || len(d.Attach()) != 0 || used(d) != 1 || d.HasSurplus() {
+		t.Errorf("parked: %d instances are left", used(d))
+	}
+	d.SetSockets(2)
+	if d.Attach(); used(d) != 2 {
+		t.Errorf("more again: there are %d instances", used(d))
+	}
+
+	d = newDesk(t, static) // all are being connected
+	d.SetSockets(2)
+	if dial := d.Attach(); len(dial) != 0 || !d.HasSurplus() {
+		t.Errorf("an instance that is being connected was given back: %v", dial)
+	}
+	if d.Park(d.dialed[2]) || d.dialing != 2 || d.HasSurplus() {
+		t.Errorf("%d instances are being connected", d.dialing)
+	}
+	if !d.Park(d.dialed[1]) || d.dialing != 2 {
+		t.Error("an instance that is needed was given back")
+	}
+	d.dialed = d.dialed[:2]
+	l := d.connect()
+	d.SetSockets(1)
+	l.LoggedOut = true
+	d.Over(l)
+	if d.Closed(d.now, l) || d.HasSurplus() || d.dialing != 1 {
+		t.Errorf("a session's instance was not given back: %d are being connected", d.dialing)
+	}
+	d.SetSockets(3)
+	if dial := d.Attach(); len(dial) != 2 || d.dialing != 3 {
+		t.Errorf("%d instances are to be connected, %d are", len(dial), d.dialing)
+	}
+}
+
+// U13: a session has the window that was configured when it began.
+func TestWindowOfASession(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "static: true, instances: 1, window: 2")
+	i := d.dialed[0]
+	l := &Link{}
+	l.Open(i, l.Remote, d.now, nil)
+	i.SetLink(l)
+	larger := *d.Config()
+	larger.Window = 50
+	d.SetConfig(&larger)
+	l.Bound, l.BoundAt = true, d.now
+	d.Bound(l, true)
+	if n := l.unused + len(l.slots); n != 2 {
+		t.Errorf("it has %d slots, not 2", n)
+	}
+}
