@@ -7,24 +7,24 @@ import "testing"
 func TestSurplus(t *testing.T) {
 	t.Parallel()
 	const static, onDemand = "static: true, instances: 3", "static: false, instances: 3"
-	used := func(d *desk) int { return len(d.instances.all) - len(d.instances.free) }
+	used := func(d *desk) int { return len(d.Home().instances.all) - len(d.Home().instances.free) }
 
 	d := newDesk(t, onDemand) // all are parked
-	d.SetSockets(1)
-	if !d.HasSurplus() || len(d.Attach()) != 0 || used(d) != 1 || d.HasSurplus() {
+	d.Home().SetSockets(1)
+	if !d.Home().HasSurplus() || len(d.Attach()) != 0 || used(d) != 1 || d.Home().HasSurplus() {
 		t.Errorf("parked: %d instances are left", used(d))
 	}
-	d.SetSockets(2)
+	d.Home().SetSockets(2)
 	if d.Attach(); used(d) != 2 {
 		t.Errorf("more again: there are %d instances", used(d))
 	}
 
 	d = newDesk(t, static) // all are being connected
-	d.SetSockets(2)
-	if dial := d.Attach(); len(dial) != 0 || !d.HasSurplus() {
+	d.Home().SetSockets(2)
+	if dial := d.Attach(); len(dial) != 0 || !d.Home().HasSurplus() {
 		t.Errorf("an instance that is being connected was given back: %v", dial)
 	}
-	if d.Park(d.dialed[2]) || d.dialing != 2 || d.HasSurplus() {
+	if d.Park(d.dialed[2]) || d.dialing != 2 || d.Home().HasSurplus() {
 		t.Errorf("%d instances are being connected", d.dialing)
 	}
 	if !d.Park(d.dialed[1]) || d.dialing != 2 {
@@ -32,13 +32,13 @@ func TestSurplus(t *testing.T) {
 	}
 	d.dialed = d.dialed[:2]
 	l := d.connect()
-	d.SetSockets(1)
+	d.Home().SetSockets(1)
 	l.LoggedOut = true
 	d.Over(l)
-	if d.Closed(d.now, l) || d.HasSurplus() || d.dialing != 1 {
+	if d.Closed(d.now, l) || d.Home().HasSurplus() || d.dialing != 1 {
 		t.Errorf("a session's instance was not given back: %d are being connected", d.dialing)
 	}
-	d.SetSockets(3)
+	d.Home().SetSockets(3)
 	if dial := d.Attach(); len(dial) != 2 || d.dialing != 3 {
 		t.Errorf("%d instances are to be connected, %d are", len(dial), d.dialing)
 	}
@@ -54,7 +54,7 @@ func TestWindowOfASession(t *testing.T) {
 	i.SetLink(l)
 	larger := *d.Config()
 	larger.Window = 50
-	d.SetConfig(&larger)
+	d.Home().SetConfig(&larger)
 	l.Bound, l.BoundAt = true, d.now
 	d.Bound(l, true)
 	if n := l.unused + len(l.slots); n != 2 {
