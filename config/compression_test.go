@@ -8,7 +8,7 @@ func TestCompression(t *testing.T) {
 		"": Zstd, "compress: zstd": Zstd, "compress: gzip": Gzip, "compress: off": NoCompression,
 		"compress: true": Zstd, "compress: false": NoCompression,
 	} {
-		c, _, err := Parse([]byte("connectors: []\npdulog: {" + text + "}"), Options{})
+		c, _, err := Parse([]byte("connectors: []\npdulog: {"+text+"}"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,8 @@ package e2e
 import (
 	"bytes"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // U13: a new password, window or number of instances at a reload has the sessions of
@@ -83,11 +85,11 @@ func TestReloadRebindsUnconnected(t *testing.T) {
 		operator := newSMSC(t)
 		operator.down()
 		g := start(t, a, site{operator: operator, out: "instances: 3"})
-		eventually(t, "all have failed", func() bool { return g.stats("operator").Failing.Load() >= 3 })
+		testutil.Eventually(t, "all have failed", func() bool { return g.stats("operator").Failing.Load() >= 3 })
 		if err := g.reload(site{operator: operator, out: "instances: 1"}); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "two are given back", func() bool { return !g.Connector("operator").HasSurplus() })
+		testutil.Eventually(t, "two are given back", func() bool { return !g.Connector("operator").HasSurplus() })
 		operator.up()
 		s, c := operator.session(), g.bind("transmitter")
 		c.submit(1, 3)
