@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/config"
+	"pmg/internal/smstext"
 	"pmg/protocols"
 )
 
@@ -35,7 +36,8 @@ func newPDUDecodeCommand() *cobra.Command {
 is none. Spaces, colons, commas and line ends in the hex are ignored, as is 0x before
 it. An argument or a line may hold several PDUs, and a PDU may be several arguments.
 
-Prints a line per PDU as the pdu log has it, or with --json an object of its
+Prints a line per PDU as the pdu log has it, below it the text of a message that is
+not in ASCII, or with --json an object of its
 fields by the names of the specification, texts and optional parameters in hex.
 --json prints passwords too.
 
@@ -207,10 +209,25 @@ func printPDU(out io.Writer, p protocols.PDU, asJSON bool) error {
 			return err
 		}
 	}
-	if _, err := out.Write(append(line, '\n')); err != nil {
+	line = append(line, '\n')
+	if text, ok := foreignText(p); ok && !asJSON {
+		line = fmt.Appendf(line, "  text: %q\n", text)
+	}
+	if _, err := out.Write(line); err != nil {
 		return fmt.Errorf("cannot print pdu: %w", err)
 	}
 	return nil
+}
+
+// foreignText returns the text of a PDU whose octets do not show it, because they are
+// not of ASCII.
+func foreignText(p protocols.PDU) (text string, ok bool) {
+	t, ok := p.Text()
+	if !ok {
+		return "", false
+	}
+	text, ok = smstext.Decode(t.Alphabet, t.Header, t.Octets)
+	return text, ok && text != string(t.Octets)
 }
 
 // fieldsJSON prints a PDU's fields as an object, in their own order.

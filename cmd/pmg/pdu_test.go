@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -43,5 +44,10 @@ func TestPDUDecode(t *testing.T) {
 	f("enquire_link seq=1\nunbind seq=2\n", "argument 2: cannot decode pdu: 10 of 16 octets are there", "", enquire, enquire[:20], unbind)
 	f("enquire_link seq=1\nline 1: cannot decode \"x\": it is not hex\nline 3: cannot decode \"123\": it has an odd number of digits\n",
 		"cannot decode 2 of 3", "x\n"+enquire+"\n123\n")
+	const cyrillic = "0000003400000004" + "0000000000000005" + "000000" + "0000003100" + "000000" + "0000" + "000008" + "00" + "0c" + "041f04400438043204350442"
+	if b, err := octetsOf(cyrillic); err == nil {
+		whole := fmt.Sprintf("%08x", len(b)) + cyrillic[8:]
+		f("submit_sm seq=5 destination_addr=1 data_coding=8 short_message=\"\\x04\\x1f\\x04@\\x048\\x042\\x045\\x04B\"\n  text: \"Привет\"\n", "", "", whole)
+	}
 	f("", "cannot speak protocol", "", "--protocol", "morse", enquire)
 }

@@ -53,7 +53,7 @@ func table() []row {
 		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/sock loadtest pdulog protocols protocols/smpp stages"},
+		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp stages"},
 
 		// The bench runs gateways as processes of their own.
 		{"loadtest/cmd/pmgbench", "internal/console loadtest loadtest/bench"},
