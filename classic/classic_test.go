@@ -252,8 +252,8 @@ func TestPDULog(t *testing.T) {
 		one, two := link(1), link(2)
 		_ = p.ParseLog([]byte("enquire_link seq=1"))
 		now := time.Now().UnixNano()
-		l.line(now, one, true, &p)
-		l.line(now-1000, two, false, &p)
+		l.line(now, one, true, &p, nil, 0)
+		l.line(now-1000, two, false, &p, nil, 0)
 		time.Sleep(101 * time.Millisecond)
 		synctest.Wait()
 		got := lines()
@@ -261,7 +261,7 @@ func TestPDULog(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		for range 20_000 { // more than the writer sleeps through
-			l.line(now, one, true, &p)
+			l.line(now, one, true, &p, nil, 0)
 		}
 		synctest.Wait()
 		if n := len(lines()); n < 5000 || l.locks() != 20_003 {

@@ -69,7 +69,8 @@ func (g *group) newConn(i *connector.Instance, socket net.Conn) *conn {
 type request struct {
 	pdu   protocols.PDU
 	bytes []byte
-	owed  bool // it counts in conn.owed
+	id    uint64 // of the message that the answer is about
+	owed  bool   // it counts in conn.owed
 }
 
 // keepBytes is the largest buffer that is kept for its next use.

@@ -6,6 +6,7 @@ import (
 	"pmg/connector"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // A pduLog is a connector's pdu log as its connections share it.
@@ -30,8 +31,8 @@ func newPDULog(file *pdulog.File, now func() int64) *pduLog {
 	return l
 }
 
-// line adds a PDU of a session.
-func (l *pduLog) line(now int64, s *connector.Link, received bool, p protocols.PDU) {
+// line adds a PDU of a session. m and id are those of connector.Link.About.
+func (l *pduLog) line(now int64, s *connector.Link, received bool, p protocols.PDU, m *sms.Message, id uint64) {
 	if l == nil {
 		return
 	}
@@ -39,7 +40,7 @@ func (l *pduLog) line(now int64, s *connector.Link, received bool, p protocols.P
 	defer l.mu.Unlock()
 	first := l.file.Due() == 0
 	l.last = max(l.last, now)
-	l.file.Line(l.last, s.Instance.Number, received, p, s.Login.Pass(received, p))
+	l.file.Line(l.last, s.Instance.Number, received, p, s.Login.Pass(received, p), s.About(received, p, m, id))
 	if first {
 		l.timer.Reset(time.Duration(l.file.Due() - l.last))
 	}

@@ -102,7 +102,7 @@ func (c *conn) receive(now int64, frame []byte) {
 	r.bytes = append(r.bytes[:0], frame...)
 	_ = c.Connector.Driver.Decode(r.pdu, r.bytes) // the PDU keeps the error; the session answers it
 	c.PDUs++
-	c.log(now, true, r.pdu)
+	c.log(now, true, r.pdu, nil, 0)
 	c.talk.Receive(now, &c.Link, r)
 	if c.request == nil { // it waits
 		c.owe(r)

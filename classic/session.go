@@ -19,10 +19,15 @@ func (c *conn) New(*connector.Link) *request { return c.newRequest() }
 // PDU implements gateway.Port.
 func (c *conn) PDU(r *request) protocols.PDU { return r.pdu }
 
+// IsAbout implements gateway.Port.
+func (c *conn) IsAbout(r *request, id uint64) { r.id = id }
+
 // Send implements gateway.Port.
 func (c *conn) Send(now int64, _ *connector.Link, r *request, last bool, reason string) {
 	c.mu.Lock()
-	c.postLocked(now, r.pdu, last, reason)
+	if c.postLocked(now, r.pdu, nil, r.id) {
+		c.last, c.reason = last, reason
+	}
 	c.loggedOut = c.loggedOut || c.LoggedOut
 	c.mu.Unlock()
 	c.free(r)

@@ -9,22 +9,21 @@ import (
 	"pmg/sms"
 )
 
-// log counts a PDU and logs it.
-func (c *conn) log(now int64, received bool, p protocols.PDU) {
+// log counts a PDU and logs it. m and id are those of connector.Link.About.
+func (c *conn) log(now int64, received bool, p protocols.PDU, m *sms.Message, id uint64) {
 	c.Connector.Stats.Count(p.Command(), received, 1)
 	c.Connector.Stats.CountStatus(p.Command(), received, p.Status())
-	c.group.log.line(now, &c.Link, received, p)
+	c.group.log.line(now, &c.Link, received, p, m, id)
 }
 
 // postLocked puts a PDU behind those that are to be written. It is logged here, so
 // that the log has the order of the wire. False: nothing is written any more.
-func (c *conn) postLocked(now int64, p protocols.PDU, last bool, reason string) bool {
+func (c *conn) postLocked(now int64, p protocols.PDU, m *sms.Message, id uint64) bool {
 	if c.last || c.Closing() {
 		return false
 	}
-	c.log(now, false, p)
+	c.log(now, false, p, m, id)
 	c.out = p.AppendWire(c.out)
-	c.last, c.reason = last, reason
 	if len(c.out)+c.writing > c.unsentLimit() {
 		c.full.Store(true)
 	}
@@ -149,7 +148,7 @@ func (c *conn) giveBack(now int64, slot *connector.Slot) {
 func (c *conn) postRequest(now int64, slot *connector.Slot) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.loggedOut || !c.postLocked(now, c.pdu, false, "") {
+	if c.loggedOut || !c.postLocked(now, c.pdu, slot.Message, 0) {
 		return false
 	}
 	c.Inflight.Put(slot) // it is not written yet, so it cannot be answered either

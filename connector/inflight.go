@@ -14,16 +14,21 @@ type Inflight struct {
 // cellsPerSlot keeps skipped sequence numbers rare.
 const cellsPerSlot = 4
 
+// cellsFor returns how many cells a window needs.
+func cellsFor(window int) int {
+	n := 8
+	for n < window*cellsPerSlot {
+		n *= 2
+	}
+	return n
+}
+
 // Free reports whether no request is under way by that sequence number. It is safe
 // for concurrent use.
 func (f *Inflight) Free(sequence uint32, window int) bool {
 	cells := f.cells.Load()
 	if cells == nil {
-		n := 8
-		for n < window*cellsPerSlot {
-			n *= 2
-		}
-		made := make([]atomic.Pointer[Slot], n)
+		made := make([]atomic.Pointer[Slot], cellsFor(window))
 		f.cells.CompareAndSwap(nil, &made) // another goroutine may have been first
 		cells = f.cells.Load()
 	}

@@ -46,6 +46,7 @@ type Link struct {
 	LastShare *Share           // where its last message went
 	PDUs      int64            // PDUs of the peer, in place of a clock for the work this session made
 	late      late
+	logged    logged // belongs to whatever logs the session's PDUs
 
 	// These belong to whatever owns the lane's slots.
 	window   int // as it was configured when the session began

@@ -37,6 +37,8 @@ type Port[R any] interface {
 	// Send logs and writes the PDU of a request, and lets go of the request. With
 	// last, the session ends when that is written; reason says why.
 	Send(now int64, l *connector.Link, r R, last bool, reason string)
+	// IsAbout notes which message the answer to a request is about, for the pdu log.
+	IsAbout(r R, id uint64)
 	// Drop lets go of a request that is not answered.
 	Drop(l *connector.Link, r R)
 	// Hangup ends a session.
@@ -257,6 +259,7 @@ func (c *Conversation[R]) stored(now int64, l *connector.Link, m *sms.Message, r
 // answer answers a submit. The session may have ended while that waited.
 func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id uint64, after int64) {
 	l.Session.Answer(c.port.PDU(r), code, id)
+	c.port.IsAbout(r, id)
 	c.send(now, l, r, after)
 }
 

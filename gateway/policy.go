@@ -95,12 +95,4 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer) {
 }
 
 // MessageID is a message's id as logs show it, and as most clients were told it.
-func MessageID(id uint64) string {
-	const digits = "0123456789abcdef"
-	var b [16]byte
-	for i := len(b) - 1; i >= 0; i-- {
-		b[i] = digits[id&15]
-		id >>= 4
-	}
-	return string(b[:])
-}
+func MessageID(id uint64) string { return string(sms.AppendID(nil, id)) }

@@ -21,6 +21,7 @@ func (p *pdu) Status() uint32                 { return 0 }
 func (p *pdu) MessageID() []byte              { return nil }
 func (p *pdu) Text() (protocols.Text, bool)   { return protocols.Text{}, false }
 func (p *pdu) LoginStep() protocols.LoginStep { return protocols.NoLogin }
+func (p *pdu) IsAnswer() bool                 { return false }
 
 // A session does what its PDUs say.
 type session struct {

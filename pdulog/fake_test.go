@@ -29,6 +29,7 @@ func (p *fakePDU) AppendWire(b []byte) []byte     { return append(b, p.shown...)
 func (p *fakePDU) MessageID() []byte              { return nil }
 func (p *fakePDU) Text() (protocols.Text, bool)   { return protocols.Text{}, p.text }
 func (p *fakePDU) LoginStep() protocols.LoginStep { return p.step }
+func (p *fakePDU) IsAnswer() bool                 { return false }
 
 func (p *fakePDU) AppendLog(b []byte, text bool) []byte {
 	if !text && p.hidden != "" {

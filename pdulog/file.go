@@ -49,9 +49,9 @@ type File struct {
 }
 
 // Line adds a PDU that was received from the peer, or sent to it, on the given
-// instance, of a session of that standing. Line never waits and does not allocate once
+// instance, of a session of that standing, and what it is about. Line never waits and does not allocate once
 // the log has reached its usual size.
-func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s Standing) {
+func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s Standing, about About) {
 	if s != LoggedIn && !f.strangers.admit(now) {
 		f.lost.Add(1)
 		return
@@ -71,7 +71,8 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s S
 	} else {
 		b = append(b, " > "...)
 	}
-	b = append(s.append(b, p, f.text), '\n')
+	b = s.append(b, p, f.text)
+	b = append(about.append(b, p), '\n')
 	if s != LoggedIn {
 		f.strangers.add(len(b) - len(f.buf))
 	}

@@ -16,10 +16,10 @@ import (
 func TestLine(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{Text: true})
-	f.Line(at("2026-11-20T19:05:22.469303Z"), 3, true, &fakePDU{shown: `submit_sm seq=17 short_message="hello"`}, LoggedIn)
-	f.Line(at("2026-11-20T19:05:22.469391999Z"), 3, false, &fakePDU{shown: "submit_sm_resp seq=17 status=0"}, LoggedIn)
-	f.Line(at("2026-11-20T19:05:23Z"), 12, true, submit(18), LoggedIn)
-	f.Line(at("2026-11-20T19:05:22.000001Z"), 0, true, submit(19), LoggedIn) // the clock was set back
+	f.Line(at("2026-11-20T19:05:22.469303Z"), 3, true, &fakePDU{shown: `submit_sm seq=17 short_message="hello"`}, LoggedIn, About{})
+	f.Line(at("2026-11-20T19:05:22.469391999Z"), 3, false, &fakePDU{shown: "submit_sm_resp seq=17 status=0"}, LoggedIn, About{})
+	f.Line(at("2026-11-20T19:05:23Z"), 12, true, submit(18), LoggedIn, About{})
+	f.Line(at("2026-11-20T19:05:22.000001Z"), 0, true, submit(19), LoggedIn, About{}) // the clock was set back
 	flush(f, at("2026-11-20T19:05:23Z"))
 	want := `2026-11-20T19:05:22.469303Z clients/3 < submit_sm seq=17 short_message="hello"
 2026-11-20T19:05:22.469391Z clients/3 > submit_sm_resp seq=17 status=0
@@ -38,7 +38,7 @@ func TestLine(t *testing.T) {
 func TestTextIsHidden(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{Text: false})
-	f.Line(0, 1, true, &fakePDU{shown: `submit_sm short_message="secret"`, hidden: "submit_sm short_message=6"}, LoggedIn)
+	f.Line(0, 1, true, &fakePDU{shown: `submit_sm short_message="secret"`, hidden: "submit_sm short_message=6"}, LoggedIn, About{})
 	mustClose(t, f)
 	if got := mustRead(t, dir, "clients.log"); strings.Contains(got, "secret") {
 		t.Errorf("text is in %q", got)
@@ -64,10 +64,10 @@ func TestDue(t *testing.T) {
 		}
 	}
 	want(0, "nothing waits")
-	f.Line(now, 1, true, submit(1), LoggedIn)
-	f.Line(now+50e6, 1, true, submit(2), LoggedIn)
+	f.Line(now, 1, true, submit(1), LoggedIn, About{})
+	f.Line(now+50e6, 1, true, submit(2), LoggedIn, About{})
 	want(now+100e6, "100 ms after the first line")
-	f.Line(now+60e6, 1, true, &fakePDU{shown: strings.Repeat("x", chunkSize)}, LoggedIn)
+	f.Line(now+60e6, 1, true, &fakePDU{shown: strings.Repeat("x", chunkSize)}, LoggedIn, About{})
 	if len(f.buf) != 0 {
 		t.Error("a full chunk is not handed over")
 	}
@@ -84,7 +84,7 @@ func TestDiskFull(t *testing.T) {
 	now := time.Now().UnixNano()
 	add := func(from, to int) {
 		for n := from; n < to; n++ {
-			f.Line(now, 1, true, submit(n), LoggedIn)
+			f.Line(now, 1, true, submit(n), LoggedIn, About{})
 		}
 	}
 
@@ -117,7 +117,7 @@ func TestDiskFull(t *testing.T) {
 	f.dir.limit = 10 * chunkSize
 	fill := &fakePDU{shown: strings.Repeat("x", chunkSize)}
 	for range 15 {
-		f.Line(now, 1, true, fill, LoggedIn)
+		f.Line(now, 1, true, fill, LoggedIn, About{})
 		flush(f, now)
 	}
 	if f.Lost() == 0 || f.dir.waiting.Load() > f.dir.limit {
@@ -147,8 +147,8 @@ func wantMessages(t *testing.T, log *bytes.Buffer, want ...string) {
 func TestCloseOnFullDisk(t *testing.T) {
 	d := &disk{room: 0}
 	f := openOn(t, t.TempDir(), Options{}, d.open)
-	f.Line(0, 1, true, submit(1), LoggedIn)
-	f.Line(0, 1, true, submit(2), LoggedIn)
+	f.Line(0, 1, true, submit(1), LoggedIn, About{})
+	f.Line(0, 1, true, submit(2), LoggedIn, About{})
 	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "2 lines lost") || f.Lost() != 2 {
 		t.Errorf("Close: %v, %d lost", err, f.Lost())
 	}
@@ -178,17 +178,17 @@ func TestReopen(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{})
 	path := filepath.Join(dir, "clients.log")
-	f.Line(0, 1, true, submit(0), LoggedIn)
+	f.Line(0, 1, true, submit(0), LoggedIn, About{})
 	flush(f, 0)
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}
-	f.Line(0, 1, true, submit(1), LoggedIn)
+	f.Line(0, 1, true, submit(1), LoggedIn, About{})
 	flush(f, 0)
 	done := make(chan struct{})
 	go func() { f.dir.Reopen(); close(done) }()
 	<-done
-	f.Line(0, 1, true, submit(2), LoggedIn)
+	f.Line(0, 1, true, submit(2), LoggedIn, About{})
 	flush(f, 0)
 	wantNumbers(t, readAll(t, dir, Query{}), []int{2})
 	if got := mustRead(t, path+".1"); strings.Count(got, "\n") != 2 {
@@ -201,11 +201,12 @@ func TestLineDoesNotAllocate(t *testing.T) {
 	f := mustOpen(t, t.TempDir(), "clients", Options{})
 	defer f.Close()
 	p, now := submit(1), time.Now().UnixNano()
+	about := About{ID: 0x1a1fb0c12c230d41, Account: "an account whose name needs \"quotes\" and is long"}
 	barrier := chunk{from: f, done: make(chan error, 1)}
 	batch := func() {
 		for range 1000 {
 			now += 1e6
-			f.Line(now, 3, true, p, LoggedIn)
+			f.Line(now, 3, true, p, LoggedIn, about)
 		}
 		f.Flush(now)
 		f.w.put(barrier, true)
@@ -227,10 +228,14 @@ func BenchmarkLine(b *testing.B) {
 	})
 	defer f.Close()
 	p, now := submit(1), time.Now().UnixNano()
-	b.ReportAllocs()
-	for b.Loop() {
-		now += 5000
-		f.Line(now, 3, true, p, LoggedIn)
+	for name, about := range map[string]About{"plain": {}, "about": {ID: 0x1a1fb0c12c230d41, Account: "acme"}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				now += 5000
+				f.Line(now, 3, true, p, LoggedIn, about)
+			}
+		})
 	}
 }
 

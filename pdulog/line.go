@@ -57,6 +57,8 @@ type Entry struct {
 	Command   string
 	PDU       []byte // as protocols.PDU.AppendLog printed it, for Driver.ParseLog
 	Rest      []byte // PDU after the command
+	ID        []byte // the gateway's id of the message, as the field id shows it; nil: the line has none
+	Account   []byte // of the client, quoted if it has to be; nil: the line has none
 }
 
 // A Status is the result that an answer carries.
@@ -98,7 +100,7 @@ func Parse(line []byte) (Entry, error) {
 	if e.Instance, ok = digits(instance); !ok || len(instance) > 1 && instance[0] == '0' {
 		return Entry{}, errLine
 	}
-	e.PDU = rest[2:]
+	e.PDU, e.ID, e.Account = cutAbout(rest[2:])
 	command, rest, _ := bytes.Cut(e.PDU, []byte{' '})
 	if len(command) == 0 {
 		return Entry{}, errLine

@@ -65,13 +65,13 @@ func TestStrangersOfFile(t *testing.T) {
 	defer f.Close()
 	p := &fakePDU{shown: strings.Repeat("x", 1000), text: true}
 	for range 600 {
-		f.Line(0, 1, true, p, LoggingIn)
+		f.Line(0, 1, true, p, LoggingIn, About{})
 	}
 	if lost := f.Lost(); lost < 110 || lost > 200 {
 		t.Errorf("%d of 600 lines of 1000 octets are left out", lost)
 	}
 	lost := f.Lost()
-	f.Line(0, 1, true, p, LoggedIn)
+	f.Line(0, 1, true, p, LoggedIn, About{})
 	if f.Lost() != lost {
 		t.Error("a line of a session that is logged in is left out")
 	}

@@ -49,7 +49,7 @@ func TestFollow(t *testing.T) {
 		n := 0
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 1000, Compress: Zstd})
 		write := func() {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
 			n++
 		}
@@ -88,7 +88,7 @@ func TestFollow(t *testing.T) {
 
 		// Another connector appears.
 		g := mustOpen(t, dir, "operator", Options{})
-		g.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+		g.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 		n++
 		mustClose(t, g)
 		wantNumbers(t, got(), numbers(0, n))
@@ -114,7 +114,7 @@ func TestFollowGivesWholeLines(t *testing.T) {
 		mustWrite(t, path, line+"1\n"+line+"22\n"+line)
 		wantNumbers(t, got(), []int{1, 22})
 		f := mustOpen(t, dir, "clients", Options{})
-		f.Line(time.Now().UnixNano(), 1, true, &fakePDU{shown: "bind_transceiver seq=333 system_id=load"}, LoggedIn)
+		f.Line(time.Now().UnixNano(), 1, true, &fakePDU{shown: "bind_transceiver seq=333 system_id=load"}, LoggedIn, About{})
 		mustClose(t, f)
 		wantNumbers(t, got(), []int{1, 22, 333})
 	})
@@ -125,7 +125,7 @@ func TestFollowFromLast(t *testing.T) {
 		dir := t.TempDir()
 		f := mustOpen(t, dir, "clients", Options{})
 		for n := range 10 {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 		}
 		flush(f, time.Now().UnixNano())
 		got3, stop3 := follow(t, dir, Query{Last: 3})
@@ -134,7 +134,7 @@ func TestFollowFromLast(t *testing.T) {
 		defer stopNone()
 		wantNumbers(t, got3(), numbers(7, 10))
 		wantNumbers(t, gotNone(), nil)
-		f.Line(time.Now().UnixNano(), 1, true, submit(10), LoggedIn)
+		f.Line(time.Now().UnixNano(), 1, true, submit(10), LoggedIn, About{})
 		mustClose(t, f)
 		wantNumbers(t, got3(), numbers(7, 11))
 		wantNumbers(t, gotNone(), numbers(10, 11))
@@ -156,7 +156,7 @@ func TestFollowRotationStress(t *testing.T) {
 		}
 		defer f.Close()
 		for n := range lines {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			if n%10 == 9 {
 				flush(f, time.Now().UnixNano())
 			}
@@ -186,7 +186,7 @@ func TestReadMerges(t *testing.T) {
 		if n%3 == 0 {
 			f = b
 		}
-		f.Line(base+int64(n)*1000, 1, n%2 == 0, submit(n), LoggedIn)
+		f.Line(base+int64(n)*1000, 1, n%2 == 0, submit(n), LoggedIn, About{})
 	}
 	mustClose(t, a)
 	mustClose(t, b)
@@ -205,7 +205,7 @@ func TestReadLastAcrossFiles(t *testing.T) {
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 600, Compress: Zstd})
 		start := time.Now()
 		for n := range 100 {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
 			time.Sleep(time.Second)
 		}
@@ -223,7 +223,7 @@ func TestReadLastOfLargeFile(t *testing.T) {
 	f := mustOpen(t, dir, "clients", Options{})
 	const lines = 60000
 	for n := range lines {
-		f.Line(int64(n)*1000, n%2, true, submit(n), LoggedIn)
+		f.Line(int64(n)*1000, n%2, true, submit(n), LoggedIn, About{})
 	}
 	mustClose(t, f)
 	for _, n := range []int{1, 10, 18000, 20000, 50000} {

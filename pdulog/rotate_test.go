@@ -26,7 +26,7 @@ func testRotateBySize(t *testing.T, form Compression) {
 		dir := t.TempDir()
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 200, Compress: form})
 		for n := range 20 { // 56 bytes a line: 3 fit
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
 		}
 		synctest.Wait() // for the housekeeper
@@ -53,7 +53,7 @@ func TestRotateByTime(t *testing.T) {
 		dir := t.TempDir()
 		f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
 		write := func(n int) {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
 		}
 		write(0)
@@ -84,7 +84,7 @@ func TestRotateOldFileOnOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
-	f.Line(time.Now().UnixNano(), 1, true, submit(1), LoggedIn)
+	f.Line(time.Now().UnixNano(), 1, true, submit(1), LoggedIn, About{})
 	mustClose(t, f)
 	if got := names(t, dir); len(got) != 2 {
 		t.Errorf("yesterday's file goes on: %v", got)
@@ -97,18 +97,18 @@ func TestRotateFails(t *testing.T) {
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 60})
 		f.dir.rename = func(string, string) error { return syscall.EACCES }
 		now := at("2026-11-20T19:05:22Z")
-		f.Line(now, 1, true, submit(0), LoggedIn)
+		f.Line(now, 1, true, submit(0), LoggedIn, About{})
 		flush(f, now)
-		f.Line(now, 1, true, submit(1), LoggedIn)
+		f.Line(now, 1, true, submit(1), LoggedIn, About{})
 		flush(f, now)
 		f.dir.rename = os.Rename
-		f.Line(now, 1, true, submit(2), LoggedIn)
+		f.Line(now, 1, true, submit(2), LoggedIn, About{})
 		flush(f, now+1)
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
 		if segments, _ := rotated(dir, "clients"); len(segments) != 0 {
 			t.Errorf("rotated again at once: %v", segments)
 		}
-		f.Line(now, 1, true, submit(3), LoggedIn)
+		f.Line(now, 1, true, submit(3), LoggedIn, About{})
 		flush(f, now+int64(rotateRetry))
 		if segments, _ := rotated(dir, "clients"); len(segments) != 1 {
 			t.Errorf("not rotated after a while: %v", segments)
@@ -123,7 +123,7 @@ func TestRetention(t *testing.T) {
 		mustWrite(t, filepath.Join(dir, "other-20000101T000000.000000.log.gz"), "another connector's")
 		f := mustOpen(t, dir, "clients", Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: Zstd})
 		for n := range 8 {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
 			synctest.Wait()
 			time.Sleep(time.Hour)
@@ -223,7 +223,7 @@ func TestRetentionOnSmallDisk(t *testing.T) {
 		n := 100
 		write := func(lines int) {
 			for range lines {
-				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 				flush(f, time.Now().UnixNano())
 				synctest.Wait()
 				n++

@@ -67,7 +67,7 @@ func TestFrozenDisk(t *testing.T) {
 		n := 0
 		for range 100 {
 			for range 500 { // 27 KB
-				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 				n++
 			}
 			f.Flush(time.Now().UnixNano())
@@ -82,7 +82,7 @@ func TestFrozenDisk(t *testing.T) {
 		}
 		thaw()
 		time.Sleep(time.Minute)
-		f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+		f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 		mustClose(t, f)
 		if f.Lines()+f.Lost() != uint64(n)+1 {
 			t.Errorf("%d lines written and %d lost of %d", f.Lines(), f.Lost(), n+1)
@@ -99,7 +99,7 @@ func TestFailingDiskTakesLittleMemory(t *testing.T) {
 		d := &disk{}
 		f := openOn(t, t.TempDir(), Options{Log: zerolog.Nop()}, d.open)
 		for n := range 5000 {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			f.Flush(time.Now().UnixNano())
 			time.Sleep(100 * time.Millisecond)
 		}
@@ -132,7 +132,7 @@ func TestCloseOnFrozenDisk(t *testing.T) {
 		}
 		thaw := d.freeze()
 		for _, f := range files {
-			f.Line(0, 1, true, submit(1), LoggedIn)
+			f.Line(0, 1, true, submit(1), LoggedIn, About{})
 			f.Flush(0)
 		}
 		begun := time.Now()
@@ -170,7 +170,7 @@ func TestFIFO(t *testing.T) {
 	})
 	const lines = 10_000 // far more than a FIFO takes
 	for n := range lines {
-		f.Line(0, 1, true, submit(n), LoggedIn)
+		f.Line(0, 1, true, submit(n), LoggedIn, About{})
 	}
 	f.Flush(0)
 	if f.Lines() == lines {
@@ -240,7 +240,7 @@ func TestSharedFile(t *testing.T) {
 		}
 		n := 0
 		write := func(f *File) {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			f.Flush(time.Now().UnixNano())
 			synctest.Wait()
 			n++
@@ -287,7 +287,7 @@ func TestRemovedDirectory(t *testing.T) {
 		f := mustOpen(t, dir, "clients", Options{Log: zerolog.New(&log)})
 		n := 0
 		write := func() {
-			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			f.Flush(time.Now().UnixNano())
 			synctest.Wait()
 			n++
@@ -341,7 +341,7 @@ func TestFlood(t *testing.T) {
 			o.Log = zerolog.Nop()
 			f := mustOpen(t, dir, "clients", o)
 			for n := range 20_000 {
-				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn)
+				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 				if n%100 != 0 {
 					continue
 				}
@@ -383,7 +383,7 @@ func TestMaxTotalWithoutRotation(t *testing.T) {
 	f.dir.rename = func(string, string) error { return syscall.EACCES }
 	now := time.Now().UnixNano()
 	for n := range 1000 {
-		f.Line(now, 1, true, submit(n), LoggedIn)
+		f.Line(now, 1, true, submit(n), LoggedIn, About{})
 		flush(f, now)
 	}
 	st, err := os.Stat(filepath.Join(dir, "clients.log"))

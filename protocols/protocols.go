@@ -91,4 +91,6 @@ type Header interface {
 	Status() uint32
 	// Sequence returns the number that pairs a request and its answer.
 	Sequence() uint32
+	// IsAnswer reports whether the PDU answers a request.
+	IsAnswer() bool
 }

@@ -83,6 +83,9 @@ func (b *builder) New(l *connector.Link) *Job {
 // PDU implements gateway.Port.
 func (b *builder) PDU(j *Job) protocols.PDU { return j.PDU }
 
+// IsAbout implements gateway.Port.
+func (b *builder) IsAbout(j *Job, id uint64) { j.ID = id }
+
 // Send implements gateway.Port.
 func (b *builder) Send(_ int64, l *connector.Link, j *Job, last bool, reason string) {
 	j.Kind, j.Last, j.Closing = Send, last, last || l.LoggedOut
@@ -121,7 +124,7 @@ func (b *builder) Answered(now int64, l *connector.Link, j *Job, slot *connector
 
 // AnsweredLate implements gateway.Port.
 func (b *builder) AnsweredLate(_ int64, _ *connector.Link, j *Job, id uint64, code sms.Code) {
-	j.Kind, j.Code, j.extras = AnsweredLate, code, &extras{ID: id}
+	j.Kind, j.Code, j.ID = AnsweredLate, code, id
 	b.out.To(toDispatcher, j)
 }
 

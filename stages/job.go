@@ -70,6 +70,7 @@ type Job struct {
 	Bytes    []byte  // Received: the PDU's own octets
 	Octets   *buffer // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
+	ID      uint64 // Send, AnsweredLate: of the message that PDU is about; 0: none
 	Slot    *connector.Slot
 	Message *sms.Message
 	Share   *connector.Share // of Message
@@ -84,7 +85,6 @@ type extras struct {
 	Instance  *connector.Instance            // Dial, Parked
 	Sockets   []sock.Listening               // Listen
 	Attempt   *attempt                       // Dialed
-	ID        uint64                         // AnsweredLate: of the message
 	Check     func()                         // Checked
 	Reply     func(id uint64, code sms.Code) // Submitted
 	Done      chan<- struct{}                // Barrier
@@ -107,7 +107,7 @@ func reset(j *Job) {
 		j.Bytes = nil
 	}
 	j.Handle, j.refs, j.Last, j.Closing, j.Code = nil, 0, false, false, sms.OK
-	j.Message, j.Share, j.Slot = nil, nil, nil
+	j.ID, j.Message, j.Share, j.Slot = 0, nil, nil, nil
 	j.extras = nil
 	j.Bytes, j.Octets = j.Bytes[:0], nil
 }

@@ -7,6 +7,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/pdulog"
+	"pmg/sms"
 )
 
 // pduLogger writes every PDU, both ways, to its connector's file, before it is
@@ -101,8 +102,12 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	if f.Due() == 0 && !slices.Contains(l.waiting, f) { // it may have been written since it began to wait
 		l.waiting = append(l.waiting, f)
 	}
+	var m *sms.Message
+	if !received && j.Slot != nil { // it is not in flight yet, so that no answer can release its message
+		m = j.Slot.Message
+	}
 	now := l.wall(out.Now())
-	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU))
+	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), j.Handle.About(received, j.PDU, m, j.ID))
 }
 
 // Flush hands over the lines that are due and sets the time of the next Tick.

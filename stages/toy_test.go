@@ -49,6 +49,7 @@ type toyPDU struct {
 
 func (p *toyPDU) Command() int                      { return 0 }
 func (p *toyPDU) Status() uint32                    { return 0 }
+func (p *toyPDU) IsAnswer() bool                    { return false }
 func (p *toyPDU) Sequence() uint32                  { return 0 }
 func (p *toyPDU) MessageID() []byte                 { return nil }
 func (p *toyPDU) Text() (protocols.Text, bool)      { return protocols.Text{}, false }

@@ -35,7 +35,7 @@ func logDir(t *testing.T) string {
 			if err := smpp.New(smpp.Options{}).ParseLog(pdu, []byte(line)); err != nil {
 				t.Fatal(err)
 			}
-			f.Line(now+int64(2*n+i)*1e6, n/2%4, n%2 == 0, pdu, pdulog.LoggedIn)
+			f.Line(now+int64(2*n+i)*1e6, n/2%4, n%2 == 0, pdu, pdulog.LoggedIn, pdulog.About{})
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)

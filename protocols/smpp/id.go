@@ -1,11 +1,10 @@
 package smpp
 
-// The digits of message ids. Those of a short one have one case only, because some
-// peers change the case of ids, or compare without it.
-const (
-	longDigits  = "0123456789abcdef"
-	shortDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-)
+import "pmg/sms"
+
+// shortDigits are the digits of a short message id. They have one case only, because
+// some peers change the case of ids, or compare without it.
+const shortDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // shortLen is the length of the longest message_id in SMPP 3.3, without the NUL.
 const shortLen = 8
@@ -13,18 +12,9 @@ const shortLen = 8
 // messageID writes the message_id that the peer knows a message by into b.
 func (s *session) messageID(b *[16]byte, id uint64) []byte {
 	if s.optional() {
-		return longID(b, id)
+		return sms.AppendID(b[:0], id)
 	}
 	return shortID(b, id)
-}
-
-// longID writes an id in 16 hexadecimal digits.
-func longID(b *[16]byte, id uint64) []byte {
-	for i := len(b) - 1; i >= 0; i-- {
-		b[i] = longDigits[id&15]
-		id >>= 4
-	}
-	return b[:]
 }
 
 // shortID writes an id for a peer of SMPP 3.3 in 8 digits to the base of 36. Ids that

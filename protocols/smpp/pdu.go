@@ -141,6 +141,9 @@ func (p *PDU) LoginStep() protocols.LoginStep {
 // Sequence implements protocols.PDU.
 func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
 
+// IsAnswer implements protocols.PDU.
+func (p *PDU) IsAnswer() bool { return p.ID.IsResponse() }
+
 // keepOwn is the largest storage of its own that a PDU keeps for its next use.
 const keepOwn = 4096
 
