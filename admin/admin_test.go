@@ -171,6 +171,8 @@ func TestScrape(t *testing.T) {
 		`pmg_connector_sessions_ready{connector="operator"} 2`,
 		`pmg_connector_window_size{connector="operator"} 20`,
 		`pmg_connector_sessions_opened_total{connector="clients"} 3`,
+		`pmg_account_messages_accepted_total{account="load"} 300`,
+		`pmg_account_messages_sent_total{account="load"} 300`,
 		`pmg_stage_panics_total{stage="pdu builder"} 0`,
 		`pmg_ready 1`,
 		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
@@ -179,7 +181,7 @@ func TestScrape(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	for _, m := range metrics {
+	for _, m := range metrics() {
 		if !strings.Contains(text, "# TYPE "+m.name+" "+m.kind+"\n") {
 			t.Errorf("metrics lack a %s %s", m.kind, m.name)
 		}
@@ -237,10 +239,26 @@ func TestReadiness(t *testing.T) {
 	if err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r.await("/readyz", 503, "connector operator has no session\n")
+	for !strings.Contains(r.status().trouble("operator"), "connection refused") {
+		time.Sleep(time.Millisecond)
+	}
+	code, body := r.get("/readyz")
+	if want := "route 1 has no target that works: connector operator: cannot connect to " + sink.Addr() + ": connection refused"; code != 503 || !strings.HasPrefix(body, want) {
+		t.Errorf("got %d %q, want %q", code, body, want)
+	}
 	r.await("/healthz", 200, "ok\n")
 	r.gateway.Drain()
 	r.await("/readyz", 503, "stopping\n")
+}
+
+// trouble returns why a connector has no session.
+func (s *Status) trouble(connector string) string {
+	for _, c := range s.Connectors {
+		if c.Name == connector && c.Trouble != nil {
+			return c.Trouble.Reason
+		}
+	}
+	return ""
 }
 
 // A connector that was removed and came back has one row, not two of the same name.

@@ -4,10 +4,12 @@
 //	/status       the same as JSON, which pmg status prints; ?sessions=1 lists the sessions
 //	/healthz      200 while the stages make progress
 //	/readyz       200 while the gateway is ready for traffic; else 503 and what is missing
+//	/kick         POST: logs sessions out, of an account or one, which pmg kick asks for
 //	/debug/pprof  Go's profiles, if asked for
 //
 // No message passes through here: a request reads what the connectors and the
-// stages count anyway. There is no login, and no secret in any answer.
+// stages count anyway. There is no login, and no secret in any answer. What changes
+// anything is asked for by POST, and never by a web page of another site.
 // Only requests for a host name of the gateway's own are served, which keeps web pages
 // out (host.go), and slow or many connections do not keep health checks from being
 // answered (limit.go).
@@ -29,6 +31,7 @@
 //
 // # Start reading
 //
-// server.go (the paths), status.go (what is known), then metrics.go (the table of
-// metrics) and health.go.
+// server.go (the paths), status.go (what is known), rows.go (what is made of that), then
+// metrics.go (the table of metrics) and health.go. Whether the gateway is ready is
+// decided by gateway.NotReady.
 package admin

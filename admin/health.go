@@ -45,25 +45,3 @@ func (p *progress) stalled(stages []flow.Stats) (wrong []string) {
 	}
 	return wrong
 }
-
-// missing returns what the gateway lacks to be ready for traffic, a line each.
-func (v *view) missing() (wrong []string) {
-	if v.gateway.Draining() {
-		return []string{"stopping"}
-	}
-	for _, c := range v.connectors() {
-		cfg := c.Config()
-		switch {
-		case c.Removed.Load():
-		case cfg.Listens():
-			if len(v.engine.Addresses(c)) == 0 {
-				wrong = append(wrong, "connector "+c.Name+" does not listen")
-			}
-		case cfg.IsStatic():
-			if _, bound := sessions(c); bound == 0 {
-				wrong = append(wrong, "connector "+c.Name+" has no session")
-			}
-		}
-	}
-	return wrong
-}

@@ -34,13 +34,13 @@ func markdown() string {
 	b.WriteString(`# Metrics
 
 What the gateway shows at ` + "`/metrics`" + ` of its admin address, besides the usual
-` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is made of the table in
-admin/metrics.go; what working time and busy workers mean stands in admin/doc.go.
+` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is made of the tags in
+admin/status.go and admin/account.go and the table in admin/metrics.go; what working time and busy workers mean stands in admin/doc.go.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
 `)
-	for _, m := range metrics {
+	for _, m := range metrics() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, m.kind, strings.Join(m.labels, ", "), m.help)
 	}
 	return b.String()
@@ -48,7 +48,7 @@ admin/metrics.go; what working time and busy workers mean stands in admin/doc.go
 
 func TestMetricsTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, m := range metrics {
+	for _, m := range metrics() {
 		switch {
 		case seen[m.name]:
 			t.Errorf("%s stands twice", m.name)

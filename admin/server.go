@@ -84,11 +84,12 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 	m.Handle("GET /metrics", limited(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
 	m.Handle("POST /reload", limited(&s.reloader))
+	m.Handle("POST /kick", limited(http.HandlerFunc(s.kick)))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.stalled(s.view.engine.Counters().Stages))
 	})
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, s.view.missing())
+		answer(w, s.view.gateway.NotReady(s.view.engine))
 	})
 	if withPprof {
 		m.Handle("GET /debug/pprof/", limited(http.HandlerFunc(pprof.Index)))

@@ -14,59 +14,72 @@ import (
 )
 
 // Status is what a gateway shows of itself. Counts are since its start. The JSON
-// names are stable.
+// names are stable. rows.go explains the tags.
 type Status struct {
 	Version       string      `json:"version"`
 	Architecture  string      `json:"architecture"`
 	Started       time.Time   `json:"started"`
 	Time          time.Time   `json:"time"`
 	NotReady      []string    `json:"not_ready,omitempty"` // what is missing
-	Unrouted      int64       `json:"unrouted"`            // messages without a route
-	Jobs          int64       `json:"jobs"`                // alive
-	Locks         int64       `json:"lock_acquisitions"`
-	HandleChanges int64       `json:"handle_changes"` // of the counts of sockets' users
+	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages that no route led anywhere."`
+	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, those that stages keep ready for use among them."`
+	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken on the way of messages."`
+	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
 	Connectors    []Connector `json:"connectors"`
+	Accounts      []Account   `json:"accounts"`
 	Stages        []Stage     `json:"stages,omitempty"`
 }
 
 // Connector is what is known of a connector.
 type Connector struct {
-	Name          string  `json:"name"`
-	Direction     string  `json:"direction"`
-	Protocol      string  `json:"protocol"`
-	State         string  `json:"state"` // listening, closed; up, connecting, failing, idle; removed
-	Failing       int64   `json:"failing"`
-	Instances     int     `json:"instances"`
-	Sessions      int     `json:"sessions"`       // sockets open
-	SessionsBound int     `json:"sessions_bound"` // logged in
-	SessionsReady int     `json:"sessions_ready"` // can be given messages
-	Opened        int64   `json:"sessions_opened"`
-	Window        int     `json:"window"`    // of a session
-	InFlight      int64   `json:"in_flight"` // requests of ours without an answer
-	Queued        int64   `json:"queued"`    // messages that wait
-	MaxQueue      int     `json:"max_queue"`
-	OldestSeconds float64 `json:"oldest_seconds"` // age of the first message in the queue
+	Name      string   `json:"name"`
+	Direction string   `json:"direction"`
+	Protocol  string   `json:"protocol"`
+	State     string   `json:"state"`             // listening, closed; up, connecting, failing, idle; removed
+	Trouble   *Trouble `json:"trouble,omitempty"` // why it has no session, or fewer than it should
 
-	Accepted  int64 `json:"accepted"` // messages taken from peers
-	Refused   int64 `json:"refused"`
-	Sent      int64 `json:"sent"` // messages a peer accepted
-	Failed    int64 `json:"failed"`
-	Expired   int64 `json:"expired"`
-	Retried   int64 `json:"retried"`
-	Unmatched int64 `json:"unmatched"` // answers without a request
+	Sessions      int     `json:"sessions" metric:"sessions" help:"Connections that are open."`
+	SessionsBound int     `json:"sessions_bound" metric:"sessions_bound" help:"Sessions that are logged in."`
+	SessionsReady int     `json:"sessions_ready" metric:"sessions_ready" help:"Sessions that can be given messages."`
+	Instances     int     `json:"instances" metric:"instances" help:"Sessions the connector may have at the same time."`
+	Opened        int64   `json:"sessions_opened" metric:"sessions_opened_total" help:"Sessions begun."`
+	Failing       int64   `json:"failing" metric:"failing" help:"Connections and logins that failed in a row."`
+	InFlight      int64   `json:"in_flight" metric:"window_used" help:"Messages sent and not yet answered, over all sessions."`
+	Window        int     `json:"window"` // of a session
+	Windows       int     `json:"windows" metric:"window_size" help:"Messages that may be unanswered, over the sessions that can be given some."`
+	Queued        int64   `json:"queued" metric:"queue_messages" help:"Messages that wait to be sent."`
+	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages the queue takes before clients are slowed down."`
+	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the message that leaves next, 0 when none waits."`
+
+	Accepted  int64 `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages taken from peers."`
+	Refused   int64 `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages not taken from peers."`
+	Sent      int64 `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages that a peer accepted."`
+	Failed    int64 `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages given up."`
+	Expired   int64 `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages whose validity ran out while they waited."`
+	Retried   int64 `json:"retried" metric:"messages_retried_total" column:"retried" help:"Times a message was put back into the queue."`
+	Late      int64 `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after they were given up for unanswered."`
+	Moved     int64 `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that left for another connector by their route, because this one was down."`
+	Unmatched int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers that no request waited for."`
 
 	PDUs         []PDUCount `json:"pdus,omitempty"`
-	Answers      Answers    `json:"answers"` // to requests of ours
-	PDULogLines  uint64     `json:"pdu_log_lines"`
-	PDULogLost   uint64     `json:"pdu_log_lost"`
-	PDULogErrors uint64     `json:"pdu_log_errors"`
+	Answers      Answers    `json:"answers" metric:"answer_seconds" help:"Time from a message's leaving to its answer."`
+	PDULogLines  uint64     `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
+	PDULogLost   uint64     `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
+	PDULogErrors uint64     `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; its lines are tried again."`
 
-	Duration     Spread  `json:"session_duration"`
-	Work         Spread  `json:"session_work"`
-	MeanSessions float64 `json:"mean_sessions"` // workers, if each session had its own
-	BusyWorkers  float64 `json:"busy_workers"`  // workers, if they only worked
+	Duration     Spread  `json:"session_duration" metric:"session_duration_seconds" help:"How long the sessions lasted that are over: min, mean, max, std_dev."`
+	Work         Spread  `json:"session_work" metric:"session_work_seconds" help:"How much work the sessions made that are over: min, mean, max, std_dev."`
+	MeanSessions float64 `json:"mean_sessions" metric:"mean_sessions" help:"Mean number of sessions since the start: the workers needed if each had its own."`
+	BusyWorkers  float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of busy workers since the start: the work of all sessions by time."`
 
 	SessionList []Session `json:"session_list,omitempty"`
+}
+
+// Trouble is why a connector to an SMSC has no session, or fewer than it should.
+type Trouble struct {
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+	Next   time.Time `json:"next"` // attempt
 }
 
 // PDUCount is how many PDUs of a command went one way with a status.
@@ -88,28 +101,32 @@ type Answers struct {
 
 // Session is what is known of an open session.
 type Session struct {
+	Connector   string    `json:"connector"`
 	Number      int       `json:"number"` // of its instance
 	Remote      string    `json:"remote"`
 	Account     string    `json:"account"` // empty before login
 	Bind        string    `json:"bind"`
 	Since       time.Time `json:"since"`
 	IdleSeconds float64   `json:"idle_seconds"` // since the peer last sent something
+	InFlight    int       `json:"in_flight"`    // requests of ours without an answer
+	Window      int       `json:"window"`
+	Queued      int64     `json:"queued"` // messages for the peer, over all its sessions, that wait or are under way
 }
 
 // Stage is what is known of a stage.
 type Stage struct {
 	Name        string  `json:"name"`
-	In          int64   `json:"jobs_in"`
-	Out         int64   `json:"jobs_out"`
-	Batches     int64   `json:"batches"`
-	MeanBatch   float64 `json:"mean_batch"`
-	MaxBatch    int64   `json:"max_batch"`
-	Waiting     int     `json:"waiting"` // jobs in its inbox
-	Panics      int64   `json:"panics"`
-	Locks       int64   `json:"lock_acquisitions"`
-	Work        Spread  `json:"work"` // per batch
-	BusySeconds float64 `json:"busy_seconds"`
-	BusyWorkers float64 `json:"busy_workers"` // busy seconds a second
+	In          int64   `json:"jobs_in" metric:"jobs_in_total" help:"Jobs the stage took."`
+	Out         int64   `json:"jobs_out" metric:"jobs_out_total" help:"Jobs the stage handed on."`
+	Batches     int64   `json:"batches" metric:"batches_total" help:"Batches the stage worked on."`
+	MeanBatch   float64 `json:"mean_batch" metric:"batch_jobs_mean" help:"Mean number of jobs in a batch since the start."`
+	MaxBatch    int64   `json:"max_batch" metric:"batch_jobs_max" help:"Most jobs there were in a batch."`
+	Waiting     int     `json:"waiting" metric:"waiting_jobs" help:"Jobs in the inbox of the stage."`
+	BusySeconds float64 `json:"busy_seconds" metric:"busy_seconds_total" help:"Time the stage was at work."`
+	BusyWorkers float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of workers on the stage since the start, at most 1."`
+	Work        Spread  `json:"work" metric:"batch_work_seconds" help:"Time at work on a batch: min, mean, max, std_dev."`
+	Panics      int64   `json:"panics" metric:"panics_total" help:"Faults in the stage; each ended a session."`
+	Locks       int64   `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Times the lock of the stage's inbox was taken."`
 }
 
 // A Spread sums up durations, in seconds.
@@ -176,15 +193,19 @@ func (v *view) status(withSessions bool) *Status {
 	stages := counted.Stages
 	s := &Status{
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
-		Started: v.started, Time: now, NotReady: v.missing(),
+		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine),
 		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
 		Locks: counted.Locks, HandleChanges: counted.Refs,
 	}
-	perPDU := v.workPerPDU(stages)
+	s.Accounts = v.accounts()
+	perPDU, queues := v.workPerPDU(stages), map[string]int64{}
+	for _, l := range v.gateway.Lanes() {
+		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()
+	}
 	for _, c := range v.connectors() {
-		row := v.connector(c, counted.Now, now.Sub(v.started), perPDU)
+		row := v.connector(c, counted.Now, now, perPDU)
 		if withSessions {
-			row.SessionList = sessionList(c, counted.Now, now)
+			row.SessionList = sessionList(c, counted.Now, now, queues)
 		}
 		s.Connectors = append(s.Connectors, row)
 	}
@@ -227,18 +248,20 @@ func received(c *connector.Connector) (n int64) {
 	return n
 }
 
-// connector is the row of c. now is the engine's clock.
-func (v *view) connector(c *connector.Connector, now int64, uptime time.Duration, perPDU float64) Connector {
+// connector is the row of c. now is the engine's clock, and wall the clock to show
+// times by.
+func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perPDU float64) Connector {
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
 	row := Connector{
-		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol,
-		State: v.state(c, bound), Failing: s.Failing.Load(),
-		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(), Opened: s.Opened.Load(),
-		Window: cfg.Window, InFlight: s.InFlight.Load(), Queued: s.QueueLength.Load(), MaxQueue: cfg.MaxQueue,
-		Accepted: s.Accepted.Load(), Refused: s.Refused.Load(), Sent: s.Sent.Load(), Failed: s.Failed.Load(),
-		Expired: s.Expired.Load(), Retried: s.Retried.Load(), Unmatched: s.Unmatched.Load(),
+		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, State: v.state(c, bound),
+		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(),
+		Window: cfg.Window, Windows: cfg.Window * c.Online(), MaxQueue: cfg.MaxQueue,
 		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer),
+	}
+	fill(&row, s)
+	if t := c.Trouble(); t != nil {
+		row.Trouble = &Trouble{t.Reason, wall.Add(time.Duration(t.Since - now)), wall.Add(time.Duration(t.At-now) + t.Rest)}
 	}
 	if oldest := c.Oldest(); oldest != 0 {
 		row.OldestSeconds = max(0, seconds(now-oldest))
@@ -250,7 +273,7 @@ func (v *view) connector(c *connector.Connector, now int64, uptime time.Duration
 	row.Duration, row.Work = newSpread(duration), newSpread(pdus.Scale(perPDU))
 	stayed := duration.Sum
 	c.Links(func(l *connector.Link) { stayed += float64(max(0, now-l.Opened)) })
-	up := float64(max(1, uptime))
+	up := float64(max(1, wall.Sub(v.started)))
 	row.MeanSessions = stayed / up
 	row.BusyWorkers = float64(received(c)) * perPDU / up
 	return row
@@ -318,20 +341,30 @@ func newAnswers(h *connector.Histogram) Answers {
 	return a
 }
 
+// peerOf names what a lane leads to: a client account, or the SMSC of a connector.
+func peerOf(c *connector.Connector, account string) string {
+	if account != "" {
+		return "account " + account
+	}
+	return "connector " + c.Name
+}
+
 // sessionList lists the open sessions of c. now is the engine's clock, and wall the
 // clock to show times by.
-func sessionList(c *connector.Connector, now int64, wall time.Time) (list []Session) {
+func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[string]int64) (list []Session) {
 	c.Links(func(l *connector.Link) {
+		cfg := c.Config()
 		s := Session{
-			Number: l.Instance.Number, Remote: l.Remote.String(), Since: wall.Add(time.Duration(l.Opened - now)),
+			Connector: c.Name, Number: l.Instance.Number, Remote: l.Remote.String(), Since: wall.Add(time.Duration(l.Opened - now)),
 			Bind: l.Session.Bound().String(), IdleSeconds: max(0, seconds(now-l.Heard.Load())),
+			InFlight: l.Inflight.Used(), Window: cfg.Window,
 		}
-		switch {
-		case l.Session.Bound() == 0:
-		case !c.Config().Listens():
-			s.Account = c.Config().SystemID
-		case l.Account != nil: // set before Bound reports the login
-			s.Account = l.Account.SystemID
+		if l.Session.Bound() != 0 {
+			s.Account = accountOf(l)
+			s.Queued = queues[peerOf(c, s.Account)]
+			if !cfg.Listens() {
+				s.Account = cfg.SystemID
+			}
 		}
 		list = append(list, s)
 	})

@@ -221,6 +221,11 @@ func smscSession(t *testing.T, e *Engine) (*conn, net.Conn) {
 	return c, peer
 }
 
+// A boundSession is logged in.
+type boundSession struct{ protocols.Session }
+
+func (boundSession) Bound() protocols.BindType { return protocols.Transceiver }
+
 // Lines are written after the flush time, or when many wait, and their times do not
 // go back.
 func TestPDULog(t *testing.T) {
@@ -242,7 +247,7 @@ func TestPDULog(t *testing.T) {
 		}
 		var p smpp.PDU
 		link := func(instance int) *connector.Link { // one that is logged in
-			s := &connector.Link{Instance: &connector.Instance{Number: instance}}
+			s := &connector.Link{Instance: &connector.Instance{Number: instance}, Session: boundSession{}}
 			for i, line := range []string{"bind_receiver seq=1", "bind_receiver_resp seq=1 status=0"} {
 				_ = p.ParseLog([]byte(line))
 				s.Login.Pass(i == 0, &p)

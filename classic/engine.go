@@ -111,6 +111,19 @@ func (e *Engine) Attach(c *connector.Connector) { e.group(c).attach() }
 // Detach implements gateway.Engine.
 func (e *Engine) Detach(c *connector.Connector) { e.group(c).detach() }
 
+// Logout implements gateway.Engine.
+func (e *Engine) Logout(match func(*connector.Link) bool) {
+	e.each(func(g *group) {
+		g.conns(func(c *conn) {
+			c.locked("logout", func(now int64) {
+				if !c.Over && match(&c.Link) {
+					c.talk.Unbind(now, &c.Link)
+				}
+			})
+		})
+	})
+}
+
 // Drain implements gateway.Engine.
 func (e *Engine) Drain(ctx context.Context) {
 	e.gateway.DrainSessions(ctx,

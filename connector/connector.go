@@ -26,6 +26,7 @@ type Connector struct {
 	memory    *Memory
 	online    atomic.Int64 // sessions that can be given messages
 	clients   atomic.Int64 // clients that have logged in
+	trouble   atomic.Pointer[Trouble]
 	instances instances
 
 	mu    sync.Mutex

@@ -23,6 +23,7 @@ type session struct {
 	protocols.Session
 	sequence uint32
 	taken    func(uint32) bool
+	bound    protocols.BindType
 }
 
 func (s *session) NextSequence() uint32 {

@@ -77,8 +77,9 @@ func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	return c.elsewhere.Share(m.Origin, 100)
 }
 
-func (c *clerk) Moved(_ *Lane, n int, _ time.Duration) { c.moved += n }
-func (c *clerk) Draining() bool                        { return c.draining }
+func (c *clerk) Moved(_ *Lane, n int, _ time.Duration)    { c.moved += n }
+func (c *clerk) Draining() bool                           { return c.draining }
+func (c *clerk) Disconnected(int64, *Link, time.Duration) {}
 
 // A desk is a lane with its sessions, played by the test.
 type desk struct {
@@ -94,6 +95,7 @@ type desk struct {
 	lastID    uint64
 	dialed    []*Instance
 	under     []*Slot // under way
+	others    bool    // other lanes have messages of the same accounts
 }
 
 func newDesk(t testing.TB, more string) *desk {
@@ -211,14 +213,18 @@ func (d *desk) wantEmpty() {
 	d.t.Helper()
 	d.Publish()
 	for what, n := range map[string]int64{
-		"queued": d.Queued.Load(), "held": d.Held.Load(), "memory": d.used.Used(), "length": d.Stats.QueueLength.Load(),
+		"queued": d.Queued.Load(), "held": d.Held.Load(), "memory": d.used.Used(), "length": d.Stats.Queued.Load(),
 		"in flight": d.Stats.InFlight.Load(), "unknown": int64(len(d.unknown)),
 	} {
 		if n != 0 {
 			d.t.Errorf("%s: %d when everything has ended", what, n)
 		}
 	}
+	var byAccount [3]int64
 	d.Shares(func(s *Share) {
+		for i, n := range []int64{s.Origin.Tally.Sent.Load(), s.Origin.Tally.Failed.Load(), s.Origin.Tally.Expired.Load()} {
+			byAccount[i] += n
+		}
 		if n := s.Queued(); n != 0 {
 			d.t.Errorf("share of %q: %d queued when everything has ended", s.Origin.Account, n)
 		}
@@ -226,4 +232,9 @@ func (d *desk) wantEmpty() {
 			d.t.Errorf("%q: %d scheduled when everything has ended", s.Origin.Account, n)
 		}
 	})
+	for i, n := range []int64{d.Stats.Sent.Load(), d.Stats.Failed.Load(), d.Stats.Expired.Load()} { // U8
+		if byAccount[i] < n || byAccount[i] > n && !d.others {
+			d.t.Errorf("sent, failed, expired %d: %d, by account %d", i, n, byAccount[i])
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 )
 
@@ -39,6 +40,9 @@ func dialReason(err error, timeout time.Duration) error {
 		return err
 	case op.Timeout():
 		return fmt.Errorf("no answer in %s", timeout)
+	}
+	if call := (*os.SyscallError)(nil); errors.As(op.Err, &call) {
+		return call.Err // "connection refused", without "connect: "
 	}
 	return op.Err
 }

@@ -57,6 +57,18 @@ func (f *Inflight) Take(sequence uint32) *Slot {
 	return slot
 }
 
+// Used returns how many requests are under way. It is safe for concurrent use.
+func (f *Inflight) Used() (n int) {
+	if cells := f.cells.Load(); cells != nil {
+		for i := range *cells {
+			if (*cells)[i].Load() != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Overdue takes out the slots sent before a time, and calls f for each.
 func (f *Inflight) Overdue(before int64, done func(*Slot)) {
 	cells := f.cells.Load()

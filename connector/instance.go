@@ -55,9 +55,9 @@ func (i *Instance) Wait(now int64) time.Duration {
 // proven is how long a session must live until the ones before it are forgotten.
 func (i *Instance) proven() int64 { return maxBackoff * int64(i.Connector.Config().ReconnectDelay) }
 
-// ended makes the instance rest after a session that failed or did not live long.
-// One that we logged out ourselves is no failure.
-func (i *Instance) ended(l *Link, now int64) {
+// ended makes the instance rest after a session that failed or did not live long, and
+// returns for how long. One that we logged out ourselves is no failure.
+func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	switch {
 	case l.Bound && now-l.BoundAt >= i.proven():
 		i.Failures, i.restUntil = 0, 0
@@ -67,8 +67,9 @@ func (i *Instance) ended(l *Link, now int64) {
 		i.Rest(now) // the peer has ended an idle session, perhaps, but it works
 	default:
 		i.Connector.Stats.Failing.Add(1)
-		i.Rest(now)
+		rest = i.Rest(now)
 	}
+	return rest
 }
 
 // forgive forgets failures when the session has lived a while.

@@ -32,8 +32,11 @@ type Lane struct {
 
 	Queued atomic.Int64 // messages accepted and not done with, scheduled ones aside: waiting or under way
 	Held   atomic.Int64 // submits that wait for room
-	online atomic.Int64 // sessions that can be given messages
-	oldest atomic.Int64 // when the message that waits longest was to leave; 0: none waits
+
+	// Delivered counts the messages that the lane's peers have accepted.
+	Delivered atomic.Int64
+	online    atomic.Int64 // sessions that can be given messages
+	oldest    atomic.Int64 // when the message that waits longest was to leave; 0: none waits
 
 	mu     sync.Mutex
 	shares []*Share
@@ -63,6 +66,9 @@ type Policy interface {
 	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
 	// Ended notes that the lane has given a message up.
 	Ended(l *Lane, m *sms.Message, a sms.Answer)
+	// Disconnected notes that a session of an out connector is over, and how long its
+	// instance rests.
+	Disconnected(now int64, l *Link, rest time.Duration)
 	// Draining reports whether the gateway is stopping.
 	Draining() bool
 	// Reroute returns the share of another lane that a message goes to by its route,
@@ -326,6 +332,9 @@ func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
 	m.Flags |= sms.Settled
 	delete(l.unknown, id)
 	l.stats().Late.Add(1)
+	if a.Code == sms.OK {
+		m.Origin.Tally.Sent.Add(1)
+	}
 	l.count(m, a)
 }
 
@@ -342,6 +351,9 @@ func (l *Lane) remember(m *sms.Message) {
 func (l *Lane) settled(s *Share, m *sms.Message, a sms.Answer) {
 	l.count(m, a)
 	l.drop(s, m)
+	if a.Code == sms.OK {
+		l.tally.sentBy++ // l.tally.by is s now
+	}
 }
 
 func (l *Lane) count(m *sms.Message, a sms.Answer) {
@@ -350,6 +362,7 @@ func (l *Lane) count(m *sms.Message, a sms.Answer) {
 		return
 	}
 	l.stats().Failed.Add(1)
+	m.Origin.Tally.Failed.Add(1)
 	l.policy.Ended(l, m, a)
 }
 
@@ -360,6 +373,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 		return
 	}
 	l.stats().Expired.Add(1)
+	s.Origin.Tally.Expired.Add(1)
 	l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now})
 	l.drop(s, m)
 }

@@ -5,7 +5,8 @@ import "sync/atomic"
 // tally is what Publish has not shown yet, and what it has shown last.
 type tally struct {
 	sent, done, freed int64
-	by                *Share // whose messages done counts
+	sentBy            int64  // of done: those that a peer has accepted
+	by                *Share // whose messages done and sentBy count
 	at                *Stats // where length and inFlight were shown
 	length, inFlight  int64
 }
@@ -15,7 +16,10 @@ func (l *Lane) countDone() {
 	if t := &l.tally; t.done > 0 {
 		t.by.Add(-t.done)
 		l.memory.Add(-t.freed)
-		t.done, t.freed = 0, 0
+		if t.sentBy > 0 {
+			t.by.Origin.Tally.Sent.Add(t.sentBy)
+		}
+		t.done, t.freed, t.sentBy = 0, 0, 0
 	}
 }
 
@@ -26,16 +30,17 @@ func (l *Lane) Publish() (gone bool) {
 	t, stats := &l.tally, l.stats()
 	if t.at != stats {
 		if t.at != nil { // the lane has another home
-			show(&t.at.QueueLength, &t.length, 0)
+			show(&t.at.Queued, &t.length, 0)
 			show(&t.at.InFlight, &t.inFlight, 0)
 		}
 		t.at = stats
 	}
 	if t.sent > 0 {
 		stats.Sent.Add(t.sent)
+		l.Delivered.Add(t.sent)
 		t.sent = 0
 	}
-	show(&stats.QueueLength, &t.length, int64(l.Len()))
+	show(&stats.Queued, &t.length, int64(l.Len()))
 	show(&stats.InFlight, &t.inFlight, int64(l.inFlight))
 	// Queued counts the messages that are on their way here, too. Scheduled ones are
 	// moved elsewhere.

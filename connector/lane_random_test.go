@@ -174,7 +174,7 @@ func (a *actor) check() {
 	})
 	waiting += int64(len(a.suspects.waiting))
 	under := int64(len(a.under))
-	if length := a.Stats.QueueLength.Load(); length != waiting || a.Stats.InFlight.Load() != under {
+	if length := a.Stats.Queued.Load(); length != waiting || a.Stats.InFlight.Load() != under {
 		a.t.Fatalf("seed %d: %d wait and %d are under way, shown are %d and %d", a.seed, waiting, under, length, a.Stats.InFlight.Load())
 	}
 	if queued := a.Queued.Load(); queued != waiting+under-scheduled {

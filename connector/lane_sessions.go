@@ -103,7 +103,8 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	if !link.Bound {
 		l.dialing--
 	}
-	link.Instance.ended(link, now)
+	rest := link.Instance.ended(link, now)
+	l.policy.Disconnected(now, link, rest)
 	switch {
 	case l.gone:
 	case l.Account == "" && l.Home().ReturnSurplus(link.Instance):

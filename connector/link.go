@@ -73,6 +73,12 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) })
 }
 
+// CountRefused counts a message of the session that was not accepted.
+func (l *Link) CountRefused() {
+	l.Connector.Stats.Refused.Add(1)
+	l.Origin.Tally.Refused.Add(1)
+}
+
 // BeginClosing keeps the reason why the session is to end. It reports whether the
 // caller is the first that wants it to.
 func (l *Link) BeginClosing(reason string) bool {

@@ -13,7 +13,7 @@ import (
 // goes to the second.
 func twoDesks(t testing.TB, more string) (from, to *desk) {
 	from, to = newDesk(t, "static: true, "+more), newDesk(t, "static: true, window: 10000")
-	from.elsewhere = to.Lane
+	from.elsewhere, from.others, to.others = to.Lane, true, true
 	to.used, to.memory = from.used, from.used
 	to.connect()
 	return from, to
@@ -307,7 +307,7 @@ func TestMoveSuspects(t *testing.T) {
 	other := d.connect()
 	to := newDesk(t, "static: true, window: 10")
 	to.used, to.memory = d.used, d.used
-	d.elsewhere = to.Lane
+	d.elsewhere, d.others, to.others = to.Lane, true, true
 	to.connect()
 	d.send() // one is sent alone, the other waits
 	d.lose(l)

@@ -23,9 +23,9 @@ type Stats struct {
 	Late            atomic.Int64   // messages whose answer came after they were given up for unanswered
 	Opened          atomic.Int64   // sessions begun
 	Failing         atomic.Int64   // connections, logins and short sessions that failed in a row
-	QueueLength     atomic.Int64
-	InFlight        atomic.Int64
-	Answer          Histogram // from a request of ours to its answer
+	Queued          atomic.Int64   // messages that wait in its lanes
+	InFlight        atomic.Int64   // requests of ours without an answer
+	Answer          Histogram      // from a request of ours to its answer
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64

@@ -159,7 +159,7 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	switch b := c.pressure[s]; {
 	case !ok:
 		m.Release()
-		l.Connector.Stats.Refused.Add(1)
+		l.CountRefused()
 		c.answer(now, l, r, sms.Throttled, 0, 0)
 	case (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
 		c.accept(now, l, m, r, s, after)
@@ -240,7 +240,7 @@ func (c *Conversation[R]) takeWaiting(l *connector.Link, f func(*sms.Message, R)
 // refuse answers a submit that found no room.
 func (c *Conversation[R]) refuse(now int64, l *connector.Link, m *sms.Message, r R) {
 	m.Release()
-	l.Connector.Stats.Refused.Add(1)
+	l.CountRefused()
 	c.answer(now, l, r, sms.QueueFull, 0, 0)
 }
 
@@ -286,6 +286,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 		}
 		code = sms.QueueFull
 	}
+	m.Origin.Tally.Refused.Add(1)
 	m.Release()
 	if code != sms.OK {
 		from.Stats.Refused.Add(1)

@@ -42,6 +42,9 @@ type Service interface {
 	// Rebind logs out the sessions of an out connector and connects as many instances as
 	// are configured, because options of it have changed. What waits is sent by them.
 	Rebind(c *connector.Connector)
+	// Logout begins to log out the sessions for which match reports true. It is called
+	// on goroutines of the engine, and may read what belongs to whatever runs the session.
+	Logout(match func(*connector.Link) bool)
 	// Addresses returns where a connector listens.
 	Addresses(c *connector.Connector) []netip.AddrPort
 }

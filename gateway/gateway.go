@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -40,8 +41,7 @@ type Gateway struct {
 	origins    origins
 	wall       wall
 	held       atomic.Int64 // submits that wait for room
-	failures   sampled      // messages given up
-	crowded    sampled      // connections refused
+	storms     *storms
 
 	sockets       atomic.Int64 // of clients
 	clientSockets atomic.Int64 // the most there may be; 0: any number
@@ -57,7 +57,7 @@ const guardSize = 100_000
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	g := &Gateway{
-		Log: log, drivers: drivers,
+		Log: log, drivers: drivers, storms: newStorms(),
 		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
@@ -211,6 +211,7 @@ func (g *Gateway) Scheduled() int64 { return g.origins.scheduled() }
 
 // Close closes the pdu logs.
 func (g *Gateway) Close() error {
+	g.sumUp(math.MaxInt64)
 	if g.pdulogs == nil {
 		return nil
 	}

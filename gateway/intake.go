@@ -63,6 +63,7 @@ func (i *Intake) Flush() {
 		i.share.Add(i.n)
 		i.gateway.Memory.Add(i.size)
 		i.from.Stats.Accepted.Add(i.all)
+		i.share.Origin.Tally.Accepted.Add(i.all)
 		i.n, i.all, i.size = 0, 0, 0
 	}
 }

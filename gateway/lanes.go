@@ -92,6 +92,15 @@ type origins struct {
 
 type originKey struct{ account, connector string }
 
+// Tallies calls f with what was counted for each account that has logged in.
+func (g *Gateway) Tallies(f func(account string, t *sms.Tally)) {
+	g.origins.mu.Lock()
+	defer g.origins.mu.Unlock()
+	for account, tally := range g.origins.tallies {
+		f(account, tally)
+	}
+}
+
 // of returns the one origin of the messages that an account submits on a connector.
 func (o *origins) of(account, connector string) *sms.Origin {
 	o.mu.Lock()

@@ -118,9 +118,9 @@ func TestLaneFindsHome(t *testing.T) {
 		t.Fatalf("the lane's home is %s", lane.Home().Name)
 	}
 	lane.Publish()
-	if more.Queued() != 2 || more.Stats.QueueLength.Load() != 2 || clients.Queued() != 0 || clients.Stats.QueueLength.Load() != 0 {
+	if more.Queued() != 2 || more.Stats.Queued.Load() != 2 || clients.Queued() != 0 || clients.Stats.Queued.Load() != 0 {
 		t.Errorf("%d and %d messages wait at the new home, %d and %d at the old one",
-			more.Queued(), more.Stats.QueueLength.Load(), clients.Queued(), clients.Stats.QueueLength.Load())
+			more.Queued(), more.Stats.Queued.Load(), clients.Queued(), clients.Stats.Queued.Load())
 	}
 	cfg := *g.Config()
 	cfg.Connectors = cfg.Connectors[1:]

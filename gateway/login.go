@@ -164,7 +164,9 @@ func (l *Login) decide(now int64) {
 	l.Result = LoginResult{Account: a, Code: result.Code()}
 	if result == account.OK {
 		g.guard.Succeed(now, l.who.Addr, l.who.SystemID)
-		g.Log.Info().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
+		if g.storms.logins.next(l.connector.Name, now) {
+			g.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
+		}
 		return
 	}
 	if result.IsGuess() {
@@ -173,5 +175,7 @@ func (l *Login) decide(now int64) {
 		g.guard.Refuse(now, l.who.Addr, l.who.SystemID)
 	}
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
-	g.Log.Warn().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused")
+	if g.storms.refusals.next(l.connector.Name, now) {
+		g.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
+	}
 }

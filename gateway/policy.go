@@ -77,11 +77,7 @@ func incremented(n uint8) uint8 {
 // given up.
 func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	home := l.Home()
-	show, hidden := g.failures.next(home.Name, a.At)
-	if hidden > 0 {
-		g.Log.Warn().Str("connector", home.Name).Int64("messages", hidden).Msg("further messages were given up in the last minute")
-	}
-	if !show {
+	if !g.storms.failures.next(home.Name, a.At) {
 		return
 	}
 	e := g.Log.Warn().Str("connector", home.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code).Uint8("attempts", m.Attempts)

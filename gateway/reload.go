@@ -17,7 +17,9 @@ type Changed struct {
 
 // Reload puts a new configuration in force: accounts, routes, rates, and
 // connectors that were added or removed. Options that need a restart stay as they
-// were, and are among Changed.Options. The new connectors' sockets are opened
+// were, and are among Changed.Options. Sessions of accounts that were removed, or
+// whose password, bind or networks changed, are logged out, and those on connectors that
+// their account may not use any more. The new connectors' sockets are opened
 // before anything changes; an error leaves everything as it is.
 func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	g.mu.Lock()
@@ -63,7 +65,9 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 		c.SetConfig(cc)
 		c.SetSockets(socketsOf(cfg, cc))
 	}
+	ended := changedAccounts(g.Config(), cfg)
 	g.apply(cfg)
+	g.endSessions(e, ended) // logins are decided by the new accounts now
 	return changed, nil
 }
 

@@ -16,6 +16,7 @@ import (
 type idle struct{ Engine }
 
 func (idle) Listen(*connector.Connector) error { return nil }
+func (idle) Logout(func(*connector.Link) bool) {}
 
 func parse(t *testing.T, text string) *config.Config {
 	t.Helper()

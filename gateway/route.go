@@ -165,7 +165,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	}
 	if code != sms.OK {
 		m.Release()
-		l.Connector.Stats.Refused.Add(1)
+		l.CountRefused()
 		return nil, nil, code
 	}
 	lane := g.route(m)
@@ -175,7 +175,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		g.unrouted.Add(1)
 		code = noRoute(kind)
 		if code != sms.OK {
-			l.Connector.Stats.Refused.Add(1)
+			l.CountRefused()
 		}
 		return nil, nil, code
 	}

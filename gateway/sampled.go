@@ -2,11 +2,15 @@ package gateway
 
 import "sync"
 
-// sampled bounds how many entries of one kind the log gets: the first of a minute,
-// and then how many there were. It is safe for concurrent use.
+// sampled bounds how many entries of one sort the log gets for each connector: the
+// first few of a minute, and then how many more there were. It is safe for
+// concurrent use.
 type sampled struct {
-	mu    sync.Mutex
-	kinds map[string]*minute
+	sum   string // what is said of the others
+	first int64  // how many are shown
+
+	mu sync.Mutex
+	by map[string]*minute // by connector
 }
 
 type minute struct {
@@ -14,32 +18,75 @@ type minute struct {
 	shown, hidden int64
 }
 
-const (
-	sampleTime  = int64(60e9)
-	sampleFirst = 20
-)
+const sampleTime = int64(60e9)
 
-// next reports whether the next entry of a kind is to be shown, and how many were
-// hidden in a minute that has passed.
-func (s *sampled) next(kind string, now int64) (show bool, hidden int64) {
+// next reports whether the next entry of a connector is to be shown.
+func (s *sampled) next(connector string, now int64) (show bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.kinds[kind]
+	m := s.by[connector]
 	if m == nil {
-		if s.kinds == nil {
-			s.kinds = map[string]*minute{}
+		if s.by == nil {
+			s.by = map[string]*minute{}
 		}
 		m = &minute{began: now}
-		s.kinds[kind] = m
+		s.by[connector] = m
 	}
-	if now-m.began >= sampleTime {
-		hidden = m.hidden
-		*m = minute{began: now}
-	}
-	if m.shown < sampleFirst {
+	if m.shown < s.first {
 		m.shown++
-		return true, hidden
+		return true
 	}
 	m.hidden++
-	return false, hidden
+	return false
+}
+
+// over ends the minutes that began before a time, and calls f where entries were hidden.
+func (s *sampled) over(before int64, f func(connector string, hidden int64)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for connector, m := range s.by {
+		if m.began >= before {
+			continue
+		}
+		delete(s.by, connector)
+		if m.hidden > 0 {
+			f(connector, m.hidden)
+		}
+	}
+}
+
+// storms are the sorts of entries of which there may be many.
+type storms struct {
+	failures   sampled // messages given up
+	unanswered sampled // messages
+	crowded    sampled // connections refused
+	logins     sampled // of clients
+	refusals   sampled // of logins
+	ends       sampled // of sessions
+	links      sampled // connections and logins of ours
+	troubles   sampled // of theirs
+}
+
+func newStorms() *storms {
+	const few, many = 1, 20
+	return &storms{
+		failures:   sampled{sum: "further messages were given up", first: many},
+		unanswered: sampled{sum: "further messages were not answered in time", first: few},
+		crowded:    sampled{sum: "further clients were refused: too many connections are open that have not logged in", first: few},
+		logins:     sampled{sum: "further clients logged in", first: many},
+		refusals:   sampled{sum: "further logins were refused", first: many},
+		ends:       sampled{sum: "further sessions ended", first: many},
+		links:      sampled{sum: "further sessions were connected or bound", first: many},
+		troubles:   sampled{sum: "further connections, logins or sessions failed", first: many},
+	}
+}
+
+// sumUp logs how many entries were hidden in the minutes that began before a time.
+func (g *Gateway) sumUp(before int64) {
+	s := g.storms
+	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.troubles} {
+		sort.over(before, func(connector string, hidden int64) {
+			g.Log.Warn().Str("connector", connector).Int64("times", hidden).Msg("in the last minute " + sort.sum)
+		})
+	}
 }

@@ -23,7 +23,7 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 		return false
 	}
 	if !g.Prebind.Enter(remote.Addr()) {
-		if show, _ := g.crowded.next(c.Name, g.clock()); show {
+		if g.storms.crowded.next(c.Name, g.clock()) {
 			g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
 		}
@@ -74,7 +74,7 @@ func (g *Gateway) AcceptFailed(c *connector.Connector, err error) {
 // repeatAfter is how long what goes on is not said again.
 const repeatAfter = time.Minute
 
-// isNews tells whether something has not been said for a while. While clients
+// isNews reports whether something has not been said for a while. While clients
 // wait, every one that goes lets the next in, and there is nothing free again.
 func (g *Gateway) isNews(what string) bool {
 	now := time.Now()
@@ -84,28 +84,6 @@ func (g *Gateway) isNews(what string) bool {
 	}
 	g.said.Store(what, now)
 	return true
-}
-
-// Connected notes that an instance has a socket.
-func (g *Gateway) Connected(l *connector.Link) {
-	l.Connector.Stats.Opened.Add(1)
-	if l.Connector.Config().Role() == protocols.Client {
-		l.Lane = g.LaneOf(l.Connector)
-		l.Origin = g.origins.of("", l.Connector.Name)
-	}
-	l.Instance.SetLink(l)
-	g.Log.Debug().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote).Msg("connected")
-}
-
-// ConnectFailed notes that none of an instance's addresses could be reached, and
-// tells how long it should rest.
-func (g *Gateway) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
-	e := g.Log.Debug()
-	if i.Connector.Stats.Failing.Add(1) == 1 {
-		e = g.Log.Warn()
-	}
-	e.Err(err).Str("connector", i.Connector.Name).Int("instance", i.Number).Msg("cannot connect; trying again from time to time")
-	return i.Rest(now)
 }
 
 // admit counts a client that has logged in, unless the connector has as many
@@ -128,8 +106,8 @@ func (g *Gateway) admit(l *connector.Link, result LoginResult) LoginResult {
 func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 	l.Bound, l.BoundAt = true, now
 	way := l.Session.Bound()
-	g.Log.Debug().Stringer("session", l).Stringer("bind", way).Msg("bound")
 	if l.Account == nil {
+		g.bound(now, l, way)
 		return way.CanSubmit()
 	}
 	g.Prebind.Leave(l.Remote.Addr())
@@ -153,16 +131,9 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 		l.Connector.UnbindClient()
 	}
 	l.Connector.Stats.SessionOver(now-l.Opened, l.PDUs)
-	e := g.Log.Info()
-	switch {
-	case l.Bound:
-	case l.Connector.Config().Role() == protocols.Server || l.Connector.Stats.Failing.Load() > 0:
-		e = g.Log.Debug()
-	default:
-		e = g.Log.Warn()
-	}
-	e.Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote).
-		Str("reason", l.Reason()).Msg("session over")
+	if l.Connector.Config().Listens() {
+		g.clientOver(now, l)
+	} // otherwise Disconnected follows, which knows when there will be another
 }
 
 // TimerInterval is how often to check every session's timers, so that none is late
@@ -199,8 +170,10 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, lis
 	cfg := l.Connector.Config()
 	timeout := l.ResponseTimeout()
 	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
-		g.Log.Warn().Str("connector", cfg.Name).Int("instance", l.Instance.Number).Uint32("sequence", slot.Sequence).
-			Dur("after", time.Duration(timeout)).Msg("no answer to a message")
+		if g.storms.unanswered.next(cfg.Name, now) {
+			ofSession(g.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", MessageID(slot.Message.ID)).
+				Str("account", slot.Message.Account()).Msg("no answer to a message for " + time.Duration(timeout).String())
+		}
 		unanswered(slot)
 	})
 	whole := g.Config().Limits.PDUTimeout

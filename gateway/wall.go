@@ -28,8 +28,11 @@ func (w *wall) see(now, wallNow int64) {
 	}
 }
 
-// SeeClock notes the engine's time. It is called about once a second.
-func (g *Gateway) SeeClock(now int64) { g.wall.see(now, time.Now().UnixNano()) }
+// SeeClock notes the engine's time, and sums up what the log was spared. It is called about once a second.
+func (g *Gateway) SeeClock(now int64) {
+	g.wall.see(now, time.Now().UnixNano())
+	g.sumUp(now - sampleTime)
+}
 
 // message reads a message of a session's PDU.
 func (g *Gateway) message(now int64, s protocols.Messages, p protocols.PDU, m *sms.Message) sms.Code {

@@ -10,7 +10,11 @@
 //
 // A PDU starts with its command. Its sequence follows and, in an answer only,
 // status=number(name), then its fields as name=value in the form of package
-// internal/logtext. A driver's ParseLog turns a line back into the same bytes, or
+// internal/logtext. Behind the PDU a line may say which message and whose it is (About):
+//
+//	... short_message="hello" id=1a1fb0c12c230d41 account=acme
+//
+// No protocol may have fields of these names. A driver's ParseLog turns a line back into the same bytes, or
 // returns protocols.ErrHidden for one that does not hold them all: passwords are
 // always hidden; texts and octets of unknown meaning are hidden while a session has
 // not logged in (Login), and always if Options.Text is false. Message texts stand as
@@ -49,6 +53,6 @@
 // # Start reading
 //
 // file.go (lines to chunks), writer.go (chunks to disk), rotate.go, retain.go, then
-// line.go (a line read back), tail.go (across rotations), read.go (several connectors
-// merged) and decode.go (lines as PDUs).
+// line.go (a line read back), trace.go (the way of a message), tail.go (across
+// rotations), read.go (several connectors merged) and decode.go (lines as PDUs).
 package pdulog

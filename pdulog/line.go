@@ -100,7 +100,7 @@ func Parse(line []byte) (Entry, error) {
 	if e.Instance, ok = digits(instance); !ok || len(instance) > 1 && instance[0] == '0' {
 		return Entry{}, errLine
 	}
-	e.PDU, e.ID, e.Account = cutAbout(rest[2:])
+	e.PDU, e.ID, e.Account = logtext.CutAbout(rest[2:])
 	command, rest, _ := bytes.Cut(e.PDU, []byte{' '})
 	if len(command) == 0 {
 		return Entry{}, errLine

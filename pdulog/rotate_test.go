@@ -266,7 +266,7 @@ func TestRetentionOnFullDisk(t *testing.T) {
 		t.Fatal("removed while there was room")
 	}
 	free.Store(99)
-	f.Line(0, 1, true, submit(1), LoggedIn)
+	f.Line(0, 1, true, submit(1), LoggedIn, About{})
 	flush(f, 0)
 	if exists(old) {
 		t.Error("the disk is full, and an old file is kept")

@@ -11,8 +11,13 @@ type Answer struct {
 	At     int64  // Unix nanoseconds
 }
 
-// A Tally counts an account's messages that wait, over all connectors. It is
-// safe for concurrent use.
+// A Tally counts an account's messages, over all connectors. It is safe for
+// concurrent use.
 type Tally struct {
 	Scheduled atomic.Int64 // messages that wait for their delivery time
+	Accepted  atomic.Int64 // messages taken from its clients
+	Refused   atomic.Int64 // messages not taken from them
+	Sent      atomic.Int64 // messages of theirs that a peer has accepted
+	Failed    atomic.Int64 // messages of theirs given up
+	Expired   atomic.Int64 // messages of theirs whose validity ran out here
 }

@@ -60,7 +60,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 		b.talk.Submit(out.Now(), j.Message, j.Connector, j.Reply)
 		out.Release(j)
 	case Logout:
-		b.logout(j.Connector)
+		b.logout(j.Connector, j.Match)
 		out.Release(j)
 	case Barrier:
 		b.Flush(out)
@@ -190,12 +190,18 @@ func (a *answers) flush(out *flow.Out[Job]) {
 	}
 }
 
-// logout begins to log out the sessions of a connector, or, with nil, of all.
-func (b *builder) logout(of *connector.Connector) {
+// logout begins to log out the sessions of a connector, or, with nil, of all; those
+// that match, unless that is nil.
+func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bool) {
 	for _, c := range b.Gateway.Connectors() {
-		if of == nil || of == c {
-			c.Links(func(l *connector.Link) { b.talk.Unbind(b.out.Now(), l) })
+		if of != nil && of != c {
+			continue
 		}
+		c.Links(func(l *connector.Link) {
+			if match == nil || !l.Over && match(l) {
+				b.talk.Unbind(b.out.Now(), l)
+			}
+		})
 	}
 }
 

@@ -256,7 +256,7 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 		submit(min(n, 10_000))
 	}
 	testutil.Eventually(b, "the backlog is there", func() bool {
-		return int(c.Stats.QueueLength.Load()) == backlog && int(c.Stats.InFlight.Load()) == under
+		return int(c.Stats.Queued.Load()) == backlog && int(c.Stats.InFlight.Load()) == under
 	})
 	rounds := 0
 	b.ReportAllocs()

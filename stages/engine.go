@@ -131,6 +131,13 @@ func (e *Engine) closeSockets() {
 	}
 }
 
+// Logout implements gateway.Service.
+func (e *Engine) Logout(match func(*connector.Link) bool) {
+	j := e.inlet.Get()
+	j.Kind, j.extras = Logout, &extras{Match: match}
+	e.inlet.Send(toBuilder, j)
+}
+
 // Addresses returns where a connector listens.
 func (e *Engine) Addresses(c *connector.Connector) (all []netip.AddrPort) {
 	e.mu.Lock()

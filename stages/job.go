@@ -81,6 +81,7 @@ type Job struct {
 type extras struct {
 	Reason    string                         // why, for Last
 	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Submitted
+	Match     func(*connector.Link) bool     // Logout: which sessions; nil: all
 	Lane      *connector.Lane                // Room
 	Instance  *connector.Instance            // Dial, Parked
 	Sockets   []sock.Listening               // Listen

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,9 +22,10 @@ func newStatusCommand() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what a running gateway does: connectors, queues, rates, stages",
+		Short: "Show what a running gateway does: connectors, accounts, queues, rates, stages",
 		Long: `Asks a running gateway at its admin address, which is --address or the
-configuration's admin.address, and prints tables. Counts are since its start.
+configuration's admin.address, and prints tables. Counts are since its start. It also
+says whether the gateway is ready for traffic, and why connectors have no session.
 
 "work and waiting" shows how many workers the sessions would need if each had its
 own (mean sessions), and how many if they only worked (busy workers). Duration and
@@ -37,29 +39,40 @@ With --watch it asks again and again, until interrupted, and shows rates. With
   pmg status --address 127.0.0.1:2780 --json | jq '.connectors[].queued'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !cmd.Flags().Changed("address") {
-				var err error
-				if o.address, err = adminAddress(cmd, o.config); err != nil {
-					return err
-				}
+			if err := o.find(cmd); err != nil {
+				return err
 			}
 			return runStatus(cmd, o)
 		},
 	}
-	configFlag(cmd, &o.config)
+	o.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.address, "address", "", "admin address of the gateway, as `host:port`")
 	f.DurationVar(&o.watch, "watch", 0, "ask again after this `interval` and show rates")
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.BoolVar(&o.sessions, "sessions", false, "list the sessions too")
+	f.BoolVar(&o.accounts, "accounts", false, "list all accounts, not only those with the most messages")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 type statusOptions struct {
-	config, address  string
-	watch            time.Duration
-	sessions, asJSON bool
+	config, address            string
+	watch                      time.Duration
+	sessions, accounts, asJSON bool
+}
+
+// flags adds the flags that say which gateway is asked.
+func (o *statusOptions) flags(cmd *cobra.Command) {
+	configFlag(cmd, &o.config)
+	cmd.Flags().StringVar(&o.address, "address", "", "admin address of the gateway, as `host:port`")
+}
+
+// find finds the gateway's admin address.
+func (o *statusOptions) find(cmd *cobra.Command) (err error) {
+	if !cmd.Flags().Changed("address") {
+		o.address, err = adminAddress(cmd, o.config)
+	}
+	return err
 }
 
 // adminAddress returns the admin.address of the configuration.
@@ -127,7 +140,7 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 		}
 		return err
 	}
-	_, err := io.WriteString(out, statusText(before, s))
+	_, err := io.WriteString(out, statusText(before, s, o.accounts))
 	return err
 }
 
@@ -135,38 +148,47 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 const (
 	statusTimeout = 10 * time.Second
 	maxStatus     = 64 << 20
+	maxReason     = 1000
 )
 
 // askStatus gets the status of the gateway.
 func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
+	path := "/status"
+	if o.sessions {
+		path += "?sessions=1"
+	}
+	s := new(admin.Status)
+	return s, askAdmin(ctx, o.address, http.MethodGet, path, s)
+}
+
+// askAdmin sends a request to a gateway's admin address and reads its answer into v.
+func askAdmin(ctx context.Context, address, method, path string, v any) error {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	host, port, err := net.SplitHostPort(o.address)
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot ask gateway: %w", err)
+		return fmt.Errorf("cannot ask gateway: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost" // it listens on every address, so on this one
 	}
-	url := "http://" + net.JoinHostPort(host, port) + "/status"
-	if o.sessions {
-		url += "?sessions=1"
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	url := "http://" + net.JoinHostPort(host, port) + path
+	r, err := http.NewRequestWithContext(ctx, method, url, nil)
 	if err != nil {
-		return nil, fmt.Errorf("cannot ask gateway: %w", err)
+		return fmt.Errorf("cannot ask gateway: %w", err)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address?", err)
+		return fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address?", err)
 	}
 	defer answer.Body.Close()
+	body := io.LimitReader(answer.Body, maxStatus)
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("cannot ask gateway: %s answers %s", url, printable(answer.Status))
+		why, _ := io.ReadAll(io.LimitReader(body, maxReason))
+		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", url, printable(answer.Status), printable(strings.TrimSpace(string(why))))
 	}
-	s := new(admin.Status)
-	if err := json.NewDecoder(io.LimitReader(answer.Body, maxStatus)).Decode(s); err != nil {
-		return nil, fmt.Errorf("cannot read status from %s: %w", url, err)
+	if err := json.NewDecoder(body).Decode(v); err != nil {
+		return fmt.Errorf("cannot read the answer of %s: %w", url, err)
 	}
-	return s, nil
+	return nil
 }

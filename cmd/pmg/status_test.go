@@ -27,19 +27,21 @@ func twoStatuses() (before, s *admin.Status) {
 	started := time.Date(2026, 11, 20, 10, 13, 47, 0, time.UTC)
 	s = &admin.Status{
 		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
-		NotReady: []string{"connector backup has no session"}, Unrouted: 3, Jobs: 160,
+		NotReady: []string{"route 2 has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Jobs: 160,
 		Connectors: []admin.Connector{
-			{Name: "clients", Direction: "in", State: "listening", Instances: 1000, Sessions: 64, SessionsReady: 60, Window: 100,
+			{Name: "clients", Direction: "in", State: "listening", Instances: 1000, Sessions: 64, SessionsReady: 60, Window: 100, Windows: 6000,
 				MaxQueue: 50000, Accepted: 1000000, Refused: 12, Duration: spread, Work: work, MeanSessions: 2.9603, BusyWorkers: 0.0109,
 				SessionList: []admin.Session{
-					{Number: 1, Remote: "192.0.2.7:40112", Account: "load", Bind: "transceiver", Since: started.Add(time.Hour), IdleSeconds: 0.0021},
+					{Number: 1, Remote: "192.0.2.7:40112", Account: "load", Bind: "transceiver", Since: started.Add(time.Hour), IdleSeconds: 0.0021, InFlight: 3, Window: 100, Queued: 7},
 					{Number: 2, Remote: "192.0.2.8:40113", Bind: "none", Since: started.Add(6*time.Hour - 1500*time.Millisecond), IdleSeconds: 1.5},
 				}},
-			{Name: "operator", Direction: "out", State: "up", Instances: 4, Sessions: 4, SessionsReady: 4, Window: 10,
+			{Name: "operator", Direction: "out", State: "up", Instances: 4, Sessions: 4, SessionsReady: 4, Window: 10, Windows: 40,
 				InFlight: 38, Queued: 1200, MaxQueue: 50000, OldestSeconds: 3.25, Sent: 998750, Failed: 9, Expired: 1, Retried: 17,
 				Answers: admin.Answers{Count: 998776, MeanSeconds: 0.0123}, PDULogLost: 4},
-			{Name: "backup", Direction: "out", State: "failing", Failing: 8, Instances: 1, Window: 10, MaxQueue: 50000},
+			{Name: "backup", Direction: "out", State: "failing", Failing: 8, Instances: 1, Window: 10, MaxQueue: 50000,
+				Trouble: &admin.Trouble{Reason: "cannot connect to 192.0.2.1:2775: connection refused", Since: started.Add(3 * time.Hour), Next: started.Add(6*time.Hour + 20*time.Second)}},
 		},
+		Accounts: []admin.Account{{Name: "quiet"}, {Name: "load", Sessions: 60, Queued: 1200, Accepted: 1000000, Refused: 12, Sent: 998750, Failed: 9, Expired: 1}},
 		Stages: []admin.Stage{
 			{Name: "reader", In: 128, Out: 402000, Batches: 300000, MeanBatch: 0.1, MaxBatch: 64, Locks: 300128,
 				Work: admin.Spread{Count: 300000, Min: 4.2e-7, Mean: 1.8e-5, Max: 0.0041, StdDev: 2.2e-5}, BusyWorkers: 0.00025},
@@ -55,7 +57,7 @@ func twoStatuses() (before, s *admin.Status) {
 
 func TestStatusText(t *testing.T) {
 	before, s := twoStatuses()
-	got := statusText(nil, s) + "\n--- ten seconds later ---\n\n" + statusText(before, s)
+	got := statusText(nil, s, false) + "\n--- ten seconds later ---\n\n" + statusText(before, s, false)
 	golden := filepath.Join("testdata", "status.txt")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -71,10 +73,22 @@ func TestStatusText(t *testing.T) {
 	}
 }
 
+// U8: what has the most messages is listed; the rest is counted.
+func TestStatusTextListsFewAccounts(t *testing.T) {
+	_, s := twoStatuses()
+	for n := range 100 {
+		s.Accounts = append(s.Accounts, admin.Account{Name: fmt.Sprint("account", n)})
+	}
+	few, all := statusText(nil, s, false), statusText(nil, s, true)
+	if !strings.Contains(few, "\nload ") || !strings.Contains(few, "82 more accounts") || strings.Contains(few, "account99") || !strings.Contains(all, "account99") {
+		t.Errorf("few:\n%s\nall:\n%s", few, all)
+	}
+}
+
 func TestStatusTextOfAnotherRunHasNoRates(t *testing.T) {
 	before, s := twoStatuses()
 	before.Started = before.Started.Add(-time.Hour)
-	if text := statusText(before, s); strings.Contains(text, "sent/s") {
+	if text := statusText(before, s, false); strings.Contains(text, "sent/s") {
 		t.Errorf("rates over a restart:\n%s", text)
 	}
 }

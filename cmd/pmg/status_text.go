@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +17,7 @@ import (
 // statusText is a gateway's status as tables; with rates since before, when
 // there is one and it is of the same run. Strings of the answer are printed through
 // printable, because what answered need not be a gateway.
-func statusText(before, s *admin.Status) string {
+func statusText(before, s *admin.Status, allAccounts bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pmg %s, %s, up %s, ", printable(s.Version), printable(s.Architecture), span(s.Time.Sub(s.Started).Seconds()))
 	if len(s.NotReady) == 0 {
@@ -25,6 +27,8 @@ func statusText(before, s *admin.Status) string {
 	}
 	fmt.Fprintf(&b, "unrouted messages %d, live jobs %d\n\n", s.Unrouted, s.Jobs)
 	connectorTable(before, s).write(&b)
+	writeTroubles(&b, s)
+	writeAccounts(&b, s, allAccounts)
 	sessionTable(s).write(&b)
 	workTable(s).write(&b)
 	stageTable(s).write(&b)
@@ -32,8 +36,8 @@ func statusText(before, s *admin.Status) string {
 }
 
 func connectorTable(before, s *admin.Status) *table {
-	t := newTable(3, "connector", "direction", "state", "sessions", "in flight", "queued", "oldest", "answer",
-		"accepted", "refused", "sent", "failed", "expired", "retried", "log lost")
+	t := newTable(3, append([]string{"connector", "direction", "state", "sessions", "in flight", "queued", "oldest", "answer"},
+		admin.Columns(admin.Connector{})...)...)
 	rated := before != nil && before.Started.Equal(s.Started) && s.Time.After(before.Time)
 	old := map[string]admin.Connector{}
 	if rated {
@@ -43,10 +47,9 @@ func connectorTable(before, s *admin.Status) *table {
 		}
 	}
 	for _, c := range s.Connectors {
-		row := []string{c.Name, c.Direction, c.State,
-			of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Window*c.SessionsReady), of(c.Queued, c.MaxQueue),
-			span(c.OldestSeconds), span(c.Answers.MeanSeconds),
-			count(c.Accepted), count(c.Refused), count(c.Sent), count(c.Failed), count(c.Expired), count(c.Retried), fmt.Sprint(c.PDULogLost)}
+		row := append([]string{c.Name, c.Direction, c.State,
+			of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Windows), of(c.Queued, c.MaxQueue),
+			span(c.OldestSeconds), span(c.Answers.MeanSeconds)}, admin.Cells(c)...)
 		if rated {
 			seconds := s.Time.Sub(before.Time).Seconds()
 			row = append(row, rate(c.Accepted-old[c.Name].Accepted, seconds), rate(c.Sent-old[c.Name].Sent, seconds))
@@ -56,11 +59,53 @@ func connectorTable(before, s *admin.Status) *table {
 	return t
 }
 
+// writeTroubles says why connectors have no session, a line each.
+func writeTroubles(b *strings.Builder, s *admin.Status) {
+	said := false
+	for _, c := range s.Connectors {
+		t := c.Trouble
+		if t == nil {
+			continue
+		}
+		said = true
+		fmt.Fprintf(b, "%s: for %s: %s", printable(c.Name), dash(span(s.Time.Sub(t.Since).Seconds())), printable(t.Reason))
+		if wait := t.Next.Sub(s.Time); wait > 0 {
+			fmt.Fprintf(b, "; next attempt in %s", span(wait.Seconds()))
+		}
+		b.WriteString("\n")
+	}
+	if said {
+		b.WriteString("\n")
+	}
+}
+
+// fewAccounts is how many accounts are listed when not all are asked for.
+const fewAccounts = 20
+
+// writeAccounts lists the accounts: all of them, or those with the most messages.
+func writeAccounts(b *strings.Builder, s *admin.Status, all bool) {
+	accounts := slices.Clone(s.Accounts)
+	if !all {
+		busy := func(a admin.Account) int64 { return a.Accepted + a.Delivered + a.Queued + a.Waiting }
+		slices.SortStableFunc(accounts, func(a, b admin.Account) int { return cmp.Compare(busy(b), busy(a)) })
+		accounts = accounts[:min(len(accounts), fewAccounts)]
+	}
+	t := newTable(1, append([]string{"account"}, admin.Columns(admin.Account{})...)...)
+	for _, a := range accounts {
+		t.add(append([]string{a.Name}, admin.Cells(a)...)...)
+	}
+	t.write(b)
+	if more := len(s.Accounts) - len(accounts); more > 0 {
+		fmt.Fprintf(b, "%d more accounts: --accounts lists them\n\n", more)
+	}
+}
+
 func sessionTable(s *admin.Status) *table {
-	t := newTable(4, "session", "remote", "account", "bind", "open", "idle")
+	t := newTable(4, "session", "remote", "account", "bind", "open", "idle", "in flight", "queued")
 	for _, c := range s.Connectors {
 		for _, o := range c.SessionList {
-			t.add(c.Name+"/"+strconv.Itoa(o.Number), o.Remote, dash(o.Account), o.Bind, span(s.Time.Sub(o.Since).Seconds()), span(o.IdleSeconds))
+			t.add(c.Name+"/"+strconv.Itoa(o.Number), o.Remote, dash(o.Account), o.Bind, span(s.Time.Sub(o.Since).Seconds()), span(o.IdleSeconds),
+				of(int64(o.InFlight), o.Window), count(o.Queued))
 		}
 	}
 	return t

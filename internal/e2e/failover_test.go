@@ -137,7 +137,7 @@ func TestReloadScheduled(t *testing.T) {
 			if to != "" {
 				after.routes = "{to: operator}"
 			}
-			testutil.Eventually(t, "they are queued", func() bool { return g.stats("second").QueueLength.Load() == 3 })
+			testutil.Eventually(t, "they are queued", func() bool { return g.stats("second").Queued.Load() == 3 })
 			if err := g.reload(after); err != nil {
 				t.Fatal(err)
 			}

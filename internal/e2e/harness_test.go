@@ -213,7 +213,7 @@ func (g *gw) balanced() {
 		if n < 0 {
 			g.t.Errorf("%s counts %d messages", l.Home().Name, n)
 		}
-		left += max(n, 0) + l.Home().Stats.QueueLength.Load() + l.Home().Stats.InFlight.Load()
+		left += max(n, 0) + l.Home().Stats.Queued.Load() + l.Home().Stats.InFlight.Load()
 	}
 	if n := g.Memory.Used(); left == 0 && n != 0 {
 		g.t.Errorf("no message is left, but %d octets are counted", n)

@@ -12,7 +12,7 @@ import (
 )
 
 // A reload changes accounts, routes and rates, and adds and removes connectors;
-// the sessions that are there go on.
+// the sessions that are there go on, except those of accounts that are no more.
 func TestReload(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator, second := newSMSC(t), newSMSC(t)
@@ -38,9 +38,11 @@ func TestReload(t *testing.T) {
 		added.submit(1, 1)
 		added.accepted(1, 1)
 		s2.serve(1, 1)
-		for n, p := range []*peer{c, old} { // who is logged in stays so
-			p.submit(n, n)
-			p.accepted(n, n)
+		old.send("unbind_resp seq=" + field(old.want("unbind"), "seq") + " status=0") // its account is no more (U8)
+		old.wantEOF()
+		for n := range 2 { // the others stay
+			c.submit(n, n)
+			c.accepted(n, n)
 			s.serve(n, n)
 		}
 
@@ -236,7 +238,7 @@ func TestReloadRemovesHome(t *testing.T) {
 		}
 		testutil.Eventually(t, "all are delivered", func() bool { return g.stats("third").Sent.Load() == 3 && g.Pending() == 0 })
 		testutil.Eventually(t, "nothing is shown to wait", func() bool {
-			return g.stats("third").InFlight.Load() == 0 && g.stats("third").QueueLength.Load() == 0
+			return g.stats("third").InFlight.Load() == 0 && g.stats("third").Queued.Load() == 0
 		})
 	})
 }

@@ -104,7 +104,7 @@ func (s *subject) Read() (all []byte) {
 // ended notes the end and its reason, which only the gateway's log tells.
 func (s *subject) ended() {
 	s.over = true
-	reason := regexp.MustCompile(`"connector":"` + s.who + `".*"reason":"([^"]*)","message":"session over"`)
+	reason := regexp.MustCompile(`"connector":"` + s.who + `".*"reason":"([^"]*)","message":"(?:session over|session lost|no session)`)
 	testutil.Eventually(s.g.t, "the end is logged", func() bool {
 		m := reason.FindStringSubmatch(s.g.log.String())
 		if m != nil {

@@ -28,3 +28,9 @@ func shortID(b *[16]byte, id uint64) []byte {
 	}
 	return b[:shortLen]
 }
+
+// ShortID returns the id that a peer of SMPP 3.3 knows a message by.
+func ShortID(id uint64) string {
+	var b [16]byte
+	return string(shortID(&b, id))
+}

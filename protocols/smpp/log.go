@@ -71,11 +71,13 @@ func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
 	return logtext.AppendQuoted(append(b, " error="...), []byte(err.Text))
 }
 
-// ParseLog reads what AppendLog printed. The fields may point into line. An error
+// ParseLog reads what AppendLog printed, with or without what the pdu log says of the
+// message behind it. The fields may point into line. An error
 // that wraps protocols.ErrHidden says that the line does not hold all octets; the
 // PDU has those that it holds.
 func (p *PDU) ParseLog(line []byte) error {
 	p.Reset()
+	line, _, _ = logtext.CutAbout(line)
 	s := logtext.NewScanner(line, p.own)
 	name := s.Word()
 	known := string(name) == commands[0].name

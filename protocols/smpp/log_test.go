@@ -183,3 +183,23 @@ func TestParseLogRejects(t *testing.T) {
 	f(`submit_sm seq=1 short_message="`+strings.Repeat("a", 256)+`"`, "is longer than 255 octets")
 	f(`enquire_link seq=1 system_id=a`, "is not a field")
 }
+
+// U7: a line of a pdu log is read with what the log says of the message behind the PDU.
+func TestParseLogWithAbout(t *testing.T) {
+	for _, line := range []string{
+		`submit_sm seq=17 source_addr=1 short_message="hello" tlv_0x1400=00ff`,
+		"submit_sm_resp seq=17 status=0 message_id=aa",
+		"submit_sm_resp seq=17 status=0x58(ESME_RTHROTTLED)",
+		"enquire_link seq=1",
+	} {
+		var plain, about PDU
+		if err := plain.ParseLog([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		for _, more := range []string{" account=acme", ` id=00000000000000aa account="a b"`, " id=00000000000000aa"} {
+			if err := about.ParseLog([]byte(line + more)); err != nil || string(about.AppendWire(nil)) != string(plain.AppendWire(nil)) {
+				t.Errorf("%s: %v, %x instead of %x", line+more, err, about.AppendWire(nil), plain.AppendWire(nil))
+			}
+		}
+	}
+}

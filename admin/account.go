@@ -1,0 +1,99 @@
+package admin
+
+import (
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// Account is what is known of an account. Counts are over all its connectors.
+type Account struct {
+	Name      string `json:"name"`
+	Sessions  int    `json:"sessions" metric:"sessions" column:"sessions" help:"Sessions that are logged in."`
+	Queued    int64  `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
+	Scheduled int64  `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
+	Accepted  int64  `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages taken from the account's clients."`
+	Refused   int64  `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages not taken from the account's clients."`
+	Sent      int64  `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
+	Failed    int64  `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients given up."`
+	Expired   int64  `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
+	Waiting   int64  `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
+	Delivered int64  `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
+}
+
+// add adds the counts of another account.
+func (a *Account) add(b *Account) {
+	a.Sessions += b.Sessions
+	for _, n := range []struct {
+		to   *int64
+		from int64
+	}{
+		{&a.Queued, b.Queued}, {&a.Scheduled, b.Scheduled}, {&a.Accepted, b.Accepted}, {&a.Refused, b.Refused}, {&a.Sent, b.Sent},
+		{&a.Failed, b.Failed}, {&a.Expired, b.Expired}, {&a.Waiting, b.Waiting}, {&a.Delivered, b.Delivered},
+	} {
+		*n.to += n.from
+	}
+}
+
+// Metrics have a label for each of maxAccounts accounts, those that come first in the
+// configuration. The others are counted together, as otherAccounts.
+const (
+	maxAccounts   = 1000
+	otherAccounts = "(others)"
+)
+
+// labelled returns the accounts as metrics show them.
+func labelled(accounts []Account) []Account {
+	if len(accounts) <= maxAccounts {
+		return accounts
+	}
+	shown := append([]Account(nil), accounts[:maxAccounts]...)
+	others := Account{Name: otherAccounts}
+	for i := maxAccounts; i < len(accounts); i++ {
+		others.add(&accounts[i])
+	}
+	return append(shown, others)
+}
+
+// accounts returns the accounts of the configuration.
+func (v *view) accounts() []Account {
+	cfg := v.gateway.Config()
+	rows := make([]Account, len(cfg.Accounts))
+	at := make(map[string]*Account, len(rows))
+	for i := range rows {
+		rows[i].Name = cfg.Accounts[i].SystemID
+		at[rows[i].Name] = &rows[i]
+	}
+	v.gateway.Tallies(func(account string, t *sms.Tally) {
+		if row := at[account]; row != nil {
+			fill(row, t)
+		}
+	})
+	for _, c := range v.gateway.Connectors() {
+		c.Links(func(l *connector.Link) {
+			if row := at[accountOf(l)]; row != nil {
+				row.Sessions++
+			}
+		})
+	}
+	for _, l := range v.gateway.Lanes() {
+		if row := at[l.Account]; row != nil {
+			row.Waiting += l.Queued.Load()
+			row.Delivered += l.Delivered.Load()
+		}
+		l.Shares(func(s *connector.Share) {
+			if row := at[s.Origin.Account]; row != nil {
+				row.Queued += s.Queued()
+			}
+		})
+	}
+	return rows
+}
+
+// accountOf returns the account of a client's session that is logged in, otherwise
+// nothing.
+func accountOf(l *connector.Link) string {
+	if l.Session.Bound() == 0 || l.Account == nil { // set before Bound reports the login
+		return ""
+	}
+	return l.Account.SystemID
+}

@@ -1,0 +1,55 @@
+package admin
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// U8: an operator ends sessions, politely. A web page of another site may not.
+func TestKick(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t)
+	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	ask := func(method, query, origin string) (int, string) {
+		t.Helper()
+		q, err := http.NewRequest(method, r.url+"/kick?"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if origin != "" {
+			q.Header.Set("Origin", origin)
+		}
+		a, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		body, _ := io.ReadAll(a.Body)
+		return a.StatusCode, string(body)
+	}
+	for _, c := range []struct {
+		method, query, origin string
+		code                  int
+		body                  string
+	}{
+		{"GET", "session=operator/1", "", 405, ""},
+		{"POST", "session=operator/1", "http://elsewhere.example", 403, ""},
+		{"POST", "", "", 400, "cannot end sessions"},
+		{"POST", "session=operator/9", "", 404, "there is no session operator/9"},
+		{"POST", "account=nobody", "", 404, "there is no session of account nobody"},
+	} {
+		if code, body := ask(c.method, c.query, c.origin); code != c.code || !strings.Contains(body, c.body) {
+			t.Errorf("%v: got %d %q", c, code, body)
+		}
+	}
+	opened := r.status().Connectors[1].Opened
+	if code, body := ask("POST", "session=operator/1", ""); code != 200 || body != `{"sessions":["operator/1"]}`+"\n" {
+		t.Errorf("got %d %q", code, body)
+	}
+	for r.status().Connectors[1].Opened == opened { // it is connected again
+	}
+	r.await("/readyz", 200, "ok\n")
+}

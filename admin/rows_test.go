@@ -1,0 +1,69 @@
+package admin
+
+import (
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// L: one row per counter. Whatever is counted is shown: it has a field, and that has a
+// name in the JSON, a metric and its text.
+func TestEveryCounterIsShown(t *testing.T) {
+	for _, pair := range [][2]any{{connector.Stats{}, Connector{}}, {sms.Tally{}, Account{}}} {
+		counts, shown := reflect.TypeOf(pair[0]), reflect.TypeOf(pair[1])
+		for i := range counts.NumField() {
+			f := counts.Field(i)
+			if f.Type != reflect.TypeFor[atomic.Int64]() {
+				continue
+			}
+			if _, ok := shown.FieldByName(f.Name); !ok {
+				t.Errorf("%s.%s is counted, and %s has no such field", counts, f.Name, shown)
+			}
+		}
+	}
+	for _, row := range []any{Status{}, Connector{}, Account{}, Stage{}} {
+		r := reflect.TypeOf(row)
+		for i := range r.NumField() {
+			tag := r.Field(i).Tag
+			if tag.Get("json") == "" || (tag.Get("metric") == "") != (tag.Get("help") == "") {
+				t.Errorf("%s.%s lacks json, metric or help", r, r.Field(i).Name)
+			}
+		}
+	}
+}
+
+func TestColumns(t *testing.T) {
+	a := Account{Sessions: 2, Accepted: 12345678}
+	heads, cells := Columns(a), Cells(a)
+	if len(heads) != len(cells) || heads[0] != "sessions" || cells[0] != "2" || heads[3] != "accepted" || cells[3] != "12345678" {
+		t.Errorf("%q over %q", heads, cells)
+	}
+}
+
+// U8: the number of labels is bounded, and nothing is missing from the sum.
+func TestAccountLabelsAreBounded(t *testing.T) {
+	accounts := make([]Account, 3*maxAccounts)
+	for i := range accounts {
+		a := reflect.ValueOf(&accounts[i]).Elem()
+		for n := range a.NumField() {
+			if f := a.Field(n); f.CanInt() {
+				f.SetInt(int64(n))
+			}
+		}
+		accounts[i].Name = fmt.Sprint("a", i)
+	}
+	shown := labelled(accounts)
+	if len(shown) != maxAccounts+1 || shown[maxAccounts].Name != otherAccounts {
+		t.Fatalf("%d accounts are shown, the last is %+v", len(shown), shown[len(shown)-1])
+	}
+	last := reflect.ValueOf(shown[maxAccounts])
+	for n := range last.NumField() {
+		if f := last.Field(n); f.CanInt() && f.Int() != int64(2*maxAccounts*n) {
+			t.Errorf("%s of the others is %d", last.Type().Field(n).Name, f.Int())
+		}
+	}
+}

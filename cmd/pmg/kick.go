@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"pmg/admin"
+)
+
+// sessionName is how sessions are named: connector/number.
+var sessionName = regexp.MustCompile(`^[^/]+/[0-9]+$`)
+
+func newKickCommand() *cobra.Command {
+	var o statusOptions
+	var isAccount bool
+	cmd := &cobra.Command{
+		Use:   "kick SESSION|ACCOUNT",
+		Short: "End a session, or all sessions of an account",
+		Long: `Asks a running gateway at its admin address to log out of a session, named as
+"pmg sessions" does (clients/3), or out of all sessions of a client account. What
+is under way is answered first.
+
+A client that was logged out may log in again: to keep it out, change or remove its
+account and reload. A session to an SMS centre is connected again.
+
+The admin address has no login: whoever reaches it can do this, so keep it on a
+loopback address.`,
+		Example: "  pmg kick clients/3\n  pmg kick acme",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.find(cmd); err != nil {
+				return err
+			}
+			query := url.Values{"account": {args[0]}}
+			if sessionName.MatchString(args[0]) && !isAccount {
+				query = url.Values{"session": {args[0]}}
+			}
+			var done admin.Kicked
+			if err := askAdmin(cmd.Context(), o.address, http.MethodPost, "/kick?"+query.Encode(), &done); err != nil {
+				return err
+			}
+			for _, name := range done.Sessions {
+				fmt.Fprintf(cmd.OutOrStdout(), "session %s is being logged out\n", printable(name))
+			}
+			return nil
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().BoolVar(&isAccount, "account", false, "what is named is an account, even if it looks like a session")
+	return cmd
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pmg/admin"
+)
+
+// operated is a stand-in for a gateway's admin address.
+func operated(t *testing.T) (address string) {
+	_, s := twoStatuses()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(s) })
+	mux.HandleFunc("POST /kick", func(w http.ResponseWriter, r *http.Request) {
+		name := r.FormValue("session") + r.FormValue("account")
+		if name == "nobody" {
+			http.Error(w, "cannot end sessions: there is no session of account nobody", http.StatusNotFound)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(admin.Kicked{Sessions: []string{r.URL.RawQuery, "a\x1b[2J/2"}})
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+// U8: sessions are listed, all or some.
+func TestSessions(t *testing.T) {
+	address := operated(t)
+	for _, c := range []struct{ args, has, lacks string }{
+		{"", "clients/1  192.0.2.7:40112  load     transceiver  5h0m0s  2.1ms      3/100       7", "operator/1"},
+		{"--account load", "clients/1", "clients/2"},
+		{"--connector operator", "no sessions", "clients"},
+		{"--json", `"account":"load","bind":"transceiver"`, "in flight"},
+	} {
+		out, err := runForTest(t, newSessionsCommand(), os.Stderr, append(strings.Fields(c.args), "--address", address)...)
+		if err != nil || !strings.Contains(out, c.has) || strings.Contains(out, c.lacks) {
+			t.Errorf("pmg sessions %s: error %v, output\n%s", c.args, err, out)
+		}
+	}
+}
+
+// U8: what looks like a session is one, unless it is said to be an account.
+func TestKickCommand(t *testing.T) {
+	address := operated(t)
+	for _, c := range []struct{ args, want string }{
+		{"clients/3", "session session=clients%2F3 is being logged out\nsession a\\x1b[2J/2 is being logged out\n"},
+		{"acme", "session account=acme is being logged out\n"},
+		{"--account clients/3", "session account=clients%2F3 is being logged out\n"},
+	} {
+		out, err := runForTest(t, newKickCommand(), os.Stderr, append(strings.Fields(c.args), "--address", address)...)
+		if err != nil || !strings.HasPrefix(out, c.want) {
+			t.Errorf("pmg kick %s: error %v, output\n%s", c.args, err, out)
+		}
+	}
+	if _, err := runForTest(t, newKickCommand(), os.Stderr, "nobody", "--address", address); err == nil ||
+		!strings.HasSuffix(err.Error(), "answers 404 Not Found: cannot end sessions: there is no session of account nobody") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// U7: a message is found by its id, by the SMSC's, and by a number, which may be one.
+func TestTraceCommand(t *testing.T) {
+	dir := t.TempDir()
+	const line = "2026-11-20T10:00:01.000000Z operator/1 > submit_sm seq=5 destination_addr=46700000002 id=00000000000000aa account=acme\n"
+	const answer = "2026-11-20T10:00:01.000003Z operator/1 < submit_sm_resp seq=5 status=0 message_id=77 id=00000000000000aa account=acme\n"
+	if err := os.WriteFile(filepath.Join(dir, "operator.log"), []byte(line+answer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := writeConfig(t, "pdulog: {dir: "+dir+"}\n")
+	for _, args := range []string{"00000000000000aa --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
+		out, err := runForTest(t, newTraceCommand(), os.Stderr, strings.Fields(args)...)
+		if err != nil || out != line+answer {
+			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)
+		}
+	}
+	for _, args := range []string{"00000000000000ab --dir " + dir, "46700000002 --since 1h --dir " + dir, "--id 46700000002 --dir " + dir} {
+		if out, err := runForTest(t, newTraceCommand(), os.Stderr, strings.Fields(args)...); err == nil || out != "" || !strings.Contains(err.Error(), "no line of the pdu logs") {
+			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pmg/admin"
+)
+
+func newSessionsCommand() *cobra.Command {
+	var o statusOptions
+	var connectors, accounts []string
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the sessions of a running gateway",
+		Long: `Asks a running gateway at its admin address, which is --address or the
+configuration's admin.address, for its sessions: connector/number, the account
+(of the client, or the one we log in with at an SMS centre), the peer's address, how
+long the session is open and its peer silent, how much of its window is in use, and
+how many messages wait for that peer.
+
+"pmg kick" ends sessions.`,
+		Example: "  pmg sessions\n  pmg sessions --account acme\n  pmg sessions --connector operator --json | jq -r .remote",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.find(cmd); err != nil {
+				return err
+			}
+			o.sessions = true
+			s, err := askStatus(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			keepSessions(s, connectors, accounts)
+			return writeSessions(cmd.OutOrStdout(), s, o.asJSON)
+		},
+	}
+	o.flags(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&connectors, "connector", nil, "only those of this connector; may be repeated")
+	f.StringSliceVar(&accounts, "account", nil, "only those of this account; may be repeated")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON, an object a line")
+	return cmd
+}
+
+// keepSessions drops the sessions that were not asked for.
+func keepSessions(s *admin.Status, connectors, accounts []string) {
+	for i := range s.Connectors {
+		c := &s.Connectors[i]
+		c.SessionList = slices.DeleteFunc(c.SessionList, func(o admin.Session) bool {
+			return len(connectors) > 0 && !slices.Contains(connectors, c.Name) ||
+				len(accounts) > 0 && !slices.Contains(accounts, o.Account)
+		})
+	}
+}
+
+func writeSessions(out io.Writer, s *admin.Status, asJSON bool) error {
+	if !asJSON {
+		var b strings.Builder
+		sessionTable(s).write(&b)
+		if b.Len() == 0 {
+			b.WriteString("no sessions\n")
+		}
+		_, err := io.WriteString(out, b.String())
+		return err
+	}
+	for _, c := range s.Connectors {
+		for _, o := range c.SessionList {
+			b, err := json.Marshal(o)
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(out, "%s\n", printableJSON(b)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

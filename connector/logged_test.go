@@ -1,0 +1,77 @@
+package connector
+
+import (
+	"testing"
+
+	"pmg/account"
+	"pmg/pdulog"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A header is as much of a PDU as the pdu log needs.
+type header struct {
+	protocols.PDU
+	sequence uint32
+	answer   bool
+}
+
+func (h header) Sequence() uint32 { return h.sequence }
+func (h header) IsAnswer() bool   { return h.answer }
+
+func (s *session) Bound() protocols.BindType { return s.bound }
+
+// U7: an answer is logged with the id of the message that its request carried, also if
+// it is late or comes again, and no other PDU with the same number is.
+func TestAbout(t *testing.T) {
+	d := newDesk(t, "window: 10")
+	l := d.connect()
+	acme := &sms.Origin{Account: "acme", Tally: &sms.Tally{}}
+	for n := uint32(1); n <= 20; n++ {
+		m := &sms.Message{ID: 100 + uint64(n), Origin: acme}
+		if got := l.About(false, header{sequence: n}, m, 0); got != (pdulog.About{ID: m.ID, Account: "acme"}) {
+			t.Errorf("request %d: %+v", n, got)
+		}
+	}
+	f := func(why string, received bool, h header, id uint64, want pdulog.About) {
+		t.Helper()
+		if got := l.About(received, h, nil, id); got != want {
+			t.Errorf("%s: got %+v, want %+v", why, got, want)
+		}
+	}
+	for range 2 {
+		f("an answer", true, header{sequence: 7, answer: true}, 0, pdulog.About{ID: 107, Account: "acme"})
+	}
+	f("a request of the peer", true, header{sequence: 7}, 0, pdulog.About{})
+	f("an answer of ours", false, header{sequence: 7, answer: true}, 9, pdulog.About{ID: 9})
+	f("an answer to nothing", true, header{sequence: 21, answer: true}, 0, pdulog.About{})
+	f("an answer to another of the same cell", true, header{sequence: 7 + 64, answer: true}, 0, pdulog.About{})
+
+	l.Account = &account.Account{SystemID: "client"}
+	f("a client that has not logged in", true, header{sequence: 1}, 0, pdulog.About{})
+	l.Session.(*session).bound = protocols.Transceiver
+	f("a client", true, header{sequence: 1}, 0, pdulog.About{Account: "client"})
+	f("a client's answer", true, header{sequence: 7, answer: true}, 0, pdulog.About{ID: 107, Account: "client"})
+
+	m := &sms.Message{ID: 1, Origin: acme}
+	var p protocols.PDU = &header{sequence: 1}
+	if n := testing.AllocsPerRun(100, func() { l.About(false, p, m, 0) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestInflightUsed(t *testing.T) {
+	t.Parallel()
+	var f Inflight
+	if n := f.Used(); n != 0 {
+		t.Errorf("%d in use before any", n)
+	}
+	for n := range uint32(3) {
+		f.Free(n, 5)
+		f.Put(&Slot{Sequence: n})
+	}
+	f.Take(1)
+	if n := f.Used(); n != 2 {
+		t.Errorf("%d in use, want 2", n)
+	}
+}

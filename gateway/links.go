@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols"
+)
+
+// The life of a session to an SMSC stands in the log at info: connected, bound, over
+// and why, and why it cannot be had. A reason that stays the same is said again after
+// repeatTrouble.
+//
+//	Connected ──► Bound ──► Disconnected
+//	    │  └───────────────────▲ │
+//	    ▲                        ▼
+//	    └── next attempt ◄─── rest ◄── ConnectFailed
+const repeatTrouble = 10 * time.Minute
+
+// Connected notes that an instance has a socket.
+func (g *Gateway) Connected(l *connector.Link) {
+	l.Connector.Stats.Opened.Add(1)
+	e := g.Log.Debug()
+	if l.Connector.Config().Role() == protocols.Client {
+		l.Lane = g.LaneOf(l.Connector)
+		l.Origin = g.origins.of("", l.Connector.Name)
+		if g.storms.links.next(l.Connector.Name, l.Opened) {
+			e = g.Log.Info()
+		}
+	}
+	l.Instance.SetLink(l)
+	ofSession(e, l).Msg("connected")
+}
+
+// ofSession adds which session an entry is about.
+func ofSession(e *zerolog.Event, l *connector.Link) *zerolog.Event {
+	return e.Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote)
+}
+
+// ConnectFailed notes that none of an instance's addresses could be reached, and
+// returns how long it should rest.
+func (g *Gateway) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
+	i.Connector.Stats.Failing.Add(1)
+	rest = i.Rest(now)
+	e := g.trouble(now, i.Connector, err.Error(), rest)
+	e.Str("connector", i.Connector.Name).Int("instance", i.Number).Msg(err.Error() + nextAttempt(rest))
+	return rest
+}
+
+// nextAttempt says when an instance is connected again.
+func nextAttempt(rest time.Duration) string {
+	switch {
+	case rest <= 0:
+		return ""
+	case rest >= time.Second:
+		rest = rest.Round(time.Second)
+	default:
+		rest = rest.Round(time.Millisecond)
+	}
+	return "; next attempt in " + rest.String()
+}
+
+// trouble keeps why a connector has no session. It returns the entry to be logged: a
+// warning if the reason is new or was not said for long, otherwise one for debugging.
+func (g *Gateway) trouble(now int64, c *connector.Connector, reason string, rest time.Duration) *zerolog.Event {
+	for {
+		old := c.Trouble()
+		next := &connector.Trouble{Reason: reason, Since: now, At: now, Rest: rest, Said: now}
+		news := old == nil || old.Reason != reason
+		if !news {
+			next.Since = old.Since
+			if news = now-old.Said >= int64(repeatTrouble); !news {
+				next.Said, next.Times = old.Said, old.Times+1
+			}
+		}
+		if !c.SetTrouble(old, next) {
+			continue
+		}
+		if !news || !g.storms.troubles.next(c.Name, now) {
+			return g.Log.Debug()
+		}
+		e := g.Log.Warn()
+		if old != nil && old.Reason == reason {
+			e = e.Int64("times_since_last_said", old.Times).Dur("for", time.Duration(now-old.Since))
+		}
+		return e
+	}
+}
+
+// bound logs that a session to an SMSC is logged in.
+func (g *Gateway) bound(now int64, l *connector.Link, way protocols.BindType) {
+	e := g.Log.Debug()
+	if g.storms.links.next(l.Connector.Name, now) {
+		e = g.Log.Info()
+	}
+	e = ofSession(e, l).Stringer("bind", way)
+	if t := l.Connector.Trouble(); t != nil {
+		l.Connector.SetTrouble(t, nil)
+		e = e.Str("after", t.Reason).Dur("for", time.Duration(now-t.Since))
+	}
+	e.Msg("bound")
+}
+
+// Disconnected implements connector.Policy: it tells the operator why a session to an SMSC
+// is over, and when there will be another.
+func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration) {
+	reason := l.Reason()
+	if l.LoggedOut || g.Draining() {
+		ofSession(g.Log.Info(), l).Str("reason", reason).Msg("session over")
+		return
+	}
+	what := "session lost"
+	if !l.Bound {
+		what = "no session"
+	}
+	e := g.trouble(now, l.Connector, reason, rest)
+	ofSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
+}
+
+// clientOver logs the end of a client's session. Those that never logged in are
+// counted elsewhere.
+func (g *Gateway) clientOver(now int64, l *connector.Link) {
+	e := g.Log.Debug()
+	if l.Bound && g.storms.ends.next(l.Connector.Name, now) {
+		e = g.Log.Info()
+	}
+	e = ofSession(e, l)
+	if l.Account != nil {
+		e = e.Str("account", l.Account.SystemID)
+	}
+	e.Str("reason", l.Reason()).Msg("session over")
+}
+
+// changedAccounts returns the accounts whose sessions end when one configuration takes
+// the place of another: those that are no more, and those with another password,
+// bind or networks, because the login was decided by the old ones.
+func changedAccounts(old, wanted *config.Config) map[string]bool {
+	now := map[string]*config.Account{}
+	for i := range wanted.Accounts {
+		now[wanted.Accounts[i].SystemID] = &wanted.Accounts[i]
+	}
+	changed := map[string]bool{}
+	for i := range old.Accounts {
+		was := &old.Accounts[i]
+		is := now[was.SystemID]
+		if is == nil || is.Password != was.Password || !slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
+			changed[was.SystemID] = true
+		}
+	}
+	return changed
+}
+
+// endSessions logs out the sessions of accounts that a reload has changed, and those on
+// connectors that their account may not use any more.
+func (g *Gateway) endSessions(e Service, changed map[string]bool) {
+	accounts := g.routes.Load().accounts
+	e.Logout(func(l *connector.Link) bool {
+		if l.Account == nil {
+			return false
+		}
+		is := accounts[l.Account.SystemID]
+		if is != nil && !changed[l.Account.SystemID] && is.MayUse(l.Connector.Config()) {
+			return false
+		}
+		ofSession(g.Log.Info(), l).Str("account", l.Account.SystemID).
+			Msg("the account was removed or changed: its session is logged out")
+		return true
+	})
+}

@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// record makes a gateway log into memory, from info on.
+func record(g *Gateway) *bytes.Buffer {
+	var b bytes.Buffer
+	g.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
+	return &b
+}
+
+// U5: a reason is said when it is new, when it has changed, and again after a while
+// with how often it has happened.
+func TestTrouble(t *testing.T) {
+	t.Parallel()
+	g, _, operator := start(t, "reconnect_delay: 10s")
+	b := record(g)
+	i := operator.Acquire()
+	fail := func(at int64, why string) string {
+		b.Reset()
+		g.ConnectFailed(at, i, errors.New(why))
+		return b.String()
+	}
+	if s := fail(now, "refused"); !strings.Contains(s, `"warn"`) || !strings.Contains(s, "refused; next attempt in 1") {
+		t.Errorf("the first: %q", s)
+	}
+	for n := range int64(9) {
+		if s := fail(now+n*60*second, "refused"); s != "" {
+			t.Errorf("the same again: %q", s)
+		}
+	}
+	if s := fail(now+600*second, "refused"); !strings.Contains(s, `"times_since_last_said":9`) || !strings.Contains(s, `"for":600000`) {
+		t.Errorf("the same after ten minutes: %q", s)
+	}
+	if s := fail(now+601*second, "no answer"); !strings.Contains(s, "no answer; next") {
+		t.Errorf("another: %q", s)
+	}
+	if trouble := operator.Trouble(); trouble.Since != now+601*second || trouble.Rest < 10*time.Second {
+		t.Errorf("%+v", trouble)
+	}
+}
+
+// Reasons that change all the time do not fill the log either.
+func TestTroubleStorm(t *testing.T) {
+	t.Parallel()
+	g, _, operator := start(t, "")
+	b := record(g)
+	i := operator.Acquire()
+	for n := range 100 {
+		g.ConnectFailed(now, i, errors.New([]string{"one", "other"}[n%2]))
+	}
+	if n := strings.Count(b.String(), "\n"); n != 20 {
+		t.Errorf("%d lines", n)
+	}
+	b.Reset()
+	g.SeeClock(now + 61*second)
+	if s := b.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, `"times":80`) || !strings.Contains(s, "in the last minute further connections, logins or sessions failed") {
+		t.Errorf("got %q", s)
+	}
+}
+
+// U17: messages that are not answered are summed up by connector and minute.
+func TestUnansweredAreSummedUp(t *testing.T) {
+	t.Parallel()
+	g, _, operator := start(t, "window: 50, response_timeout: 1s")
+	b := record(g)
+	l := &connector.Link{}
+	l.Open(operator.Acquire(), netip.AddrPort{}, now, nil)
+	m := g.Messages.Get()
+	m.ID, m.Origin = 0xabc, &sms.Origin{Account: "client", Tally: &sms.Tally{}}
+	taken := 0
+	timeOut := func(at int64, n int) {
+		for sequence := range uint32(n) {
+			l.Inflight.Free(sequence, 50)
+			l.Inflight.Put(&connector.Slot{Link: l, Message: m, Sequence: sequence, Sent: at - 2*second})
+		}
+		g.CheckTimers(at, l, nil, true, func(*connector.Slot) { taken++ })
+	}
+	timeOut(now, 30)
+	if s := b.String(); taken != 30 || strings.Count(s, "\n") != 1 || !strings.Contains(s, `"id":"0000000000000abc","account":"client","message":"no answer to a message for 1s"`) {
+		t.Errorf("%d taken, got %q", taken, s)
+	}
+	timeOut(now+30*second, 20)
+	b.Reset()
+	g.SeeClock(now + 59*second)
+	if s := b.String(); s != "" {
+		t.Errorf("before the minute is over: %q", s)
+	}
+	g.SeeClock(now + 61*second)
+	g.SeeClock(now + 62*second)
+	if s := b.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, `"connector":"operator","times":49,"message":"in the last minute further messages were not answered in time"`) {
+		t.Errorf("got %q", s)
+	}
+	m.Release()
+}
+
+// U8: sessions end whose login was decided by what is no more so.
+func TestChangedAccounts(t *testing.T) {
+	t.Parallel()
+	const before = `
+pdulog: {enabled: false}
+accounts:
+  - {system_id: same, password: secret}
+  - {system_id: rate, password: secret, rate: 5}
+  - {system_id: gone, password: secret}
+  - {system_id: password, password: secret}
+  - {system_id: networks, password: secret, networks: [192.0.2.0/24]}
+  - {system_id: bind, password: secret}
+  - {system_id: connectors, password: secret}
+connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
+`
+	after := strings.NewReplacer("rate: 5", "rate: 6", "{system_id: gone, password: secret}", "{system_id: new, password: secret}",
+		"{system_id: password, password: secret}", "{system_id: password, password: other}", "192.0.2.0/24", "192.0.2.0/25",
+		"{system_id: bind, password: secret}", "{system_id: bind, password: secret, bind: [receiver]}",
+		"{system_id: connectors, password: secret}", "{system_id: connectors, password: secret, connectors: [clients]}").Replace(before)
+	changed := changedAccounts(parse(t, before), parse(t, after))
+	for _, name := range []string{"gone", "password", "networks", "bind"} {
+		if !changed[name] {
+			t.Errorf("the sessions of %s do not end", name)
+		}
+	}
+	if len(changed) != 4 {
+		t.Errorf("the sessions of %v end", changed)
+	}
+}

@@ -1,0 +1,41 @@
+package logtext
+
+import "bytes"
+
+// idLen is the length of a message's id.
+const idLen = 16
+
+// CutAbout cuts the fields off a line that say which message and whose a PDU is:
+//
+//	id=1a1fb0c12c230d41 account=acme
+//
+// They stand at its end, either of them may be missing, and a nil says so. No text can
+// look like them: a value with a space ends in a quotation mark, and inside of it each
+// quotation mark stands behind a backslash.
+func CutAbout(line []byte) (pdu, id, account []byte) {
+	rest := line
+	if n := len(rest); n > 0 && rest[n-1] == '"' {
+		if i := bytes.LastIndex(rest, []byte(` account="`)); i >= 0 {
+			if field, after := NextField(rest[i+1:]); len(field) == n-i-1 && after == nil {
+				rest, account = rest[:i], field[len("account="):]
+			}
+		}
+	} else if i := bytes.LastIndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i+1:], []byte("account=")) {
+		rest, account = rest[:i], rest[i+1+len("account="):]
+	}
+	const idField = " id="
+	if i := len(rest) - idLen - len(idField); i >= 0 && string(rest[i:i+len(idField)]) == idField && IsID(rest[i+len(idField):]) {
+		rest, id = rest[:i], rest[i+len(idField):]
+	}
+	return rest, id, account
+}
+
+// IsID reports whether b is the id of a message: 16 hexadecimal digits.
+func IsID(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(b) == idLen
+}
