@@ -73,7 +73,7 @@ func TestTraceCommand(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "operator.log"), []byte(line+answer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config := writeConfig(t, "pdulog: {dir: "+dir+"}\n")
+	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nconnectors: []\n")
 	for _, args := range []string{"00000000000000aa --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
 		out, err := runForTest(t, newTraceCommand(), os.Stderr, strings.Fields(args)...)
 		if err != nil || out != line+answer {
