@@ -63,7 +63,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// needed tells whether the instance is still to be connected; if not, it is given back.
+// needed reports whether the instance is still to be connected; if not, it is given back.
 func (g *group) needed(i *connector.Instance) bool {
 	if g.dialing.Err() != nil {
 		return false

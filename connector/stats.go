@@ -78,7 +78,7 @@ func (s *Stats) CountStatus(command int, received bool, status uint32) {
 	s.statuses[k]++
 }
 
-// Statuses gives the counts of answers with a status other than 0.
+// Statuses returns the counts of answers with a status other than 0.
 func (s *Stats) Statuses() map[StatusKey]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Stats) SessionOver(duration, pdus int64) {
 	s.pdus.Add(pdus)
 }
 
-// Sessions gives the durations and received PDUs of the sessions that are over.
+// Sessions returns the durations and received PDUs of the sessions that are over.
 func (s *Stats) Sessions() (duration, pdus flow.Spread) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -195,7 +195,7 @@ func (g *Gateway) ReopenLogs() {
 // Drain begins to refuse new messages, because the gateway is stopping.
 func (g *Gateway) Drain() { g.draining.Store(true) }
 
-// Draining tells whether Drain was called.
+// Draining reports whether Drain was called.
 func (g *Gateway) Draining() bool { return g.draining.Load() }
 
 // Pending returns how many accepted messages are not done with, scheduled ones aside.

@@ -87,7 +87,7 @@ func (c *client) serve() {
 	c.phase = closed
 }
 
-// turn handles what was read. It tells whether there is more to come.
+// turn handles what was read. It reports whether there is more to come.
 func (c *client) turn() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

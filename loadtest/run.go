@@ -77,7 +77,7 @@ func (r *run) gone(outstanding int, lost bool) {
 	r.nudge()
 }
 
-// waiting tells whether an answer or a receipt is still to come.
+// waiting reports whether an answer or a receipt is still to come.
 func (r *run) waiting() bool {
 	return r.answered.Load()+r.abandoned.Load() < r.sent.Load() ||
 		r.o.Receipts && r.receipts.unique.Load() < r.accepted.unique.Load()

@@ -208,7 +208,7 @@ func (s *Sink) end(one *session) {
 	delete(s.sessions, one)
 }
 
-// receiver gives a session that receipts can be sent on, nil if there is none.
+// receiver returns a session that receipts can be sent on, nil if there is none.
 func (s *Sink) receiver() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()

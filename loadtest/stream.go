@@ -40,7 +40,7 @@ func (s *stream) fill() error {
 	return err
 }
 
-// next gives the next whole PDU, nil when more must be read.
+// next returns the next whole PDU, nil when more must be read.
 func (s *stream) next() ([]byte, error) {
 	b := s.buf[s.start:s.end]
 	if len(b) < 4 {

@@ -129,7 +129,7 @@ func (t *template) append(b []byte, sequence uint32, number int64) []byte {
 	return b
 }
 
-// receiptNumber gives the number of the message that a receipt is for: most
+// receiptNumber returns the number of the message that a receipt is for: most
 // SMSCs repeat the beginning of the text in the receipt's own "text:" field.
 func receiptNumber(p *smpp.PDU, b []byte) (int64, bool) {
 	if p.Decode(b) != nil || p.SM.ESMClass&smpp.ClassType != smpp.ClassReceipt {

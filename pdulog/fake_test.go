@@ -53,7 +53,7 @@ func (fakeDriver) ParseLog(p protocols.PDU, line []byte) error {
 // submit is the n-th line of a test.
 func submit(n int) *fakePDU { return &fakePDU{shown: fmt.Sprintf("submit_sm seq=%d", n)} }
 
-// numbers gives the sequences of entries, to compare with what was written.
+// numbers returns the sequences of entries, to compare with what was written.
 func numbers(from, to int) []int {
 	var all []int
 	for n := from; n < to; n++ {

@@ -218,7 +218,7 @@ func (r *rig) kinds(row int) (all []Kind) {
 	return all
 }
 
-// await gives what a probe has seen once that is n jobs, for stages that wait for
+// await returns what a probe has seen once that is n jobs, for stages that wait for
 // the kernel.
 func (r *rig) await(row, n int) []sight {
 	r.t.Helper()

@@ -38,7 +38,7 @@ func documents(t *testing.T) map[string]string {
 	return all
 }
 
-// blocks gives the fenced blocks of a kind.
+// blocks returns the fenced blocks of a kind.
 func blocks(document, kind string) (found []string) {
 	for _, m := range regexp.MustCompile("(?ms)^```"+kind+"\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
 		found = append(found, m[1])
@@ -156,7 +156,7 @@ func TestDocumentsDependencies(t *testing.T) {
 	}
 }
 
-// checkCommand tells whether a line is a command that pmg has, with flags that it
+// checkCommand reports whether a line is a command that pmg has, with flags that it
 // has, as far as the first pipe.
 func checkCommand(t *testing.T, where, line string) {
 	t.Helper()

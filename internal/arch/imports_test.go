@@ -116,7 +116,7 @@ func importsOf(files []source) []string {
 	return all
 }
 
-// onlyTests tells whether a package has nothing but tests, and its comment.
+// onlyTests reports whether a package has nothing but tests, and its comment.
 func onlyTests(files []source) bool {
 	for _, s := range files {
 		if !s.test() && len(s.file.Decls) > 0 {

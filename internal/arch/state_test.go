@@ -127,7 +127,7 @@ func base(x ast.Expr) *ast.Ident {
 	}
 }
 
-// mutable tells whether a declaration is of a kind that only serves to be
+// mutable reports whether a declaration is of a kind that only serves to be
 // changed: a lock, an atomic, a pool, a channel, or nothing yet.
 func mutable(g *ast.GenDecl) (found bool) {
 	for _, spec := range g.Specs {

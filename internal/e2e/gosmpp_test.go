@@ -32,7 +32,7 @@ func (l *tally) add(text string) {
 	l.seen[text]++
 }
 
-// once tells whether n texts were seen, each once.
+// once reports whether n texts were seen, each once.
 func (l *tally) once(n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

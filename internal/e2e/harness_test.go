@@ -66,7 +66,7 @@ func watchGoroutines(t *testing.T) {
 	})
 }
 
-// goroutines gives the stacks of the goroutines with a label.
+// goroutines returns the stacks of the goroutines with a label.
 func goroutines(label string) string {
 	var b bytes.Buffer
 	_ = pprof.Lookup("goroutine").WriteTo(&b, 1)

@@ -87,7 +87,7 @@ func submitLine(n int, more ...string) string {
 	return fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %sshort_message=\"%d\"%s", n, fields, n, params)
 }
 
-// wire gives the octets of PDUs, each as the pdu log prints it or in hex.
+// wire returns the octets of PDUs, each as the pdu log prints it or in hex.
 func wire(t testing.TB, lines ...string) (b []byte) {
 	t.Helper()
 	for _, line := range lines {
@@ -129,7 +129,7 @@ func (p *peer) writeQuietly(b []byte) {
 	go func() { _, _ = p.conn.Write(b) }()
 }
 
-// read gives the octets of the next PDU, or why there is none.
+// read returns the octets of the next PDU, or why there is none.
 func (p *peer) read() ([]byte, error) {
 	var b [4096]byte
 	d := smpp.New(smpp.Options{})
@@ -152,7 +152,7 @@ func (p *peer) read() ([]byte, error) {
 	}
 }
 
-// next gives the next PDU as the pdu log prints it.
+// next returns the next PDU as the pdu log prints it.
 func (p *peer) next() (string, error) {
 	b, err := p.read()
 	if err != nil {
@@ -368,7 +368,7 @@ func (p *peer) serve(first, last int) {
 	}
 }
 
-// field gives the value of a field of a PDU as the pdu log prints it.
+// field returns the value of a field of a PDU as the pdu log prints it.
 func field(line, name string) string {
 	for _, w := range strings.Fields(line) {
 		if v, ok := strings.CutPrefix(w, name+"="); ok {

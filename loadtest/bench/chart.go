@@ -86,7 +86,7 @@ func (c *chart) xys(l line, points []Point) (xys plotter.XYs) {
 	return xys
 }
 
-// measured tells whether there is anything to draw.
+// measured reports whether there is anything to draw.
 func (c *chart) measured(points []Point) bool {
 	return slices.ContainsFunc(c.lines, func(l line) bool { return len(c.xys(l, points)) > 0 })
 }
@@ -104,7 +104,7 @@ func (l line) color() color.Color {
 	return color.RGBA{R: 0xd9, G: 0x6b, B: 0x0c, A: 0xff}
 }
 
-// draw gives the chart as svg or png. Something of it must have been measured.
+// draw returns the chart as svg or png. Something of it must have been measured.
 func (c *chart) draw(points []Point, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.Title.Padding = c.Title, vg.Points(8)

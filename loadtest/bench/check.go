@@ -10,7 +10,7 @@ type Check struct {
 	Least  bool // the limit is the least there must be, not the most there may be
 }
 
-// Pass tells whether the target is reached.
+// Pass reports whether the target is reached.
 func (c Check) Pass() bool {
 	if c.Least {
 		return c.Value >= c.Limit

@@ -48,7 +48,7 @@ func (g gatewayConfig) Level() string {
 	return "info"
 }
 
-// PDULog tells whether there is one.
+// PDULog reports whether there is one.
 func (g gatewayConfig) PDULog() bool { return g.Logs != LogsNothing }
 
 // yaml is the configuration of a gateway that writes below dir.

@@ -84,7 +84,7 @@ func feedSilence(ctx context.Context, to string) {
 	_, _ = loadtest.Load(ctx, o)
 }
 
-// isolated gives the latency of the calm load beside a neighbour.
+// isolated returns the latency of the calm load beside a neighbour.
 func (o *Options) isolated(ctx context.Context, architecture string, makes neighbour) (l loadtest.Latency, err error) {
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0"})
 	if err != nil {

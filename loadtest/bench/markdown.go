@@ -30,7 +30,7 @@ func (r *Results) UpdateMarkdown(file, chartsDir string) error {
 	return nil
 }
 
-// notesOf gives what was written by hand.
+// notesOf returns what was written by hand.
 func notesOf(page string) string {
 	_, rest, found := strings.Cut(page, notesBegin)
 	notes, _, ended := strings.Cut(rest, notesEnd)

@@ -44,7 +44,7 @@ func usageOf(pid int) (u usage, err error) {
 	return u, nil
 }
 
-// field gives the number that stands after name at the beginning of a line.
+// field returns the number that stands after name at the beginning of a line.
 func field(status []byte, name string) (n int64) {
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {

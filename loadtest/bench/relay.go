@@ -92,7 +92,7 @@ func startHAProxy(ctx context.Context, haproxy string, single bool, sink string)
 	return c, nil
 }
 
-// freeAddress gives an address of this machine that nobody listens on: HAProxy
+// freeAddress returns an address of this machine that nobody listens on: HAProxy
 // cannot tell which port the system gave it.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

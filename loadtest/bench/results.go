@@ -93,7 +93,7 @@ func (r *Results) WriteCSV(w io.Writer) error {
 	return c.Error()
 }
 
-// find gives the point of a setting, nil where it was not measured.
+// find returns the point of a setting, nil where it was not measured.
 func find(points []Point, s Setting) *Point {
 	for i := range points {
 		if points[i].Setting == s && len(points[i].Samples) > 0 {

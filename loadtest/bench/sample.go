@@ -128,7 +128,7 @@ func (p *Point) values(m Metric) []float64 {
 	return v
 }
 
-// median gives 0 where there is nothing.
+// median returns 0 where there is nothing.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0

@@ -43,7 +43,7 @@ func pointsGrid(points []Point) grid {
 	return g
 }
 
-// spreads tells whether tables show the metric's spread.
+// spreads reports whether tables show the metric's spread.
 func (m Metric) spreads() bool { return m == Throughput || m == CPU }
 
 // latenciesGrid shows medians over the rounds, in µs.
