@@ -59,15 +59,20 @@ func (c *conn) Queue(now int64, s *connector.Share, m *sms.Message) {
 // Answered implements gateway.Port.
 func (c *conn) Answered(now int64, _ *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
 	c.Connector.Stats.Answer.Observe(now - slot.Sent)
-	c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: code, Status: r.pdu.Status(), At: now})
+	c.group.engine.lane(slot.Share.Lane).answered(now, slot, answerOf(r, code, now))
 	c.free(r)
+}
+
+// answerOf returns what an answer says of a message.
+func answerOf(r *request, code sms.Code, now int64) sms.Answer {
+	return sms.Answer{Code: code, Status: r.pdu.Status(), PeerID: r.pdu.MessageID(), At: now}
 }
 
 // AnsweredLate implements gateway.Port.
 func (c *conn) AnsweredLate(now int64, l *connector.Link, r *request, id uint64, code sms.Code) {
 	lane := c.group.engine.lane(l.Lane)
 	lane.do(now, func() {
-		lane.AnsweredLate(l, id, sms.Answer{Code: code, Status: r.pdu.Status(), At: now})
+		lane.AnsweredLate(l, id, answerOf(r, code, now))
 	})
 	c.free(r)
 }

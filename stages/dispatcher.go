@@ -89,7 +89,7 @@ func (d *dispatcher) leave(out *flow.Out[Job], c *connector.Connector) {
 func answerOf(j *Job, now int64) sms.Answer {
 	a := sms.Answer{Code: j.Code, At: now}
 	if j.PDU != nil && j.Code != sms.Timeout && j.Code != sms.Lost {
-		a.Status = j.PDU.Status()
+		a.Status, a.PeerID = j.PDU.Status(), j.PDU.MessageID()
 	}
 	return a
 }
