@@ -8,6 +8,7 @@ import "sync"
 type sampled struct {
 	sum   string // what is said of the others
 	first int64  // how many are shown
+	usual bool   // they are no trouble
 
 	mu sync.Mutex
 	by map[string]*minute // by connector
@@ -73,10 +74,10 @@ func newStorms() *storms {
 		failures:   sampled{sum: "further messages were given up", first: many},
 		unanswered: sampled{sum: "further messages were not answered in time", first: few},
 		crowded:    sampled{sum: "further clients were refused: too many connections are open that have not logged in", first: few},
-		logins:     sampled{sum: "further clients logged in", first: many},
+		logins:     sampled{sum: "further clients logged in", first: many, usual: true},
 		refusals:   sampled{sum: "further logins were refused", first: many},
-		ends:       sampled{sum: "further sessions ended", first: many},
-		links:      sampled{sum: "further sessions were connected or bound", first: many},
+		ends:       sampled{sum: "further sessions ended", first: many, usual: true},
+		links:      sampled{sum: "further sessions were connected or bound", first: many, usual: true},
 		troubles:   sampled{sum: "further connections, logins or sessions failed", first: many},
 	}
 }
@@ -86,7 +87,11 @@ func (g *Gateway) sumUp(before int64) {
 	s := g.storms
 	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.troubles} {
 		sort.over(before, func(connector string, hidden int64) {
-			g.Log.Warn().Str("connector", connector).Int64("times", hidden).Msg("in the last minute " + sort.sum)
+			e := g.Log.Warn()
+			if sort.usual {
+				e = g.Log.Info()
+			}
+			e.Str("connector", connector).Int64("times", hidden).Msg("in the last minute " + sort.sum)
 		})
 	}
 }
