@@ -6,29 +6,30 @@
 //	client ─► reader ─┬─► answer ─► writer ─► client
 //	                  │ message
 //	                  ▼
-//	          group: outbox, crowd ─► slot ─► writer ─► SMSC
+//	          lane: shares, slots ──► slot ─► writer ─► SMSC
 //	                  ▲ answered                         │
 //	                  └───────────── reader ◄────────────┘
 //
 // A reader reads, cuts what it read into PDUs, runs the session and puts its
-// answers behind what the writer is to write. A message goes to its connector's
-// group, which pairs it with a slot at once, if there is one, and leaves both to
-// the writer of that slot's session: it encodes and writes. A writer writes all
+// answers behind the octets that the writer is to write. A message goes to its lane,
+// which pairs it with a slot immediately, if there is one, and leaves both to the
+// writer of that slot's session, which encodes and writes. A writer writes all
 // there is in one piece, while its reader goes on.
 //
 // # Goroutines
 //
 // Two per connection, one per listening socket, one per instance that is being
-// connected (it becomes the reader), and one per connector that looks after
-// timers and lets in who waits for room. A connection is closed by its reader
-// only, when its writer has ended.
+// connected (it becomes the reader), and one per connector, the keeper, that checks
+// timers and lets in submits that wait for room. A connection is closed by its
+// reader only, when its writer has ended.
 //
 // # Locks
 //
 // In the order in which they are taken:
 //
 //	conn.session   one session's state
-//	group.mu       a connector's queue, slots and crowd
+//	lane.mu        a lane's queues and slots
+//	group.mu       a connector's acceptor
 //	conn.mu        what one writer is to write
 //	pduLog.mu      a connector's pdu log
 //
@@ -39,10 +40,10 @@
 // # Delayed answers
 //
 // An answer that is to be sent later (send_after) waits in its connection's
-// gateway.Delayed, which the writer looks at when it is due; others overtake it.
+// gateway.Conversation, and a timer of the connection sends it; others overtake it.
 //
 // # Start reading
 //
-// engine.go, group.go (what connections share), conn.go (one connection), then
-// reader.go, session.go and writer.go.
+// engine.go, group.go and lane.go (what connections share), conn.go (one connection),
+// then reader.go, session.go (a connection as a gateway.Port) and writer.go.
 package classic

@@ -1,10 +1,11 @@
-// Package connector holds the pools of sessions: connectors, their instances,
-// the reference-counted sockets of connected instances, the slots that are the
-// windows, and the queues.
+// Package connector holds the pools of sessions and the ways out of the gateway:
+// connectors with their instances; lanes with an account's share each, the queues
+// in them and the slots that are the windows; and what waits for its time or for
+// room.
 //
-// A connector's queue and slots belong to one goroutine, the dispatcher (the
-// classic architecture guards them with the connector's lock instead). What
-// others may look at while it works is atomic, and said so.
+// A lane belongs to one goroutine, the dispatcher (the classic architecture guards
+// it with a lock instead). What others may look at meanwhile is atomic, and its
+// comment says so.
 //
 //	           take                 sent                    answered
 //	slots ───────────────► slot ─────────────► in flight ───────────────► slots

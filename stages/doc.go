@@ -4,6 +4,6 @@
 //
 // # Start reading
 //
-// pipeline.go (the table), job.go (what is passed), then reader.go to writer.go
-// in the order of the table.
+// pipeline.go (the table), job.go (what is passed), handle.go and gate.go (a session
+// and when it is read), then reader.go to writer.go in the order of the table.
 package stages
