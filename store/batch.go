@@ -1,0 +1,129 @@
+package store
+
+import (
+	"slices"
+
+	"pmg/sms"
+)
+
+// A Batch is changes that are carried out together. It is not safe for concurrent use.
+type Batch struct {
+	// Ahead is how many nanoseconds the wall clock is ahead of the clock that the times
+	// of messages are by. Stored times are the wall clock's.
+	Ahead int64
+
+	ops    []op
+	octets []byte
+}
+
+// An opKind says what an operation does. Each constructor below is one.
+type opKind uint8
+
+const (
+	opPut opKind = iota
+	opKeep
+	opDelete
+	opMap
+	opUnmapBefore
+	opEvent
+	opDropEvents
+)
+
+// An op is one operation of a batch. Its key and its value lie in the batch's octets, one after
+// the other.
+type op struct {
+	kind     opKind
+	id       uint64 // message id, day, or number of an event
+	at       int    // where its octets begin
+	key, len int    // octets of its key, and of key and value together
+	size     int    // opDelete: octets of the record that is deleted
+}
+
+// A Lane is the name of a way out of the gateway: that of an out connector, or of a
+// client account.
+type Lane struct{ Connector, Account string }
+
+// Put stores a message that was accepted for a lane.
+func (b *Batch) Put(m *sms.Message, lane Lane) {
+	at := len(b.octets)
+	b.octets = AppendRecord(b.octets, m, lane, b.Ahead)
+	b.add(op{kind: opPut, id: m.ID}, at, 0)
+}
+
+// Keep stores what has changed of a message since it was accepted.
+func (b *Batch) Keep(m *sms.Message, s State) {
+	at := len(b.octets)
+	b.octets = AppendState(b.octets, m, s, b.Ahead)
+	b.add(op{kind: opKeep, id: m.ID}, at, 0)
+}
+
+// Delete removes a message. size is about how many octets its record has.
+func (b *Batch) Delete(id uint64, size int) {
+	b.add(op{kind: opDelete, id: id, size: size}, len(b.octets), 0)
+}
+
+// Map notes what a peer's id of a message stands for. day counts from 1970 and says
+// when the entry may be forgotten.
+func (b *Batch) Map(day uint32, connector string, peerID, value []byte) {
+	at := len(b.octets)
+	b.octets = append(b.octets, connector...)
+	b.octets = append(b.octets, 0)
+	b.octets = append(b.octets, peerID...)
+	key := len(b.octets) - at
+	b.octets = append(b.octets, value...)
+	b.add(op{kind: opMap, id: uint64(day)}, at, key)
+}
+
+// UnmapBefore forgets the peers' ids that were mapped for days before day.
+func (b *Batch) UnmapBefore(day uint32) {
+	b.add(op{kind: opUnmapBefore, id: uint64(day)}, len(b.octets), 0)
+}
+
+// Event stores an event until DropEvents. Numbers rise.
+func (b *Batch) Event(number uint64, line []byte) {
+	at := len(b.octets)
+	b.octets = append(b.octets, line...)
+	b.add(op{kind: opEvent, id: number}, at, 0)
+}
+
+// DropEvents removes the events up to a number.
+func (b *Batch) DropEvents(upTo uint64) {
+	b.add(op{kind: opDropEvents, id: upTo}, len(b.octets), 0)
+}
+
+func (b *Batch) add(o op, at, key int) {
+	o.at, o.key, o.len = at, key, len(b.octets)-at
+	b.ops = append(b.ops, o)
+}
+
+// Len returns how many operations the batch has.
+func (b *Batch) Len() int { return len(b.ops) }
+
+// Octets returns how many octets the batch's operations carry.
+func (b *Batch) Octets() int { return len(b.octets) }
+
+// keepBatch is the largest storage that an emptied batch keeps.
+const keepBatch = 4 << 20
+
+// Reset empties the batch, and keeps its storage for its next use unless it is large.
+func (b *Batch) Reset() {
+	if cap(b.octets) > keepBatch {
+		*b = Batch{}
+		return
+	}
+	b.ops, b.octets = b.ops[:0], b.octets[:0]
+}
+
+// Append adds the operations of another batch.
+func (b *Batch) Append(other *Batch) {
+	shift := len(b.octets)
+	b.octets = append(b.octets, other.octets...)
+	b.ops = slices.Grow(b.ops, len(other.ops))
+	for _, o := range other.ops {
+		o.at += shift
+		b.ops = append(b.ops, o)
+	}
+}
+
+func (b *Batch) keyOf(o op) []byte   { return b.octets[o.at : o.at+o.key] }
+func (b *Batch) valueOf(o op) []byte { return b.octets[o.at+o.key : o.at+o.len] }

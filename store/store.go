@@ -1,0 +1,67 @@
+package store
+
+import "errors"
+
+// A Store keeps messages. It is safe for concurrent use, except that batches are
+// committed one after the other.
+//
+// The methods that read return copies a part at a time, and no iterator, so that a
+// store may be on another machine.
+type Store interface {
+	// Durable reports whether what is committed is there after the process has ended.
+	// A store that is not durable keeps only the messages that were put aside.
+	Durable() bool
+	// Commit carries out the operations of a batch in their order. When it returns nil
+	// they are safe. After an error none of them may be taken for done, and the store
+	// may refuse every later batch.
+	Commit(b *Batch) error
+	// Get reads a message. It reports false if there is none with that id.
+	Get(id uint64, e *Entry) (bool, error)
+	// Scan passes messages to f in the order of their ids, from the first id that is
+	// not below from. It stops behind limit messages, and returns the id to go on with,
+	// which is 0 when there are no more. The entry is f's until it returns.
+	Scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error)
+	// LastID returns the highest id of all messages that were ever stored.
+	LastID() uint64
+	// Lookup returns the value that was mapped last to a peer's id of a message of a
+	// connector. It reports false if there is none.
+	Lookup(connector string, peerID []byte) (value []byte, ok bool, err error)
+	// Events passes up to limit events with numbers above after to f, in their order,
+	// and returns the last number, which is after if there are none.
+	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)
+	// Stats returns what is known of the store without reading all of it.
+	Stats() Stats
+	// Backup writes a consistent copy of the store into a directory that does not exist.
+	Backup(dir string) error
+	// Close closes the store. No other method is called afterwards.
+	Close() error
+}
+
+// An Entry is a message as it stands in the store.
+type Entry struct {
+	ID     uint64
+	Record []byte // what Batch.Put wrote; DecodeHead and Decode read it
+	State  []byte // what Batch.Keep wrote last, nil if it never did; DecodeState reads it
+}
+
+// Stats is what is known of a store.
+type Stats struct {
+	Engine   string
+	Format   int    // version of the data layout
+	Octets   int64  // on disk
+	Commits  int64  // batches committed
+	Syncs    int64  // synced writes
+	Messages int64  // put and not deleted since the store was opened, those found at the opening among them
+	Stalled  bool   // the store takes no batch at present, because its background work does not follow
+	Problem  string // what is wrong with the store; empty if nothing is
+}
+
+// Errors that callers tell apart.
+var (
+	// ErrLocked says that another process has the store open.
+	ErrLocked = errors.New("another process has it open")
+	// ErrNewer says that a later version of the gateway has written the store.
+	ErrNewer = errors.New("a later version of pmg has written it")
+	// ErrDamaged says that the store cannot be read; the error names the file.
+	ErrDamaged = errors.New("it is damaged")
+)
