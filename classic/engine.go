@@ -24,6 +24,7 @@ type Engine struct {
 	lanes  sync.Map                 // *connector.Lane → *lane
 	kept   atomic.Int64             // requests that wait
 	freed  signal                   // a descriptor was given back
+	store  storing
 
 	mu         sync.Mutex
 	closed     bool
@@ -37,6 +38,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	e := &Engine{gateway: g, begun: time.Now(), freed: newSignal()}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.groups.Store(&[]*group{})
+	e.store.begin(e)
 	for _, c := range g.Connectors() {
 		if err := e.Listen(c); err != nil {
 			_ = e.Close()
@@ -144,17 +146,35 @@ func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id
 		reply(0, sms.QueueFull)
 		return
 	}
-	gateway.NewConversation(e.gateway, submitPort{engine: e}, 1).Submit(e.now(), m, from, reply)
+	p := &submitPort{engine: e}
+	p.talk = gateway.NewConversation(e.gateway, p, 1)
+	p.talk.Submit(e.now(), m, from, reply)
+}
+
+// Do implements gateway.Engine.
+func (e *Engine) Do(l *connector.Lane, f func(now int64)) bool {
+	if e.ctx.Err() != nil {
+		return false
+	}
+	now := e.now()
+	e.lane(l).do(now, func() { f(now) })
+	return true
 }
 
 // A submitPort is the port of a message that came by no session: it is only queued.
 type submitPort struct {
 	gateway.Port[*request]
 	engine *Engine
+	talk   *gateway.Conversation[*request]
+}
+
+// Store implements gateway.Port.
+func (p *submitPort) Store(_ int64, m gateway.Pending[*request]) {
+	p.engine.store.add(m, func(err bool) { p.talk.Stored(p.engine.now(), m, err) })
 }
 
 // Queue implements gateway.Port.
-func (p submitPort) Queue(now int64, s *connector.Share, m *sms.Message) {
+func (p *submitPort) Queue(now int64, s *connector.Share, m *sms.Message) {
 	p.engine.lane(s.Lane).push(now, s, m)
 }
 

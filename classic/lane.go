@@ -92,6 +92,7 @@ func (l *lane) dispatch(now int64) {
 		}
 		slot.Link.Owner.(*conn).give(slot)
 	}
+	l.engine.gateway.Commit() // what has ended
 	l.Quiet(func(link *connector.Link) {
 		l.engine.run(link.Owner.(*conn).quiet) // its session's lock comes before the lane's
 	})

@@ -51,6 +51,13 @@ func (c *conn) Check(_ *connector.Link, r *request, check func()) {
 	}
 }
 
+// Store implements gateway.Port.
+func (c *conn) Store(_ int64, p gateway.Pending[*request]) {
+	c.group.engine.store.add(p, func(err bool) {
+		c.locked("store", func(now int64) { c.talk.Stored(now, p, err) })
+	})
+}
+
 // Queue implements gateway.Port.
 func (c *conn) Queue(now int64, s *connector.Share, m *sms.Message) {
 	c.group.engine.lane(s.Lane).push(now, s, m)

@@ -36,6 +36,8 @@ type clerk struct {
 	aside    int64 // after another temporary failure
 	fail     bool  // what is not answered is given up
 	draining bool
+	halted   bool
+	batch    uint64 // in which a store forgets what ends
 	ended    []sms.Code
 	blamed   map[uint64]int // times a session ended under a message alone, by id
 
@@ -68,7 +70,14 @@ func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 	return Outcome{}
 }
 
-func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer) { c.ended = append(c.ended, a.Code) }
+func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer, _ int64) (batch uint64) {
+	if a.Code != sms.OK {
+		c.ended = append(c.ended, a.Code)
+	}
+	return c.batch
+}
+
+func (c *clerk) Halted() bool { return c.halted }
 func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	c.asked++
 	if c.elsewhere == nil || !always && !c.elsewhere.Up() || c.stays != nil && c.stays(m) {

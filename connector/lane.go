@@ -26,6 +26,7 @@ import (
 type Lane struct {
 	Account string // the client account that it leads to; empty for an out connector's lane
 	Touched bool   // for whatever dispatches: the batch at hand may have changed what can leave
+	Awaited bool   // for whatever dispatches: it waits for a commit
 	policy  Policy
 	memory  *Memory
 	home    atomic.Pointer[Connector]
@@ -56,16 +57,23 @@ type Lane struct {
 	leaving  bool                    // removed; it is gone when its messages are
 	gone     bool
 
-	tally  tally
-	moving moving
+	tally     tally
+	moving    moving
+	windows   int // of the sessions that can be given messages, together
+	unsettled unsettled
 }
 
 // A Policy decides what a lane leaves open. The gateway has one for all lanes.
 type Policy interface {
 	// Settle decides what becomes of a message.
 	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
-	// Ended notes that the lane has given a message up.
-	Ended(l *Lane, m *sms.Message, a sms.Answer)
+	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
+	// given up. sent is when it was written last, 0 if it never was. Where a store must
+	// forget the message it returns the number of the batch in which it does, otherwise 0.
+	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64) (batch uint64)
+	// Halted reports whether no more messages are to leave, because the gateway is
+	// stopping and what waits is in a store.
+	Halted() bool
 	// Disconnected notes that a session of an out connector is over, and how long its
 	// instance rests.
 	Disconnected(now int64, l *Link, rest time.Duration)
@@ -220,6 +228,9 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 // leave by it, or it has no session, and its instance is to be connected. With
 // nil nothing more can be done now, but again says when, unless it is 0.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
+	if l.unsettled.n > 0 && l.inFlight+l.unsettled.n >= l.windows || l.policy.Halted() {
+		return nil, 0 // Committed comes
+	}
 	cfg := l.Config()
 	if cfg.Rate != l.rate {
 		l.rate = cfg.Rate
@@ -318,7 +329,7 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		share.pushBack(m, now)
 		return
 	}
-	l.settled(share, m, a)
+	l.settled(share, m, a, slot.Sent)
 }
 
 // AnsweredLate takes an answer that came after its request was given up. Where it
@@ -335,7 +346,7 @@ func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
 	if a.Code == sms.OK {
 		m.Origin.Tally.Sent.Add(1)
 	}
-	l.count(m, a)
+	l.count(m, a, 0)
 }
 
 // remember keeps a message whose request was not answered in time, for its answer
@@ -348,22 +359,22 @@ func (l *Lane) remember(m *sms.Message) {
 }
 
 // settled ends a message: it was answered for good, or is given up.
-func (l *Lane) settled(s *Share, m *sms.Message, a sms.Answer) {
-	l.count(m, a)
+func (l *Lane) settled(s *Share, m *sms.Message, a sms.Answer, sent int64) {
+	l.count(m, a, sent)
 	l.drop(s, m)
 	if a.Code == sms.OK {
 		l.tally.sentBy++ // l.tally.by is s now
 	}
 }
 
-func (l *Lane) count(m *sms.Message, a sms.Answer) {
+func (l *Lane) count(m *sms.Message, a sms.Answer, sent int64) {
+	l.unsettled.add(l.policy.Ended(l, m, a, sent))
 	if a.Code == sms.OK {
 		l.tally.sent++
 		return
 	}
 	l.stats().Failed.Add(1)
 	m.Origin.Tally.Failed.Add(1)
-	l.policy.Ended(l, m, a)
 }
 
 // expired ends a message whose validity has passed.
@@ -374,7 +385,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 	}
 	l.stats().Expired.Add(1)
 	s.Origin.Tally.Expired.Add(1)
-	l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now})
+	l.unsettled.add(l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now}, 0))
 	l.drop(s, m)
 }
 

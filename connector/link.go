@@ -43,6 +43,7 @@ type Link struct {
 	Over      bool             // the session is over
 	LoggingIn bool             // the outcome of a login is not known yet
 	Held      int              // submits that wait for room
+	Storing   int              // messages that wait for their commit
 	LastShare *Share           // where its last message went
 	PDUs      int64            // PDUs of the peer, in place of a clock for the work this session made
 	late      late

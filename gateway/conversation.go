@@ -14,7 +14,7 @@ import (
 //
 //	Receive ──► Session ──► Send, SendClose, Close      the peer is answered
 //	                    ──► Login ──► check ──► Login   behind it PDUs wait
-//	                    ──► Message ──► accept ──► (stored) ──► answer ──► queue
+//	                    ──► Message ──► accept ──► stored ──► answer ──► queue
 //	                    ──► Answered ──► the message's lane
 type Conversation[R any] struct {
 	gateway  *Gateway
@@ -25,6 +25,7 @@ type Conversation[R any] struct {
 	waiting  connector.Delayed[*openLogin[R]] // for the time at which their passwords are looked at
 	behind   map[*connector.Link][]R          // PDUs behind a login whose outcome is open
 	pressure map[*connector.Share]*connector.Backpressure[R]
+	held     map[*connector.Link]held[R] // what waits for the commits that are due to sessions
 }
 
 // A Port is how a conversation reaches its architecture. It is one interface of
@@ -45,6 +46,8 @@ type Port[R any] interface {
 	Hangup(l *connector.Link, reason string)
 	// Check runs check, which may take long, and then calls Checked.
 	Check(l *connector.Link, r R, check func())
+	// Store has a message committed, and calls Stored when that has ended.
+	Store(now int64, p Pending[R])
 	// Queue gives a message that was accepted to its lane.
 	Queue(now int64, s *connector.Share, m *sms.Message)
 	// Answered gives the outcome of a request of ours to its lane, and lets go of r,
@@ -69,6 +72,7 @@ func NewConversation[R any](g *Gateway, port Port[R], block uint64) *Conversatio
 	return &Conversation[R]{
 		gateway: g, port: port, intake: g.NewIntake(block),
 		logins: map[*connector.Link]*openLogin[R]{}, behind: map[*connector.Link][]R{}, pressure: map[*connector.Share]*connector.Backpressure[R]{},
+		held: map[*connector.Link]held[R]{},
 	}
 }
 
@@ -98,7 +102,9 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.port.Send(now, l, r, false, "")
 	case protocols.Logout:
 		c.loggingOut(now, l)
-		c.port.Send(now, l, r, false, "")
+		if !c.hold(l, held[R]{request: r, send: true}) {
+			c.port.Send(now, l, r, false, "")
+		}
 	case protocols.Drain:
 		l.Draining = true
 		c.port.Drop(l, r)
@@ -111,11 +117,15 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.settle(now, l)
 		l.Ended = true
 		c.port.LoggingOut(now, l)
-		c.port.Send(now, l, r, true, a.Reason)
+		if !c.hold(l, held[R]{request: r, send: true, last: true, reason: a.Reason}) {
+			c.port.Send(now, l, r, true, a.Reason)
+		}
 	case protocols.Close:
 		l.Ended = true
 		c.port.LoggingOut(now, l)
-		c.port.Hangup(l, a.Reason)
+		if !c.hold(l, held[R]{reason: a.Reason}) {
+			c.port.Hangup(l, a.Reason)
+		}
 		c.port.Drop(l, r)
 	case protocols.Login:
 		c.login(now, l, r, a.Credentials)
@@ -162,7 +172,7 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 		l.CountRefused()
 		c.answer(now, l, r, sms.Throttled, 0, 0)
 	case (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
-		c.accept(now, l, m, r, s, after)
+		c.accept(now, Pending[R]{Message: m, Share: s, From: l.Connector, Link: l, Request: r, After: after})
 	case !c.wait(now, l, m, r, s, after):
 		c.refuse(now, l, m, r)
 	}
@@ -210,7 +220,7 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 	b.LetIn(now, func() bool { return c.intake.HasRoom(s) },
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
-			c.accept(now, l, m, r, s, after)
+			c.accept(now, Pending[R]{Message: m, Share: s, From: l.Connector, Link: l, Request: r, After: after})
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
@@ -244,18 +254,6 @@ func (c *Conversation[R]) refuse(now int64, l *connector.Link, m *sms.Message, r
 	c.answer(now, l, r, sms.QueueFull, 0, 0)
 }
 
-// accept makes a message the gateway's own, and goes on when it is stored.
-func (c *Conversation[R]) accept(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share, after int64) {
-	c.intake.Accept(now, m, l.Connector, s)
-	c.stored(now, l, m, r, s, after)
-}
-
-// stored answers the PDU that carried a message, and queues the message.
-func (c *Conversation[R]) stored(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share, after int64) {
-	c.answer(now, l, r, sms.OK, m.ID, after)
-	c.port.Queue(now, s, m)
-}
-
 // answer answers a submit. The session may have ended while that waited.
 func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id uint64, after int64) {
 	l.Session.Answer(c.port.PDU(r), code, id)
@@ -269,7 +267,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 	code := c.gateway.mayWait(now, m)
 	lane := c.gateway.route(m)
 	switch {
-	case c.gateway.draining.Load():
+	case c.gateway.draining.Load() || !c.gateway.mayStore():
 		code = sms.QueueFull
 	case code == sms.OK && lane == nil:
 		c.gateway.unrouted.Add(1)
@@ -278,10 +276,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 	if code == sms.OK && lane != nil {
 		if s := c.gateway.share(lane, m.Origin); c.intake.HasRoom(s) {
 			m.Arrived = now
-			c.intake.Accept(now, m, from, s)
-			id := m.ID
-			c.port.Queue(now, s, m)
-			reply(id, sms.OK)
+			c.accept(now, Pending[R]{Message: m, Share: s, From: from, Reply: reply})
 			return
 		}
 		code = sms.QueueFull
@@ -441,6 +436,7 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	}
 	delete(c.behind, l)
 	c.abandon(l)
+	c.forget(l)
 	c.delayed.Take(l, func(r R) { c.port.Drop(l, r) })
 	c.takeWaiting(l, func(m *sms.Message, r R) {
 		m.Release()

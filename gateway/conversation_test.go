@@ -34,6 +34,7 @@ type port struct {
 	leaving  map[*connector.Link]int
 	queued   []*sms.Message
 	late     []uint64
+	storing  []Pending[*request] // messages that wait for their commit
 }
 
 func newPort(t *testing.T, options string) *port {
@@ -83,6 +84,8 @@ func (p *port) Hangup(l *connector.Link, reason string) { p.hung[l] = reason }
 func (p *port) Check(l *connector.Link, r *request, check func()) {
 	p.checks = append(p.checks, func() { check(); p.c.Checked(p.now, l, r) })
 }
+
+func (p *port) Store(_ int64, m Pending[*request]) { p.storing = append(p.storing, m) }
 
 func (p *port) Queue(_ int64, _ *connector.Share, m *sms.Message) { p.queued = append(p.queued, m) }
 

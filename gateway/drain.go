@@ -12,15 +12,17 @@ const (
 	drainInterval = 10 * time.Millisecond
 )
 
-// DrainSessions stops accepting clients and messages, waits for the accepted ones
-// to be sent, and logs every session out, until ctx is done. barrier returns when
+// DrainSessions stops accepting clients and messages, and waits for the accepted ones to
+// be sent. What a durable store holds stays there, except what is under way, whose
+// answers are waited for. Then it logs every session out. All that lasts until ctx is
+// done. barrier returns when
 // everything that was accepted before has been counted; logout begins to log out
 // the sessions there are, and may be called again for those that have come since.
 func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout func()) {
 	g.Drain()
 	unlisten()
 	barrier()
-	waitFor(ctx, func() bool { return g.Deliverable() == 0 })
+	waitFor(ctx, g.mayLogOut)
 	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
 	waitFor(ctx, func() bool {
@@ -30,6 +32,18 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 		logout()
 		return false
 	})
+}
+
+// mayLogOut reports whether no session is needed any more.
+func (g *Gateway) mayLogOut() bool {
+	if !g.Durable() {
+		return g.Deliverable() == 0
+	}
+	underWay := g.storing.Load()
+	for _, c := range g.Connectors() {
+		underWay += c.Stats.InFlight.Load()
+	}
+	return underWay == 0
 }
 
 func waitFor(ctx context.Context, done func() bool) {

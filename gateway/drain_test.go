@@ -72,7 +72,8 @@ func TestDrainMessages(t *testing.T) {
 		m.DeliverAt = now + 3600*second
 		s := g.share(g.LaneOf(operator), m.Origin)
 		in := g.NewIntake(10)
-		in.Accept(now, m, clients, s)
+		in.Accept(now, m, s)
+		in.Count(clients, s)
 		in.Flush()
 		g.accountLane(g.Config(), "client").Queued.Add(1)
 		if took := drain(g, 30*time.Second, func() {}); took > time.Second {

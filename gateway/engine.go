@@ -16,6 +16,9 @@ type Engine interface {
 	// reply is called on a goroutine of the engine when the message is safe, or
 	// refused; it must not wait.
 	Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code))
+	// Do calls f with a lane as whatever dispatches for it, and then dispatches. It reports
+	// false if the engine is closed, and f is not called.
+	Do(l *connector.Lane, f func(now int64)) bool
 	// Drain stops accepting clients and messages, waits for what was accepted to be
 	// sent and logs every session out, until ctx is done.
 	Drain(ctx context.Context)

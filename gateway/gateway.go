@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A Gateway is the state that every session shares. It is safe for concurrent use.
@@ -24,6 +26,11 @@ type Gateway struct {
 	Messages sms.Pool
 	Memory   connector.Memory
 	Prebind  *Prebind
+
+	Committer *store.Committer // nil: nothing is stored
+	store     store.Store
+	onCommit  atomic.Pointer[func(upTo uint64, err error)]
+	storing   atomic.Int64 // submits that wait for their commit
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
 	cfg        atomic.Pointer[config.Config]
@@ -209,13 +216,14 @@ func (g *Gateway) Pending() (n int64) {
 // Scheduled returns how many accepted messages wait for their delivery time.
 func (g *Gateway) Scheduled() int64 { return g.origins.scheduled() }
 
-// Close closes the pdu logs.
+// Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {
 	g.sumUp(math.MaxInt64)
-	if g.pdulogs == nil {
-		return nil
+	err := g.closeStore()
+	if g.pdulogs != nil {
+		err = errors.Join(err, g.pdulogs.Close())
 	}
-	return g.pdulogs.Close()
+	return err
 }
 
 // Deliverable returns how many accepted messages may still leave: those for SMSCs,

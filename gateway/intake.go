@@ -12,11 +12,17 @@ type Intake struct {
 	block    uint64
 
 	// Of the messages that are not counted yet.
-	from  *connector.Connector
 	share *connector.Share
 	n     int64 // those that take a place in the queue
-	all   int64
 	size  int64 // octets
+	done  counted
+}
+
+// counted are the messages that were accepted and are not counted yet.
+type counted struct {
+	from  *connector.Connector
+	share *connector.Share
+	n     int64
 }
 
 // NewIntake makes an Intake that takes block message ids at a time. Where there is
@@ -32,11 +38,11 @@ func (i *Intake) HasRoom(s *connector.Share) bool {
 	return s.Room() > i.n && !i.gateway.Memory.Full()
 }
 
-// Accept gives m an id and a place in the share.
-func (i *Intake) Accept(now int64, m *sms.Message, from *connector.Connector, s *connector.Share) {
-	if i.from != from || i.share != s {
+// Accept gives m an id and a place in the share. Count follows, or Cancel.
+func (i *Intake) Accept(now int64, m *sms.Message, s *connector.Share) {
+	if i.share != s {
 		i.Flush()
-		i.from, i.share = from, s
+		i.share = s
 	}
 	if i.id == i.last {
 		i.last = i.gateway.ids.Add(i.block)
@@ -44,7 +50,6 @@ func (i *Intake) Accept(now int64, m *sms.Message, from *connector.Connector, s 
 	}
 	i.id++
 	m.ID = i.id
-	i.all++
 	i.size += m.Size()
 	i.n++
 	if m.DeliverAt > now {
@@ -57,13 +62,43 @@ func (i *Intake) Accept(now int64, m *sms.Message, from *connector.Connector, s 
 	}
 }
 
+// Count counts a message as accepted.
+func (i *Intake) Count(from *connector.Connector, s *connector.Share) {
+	if d := &i.done; d.from != from || d.share != s {
+		i.flushCounted()
+		d.from, d.share = from, s
+	}
+	i.done.n++
+	if i.block == 1 {
+		i.flushCounted()
+	}
+}
+
+// Cancel takes back the place of a message that was not stored.
+func (i *Intake) Cancel(m *sms.Message, s *connector.Share) {
+	i.Flush()
+	i.gateway.Memory.Add(-m.Size())
+	if m.Flags&sms.Scheduled != 0 {
+		m.Origin.Tally.Scheduled.Add(-1)
+	} else {
+		s.Add(-1)
+	}
+}
+
 // Flush counts the messages that were accepted. That is before the lane is given them.
 func (i *Intake) Flush() {
-	if i.all > 0 {
+	if i.size > 0 {
 		i.share.Add(i.n)
 		i.gateway.Memory.Add(i.size)
-		i.from.Stats.Accepted.Add(i.all)
-		i.share.Origin.Tally.Accepted.Add(i.all)
-		i.n, i.all, i.size = 0, 0, 0
+		i.n, i.size = 0, 0
+	}
+	i.flushCounted()
+}
+
+func (i *Intake) flushCounted() {
+	if d := &i.done; d.n > 0 {
+		d.from.Stats.Accepted.Add(d.n)
+		d.share.Origin.Tally.Accepted.Add(d.n)
+		d.n = 0
 	}
 }

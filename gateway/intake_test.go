@@ -24,7 +24,8 @@ func TestIntake(t *testing.T) {
 		if o == other {
 			s = b
 		}
-		i.Accept(now, m, clients, s)
+		i.Accept(now, m, s)
+		i.Count(clients, s)
 		if ids[m.ID] || i == in && m.ID <= last {
 			t.Errorf("id %d after %d", m.ID, last)
 		}

@@ -13,8 +13,15 @@ import (
 // peer's wish to be sent less slows the lane down and leaves the message in its
 // place; a fault of the message makes it step aside, so that the others go on. A
 // message whose session ended beside others is not blamed for that.
-func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) (o connector.Outcome) {
-	cfg := l.Config()
+func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
+	o := settle(l.Config(), m, a, alone)
+	if o.Again {
+		g.keepState(l, m)
+	}
+	return o
+}
+
+func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o connector.Outcome) {
 	switch a.Code {
 	case sms.Throttled:
 		o = connector.Outcome{Again: true, Pause: a.At + int64(cfg.ThrottlePause)}
@@ -73,9 +80,19 @@ func incremented(n uint8) uint8 {
 	return n
 }
 
-// Ended implements connector.Policy: it tells the operator of a message that was
-// given up.
-func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer) {
+// Ended implements connector.Policy: the store forgets a message whose outcome is
+// known. The operator is told of one that was given up.
+func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) (batch uint64) {
+	if a.Code != sms.OK {
+		g.logGivenUp(l, m, a)
+	}
+	return g.remove(l, m)
+}
+
+// Halted implements connector.Policy.
+func (g *Gateway) Halted() bool { return g.draining.Load() && g.Durable() }
+
+func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	home := l.Home()
 	if !g.storms.failures.next(home.Name, a.At) {
 		return

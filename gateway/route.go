@@ -153,7 +153,7 @@ func (g *Gateway) percent(r *routes, account string) int {
 // lane that it leaves by. With a code other than OK there is no message, and the
 // PDU is to be answered with that code.
 func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.Message, *connector.Share, sms.Code) {
-	if g.draining.Load() {
+	if g.draining.Load() || !g.mayStore() {
 		return nil, nil, sms.QueueFull
 	}
 	m := g.Messages.Get()

@@ -56,6 +56,8 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 		discard(out, j)
 	case Checked:
 		b.talk.Checked(out.Now(), &h.Link, j)
+	case Stored:
+		b.stored(j)
 	case Submitted:
 		b.talk.Submit(out.Now(), j.Message, j.Connector, j.Reply)
 		out.Release(j)
@@ -105,6 +107,32 @@ func (b *builder) Hangup(l *connector.Link, reason string) { hangup(b.out, handl
 func (b *builder) Check(_ *connector.Link, j *Job, check func()) {
 	j.Kind = Checked
 	b.out.Go(toBuilder, j, check)
+}
+
+// Store implements gateway.Port.
+func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
+	j := p.Request
+	if j == nil {
+		j = b.out.Get()
+		j.extras = &extras{Connector: p.From, Reply: p.Reply}
+	}
+	j.Kind, j.Message, j.Share, j.After = Store, p.Message, p.Share, p.After
+	b.out.To(toPersister, j)
+}
+
+// stored goes on with a message whose commit has ended.
+func (b *builder) stored(j *Job) {
+	p := gateway.Pending[*Job]{Message: j.Message, Share: j.Share, After: j.After}
+	failed := j.Code != sms.OK
+	j.Message, j.Share, j.Code = nil, nil, sms.OK
+	if h := j.Handle; h != nil {
+		p.Link, p.Request, p.From = &h.Link, j, h.Connector
+		b.talk.Stored(b.out.Now(), p, failed)
+		return
+	}
+	p.From, p.Reply = j.Connector, j.Reply
+	b.talk.Stored(b.out.Now(), p, failed)
+	b.out.Release(j)
 }
 
 // Queue implements gateway.Port.

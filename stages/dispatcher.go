@@ -12,7 +12,8 @@ import (
 // a slot whose instance is not connected goes to the connecter.
 type dispatcher struct {
 	*Deps
-	touched []*connector.Lane // to be dispatched for when the batch is over
+	touched   []*connector.Lane // to be dispatched for when the batch is over
+	unsettled []*connector.Lane // that wait for a commit, each once
 }
 
 func newDispatcher(d *Deps) (flow.Stage[Job], error) { return &dispatcher{Deps: d}, nil }
@@ -56,6 +57,13 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		if d.touch(h.Lane).Closed(now, &h.Link) {
 			d.dial(out, h.Instance)
 		}
+	case Committed:
+		if j.Code == sms.OK {
+			d.committed(j.ID)
+		}
+	case Call:
+		d.touch(j.Lane)
+		j.Call(now)
 	case Attach:
 		if c := j.Connector; !c.Config().Listens() {
 			for _, i := range d.touch(d.Gateway.LaneOf(c)).Attach() {
@@ -101,8 +109,26 @@ func (d *dispatcher) dial(out *flow.Out[Job], i *connector.Instance) {
 	out.To(toConnecter, j)
 }
 
+// committed lets messages leave that waited for the store to forget others.
+func (d *dispatcher) committed(batch uint64) {
+	kept := d.unsettled[:0]
+	for _, l := range d.unsettled {
+		if l.Committed(batch) {
+			d.touch(l)
+		}
+		if l.Unsettled() > 0 {
+			kept = append(kept, l)
+		} else {
+			l.Awaited = false
+		}
+	}
+	clear(d.unsettled[len(kept):])
+	d.unsettled = kept
+}
+
 // Flush dispatches for every lane that the batch touched.
 func (d *dispatcher) Flush(out *flow.Out[Job]) {
+	defer d.Gateway.Commit() // what the batch has ended
 	for len(d.touched) > 0 {
 		last := len(d.touched) - 1
 		l := d.touched[last]
@@ -166,6 +192,10 @@ func (d *dispatcher) quiet(out *flow.Out[Job], h *handle) {
 
 // publish shows what others may look at, and lets in submits that wait for room.
 func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
+	if l.Unsettled() > 0 && !l.Awaited {
+		l.Awaited = true
+		d.unsettled = append(d.unsettled, l)
+	}
 	if l.Publish() {
 		d.tell(out, toConnecter, Detach, l.Home())
 		d.tell(out, toBuilder, Logout, l.Home())

@@ -23,7 +23,7 @@ func (r *rig) submit(from, to int) {
 		m := r.gateway.Messages.Get()
 		m.Arrived, m.Origin = r.Now(), share.Origin
 		m.Set(sms.Address{}, sms.Address{}, fmt.Append(nil, i))
-		in.Accept(m.Arrived, m, r.gateway.Connector("clients"), share)
+		in.Accept(m.Arrived, m, share)
 		r.send(toDispatcher, Message, func(j *Job) { j.Message, j.Share = m, share })
 	}
 }

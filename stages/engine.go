@@ -48,6 +48,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 		return nil, err
 	}
 	e.inlet = e.pipeline.NewInlet()
+	g.OnCommit(e.committed)
 	for _, c := range g.Connectors() {
 		e.Attach(c)
 	}
@@ -221,6 +222,23 @@ func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id
 		m.Release()
 		reply(0, sms.QueueFull)
 	}
+}
+
+// committed tells the stages that a commit has ended.
+func (e *Engine) committed(upTo uint64, err error) {
+	j := e.inlet.Get()
+	j.Kind, j.ID = Committed, upTo
+	if err != nil {
+		j.Code = sms.SystemError
+	}
+	e.inlet.Send(toPersister, j)
+}
+
+// Do implements gateway.Engine.
+func (e *Engine) Do(l *connector.Lane, f func(now int64)) bool {
+	j := e.inlet.Get()
+	j.Kind, j.extras = Call, &extras{Lane: l, Call: f}
+	return e.inlet.Send(toDispatcher, j)
 }
 
 // Failed returns the channel on which the error arrives that ends the pipeline.

@@ -21,6 +21,9 @@ const (
 	Drained                  // encoder → pdu logger → pdu builder: the same, behind everything that was to be sent
 	Received                 // parser → pdu logger → builder: a PDU of the peer
 	Send                     // builder, connecter, encoder → pdu logger → pdu builder → writer: a PDU of ours
+	Store                    // builder → persister: a message that was accepted
+	Committed                // gateway → persister → dispatcher: a commit has ended
+	Stored                   // persister → builder: the message was stored, or could not be
 	Message                  // builder → dispatcher: a message for a lane
 	Submitted                // gateway → builder: a message that came by no session
 	Bound                    // builder → dispatcher: the session can be given messages
@@ -44,13 +47,14 @@ const (
 	Logout                   // gateway → builder: log out the sessions of a connector
 	Attach                   // gateway → dispatcher: a new connector
 	Detach                   // gateway → dispatcher → connecter: a connector that is no more
+	Call                     // gateway → dispatcher: something to do with a lane
 	kinds
 )
 
 var kindNames = [kinds]string{
-	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Message", "Submitted", "Bound",
+	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Submitted", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
-	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Attach", "Detach",
+	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Attach", "Detach", "Call",
 }
 
 // String returns the kind's name, for the log and for tests.
@@ -70,7 +74,8 @@ type Job struct {
 	Bytes    []byte  // Received: the PDU's own octets
 	Octets   *buffer // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
-	ID      uint64 // Send, AnsweredLate: of the message that PDU is about; 0: none
+	ID      uint64 // Send, AnsweredLate: of the message that PDU is about; 0: none. Committed: of the batch
+	After   int64  // Store, Stored: the answer is not sent before this time
 	Slot    *connector.Slot
 	Message *sms.Message
 	Share   *connector.Share // of Message
@@ -80,14 +85,15 @@ type Job struct {
 // extras are the fields that few jobs carry. They are apart so that jobs stay small.
 type extras struct {
 	Reason    string                         // why, for Last
-	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Submitted
+	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Submitted; Store and Stored without a session
 	Match     func(*connector.Link) bool     // Logout: which sessions; nil: all
-	Lane      *connector.Lane                // Room
+	Lane      *connector.Lane                // Room, Call
+	Call      func(now int64)                // Call
 	Instance  *connector.Instance            // Dial, Parked
 	Sockets   []sock.Listening               // Listen
 	Attempt   *attempt                       // Dialed
 	Check     func()                         // Checked
-	Reply     func(id uint64, code sms.Code) // Submitted
+	Reply     func(id uint64, code sms.Code) // Submitted; Store and Stored without a session
 	Done      chan<- struct{}                // Barrier
 }
 

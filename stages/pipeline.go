@@ -19,6 +19,7 @@ const (
 	toParser
 	toPDULogger
 	toBuilder
+	toPersister
 	toDispatcher
 	toConnecter
 	toEncoder
@@ -34,7 +35,8 @@ func Table() []flow.Spec[*Deps, Job] {
 		{Name: "reader", Doc: "waits for data on every socket and reads it; alone ends sessions", To: []string{"parser", "writer"}, New: newReader},
 		{Name: "parser", Doc: "cuts what was read into PDUs and reads their fields", To: []string{"pdu logger"}, New: newParser},
 		{Name: "pdu logger", Doc: "writes every PDU, both ways, to its connector's file", To: []string{"builder", "pdu builder", "dispatcher"}, New: newPDULogger},
-		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "dispatcher"}, New: newBuilder},
+		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "persister", "dispatcher"}, New: newBuilder},
+		{Name: "persister", Doc: "has accepted messages stored before they are answered", To: []string{"builder", "dispatcher"}, New: newPersister},
 		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher},
 		{Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions", To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter},
 		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger", "dispatcher"}, New: newEncoder},

@@ -6,7 +6,7 @@ import "testing"
 func TestRows(t *testing.T) {
 	rows := map[int]string{
 		toListener: "listener", toReader: "reader", toParser: "parser", toPDULogger: "pdu logger", toBuilder: "builder",
-		toDispatcher: "dispatcher", toConnecter: "connecter", toEncoder: "encoder", toPDUBuilder: "pdu builder", toWriter: "writer",
+		toPersister: "persister", toDispatcher: "dispatcher", toConnecter: "connecter", toEncoder: "encoder", toPDUBuilder: "pdu builder", toWriter: "writer",
 	}
 	table := Table()
 	if len(table) != len(rows) {

@@ -127,3 +127,15 @@ func (b *Batch) Append(other *Batch) {
 
 func (b *Batch) keyOf(o op) []byte   { return b.octets[o.at : o.at+o.key] }
 func (b *Batch) valueOf(o op) []byte { return b.octets[o.at+o.key : o.at+o.len] }
+
+// addUndone adds what is left to do of a batch whose commit failed: everything but
+// its messages, which are deleted in case that they were stored all the same.
+func (b *Batch) addUndone(failed *Batch) {
+	from := len(b.ops)
+	b.Append(failed)
+	for i := from; i < len(b.ops); i++ {
+		if o := &b.ops[i]; o.kind == opPut {
+			*o = op{kind: opDelete, id: o.id, size: o.len, at: o.at}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package classic
+
+import (
+	"sync"
+
+	"pmg/gateway"
+)
+
+// storing is the messages that wait for their commit, over all connections. A
+// goroutine goes on with them, so that the committer need not wait for sessions' locks.
+type storing struct {
+	gateway *gateway.Gateway
+	changed signal
+
+	mu      sync.Mutex // guards the rest; the committer's comes behind it
+	waiting []stored   // in the order of their batches
+	ended   []commit
+}
+
+// A stored is a message that waits for its commit, and what follows.
+type stored struct {
+	batch uint64
+	then  func(err bool)
+}
+
+// A commit is the outcome of one.
+type commit struct {
+	batch uint64
+	err   bool
+}
+
+// begin starts the goroutine, if messages are stored before they are answered.
+func (s *storing) begin(e *Engine) {
+	s.gateway, s.changed = e.gateway, newSignal()
+	if !e.gateway.Durable() {
+		return
+	}
+	e.gateway.OnCommit(func(upTo uint64, err error) {
+		s.mu.Lock()
+		s.ended = append(s.ended, commit{upTo, err != nil})
+		s.mu.Unlock()
+		s.changed.send()
+	})
+	e.run(func() {
+		for {
+			select {
+			case <-e.ctx.Done():
+				return
+			case <-s.changed:
+				s.goOn(e)
+			}
+		}
+	})
+}
+
+// add has a message committed. then is called when that has ended.
+func (s *storing) add(p gateway.Pending[*request], then func(err bool)) {
+	s.mu.Lock()
+	s.waiting = append(s.waiting, stored{s.gateway.Put(p.Share, p.Message), then})
+	s.mu.Unlock()
+	s.gateway.Commit()
+}
+
+// goOn deals with the commits that have ended.
+func (s *storing) goOn(e *Engine) {
+	s.mu.Lock()
+	commits := s.ended
+	s.ended = nil
+	s.mu.Unlock()
+	for _, c := range commits {
+		for _, w := range s.take(c.batch) {
+			w.then(c.err)
+		}
+		if !c.err {
+			now := e.now()
+			e.eachLane(func(l *lane) { l.do(now, func() { l.Committed(c.batch) }) })
+		}
+	}
+}
+
+// take takes out the messages of the batches up to a number.
+func (s *storing) take(upTo uint64) []stored {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for n < len(s.waiting) && s.waiting[n].batch <= upTo {
+		n++
+	}
+	taken := s.waiting[:n:n]
+	s.waiting = append([]stored(nil), s.waiting[n:]...)
+	return taken
+}

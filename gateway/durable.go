@@ -1,0 +1,109 @@
+package gateway
+
+import (
+	"fmt"
+	"time"
+
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// Keep makes the gateway keep accepted messages in a store, which it closes in the
+// end. It is called before an engine starts. Each of done is called after a commit, on
+// a goroutine of its own, and must not wait.
+func (g *Gateway) Keep(s store.Store) {
+	g.store = s
+	g.ids.Store(max(g.ids.Load(), s.LastID()))
+	g.Committer = store.NewCommitter(s, g.clock, g.committed)
+}
+
+// OnCommit has f called after each commit, on the committer's goroutine. upTo is the
+// number of the batch; with an error its messages were not stored. An engine calls this
+// once, before it accepts messages.
+func (g *Gateway) OnCommit(f func(upTo uint64, err error)) { g.onCommit.Store(&f) }
+
+func (g *Gateway) committed(upTo uint64, err error) {
+	if err != nil && g.isNews("commit") {
+		g.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
+	}
+	if f := g.onCommit.Load(); f != nil {
+		(*f)(upTo, err)
+	}
+}
+
+// Durable reports whether an accepted message is stored before it is answered.
+func (g *Gateway) Durable() bool { return g.store != nil && g.store.Durable() }
+
+// laneName returns the name by which a lane stands in the store.
+func laneName(l *connector.Lane) store.Lane {
+	if l.Account != "" {
+		return store.Lane{Account: l.Account}
+	}
+	return store.Lane{Connector: l.Home().Name}
+}
+
+// Put adds a message that was accepted for a share to what is committed next, and
+// returns the number of that batch.
+func (g *Gateway) Put(s *connector.Share, m *sms.Message) (batch uint64) {
+	b := g.Committer.Begin()
+	b.Ahead = g.wall.ahead.Load()
+	b.Put(m, laneName(s.Lane))
+	return g.Committer.End()
+}
+
+// keepState stores what has changed of a message that waits again.
+func (g *Gateway) keepState(l *connector.Lane, m *sms.Message) {
+	if !g.Durable() {
+		return
+	}
+	b := g.Committer.Begin()
+	b.Ahead = g.wall.ahead.Load()
+	b.Keep(m, store.State{Lane: laneName(l)})
+	g.Committer.End()
+}
+
+// remove removes a message from the store whose outcome is known, and returns the number
+// of the batch that does.
+func (g *Gateway) remove(l *connector.Lane, m *sms.Message) (batch uint64) {
+	if !g.Durable() {
+		return 0
+	}
+	b := g.Committer.Begin()
+	b.Delete(m.ID, store.RecordSize(m, laneName(l)))
+	return g.Committer.End()
+}
+
+// Commit asks for what was collected to be committed. It does not wait for that.
+func (g *Gateway) Commit() {
+	if g.Committer != nil {
+		g.Committer.Commit()
+	}
+}
+
+// slowCommit is how long a commit may take until the operator is told.
+const slowCommit = 2 * time.Second
+
+// checkStore looks after the store, about once a second.
+func (g *Gateway) checkStore() {
+	if g.store == nil {
+		return
+	}
+	g.Committer.Commit() // what a commit that failed has left
+	if took, slow := g.Committer.Slow(slowCommit); slow && g.isNews("slow commit") {
+		g.Log.Error().Stringer("since", took.Round(time.Millisecond)).
+			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
+	}
+}
+
+// closeStore commits what is left, and closes the store.
+func (g *Gateway) closeStore() error {
+	if g.store == nil {
+		return nil
+	}
+	g.Committer.Close()
+	if err := g.store.Close(); err != nil {
+		return fmt.Errorf("cannot close store: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// A Pending is a message that was accepted, between its acceptance and its commit.
+type Pending[R any] struct {
+	Message *sms.Message
+	Share   *connector.Share // in which it has its place
+	From    *connector.Connector
+	Link    *connector.Link // on which it came; nil: on none, and Reply is called
+	Request R               // the PDU that carried it
+	After   int64           // that is not answered before this time
+	Reply   func(id uint64, code sms.Code)
+}
+
+// A held is what is done to a session when no commit is due to it any more, because
+// its answers come before.
+type held[R any] struct {
+	request R // what is sent then
+	send    bool
+	last    bool
+	reason  string
+}
+
+// accept makes a message the gateway's own, and goes on when it is stored.
+func (c *Conversation[R]) accept(now int64, p Pending[R]) {
+	c.intake.Accept(now, p.Message, p.Share)
+	if !c.gateway.Durable() {
+		c.stored(now, p)
+		return
+	}
+	if p.Link != nil {
+		p.Link.Storing++
+	}
+	c.gateway.storing.Add(1)
+	c.port.Store(now, p)
+}
+
+// mayStore reports whether another message may wait for its commit. Those that wait are
+// jobs that are alive: while the disk hangs, they must leave most jobs to what does
+// not need it.
+func (g *Gateway) mayStore() bool {
+	return g.storing.Load() < int64(g.Config().Limits.MaxJobs)/2
+}
+
+// Stored goes on with a message when its commit has ended. With an error nothing was
+// stored.
+func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
+	c.gateway.storing.Add(-1)
+	if p.Link != nil {
+		p.Link.Storing--
+	}
+	if err {
+		c.notStored(now, p)
+	} else {
+		c.stored(now, p)
+	}
+	if l := p.Link; l != nil && l.Storing == 0 {
+		c.letGo(now, l)
+	}
+}
+
+// stored answers the PDU that carried a message, and queues the message.
+func (c *Conversation[R]) stored(now int64, p Pending[R]) {
+	c.intake.Count(p.From, p.Share)
+	id := p.Message.ID
+	switch l := p.Link; {
+	case l == nil:
+		p.Reply(id, sms.OK)
+	case l.Over:
+		c.port.Drop(l, p.Request)
+	default:
+		c.answer(now, l, p.Request, sms.OK, id, p.After)
+	}
+	c.port.Queue(now, p.Share, p.Message)
+}
+
+// notStored refuses a message that could not be stored.
+func (c *Conversation[R]) notStored(now int64, p Pending[R]) {
+	c.intake.Cancel(p.Message, p.Share)
+	p.From.Stats.Refused.Add(1)
+	p.Message.Origin.Tally.Refused.Add(1)
+	p.Message.Release()
+	switch l := p.Link; {
+	case l == nil:
+		p.Reply(0, sms.SystemError)
+	case l.Over:
+		c.port.Drop(l, p.Request)
+	default:
+		c.answer(now, l, p.Request, sms.SystemError, 0, p.After)
+	}
+}
+
+// hold keeps back what ends a session, or begins to, while messages of the session
+// wait for their commit. It reports whether it does.
+func (c *Conversation[R]) hold(l *connector.Link, h held[R]) bool {
+	if l.Storing == 0 {
+		return false
+	}
+	if earlier, ok := c.held[l]; ok && earlier.send { // our logout, and now the session ends
+		c.port.Drop(l, earlier.request)
+	}
+	c.held[l] = h
+	return true
+}
+
+// letGo does what was kept back.
+func (c *Conversation[R]) letGo(now int64, l *connector.Link) {
+	h, ok := c.held[l]
+	if !ok {
+		return
+	}
+	delete(c.held, l)
+	if h.send {
+		c.port.Send(now, l, h.request, h.last, h.reason)
+	} else {
+		c.port.Hangup(l, h.reason)
+	}
+}
+
+// forget drops what was kept back of a session that is over.
+func (c *Conversation[R]) forget(l *connector.Link) {
+	if h, ok := c.held[l]; ok && h.send {
+		c.port.Drop(l, h.request)
+	}
+	delete(c.held, l)
+}

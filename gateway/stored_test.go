@@ -1,0 +1,180 @@
+package gateway
+
+import (
+	"errors"
+	"testing"
+
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A disk is a durable store whose commits end when the test says so, and how.
+type disk struct {
+	store.Store
+	permits chan error // one for each commit
+	begun   chan int   // changes of each commit
+}
+
+func newDisk() *disk { return &disk{permits: make(chan error), begun: make(chan int, 100)} }
+
+func (d *disk) Durable() bool  { return true }
+func (d *disk) LastID() uint64 { return 0 }
+func (d *disk) Close() error   { return nil }
+
+func (d *disk) Commit(b *store.Batch) error {
+	d.begun <- b.Len()
+	return <-d.permits
+}
+
+// withDisk makes the port's gateway store messages on a disk, and returns a function that
+// ends the commit under way and has the port hear of it.
+func (p *port) withDisk() (d *disk, commit func(error)) {
+	d = newDisk()
+	p.g.Keep(d)
+	done := make(chan error)
+	p.g.OnCommit(func(_ uint64, err error) { done <- err })
+	p.t.Cleanup(func() {
+		close(d.permits)
+		go func() {
+			for range done {
+			}
+		}()
+		if err := p.g.closeStore(); err != nil {
+			p.t.Error(err)
+		}
+		close(done)
+	})
+	return d, func(err error) {
+		p.t.Helper()
+		for _, m := range p.storing {
+			p.g.Put(m.Share, m.Message)
+		}
+		p.g.Commit()
+		<-d.begun
+		d.permits <- err
+		err = <-done
+		waiting := p.storing
+		p.storing = nil
+		for _, m := range waiting {
+			p.c.Stored(p.now, m, err != nil)
+		}
+	}
+}
+
+// A message is answered and queued when it is stored, and not before.
+func TestStoredBeforeAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	_, commit := p.withDisk()
+	l := p.client()
+	r := p.submit(l)
+	if r.gone != "" || len(p.queued) != 0 || l.Storing != 1 {
+		t.Fatalf("before the commit: request %q, %d queued, %d stored", r.gone, len(p.queued), l.Storing)
+	}
+	commit(nil)
+	p.want("after the commit", r, "sent", sms.OK)
+	if len(p.queued) != 1 || l.Storing != 0 {
+		t.Errorf("after the commit %d messages are queued, %d wait", len(p.queued), l.Storing)
+	}
+	p.c.Flush()
+	if n := p.clients.Stats.Accepted.Load(); n != 1 {
+		t.Errorf("%d messages count as accepted", n)
+	}
+}
+
+// A message that cannot be stored is refused, and takes no place.
+func TestNotStored(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	_, commit := p.withDisk()
+	l := p.client()
+	free := p.g.Pending()
+	r := p.submit(l)
+	commit(errors.New("no space left"))
+	p.want("after a commit that failed", r, "sent", sms.SystemError)
+	p.c.Flush()
+	if len(p.queued) != 0 || p.g.Pending() != free || p.g.Memory.Used() != 0 {
+		t.Errorf("%d messages are queued, %d count, %d octets", len(p.queued), p.g.Pending()-free, p.g.Memory.Used())
+	}
+	if n := p.clients.Stats.Refused.Load(); n != 1 || p.clients.Stats.Accepted.Load() != 0 {
+		t.Errorf("%d messages count as refused, %d as accepted", n, p.clients.Stats.Accepted.Load())
+	}
+}
+
+// What ends a session waits for the commits that are due to it: a client that hears
+// nothing sends its message again.
+func TestEndWaitsForCommit(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []protocols.ActionKind{protocols.SendClose, protocols.Close, protocols.Logout} {
+		for _, failed := range []error{nil, errors.New("disk error")} {
+			p := newPort(t, "")
+			_, commit := p.withDisk()
+			l := p.client()
+			r := p.submit(l)
+			end := p.receive(l, kind, nil)
+			if sent := end.gone == "sent" || p.hung[l] != ""; sent {
+				t.Errorf("%v before the commit", kind)
+			}
+			commit(failed)
+			if r.gone != "sent" {
+				t.Errorf("%v: the message is not answered", kind)
+			}
+			if sent := end.gone == "sent" || kind == protocols.Close && end.gone == "dropped"; !sent {
+				t.Errorf("%v does not follow the commit: %q", kind, end.gone)
+			}
+			if last := p.order[len(p.order)-1]; kind != protocols.Close && last != end {
+				t.Errorf("%v is not the last", kind)
+			}
+		}
+	}
+}
+
+// A session that is over before the commit loses its answer, and the message stays.
+func TestOverBeforeCommit(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	_, commit := p.withDisk()
+	l := p.client()
+	r, end := p.submit(l), p.receive(l, protocols.SendClose, nil)
+	p.c.Over(p.now, l)
+	commit(nil)
+	if r.gone != "dropped" || end.gone != "dropped" || len(p.queued) != 1 {
+		t.Errorf("request %q, end %q, %d queued", r.gone, end.gone, len(p.queued))
+	}
+}
+
+// While the disk hangs, messages wait up to a limit, and are then refused immediately.
+func TestDiskHangs(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	_, commit := p.withDisk()
+	l := p.client()
+	p.submit(l)
+	p.g.storing.Add(int64(p.g.Config().Limits.MaxJobs))
+	p.want("beyond the limit", p.submit(l), "sent", sms.QueueFull)
+	p.g.storing.Add(-int64(p.g.Config().Limits.MaxJobs))
+	commit(nil)
+}
+
+// Submit answers when the message is stored.
+func TestSubmitIsStored(t *testing.T) {
+	t.Parallel()
+	for _, failed := range []error{nil, errors.New("disk error")} {
+		p := newPort(t, "")
+		_, commit := p.withDisk()
+		m := p.g.Messages.Get()
+		m.Set(sms.Address{}, sms.Address{Addr: []byte("491701234567")}, []byte("text"))
+		m.Origin = p.g.origins.of("acme", p.clients.Name)
+		code := sms.Timeout
+		p.c.Submit(p.now, m, p.clients, func(_ uint64, c sms.Code) { code = c })
+		if code != sms.Timeout {
+			t.Fatalf("answered %v before the commit", code)
+		}
+		commit(failed)
+		if want := map[bool]sms.Code{true: sms.OK, false: sms.SystemError}[failed == nil]; code != want {
+			t.Errorf("answered %v, want %v", code, want)
+		}
+	}
+}
+

@@ -1,0 +1,53 @@
+package stages
+
+import (
+	"pmg/flow"
+	"pmg/sms"
+)
+
+// persister has accepted messages stored. What crosses it while a commit is under way
+// is committed together afterwards, and answered then.
+type persister struct {
+	*Deps
+	waiting []storing // in the order of their batches
+}
+
+// A storing is a message that waits for its commit.
+type storing struct {
+	job   *Job
+	batch uint64
+}
+
+func newPersister(d *Deps) (flow.Stage[Job], error) { return &persister{Deps: d}, nil }
+
+func (p *persister) Work(out *flow.Out[Job], j *Job) {
+	switch j.Kind {
+	case Store:
+		p.waiting = append(p.waiting, storing{j, p.Gateway.Put(j.Share, j.Message)})
+	case Committed:
+		p.committed(out, j.ID, j.Code)
+		out.To(toDispatcher, j)
+	default:
+		discard(out, j)
+	}
+}
+
+// Flush asks for a commit of what the batch has brought.
+func (p *persister) Flush(*flow.Out[Job]) { p.Gateway.Commit() }
+
+// committed hands back the messages whose commits have ended. With a code other than OK
+// those of that batch were not stored.
+func (p *persister) committed(out *flow.Out[Job], batch uint64, code sms.Code) {
+	done := 0
+	for _, s := range p.waiting {
+		if s.batch > batch {
+			break
+		}
+		s.job.Kind, s.job.Code = Stored, code
+		out.To(toBuilder, s.job)
+		done++
+	}
+	left := copy(p.waiting, p.waiting[done:])
+	clear(p.waiting[left:])
+	p.waiting = p.waiting[:left]
+}
