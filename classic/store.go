@@ -29,10 +29,10 @@ type commit struct {
 	err   bool
 }
 
-// begin starts the goroutine, if messages are stored before they are answered.
+// begin starts the goroutine, if there is a store.
 func (s *storing) begin(e *Engine) {
 	s.gateway, s.changed = e.gateway, newSignal()
-	if !e.gateway.Durable() {
+	if e.gateway.Committer == nil {
 		return
 	}
 	e.gateway.OnCommit(func(upTo uint64, err error) {

@@ -116,7 +116,7 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.logPanic(v, "writer", "cannot encode message; it is given up")
-			c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: sms.Rejected, At: now})
+			c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: sms.Faulty, At: now})
 			posted = true
 		}
 	}()

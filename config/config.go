@@ -21,6 +21,11 @@ const (
 	Delay  = "delay" // queue_full
 	Refuse = "refuse"
 
+	MemoryStore = "memory" // store.engine
+	PebbleStore = "pebble"
+
+	Park = "park" // no_route
+
 	Resend = "resend" // on_unknown
 	Fail   = "fail"
 
@@ -38,7 +43,8 @@ type Config struct {
 	Limits       Limits      `yaml:"limits" live:"no" doc:"What bounds memory and time, so that no peer can use up the gateway."`
 	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"Who may log in to the in connectors."`
 	Connectors   []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
-	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; a message that none matches is refused."`
+	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
+	NoRoute      string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
 }
 
 // Log is the gateway's own log.
@@ -64,8 +70,19 @@ type PDULog struct {
 
 // Store is where accepted messages wait.
 type Store struct {
-	Engine string `yaml:"engine" default:"memory" enum:"memory" live:"no" doc:"memory forgets waiting messages when the gateway stops."`
-	Dir    string `yaml:"dir" default:"data" live:"no" doc:"Directory for what must outlive a restart. It is made when missing."`
+	Engine  string `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
+	Dir     string `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
+	Memory  Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
+	MinFree Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted any more, while those that wait are still sent. 0B is 1 GiB, or a twentieth of the file system where that is less."`
+	Ballast Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
+}
+
+// StoreMemory returns how many octets waiting messages may take in memory.
+func (c *Config) StoreMemory() int64 {
+	if c.Store.Memory > 0 {
+		return int64(c.Store.Memory)
+	}
+	return c.Limits.MemoryLimit() / 4
 }
 
 // Admin is the HTTP listener for operators.

@@ -32,7 +32,7 @@ const contract = `
 architecture: pipeline
 log: {level: info}
 pdulog: {dir: pdulog, enabled: true}
-store: {engine: memory, dir: data}
+store: {engine: pebble, dir: data}
 admin: {address: "127.0.0.1:2780"}
 accounts:
   - {system_id: load, password: secret}

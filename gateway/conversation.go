@@ -171,7 +171,7 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 		m.Release()
 		l.CountRefused()
 		c.answer(now, l, r, sms.Throttled, 0, 0)
-	case (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
+	case s == nil, (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
 		c.accept(now, Pending[R]{Message: m, Share: s, From: l.Connector, Link: l, Request: r, After: after})
 	case !c.wait(now, l, m, r, s, after):
 		c.refuse(now, l, m, r)
@@ -269,6 +269,10 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 	switch {
 	case c.gateway.draining.Load() || !c.gateway.mayStore():
 		code = sms.QueueFull
+	case code == sms.OK && lane == nil && c.gateway.parks(m):
+		m.Arrived = now
+		c.accept(now, Pending[R]{Message: m, From: from, Reply: reply})
+		return
 	case code == sms.OK && lane == nil:
 		c.gateway.unrouted.Add(1)
 		code = noRoute(m.Kind)

@@ -73,7 +73,7 @@ func TestDrainMessages(t *testing.T) {
 		s := g.share(g.LaneOf(operator), m.Origin)
 		in := g.NewIntake(10)
 		in.Accept(now, m, s)
-		in.Count(clients, s)
+		in.Count(clients, m.Origin)
 		in.Flush()
 		g.accountLane(g.Config(), "client").Queued.Add(1)
 		if took := drain(g, 30*time.Second, func() {}); took > time.Second {

@@ -9,12 +9,12 @@ import (
 	"pmg/store"
 )
 
-// Keep makes the gateway keep accepted messages in a store, which it closes in the
-// end. It is called before an engine starts. Each of done is called after a commit, on
-// a goroutine of its own, and must not wait.
+// Keep makes the gateway keep accepted messages in a store, which Close closes. It is
+// called before an engine starts.
 func (g *Gateway) Keep(s store.Store) {
 	g.store = s
-	g.ids.Store(max(g.ids.Load(), s.LastID()))
+	g.lastStored = s.LastID()
+	g.ids.Store(max(g.ids.Load(), g.lastStored))
 	g.Committer = store.NewCommitter(s, g.clock, g.committed)
 }
 
@@ -44,8 +44,11 @@ func laneName(l *connector.Lane) store.Lane {
 }
 
 // Put adds a message that was accepted for a share to what is committed next, and
-// returns the number of that batch.
+// returns the number of that batch. Without a share it is parked.
 func (g *Gateway) Put(s *connector.Share, m *sms.Message) (batch uint64) {
+	if s == nil {
+		return g.setAside(m, store.Lane{}, store.Parked, parkedReason)
+	}
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
 	b.Put(m, laneName(s.Lane))
@@ -101,6 +104,7 @@ func (g *Gateway) closeStore() error {
 	if g.store == nil {
 		return nil
 	}
+	g.loads.end()
 	g.Committer.Close()
 	if err := g.store.Close(); err != nil {
 		return fmt.Errorf("cannot close store: %w", err)

@@ -27,10 +27,13 @@ type Gateway struct {
 	Memory   connector.Memory
 	Prebind  *Prebind
 
-	Committer *store.Committer // nil: nothing is stored
-	store     store.Store
-	onCommit  atomic.Pointer[func(upTo uint64, err error)]
-	storing   atomic.Int64 // submits that wait for their commit
+	Committer  *store.Committer // nil: nothing is stored
+	store      store.Store
+	onCommit   atomic.Pointer[func(upTo uint64, err error)]
+	storing    atomic.Int64 // submits that wait for their commit
+	lastStored uint64       // the highest id of all earlier runs
+	recovered  atomic.Bool  // the messages of earlier runs are in their queues
+	loads      loads
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
 	cfg        atomic.Pointer[config.Config]

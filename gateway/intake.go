@@ -20,9 +20,9 @@ type Intake struct {
 
 // counted are the messages that were accepted and are not counted yet.
 type counted struct {
-	from  *connector.Connector
-	share *connector.Share
-	n     int64
+	from   *connector.Connector
+	origin *sms.Origin
+	n      int64
 }
 
 // NewIntake makes an Intake that takes block message ids at a time. Where there is
@@ -38,18 +38,17 @@ func (i *Intake) HasRoom(s *connector.Share) bool {
 	return s.Room() > i.n && !i.gateway.Memory.Full()
 }
 
-// Accept gives m an id and a place in the share. Count follows, or Cancel.
+// Accept gives m an id and a place in the share, unless that is nil. Count follows, or
+// Cancel.
 func (i *Intake) Accept(now int64, m *sms.Message, s *connector.Share) {
+	i.identify(m)
+	if s == nil {
+		return
+	}
 	if i.share != s {
 		i.Flush()
 		i.share = s
 	}
-	if i.id == i.last {
-		i.last = i.gateway.ids.Add(i.block)
-		i.id = i.last - i.block
-	}
-	i.id++
-	m.ID = i.id
 	i.size += m.Size()
 	i.n++
 	if m.DeliverAt > now {
@@ -62,11 +61,21 @@ func (i *Intake) Accept(now int64, m *sms.Message, s *connector.Share) {
 	}
 }
 
+// identify gives m an id.
+func (i *Intake) identify(m *sms.Message) {
+	if i.id == i.last {
+		i.last = i.gateway.ids.Add(i.block)
+		i.id = i.last - i.block
+	}
+	i.id++
+	m.ID = i.id
+}
+
 // Count counts a message as accepted.
-func (i *Intake) Count(from *connector.Connector, s *connector.Share) {
-	if d := &i.done; d.from != from || d.share != s {
+func (i *Intake) Count(from *connector.Connector, o *sms.Origin) {
+	if d := &i.done; d.from != from || d.origin != o {
 		i.flushCounted()
-		d.from, d.share = from, s
+		d.from, d.origin = from, o
 	}
 	i.done.n++
 	if i.block == 1 {
@@ -98,7 +107,7 @@ func (i *Intake) Flush() {
 func (i *Intake) flushCounted() {
 	if d := &i.done; d.n > 0 {
 		d.from.Stats.Accepted.Add(d.n)
-		d.share.Origin.Tally.Accepted.Add(d.n)
+		d.origin.Tally.Accepted.Add(d.n)
 		d.n = 0
 	}
 }

@@ -25,7 +25,7 @@ func TestIntake(t *testing.T) {
 			s = b
 		}
 		i.Accept(now, m, s)
-		i.Count(clients, s)
+		i.Count(clients, m.Origin)
 		if ids[m.ID] || i == in && m.ID <= last {
 			t.Errorf("id %d after %d", m.ID, last)
 		}

@@ -7,6 +7,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // Settle implements connector.Policy: it decides what becomes of a message. The
@@ -15,6 +16,9 @@ import (
 // message whose session ended beside others is not blamed for that.
 func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
 	o := settle(l.Config(), m, a, alone)
+	if a.Code == sms.Faulty {
+		o = g.settleFaulty(l.Config(), m, a)
+	}
 	if o.Again {
 		g.keepState(l, m)
 	}
@@ -83,6 +87,9 @@ func incremented(n uint8) uint8 {
 // Ended implements connector.Policy: the store forgets a message whose outcome is
 // known. The operator is told of one that was given up.
 func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) (batch uint64) {
+	if a.Code == sms.Faulty && g.store != nil {
+		return g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
+	}
 	if a.Code != sms.OK {
 		g.logGivenUp(l, m, a)
 	}

@@ -150,8 +150,8 @@ func (g *Gateway) percent(r *routes, account string) int {
 }
 
 // Prepare makes a message of a PDU that carries one, and finds its share of the
-// lane that it leaves by. With a code other than OK there is no message, and the
-// PDU is to be answered with that code.
+// lane that it leaves by, nil if it is to be parked. With a code other than OK there is no
+// message, and the PDU is to be answered with that code.
 func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.Message, *connector.Share, sms.Code) {
 	if g.draining.Load() || !g.mayStore() {
 		return nil, nil, sms.QueueFull
@@ -169,6 +169,9 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		return nil, nil, code
 	}
 	lane := g.route(m)
+	if lane == nil && g.parks(m) {
+		return m, nil, sms.OK
+	}
 	if lane == nil {
 		kind := m.Kind
 		m.Release()

@@ -3,12 +3,13 @@ package gateway
 import (
 	"pmg/connector"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A Pending is a message that was accepted, between its acceptance and its commit.
 type Pending[R any] struct {
 	Message *sms.Message
-	Share   *connector.Share // in which it has its place
+	Share   *connector.Share // in which it has its place; nil: it is parked
 	From    *connector.Connector
 	Link    *connector.Link // on which it came; nil: on none, and Reply is called
 	Request R               // the PDU that carried it
@@ -28,7 +29,7 @@ type held[R any] struct {
 // accept makes a message the gateway's own, and goes on when it is stored.
 func (c *Conversation[R]) accept(now int64, p Pending[R]) {
 	c.intake.Accept(now, p.Message, p.Share)
-	if !c.gateway.Durable() {
+	if !c.gateway.Durable() && p.Share != nil {
 		c.stored(now, p)
 		return
 	}
@@ -65,7 +66,7 @@ func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
 
 // stored answers the PDU that carried a message, and queues the message.
 func (c *Conversation[R]) stored(now int64, p Pending[R]) {
-	c.intake.Count(p.From, p.Share)
+	c.intake.Count(p.From, p.Message.Origin)
 	id := p.Message.ID
 	switch l := p.Link; {
 	case l == nil:
@@ -75,12 +76,20 @@ func (c *Conversation[R]) stored(now int64, p Pending[R]) {
 	default:
 		c.answer(now, l, p.Request, sms.OK, id, p.After)
 	}
+	if p.Share == nil {
+		p.Message.Release() // it is in the store
+		return
+	}
 	c.port.Queue(now, p.Share, p.Message)
 }
 
 // notStored refuses a message that could not be stored.
 func (c *Conversation[R]) notStored(now int64, p Pending[R]) {
-	c.intake.Cancel(p.Message, p.Share)
+	if p.Share != nil {
+		c.intake.Cancel(p.Message, p.Share)
+	} else {
+		c.gateway.aside[store.Parked].Add(-1)
+	}
 	p.From.Stats.Refused.Add(1)
 	p.Message.Origin.Tally.Refused.Add(1)
 	p.Message.Release()

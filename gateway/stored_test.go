@@ -177,4 +177,3 @@ func TestSubmitIsStored(t *testing.T) {
 		}
 	}
 }
-

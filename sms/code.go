@@ -25,6 +25,7 @@ const (
 	Timeout               // no answer came in time
 	Lost                  // the session ended before an answer came
 	Expired               // its validity passed while it waited
+	Faulty                // a part of the gateway failed at it
 	SystemError           // the fault is on the answering side
 	codes
 )
@@ -33,7 +34,7 @@ var codeNames = [codes]string{
 	"ok", "malformed", "bad_state", "already_bound", "bind_failed", "bad_source",
 	"bad_destination", "bad_length", "bad_schedule", "bad_validity", "bad_parameter",
 	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
-	"lost", "expired",
+	"lost", "expired", "faulty",
 	"system_error",
 }
 

@@ -60,7 +60,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, stack []byte) {
 	log := d.Log.Error().Str("stage", stage).Interface("panic", value).Bytes("stack", stack)
 	if j != nil && d.giveUp(out, j) {
-		log.Msg("stage failed at a message; it is given up")
+		log.Msg("stage failed at a message")
 		return
 	}
 	if j != nil {
@@ -76,8 +76,8 @@ func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, sta
 	release(out, j)
 }
 
-// giveUp ends a message that cannot be brought out: it would fail again whenever it
-// was tried. False: j is not about one that is still on its way.
+// giveUp gives a message back to its lane that cannot be brought out. It reports false if
+// j is not about one that is still on its way.
 func (d *Deps) giveUp(out *flow.Out[Job], j *Job) bool {
 	switch j.Kind {
 	case Forward:
@@ -89,7 +89,7 @@ func (d *Deps) giveUp(out *flow.Out[Job], j *Job) bool {
 	default:
 		return false
 	}
-	j.Kind, j.Code = Answered, sms.Rejected
+	j.Kind, j.Code = Answered, sms.Faulty
 	out.To(toDispatcher, j)
 	return true
 }

@@ -31,7 +31,7 @@ const demoPatience = 20 * time.Second
 
 func newDemoCommand() *cobra.Command {
 	o := loadtest.DefaultLoadOptions()
-	var architecture string
+	var architecture, engine string
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -49,7 +49,7 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 			if seconds > 0 {
 				o.Messages, o.Duration = 0, time.Duration(seconds*float64(time.Second))
 			}
-			return runDemo(cmd, architecture, o)
+			return runDemo(cmd, architecture, engine, o)
 		},
 	}
 	f := cmd.Flags()
@@ -58,14 +58,16 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
 	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
 	f.StringVar(&architecture, "architecture", config.Pipeline, "pipeline or classic")
+	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
 	return cmd
 }
 
-// demoConfig is the gateway's: architecture, directory of the pdu logs, most
-// clients, address of the SMS centre.
+// demoConfig is the gateway's: architecture, directory of the pdu logs, engine and
+// directory of the store, most clients, address of the SMS centre.
 const demoConfig = `
 architecture: %s
 log: {level: warn}
+store: {engine: %s, dir: %q, ballast: 0, min_free: 1MiB}
 pdulog: {dir: %q, max_size: 100GiB, max_total: 0, compress: false}
 accounts:
   - {system_id: load, password: secret}
@@ -89,7 +91,7 @@ type demo struct {
 	delivered    *loadtest.SinkResult
 }
 
-func runDemo(cmd *cobra.Command, architecture string, o loadtest.LoadOptions) error {
+func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOptions) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	dir, err := os.MkdirTemp("", "pmg-demo-")
@@ -97,12 +99,16 @@ func runDemo(cmd *cobra.Command, architecture string, o loadtest.LoadOptions) er
 		return fmt.Errorf("cannot keep pdu logs: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	d := &demo{dir: dir}
-	if err := d.start(ctx, architecture, o.Connections); err != nil {
+	d := &demo{dir: filepath.Join(dir, "pdulog")}
+	if err := d.start(ctx, architecture, engine, filepath.Join(dir, "store"), o.Connections); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s ─► pmg (%s) ─► SMS centre: one process, real sockets, every PDU logged\n\n", clients(o.Connections), architecture)
+	kept := "every message on disk before its answer"
+	if engine == config.MemoryStore {
+		kept = "messages in memory only"
+	}
+	fmt.Fprintf(out, "%s ─► pmg (%s) ─► SMS centre: one process, real sockets, every PDU logged, %s\n\n", clients(o.Connections), architecture, kept)
 	err = d.run(ctx, cmd.ErrOrStderr(), o)
 	if serr := d.stop(); err == nil {
 		err = serr
@@ -117,11 +123,11 @@ func runDemo(cmd *cobra.Command, architecture string, o loadtest.LoadOptions) er
 }
 
 // start starts the SMS centre and the gateway, and waits until the two are connected.
-func (d *demo) start(ctx context.Context, architecture string, connections int) (err error) {
+func (d *demo) start(ctx context.Context, architecture, engine, store string, connections int) (err error) {
 	if d.sink, err = loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0"}); err != nil {
 		return err
 	}
-	yaml := fmt.Sprintf(demoConfig, architecture, d.dir, connections+2, d.sink.Addr()) // ours and one to spare
+	yaml := fmt.Sprintf(demoConfig, architecture, engine, store, d.dir, connections+2, d.sink.Addr()) // ours and one to spare
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
 	if err == nil {
 		// The label is inherited by every goroutine that the gateway starts.
@@ -190,6 +196,21 @@ func (d *demo) goroutines(n int) (count int, err error) {
 		}
 		defer conn.Close()
 	}
+	// Goroutines that have just begun, or end, are not counted: the number stays the same.
+	for same := 0; same < 3; time.Sleep(time.Millisecond) {
+		now, err := d.countGoroutines()
+		if err != nil {
+			return 0, err
+		}
+		if same++; now != count {
+			count, same = now, 0
+		}
+	}
+	return count, nil
+}
+
+// countGoroutines counts the gateway's goroutines.
+func (d *demo) countGoroutines() (count int, err error) {
 	var profile bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
 		return 0, fmt.Errorf("cannot count goroutines: %w", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -22,13 +23,15 @@ func TestDemo(t *testing.T) {
 		"✓ messages     2,000 sent, 2,000 answered, 2,000 delivered\n",
 		"  missing      0\n",
 		"  doubled      0\n",
-		"14 with 1 client, 14 with 8 clients\n", // ten stages, and one for each of two pdu logs
 		" < submit_sm seq=2 ",
 		` short_message="Hello, world"`,
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing", want)
 		}
+	}
+	if goroutines := regexp.MustCompile(`(\d+) with 1 client, (\d+) with 8 clients`).FindStringSubmatch(out.String()); goroutines == nil || goroutines[1] != goroutines[2] {
+		t.Errorf("goroutines: %q", goroutines)
 	}
 	if lines := strings.Count(out.String(), "Hello, world"); lines != 2 {
 		t.Errorf("the message is logged %d times, not coming and going", lines)

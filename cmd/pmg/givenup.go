@@ -13,6 +13,10 @@ func (s *server) givenUp() error {
 	if queued+scheduled == 0 {
 		return nil
 	}
+	if s.gateway.Durable() {
+		s.log.Info().Int64("queued", queued).Int64("scheduled", scheduled).Msg("messages that wait stay in the store")
+		return nil
+	}
 	s.log.Error().Int64("queued", queued).Int64("scheduled", scheduled).
 		Msg("stopped with messages that were accepted and not sent; the memory store forgets them")
 	return exitError{fmt.Errorf("cannot send %d accepted messages before the end, %d of them scheduled for later: they are given up", queued+scheduled, scheduled), exitGivenUp}

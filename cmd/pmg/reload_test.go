@@ -14,6 +14,7 @@ import (
 
 const reloadable = `admin: {address: "127.0.0.1:0"}
 pdulog: {enabled: false}
+store: {engine: memory}
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}

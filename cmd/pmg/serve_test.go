@@ -30,6 +30,7 @@ func startSmall(t *testing.T) (*server, *bytes.Buffer) {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(`
 pdulog: {enabled: false}
+store: {engine: memory}
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}

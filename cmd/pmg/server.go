@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
@@ -24,6 +25,9 @@ type server struct {
 	gateway *gateway.Gateway
 	engine  gateway.Engine
 	admin   *admin.Server // nil: not asked for
+
+	stopRecovery context.CancelFunc
+	recovery     sync.WaitGroup
 	reloads chan reloadRequest
 }
 
@@ -34,13 +38,20 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		return nil, err
 	}
 	g.LimitDescriptors(sock.DescriptorLimit())
+	if err := keep(g, cfg, log); err != nil {
+		_ = g.Close()
+		return nil, err
+	}
 	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest)}
 	if s.engine, err = startEngine(g); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
+	s.recover()
 	if cfg.Admin.Address != "" {
 		if s.admin, err = admin.Start(cfg.Admin, g, s.engine, version); err != nil {
+			s.stopRecovery()
+			s.recovery.Wait()
 			_ = s.engine.Close()
 			_ = g.Close()
 			return nil, err
@@ -139,6 +150,8 @@ func (s *server) logChanges(changes []config.Change) {
 // stop drains the gateway until ctx is done, and ends it.
 func (s *server) stop(ctx context.Context) error {
 	s.engine.Drain(ctx)
+	s.stopRecovery()
+	s.recovery.Wait()
 	if s.admin != nil {
 		_ = s.admin.Close()
 	}

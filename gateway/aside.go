@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// faultyTries is how often a message is tried at which a part of the gateway fails.
+const faultyTries = 3
+
+// settleFaulty decides what becomes of such a message. Without a store, in which it could
+// be looked at, it is given up.
+func (g *Gateway) settleFaulty(cfg *config.Connector, m *sms.Message, a sms.Answer) (o connector.Outcome) {
+	m.Attempts = incremented(m.Attempts)
+	m.NotBefore = a.At + stepAside(cfg, m.Attempts)
+	o.Again = g.store != nil && m.Attempts < faultyTries
+	return o
+}
+
+// setAside keeps a message in the store that waits in no lane, until an operator decides.
+// It returns the number of the batch in which it does.
+func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, reason string) (batch uint64) {
+	b := g.Committer.Begin()
+	b.Ahead = g.wall.ahead.Load()
+	b.Put(m, lane)
+	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
+	batch = g.Committer.End()
+	g.aside[why].Add(1)
+	if g.isNews("aside") {
+		g.Log.Warn().Str("id", MessageID(m.ID)).Str("account", m.Account()).Str("reason", reason).
+			Msg("a message was put aside; pmg queue shows those that were")
+	}
+	return batch
+}
+
+// Aside returns how many messages were put aside, and not taken up again, for a reason.
+func (g *Gateway) Aside(why store.Aside) int64 { return g.aside[why].Load() }
+
+// parks reports whether a message that no route leads anywhere is accepted, and put aside.
+func (g *Gateway) parks(m *sms.Message) bool {
+	return g.store != nil && m.Kind != sms.Receipt && g.Config().NoRoute == config.Park
+}
+
+// parkedReason is why messages are parked.
+const parkedReason = "no route leads anywhere"

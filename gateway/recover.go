@@ -1,0 +1,229 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// recoverAtATime is how many messages recovery reads until the lanes get them, in a few
+// milliseconds.
+const recoverAtATime = 4096
+
+// A recovery gives the messages that earlier runs have left in the store to their
+// lanes. The gateway serves meanwhile.
+type recovery struct {
+	gateway *Gateway
+	engine  Engine
+	cfg     *config.Config
+	ahead   int64
+	last    uint64 // id of the last message of earlier runs
+
+	places map[string]*connector.Share // by names, as they stand in records
+	key    []byte                      // of places
+	parts  map[*connector.Share][]connector.Waiting
+
+	found, aside, lost int
+}
+
+// Recover gives the messages of earlier runs to their lanes, until ctx is done. What is
+// told to an operator is in the log.
+func (g *Gateway) Recover(ctx context.Context, e Engine) {
+	if !g.Durable() {
+		return
+	}
+	began := time.Now()
+	g.loads.begin(g, e)
+	r := &recovery{
+		gateway: g, engine: e, cfg: g.Config(), ahead: g.wall.ahead.Load(), last: g.lastStored,
+		places: map[string]*connector.Share{}, parts: map[*connector.Share][]connector.Waiting{},
+	}
+	err := r.run(ctx)
+	g.recovered.Store(true)
+	log := g.Log.Info()
+	if err != nil {
+		log = g.Log.Error().Err(err)
+	}
+	if r.aside > 0 {
+		log.Int("aside", r.aside)
+	}
+	if r.lost > 0 {
+		log.Int("unreadable", r.lost)
+	}
+	if err != nil {
+		log.Int("messages", r.found).Msg("cannot read all messages of earlier runs; they stay in the store")
+	} else if r.found+r.aside+r.lost > 0 {
+		log.Int("messages", r.found).Stringer("took", time.Since(began).Round(time.Millisecond)).
+			Msg("messages of earlier runs are in their queues again")
+	}
+}
+
+// Recovered reports whether all messages of earlier runs are in their queues.
+func (g *Gateway) Recovered() bool { return !g.Durable() || g.recovered.Load() }
+
+func (r *recovery) run(ctx context.Context) error {
+	for from, more := uint64(0), true; more; {
+		next, err := r.gateway.store.Scan(from, recoverAtATime, func(e *store.Entry) error {
+			if e.ID <= r.last {
+				r.entry(e)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("cannot read store: %w", err)
+		}
+		if !r.hand(ctx) {
+			return ctx.Err()
+		}
+		from, more = next, next != 0 && next <= r.last
+	}
+	return nil
+}
+
+// hand gives the lanes what was read, and waits until they have it. It reports false if
+// there is nobody to take it any more.
+func (r *recovery) hand(ctx context.Context) bool {
+	for s, part := range r.parts {
+		done := make(chan struct{})
+		ok := r.engine.Do(s.Lane, func(now int64) {
+			for _, w := range part {
+				s.Lane.Restore(now, s, w)
+			}
+			close(done)
+		})
+		if !ok {
+			return false
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return false
+		}
+		r.parts[s] = part[:0]
+	}
+	return ctx.Err() == nil
+}
+
+// entry finds the place of a message.
+func (r *recovery) entry(e *store.Entry) {
+	h, err := store.DecodeHead(e.Record)
+	var s store.State
+	if err == nil && e.State != nil {
+		s, err = store.DecodeState(e.State)
+	}
+	if err != nil {
+		r.lost++
+		r.gateway.logUnreadable(e.ID, err)
+		return
+	}
+	if s.Aside != store.InLane {
+		r.gateway.aside[s.Aside].Add(1)
+		r.aside++
+		return
+	}
+	share := r.share(e, &h, s.Lane)
+	if share == nil {
+		r.aside++
+		return
+	}
+	r.found++
+	r.parts[share] = append(r.parts[share], connector.Waiting{
+		ID: e.ID, Priority: h.Priority,
+		Arrived: h.Arrived - r.ahead, DeliverAt: r.engineTime(h.DeliverAt),
+		NotBefore: r.engineTime(s.NotBefore), Expires: r.engineTime(h.Expires),
+	})
+}
+
+// engineTime returns a stored time by the engine's clock; 0 stays 0.
+func (r *recovery) engineTime(wall int64) int64 {
+	if wall == 0 {
+		return 0
+	}
+	return wall - r.ahead
+}
+
+// share returns the share that a message belongs to: that of the lane in which it has
+// waited, or where that is gone, of the lane that its route leads to now. Without a
+// route the message is parked, and share returns nil.
+func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *connector.Share {
+	if moved == (store.Lane{}) {
+		r.key = r.key[:0]
+		for _, name := range [][]byte{h.Account, h.Connector, h.LaneConnector, h.LaneAccount} {
+			r.key = append(append(r.key, name...), 0)
+		}
+		if s := r.places[string(r.key)]; s != nil {
+			return s
+		}
+		moved = store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
+	}
+	g := r.gateway
+	origin := g.origins.of(string(h.Account), string(h.Connector))
+	if lane := g.laneNamed(r.cfg, moved); lane != nil {
+		s := g.share(lane, origin)
+		if e.State == nil {
+			r.places[string(bytes.Clone(r.key))] = s
+		}
+		return s
+	}
+	m, err := g.decode(e)
+	if err != nil {
+		g.logUnreadable(e.ID, err)
+		return nil
+	}
+	defer m.Release()
+	if lane := g.route(m); lane != nil {
+		return g.share(lane, origin)
+	}
+	g.setAside(m, store.Lane{}, store.Parked, parkedReason)
+	return nil
+}
+
+// laneNamed returns the lane that has a name in the store, nil if there is none any more.
+func (g *Gateway) laneNamed(cfg *config.Config, name store.Lane) *connector.Lane {
+	if name.Account != "" {
+		return g.accountLane(cfg, name.Account)
+	}
+	if c := g.Connector(name.Connector); c != nil && !c.Config().Listens() {
+		return g.LaneOf(c)
+	}
+	return nil
+}
+
+// decode returns the message of an entry.
+func (g *Gateway) decode(e *store.Entry) (*sms.Message, error) {
+	h, err := store.DecodeHead(e.Record)
+	if err != nil {
+		return nil, err
+	}
+	m := g.Messages.Get()
+	m.ID = e.ID
+	m.Origin = g.origins.of(string(h.Account), string(h.Connector))
+	ahead := g.wall.ahead.Load()
+	if err := store.Decode(e.Record, m, ahead); err != nil {
+		m.Release()
+		return nil, err
+	}
+	if e.State != nil {
+		s, err := store.DecodeState(e.State)
+		if err != nil {
+			m.Release()
+			return nil, err
+		}
+		m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
+		if s.NotBefore != 0 {
+			m.NotBefore = s.NotBefore - ahead
+		}
+	}
+	return m, nil
+}
+
+// logUnreadable tells the operator of a message that cannot be read. It stays in the store.
+func (g *Gateway) logUnreadable(id uint64, err error) {
+	g.Log.Error().Err(err).Str("id", MessageID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
+}
