@@ -228,7 +228,7 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 // leave by it, or it has no session, and its instance is to be connected. With
 // nil nothing more can be done now, but again says when, unless it is 0.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
-	if l.unsettled.n > 0 && l.inFlight+l.unsettled.n >= l.windows || l.policy.Halted() {
+	if l.policy.Halted() {
 		return nil, 0 // Committed comes
 	}
 	cfg := l.Config()

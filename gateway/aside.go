@@ -19,12 +19,21 @@ func (g *Gateway) settleFaulty(cfg *config.Connector, m *sms.Message, a sms.Answ
 	return o
 }
 
+// park accepts a message that waits in no lane, until an operator decides. It returns the
+// number of the batch in which it does.
+func (g *Gateway) park(m *sms.Message) (batch uint64) {
+	return g.setAside(m, store.Lane{}, store.Parked, parkedReason, true)
+}
+
 // setAside keeps a message in the store that waits in no lane, until an operator decides.
-// It returns the number of the batch in which it does.
-func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, reason string) (batch uint64) {
+// new says that the store does not have it. It returns the number of the batch in which it
+// does.
+func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, reason string, new bool) (batch uint64) {
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
-	b.Put(m, lane)
+	if new {
+		b.Put(m, lane)
+	}
 	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
 	batch = g.Committer.End()
 	g.aside[why].Add(1)

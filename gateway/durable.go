@@ -47,7 +47,7 @@ func laneName(l *connector.Lane) store.Lane {
 // returns the number of that batch. Without a share it is parked.
 func (g *Gateway) Put(s *connector.Share, m *sms.Message) (batch uint64) {
 	if s == nil {
-		return g.setAside(m, store.Lane{}, store.Parked, parkedReason)
+		return g.park(m)
 	}
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"sync"
 
 	"pmg/connector"
@@ -30,7 +31,7 @@ type load struct {
 func (g *Gateway) Load(l *connector.Lane, ids []uint64) {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
-	g.loads.wanted = append(g.loads.wanted, load{l, ids})
+	g.loads.wanted = append(g.loads.wanted, load{l, slices.Clone(ids)})
 	g.loads.run()
 }
 

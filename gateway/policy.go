@@ -88,7 +88,7 @@ func incremented(n uint8) uint8 {
 // known. The operator is told of one that was given up.
 func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) (batch uint64) {
 	if a.Code == sms.Faulty && g.store != nil {
-		return g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
+		return g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more", false)
 	}
 	if a.Code != sms.OK {
 		g.logGivenUp(l, m, a)

@@ -180,7 +180,7 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 	if lane := g.route(m); lane != nil {
 		return g.share(lane, origin)
 	}
-	g.setAside(m, store.Lane{}, store.Parked, parkedReason)
+	g.setAside(m, store.Lane{}, store.Parked, parkedReason, false)
 	return nil
 }
 

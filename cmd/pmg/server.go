@@ -28,7 +28,7 @@ type server struct {
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
-	reloads chan reloadRequest
+	reloads      chan reloadRequest
 }
 
 // startServer starts what the configuration describes.

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/sms"
+)
+
+// Outcomes notes how messages have ended until the store has forgotten them. A process
+// that is killed leaves answers behind that no commit was made of; without the notes their
+// messages would be sent again. The notes lie in memory that outlives the process, though
+// not the machine, so that a note costs no system call and waits for no disk. It is not safe for
+// concurrent use.
+type Outcomes struct {
+	mem  []byte
+	next uint64 // number of the next note; numbers begin with 1
+}
+
+// An Outcome is how a message has ended.
+type Outcome struct {
+	ID       uint64
+	Code     sms.Code
+	Attempts uint8
+	Status   uint32 // the protocol's own value of Code
+	Sent, At int64  // by the wall clock; 0: not set
+	PeerID   []byte // at most maxPeerID octets are noted
+}
+
+const (
+	outcomeSize = 128
+	maxPeerID   = outcomeSize - 8 - 8 - 8 - 8 - 4 - 1 - 1 - 1 - 4
+
+	// MaxOutcomes is how many outcomes are noted; each further one takes the place of
+	// the oldest.
+	MaxOutcomes = 1 << 16
+)
+
+// sharedMemory is where files lie in memory, on Linux.
+const sharedMemory = "/dev/shm"
+
+// OpenOutcomes opens the notes that belong to the store in dir, and makes them if there
+// are none. The caller has the store open, so that nothing else does.
+func OpenOutcomes(dir string) (*Outcomes, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find %s: %w", dir, err)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(dir))
+	o, err := openOutcomes(filepath.Join(sharedMemory, fmt.Sprintf("pmg-%d-%016x", os.Geteuid(), h.Sum64())))
+	if err == nil {
+		return o, nil
+	}
+	return openOutcomes(filepath.Join(dir, "outcomes"))
+}
+
+func openOutcomes(name string) (*Outcomes, error) {
+	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, fmt.Errorf("cannot look at %s: %w", name, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 {
+		return nil, fmt.Errorf("cannot use %s: it is not a file of this user alone", name)
+	}
+	if st.Size != MaxOutcomes*outcomeSize { // written, because memory that is not there ends the process
+		if _, err := f.WriteAt(make([]byte, MaxOutcomes*outcomeSize), 0); err != nil {
+			return nil, errors.Join(fmt.Errorf("cannot write %s: %w", name, err), os.Remove(name))
+		}
+		if err := f.Truncate(MaxOutcomes * outcomeSize); err != nil {
+			return nil, fmt.Errorf("cannot write %s: %w", name, err)
+		}
+	}
+	mem, err := unix.Mmap(fd, 0, MaxOutcomes*outcomeSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("cannot map %s: %w", name, err)
+	}
+	o := &Outcomes{mem: mem, next: 1}
+	o.each(func(number uint64, _ []byte) { o.next = max(o.next, number+1) })
+	return o, nil
+}
+
+// A note is a number that rises, the outcome, and a checksum: a process may be killed
+// while it writes one.
+//
+//	+--------+----+------+----+--------+------+----------+---------+--------+----------+
+//	| number | id | sent | at | status | code | attempts | id's n. | peerid | checksum |
+//	+--------+----+------+----+--------+------+----------+---------+--------+----------+
+//	 8        8    8      8    4        1      1          1         85       4
+
+// Note notes how a message has ended.
+func (o *Outcomes) Note(v Outcome) {
+	at := int(o.next%MaxOutcomes) * outcomeSize
+	b := o.mem[at : at+outcomeSize : at+outcomeSize]
+	binary.BigEndian.PutUint32(b[outcomeSize-4:], 0) // it counts when it is whole
+	binary.BigEndian.PutUint64(b[0:], o.next)
+	binary.BigEndian.PutUint64(b[8:], v.ID)
+	binary.BigEndian.PutUint64(b[16:], uint64(v.Sent))
+	binary.BigEndian.PutUint64(b[24:], uint64(v.At))
+	binary.BigEndian.PutUint32(b[32:], v.Status)
+	b[36], b[37] = uint8(v.Code), v.Attempts
+	b[38] = uint8(copy(b[39:39+maxPeerID], v.PeerID))
+	binary.BigEndian.PutUint32(b[outcomeSize-4:], checksum(b))
+	o.next++
+}
+
+func checksum(note []byte) uint32 {
+	return crc32.Checksum(note[:39+int(note[38])], crc32.MakeTable(crc32.Castagnoli)) | 1
+}
+
+// each calls f for every note that is whole, in the order of their places.
+func (o *Outcomes) each(f func(number uint64, note []byte)) {
+	for at := 0; at < len(o.mem); at += outcomeSize {
+		b := o.mem[at : at+outcomeSize]
+		sum := binary.BigEndian.Uint32(b[outcomeSize-4:])
+		if sum != 0 && int(b[38]) <= maxPeerID && sum == checksum(b) {
+			f(binary.BigEndian.Uint64(b), b)
+		}
+	}
+}
+
+// Read passes the outcomes that were noted to f. PeerID is f's until it returns.
+func (o *Outcomes) Read(f func(Outcome)) {
+	o.each(func(_ uint64, b []byte) {
+		f(Outcome{
+			ID: binary.BigEndian.Uint64(b[8:]), Sent: int64(binary.BigEndian.Uint64(b[16:])), At: int64(binary.BigEndian.Uint64(b[24:])),
+			Status: binary.BigEndian.Uint32(b[32:]), Code: sms.Code(b[36]), Attempts: b[37], PeerID: b[39 : 39+int(b[38])],
+		})
+	})
+}
+
+// Close lets go of the notes, which stay.
+func (o *Outcomes) Close() error {
+	if err := unix.Munmap(o.mem); err != nil {
+		return fmt.Errorf("cannot let go of the outcomes: %w", err)
+	}
+	return nil
+}
