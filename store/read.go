@@ -1,0 +1,236 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// get returns a copy of a value.
+func (s *durable) get(key []byte) ([]byte, bool, error) { return s.getInto(nil, key) }
+
+// getInto appends a value to b.
+func (s *durable) getInto(b, key []byte) ([]byte, bool, error) {
+	value, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return b, false, nil
+	}
+	if err != nil {
+		return b, false, s.readError(err)
+	}
+	b = append(b, value...)
+	return b, true, closer.Close()
+}
+
+// readError marks an error that means damage.
+func (s *durable) readError(err error) error {
+	if err == nil || !pebble.IsCorruptionError(err) {
+		return err
+	}
+	file := "a file of the store"
+	if damage := s.damage.Load(); damage != nil {
+		file = *damage
+	}
+	return fmt.Errorf("%w: %s: %w", ErrDamaged, file, err)
+}
+
+// iterate opens an iterator over the keys of a kind with numbers from first on.
+func (s *durable) iterate(r pebble.Reader, kind byte, first uint64) (*pebble.Iterator, error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: appendKey(nil, kind, first), UpperBound: []byte{kind + 1}})
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	return it, nil
+}
+
+// idOf returns the number of the key at which an iterator stands.
+func idOf(it *pebble.Iterator) (uint64, error) {
+	number, ok := numberOf(it.Key())
+	if !ok {
+		return 0, fmt.Errorf("%w: the key %q has a wrong length", ErrDamaged, it.Key())
+	}
+	return number, nil
+}
+
+// first returns the lowest number of a kind that is not below from.
+func (s *durable) first(kind byte, from uint64) (number uint64, ok bool, err error) {
+	it, err := s.iterate(s.db, kind, from)
+	if err != nil {
+		return 0, false, err
+	}
+	defer it.Close()
+	if !it.First() {
+		return 0, false, s.readError(it.Error())
+	}
+	number, err = idOf(it)
+	return number, err == nil, err
+}
+
+// findDays returns the days that have mappings.
+func (s *durable) findDays() ([]uint32, error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyMap}, UpperBound: []byte{keyMap + 1}})
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	defer it.Close()
+	var days []uint32
+	for ok := it.First(); ok; {
+		day, known := dayOf(it.Key())
+		if !known {
+			return nil, fmt.Errorf("%w: the key %q is too short", ErrDamaged, it.Key())
+		}
+		days = append(days, day)
+		if day == math.MaxUint32 {
+			break
+		}
+		ok = it.SeekGE(appendDay(nil, day+1))
+	}
+	return days, s.readError(it.Error())
+}
+
+func (s *durable) Get(id uint64, e *Entry) (bool, error) {
+	if err := s.failure(); err != nil {
+		return false, err
+	}
+	key := appendKey(make([]byte, 0, 9), keyMessage, id)
+	record, ok, err := s.getInto(e.Record[:0], key)
+	e.ID, e.Record = id, record
+	if err != nil || !ok {
+		return false, s.cannotRead(id, err)
+	}
+	if !s.states.maybe(id) {
+		e.State = nil
+		return true, nil
+	}
+	key[0] = keyState
+	state, ok, err := s.getInto(e.State[:0], key)
+	if e.State = state; !ok {
+		e.State = nil
+	}
+	return err == nil, s.cannotRead(id, err)
+}
+
+func (s *durable) cannotRead(id uint64, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot read message %016x: %w", id, err)
+}
+
+// Scan walks over messages and states side by side, both in the order of ids.
+func (s *durable) Scan(from uint64, limit int, f func(*Entry) error) (uint64, error) {
+	if err := s.failure(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	from = max(from, s.marks.low)
+	s.mu.Unlock()
+	next, err := s.scan(from, limit, f)
+	if err != nil {
+		return 0, fmt.Errorf("cannot read messages from %016x on: %w", from, err)
+	}
+	return next, nil
+}
+
+func (s *durable) scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error) {
+	view := s.db.NewSnapshot()
+	defer view.Close()
+	messages, err := s.iterate(view, keyMessage, from)
+	if err != nil {
+		return 0, err
+	}
+	defer messages.Close()
+	states, err := s.iterate(view, keyState, from)
+	if err != nil {
+		return 0, err
+	}
+	defer states.Close()
+	state := states.First()
+	var e Entry
+	for ok := messages.First(); ok; ok = messages.Next() {
+		if e.ID, err = idOf(messages); err != nil {
+			return 0, err
+		}
+		if limit--; limit < 0 {
+			return e.ID, nil
+		}
+		if e.Record, err = messages.ValueAndErr(); err != nil {
+			return 0, s.readError(err)
+		}
+		for state && bytes.Compare(states.Key()[1:], messages.Key()[1:]) < 0 {
+			state = states.Next()
+		}
+		e.State = nil
+		if state && bytes.Equal(states.Key()[1:], messages.Key()[1:]) {
+			if e.State, err = states.ValueAndErr(); err != nil {
+				return 0, s.readError(err)
+			}
+		}
+		if err := f(&e); err != nil {
+			return 0, err
+		}
+	}
+	return 0, errors.Join(s.readError(messages.Error()), s.readError(states.Error()))
+}
+
+func (s *durable) LastID() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marks.last
+}
+
+// Lookup asks the latest day first.
+func (s *durable) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
+	if err := s.failure(); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	days := s.days
+	s.mu.Unlock()
+	for i := len(days) - 1; i >= 0; i-- {
+		value, ok, err := s.get(appendPeer(appendDay(nil, days[i]), connector, peerID))
+		if err != nil {
+			return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", peerID, connector, err)
+		}
+		if ok {
+			return value, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+func (s *durable) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {
+	if err := s.failure(); err != nil {
+		return after, err
+	}
+	if after == math.MaxUint64 {
+		return after, nil
+	}
+	it, err := s.iterate(s.db, keyEvent, after+1)
+	if err != nil {
+		return after, fmt.Errorf("cannot read events: %w", err)
+	}
+	defer it.Close()
+	for ok := it.First(); ok && limit > 0; ok = it.Next() {
+		line, err := it.ValueAndErr()
+		if err != nil {
+			return after, fmt.Errorf("cannot read events: %w", s.readError(err))
+		}
+		number, err := idOf(it)
+		if err != nil {
+			return after, fmt.Errorf("cannot read events: %w", err)
+		}
+		if err := f(number, line); err != nil {
+			return after, err
+		}
+		after = number
+		limit--
+	}
+	if err := it.Error(); err != nil {
+		return after, fmt.Errorf("cannot read events: %w", s.readError(err))
+	}
+	return after, nil
+}
