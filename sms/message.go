@@ -196,6 +196,9 @@ func (m *Message) Native(p Protocol) []byte {
 	return part(m.octets(), m.nativeAt(), m.nativeAt()+int(m.native))
 }
 
+// NativePart returns the part that belongs to a protocol, and which protocol that is.
+func (m *Message) NativePart() (Protocol, []byte) { return m.protocol, m.Native(m.protocol) }
+
 func part(b []byte, from, to int) []byte {
 	if from == to {
 		return nil

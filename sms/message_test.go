@@ -51,8 +51,20 @@ func TestParts(t *testing.T) {
 			if !bytes.Equal(m.Text(), text) || !bytes.Equal(m.Native(smpp), own) || m.Native(ucp) != nil {
 				t.Errorf("%d, %d: text %d octets, native %d", size, native, len(m.Text()), len(m.Native(smpp)))
 			}
+			p, part := m.NativePart()
+			if want := protocolOf(native, smpp); p != want || !bytes.Equal(part, own) {
+				t.Errorf("%d, %d: native part %d octets of protocol %d, not %d", size, native, len(part), p, want)
+			}
 		}
 	}
+}
+
+// protocolOf is the protocol of a message that was given native octets, or none.
+func protocolOf(native int, p Protocol) Protocol {
+	if native < 0 {
+		return 0
+	}
+	return p
 }
 
 // A usual message fills one of the allocator's sizes.

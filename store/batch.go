@@ -35,7 +35,8 @@ type op struct {
 	kind     opKind
 	id       uint64 // message id, day, or number of an event
 	at       int    // where its octets begin
-	key, len int    // octets of its key, and of key and value together
+	key, len int    // octets of its key, and of key and value together; opKeep: the state is the key
+	aside    bool   // opKeep: the message is put aside, and the value is its record
 	size     int    // opDelete: octets of the record that is deleted
 }
 
@@ -50,25 +51,29 @@ func (b *Batch) Put(m *sms.Message, lane Lane) {
 	b.add(op{kind: opPut, id: m.ID}, at, 0)
 }
 
-// Keep stores what has changed of a message since it was accepted.
+// Keep stores what has changed of a message since it was accepted. A message that is put
+// aside has its record in the batch once more, for a store that is not durable.
 func (b *Batch) Keep(m *sms.Message, s State) {
 	at := len(b.octets)
 	b.octets = AppendState(b.octets, m, s, b.Ahead)
-	b.add(op{kind: opKeep, id: m.ID}, at, 0)
+	key := len(b.octets) - at
+	if s.Aside != InLane {
+		b.octets = AppendRecord(b.octets, m, s.Lane, b.Ahead)
+	}
+	b.add(op{kind: opKeep, id: m.ID, aside: s.Aside != InLane}, at, key)
 }
 
-// Delete removes a message. size is about how many octets its record has.
+// Delete removes a message, and what Keep stored of it. It is called once for each message
+// that was put. size is about how many octets the record has; RecordSize counts them.
 func (b *Batch) Delete(id uint64, size int) {
 	b.add(op{kind: opDelete, id: id, size: size}, len(b.octets), 0)
 }
 
 // Map notes what a peer's id of a message stands for. day counts from 1970 and says
-// when the entry may be forgotten.
+// when the entry may be forgotten. If an id is mapped again, then for no earlier day.
 func (b *Batch) Map(day uint32, connector string, peerID, value []byte) {
 	at := len(b.octets)
-	b.octets = append(b.octets, connector...)
-	b.octets = append(b.octets, 0)
-	b.octets = append(b.octets, peerID...)
+	b.octets = appendPeer(b.octets, connector, peerID)
 	key := len(b.octets) - at
 	b.octets = append(b.octets, value...)
 	b.add(op{kind: opMap, id: uint64(day)}, at, key)
@@ -108,7 +113,7 @@ const keepBatch = 4 << 20
 // Reset empties the batch, and keeps its storage for its next use unless it is large.
 func (b *Batch) Reset() {
 	if cap(b.octets) > keepBatch {
-		*b = Batch{}
+		*b = Batch{Ahead: b.Ahead}
 		return
 	}
 	b.ops, b.octets = b.ops[:0], b.octets[:0]

@@ -2,6 +2,21 @@ package store
 
 import "pmg/sms"
 
+// The record of a message is its head and then its body; the state is a record of its own.
+// The lists of their fields are in the walks below. A later version of either may only be
+// written with a higher version octet.
+const (
+	recordVersion = 1
+	stateVersion  = 1
+)
+
+// maxReason is the longest reason that is stored, in octets.
+const maxReason = 1000
+
+// storedFlags are the flags that say something of the message itself. The others are
+// about the queue that it is in.
+const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
+
 // A Head is what can be read of a record without the message: all that is needed to
 // give the message its place in a queue.
 //
@@ -15,14 +30,132 @@ type Head struct {
 	Kind                        sms.Kind
 }
 
+// walk leads w along the fields of a head.
+func (h *Head) walk(w *walk) {
+	w.enum("kind", (*uint8)(&h.Kind), uint8(sms.Receipt))
+	w.u8("priority", &h.Priority)
+	w.time("time of arrival", &h.Arrived)
+	w.time("delivery time", &h.DeliverAt)
+	w.time("expiry", &h.Expires)
+	w.octets16("account", &h.Account)
+	w.octets16("connector", &h.Connector)
+	w.octets16("lane's connector", &h.LaneConnector)
+	w.octets16("lane's account", &h.LaneAccount)
+}
+
+// A body is what a record has of the message behind its head.
+type body struct {
+	source, dest         sms.Address
+	text, native         []byte
+	protocol             uint8
+	pid, alphabet, class uint8
+	notify, flags        uint8
+}
+
+// walk leads w along the fields of a body.
+func (b *body) walk(w *walk) {
+	w.u8("protocol", &b.protocol)
+	w.u8("protocol identifier", &b.pid)
+	w.enum("alphabet", &b.alphabet, uint8(sms.Other))
+	w.enum("class", &b.class, uint8(sms.Class3))
+	w.u8("notifications", &b.notify)
+	w.u8("flags", &b.flags)
+	w.u8("source's type", &b.source.TON)
+	w.u8("source's plan", &b.source.NPI)
+	w.octets8("source", &b.source.Addr)
+	w.u8("destination's type", &b.dest.TON)
+	w.u8("destination's plan", &b.dest.NPI)
+	w.octets8("destination", &b.dest.Addr)
+	w.octets32("text", &b.text)
+	w.octets32("native part", &b.native)
+}
+
+// walkMessage leads a writing or measuring w along the record of a message.
+func walkMessage(w *walk, m *sms.Message, lane Lane) {
+	h := Head{
+		LaneConnector: octetsOf(lane.Connector), LaneAccount: octetsOf(lane.Account),
+		Arrived: m.Arrived, DeliverAt: m.DeliverAt, Expires: m.Expires,
+		Priority: m.Priority, Kind: m.Kind,
+	}
+	if o := m.Origin; o != nil {
+		h.Account, h.Connector = octetsOf(o.Account), octetsOf(o.Connector)
+	}
+	protocol, native := m.NativePart()
+	b := body{
+		source: m.Source(), dest: m.Dest(), text: m.Text(), native: native,
+		protocol: uint8(protocol), pid: m.PID, alphabet: uint8(m.Alphabet), class: uint8(m.Class),
+		notify: uint8(m.Notify), flags: uint8(m.Flags & storedFlags),
+	}
+	version := uint8(recordVersion)
+	w.u8("version", &version)
+	h.walk(w)
+	b.walk(w)
+}
+
+// AppendRecord appends the record of a message that was accepted for a lane. ahead is how
+// many nanoseconds the wall clock is ahead of the clock that the message's times are by.
+func AppendRecord(b []byte, m *sms.Message, lane Lane, ahead int64) []byte {
+	w := walk{mode: writing, b: b, ahead: ahead}
+	walkMessage(&w, m, lane)
+	return w.b
+}
+
+// RecordSize returns how many octets AppendRecord appends.
+func RecordSize(m *sms.Message, lane Lane) int {
+	w := walk{mode: measuring}
+	walkMessage(&w, m, lane)
+	return w.n
+}
+
+// DecodeHead reads the head of a record, and nothing behind it.
+func DecodeHead(record []byte) (Head, error) {
+	w := walk{b: record}
+	var h Head
+	if err := w.version("message", recordVersion); err != nil {
+		return Head{}, err
+	}
+	h.walk(&w)
+	if err := w.err("message"); err != nil {
+		return Head{}, err
+	}
+	return h, nil
+}
+
+// Decode reads a record into an empty message, all but its ID and its Origin. Times are by the
+// clock that the wall clock is ahead of.
+func Decode(record []byte, m *sms.Message, ahead int64) error {
+	w := walk{b: record, ahead: ahead}
+	if err := w.version("message", recordVersion); err != nil {
+		return err
+	}
+	var h Head
+	var b body
+	h.walk(&w)
+	b.walk(&w)
+	if sms.Flags(b.flags)&^storedFlags != 0 {
+		w.fail("flags", true)
+	}
+	if err := w.end("message"); err != nil {
+		return err
+	}
+	m.Set(b.source, b.dest, b.text)
+	m.SetNative(sms.Protocol(b.protocol), b.native)
+	m.Arrived, m.DeliverAt, m.Expires = h.Arrived, h.DeliverAt, h.Expires
+	m.Priority, m.Kind = h.Priority, h.Kind
+	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)
+	m.Notify, m.Flags = sms.Notify(b.notify), sms.Flags(b.flags)
+	return nil
+}
+
 // A State is what changes of a message while it waits.
 type State struct {
 	Lane   Lane   // where it waits now
 	Aside  Aside  // why it waits in no lane
 	Reason string // for people: why it was put aside
 
+	// These are the message's own fields. Batch.Keep stores those of the message.
 	Attempts, Losses, Throttles uint8
-	NotBefore                   int64 // by the wall clock
+	NotBefore                   int64 // by the wall clock; 0: not set
 }
 
 // An Aside says why a message waits in no lane.
@@ -34,3 +167,53 @@ const (
 	Parked                   // no route leads anywhere
 	Quarantined              // something fails at it
 )
+
+// walk leads w along the fields of a state, whose names are octets on the way.
+func (s *State) walk(w *walk, connector, account, reason *[]byte) {
+	w.enum("reason to be put aside", (*uint8)(&s.Aside), uint8(Quarantined))
+	w.u8("attempts", &s.Attempts)
+	w.u8("losses", &s.Losses)
+	w.u8("throttles", &s.Throttles)
+	w.time("next attempt", &s.NotBefore)
+	w.octets16("lane's connector", connector)
+	w.octets16("lane's account", account)
+	w.octets16("reason", reason)
+	if len(*reason) > maxReason {
+		w.fail("reason", true)
+	}
+}
+
+// AppendState appends what has changed of a message, as a record.
+func AppendState(b []byte, m *sms.Message, s State, ahead int64) []byte {
+	w := walk{mode: writing, b: b, ahead: ahead}
+	version := uint8(stateVersion)
+	w.u8("version", &version)
+	s.Attempts, s.Losses, s.Throttles, s.NotBefore = m.Attempts, m.Losses, m.Throttles, m.NotBefore
+	connector, account, reason := octetsOf(s.Lane.Connector), octetsOf(s.Lane.Account), octetsOf(s.Reason)
+	reason = reason[:min(len(reason), maxReason)]
+	s.walk(&w, &connector, &account, &reason)
+	return w.b
+}
+
+// DecodeState reads what AppendState has appended.
+func DecodeState(state []byte) (State, error) {
+	w := walk{b: state}
+	if err := w.version("message's state", stateVersion); err != nil {
+		return State{}, err
+	}
+	var s State
+	var connector, account, reason []byte
+	s.walk(&w, &connector, &account, &reason)
+	if err := w.end("message's state"); err != nil {
+		return State{}, err
+	}
+	s.Lane, s.Reason = Lane{Connector: string(connector), Account: string(account)}, string(reason)
+	return s, nil
+}
+
+// Restore gives the message the fields of it that the state holds. Its times are by the
+// clock that the wall clock is ahead of.
+func (s *State) Restore(m *sms.Message, ahead int64) {
+	m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
+	m.NotBefore = shift(s.NotBefore, -ahead)
+}

@@ -19,18 +19,22 @@ type Store interface {
 	Get(id uint64, e *Entry) (bool, error)
 	// Scan passes messages to f in the order of their ids, from the first id that is
 	// not below from. It stops behind limit messages, and returns the id to go on with,
-	// which is 0 when there are no more. The entry is f's until it returns.
+	// which is 0 when there are no more. The entry is f's until it returns. Messages of a
+	// batch whose commit has not returned yet may be among them.
 	Scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error)
 	// LastID returns the highest id of all messages that were ever stored.
 	LastID() uint64
-	// Lookup returns the value that was mapped last to a peer's id of a message of a
-	// connector. It reports false if there is none.
+	// Lookup returns the value that was mapped to a peer's id of a message of a connector,
+	// for the latest day if there are several. It reports false if there is none.
 	Lookup(connector string, peerID []byte) (value []byte, ok bool, err error)
 	// Events passes up to limit events with numbers above after to f, in their order,
 	// and returns the last number, which is after if there are none.
 	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)
 	// Stats returns what is known of the store without reading all of it.
 	Stats() Stats
+	// Tidy is called about once a second. It notes where the messages begin, so that a scan
+	// does not pass over those that are gone, and lets the store shrink when it is empty.
+	Tidy()
 	// Backup writes a consistent copy of the store into a directory that does not exist.
 	Backup(dir string) error
 	// Close closes the store. No other method is called afterwards.
@@ -51,7 +55,9 @@ type Stats struct {
 	Octets   int64  // on disk
 	Commits  int64  // batches committed
 	Syncs    int64  // synced writes
-	Messages int64  // put and not deleted since the store was opened, those found at the opening among them
+	Messages int64  // put and not deleted, those found at the opening among them
+	Stalls   int64  // how often the store took no batch for a while
+	Slow     int64  // operations on the disk that took long
 	Stalled  bool   // the store takes no batch at present, because its background work does not follow
 	Problem  string // what is wrong with the store; empty if nothing is
 }

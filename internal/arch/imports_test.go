@@ -26,6 +26,7 @@ func table() []row {
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
 		{"internal/smstext", "sms"},
+		{"store", "sms"},
 
 		// A driver is pure, and never sees another protocol.
 		{"protocols", "sms"},

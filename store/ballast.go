@@ -1,0 +1,84 @@
+package store
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/rs/zerolog"
+)
+
+// A ballast is a file that only takes room. It is removed when the disk is full, so that what
+// waits can be delivered and deleted, which needs room at first.
+type ballast struct {
+	fs   vfs.FS // that the disk is full is not this one's to notice
+	dir  string
+	size int64
+	log  zerolog.Logger
+
+	mu   sync.Mutex
+	laid bool
+}
+
+const (
+	ballastName  = "ballast"
+	ballastSpare = 2       // it is laid when this many times its size is free
+	ballastPiece = 1 << 20 // written at a time, on a file system that cannot allocate
+)
+
+func (b *ballast) path() string { return b.fs.PathJoin(b.dir, ballastName) }
+
+// lay makes the file if it is not there and the disk has room.
+func (b *ballast) lay() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.laid || b.size <= 0 {
+		return
+	}
+	if usage, err := b.fs.GetDiskUsage(b.dir); err == nil && int64(usage.AvailBytes) < ballastSpare*b.size {
+		return
+	}
+	if err := b.write(); err != nil {
+		b.log.Warn().Err(err).Str("file", b.path()).Msg("cannot keep room on the disk for when it is full")
+		_ = b.fs.Remove(b.path())
+		return
+	}
+	b.laid = true
+}
+
+func (b *ballast) write() error {
+	f, err := b.fs.Create(b.path(), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if err = f.Preallocate(0, b.size); err != nil {
+		piece := make([]byte, ballastPiece)
+		for left := b.size; left > 0 && err == nil; left -= ballastPiece {
+			_, err = f.Write(piece[:min(left, ballastPiece)])
+		}
+	}
+	return errors.Join(err, f.Close())
+}
+
+// drop removes the file when the disk is full.
+func (b *ballast) drop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.laid {
+		return
+	}
+	b.laid = false
+	err := b.fs.Remove(b.path())
+	b.log.Error().Err(err).Int64("octets", b.size).
+		Msg("the disk of the store is full; its reserve was released so that waiting messages can still be delivered")
+}
+
+// octets returns how many octets it takes on the disk.
+func (b *ballast) octets() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.laid {
+		return b.size
+	}
+	return 0
+}

@@ -1,0 +1,282 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A fault is why a store takes no batches any more. The first one counts.
+type fault struct {
+	once sync.Once
+	done chan struct{} // closed when there is one
+	err  error         // set before done is closed
+	tell func(error)   // called once, on a goroutine of its own
+}
+
+func newFault(tell func(error)) *fault {
+	return &fault{done: make(chan struct{}), tell: tell}
+}
+
+func (f *fault) set(err error) {
+	f.once.Do(func() {
+		f.err = err
+		close(f.done)
+		if f.tell != nil {
+			go f.tell(err)
+		}
+	})
+}
+
+// get returns the fault, or nil.
+func (f *fault) get() error {
+	select {
+	case <-f.done:
+		return f.err
+	default:
+		return nil
+	}
+}
+
+// A guard stands between pebble and the file system.
+//
+// Pebble ends the process when its log cannot be written or changed for the next one: it calls
+// Fatalf, panics, or unlocks a mutex twice, which cannot be recovered. The guard notes the
+// error as the store's fault instead, and reports success to pebble. From then on nothing is
+// written to the disk any more, and the store reports the fault to every caller.
+//
+// Pebble writes a table again as soon as that has failed. The guard lets it wait meanwhile.
+type guard struct {
+	vfs.FS
+	fault    *fault
+	opening  atomic.Bool   // errors are pebble's: it returns them from Open
+	released chan struct{} // closed when pebble closes after a fault
+	pause    time.Duration // between a table that could not be written and the next attempt
+	failedAt atomic.Int64  // when a table could not be written, in Unix nanoseconds
+	syncs    atomic.Int64  // of logs
+	reading  atomic.Pointer[string]
+}
+
+// isLog reports whether a file is a log of pebble's.
+func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
+
+// swallow notes an error as the store's fault, and reports whether pebble is not to see it.
+func (g *guard) swallow(err error) bool {
+	if g.opening.Load() {
+		return false
+	}
+	g.fault.set(err)
+	return true
+}
+
+// table notes the error of an operation on another file than a log, which pebble tries again.
+func (g *guard) table(err error) error {
+	if err != nil {
+		g.failedAt.Store(time.Now().UnixNano())
+	}
+	return err
+}
+
+// rest waits before the next table is begun: after a fault until pebble closes, because there
+// is nothing more to write, and after an error for the pause.
+func (g *guard) rest() error {
+	if failed := g.failedAt.Load(); failed != 0 {
+		wait := time.Until(time.Unix(0, failed).Add(g.pause))
+		select {
+		case <-time.After(wait):
+		case <-g.fault.done:
+		}
+	}
+	if err := g.fault.get(); err != nil {
+		<-g.released
+		return err
+	}
+	return nil
+}
+
+func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if !isLog(name) {
+		if err := g.rest(); err != nil {
+			return nil, err
+		}
+		f, err := g.FS.Create(name, c)
+		return g.wrap(f, name), g.table(err)
+	}
+	if g.fault.get() != nil {
+		return nowhere{name: name}, nil
+	}
+	f, err := g.FS.Create(name, c)
+	return g.log(f, name, err)
+}
+
+func (g *guard) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if g.fault.get() != nil {
+		return nowhere{name: name}, nil
+	}
+	f, err := g.FS.ReuseForWrite(old, name, c)
+	return g.log(f, name, err)
+}
+
+// log is the file of a new log, or one that writes nowhere if it could not be made.
+func (g *guard) log(f vfs.File, name string, err error) (vfs.File, error) {
+	if err == nil {
+		return g.wrap(f, name), nil
+	}
+	if g.swallow(err) {
+		return nowhere{name: name}, nil
+	}
+	return nil, err
+}
+
+func (g *guard) wrap(f vfs.File, name string) vfs.File {
+	if f == nil {
+		return nil
+	}
+	return &guarded{File: f, guard: g, name: name, log: isLog(name)}
+}
+
+func (g *guard) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if g.opening.Load() {
+		g.reading.Store(&name)
+	}
+	return g.FS.Open(name, opts...)
+}
+
+func (g *guard) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	f, err := g.FS.OpenReadWrite(name, c, opts...)
+	return g.wrap(f, name), err
+}
+
+// OpenDir opens the directory, which pebble syncs when it has begun a log.
+func (g *guard) OpenDir(name string) (vfs.File, error) {
+	f, err := g.FS.OpenDir(name)
+	if f == nil {
+		return nil, err
+	}
+	return &guarded{File: f, guard: g, name: name, log: true}, err
+}
+
+func (g *guard) Link(old, name string) error {
+	if err := g.fault.get(); err != nil {
+		return err
+	}
+	return g.table(g.FS.Link(old, name))
+}
+
+func (g *guard) Rename(old, name string) error {
+	if err := g.fault.get(); err != nil {
+		return err
+	}
+	return g.table(g.FS.Rename(old, name))
+}
+
+// Remove does nothing after a fault, because the file may be needed to recover.
+func (g *guard) Remove(name string) error {
+	if g.fault.get() != nil {
+		return nil
+	}
+	return g.FS.Remove(name)
+}
+
+// A guarded is a file that pebble writes.
+type guarded struct {
+	vfs.File
+	guard *guard
+	name  string
+	log   bool // a log, or the directory
+}
+
+// do carries out an operation that changes the file.
+func (f *guarded) do(operation func() error) error {
+	if err := f.guard.fault.get(); err != nil {
+		if f.log {
+			return nil
+		}
+		return err
+	}
+	err := operation()
+	switch {
+	case err == nil:
+		return nil
+	case f.log && f.guard.swallow(err):
+		return nil
+	}
+	return f.guard.table(err)
+}
+
+func (f *guarded) Write(p []byte) (int, error) {
+	n := len(p)
+	err := f.do(func() (err error) {
+		n, err = f.File.Write(p)
+		return err
+	})
+	if err == nil {
+		return len(p), nil
+	}
+	return n, err
+}
+
+func (f *guarded) SyncData() error {
+	if f.log {
+		f.guard.syncs.Add(1)
+	}
+	return f.do(f.File.SyncData)
+}
+
+func (f *guarded) Sync() error { return f.do(f.File.Sync) }
+
+func (f *guarded) SyncTo(length int64) (full bool, err error) {
+	err = f.do(func() (err error) {
+		full, err = f.File.SyncTo(length)
+		return err
+	})
+	return full, err
+}
+
+func (f *guarded) Close() error {
+	err := f.File.Close()
+	if err != nil && f.log && f.guard.swallow(err) {
+		return nil
+	}
+	return err
+}
+
+func (f *guarded) Stat() (vfs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if err != nil && f.log && f.guard.swallow(err) {
+		return nowhere{name: f.name}, nil
+	}
+	return info, err
+}
+
+// A nowhere is a file that forgets what is written to it. It is its own description.
+type nowhere struct {
+	vfs.File
+	name string
+}
+
+func (f nowhere) Write(p []byte) (int, error)            { return len(p), nil }
+func (f nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (f nowhere) Preallocate(_, _ int64) error           { return nil }
+func (f nowhere) Sync() error                            { return nil }
+func (f nowhere) SyncData() error                        { return nil }
+func (f nowhere) SyncTo(int64) (bool, error)             { return true, nil }
+func (f nowhere) Close() error                           { return nil }
+func (f nowhere) Fd() uintptr                            { return vfs.InvalidFd }
+func (f nowhere) Stat() (vfs.FileInfo, error)            { return f, nil }
+func (f nowhere) Name() string                           { return filepath.Base(f.name) }
+func (f nowhere) Size() int64                            { return 0 }
+func (f nowhere) Mode() fs.FileMode                      { return 0 }
+func (f nowhere) ModTime() time.Time                     { return time.Time{} }
+func (f nowhere) IsDir() bool                            { return false }
+func (f nowhere) Sys() any                               { return nil }
+func (f nowhere) DeviceID() vfs.DeviceID                 { return vfs.DeviceID{} }
+func (f nowhere) Read([]byte) (int, error)               { return 0, os.ErrClosed }
+func (f nowhere) ReadAt([]byte, int64) (int, error)      { return 0, os.ErrClosed }
+func (f nowhere) Prefetch(int64, int64) error            { return nil }

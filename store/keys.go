@@ -1,0 +1,85 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// The keys of the pebble engine, each a letter and what follows it. Numbers are big-endian, so
+// that keys are in the order of the numbers. Version formatVersion of the layout:
+//
+//	f                             formatVersion, in 4 octets
+//	w                             marks
+//	m <id>                        record of a message, written once
+//	s <id>                        its state, if Keep has stored one
+//	d <day> <connector> 0 <id>    what a peer's id of a message stands for; day in 4 octets
+//	e <number>                    an event
+const formatVersion = 1
+
+const (
+	keyFormat  = 'f'
+	keyMarks   = 'w'
+	keyMessage = 'm'
+	keyState   = 's'
+	keyMap     = 'd'
+	keyEvent   = 'e'
+)
+
+// appendID appends the key of a kind with a number.
+func appendKey(b []byte, kind byte, number uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(b, kind), number)
+}
+
+// numberOf returns the number in the key of a message, a state or an event.
+func numberOf(key []byte) (uint64, bool) {
+	if len(key) != 9 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(key[1:]), true
+}
+
+// appendDay appends the beginning of the keys of a day.
+func appendDay(b []byte, day uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(b, keyMap), day)
+}
+
+// dayOf returns the day of the key of a mapping.
+func dayOf(key []byte) (uint32, bool) {
+	if len(key) < 5 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(key[1:]), true
+}
+
+// appendPeer appends what names a peer's id of a message among those of all connectors.
+func appendPeer(b []byte, connector string, peerID []byte) []byte {
+	return append(append(append(b, connector...), 0), peerID...)
+}
+
+// Marks are what is known of all messages together. They are written with every batch.
+type marks struct {
+	low      uint64 // no message has a lower id
+	last     uint64 // highest id that was ever put
+	messages int64  // put and not deleted
+}
+
+const marksLen = 24
+
+func (m marks) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint64(b, m.low)
+	b = binary.BigEndian.AppendUint64(b, m.last)
+	return binary.BigEndian.AppendUint64(b, uint64(m.messages))
+}
+
+var errMarks = errors.New("the entry w has a wrong length")
+
+func decodeMarks(b []byte) (marks, error) {
+	if len(b) != marksLen {
+		return marks{}, errMarks
+	}
+	return marks{
+		low:      binary.BigEndian.Uint64(b),
+		last:     binary.BigEndian.Uint64(b[8:]),
+		messages: int64(binary.BigEndian.Uint64(b[16:])),
+	}, nil
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// The limits of a store in memory, so that it does not grow for as long as it runs.
+const (
+	maxAside        = 64 << 20 // octets of messages that are put aside
+	maxMemoryMap    = 1 << 20  // peers' ids; the oldest make room
+	maxMemoryEvents = 1 << 16  // events; the oldest make room
+)
+
+// errAsideFull says that a store in memory keeps as many messages as it may.
+var errAsideFull = errors.New("too many messages are put aside; delete or retry some of them, or use an engine that is durable")
+
+// A memory is the engine that is not durable. Messages in a lane are in the gateway's queues
+// and nowhere else.
+type memory struct {
+	mu      sync.Mutex
+	aside   map[uint64]asideMessage
+	ids     []uint64 // of aside, in order
+	octets  int      // of aside
+	last    uint64   // the highest id that was ever put
+	mapped  map[string]mapping
+	keys    fifo[mapKey] // of mapped, in the order in which they were mapped
+	events  fifo[event]
+	commits int64
+	waiting int64 // messages put and not deleted
+}
+
+type asideMessage struct{ record, state []byte }
+
+type mapping struct {
+	day   uint32
+	value []byte
+}
+
+type mapKey struct {
+	key string
+	day uint32
+}
+
+type event struct {
+	number uint64
+	line   []byte
+}
+
+// NewMemory returns an empty store that is not durable.
+func NewMemory() Store {
+	return &memory{aside: map[uint64]asideMessage{}, mapped: map[string]mapping{}}
+}
+
+func (s *memory) Durable() bool { return false }
+
+// Commit checks the batch before it carries it out, because half a batch is not carried out.
+func (s *memory) Commit(b *Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	octets := s.octets
+	for _, o := range b.ops {
+		if o.kind == opKeep && o.aside {
+			octets += o.len
+		}
+	}
+	if octets > maxAside && octets > s.octets {
+		return fmt.Errorf("cannot commit a batch: %w", errAsideFull)
+	}
+	for _, o := range b.ops {
+		s.do(b, o)
+	}
+	s.commits++
+	return nil
+}
+
+func (s *memory) do(b *Batch, o op) {
+	switch o.kind {
+	case opPut:
+		s.last = max(s.last, o.id)
+		s.waiting++
+	case opKeep:
+		s.drop(o.id)
+		if o.aside {
+			s.keep(o.id, slices.Clone(b.valueOf(o)), slices.Clone(b.keyOf(o)))
+		}
+	case opDelete:
+		s.drop(o.id)
+		s.waiting--
+	case opMap:
+		s.mapID(string(b.keyOf(o)), mapping{uint32(o.id), slices.Clone(b.valueOf(o))})
+	case opUnmapBefore:
+		s.unmapBefore(uint32(o.id))
+	case opEvent:
+		s.events.push(event{o.id, slices.Clone(b.valueOf(o))})
+		if s.events.len() > maxMemoryEvents {
+			s.events.pop()
+		}
+	case opDropEvents:
+		for s.events.len() > 0 && s.events.front().number <= o.id {
+			s.events.pop()
+		}
+	}
+}
+
+func (s *memory) keep(id uint64, record, state []byte) {
+	at, _ := slices.BinarySearch(s.ids, id)
+	s.ids = slices.Insert(s.ids, at, id)
+	s.aside[id] = asideMessage{record, state}
+	s.octets += len(record) + len(state)
+}
+
+func (s *memory) drop(id uint64) {
+	m, ok := s.aside[id]
+	if !ok {
+		return
+	}
+	delete(s.aside, id)
+	at, _ := slices.BinarySearch(s.ids, id)
+	s.ids = slices.Delete(s.ids, at, at+1)
+	s.octets -= len(m.record) + len(m.state)
+}
+
+// mapID notes a peer's id. Of several days the latest counts.
+func (s *memory) mapID(key string, m mapping) {
+	if m.day >= s.mapped[key].day {
+		s.mapped[key] = m
+	}
+	s.keys.push(mapKey{key, m.day})
+	for s.keys.len() > maxMemoryMap {
+		s.unmapFirst()
+	}
+}
+
+// unmapFirst forgets the mapping that was made first, unless the same id was mapped again
+// for another day.
+func (s *memory) unmapFirst() {
+	k := s.keys.pop()
+	if m, ok := s.mapped[k.key]; ok && m.day == k.day {
+		delete(s.mapped, k.key)
+	}
+}
+
+func (s *memory) unmapBefore(day uint32) {
+	maps.DeleteFunc(s.mapped, func(_ string, m mapping) bool { return m.day < day })
+	s.keys.filter(func(k mapKey) bool { return k.day >= day })
+}
+
+func (s *memory) Get(id uint64, e *Entry) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, ok := s.aside[id]
+	if !ok {
+		return false, nil
+	}
+	e.ID, e.Record, e.State = id, append(e.Record[:0], m.record...), append(e.State[:0], m.state...)
+	return true, nil
+}
+
+func (s *memory) Scan(from uint64, limit int, f func(*Entry) error) (uint64, error) {
+	for ; limit > 0; limit-- {
+		id, m, ok := s.asideFrom(from)
+		if !ok {
+			return 0, nil
+		}
+		if err := f(&Entry{ID: id, Record: m.record, State: m.state}); err != nil {
+			return 0, err
+		}
+		from = id + 1
+	}
+	return from, nil
+}
+
+// asideFrom returns the first message whose id is not below from. The function that Scan
+// calls may use the store, so it is called without the lock.
+func (s *memory) asideFrom(from uint64) (uint64, asideMessage, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, _ := slices.BinarySearch(s.ids, from)
+	if at == len(s.ids) {
+		return 0, asideMessage{}, false
+	}
+	return s.ids[at], s.aside[s.ids[at]], true
+}
+
+func (s *memory) LastID() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func (s *memory) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, ok := s.mapped[string(appendPeer(nil, connector, peerID))]
+	return slices.Clone(m.value), ok, nil
+}
+
+func (s *memory) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {
+	for _, e := range s.eventsAfter(after, limit) {
+		if err := f(e.number, e.line); err != nil {
+			return after, err
+		}
+		after = e.number
+	}
+	return after, nil
+}
+
+func (s *memory) eventsAfter(after uint64, limit int) []event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []event
+	for _, e := range s.events.all() {
+		if e.number > after && len(all) < limit {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func (s *memory) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Stats{Engine: "memory", Commits: s.commits, Messages: max(s.waiting, 0)}
+}
+
+// Tidy does nothing: what is removed from memory is gone.
+func (s *memory) Tidy() {}
+
+func (s *memory) Backup(string) error {
+	return errors.New("cannot back up the store: it is in memory; use an engine that is durable")
+}
+
+func (s *memory) Close() error { return nil }
+
+// A fifo is a queue whose front is removed without moving the rest each time.
+type fifo[T any] struct {
+	items []T
+	first int
+}
+
+func (q *fifo[T]) len() int    { return len(q.items) - q.first }
+func (q *fifo[T]) all() []T    { return q.items[q.first:] }
+func (q *fifo[T]) front() T    { return q.items[q.first] }
+func (q *fifo[T]) push(item T) { q.items = append(q.items, item) }
+
+// filter keeps the items for which keep returns true.
+func (q *fifo[T]) filter(keep func(T) bool) {
+	q.items = slices.DeleteFunc(q.items[q.first:], func(item T) bool { return !keep(item) })
+	q.first = 0
+}
+
+func (q *fifo[T]) pop() T {
+	item := q.items[q.first]
+	clear(q.items[q.first : q.first+1])
+	if q.first++; q.first*2 >= len(q.items) {
+		n := copy(q.items, q.items[q.first:])
+		clear(q.items[n:])
+		q.items, q.first = q.items[:n], 0
+	}
+	return item
+}

@@ -1,0 +1,322 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/rs/zerolog"
+)
+
+// Options are how a durable store is opened.
+type Options struct {
+	FS      vfs.FS         // nil: the operating system's
+	Log     zerolog.Logger // events of the store: a slow disk, stalls, faults
+	Fatal   func(error)    // called once, when the store takes no batches any more: the process is to end
+	Ballast int64          // octets of a file that is removed when the disk is full, so that there is room to drain
+
+	noSync     bool          // for a test that shows what the others prove
+	retryPause time.Duration // for tests; 0: a second
+}
+
+// The settings of pebble. They were measured with batches of 1 to 1,000 messages.
+const (
+	memTableSize  = 16 << 20 // larger ones double the disk space and the latency of the slowest commits
+	memTables     = 4
+	blockCache    = 64 << 20
+	maxFiles      = 1000
+	l0Compaction  = 4
+	l0StopWrites  = 24
+	bloomBits     = 10
+	slowDisk      = 2 * time.Second // an operation that takes longer is noted
+	retryPause    = time.Second     // between a table that could not be written and the next attempt
+	maxBatchKept  = 4 << 20         // largest storage that the pebble batch keeps
+	formatPebble  = pebble.FormatValueSeparation
+	faultPatience = time.Second // how long Close waits for a commit that may never return
+)
+
+// A durable is the engine that keeps messages on disk, in pebble.
+type durable struct {
+	dir    string
+	fs     vfs.FS // without the guard
+	db     *pebble.DB
+	lock   *pebble.Lock
+	guard  *guard
+	fault  *fault
+	log    zerolog.Logger
+	health io.Closer
+	writer
+
+	mu     sync.Mutex // guards what follows
+	marks  marks
+	lowPut uint64   // lowest id put since Tidy began to look for the first message
+	days   []uint32 // that have mappings, in order
+
+	ballast ballast
+	tidy    tidy
+	states  states
+	commits atomic.Int64
+	stalls  atomic.Int64
+	slow    atomic.Int64
+	stalled atomic.Bool
+	problem atomic.Pointer[string] // the last table that could not be written; nil behind one that could
+	damage  atomic.Pointer[string] // the file that is damaged
+}
+
+// Open opens the store in a directory, and makes it if there is none.
+func Open(dir string, o Options) (Store, error) {
+	s := newDurable(dir, o)
+	if err := s.open(o); err != nil {
+		return nil, fmt.Errorf("cannot open the store in %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func newDurable(dir string, o Options) *durable {
+	base := o.FS
+	if base == nil {
+		base = vfs.Default
+	}
+	s := &durable{dir: dir, log: o.Log, fault: newFault(o.Fatal)}
+	s.ballast = ballast{fs: base, dir: dir, size: o.Ballast, log: o.Log}
+	full := vfs.OnDiskFull(base, s.ballast.drop)
+	s.fs, s.health = vfs.WithDiskHealthChecks(full, slowDisk, nil, s.isSlow)
+	s.guard = &guard{FS: s.fs, fault: s.fault, released: make(chan struct{}), pause: o.retryPause}
+	if s.guard.pause == 0 {
+		s.guard.pause = retryPause
+	}
+	s.guard.opening.Store(true)
+	s.writer = writer{noSync: o.noSync, requests: make(chan request), results: make(chan error), ended: make(chan struct{})}
+	return s
+}
+
+func (s *durable) open(o Options) error {
+	if err := s.makeDir(); err != nil {
+		return err
+	}
+	lock, err := pebble.LockDirectory(s.dir, s.fs)
+	if err != nil {
+		return lockError(err)
+	}
+	s.lock = lock
+	if s.db, err = s.openPebble(s.settings()); err == nil {
+		if err = s.load(); err != nil {
+			_ = s.db.Close()
+		}
+	}
+	if err != nil {
+		_ = s.lock.Close()
+		_ = s.health.Close()
+		return s.openError(err)
+	}
+	s.guard.opening.Store(false)
+	s.ballast.lay()
+	go s.run(s.db, s.fault)
+	return nil
+}
+
+// makeDir makes the directory, which only its owner may look into, and syncs its parent.
+func (s *durable) makeDir() error {
+	if _, err := s.fs.Stat(s.dir); err == nil {
+		return nil
+	}
+	if err := s.fs.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	parent, err := s.fs.OpenDir(s.fs.PathDir(s.dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
+}
+
+// lockError says what a directory that cannot be locked means.
+func lockError(err error) error {
+	var number syscall.Errno
+	if errors.As(err, &number) && number != syscall.EAGAIN {
+		return fmt.Errorf("cannot lock the directory: %w", err)
+	}
+	return fmt.Errorf("%w; stop that gateway, or give this one another store.dir", ErrLocked)
+}
+
+// settings returns pebble's options.
+func (s *durable) settings() *pebble.Options {
+	o := &pebble.Options{
+		FS:                          s.guard,
+		Lock:                        s.lock,
+		FormatMajorVersion:          formatPebble,
+		MemTableSize:                memTableSize,
+		MemTableStopWritesThreshold: memTables,
+		L0CompactionThreshold:       l0Compaction,
+		L0StopWritesThreshold:       l0StopWrites,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
+		CacheSize:                   blockCache,
+		MaxOpenFiles:                maxFiles,
+		Logger:                      (*pebbleLog)(s),
+		EventListener: &pebble.EventListener{
+			BackgroundError: s.backgroundError,
+			DataCorruption:  s.dataCorruption,
+			WriteStallBegin: s.stallBegin,
+			WriteStallEnd:   s.stallEnd,
+			FlushEnd:        s.flushEnd,
+		},
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
+	}
+	return o
+}
+
+// openPebble opens the database on a goroutine of its own, because pebble tries for ever to
+// write a table on a disk that does not take one, and panics over some kinds of damage.
+func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
+	type result struct {
+		db  *pebble.DB
+		err error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("%v", p)
+			}
+			opened <- r
+		}()
+		r.db, r.err = pebble.Open(s.dir, o)
+	}()
+	select {
+	case r := <-opened:
+		return r.db, r.err
+	case <-s.fault.done:
+		return nil, s.fault.err
+	}
+}
+
+// openError says what it means that the store cannot be opened.
+func (s *durable) openError(err error) error {
+	var number syscall.Errno
+	switch {
+	case errors.Is(err, ErrNewer):
+		return err
+	case strings.Contains(err.Error(), "unknown format major version"):
+		return ErrNewer
+	case errors.As(err, &number) && number != syscall.ENOENT && number != syscall.EIO, errors.Is(err, fs.ErrPermission):
+		return err
+	}
+	file := s.dir
+	if name := s.guard.reading.Load(); name != nil {
+		file = *name
+	}
+	return fmt.Errorf("%w: %w (last file read: %s); `pmg store repair` puts it aside and saves what can be read", ErrDamaged, err, file)
+}
+
+// load reads what the engine has in memory of the store, and marks a new store as its own.
+func (s *durable) load() error {
+	format, ok, err := s.get([]byte{keyFormat})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return s.begin()
+	}
+	if len(format) != 4 {
+		return errors.New("the entry f has a wrong length")
+	}
+	if v := binary.BigEndian.Uint32(format); v > formatVersion {
+		return fmt.Errorf("%w: its format is %d, and this version knows formats up to %d; install the later version again",
+			ErrNewer, v, formatVersion)
+	}
+	written, ok, err := s.get([]byte{keyMarks})
+	if err != nil {
+		return err
+	}
+	if ok {
+		if s.marks, err = decodeMarks(written); err != nil {
+			return err
+		}
+	}
+	if s.days, err = s.findDays(); err != nil {
+		return err
+	}
+	_, kept, err := s.first(keyState, s.marks.low)
+	if kept {
+		s.states.upTo = s.marks.last
+	}
+	return err
+}
+
+// begin writes the format into a store that is empty.
+func (s *durable) begin() error {
+	it, err := s.db.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	if it.First() {
+		return errors.New("it has no format, and was not written by pmg")
+	}
+	if err := it.Error(); err != nil {
+		return err
+	}
+	return s.db.Set([]byte{keyFormat}, binary.BigEndian.AppendUint32(nil, formatVersion), pebble.Sync)
+}
+
+func (s *durable) Durable() bool { return true }
+
+// Close writes where the messages begin, and closes the database. After a fault nothing is
+// written, and a commit that cannot return any more is left behind.
+func (s *durable) Close() error {
+	if s.fault.get() == nil {
+		s.seek()
+		_ = s.Commit(&Batch{})
+	}
+	close(s.requests)
+	if !s.hasEnded() {
+		return s.failure()
+	}
+	close(s.guard.released)
+	err := s.db.Close()
+	err = errors.Join(err, s.lock.Close(), s.health.Close())
+	if f := s.failure(); f != nil {
+		return f
+	}
+	if err != nil {
+		return fmt.Errorf("cannot close the store in %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// hasEnded waits for the goroutine that writes, and reports whether pebble can be closed.
+func (s *durable) hasEnded() bool {
+	select {
+	case <-s.ended:
+		return !s.broken
+	case <-s.fault.done:
+	}
+	select {
+	case <-s.ended:
+		return !s.broken
+	case <-time.After(faultPatience):
+		return false
+	}
+}
+
+// failure returns the fault that has ended the store, in words, or nil.
+func (s *durable) failure() error {
+	if err := s.fault.get(); err != nil {
+		return fmt.Errorf("the store in %s has failed, and only a restart mends that: %w", s.dir, err)
+	}
+	return nil
+}

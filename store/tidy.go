@@ -1,0 +1,93 @@
+package store
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// A tidy is what Tidy remembers from one call to the next.
+type tidy struct {
+	empty   int   // how often in a row it has found no message
+	flushed int64 // commits when it last had the log dropped
+}
+
+// flushAfter is how many calls of Tidy in a row find no message before the log is dropped.
+const flushAfter = 20
+
+// Tidy raises the low mark to the first message. Deleted messages stay in the tables for a
+// while, and a scan that began before them would pass over each.
+func (s *durable) Tidy() {
+	if s.fault.get() != nil {
+		return
+	}
+	s.seek()
+	s.ballast.lay()
+	if s.Stats().Messages > 0 {
+		s.tidy.empty = 0
+		return
+	}
+	if s.tidy.empty++; s.tidy.empty < flushAfter || s.commits.Load() == s.tidy.flushed {
+		return
+	}
+	s.tidy.empty = 0
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.tidy.flushed = s.commits.Load()
+	if err := s.ask(flush); err != nil {
+		s.log.Error().Err(err).Msg("cannot drop the log of the store")
+	}
+}
+
+// seek sets the low mark to the first message, or behind the last if there is none.
+func (s *durable) seek() {
+	s.mu.Lock()
+	low, last := s.marks.low, s.marks.last
+	s.lowPut = math.MaxUint64
+	s.mu.Unlock()
+	id, ok, err := s.first(keyMessage, low)
+	if err != nil {
+		s.log.Error().Err(err).Msg("cannot find the first message of the store")
+		return
+	}
+	if !ok {
+		id = last + 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks.low = min(id, s.lowPut)
+}
+
+func (s *durable) Stats() Stats {
+	st := Stats{
+		Engine: "pebble", Format: formatVersion,
+		Octets:  int64(s.db.Metrics().DiskSpaceUsage()) + s.ballast.octets(),
+		Commits: s.commits.Load(), Syncs: s.guard.syncs.Load(),
+		Stalled: s.stalled.Load(), Stalls: s.stalls.Load(), Slow: s.slow.Load(),
+	}
+	s.mu.Lock()
+	st.Messages = s.marks.messages
+	s.mu.Unlock()
+	if p := s.problem.Load(); p != nil {
+		st.Problem = *p
+	}
+	if d := s.damage.Load(); d != nil {
+		st.Problem = *d
+	}
+	if err := s.fault.get(); err != nil {
+		st.Problem = err.Error()
+	}
+	return st
+}
+
+// Backup links the tables and copies the logs.
+func (s *durable) Backup(dir string) error {
+	if err := s.failure(); err != nil {
+		return err
+	}
+	if err := s.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
+		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+)
+
+// A walkMode is what a walk does with the fields it is led along.
+type walkMode uint8
+
+const (
+	reading walkMode = iota
+	writing
+	measuring // counts the octets that writing would append
+)
+
+// A walk is led along the fields of a record in their stored order, and reads, writes or
+// measures each. Integers are big-endian. The first field that cannot be read ends a reading
+// walk: the fields after it keep what they had.
+type walk struct {
+	mode  walkMode
+	b     []byte // reading: what is left to read; writing: what was made so far
+	n     int    // measuring
+	ahead int64  // the wall clock is this many nanoseconds ahead of the times that are written
+	fault string // reading: the first field that cannot be read, empty if there is none
+	limit bool   // reading: that field is there, but has a value that is not allowed
+}
+
+// take returns the next n octets, or nil behind a fault.
+func (w *walk) take(name string, n int) []byte {
+	if w.fault != "" || n > len(w.b) {
+		w.fail(name, false)
+		return nil
+	}
+	b := w.b[:n:n]
+	w.b = w.b[n:]
+	return b
+}
+
+func (w *walk) fail(name string, limit bool) {
+	if w.fault == "" {
+		w.fault, w.limit = name, limit
+	}
+	w.b = nil
+}
+
+func (w *walk) u8(name string, v *uint8) {
+	switch w.mode {
+	case reading:
+		if b := w.take(name, 1); b != nil {
+			*v = b[0]
+		}
+	case writing:
+		w.b = append(w.b, *v)
+	case measuring:
+		w.n++
+	}
+}
+
+// enum is an integer of one octet that is at most highest.
+func (w *walk) enum(name string, v *uint8, highest uint8) {
+	w.u8(name, v)
+	if w.mode == reading && *v > highest {
+		w.fail(name, true)
+	}
+}
+
+// time is Unix nanoseconds, stored by the wall clock. 0 means that it is not set, and stays 0.
+func (w *walk) time(name string, v *int64) {
+	switch w.mode {
+	case reading:
+		b := w.take(name, 8)
+		if b == nil {
+			return
+		}
+		*v = shift(int64(binary.BigEndian.Uint64(b)), -w.ahead)
+	case writing:
+		w.b = binary.BigEndian.AppendUint64(w.b, uint64(shift(*v, w.ahead)))
+	case measuring:
+		w.n += 8
+	}
+}
+
+// shift adds to a time that is set. A time that is set stays so.
+func shift(t, by int64) int64 {
+	if t == 0 {
+		return 0
+	}
+	if t += by; t == 0 {
+		return 1
+	}
+	return t
+}
+
+// octets8 is up to 255 octets with their length before them, in one octet.
+func (w *walk) octets8(name string, v *[]byte) {
+	if w.mode == reading {
+		if b := w.take(name, 1); b != nil {
+			*v = w.rest(name, uint64(b[0]))
+		}
+		return
+	}
+	n := min(len(*v), 0xFF)
+	if w.mode == writing {
+		w.b = append(w.b, uint8(n))
+	}
+	w.n++
+	w.put((*v)[:n])
+}
+
+// octets16 is up to 65,535 octets with their length before them, in two octets.
+func (w *walk) octets16(name string, v *[]byte) {
+	if w.mode == reading {
+		if b := w.take(name, 2); b != nil {
+			*v = w.rest(name, uint64(binary.BigEndian.Uint16(b)))
+		}
+		return
+	}
+	n := min(len(*v), 0xFFFF)
+	if w.mode == writing {
+		w.b = binary.BigEndian.AppendUint16(w.b, uint16(n))
+	}
+	w.n += 2
+	w.put((*v)[:n])
+}
+
+// octets32 is octets with their length before them, in four octets.
+func (w *walk) octets32(name string, v *[]byte) {
+	if w.mode == reading {
+		if b := w.take(name, 4); b != nil {
+			*v = w.rest(name, uint64(binary.BigEndian.Uint32(b)))
+		}
+		return
+	}
+	if w.mode == writing {
+		w.b = binary.BigEndian.AppendUint32(w.b, uint32(len(*v)))
+	}
+	w.n += 4
+	w.put(*v)
+}
+
+// rest reads n octets, nil if there are none. They lie in the record.
+func (w *walk) rest(name string, n uint64) []byte {
+	if n > uint64(len(w.b)) {
+		w.fail(name, false)
+		return nil
+	}
+	if n == 0 {
+		return nil
+	}
+	return w.take(name, int(n))
+}
+
+func (w *walk) put(b []byte) {
+	if w.mode == writing {
+		w.b = append(w.b, b...)
+	}
+	w.n += len(b)
+}
+
+// version is the first octet of a record.
+func (w *walk) version(what string, highest uint8) error {
+	v := highest
+	w.u8("version", &v)
+	if w.fault == "" && v > highest {
+		return fmt.Errorf("cannot read a %s of version %d, only up to %d: %w", what, v, highest, ErrNewer)
+	}
+	if w.fault == "" && v == 0 {
+		w.fail("version", true)
+	}
+	return w.err(what)
+}
+
+// err says which field of a record could not be read.
+func (w *walk) err(what string) error {
+	switch {
+	case w.fault == "":
+		return nil
+	case w.limit:
+		return fmt.Errorf("cannot read a %s: its %s has a value that is not allowed", what, w.fault)
+	}
+	return fmt.Errorf("cannot read a %s: it ends before its %s", what, w.fault)
+}
+
+// end is err for a record that must end here.
+func (w *walk) end(what string) error {
+	if w.fault == "" && len(w.b) > 0 {
+		return fmt.Errorf("cannot read a %s: %d octets follow it", what, len(w.b))
+	}
+	return w.err(what)
+}
+
+// octetsOf returns the octets of a string, which must not be written to. Names are
+// stored for each message, and a copy would be an allocation.
+func octetsOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
