@@ -71,9 +71,9 @@ func (s *storing) goOn(e *Engine) {
 		for _, w := range s.take(c.batch) {
 			w.then(c.err)
 		}
-		if !c.err {
+		if e.gateway.GoesOn() {
 			now := e.now()
-			e.eachLane(func(l *lane) { l.do(now, func() { l.Committed(c.batch) }) })
+			e.eachLane(func(l *lane) { l.do(now, func() {}) })
 		}
 	}
 }

@@ -37,7 +37,6 @@ type clerk struct {
 	fail     bool  // what is not answered is given up
 	draining bool
 	halted   bool
-	batch    uint64 // in which a store forgets what ends
 	ended    []sms.Code
 	blamed   map[uint64]int // times a session ended under a message alone, by id
 
@@ -70,11 +69,10 @@ func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 	return Outcome{}
 }
 
-func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer, _ int64) (batch uint64) {
+func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer, _ int64) {
 	if a.Code != sms.OK {
 		c.ended = append(c.ended, a.Code)
 	}
-	return c.batch
 }
 
 func (c *clerk) Halted() bool { return c.halted }

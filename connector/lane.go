@@ -26,7 +26,6 @@ import (
 type Lane struct {
 	Account string // the client account that it leads to; empty for an out connector's lane
 	Touched bool   // for whatever dispatches: the batch at hand may have changed what can leave
-	Awaited bool   // for whatever dispatches: it waits for a commit
 	policy  Policy
 	memory  *Memory
 	home    atomic.Pointer[Connector]
@@ -57,10 +56,8 @@ type Lane struct {
 	leaving  bool                    // removed; it is gone when its messages are
 	gone     bool
 
-	tally     tally
-	moving    moving
-	windows   int // of the sessions that can be given messages, together
-	unsettled unsettled
+	tally  tally
+	moving moving
 }
 
 // A Policy decides what a lane leaves open. The gateway has one for all lanes.
@@ -68,11 +65,10 @@ type Policy interface {
 	// Settle decides what becomes of a message.
 	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
 	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
-	// given up. sent is when it was written last, 0 if it never was. Where a store must
-	// forget the message it returns the number of the batch in which it does, otherwise 0.
-	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64) (batch uint64)
-	// Halted reports whether no more messages are to leave, because the gateway is
-	// stopping and what waits is in a store.
+	// given up. sent is when it was written last, 0 if it never was.
+	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64)
+	// Halted reports whether no more messages are to leave: the gateway is stopping, and
+	// what waits is in a store, or the store does not follow.
 	Halted() bool
 	// Disconnected notes that a session of an out connector is over, and how long its
 	// instance rests.
@@ -229,7 +225,7 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 // nil nothing more can be done now, but again says when, unless it is 0.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	if l.policy.Halted() {
-		return nil, 0 // Committed comes
+		return nil, 0
 	}
 	cfg := l.Config()
 	if cfg.Rate != l.rate {
@@ -368,7 +364,7 @@ func (l *Lane) settled(s *Share, m *sms.Message, a sms.Answer, sent int64) {
 }
 
 func (l *Lane) count(m *sms.Message, a sms.Answer, sent int64) {
-	l.unsettled.add(l.policy.Ended(l, m, a, sent))
+	l.policy.Ended(l, m, a, sent)
 	if a.Code == sms.OK {
 		l.tally.sent++
 		return
@@ -385,7 +381,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 	}
 	l.stats().Expired.Add(1)
 	s.Origin.Tally.Expired.Add(1)
-	l.unsettled.add(l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now}, 0))
+	l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now}, 0)
 	l.drop(s, m)
 }
 

@@ -46,7 +46,6 @@ func (l *Lane) Bound(link *Link, takes bool) {
 	if takes {
 		link.balanced = l.Account != ""
 		l.slots.Open(link, link.window)
-		l.windows += link.window
 		l.setOnline(link, 1)
 	}
 }
@@ -69,7 +68,6 @@ func (l *Lane) LoggingOut(link *Link) {
 func (l *Lane) removeSlots(link *Link) {
 	l.suspects.release(l, link)
 	if l.slots.Drop(link) {
-		l.windows -= link.window
 		l.setOnline(link, -1)
 	}
 }

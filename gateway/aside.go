@@ -13,9 +13,12 @@ const faultyTries = 3
 // settleFaulty decides what becomes of such a message. Without a store, in which it could
 // be looked at, it is given up.
 func (g *Gateway) settleFaulty(cfg *config.Connector, m *sms.Message, a sms.Answer) (o connector.Outcome) {
+	if g.store == nil {
+		return o
+	}
 	m.Attempts = incremented(m.Attempts)
 	m.NotBefore = a.At + stepAside(cfg, m.Attempts)
-	o.Again = g.store != nil && m.Attempts < faultyTries
+	o.Again = m.Attempts < faultyTries
 	return o
 }
 

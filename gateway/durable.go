@@ -10,12 +10,19 @@ import (
 )
 
 // Keep makes the gateway keep accepted messages in a store, which Close closes. It is
-// called before an engine starts.
-func (g *Gateway) Keep(s store.Store) {
+// called before an engine starts. outcomes may be nil: then messages that have ended
+// shortly before the gateway is killed are sent again.
+func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	g.store = s
 	g.lastStored = s.LastID()
 	g.ids.Store(max(g.ids.Load(), g.lastStored))
 	g.Committer = store.NewCommitter(s, g.clock, g.committed)
+	if outcomes == nil {
+		return nil
+	}
+	err := g.forgetKilled(outcomes)
+	g.unsettled.outcomes = outcomes
+	return err
 }
 
 // OnCommit has f called after each commit, on the committer's goroutine. upTo is the
@@ -26,6 +33,9 @@ func (g *Gateway) OnCommit(f func(upTo uint64, err error)) { g.onCommit.Store(&f
 func (g *Gateway) committed(upTo uint64, err error) {
 	if err != nil && g.isNews("commit") {
 		g.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
+	}
+	if err == nil {
+		g.unsettled.committed(upTo)
 	}
 	if f := g.onCommit.Load(); f != nil {
 		(*f)(upTo, err)
@@ -66,17 +76,6 @@ func (g *Gateway) keepState(l *connector.Lane, m *sms.Message) {
 	g.Committer.End()
 }
 
-// remove removes a message from the store whose outcome is known, and returns the number
-// of the batch that does.
-func (g *Gateway) remove(l *connector.Lane, m *sms.Message) (batch uint64) {
-	if !g.Durable() {
-		return 0
-	}
-	b := g.Committer.Begin()
-	b.Delete(m.ID, store.RecordSize(m, laneName(l)))
-	return g.Committer.End()
-}
-
 // Commit asks for what was collected to be committed. It does not wait for that.
 func (g *Gateway) Commit() {
 	if g.Committer != nil {
@@ -106,8 +105,12 @@ func (g *Gateway) closeStore() error {
 	}
 	g.loads.end()
 	g.Committer.Close()
+	var outcomes error
+	if o := g.unsettled.outcomes; o != nil {
+		outcomes = o.Close()
+	}
 	if err := g.store.Close(); err != nil {
 		return fmt.Errorf("cannot close store: %w", err)
 	}
-	return nil
+	return outcomes
 }

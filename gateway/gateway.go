@@ -34,6 +34,7 @@ type Gateway struct {
 	lastStored uint64       // the highest id of all earlier runs
 	recovered  atomic.Bool  // the messages of earlier runs are in their queues
 	loads      loads
+	unsettled  unsettled
 	aside      [store.Quarantined + 1]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)

@@ -82,7 +82,7 @@ func (ls *loads) read(ids []uint64) (messages []*sms.Message, missing []uint64) 
 		ok, err := ls.gateway.store.Get(id, &e)
 		var m *sms.Message
 		if err == nil && ok {
-			m, err = ls.gateway.decode(&e)
+			m, _, err = ls.gateway.decode(&e)
 		}
 		if err != nil {
 			ls.gateway.logUnreadable(id, err)

@@ -86,18 +86,19 @@ func incremented(n uint8) uint8 {
 
 // Ended implements connector.Policy: the store forgets a message whose outcome is
 // known. The operator is told of one that was given up.
-func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) (batch uint64) {
+func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if a.Code == sms.Faulty && g.store != nil {
-		return g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more", false)
+		g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more", false)
+		return
 	}
 	if a.Code != sms.OK {
 		g.logGivenUp(l, m, a)
 	}
-	return g.remove(l, m)
+	g.forget(laneName(l), m, a, sent)
 }
 
 // Halted implements connector.Policy.
-func (g *Gateway) Halted() bool { return g.draining.Load() && g.Durable() }
+func (g *Gateway) Halted() bool { return g.draining.Load() && g.Durable() || g.unsettled.full() }
 
 func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	home := l.Home()

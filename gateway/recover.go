@@ -171,7 +171,7 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 		}
 		return s
 	}
-	m, err := g.decode(e)
+	m, _, err := g.decode(e)
 	if err != nil {
 		g.logUnreadable(e.ID, err)
 		return nil
@@ -195,32 +195,34 @@ func (g *Gateway) laneNamed(cfg *config.Config, name store.Lane) *connector.Lane
 	return nil
 }
 
-// decode returns the message of an entry.
-func (g *Gateway) decode(e *store.Entry) (*sms.Message, error) {
+// decode returns the message of an entry, and the lane in which it waits.
+func (g *Gateway) decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 	h, err := store.DecodeHead(e.Record)
 	if err != nil {
-		return nil, err
+		return nil, store.Lane{}, err
 	}
+	lane := store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
 	m := g.Messages.Get()
 	m.ID = e.ID
 	m.Origin = g.origins.of(string(h.Account), string(h.Connector))
 	ahead := g.wall.ahead.Load()
 	if err := store.Decode(e.Record, m, ahead); err != nil {
 		m.Release()
-		return nil, err
+		return nil, lane, err
 	}
 	if e.State != nil {
 		s, err := store.DecodeState(e.State)
 		if err != nil {
 			m.Release()
-			return nil, err
+			return nil, lane, err
 		}
+		lane = s.Lane
 		m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
 		if s.NotBefore != 0 {
 			m.NotBefore = s.NotBefore - ahead
 		}
 	}
-	return m, nil
+	return m, lane, nil
 }
 
 // logUnreadable tells the operator of a message that cannot be read. It stays in the store.

@@ -31,7 +31,9 @@ func (d *disk) Commit(b *store.Batch) error {
 // ends the commit under way and has the port hear of it.
 func (p *port) withDisk() (d *disk, commit func(error)) {
 	d = newDisk()
-	p.g.Keep(d)
+	if err := p.g.Keep(d, nil); err != nil {
+		p.t.Fatal(err)
+	}
 	done := make(chan error)
 	p.g.OnCommit(func(_ uint64, err error) { done <- err })
 	p.t.Cleanup(func() {

@@ -12,8 +12,7 @@ import (
 // a slot whose instance is not connected goes to the connecter.
 type dispatcher struct {
 	*Deps
-	touched   []*connector.Lane // to be dispatched for when the batch is over
-	unsettled []*connector.Lane // that wait for a commit, each once
+	touched []*connector.Lane // to be dispatched for when the batch is over
 }
 
 func newDispatcher(d *Deps) (flow.Stage[Job], error) { return &dispatcher{Deps: d}, nil }
@@ -58,8 +57,10 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 			d.dial(out, h.Instance)
 		}
 	case Committed:
-		if j.Code == sms.OK {
-			d.committed(j.ID)
+		if d.Gateway.GoesOn() {
+			for _, l := range d.Gateway.Lanes() {
+				d.touch(l)
+			}
 		}
 	case Call:
 		d.touch(j.Lane)
@@ -107,23 +108,6 @@ func (d *dispatcher) dial(out *flow.Out[Job], i *connector.Instance) {
 	j := out.Get()
 	j.Kind, j.extras = Dial, &extras{Instance: i}
 	out.To(toConnecter, j)
-}
-
-// committed lets messages leave that waited for the store to forget others.
-func (d *dispatcher) committed(batch uint64) {
-	kept := d.unsettled[:0]
-	for _, l := range d.unsettled {
-		if l.Committed(batch) {
-			d.touch(l)
-		}
-		if l.Unsettled() > 0 {
-			kept = append(kept, l)
-		} else {
-			l.Awaited = false
-		}
-	}
-	clear(d.unsettled[len(kept):])
-	d.unsettled = kept
 }
 
 // Flush dispatches for every lane that the batch touched.
@@ -192,10 +176,6 @@ func (d *dispatcher) quiet(out *flow.Out[Job], h *handle) {
 
 // publish shows what others may look at, and lets in submits that wait for room.
 func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
-	if l.Unsettled() > 0 && !l.Awaited {
-		l.Awaited = true
-		d.unsettled = append(d.unsettled, l)
-	}
 	if l.Publish() {
 		d.tell(out, toConnecter, Detach, l.Home())
 		d.tell(out, toBuilder, Logout, l.Home())

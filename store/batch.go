@@ -136,11 +136,11 @@ func (b *Batch) valueOf(o op) []byte { return b.octets[o.at+o.key : o.at+o.len] 
 // addUndone adds what is left to do of a batch whose commit failed: everything but
 // its messages, which are deleted in case that they were stored all the same.
 func (b *Batch) addUndone(failed *Batch) {
-	from := len(b.ops)
 	b.Append(failed)
-	for i := from; i < len(b.ops); i++ {
-		if o := &b.ops[i]; o.kind == opPut {
-			*o = op{kind: opDelete, id: o.id, size: o.len, at: o.at}
+	b.ops = slices.DeleteFunc(b.ops, func(o op) bool { return o.kind == opPut })
+	for _, o := range failed.ops {
+		if o.kind == opPut {
+			b.Delete(o.id, o.len)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 
 	"pmg/classic"
@@ -22,6 +23,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/stages"
+	"pmg/store"
 )
 
 // An architecture is a way to move the gateway's bytes.
@@ -91,6 +93,7 @@ type site struct {
 	limits   string // options
 
 	driver func(protocols.Driver) protocols.Driver // wraps the driver; nil: does not
+	store  vfs.FS                                  // where messages are stored; nil: as the flag -store says
 }
 
 // yaml is the configuration, with its pdu logs in dir.
@@ -159,9 +162,11 @@ func start(t *testing.T, a architecture, s site) *gw {
 	if g.Gateway, err = gateway.New(parse(t, s.yaml(g.dir)), zerolog.New(g.log), newDriver); err != nil {
 		t.Fatal(err)
 	}
+	g.keep(s.store)
 	if g.engine, err = a.start(g.Gateway); err != nil {
 		t.Fatal(err)
 	}
+	g.Recover(t.Context(), g.engine)
 	t.Cleanup(func() {
 		g.stop()
 		if t.Failed() {
@@ -169,6 +174,21 @@ func start(t *testing.T, a architecture, s site) *gw {
 		}
 	})
 	return g
+}
+
+// keep has the gateway store messages on a file system.
+func (g *gw) keep(fs vfs.FS) {
+	g.t.Helper()
+	if fs == nil {
+		return
+	}
+	s, err := store.Open("store", store.Options{FS: fs, Log: g.Log})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if err := g.Keep(s, nil); err != nil {
+		g.t.Fatal(err)
+	}
 }
 
 // stop ends the gateway and looks whether it leaves anything behind. What still

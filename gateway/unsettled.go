@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// unsettled is the messages that have ended and are still in the store. How they have
+// ended is noted, so that a process that is killed sends none of them again; the notes
+// bound how many there may be.
+type unsettled struct {
+	n      atomic.Int64
+	halted atomic.Bool // messages have been kept from leaving because there were too many
+
+	outcomes *store.Outcomes // nil: not noted. The committer's lock guards it
+
+	mu      sync.Mutex
+	batches []unsettledBatch // in the order of their numbers
+}
+
+type unsettledBatch struct {
+	number uint64
+	n      int64
+}
+
+// maxUnsettled leaves half of the notes to the messages that are under way when no more
+// may leave.
+const maxUnsettled = store.MaxOutcomes / 2
+
+// add counts a message that the store forgets in a batch.
+func (u *unsettled) add(batch uint64) {
+	u.n.Add(1)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if last := len(u.batches) - 1; last >= 0 && u.batches[last].number == batch {
+		u.batches[last].n++
+		return
+	}
+	u.batches = append(u.batches, unsettledBatch{batch, 1})
+}
+
+// full reports whether no more messages may leave.
+func (u *unsettled) full() bool {
+	if u.n.Load() < maxUnsettled {
+		return false
+	}
+	u.halted.Store(true)
+	return true
+}
+
+// committed notes that the batches up to a number were committed.
+func (u *unsettled) committed(upTo uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	done := 0
+	for done < len(u.batches) && u.batches[done].number <= upTo {
+		u.n.Add(-u.batches[done].n)
+		done++
+	}
+	u.batches = u.batches[:copy(u.batches, u.batches[done:])]
+}
+
+// GoesOn reports, once, that messages may leave again that were kept from it because the
+// store had not forgotten enough others.
+func (g *Gateway) GoesOn() bool {
+	return g.unsettled.halted.Load() && g.unsettled.n.Load() < maxUnsettled && g.unsettled.halted.Swap(false)
+}
+
+// forget has the store forget a message of a lane whose outcome is known. sent is when it
+// was written last, 0 if it never was.
+func (g *Gateway) forget(lane store.Lane, m *sms.Message, a sms.Answer, sent int64) {
+	if !g.Durable() {
+		return
+	}
+	ahead := g.wall.ahead.Load()
+	size := store.RecordSize(m, lane)
+	b := g.Committer.Begin()
+	b.Ahead = ahead
+	b.Delete(m.ID, size)
+	if o := g.unsettled.outcomes; o != nil {
+		if sent != 0 {
+			sent += ahead
+		}
+		o.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: m.Attempts, Status: a.Status, Sent: sent, At: a.At + ahead, PeerID: a.PeerID})
+	}
+	g.unsettled.add(g.Committer.End())
+}
+
+// forgetKilled has the store forget the messages that had ended when an earlier run was
+// killed, before it had the store forget them.
+func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
+	var e store.Entry
+	var failed error
+	n := 0
+	outcomes.Read(func(o store.Outcome) {
+		if failed != nil || o.ID > g.lastStored {
+			return
+		}
+		found, err := g.store.Get(o.ID, &e)
+		if err != nil {
+			failed = fmt.Errorf("cannot read store: %w", err)
+			return
+		}
+		if !found {
+			return
+		}
+		m, lane, err := g.decode(&e)
+		if err != nil {
+			g.logUnreadable(o.ID, err)
+			return
+		}
+		g.forget(lane, m, sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At}, o.Sent)
+		m.Release()
+		n++
+	})
+	if failed == nil {
+		failed = g.Committer.Sync()
+	}
+	if n > 0 {
+		g.Log.Info().Int("messages", n).Msg("messages that had ended when the gateway was killed are not sent again")
+	}
+	return failed
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"sync"
+	"time"
+)
+
+// A Committer collects changes into a batch while the batch before is being
+// committed, so that one synced write serves all that came meanwhile, and a lone
+// change waits for nothing. It is safe for concurrent use.
+//
+//	Begin … End ──► open batch ──► committing ──► done(number, nil)
+//	                    ▲               │ fails
+//	                    └── the rest ◄──┴───────► done(number, err): its messages were not stored
+//
+// Batches have numbers that rise by one. Commits are made on a goroutine of the
+// Committer, so that nothing else waits on a disk.
+type Committer struct {
+	store Store
+	clock func() int64
+	done  []func(upTo uint64, err error)
+
+	mu      sync.Mutex
+	changed sync.Cond // asked, closed or last has
+	open    *Batch
+	spare   *Batch // for the batch after the open one
+	number  uint64 // of the open batch
+	last    uint64 // number of the last batch whose commit has ended
+	failure error  // of that commit
+	asked   bool   // the open batch is to be committed
+	closed  bool
+	stats   CommitterStats
+
+	ended chan struct{} // closed when the goroutine has ended
+}
+
+// CommitterStats are what a Committer has counted.
+type CommitterStats struct {
+	Commits int64 // batches committed
+	Failed  int64 // batches whose commit failed
+	Changes int64 // changes in the batches that were committed
+	Waiting int64 // changes that wait for the next batch
+	Octets  int64 // octets of those
+	Since   int64 // when the commit under way began, by the clock; 0: there is none
+	Took    int64 // nanoseconds that all commits took together
+	Longest int64 // nanoseconds that the longest took
+}
+
+// NewCommitter starts a Committer. clock returns the time in nanoseconds; each of done is
+// called after a commit, with the number of its batch, on the Committer's goroutine,
+// and must not wait.
+func NewCommitter(s Store, clock func() int64, done ...func(upTo uint64, err error)) *Committer {
+	c := &Committer{store: s, clock: clock, done: done, open: &Batch{}, spare: &Batch{}, number: 1, ended: make(chan struct{})}
+	c.changed.L = &c.mu
+	go c.run()
+	return c
+}
+
+// Begin returns the batch that collects changes. Nothing else has it until End.
+func (c *Committer) Begin() *Batch {
+	c.mu.Lock()
+	return c.open
+}
+
+// End returns the number of the batch that Begin returned. What was added to it is
+// committed when Commit has been called.
+func (c *Committer) End() (number uint64) {
+	number = c.number
+	c.mu.Unlock()
+	return number
+}
+
+// Commit asks for a commit of the changes that were collected, and does not wait for it.
+func (c *Committer) Commit() {
+	c.mu.Lock()
+	c.ask()
+	c.mu.Unlock()
+}
+
+func (c *Committer) ask() {
+	if !c.asked && c.open.Len() > 0 {
+		c.asked = true
+		c.changed.Broadcast()
+	}
+}
+
+// Sync commits what was collected, and returns when that has ended.
+func (c *Committer) Sync() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open.Len() == 0 {
+		return nil
+	}
+	c.ask()
+	for number := c.number; c.last < number; {
+		c.changed.Wait()
+	}
+	return c.failure
+}
+
+// Stats returns what the Committer has counted.
+func (c *Committer) Stats() CommitterStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Waiting, s.Octets = int64(c.open.Len()), int64(c.open.Octets())
+	return s
+}
+
+// Close commits what was collected, and ends the Committer. What was added to the
+// batch afterwards is lost.
+func (c *Committer) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	<-c.ended
+}
+
+func (c *Committer) run() {
+	defer close(c.ended)
+	for {
+		b, number := c.next()
+		if b == nil {
+			return
+		}
+		err := c.store.Commit(b)
+		c.committed(b, number, err)
+		for _, done := range c.done {
+			done(number, err)
+		}
+	}
+}
+
+// next waits until a commit was asked for and returns the batch, nil when there is none
+// and the Committer is closed.
+func (c *Committer) next() (b *Batch, number uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.asked && !c.closed {
+		c.changed.Wait()
+	}
+	if c.open.Len() == 0 {
+		return nil, 0 // closed
+	}
+	b, number = c.open, c.number
+	c.open, c.spare = c.spare, nil
+	c.open.Ahead = b.Ahead
+	c.number++
+	c.asked = false
+	c.stats.Since = c.clock()
+	return b, number
+}
+
+// committed counts a commit. The changes of a batch that failed ride in the next one,
+// except that its messages are not stored: those who sent them are told so.
+func (c *Committer) committed(b *Batch, number uint64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last, c.failure = number, err
+	c.changed.Broadcast()
+	took := c.clock() - c.stats.Since
+	c.stats.Since = 0
+	c.stats.Took += took
+	c.stats.Longest = max(c.stats.Longest, took)
+	if err == nil {
+		c.stats.Commits++
+		c.stats.Changes += int64(b.Len())
+	} else {
+		c.stats.Failed++
+		rest := &Batch{Ahead: c.open.Ahead}
+		rest.addUndone(b)
+		rest.Append(c.open)
+		c.open = rest
+	}
+	b.Reset()
+	c.spare = b
+}
+
+// Slow reports how long the commit under way has taken so far, if that is longer than limit.
+func (c *Committer) Slow(limit time.Duration) (took time.Duration, slow bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stats.Since == 0 {
+		return 0, false
+	}
+	took = time.Duration(c.clock() - c.stats.Since)
+	return took, took > limit
+}
