@@ -59,12 +59,12 @@ func (s *sampled) over(before int64, f func(connector string, hidden int64)) {
 // storms are the sorts of entries of which there may be many.
 type storms struct {
 	failures   sampled // messages given up
-	unanswered sampled // messages
+	unanswered sampled // messages without an answer in time
 	crowded    sampled // connections refused
-	logins     sampled // of clients
-	refusals   sampled // of logins
-	ends       sampled // of sessions
-	links      sampled // connections and logins of ours
+	logins     sampled // clients that logged in
+	refusals   sampled // logins refused
+	ends       sampled // sessions ended
+	links      sampled // our connections and logins
 	troubles   sampled // of theirs
 }
 
