@@ -2,8 +2,8 @@ package connector
 
 import "testing"
 
-// U13: instances that a reload made too many are given back wherever they are: parked,
-// being connected, or with a session that is over; and taken again when there may be more.
+// U13: instances that are surplus after a reload are returned in each state: parked, being
+// connected, or with a session that is over. They are used again when the number rises.
 func TestSurplus(t *testing.T) {
 	t.Parallel()
 	const static, onDemand = "static: true, instances: 3", "static: false, instances: 3"
