@@ -36,7 +36,7 @@ func TestShortBodies(t *testing.T) {
 		if err := p.Decode(in); err != nil {
 			t.Fatal(err)
 		}
-		optional := len(p.SM.TLVs) + len(p.rare().tlvs) + len(p.BindResp().TLVs) + len(p.rare().rest)
+		optional := len(p.SM.TLVs) + len(p.withExtras().tlvs) + len(p.BindResp().TLVs) + len(p.withExtras().rest)
 		mandatory := len(in) - optional
 		for n := HeaderLen; n < mandatory; n++ {
 			cut := bytes.Clone(in[:n])
@@ -109,7 +109,7 @@ func TestRandomPDUs(t *testing.T) {
 			ShortMessage: octets(255, 0), TLVs: tlvs(),
 		}
 		if p.Body = u8() != 0; p.Body {
-			p.SMResp.MessageID, p.rare().tlvs = octets(64, 1), tlvs()
+			p.SMResp.MessageID, p.withExtras().tlvs = octets(64, 1), tlvs()
 			*p.BindResp() = BindResp{SystemID: octets(15, 1), TLVs: tlvs()}
 		}
 		*p.Bind() = Bind{SystemID: octets(15, 1), Password: octets(8, 1), SystemType: octets(12, 1),
