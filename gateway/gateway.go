@@ -65,7 +65,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(cfg.PDULog.Dir, pdulogOptions(&cfg.PDULog, log))
 	}
-	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than those of earlier runs, up to a million messages a second
+	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.connectors.Store(&[]*connector.Connector{})
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {

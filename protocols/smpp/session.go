@@ -29,12 +29,12 @@ type session struct {
 	peer    side
 
 	state     state
-	early     int // PDUs that the peer sent before it logged in, besides its bind
+	early     int // PDUs that the peer sent before it logged in, without its bind
 	bind      bind
 	keepalive keepalive
 	ours      logout // our unbind
 	theirs    logout // the peer's unbind
-	message   int64  // when a message or an answer to one last came
+	message   int64  // when the last message or answer to one came
 
 	// These are also read by other goroutines, such as the encoder's.
 	sequence  atomic.Uint64 // number of our requests so far
