@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// How long a stopping gateway waits for peers that do not answer its unbind, and
-// how often it looks whether it is done.
+// How long a stopping gateway waits for peers that do not answer its unbind, and how
+// often it checks whether all sessions have ended.
 const (
 	logoutTimeout = 5 * time.Second
 	drainInterval = 10 * time.Millisecond
 )
 
 // DrainSessions stops accepting clients and messages, waits for the accepted ones
-// to be sent, and logs every session out, until ctx is done. barrier returns when
-// everything that was accepted before has been counted; logout begins to log out
-// the sessions there are, and may be called again for those that have come since.
+// to be sent, and logs every session out. It stops waiting when ctx is done. barrier
+// returns when every message accepted before has been counted. logout begins to log out
+// all sessions; it is called again for sessions that began later.
 func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout func()) {
 	g.Drain()
 	unlisten()

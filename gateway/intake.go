@@ -5,26 +5,27 @@ import (
 	"pmg/sms"
 )
 
-// An Intake makes messages the gateway's own. It is not safe for concurrent use.
+// An Intake accepts messages: each gets an id, and is counted in its lane and in the
+// gateway's memory. It is not safe for concurrent use.
 type Intake struct {
 	gateway  *Gateway
 	id, last uint64 // of the block that is in use
 	block    uint64
 
-	// Of the messages that are not counted yet.
+	// These count the messages since the last Flush.
 	from  *connector.Connector
 	share *connector.Share
-	n     int64 // those that take a place in the queue
+	n     int64 // messages that take a place in the queue
 	all   int64
 	size  int64 // octets
 }
 
-// NewIntake makes an Intake that takes block message ids at a time. Where there is
-// more than one Intake, only blocks of 1 keep ids in the order of arrival; those
+// NewIntake makes an Intake that takes block message ids at a time. With more than one
+// Intake, only blocks of 1 keep ids in the order of arrival. With blocks of 1 messages
 // are counted immediately and not at Flush.
 func (g *Gateway) NewIntake(block uint64) *Intake { return &Intake{gateway: g, block: block} }
 
-// HasRoom reports whether a share takes another message.
+// HasRoom reports whether a share has room for another message.
 func (i *Intake) HasRoom(s *connector.Share) bool {
 	if i.share != s {
 		i.Flush()
@@ -57,7 +58,8 @@ func (i *Intake) Accept(now int64, m *sms.Message, from *connector.Connector, s 
 	}
 }
 
-// Flush counts the messages that were accepted. That is before the lane is given them.
+// Flush counts the messages that were accepted since the last Flush. It must be called
+// before the lane gets them.
 func (i *Intake) Flush() {
 	if i.all > 0 {
 		i.share.Add(i.n)

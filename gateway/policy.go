@@ -9,10 +9,10 @@ import (
 	"pmg/sms"
 )
 
-// Settle implements connector.Policy: it decides what becomes of a message. The
-// peer's wish to be sent less slows the lane down and leaves the message in its
-// place; a fault of the message makes it step aside, so that the others go on. A
-// message whose session ended beside others is not blamed for that.
+// Settle implements connector.Policy: it decides what follows from an outcome. If the
+// peer throttles, the lane pauses and the message keeps its place in the queue. If the
+// message failed, it waits before its next attempt, so that the others go on. If a
+// session ended with several messages under way, none of them counts as its cause.
 func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) (o connector.Outcome) {
 	cfg := l.Config()
 	switch a.Code {
@@ -30,7 +30,7 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 		}
 		m.Attempts = incremented(m.Attempts)
 		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
-	case sms.Timeout: // the answer may be late: the copy waits, and is not sent if it comes
+	case sms.Timeout: // the answer may be late: the next attempt waits, and is not made if the answer comes
 		m.Attempts = incremented(m.Attempts)
 		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
 		o.Again = cfg.OnUnknown == config.Resend
@@ -46,17 +46,17 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	return o
 }
 
-// mostCounted is how far attempts are counted.
+// mostCounted is the highest count of attempts.
 const mostCounted = math.MaxUint8
 
-// patience is how often in a row a message may be throttled before it steps aside:
-// some SMSCs throttle one destination and not the connection.
+// patience is how often in a row a message may be throttled before it has to wait, so
+// that others go first: some SMSCs throttle one destination and not the connection.
 const patience = 3
 
 // longestRetry is where retry_delay stops doubling.
 const longestRetry = 5 * time.Minute
 
-// stepAside is how long a message waits after so many attempts.
+// stepAside returns how long a message waits after a number of attempts.
 func stepAside(cfg *config.Connector, attempts uint8) int64 {
 	d := cfg.RetryDelay
 	for n := uint8(1); n < attempts && d < longestRetry; n++ {
@@ -65,7 +65,7 @@ func stepAside(cfg *config.Connector, attempts uint8) int64 {
 	return int64(d)
 }
 
-// incremented counts up to the most that fits.
+// incremented returns n+1, or n if that does not fit.
 func incremented(n uint8) uint8 {
 	if n < mostCounted {
 		n++
@@ -73,8 +73,7 @@ func incremented(n uint8) uint8 {
 	return n
 }
 
-// Ended implements connector.Policy: it tells the operator of a message that was
-// given up.
+// Ended implements connector.Policy: it logs a message that was given up.
 func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	home := l.Home()
 	if !g.storms.failures.next(home.Name, a.At) {
@@ -90,5 +89,5 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	e.Msg("message given up")
 }
 
-// MessageID is a message's id as logs show it, and as most clients were told it.
+// MessageID returns a message's id as logs show it, and as most clients receive it.
 func MessageID(id uint64) string { return string(sms.AppendID(nil, id)) }
