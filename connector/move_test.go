@@ -191,7 +191,7 @@ func TestMoveSome(t *testing.T) {
 		before := d.asked
 		n += d.move(to)
 		if d.asked-before > 2*moveAtATime {
-			t.Errorf("%d messages are looked at in one turn", d.asked-before)
+			t.Errorf("%d messages were searched in one call", d.asked-before)
 		}
 		d.now += longestRest
 	}

@@ -305,7 +305,7 @@ func TestQueueExpiresLater(t *testing.T) {
 	m.NotBefore = 1000
 	q.PushBack(m, 100)
 	if q.NextDue() != 201 {
-		t.Errorf("looked at again at %d, want 201", q.NextDue())
+		t.Errorf("next due at %d, want 201", q.NextDue())
 	}
 	expired := 0
 	q.Expired(200, func(*sms.Message) { expired++ })

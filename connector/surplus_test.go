@@ -40,7 +40,7 @@ func TestSurplus(t *testing.T) {
 	}
 	d.Home().SetSockets(3)
 	if dial := d.Attach(); len(dial) != 2 || d.dialing != 3 {
-		t.Errorf("%d instances are to be connected, %d are", len(dial), d.dialing)
+		t.Errorf("%d instances must be connected, %d are being connected", len(dial), d.dialing)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestHandleStates(t *testing.T) {
 			h.retain(1) // an answer that is on its way
 			r.hangup(h, "first")
 			r.hangup(h, "second")
-			testutil.Eventually(t, "the reader has let go", func() bool { return len(r.kinds(toParser)) > 0 })
+			testutil.Eventually(t, "the reader has ended the session", func() bool { return len(r.kinds(toParser)) > 0 })
 			if got := r.kinds(toParser); len(got) != 1 || got[0] != Over || h.Reason() != "first" {
 				t.Errorf("%v, reason %q", got, h.Reason())
 			}
