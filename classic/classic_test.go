@@ -24,10 +24,10 @@ import (
 	"pmg/sms"
 )
 
-// A site is what a test's configuration has of its own.
+// A site is the part of the configuration that differs between tests.
 type site struct{ limits, account string }
 
-// start runs a gateway with a connector for clients and one to an SMSC that is not there.
+// start runs a gateway with a connector for clients and one to an SMSC that does not exist.
 func start(t *testing.T, s site) *Engine {
 	t.Helper()
 	cfg, _, err := config.Parse(fmt.Appendf(nil, `
@@ -68,7 +68,7 @@ routes: [{to: operator}]
 	return e
 }
 
-// bind connects and logs in, and gives both ends.
+// bind connects and logs in. It returns both ends of the connection.
 func bind(t *testing.T, e *Engine) (net.Conn, *conn) {
 	t.Helper()
 	c := e.gateway.Connector("clients")
@@ -104,7 +104,7 @@ func write(t *testing.T, peer net.Conn, b []byte) {
 	}
 }
 
-// want reads one PDU, which must begin so when it is printed.
+// want reads one PDU. Its printed form must begin with begins.
 func want(t *testing.T, peer net.Conn, begins string) {
 	t.Helper()
 	b := make([]byte, 16)
@@ -124,8 +124,8 @@ func want(t *testing.T, peer net.Conn, begins string) {
 	}
 }
 
-// However PDUs are cut into pieces, and longer than the buffer or not, each is
-// answered, in order.
+// Each PDU is answered, in order, however the PDUs are cut into pieces and even if one is
+// longer than the buffer.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})
@@ -144,14 +144,14 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// A reader that pauses because too much is unsent goes on when it has been written.
+// A reader that pauses because too many octets are unsent continues when they are written.
 func TestUnsent(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{limits: "unsent: 64KiB"})
 	peer, _ := bind(t, e)
 	const n = 100_000
 	go func() {
-		one := wire(t, "submit_sm seq=7") // to nobody, so the answer has 16 octets as well
+		one := wire(t, "submit_sm seq=7") // without a destination, so the answer has 16 octets as well
 		many := []byte(strings.Repeat(string(one), 1000))
 		for range n / 1000 {
 			if _, err := peer.Write(many); err != nil {
@@ -164,9 +164,8 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// The answers to a client that is too fast are sent later, each in its turn, and are
-// overtaken by others; those whose time has not come by the end of the session are
-// forgotten.
+// The answers to a client that is too fast are delayed, each until its time, and other PDUs
+// overtake them. Answers that are not due by the end of the session are dropped.
 func TestDelayed(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{account: "rate: 20, burst: 1"})
@@ -186,7 +185,7 @@ func TestDelayed(t *testing.T) {
 	}
 }
 
-// unwritten is a slot with a message, as the lane gives it to a session.
+// unwritten returns a slot with a message, as the lane gives it to a session.
 func unwritten(t *testing.T, e *Engine, c *conn) *connector.Slot {
 	t.Helper()
 	share := e.gateway.LaneOf(e.gateway.Connector("operator")).Share(&sms.Origin{Account: "acme", Tally: &sms.Tally{}}, 100)
@@ -197,7 +196,7 @@ func unwritten(t *testing.T, e *Engine, c *conn) *connector.Slot {
 	return &connector.Slot{Instance: c.Instance, Link: &c.Link, Message: m, Share: share}
 }
 
-// smscSession is a session to the SMSC whose other end the test has.
+// smscSession returns a session to the SMSC. The test has the other end.
 func smscSession(t *testing.T, e *Engine) (*conn, net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -221,13 +220,12 @@ func smscSession(t *testing.T, e *Engine) (*conn, net.Conn) {
 	return c, peer
 }
 
-// A boundSession is logged in.
+// A boundSession is always logged in.
 type boundSession struct{ protocols.Session }
 
 func (boundSession) Bound() protocols.BindType { return protocols.Transceiver }
 
-// Lines are written after the flush time, or when many wait, and their times do not
-// go back.
+// Lines are written after the flush time, or when many wait. Their times do not go back.
 func TestPDULog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -265,7 +263,7 @@ func TestPDULog(t *testing.T) {
 		if len(got) != 2 || strings.Fields(got[0])[0] != strings.Fields(got[1])[0] {
 			t.Errorf("got %q", got)
 		}
-		for range 20_000 { // more than the writer sleeps through
+		for range 20_000 { // so many that the writer does not wait for the flush time
 			l.line(now, one, true, &p, nil, 0)
 		}
 		synctest.Wait()
@@ -276,8 +274,8 @@ func TestPDULog(t *testing.T) {
 	})
 }
 
-// A slot that the lane gives a session while that ends comes back all the same: until
-// the lane has heard of the end, it goes on giving.
+// A slot that the lane gives to an ending session returns to the lane. This can happen until
+// the lane knows of the end.
 func TestGivenAtTheEnd(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})
@@ -291,7 +289,7 @@ func TestGivenAtTheEnd(t *testing.T) {
 		close(over)
 	}()
 	peer.Close()
-	for !isLocked(&c.session) { // it is about to take back what it has
+	for !isLocked(&c.session) { // finish is about to return the session's slots
 		runtime.Gosched()
 	}
 	for range 1000 {
@@ -315,8 +313,8 @@ func isLocked(l *lock) bool {
 	return false
 }
 
-// A request behind our logout is neither logged nor written; its message goes back to
-// the lane (F12).
+// A request after our logout is neither logged nor written. Its message returns to the lane
+// (F12).
 func TestBehindLogout(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})
@@ -351,7 +349,7 @@ func TestBehindLogout(t *testing.T) {
 	<-over
 }
 
-// A message that comes by no session is accepted or refused, and its sender is told.
+// A message that came without a session is accepted or refused, and its sender gets a reply.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})
@@ -378,8 +376,8 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// A login whose password is to be looked at when the engine has stopped lets go of its
-// request, and does not look.
+// A login whose password is still to be checked when the engine stops releases its request,
+// and the password is not checked.
 func TestCheckAfterClose(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})
@@ -390,7 +388,7 @@ func TestCheckAfterClose(t *testing.T) {
 	c.session.Lock()
 	r := c.newRequest()
 	c.owe(r)
-	c.Check(&c.Link, r, func() { t.Error("the password was looked at") })
+	c.Check(&c.Link, r, func() { t.Error("the password was checked") })
 	c.session.Unlock()
 	if n := e.Counters().Jobs; n != 0 {
 		t.Errorf("%d requests are kept", n)
@@ -399,7 +397,7 @@ func TestCheckAfterClose(t *testing.T) {
 	c.serve()
 }
 
-// A hookedSession tells when it begins.
+// A hookedSession calls a function when it begins.
 type hookedSession struct {
 	protocols.Session
 	started func()
@@ -410,8 +408,8 @@ func (s *hookedSession) Start(now int64, p protocols.PDU) protocols.Action {
 	return s.Session.Start(now, p)
 }
 
-// The timers of a session are checked only when it has begun (R7): before, it would
-// be given up for not having logged in since the year 1970.
+// The timers of a session are checked only when it has begun (R7). Before that, it would be
+// ended because its login seems to be missing since 1970.
 func TestBeginsBeforeItsTimers(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})
@@ -425,7 +423,7 @@ func TestBeginsBeforeItsTimers(t *testing.T) {
 	c.Session = &hookedSession{Session: c.Session, started: func() {
 		begun = true
 		if i.Link() != nil {
-			t.Error("the session is looked after before it has begun")
+			t.Error("the session's timers are checked before it has begun")
 		}
 	}}
 	c.begin()

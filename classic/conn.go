@@ -23,34 +23,34 @@ type conn struct {
 	talk    *gateway.Conversation[*request]
 	request *request    // for the next PDU; nil while it is in use
 	timer   *time.Timer // calls tick
-	timerAt int64       // when; 0: it is not set
+	timerAt int64       // when it calls tick; 0: it is not set
 
 	// These belong to the reader.
-	in   []byte // what was read and is not yet acted on
-	lost bool   // framing is lost, nothing more is acted on
+	in   []byte // octets that were read and not yet handled
+	lost bool   // framing is lost, so nothing more is handled
 
-	owed   atomic.Int32 // requests that wait, for room or for their time
-	full   atomic.Bool  // so much is unsent that nothing is read
-	resume signal       // one of these has become better
+	owed   atomic.Int32 // requests that wait for room or for the time of their answer
+	full   atomic.Bool  // too many octets are unsent, so nothing is read
+	resume signal       // owed or unsent octets have become less
 
 	mu        lock // guards these
 	todo      []*connector.Slot
 	out       []byte // PDUs to be written
-	writing   int    // bytes the writer has in hand
-	loggedOut bool   // our logout is among them: no request follows it
-	last      bool   // nothing follows; the session ends when everything is written
+	writing   int    // octets that the writer is writing
+	loggedOut bool   // our logout was posted, so no request may follow
+	last      bool   // the last PDU was posted; the session ends when all are written
 	reason    string
 	asleep    bool // the writer waits for ready
 
 	// These belong to the writer.
 	ready   signal
-	written chan struct{} // closed when it has ended
+	written chan struct{} // closed when the writer has ended
 	taken   []*connector.Slot
-	next    int // of taken
+	next    int // index in taken
 	spare   []byte
 	pdu     protocols.PDU
 
-	stuckSince atomic.Int64 // the writer waits for the socket; 0: it does not
+	stuckSince atomic.Int64 // since when the writer waits for the socket; 0: it does not
 }
 
 func (g *group) newConn(i *connector.Instance, socket net.Conn) *conn {
@@ -64,16 +64,16 @@ func (g *group) newConn(i *connector.Instance, socket net.Conn) *conn {
 	return c
 }
 
-// A request is a PDU of the peer, and the bytes that it points into, until it is
-// answered.
+// A request is a PDU of the peer, with the octets that it points into. It is kept until it
+// is answered.
 type request struct {
 	pdu   protocols.PDU
 	bytes []byte
 	id    uint64 // of the message that the answer is about
-	owed  bool   // it counts in conn.owed
+	owed  bool   // it is counted in conn.owed
 }
 
-// keepBytes is the largest buffer that is kept for its next use.
+// keepBytes is the size of the largest buffer that is kept for its next use.
 const keepBytes = 64 << 10
 
 func (c *conn) newRequest() *request { return c.group.requests.Get().(*request) }
@@ -85,7 +85,7 @@ func (c *conn) owe(r *request) {
 	c.group.engine.kept.Add(1)
 }
 
-// free lets go of r; it was answered, or never will be.
+// free releases r, which was answered or never will be.
 func (c *conn) free(r *request) {
 	if r.owed {
 		c.group.engine.kept.Add(-1)
@@ -105,7 +105,7 @@ func (c *conn) free(r *request) {
 	}
 }
 
-// begin starts the session; one of ours logs in.
+// begin starts the session. A session to an SMSC sends its login.
 func (c *conn) begin() {
 	c.locked("login", func(now int64) {
 		r := c.newRequest()
@@ -115,13 +115,13 @@ func (c *conn) begin() {
 			c.free(r)
 		}
 	})
-	c.group.gateway.Connected(&c.Link) // from here on the keeper checks its timers
+	c.group.gateway.Connected(&c.Link) // from here on the keeper checks the timers
 }
 
-// serve is the reader's whole life: it ends when the connection is closed.
+// serve runs the reader. It returns when the connection is closed.
 func (c *conn) serve() {
 	go c.write()
-	if c.group.engine.ctx.Err() != nil { // who closes the engine may not have seen the session
+	if c.group.engine.ctx.Err() != nil { // Close may have run before the session was in the list
 		c.hangup("the gateway has stopped")
 	}
 	c.read()
@@ -141,7 +141,7 @@ func (c *conn) drain() {
 	}
 }
 
-// finish gives back what the session had. Reader and writer have ended.
+// finish releases the resources of the session. Reader and writer have ended.
 func (c *conn) finish() {
 	g, now := c.group, c.group.engine.now()
 	c.session.Lock()
@@ -157,7 +157,7 @@ func (c *conn) finish() {
 }
 
 // hangup asks the reader to end the session, unless it was asked before. Any
-// goroutine may call it, with any lock.
+// goroutine may call it, holding any lock.
 func (c *conn) hangup(reason string) {
 	if c.BeginClosing(reason) {
 		_ = c.socket.SetReadDeadline(time.Unix(1, 0))
@@ -166,11 +166,11 @@ func (c *conn) hangup(reason string) {
 	}
 }
 
-// recovered is deferred by whoever calls the driver: a fault there ends the
-// session at hand, and only that.
+// recovered is deferred by every caller of the driver: a panic there ends the session,
+// and no other.
 func (c *conn) recovered(where string) {
 	if v := recover(); v != nil {
-		c.logPanic(v, where, "goroutine failed; its session is ended")
+		c.logPanic(v, where, "goroutine panicked; its session is ended")
 		c.hangup("fault in " + where)
 	}
 }

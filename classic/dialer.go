@@ -8,8 +8,8 @@ import (
 	"pmg/connector"
 )
 
-// dial connects an instance in a goroutine of its own, which goes on as the
-// reader of its sessions, one after the other.
+// dial connects an instance in its own goroutine, which then becomes the reader of the
+// instance's sessions, one after the other.
 func (g *group) dial(i *connector.Instance) {
 	g.engine.run(func() {
 		for again := true; again; {
@@ -25,7 +25,7 @@ func (g *group) dial(i *connector.Instance) {
 	})
 }
 
-// closed has an instance back, and reports whether to connect it again.
+// closed takes an instance back, and reports whether it must be connected again.
 func (g *group) closed(c *conn) (again bool) {
 	l := g.engine.lane(c.Lane)
 	l.mu.Lock()
@@ -33,7 +33,7 @@ func (g *group) closed(c *conn) (again bool) {
 	return l.Closed(g.engine.now(), &c.Link)
 }
 
-// connect returns a connected socket; nil when the instance is not needed any more.
+// connect returns a connected socket, or nil when the instance is not needed any more.
 func (g *group) connect(i *connector.Instance) net.Conn {
 	wait := i.Wait(g.engine.now())
 	for {
@@ -63,7 +63,8 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// needed reports whether the instance is still to be connected; if not, it is given back.
+// needed reports whether the instance must still be connected. If not, it returns the
+// instance to the lane.
 func (g *group) needed(i *connector.Instance) bool {
 	if g.dialing.Err() != nil {
 		return false

@@ -12,17 +12,17 @@ import (
 	"pmg/sms"
 )
 
-// An Engine is the gateway's architecture "classic" at work.
+// An Engine runs the gateway's architecture "classic".
 type Engine struct {
 	gateway *gateway.Gateway
 	begun   time.Time
 
-	ctx    context.Context // until Close
+	ctx    context.Context // done after Close
 	cancel context.CancelFunc
 
 	groups atomic.Pointer[[]*group] // by Connector.Index
 	lanes  sync.Map                 // *connector.Lane → *lane
-	kept   atomic.Int64             // requests that wait
+	kept   atomic.Int64             // requests that wait for their answer
 	freed  signal                   // a descriptor was given back
 	store  storing
 
@@ -51,11 +51,10 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	return e, nil
 }
 
-// now is the time in Unix nanoseconds. It never goes back.
+// now returns the time in Unix nanoseconds. It never goes back.
 func (e *Engine) now() int64 { return e.begun.UnixNano() + int64(time.Since(e.begun)) }
 
-// run runs f in a goroutine of its own, unless the engine is closed. It reports
-// whether it does.
+// run runs f in a new goroutine, unless the engine is closed. It reports whether it does.
 func (e *Engine) run(f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -65,8 +64,8 @@ func (e *Engine) run(f func()) bool {
 	return !e.closed
 }
 
-// group is what the connections of c share. It is made when it is first needed,
-// which may be for a message to a connector that is not attached yet.
+// group returns the state that the connections of c share. It is made when it is first
+// needed, which may be for a message to a connector that is not attached yet.
 func (e *Engine) group(c *connector.Connector) *group {
 	if all := *e.groups.Load(); c.Index < len(all) && all[c.Index] != nil && all[c.Index].Connector == c {
 		return all[c.Index]
@@ -80,7 +79,7 @@ func (e *Engine) addGroup(c *connector.Connector) *group {
 	old := *e.groups.Load()
 	all := make([]*group, max(len(old), c.Index+1))
 	copy(all, old)
-	if g := all[c.Index]; g == nil || g.Connector != c { // after a reload that failed it may be another's
+	if g := all[c.Index]; g == nil || g.Connector != c { // after a failed reload it may belong to another connector
 		all[c.Index] = newGroup(e, c)
 		e.groups.Store(&all)
 	}
@@ -130,13 +129,13 @@ func (e *Engine) Logout(match func(*connector.Link) bool) {
 func (e *Engine) Drain(ctx context.Context) {
 	e.gateway.DrainSessions(ctx,
 		func() { e.each((*group).unlisten) },
-		func() { // a submit is counted before its session's lock is given back
+		func() { // a submit is counted before its session's lock is released
 			e.each(func(g *group) { g.conns(func(c *conn) { c.locked("drain", func(int64) {}) }) })
 		},
 		func() { e.each((*group).logout) })
 }
 
-// wake makes every keeper look after its connections.
+// wake makes every keeper check its connections.
 func (e *Engine) wake() { e.each(func(g *group) { g.wake.send() }) }
 
 // Submit implements gateway.Engine.
@@ -161,7 +160,8 @@ func (e *Engine) Do(l *connector.Lane, f func(now int64)) bool {
 	return true
 }
 
-// A submitPort is the port of a message that came by no session: it is only queued.
+// A submitPort is the port of a message that came without a session: the message is only
+// queued.
 type submitPort struct {
 	gateway.Port[*request]
 	engine *Engine
@@ -178,15 +178,15 @@ func (p *submitPort) Queue(now int64, s *connector.Share, m *sms.Message) {
 	p.engine.lane(s.Lane).push(now, s, m)
 }
 
-// Failed implements gateway.Engine: its goroutines do not fail without their sessions.
+// Failed implements gateway.Engine: a failure ends a session, and never the engine.
 func (e *Engine) Failed() <-chan error { return nil }
 
-// Close implements gateway.Engine. Sessions that are still there are cut off.
+// Close implements gateway.Engine. It cuts off the remaining sessions.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.cancel() // before the look at who is there: who comes later looks at this
+	e.cancel() // before the sessions are listed: a session that begins later checks ctx
 	e.each(func(g *group) {
 		g.unlisten()
 		g.conns(func(c *conn) { c.hangup("the gateway has stopped") })
@@ -197,9 +197,9 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Counters implements gateway.Engine. There are no stages, and no references are
-// counted. Jobs are requests that wait for room or for their time; the package comment
-// says which locks are counted.
+// Counters implements gateway.Engine. There are no stages and no reference counts. Jobs
+// are the requests that wait for their answer. The package comment says which locks
+// are counted.
 func (e *Engine) Counters() gateway.Counters {
 	c := gateway.Counters{Now: e.now(), Jobs: e.kept.Load()}
 	e.each(func(g *group) { c.Locks += g.locks() })

@@ -10,22 +10,22 @@ import (
 	"pmg/gateway"
 )
 
-// A group is the connections of one connector, and what they share.
+// A group holds the connections of one connector, and the state that they share.
 type group struct {
 	*connector.Connector
 	engine   *Engine
 	gateway  *gateway.Gateway
 	log      *pduLog
 	requests sync.Pool
-	wake     signal       // of the keeper
-	ended    atomic.Int64 // locks taken by connections that are over
+	wake     signal       // wakes the keeper
+	ended    atomic.Int64 // locks taken by connections that have ended
 
-	dialing     context.Context // until instances need not be connected any more
+	dialing     context.Context // done when instances need not be connected any more
 	stopDialing context.CancelFunc
 
 	mu       lock // guards the rest
 	acceptor acceptor
-	leaving  bool // removed; its sessions are logged out when its lanes have nothing to send
+	leaving  bool // the connector was removed; its sessions are logged out when its lanes are empty
 }
 
 func newGroup(e *Engine, c *connector.Connector) *group {
@@ -60,7 +60,7 @@ func (g *group) dialAll() {
 	})
 }
 
-// rebind logs out the sessions of an out connector, which are bound anew.
+// rebind logs out the sessions of an out connector, whose instances then log in again.
 func (g *group) rebind() {
 	g.conns((*conn).unbind)
 	g.dialAll()
@@ -78,11 +78,11 @@ func (g *group) detach() {
 	g.wake.send()
 }
 
-// close ends what is left when there are no goroutines any more.
+// close releases the group's resources. All its goroutines have ended.
 func (g *group) close() { g.log.close() }
 
-// keep does what happens by itself: it checks timers, lets in submits that wait for
-// room, and logs out the sessions of a connector that was removed.
+// keep runs the keeper: it checks timers, accepts submits that wait for room, and logs out
+// the sessions of a connector that was removed.
 func (g *group) keep() {
 	t := time.NewTimer(g.gateway.TimerInterval())
 	defer t.Stop()
@@ -124,7 +124,7 @@ func (g *group) isGone() bool {
 	return gone
 }
 
-// logout begins to log out every session, and connects no more.
+// logout begins to log out every session, and stops dialing.
 func (g *group) logout() {
 	g.stopDialing()
 	g.conns((*conn).unbind)

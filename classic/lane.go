@@ -14,13 +14,13 @@ type lane struct {
 	*connector.Lane
 	engine *Engine
 
-	mu      lock        // guards the rest, and what a lane keeps to whatever dispatches for it
-	timer   *time.Timer // dispatches
-	timerAt int64       // when; 0: it is not set
+	mu      lock        // guards the rest, and the fields of connector.Lane for the dispatching goroutine
+	timer   *time.Timer // calls dispatch
+	timerAt int64       // when it calls dispatch; 0: it is not set
 	gone    atomic.Bool
 }
 
-// lane returns what the connections share of l.
+// lane returns the classic lane of l.
 func (e *Engine) lane(l *connector.Lane) *lane {
 	if own, ok := e.lanes.Load(l); ok {
 		return own.(*lane)
@@ -47,7 +47,7 @@ func (l *lane) do(now int64, f func()) {
 	l.dispatch(now)
 }
 
-// push adds a message that was accepted.
+// push adds an accepted message.
 func (l *lane) push(now int64, s *connector.Share, m *sms.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +55,7 @@ func (l *lane) push(now int64, s *connector.Share, m *sms.Message) {
 	l.dispatch(now)
 }
 
-// answered takes a slot back whose message was answered, or never will be.
+// answered takes back a slot whose message was answered, or never will be.
 func (l *lane) answered(now int64, slot *connector.Slot, a sms.Answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,11 +63,11 @@ func (l *lane) answered(now int64, slot *connector.Slot, a sms.Answer) {
 	l.dispatch(now)
 }
 
-// takeBack takes a session's slots, and the messages that it has not got across.
-// Its writer has ended.
+// takeBack takes back a session's slots, and the messages that were not answered. The
+// session's writer has ended.
 func (l *lane) takeBack(now int64, c *conn) {
 	l.do(now, func() {
-		l.Over(&c.Link) // before the look at what was given to it: from here on nothing is
+		l.Over(&c.Link) // before the writer's slots are collected, because from here on the lane gives it none
 		for _, slot := range c.unwritten() {
 			l.Unsent(now, slot)
 		}
@@ -77,7 +77,7 @@ func (l *lane) takeBack(now int64, c *conn) {
 	})
 }
 
-// dispatch leaves messages to the writers of the slots that they are paired with.
+// dispatch pairs messages with slots and hands them to the writers of the slots' sessions.
 // The caller holds the lock.
 func (l *lane) dispatch(now int64) {
 	for {
@@ -94,7 +94,7 @@ func (l *lane) dispatch(now int64) {
 	}
 	l.engine.gateway.Commit() // what has ended
 	l.Quiet(func(link *connector.Link) {
-		l.engine.run(link.Owner.(*conn).quiet) // its session's lock comes before the lane's
+		l.engine.run(link.Owner.(*conn).quiet) // in a goroutine, because a session's lock must be taken before the lane's
 	})
 	if l.Publish() {
 		l.gone.Store(true)
@@ -104,7 +104,7 @@ func (l *lane) dispatch(now int64) {
 	}
 }
 
-// dispatchAt sees to it that dispatch is called at a time; 0: at none.
+// dispatchAt sets the timer to call dispatch at a time; 0 stops it.
 func (l *lane) dispatchAt(now, at int64) {
 	if at != 0 && (l.timerAt == 0 || at < l.timerAt) {
 		l.timerAt = at
@@ -121,17 +121,17 @@ func (l *lane) due() {
 	}
 }
 
-// tick does what happens by itself: a validity may have ended, or messages have waited
-// in vain and move to other lanes.
+// tick does the lane's work that depends on time: it ends expired messages, and moves
+// messages to other lanes if this one is down.
 func (l *lane) tick(now int64) {
 	l.do(now, func() { l.Tick(now) })
 	for l.move(now) {
 	}
 }
 
-// move moves a part of the messages that are not to wait here any longer, and reports
-// whether there may be more. The lanes' locks are taken one after the other: two at the
-// same time could lock each other up.
+// move moves some of the messages that should not wait in this lane any longer, and
+// reports whether there may be more. It holds one lane's lock at a time, because holding
+// two could cause a deadlock.
 func (l *lane) move(now int64) (more bool) {
 	type moved struct {
 		share   *connector.Share

@@ -11,14 +11,14 @@ import (
 	"pmg/connector"
 )
 
-// An acceptor is where a connector's clients come in. group.mu guards it.
+// An acceptor holds the listening sockets of a connector. group.mu guards it.
 type acceptor struct {
 	sockets []net.Listener
 	shut    bool
-	free    sync.Cond // an instance was given back, or the acceptor is shut
+	free    sync.Cond // an instance has become free, or the acceptor was shut
 }
 
-// listen opens the connector's sockets, all of them or none.
+// listen opens the connector's listening sockets, all of them or none.
 func (g *group) listen() error {
 	if !g.Config().Listens() {
 		return nil
@@ -42,7 +42,8 @@ func (g *group) unlisten() {
 	g.shut()
 }
 
-// shut closes the sockets; who accepts on them ends. The caller holds the lock.
+// shut closes the sockets, which ends the goroutines that accept on them. The caller holds
+// the lock.
 func (g *group) shut() {
 	for _, s := range g.acceptor.sockets {
 		_ = s.Close()
@@ -68,9 +69,9 @@ func (g *group) acceptAll() {
 	}
 }
 
-// acceptFrom accepts clients while an instance is free; the others wait in the
-// kernel's backlog, and none is lost. Only where several sockets share the last
-// instance does a client that came second wait accepted.
+// acceptFrom accepts clients while an instance is free. Further clients wait in the
+// kernel's backlog and are not refused. If several sockets compete for the last free
+// instance, a client may be accepted and then wait for one.
 func (g *group) acceptFrom(s net.Listener) {
 	for g.awaitFree() {
 		socket, err := s.Accept()
@@ -96,7 +97,7 @@ func (g *group) acceptFrom(s net.Listener) {
 			c.serve()
 			g.release(i)
 		}
-		if !g.engine.run(serve) { // the session ends immediately
+		if !g.engine.run(serve) { // the engine is closed
 			serve()
 		}
 	}
@@ -107,7 +108,7 @@ func remote(socket net.Conn) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// awaitFree waits until an instance is free. False: the acceptor is shut.
+// awaitFree waits until an instance is free. It returns false when the acceptor is shut.
 func (g *group) awaitFree() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -118,7 +119,8 @@ func (g *group) awaitFree() bool {
 	return !g.acceptor.shut
 }
 
-// acquire takes an instance, and waits for one if need be; nil: the acceptor is shut.
+// acquire takes an instance, and waits for one if necessary. It returns nil when the
+// acceptor is shut.
 func (g *group) acquire() *connector.Instance {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,8 +141,9 @@ func (g *group) release(i *connector.Instance) {
 	g.acceptor.free.Broadcast()
 }
 
-// acceptFailed waits before the next try: without descriptors until one is given
-// back, by us or, which nobody tells, by others. False: the acceptor is shut.
+// acceptFailed waits before accept is tried again. If descriptors have run out, it waits
+// until a connection frees one, but not for long, because other code may free one as well.
+// It returns false when the acceptor is shut.
 func (g *group) acceptFailed(err error) bool {
 	if errors.Is(err, net.ErrClosed) {
 		return false

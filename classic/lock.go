@@ -17,14 +17,15 @@ func (l *lock) Lock() {
 // Unlock implements sync.Locker.
 func (l *lock) Unlock() { l.mu.Unlock() }
 
-// count tells how often it was taken, this time not among them.
+// count returns how often the lock was taken, not counting this call.
 func (l *lock) count() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.taken
 }
 
-// A signal wakes the one goroutine that waits for it, or its next wait.
+// A signal wakes the one goroutine that waits for it. If none waits, the next wait returns
+// immediately.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }
@@ -32,6 +33,6 @@ func newSignal() signal { return make(signal, 1) }
 func (s signal) send() {
 	select {
 	case s <- struct{}{}:
-	default: // it is to be woken already
+	default: // a wake-up is pending already
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"pmg/sms"
 )
 
-// A pduLog is a connector's pdu log as its connections share it.
+// A pduLog is the pdu log of a connector, which its connections share.
 type pduLog struct {
 	now  func() int64
 	file *pdulog.File
 
 	mu     lock
-	last   int64       // time of the last line: times do not go back, though goroutines overtake each other
+	last   int64       // time of the last line, so that times do not go back when goroutines overtake each other
 	timer  *time.Timer // calls due
 	closed bool
 }
 
-// newPDULog returns nil, which logs nothing, if there is no file.
+// newPDULog returns the pdu log of a file. Without a file it returns nil, which logs nothing.
 func newPDULog(file *pdulog.File, now func() int64) *pduLog {
 	if file == nil {
 		return nil
@@ -46,11 +46,11 @@ func (l *pduLog) line(now int64, s *connector.Link, received bool, p protocols.P
 	}
 }
 
-// flush hands over the lines that wait. The caller holds the lock.
+// flush passes the waiting lines to the disk. The caller holds the lock.
 func (l *pduLog) flush() {
 	now := l.now()
 	l.file.Flush(now)
-	if due := l.file.Due(); due != 0 { // there is no room for them now
+	if due := l.file.Due(); due != 0 { // the file could not take them now
 		l.timer.Reset(time.Duration(due - now))
 	}
 }
@@ -63,7 +63,7 @@ func (l *pduLog) due() {
 	}
 }
 
-// close ends the use of the file. The gateway closes it.
+// close ends the use of the file. The gateway closes the file itself.
 func (l *pduLog) close() {
 	if l == nil {
 		return

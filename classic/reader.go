@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// readSize is how much is read at once; a longer PDU gets a larger buffer.
+// readSize is how many octets one read asks for. A longer PDU gets a larger buffer.
 const readSize = 4 << 10
 
 // read reads until the session ends.
@@ -33,7 +33,7 @@ func readReason(err error) string {
 	return "connection lost: " + err.Error()
 }
 
-// mayRead waits while too much of the peer's is unanswered, or its answers unsent.
+// mayRead waits while too many requests are unanswered, or too many octets unsent.
 func (c *conn) mayRead() bool {
 	for !c.Closing() {
 		if !c.tooMuch() {
@@ -44,13 +44,13 @@ func (c *conn) mayRead() bool {
 	return false
 }
 
-// tooMuch reports whether nothing is to be read for now.
+// tooMuch reports whether reading must pause.
 func (c *conn) tooMuch() bool {
 	return int(c.owed.Load()) > c.Connector.ReadLimit() || c.full.Load()
 }
 
-// receiveAll acts on every whole PDU in what was read. Their answers are written
-// together.
+// receiveAll handles every whole PDU among the octets that were read. Their answers are
+// written together.
 func (c *conn) receiveAll(now int64) {
 	c.session.Lock()
 	defer c.session.Unlock()
@@ -76,7 +76,8 @@ func (c *conn) receiveAll(now int64) {
 	c.keep(b, need)
 }
 
-// partial notes whether a PDU has begun; fresh tells that it was in what was just read.
+// partial notes whether a PDU has begun. fresh reports whether it began in the octets that
+// were just read.
 func (c *conn) partial(now int64, begun, fresh bool) {
 	switch since := c.Partial.Load(); {
 	case !begun && since != 0:
@@ -86,7 +87,8 @@ func (c *conn) partial(now int64, begun, fresh bool) {
 	}
 }
 
-// keep moves the beginning of a PDU to the front of a buffer that takes all of it.
+// keep moves the beginning of a PDU to the front of a buffer that is large enough for all
+// of it.
 func (c *conn) keep(b []byte, need int) {
 	if need <= cap(c.in) && (cap(c.in) == readSize || need > readSize) {
 		c.in = c.in[:copy(c.in[:cap(c.in)], b)]
@@ -95,7 +97,7 @@ func (c *conn) keep(b []byte, need int) {
 	c.in = append(make([]byte, 0, max(need, readSize)), b...)
 }
 
-// receive takes one PDU: it is logged before it is acted on.
+// receive handles one PDU. It is logged first.
 func (c *conn) receive(now int64, frame []byte) {
 	r := c.request
 	c.request = nil
@@ -104,7 +106,7 @@ func (c *conn) receive(now int64, frame []byte) {
 	c.PDUs++
 	c.log(now, true, r.pdu, nil, 0)
 	c.talk.Receive(now, &c.Link, r)
-	if c.request == nil { // it waits
+	if c.request == nil { // the request waits for its answer
 		c.owe(r)
 		c.request = c.newRequest()
 	}

@@ -46,7 +46,7 @@ func (c *conn) Check(_ *connector.Link, r *request, check func()) {
 		check()
 		c.locked("login", func(now int64) { c.talk.Checked(now, &c.Link, r) })
 	})
-	if !runs { // the session ends, and Checked is not called
+	if !runs { // the engine is closed, so Checked is not called
 		c.free(r)
 	}
 }
@@ -70,7 +70,7 @@ func (c *conn) Answered(now int64, _ *connector.Link, r *request, slot *connecto
 	c.free(r)
 }
 
-// answerOf returns what an answer says of a message.
+// answerOf returns the answer to a message that a PDU carries.
 func answerOf(r *request, code sms.Code, now int64) sms.Answer {
 	return sms.Answer{Code: code, Status: r.pdu.Status(), PeerID: r.pdu.MessageID(), At: now}
 }
@@ -105,7 +105,7 @@ func (c *conn) LoggingOut(now int64, l *connector.Link) {
 	}
 }
 
-// quiet goes on with a logout when no request is under way any more.
+// quiet continues a logout when all our requests have their outcome.
 func (c *conn) quiet() {
 	c.locked("logout", func(now int64) { c.talk.Quiet(now, &c.Link) })
 }
@@ -122,8 +122,8 @@ func (c *conn) TickAt(at int64) {
 	}
 }
 
-// locked calls f with the session's lock held, and has the writer write what that
-// brought about. A fault in f ends the session.
+// locked calls f with the session's lock held, and wakes the writer if f posted PDUs. A
+// panic in f ends the session.
 func (c *conn) locked(where string, f func(now int64)) {
 	defer c.recovered(where)
 	c.session.Lock()
@@ -132,7 +132,7 @@ func (c *conn) locked(where string, f func(now int64)) {
 	f(c.group.engine.now())
 }
 
-// tick does what is due: delayed answers, logins and submits that wait.
+// tick does the conversation's due work: delayed answers, logins and waiting submits.
 func (c *conn) tick(int64) {
 	c.locked("timers", func(now int64) {
 		if c.Over {
@@ -145,7 +145,7 @@ func (c *conn) tick(int64) {
 	})
 }
 
-// checkTimers does what is due by the session's timers.
+// checkTimers acts on the session's timers that have run out.
 func (c *conn) checkTimers(now int64) {
 	c.cutOff(now)
 	c.locked("timers", func(now int64) {

@@ -16,8 +16,8 @@ func (c *conn) log(now int64, received bool, p protocols.PDU, m *sms.Message, id
 	c.group.log.line(now, &c.Link, received, p, m, id)
 }
 
-// postLocked puts a PDU behind those that are to be written. It is logged here, so
-// that the log has the order of the wire. False: nothing is written any more.
+// postLocked appends a PDU to the octets to be written. It logs the PDU here, so that the
+// log has the order of the wire. It returns false if nothing is written any more.
 func (c *conn) postLocked(now int64, p protocols.PDU, m *sms.Message, id uint64) bool {
 	if c.last || c.Closing() {
 		return false
@@ -32,7 +32,7 @@ func (c *conn) postLocked(now int64, p protocols.PDU, m *sms.Message, id uint64)
 
 func (c *conn) unsentLimit() int { return int(c.group.gateway.Config().Limits.Unsent) }
 
-// give leaves a message and its slot to the writer.
+// give hands a slot with its message to the writer.
 func (c *conn) give(slot *connector.Slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,15 +40,14 @@ func (c *conn) give(slot *connector.Slot) {
 	c.wakeLocked()
 }
 
-// unwritten returns the slots whose messages the writer, which has ended, has not
-// written.
+// unwritten returns the slots whose messages were not written. The writer has ended.
 func (c *conn) unwritten() []*connector.Slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append(c.taken[c.next:], c.todo...)
 }
 
-// wake makes the writer write what there is.
+// wake makes the writer write the posted PDUs and slots.
 func (c *conn) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +62,7 @@ func (c *conn) wakeLocked() {
 	}
 }
 
-// write is the writer's whole life.
+// write runs the writer.
 func (c *conn) write() {
 	defer close(c.written)
 	defer c.recovered("writer")
@@ -79,7 +78,7 @@ func (c *conn) write() {
 	}
 }
 
-// await waits for something to write. False: the session is at its end.
+// await waits until there is something to write. It returns false at the end of the session.
 func (c *conn) await() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,8 +109,8 @@ func (c *conn) sleep() {
 	c.asleep = false
 }
 
-// encode makes a PDU of a message and posts it. False: nothing is written any
-// more. A message that the driver cannot bear is given up; the session goes on.
+// encode makes a PDU of a message and posts it. It returns false if nothing is written any
+// more. A message that makes the driver panic is given up, and the session continues.
 func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -132,33 +131,34 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 		return true
 	}
 	if c.Closing() {
-		return false // finish gives it back
+		return false // finish returns the slot to the lane
 	}
 	c.giveBack(now, slot)
 	return true
 }
 
-// giveBack returns a message to its lane that is not written.
+// giveBack returns a message that was not written to its lane.
 func (c *conn) giveBack(now int64, slot *connector.Slot) {
 	l := c.group.engine.lane(slot.Share.Lane)
 	l.do(now, func() { l.Unsent(now, slot) })
 }
 
-// postRequest posts the request for a slot's message, unless our logout is ahead of it.
+// postRequest posts the request for a slot's message, unless our logout was posted before.
 func (c *conn) postRequest(now int64, slot *connector.Slot) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.loggedOut || !c.postLocked(now, c.pdu, slot.Message, 0) {
 		return false
 	}
-	c.Inflight.Put(slot) // it is not written yet, so it cannot be answered either
+	c.Inflight.Put(slot) // before it is written, so that the answer finds it
 	return true
 }
 
-// chunk is how much is written at once, so that progress can be seen.
+// chunk is how many octets one write passes to the kernel. It is small enough to see
+// whether the peer takes any.
 const chunk = 64 << 10
 
-// flush writes what was posted, in one piece unless it is long.
+// flush writes the posted octets, in pieces of at most chunk.
 func (c *conn) flush() error {
 	b := c.swap()
 	for len(b) > 0 {
@@ -173,7 +173,7 @@ func (c *conn) flush() error {
 	return nil
 }
 
-// swap takes what was posted, for which the bytes written before have made room.
+// swap takes the posted octets, and leaves the buffer that was written before for the next.
 func (c *conn) swap() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *conn) swap() []byte {
 	return b
 }
 
-// inHand notes how much the writer has in hand. The caller holds the lock.
+// inHand notes how many octets the writer is writing. The caller holds the lock.
 func (c *conn) inHand(n int) {
 	c.writing = n
 	if c.full.Load() && len(c.out)+n <= c.unsentLimit() {

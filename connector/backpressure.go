@@ -7,8 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// Backpressure is the submits that wait for room in a share: their answers, being
-// late, slow their clients down. T is what an architecture keeps of a submit. It
+// Backpressure holds the submits that wait for room in a share. Their late answers slow
+// the clients down. T is the type in which an architecture keeps a submit. Backpressure
 // is not safe for concurrent use.
 type Backpressure[T any] struct {
 	waiting []waiting[T] // oldest first
@@ -19,14 +19,14 @@ type waiting[T any] struct {
 	submit  T
 	link    *Link
 	after   int64 // its answer is not sent before this time
-	until   int64 // refused then
+	until   int64 // it is refused at this time
 }
 
 // Len returns how many submits wait.
 func (b *Backpressure[T]) Len() int { return len(b.waiting) }
 
-// Wait makes a submit wait, which is not to be answered before the time after. It
-// reports false if the submit is to be refused instead.
+// Wait makes a submit wait. The submit is not answered before the time after. Wait
+// returns false if the submit must be refused instead.
 func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, submit T, after int64) bool {
 	cfg := s.Lane.Config()
 	if cfg.QueueFull == config.Refuse || cfg.QueueWait == 0 {
@@ -36,9 +36,9 @@ func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, sub
 	return true
 }
 
-// LetIn passes as many submits as there is room for to accept, which counts them,
-// with the time before which each is not to be answered. Those that have waited too
-// long go to refuse.
+// LetIn calls accept, which must count the message, for as many submits as there is room
+// for, with the time before which each must not be answered. It calls refuse for submits
+// that have waited too long.
 func (b *Backpressure[T]) LetIn(now int64, room func() bool, accept func(l *Link, m *sms.Message, submit T, after int64), refuse func(*Link, *sms.Message, T)) {
 	for len(b.waiting) > 0 {
 		w := b.waiting[0]
@@ -46,7 +46,7 @@ func (b *Backpressure[T]) LetIn(now int64, room func() bool, accept func(l *Link
 		if !has && now < w.until {
 			return
 		}
-		// It is taken out first, because a fault below must not bring it back.
+		// It is removed first, so that it does not come again after a panic below.
 		// Reslicing instead of copying makes admitting one submit O(1).
 		b.waiting[0] = waiting[T]{}
 		b.waiting = b.waiting[1:]
@@ -58,7 +58,7 @@ func (b *Backpressure[T]) LetIn(now int64, room func() bool, accept func(l *Link
 	}
 }
 
-// Take takes out the submits of a session, and passes them to f. They were never accepted.
+// Take removes the submits of a session, and passes them to f. They were never accepted.
 func (b *Backpressure[T]) Take(l *Link, f func(*sms.Message, T)) {
 	if !slices.ContainsFunc(b.waiting, func(w waiting[T]) bool { return w.link == l }) {
 		return

@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// waiters returns submits that wait for room in a full share, by turns of two sessions.
+// waiters returns submits of two sessions, in turns, that wait for room in a full share.
 func waiters(t testing.TB, n int, more string) (d *desk, s *Share, b *Backpressure[int], links [2]*Link) {
 	d = newDesk(t, more)
 	s, b = d.share("a"), &Backpressure[int]{}
@@ -22,8 +22,8 @@ func waiters(t testing.TB, n int, more string) (d *desk, s *Share, b *Backpressu
 	return d, s, b, links
 }
 
-// Submits that wait for room are let in in order and as far as there is room, or
-// refused when it took too long.
+// Submits that wait for room are accepted in order while there is room, or refused when
+// they have waited too long.
 func TestBackpressure(t *testing.T) {
 	t.Parallel()
 	d, s, b, links := waiters(t, 10, "max_queue: 3, queue_wait: 1s")
@@ -64,7 +64,7 @@ func TestBackpressure(t *testing.T) {
 	want(0, "in 8")
 }
 
-// Where a full queue refuses, no submit waits.
+// If the connector refuses submits when its queue is full, no submit waits.
 func TestBackpressureRefused(t *testing.T) {
 	t.Parallel()
 	for _, more := range []string{"queue_full: refuse", "queue_wait: 0s"} {
@@ -76,8 +76,8 @@ func TestBackpressureRefused(t *testing.T) {
 	}
 }
 
-// F20: a panic inside LetIn leaves the others as they were, and the submit at
-// fault does not come again.
+// F20: after a panic inside LetIn the other submits still wait, and the submit that caused
+// it does not come again.
 func TestBackpressurePanic(t *testing.T) {
 	t.Parallel()
 	d, _, b, _ := waiters(t, 4, "max_queue: 3")
@@ -101,8 +101,8 @@ func TestBackpressurePanic(t *testing.T) {
 	}
 }
 
-// BenchmarkBackpressure is one submit let in, and another that begins to wait,
-// behind so many.
+// BenchmarkBackpressure measures one submit that is accepted and another that begins to
+// wait, by the number of waiting submits.
 func BenchmarkBackpressure(b *testing.B) {
 	for _, n := range []int{10, 1000, 100_000} {
 		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {

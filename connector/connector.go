@@ -13,13 +13,13 @@ import (
 // A Connector is a named pool of sessions of one protocol.
 type Connector struct {
 	Name     string
-	Index    int // in the gateway's list; never used again after it is removed
+	Index    int // in the gateway's list; it is not used again after the connector is removed
 	Driver   protocols.Driver
 	Protocol uint8 // the same number for all connectors of one protocol
 	Stats    *Stats
-	PDULog   *pdulog.File // nil: not logged
+	PDULog   *pdulog.File // nil: PDUs are not logged
 
-	// Removed says that the configuration no longer has this connector.
+	// Removed reports that the configuration no longer has this connector.
 	Removed atomic.Bool
 
 	cfg       atomic.Pointer[config.Connector]
@@ -49,17 +49,17 @@ func (c *Connector) Config() *config.Connector { return c.cfg.Load() }
 // SetConfig puts a new configuration in force.
 func (c *Connector) SetConfig(cfg *config.Connector) { c.cfg.Store(cfg) }
 
-// SetSockets changes how many sockets the connector may have at the same time. For
-// an in connector those are more than its instances, so that clients which have
-// not logged in take no place of those that have.
+// SetSockets changes how many sockets the connector may have at the same time. An in
+// connector may have more sockets than instances, so that clients that have not logged in
+// do not keep out clients that have.
 func (c *Connector) SetSockets(n int) {
 	c.instances.mu.Lock()
 	defer c.instances.mu.Unlock()
 	c.instances.limit = n
 }
 
-// NewSession begins the protocol's state of one connection. taken reports whether a
-// request with a sequence number awaits its answer.
+// NewSession returns the protocol's session of a new connection. taken reports whether a
+// request with a sequence number waits for its answer.
 func (c *Connector) NewSession(taken func(sequence uint32) bool) protocols.Session {
 	cfg := c.Config()
 	return c.Driver.NewSession(protocols.SessionOptions{
@@ -83,9 +83,8 @@ func ourName(cfg *config.Connector) string {
 	return cfg.SystemID
 }
 
-// ReadLimit is how much of a session's requests may be under way before the
-// session is not read any more: its window in both directions, and some for PDUs
-// that carry no message.
+// ReadLimit returns how many requests of a session may be under way before reading it
+// stops: its window in both directions, and some PDUs that carry no message.
 func (c *Connector) ReadLimit() int { return 2*c.Config().Window + 16 }
 
 // Online returns how many sessions can be given messages.
@@ -111,14 +110,14 @@ func (c *Connector) Lanes(f func(*Lane)) {
 	}
 }
 
-// Queued returns how many messages were accepted and are not done with: waiting
-// or under way. Scheduled ones are not among them.
+// Queued returns how many accepted messages wait or are under way, without scheduled
+// messages.
 func (c *Connector) Queued() (n int64) {
 	c.Lanes(func(l *Lane) { n += l.Queued.Load() })
 	return n
 }
 
-// Oldest returns when the message that waits longest was to leave; 0 when none waits.
+// Oldest returns when the message that has waited longest was due, or 0 if none waits.
 func (c *Connector) Oldest() (oldest int64) {
 	c.Lanes(func(l *Lane) { oldest = Earlier(oldest, l.oldest.Load()) })
 	return oldest

@@ -11,7 +11,7 @@ import (
 	"pmg/protocols"
 )
 
-// A driver is as much of a protocol as these tests need.
+// A driver implements as much of a protocol as these tests need.
 type driver struct{ protocols.Driver }
 
 func (driver) Commands() []string { return []string{"a", "b"} }
@@ -43,7 +43,7 @@ func newLink(c *Connector) *Link {
 	return l
 }
 
-// Of all who want a session to end one is the first, and its reason is told.
+// Of all goroutines that end a session one is the first, and its reason is kept.
 func TestBeginClosing(t *testing.T) {
 	l := newLink(newConnector(1, 1))
 	if l.Closing() || l.Reason() != "" {
@@ -64,7 +64,7 @@ func TestBeginClosing(t *testing.T) {
 	}
 }
 
-// An instance has one user at a time, there are no more than the limit, and
+// An instance has one user at a time, there are no more instances than the limit, and their
 // numbers are used again.
 func TestInstances(t *testing.T) {
 	c := newConnector(3, 1)
@@ -80,12 +80,12 @@ func TestInstances(t *testing.T) {
 	})
 	c.Return(b)
 	if !c.HasFree() || c.Acquire() != b {
-		t.Error("what is returned is not used again")
+		t.Error("a returned instance is not used again")
 	}
 	c.SetSockets(1)
 	c.Return(a)
 	if c.Acquire() != nil || c.HasFree() {
-		t.Error("the limit was lowered, and still instances are given")
+		t.Error("instances are returned beyond the lowered limit")
 	}
 	var wg sync.WaitGroup
 	c = newConnector(5, 1)
@@ -105,7 +105,7 @@ func TestInstances(t *testing.T) {
 	wg.Wait()
 }
 
-// A bucket's bound belongs to it, and every duration to a bucket.
+// Every duration is counted in a bucket, and a bucket includes its upper bound.
 func TestHistogram(t *testing.T) {
 	var h Histogram
 	in := func(ns int64) int {
@@ -151,7 +151,7 @@ func TestStats(t *testing.T) {
 	if s.PDUsIn[1].Load() != 2 || s.PDUsOut[1].Load() != 1 || s.PDUsIn[0].Load() != 0 {
 		t.Error("PDUs are counted wrongly")
 	}
-	for n := range uint32(2 * maxStatuses) { // a peer can make them up
+	for n := range uint32(2 * maxStatuses) { // a peer can invent any
 		s.CountStatus(0, true, n+1)
 	}
 	s.CountStatus(1, true, 8)

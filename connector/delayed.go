@@ -6,13 +6,13 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// Delayed holds answers that are to be sent later, by their time; those for the
-// same time stay in order. They wait before they are logged, so that the pdu log
-// shows when they were sent. The zero value is empty. It is not safe for
+// Delayed holds delayed answers, ordered by the time at which they are due. Answers for
+// the same time stay in the order of Add. They are logged after the delay, so that the
+// pdu log shows when they were sent. The zero value is empty. Delayed is not safe for
 // concurrent use.
 type Delayed[T any] struct {
 	tree  *btree.BTreeG[delayed[T]]
-	of    map[*Link][]delayed[T] // of each session, in the order in which they were added
+	of    map[*Link][]delayed[T] // the answers of each session, in the order of Add
 	added uint64
 }
 
@@ -40,14 +40,14 @@ func (d *Delayed[T]) Add(at int64, l *Link, answer T) {
 	d.of[l] = append(d.of[l], item)
 }
 
-// Due takes out the first answer whose time has come.
+// Due removes and returns the first answer that is due.
 func (d *Delayed[T]) Due(now int64) (l *Link, answer T, ok bool) {
 	if at := d.Next(); at == 0 || at > now {
 		return nil, answer, false
 	}
 	first, _ := d.tree.PopMin()
 	own := d.of[first.link]
-	if own[0].order == first.order { // it nearly always is
+	if own[0].order == first.order { // the usual case
 		own = own[1:]
 	} else {
 		own = slices.DeleteFunc(own, func(a delayed[T]) bool { return a.order == first.order })
@@ -60,7 +60,7 @@ func (d *Delayed[T]) Due(now int64) (l *Link, answer T, ok bool) {
 	return first.link, first.answer, true
 }
 
-// Next returns when the first answer is due; 0: none waits.
+// Next returns when the first answer is due, or 0 if none waits.
 func (d *Delayed[T]) Next() int64 {
 	if d.tree == nil {
 		return 0
@@ -69,8 +69,8 @@ func (d *Delayed[T]) Next() int64 {
 	return first.at
 }
 
-// Take takes out all answers of a session, in the order in which they were added,
-// and passes them to f.
+// Take removes all answers of a session and passes them to f, in the order in which they
+// were added.
 func (d *Delayed[T]) Take(l *Link, f func(T)) {
 	own := d.of[l]
 	if len(own) == 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Answers leave by their time, those for the same time in order; those of a
-// session can be taken out.
+// Answers leave in the order of their times, and in the order of Add if these are the same.
+// The answers of a session can be removed.
 func TestDelayed(t *testing.T) {
 	t.Parallel()
 	var d Delayed[string]
@@ -42,7 +42,7 @@ func TestDelayed(t *testing.T) {
 	}
 }
 
-// Under random use every answer comes out once, to the session that it is of.
+// With random use every answer comes out once, for the right session.
 func TestDelayedRandom(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 5))
@@ -84,8 +84,8 @@ func TestDelayedRandom(t *testing.T) {
 	}
 }
 
-// BenchmarkDelayedTake is the end of a session without answers beside many of
-// others (H17).
+// BenchmarkDelayedTake measures the end of a session without answers while other sessions
+// have many (H17).
 func BenchmarkDelayedTake(b *testing.B) {
 	for _, n := range []int{100, 100_000} {
 		b.Run(fmt.Sprintf("others=%d", n), func(b *testing.B) {

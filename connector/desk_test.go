@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	start  = int64(1_800_000_000_000_000_000) // any time
+	start  = int64(1_800_000_000_000_000_000) // an arbitrary time
 	second = int64(1_000_000_000)
 )
 
@@ -30,19 +30,19 @@ connectors:
 	return &cfg.Connectors[0]
 }
 
-// A clerk is a policy: an answer after which a message may succeed puts it back.
+// A clerk is a policy. It returns a message to its queue if another attempt may succeed.
 type clerk struct {
 	pause    int64 // after Throttled
-	aside    int64 // after another temporary failure
-	fail     bool  // what is not answered is given up
+	aside    int64 // how long a message waits after another temporary failure
+	fail     bool  // a message without an answer is given up
 	draining bool
 	halted   bool
 	ended    []sms.Code
-	blamed   map[uint64]int // times a session ended under a message alone, by id
+	blamed   map[uint64]int // times a session ended with only this message under way, by id
 
-	elsewhere *Lane                   // where messages are routed again; nil: no route leads there
-	stays     func(*sms.Message) bool // a message has no other route; nil: all have
-	asked     int                     // times a message was routed again
+	elsewhere *Lane                   // the lane for rerouted messages; nil: they have no route
+	stays     func(*sms.Message) bool // reports whether a message has no other route; nil: all have one
+	asked     int                     // calls of Reroute
 	moved     int                     // messages that moved because their lane was down
 }
 
@@ -88,7 +88,7 @@ func (c *clerk) Moved(_ *Lane, n int, _ time.Duration)    { c.moved += n }
 func (c *clerk) Draining() bool                           { return c.draining }
 func (c *clerk) Disconnected(int64, *Link, time.Duration) {}
 
-// A desk is a lane with its sessions, played by the test.
+// A desk is a lane whose sessions are played by the test.
 type desk struct {
 	*Lane
 	*clerk
@@ -114,7 +114,7 @@ func newDesk(t testing.TB, more string) *desk {
 	return d
 }
 
-// share returns an account's part of the lane.
+// share returns an account's share of the lane.
 func (d *desk) share(account string) *Share {
 	o := d.origins[account]
 	if o == nil {
@@ -124,7 +124,7 @@ func (d *desk) share(account string) *Share {
 	return d.Share(o, 100)
 }
 
-// accept makes a message an account's, as the gateway does.
+// accept accepts a message of an account, as the gateway does.
 func (d *desk) accept(account string, fill func(*sms.Message)) (*Share, *sms.Message) {
 	s, m := d.share(account), d.pool.Get()
 	d.lastID++
@@ -161,8 +161,8 @@ func (d *desk) connect() *Link {
 	return l
 }
 
-// send lets leave what may, and returns how many messages and dials that were and
-// when to look again.
+// send calls Next until nothing can leave. It returns the number of messages and dials, and
+// the time of the next call.
 func (d *desk) send() (messages, dials int, again int64) {
 	for {
 		slot, at := d.Next(d.now)
@@ -179,7 +179,7 @@ func (d *desk) send() (messages, dials int, again int64) {
 	}
 }
 
-// take takes the i-th slot that is under way.
+// take removes and returns the i-th slot that is under way.
 func (d *desk) take(i int) *Slot {
 	slot := d.under[i]
 	d.under = slices.Delete(d.under, i, i+1)
@@ -193,7 +193,8 @@ func (d *desk) answerSlot(i int, code sms.Code) {
 	d.Answered(d.now, d.take(i), sms.Answer{Code: code, At: d.now})
 }
 
-// lose ends a session: its slots go, then its messages come back, then its socket.
+// lose ends a session: its slots are removed, then its messages return, then its socket is
+// closed.
 func (d *desk) lose(l *Link) {
 	d.Over(l)
 	for i := 0; i < len(d.under); {
@@ -215,7 +216,7 @@ func (d *desk) want(why string, messages, dials int, again int64) {
 	}
 }
 
-// wantEmpty checks that nothing is counted any more.
+// wantEmpty checks that all counters of current messages are 0.
 func (d *desk) wantEmpty() {
 	d.t.Helper()
 	d.Publish()

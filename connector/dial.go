@@ -10,8 +10,8 @@ import (
 )
 
 // Dial connects the instance. It tries the connector's addresses in order, beginning with
-// the one whose turn it is, each for the configured time at most. When none can be
-// reached, the error is that of the last one.
+// number i.Address, each for at most the configured time. If none can be reached, it
+// returns the error of the last one.
 func (i *Instance) Dial(ctx context.Context) (conn net.Conn, err error) {
 	cfg := i.Connector.Config()
 	addresses := cfg.AllAddresses()

@@ -12,7 +12,7 @@ import (
 	"pmg/internal/testutil"
 )
 
-// The addresses are tried in turn, a host name with all that it stands for.
+// The addresses are tried in turn, and all addresses of a host name.
 func TestDial(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func TestDialFails(t *testing.T) {
 	i := newDesk(t, fmt.Sprintf("addresses: [%q]", address)).dialed[0]
 	_, err := i.Dial(t.Context())
 	if err == nil {
-		t.Fatal("connected to an address at which nobody listens")
+		t.Fatal("connected to an address without a listener")
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) || strings.Count(err.Error(), "127.0.0.1") != 1 {
 		t.Error(err)
@@ -62,7 +62,7 @@ func TestDialFails(t *testing.T) {
 	}
 }
 
-// timeout is an error as the system's for a connection that is not answered.
+// timeout is an error like the system's for a connection attempt without an answer.
 type timeout struct{}
 
 func (timeout) Error() string { return "i/o timeout" }

@@ -1,11 +1,10 @@
 // Package connector holds the pools of sessions and the ways out of the gateway:
-// connectors with their instances; lanes with an account's share each, the queues
-// in them and the slots that are the windows; and what waits for its time or for
-// room.
+// connectors with their instances; lanes with a share for each account, their queues
+// and their slots, which are the windows; delayed answers; and submits that wait for room.
 //
-// A lane belongs to one goroutine, the dispatcher (the classic architecture guards
-// it with a lock instead). What others may look at meanwhile is atomic, and its
-// comment says so.
+// A lane belongs to one goroutine, the dispatcher. The classic architecture guards it
+// with a lock instead. Fields that other goroutines may read are atomic, and methods that
+// are safe for concurrent use say so.
 //
 //	           take                 sent                    answered
 //	slots ───────────────► slot ─────────────► in flight ───────────────► slots

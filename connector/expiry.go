@@ -2,24 +2,24 @@ package connector
 
 import "pmg/sms"
 
-// A sweep is how far the search for expired messages has come. It goes through
-// the rings a part at a time, so that a long backlog does not stop the dispatcher.
+// A sweep is the state of a search for expired messages. The search goes through the
+// rings in parts, so that a long backlog does not stop the dispatcher.
 type sweep struct {
 	cursor
 	next int64 // the first expiry among the messages seen so far; 0: none expires
 }
 
-// A cursor is how far a search through the rings has come, which begins at the
-// highest priority.
+// A cursor is the position of a search through the rings. A search begins at the highest
+// priority.
 type cursor struct {
-	rings int    // that were searched
-	at    uint64 // number of the entry to go on with
+	rings int    // rings that were searched
+	at    uint64 // number of the next entry
 }
 
 // sweepEntries is how many entries are searched at a time, in about 0.3 ms.
 const sweepEntries = 100_000
 
-// willExpire notes a message that the queue takes in.
+// willExpire notes the expiry of a message that is added to the queue.
 func (q *Queue) willExpire(expires int64) {
 	if expires == 0 {
 		return
@@ -28,7 +28,7 @@ func (q *Queue) willExpire(expires int64) {
 	q.swept.next = Earlier(q.swept.next, expires)
 }
 
-// Earlier returns the earlier of two times, where 0 is never.
+// Earlier returns the earlier of two times, where 0 means never.
 func Earlier(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -36,8 +36,8 @@ func Earlier(a, b int64) int64 {
 	return a
 }
 
-// Expired takes out messages that have expired and passes them to f. A message
-// that nobody can send keeps no place in the queue, so that others find room.
+// Expired removes messages that have expired and passes them to f, so that a message that
+// cannot be sent does not keep its place in the queue.
 func (q *Queue) Expired(now int64, f func(*sms.Message)) {
 	q.advance(now)
 	if q.nextExpiry == 0 || q.nextExpiry >= now {
@@ -59,9 +59,9 @@ func (q *Queue) Expired(now int64, f func(*sms.Message)) {
 	}
 }
 
-// scan passes entries with a message to take, from the cursor on, and takes out those
-// for which it reports true. It takes away from left what it has searched, and stops
-// when nothing is left. It reports whether the last ring was searched to its end.
+// scan calls take for entries with a message, from the cursor on, and removes those for
+// which take returns true. It subtracts the number of searched entries from left, and
+// stops when that is 0. It reports whether it has reached the end of the last ring.
 func (q *Queue) scan(c *cursor, left *int, take func(*entry) bool) (end bool) {
 	for *left > 0 && c.rings < priorities {
 		*left -= q.scanRing(c, *left, take) + 1
@@ -69,8 +69,7 @@ func (q *Queue) scan(c *cursor, left *int, take func(*entry) bool) (end bool) {
 	return c.rings == priorities
 }
 
-// scanRing searches up to limit entries of the ring at hand and returns how many
-// those were.
+// scanRing searches up to limit entries of the cursor's ring and returns their number.
 func (q *Queue) scanRing(c *cursor, limit int, take func(*entry) bool) (done int) {
 	r := &q.rings[priorities-1-c.rings]
 	c.at = max(c.at, r.start)
@@ -89,7 +88,7 @@ func (q *Queue) scanRing(c *cursor, limit int, take func(*entry) bool) (done int
 	return done
 }
 
-// expireBack searches the messages that came back, which are few.
+// expireBack searches the messages that came back. They are few.
 func (q *Queue) expireBack(now int64, f func(*sms.Message)) {
 	var expired []*sms.Message
 	q.back.Scan(func(m *sms.Message) bool {

@@ -2,11 +2,11 @@ package connector
 
 import "sync/atomic"
 
-// Inflight pairs the requests under way on one session with their answers. One
-// goroutine puts (the pdu builder), another takes (the builder), without a lock: the
-// sequence number picks a cell, and a number whose cell is still taken is skipped. A
-// number may be put later than it was found free (by the encoder): cells are so many
-// that those given out since, a window at most, do not come round to it.
+// Inflight pairs the requests under way on one session with their answers. One goroutine
+// puts (the pdu builder) and another takes (the builder), without a lock. The sequence
+// number selects a cell, and a number whose cell is taken is skipped. The encoder finds a
+// number free some time before the pdu builder puts it. In between it assigns at most a
+// window of further numbers, and there are so many cells that these select other ones.
 type Inflight struct {
 	cells atomic.Pointer[[]atomic.Pointer[Slot]] // length is a power of two
 }
@@ -23,8 +23,8 @@ func cellsFor(window int) int {
 	return n
 }
 
-// Free reports whether no request is under way by that sequence number. It is safe
-// for concurrent use.
+// Free reports whether no request with that sequence number is under way. It is safe for
+// concurrent use.
 func (f *Inflight) Free(sequence uint32, window int) bool {
 	cells := f.cells.Load()
 	if cells == nil {
@@ -35,15 +35,15 @@ func (f *Inflight) Free(sequence uint32, window int) bool {
 	return f.cell(*cells, sequence).Load() == nil
 }
 
-// Put stores a slot by its sequence number, which is free. From then on the slot
-// may be taken, by an answer that comes before its request is written even.
+// Put stores a slot by its sequence number, which must be free. From then on the slot may
+// be taken, even by an answer that comes before the request is written.
 func (f *Inflight) Put(slot *Slot) { f.cell(*f.cells.Load(), slot.Sequence).Store(slot) }
 
 func (f *Inflight) cell(cells []atomic.Pointer[Slot], sequence uint32) *atomic.Pointer[Slot] {
 	return &cells[sequence&uint32(len(cells)-1)]
 }
 
-// Take removes and returns the slot with that sequence number, nil if there is none.
+// Take removes and returns the slot with that sequence number, or nil if there is none.
 func (f *Inflight) Take(sequence uint32) *Slot {
 	cells := f.cells.Load()
 	if cells == nil {
@@ -69,7 +69,7 @@ func (f *Inflight) Used() (n int) {
 	return n
 }
 
-// Overdue takes out the slots sent before a time, and calls f for each.
+// Overdue removes the slots sent before a time, and calls f for each.
 func (f *Inflight) Overdue(before int64, done func(*Slot)) {
 	cells := f.cells.Load()
 	if cells == nil {

@@ -13,25 +13,25 @@ type Instance struct {
 	Number    int // from 1
 	link      atomic.Pointer[Link]
 
-	// While the instance is being connected these belong to whatever connects it,
-	// otherwise to whatever dispatches for the lane.
-	Failures  int   // connections, logins and short sessions in a row
-	Address   int   // which of the connector's addresses comes next
+	// While the instance is being connected, these belong to the goroutine that connects
+	// it, otherwise to the lane's dispatching goroutine.
+	Failures  int   // failed connections and logins, and short sessions, in a row
+	Address   int   // the next of the connector's addresses
 	restUntil int64 // it is not connected before this time
 }
 
-// Link returns the instance's session; nil while it is not connected.
+// Link returns the instance's session, or nil while it is not connected.
 func (i *Instance) Link() *Link { return i.link.Load() }
 
-// SetLink notes that the instance is connected, or, with nil, that it is not.
+// SetLink sets the instance's session; nil means that it is not connected.
 func (i *Instance) SetLink(l *Link) { i.link.Store(l) }
 
-// maxBackoff is how many times the configured delay a pause becomes at most.
+// maxBackoff is the longest rest, as a multiple of the configured delay.
 const maxBackoff = 6
 
-// Rest begins the pause after another failure and returns its length. Pauses grow
-// with each failure and are not the same for all instances. The next attempt uses
-// another address.
+// Rest begins the rest after another failure and returns its length. Rests grow with each
+// failure, and a random part keeps instances from connecting together. The next attempt
+// uses the next address.
 func (i *Instance) Rest(now int64) time.Duration {
 	delay := i.Connector.Config().ReconnectDelay
 	delay = min(delay<<min(i.Failures, 8), maxBackoff*delay)
@@ -42,21 +42,21 @@ func (i *Instance) Rest(now int64) time.Duration {
 	return delay
 }
 
-// IsWanted reports whether instances are connected without a message that waits: those
-// of a static connector, and of one that failed, because new messages and those that
-// wait go elsewhere until it works again.
+// IsWanted reports whether instances must be connected even though no message waits. This
+// is so for a static connector, and for one that failed, because messages go elsewhere
+// until it works again.
 func (c *Connector) IsWanted() bool { return c.Config().IsStatic() || c.Stats.Failing.Load() > 0 }
 
-// Wait returns how long the instance has to rest before it is connected.
+// Wait returns how long the instance still has to rest.
 func (i *Instance) Wait(now int64) time.Duration {
 	return time.Duration(max(i.restUntil-now, 0))
 }
 
-// proven is how long a session must live until the ones before it are forgotten.
+// proven is how long a session must live until earlier failures are forgotten.
 func (i *Instance) proven() int64 { return maxBackoff * int64(i.Connector.Config().ReconnectDelay) }
 
-// ended makes the instance rest after a session that failed or did not live long, and
-// returns for how long. One that we logged out ourselves is no failure.
+// ended makes the instance rest after a session that failed or was short, and returns for
+// how long. A session that we logged out is no failure.
 func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	switch {
 	case l.Bound && now-l.BoundAt >= i.proven():
@@ -64,7 +64,7 @@ func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	case l.LoggedOut:
 		i.restUntil = 0
 	case l.Bound && !i.Connector.Config().IsStatic():
-		i.Rest(now) // the peer has ended an idle session, perhaps, but it works
+		i.Rest(now) // not counted as failing, because the peer may have ended an idle session
 	default:
 		i.Connector.Stats.Failing.Add(1)
 		rest = i.Rest(now)
@@ -72,22 +72,22 @@ func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	return rest
 }
 
-// forgive forgets failures when the session has lived a while.
+// forgive forgets failures when the session has lived long enough.
 func (i *Instance) forgive(l *Link, now int64) {
 	if l.boundAt != 0 && now-l.boundAt >= i.proven() {
 		i.Failures = 0
 	}
 }
 
-// instances is the pool of instances that have no socket.
+// instances is the pool of instances without a socket.
 type instances struct {
 	mu    sync.Mutex
-	limit int // sockets at the same time
+	limit int // of sockets at the same time
 	all   []*Instance
 	free  []*Instance
 }
 
-// Acquire takes an instance that has no socket; nil when all are in use.
+// Acquire takes an instance without a socket, or returns nil when all are in use.
 func (c *Connector) Acquire() *Instance {
 	p := &c.instances
 	p.mu.Lock()
@@ -113,7 +113,7 @@ func (c *Connector) HasFree() bool {
 	return len(p.all)-len(p.free) < p.limit
 }
 
-// Return gives back an instance that has no socket any more.
+// Return puts back an instance whose socket is closed.
 func (c *Connector) Return(i *Instance) {
 	p := &c.instances
 	p.mu.Lock()
@@ -121,8 +121,8 @@ func (c *Connector) Return(i *Instance) {
 	p.free = append(p.free, i)
 }
 
-// HasSurplus reports whether more instances have a socket, or wait for one, than are
-// configured, because a reload has reduced their number.
+// HasSurplus reports whether more instances are in use than are configured, because a
+// reload has reduced their number.
 func (c *Connector) HasSurplus() bool {
 	p := &c.instances
 	p.mu.Lock()
@@ -130,8 +130,8 @@ func (c *Connector) HasSurplus() bool {
 	return len(p.all)-len(p.free) > p.limit
 }
 
-// ReturnSurplus gives back an instance that has no socket if there are more than are
-// configured, and reports whether it has.
+// ReturnSurplus puts back an instance without a socket if more are in use than are
+// configured. It reports whether it did.
 func (c *Connector) ReturnSurplus(i *Instance) bool {
 	p := &c.instances
 	p.mu.Lock()
@@ -156,8 +156,8 @@ func (c *Connector) Links(f func(*Link)) {
 	}
 }
 
-// BindClient counts a client that is logging in, unless the connector has as many
-// bound sessions as it may. UnbindClient must follow.
+// BindClient counts a client that is logging in, unless the connector has as many bound
+// sessions as it may. It reports whether it did. If so, UnbindClient must be called later.
 func (c *Connector) BindClient() bool {
 	if c.clients.Add(1) <= int64(c.Config().Instances) {
 		return true
@@ -166,5 +166,5 @@ func (c *Connector) BindClient() bool {
 	return false
 }
 
-// UnbindClient ends what BindClient began.
+// UnbindClient undoes BindClient at the end of the session.
 func (c *Connector) UnbindClient() { c.clients.Add(-1) }

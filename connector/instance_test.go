@@ -37,8 +37,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// F13, H7: the rests grow with each session that is lost soon after its login, until
-// one has lived a while. A session that we logged out is no failure.
+// F13, H7: the rests grow with each session that is lost soon after its login, until one has
+// lived long enough. A session that we logged out is no failure.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, static: true, reconnect_delay: 1s")
@@ -46,7 +46,7 @@ func TestBackoff(t *testing.T) {
 	within(t, "second", lives(d, 0, false), 2*time.Second)
 	within(t, "third, after 5 s", lives(d, 5*time.Second, false), 4*time.Second)
 	if n := d.Stats.Failing.Load(); n == 0 {
-		t.Error("a session that is kicked counts nowhere as failing")
+		t.Error("a session that the peer ends soon does not count as failing")
 	}
 	if rest := lives(d, 6*time.Second, false); rest != 0 {
 		t.Errorf("a session that lived a while is followed by a rest of %v", rest)
@@ -57,11 +57,11 @@ func TestBackoff(t *testing.T) {
 	}
 	within(t, "not forgotten by that", lives(d, 0, false), 2*time.Second)
 
-	l := d.connect() // it lives on
+	l := d.connect() // this one does not end
 	d.now += 7 * second
 	d.Tick(d.now)
 	if l.Instance.Failures != 0 {
-		t.Error("a session that has lived a while does not make up for others")
+		t.Error("a session that has lived long enough does not clear the failures")
 	}
 }
 
@@ -85,9 +85,9 @@ func TestNeverBound(t *testing.T) {
 	d.want("one instance does for what waits", 0, 0, 0)
 }
 
-// A connector that connects on demand and has failed is tried without a message too,
-// because new messages go elsewhere until it works again. That a session which worked
-// ended soon is no failure: its peer may not like idle ones.
+// A connector that connects on demand and has failed is connected even without a message,
+// because new messages go elsewhere until it works again. A session that logged in and ended
+// soon is no failure, because the peer may end idle sessions.
 func TestOnDemandFails(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, static: false, reconnect_delay: 1s")
@@ -109,6 +109,6 @@ func TestOnDemandFails(t *testing.T) {
 		t.Errorf("%d messages wait, up %t, wanted %t", d.Len(), d.Up(), d.Connector.IsWanted())
 	}
 	if d.connect(); !d.Up() || d.Connector.IsWanted() {
-		t.Error("not up though a session is there")
+		t.Error("not up, but it has a session")
 	}
 }

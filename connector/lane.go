@@ -11,38 +11,38 @@ import (
 	"pmg/sms"
 )
 
-// A Lane is a way out of the gateway: the messages that wait, the slots they may
-// leave by, and the rules by which the two are paired. An out connector has one
-// lane. A client account that receives has one over all the sessions it is bound
-// with, which lives on while it is not bound.
+// A Lane is a way out of the gateway: the waiting messages, the slots they may leave by,
+// and the rules by which the two are paired. An out connector has one lane. A client
+// account that receives has one for all its bound sessions, which exists even while it
+// has none.
 //
 //	        Push                Next                Answered
 //	message ────► shares ────────────────► under way ───────► settled
 //	                ▲  slot, rate, no pause           │
 //	                └──────────── again ──────────────┘
 //
-// The exported methods that say nothing else are for whatever dispatches for the
-// lane, one goroutine at a time.
+// Exported methods may be called by the lane's dispatching goroutine only, unless they say
+// something else.
 type Lane struct {
 	Account string // the client account that it leads to; empty for an out connector's lane
-	Touched bool   // for whatever dispatches: the batch at hand may have changed what can leave
+	Touched bool   // for the dispatching goroutine: after its batch messages may be able to leave
 	policy  Policy
 	memory  *Memory
 	home    atomic.Pointer[Connector]
 
-	Queued atomic.Int64 // messages accepted and not done with, scheduled ones aside: waiting or under way
+	Queued atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
 	Held   atomic.Int64 // submits that wait for room
 
 	// Delivered counts the messages that the lane's peers have accepted.
 	Delivered atomic.Int64
 	online    atomic.Int64 // sessions that can be given messages
-	oldest    atomic.Int64 // when the message that waits longest was to leave; 0: none waits
+	oldest    atomic.Int64 // when the message that has waited longest was due; 0: none waits
 
 	mu     sync.Mutex
 	shares []*Share
 
 	turn     []*Share // shares with messages that are due, in the order of their turns
-	nextDue  int64    // no share has a message that becomes due before; 0: none waits for its time
+	nextDue  int64    // no message in any share becomes due before this time; 0: none waits for its time
 	slots    Slots
 	limiter  ratelimit.Limiter
 	rate     int
@@ -51,18 +51,18 @@ type Lane struct {
 	inFlight int
 	waiting  int // messages in the shares' queues
 	suspects suspects
-	quiet    []*Link                 // sessions that log out, and whose requests have all come back
+	quiet    []*Link                 // sessions that log out and have no request under way
 	unknown  map[uint64]*sms.Message // messages whose request was not answered in time, by id
-	leaving  bool                    // removed; it is gone when its messages are
+	leaving  bool                    // it is being removed; it is gone when its messages are sent
 	gone     bool
 
 	tally  tally
 	moving moving
 }
 
-// A Policy decides what a lane leaves open. The gateway has one for all lanes.
+// A Policy makes the decisions that are not the lane's. The gateway has one for all lanes.
 type Policy interface {
-	// Settle decides what becomes of a message.
+	// Settle decides what follows from the answer to a message.
 	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
 	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
 	// given up. sent is when it was written last, 0 if it never was.
@@ -75,23 +75,23 @@ type Policy interface {
 	Disconnected(now int64, l *Link, rest time.Duration)
 	// Draining reports whether the gateway is stopping.
 	Draining() bool
-	// Reroute returns the share of another lane that a message goes to by its route,
-	// nil if it stays. With always it goes even to a lane that is not up, because l
-	// goes; without a route it has then to end.
+	// Reroute returns the share of another lane that a message goes to by its route, or nil
+	// if there is none. With always, which is set when l is leaving, it may be a lane that
+	// is not up; the message ends if the result is nil.
 	Reroute(l *Lane, m *sms.Message, always bool) *Share
-	// Moved notes that the lane was down for so long that n messages left it.
+	// Moved is called when n messages have left the lane, because it was down for too long.
 	Moved(l *Lane, n int, down time.Duration)
 }
 
-// An Outcome is what becomes of a message whose request was answered, or never
-// will be.
+// An Outcome says what follows for a message whose request was answered, or never will
+// be.
 type Outcome struct {
-	Again bool  // it goes back to the queue, to be sent no earlier than its NotBefore
-	Pause int64 // nothing is sent in this lane before this time; 0: go on
+	Again bool  // the message returns to the queue, to be sent at its NotBefore or later
+	Pause int64 // the lane sends nothing before this time; 0: it does not pause
 }
 
-// NewLane makes a lane of a connector, or, with account, of a client account for
-// which the connector's options count.
+// NewLane makes the lane of a connector, or, with account, the lane of a client account
+// with the connector's options.
 func NewLane(c *Connector, account string, policy Policy) *Lane {
 	l := &Lane{Account: account, policy: policy, memory: c.memory}
 	l.SetHome(c)
@@ -102,22 +102,22 @@ func NewLane(c *Connector, account string, policy Policy) *Lane {
 // for concurrent use.
 func (l *Lane) Home() *Connector { return l.home.Load() }
 
-// SetHome makes another connector the lane's home: an account's lane outlives the
-// connector that it hung on, because the account is bound on others as well. It is
+// SetHome makes another connector the lane's home. An account's lane needs this when its
+// home is removed, because the account may be bound on other connectors too. SetHome is
 // safe for concurrent use.
 func (l *Lane) SetHome(c *Connector) {
 	l.home.Store(c)
 	c.addLane(l)
 }
 
-// Config returns the options that count for the lane. It is safe for concurrent use.
+// Config returns the lane's options. It is safe for concurrent use.
 func (l *Lane) Config() *config.Connector { return l.Home().Config() }
 
-// stats returns the counters that the lane's messages are counted in.
+// stats returns the counters for the lane's messages.
 func (l *Lane) stats() *Stats { return l.Home().Stats }
 
-// Share returns the part of the lane that belongs to an origin's account. It is
-// safe for concurrent use. New shares may take percent of what is free.
+// Share returns the share of an origin's account in the lane. A new share may take percent
+// of the free room. Share is safe for concurrent use.
 func (l *Lane) Share(o *sms.Origin, percent int) *Share {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,9 +146,8 @@ func (l *Lane) Shares(f func(*Share)) {
 // Online returns how many sessions can be given messages. It is safe for concurrent use.
 func (l *Lane) Online() int { return int(l.online.Load()) }
 
-// Up reports whether a message given to the lane now is likely to leave soon. A
-// connector that connects on demand is up until a connection failed. It is safe
-// for concurrent use.
+// Up reports whether a message that the lane gets now is likely to leave soon. A connector
+// that connects on demand is up until a connection fails. Up is safe for concurrent use.
 func (l *Lane) Up() bool {
 	if l.Account == "" && l.Home().Removed.Load() {
 		return false
@@ -156,7 +155,7 @@ func (l *Lane) Up() bool {
 	return l.isReachable()
 }
 
-// isReachable reports whether there is a session, or one can be had on demand.
+// isReachable reports whether there is a session, or one can be connected on demand.
 func (l *Lane) isReachable() bool {
 	if l.online.Load() > 0 {
 		return true
@@ -164,10 +163,10 @@ func (l *Lane) isReachable() bool {
 	return l.Account == "" && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
 }
 
-// Push adds a message that was accepted for a share.
+// Push adds an accepted message to a share.
 func (l *Lane) Push(now int64, s *Share, m *sms.Message) { s.push(m, now) }
 
-// waits puts a share that was given a message in its place.
+// waits notes that a share has another message, and puts it in the rotation if that is due.
 func (l *Lane) waits(s *Share, now int64) {
 	l.waiting++
 	if s.active {
@@ -189,7 +188,7 @@ func (l *Lane) ready(now int64) bool {
 	return len(l.turn) > 0
 }
 
-// wake gives turns to the shares whose messages have become due.
+// wake puts the shares whose messages have become due into the rotation.
 func (l *Lane) wake(now int64) {
 	l.nextDue = 0
 	l.Shares(func(s *Share) {
@@ -202,7 +201,7 @@ func (l *Lane) wake(now int64) {
 	})
 }
 
-// pop takes the next message. The shares take turns.
+// pop removes and returns the next message. The shares take turns.
 func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	s = l.turn[0]
 	m, expires = s.queue.Pop(now)
@@ -220,9 +219,10 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	return s, m, expires
 }
 
-// Next takes the slot that comes next. Either it holds the message that is to
-// leave by it, or it has no session, and its instance is to be connected. With
-// nil nothing more can be done now, but again says when, unless it is 0.
+// Next removes and returns the next slot. Either the slot holds a message that must be
+// sent, or it has no session and its instance must be connected. If Next returns nil,
+// nothing can be done now. Then again is the time of the next call, or 0 if only another
+// event allows one.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	if l.policy.Halted() {
 		return nil, 0
@@ -246,7 +246,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 		}
 		if front.Link == nil {
 			if l.dialing*cfg.Window >= l.due() {
-				break // the instances that are being connected do for what waits
+				break // the instances being connected have slots enough for the waiting messages
 			}
 			l.dialing++
 			return l.slots.Take(), 0
@@ -274,8 +274,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	return nil, 0
 }
 
-// isOver ends a message that is not to be sent any more, and reports whether it
-// was one.
+// isOver reports whether a message must not be sent any more. If so, it ends the message.
 func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
 	switch {
 	case m.Flags&sms.Settled != 0:
@@ -288,14 +287,14 @@ func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
 	return true
 }
 
-// leave counts a message that leaves by a slot.
+// leave notes that a message leaves by a slot.
 func (l *Lane) leave(now int64, slot *Slot) *Slot {
 	l.limiter.Reserve(now)
 	l.inFlight++
 	return slot
 }
 
-// due returns how many messages could leave if there were slots.
+// due returns how many messages are due.
 func (l *Lane) due() int {
 	n := len(l.suspects.waiting)
 	for _, s := range l.turn {
@@ -328,8 +327,8 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	l.settled(share, m, a, slot.Sent)
 }
 
-// AnsweredLate takes an answer that came after its request was given up. Where it
-// says how the message ended, the copy that is under way or waits is not needed.
+// AnsweredLate handles an answer that came after its request was given up. If the answer
+// is final, the copy of the message that waits or is under way is not needed.
 func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
 	l.slots.Thaw(link)
 	m := l.unknown[id]
@@ -345,8 +344,8 @@ func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
 	l.count(m, a, 0)
 }
 
-// remember keeps a message whose request was not answered in time, for its answer
-// may come late.
+// remember keeps a message whose request was not answered in time, because the answer may
+// come late.
 func (l *Lane) remember(m *sms.Message) {
 	if l.unknown == nil {
 		l.unknown = map[uint64]*sms.Message{}
@@ -387,7 +386,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 
 func (l *Lane) pause(until int64) { l.paused = max(l.paused, until) }
 
-// drop lets go of a message for good.
+// drop removes a message from all counts and releases it.
 func (l *Lane) drop(s *Share, m *sms.Message) {
 	if len(l.unknown) > 0 {
 		delete(l.unknown, m.ID)
@@ -404,7 +403,7 @@ func (l *Lane) drop(s *Share, m *sms.Message) {
 // Unsent takes back a slot whose message was never written.
 func (l *Lane) Unsent(now int64, slot *Slot) {
 	m, share := slot.Message, slot.Share
-	l.putBack(slot, sms.Lost) // the peer has answered nothing
+	l.putBack(slot, sms.Lost) // because the peer has not answered
 	share.pushBack(m, now)
 }
 
@@ -431,11 +430,12 @@ func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 // Leave takes the lane out of service: its messages are sent, and then it is gone.
 func (l *Lane) Leave() { l.leaving, l.moving.rest = true, 0 }
 
-// Gone reports whether everything was sent, and nothing comes any more.
+// Gone reports whether the lane has left: all its messages were sent, and no more come.
 func (l *Lane) Gone() bool { return l.gone }
 
-// Tick does what happens by itself, about once a second: it ends messages whose
-// validity has passed, and forgives instances whose sessions have lived a while.
+// Tick does the lane's work that depends on time: it ends messages whose validity has
+// passed, and forgets failures of instances whose sessions have lived long enough. It is
+// called about once a second.
 func (l *Lane) Tick(now int64) {
 	var oldest int64
 	l.Shares(func(s *Share) {
@@ -457,7 +457,7 @@ func (l *Lane) Tick(now int64) {
 	}
 }
 
-// rest ends the turn of a share whose messages that were due have all expired.
+// rest takes a share out of the rotation if none of its messages is due any more.
 func (l *Lane) rest(s *Share, now int64) {
 	if s.active && !s.queue.Ready(now) {
 		s.active = false

@@ -7,8 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// laneRun returns a desk with messages of so many accounts, and a function that
-// lets one more come, one leave and one be answered.
+// laneRun returns a desk with messages of a number of accounts, and a function that adds a
+// message, sends one and answers one.
 func laneRun(t testing.TB, accounts int) (d *desk, one func()) {
 	d = newDesk(t, "instances: 1, window: 10, static: true")
 	d.connect()
@@ -17,7 +17,7 @@ func laneRun(t testing.TB, accounts int) (d *desk, one func()) {
 	for i := range shares {
 		shares[i] = d.share(fmt.Sprint("account", i))
 	}
-	for i := range messages { // of no pool: Release does nothing
+	for i := range messages { // they belong to no pool, so Release does nothing
 		messages[i] = &sms.Message{ID: 1, Arrived: d.now, Origin: shares[i%accounts].Origin}
 	}
 	next := 0
@@ -52,8 +52,8 @@ func TestLaneAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkLane is one message that comes, one that leaves and is answered, of one
-// account and of many.
+// BenchmarkLane measures a message that arrives, and one that leaves and is answered, with
+// one account and with many.
 func BenchmarkLane(b *testing.B) {
 	for _, accounts := range []int{1, 64} {
 		b.Run(fmt.Sprintf("accounts=%d", accounts), func(b *testing.B) {

@@ -2,16 +2,17 @@ package connector
 
 import "sync/atomic"
 
-// tally is what Publish has not shown yet, and what it has shown last.
+// tally holds the counts that Publish has not published yet, and those that it published
+// last.
 type tally struct {
 	sent, done, freed int64
-	sentBy            int64  // of done: those that a peer has accepted
-	by                *Share // whose messages done and sentBy count
-	at                *Stats // where length and inFlight were shown
+	sentBy            int64  // those of done that a peer has accepted
+	by                *Share // the share whose messages done and sentBy count
+	at                *Stats // the counters to which length and inFlight were added
 	length, inFlight  int64
 }
 
-// countDone counts the messages that drop has let go of.
+// countDone counts the messages that drop has released.
 func (l *Lane) countDone() {
 	if t := &l.tally; t.done > 0 {
 		t.by.Add(-t.done)
@@ -23,8 +24,8 @@ func (l *Lane) countDone() {
 	}
 }
 
-// Publish shows what others may look at. It reports, once, that a lane that leaves
-// has nothing more to send, so that its sessions can be logged out.
+// Publish updates the counters that other goroutines read. It returns true once, when a
+// leaving lane has nothing more to send, so that its sessions can be logged out.
 func (l *Lane) Publish() (gone bool) {
 	l.countDone()
 	t, stats := &l.tally, l.stats()
@@ -42,8 +43,8 @@ func (l *Lane) Publish() (gone bool) {
 	}
 	show(&stats.Queued, &t.length, int64(l.Len()))
 	show(&stats.InFlight, &t.inFlight, int64(l.inFlight))
-	// Queued counts the messages that are on their way here, too. Scheduled ones are
-	// moved elsewhere.
+	// Queued includes messages on their way to this lane. Scheduled messages are moved to
+	// other lanes.
 	sent := l.Queued.Load() == 0 && l.Held.Load() == 0 && l.Len() == 0
 	if l.leaving && !l.gone && l.inFlight == 0 && (sent || l.isHopeless()) {
 		l.gone = true
@@ -52,11 +53,11 @@ func (l *Lane) Publish() (gone bool) {
 	return false
 }
 
-// isHopeless reports whether nothing that waits will be sent, once the lane leaves:
-// its clients are not there, and cannot come any more.
+// isHopeless reports whether a leaving lane cannot send its messages: it has no sessions,
+// and clients cannot log in to it any more.
 func (l *Lane) isHopeless() bool { return l.Account != "" && l.Online() == 0 }
 
-// show brings a lane's part of a connector's figure up to date.
+// show updates a lane's part of a connector's counter.
 func show(figure *atomic.Int64, shown *int64, value int64) {
 	if value != *shown {
 		figure.Add(value - *shown)

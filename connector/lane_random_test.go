@@ -9,8 +9,8 @@ import (
 	"pmg/sms"
 )
 
-// Many sequences of everything that can happen to a lane: no message is lost,
-// none is sent by two slots, or after its end, and the counters are right.
+// In random sequences of all events of a lane no message is lost, none is sent by two slots
+// or after its end, and the counters are right.
 func TestLaneRandom(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -18,14 +18,14 @@ func TestLaneRandom(t *testing.T) {
 	}
 }
 
-// An actor is a desk and what the test knows of its messages.
+// An actor is a desk with the test's own record of its messages.
 type actor struct {
 	*desk
 	random   *rand.Rand
 	seed     uint64
 	sessions []*Link
 	late     []lateSlot
-	ended    map[uint64]bool // by id; false: not yet
+	ended    map[uint64]bool // whether the message has ended, by id
 }
 
 type lateSlot struct {
@@ -69,7 +69,7 @@ func runLane(t *testing.T, seed uint64) {
 	a.wantEmpty()
 }
 
-// leave lets leave what may, and checks that it may.
+// leave sends messages until none can leave, and checks that each one may.
 func (a *actor) leave() {
 	a.t.Helper()
 	before := len(a.under)
@@ -163,7 +163,7 @@ func (a *actor) answerLate() {
 	}
 }
 
-// check compares what there is with what must be.
+// check compares the lane with the record.
 func (a *actor) check() {
 	a.t.Helper()
 	a.Publish()
@@ -187,7 +187,7 @@ func (a *actor) check() {
 	}
 }
 
-// windowOf counts the slots of a session, wherever they are.
+// windowOf returns the number of a session's slots in all states.
 func windowOf(l *Link) int {
 	n := l.used + l.unused + len(l.aside) + len(l.frozen)
 	for _, slot := range l.slots {

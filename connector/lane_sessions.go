@@ -1,8 +1,8 @@
 package connector
 
-// Attach readies the instances of an out connector, and returns those that are to
-// be connected now. When the number of instances has changed it is called again: it
-// readies those that are new, or gives back those that wait unconnected.
+// Attach makes the instances of an out connector available, and returns those that must be
+// connected now. It is called again when the configured number has changed: it adds new
+// instances, or removes unconnected ones.
 func (l *Lane) Attach() (dial []*Instance) {
 	if l.Config().Listens() {
 		return nil
@@ -21,13 +21,13 @@ func (l *Lane) Attach() (dial []*Instance) {
 	return dial
 }
 
-// Park takes back an instance that was being connected and is not needed any more.
-// It reports whether it is needed all the same, and to be connected.
+// Park takes back an instance that was being connected and is not needed any more. It
+// returns true if the instance is needed again meanwhile, and must be connected.
 func (l *Lane) Park(i *Instance) (dial bool) {
 	switch {
 	case l.Home().ReturnSurplus(i):
 	case l.Home().IsWanted():
-		return true // it was one too many, and others have been given back meanwhile
+		return true // it was surplus, but other instances have been returned meanwhile
 	default:
 		l.slots.Park(i)
 	}
@@ -35,7 +35,7 @@ func (l *Lane) Park(i *Instance) (dial bool) {
 	return false
 }
 
-// Bound takes in a session that has logged in. takes says whether it can be given
+// Bound adds a session that has logged in. takes reports whether the session can be given
 // messages.
 func (l *Lane) Bound(link *Link, takes bool) {
 	link.boundAt = link.BoundAt
@@ -58,7 +58,7 @@ func (l *Lane) setOnline(link *Link, n int64) {
 	}
 }
 
-// LoggingOut takes the free slots of a session away: it is given no more messages.
+// LoggingOut removes the free slots of a session, so that it is given no more messages.
 func (l *Lane) LoggingOut(link *Link) {
 	link.leaving = true
 	l.removeSlots(link)
@@ -80,8 +80,7 @@ func (l *Lane) checkQuiet(link *Link) {
 	}
 }
 
-// Quiet passes each session that logs out to f, once, when none of its requests is
-// under way any more.
+// Quiet calls f once for each session that logs out and has no request under way any more.
 func (l *Lane) Quiet(f func(*Link)) {
 	for _, link := range l.quiet {
 		f(link)
@@ -89,15 +88,14 @@ func (l *Lane) Quiet(f func(*Link)) {
 	l.quiet = l.quiet[:0]
 }
 
-// Over notes the end of a session. Its requests that are under way then are not
-// answered any more.
+// Over notes the end of a session. Its requests under way will not be answered any more.
 func (l *Lane) Over(link *Link) {
 	link.atEnd, link.leaving = link.used, false
 	l.removeSlots(link)
 }
 
-// Closed has an instance back whose socket is closed, and reports whether it is to
-// be connected again.
+// Closed takes back an instance whose socket is closed, and reports whether it must be
+// connected again.
 func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	link.Instance.SetLink(nil)
 	if !link.Bound {
@@ -117,8 +115,8 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	return false
 }
 
-// isDrained reports whether the gateway is stopping and the lane has nothing more
-// to send. Messages on their way here count, and scheduled ones do not.
+// isDrained reports whether the gateway is stopping and the lane has nothing more to send.
+// Messages on their way to the lane count, scheduled ones do not.
 func (l *Lane) isDrained() bool {
 	if !l.policy.Draining() {
 		return false

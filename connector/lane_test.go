@@ -9,8 +9,8 @@ import (
 	"pmg/sms"
 )
 
-// As many sessions are opened on demand as what waits can use, each is given its
-// window, and what cannot leave waits.
+// As many sessions are opened on demand as the waiting messages can use. Each gets its window
+// of messages, and the others wait.
 func TestLaneOnDemand(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 4, window: 10, static: false")
@@ -32,8 +32,8 @@ func TestLaneOnDemand(t *testing.T) {
 	}
 }
 
-// Sessions that are kept are opened immediately, and again when they are lost;
-// those opened on demand only when something is due.
+// Static sessions are opened immediately, and again when they are lost. Sessions on demand
+// are opened only when a message is due.
 func TestLaneClosed(t *testing.T) {
 	t.Parallel()
 	for _, static := range []bool{true, false} {
@@ -59,9 +59,9 @@ func TestLaneClosed(t *testing.T) {
 	}
 }
 
-// F16, F19: while the gateway stops, a session that ended is connected again if
-// accepted messages are left, on their way to the lane too, and not for those
-// that wait for their time.
+// F16, F19: while the gateway stops, a lost session is connected again if accepted messages
+// are left, even if they are still on their way to the lane. It is not connected for
+// messages that wait for their time.
 func TestLaneClosedDraining(t *testing.T) {
 	t.Parallel()
 	for _, static := range []bool{true, false} {
@@ -96,8 +96,8 @@ func TestLaneClosedDraining(t *testing.T) {
 	}
 }
 
-// The slots of a session that is over come back with their messages, which leave
-// again in their old order.
+// The messages of a session that is over return to the queue, and leave again in their old
+// order.
 func TestLaneOver(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 2, window: 3, static: true")
@@ -126,7 +126,7 @@ func TestLaneOver(t *testing.T) {
 	}
 }
 
-// What an answer leads to.
+// Each code of an answer has its consequence for the message and the lane.
 func TestLaneAnswers(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "window: 2, static: true")
@@ -153,7 +153,7 @@ func TestLaneAnswers(t *testing.T) {
 	}
 }
 
-// The rate is kept, and a change of it too.
+// The lane keeps its rate, and a change of the rate takes effect.
 func TestLaneRate(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "window: 100, static: true, rate: 10")
@@ -168,8 +168,8 @@ func TestLaneRate(t *testing.T) {
 	d.want("without limit", 18, 0, 0)
 }
 
-// A lane that is removed goes when everything it was given is sent: what is
-// still on its way to the queue too, and what waits for room in it.
+// A lane that is removed is gone when all its messages are sent, including those on their
+// way to the queue and those that wait for room in it.
 func TestLaneLeaves(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "window: 5, static: true")
@@ -197,12 +197,12 @@ func TestLaneLeaves(t *testing.T) {
 	gone("told before", false)
 	d.Over(l)
 	if d.Closed(d.now, l) {
-		t.Error("dials though gone")
+		t.Error("it dials, but is gone")
 	}
 }
 
-// H13: shares take turns, so that a flood of urgent messages of one account does
-// not keep a plain message of another waiting.
+// H13: shares take turns, so that many urgent messages of one account do not delay a normal
+// message of another.
 func TestLaneTurns(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "window: 1, static: true")
@@ -224,8 +224,8 @@ func TestLaneTurns(t *testing.T) {
 	}
 }
 
-// An account takes no more than its percent of what the others leave free, and
-// what is full is full for all.
+// An account takes at most its percent of the room that the others leave free. A full queue
+// has no room for any account.
 func TestShareRoom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "max_queue: 100")
@@ -255,8 +255,8 @@ func TestShareRoom(t *testing.T) {
 	}
 }
 
-// A lane that is up takes messages which are likely to leave soon. A connector
-// that connects on demand is up until a connection failed.
+// A lane that is up is likely to send messages soon. A connector that connects on demand is
+// up until a connection fails.
 func TestLaneUp(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "static: false")
@@ -282,8 +282,8 @@ func TestLaneUp(t *testing.T) {
 	}
 }
 
-// F9, F12: a session that logs out is given no more messages, and is quiet when the
-// last of its requests has come back; once, and not if it has ended before.
+// F9, F12: a session that logs out is given no more messages. Quiet is called for it once,
+// when its last request has its outcome, and not if the session has ended before.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
 	quiet := func(d *desk) (n int) {
@@ -307,7 +307,7 @@ func TestQuiet(t *testing.T) {
 	d.want("no more messages", 0, 0, 0)
 	d.LoggingOut(l) // without any under way
 	if quiet(d) != 1 {
-		t.Error("not quiet though nothing is under way")
+		t.Error("not quiet, but nothing is under way")
 	}
 	d.lose(l)
 
@@ -320,8 +320,8 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// F4: the messages of a client account are balanced over its sessions, wait while
-// it has none, and do not keep a lane that is removed.
+// F4: the messages of a client account are balanced over its sessions. They wait while it
+// has none, but a lane that is removed does not wait for them.
 func TestLaneOfAccount(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "window: 5")

@@ -1,15 +1,15 @@
 package connector
 
-// late remembers requests whose answers did not come in time, so that an answer
-// that comes all the same finds its message. It belongs to whatever runs the session.
+// late remembers requests whose answers did not come in time, so that a late answer finds
+// its message. It belongs to the goroutine that runs the session.
 //
-// A peer whose answers keep coming late would be sent every message again and again,
-// and be slower for it. So its session has patience: from a late answer on, answers
-// may take twice as long as that one did, until they come in time again.
+// A peer whose answers always come late would be sent every message again and again, which
+// would make it even slower. So after a late answer, answers may take twice as long as
+// that one did, until they come in time again.
 type late struct {
 	requests []lateRequest // in the order in which they were given up
-	timeout  int64         // how long answers may take; 0: as long as the option says
-	inTime   int           // answers in a row that came within the option's time
+	timeout  int64         // how long answers may take; 0: response_timeout
+	inTime   int           // answers in a row that came within response_timeout
 }
 
 type lateRequest struct {
@@ -19,9 +19,9 @@ type lateRequest struct {
 }
 
 const (
-	maxLate     = 4  // windows of late requests that are remembered
+	maxLate     = 4  // late requests that are remembered, in windows
 	maxPatience = 10 // how many times response_timeout an answer may take at most
-	inTimeAfter = 4  // windows of answers that come in time until the option counts again
+	inTimeAfter = 4  // answers in time until response_timeout applies again, in windows
 )
 
 // ResponseTimeout returns how long an answer may take now, in nanoseconds.
@@ -38,8 +38,8 @@ func (l *Link) GiveUp(slot *Slot) {
 	*r = append(*r, lateRequest{slot.Sequence, slot.Message.ID, slot.Sent})
 }
 
-// Late returns the message of a request that was given up, and forgets it. Answers may
-// take longer from now on.
+// Late returns the message of a request that was given up, and forgets the request.
+// Answers may take longer from now on.
 func (l *Link) Late(now int64, sequence uint32) (id uint64, ok bool) {
 	r := &l.late.requests
 	for i, late := range *r {
@@ -54,7 +54,7 @@ func (l *Link) Late(now int64, sequence uint32) (id uint64, ok bool) {
 	return 0, false
 }
 
-// Awaited notes how long an answer took whose request was not given up.
+// Awaited notes how long an answer to a request that was not given up has taken.
 func (l *Link) Awaited(took int64) {
 	if l.late.timeout == 0 {
 		return

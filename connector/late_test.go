@@ -7,8 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// F18, H9, U2: an answer that comes after its request was given up cancels the
-// copy, whether that waits, waits for its time or is under way, and is counted once.
+// F18, H9, U2: an answer that comes after its request was given up cancels the copy of the
+// message, whether that is due, waits for its time or is under way. It is counted once.
 func TestAnsweredLate(t *testing.T) {
 	t.Parallel()
 	for _, code := range []sms.Code{sms.OK, sms.Rejected} {
@@ -40,7 +40,7 @@ func TestAnsweredLate(t *testing.T) {
 					d.Unsent(d.now, d.take(0))
 				}
 			}
-			late() // the same once more
+			late() // the same answer again
 			d.now += 60 * second
 			if n, _, _ := d.send(); n != 0 {
 				t.Errorf("%v, %s: the message is sent again", code, where)
@@ -54,7 +54,7 @@ func TestAnsweredLate(t *testing.T) {
 	}
 }
 
-// A late answer which says that the message is welcome later leaves the copy alone.
+// A late answer with a temporary failure does not cancel the copy.
 func TestAnsweredLateRetryable(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, static: true, window: 2")
@@ -71,9 +71,9 @@ func TestAnsweredLateRetryable(t *testing.T) {
 	}
 }
 
-// H26: a peer that does not answer is given its window, and then one message for
-// each time that one is given up, so that a peer which lost a window and goes on is
-// noticed. When it answers, it has its window again.
+// H26: a peer that does not answer is given its window, and then one more message each time
+// that one is given up. Otherwise a peer that has lost a window would get no request that it
+// can answer. When it answers, it has its window again.
 func TestFreeze(t *testing.T) {
 	t.Parallel()
 	for _, wake := range []string{"answer", "late answer"} {
@@ -103,7 +103,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// That a message was never written says nothing about the peer.
+// A message that was never written does not thaw the session's slots.
 func TestUnsentDoesNotThaw(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, static: true, window: 3")
@@ -117,7 +117,7 @@ func TestUnsentDoesNotThaw(t *testing.T) {
 	}
 }
 
-// A session remembers some requests that it has given up, the latest.
+// A session remembers the latest requests that it has given up.
 func TestLate(t *testing.T) {
 	t.Parallel()
 	l := newLink(newConnector(1, 2))
@@ -135,8 +135,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// U2: a session whose answers keep coming late waits longer for them, up to a limit,
-// and again as long as the option says when they have come in time for a while.
+// U2: a session whose answers always come late waits longer for them, up to a limit. When
+// they have come in time for long enough, response_timeout applies again.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	const window = 2

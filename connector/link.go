@@ -11,9 +11,8 @@ import (
 	"pmg/sms"
 )
 
-// A Link is the session of a connected instance, as far as it does not matter
-// what reads and writes its socket. Each architecture embeds it in its own record
-// of a connection.
+// A Link is the part of a connected instance's session that is the same in both
+// architectures. Each architecture embeds it in its own type of connection.
 type Link struct {
 	Connector *Connector
 	Instance  *Instance
@@ -21,48 +20,48 @@ type Link struct {
 	Opened    int64 // Unix nanoseconds
 	Session   protocols.Session
 	Inflight  Inflight
-	Lane      *Lane // by which the session is given messages; nil: it takes none
-	Owner     any   // what it is embedded in: the pipeline's handle, or a connection of the classic architecture
+	Lane      *Lane // the lane that gives the session messages; nil: it takes none
+	Owner     any   // the value that embeds it: the pipeline's handle, or the classic architecture's conn
 
 	Heard   atomic.Int64 // when the peer last sent something
-	Partial atomic.Int64 // when the PDU began that has not come whole; 0: none
-	closing atomic.Bool  // something wants the session to end
+	Partial atomic.Int64 // when the incomplete PDU began; 0: there is none
+	closing atomic.Bool  // the session was asked to end
 	reason  atomic.Pointer[string]
 
-	Login pdulog.Login // belongs to whatever writes the pdu log
+	Login pdulog.Login // belongs to the goroutine that writes the pdu log
 
-	// These belong to whatever runs the session.
-	Account   *account.Account // of the client; set before Session.Bound reports it and never after
+	// These belong to the goroutine that runs the session.
+	Account   *account.Account // of the client; set before Session.Bound is not 0, and never changed then
 	Origin    *sms.Origin      // of the messages that arrive on it
 	Bound     bool             // logged in
 	BoundAt   int64            // Unix nanoseconds
-	LoggedOut bool             // we log out, or have
-	Draining  bool             // the peer logs out: it is told nothing more but the answer to that
+	LoggedOut bool             // we are logging out, or have logged out
+	Draining  bool             // the peer logs out: only the answer to that is still sent
 	Ended     bool             // our last PDU is on its way; requests are not answered any more
-	EndReason string           // why, where that PDU is the delayed answer to a login
+	EndReason string           // why it ended, if that PDU is the delayed answer to a login
 	Over      bool             // the session is over
-	LoggingIn bool             // the outcome of a login is not known yet
+	LoggingIn bool             // a login is not decided yet
 	Held      int              // submits that wait for room
 	Storing   int              // messages that wait for their commit
 	LastShare *Share           // where its last message went
 	PDUs      int64            // PDUs of the peer, in place of a clock for the work this session made
 	late      late
-	logged    logged // belongs to whatever logs the session's PDUs
+	logged    logged // belongs to the goroutine that logs the session's PDUs
 
-	// These belong to whatever owns the lane's slots.
-	window   int // as it was configured when the session began
+	// These belong to the lane's dispatching goroutine.
+	window   int // the configured window when the session began
 	slots    []*Slot
-	aside    []*Slot // free slots that are not to be taken now
+	aside    []*Slot // free slots that must not be taken now
 	frozen   []*Slot // slots whose requests were not answered in time
-	suspect  *Slot   // the slot by which a suspect is under way; the session is held
+	suspect  *Slot   // the slot of a suspect under way; the session is held
 	used     int     // slots under way
-	unused   int     // slots of the window that were not made yet
+	unused   int     // slots of the window that are not made yet
 	atEnd    int     // slots under way when the session ended
 	held     bool    // its free slots are set aside
-	dropped  bool    // it is given no more messages
-	leaving  bool    // the lane is to say when none of its requests is under way any more
+	dropped  bool    // the session is given no more messages
+	leaving  bool    // the session logs out, so the lane must report when no request is under way
 	balanced bool    // messages are balanced over the lane's sessions
-	boundAt  int64   // BoundAt; 0: the lane has not been told yet
+	boundAt  int64   // BoundAt; 0: the lane does not know the session yet
 }
 
 // Open begins the session of an instance.
@@ -80,8 +79,8 @@ func (l *Link) CountRefused() {
 	l.Origin.Tally.Refused.Add(1)
 }
 
-// BeginClosing keeps the reason why the session is to end. It reports whether the
-// caller is the first that wants it to.
+// BeginClosing asks the session to end. Only the first call has an effect: it keeps its
+// reason and returns true.
 func (l *Link) BeginClosing(reason string) bool {
 	if !l.closing.CompareAndSwap(false, true) {
 		return false
@@ -101,5 +100,5 @@ func (l *Link) Reason() string {
 	return ""
 }
 
-// String names the session as logs do: connector/instance.
+// String returns the session's name in logs: connector/instance.
 func (l *Link) String() string { return fmt.Sprintf("%s/%d", l.Connector.Name, l.Instance.Number) }

@@ -6,11 +6,11 @@ import (
 	"pmg/sms"
 )
 
-// logged remembers which messages the requests of a session carried, so that the
-// pdu log shows with an answer what it is about. It belongs to whatever logs the
-// session's PDUs.
+// logged remembers which messages the requests of a session carried, so that the pdu log
+// shows the message with its answer. It belongs to the goroutine that logs the session's
+// PDUs.
 type logged struct {
-	cells []loggedRequest // by sequence number, as in Inflight, so that none that is under way is overwritten
+	cells []loggedRequest // by sequence number, as in Inflight, so that no request under way is overwritten
 }
 
 type loggedRequest struct {
@@ -26,8 +26,8 @@ func (g *logged) put(window int, sequence uint32, m *sms.Message) {
 	g.cells[int(sequence)&(len(g.cells)-1)] = loggedRequest{sequence, m.ID, m.Origin}
 }
 
-// find returns what was put by a sequence number, even if its answer has come
-// before; nil if it is not known any more.
+// find returns the request with a sequence number, even if an answer has come already. It
+// returns nil if the request is not known any more.
 func (g *logged) find(sequence uint32) *loggedRequest {
 	if g.cells == nil {
 		return nil
@@ -38,10 +38,9 @@ func (g *logged) find(sequence uint32) *loggedRequest {
 	return nil
 }
 
-// About returns what the pdu log says of a PDU besides its fields. m is the message
-// that the PDU, a request of ours, carries, otherwise nil; id is that of the message
-// which the PDU, an answer of ours, is about. About belongs to whatever logs the
-// session's PDUs.
+// About returns the columns of a line of the pdu log besides the PDU's fields. m is the
+// message of a request that we send, otherwise nil. id is the id of the message that our
+// answer is about. Only the goroutine that logs the session's PDUs may call About.
 func (l *Link) About(received bool, p protocols.PDU, m *sms.Message, id uint64) pdulog.About {
 	a := pdulog.About{ID: id}
 	switch {
@@ -53,7 +52,7 @@ func (l *Link) About(received bool, p protocols.PDU, m *sms.Message, id uint64) 
 			a.ID, a.Account = r.id, r.origin.Account
 		}
 	}
-	if l.Session.Bound() != 0 && l.Account != nil { // it was set before
+	if l.Session.Bound() != 0 && l.Account != nil { // Account was set before Bound
 		a.Account = l.Account.SystemID
 	}
 	return a

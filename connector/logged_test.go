@@ -9,7 +9,7 @@ import (
 	"pmg/sms"
 )
 
-// A header is as much of a PDU as the pdu log needs.
+// A header implements as much of a PDU as the pdu log needs.
 type header struct {
 	protocols.PDU
 	sequence uint32
@@ -21,8 +21,8 @@ func (h header) IsAnswer() bool   { return h.answer }
 
 func (s *session) Bound() protocols.BindType { return s.bound }
 
-// U7: an answer is logged with the id of the message that its request carried, also if
-// it is late or comes again, and no other PDU with the same number is.
+// U7: an answer is logged with the id of the message that its request carried, even if it is
+// late or comes twice. Other PDUs with the same sequence number are logged without an id.
 func TestAbout(t *testing.T) {
 	d := newDesk(t, "window: 10")
 	l := d.connect()

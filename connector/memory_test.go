@@ -7,9 +7,9 @@ import (
 	"pmg/sms"
 )
 
-// H15: a queued message of usual length takes at most 300 octets, and its memory
-// is free when it has left.
-func TestLaneMemory(t *testing.T) { // alone: it looks at the whole heap
+// H15: a queued message of usual length takes at most 300 octets, and its memory is free
+// when it has left.
+func TestLaneMemory(t *testing.T) { // not parallel, because it measures the whole heap
 	const messages = 200_000
 	d := newDesk(t, "instances: 1, window: 100, static: true, max_queue: 1000000")
 	text := make([]byte, 100)
@@ -37,7 +37,7 @@ func TestLaneMemory(t *testing.T) { // alone: it looks at the whole heap
 	runtime.KeepAlive(d)
 }
 
-// heap returns the octets in use. What a pool keeps is gone after two collections.
+// heap returns the octets in use. Two collections empty the pools first.
 func heap() int64 {
 	for range 3 {
 		runtime.GC()
@@ -47,7 +47,7 @@ func heap() int64 {
 	return int64(s.HeapAlloc)
 }
 
-// A peak is seen however short it was, once.
+// Peak returns even the shortest peak, once.
 func TestMemoryPeak(t *testing.T) {
 	var m Memory
 	m.SetLimit(150)
@@ -64,6 +64,6 @@ func TestMemoryPeak(t *testing.T) {
 		t.Errorf("peak %d", peak)
 	}
 	if peak := m.Peak(); peak != 10 {
-		t.Errorf("peak %d after the first was told", peak)
+		t.Errorf("peak %d in the second call", peak)
 	}
 }

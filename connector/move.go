@@ -7,28 +7,27 @@ import (
 	"pmg/sms"
 )
 
-// moving is what a lane knows of messages that are to leave it for another lane.
+// moving is the state of a lane's search for messages that must move to another lane.
 type moving struct {
-	downSince int64 // since when no session can be had; 0: one can
-	searched  int64 // when messages to be moved were searched last
-	rest      int64 // how long after that they are not; longer while there are none
-	share     int   // whose messages are searched next, by its place in the lane
+	downSince int64 // since when the lane is not reachable; 0: it is
+	searched  int64 // when the last search ended
+	rest      int64 // how long Move does not search after that; it grows while no message can be moved
+	share     int   // index of the share that is searched next
 }
 
-// A move is a message that leaves a lane for another, or ends because no route leads
-// it anywhere.
+// A move is a message that moves to another lane, or ends because it has no route.
 type move struct {
 	message  *sms.Message
-	from, to *Share // to is nil where it ends
+	from, to *Share // to is nil if the message ends
 }
 
 const (
-	moveAtATime = 2000       // how many messages Move looks at, in about 1 ms
-	leastRest   = int64(1e9) // how long Move rests at first when none of those could be moved
-	longestRest = int64(8e9) // and later: many accounts' lanes may be down for long
+	moveAtATime = 2000       // how many messages one call of Move searches, in about 1 ms
+	leastRest   = int64(1e9) // how long Move rests after the first search in which none could be moved
+	longestRest = int64(8e9) // and at most, because many accounts' lanes may be down for long
 )
 
-// noteDown notes since when the lane has no session and can have none.
+// noteDown notes since when the lane is not reachable.
 func (l *Lane) noteDown(now int64) {
 	switch {
 	case l.isReachable():
@@ -38,24 +37,25 @@ func (l *Lane) noteDown(now int64) {
 	}
 }
 
-// hasFailed reports whether the lane has been down for so long that its messages
-// follow their routes elsewhere. A gateway that stops does not wait for that time.
+// hasFailed reports whether the lane has been down for failover_after, so that its messages
+// move to other targets of their routes. A stopping gateway does not wait for that time.
 func (l *Lane) hasFailed(now int64) bool {
 	after, since := int64(l.Config().FailoverAfter), l.moving.downSince
 	return after > 0 && since != 0 && !l.isReachable() && (now-since >= after || l.policy.Draining())
 }
 
-// Move takes out messages that are not to wait here any longer, and passes them to
+// Move removes messages that should not wait in this lane any longer, and passes them to
 // give with their shares of other lanes, where they are counted already. It reports
-// whether there may be more of them now. Those are
+// whether there may be more of them now. They are
 //
-//   - messages that are due in a lane which has been down for a while, as far as
-//     their routes have a target that is up,
-//   - scheduled messages of a lane that leaves,
+//   - messages that are due in a lane that has failed, if their routes have another
+//     target that is up,
+//   - scheduled messages of a leaving lane,
 //   - all messages of a lane that is gone, or whose clients cannot come any more.
 //
-// A message takes its id, attempts and validity with it, and finds its place among
-// the others by its arrival. It may find no room: what is accepted is not refused.
+// A message keeps its id, attempts and validity, and takes its place in the other queue by
+// its arrival. It moves even if that queue is full, because an accepted message is not
+// refused.
 func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	mv := &l.moving
 	failed := l.Len() > 0 && l.hasFailed(now)
@@ -93,9 +93,9 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	return more
 }
 
-// planMoves takes a part of the messages that are to leave out of the queues, and
-// reports whether there may be more now. The shares take turns, because the part may be
-// over in the midst of one.
+// planMoves removes a part of the messages that must move from the queues, and reports
+// whether there may be more now. The part may end within a share, so the next call goes on
+// with the next share.
 func (l *Lane) planMoves(now int64, failed bool) (moves []move, more bool) {
 	empties := l.gone || l.leaving && l.isHopeless()
 	plan := func(s *Share, m *sms.Message, always bool) bool {
@@ -137,9 +137,9 @@ func (l *Lane) planMoves(now int64, failed bool) (moves []move, more bool) {
 	return moves, more || len(moves) > 0 && left <= 0
 }
 
-// planDue plans the moves of a part of a share's messages that are due. If the first
-// that can be moved stands behind a part that was searched in vain, then a target has
-// come up meanwhile, and the search begins anew, so that the messages leave in order.
+// planDue plans the moves of a part of a share's messages that are due. If earlier parts
+// had no message that could be moved, but this one has, then a target has come up
+// meanwhile. The search begins again, so that the messages leave in order.
 func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, plan func(*Share, *sms.Message, bool) bool) (end, begins bool) {
 	search, moved := &s.queue.moved, false
 	inVain := search.inVain && !empties
@@ -164,7 +164,7 @@ func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, plan func(*
 	return end, false
 }
 
-// isEnded reports whether a message is not to be sent any more.
+// isEnded reports whether a message must not be sent any more.
 func (l *Lane) isEnded(now int64, m *sms.Message) bool {
 	return m.Flags&sms.Settled != 0 || m.Expires != 0 && m.Expires < now
 }

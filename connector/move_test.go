@@ -9,8 +9,8 @@ import (
 	"pmg/sms"
 )
 
-// twoDesks returns two out connectors of which the second is up; what leaves the first
-// goes to the second.
+// twoDesks returns two out connectors. The second is up, and messages move from the first to
+// the second.
 func twoDesks(t testing.TB, more string) (from, to *desk) {
 	from, to = newDesk(t, "static: true, "+more), newDesk(t, "static: true, window: 10000")
 	from.elsewhere, from.others, to.others = to.Lane, true, true
@@ -19,10 +19,10 @@ func twoDesks(t testing.TB, more string) (from, to *desk) {
 	return from, to
 }
 
-// move moves what there is to be moved, and returns how many messages that were.
+// move moves all messages that must move, and returns their number.
 func (d *desk) move(to *desk) (n int) { return d.moveParts(to, func() {}) }
 
-// moveParts calls after when a part was moved.
+// moveParts calls after after each part.
 func (d *desk) moveParts(to *desk, after func()) (n int) {
 	for more := true; more; {
 		more = d.Move(d.now, func(s *Share, m *sms.Message) {
@@ -38,7 +38,7 @@ func (d *desk) moveParts(to *desk, after func()) (n int) {
 	return n
 }
 
-// wait lets a lane be down for so many seconds.
+// wait lets a number of seconds pass.
 func (d *desk) wait(seconds int64) {
 	d.Tick(d.now)
 	d.now += seconds * second
@@ -56,7 +56,7 @@ func TestMove(t *testing.T) {
 	d.submit("b", 10, func(m *sms.Message) { m.Priority = uint8(m.ID % 3) })
 	d.submit("c", 5, func(m *sms.Message) { m.DeliverAt = d.now + 3600*second })
 	d.send()
-	d.lose(l) // those under way come back
+	d.lose(l) // the messages under way return to the queue
 	queued, used := d.Queued.Load(), d.used.Used()
 	d.wait(29)
 	if d.move(to) != 0 {
@@ -92,7 +92,7 @@ func TestMove(t *testing.T) {
 	d.wantEmpty()
 }
 
-// wantEmptyBut checks that nothing is counted but what waits elsewhere.
+// wantEmptyBut checks that only messages in the other lane are counted.
 func (d *desk) wantEmptyBut(other *desk) {
 	d.t.Helper()
 	d.Publish()
@@ -101,8 +101,8 @@ func (d *desk) wantEmptyBut(other *desk) {
 	}
 }
 
-// A message takes its id, attempts and validity with it. One that has expired, or
-// whose outcome is known, goes nowhere.
+// A message that moves keeps its id, attempts and validity. A message that has expired, or
+// has its outcome, does not move.
 func TestMoveKeeps(t *testing.T) {
 	t.Parallel()
 	d, to := twoDesks(t, "instances: 1, window: 10")
@@ -129,8 +129,8 @@ func TestMoveKeeps(t *testing.T) {
 	}
 }
 
-// Messages stay where no other target is up, in a lane that is up again, and with
-// failover_after 0s; a gateway that stops does not wait.
+// Messages stay if no other target is up, if their lane is up again, and with failover_after
+// 0s. A stopping gateway does not wait for failover_after.
 func TestMoveNot(t *testing.T) {
 	t.Parallel()
 	d, to := twoDesks(t, "instances: 1, window: 1")
@@ -148,7 +148,7 @@ func TestMoveNot(t *testing.T) {
 	d.now += second
 	l := d.connect()
 	if d.move(to) != 0 {
-		t.Error("messages move though a session is there")
+		t.Error("messages move, but the lane has a session")
 	}
 	d.lose(l)
 	d.Tick(d.now)
@@ -176,8 +176,8 @@ func firstLink(c *Connector) (first *Link) {
 	return first
 }
 
-// Those that may not go elsewhere do not keep others back that may, however many they
-// are; and the search of a long backlog in vain takes a part at a time.
+// Messages that cannot move do not delay others that can, however many they are. The search
+// of a long backlog without a result is done in parts.
 func TestMoveSome(t *testing.T) {
 	t.Parallel()
 	d, to := twoDesks(t, "instances: 1")
@@ -191,7 +191,7 @@ func TestMoveSome(t *testing.T) {
 		before := d.asked
 		n += d.move(to)
 		if d.asked-before > 2*moveAtATime {
-			t.Errorf("%d messages are looked at in one turn", d.asked-before)
+			t.Errorf("%d messages were searched in one call", d.asked-before)
 		}
 		d.now += longestRest
 	}
@@ -232,8 +232,8 @@ func TestMoveInOrder(t *testing.T) {
 	}
 }
 
-// A lane that leaves sends what is due, and its scheduled messages go elsewhere, or
-// end where no route leads; then it is gone. What comes to it later does not stay.
+// A leaving lane sends the messages that are due. Its scheduled messages move to another
+// lane, or end if they have no route. Then it is gone, and later messages do not stay in it.
 func TestMoveLeaving(t *testing.T) {
 	t.Parallel()
 	for _, routed := range []bool{true, false} {
@@ -287,7 +287,7 @@ func TestMoveLeaving(t *testing.T) {
 	}
 }
 
-// An account's lane that leaves while its clients are not there gives away everything.
+// All messages of an account's lane move if it leaves while the account has no session.
 func TestMoveHopeless(t *testing.T) {
 	t.Parallel()
 	d, to := twoDesks(t, "instances: 1")
@@ -300,7 +300,7 @@ func TestMoveHopeless(t *testing.T) {
 	}
 }
 
-// Suspects move as well, and are suspects where they come.
+// Suspects move as well, and stay suspects in the other lane.
 func TestMoveSuspects(t *testing.T) {
 	t.Parallel()
 	d, l := suspected(t, "instances: 2, static: true, window: 3")
@@ -329,8 +329,8 @@ func TestMoveSuspects(t *testing.T) {
 	d.wantEmpty()
 }
 
-// Whatever a queue holds, a search in parts passes each message that is due once, and
-// what it leaves stays in order.
+// A search in parts passes each message that is due once, whatever the queue holds. The
+// messages that it leaves stay in order.
 func TestTakeDueRandom(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {

@@ -6,12 +6,12 @@ import (
 	"pmg/sms"
 )
 
-// A Queue holds messages in the order in which they are to leave: by priority,
-// then delivery time, then arrival. It is not safe for concurrent use.
+// A Queue holds messages in the order in which they leave: by priority, then delivery
+// time, then arrival. It is not safe for concurrent use.
 //
-// Messages that are due when they come, which is nearly all, wait in one ring
-// per priority: O(1) and without allocation, whatever the backlog. Only messages
-// that come back, or must wait for their time, live in B-trees.
+// Nearly all messages are due when they arrive. They wait in one ring per priority, with
+// operations in O(1) and without allocation, whatever the backlog. Messages that come
+// back, or must wait for their time, are in B-trees.
 type Queue struct {
 	rings [priorities]ring
 	back  *btree.BTreeG[*sms.Message] // due, but not in the order of arrival
@@ -23,7 +23,7 @@ type Queue struct {
 	moved      search
 }
 
-// priorities is how many priorities are told apart; SMPP 3.4 has 0 to 3, 5.0 adds 4.
+// priorities is the number of priorities. SMPP 3.4 has 0 to 3, 5.0 adds 4.
 const priorities = 5
 
 func (q *Queue) init() {
@@ -33,8 +33,8 @@ func (q *Queue) init() {
 
 func priority(m *sms.Message) int { return min(int(m.Priority), priorities-1) }
 
-// place is the time that orders messages which are due: that of the arrival,
-// unless the sender set another. A message that was tried in vain keeps its place.
+// place returns the time that orders messages that are due: the time of arrival, unless the
+// sender set a delivery time. A message keeps its place after a failed attempt.
 func place(m *sms.Message) int64 { return max(m.DeliverAt, m.Arrived) }
 
 func placeFirst(a, b *sms.Message) bool {
@@ -51,8 +51,8 @@ func leavesFirst(a, b *sms.Message) bool {
 	return placeFirst(a, b)
 }
 
-// wakes is when a message that waits for its time is looked at: when it is due,
-// or when it has expired before that, because then its place is free for another.
+// wakes returns when the queue must handle a message that waits for its time: when it is
+// due, or when it expires before that, so that it does not keep its place.
 func wakes(m *sms.Message) int64 {
 	due := m.Due()
 	if m.Expires != 0 && m.Expires < due {
@@ -82,15 +82,15 @@ func (q *Queue) Push(m *sms.Message, now int64) {
 	r := &q.rings[priority(m)]
 	if r.n > 0 {
 		if last := r.last(); last.due > place(m) || last.due == place(m) && last.id > m.ID {
-			q.back.Set(m) // it was overtaken on its way here
+			q.back.Set(m) // another message overtook it on its way here
 			return
 		}
 	}
 	r.push(entry{id: m.ID, due: place(m), expires: m.Expires, message: m})
 }
 
-// PushBack returns a message that was popped to its place, which it takes when
-// its NotBefore has passed.
+// PushBack returns a popped message to the queue. It takes its old place when its
+// NotBefore has passed.
 func (q *Queue) PushBack(m *sms.Message, now int64) {
 	q.n++
 	if m.NotBefore > now {
@@ -112,9 +112,9 @@ func (q *Queue) Ready(now int64) bool {
 // due returns how many messages are known to be due.
 func (q *Queue) due() int { return q.n - q.later.Len() }
 
-// Pop takes the message that is to leave next, nil when none is due. It also
-// returns when the message expires: behind a long backlog, the message itself is
-// not in the processor's cache.
+// Pop removes and returns the next message, or nil if none is due. It also returns the
+// message's expiry, because with a long backlog the message itself is not in the
+// processor's cache.
 func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	if q.n == 0 {
 		return nil, 0
@@ -141,7 +141,7 @@ func (q *Queue) advance(now int64) {
 	}
 }
 
-// pop takes the first message of r and of those that came back.
+// pop removes and returns the first message of r and q.back.
 func (q *Queue) pop(r *ring) (m *sms.Message, expires int64) {
 	if q.back.Len() > 0 {
 		m, _ := q.back.Min()
@@ -159,8 +159,8 @@ func (q *Queue) pop(r *ring) (m *sms.Message, expires int64) {
 	return e.message, e.expires
 }
 
-// NextDue returns when the first message that is not due yet becomes so, or
-// expires; 0 if there is none.
+// NextDue returns when the next message becomes due or expires that is not due yet, or 0
+// if there is none.
 func (q *Queue) NextDue() int64 {
 	if m, ok := q.later.Min(); ok {
 		return wakes(m)
@@ -168,7 +168,7 @@ func (q *Queue) NextDue() int64 {
 	return 0
 }
 
-// Oldest returns when the first message in order was to leave; 0 when none is due.
+// Oldest returns when the first message in order was due, or 0 if none is due.
 func (q *Queue) Oldest() int64 {
 	var oldest int64
 	older := func(due int64) {
@@ -187,11 +187,12 @@ func (q *Queue) Oldest() int64 {
 	return oldest
 }
 
-// An entry is what the queue knows of a message without looking at it.
+// An entry holds a message, and a copy of the fields that the queue needs, so that it need
+// not read the message.
 type entry struct {
 	id           uint64
 	due, expires int64
-	message      *sms.Message // nil: it has expired and was taken out
+	message      *sms.Message // nil: the message has expired and was removed
 }
 
 // A ring is a first-in-first-out list in an array that grows when it is full.
@@ -199,7 +200,7 @@ type entry struct {
 type ring struct {
 	a       []entry // length is a power of two
 	head, n int
-	start   uint64 // entries that have left: the number of the first one there is
+	start   uint64 // number of the first entry, which is how many entries were removed
 }
 
 func (r *ring) push(e entry) {
@@ -228,7 +229,7 @@ func (r *ring) trim() {
 		r.n--
 	}
 	if r.n == 0 && len(r.a) > maxIdleRing {
-		*r = ring{start: r.start} // a backlog has gone, and its memory goes too
+		*r = ring{start: r.start} // frees the memory of a backlog
 	}
 }
 
@@ -244,7 +245,7 @@ func (r *ring) resize(size int) {
 
 func (r *ring) at(i int) *entry { return &r.a[(r.head+i)&(len(r.a)-1)] }
 
-// first and last are of a ring that is not empty.
+// first and last return the first and last entry of a ring that is not empty.
 func (r *ring) first() *entry { return r.at(0) }
 
 func (r *ring) last() *entry { return r.at(r.n - 1) }

@@ -2,23 +2,22 @@ package connector
 
 import "pmg/sms"
 
-// A search is how far the search for messages to be moved has come. It goes through
-// the queue a part at a time, first through the messages that came back, which are
-// older than the others.
+// A search is the state of a search for messages to move. It goes through the queue in
+// parts, first through the messages that came back, which are older than the others.
 type search struct {
-	back   sms.Message // comes before those to go on with; only what orders it counts
-	inBack bool        // back counts: the search has begun there
+	back   sms.Message // position after the last searched message of Queue.back; only its order is used
+	inBack bool        // the search of Queue.back has begun, so back is valid
 	cursor
-	inRings bool // the messages that came back were searched
+	inRings bool // Queue.back was searched, and the rings follow
 
-	inVain bool // no message could be moved in the parts that were searched
-	again  bool // it has begun anew, because a message could then
+	inVain bool // no message of the parts searched so far could be moved
+	again  bool // the search has begun again, because a later message could be moved
 }
 
-// takeDue passes messages that are due to take, from where the last call ended, and
-// takes out those for which it reports true. It takes away from left what it has
-// searched, and stops when nothing is left. It reports whether it has come to the
-// end; the next call begins anew. take must leave the messages as they are.
+// takeDue calls take for messages that are due, from the end of the last call on, and
+// removes those for which take returns true. It subtracts the number of searched messages
+// from left, and stops when that is 0. It reports whether it has reached the end; the
+// next call begins again then. take must not change the messages.
 func (q *Queue) takeDue(now int64, left *int, take func(*sms.Message) bool) (end bool) {
 	q.advance(now)
 	s := &q.moved
@@ -33,7 +32,7 @@ func (q *Queue) takeDue(now int64, left *int, take func(*sms.Message) bool) (end
 	return true
 }
 
-// takeBack does so for the messages that came back.
+// takeBack does the same for the messages that came back.
 func (q *Queue) takeBack(left *int, take func(*sms.Message) bool) (end bool) {
 	s := &q.moved
 	var taken []*sms.Message
@@ -52,7 +51,7 @@ func (q *Queue) takeBack(left *int, take func(*sms.Message) bool) (end bool) {
 		return true
 	}
 	if s.inBack {
-		from := s.back // which search changes
+		from := s.back // a copy, because search changes s.back
 		q.back.Ascend(&from, search)
 	} else {
 		q.back.Scan(search)
@@ -64,8 +63,8 @@ func (q *Queue) takeBack(left *int, take func(*sms.Message) bool) (end bool) {
 	return end
 }
 
-// takeLater passes messages that wait for their time to take, and takes out up to
-// limit for which it reports true. It reports whether there are no more of those.
+// takeLater calls take for messages that wait for their time, and removes up to limit for
+// which take returns true. It reports whether there are no more of those.
 func (q *Queue) takeLater(left *int, take func(*sms.Message) bool) (end bool) {
 	var taken []*sms.Message
 	end = true
@@ -87,5 +86,5 @@ func (q *Queue) takeLater(left *int, take func(*sms.Message) bool) (end bool) {
 	return end
 }
 
-// searchAgain makes the next call of takeDue begin anew.
+// searchAgain makes the next call of takeDue begin again.
 func (q *Queue) searchAgain() { q.moved = search{again: true} }

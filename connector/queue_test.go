@@ -16,7 +16,8 @@ func newQueue() *Queue {
 	return q
 }
 
-// A model is a queue that is plainly right: a list, searched from end to end.
+// A model is a queue that is simple enough to be obviously right: a list that is searched
+// from end to end.
 type model []*sms.Message
 
 func (q *model) pop(now int64) *sms.Message {
@@ -45,8 +46,8 @@ func before(a, b *sms.Message) bool {
 	return a.ID < b.ID
 }
 
-// wakesAt is when a message that waits for its time is looked at: when it is due, or
-// has expired before.
+// wakesAt returns when the queue must handle a message that waits for its time: when it is
+// due, or has expired before.
 func wakesAt(m *sms.Message) int64 {
 	at := max(m.DeliverAt, m.NotBefore)
 	if m.Expires != 0 {
@@ -64,7 +65,7 @@ func (q *model) nextDue(now int64) (next int64) {
 	return next
 }
 
-// expire takes out what has expired and returns it, in order of ids.
+// expire removes and returns the expired messages, in the order of their ids.
 func (q *model) expire(now int64) (expired []uint64) {
 	*q = slices.DeleteFunc(*q, func(m *sms.Message) bool {
 		if m.Expires == 0 || m.Expires >= now {
@@ -77,8 +78,8 @@ func (q *model) expire(now int64) (expired []uint64) {
 	return expired
 }
 
-// A queue under random pushes, schedules, returns, pops and expiries does what the model does.
-// Each octet of the script is one step.
+// With random pushes, schedules, returns, pops and expiries a queue does the same as the
+// model. Each octet of the script is one step.
 func run(t *testing.T, script []byte) {
 	t.Helper()
 	q, m := newQueue(), &model{}
@@ -104,7 +105,7 @@ func run(t *testing.T, script []byte) {
 	for _, step := range script {
 		arg := int64(step >> 3)
 		switch step & 7 {
-		case 0, 1: // a message comes, perhaps overtaken on its way
+		case 0, 1: // a message arrives, perhaps after a later one
 			id++
 			message := &sms.Message{ID: id, Arrived: now - arg&1, Priority: uint8(arg % 7)}
 			if id%3 == 0 {
@@ -119,7 +120,7 @@ func run(t *testing.T, script []byte) {
 			for range arg % 4 {
 				pop()
 			}
-		case 5, 6: // one comes back
+		case 5, 6: // a message comes back
 			if n := int64(len(popped)); n > 0 {
 				i := int(arg % n)
 				message := popped[i]
@@ -182,7 +183,7 @@ func FuzzQueue(f *testing.F) {
 	})
 }
 
-// When the first message becomes due is known, and that it does.
+// NextDue returns when the first message becomes due, and the queue is ready from then on.
 func TestQueueNextDue(t *testing.T) {
 	t.Parallel()
 	q := newQueue()
@@ -205,7 +206,7 @@ func TestQueueNextDue(t *testing.T) {
 	}
 }
 
-// A backlog that has gone does not keep its memory.
+// After a backlog has been sent its memory is free.
 func TestQueueShrinks(t *testing.T) {
 	t.Parallel()
 	q := newQueue()
@@ -221,8 +222,8 @@ func TestQueueShrinks(t *testing.T) {
 	}
 }
 
-// loaded is a queue with a backlog. It is of few messages, over and over, all as
-// old as each other: what is measured is the queue, not the memory of messages.
+// loaded returns a queue with a backlog. The backlog consists of a few messages, repeated and
+// of the same age, because the queue is measured and not the memory of messages.
 func loaded(backlog int) (q *Queue, few []*sms.Message) {
 	q = newQueue()
 	for range 64 {
@@ -251,8 +252,8 @@ func TestQueueAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkQueue is a message that comes and one that leaves, behind a backlog; and
-// the same when each comes back once before it leaves for good.
+// BenchmarkQueue measures a message that arrives and one that leaves, with a backlog, and
+// the same if each message comes back once.
 func BenchmarkQueue(b *testing.B) {
 	for _, back := range []bool{false, true} {
 		for _, backlog := range []int{0, 1000, 1_000_000} {
@@ -264,7 +265,7 @@ func BenchmarkQueue(b *testing.B) {
 					q.Push(few[next%len(few)], 1)
 					m, _ := q.Pop(1)
 					if back {
-						m.ID = 0 // so that it is the first
+						m.ID = 0 // makes it the first
 						q.PushBack(m, 1)
 						m, _ = q.Pop(1)
 						m.ID = 1
@@ -279,8 +280,8 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// A queue that was ready is so until Pop, even for a caller whose clock is behind:
-// in the classic architecture each reads it before it locks.
+// A queue that was ready stays so until Pop, even for a caller with an earlier time. In the
+// classic architecture each goroutine reads the clock before it takes the lock.
 func TestQueueClockBehind(t *testing.T) {
 	t.Parallel()
 	q := newQueue()
@@ -293,8 +294,8 @@ func TestQueueClockBehind(t *testing.T) {
 	}
 }
 
-// F16, H11: a message that waits for another attempt until after its validity
-// does not keep its place until then.
+// F16, H11: a message whose next attempt is after its expiry leaves the queue when it
+// expires.
 func TestQueueExpiresLater(t *testing.T) {
 	t.Parallel()
 	q := newQueue()
@@ -304,7 +305,7 @@ func TestQueueExpiresLater(t *testing.T) {
 	m.NotBefore = 1000
 	q.PushBack(m, 100)
 	if q.NextDue() != 201 {
-		t.Errorf("looked at again at %d, want 201", q.NextDue())
+		t.Errorf("next due at %d, want 201", q.NextDue())
 	}
 	expired := 0
 	q.Expired(200, func(*sms.Message) { expired++ })
@@ -317,8 +318,8 @@ func TestQueueExpiresLater(t *testing.T) {
 	}
 }
 
-// H11: the search for expired messages goes through a long backlog in parts. What
-// leaves or comes between the parts makes it miss none.
+// H11: the search for expired messages goes through a long backlog in parts. It misses no
+// message, even if messages leave or arrive between the parts.
 func TestQueueSweepsInParts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
@@ -356,7 +357,7 @@ func TestQueueSweepsInParts(t *testing.T) {
 				push(next)
 			}
 		}
-		for range 5 { // those that came since
+		for range 5 { // finds the messages that have arrived since
 			q.Expired(now, func(m *sms.Message) { delete(left, m.ID) })
 		}
 		if q.Len() != len(left) {

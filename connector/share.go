@@ -6,19 +6,19 @@ import (
 	"pmg/sms"
 )
 
-// A Share is one account's part of a lane: its queue, and how much of the lane's
-// room it takes. Messages from an SMSC, which have no account, have a share of
-// their own for each connector they arrive on. Shares take turns, so that an
-// account's priorities order its own messages and nobody else's.
+// A Share is one account's part of a lane: its queue, and how much of the lane's room it
+// takes. Messages from an SMSC have no account. They have one share for each connector
+// they arrive on. Shares take turns, so that an account's priorities order only its own
+// messages.
 type Share struct {
 	Lane   *Lane
-	Origin *sms.Origin // of the first of its messages: they have its account in common
+	Origin *sms.Origin // of its first message; the others have the same account
 
-	queued  atomic.Int64 // messages accepted and not done with, scheduled ones aside
+	queued  atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
 	held    atomic.Int64 // submits that wait for room
-	percent atomic.Int32 // of what is free, that it may take
+	percent atomic.Int32 // of the free room that it may take
 
-	// The rest belongs to whatever dispatches for the lane.
+	// The rest belongs to the lane's dispatching goroutine.
 	queue  Queue
 	active bool // it is in the lane's rotation
 }
@@ -26,16 +26,16 @@ type Share struct {
 // Queued returns how many messages of the account wait in the lane or are under way.
 func (s *Share) Queued() int64 { return s.queued.Load() }
 
-// SetPercent changes how much of what is free the account may take.
+// SetPercent changes how much of the free room the account may take.
 func (s *Share) SetPercent(percent int) { s.percent.Store(int32(percent)) }
 
-// Room returns how many more messages of the account the lane takes.
+// Room returns how many more messages of the account the lane may accept.
 func (s *Share) Room() int64 {
 	size, queued, own := int64(s.Lane.Config().MaxQueue), s.Lane.Queued.Load(), s.queued.Load()
 	return min(size-queued, (size-(queued-own))*int64(s.percent.Load())/100-own)
 }
 
-// Hold counts submits that begin to wait for room, or, if n is negative, wait no more.
+// Hold counts n submits that begin to wait for room, or, if n is negative, stop waiting.
 func (s *Share) Hold(n int64) {
 	s.held.Add(n)
 	s.Lane.Held.Add(n)
@@ -44,25 +44,25 @@ func (s *Share) Hold(n int64) {
 // Held returns how many submits wait for room.
 func (s *Share) Held() int64 { return s.held.Load() }
 
-// Add counts messages that were accepted, which is before the lane is given them.
+// Add counts accepted messages. It must be called before the lane gets them.
 func (s *Share) Add(n int64) {
 	s.queued.Add(n)
 	s.Lane.Queued.Add(n)
 }
 
-// push adds a message that was accepted.
+// push adds an accepted message.
 func (s *Share) push(m *sms.Message, now int64) {
 	s.queue.Push(m, now)
 	s.Lane.waits(s, now)
 }
 
-// pushBack returns a message to its place.
+// pushBack returns a message to its place in the queue.
 func (s *Share) pushBack(m *sms.Message, now int64) {
 	s.queue.PushBack(m, now)
 	s.Lane.waits(s, now)
 }
 
-// isDue counts a scheduled message among the others from now on: its time has come.
+// isDue notes that a scheduled message is due, and counts with the others from now on.
 func (s *Share) isDue(m *sms.Message) {
 	if m.Flags&sms.Scheduled == 0 {
 		return

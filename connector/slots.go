@@ -2,9 +2,8 @@ package connector
 
 import "pmg/sms"
 
-// A Slot is one occurrence of an instance in its lane's list of free slots, and
-// so the right to have one request unanswered. While the request is under way the
-// slot holds its message.
+// A Slot is the right of a session to have one request unanswered. While it is free, it is
+// in its lane's list of free slots. While its request is under way, it holds the message.
 type Slot struct {
 	Instance *Instance
 	Link     *Link // nil while the instance is not connected
@@ -16,9 +15,9 @@ type Slot struct {
 	next, prev *Slot // in the list of free slots
 }
 
-// Slots is a lane's list of free slots: connected instances in front, unconnected
-// ones at the back. Every operation is O(1), except that the end of a session
-// takes out the slots it has. It is not safe for concurrent use.
+// Slots is a lane's list of free slots: those of connected instances in front, those of
+// unconnected ones at the back. Every operation is O(1), except Drop, which removes all
+// slots of a session. Slots is not safe for concurrent use.
 type Slots struct {
 	root Slot // ring: root.next is the front
 }
@@ -39,7 +38,7 @@ func unlink(slot *Slot) {
 	slot.next, slot.prev = nil, nil
 }
 
-// Park puts an unconnected instance at the back.
+// Park adds the slot of an unconnected instance at the back.
 func (s *Slots) Park(i *Instance) {
 	s.lazyInit()
 	link(&Slot{Instance: i}, &s.root)
@@ -53,8 +52,8 @@ func (s *Slots) Back() *Slot {
 	return s.root.prev
 }
 
-// Open puts a session that has just logged in to the front. Its window's slots
-// are made when they are first needed: an idle session costs one.
+// Open adds a session that has just logged in. The slots of its window are made when they
+// are first needed, so that an idle session has only one.
 func (s *Slots) Open(l *Link, window int) {
 	l.unused = window
 	s.grow(l)
@@ -73,9 +72,9 @@ func newSlot(l *Link) *Slot {
 	return slot
 }
 
-// free makes a slot of a connected instance one that can be taken. Where messages
-// are balanced over sessions it stands behind the slots of the others, otherwise
-// in front, so that few sessions are busy and their batches long.
+// free adds a slot of a connected instance to the list. If messages are balanced over
+// sessions, it goes behind the slots of the other sessions. Otherwise it goes to the
+// front, so that few sessions are busy and their batches are long.
 func (s *Slots) free(slot *Slot) {
 	if slot.Link.balanced {
 		link(slot, &s.root)
@@ -84,7 +83,7 @@ func (s *Slots) free(slot *Slot) {
 	}
 }
 
-// Front returns the slot that Take would, nil when none is free.
+// Front returns the slot that Take would return, or nil if none is free.
 func (s *Slots) Front() *Slot {
 	if s.root.next == nil || s.root.next == &s.root {
 		return nil
@@ -92,7 +91,7 @@ func (s *Slots) Front() *Slot {
 	return s.root.next
 }
 
-// Take removes the slot in front.
+// Take removes and returns the slot in front.
 func (s *Slots) Take() *Slot {
 	slot := s.Front()
 	if slot == nil {
@@ -108,8 +107,8 @@ func (s *Slots) Take() *Slot {
 	return slot
 }
 
-// Put returns the slot of a connected instance, its request being answered. The
-// slot of a session that is over is forgotten.
+// Put returns a slot of a connected instance after the answer to its request. The slot of
+// a session that is over is dropped.
 func (s *Slots) Put(slot *Slot) {
 	slot.Message, slot.Share = nil, nil
 	l := slot.Link
@@ -123,10 +122,10 @@ func (s *Slots) Put(slot *Slot) {
 	}
 }
 
-// Freeze keeps a slot, whose request was not answered in time, until Thaw: a peer
-// that does not answer is given no more requests than its window. The last slot of
-// the window is not kept, because a peer which has lost all it was given would
-// otherwise never be given a request that it can answer.
+// Freeze keeps a slot whose request was not answered in time until Thaw, so that a peer
+// that does not answer gets no more requests than its window. The last slot of the window
+// is not kept. Otherwise a peer that has lost a whole window would never get another
+// request that it can answer.
 func (s *Slots) Freeze(slot *Slot) {
 	l := slot.Link
 	if !l.dropped && len(l.frozen)+1 == len(l.slots)+l.unused {
@@ -140,18 +139,17 @@ func (s *Slots) Freeze(slot *Slot) {
 	}
 }
 
-// Thaw makes the frozen slots of a session whose peer answers again ones that can be taken.
+// Thaw makes the frozen slots of a session available, because its peer answers again.
 func (s *Slots) Thaw(l *Link) {
 	frozen := l.frozen
 	l.frozen = nil
 	for _, slot := range frozen {
-		l.used++ // Put takes it away
+		l.used++ // Put subtracts it
 		s.Put(slot)
 	}
 }
 
-// Hold sets the free slots of a session aside, so that no request joins those
-// that are under way.
+// Hold sets the free slots of a session aside, so that it gets no further requests.
 func (s *Slots) Hold(l *Link) {
 	l.held = true
 	for _, slot := range l.slots {
@@ -162,20 +160,19 @@ func (s *Slots) Hold(l *Link) {
 	}
 }
 
-// TakeHeld takes a slot of a session that Hold has set aside and that has no
-// request under way.
+// TakeHeld takes a slot that Hold has set aside. The session has no request under way.
 func (s *Slots) TakeHeld(l *Link) *Slot {
 	n := len(l.aside) - 1
 	slot := l.aside[n]
 	l.aside = l.aside[:n]
 	l.used++
-	if n == 0 && l.unused > 0 { // the slot may not come back soon: Freeze
+	if n == 0 && l.unused > 0 { // the next suspect needs one, and this slot may be frozen
 		l.aside = append(l.aside, newSlot(l))
 	}
 	return slot
 }
 
-// Unhold ends what Hold began.
+// Unhold undoes Hold.
 func (s *Slots) Unhold(l *Link) {
 	aside := l.aside
 	l.held, l.aside = false, nil
@@ -187,9 +184,8 @@ func (s *Slots) Unhold(l *Link) {
 	}
 }
 
-// Drop takes out every slot of a session that is given no more requests. Those
-// under way are forgotten when they are put back. It reports whether the session
-// had any.
+// Drop removes all free slots of a session that is given no more requests. Slots under way
+// are dropped when they are put back. Drop reports whether the session had slots.
 func (s *Slots) Drop(l *Link) bool {
 	had := l.slots != nil
 	l.dropped, l.unused = true, 0

@@ -10,8 +10,8 @@ import (
 	"pmg/sms"
 )
 
-// Connected instances are in front, each as often as its window has slots free; an
-// unconnected one stands once at the back.
+// Connected instances are in front, each with all free slots of its window. An unconnected
+// instance has one slot at the back.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	c := newConnector(10, 3)
@@ -41,7 +41,7 @@ func TestSlots(t *testing.T) {
 	}
 	s.Put(taken[0])
 	if !s.Drop(l) || s.Drop(l) {
-		t.Error("the slots are there, and once")
+		t.Error("the slots are not in the list exactly once")
 	}
 	s.Put(taken[2])
 	if slot := s.Take(); slot.Instance != idle || s.Take() != nil {
@@ -52,7 +52,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// The list does what a plain count of each session's free slots does.
+// The list behaves like a count of each session's free slots.
 func TestSlotsModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
@@ -118,7 +118,7 @@ func TestSlotsModel(t *testing.T) {
 	}
 }
 
-// An idle session costs one slot, whatever its window.
+// An idle session has one slot, whatever its window.
 func TestSlotsLazy(t *testing.T) {
 	t.Parallel()
 	var s Slots
@@ -132,8 +132,7 @@ func TestSlotsLazy(t *testing.T) {
 	}
 }
 
-// A request and its answer find each other, an answer comes once, and a number
-// whose cell is taken is skipped.
+// An answer finds its request, once, and a sequence number whose cell is taken is skipped.
 func TestInflight(t *testing.T) {
 	t.Parallel()
 	c := newConnector(1, 2)
@@ -163,8 +162,8 @@ func TestInflight(t *testing.T) {
 	}
 }
 
-// One goroutine puts while another takes, and a third looks for what is overdue:
-// each slot is taken by one of them, and none is lost.
+// While one goroutine puts, another takes, and a third searches overdue requests, each slot
+// is taken once, and none is lost.
 func TestInflightConcurrent(t *testing.T) {
 	t.Parallel()
 	const window, requests = 16, 20000
@@ -220,8 +219,8 @@ func TestSlotsAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkSlots is a slot taken, put in flight, answered and free again, on a
-// connector with so many connected instances.
+// BenchmarkSlots measures a slot that is taken, put in flight, answered and freed, by the
+// number of connected instances.
 func BenchmarkSlots(b *testing.B) {
 	for _, instances := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprintf("instances=%d", instances), func(b *testing.B) {

@@ -8,24 +8,23 @@ import (
 	"pmg/flow"
 )
 
-// Stats is what is counted about a connector. Everything in it may be read at
-// any time.
+// Stats holds the counters of a connector. All of them may be read at any time.
 type Stats struct {
 	PDUsIn, PDUsOut []atomic.Int64 // by command
-	Accepted        atomic.Int64   // messages taken in from peers
+	Accepted        atomic.Int64   // messages accepted from peers
 	Sent            atomic.Int64   // messages a peer has accepted
 	Failed          atomic.Int64   // messages given up
-	Expired         atomic.Int64   // messages whose validity ran out here
-	Retried         atomic.Int64   // times a message was put back
-	Moved           atomic.Int64   // messages that left for another target of their route
-	Refused         atomic.Int64   // messages not accepted from peers
+	Expired         atomic.Int64   // messages whose validity ended before they were sent
+	Retried         atomic.Int64   // times a message returned to its queue
+	Moved           atomic.Int64   // messages that moved to another target of their route
+	Refused         atomic.Int64   // messages of peers that were refused
 	Unmatched       atomic.Int64   // answers without a request
-	Late            atomic.Int64   // messages whose answer came after they were given up for unanswered
+	Late            atomic.Int64   // messages whose answer came after the request was given up
 	Opened          atomic.Int64   // sessions begun
 	Failing         atomic.Int64   // connections, logins and short sessions that failed in a row
 	Queued          atomic.Int64   // messages that wait in its lanes
-	InFlight        atomic.Int64   // requests of ours without an answer
-	Answer          Histogram      // from a request of ours to its answer
+	InFlight        atomic.Int64   // our requests without an answer
+	Answer          Histogram      // time from our request to its answer
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64
@@ -33,14 +32,14 @@ type Stats struct {
 	pdus     flow.Spread
 }
 
-// StatusKey is an answer of a command with a status other than 0.
+// StatusKey identifies the answers of a command with a status other than 0.
 type StatusKey struct {
 	Command  int
 	Received bool
 	Status   uint32
 }
 
-// NewStats makes the counters for a protocol with so many commands.
+// NewStats makes the counters for a protocol with a number of commands.
 func NewStats(commands int) *Stats {
 	return &Stats{
 		PDUsIn: make([]atomic.Int64, commands), PDUsOut: make([]atomic.Int64, commands),
@@ -48,11 +47,11 @@ func NewStats(commands int) *Stats {
 	}
 }
 
-// maxStatuses bounds how many statuses of their own making peers can make us
-// remember. Others are counted together, as OtherStatus.
+// maxStatuses limits how many statuses are counted separately, because peers can invent
+// any number. Further ones are counted together, as OtherStatus.
 const maxStatuses = 1000
 
-// OtherStatus stands for every status that came when maxStatuses were known.
+// OtherStatus is the key for all statuses beyond maxStatuses.
 const OtherStatus = 0xFFFFFFFF
 
 // Count counts n PDUs of a command.
@@ -89,8 +88,8 @@ func (s *Stats) Statuses() map[StatusKey]int64 {
 	return m
 }
 
-// SessionOver takes a finished session into account: how long it lasted, and how
-// many PDUs its peer sent, which is how much work it was.
+// SessionOver counts a session that has ended: its duration, and the number of PDUs of its
+// peer, which measures the work that it caused.
 func (s *Stats) SessionOver(duration, pdus int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,19 +104,19 @@ func (s *Stats) Sessions() (duration, pdus flow.Spread) {
 	return s.duration, s.pdus
 }
 
-// A Histogram counts durations by powers of two of microseconds. Its upper
-// bounds are 1 µs, 2 µs, 4 µs … and without end.
+// A Histogram counts durations in buckets. Their upper bounds are 1 µs, 2 µs, 4 µs and so
+// on; the last bucket has none.
 type Histogram struct {
 	Buckets [buckets]atomic.Int64
 	Sum     atomic.Int64 // nanoseconds
 }
 
-const buckets = 28 // the last bound is over a minute
+const buckets = 28 // the highest bound is over a minute
 
 // Observe counts one duration in nanoseconds.
 func (h *Histogram) Observe(ns int64) { h.Add(h.Bucket(ns), 1, ns) }
 
-// Bucket is where a duration in nanoseconds is counted.
+// Bucket returns the bucket of a duration in nanoseconds.
 func (h *Histogram) Bucket(ns int64) int {
 	return min(bits.Len64(uint64(max(ns-1, 0))/1000), buckets-1)
 }
@@ -128,5 +127,5 @@ func (h *Histogram) Add(bucket int, n, sum int64) {
 	h.Sum.Add(sum)
 }
 
-// Bound is the upper bound of bucket i in nanoseconds; the last has none.
+// Bound returns the upper bound of bucket i in nanoseconds. The last bucket has none.
 func (h *Histogram) Bound(i int) int64 { return 1000 << i }

@@ -2,8 +2,8 @@ package connector
 
 import "testing"
 
-// U13: instances that a reload made too many are given back wherever they are: parked,
-// being connected, or with a session that is over; and taken again when there may be more.
+// U13: instances that are surplus after a reload are returned in each state: parked, being
+// connected, or with a session that is over. They are used again when the number rises.
 func TestSurplus(t *testing.T) {
 	t.Parallel()
 	const static, onDemand = "static: true, instances: 3", "static: false, instances: 3"
@@ -40,7 +40,7 @@ func TestSurplus(t *testing.T) {
 	}
 	d.Home().SetSockets(3)
 	if dial := d.Attach(); len(dial) != 2 || d.dialing != 3 {
-		t.Errorf("%d instances are to be connected, %d are", len(dial), d.dialing)
+		t.Errorf("%d instances must be connected, %d are being connected", len(dial), d.dialing)
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 // suspectAfter is how many sessions may end under a message before it is sent alone.
 const suspectAfter = 2
 
-// suspects are messages under which sessions have ended. It may be one message
-// that ends every session it is sent in. To find out which, and to spare the
-// others, each suspect is sent in a session that has nothing else under way. Where
-// there are several sessions, all but one may have suspects; one stays for others.
+// suspects are messages under which sessions have ended. One of them may end every session
+// by which it is sent. To find that one, and to spare the others, each suspect is sent in
+// a session that has nothing else under way. If there are several sessions, all but one
+// may have suspects; that one stays for other messages.
 type suspects struct {
 	waiting []suspect
-	links   []*Link // the sessions that are kept for suspects
+	links   []*Link // sessions that are reserved for suspects
 }
 
 type suspect struct {
@@ -23,8 +23,8 @@ type suspect struct {
 	share   *Share
 }
 
-// nextSuspect takes the slot that the next suspect is to leave by, nil if there is
-// none now. It keeps as many sessions for suspects as are needed and may be.
+// nextSuspect takes and returns the slot for the next suspect, or nil if there is none now.
+// It reserves as many sessions for suspects as are needed and allowed.
 func (l *Lane) nextSuspect(now int64) *Slot {
 	s := &l.suspects
 	for len(s.waiting) > 0 && l.isOver(now, s.waiting[0].share, s.waiting[0].message, s.waiting[0].message.Expires) {
@@ -34,7 +34,7 @@ func (l *Lane) nextSuspect(now int64) *Slot {
 		s.releaseIdle(l)
 		return nil
 	}
-	idle := 0 // sessions kept, without a suspect yet
+	idle := 0 // reserved sessions without a suspect yet
 	for _, link := range s.links {
 		if link.suspect != nil {
 			continue
@@ -60,7 +60,7 @@ func (l *Lane) nextSuspect(now int64) *Slot {
 	return nil
 }
 
-// send takes a slot of a session that has nothing under way for the next suspect.
+// send takes a slot of a reserved session without requests under way for the next suspect.
 func (s *suspects) send(l *Lane, link *Link) *Slot {
 	next := s.waiting[0]
 	s.waiting = s.waiting[1:]
@@ -78,8 +78,7 @@ func (s *suspects) answered(l *Lane, slot *Slot) {
 	}
 }
 
-// release gives a session back that was kept for a suspect, unless one is under way
-// in it.
+// release ends the reservation of a session, unless a suspect is under way in it.
 func (s *suspects) release(l *Lane, link *Link) {
 	if link.suspect != nil || !link.held {
 		return
@@ -88,7 +87,7 @@ func (s *suspects) release(l *Lane, link *Link) {
 	l.slots.Unhold(link)
 }
 
-// releaseIdle gives back the sessions that were kept and for which no suspect is left.
+// releaseIdle ends the reservation of sessions for which no suspect is left.
 func (s *suspects) releaseIdle(l *Lane) {
 	for i := len(s.links) - 1; i >= 0; i-- {
 		s.release(l, s.links[i])

@@ -6,8 +6,8 @@ import (
 	"pmg/sms"
 )
 
-// H8: one message ends every session that it is sent in. It is found and sent
-// alone; the messages beside it get through and are not blamed.
+// H8: one message ends every session by which it is sent. It is found and sent alone. The
+// other messages are delivered, and the ends of sessions are not counted against them.
 func TestSuspects(t *testing.T) {
 	t.Parallel()
 	for _, window := range []string{"1", "2", "10"} {
@@ -64,8 +64,7 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// suspected is a desk with one message that is suspected, and a session with no
-// message under way.
+// suspected returns a desk with one suspect, and a session without messages under way.
 func suspected(t *testing.T, more string) (d *desk, l *Link) {
 	t.Helper()
 	d = newDesk(t, more)
@@ -125,8 +124,8 @@ func TestSuspectSessionEnds(t *testing.T) {
 	}
 }
 
-// A suspect that expires, or whose late answer comes, is not sent, and its session
-// is given to others again.
+// A suspect that expires, or whose late answer comes, is not sent, and its session is used
+// for other messages again.
 func TestSuspectEnds(t *testing.T) {
 	t.Parallel()
 	d, l := suspected(t, "instances: 2, static: true, window: 2")
@@ -161,7 +160,8 @@ func TestSuspectEnds(t *testing.T) {
 	}
 }
 
-// A suspect that is not answered leaves the rest of its session's window to others.
+// While a suspect is not answered in time, the rest of its session's window is used for other
+// messages.
 func TestSuspectTimeout(t *testing.T) {
 	t.Parallel()
 	d, _ := suspected(t, "instances: 1, static: true, window: 3")
@@ -176,7 +176,7 @@ func TestSuspectTimeout(t *testing.T) {
 	}
 }
 
-// Suspects are sent on a session that is there even while others are connected.
+// Suspects are sent by a bound session even while other instances are being connected.
 func TestSuspectWhileDialing(t *testing.T) {
 	t.Parallel()
 	d, _ := suspected(t, "instances: 1, static: true, window: 2")
@@ -193,8 +193,8 @@ func TestSuspectWhileDialing(t *testing.T) {
 	}
 }
 
-// Suspects leave one in each session at the same time, and one session stays for
-// others. When they are answered the sessions are for all again.
+// Suspects leave in several sessions at the same time, one in each, and one session stays for
+// other messages. When the suspects are answered, all sessions are for all messages again.
 func TestSuspectsInParallel(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 4, static: true, window: 5")

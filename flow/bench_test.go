@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkHandover is what it costs to hand a job over one ring, in batches of
-// so many, by lines of 1 and 10 stages; inline: on the producer's goroutine.
+// BenchmarkHandover measures the cost of handing a job to the next stage, by the size of
+// batches, for lines of 1 and 10 stages. inline means on the producer's goroutine.
 func BenchmarkHandover(b *testing.B) {
 	for _, stages := range []int{1, 10} {
 		for _, batch := range []int{1, 10, 100} {
@@ -27,8 +27,8 @@ func benchHandover(b *testing.B, stages, batch int, inline bool) {
 	}
 	var arrived atomic.Int64
 	over := make(chan struct{}, 1)
-	// The first stage makes a batch of the one job that comes in; the last signals
-	// when it has all of it.
+	// The first stage makes a batch of each job. The last stage signals when it has the whole
+	// batch.
 	table := []Stage[job]{work(func(out *Out[job], j *job) {
 		for range batch - 1 {
 			out.To(1, out.Get())
@@ -56,7 +56,7 @@ func benchHandover(b *testing.B, stages, batch int, inline bool) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rounds*batch*stages), "ns/handover")
 }
 
-// BenchmarkPool is a job taken and given back, by one stage and from one to another.
+// BenchmarkPool measures getting and releasing a job, in one stage and from one to another.
 func BenchmarkPool(b *testing.B) {
 	p := newPool()
 	from, to := p.NewCache(), p.NewCache()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// wantPanic runs f, which must panic with a text that contains what is wanted.
+// wantPanic runs f, which must panic with a text that contains what.
 func wantPanic(t *testing.T, what string, f func()) {
 	t.Helper()
 	defer func() {
@@ -19,7 +19,8 @@ func wantPanic(t *testing.T, what string, f func()) {
 	f()
 }
 
-// The debug build reports where a job was released that is used or released again.
+// When a released job is used or released again, the debug build reports where it was
+// released.
 func TestDebugReleased(t *testing.T) {
 	p := newPool()
 	c := p.NewCache()
@@ -27,7 +28,7 @@ func TestDebugReleased(t *testing.T) {
 	c.Release(j)
 	wantPanic(t, "TestDebugReleased", func() { c.Release(j) })
 	wantPanic(t, "TestDebugReleased", func() { j.Retain() })
-	for range 10 * cacheLimit { // it is not used again, so that a late use shows
+	for range 10 * cacheLimit { // the job is not used again, so that a late use is found
 		if c.Get() == j {
 			t.Fatal("a released job is used again")
 		}

@@ -16,13 +16,13 @@ import "sync"
 //
 // The holder of a claim works on the row itself, or passes the claim to the row's own
 // goroutine (row.wake). Jobs that are put while the row is claimed or running change
-// nothing about the claim, because its holder takes them before it lets go.
+// nothing about the claim, because its holder takes them before it gives up the claim.
 type inbox[J any] struct {
 	mu      sync.Mutex
 	state   inboxState
 	jobs    []*J
 	tickDue bool
-	counted Stats // what the row's workers had counted at their last take
+	counted Stats // the counts of the row's workers up to their last take
 }
 
 type inboxState uint8
@@ -51,7 +51,8 @@ func (b *inbox[J]) setTick() (claim bool) {
 	return b.claim()
 }
 
-// claim needs the lock.
+// claim takes the claim if the row is idle, and reports whether it did. The caller holds
+// the lock.
 func (b *inbox[J]) claim() bool {
 	if b.state != idle {
 		return false
@@ -60,13 +61,13 @@ func (b *inbox[J]) claim() bool {
 	return true
 }
 
-// take returns the jobs, and whether Tick is due. ok is false when there is neither:
-// then the caller has lost its claim. The inbox goes on with spare, an empty list
-// whose memory it may use. What done counted moves into the inbox.
+// take returns the jobs, and whether Tick is due. If there is neither, ok is false and the
+// caller has lost its claim. The inbox uses spare, an empty list, for the next jobs. take
+// moves the counts of done into the inbox.
 func (b *inbox[J]) take(spare []*J, done *Stats) (jobs []*J, tick, ok bool) {
 	b.mu.Lock()
 	b.counted.add(done)
-	*done = Stats{} // it is the next worker's when the claim is lost
+	*done = Stats{} // here, because without the claim it belongs to the next worker
 	b.counted.Locks++
 	jobs, tick = b.jobs, b.tickDue
 	if len(jobs) == 0 && !tick {
@@ -79,14 +80,14 @@ func (b *inbox[J]) take(spare []*J, done *Stats) (jobs []*J, tick, ok bool) {
 	return jobs, tick, true
 }
 
-// count adds to what was counted.
+// count adds to the counts.
 func (b *inbox[J]) count(done *Stats) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counted.add(done)
 }
 
-// stats returns what was counted, and how many jobs wait.
+// stats returns the counts, with the number of waiting jobs.
 func (b *inbox[J]) stats() (counted Stats, waiting int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

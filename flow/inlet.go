@@ -2,8 +2,8 @@ package flow
 
 import "sync"
 
-// An Inlet is a way into the pipeline for goroutines that are no stage's: each subsystem
-// outside the stages has one of its own. Any goroutine may call its methods.
+// An Inlet is a way into the pipeline for goroutines that do not belong to a stage. Each
+// subsystem outside the stages has its own. Any goroutine may call its methods.
 type Inlet[J any] struct {
 	p *Pipeline[J]
 
@@ -12,20 +12,20 @@ type Inlet[J any] struct {
 	closed bool
 }
 
-// NewInlet returns an inlet. The caller closes it before the pipeline.
+// NewInlet returns an inlet. The caller must close it before the pipeline.
 func (p *Pipeline[J]) NewInlet() *Inlet[J] {
 	return &Inlet[J]{p: p, cache: p.pool.NewCache()}
 }
 
-// Get returns an empty job, which the caller passes to Send.
+// Get returns an empty job. The caller must pass it to Send.
 func (i *Inlet[J]) Get() *J {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.cache.Get()
 }
 
-// Send hands jobs to the row with that index in the table, and reports true. After
-// Close it releases them instead, because no stage would work on them.
+// Send hands jobs to the row with that index in the table. After Close it releases them
+// instead, because no stage would work on them. It reports whether it has handed them on.
 func (i *Inlet[J]) Send(row int, jobs ...*J) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -40,8 +40,8 @@ func (i *Inlet[J]) Send(row int, jobs ...*J) bool {
 	return false
 }
 
-// Close returns the inlet's free jobs to the pool. What was sent before is worked on;
-// what is sent later is not.
+// Close returns the inlet's free jobs to the pool. Jobs that were sent before are worked
+// on, later ones are not.
 func (i *Inlet[J]) Close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

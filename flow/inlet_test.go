@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Any number of goroutines may share an inlet; what is sent before Close is worked on.
+// Any number of goroutines may share an inlet. Jobs that are sent before Close are worked on.
 func TestInlet(t *testing.T) {
 	t.Parallel()
 	const senders, each = 4, 1000
@@ -35,8 +35,8 @@ func TestInlet(t *testing.T) {
 	}
 }
 
-// A job that is sent after Close goes back to the pool, during the pipeline's end and
-// after it.
+// A job that is sent after Close returns to the pool, during the pipeline's Close and after
+// it.
 func TestInletClosed(t *testing.T) {
 	t.Parallel()
 	l := run(t, Options[job]{}, work(func(out *Out[job], j *job) {
@@ -47,7 +47,7 @@ func TestInletClosed(t *testing.T) {
 	early := in.Get()
 	in.Close()
 	if in.Send(0, early) {
-		t.Error("a closed inlet says that it has sent a job")
+		t.Error("a closed inlet reports that it has sent a job")
 	}
 	late := in.Get()
 	if err := l.Close(); err != nil {

@@ -12,7 +12,7 @@ import (
 // TestMain fails when a test leaves goroutines behind.
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 
-// A job is what the tests' stages pass.
+// A job is the job of the tests' stages.
 type job struct {
 	Ref
 	from, n int
@@ -57,13 +57,13 @@ type ticking struct {
 
 func (f *ticking) Tick(out *Out[job]) time.Duration { return f.tick(out) }
 
-// A source waits on a channel. It is all that a stage can be.
+// A source waits on a channel. It implements all interfaces of a stage.
 type source struct {
 	work
 	poll func(*Out[job])
 	tick func(*Out[job]) time.Duration
 	wake chan struct{}
-	err  error // of Wait
+	err  error // returned by Wait
 }
 
 func newSource(w work) *source {
@@ -105,7 +105,7 @@ type line struct {
 	inlet *Inlet[job]
 }
 
-// run starts stages, any of which may hand to any other.
+// run starts stages, each of which may hand jobs to all others.
 func run(t testing.TB, o Options[job], stages ...Stage[job]) *line {
 	t.Helper()
 	names := make([]string, len(stages))
@@ -133,7 +133,7 @@ func (l *line) inject(row, n int) {
 	l.inlet.Send(row, j)
 }
 
-// close ends the pipeline; lost jobs are what panics and the like may have cost.
+// close ends the pipeline. lost is how many jobs panics have cost.
 func (l *line) close(lost int64) {
 	l.t.Helper()
 	l.inlet.Close()
@@ -145,7 +145,7 @@ func (l *line) close(lost int64) {
 	}
 }
 
-// A turnstile finds two goroutines in one stage.
+// A turnstile detects two goroutines in one stage.
 type turnstile struct{ taken atomic.Bool }
 
 func (s *turnstile) enter(t testing.TB) {

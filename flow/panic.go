@@ -2,8 +2,9 @@ package flow
 
 import "runtime/debug"
 
-// workFrom works on batch[i:] and returns where to go on. It is the panic boundary:
-// a job at which the stage panics is passed to OnPanic, and the next one follows.
+// workFrom works on batch[i:] and returns the index from which to continue. It is the panic
+// boundary: it passes a job at which the stage panics to OnPanic, and returns the next
+// index.
 func (r *row[J]) workFrom(batch []*J, i int) (next int) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -19,7 +20,7 @@ func (r *row[J]) workFrom(batch []*J, i int) (next int) {
 	return i
 }
 
-// guard runs the parts of a stage that are not about one job.
+// guard runs a part of a stage that does not belong to one job.
 func (r *row[J]) guard(f func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -29,8 +30,8 @@ func (r *row[J]) guard(f func()) {
 	f()
 }
 
-// panicked counts a panic and passes it to OnPanic, with the job unless the stage had
-// handed that on before it panicked.
+// panicked counts a panic and passes it to OnPanic, with the job if the stage had not
+// handed it on before.
 func (r *row[J]) panicked(j *J, v any) {
 	r.stats.Panics++
 	for _, list := range r.out.lists {
@@ -45,14 +46,14 @@ func (r *row[J]) panicked(j *J, v any) {
 	}
 	defer func() {
 		if again := recover(); again != nil && j != nil {
-			r.panicked(nil, again) // that one is reported too, without the job
+			r.panicked(nil, again) // reports the second panic too, without the job
 		}
 	}()
 	r.p.onPanic(&r.out, r.name, j, v, debug.Stack())
 }
 
-// panickedOutside is panicked for a goroutine that does not hold the claim on r, and
-// so needs a row with an Out of its own.
+// panickedOutside does the same as panicked for a goroutine that does not hold the claim
+// on r. It makes a row with its own Out for that.
 func (r *row[J]) panickedOutside(j *J, v any) {
 	p := r.p
 	own := &row[J]{p: p, name: r.name, index: r.index, to: r.to, waits: r.waits}

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// A fault is what OnPanic was told.
+// A fault holds the arguments of a call of OnPanic.
 type fault struct {
 	stage string
 	job   int // -1: none
 	value any
 }
 
-// faults keeps what OnPanic is told, and releases the job at fault.
+// faults records the calls of OnPanic, and releases the job.
 type faults struct {
 	mu  sync.Mutex
 	all []fault
@@ -38,18 +38,18 @@ func (f *faults) want(t *testing.T, want ...fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if fmt.Sprint(f.all) != fmt.Sprint(want) {
-		t.Errorf("told of\n%v, want\n%v", f.all, want)
+		t.Errorf("calls\n%v, want\n%v", f.all, want)
 	}
 }
 
-// A stage that panics costs the job it was at, unless that had been handed on, and
-// nothing else: neither the batch before and behind it nor what was sent.
+// A panic of a stage costs only the job that it worked on, if the stage had not handed it
+// on. The other jobs of the batch, and jobs that were sent, are not lost.
 func TestPanic(t *testing.T) {
 	var f faults
 	var got []int
 	gate := make(chan struct{})
 	l := run(t, Options[job]{OnPanic: f.add}, work(func(out *Out[job], j *job) {
-		<-gate // so that there are batches
+		<-gate // makes jobs gather into batches
 		switch {
 		case j.n%10 == 3:
 			panic("before")
@@ -76,7 +76,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// The other parts of a stage may panic too; the stage goes on.
+// Tick, Flush and Poll may panic too, and the stage continues.
 func TestPanicOutsideWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f faults
@@ -126,14 +126,14 @@ func TestPanicInOnPanic(t *testing.T) {
 	l.inject(0, 2)
 	l.close(0)
 	if told != 4 {
-		t.Errorf("told %d times, want 4", told)
+		t.Errorf("%d calls, want 4", told)
 	}
 	if n := l.Stats()[0].Panics; n != 4 {
 		t.Errorf("%d panics counted, want 4", n)
 	}
 }
 
-// What waits outside the stages may panic: it costs the job it was for.
+// A function outside the stages may panic. This costs its job.
 func TestPanicInGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f faults

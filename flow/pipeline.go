@@ -32,7 +32,7 @@ type row[J any] struct {
 	to    uint32 // rows it may hand jobs to
 	stage Stage[J]
 
-	flusher Flusher[J] // stage, or nil; the next two also
+	flusher Flusher[J] // these three are the stage, or nil if it does not implement them
 	ticker  Ticker[J]
 	source  Source[J]
 
@@ -42,14 +42,14 @@ type row[J any] struct {
 	timer *time.Timer
 
 	// The rest belongs to the goroutine that holds the claim.
-	spare  []*J // for inbox.take
-	at     int  // index of the job at work in its batch
+	spare  []*J // empty list for inbox.take
+	at     int  // index in the batch of the job that is worked on
 	out    Out[J]
 	stats  Stats // since the last inbox.take
 	tickNS int64 // when Tick is due; 0: never
 }
 
-// Now is the pipeline's clock; see Out.Now.
+// Now returns the time of the pipeline's clock; see Out.Now.
 func (p *Pipeline[J]) Now() int64 { return p.startNS + int64(time.Since(p.start)) }
 
 // insert hands jobs to a row from outside the stages.
@@ -59,8 +59,8 @@ func (p *Pipeline[J]) insert(row int, jobs ...*J) {
 	}
 }
 
-// Failed returns a channel on which one error arrives when a stage cannot work any more.
-// What is sent to that stage is not worked on, so the process should end.
+// Failed returns a channel that receives one error when a stage cannot work any more. Jobs
+// for that stage are not worked on then, so the process should end.
 func (p *Pipeline[J]) Failed() <-chan error { return p.failed }
 
 // fail keeps the first failure until it is received.
@@ -71,8 +71,8 @@ func (p *Pipeline[J]) fail(err error) {
 	}
 }
 
-// Close ends the pipeline: the goroutines stop, the inboxes are run dry, the stages
-// are closed in order. The caller has seen to it that no more work comes from outside.
+// Close ends the pipeline: it stops the goroutines, works on the remaining jobs, and closes
+// the stages in order. The caller must make sure that no more work comes from outside.
 func (p *Pipeline[J]) Close() error {
 	close(p.stop)
 	for _, r := range p.rows {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// What each producer sends arrives in its order, one goroutine at a time in each
-// stage, whatever is inlined.
+// The jobs of each producer arrive in order, with one goroutine at a time in each stage,
+// whatever Inline is.
 func TestOrder(t *testing.T) {
 	for _, inline := range []int{-1, 0, 3} {
 		t.Run(fmt.Sprintf("inline=%d", inline), func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestYields(t *testing.T) {
 	}
 }
 
-// Jobs that a stage hands to itself and back over a cycle are not lost.
+// Jobs that a stage hands to itself, and jobs in a cycle, are not lost.
 func TestCycle(t *testing.T) {
 	const jobs, hops = 300, 30
 	var done atomic.Int64
@@ -144,7 +144,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// Tick comes once at the start, then when it or TickIn asked for it.
+// Tick is called once at the start, and then when it or TickIn has asked for it.
 func TestTick(t *testing.T) {
 	for _, kind := range []string{"stage", "source"} {
 		t.Run(kind, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestTick(t *testing.T) {
 						t.Errorf("the stage's clock is %d off", out.Now()-time.Now().UnixNano())
 					}
 					ticks = append(ticks, time.Since(begin))
-					if len(ticks) == 3 { // asking for a later one does not put off an earlier
+					if len(ticks) == 3 { // asking for a later tick does not delay an earlier one
 						out.TickIn(2 * time.Second)
 						out.TickIn(9 * time.Second)
 					}
@@ -192,8 +192,8 @@ func TestTick(t *testing.T) {
 	}
 }
 
-// A tick of 0 with nothing asked for is the last; it is called though the stage has
-// no jobs, and while it has, but never by two goroutines.
+// After a Tick that returns 0 there is no other, unless TickIn asks for it. Tick is called
+// with and without jobs, and never by two goroutines.
 func TestTickUnderLoad(t *testing.T) {
 	var door turnstile
 	var ticks atomic.Int64
@@ -211,14 +211,14 @@ func TestTickUnderLoad(t *testing.T) {
 	for n := 0; n < 20000 || ticks.Load() < 10; n++ {
 		l.inject(0, n)
 		if n >= 20000 {
-			time.Sleep(time.Millisecond) // or batches grow faster than they are worked off, and few are begun
+			time.Sleep(time.Millisecond) // otherwise few large batches would form
 		}
 	}
 	l.close(0)
 }
 
-// What is handed to a source is worked on by its own goroutine, and a wake-up that
-// comes before it waits is not lost.
+// Only a source's own goroutine works on its jobs, and a wake-up that comes before its Wait
+// is not lost.
 func TestSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var door turnstile
@@ -255,8 +255,8 @@ func TestSource(t *testing.T) {
 	})
 }
 
-// Work for others, which a goroutine has taken on, does not keep it from its own
-// stage for ever: from its sockets, or from its time.
+// A goroutine that works on other stages still comes to its own stage: to a source's Poll,
+// and to Tick.
 func TestNoStageStarves(t *testing.T) {
 	const tooLong = 1 << 20
 	t.Run("source", func(t *testing.T) {
@@ -307,8 +307,8 @@ func TestNoStageStarves(t *testing.T) {
 	})
 }
 
-// Close works on everything that is in the rings, on what comes of it, and on what
-// is still being waited for.
+// Close works on all jobs in the inboxes, on the jobs that follow from them, and on those
+// of functions that still run outside the stages.
 func TestCloseRunsDry(t *testing.T) {
 	gate := make(chan struct{})
 	var done atomic.Int64
@@ -353,7 +353,7 @@ func (c *closing) Close() error {
 	return c.err
 }
 
-// The stages are closed in order, all of them, and the first error is told.
+// All stages are closed, in order, and Close returns the first error.
 func TestCloseStages(t *testing.T) {
 	var closed []string
 	l := run(t, Options[job]{}, &closing{drop, nil, &closed}, &closing{drop, errors.New("one"), &closed}, &closing{drop, errors.New("two"), &closed})
@@ -365,7 +365,7 @@ func TestCloseStages(t *testing.T) {
 	}
 }
 
-// When a stage cannot be made, those before it are closed.
+// If a stage cannot be made, the stages before it are closed.
 func TestStartFails(t *testing.T) {
 	var closed []string
 	table := []Spec[any, job]{
@@ -380,8 +380,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// S11: a table with names that do not fit, or with more rows than the masks have bits,
-// does not start, and none of its stages is made.
+// S11: a table with wrong names, or with more rows than a mask has bits, does not start, and
+// none of its stages is made.
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	spec := func(name string, to, ends []string) Spec[any, job] {
@@ -406,8 +406,8 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
-// F8: a source's waits end by the monotonic clock. When the wall clock has been set by
-// an hour since the start, the pipeline's differs from it by as much.
+// F8: a source's waits end by the monotonic clock. After the wall clock has been changed by
+// an hour since the start, the pipeline's clock differs from it by an hour.
 func TestSourceClock(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{-time.Hour, time.Hour} {
@@ -417,7 +417,7 @@ func TestSourceClock(t *testing.T) {
 			s.tick = func(*Out[job]) time.Duration { ticks++; return time.Minute }
 			s.poll = func(*Out[job]) {
 				if waits++; waits > 100 {
-					time.Sleep(time.Second) // a source that spins would keep the time from passing
+					time.Sleep(time.Second) // with a spinning source the test's time would not pass
 				}
 			}
 			table := []Spec[any, job]{{Name: "a", New: func(any) (Stage[job], error) { return s, nil }}}
@@ -438,8 +438,8 @@ func TestSourceClock(t *testing.T) {
 	}
 }
 
-// F21: a source that cannot wait makes the pipeline fail, once and without spinning; the
-// other stages work on, and Close runs everything dry.
+// F21: a source whose Wait fails makes the pipeline fail, once and without spinning. The
+// other stages continue, and Close works on all remaining jobs.
 func TestSourceFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

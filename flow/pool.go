@@ -2,8 +2,8 @@ package flow
 
 import "sync"
 
-// A Pool holds jobs for reuse. Stages take and return them through a Cache each,
-// so the pool's lock is taken once per cacheRefill jobs.
+// A Pool holds jobs for reuse. Each stage takes and returns them through its own Cache, so
+// the pool's lock is taken once per cacheRefill jobs.
 type Pool[J any] struct {
 	mu    sync.Mutex
 	free  []*J
@@ -27,8 +27,8 @@ func NewPool[J any](newJob func() *J, reset func(*J), ref func(*J) *Ref) *Pool[J
 	return &Pool[J]{make: newJob, reset: reset, ref: ref}
 }
 
-// Live returns how many jobs are outside the pool. Caches may hold some of them:
-// it is exact once they are drained.
+// Live returns how many jobs are outside the pool. It includes the free jobs of caches, so
+// it is exact only after these are drained.
 func (p *Pool[J]) Live() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *Pool[J]) Locks() int64 {
 // NewCache returns an empty cache for one user of the pool.
 func (p *Pool[J]) NewCache() Cache[J] { return Cache[J]{pool: p} }
 
-// A Cache holds one user's share of a pool's free jobs. It is not safe for concurrent use.
+// A Cache holds the free jobs of one user of a pool. It is not safe for concurrent use.
 type Cache[J any] struct {
 	pool *Pool[J]
 	free []*J
@@ -78,15 +78,15 @@ func (c *Cache[J]) refill() {
 	}
 }
 
-// Release gives up one reference to j. After the last one j is emptied and
-// waits for its next use.
+// Release releases one reference to j. With the last one it empties j and keeps it for
+// reuse.
 func (c *Cache[J]) Release(j *J) {
 	if !c.pool.ref(j).release() {
 		return
 	}
 	c.pool.reset(j)
 	if quarantine {
-		c.free = append(c.free, c.pool.make()) // j stays dead, so that a later use of it shows
+		c.free = append(c.free, c.pool.make()) // j is not used again, so that a use after release is found
 	} else {
 		c.free = append(c.free, j)
 	}
@@ -95,7 +95,7 @@ func (c *Cache[J]) Release(j *J) {
 	}
 }
 
-// forget stops counting as alive one job that will not be released.
+// forget notes that one job will never be released, so that it does not count as alive.
 func (c *Cache[J]) forget() {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *Cache[J]) put(count int) {
 	p.locks++
 	p.taken -= int64(count)
 	p.free = append(p.free, c.free[n:]...)
-	if over := len(p.free) - maxFree; over > 0 { // after a burst its memory goes back
+	if over := len(p.free) - maxFree; over > 0 { // frees the memory of a burst
 		clear(p.free[maxFree:])
 		p.free = p.free[:maxFree]
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// However jobs wander between caches, Live is exact once the caches are drained.
+// Live is exact after the caches are drained, however jobs move between them.
 func TestPoolLive(t *testing.T) {
 	p := newPool()
 	a, b := p.NewCache(), p.NewCache()
@@ -39,7 +39,7 @@ func TestPoolLive(t *testing.T) {
 	}
 }
 
-// A job goes back to the pool with its last reference.
+// A job returns to the pool with its last reference.
 func TestRetain(t *testing.T) {
 	p := newPool()
 	c := p.NewCache()
@@ -50,7 +50,7 @@ func TestRetain(t *testing.T) {
 	c.Release(j)
 	c.Release(j)
 	if j.n != 7 {
-		t.Error("a job was emptied that somebody holds")
+		t.Error("a job with a reference was emptied")
 	}
 	c.Release(j)
 	if j.n != 0 {
@@ -62,7 +62,8 @@ func TestRetain(t *testing.T) {
 	}
 }
 
-// One lock pays for many jobs, whether a stage makes, ends or only exchanges them.
+// The pool's lock is taken once for many jobs, whether a stage only gets jobs, only releases
+// them, or does both.
 func TestPoolLocks(t *testing.T) {
 	p := newPool()
 	makes, ends := p.NewCache(), p.NewCache()
@@ -77,7 +78,7 @@ func TestPoolLocks(t *testing.T) {
 		makes.Release(makes.Get())
 	}
 	if n := p.Locks() - before; n > 1 {
-		t.Errorf("%d locks though nothing left the shelf", n)
+		t.Errorf("%d locks, but all jobs stayed within the cache", n)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// maxTurns is how many batches a goroutine works on before it looks at its own row again.
+	// maxTurns is how many batches a goroutine works on before it checks its own row again.
 	maxTurns = 128
 	// maxSpare is the longest list that an inbox keeps after a burst.
 	maxSpare = 1 << 16
@@ -65,8 +65,7 @@ func (p *Pipeline[J]) runSource(r *row[J]) {
 	}
 }
 
-// poll lets a source handle what is ready outside, and returns the claims that the
-// caller holds because of it.
+// poll calls a source's Poll, and returns the claims that the caller holds because of it.
 func (p *Pipeline[J]) poll(r *row[J]) (claims uint32) {
 	begin := p.Now()
 	r.out.now = begin
@@ -79,11 +78,11 @@ func (p *Pipeline[J]) poll(r *row[J]) (claims uint32) {
 	return claims
 }
 
-// workOn works on the rows whose claims the caller holds, and on those whose claims
-// it gets meanwhile. It takes the last row first, those that yield after all others,
-// so that what is nearest to the outside goes out first and the inboxes in front of it
-// gather a batch. After maxTurns it passes the claims that are left to the rows' own
-// goroutines, because the caller's own row must not wait for others that never run dry.
+// workOn works on the rows whose claims the caller holds, and on those whose claims it gets
+// meanwhile. It takes the last row first, and rows that yield after all others. So the jobs
+// closest to leaving leave first, and the inboxes of earlier rows gather larger batches.
+// After maxTurns it passes the remaining claims to the rows' own goroutines, because
+// otherwise the caller's own row could wait for ever for rows that always have jobs.
 func (p *Pipeline[J]) workOn(claims uint32) {
 	for turn := 0; claims != 0; turn++ {
 		if turn == maxTurns {
@@ -103,8 +102,8 @@ func (p *Pipeline[J]) workOn(claims uint32) {
 	}
 }
 
-// runBatch works on one batch of a row whose claim the caller holds. It returns the
-// claims that the caller got by it, and whether it still holds the one on r.
+// runBatch works on one batch of a row whose claim the caller holds. It returns the claims
+// that the caller has got, and whether it still holds the claim on r.
 func (p *Pipeline[J]) runBatch(r *row[J]) (claims uint32, held bool) {
 	batch, tick, ok := r.inbox.take(r.spare[:0], &r.stats)
 	if !ok {
@@ -131,9 +130,9 @@ func (p *Pipeline[J]) runBatch(r *row[J]) (claims uint32, held bool) {
 	return claims, true
 }
 
-// deliver puts what the stage sent into its targets' inboxes and returns the claims
-// that the caller now holds. It passes a claim on immediately where the target is a
-// source, or where the batch is long and a processor is free for it.
+// deliver puts the jobs that the stage sent into their targets' inboxes, and returns the
+// claims that the caller now holds. It passes a claim on immediately if the target is a
+// source, or if the batch is long and a processor is free.
 func (p *Pipeline[J]) deliver(r *row[J]) (claims uint32) {
 	o := &r.out
 	for o.used != 0 {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Options are a pipeline's few settings.
+// Options are the settings of a pipeline.
 type Options[J any] struct {
-	// Inline is the longest batch that is worked on by its producer's goroutine
-	// while processors are free; longer ones wake the stage's own. 0: 256.
+	// Inline is the longest batch that the producer's goroutine works on while processors
+	// are free. A longer one wakes the stage's own goroutine. 0 means 256.
 	Inline int
-	// OnPanic is called when a stage panicked. j is the job it was at, nil when the
-	// job had already been handed on or there was none. It may use out.
+	// OnPanic is called after a stage's panic. j is the job that it worked on, or nil if
+	// it had handed on the job or there was none. OnPanic may use out.
 	OnPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
 }
 
-// maxRows is how many rows the masks of rows have bits for.
+// maxRows is the number of bits in a mask of rows.
 const maxRows = 32
 
-// Start builds and starts the stages of a table, in its order. It returns an error,
-// and has started nothing, when the table is wrong or a stage cannot be made.
+// Start makes and starts the stages of a table, in order. If the table is wrong or a stage
+// cannot be made, it returns an error and nothing is running.
 func Start[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*Pipeline[J], error) {
 	p, err := build(table, deps, pool, o)
 	if err != nil {
@@ -94,11 +94,11 @@ func edges[D, J any](table []Spec[D, J]) ([]uint32, error) {
 	return targets, nil
 }
 
-// run starts the goroutines. The first ticks are claimed before any of them can hand
-// a job to another row.
+// run starts the goroutines. It claims the first ticks before any of these can hand a job
+// to another row.
 func (p *Pipeline[J]) run() {
 	for _, r := range p.rows {
-		if r.ticker != nil && r.inbox.setTick() && r.source == nil { // a source begins by itself
+		if r.ticker != nil && r.inbox.setTick() && r.source == nil { // a source makes its first tick itself
 			r.wake()
 		}
 	}

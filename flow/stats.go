@@ -2,7 +2,7 @@ package flow
 
 import "math"
 
-// Stats is what the runner counts for each stage. Times are in nanoseconds.
+// Stats holds the counters of a stage. Times are in nanoseconds.
 type Stats struct {
 	Name     string
 	In, Out  int64 // jobs taken and handed on
@@ -10,7 +10,7 @@ type Stats struct {
 	Panics   int64
 	Locks    int64 // acquisitions of the inbox's lock
 	Refs     int64 // changes of reference counts that stages share, noted with Out.CountRef
-	Depth    int   // jobs in the inbox right now
+	Depth    int   // jobs in the inbox now
 	MaxBatch int64
 	Work     Spread // time at work, per batch
 }
@@ -23,7 +23,7 @@ type Spread struct {
 	Squares  float64
 }
 
-// Add takes one duration into account.
+// Add adds one duration.
 func (s *Spread) Add(ns int64) {
 	if s.Count == 0 || ns < s.Min {
 		s.Min = ns
@@ -34,7 +34,7 @@ func (s *Spread) Add(ns int64) {
 	s.Squares += float64(ns) * float64(ns)
 }
 
-// Merge takes all of o into account.
+// Merge adds all durations of o.
 func (s *Spread) Merge(o Spread) {
 	if o.Count == 0 {
 		return
@@ -56,7 +56,7 @@ func (s Spread) Scale(by float64) Spread {
 	}
 }
 
-// Mean is the mean duration, 0 when there was none.
+// Mean returns the mean duration, or 0 if there was none.
 func (s Spread) Mean() float64 {
 	if s.Count == 0 {
 		return 0
@@ -64,7 +64,7 @@ func (s Spread) Mean() float64 {
 	return s.Sum / float64(s.Count)
 }
 
-// StdDev is the standard deviation of the durations.
+// StdDev returns the standard deviation of the durations.
 func (s Spread) StdDev() float64 {
 	if s.Count == 0 {
 		return 0
@@ -91,7 +91,7 @@ func (s *Stats) add(o *Stats) {
 	s.Work.Merge(o.Work)
 }
 
-// Stats returns what each stage did so far, in the order of the table.
+// Stats returns the counters of each stage, in the order of the table.
 func (p *Pipeline[J]) Stats() []Stats {
 	all := make([]Stats, len(p.rows))
 	for i, r := range p.rows {

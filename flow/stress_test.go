@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A table in which every stage hands to every other, waits, ticks, panics and polls:
-// no job is lost, doubled or left, and no two goroutines work on one stage.
+// In a table in which every stage hands jobs to all others, waits, ticks, panics and polls,
+// no job is lost, duplicated or left, and no two goroutines work on one stage.
 func TestStress(t *testing.T) {
 	const rows, producers, each = 6, 3, 2000
 	var done, lost atomic.Int64
@@ -35,7 +35,7 @@ func TestStress(t *testing.T) {
 				}
 				panic("stress")
 			case rand.IntN(20) == 0:
-				j.Retain() // by two ways, the one that comes second ends
+				j.Retain() // it is sent two ways, and ends when it has arrived twice
 				out.Release(j)
 				fallthrough
 			default:

@@ -27,7 +27,7 @@ func (r *row[J]) tickAt(ns int64) {
 		return
 	}
 	r.tickNS = ns
-	if r.source == nil { // a source waits until tickNS by itself
+	if r.source == nil { // a source's Wait ends at tickNS
 		r.timer.Reset(time.Duration(ns - r.p.Now()))
 	}
 }

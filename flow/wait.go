@@ -2,32 +2,32 @@ package flow
 
 import "sync"
 
-// defaultWaits is Spec.Waits where a row does not say.
+// defaultWaits is used for a Spec.Waits of 0.
 const defaultWaits = 16
 
-// waits runs what must wait, so that its stage does not: dialing, slow password
-// hashes. Each row has its own, so that one kind of wait cannot hold up another. Its
-// goroutines end when nothing is queued.
+// waits runs functions that block, such as dialing or slow password hashes, outside their
+// stage. Each row has its own waits, so that one kind of function cannot hold up another.
+// Its goroutines end when no function is queued.
 type waits[J any] struct {
-	limit int // goroutines
+	limit int // of goroutines
 	wg    sync.WaitGroup
 
 	mu    sync.Mutex
-	now   int // goroutines
+	now   int // running goroutines
 	queue []wait[J]
 }
 
-// A wait is a function that runs outside the stages, and the job that comes back.
+// A wait is a function that runs outside the stages, with the job that is sent after it.
 type wait[J any] struct {
-	row *row[J] // whose stage called Go
+	row *row[J] // the row whose stage called Go
 	to  int
 	job *J
 	f   func()
 }
 
-// Go runs f outside the stages, because it may wait, and then hands j to the row with
-// that index. At most Spec.Waits functions of a stage run together, the others queue. A
-// panic of f counts as one of the stage, at j.
+// Go runs f outside the stages, because f may block, and then hands j to the row with that
+// index. At most Spec.Waits functions of a stage run together, and further ones queue. A
+// panic of f is handled like a panic of the stage at j.
 func (o *Out[J]) Go(row int, j *J, f func()) {
 	o.row.p.check(o.row, row, j)
 	o.row.waits.add(wait[J]{row: o.row, to: row, job: j, f: f})
@@ -45,7 +45,7 @@ func (all *waits[J]) add(w wait[J]) {
 	all.queue = append(all.queue, w)
 }
 
-// loop runs w and then what is queued.
+// loop runs w and then the queued functions.
 func (all *waits[J]) loop(w wait[J]) {
 	for more := true; more; w, more = all.next() {
 		w.run()
@@ -53,8 +53,8 @@ func (all *waits[J]) loop(w wait[J]) {
 	}
 }
 
-// next returns the next wait in the queue. When there is none, more is false and the
-// calling goroutine ends.
+// next returns the next wait in the queue. If there is none, more is false and the calling
+// goroutine must end.
 func (all *waits[J]) next() (w wait[J], more bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

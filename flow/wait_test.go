@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// As many functions of a row run together as its Spec says, the others after them.
+// At most Spec.Waits functions of a row run together, and the others after them.
 func TestWaitsBound(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int64{0: 16, 1: 1, 3: 3} {
@@ -38,7 +38,7 @@ func TestWaitsBound(t *testing.T) {
 	}
 }
 
-// S6: waits of one row do not hold up those of another.
+// S6: functions of one row do not hold up those of another.
 func TestWaitsByRow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ func TestLimitDescriptors(t *testing.T) {
 			g.Prebind.Leave(remote.Addr()) // it has logged in
 		}
 		if n != min(want, 1000) {
-			t.Errorf("of %d descriptors clients may have %d, want %d", limit, n, want)
+			t.Errorf("clients may have %d of %d descriptors, want %d", n, limit, want)
 		}
 		for range n {
 			g.Prebind.Enter(remote.Addr())

@@ -7,10 +7,10 @@ import (
 )
 
 // A Conversation is the gateway's side of its sessions: it does what their state
-// machines ask for. It is the same in both architectures; R is what each keeps of
-// a PDU until it is answered. It is not safe for concurrent use: the pipeline has
-// one, which belongs to the builder, the classic architecture one for each
-// connection, which the session's lock guards.
+// machines ask for. It is the same in both architectures. R is the type in which an
+// architecture keeps a PDU until it is answered. A Conversation is not safe for
+// concurrent use: the pipeline has one, which belongs to the builder; the classic
+// architecture has one for each connection, which the session's lock guards.
 //
 //	Receive ──► Session ──► Send, SendClose, Close      the peer is answered
 //	                    ──► Login ──► check ──► Login   behind it PDUs wait
@@ -22,48 +22,48 @@ type Conversation[R any] struct {
 	intake   *Intake
 	delayed  connector.Delayed[R]
 	logins   map[*connector.Link]*openLogin[R]
-	waiting  connector.Delayed[*openLogin[R]] // for the time at which their passwords are looked at
-	behind   map[*connector.Link][]R          // PDUs behind a login whose outcome is open
+	waiting  connector.Delayed[*openLogin[R]] // logins, until the time at which their passwords are checked
+	behind   map[*connector.Link][]R          // PDUs that came behind a login that is not decided yet
 	pressure map[*connector.Share]*connector.Backpressure[R]
 	held     map[*connector.Link]held[R] // what waits for the commits that are due to sessions
 }
 
-// A Port is how a conversation reaches its architecture. It is one interface of
-// many methods because it is one seam, which each architecture implements once.
+// A Port is how a conversation reaches its architecture. It has many methods because
+// they belong together: each architecture implements all of them, once.
 type Port[R any] interface {
-	// New returns an empty request, for a PDU of ours.
+	// New returns an empty request, for a PDU that we send.
 	New(l *connector.Link) R
 	// PDU returns the PDU of a request.
 	PDU(r R) protocols.PDU
-	// Send logs and writes the PDU of a request, and lets go of the request. With
-	// last, the session ends when that is written; reason says why.
+	// Send logs and writes the PDU of a request, and releases the request. With
+	// last, the session ends when the PDU is written; reason says why.
 	Send(now int64, l *connector.Link, r R, last bool, reason string)
 	// IsAbout notes which message the answer to a request is about, for the pdu log.
 	IsAbout(r R, id uint64)
-	// Drop lets go of a request that is not answered.
+	// Drop releases a request without an answer.
 	Drop(l *connector.Link, r R)
 	// Hangup ends a session.
 	Hangup(l *connector.Link, reason string)
-	// Check runs check, which may take long, and then calls Checked.
+	// Check runs check, which may take long, on another goroutine and then calls Checked.
 	Check(l *connector.Link, r R, check func())
 	// Store has a message committed, and calls Stored when that has ended.
 	Store(now int64, p Pending[R])
 	// Queue gives a message that was accepted to its lane.
 	Queue(now int64, s *connector.Share, m *sms.Message)
-	// Answered gives the outcome of a request of ours to its lane, and lets go of r,
+	// Answered hands the outcome of one of our requests to its lane, and releases r,
 	// the answer.
 	Answered(now int64, l *connector.Link, r R, slot *connector.Slot, code sms.Code)
-	// AnsweredLate does so for a request that was given up before.
+	// AnsweredLate does the same for a request that had been given up as unanswered.
 	AnsweredLate(now int64, l *connector.Link, r R, id uint64, code sms.Code)
-	// Unanswered gives a request back to its lane that was not answered in time.
+	// Unanswered returns a request that was not answered in time to its lane.
 	Unanswered(now int64, slot *connector.Slot)
-	// Bound tells the lane that a session has logged in; takes says whether it can
-	// be given messages.
+	// Bound tells the lane that a session has logged in. takes reports whether the
+	// session can be given messages.
 	Bound(now int64, l *connector.Link, takes bool)
-	// LoggingOut tells the lane to give a session no more messages. Quiet is to be
-	// called when none of those it was given is under way any more.
+	// LoggingOut tells the lane to give a session no more messages. Quiet must be
+	// called when all messages that the session was given have their outcome.
 	LoggingOut(now int64, l *connector.Link)
-	// TickAt asks for a call of Tick at a time.
+	// TickAt asks for a call of Tick at the given time.
 	TickAt(at int64)
 }
 
@@ -76,10 +76,10 @@ func NewConversation[R any](g *Gateway, port Port[R], block uint64) *Conversatio
 	}
 }
 
-// Flush counts the messages that were accepted since the last one.
+// Flush counts the messages that were accepted since the last Flush.
 func (c *Conversation[R]) Flush() { c.intake.Flush() }
 
-// Receive takes a PDU of the peer.
+// Receive handles a PDU of the peer.
 func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 	switch {
 	case l.Over:
@@ -91,7 +91,7 @@ func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 	}
 }
 
-// do does what a session asks for. r carries the PDU that the action is about.
+// do carries out the action that a session asks for. r holds the PDU of that action.
 func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Action) {
 	if l.Ended && a.Kind != protocols.Answered || l.Draining && a.Kind == protocols.Send {
 		c.port.Drop(l, r)
@@ -141,14 +141,14 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	}
 }
 
-// settle answers every request of a session that waits, before its last PDU is
-// sent: a client that is not answered sends its message again.
+// settle answers every waiting request of a session before its last PDU is sent.
+// Otherwise the client would send those messages again.
 func (c *Conversation[R]) settle(now int64, l *connector.Link) {
 	c.delayed.Take(l, func(r R) { c.port.Send(now, l, r, false, "") })
 	c.takeWaiting(l, func(m *sms.Message, r R) { c.refuse(now, l, m, r) })
 }
 
-// send sends an answer, now or at its time.
+// send sends an answer, immediately or at its due time.
 func (c *Conversation[R]) send(now int64, l *connector.Link, r R, after int64) {
 	if after <= now {
 		c.port.Send(now, l, r, false, "")
@@ -178,8 +178,8 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	}
 }
 
-// admit asks for a place in the rate of the client's account. It returns the time
-// before which the client is not to be answered.
+// admit asks the rate limit of the client's account to admit a submit. It returns the
+// time before which the client must not be answered.
 func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
 	if l.Account == nil {
 		return 0, true
@@ -188,9 +188,9 @@ func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok b
 	return now + wait, ok
 }
 
-// wait makes a client's submit wait for room. However soon that comes, its answer is
-// not sent before the time after, which the account's rate asks for. Messages from an SMSC do not wait,
-// because the answers to our own requests would wait behind them.
+// wait makes a client's submit wait for room. However soon there is room, the answer is
+// not sent before the time after, which the account's rate asks for. Messages from an
+// SMSC do not wait, because the answers to our own requests would wait behind them.
 func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share, after int64) bool {
 	if l.Account == nil || c.gateway.Memory.Full() || !c.gateway.mayHold(s) {
 		return false
@@ -207,7 +207,7 @@ func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R
 	return true
 }
 
-// Room deals with the submits that wait for room in a lane, as far as there is any.
+// Room accepts the submits that wait for room in a lane, as far as there is room.
 func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
 	for s, b := range c.pressure {
 		if s.Lane == lane {
@@ -231,7 +231,7 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 	}
 }
 
-// takeWaiting takes out the submits of a session that wait for room.
+// takeWaiting removes and returns the submits of a session that wait for room.
 func (c *Conversation[R]) takeWaiting(l *connector.Link, f func(*sms.Message, R)) {
 	if l.Held == 0 {
 		return
@@ -247,7 +247,7 @@ func (c *Conversation[R]) takeWaiting(l *connector.Link, f func(*sms.Message, R)
 	}
 }
 
-// refuse answers a submit that found no room.
+// refuse answers a submit for which there was no room.
 func (c *Conversation[R]) refuse(now int64, l *connector.Link, m *sms.Message, r R) {
 	m.Release()
 	l.CountRefused()
@@ -261,8 +261,8 @@ func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Cod
 	c.send(now, l, r, after)
 }
 
-// Submit accepts a message that came by no session, and returns what its sender is
-// to be told. reply is called when the message is stored.
+// Submit accepts a message that came without a session, and returns the code for its
+// sender. reply is called when the message is stored.
 func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
 	code := c.gateway.mayWait(now, m)
 	lane := c.gateway.route(m)
@@ -293,7 +293,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 	reply(0, code)
 }
 
-// answered pairs an answer with the request of ours that it belongs to.
+// answered pairs an answer with our request that it belongs to.
 func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
 	if slot := l.Inflight.Take(a.Sequence); slot != nil {
 		l.Awaited(now - slot.Sent)
@@ -309,26 +309,26 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 	c.port.Drop(l, r)
 }
 
-// bound takes in a session that has logged in.
+// bound notes that a session has logged in.
 func (c *Conversation[R]) bound(now int64, l *connector.Link) {
 	c.port.Bound(now, l, c.gateway.Bound(now, l))
 }
 
-// An openLogin is a login whose outcome is not known yet.
+// An openLogin is a login that is not decided yet.
 type openLogin[R any] struct {
 	login   *Login
 	request R
 	hashing bool // its password is being checked, which needs the request
 }
 
-// login begins a client's login. Requests behind it wait for the outcome.
+// login begins a client's login. Requests that follow it wait until it is decided.
 func (c *Conversation[R]) login(now int64, l *connector.Link, r R, who protocols.Credentials) {
 	l.LoggingIn = true
 	c.logins[l] = &openLogin[R]{login: c.gateway.Login(now, l.Connector, l.Remote, who), request: r}
 	c.goOn(now, l)
 }
 
-// goOn takes a login as far as it goes.
+// goOn continues a login until it is decided or has to wait.
 func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 	o := c.logins[l]
 	switch step, again := o.login.Next(now); step {
@@ -350,7 +350,7 @@ func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 	}
 }
 
-// Checked goes on with a login when its password has been looked at.
+// Checked continues a login when its password has been checked.
 func (c *Conversation[R]) Checked(now int64, l *connector.Link, r R) {
 	if l.Over {
 		c.port.Drop(l, r)
@@ -360,7 +360,7 @@ func (c *Conversation[R]) Checked(now int64, l *connector.Link, r R) {
 	c.goOn(now, l)
 }
 
-// abandon ends the login of a session that is over.
+// abandon ends the login of a session that has ended.
 func (c *Conversation[R]) abandon(l *connector.Link) {
 	o := c.logins[l]
 	if o == nil {
@@ -369,14 +369,14 @@ func (c *Conversation[R]) abandon(l *connector.Link) {
 	delete(c.logins, l)
 	c.waiting.Take(l, func(*openLogin[R]) {})
 	o.login.Abandon()
-	if !o.hashing { // otherwise Checked lets go of the request
+	if !o.hashing { // otherwise Checked releases the request
 		c.port.Drop(l, o.request)
 	}
 }
 
 // admitted answers a login.
 func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result LoginResult) {
-	if l.Ended { // it was logged out while its password was looked at
+	if l.Ended { // it was logged out while its password was being checked
 		if result.Account != nil {
 			result.Account.End()
 		}
@@ -395,14 +395,14 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result Log
 	}
 }
 
-// refuseLogin answers a login that failed, later, and then ends the session.
+// refuseLogin answers a failed login after a delay, and then ends the session.
 func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason string, after int64) {
 	l.Ended, l.EndReason = true, reason
 	c.delayed.Add(after, l, r)
 	c.port.TickAt(after)
 }
 
-// Unbind begins to log out of a session. What waits is answered first.
+// Unbind begins to log out of a session. Its waiting requests are answered first.
 func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	if l.Over || l.Ended || l.LoggedOut {
 		return
@@ -412,8 +412,8 @@ func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	c.do(now, l, r, l.Session.Unbind(now, c.port.PDU(r)))
 }
 
-// loggingOut answers what waits in a session that we log out from, and gives it no
-// more messages.
+// loggingOut answers the waiting requests of a session that we log out from, and
+// gives the session no more messages.
 func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
 	if l.LoggedOut {
 		return
@@ -423,7 +423,7 @@ func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
 	c.port.LoggingOut(now, l)
 }
 
-// Quiet goes on with a logout when no request of ours is under way any more.
+// Quiet continues a logout when all our requests of the session have their outcome.
 func (c *Conversation[R]) Quiet(now int64, l *connector.Link) {
 	if l.Over || l.Ended {
 		return
@@ -432,7 +432,7 @@ func (c *Conversation[R]) Quiet(now int64, l *connector.Link) {
 	c.do(now, l, r, l.Session.Idle(now, c.port.PDU(r)))
 }
 
-// Over forgets a session that is over.
+// Over forgets a session that has ended.
 func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	l.Over = true
 	for _, r := range c.behind[l] {
@@ -449,8 +449,9 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	c.gateway.Over(now, l)
 }
 
-// Tick does what is due: it sends answers, goes on with logins, and lets in submits
-// that have waited. It returns when the next of the former is due, 0 if none waits.
+// Tick does the work that is due: it sends delayed answers, continues logins, and
+// accepts or refuses submits that have waited. It returns when the next answer or login
+// is due, or 0 if none waits.
 func (c *Conversation[R]) Tick(now int64) (next int64) {
 	for l, _, ok := c.waiting.Due(now); ok; l, _, ok = c.waiting.Due(now) {
 		c.goOn(now, l)
@@ -464,8 +465,8 @@ func (c *Conversation[R]) Tick(now int64) (next int64) {
 	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
 }
 
-// CheckTimers lets a session do what is due by its timers. listening says whether it
-// is being read. It reports whether r was used.
+// CheckTimers acts on the timers of a session that have run out. listening reports
+// whether the session is being read. CheckTimers reports whether r was used.
 func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listening bool) (used bool) {
 	if l.Over || l.Ended || l.LoggingIn {
 		return false

@@ -25,7 +25,7 @@ func (p *port) rate(perSecond int) {
 }
 
 // A submit that has waited for room is answered no earlier than its account's rate
-// allows, as one that found room immediately.
+// allows, the same as a submit for which there was room immediately.
 func TestSubmitWaitsKeepsRate(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "max_queue: 10, queue_wait: 2s")
@@ -47,9 +47,9 @@ func TestSubmitWaitsKeepsRate(t *testing.T) {
 	p.want("half a second later", b, "sent", sms.OK)
 }
 
-// A receipt that no route leads anywhere is answered as accepted and not counted as
-// refused; a message of a mobile is both. It does not matter whether it came by a
-// session.
+// A receipt without a route is answered as accepted and not counted as refused. A
+// message of a mobile without a route is refused and counted, whether or not it came
+// by a session.
 func TestNoRouteCounts(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
@@ -103,8 +103,8 @@ func TestNoInstanceIsLogged(t *testing.T) {
 	})
 }
 
-// U2: an SMSC that always answers after response_timeout is given up on once, and not
-// for every message: the session waits longer from then on, and the log says so.
+// U2: with an SMSC that always answers after response_timeout, the first request is given
+// up and then no other: the session waits longer from then on, and the log says so.
 func TestAnswersKeepComingLate(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "response_timeout: 2s, window: 5")

@@ -14,11 +14,11 @@ import (
 // A request is what the port keeps of a PDU.
 type request struct {
 	pdu
-	gone string // what became of it; once
+	gone string // how it was released, which happens once
 	last bool
 }
 
-// A port is an architecture without sockets, whose lanes work immediately.
+// A port is an architecture without sockets. Its lanes act immediately.
 type port struct {
 	t        *testing.T
 	g        *Gateway
@@ -26,7 +26,7 @@ type port struct {
 	clients  *connector.Connector
 	operator *connector.Connector
 	now      int64
-	open     int // requests that were not let go of
+	open     int // requests that were not released yet
 	order    []*request
 	checks   []func()
 	hung     map[*connector.Link]string
@@ -51,7 +51,7 @@ func portOf(t *testing.T, g *Gateway, clients, operator *connector.Connector) *p
 	p.c = NewConversation[*request](p.g, p, 10)
 	t.Cleanup(func() {
 		if p.open != 0 {
-			t.Errorf("%d requests were not let go of", p.open)
+			t.Errorf("%d requests were not released", p.open)
 		}
 	})
 	return p
@@ -60,7 +60,7 @@ func portOf(t *testing.T, g *Gateway, clients, operator *connector.Connector) *p
 func (p *port) gone(r *request, how string) {
 	p.t.Helper()
 	if r.gone != "" {
-		p.t.Errorf("a request was let go of twice: %s, %s", r.gone, how)
+		p.t.Errorf("a request was released twice: %s, %s", r.gone, how)
 	}
 	p.open--
 	r.gone = how
@@ -141,7 +141,7 @@ func (p *port) client() *connector.Link {
 	return l
 }
 
-// want compares what became of a request.
+// want checks how a request was released and answered.
 func (p *port) want(why string, r *request, gone string, code sms.Code) {
 	p.t.Helper()
 	if r.gone != gone || gone == "sent" && (!r.answered || r.code != code) {
@@ -180,7 +180,8 @@ func TestSubmit(t *testing.T) {
 	p.want("after the end", p.submit(l), "dropped", 0)
 }
 
-// Submits wait for room, are let in in order, and refused when it took too long.
+// Submits wait for room, are accepted in order, and are refused when they have waited too
+// long.
 func TestSubmitWaits(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "max_queue: 10, queue_wait: 2s")
@@ -202,7 +203,7 @@ func TestSubmitWaits(t *testing.T) {
 	}
 }
 
-// F10: what waits is answered before the last PDU of a session, whichever side
+// F10: waiting requests are answered before the last PDU of a session, whichever side
 // logs out.
 func TestSettled(t *testing.T) {
 	t.Parallel()
@@ -238,8 +239,8 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A session ends while a login waits, is being checked, or was refused; while a
-// submit waits and answers are delayed; while PDUs wait behind a login.
+// A session may end while a login waits, is being checked, or was refused; while a submit
+// waits and answers are delayed; and while PDUs wait behind a login.
 func TestOver(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "max_queue: 10")
@@ -270,8 +271,7 @@ func TestOver(t *testing.T) {
 	p.wantFree()
 }
 
-// F2: a session may end while its password is being looked at; only one that has
-// not is bound then.
+// F2: a session may end while its password is being checked. It is not bound then.
 func TestOverWhileHashing(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"over", "logged out", "no"} {
@@ -280,7 +280,7 @@ func TestOverWhileHashing(t *testing.T) {
 		l := p.link()
 		login := p.login(l, "hashed", "secret")
 		if len(p.checks) != 1 {
-			t.Fatal("the password is not looked at")
+			t.Fatal("the password is not checked")
 		}
 		behind := p.receive(l, protocols.Send, nil)
 		gone := "dropped"
@@ -330,8 +330,8 @@ func TestMODoesNotWait(t *testing.T) {
 	p.want("no room", r, "sent", sms.QueueFull)
 }
 
-// F25: while the gateway stops, a submit is told that the queue is full, which
-// clients know to be temporary.
+// F25: while the gateway stops, a submit is answered with queue full, which clients treat
+// as temporary.
 func TestSubmitDraining(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
@@ -382,7 +382,7 @@ func TestMemoryFull(t *testing.T) {
 	p.want("free again", p.submit(l), "sent", sms.OK)
 }
 
-// F7: no account holds more than its part of the submits that may wait.
+// F7: no account has more than its part of the submits that may wait.
 func TestHeldBound(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "max_queue: 10")
@@ -403,8 +403,8 @@ func TestHeldBound(t *testing.T) {
 	p.wantFree()
 }
 
-// An answer finds its request, one that was given up included (F18); others are
-// counted.
+// An answer finds its request, even if that was given up (F18). An answer without a
+// request is counted.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")

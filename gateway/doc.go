@@ -1,12 +1,12 @@
-// Package gateway is what a messaging gateway decides, whichever architecture
-// moves the octets: who may log in, where a message goes, whether there is room,
-// what becomes of a message that was answered, what a reload changes. It is also
-// the gateway's side of its sessions, which the stages and the classic
-// architecture reach by a Port. It knows no protocol and no socket.
+// Package gateway makes the decisions of a messaging gateway, whichever architecture
+// moves the octets: which clients may log in, where a message goes, whether there is
+// room for it, what happens to it after an answer, and what a reload changes. It is
+// also the gateway's side of its sessions: a Conversation, which reaches the stages or
+// the classic architecture through a Port. It knows no protocol and no socket.
 //
 // # Start reading
 //
-// gateway.go (what there is), conversation.go (what sessions ask for), route.go and
-// intake.go (the way of a message to its lane), policy.go (what becomes of it),
+// gateway.go (the shared state), conversation.go (the actions of sessions), route.go and
+// intake.go (the way of a message to its lane), policy.go (what follows from its answer),
 // session.go and links.go (the life of a session), login.go, drain.go, reload.go.
 package gateway

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// How long a stopping gateway waits for peers that do not answer its unbind, and
-// how often it looks whether it is done.
+// How long a stopping gateway waits for peers that do not answer its unbind, and how
+// often it checks whether all sessions have ended.
 const (
 	logoutTimeout = 5 * time.Second
 	drainInterval = 10 * time.Millisecond

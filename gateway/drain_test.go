@@ -27,7 +27,7 @@ func drain(g *Gateway, limit time.Duration, logout func()) time.Duration {
 	return time.Since(began)
 }
 
-// H12: peers that never answer our logout hold a stopping gateway for 5 s.
+// H12: a stopping gateway waits 5 s for peers that never answer our logout.
 func TestDrainSilentPeers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, clients, _ := start(t, "")
@@ -41,7 +41,7 @@ func TestDrainSilentPeers(t *testing.T) {
 	})
 }
 
-// F19: sessions that come while the others are being logged out are logged out as well.
+// F19: sessions that begin while the others are being logged out are logged out as well.
 func TestDrainLateSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, clients, operator := start(t, "")
@@ -62,8 +62,8 @@ func TestDrainLateSessions(t *testing.T) {
 	})
 }
 
-// F16, H12: scheduled messages, and those for clients that are not there, do not
-// hold a stopping gateway; messages that can leave do, up to the limit.
+// F16, H12: a stopping gateway does not wait for scheduled messages, nor for messages to
+// clients that are not connected. It waits for messages that can leave, up to the limit.
 func TestDrainMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, clients, operator := start(t, "")

@@ -12,9 +12,9 @@ import (
 // An Engine moves the gateway's bytes: the pipeline, or the classic architecture.
 type Engine interface {
 	Service
-	// Submit accepts a message that came by no session, as if it had arrived on from.
-	// reply is called on a goroutine of the engine when the message is safe, or
-	// refused; it must not wait.
+	// Submit accepts a message that came without a session, as if it had arrived on from.
+	// reply is called on a goroutine of the engine when the message is stored or
+	// refused. It must not block.
 	Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code))
 	// Do calls f with a lane as whatever dispatches for it, and then dispatches. It reports
 	// false if the engine is closed, and f is not called.
@@ -24,10 +24,10 @@ type Engine interface {
 	Drain(ctx context.Context)
 	// Counters returns what the engine has counted so far.
 	Counters() Counters
-	// Failed returns a channel on which one error arrives when the engine cannot work any
-	// more: the process should end. It may be nil.
+	// Failed returns a channel that receives one error when the engine cannot go on, and
+	// the process should end. The channel may be nil.
 	Failed() <-chan error
-	// Close ends everything immediately.
+	// Close ends all sessions immediately.
 	Close() error
 }
 
@@ -43,10 +43,11 @@ type Service interface {
 	// messages in its queue are sent, its sessions are logged out.
 	Detach(c *connector.Connector)
 	// Rebind logs out the sessions of an out connector and connects as many instances as
-	// are configured, because options of it have changed. What waits is sent by them.
+	// are configured, because its options have changed. The new sessions send the waiting
+	// messages.
 	Rebind(c *connector.Connector)
 	// Logout begins to log out the sessions for which match reports true. It is called
-	// on goroutines of the engine, and may read what belongs to whatever runs the session.
+	// where the session's fields may be read.
 	Logout(match func(*connector.Link) bool)
 	// Addresses returns where a connector listens.
 	Addresses(c *connector.Connector) []netip.AddrPort
@@ -54,9 +55,9 @@ type Service interface {
 
 // Counters are what an engine has counted since its start.
 type Counters struct {
-	Now    int64        // the engine's clock, which never goes back; sessions and messages are stamped by it
+	Now    int64        // the engine's clock, which never goes back; times of sessions and messages are by it
 	Stages []flow.Stats // in the order of the pipeline; nil where there are no stages
-	Jobs   int64        // jobs alive: what the engine holds for messages under way
+	Jobs   int64        // jobs alive: the memory that the engine holds for messages under way
 	Locks  int64        // locks taken on the way of messages
 	Refs   int64        // changes of handles' reference counts
 }

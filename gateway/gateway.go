@@ -52,12 +52,12 @@ type Gateway struct {
 	lanes      lanes
 	origins    origins
 	wall       wall
-	held       atomic.Int64 // submits that wait for room
+	held       atomic.Int64 // number of submits that wait for room
 	storms     *storms
 
-	sockets       atomic.Int64 // of clients
-	clientSockets atomic.Int64 // the most there may be; 0: any number
-	said          sync.Map     // what is not to be logged too often: when it was
+	sockets       atomic.Int64 // open sockets of clients
+	clientSockets atomic.Int64 // limit of sockets; 0: no limit
+	said          sync.Map     // events that must not be logged too often → when they were logged last
 	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
 	mu sync.Mutex // one reload at a time
@@ -77,7 +77,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(cfg.PDULog.Dir, pdulogOptions(&cfg.PDULog, log))
 	}
-	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than those of earlier runs, up to a million messages a second
+	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.connectors.Store(&[]*connector.Connector{})
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
@@ -90,21 +90,22 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	return g, nil
 }
 
-// newClock returns a clock that the steps of the machine's clock do not reach.
+// newClock returns a clock that does not follow steps of the machine's clock.
 func newClock() func() int64 {
 	begin := time.Now()
 	return func() int64 { return begin.UnixNano() + int64(time.Since(begin)) }
 }
 
 // memoryShare is how much of the configured memory messages and waiting requests
-// may take. The rest is for sessions, for the garbage that the collector has not
-// collected yet, and for whatever else the process holds.
+// may take. The rest is for sessions, for garbage that is not collected yet, and for
+// all other memory of the process.
 func memoryShare(cfg *config.Config) int64 { return cfg.Limits.MemoryLimit() / 2 }
 
-// requestSize is about what a request takes that waits for room, beside its message.
+// requestSize is about how many octets a request that waits for room takes in addition
+// to its message.
 const requestSize = 1024
 
-// hold counts a submit that begins to wait for room, or, if n is -1, waits no more.
+// hold counts a submit that begins to wait for room (n is 1) or stops waiting (n is -1).
 func (g *Gateway) hold(l *connector.Link, s *connector.Share, m *sms.Message, n int64) {
 	l.Held += int(n)
 	s.Hold(n)
@@ -112,21 +113,21 @@ func (g *Gateway) hold(l *connector.Link, s *connector.Share, m *sms.Message, n 
 	g.Memory.Add(n * (2*m.Size() + requestSize)) // the PDU that carried the message waits as well
 }
 
-// mayHold reports whether another submit may wait for room in a share. Those that
-// wait are jobs that are alive. One account that meets a full queue must leave
-// most of them to others.
+// mayHold reports whether another submit may wait for room in a share. Waiting submits
+// count towards limits.max_jobs, so one account with a full queue must leave most of
+// that to the other accounts.
 func (g *Gateway) mayHold(s *connector.Share) bool {
 	jobs := int64(g.Config().Limits.MaxJobs)
 	return g.held.Load() < jobs/2 && s.Held() < max(jobs/8, 1)
 }
 
-// Config is the configuration in force.
+// Config returns the configuration in force.
 func (g *Gateway) Config() *config.Config { return g.cfg.Load() }
 
-// Connectors lists the connectors by Connector.Index, those that were removed among them.
+// Connectors returns all connectors by Connector.Index, including removed ones.
 func (g *Gateway) Connectors() []*connector.Connector { return *g.connectors.Load() }
 
-// Connector finds a connector of the configuration by name.
+// Connector returns the configured connector with a name, or nil.
 func (g *Gateway) Connector(name string) *connector.Connector {
 	for _, c := range g.Connectors() {
 		if c.Name == name && !c.Removed.Load() {
@@ -136,7 +137,7 @@ func (g *Gateway) Connector(name string) *connector.Connector {
 	return nil
 }
 
-// Unrouted counts messages that no route led anywhere.
+// Unrouted returns how many messages had no route.
 func (g *Gateway) Unrouted() int64 { return g.unrouted.Load() }
 
 func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*connector.Connector, error) {
@@ -146,7 +147,7 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	}
 	all := g.Connectors()
 	c := connector.New(len(all), cc, driver, &g.Memory)
-	c.Protocol = uint8(len(all)) // those of one protocol have that of the first
+	c.Protocol = uint8(len(all)) // connectors of one protocol share the number of the first of them
 	for _, other := range all {
 		if other.Driver.Name() == driver.Name() {
 			c.Protocol = other.Protocol
@@ -164,8 +165,8 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	return c, nil
 }
 
-// socketsOf returns how many sockets a connector may have. Clients that have not logged
-// in take no place of those that have.
+// socketsOf returns how many sockets a connector may have. It adds room for clients that
+// have not logged in, so that these do not keep out clients that have.
 func socketsOf(cfg *config.Config, c *config.Connector) int {
 	if c.Listens() {
 		return c.Instances + cfg.Limits.Prebind
@@ -185,7 +186,7 @@ func pdulogOptions(p *config.PDULog, log zerolog.Logger) pdulog.Options {
 	return o
 }
 
-// apply puts the part of the configuration in force that a reload may change.
+// apply puts in force the part of the configuration that a reload may change.
 func (g *Gateway) apply(cfg *config.Config) {
 	g.accounts.Store(account.NewTable(cfg, g.registry))
 	g.cfg.Store(cfg)
@@ -210,7 +211,8 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 // Draining reports whether Drain was called.
 func (g *Gateway) Draining() bool { return g.draining.Load() }
 
-// Pending returns how many accepted messages are not done with, scheduled ones aside.
+// Pending returns how many accepted messages have no final outcome yet, without
+// scheduled messages.
 func (g *Gateway) Pending() (n int64) {
 	for _, l := range g.Lanes() {
 		n += l.Queued.Load()
@@ -231,8 +233,8 @@ func (g *Gateway) Close() error {
 	return err
 }
 
-// Deliverable returns how many accepted messages may still leave: those for SMSCs,
-// and those for clients that are there.
+// Deliverable returns how many accepted messages may still be sent: messages for SMSCs,
+// and messages for clients that are connected.
 func (g *Gateway) Deliverable() (n int64) {
 	for _, l := range g.Lanes() {
 		if l.Account == "" || l.Online() > 0 {
@@ -242,7 +244,7 @@ func (g *Gateway) Deliverable() (n int64) {
 	return n
 }
 
-// Sessions counts the sockets that are open.
+// Sessions returns the number of open sockets.
 func (g *Gateway) Sessions() (n int) {
 	for _, c := range g.Connectors() {
 		c.Links(func(*connector.Link) { n++ })

@@ -11,12 +11,12 @@ import (
 	"pmg/protocols"
 )
 
-// now is any time.
+// now is an arbitrary time.
 const now = int64(1_800_000_000_000_000_000)
 
 const second = int64(1_000_000_000)
 
-// A driver is as much of a protocol as these tests need.
+// A driver implements as much of a protocol as these tests need.
 type driver struct{ protocols.Driver }
 
 func (driver) Commands() []string                                    { return nil }
@@ -24,8 +24,8 @@ func (driver) NewSession(protocols.SessionOptions) protocols.Session { return &s
 func (driver) StatusName(uint32) string                              { return "" }
 func (driver) Name() string                                          { return "smpp" }
 
-// start makes a gateway of connectors "clients" and "operator", the latter with
-// further options.
+// start makes a gateway with the connectors "clients" and "operator". The latter gets the
+// given options.
 func start(t testing.TB, options string) (g *Gateway, clients, operator *connector.Connector) {
 	t.Helper()
 	cfg, _, err := config.Parse(fmt.Appendf(nil, `

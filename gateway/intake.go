@@ -5,7 +5,8 @@ import (
 	"pmg/sms"
 )
 
-// An Intake makes messages the gateway's own. It is not safe for concurrent use.
+// An Intake accepts messages: each gets an id, and is counted in its lane and in the
+// gateway's memory. It is not safe for concurrent use.
 type Intake struct {
 	gateway  *Gateway
 	id, last uint64 // of the block that is in use
@@ -25,12 +26,12 @@ type counted struct {
 	n      int64
 }
 
-// NewIntake makes an Intake that takes block message ids at a time. Where there is
-// more than one Intake, only blocks of 1 keep ids in the order of arrival; those
+// NewIntake makes an Intake that takes block message ids at a time. With more than one
+// Intake, only blocks of 1 keep ids in the order of arrival. With blocks of 1 messages
 // are counted immediately and not at Flush.
 func (g *Gateway) NewIntake(block uint64) *Intake { return &Intake{gateway: g, block: block} }
 
-// HasRoom reports whether a share takes another message.
+// HasRoom reports whether a share has room for another message.
 func (i *Intake) HasRoom(s *connector.Share) bool {
 	if i.share != s {
 		i.Flush()

@@ -6,8 +6,9 @@ import (
 	"pmg/sms"
 )
 
-// Messages take their places, octets and ids when they are accepted, and are
-// counted together; scheduled ones take no place. Two intakes never give one id.
+// Messages get their places, octets and ids when they are accepted, and are counted
+// together at Flush. Scheduled messages take no place. Two intakes never return the same
+// id.
 func TestIntake(t *testing.T) {
 	t.Parallel()
 	g, clients, operator := start(t, "max_queue: 10")

@@ -22,9 +22,9 @@ type laneKey struct {
 	account   string
 }
 
-// of returns the lane with that key. home returns the connector that a lane which
-// there is not yet hangs on, or an account's lane whose connector was removed. If it
-// returns nil there is no such lane, and the one there was empties by itself.
+// of returns the lane with a key. It calls home for the connector of a new lane, and of
+// an account's lane whose connector was removed. If home returns nil, of returns nil, and
+// a lane that exists already sends its messages and is not used for new ones.
 func (l *lanes) of(key laneKey, policy connector.Policy, home func() *connector.Connector) *connector.Lane {
 	if lane := l.find(key); lane != nil && !isHomeless(lane) {
 		return lane
@@ -57,7 +57,7 @@ func (l *lanes) find(key laneKey) *connector.Lane {
 	return found
 }
 
-// isHomeless reports whether an account's lane hangs on a connector that is no more.
+// isHomeless reports whether an account's lane belongs to a connector that was removed.
 func isHomeless(lane *connector.Lane) bool {
 	return lane.Account != "" && lane.Home().Removed.Load()
 }
@@ -69,8 +69,8 @@ func (l *lanes) list() []*connector.Lane {
 	return nil
 }
 
-// findHomes gives the accounts' lanes that hang on a removed connector to another on
-// which the account may log in. Where there is none the lane empties by itself.
+// findHomes moves the lanes of accounts from removed connectors to other connectors on
+// which the account may log in. If there is none, the lane empties by itself.
 func (g *Gateway) findHomes(cfg *config.Config) {
 	for _, lane := range g.Lanes() {
 		if isHomeless(lane) && g.lanes.find(laneKey{account: lane.Account}) == lane {
@@ -92,7 +92,7 @@ type origins struct {
 
 type originKey struct{ account, connector string }
 
-// Tallies calls f with what was counted for each account that has logged in.
+// Tallies calls f with the counters of each account that has logged in.
 func (g *Gateway) Tallies(f func(account string, t *sms.Tally)) {
 	g.origins.mu.Lock()
 	defer g.origins.mu.Unlock()
@@ -101,7 +101,8 @@ func (g *Gateway) Tallies(f func(account string, t *sms.Tally)) {
 	}
 }
 
-// of returns the one origin of the messages that an account submits on a connector.
+// of returns the origin of messages that an account submits on a connector. There is one
+// for each pair.
 func (o *origins) of(account, connector string) *sms.Origin {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,7 +119,7 @@ func (o *origins) of(account, connector string) *sms.Origin {
 	return o.by[key]
 }
 
-// scheduled counts the messages of all accounts that wait for their delivery time.
+// scheduled returns how many messages of all accounts wait for their delivery time.
 func (o *origins) scheduled() (n int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"pmg/sms"
 )
 
-// Whichever of many goroutines asks first, there is one lane for an account and one
-// for a connector, one origin, one tally and one share.
+// When many goroutines ask at the same time, all get the same lane of an account and of a
+// connector, and the same origin, tally and share.
 func TestLanesConcurrent(t *testing.T) {
 	t.Parallel()
 	g, clients, operator := start(t, "")
@@ -65,8 +65,8 @@ func TestLanesConcurrent(t *testing.T) {
 	}
 }
 
-// An account that is alone may take all of a queue; others have their percent, which
-// a reload changes.
+// A single account may take all of a queue. With several accounts each has its percent,
+// which a reload changes.
 func TestPercent(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "max_queue: 100")
@@ -88,9 +88,9 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// An account's lane whose connector is removed hangs on another that the account may
-// use, and takes its options and counts there. Only when there is none does the lane
-// empty by itself, and a later one is another.
+// An account's lane whose connector is removed moves to another connector that the account
+// may use: it takes that one's options and is counted there. If there is none, the lane
+// empties by itself, and the account's next lane is a new one.
 func TestLaneFindsHome(t *testing.T) {
 	t.Parallel()
 	g, clients, _ := start(t, "")
@@ -139,8 +139,8 @@ func TestLaneFindsHome(t *testing.T) {
 	}
 }
 
-// U3: a message that waits in vain goes where a new one would go, if that is another
-// lane, and one that is up; an SMSC's own messages do not go back to it.
+// U3: a message whose lane is down moves to the lane that a new message would take, if
+// that is another one and up. An SMSC's own messages do not go back to it.
 func TestReroute(t *testing.T) {
 	t.Parallel()
 	g, err := New(parse(t, `

@@ -11,9 +11,9 @@ import (
 	"pmg/protocols"
 )
 
-// The life of a session to an SMSC stands in the log at info: connected, bound, over
-// and why, and why it cannot be had. A reason that stays the same is said again after
-// repeatTrouble.
+// The log shows the life of a session to an SMSC at level info: connected, bound, over
+// with the reason, and why an attempt failed. The same reason is logged again after
+// repeatTrouble only.
 //
 //	Connected ──► Bound ──► Disconnected
 //	    │  └───────────────────▲ │
@@ -36,7 +36,7 @@ func (g *Gateway) Connected(l *connector.Link) {
 	ofSession(e, l).Msg("connected")
 }
 
-// ofSession adds which session an entry is about.
+// ofSession adds the fields that identify a session to a log entry.
 func ofSession(e *zerolog.Event, l *connector.Link) *zerolog.Event {
 	return e.Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote)
 }
@@ -51,7 +51,8 @@ func (g *Gateway) ConnectFailed(now int64, i *connector.Instance, err error) (re
 	return rest
 }
 
-// nextAttempt says when an instance is connected again.
+// nextAttempt returns the part of a log entry that says when an instance is connected
+// again.
 func nextAttempt(rest time.Duration) string {
 	switch {
 	case rest <= 0:
@@ -64,8 +65,9 @@ func nextAttempt(rest time.Duration) string {
 	return "; next attempt in " + rest.String()
 }
 
-// trouble keeps why a connector has no session. It returns the entry to be logged: a
-// warning if the reason is new or was not said for long, otherwise one for debugging.
+// trouble notes why a connector has no session. It returns the entry to be logged: a
+// warning if the reason is new or was not logged for repeatTrouble, otherwise a debug
+// entry.
 func (g *Gateway) trouble(now int64, c *connector.Connector, reason string, rest time.Duration) *zerolog.Event {
 	for {
 		old := c.Trouble()
@@ -106,7 +108,7 @@ func (g *Gateway) bound(now int64, l *connector.Link, way protocols.BindType) {
 }
 
 // Disconnected implements connector.Policy: it tells the operator why a session to an SMSC
-// is over, and when there will be another.
+// has ended, and when it is connected again.
 func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration) {
 	reason := l.Reason()
 	if l.LoggedOut || g.Draining() {
@@ -121,7 +123,7 @@ func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration)
 	ofSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
 }
 
-// clientOver logs the end of a client's session. Those that never logged in are
+// clientOver logs the end of a client's session. Sessions that never logged in are
 // counted elsewhere.
 func (g *Gateway) clientOver(now int64, l *connector.Link) {
 	e := g.Log.Debug()
@@ -135,9 +137,9 @@ func (g *Gateway) clientOver(now int64, l *connector.Link) {
 	e.Str("reason", l.Reason()).Msg("session over")
 }
 
-// changedAccounts returns the accounts whose sessions end when one configuration takes
-// the place of another: those that are no more, and those with another password,
-// bind or networks, because the login was decided by the old ones.
+// changedAccounts returns the accounts whose sessions end when one configuration replaces
+// another: removed accounts, and accounts with another password, bind or networks,
+// because their logins were decided by the old ones.
 func changedAccounts(old, wanted *config.Config) map[string]bool {
 	now := map[string]*config.Account{}
 	for i := range wanted.Accounts {

@@ -14,15 +14,15 @@ import (
 	"pmg/sms"
 )
 
-// record makes a gateway log into memory, from info on.
+// record makes a gateway log into memory, at level info and above.
 func record(g *Gateway) *bytes.Buffer {
 	var b bytes.Buffer
 	g.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
 	return &b
 }
 
-// U5: a reason is said when it is new, when it has changed, and again after a while
-// with how often it has happened.
+// U5: a reason is logged when it is new, when it has changed, and again after a while with
+// the number of times it has occurred.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "reconnect_delay: 10s")
@@ -52,7 +52,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// Reasons that change all the time do not fill the log either.
+// Reasons that alternate do not fill the log either.
 func TestTroubleStorm(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "")
@@ -71,7 +71,7 @@ func TestTroubleStorm(t *testing.T) {
 	}
 }
 
-// U17: messages that are not answered are summed up by connector and minute.
+// U17: log entries about unanswered messages are summed up by connector and minute.
 func TestUnansweredAreSummedUp(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "window: 50, response_timeout: 1s")
@@ -106,7 +106,7 @@ func TestUnansweredAreSummedUp(t *testing.T) {
 	m.Release()
 }
 
-// U8: sessions end whose login was decided by what is no more so.
+// U8: a session ends when the configuration that decided its login has changed.
 func TestChangedAccounts(t *testing.T) {
 	t.Parallel()
 	const before = `
@@ -136,7 +136,7 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 	}
 }
 
-// Usual events are summed up as such, and trouble as trouble.
+// Sums of usual events are logged at level info, sums of trouble as warnings.
 func TestSumsHaveLevels(t *testing.T) {
 	var b bytes.Buffer
 	g := &Gateway{Log: zerolog.New(&b), storms: newStorms()}

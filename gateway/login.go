@@ -10,8 +10,8 @@ import (
 	"pmg/sms"
 )
 
-// A Login is a client's login on its way to a decision. All but Hash belongs to
-// the goroutine that runs the session.
+// A Login is a client's login on its way to a decision. Only Hash may run on another
+// goroutine than the one that runs the session.
 //
 //	        Next ──► LoginWaits ──► Next, at that time
 //	         │  └──► LoginHashes ─► Hash, then Next
@@ -29,8 +29,8 @@ type Login struct {
 	began     int64
 
 	password account.Password
-	allowed  bool // the password may be looked at
-	clean    bool // when that was allowed, no failures stood
+	allowed  bool // the guard has allowed the password to be checked
+	clean    bool // there were no failures when the guard allowed it
 	waiting  bool // counted by the guard
 	counted  bool // as a failure
 	gone     chan struct{}
@@ -49,17 +49,17 @@ type LoginStep uint8
 // The steps.
 const (
 	LoginDecided LoginStep = iota
-	LoginWaits             // for its time
+	LoginWaits             // until the time that Next returned
 	LoginHashes            // for Hash, which takes as long as bcrypt does
 )
 
-// refusalDelay is how long after a login its refusal is sent at the earliest.
-// It is longer than a bcrypt takes, so that the time of an answer does not say
-// whether there was one, and therefore nothing about which accounts exist.
+// refusalDelay is the least time between a login and its refusal. It is longer than a
+// bcrypt takes, so that the time of the answer does not show whether a password was
+// hashed, and thereby whether the account exists.
 const refusalDelay = int64(time.Second)
 
-// Login begins a client's login. The credentials must stay as they are until it
-// is decided, or Hash has returned.
+// Login begins a client's login. The caller must not change the credentials until the
+// login is decided and Hash has returned.
 func (g *Gateway) Login(now int64, c *connector.Connector, remote netip.AddrPort, who protocols.Credentials) *Login {
 	return &Login{
 		gateway: g, connector: c, table: g.accounts.Load(), began: now, gone: make(chan struct{}),
@@ -67,7 +67,7 @@ func (g *Gateway) Login(now int64, c *connector.Connector, remote netip.AddrPort
 	}
 }
 
-// Next goes on with the login. With LoginWaits it returns when to call it again.
+// Next continues the login. With LoginWaits it returns the time of the next call.
 func (l *Login) Next(now int64) (step LoginStep, again int64) {
 	g := l.gateway
 	if t := g.accounts.Load(); t != l.table { // reloaded meanwhile
@@ -89,7 +89,7 @@ func (l *Login) Next(now int64) (step LoginStep, again int64) {
 	return LoginDecided, 0
 }
 
-// wait makes the login wait, or refuses it immediately if too many of its
+// wait makes the login wait, or refuses it immediately if too many logins of its
 // address wait already.
 func (l *Login) wait(until int64) (LoginStep, int64) {
 	g := l.gateway
@@ -112,9 +112,9 @@ func (l *Login) endWait() {
 	}
 }
 
-// Hash compares the password with a bcrypt hash. It first waits for one of the
-// few places there are, and does nothing if the client is gone by then. It may
-// run on any goroutine.
+// Hash compares the password with a bcrypt hash. Because few bcrypts may run at a time,
+// it first waits for a place, and does nothing if the client is gone by then. It may run
+// on any goroutine.
 func (l *Login) Hash() {
 	g := l.gateway
 	select {

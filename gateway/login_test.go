@@ -17,7 +17,7 @@ import (
 	"pmg/sms"
 )
 
-// A door is a gateway's connector that clients log in on, and its time.
+// A door is a connector of a gateway on which clients log in, with its own clock.
 type door struct {
 	*testing.T
 	g   *Gateway
@@ -61,8 +61,8 @@ func (d *door) knock(addr, id, password string) *Login {
 	})
 }
 
-// login logs in as a patient client would, and returns the outcome and how long
-// it took to be decided.
+// login logs in and waits for the decision. It returns the outcome and how long the
+// decision took.
 func (d *door) login(addr, id, password string) (LoginResult, time.Duration) {
 	d.Helper()
 	l, began := d.knock(addr, id, password), d.now
@@ -80,8 +80,8 @@ func (d *door) login(addr, id, password string) (LoginResult, time.Duration) {
 	return LoginResult{}, 0
 }
 
-// F1: 40 guesses that hang up make the right password wait too. They are not
-// looked at any sooner for having hung up.
+// F1: 40 guesses whose clients hang up delay the right password too. Hanging up does not
+// make their checks earlier.
 func TestLoginHangUp(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"plain", "hashed"} {
@@ -101,7 +101,7 @@ func TestLoginHangUp(t *testing.T) {
 			d.now += int64(5 * time.Millisecond)
 		}
 		if looked != 1 {
-			t.Errorf("%s: %d of 40 guesses in 200 ms were looked at", id, looked)
+			t.Errorf("%s: %d of 40 guesses were checked in 200 ms", id, looked)
 		}
 		result, took := d.login("192.0.2.1", id, "secret")
 		if result.Code != sms.OK || took < time.Second/2 {
@@ -110,8 +110,8 @@ func TestLoginHangUp(t *testing.T) {
 	}
 }
 
-// Patient guesses are looked at more and more seldom, whether they wait for their
-// answers or not, and those of other clients are not.
+// The passwords of a guessing client are checked at growing intervals, whether or not it
+// waits for its answers. Other clients are not delayed.
 func TestLoginGuessing(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -136,8 +136,7 @@ func TestLoginGuessing(t *testing.T) {
 	}
 }
 
-// Of thousands of logins that wait, few of each address do; the others are
-// refused immediately.
+// Only a few logins of each address may wait; further ones are refused immediately.
 func TestLoginCrowd(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -169,8 +168,7 @@ func TestLoginCrowd(t *testing.T) {
 	}
 }
 
-// A refusal is answered after a second, whatever the reason and however long it
-// took to find.
+// A refusal is sent after a second, whatever its reason and however long the decision took.
 func TestLoginRefusalTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{{"plain", "wrong"}, {"hashed", "wrong"}, {"nobody", "wrong"}, {"elsewhere", "secret"}} {
@@ -182,7 +180,7 @@ func TestLoginRefusalTime(t *testing.T) {
 	}
 }
 
-// A login that waits is decided by the accounts of the configuration then.
+// A login that has waited is decided by the accounts in force at that time.
 func TestLoginReload(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"plain", "hashed"} {
@@ -206,7 +204,7 @@ func TestLoginReload(t *testing.T) {
 	}
 }
 
-// F2: a hash whose client has gone does not begin, and is no failure.
+// F2: a hash whose client has gone is not computed, and does not count as a failure.
 func TestHashAbandoned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,8 +236,8 @@ func TestHashAbandoned(t *testing.T) {
 	})
 }
 
-// F2: of many that want the same hash at the same time one does it; of many
-// guesses from one address one is looked at, and the others wait.
+// F2: of many logins with the same password at the same time one computes the hash; of
+// many guesses from one address one is checked, and the others wait.
 func TestHashTogether(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

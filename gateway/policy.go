@@ -41,7 +41,7 @@ func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o 
 		}
 		m.Attempts = incremented(m.Attempts)
 		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
-	case sms.Timeout: // the answer may be late: the copy waits, and is not sent if it comes
+	case sms.Timeout: // the answer may be late: the next attempt waits, and is not made if the answer comes
 		m.Attempts = incremented(m.Attempts)
 		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
 		o.Again = cfg.OnUnknown == config.Resend
@@ -57,17 +57,17 @@ func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o 
 	return o
 }
 
-// mostCounted is how far attempts are counted.
+// mostCounted is the highest count of attempts.
 const mostCounted = math.MaxUint8
 
-// patience is how often in a row a message may be throttled before it steps aside:
-// some SMSCs throttle one destination and not the connection.
+// patience is how often in a row a message may be throttled before it has to wait, so
+// that others go first: some SMSCs throttle one destination and not the connection.
 const patience = 3
 
 // longestRetry is where retry_delay stops doubling.
 const longestRetry = 5 * time.Minute
 
-// stepAside is how long a message waits after so many attempts.
+// stepAside returns how long a message waits after a number of attempts.
 func stepAside(cfg *config.Connector, attempts uint8) int64 {
 	d := cfg.RetryDelay
 	for n := uint8(1); n < attempts && d < longestRetry; n++ {
@@ -76,7 +76,7 @@ func stepAside(cfg *config.Connector, attempts uint8) int64 {
 	return int64(d)
 }
 
-// incremented counts up to the most that fits.
+// incremented returns n+1, or n if that does not fit.
 func incremented(n uint8) uint8 {
 	if n < mostCounted {
 		n++
@@ -115,5 +115,5 @@ func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	e.Msg("message given up")
 }
 
-// MessageID is a message's id as logs show it, and as most clients were told it.
+// MessageID returns a message's id as logs show it, and as most clients receive it.
 func MessageID(id uint64) string { return string(sms.AppendID(nil, id)) }

@@ -8,8 +8,8 @@ import (
 	"pmg/sms"
 )
 
-// What becomes of a message after each code: whether it is sent again, not before
-// when, whether the lane pauses, and what counts (F15, F18, H8, H9).
+// What each code of an answer leads to: whether the message is sent again, at which time
+// at the earliest, whether the lane pauses, and what is counted (F15, F18, H8, H9).
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	type outcome struct {
@@ -20,11 +20,11 @@ func TestSettle(t *testing.T) {
 	retried := outcome{again: true, aside: 5 * time.Second, attempts: 1}
 	want := map[sms.Code]outcome{
 		sms.Throttled:        {again: true, pause: 2 * time.Second, throttles: 1},
-		sms.QueueFull:        retried, // F15: of one recipient, perhaps
+		sms.QueueFull:        retried, // F15: this may be the queue of one recipient
 		sms.TemporaryFailure: retried,
 		sms.SystemError:      retried,
 		sms.Timeout:          retried,
-		sms.Lost:             {again: true, losses: 1}, // beside others: not blamed
+		sms.Lost:             {again: true, losses: 1}, // with other messages under way: not counted as its fault
 	}
 	g, _, operator := start(t, "throttle_pause: 2s, retry_delay: 5s, max_attempts: 3")
 	lane := g.LaneOf(operator)
@@ -55,7 +55,7 @@ func TestSettle(t *testing.T) {
 	m := &sms.Message{}
 	compare(sms.Lost, m, settle(m, sms.Lost, true), outcome{again: true, aside: 5 * time.Second, attempts: 1, losses: 1})
 
-	for range 40 { // not its own fault: it is not given up for that
+	for range 40 { // this is not the message's fault, so it is not given up
 		settle(m, sms.Lost, false)
 	}
 	if m.Attempts != 1 {
@@ -67,8 +67,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A message that the peer throttles again and again steps aside, and another answer
-// ends that.
+// A message that the peer throttles again and again has to wait, so that others go first.
+// Any other answer resets that.
 func TestSettleThrottled(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "throttle_pause: 2s, retry_delay: 5s")
@@ -86,7 +86,7 @@ func TestSettleThrottled(t *testing.T) {
 	}
 }
 
-// Without an answer a message may have been delivered: on_unknown says what then.
+// A message without an answer may have been delivered: on_unknown decides what follows.
 func TestSettleUnknown(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "on_unknown: fail")
@@ -99,8 +99,8 @@ func TestSettleUnknown(t *testing.T) {
 	}
 }
 
-// Retries come more and more seldom, up to a limit; attempts count as far as they
-// go, and more than that are not made whatever max_attempts is.
+// The delay between retries grows up to a limit. The count of attempts ends at its
+// highest value, and a message is given up then, whatever max_attempts is.
 func TestStepAside(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "retry_delay: 5s, max_attempts: 1000")

@@ -7,23 +7,23 @@ import (
 	"pmg/account"
 )
 
-// Prebind counts the connections that have not logged in, all and by address. An
-// IPv6 address counts as its /64, as for the login guard. It is safe for
+// Prebind counts the connections that have not logged in, in total and by address. An
+// IPv6 address counts as its /64, as it does for the login guard. Prebind is safe for
 // concurrent use.
 type Prebind struct {
 	mu         sync.Mutex
-	total      int // the most there may be
+	total      int // limit of all connections
 	perAddress int
 	open       int
 	byAddress  map[netip.Addr]int
 }
 
-// NewPrebind returns a counter with limits over all addresses and for each one.
+// NewPrebind returns a counter with a limit for all addresses together and one for each.
 func NewPrebind(total, perAddress int) *Prebind {
 	return &Prebind{total: total, perAddress: perAddress, byAddress: map[netip.Addr]int{}}
 }
 
-// Enter counts a connection and reports true, unless there are too many already.
+// Enter counts a connection, unless there are too many already. It reports whether it did.
 func (p *Prebind) Enter(addr netip.Addr) bool {
 	addr = account.Host(addr)
 	p.mu.Lock()
@@ -36,7 +36,7 @@ func (p *Prebind) Enter(addr netip.Addr) bool {
 	return true
 }
 
-// Leave notes that a connection has logged in, or is over without having done so.
+// Leave notes that a connection has logged in, or has ended before its login.
 func (p *Prebind) Leave(addr netip.Addr) {
 	addr = account.Host(addr)
 	p.mu.Lock()

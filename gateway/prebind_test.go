@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The connections that have not logged in are counted by address, an IPv6 address
-// with the others of its /64 (H25), and all together.
+// The connections that have not logged in are counted in total and by address. An IPv6
+// address counts with the others of its /64 (H25).
 func TestPrebind(t *testing.T) {
 	t.Parallel()
 	p := NewPrebind(5, 2)

@@ -9,13 +9,13 @@ import (
 	"pmg/protocols"
 )
 
-// NotReady returns what keeps the gateway from being ready for traffic, a line each.
-// It is ready while
+// NotReady returns the reasons why the gateway is not ready for traffic, each as a line.
+// The gateway is ready while
 //
 //   - it is not stopping,
 //   - clients can log in: each in connector listens, and there are descriptors for more clients,
 //   - each route has a target that works,
-//   - what clients send is read: limits.memory and limits.max_jobs are not reached.
+//   - clients are read: limits.memory and limits.max_jobs are not reached.
 //
 // A connector to an SMSC works while it has a session that can be given messages or,
 // if it connects on demand, until a connection fails. A target that leads to clients
@@ -47,7 +47,7 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	return missing
 }
 
-// dead returns why none of a route's targets works, and nothing if one does.
+// dead returns why none of a route's targets works, or "" if one does.
 func (g *Gateway) dead(r *config.Route) string {
 	var why []string
 	for _, to := range r.To {

@@ -7,20 +7,20 @@ import (
 	"pmg/connector"
 )
 
-// Changed is what a reload changed, and what it asks the architecture to do.
+// Changed lists the changes of a reload, and what the architecture must do for them.
 type Changed struct {
 	Added   []*connector.Connector
 	Removed []*connector.Connector
-	Rebound []*connector.Connector // their sessions are to be bound anew
-	Options []config.Change        // those that are not Live stay as they were until a restart
+	Rebound []*connector.Connector // their sessions must be bound again
+	Options []config.Change        // options that are not Live keep their value until a restart
 }
 
-// Reload puts a new configuration in force: accounts, routes, rates, and
-// connectors that were added or removed. Options that need a restart stay as they
-// were, and are among Changed.Options. Sessions of accounts that were removed, or
-// whose password, bind or networks changed, are logged out, and those on connectors that
-// their account may not use any more. The new connectors' sockets are opened
-// before anything changes; an error leaves everything as it is.
+// Reload puts a new configuration in force: accounts, routes, rates, and connectors that
+// were added or removed. Options that need a restart keep their value, and are listed in
+// Changed.Options. A session is logged out if its account was removed, if the account's
+// password, bind or networks changed, or if the account may not use the connector any
+// more. The sockets of new connectors are opened before anything changes, so that an
+// error changes nothing.
 func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"pmg/protocols"
 )
 
-// An idle engine listens in name only.
+// An idle engine opens no sockets.
 type idle struct{ Engine }
 
 func (idle) Listen(*connector.Connector) error { return nil }
@@ -37,8 +37,8 @@ connectors:
 routes: [{to: clients}]
 `
 
-// F28: a reload puts the options in force that need no restart, names the others,
-// and changes nothing of those, also for a connector that it adds.
+// F28: a reload puts options in force that need no restart. It lists the others and does
+// not change them, even if it adds a connector.
 func TestReloadOptions(t *testing.T) {
 	t.Parallel()
 	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
@@ -79,17 +79,17 @@ func TestReloadOptions(t *testing.T) {
 	}
 
 	if len(changed.Rebound) != 0 {
-		t.Errorf("clients are to be bound anew: %v", changed.Rebound)
+		t.Errorf("clients must be bound again: %v", changed.Rebound)
 	}
 
-	// The next reload compares with what is in force, so they are named again.
+	// The next reload compares with the options in force, so it lists them again.
 	again, err := g.Reload(parse(t, next), idle{})
 	if err != nil || len(again.Options) != len(restart) {
 		t.Errorf("reloaded again: %v, %v", again.Options, err)
 	}
 }
 
-// A configuration that fits only after a restart leaves everything as it is.
+// A configuration that is valid only after a restart changes nothing.
 func TestReloadRefused(t *testing.T) {
 	t.Parallel()
 	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })

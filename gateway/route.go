@@ -10,8 +10,8 @@ import (
 	"pmg/sms"
 )
 
-// A target is what a route leads to: a lane, or an in connector, where the
-// message's destination says which account's lane it is.
+// A target is the end of a route: a lane, or an in connector. With an in connector the
+// message's destination selects the account, and thereby the lane.
 type target struct {
 	lane    *connector.Lane
 	clients *connector.Connector
@@ -24,11 +24,11 @@ func (t target) up() bool {
 	return t.lane.Up()
 }
 
-// routes is what one configuration says of where messages go.
+// routes holds the routing of one configuration.
 type routes struct {
 	table    *router.Table[target]
 	accounts map[string]*config.Account
-	single   bool // there is one account only
+	single   bool // there is only one account
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
@@ -52,9 +52,9 @@ func (g *Gateway) target(cfg *config.Config, t config.Target) target {
 	return target{lane: g.LaneOf(c)}
 }
 
-// accountLane returns the lane of an account, nil where the account may log in
-// nowhere. The options of the first connector that it may use count for it, until
-// that is removed.
+// accountLane returns the lane of an account, or nil if the account may log in on no
+// connector. The lane has the options of the first connector that the account may use,
+// until that connector is removed.
 func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lane {
 	return g.lanes.of(laneKey{account: account}, g, func() *connector.Connector {
 		for i := range cfg.Accounts {
@@ -80,8 +80,8 @@ func (g *Gateway) LaneOf(c *connector.Connector) *connector.Lane {
 	return g.lanes.of(laneKey{connector: c}, g, func() *connector.Connector { return c })
 }
 
-// resolve returns the lane that a target stands for with a message's destination,
-// nil if nobody receives it.
+// resolve returns the lane of a target for a message's destination, or nil if no account
+// receives messages for that destination.
 func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
 	if t.lane != nil {
 		return t.lane
@@ -96,8 +96,8 @@ func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
 	return nil
 }
 
-// route finds the lane that a message leaves by. What came from an SMSC does not
-// go back there: a route without conditions means clients' messages.
+// route returns the lane that a message leaves by. A message from an SMSC does not go
+// back to that SMSC, because a route without conditions is meant for clients' messages.
 func (g *Gateway) route(m *sms.Message) *connector.Lane {
 	dest := m.Dest().Addr
 	route, ok := g.routes.Load().table.Route(m.Origin.Account, m.Origin.Connector, dest, m.Source().Addr)
@@ -111,8 +111,8 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 	return lane
 }
 
-// Reroute implements connector.Policy: a message that waits in vain goes where a new
-// one would go now, if that is another lane.
+// Reroute implements connector.Policy: a message whose lane is down moves to the lane
+// that a new message would take now, if that is another one.
 func (g *Gateway) Reroute(l *connector.Lane, m *sms.Message, always bool) *connector.Share {
 	lane := g.route(m)
 	if lane == nil || lane == l || !always && !lane.Up() {
@@ -121,8 +121,8 @@ func (g *Gateway) Reroute(l *connector.Lane, m *sms.Message, always bool) *conne
 	return g.share(lane, m.Origin)
 }
 
-// Moved implements connector.Policy: it tells the operator that messages have left a
-// lane that is down.
+// Moved implements connector.Policy: it logs that messages were moved from a lane that is
+// down.
 func (g *Gateway) Moved(l *connector.Lane, n int, down time.Duration) {
 	name := l.Home().Name
 	if !g.isNews("moved: " + name + " " + l.Account) {
@@ -135,13 +135,13 @@ func (g *Gateway) Moved(l *connector.Lane, n int, down time.Duration) {
 	e.Stringer("down_for", down.Round(time.Second)).Msg("messages that waited go to other targets of their routes")
 }
 
-// share returns the part of a lane that a session's messages have.
+// share returns the share of a lane for a session's messages.
 func (g *Gateway) share(lane *connector.Lane, o *sms.Origin) *connector.Share {
 	return lane.Share(o, g.percent(g.routes.Load(), o.Account))
 }
 
-// percent is how much of what is free in a queue an account may take. One that is
-// alone leaves nothing to others.
+// percent returns how much of the free room of a queue an account may take. A single
+// account may take all of it.
 func (g *Gateway) percent(r *routes, account string) int {
 	if a := r.accounts[account]; a != nil && !r.single {
 		return a.Share
@@ -206,15 +206,15 @@ func (g *Gateway) mayWait(now int64, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// What a message from an SMSC, which has no account, may be scheduled.
+// The limits of scheduling for messages from an SMSC, which have no account.
 const (
 	defaultHorizon   = int64(7 * 24 * 3600e9)
 	defaultScheduled = 10_000
 )
 
-// noRoute returns the answer to a message that no route leads anywhere. A receipt
-// is accepted all the same, because an SMSC that is refused a receipt sends it
-// again and again, and the pdu log holds what it says.
+// noRoute returns the answer to a message without a route. A receipt is accepted all the
+// same, because an SMSC would send a refused receipt again and again. Its content is in
+// the pdu log.
 func noRoute(kind sms.Kind) sms.Code {
 	switch kind {
 	case sms.Receipt:

@@ -2,13 +2,13 @@ package gateway
 
 import "sync"
 
-// sampled bounds how many entries of one sort the log gets for each connector: the
-// first few of a minute, and then how many more there were. It is safe for
-// concurrent use.
+// sampled limits the log entries of one sort for each connector: it lets the first few of
+// a minute pass and counts the others, for one entry at the end of the minute. It is safe
+// for concurrent use.
 type sampled struct {
-	sum   string // what is said of the others
-	first int64  // how many are shown
-	usual bool   // they are no trouble
+	sum   string // the text of that entry
+	first int64  // how many entries pass
+	usual bool   // the events are usual, so that the entry is no warning
 
 	mu sync.Mutex
 	by map[string]*minute // by connector
@@ -21,7 +21,7 @@ type minute struct {
 
 const sampleTime = int64(60e9)
 
-// next reports whether the next entry of a connector is to be shown.
+// next reports whether the next entry of a connector may be logged.
 func (s *sampled) next(connector string, now int64) (show bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *sampled) next(connector string, now int64) (show bool) {
 	return false
 }
 
-// over ends the minutes that began before a time, and calls f where entries were hidden.
+// over ends the minutes that began before a time, and calls f for each with hidden entries.
 func (s *sampled) over(before int64, f func(connector string, hidden int64)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,16 +56,16 @@ func (s *sampled) over(before int64, f func(connector string, hidden int64)) {
 	}
 }
 
-// storms are the sorts of entries of which there may be many.
+// storms holds the sorts of entries that may come in great numbers.
 type storms struct {
 	failures   sampled // messages given up
-	unanswered sampled // messages
+	unanswered sampled // messages without an answer in time
 	crowded    sampled // connections refused
-	logins     sampled // of clients
-	refusals   sampled // of logins
-	ends       sampled // of sessions
-	links      sampled // connections and logins of ours
-	troubles   sampled // of theirs
+	logins     sampled // clients that logged in
+	refusals   sampled // logins refused
+	ends       sampled // sessions ended
+	links      sampled // our connections and logins
+	troubles   sampled // failed connections and logins, and lost sessions
 }
 
 func newStorms() *storms {

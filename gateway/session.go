@@ -12,8 +12,8 @@ import (
 	"pmg/sms"
 )
 
-// Admit reports whether a client that has just connected may stay. If so, Over must
-// follow, or Leave.
+// Admit reports whether a client that has just connected may stay. If it may, Over or
+// Leave must be called at its end.
 func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	if limit := g.clientSockets.Load(); limit > 0 && g.sockets.Load() >= limit {
 		if g.isNews("descriptors") {
@@ -52,7 +52,7 @@ func (g *Gateway) LimitDescriptors(limit int) {
 	g.clientSockets.Store(int64(max(limit-reserved, limit/2)))
 }
 
-// NoInstance notes that a client was refused because all instances are in use.
+// NoInstance logs that a client was refused because all instances are in use.
 func (g *Gateway) NoInstance(c *connector.Connector) {
 	if !g.isNews("no instance: " + c.Name) {
 		return
@@ -60,7 +60,7 @@ func (g *Gateway) NoInstance(c *connector.Connector) {
 	g.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use: a client was refused; raise instances of the connector if it needs more")
 }
 
-// AcceptFailed notes that clients wait until accepting works again.
+// AcceptFailed logs that clients cannot be accepted for now.
 func (g *Gateway) AcceptFailed(c *connector.Connector, err error) {
 	what := "cannot accept"
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
@@ -71,11 +71,12 @@ func (g *Gateway) AcceptFailed(c *connector.Connector, err error) {
 	}
 }
 
-// repeatAfter is how long what goes on is not said again.
+// repeatAfter is how long a lasting condition is not logged again.
 const repeatAfter = time.Minute
 
-// isNews reports whether something has not been said for a while. While clients
-// wait, every one that goes lets the next in, and there is nothing free again.
+// isNews reports whether an event was not logged within repeatAfter. While clients wait
+// for an instance, each end of a session lets the next one in, and all instances are in
+// use again.
 func (g *Gateway) isNews(what string) bool {
 	now := time.Now()
 	last, said := g.said.Load(what)
@@ -136,8 +137,8 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 	} // otherwise Disconnected follows, which knows when there will be another
 }
 
-// TimerInterval is how often to check every session's timers, so that none is late
-// by more than a tenth.
+// TimerInterval returns how often every session's timers must be checked, so that none is
+// late by more than a tenth.
 func (g *Gateway) TimerInterval() time.Duration {
 	every := checkEvery
 	shorten := func(d time.Duration) {
@@ -161,11 +162,12 @@ const (
 	checksPerTime = 10
 )
 
-// CheckTimers lets a session do what is due by its timers: ask whether the peer
-// lives, and give up on half a PDU and on answers, whose slots go to unanswered.
-// The session goes on without those: whether the peer lives is for enquire_link
-// to find out. While it is not read (listening is false) its silence means nothing.
-// p is filled when the action asks to send it.
+// CheckTimers acts on the timers of a session that have run out: it asks whether the peer
+// is alive, ends a session whose PDU stays incomplete, and calls unanswered with the slots
+// of requests without an answer. A missing answer does not end the session, because
+// enquire_link finds out whether the peer is alive. While the session is not read
+// (listening is false), silence of the peer means nothing. p is filled when the returned
+// action asks to send it.
 func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot)) protocols.Action {
 	cfg := l.Connector.Config()
 	timeout := l.ResponseTimeout()
@@ -183,7 +185,7 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, lis
 	return l.Session.Tick(now, p, listening)
 }
 
-// answeredLate notes that the answer to a request came which had been given up.
+// answeredLate logs that a request was answered after it had been given up.
 func (g *Gateway) answeredLate(l *connector.Link) {
 	if !g.isNews("late: " + l.Connector.Name) {
 		return
@@ -193,8 +195,8 @@ func (g *Gateway) answeredLate(l *connector.Link) {
 		Msg("answers come later than response_timeout; waiting longer for them until they come in time again")
 }
 
-// How long a peer may take none of the octets that wait for it: usually, and when
-// those are more than limits.unsent.
+// How long a peer may take none of the octets that wait for it: usually, and while these
+// are more than limits.unsent.
 const (
 	Stuck     = 30 * time.Second
 	StuckFull = 5 * time.Second

@@ -5,8 +5,8 @@ import (
 	"pmg/sms"
 )
 
-// A pdu is what a session of these tests receives: the action that follows it. When
-// it was answered, code says with what.
+// A pdu holds the action that follows when a session of these tests receives it. After it
+// was answered, code is the code of the answer.
 type pdu struct {
 	protocols.PDU
 	action   protocols.Action

@@ -10,18 +10,17 @@ import (
 )
 
 // wall relates the engine's clock, which never goes back and which all timers use,
-// to the wall clock, which an administrator or NTP may set. Times that peers write
-// are read, and written, by the wall clock of that moment. It is safe for
-// concurrent use.
+// to the wall clock, which an administrator or NTP may set. Absolute times in PDUs are
+// read and written by the wall clock at that moment. It is safe for concurrent use.
 type wall struct {
 	ahead atomic.Int64 // nanoseconds that the wall clock is ahead of the engine's
 }
 
-// leastStep is the smallest difference that counts as a step of the wall clock;
-// less is the time that has passed since the engine's batch began.
+// leastStep is the smallest difference that counts as a step of the wall clock. A smaller
+// one is the time that has passed since the engine's batch began.
 const leastStep = int64(50 * time.Millisecond)
 
-// see compares the clocks.
+// see compares the clocks and stores the difference.
 func (w *wall) see(now, wallNow int64) {
 	if ahead := wallNow - now; ahead > w.ahead.Load()+leastStep || ahead < w.ahead.Load()-leastStep {
 		w.ahead.Store(ahead)
@@ -36,7 +35,7 @@ func (g *Gateway) SeeClock(now int64) {
 	g.sumUp(now - sampleTime)
 }
 
-// message reads a message of a session's PDU.
+// message reads the message of a session's PDU.
 func (g *Gateway) message(now int64, s protocols.Messages, p protocols.PDU, m *sms.Message) sms.Code {
 	ahead := g.wall.ahead.Load()
 	code := s.Message(now+ahead, p, m)
@@ -49,8 +48,8 @@ func (g *Gateway) message(now int64, s protocols.Messages, p protocols.PDU, m *s
 	return code
 }
 
-// Encode fills p with the request that carries m to the peer of a session. Nothing
-// else has the message meanwhile.
+// Encode fills p with the request that carries m to the peer of a session. The caller is
+// the only user of m during the call.
 func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) {
 	ahead := g.wall.ahead.Load()
 	if ahead == 0 || m.Expires == 0 {

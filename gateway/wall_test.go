@@ -8,11 +8,11 @@ import (
 	"pmg/sms"
 )
 
-// A clockSession reads and writes a message's validity as the time it is told.
+// A clockSession uses a fixed time as a message's validity, both ways.
 type clockSession struct {
 	protocols.Session
-	read    int64 // what the peer wrote
-	written int64 // what the peer is told
+	read    int64 // the time that the peer wrote
+	written int64 // the time that the peer gets
 }
 
 func (s *clockSession) Message(now int64, _ protocols.PDU, m *sms.Message) sms.Code {
@@ -27,8 +27,8 @@ func (s *clockSession) Encode(_ int64, _ protocols.PDU, m *sms.Message, _ uint32
 	s.written = m.Expires
 }
 
-// Absolute times of messages are those of the wall clock, wherever it was set since
-// the start, and timers do not notice (F8).
+// Absolute times of messages follow the wall clock, even if it was set since the start.
+// Timers do not depend on it (F8).
 func TestWallClockSteps(t *testing.T) {
 	const hour = 3600 * second
 	for _, step := range []int64{0, hour, -hour, 30 * second} {
@@ -47,7 +47,7 @@ func TestWallClockSteps(t *testing.T) {
 	}
 }
 
-// The time that a batch takes is no step of the clock.
+// The time that a batch takes does not count as a step of the clock.
 func TestWallClockIsSteady(t *testing.T) {
 	var w wall
 	w.see(now, now+leastStep/2)

@@ -6,14 +6,14 @@ import (
 	"pmg/sms"
 )
 
-// About is what a line says besides its PDU.
+// About holds the fields of a line that follow its PDU.
 type About struct {
 	ID      uint64 // of the message that the PDU is about; 0: none
 	Account string // of the client; empty: none
 }
 
-// append appends the fields behind those of the PDU. The id is left out where the
-// PDU itself shows it, as an answer to a client of SMPP 3.4 does.
+// append appends the fields after those of the PDU. It leaves out the id if the PDU itself
+// shows it, as an answer to a client of SMPP 3.4 does.
 func (a *About) append(b []byte, p protocols.PDU) []byte {
 	if a.ID != 0 {
 		at := len(b)

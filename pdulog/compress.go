@@ -11,14 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compressShare is the part of its time that a compression works: one in so many.
-// It sleeps for the rest, so that a busy gateway, which rotates often, does not
-// slow down: 5 % of one processor compress about 25 MB/s (2026-11-21, docs/bench.md).
+// compressShare is the part of its time in which a compression works: 1/compressShare. It
+// sleeps for the rest, so that a busy gateway, which rotates often, does not slow down. 5 %
+// of one processor compress about 25 MB/s (2026-11-21, docs/bench.md).
 const compressShare = 20
 
-// piece is how much is compressed between two rests. What is in the processor's
-// caches is lost meanwhile: with pieces of 128 KiB, compressing took three times the
-// CPU time (2026-11-21).
+// piece is how many bytes are compressed between two rests. A rest empties the processor's
+// caches, so smaller pieces cost more: with 128 KiB, compressing took three times the CPU
+// time (2026-11-21).
 const piece = 1 << 20
 
 var errStopped = errors.New("stopped")
@@ -44,7 +44,7 @@ func (r *pacedReader) Read(b []byte) (int, error) {
 	return r.Reader.Read(b)
 }
 
-// copyTo copies piece by piece, though w may have a ReadFrom that reads less at a time.
+// copyTo copies piece by piece, even if w has a ReadFrom that reads less at a time.
 func (r *pacedReader) copyTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, piece))
 }
@@ -58,14 +58,14 @@ const (
 	Gzip Compression = "gzip"
 )
 
-// compressions lists the forms in which a file may be found.
+// compressions lists the forms that a compressed file may have.
 var compressions = [...]Compression{Zstd, Gzip}
 
-// zstdWindow is how far back the compressor looks for repetitions. Logs repeat
-// themselves so soon that more memory shrinks them no further (docs/bench.md).
+// zstdWindow is how many bytes back the compressor searches for repetitions. In logs these
+// are so close that a larger window does not make the files smaller (docs/bench.md).
 const zstdWindow = 512 << 10
 
-// suffix returns what is added to a file's name.
+// suffix returns the suffix of a compressed file's name.
 func (c Compression) suffix() string {
 	switch c {
 	case Zstd:
@@ -76,8 +76,8 @@ func (c Compression) suffix() string {
 	return ""
 }
 
-// writer returns what compresses to w at its fastest: logs shrink well anyway, and
-// the gateway needs the CPU. It starts no goroutines.
+// writer returns a writer that compresses to w at the fastest level, because logs compress
+// well even so, and the gateway needs the CPU. It starts no goroutines.
 func (c Compression) writer(w io.Writer) (io.WriteCloser, error) {
 	if c == Gzip {
 		return gzip.NewWriterLevel(w, gzip.BestSpeed)
@@ -85,7 +85,7 @@ func (c Compression) writer(w io.Writer) (io.WriteCloser, error) {
 	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
 }
 
-// reader returns what r holds in that form, and starts no goroutines either.
+// reader returns a reader of the uncompressed content of r. It starts no goroutines.
 func (c Compression) reader(r io.Reader) (io.ReadCloser, error) {
 	switch c {
 	case Gzip:
@@ -100,7 +100,7 @@ func (c Compression) reader(r io.Reader) (io.ReadCloser, error) {
 	return io.NopCloser(r), nil
 }
 
-// compressFile compresses a file, unless quit or cancel is closed early.
+// compressFile compresses a file, and stops early if quit or cancel is closed.
 func compressFile(form Compression, from, to string, quit, cancel <-chan struct{}) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// A compressor that reads by itself would rest after every small block.
+// A compressor with its own ReadFrom would rest after every small block.
 func TestCompressionRestsBetweenPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w sizes
@@ -22,7 +22,7 @@ func TestCompressionRestsBetweenPieces(t *testing.T) {
 	})
 }
 
-// sizes notes how much is written each time.
+// sizes records the size of each write.
 type sizes []int
 
 func (s *sizes) Write(b []byte) (int, error) {

@@ -66,7 +66,7 @@ func appendFields(b, rest []byte) []byte {
 		if v := values[name]; len(v) == 1 {
 			b = appendString(b, v[0])
 		} else {
-			j, _ := json.Marshal(v) // as appendString
+			j, _ := json.Marshal(v) // never fails; see appendString
 			b = append(b, j...)
 		}
 	}
@@ -78,8 +78,8 @@ func appendString(b []byte, s string) []byte {
 	return append(b, j...)
 }
 
-// unquote takes the quotation marks and escapes off a value. One that stands for
-// bytes which are no text keeps its escapes, since JSON could not carry it.
+// unquote removes the quotation marks and escapes of a value. A value whose bytes are no
+// valid text keeps its escapes, because JSON cannot hold such bytes.
 func unquote(value []byte) string {
 	if s, err := strconv.Unquote(string(value)); err == nil && utf8.ValidString(s) {
 		return s

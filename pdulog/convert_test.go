@@ -20,7 +20,7 @@ func mustParse(t *testing.T, line string) *Entry {
 	return &e
 }
 
-// numberOf knows the statuses of the tests.
+// numberOf returns the numbers of the tests' statuses.
 func numberOf(name string) (uint32, error) {
 	switch name {
 	case "ESME_ROK":
@@ -108,7 +108,7 @@ func TestSummary(t *testing.T) {
 		"2026-11-20T19:05:22.003500Z clients/3 < deliver_sm_resp seq=17 status=0",
 		"2026-11-20T19:05:22.004000Z clients/4 > submit_sm_resp seq=17 status=0x58(ESME_RTHROTTLED)",
 		"2026-11-20T19:05:23.000000Z clients/4 < submit_sm seq=18",
-		"2026-11-20T19:05:23.000000Z operator/1 > submit_sm_resp seq=99 status=0", // nobody asked
+		"2026-11-20T19:05:23.000000Z operator/1 > submit_sm_resp seq=99 status=0", // without a request
 		"2026-11-20T19:05:23.000000Z operator/1 < malformed",
 	} {
 		s.Add(mustParse(t, line))
@@ -141,7 +141,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// U14: what is not counted is looked at all the same, since it may be an answer.
+// U14: a line that the filter does not select is still read, because it may be an answer.
 func TestSummaryOfSome(t *testing.T) {
 	lines := []string{
 		`2026-11-20T19:05:22.000000Z clients/3 < submit_sm seq=17 destination_addr=1`,

@@ -21,14 +21,14 @@ type Decoder struct {
 	buf    []byte
 }
 
-// A codec is a protocol and a PDU of it to read lines into.
+// A codec is a protocol, with a PDU into which lines are parsed.
 type codec struct {
 	driver protocols.Driver
 	pdu    protocols.PDU
 }
 
-// NewDecoder returns a decoder. It asks lookup once for each command which protocol
-// the command belongs to.
+// NewDecoder returns a decoder. It calls lookup once for each command, for the command's
+// protocol.
 func NewDecoder(lookup func(command string) (protocols.Driver, error)) *Decoder {
 	return &Decoder{lookup: lookup, known: map[string]*codec{}}
 }
@@ -74,8 +74,8 @@ func beforePDU(line []byte) []byte {
 	return line[:n]
 }
 
-// Text returns the message text in the line as UTF-8, without a user data header. It
-// reports false if there is none, or none that can be read.
+// Text returns the message text in the line as UTF-8, without a user data header. It returns
+// false if there is no text, or if it cannot be decoded.
 func (d *Decoder) Text(e *Entry) (string, bool) {
 	_, text, ok := d.text(e)
 	return text, ok
@@ -95,12 +95,12 @@ func (d *Decoder) text(e *Entry) (t protocols.Text, text string, ok bool) {
 	return t, text, ok
 }
 
-// AppendLine appends the line for people. Its message text, unless it can be read as
-// it stands, is replaced by
+// AppendLine appends the line for people. It replaces the message text, unless that is
+// readable already, by
 //
 //	udh=050003cc0201 text="Привет"
 //
-// with udh for the user data header, if there is one.
+// where udh is the user data header, if there is one.
 func (d *Decoder) AppendLine(b []byte, e *Entry) []byte {
 	t, text, ok := d.text(e)
 	if !ok || isPlain(&t) {
@@ -109,7 +109,7 @@ func (d *Decoder) AppendLine(b []byte, e *Entry) []byte {
 	return appendText(b, e.Line, &t, text)
 }
 
-// find reports whether the message text, decoded, matches, or the line with that.
+// find reports whether the decoded message text matches, or the line with that text.
 func (d *Decoder) find(e *Entry, pattern *regexp.Regexp) bool {
 	t, text, ok := d.text(e)
 	if !ok {
@@ -122,8 +122,8 @@ func (d *Decoder) find(e *Entry, pattern *regexp.Regexp) bool {
 	return pattern.Match(d.buf)
 }
 
-// isPlain reports whether the octets of a text are a text by themselves. Peers differ
-// on what @, [ and others are in the default alphabet, so these are left as they are.
+// isPlain reports whether the octets of a text are readable without decoding. Peers code @,
+// [ and some others differently in the default alphabet, so these are left as they are.
 func isPlain(t *protocols.Text) bool {
 	if t.Header || t.Alphabet == sms.UCS2 {
 		return false

@@ -41,7 +41,8 @@ func TestHex(t *testing.T) {
 	}
 }
 
-// U11: octets that a line does not hold are not made up, whatever was converted before.
+// U11: octets that a line does not hold are never replaced by others, whatever was converted
+// before.
 func TestHexOfHidden(t *testing.T) {
 	d := smppDecoder()
 	whole := mustParse(t, lineHead+`submit_sm seq=7 source_addr=46 short_message="hello" tlv_0x1400=00ff`)
@@ -68,7 +69,7 @@ func TestHexOfHidden(t *testing.T) {
 	}
 }
 
-// U14: texts are shown as people read them, and found.
+// U14: texts are decoded for people, and a search finds the decoded text.
 func TestDecodedTexts(t *testing.T) {
 	d := smppDecoder()
 	f := func(pdu, want, text string) {
@@ -104,7 +105,7 @@ func TestDecodedTexts(t *testing.T) {
 		`deliver_sm seq=1 esm_class=64 data_coding=8 udh=050003cc0201 text="П\u202e"`, "П\u202e")
 }
 
-// A line without a text is not found by what matches nothing.
+// A pattern that matches the empty text does not select a line without a text.
 func TestSearchWithoutText(t *testing.T) {
 	search := Filter{Grep: regexp.MustCompile("^$"), Decoder: smppDecoder()} // the pattern of an empty text
 	if search.Match(mustParse(t, lineHead+"enquire_link seq=1")) {

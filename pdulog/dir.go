@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxWaiting bounds the bytes of lines that wait in memory for a slow disk, over
-	// all files of a directory. Further lines are lost. A gateway writes about 600
-	// bytes a message, so that it lasts for a third of a second at 300,000 messages
-	// a second and for two minutes at 1,000.
+	// maxWaiting limits the bytes of lines that wait in memory for a slow disk, for all
+	// files of a directory together. Further lines are lost. A gateway writes about 600
+	// bytes per message, so the limit is reached after a third of a second at 300,000
+	// messages per second, and after two minutes at 1,000.
 	maxWaiting = 64 << 20
 
 	// closeWait is how long Close waits for a disk that does not answer.
@@ -31,18 +31,18 @@ const (
 type Dir struct {
 	path  string
 	o     Options
-	limit int64 // maxWaiting, but in tests
+	limit int64 // maxWaiting, except in tests
 
-	open   func(path string) (logFile, error) // tests replace these three
+	open   func(path string) (logFile, error) // this and the next two are replaced by tests
 	rename func(from, to string) error
 	space  func(path string) (free, size int64, err error)
 
-	waiting     atomic.Int64  // bytes of lines handed over and not yet written
-	compressing chan struct{} // holds an element while a file is compressed: one at a time
+	waiting     atomic.Int64  // bytes of lines that writers have and have not written yet
+	compressing chan struct{} // holds an element while a file is compressed, because only one may be at a time
 
 	mu      sync.Mutex
 	writers map[string]*writer
-	files   []*File // not yet closed
+	files   []*File // files that are not closed yet
 }
 
 // NewDir returns the directory at path. Nothing is created before Open.
@@ -54,8 +54,8 @@ func NewDir(path string, o Options) *Dir {
 		compressing: make(chan struct{}, 1), writers: map[string]*writer{}}
 }
 
-// Open opens or creates <dir>/<connector>.log, and the directory. It cuts off the
-// half line that a crash may have left at the end of an existing file.
+// Open opens <dir>/<connector>.log. It creates the file and the directory if they do not
+// exist, and cuts off a half line that a crash has left at the end of the file.
 func (d *Dir) Open(connector string) (*File, error) {
 	if err := checkName(connector); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (d *Dir) Open(connector string) (*File, error) {
 		if err != nil {
 			d.release(w)
 		}
-		go w.run() // after an error it ends, unless another file uses the writer by now
+		go w.run() // even after an error: it ends unless another file uses the writer already
 		if err != nil {
 			return nil, err
 		}
@@ -88,14 +88,14 @@ func (d *Dir) Open(connector string) (*File, error) {
 	return f, nil
 }
 
-// add makes the writer of a name that has none. The caller holds d.mu and starts it.
+// add makes a writer for a name that has none. The caller holds d.mu, and starts the writer.
 func (d *Dir) add(name string) *writer {
 	w := newWriter(d, name, filepath.Join(d.path, name+logSuffix))
 	d.writers[name] = w
 	return w
 }
 
-// writer returns the writer of a name and starts one if there is none.
+// writer returns the writer of a name. If there is none, it makes and starts one.
 func (d *Dir) writer(name string) *writer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,27 +107,26 @@ func (d *Dir) writer(name string) *writer {
 	return w
 }
 
-// release gives up a file's claim on its writer. A writer without claims ends.
+// release ends a file's use of its writer. A writer that no file uses ends.
 func (d *Dir) release(w *writer) {
 	d.mu.Lock()
 	w.refs--
 	d.mu.Unlock()
-	w.ring()
+	w.wake()
 }
 
-// Reopen makes every file be opened by its name again, after another program moved
-// or removed it.
+// Reopen opens every file by its name again, after another program has moved or removed it.
 func (d *Dir) Reopen() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, w := range d.writers {
 		w.reopen.Store(true)
-		w.ring()
+		w.wake()
 	}
 }
 
-// Close closes every file of the directory. It waits a few seconds at most,
-// however many files there are.
+// Close closes every file of the directory. It waits for at most closeWait, however many
+// files there are.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	files := slices.Clone(d.files)
@@ -135,7 +134,7 @@ func (d *Dir) Close() error {
 	return d.close(files)
 }
 
-// close closes files whose lines have all been added.
+// close closes files. Nothing adds lines to them any more.
 func (d *Dir) close(files []*File) error {
 	ends := make([]<-chan error, len(files))
 	for i, f := range files {

@@ -1,5 +1,5 @@
-// Package pdulog keeps one text file per connector with every PDU, both ways, and
-// reads it back: following, filtering, summarising and converting it.
+// Package pdulog writes a text file per connector with every PDU, both ways. It also reads
+// these files: it follows, filters, summarises and converts them.
 //
 // # Line
 //
@@ -10,15 +10,15 @@
 //
 // A PDU starts with its command. Its sequence follows and, in an answer only,
 // status=number(name), then its fields as name=value in the form of package
-// internal/logtext. Behind the PDU a line may say which message and whose it is (About):
+// internal/logtext. After the PDU a line may have the message's id and account (About):
 //
 //	... short_message="hello" id=1a1fb0c12c230d41 account=acme
 //
-// No protocol may have fields of these names. A driver's ParseLog turns a line back into the same bytes, or
-// returns protocols.ErrHidden for one that does not hold them all: passwords are
-// always hidden; texts and octets of unknown meaning are hidden while a session has
-// not logged in (Login), and always if Options.Text is false. Message texts stand as
-// octets; a Decoder shows them in their alphabet.
+// No protocol may have fields with these names. A driver's ParseLog turns a line back into
+// the same bytes, or returns protocols.ErrHidden for a line that does not hold all of them.
+// Passwords are always hidden. Texts and octets of unknown meaning are hidden while a
+// session has not logged in (Login), and always if Options.Text is false. A line holds the
+// octets of a message text; a Decoder shows the text in its alphabet.
 //
 // # Files
 //
@@ -26,33 +26,33 @@
 //	pdulog/clients-20261120T000000.031337.log      rotated at that time, waits to be compressed
 //	pdulog/clients-20261119T000000.004711.log.zst  rotated and compressed; .gz with gzip
 //
-// A File gathers lines in chunks of 64 KiB and hands them to its writer, which has a
-// goroutine of its own. The writer is woken when 512 KiB wait or the oldest line has
-// waited for Options.Flush. It rotates the file before a line that would make it too
-// large, and at the first line after the end of its period, and then removes the
-// oldest files, so that Options.Keep, KeepAge and MaxTotal hold at any time, and
-// MinFree of the disk stays free. Another goroutine per file compresses what is left.
+// A File gathers lines in chunks of 64 KiB and hands them to its writer, which has its own
+// goroutine. The writer is woken when 512 KiB wait or the oldest line has waited for
+// Options.Flush. It rotates the file before a line that would make it too large, and at the
+// first line after the end of its period. Then it removes the oldest files, so that
+// Options.Keep, KeepAge and MaxTotal hold at any time, and MinFree of the disk stays free.
+// Another goroutine per file compresses the remaining ones.
 //
 // # What survives
 //
 //	what happens              what is lost                            what the file looks like
-//	gateway is stopped        nothing                                 whole
-//	gateway is killed         up to Options.Flush of lines            whole; a half line is cut off by the next Open
+//	gateway is stopped        nothing                                 whole lines
+//	gateway is killed         up to Options.Flush of lines            whole lines; the next Open cuts off a half one
 //	power fails               also what the system had not written    as above; Close syncs, Flush does not
-//	disk is full, EIO         nothing for the first 64 MiB of lines,  whole: a half line is cut off immediately,
-//	                          then new lines, counted in Lost         writing is tried again every second
-//	disk hangs, is too slow   as above                                whole; Close gives up after 5 s
-//	file or dir is removed    what was in it; Lost counts the lines   a new file within a second of the next line,
-//	                          of the last second                      or after Reopen
+//	disk is full, EIO         nothing for the first 64 MiB of lines,  whole lines: a half one is cut off immediately,
+//	                          then new lines, counted in Lost         and writing is tried again every second
+//	disk hangs, is too slow   as above                                whole lines; Close gives up after 5 s
+//	file or dir is removed    its lines; Lost counts those of the     a new file within a second of the next line,
+//	                          last second                             or after Reopen
 //	moved by logrotate        nothing                                 a new file, as above
-//	killed while compressing  nothing                                 compressed anew by the next Open
+//	killed while compressing  nothing                                 the next Open compresses it again
 //
-// The 64 MiB are for all files of a Dir together. No error and no delay of the disk
-// ever reaches the flow of messages.
+// The 64 MiB are for all files of a Dir together. Errors and delays of the disk never delay
+// messages.
 //
 // # Start reading
 //
 // file.go (lines to chunks), writer.go (chunks to disk), rotate.go, retain.go, then
-// line.go (a line read back), trace.go (the way of a message), tail.go (across
-// rotations), read.go (several connectors merged) and decode.go (lines as PDUs).
+// line.go (parsing a line), tail.go (reading across rotations), read.go (merging several
+// connectors), trace.go (the way of a message) and decode.go (lines as PDUs).
 package pdulog

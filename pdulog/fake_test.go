@@ -14,7 +14,7 @@ import (
 	"pmg/protocols"
 )
 
-// fakePDU prints itself as it is; hidden is what stands there without texts.
+// A fakePDU is its own printed form. hidden is the form without texts.
 type fakePDU struct {
 	shown, hidden string
 	step          protocols.LoginStep
@@ -50,7 +50,7 @@ func (fakeDriver) ParseLog(p protocols.PDU, line []byte) error {
 	return nil
 }
 
-// submit is the n-th line of a test.
+// submit returns the PDU of the n-th line of a test.
 func submit(n int) *fakePDU { return &fakePDU{shown: fmt.Sprintf("submit_sm seq=%d", n)} }
 
 // numbers returns the sequences of entries, to compare with what was written.
@@ -71,7 +71,7 @@ func sequence(t *testing.T, e *Entry) int {
 	return int(n)
 }
 
-// readAll returns the sequences that Read sees.
+// readAll returns the sequences of the lines that Read visits.
 func readAll(t *testing.T, dir string, q Query) []int {
 	t.Helper()
 	var got []int
@@ -92,7 +92,7 @@ func wantNumbers(t *testing.T, got, want []int) {
 	}
 }
 
-// A disk is what a file of a test is written to.
+// A disk is a file system of limited size for the files of a test.
 type disk struct {
 	room       int64 // bytes that still fit
 	noTruncate bool
@@ -148,7 +148,7 @@ func openOn(t testing.TB, dir string, o Options, open func(path string) (logFile
 	return f
 }
 
-// flush hands over what waits and returns when the writer has dealt with it.
+// flush hands the waiting lines to the writer and returns when these are handled.
 func flush(f *File, now int64) {
 	f.Flush(now)
 	done := make(chan error, 1)

@@ -9,37 +9,37 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10    // lines are handed over in pieces of this size
-	retryWait = time.Second // pause after a failed write, and after lines found no room in memory
+	chunkSize = 64 << 10    // bytes of lines that are handed to the writer together
+	retryWait = time.Second // pause after a failed write, and after there was no room in memory
 
 	// complainEvery is the pause between two warnings about lost lines or a disk
 	// that does not answer.
 	complainEvery = time.Minute
-	// stuckAfter is how long a call to the disk may take before it is worth a warning.
+	// stuckAfter is how long a call to the disk may take without a warning.
 	stuckAfter = 5 * time.Second
 )
 
 // A File is the pdu log of one connector. Line, Due, Flush and Close belong to one
 // goroutine at a time; the other methods may be called from any goroutine.
 //
-// No method but Close waits for the disk: lines are gathered in a chunk, and full
-// chunks are handed to the writer of the file, which has a goroutine of its own.
+// Only Close waits for the disk. The other methods gather lines in a chunk, and hand full
+// chunks to the file's writer, which has its own goroutine.
 type File struct {
 	dir  *Dir
 	name string
 	w    *writer
 
 	text bool  // message texts are written
-	wait int64 // how long a line may wait before it is handed over
+	wait int64 // how long a line may wait before the writer is told
 
 	head    head
-	buf     []byte // the chunk being filled, always whole lines
+	buf     []byte // the chunk that is being filled, always whole lines
 	lines   uint64 // in buf
-	waiting bool   // some lines were added and the writer was not told yet
+	waiting bool   // lines were added of which the writer was not told yet
 	first   int64  // when the oldest of those was added
 	retryAt int64  // buf found no room; Flush tries again then
 
-	told       uint64 // lost lines that a warning has told of
+	reported   uint64 // number of lost lines in the last warning
 	complainAt int64
 
 	written, lost, errors atomic.Uint64
@@ -48,15 +48,15 @@ type File struct {
 	strangers             strangers // lines of sessions that are not logged in
 }
 
-// Line adds a PDU that was received from the peer, or sent to it, on the given
-// instance, of a session of that standing, and what it is about. Line never waits and does not allocate once
-// the log has reached its usual size.
+// Line adds a PDU that was received from the peer on an instance, or is sent to it. s is
+// the standing of the session, and about holds the further fields of the line. Line never
+// waits, and does not allocate after the buffers have reached their usual size.
 func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s Standing, about About) {
 	if s != LoggedIn && !f.strangers.admit(now) {
 		f.lost.Add(1)
 		return
 	}
-	if len(f.buf) >= chunkSize && !f.hand(now, false) {
+	if len(f.buf) >= chunkSize && !f.handOver(now, false) {
 		f.lost.Add(1)
 		f.complain(now)
 		return
@@ -79,11 +79,11 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s S
 	f.buf = b
 	f.lines++
 	if len(f.buf) >= chunkSize {
-		f.hand(now, false)
+		f.handOver(now, false)
 	}
 }
 
-// Due returns when Flush should be called at the latest; 0 means that nothing waits.
+// Due returns when Flush must be called at the latest, or 0 if no line waits.
 func (f *File) Due() int64 {
 	if !f.waiting {
 		return 0
@@ -91,58 +91,58 @@ func (f *File) Due() int64 {
 	return max(f.first+f.wait, f.retryAt)
 }
 
-// Flush hands over what waits and wakes the writer.
+// Flush hands the waiting lines to the writer and wakes it.
 func (f *File) Flush(now int64) {
 	if !f.waiting {
 		return
 	}
 	f.complain(now)
-	if len(f.buf) > 0 && !f.hand(now, true) {
+	if len(f.buf) > 0 && !f.handOver(now, true) {
 		f.retryAt = now + int64(retryWait)
 		return
 	}
-	f.w.ring()
+	f.w.wake()
 	f.waiting, f.retryAt = false, 0
 }
 
-// hand gives the chunk to the writer and goes on with an empty one. It reports
-// whether there was room in memory for it.
-func (f *File) hand(now int64, ring bool) bool {
+// handOver hands the chunk to the writer and begins an empty one. It reports whether there was
+// room in memory for the chunk.
+func (f *File) handOver(now int64, wake bool) bool {
 	n := int64(len(f.buf))
 	if f.dir.waiting.Add(n) > f.dir.limit {
 		f.dir.waiting.Add(-n)
-		f.w.ring()
+		f.w.wake()
 		return false
 	}
 	c := chunk{from: f, b: f.buf, lines: f.lines, at: now}
 	for {
-		next, ok := f.w.put(c, ring)
+		next, ok := f.w.put(c, wake)
 		if ok {
 			f.buf, f.lines = next, 0
 			return true
 		}
-		f.w = f.dir.writer(f.name) // the file is retired, and its writer had ended
+		f.w = f.dir.writer(f.name) // the file was retired, and its writer has ended
 	}
 }
 
-// complain warns, once a minute at most, of lost lines and of a disk that does not
-// answer.
+// complain logs a warning about lost lines or a disk that does not answer, at most once per
+// complainEvery.
 func (f *File) complain(now int64) {
-	if now < f.complainAt && now >= f.complainAt-int64(complainEvery) { // the clock may be set back
+	if now < f.complainAt && now >= f.complainAt-int64(complainEvery) { // otherwise the clock was set back
 		return
 	}
-	lost, stuck := f.lost.Load()-f.told, f.w.stuck(now)
+	lost, stuck := f.lost.Load()-f.reported, f.w.stuck(now)
 	if lost == 0 && stuck < stuckAfter {
 		return
 	}
 	f.complainAt = now + int64(complainEvery)
-	f.told += lost
+	f.reported += lost
 	f.dir.o.Log.Warn().Str("connector", f.name).Uint64("lost", lost).Dur("disk_silent_ms", stuck).
 		Msg("pdu log cannot follow: the disk is too slow or does not answer; messages go on, lines are lost when memory for them is full")
 }
 
-// Retire says that the connector was removed. The file on disk is closed as soon as
-// nothing waits to be written. Lines may still be added: they open it again.
+// Retire is called when the connector was removed. The file on disk is closed as soon as
+// all lines are written. Lines may still be added, and open it again.
 func (f *File) Retire() {
 	if !f.released.Swap(true) {
 		f.dir.mu.Lock()
@@ -155,20 +155,19 @@ func (f *File) Retire() {
 // Lines returns how many lines were written.
 func (f *File) Lines() uint64 { return f.written.Load() }
 
-// Lost returns how many lines were not written, or written to a file that had been
+// Lost returns how many lines were not written, or were written to a file that had been
 // removed.
 func (f *File) Lost() uint64 { return f.lost.Load() }
 
 // Errors returns how many operations on the file failed.
 func (f *File) Errors() uint64 { return f.errors.Load() }
 
-// Close writes what waits and makes it safe on disk. It gives up after a few
-// seconds if the disk does not answer. A compression under way is cut short and
-// left to the next Open.
+// Close writes the waiting lines and syncs the file. It gives up after closeWait if the
+// disk does not answer. It interrupts a compression, which the next Open does again.
 func (f *File) Close() error { return f.dir.close([]*File{f}) }
 
-// end hands over the last lines and returns the channel on which the writer reports
-// that they are safe on disk.
+// end hands the last lines to the writer. It returns the channel on which the writer reports
+// when they are safe on disk.
 func (f *File) end() <-chan error {
 	done := make(chan error, 1)
 	if f.closed {
@@ -176,16 +175,16 @@ func (f *File) end() <-chan error {
 		return done
 	}
 	f.closed = true
-	if len(f.buf) > 0 && !f.hand(time.Now().UnixNano(), false) {
+	if len(f.buf) > 0 && !f.handOver(time.Now().UnixNano(), false) {
 		f.lost.Add(f.lines)
 	}
 	if _, ok := f.w.put(chunk{from: f, done: done}, false); !ok {
-		done <- nil // the file is retired, and its writer has ended
+		done <- nil // the file was retired, and its writer has ended
 		return done
 	}
 	f.buf, f.lines, f.waiting = nil, 0, false
 	if f.released.Swap(true) {
-		f.w.ring()
+		f.w.wake()
 	} else {
 		f.dir.release(f.w)
 	}

@@ -220,7 +220,7 @@ func TestLineDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// What a line costs on top of AppendLog, which here is a copy of 16 bytes.
+// BenchmarkLine measures the cost of a line without AppendLog, which copies 16 bytes here.
 func BenchmarkLine(b *testing.B) {
 	f := openOn(b, b.TempDir(), Options{}, func(path string) (logFile, error) {
 		file, err := openFile(path)

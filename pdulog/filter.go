@@ -19,7 +19,7 @@ type Filter struct {
 	Since     time.Time
 	Until     time.Time // exclusive
 	Grep      *regexp.Regexp
-	Decoder   *Decoder // Grep searches the decoded message text, and the line with that, too; nil: only the line as it is
+	Decoder   *Decoder // with it, Grep searches the decoded message text too, and the line with that text
 }
 
 // A StatusFilter selects answers with a certain result.
@@ -28,8 +28,8 @@ type StatusFilter struct {
 	status  Status
 }
 
-// ParseStatusFilter reads "nonzero", a number as 0x58 or 88, or a name as
-// ESME_RTHROTTLED, whose number is looked up, because a line shows no name for 0.
+// ParseStatusFilter parses "nonzero", a number like 0x58 or 88, or a name like
+// ESME_RTHROTTLED. It looks up the number of a name, because a line shows no name for 0.
 func ParseStatusFilter(s string, number func(name string) (uint32, error)) (*StatusFilter, error) {
 	switch {
 	case s == "nonzero":
@@ -45,8 +45,8 @@ func ParseStatusFilter(s string, number func(name string) (uint32, error)) (*Sta
 	return &StatusFilter{status: Status{Value: n}}, nil
 }
 
-// match reports whether the filter selects a status. Names are compared as well, since
-// protocols may have different ones for a number.
+// match reports whether the filter selects a status. It also compares names, because
+// protocols may have different names for the same number.
 func (f *StatusFilter) match(s Status) bool {
 	if f.nonzero {
 		return s.Value != 0

@@ -17,10 +17,10 @@ const (
 	secondLayout = "2006-01-02T15:04:05."
 )
 
-// A head is the beginning of a line up to the instance. Only its microseconds
-// change from batch to batch; the rest is formatted once a second.
+// A head is the beginning of a line before the instance. Only its microseconds change from
+// batch to batch, so the rest is formatted once a second.
 type head struct {
-	now  int64 // that text shows
+	now  int64 // the time in text
 	text []byte
 }
 
@@ -28,9 +28,9 @@ func newHead(connector string) head {
 	return head{math.MinInt64, []byte(timeLayout + " " + connector + "/")}
 }
 
-// at returns the head for a time, which is valid until the next call.
+// at returns the head for a time. It is valid until the next call.
 func (h *head) at(now int64) []byte {
-	if now == h.now { // a batch has one time
+	if now == h.now { // all lines of a batch have the same time
 		return h.text
 	}
 	second := now / 1e9
@@ -57,8 +57,8 @@ type Entry struct {
 	Command   string
 	PDU       []byte // as protocols.PDU.AppendLog printed it, for Driver.ParseLog
 	Rest      []byte // PDU after the command
-	ID        []byte // the gateway's id of the message, as the field id shows it; nil: the line has none
-	Account   []byte // of the client, quoted if it has to be; nil: the line has none
+	ID        []byte // the gateway's id of the message, from the field id; nil: the line has none
+	Account   []byte // the client's account, quoted if necessary; nil: the line has none
 }
 
 // A Status is the result that an answer carries.
@@ -77,7 +77,7 @@ func (s Status) String() string {
 
 var errLine = errors.New("cannot read pdu log line: it is not `time connector/instance < or > command fields`")
 
-// Parse takes a line apart, without its line end.
+// Parse parses a line without its line end.
 func Parse(line []byte) (Entry, error) {
 	e := Entry{Line: line}
 	stamp, rest, ok1 := bytes.Cut(line, []byte{' '})
@@ -152,8 +152,8 @@ func (e *Entry) Direction() string {
 	return "out"
 }
 
-// Sequence returns the number that pairs a request and its answer: the first field,
-// whatever the protocol calls it. It reports false if the line has or shows none.
+// Sequence returns the number that pairs a request and its answer. It is the first field,
+// whatever its name in the protocol. Sequence returns false if the line shows none.
 func (e *Entry) Sequence() (uint32, bool) {
 	field, _ := logtext.NextField(e.Rest)
 	_, value, _ := bytes.Cut(field, []byte{'='})

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// U7: a line says which message and whose it is. The PDU is what it would be without.
+// U7: a line may show the message's id and account. The PDU is parsed as without them.
 func TestAbout(t *testing.T) {
 	const head, pdu = "2026-11-20T19:05:22.469303Z c/3 > ", `submit_sm seq=17 short_message="x id=0123456789abcdef account=eve"`
 	f := func(a About, want string) {
@@ -62,7 +62,7 @@ func TestAbout(t *testing.T) {
 	f(About{ID: 1, Account: `" id=`}, ` id=0000000000000001 account="\" id="`)
 }
 
-// U7: what only looks like the fields of About belongs to the PDU.
+// U7: text that only looks like the fields of About belongs to the PDU.
 func TestNotAbout(t *testing.T) {
 	for _, pdu := range []string{
 		"submit_sm seq=1 id=1",
@@ -116,7 +116,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What Parse accepts, File.Line would print the same way.
+// A line that Parse accepts has the form that File.Line prints.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("2026-11-20T19:05:22.469303Z clients/3 < submit_sm seq=17 status=0x58(X) a=\"b c\""))
 	f.Add([]byte("2026-11-20T19:05:22.469303Z clients/0 > 51 trn=00"))

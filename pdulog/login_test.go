@@ -7,8 +7,8 @@ import (
 	"pmg/protocols"
 )
 
-// Whose PDUs are shown follows from what has passed the log, not from the session's
-// state, which may be behind or over.
+// The standing of a session depends on its logged PDUs, and not on the session's state, which
+// may be behind or over.
 func TestLogin(t *testing.T) {
 	const received, sent = true, false
 	f := func(want Standing, passes ...any) {
@@ -59,7 +59,7 @@ func TestStandingHidesTexts(t *testing.T) {
 	f(LoggingIn, long, true, long.hidden)
 }
 
-// H5: who has only asked to log in is a stranger to the bound.
+// H5: a session that has only asked to log in counts as a stranger for the limit.
 func TestStrangersOfFile(t *testing.T) {
 	f := mustOpen(t, t.TempDir(), "clients", Options{Text: true})
 	defer f.Close()
@@ -68,7 +68,7 @@ func TestStrangersOfFile(t *testing.T) {
 		f.Line(0, 1, true, p, LoggingIn, About{})
 	}
 	if lost := f.Lost(); lost < 110 || lost > 200 {
-		t.Errorf("%d of 600 lines of 1000 octets are left out", lost)
+		t.Errorf("%d of 600 lines of 1000 octets were left out", lost)
 	}
 	lost := f.Lost()
 	f.Line(0, 1, true, p, LoggedIn, About{})

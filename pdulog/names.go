@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// stampLayout is the time in the name of a rotated file: that of its rotation,
-// so every line in the file is older. Names sort as times do.
+// stampLayout is the layout of the time in a rotated file's name. It is the time of the
+// rotation, so every line in the file is older. Names sort in the order of their times.
 const stampLayout = "20060102T150405.000000"
 
 const (
 	logSuffix = ".log"
-	tmpSuffix = ".tmp" // of a compressed file that is being written
+	tmpSuffix = ".tmp" // suffix of a compressed file that is being written
 )
 
 // A segment is a rotated file of one connector.
 type segment struct {
-	path  string // as it is now; plain if it is there plain and compressed
+	path  string // of the plain file if it exists, otherwise of the compressed one
 	stamp string
 	form  Compression
 }
 
-// plain returns the path that the segment has or had before it was compressed.
+// plain returns the path of the segment's plain file, which may not exist any more.
 func (s segment) plain() string { return strings.TrimSuffix(s.path, s.form.suffix()) }
 
-// checkName refuses names that cannot be a file's or would make a line or a
-// directory listing ambiguous.
+// checkName returns an error for a name that cannot be a file name, or that would make
+// lines or file names ambiguous.
 func checkName(connector string) error {
 	if connector == "" || connector[0] == '.' || strings.ContainsAny(connector, "/\\ \t\r\n\x00") {
 		return fmt.Errorf("cannot use %q as name of a pdu log: it must be a file name without spaces", connector)
@@ -41,9 +41,9 @@ func checkName(connector string) error {
 	return nil
 }
 
-// splitName takes a file name apart: "clients.log", "clients-<stamp>.log",
-// "clients-<stamp>.log.gz" or "clients-<stamp>.log.zst". The stamp is empty for the
-// file being written.
+// splitName parses a file name: "clients.log", "clients-<stamp>.log",
+// "clients-<stamp>.log.gz" or "clients-<stamp>.log.zst". The stamp is empty for the file
+// being written.
 func splitName(name string) (connector, stamp string, form Compression, ok bool) {
 	for _, f := range compressions {
 		if plain, found := strings.CutSuffix(name, f.suffix()); found {
@@ -62,8 +62,8 @@ func splitName(name string) (connector, stamp string, form Compression, ok bool)
 	return name, "", "", form == ""
 }
 
-// rotated lists the rotated files of a connector, oldest first. Of a file that
-// is there plain and compressed, the plain one.
+// rotated returns the rotated files of a connector, oldest first. If a file exists both
+// plain and compressed, it returns the plain one.
 func rotated(dir, connector string) ([]segment, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -81,7 +81,7 @@ func rotated(dir, connector string) ([]segment, error) {
 	return slices.CompactFunc(found, func(a, b segment) bool { return a.stamp == b.stamp }), nil
 }
 
-// Connectors lists the connectors that have a pdu log in dir, by name.
+// Connectors returns the names of the connectors that have a pdu log in dir, sorted.
 func Connectors(dir string) ([]string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

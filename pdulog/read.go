@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// pollEvery is how often Follow looks for more. The writer flushes as often, so
-// that looking more often would show little earlier.
+// pollEvery is how often Follow searches for more lines. The writer writes as often, so a
+// shorter interval would show lines hardly earlier.
 const pollEvery = 100 * time.Millisecond
 
 // A Query selects the lines to read.
 type Query struct {
-	Connectors []string // empty: every one with a log
+	Connectors []string // empty: all connectors with a log
 	Filter     Filter
-	Last       int // only the last so many lines of the past; 0: all; negative: none
+	Last       int // number of existing lines to read, the last ones; 0: all; negative: none
 }
 
-// Read visits the lines of the connectors in dir, merged by time. It returns how many
-// lines it skipped because they are not lines of a pdu log, and the error of ctx if
-// that is done early. An entry is valid until visit returns.
+// Read calls visit for the lines of the connectors in dir, in the order of their times. It
+// returns how many lines it skipped because they are not lines of a pdu log, and the error
+// of ctx if that is done early. An entry is valid until visit returns.
 func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q}
 	defer m.close()
@@ -30,13 +30,13 @@ func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (s
 	return m.skipped, err
 }
 
-// Follow does the same as Read and then waits for more lines, also of connectors
-// that have none yet and across rotations, until ctx is done.
+// Follow does the same as Read, and then waits for more lines until ctx is done. It follows
+// rotations, and finds logs of new connectors.
 func Follow(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q}
 	defer m.close()
 	if err = m.follow(ctx, visit); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = nil // being told to stop is how following ends
+		err = nil // following always ends by ctx
 	}
 	return m.skipped, err
 }
@@ -49,7 +49,7 @@ type merge struct {
 	skipped int
 }
 
-// A source is a tail and its line that comes next.
+// A source is a tail with its next line.
 type source struct {
 	*tail
 	entry Entry
@@ -83,7 +83,7 @@ func (m *merge) close() {
 	}
 }
 
-// discover adds the connectors that have appeared.
+// discover adds new connectors.
 func (m *merge) discover() (added []*source, err error) {
 	names := m.q.Connectors
 	if len(names) == 0 {
@@ -100,7 +100,7 @@ func (m *merge) discover() (added []*source, err error) {
 	return added, nil
 }
 
-// past visits the lines that are there already.
+// past visits the existing lines.
 func (m *merge) past(ctx context.Context, visit func(*Entry) error) error {
 	added, err := m.discover()
 	if err != nil {
@@ -149,7 +149,7 @@ func (m *merge) last(ctx context.Context, n int, visit func(*Entry) error) error
 	return err
 }
 
-// drain visits lines until every source is at its end.
+// drain visits lines until all sources are at their end.
 func (m *merge) drain(ctx context.Context, visit func(*Entry) error) error {
 	for ctx.Err() == nil {
 		var first *source
@@ -174,7 +174,7 @@ func (m *merge) drain(ctx context.Context, visit func(*Entry) error) error {
 	return ctx.Err()
 }
 
-// fill reads a source on to its next matching line, if there is one.
+// fill reads a source up to its next matching line, if there is one.
 func (m *merge) fill(s *source) error {
 	for {
 		line, err := s.next()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// follow runs Follow and returns what it gave and how to end it.
+// follow runs Follow. It returns a function for the lines visited so far, and one to end it.
 func follow(t *testing.T, dir string, q Query) (got func() []int, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -55,7 +55,7 @@ func TestFollow(t *testing.T) {
 		}
 		write()
 		wantNumbers(t, got(), numbers(0, n))
-		for range 100 { // several rotations between two looks
+		for range 100 { // several rotations between two polls
 			write()
 		}
 		wantNumbers(t, got(), numbers(0, n))
@@ -65,7 +65,7 @@ func TestFollow(t *testing.T) {
 		}
 		wantNumbers(t, got(), numbers(0, n))
 
-		// Another program moves the file away, and later the gateway is told.
+		// Another program moves the file, and later Reopen is called.
 		path := filepath.Join(dir, "clients.log")
 		if err := os.Rename(path, path+".1"); err != nil {
 			t.Fatal(err)
@@ -141,8 +141,8 @@ func TestFollowFromLast(t *testing.T) {
 	})
 }
 
-// Real time and real races: nothing is missed or seen twice while files are
-// rotated and compressed as fast as they can be.
+// In real time and with real races, no line is missed or visited twice while files are
+// rotated and compressed as fast as possible.
 func TestFollowRotationStress(t *testing.T) {
 	const lines = 20000
 	dir := t.TempDir()
@@ -217,7 +217,7 @@ func TestReadLastAcrossFiles(t *testing.T) {
 	})
 }
 
-// The end of a file that is larger than the first piece looked at.
+// The last lines are found even if they are larger than the first piece that is read.
 func TestReadLastOfLargeFile(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{})

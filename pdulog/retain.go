@@ -13,12 +13,12 @@ import (
 
 // A retention removes and compresses the rotated files of one writer.
 //
-// The writer itself removes old files at every rotation, so that the limits of
-// Options hold however slowly files are compressed. A goroutine of the retention
-// compresses them afterwards, the newest first because it is kept longest. It stops
-// compressing a file that is removed.
+// The writer itself removes old files at every rotation, so that the limits of Options hold
+// however slowly files are compressed. The retention's own goroutine compresses files
+// afterwards, the newest first, because that is kept longest. It stops compressing a file
+// that is removed.
 type retention struct {
-	allowed atomic.Int64 // how large the file being written may become
+	allowed atomic.Int64 // largest size of the file being written
 
 	wake  chan struct{}
 	quit  chan struct{} // closed to stop
@@ -26,18 +26,18 @@ type retention struct {
 
 	mu       sync.Mutex
 	early    int           // segments removed for MinFree since the last warning
-	warnedAt time.Time     // of that warning
+	warnedAt time.Time     // time of that warning
 	current  string        // stamp of the file being compressed; empty: none
-	reserve  int64         // what its compressed form may take
+	reserve  int64         // bytes reserved for its compressed form
 	cancel   chan struct{} // closed to stop compressing it
 }
 
 func (r *retention) init() { r.allowed.Store(math.MaxInt64) }
 
-// start begins to tidy up.
+// start starts the goroutine.
 func (r *retention) start(w *writer) {
 	r.wake, r.quit, r.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	r.rotated(w) // the files of an earlier process count too
+	r.rotated(w) // includes the files of an earlier process
 	go r.run(w, r.quit, r.ended)
 }
 
@@ -54,23 +54,23 @@ func (r *retention) rotated(w *writer) {
 	}
 	select {
 	case r.wake <- struct{}{}:
-	default: // the goroutine will see this file too
+	default: // the goroutine will find this file too
 	}
 }
 
-// diskFailed makes room before the next attempt to write: the disk may be full.
+// diskFailed makes room before the next attempt to write, because the disk may be full.
 func (r *retention) diskFailed(w *writer) {
 	if w.dir.o.MinFree > 0 {
-		_ = r.remove(w) // the failed write has been reported
+		_ = r.remove(w) // no report, because the failed write was reported
 	}
 }
 
 func (w *writer) tidyFailed(err error) {
-	w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot tidy up pdu logs")
+	w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot compress or remove rotated pdu logs")
 }
 
-// run compresses, and removes files every hour too, because they grow old without a
-// rotation.
+// run compresses rotated files. Every hour it also removes old files, because they may reach
+// KeepAge without a rotation.
 func (r *retention) run(w *writer, quit, ended chan struct{}) {
 	defer close(ended)
 	hour := time.NewTicker(time.Hour)
@@ -102,12 +102,12 @@ func (r *retention) remove(w *writer) error {
 }
 
 // trim removes rotated files, the oldest first, until the rest is within the limits
-// of Options and leaves room for the file being written and for extra bytes. It
-// returns the rest. The caller holds r.mu.
+// of Options and leaves room for the file being written and for extra bytes. It returns the
+// remaining files. The caller holds r.mu.
 func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
 	segments, err := rotated(w.dir.path, w.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the directory was removed; the next write makes it again
+		return nil, nil // the directory was removed; the next write creates it again
 	}
 	if err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
 	return segments[n:], errs
 }
 
-// makeRoom returns how many segments are to be removed so that Options.MinFree of the
-// disk is free, given that the first n are removed anyway.
+// makeRoom returns how many segments must be removed so that Options.MinFree of the disk is
+// free. The first n are removed in any case.
 func (r *retention) makeRoom(w *writer, segments []segment, n int) (int, error) {
 	o := &w.dir.o
 	if o.MinFree <= 0 {
@@ -181,8 +181,8 @@ func (s segment) names() []string {
 	return names
 }
 
-// size returns how many bytes a segment takes. What is being compressed is not
-// counted: it has been reserved.
+// size returns how many bytes a segment takes, without a file that is being compressed, for
+// which reserve counts.
 func (s segment) size() (n int64) {
 	for _, path := range s.names() {
 		if st, err := os.Lstat(path); err == nil {
@@ -192,7 +192,7 @@ func (s segment) size() (n int64) {
 	return n
 }
 
-// remove removes a segment and what a compression that was cut short left of it.
+// remove removes a segment, and the file that an interrupted compression has left.
 func (s segment) remove() (errs error) {
 	for _, path := range s.names() {
 		for _, path := range []string{path, path + tmpSuffix} {
@@ -209,7 +209,7 @@ func (r *retention) compressAll(w *writer, quit chan struct{}) error {
 	for {
 		select {
 		case <-quit:
-			return nil // the next Open does the rest
+			return nil // the next Open compresses the others
 		case w.dir.compressing <- struct{}{}:
 		}
 		more, err := r.compressOne(w, quit)
@@ -232,9 +232,9 @@ func (r *retention) compressOne(w *writer, quit chan struct{}) (bool, error) {
 	return true, r.compress(w.dir.o.Compress, s, quit, cancel)
 }
 
-// choose returns the segment to compress next, for which it makes room, and a
-// channel that is closed when the segment is removed. Without a segment the channel
-// is nil.
+// choose returns the next segment to compress, and makes room for it. It also returns a
+// channel that is closed when the segment is removed. The channel is nil if there is no
+// segment.
 func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,27 +249,27 @@ func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
 		if s.form != "" {
 			continue
 		}
-		extra := s.size() + s.size()/1000 + 1024 // what cannot be compressed grows a little
+		extra := s.size() + s.size()/1000 + 1024 // data that cannot be compressed grows a little
 		if o := &w.dir.o; o.MaxTotal > 0 && newer+extra > o.MaxTotal-o.MaxSize {
-			break // there is room for the segment or for its compressed form, not for both
+			break // there is no room for both the segment and its compressed form
 		}
 		if _, err = r.trim(w, extra); err != nil {
 			return segment{}, nil, err
 		}
 		r.current, r.reserve, r.cancel = s.stamp, extra, make(chan struct{})
-		_, err = r.trim(w, 0) // the file being written may take less now
+		_, err = r.trim(w, 0) // updates the allowed size of the file being written
 		return s, r.cancel, err
 	}
 	return segment{}, nil, nil
 }
 
-// compress replaces a segment by its compressed form, which appears under its name
-// when it is whole and safe on disk. Only then the plain file goes.
+// compress replaces a segment by its compressed form. The compressed file gets its name when
+// it is complete and safe on disk, and the plain file is removed after that.
 func (r *retention) compress(form Compression, s segment, quit, cancel chan struct{}) error {
 	names := s.names()
 	plain, whole := names[0], ""
 	for _, path := range names[1:] {
-		if exists(path) { // a crash came before the plain file was removed
+		if exists(path) { // after a crash before the plain file was removed
 			whole = path
 		}
 	}

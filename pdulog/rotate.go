@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// rotateRetry is how long the old file goes on when it could not be renamed.
+// rotateRetry is how long the old file is used further when it could not be renamed.
 const rotateRetry = time.Minute
 
-// openFile opens a log for appending and cuts a half line off its end. The file
-// holds what people wrote to each other, so it is not readable for everybody.
+// openFile opens a log for appending and cuts off a half line at its end. The file holds
+// private messages, so other users may not read it.
 func openFile(path string) (logFile, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o640)
 	if err != nil {
@@ -41,7 +41,7 @@ func cutHalfLine(f interface {
 	if err != nil {
 		return err
 	}
-	if !st.Mode().IsRegular() || st.Size() == 0 { // truncated even so, ext4 would write it out before closing it
+	if !st.Mode().IsRegular() || st.Size() == 0 { // truncating an empty file would make ext4 write it to disk when it is closed
 		return nil
 	}
 	var block [4096]byte
@@ -63,9 +63,9 @@ func cutHalfLine(f interface {
 	return f.Truncate(0)
 }
 
-// openFile opens the file to write to, in a directory that it makes again if it was
-// removed, and sets when the file is to be rotated. An old file belongs to the
-// period in which it was last written.
+// openFile opens the file to write to, and sets the time of its rotation. It creates the
+// directory again if that was removed. An old file belongs to the period in which it was
+// written last.
 func (w *writer) openFile(now int64) error {
 	if err := os.MkdirAll(w.dir.path, 0o750); err != nil {
 		return fmt.Errorf("cannot create directory of pdu logs: %w", err)
@@ -95,7 +95,7 @@ func (w *writer) closeFile() {
 	if w.file == nil {
 		return
 	}
-	_ = w.mend() // best effort: where it fails, opening the file again cuts it
+	_ = w.mend() // if it fails, the next openFile cuts off the half line
 	if err := w.file.Close(); err != nil {
 		w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot close pdu log")
 	}
@@ -103,17 +103,17 @@ func (w *writer) closeFile() {
 	clear(w.unchecked)
 }
 
-// openAgain opens the file by its name again, or makes it.
+// openAgain opens the file by its name again, or creates it.
 func (w *writer) openAgain() {
 	w.checkAt = time.Time{}
-	_ = w.check() // the next write reports an error of these two
+	_ = w.check() // the next write reports errors of both calls
 	w.closeFile()
 	_ = w.openFile(time.Now().UnixNano())
 }
 
-// check looks, once a second at most, whether the file is still there under its
-// name. If it is not, the file is made again. Lines that were written to a removed
-// file since the last look are lost; those in a file that was renamed are not.
+// check checks, at most once a second, whether the open file still has its name. If not,
+// the file is created again. Lines that were written to a removed file since the last check
+// are lost, but not those in a file that was renamed.
 func (w *writer) check() error {
 	now := time.Now()
 	if w.file == nil || now.Before(w.checkAt) {
@@ -122,7 +122,7 @@ func (w *writer) check() error {
 	w.checkAt = now.Add(checkEvery)
 	mine, err := w.file.Stat()
 	if err != nil {
-		return fmt.Errorf("cannot look at pdu log: %w", err)
+		return fmt.Errorf("cannot check pdu log: %w", err)
 	}
 	there, err := os.Stat(w.path)
 	if err == nil && os.SameFile(mine, there) {
@@ -130,7 +130,7 @@ func (w *writer) check() error {
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot look at pdu log: %w", err)
+		return fmt.Errorf("cannot check pdu log: %w", err)
 	}
 	lost := uint64(0)
 	if st, ok := mine.Sys().(*syscall.Stat_t); ok && st.Nlink == 0 {
@@ -141,13 +141,13 @@ func (w *writer) check() error {
 		}
 	}
 	w.dir.o.Log.Warn().Str("connector", w.name).Uint64("lost", lost).
-		Msg("pdu log was removed or renamed while it was written; it is made again")
+		Msg("pdu log was removed or renamed while it was being written; it is created again")
 	w.closeFile()
 	return w.openFile(now.UnixNano())
 }
 
-// rotate gives the file its rotated name. The next openFile begins a new one,
-// or goes on with the old one if it could not be renamed.
+// rotate gives the file its rotated name. The next openFile begins a new file, or opens the
+// old one if it could not be renamed.
 func (w *writer) rotate(now int64) {
 	w.closeFile()
 	err := w.dir.rename(w.path, w.rotatedName(now))
@@ -159,7 +159,7 @@ func (w *writer) rotate(now int64) {
 	w.retention.rotated(w)
 }
 
-// rotatedName finds a name that neither a plain nor a compressed file has.
+// rotatedName returns a name that neither a plain nor a compressed file has.
 func (w *writer) rotatedName(now int64) string {
 	for t := time.Unix(0, now).UTC(); ; t = t.Add(time.Microsecond) {
 		path := filepath.Join(w.dir.path, w.name+"-"+t.Format(stampLayout)+logSuffix)

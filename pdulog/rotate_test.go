@@ -31,7 +31,7 @@ func testRotateBySize(t *testing.T, form Compression) {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
 		}
-		synctest.Wait() // for the housekeeper
+		synctest.Wait() // for the retention's goroutine
 		files := names(t, dir)
 		if len(files) != 7 {
 			t.Errorf("%d files, want 7: %v", len(files), files)
@@ -41,7 +41,7 @@ func testRotateBySize(t *testing.T, form Compression) {
 				t.Errorf("%s is not compressed", name)
 			}
 		}
-		// All in the same microsecond, and yet each file has its name.
+		// All are rotated in the same microsecond, but each file has its own name.
 		if files[0] != "clients-20000101T000000.000000.log"+form.suffix() || files[1] != "clients-20000101T000000.000001.log"+form.suffix() {
 			t.Errorf("got %v", files)
 		}
@@ -66,7 +66,7 @@ func TestRotateByTime(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		write(2)
-		time.Sleep(100 * time.Hour) // quiet days make no empty files
+		time.Sleep(100 * time.Hour) // days without lines make no empty files
 		write(3)
 		want := []string{"clients-20000102T000000.000000.log", "clients-20000106T040000.000000.log", "clients.log"}
 		if got := names(t, dir); !slices.Equal(got, want) {
@@ -89,7 +89,7 @@ func TestRotateOldFileOnOpen(t *testing.T) {
 	f.Line(time.Now().UnixNano(), 1, true, submit(1), LoggedIn, About{})
 	mustClose(t, f)
 	if got := names(t, dir); len(got) != 2 {
-		t.Errorf("yesterday's file goes on: %v", got)
+		t.Errorf("yesterday's file is still used: %v", got)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestRotateFails(t *testing.T) {
 		flush(f, now+1)
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
 		if segments, _ := rotated(dir, "clients"); len(segments) != 0 {
-			t.Errorf("rotated again at once: %v", segments)
+			t.Errorf("rotated again immediately: %v", segments)
 		}
 		f.Line(now, 1, true, submit(3), LoggedIn, About{})
 		flush(f, now+int64(rotateRetry))
@@ -172,8 +172,8 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 	})
 }
 
-// What has no half line is not truncated: closing a file that ever was truncated to
-// nothing takes ext4 50 ms for 100 MB, with all messages waiting.
+// A file without a half line is not truncated. After a file was truncated to 0, closing it
+// takes ext4 50 ms for 100 MB, while the caller waits.
 func TestNothingToCut(t *testing.T) {
 	for _, content := range []string{"", "whole\n"} {
 		path := filepath.Join(t.TempDir(), "x.log")
@@ -201,7 +201,7 @@ func (f untouchable) Truncate(size int64) error {
 	return nil
 }
 
-// U9: a week is kept where the disk allows, and less where it does not.
+// U9: files are kept for a week if the disk has room, and for less time otherwise.
 func TestRetentionOnSmallDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -230,7 +230,7 @@ func TestRetentionOnSmallDisk(t *testing.T) {
 				synctest.Wait()
 				n++
 				time.Sleep(time.Hour)
-				synctest.Wait() // files are looked at every hour, too
+				synctest.Wait() // files are also checked every hour
 			}
 		}
 		write(10)
@@ -238,7 +238,7 @@ func TestRetentionOnSmallDisk(t *testing.T) {
 		if log.Len() > 0 {
 			t.Errorf("logged %s", &log)
 		}
-		room = 14 * line // 10 of them are to stay free
+		room = 14 * line // 10 of these must stay free
 		write(3)
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(n-4, n))
 		wantMessages(t, &log, `"removed":6,"min_free_percent":10`, "nearly full", "nearly full", "nearly full")
@@ -249,7 +249,7 @@ func TestRetentionOnSmallDisk(t *testing.T) {
 	})
 }
 
-// A disk that another program has filled between two rotations gets room.
+// Old files are removed when another program has filled the disk between two rotations.
 func TestRetentionOnFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "clients-20000101T000000.000000.log.zst")
@@ -265,14 +265,14 @@ func TestRetentionOnFullDisk(t *testing.T) {
 	}
 	flush(f, 0)
 	if !exists(old) {
-		t.Fatal("removed while there was room")
+		t.Fatal("removed, but there was room")
 	}
 	free.Store(99)
 	f.Line(0, 1, true, submit(1), LoggedIn, About{})
 	flush(f, 0)
 	testutil.Eventually(t, "an old file goes, because the disk is full", func() bool { return !exists(old) })
 	if f.Close() == nil {
-		t.Error("a full disk took a line")
+		t.Error("a line was written to a full disk")
 	}
 }
 
@@ -282,6 +282,6 @@ func TestDiskSpace(t *testing.T) {
 		t.Errorf("%d of %d bytes are free, error %v", free, size, err)
 	}
 	if _, _, err := diskSpace(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a directory that is not there has space")
+		t.Error("a directory that does not exist has space")
 	}
 }

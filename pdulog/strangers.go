@@ -2,16 +2,16 @@ package pdulog
 
 import "time"
 
-// strangers bounds how much a second the log takes of sessions that are not logged in.
-// Every client's login fits, but a flood of connections that only write does not push
-// the history out of the files.
+// strangers limits how many octets per second a log takes from sessions that are not logged
+// in. There is room for every client's login, but a flood of connections without a login
+// does not displace older lines from the files.
 type strangers struct {
-	second int64 // that is counted
-	octets int   // of lines
+	second int64 // the second that is counted
+	octets int   // of the lines in that second
 }
 
-// strangerOctets is how much a file takes of strangers in a second: 5000 lines of
-// usual length, 30 MB a minute.
+// strangerOctets is how many octets a file takes from strangers per second. It is enough for
+// 5000 usual lines, and adds up to 30 MB per minute.
 const strangerOctets = 500_000
 
 // admit reports whether there is room for another line.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Of sessions that are not logged in a second's lines are bounded (H5).
+// The octets per second of sessions that are not logged in are limited (H5).
 func TestStrangers(t *testing.T) {
 	var s strangers
 	for second := range int64(3) {

@@ -9,7 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// maxLatency is the longest time to an answer that a summary can show, in µs.
+// maxLatency is the longest time to an answer that a summary shows, in µs.
 const maxLatency = int64(time.Hour / time.Microsecond)
 
 // A Summary counts lines and measures the time from requests to their answers,
@@ -31,7 +31,7 @@ type rowKey struct {
 type openKey struct {
 	connector string
 	instance  int
-	received  bool // of the request
+	received  bool // the direction of the request
 	sequence  uint32
 }
 
@@ -46,14 +46,14 @@ type Row struct {
 	Direction  string          `json:"direction"`
 	Command    string          `json:"command"`
 	Count      int             `json:"count"`
-	Status     map[string]int  `json:"status,omitempty"`  // of answers, by name if the log has one
+	Status     map[string]int  `json:"status,omitempty"`  // number of answers by status; its name if the log has one
 	Latency    *LatencySummary `json:"latency,omitempty"` // of requests
-	Open       int             `json:"open,omitempty"`    // requests of which no answer was seen
-	unanswered int             // of Open: those whose sequence was used again
+	Open       int             `json:"open,omitempty"`    // requests without an answer in the log
+	unanswered int             // those of Open whose sequence was used again
 	times      *hdrhistogram.Histogram
 }
 
-// A LatencySummary is how long answers took.
+// A LatencySummary summarises how long answers took.
 type LatencySummary struct {
 	Answered int           `json:"answered"`
 	P50      time.Duration `json:"p50_ns"`
@@ -66,9 +66,9 @@ func NewSummary(f *Filter) *Summary {
 	return &Summary{filter: f, rows: map[rowKey]*Row{}, open: map[openKey]openRequest{}}
 }
 
-// Add counts a line if the filter selects it. Lines of one instance come in the order
-// of their times, and also those come that the filter does not select: they may be the
-// answers to requests that it does.
+// Add counts a line if the filter selects it. Lines of one instance must be added in the
+// order of their times, including those that the filter does not select, because they may be
+// answers to requests that it selects.
 func (s *Summary) Add(e *Entry) {
 	var row *Row // nil: the line is not counted
 	if s.filter.Match(e) {
@@ -102,7 +102,7 @@ func (s *Summary) row(e *Entry) *Row {
 
 // requested notes a request, if it is counted.
 func (s *Summary) requested(e *Entry, at openKey, row *Row) {
-	if before, ok := s.open[at]; ok { // a new session began to count anew
+	if before, ok := s.open[at]; ok { // a new session has begun its sequence again
 		before.row.unanswered++
 		delete(s.open, at)
 	}
@@ -133,7 +133,7 @@ func (r *Row) addLatency(d time.Duration) {
 	_ = r.times.RecordValue(min(max(0, d.Microseconds()), maxLatency)) // in range, so never an error
 }
 
-// Rows returns the result, ordered by connector, then by how many lines there are.
+// Rows returns the result, ordered by connector, then by the number of lines.
 func (s *Summary) Rows() []*Row {
 	rows := slices.Collect(maps.Values(s.rows))
 	for _, r := range rows {

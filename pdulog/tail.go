@@ -11,27 +11,26 @@ import (
 	"time"
 )
 
-// A tail reads one connector's files in order: rotated ones, oldest first, then
-// the one being written. At its end it returns io.EOF, and may be asked again.
+// A tail reads one connector's files in order: rotated ones, oldest first, then the one
+// being written. At its end it returns io.EOF. Later calls may return further lines.
 //
-// Files are rotated, compressed and removed meanwhile. The field last keeps the
-// order: it is the stamp of the newest rotated file that was read to its end. The
-// file to read next is the oldest one with a later stamp, otherwise the one being
-// written.
+// Files may be rotated, compressed and removed meanwhile. The field last, which keeps the
+// order, is the stamp of the newest rotated file that was read to its end. The next file is
+// the oldest one with a later stamp. If there is none, it is the file being written.
 type tail struct {
 	dir, connector string
 	last           string
 
 	file    *os.File  // nil between files
-	unpack  io.Closer // of a compressed file
-	stamp   string    // of file; empty: the one being written
+	unpack  io.Closer // reader of a compressed file
+	stamp   string    // of file; empty: it is the file being written
 	r       *bufio.Reader
-	offset  int64 // in a plain file, of the line to read next
-	skip    bool  // file was entered in the middle of a line
-	drained bool  // file has another name now and is read to its end one last time
+	offset  int64 // of the next line in a plain file
+	skip    bool  // reading began in the middle of a line, whose rest is skipped
+	drained bool  // file was renamed, and is read to its end for the last time
 	long    []byte
 
-	from      int64 // where to enter the file with stamp fromStamp
+	from      int64 // offset at which to begin in the file with stamp fromStamp
 	fromStamp string
 }
 
@@ -39,8 +38,8 @@ func newTail(dir, connector string) *tail {
 	return &tail{dir: dir, connector: connector, r: bufio.NewReaderSize(nil, 64<<10)}
 }
 
-// next returns a line without its line end, valid until the next call. It does not
-// return a line before its end has been written.
+// next returns a line without its line end. The line is valid until the next call. next does
+// not return a line before its line end is written.
 func (t *tail) next() ([]byte, error) {
 	for {
 		if t.file == nil {
@@ -84,7 +83,7 @@ func (t *tail) readLine() ([]byte, error) {
 	}
 }
 
-// later lists the rotated files not yet read.
+// later returns the rotated files that are not read yet.
 func (t *tail) later() ([]segment, error) {
 	segments, err := rotated(t.dir, t.connector)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +98,7 @@ func (t *tail) later() ([]segment, error) {
 	return segments, nil
 }
 
-// open opens the file to read next. It returns io.EOF if there is none.
+// open opens the next file. It returns io.EOF if there is none.
 func (t *tail) open() error {
 	for {
 		next := segment{path: t.current()}
@@ -124,7 +123,7 @@ func (t *tail) open() error {
 			return fmt.Errorf("cannot open pdu log: %w", err)
 		}
 		if next.stamp == "" {
-			// Rotated since the listing? Then the file listed next comes first.
+			// The file may have been rotated since the listing. Then a rotated one comes first.
 			if segments, err = t.later(); err != nil || len(segments) > 0 {
 				t.close()
 				continue
@@ -136,7 +135,7 @@ func (t *tail) open() error {
 
 func (t *tail) current() string { return filepath.Join(t.dir, t.connector+logSuffix) }
 
-// enter begins to read a file.
+// enter begins reading a file.
 func (t *tail) enter(s segment) error {
 	file, err := os.Open(s.path)
 	if err != nil {
@@ -149,7 +148,7 @@ func (t *tail) enter(s segment) error {
 	}
 	t.offset, t.skip = 0, false
 	if s.form == "" && t.from > 0 && t.fromStamp == s.stamp {
-		// One byte back: if that is a line end, then no line is cut.
+		// Begin one byte earlier: if it is a line end, the next line is whole.
 		t.offset, t.skip = t.from-1, true
 		if _, err := file.Seek(t.offset, io.SeekStart); err != nil {
 			file.Close()
@@ -170,7 +169,7 @@ func (t *tail) close() {
 	}
 }
 
-// end decides what follows the end of a file: nil means that reading goes on.
+// end handles the end of a file. It returns nil if there may be more to read.
 func (t *tail) end() error {
 	if t.stamp != "" { // a rotated file does not grow
 		t.last = t.stamp
@@ -183,14 +182,14 @@ func (t *tail) end() error {
 	}
 	there, err := os.Stat(t.current())
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // moved away, and the new one is not there yet
+	case errors.Is(err, fs.ErrNotExist): // it was renamed, and the new file does not exist yet
 		return t.rewind(mine.Size())
 	case err != nil:
 		return fmt.Errorf("cannot follow pdu log: %w", err)
 	case os.SameFile(mine, there):
 		return t.rewind(mine.Size())
 	case !t.drained:
-		// The writer has left this file, but maybe only after we saw its end.
+		// The writer has begun another file, but perhaps only after we reached the end of this one.
 		t.drained = true
 		if err := t.rewind(mine.Size()); err != io.EOF {
 			return err
@@ -202,8 +201,8 @@ func (t *tail) end() error {
 	return err
 }
 
-// rewind goes back to the beginning of the half line at the end, to read it again
-// when it is whole, or to the beginning of a file that was emptied.
+// rewind goes back to the beginning of a half line at the end, to read it again when it is
+// whole. In a file that was emptied it goes back to the beginning.
 func (t *tail) rewind(size int64) error {
 	end := io.EOF
 	if size < t.offset {
@@ -219,8 +218,8 @@ func (t *tail) rewind(size int64) error {
 	return end
 }
 
-// passed remembers under which stamp the file just read was rotated: no rotated
-// file was newer when it was opened, so it can only be the first that is now.
+// passed stores the stamp with which the file just read was rotated. When it was opened, no
+// rotated file was newer. So it can only be the first one that is newer now.
 func (t *tail) passed(mine os.FileInfo) error {
 	segments, err := t.later()
 	if err != nil || len(segments) == 0 {
@@ -228,7 +227,7 @@ func (t *tail) passed(mine os.FileInfo) error {
 	}
 	first := segments[0]
 	if first.form == "" {
-		// Not the same: another program moved our file to a name of its own.
+		// They differ, so another program has moved our file.
 		if st, err := os.Stat(first.path); err == nil && !os.SameFile(mine, st) {
 			return nil
 		}
@@ -237,7 +236,7 @@ func (t *tail) passed(mine os.FileInfo) error {
 	return nil
 }
 
-// skipBefore skips the rotated files that have only older lines.
+// skipBefore skips the rotated files that have only lines before a time.
 func (t *tail) skipBefore(since time.Time) error {
 	segments, err := t.later()
 	stamp := since.UTC().Format(stampLayout)
@@ -249,8 +248,8 @@ func (t *tail) skipBefore(since time.Time) error {
 	return err
 }
 
-// back moves a tail that has not begun yet forward to a place that is followed by at
-// least n matching lines, so that the last n are not searched from the beginning.
+// back moves a tail that has not begun forward to a place with at least n matching lines
+// after it, so that the last n lines are found without reading all files.
 func (t *tail) back(n int, match func(line []byte) bool) error {
 	segments, err := t.later()
 	if err != nil {
@@ -274,8 +273,8 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 	return nil
 }
 
-// backIn finds a place in one file, trying ever larger pieces of its end, and how
-// many matching lines follow it.
+// backIn returns such a place in one file, with the number of matching lines after it. It
+// tries larger and larger pieces of the file's end.
 func (t *tail) backIn(s segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
 	var size int64
 	if st, err := os.Stat(s.path); err == nil && s.form == "" {
@@ -293,12 +292,12 @@ func (t *tail) backIn(s segment, n int, match func(line []byte) bool) (found int
 	}
 }
 
-// count counts the matching lines of a file from an offset on.
+// count returns the number of matching lines of a file from an offset on.
 func (t *tail) count(s segment, from int64, match func(line []byte) bool) (int, error) {
 	c := &tail{r: t.r, from: from, fromStamp: s.stamp}
 	err := c.enter(s)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil // gone meanwhile; reading forward finds it wherever it is
+		return 0, nil // it was compressed or removed meanwhile
 	}
 	if err != nil {
 		return 0, fmt.Errorf("cannot open pdu log: %w", err)

@@ -10,25 +10,25 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A Trace is what is asked of the way of a message.
+// A Trace selects the messages whose way through the gateway is traced.
 type Trace struct {
-	ID     string // of the message, as the gateway or a peer knows it
-	Number string // of the sender or the recipient; counts if ID is empty
+	ID     string // the gateway's or a peer's id of the message
+	Number string // number of the sender or the recipient; used if ID is empty
 	Filter Filter
 
-	// Short returns the id that a peer is told which knows short ones only.
+	// Short returns the id of a message for peers that support only short ids.
 	Short func(id uint64) string
 }
 
-// Trace returns the lines, in the order of Read, that tell of the messages asked
-// for: the request that carried one here and its answer, the requests by which it left
-// and theirs, and receipts that name the id which the SMSC gave it. An id that was given
-// by a peer is looked up first, which reads the logs once more.
+// Trace returns the lines about the selected messages, in the order of Read: the request
+// that carried a message to the gateway and its answer, the requests that carried it to a
+// peer and their answers, and receipts with the SMSC's id of it. If the id is a peer's,
+// Trace first reads the logs once more, to find the gateway's id.
 func (t *Trace) Trace(ctx context.Context, dir string) (lines [][]byte, err error) {
 	w := &tracer{Trace: t, ids: map[string]bool{}, peers: map[string]bool{}}
 	query := Query{Filter: t.Filter}
 	if t.ID != "" {
-		w.peers[t.ID] = true // where it was given to a client, or by an SMSC
+		w.peers[t.ID] = true // from the answer to a client, or of an SMSC
 		if id := strings.ToLower(t.ID); logtext.IsID([]byte(id)) {
 			w.ids[id] = true
 		} else if _, err := Read(ctx, dir, query, w.resolve); err != nil {
@@ -48,20 +48,20 @@ func (t *Trace) Trace(ctx context.Context, dir string) (lines [][]byte, err erro
 
 type tracer struct {
 	*Trace
-	ids   map[string]bool         // of the messages, 16 digits
-	peers map[string]bool         // ids by which peers know them
-	open  map[openKey]*tracedLine // requests whose answers have not come
+	ids   map[string]bool         // the gateway's ids of the messages, 16 digits
+	peers map[string]bool         // the peers' ids of the messages
+	open  map[openKey]*tracedLine // requests without an answer so far
 	found []*tracedLine
 	read  int
 }
 
 type tracedLine struct {
 	line  []byte
-	at    int // its place among the lines that were read
+	at    int // its number among the lines that were read
 	found bool
 }
 
-// resolve looks for the gateway's id of a message that a peer knows by another.
+// resolve searches the gateway's ids of a message for a peer's id.
 func (w *tracer) resolve(e *Entry) error {
 	if e.ID == nil {
 		return nil
@@ -72,7 +72,7 @@ func (w *tracer) resolve(e *Entry) error {
 	return nil
 }
 
-// visit takes the next line.
+// visit handles the next line.
 func (w *tracer) visit(e *Entry) error {
 	w.read++
 	sequence, _ := e.Sequence()
@@ -107,7 +107,7 @@ func (w *tracer) find(l *tracedLine) {
 	}
 }
 
-// learn takes in what an answer tells of a message that is asked for.
+// learn stores the ids in an answer about a selected message.
 func (w *tracer) learn(e *Entry) {
 	if e.ID != nil {
 		w.ids[string(e.ID)] = true
@@ -121,7 +121,7 @@ func (w *tracer) learn(e *Entry) {
 	}
 }
 
-// isAsked reports whether a line itself shows that it is about a message asked for.
+// isAsked reports whether a line itself shows that it is about a selected message.
 func (w *tracer) isAsked(e *Entry) bool {
 	switch {
 	case e.ID != nil && w.ids[string(e.ID)]:
@@ -150,13 +150,13 @@ func (w *tracer) receipt(e *Entry) bool {
 	return w.peers[string(id)]
 }
 
-// isNumber compares addresses. A leading '+' makes no difference.
+// isNumber reports whether two addresses are equal, except for a leading '+'.
 func isNumber(address []byte, number string) bool {
 	return len(address) > 0 && string(bytes.TrimPrefix(address, []byte("+"))) == strings.TrimPrefix(number, "+")
 }
 
-// fieldOf returns the value of a field without its quotation marks, nil if the line
-// has no such field.
+// fieldOf returns the value of a field without its quotation marks, or nil if the line has
+// no such field.
 func fieldOf(rest []byte, name string) []byte {
 	if !bytes.Contains(rest, []byte(name+"=")) {
 		return nil
@@ -171,8 +171,8 @@ func fieldOf(rest []byte, name string) []byte {
 	return nil
 }
 
-// MessageID reports whether s is an id that the gateway gives to messages, rather than
-// a number: 16 hexadecimal digits, or no digits alone.
+// MessageID reports whether s is a message id and not a phone number. A message id has 16
+// hexadecimal digits, or characters other than digits.
 func MessageID(s string) bool {
 	digits := strings.TrimPrefix(s, "+")
 	return logtext.IsID([]byte(strings.ToLower(s))) || strings.Trim(digits, "0123456789") != ""

@@ -77,7 +77,7 @@ func TestTrace(t *testing.T) {
 	aa := []int{0, 2, 5, 8, 9, 10, 12, 13, 14, 15}
 	f(Trace{ID: "00000000000000aa"}, aa...)
 	f(Trace{ID: "00000000000000AA"}, aa...)
-	f(Trace{ID: "77"}, aa...) // as the SMSC knows it
+	f(Trace{ID: "77"}, aa...) // the SMSC's id
 	f(Trace{ID: "0000002T"}, 1, 3, 6, 7, 11)
 	f(Trace{Number: "46700000009"}, 1, 3, 6, 7, 11)
 	f(Trace{Number: "+46700000002"}, aa...)

@@ -13,62 +13,62 @@ import (
 )
 
 const (
-	// wakeSize is how many bytes of full chunks wait before the writer is woken
-	// ahead of the flush time. Waking a goroutine costs about 20 µs of CPU.
+	// wakeSize is how many bytes of full chunks wake the writer before the flush time.
+	// Waking a goroutine costs about 20 µs of CPU, so a smaller value would cost more.
 	wakeSize = 512 << 10
-	// checkEvery is how often the writer looks whether its file has kept its name.
+	// checkEvery is how often the writer checks whether its file still has its name.
 	checkEvery = time.Second
-	// lingerWait is how long a file stays open that only a retired connector uses.
+	// lingerWait is how long a file that only a retired connector uses stays open.
 	lingerWait = time.Second
-	// idleWait is how long the writer sleeps when it has nothing to do.
+	// idleWait is how long the writer sleeps if it has nothing to do.
 	idleWait = time.Hour
 )
 
-// A chunk is lines that one file has handed over.
+// A chunk holds lines that a file has handed to its writer.
 type chunk struct {
 	from  *File
 	b     []byte
 	lines uint64
-	at    int64      // when it was handed over
-	done  chan error // instead of lines: from is being closed and awaits the outcome
+	at    int64      // when it was handed to the writer
+	done  chan error // instead of lines: from is being closed and waits for the result
 }
 
-// A writer is one file on disk, the chunks that wait for it and the goroutine that
-// writes them. Only that goroutine (run) and the one of its retention call the disk,
-// apart from the first Dir.Open, and neither holds mu meanwhile.
+// A writer is one file on disk, with the chunks that wait for it and the goroutine that
+// writes them. Only that goroutine (run), the goroutine of its retention and the first
+// Dir.Open call the disk, and none of them holds mu meanwhile.
 type writer struct {
 	dir        *Dir
 	name, path string
-	refs       int // files that use the writer; guarded by Dir.mu
-	bell       chan struct{}
+	refs       int // number of files that use the writer; guarded by Dir.mu
+	wakeup     chan struct{}
 	reopen     atomic.Bool
-	busy       atomic.Int64 // since when the writer has been at work on a chunk; 0: it is idle
+	busy       atomic.Int64 // since when the writer has worked on its chunk; 0: it is idle
 
 	mu     sync.Mutex
 	queue  []chunk
-	queued int // bytes
+	queued int // bytes in queue
 	free   [][]byte
 	ended  bool
 
 	// These belong to run.
-	taken      []chunk // out of queue, the first being written
+	taken      []chunk // chunks out of queue; the first is being written
 	ends       []chan error
-	file       logFile // nil after a rotation, a Reopen or an error: opened by the next write
+	file       logFile // nil after a rotation, a Reopen or an error; the next write opens it
 	size       int64
 	torn       int64 // bytes of an unfinished line at the end of file
 	rotateAt   int64 // when RotateEvery asks for the next file
-	rotateHold int64 // no rotation before, because one failed
+	rotateHold int64 // no rotation before this time, because one has failed
 	failing    bool
 	retryAt    time.Time
-	workedAt   time.Time // when there last was something to write
+	workedAt   time.Time // when the writer last had lines to write
 	checkAt    time.Time
-	unchecked  map[*File]uint64 // lines written since the file was last seen under its name
+	unchecked  map[*File]uint64 // lines written since the last check of the file's name
 
 	retention retention
 }
 
-// logFile is what a writer needs of an *os.File; tests put a full or dead disk
-// behind it.
+// logFile is the part of *os.File that a writer needs. Tests implement it with a full or
+// dead disk.
 type logFile interface {
 	io.WriteCloser
 	Stat() (os.FileInfo, error)
@@ -79,16 +79,16 @@ type logFile interface {
 func newWriter(d *Dir, name, path string) *writer {
 	w := &writer{
 		dir: d, name: name, path: path,
-		bell: make(chan struct{}, 1), rotateAt: math.MaxInt64, unchecked: map[*File]uint64{},
+		wakeup: make(chan struct{}, 1), rotateAt: math.MaxInt64, unchecked: map[*File]uint64{},
 		workedAt: time.Now(),
 	}
 	w.retention.init()
 	return w
 }
 
-// put appends a chunk to the queue and returns an empty buffer in exchange. It
-// reports false if the writer has ended.
-func (w *writer) put(c chunk, ring bool) (next []byte, ok bool) {
+// put appends a chunk to the queue and returns an empty buffer in exchange. It returns false
+// if the writer has ended.
+func (w *writer) put(c chunk, wake bool) (next []byte, ok bool) {
 	w.mu.Lock()
 	if w.ended {
 		w.mu.Unlock()
@@ -107,19 +107,19 @@ func (w *writer) put(c chunk, ring bool) (next []byte, ok bool) {
 		w.free = w.free[:len(w.free)-1]
 	default:
 		w.queue = append(w.queue, c)
-		next = make([]byte, 0, chunkSize+chunkSize/8) // most lines that fill a chunk fit beside it
+		next = make([]byte, 0, chunkSize+chunkSize/8) // the line that completes a chunk usually fits too
 	}
 	w.queued += len(c.b)
-	ring = ring || w.queued >= wakeSize
+	wake = wake || w.queued >= wakeSize
 	w.mu.Unlock()
-	if ring {
-		w.ring()
+	if wake {
+		w.wake()
 	}
 	return next, true
 }
 
-// takes reports whether c fits into t, so that small chunks do not hold much memory
-// while the disk is slow.
+// takes reports whether the lines of c fit into t. Joining small chunks saves memory while
+// the disk is slow.
 func (t *chunk) takes(c *chunk) bool {
 	return t.done == nil && c.done == nil && t.from == c.from && len(t.b)+len(c.b) <= chunkSize
 }
@@ -129,15 +129,15 @@ func (t *chunk) add(c *chunk) {
 	t.b, t.lines, t.at = append(t.b, c.b...), t.lines+c.lines, c.at
 }
 
-// ring wakes the writer.
-func (w *writer) ring() {
+// wake wakes the writer.
+func (w *writer) wake() {
 	select {
-	case w.bell <- struct{}{}:
-	default: // it has been rung
+	case w.wakeup <- struct{}{}:
+	default: // a wake-up is pending already
 	}
 }
 
-// stuck returns how long the writer has been at work on one chunk.
+// stuck returns how long the writer has worked on its current chunk.
 func (w *writer) stuck(now int64) time.Duration {
 	since := w.busy.Load()
 	if since == 0 {
@@ -152,21 +152,21 @@ func (w *writer) run() {
 	timer := time.NewTimer(idleWait)
 	defer timer.Stop()
 	for {
-		wait, ended := w.turn()
+		wait, ended := w.writeWaiting()
 		if ended {
 			return
 		}
 		timer.Reset(wait)
 		select {
-		case <-w.bell:
+		case <-w.wakeup:
 		case <-timer.C:
 		}
 	}
 }
 
-// turn writes the chunks that wait. It returns how long to sleep unless the bell
-// rings, and whether the writer has ended.
-func (w *writer) turn() (wait time.Duration, ended bool) {
+// writeWaiting writes the waiting chunks. It returns how long the writer may sleep if it is
+// not woken, and whether it has ended.
+func (w *writer) writeWaiting() (wait time.Duration, ended bool) {
 	if w.reopen.Swap(false) {
 		w.openAgain()
 	}
@@ -192,7 +192,7 @@ func (w *writer) turn() (wait time.Duration, ended bool) {
 	return idleWait, false
 }
 
-// take moves the queue to the chunks that run works on.
+// take moves the queue's chunks to taken.
 func (w *writer) take() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -201,8 +201,8 @@ func (w *writer) take() {
 	w.queue, w.queued = w.queue[:0], 0
 }
 
-// putBack returns what could not be written to the front of the queue, where the
-// last chunk may still grow.
+// putBack returns the chunks that could not be written to the front of the queue, where the
+// last chunk can still grow.
 func (w *writer) putBack() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -217,14 +217,14 @@ func (w *writer) putBack() {
 	}
 }
 
-// ending reports whether a file is being closed and waits for the outcome.
+// ending reports whether a file is being closed and waits for the result.
 func (w *writer) ending() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.queue, func(c chunk) bool { return c.done != nil })
 }
 
-// drain writes until nothing is left.
+// drain writes until no chunk is left.
 func (w *writer) drain() error {
 	for {
 		if len(w.taken) > 0 {
@@ -252,7 +252,7 @@ func (w *writer) drain() error {
 	}
 }
 
-// recycle keeps a chunk's buffer for another one.
+// recycle keeps a chunk's buffer for reuse.
 func (w *writer) recycle(c *chunk) {
 	if cap(c.b) == 0 || cap(c.b) > 2*chunkSize {
 		return
@@ -264,8 +264,7 @@ func (w *writer) recycle(c *chunk) {
 	w.mu.Unlock()
 }
 
-// write writes a chunk, into as many files as it takes. It leaves in c what was not
-// written.
+// write writes a chunk, into several files if necessary. It leaves the unwritten lines in c.
 func (w *writer) write(c *chunk) error {
 	for len(c.b) > 0 {
 		if err := w.check(); err != nil {
@@ -300,7 +299,7 @@ func (w *writer) write(c *chunk) error {
 	return nil
 }
 
-// fits returns how much of a chunk, in whole lines, belongs into the file.
+// fits returns how many bytes of a chunk, in whole lines, belong into the current file.
 func (w *writer) fits(c *chunk) int {
 	room := w.retention.allowed.Load() - w.size
 	if w.dir.o.MaxSize > 0 && c.at >= w.rotateHold {
@@ -312,8 +311,8 @@ func (w *writer) fits(c *chunk) int {
 	return bytes.LastIndexByte(c.b[:max(0, room)], '\n') + 1
 }
 
-// tooLong drops the first line of a chunk if it would break Options.MaxTotal. It may
-// break MaxSize: then it has a file of its own.
+// tooLong drops the first line of a chunk if it would exceed Options.MaxTotal. A line that
+// exceeds MaxSize gets its own file.
 func (w *writer) tooLong(c *chunk) bool {
 	n := bytes.IndexByte(c.b, '\n') + 1
 	if w.size+int64(n) <= w.retention.allowed.Load() {
@@ -324,15 +323,15 @@ func (w *writer) tooLong(c *chunk) bool {
 	return true
 }
 
-// writeLines writes the first n bytes of a chunk. What did not reach the file whole
-// stays in the chunk.
+// writeLines writes the first n bytes of a chunk. Lines that were not written completely
+// stay in the chunk.
 func (w *writer) writeLines(c *chunk, n int) error {
 	whole, err := w.file.Write(c.b[:n])
 	if err != nil {
 		n := whole
 		whole = bytes.LastIndexByte(c.b[:n], '\n') + 1
 		w.torn = int64(n - whole)
-		_ = w.mend() // tried again before the next write, which then reports it
+		_ = w.mend() // it is tried again before the next write, which reports an error
 	}
 	w.size += int64(whole)
 	lines := w.done(c, whole)
@@ -344,7 +343,7 @@ func (w *writer) writeLines(c *chunk, n int) error {
 	return nil
 }
 
-// done takes the first n bytes off a chunk and returns how many lines they held.
+// done removes the first n bytes from a chunk and returns the number of lines in them.
 func (w *writer) done(c *chunk, n int) (lines uint64) {
 	w.dir.waiting.Add(-int64(n))
 	if n == len(c.b) {
@@ -357,8 +356,8 @@ func (w *writer) done(c *chunk, n int) (lines uint64) {
 	return lines
 }
 
-// mend cuts an unfinished line off the end of the file, so that what follows begins
-// a line of its own and a crash now leaves whole lines only.
+// mend cuts off an unfinished line at the end of the file, so that the file has whole lines
+// only, now and after a crash.
 func (w *writer) mend() error {
 	if w.torn == 0 {
 		return nil
@@ -368,13 +367,13 @@ func (w *writer) mend() error {
 		err = w.file.Truncate(max(0, st.Size()-w.torn))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot cut half a line off pdu log: %w", err)
+		return fmt.Errorf("cannot cut off half line of pdu log: %w", err)
 	}
 	w.torn = 0
 	return nil
 }
 
-// report logs when writing begins to fail and when it works again.
+// report logs that writing has begun to fail, or works again.
 func (w *writer) report(err error) {
 	log := &w.dir.o.Log
 	switch {
@@ -387,11 +386,11 @@ func (w *writer) report(err error) {
 	w.failing = err != nil
 }
 
-// end answers the files that are being closed. If no file uses the writer any more,
-// it closes the file on disk and reports true. err is why lines could not be written;
-// they are lost if no file is left, because nothing would try again.
+// end reports the result to the files that are being closed. If no file uses the writer any
+// more, it closes the file on disk and returns true. err is the reason why lines could not
+// be written. These are lost if no file is left, because there is no further attempt.
 func (w *writer) end(err error) bool {
-	for _, c := range w.taken { // those behind lines that could not be written
+	for _, c := range w.taken { // files that wait after lines that could not be written
 		if c.done != nil {
 			w.ends = append(w.ends, c.done)
 		}
@@ -436,15 +435,15 @@ func (w *writer) giveUp() (lost uint64) {
 	return lost
 }
 
-// unused reports whether no file uses the writer.
+// unused reports whether no file uses the writer any more.
 func (w *writer) unused() bool {
 	w.dir.mu.Lock()
 	defer w.dir.mu.Unlock()
 	return w.refs == 0
 }
 
-// leave takes the writer out of the directory, unless a file uses it again or lines
-// have come meanwhile.
+// leave removes the writer from the directory, unless a file uses it again or has handed it
+// lines meanwhile. It reports whether it did.
 func (w *writer) leave() bool {
 	w.dir.mu.Lock()
 	defer w.dir.mu.Unlock()

@@ -55,8 +55,8 @@ func (f *frozenFile) Stat() (os.FileInfo, error)  { f.disk.wait(); return f.logF
 func (f *frozenFile) Sync() error                 { f.disk.wait(); return f.logFile.Sync() }
 func (f *frozenFile) Close() error                { f.disk.wait(); return f.logFile.Close() }
 
-// F22, H23: while the disk hangs, nobody who adds lines waits. Lines wait in memory
-// up to a limit, further ones are lost and counted, and one warning a minute says so.
+// F22, H23: while the disk hangs, no call that adds lines waits. Lines wait in memory up to a
+// limit, further ones are lost and counted, and one warning per minute says so.
 func TestFrozenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, d := t.TempDir(), &frozenDisk{}
@@ -73,7 +73,7 @@ func TestFrozenDisk(t *testing.T) {
 			f.Flush(time.Now().UnixNano())
 			time.Sleep(time.Second)
 		}
-		f.dir.Reopen() // does not wait either
+		f.dir.Reopen() // must not wait either
 		if f.Lost() == 0 || f.Lines() != 0 || f.dir.waiting.Load() > f.dir.limit {
 			t.Errorf("%d lines lost, %d written, %d bytes wait", f.Lost(), f.Lines(), f.dir.waiting.Load())
 		}
@@ -93,7 +93,7 @@ func TestFrozenDisk(t *testing.T) {
 	})
 }
 
-// While writing fails, small chunks are gathered in large ones.
+// While writing fails, small chunks are joined to large ones.
 func TestFailingDiskTakesLittleMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{}
@@ -115,8 +115,7 @@ func TestFailingDiskTakesLittleMemory(t *testing.T) {
 	})
 }
 
-// F22: a gateway that stops does not wait for a dead disk for long, however many
-// files it has.
+// F22: a stopping gateway does not wait long for a dead disk, however many files it has.
 func TestCloseOnFrozenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &frozenDisk{}
@@ -139,7 +138,7 @@ func TestCloseOnFrozenDisk(t *testing.T) {
 		if err := logs.Close(); err == nil || !strings.Contains(err.Error(), "c9: the disk has not answered") {
 			t.Errorf("Close: %v", err)
 		}
-		if d := time.Since(begun); d != closeWait { // invented time
+		if d := time.Since(begun); d != closeWait { // in synctest's time
 			t.Errorf("Close took %v", d)
 		}
 		thaw()
@@ -150,7 +149,7 @@ func TestCloseOnFrozenDisk(t *testing.T) {
 	})
 }
 
-// F22: with a real call to the system that blocks, the others go on.
+// F22: while a real system call blocks, other files are still written.
 func TestFIFO(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -208,8 +207,8 @@ func (f *blockingFile) Truncate(int64) error       { return nil }
 func (f *blockingFile) Sync() error                { return nil }
 func (f *blockingFile) Close() error               { return syscall.Close(f.fd) }
 
-// F17: a connector that drains and a new one of the same name share one file. It is
-// closed when neither uses it any more.
+// F17: a removed connector that still drains and a new one of the same name share one file. It
+// is closed when neither uses it any more.
 func TestSharedFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, opened, closed := t.TempDir(), 0, 0
@@ -278,8 +277,8 @@ type countedFile struct {
 
 func (f *countedFile) Close() error { f.closed(); return f.logFile.Close() }
 
-// H24: a removed directory is made again. What was written to the removed file since
-// it was last seen is lost, and counted; SIGHUP makes the file again without waiting.
+// H24: a removed directory is created again. Lines that were written to the removed file since
+// its last check are lost and counted. SIGHUP creates the file again immediately.
 func TestRemovedDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "pdulog")
@@ -298,9 +297,9 @@ func TestRemovedDirectory(t *testing.T) {
 			}
 		}
 		write()
-		time.Sleep(2 * time.Second) // it is seen to be there
+		time.Sleep(2 * time.Second) // the next write checks the file
 		synctest.Wait()
-		write() // looks again, and not for a second after this
+		write() // checks again, and then not for a second
 		remove()
 		write()
 		write()
@@ -325,8 +324,8 @@ func TestRemovedDirectory(t *testing.T) {
 	})
 }
 
-// H5: what Keep and MaxTotal promise holds at any time, however slowly files are
-// compressed, and whatever the size of a chunk.
+// H5: the limits Keep and MaxTotal hold at any time, however slowly files are compressed, and
+// whatever the size of a chunk.
 func TestFlood(t *testing.T) {
 	for _, o := range []Options{
 		{MaxSize: 50_000, Keep: 3, Compress: Zstd},
@@ -376,7 +375,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// H5: where old files cannot be removed, lines are lost rather than MaxTotal broken.
+// H5: if old files cannot be removed, lines are lost, so that MaxTotal holds.
 func TestMaxTotalWithoutRotation(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, "clients", Options{MaxSize: 10_000, MaxTotal: 25_000, Log: zerolog.Nop()})

@@ -1,9 +1,8 @@
-// Package protocols is what a protocol driver offers the gateway.
+// Package protocols defines the interfaces between protocol drivers and the gateway.
 //
-// A driver is pure. It makes PDUs of bytes and bytes of PDUs, and runs the state of
-// a session. It never sees a socket, a clock of its own, a goroutine or another
-// protocol. The stages (and the classic architecture) call it; cmd/pmg is the only
-// place that makes drivers.
+// A driver has no side effects. It decodes and encodes PDUs, and runs the state machine of
+// a session. It uses no socket, no clock, no goroutine and no other protocol. The stages
+// (and the classic architecture) call it. Only cmd/pmg makes drivers.
 //
 // # Start reading
 //
@@ -12,82 +11,81 @@ package protocols
 
 import "pmg/sms"
 
-// SMPP is the number that messages keep for their native parts. Each protocol has one.
+// SMPP is the number of SMPP in the native parts of messages. Each protocol has a number.
 const SMPP sms.Protocol = 1
 
-// A Driver is one protocol. It is safe for concurrent use.
+// A Driver implements one protocol. It is safe for concurrent use.
 type Driver interface {
 	Vocabulary
 	Codec
-	// NewSession begins the state of one connection.
+	// NewSession returns the session of a new connection.
 	NewSession(o SessionOptions) Session
 }
 
-// A Vocabulary is the names that a protocol uses.
+// A Vocabulary returns the names of a protocol.
 type Vocabulary interface {
 	// Name returns the protocol's name in the configuration: "smpp".
 	Name() string
 	// Commands returns the names of the PDUs, indexed by PDU.Command.
 	Commands() []string
-	// StatusName returns the standard name of a status, as in "ESME_RTHROTTLED".
+	// StatusName returns the standard name of a status, such as "ESME_RTHROTTLED".
 	StatusName(status uint32) string
 }
 
-// A Codec makes PDUs of bytes and of log lines. PDUs turn themselves back.
+// A Codec makes PDUs from octets and from log lines. The opposite direction is in PDU.
 type Codec interface {
-	// NewPDU returns an empty PDU, to be filled and refilled.
+	// NewPDU returns an empty PDU, which can be used many times.
 	NewPDU() PDU
-	// Frame returns how many bytes the PDU at the beginning of b takes. If that is
-	// more than len(b), the collector waits for so many bytes and calls Frame
-	// again, so that a driver may ask for a header first. An error means that
-	// framing is lost: the collector then calls Decode with what it has and reads
-	// no more.
+	// Frame returns the length of the PDU at the beginning of b. If that is more than
+	// len(b), the caller waits for as many octets and calls Frame again, so a driver may
+	// ask for a header first. An error means that framing is lost: the caller then calls
+	// Decode with the octets that it has and reads no more.
 	Frame(b []byte) (int, error)
-	// Decode reads the one PDU that fills b. The PDU's fields point into b. The PDU
-	// keeps the error too, so that the session can answer it.
+	// Decode decodes the one PDU that fills b. The PDU's fields point into b. The PDU
+	// also keeps the error, so that the session can answer it.
 	Decode(p PDU, b []byte) error
-	// ParseLog reads what PDU.AppendLog printed. The PDU's fields may point into line.
-	// An error that wraps ErrHidden says that octets are missing in the line.
+	// ParseLog parses the output of PDU.AppendLog. The PDU's fields may point into line.
+	// An error that wraps ErrHidden means that the line does not hold all octets.
 	ParseLog(p PDU, line []byte) error
 }
 
-// A PDU is one protocol data unit as the protocol's own fields.
+// A PDU is one protocol data unit, with the fields of its protocol.
 type PDU interface {
 	Header
-	// MessageID returns the message id that the peer gave in an answer to a message
-	// of ours, and nil if there is none. It lies in the PDU.
+	// MessageID returns the peer's message id in an answer to our message, or nil if there
+	// is none. It points into the PDU.
 	MessageID() []byte
-	// Text returns the text of the message in the PDU. It reports false if there is none.
+	// Text returns the text of the message in the PDU. It returns false if there is none.
 	Text() (Text, bool)
-	// LoginStep returns what the PDU is in a login.
+	// LoginStep returns the role of the PDU in a login.
 	LoginStep() LoginStep
-	// AppendWire appends the PDU as it stands on the wire.
+	// AppendWire appends the PDU in wire format.
 	AppendWire(b []byte) []byte
 	// AppendLog appends the PDU as the pdu log prints it, without a line end:
 	// command, sequence, status, then fields by their standard names. With full
 	// false, message texts and octets of unknown meaning are replaced by their
 	// lengths. Passwords never appear.
 	AppendLog(b []byte, full bool) []byte
-	// Reset readies the PDU for its next use. It drops the bytes that the PDU points
-	// into if these are many.
+	// Reset prepares the PDU for its next use. If the octets that the PDU points into are
+	// many, it drops the references to them.
 	Reset()
 }
 
-// A LoginStep is what a PDU is in a login.
+// A LoginStep is the role of a PDU in a login.
 type LoginStep uint8
 
 // The steps.
 const (
 	NoLogin       LoginStep = iota
-	LoginRequest            // a request to log in that can be read
-	LoginAccepted           // the answer that accepts one
+	LoginRequest            // a valid request to log in
+	LoginAccepted           // an answer that accepts a login
 )
 
-// A Header is what every PDU of every protocol has.
+// A Header holds the properties of every PDU of every protocol.
 type Header interface {
 	// Command returns the index of the PDU's name in Vocabulary.Commands.
 	Command() int
-	// Status returns the result that an answer carries, and 0 for a request.
+	// Status returns the result in an answer, or 0 for a request.
 	Status() uint32
 	// Sequence returns the number that pairs a request and its answer.
 	Sequence() uint32

@@ -5,7 +5,7 @@ import "pmg/sms"
 // A Role is a side of a session.
 type Role uint8
 
-// The roles. A server may be the side that connects, as an SMS centre with outbind.
+// The roles. Either side may have connected: with outbind the server does.
 const (
 	Server Role = iota // the peer logs in
 	Client             // we log in
@@ -14,25 +14,25 @@ const (
 // String returns the role's name.
 func (r Role) String() string { return [...]string{"server", "client"}[r&1] }
 
-// SessionOptions is what a session must know about its side. Durations are in
-// nanoseconds; 0 switches that timer off.
+// SessionOptions are the options of our side of a session. Durations are in nanoseconds; 0
+// switches the timer off.
 type SessionOptions struct {
 	Role            Role
-	Name            string // what a server calls itself when a client logs in
-	SystemID        string // what a client logs in as
-	Password        string // what a client logs in with
-	BindTimeout     int64  // from connect to login done
-	EnquireInterval int64  // silence after which the peer is asked whether it lives
+	Name            string // a server's name in its answer to a login
+	SystemID        string // a client's account for its login
+	Password        string // a client's password for its login
+	BindTimeout     int64  // from the connection to the end of the login
+	EnquireInterval int64  // silence after which the peer is asked whether it is alive
 	ResponseTimeout int64  // for answers to the session's own requests
 	IdleMax         int64  // time without a message after which the session logs out
 
-	// Taken reports whether a request with that sequence number awaits its answer,
-	// so that Session.NextSequence must not return it. It is called from any
-	// goroutine. Nil means that none is taken.
+	// Taken reports whether a request with a sequence number waits for its answer, so that
+	// Session.NextSequence must not return the number. Any goroutine may call it. Nil means
+	// that no number is taken.
 	Taken func(sequence uint32) bool
 
-	// Options are those of the connector that belong to its protocol; nil stands for
-	// the defaults.
+	// Options are the connector's options that belong to its protocol; nil means the
+	// defaults.
 	Options Options
 }
 
@@ -66,76 +66,74 @@ func (b BindType) String() string {
 type Session interface {
 	Conversation
 	Messages
-	// Bound returns how the session is logged in, and 0 while it is not.
+	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
-	// Accepting reports whether the session may be given messages to send: it is
-	// logged in, and neither side has begun to log out. Whether its bind type allows
-	// that is not part of the answer.
+	// Accepting reports whether the session is logged in and neither side has begun to log
+	// out, so that it may be given messages. It does not check whether the bind type
+	// allows them.
 	Accepting() bool
 }
 
-// A Conversation is how a session reacts to its peer and to time.
+// A Conversation handles the PDUs of the peer and the timers of a session.
 type Conversation interface {
 	// Start begins the session. A client fills p with its login and returns Send; a
 	// server returns None and waits.
 	Start(now int64, p PDU) Action
-	// Receive takes a PDU of the peer and returns what follows. When it returns Send
-	// or SendClose, p has become the answer.
+	// Receive handles a PDU of the peer and returns the action that follows. With Send or
+	// SendClose, p has become the answer.
 	Receive(now int64, p PDU) Action
-	// Login ends the wait that an Action of kind Login began: p, the request, becomes
-	// its answer.
+	// Login is called with the result after an Action of kind Login. p, the request,
+	// becomes its answer.
 	Login(now int64, p PDU, code sms.Code) Action
-	// Tick is called regularly, and at least ten times while any timer of
-	// SessionOptions runs. It fills p when it returns Send, SendClose or Logout.
-	// listening reports whether what the peer sends is being read. While it is not,
-	// the peer's silence means nothing.
+	// Tick is called regularly, at least ten times while any timer of SessionOptions runs.
+	// It fills p when it returns Send, SendClose or Logout. listening reports whether the
+	// session is being read. While it is not, silence of the peer means nothing.
 	Tick(now int64, p PDU, listening bool) Action
 	// Unbind begins our logout. It fills p and returns Logout, or returns Close if
 	// the session is not logged in.
 	Unbind(now int64, p PDU) Action
-	// Idle tells the session that none of our requests awaits an answer, and none that
-	// it was given is still to be written. The caller owes it once after an Action of
-	// kind Drain: the session then fills p with the answer to the peer's logout and
-	// returns SendClose. Without a Drain it returns None.
+	// Idle must be called once after an Action of kind Drain, when all our requests were
+	// written and answered. The session then fills p with the answer to the peer's logout
+	// and returns SendClose. Without a Drain it returns None.
 	Idle(now int64, p PDU) Action
 }
 
-// Messages is how a session's PDUs carry messages.
+// Messages converts between the PDUs of a session and messages.
 type Messages interface {
-	// Message fills m from p after an Action of kind Message; m keeps nothing of p.
-	// The request is to be refused with a code other than OK.
+	// Message fills m from p after an Action of kind Message. m does not point into p. If
+	// the code is not OK, the request must be refused with it.
 	Message(now int64, p PDU, m *sms.Message) sms.Code
 	// Answer turns p, a request that carried a message, into its answer. id is the
-	// message's, used when code is OK. A protocol may show less than the whole id, so
-	// ids must not grow by more than four million a second, restarts included.
+	// message's id, which is used if code is OK. Because a protocol may show only a part
+	// of the id, ids must not grow by more than four million per second, restarts included.
 	Answer(p PDU, code sms.Code, id uint64)
 	// Encode fills p with the request that carries m to the peer, with the given
 	// sequence number. p's slices point into m.
 	Encode(now int64, p PDU, m *sms.Message, sequence uint32)
-	// NextSequence returns the number of our next request. It never returns the
-	// number of a request that awaits its answer, as long as no more requests than
-	// Options.MaxWindow do. The session's own requests have theirs from here, too.
+	// NextSequence returns the sequence number of our next request. It never returns the
+	// number of a request that waits for its answer, while no more than Options.MaxWindow
+	// requests do. The session's own requests get their numbers from here too.
 	NextSequence() uint32
 }
 
-// An ActionKind says what a session wants.
+// An ActionKind is the kind of an action.
 type ActionKind uint8
 
 // The kinds of action.
 const (
 	None      ActionKind = iota // nothing
 	Send                        // send the PDU
-	SendClose                   // send the PDU, then close
-	Close                       // close
+	SendClose                   // send the PDU, then close the connection
+	Close                       // close the connection
 	Login                       // check Action.Credentials, then call Session.Login
 	Bound                       // our login was accepted
 	Message                     // the PDU carries a message: call Session.Message, later Session.Answer
 	Answered                    // the peer answered our request Action.Sequence with Action.Code
-	Logout                      // send the PDU, our logout; the session takes no more messages, answers still come
-	Drain                       // the peer logs out; as Logout, and call Session.Idle as soon as no request of ours awaits an answer
+	Logout                      // send the PDU, our logout; the session accepts no more messages, but answers may still come
+	Drain                       // the peer logs out: the session accepts no more messages; call Session.Idle when all our requests are answered
 )
 
-// kindNames are the kinds as failing tests print them.
+// kindNames are the names of the kinds in failing tests.
 var kindNames = [...]string{"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Answered", "Logout", "Drain"}
 
 // String returns the kind's name.
@@ -146,18 +144,18 @@ func (k ActionKind) String() string {
 	return "ActionKind(?)"
 }
 
-// An Action is what a session wants done.
+// An Action is what the caller of a session must do.
 type Action struct {
 	Kind     ActionKind
-	Sequence uint32   // Answered: of the request
-	Code     sms.Code // Answered: its result; PDU.MessageID has the peer's id of the message
+	Sequence uint32   // Answered: the number of the request
+	Code     sms.Code // Answered: the result; PDU.MessageID returns the peer's id of the message
 	Status   uint32   // Answered: the protocol's own value of the result
-	Reason   string   // Close, SendClose: why, for the log: "cannot hear from peer: …"
+	Reason   string   // Close, SendClose: the reason, for the log: "cannot hear from peer: …"
 
 	Credentials Credentials // Login
 }
 
-// Credentials is what a client logs in with; the slices lie in the PDU.
+// Credentials are the credentials of a client's login. The slices point into the PDU.
 type Credentials struct {
 	SystemID, Password []byte
 	SystemType         []byte
@@ -168,25 +166,25 @@ type Credentials struct {
 // Options are a connector's options that belong to its protocol. The type is a
 // pointer to a struct whose fields have the tags that package config describes.
 type Options interface {
-	// BindType returns the way in which messages flow in a client's sessions.
+	// BindType returns the bind type of our sessions as a client.
 	BindType() BindType
-	// MaxWindow returns how many requests may await their answers on one session. A
-	// protocol with n sequence numbers allows at most n/2 - 2, so that a number that
-	// was given out but is not under way yet does not come round, and the session's
-	// own requests have some.
+	// MaxWindow returns how many requests may wait for their answers on one session. A
+	// protocol with n sequence numbers allows at most n/2 - 2. The others are for the
+	// session's own requests, and for numbers that were assigned to requests which are not
+	// under way yet.
 	MaxWindow() int
-	// CheckLogin returns what is wrong with what the connector calls itself and, if
-	// it is a client, logs in with.
+	// CheckLogin returns the problems of the connector's own system_id and, if it is a
+	// client, of its password.
 	CheckLogin(systemID, password string) []Problem
 	// CheckAccount returns why a client with these credentials cannot log in to the
 	// connector, or nil if it can.
 	CheckAccount(systemID, password string) []Problem
 }
 
-// A Problem is one thing that is wrong with the options of a connector or account.
+// A Problem is an error in the options of a connector or account.
 type Problem struct {
 	Option string // its name in the configuration: "password"
 	Text   string // what it must be: "must be at most 8 characters"
 
-	Warning bool // the option can be used all the same
+	Warning bool // the option can be used despite the problem
 }

@@ -2,10 +2,10 @@ package protocols
 
 import "pmg/sms"
 
-// A Text is the text of a message as it stands in a PDU.
+// A Text is the text of a message in a PDU.
 type Text struct {
-	Field    string // its name in the pdu log: "short_message"
-	Octets   []byte // they lie in the PDU
+	Field    string // name of the field in the pdu log: "short_message"
+	Octets   []byte // they point into the PDU
 	Alphabet sms.Alphabet
-	Header   bool // it begins with a user data header
+	Header   bool // the text begins with a user data header
 }

@@ -2,12 +2,12 @@ package sms
 
 import "sync/atomic"
 
-// An Answer is what a peer said to a message, or the time-out that stands for its
-// silence. It goes to whatever settles the message.
+// An Answer is a peer's answer to a message, or the reason why there is none. The gateway
+// settles the message by it.
 type Answer struct {
 	Code   Code
 	Status uint32 // the protocol's own value of Code
-	PeerID []byte // the peer's id of the message; it lies in the PDU of the answer
+	PeerID []byte // the peer's id of the message; it points into the PDU of the answer
 	At     int64  // Unix nanoseconds
 }
 
@@ -15,9 +15,9 @@ type Answer struct {
 // concurrent use.
 type Tally struct {
 	Scheduled atomic.Int64 // messages that wait for their delivery time
-	Accepted  atomic.Int64 // messages taken from its clients
-	Refused   atomic.Int64 // messages not taken from them
-	Sent      atomic.Int64 // messages of theirs that a peer has accepted
-	Failed    atomic.Int64 // messages of theirs given up
-	Expired   atomic.Int64 // messages of theirs whose validity ran out here
+	Accepted  atomic.Int64 // messages accepted from its clients
+	Refused   atomic.Int64 // messages of its clients that were refused
+	Sent      atomic.Int64 // its messages that a peer has accepted
+	Failed    atomic.Int64 // its messages that were given up
+	Expired   atomic.Int64 // its messages whose validity ended before they were sent
 }

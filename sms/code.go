@@ -4,24 +4,24 @@ package sms
 // Code to its own status and back in one table.
 type Code uint8
 
-// The codes. What a caller may do about one follows from Retryable.
+// The codes. Retryable reports which of them allow another attempt.
 const (
 	OK               Code = iota
 	Malformed             // the PDU cannot be read
 	BadState              // not allowed in this state of the session
 	AlreadyBound          // a second login on one session
-	BindFailed            // wrong credentials, or this account may not bind so
+	BindFailed            // wrong credentials, or the account may not bind like this
 	BadSource             // source address not valid or not allowed
-	BadDestination        // destination address not valid, or no route leads there
+	BadDestination        // destination address not valid, or without a route
 	BadLength             // length of the text not valid
 	BadSchedule           // delivery time not valid
 	BadValidity           // validity period not valid
 	BadParameter          // another field is not valid
-	Throttled             // too fast: the same message is welcome later
-	QueueFull             // no room: the same message is welcome later
-	TemporaryFailure      // could not be done now: the same message is welcome later
-	Rejected              // refused for good
-	Unsupported           // the request is not one this side knows
+	Throttled             // too fast: the same message may be sent again later
+	QueueFull             // no room: the same message may be sent again later
+	TemporaryFailure      // not possible now: the same message may be sent again later
+	Rejected              // refused permanently
+	Unsupported           // this side does not know the request
 	Timeout               // no answer came in time
 	Lost                  // the session ended before an answer came
 	Expired               // its validity passed while it waited
@@ -38,7 +38,7 @@ var codeNames = [codes]string{
 	"system_error",
 }
 
-// Codes lists every Code in order, for tables and tests that must cover all.
+// Codes returns all codes in order, for tables and tests that must cover each of them.
 func Codes() []Code {
 	all := make([]Code, codes)
 	for i := range all {
@@ -47,7 +47,7 @@ func Codes() []Code {
 	return all
 }
 
-// String returns the code's name as it stands in metrics and logs.
+// String returns the code's name, as metrics and logs show it.
 func (c Code) String() string {
 	if c < codes {
 		return codeNames[c]
@@ -55,7 +55,7 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// Retryable reports whether the same message may succeed when sent again later.
+// Retryable reports whether the same message may succeed if it is sent again later.
 func (c Code) Retryable() bool {
 	switch c {
 	case Throttled, QueueFull, TemporaryFailure, SystemError, Timeout, Lost:

@@ -1,7 +1,7 @@
-// Package sms is the protocol-neutral SMS: a message, its addresses and the
-// result of trying to move it. It knows no protocol, no socket and no clock.
+// Package sms defines the protocol-neutral SMS: a message, its addresses, and the
+// result of an attempt to send it. It knows no protocol, no socket and no clock.
 //
 // # Start reading
 //
-// message.go (what a message is and who owns its bytes), then code.go (results).
+// message.go (a message and the storage of its octets), then code.go (results).
 package sms

@@ -3,8 +3,8 @@ package sms
 // IDLen is the length of a message's id as text.
 const IDLen = 16
 
-// AppendID appends the id of a message as logs show it and as most clients are told
-// it: in 16 hexadecimal digits.
+// AppendID appends the id of a message as logs show it and as most clients receive it: in
+// 16 hexadecimal digits.
 func AppendID(b []byte, id uint64) []byte {
 	const digits = "0123456789abcdef"
 	var text [IDLen]byte

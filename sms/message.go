@@ -5,14 +5,14 @@ import (
 	"unsafe"
 )
 
-// An Address is a party of a message. TON and NPI have the values of
-// 3GPP TS 23.040 §9.1.2.5, which SMPP shares.
+// An Address is the sender or the recipient of a message. TON and NPI have the values of
+// 3GPP TS 23.040 §9.1.2.5, which SMPP uses too.
 type Address struct {
 	TON, NPI uint8
 	Addr     []byte // digits without '+', or the characters of an alphanumeric sender
 }
 
-// A Kind says what a message is.
+// A Kind is the kind of a message.
 type Kind uint8
 
 // The kinds of message.
@@ -22,12 +22,12 @@ const (
 	Receipt             // a delivery receipt or an intermediate notification
 )
 
-// An Alphabet says how the octets of a text are to be read (3GPP TS 23.038).
+// An Alphabet is the coding of the octets of a text (3GPP TS 23.038).
 type Alphabet uint8
 
 // The alphabets.
 const (
-	Default Alphabet = iota // what the peer takes for its default: GSM 7-bit, or its own
+	Default Alphabet = iota // the peer's default alphabet: GSM 7-bit, or its own
 	ASCII                   // IA5
 	Latin1                  // ISO 8859-1
 	UCS2                    // UTF-16, most significant octet first
@@ -47,7 +47,7 @@ const (
 	Class3        // on an attached device
 )
 
-// A Notify says which outcomes the sender wants to hear of, as bits.
+// A Notify is the set of outcomes of which the sender wants a receipt, as bits.
 type Notify uint8
 
 // The outcomes.
@@ -63,40 +63,39 @@ type Flags uint8
 // The flags.
 const (
 	HasHeader        Flags = 1 << iota // the text begins with a user data header (3GPP TS 23.040 §9.2.3.24)
-	ReplyPath                          // the recipient's answer may come back by the same centre (§9.2.3.17)
+	ReplyPath                          // the recipient may reply by the same service centre (§9.2.3.17)
 	RelativeValidity                   // the sender gave its validity as a duration
-	Scheduled                          // it waits for DeliverAt, and counts as scheduled
-	Settled                            // its outcome is known, although a copy is still in a queue
+	Scheduled                          // it waits for DeliverAt, and is counted as scheduled
+	Settled                            // it has its outcome, although it is still in a queue
 )
 
-// A Protocol is the protocol that the native part of a message belongs to. The
-// numbers are part of stored messages and never change their meaning; package
-// protocols lists them.
+// A Protocol is the protocol of the native part of a message. The numbers are part of
+// stored messages, so their meaning never changes. Package protocols lists them.
 type Protocol uint8
 
-// An Origin is where messages come from: one for each account and connector,
-// shared by all of their messages.
+// An Origin is the account and the connector that messages come from. There is one for
+// each pair, which all its messages share.
 type Origin struct {
 	Account   string // system_id of the client; empty for an SMSC
 	Connector string // the connector that the messages arrived on
-	Tally     *Tally // of the account, over all its connectors
+	Tally     *Tally // of the account, for all its connectors
 }
 
-// A Message is one SMS on its way through the gateway, whatever the protocol it
-// came in. Times are Unix nanoseconds. Its octets lie in storage of its own, so
-// that it outlives the PDU it came from.
+// A Message is one SMS on its way through the gateway, whatever protocol it came by. Times
+// are Unix nanoseconds. A Message has its own storage for its octets, so that it outlives
+// the PDU it came in.
 type Message struct {
-	ID        uint64 // given by the gateway, unique across restarts, rising: also the order of arrival
+	ID        uint64 // assigned by the gateway, unique across restarts and rising, so it is the order of arrival too
 	Origin    *Origin
 	Arrived   int64
-	DeliverAt int64 // the sender wants it delivered no earlier; 0 means immediately
-	NotBefore int64 // the gateway tries again no earlier; 0 means immediately
-	Expires   int64 // after this time it is not worth sending; 0 means never
+	DeliverAt int64 // the sender's delivery time; 0 means immediately
+	NotBefore int64 // the time of the gateway's next attempt at the earliest; 0 means immediately
+	Expires   int64 // the message is not sent after this time; 0 means that it never expires
 
 	pool  *Pool
-	spill []byte // the octets, where there are more than fit into inline
+	spill []byte // the octets, if they do not fit into inline
 
-	text, native uint32 // lengths of the parts of the octets, in their order: source, dest, text, native
+	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native
 	source, dest uint8
 
 	SourceTON, SourceNPI uint8
@@ -108,7 +107,7 @@ type Message struct {
 	Class                Class
 	Notify               Notify
 	Flags                Flags
-	Attempts             uint8 // times it was put on a wire and its outcome was its own
+	Attempts             uint8 // attempts whose outcome was the message's own
 	Losses               uint8 // times its session ended before an answer came
 	Throttles            uint8 // times in a row that the peer asked us to slow down
 	protocol             Protocol
@@ -116,18 +115,18 @@ type Message struct {
 	inline [inlineSize]byte
 }
 
-// inlineSize lets a usual message with a short text do without further storage,
-// and makes a Message fill one of the allocator's sizes (224 octets).
+// inlineSize is enough for a usual message with a short text, so that it needs no further
+// storage. It makes a Message fill one of the allocator's sizes (224 octets).
 const inlineSize = 119
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096
 
-// maxAddress is the longest address that is kept.
+// maxAddress is the length to which addresses are cut.
 const maxAddress = 255
 
-// Set copies the addresses and the text into the message's own storage. The
-// message has no native part afterwards.
+// Set copies the addresses and the text into the message's own storage. It removes the
+// native part.
 func (m *Message) Set(source, dest Address, text []byte) {
 	m.SourceTON, m.SourceNPI = source.TON, source.NPI
 	m.DestTON, m.DestNPI = dest.TON, dest.NPI
@@ -140,7 +139,7 @@ func (m *Message) Set(source, dest Address, text []byte) {
 }
 
 // SetNative copies the part of a message that only a peer of the same protocol
-// understands. It comes after Set.
+// understands. It must be called after Set.
 func (m *Message) SetNative(p Protocol, native []byte) {
 	at := m.nativeAt()
 	old := m.octets()
@@ -152,8 +151,8 @@ func (m *Message) SetNative(p Protocol, native []byte) {
 	m.protocol, m.native = p, uint32(len(native))
 }
 
-// room returns storage for n octets. It holds what it held before only where it
-// is the same storage.
+// room returns storage for n octets. If it is the same storage as before, it still holds
+// the old octets.
 func (m *Message) room(n int) []byte {
 	if n <= inlineSize && len(m.spill) == 0 {
 		return m.inline[:n]
@@ -175,20 +174,20 @@ func (m *Message) octets() []byte {
 func (m *Message) textAt() int   { return int(m.source) + int(m.dest) }
 func (m *Message) nativeAt() int { return m.textAt() + int(m.text) }
 
-// Source returns the sender. Its octets are the message's.
+// Source returns the sender. Its octets are valid as long as the message.
 func (m *Message) Source() Address {
 	return Address{m.SourceTON, m.SourceNPI, part(m.octets(), 0, int(m.source))}
 }
 
-// Dest returns the recipient. Its octets are the message's.
+// Dest returns the recipient. Its octets are valid as long as the message.
 func (m *Message) Dest() Address {
 	return Address{m.DestTON, m.DestNPI, part(m.octets(), int(m.source), m.textAt())}
 }
 
-// Text returns the user data, with its header where Flags has HasHeader.
+// Text returns the user data, including its header if Flags has HasHeader.
 func (m *Message) Text() []byte { return part(m.octets(), m.textAt(), m.nativeAt()) }
 
-// Native returns the part that belongs to the protocol, nil where there is none.
+// Native returns the native part for the protocol, or nil if there is none.
 func (m *Message) Native(p Protocol) []byte {
 	if m.protocol != p {
 		return nil
@@ -206,12 +205,12 @@ func part(b []byte, from, to int) []byte {
 	return b[from:to:to]
 }
 
-// Due is the time before which the message does not leave: that of its arrival,
-// unless its sender or the gateway wants it later.
+// Due returns the time from which the message may leave: the time of its arrival, or a
+// later one that its sender or the gateway has set.
 func (m *Message) Due() int64 { return max(m.Arrived, m.DeliverAt, m.NotBefore) }
 
-// Account returns the system_id of the client that submitted the message, "" for
-// a message from an SMSC.
+// Account returns the system_id of the client that submitted the message, or "" for a
+// message from an SMSC.
 func (m *Message) Account() string {
 	if m.Origin == nil {
 		return ""
@@ -219,13 +218,13 @@ func (m *Message) Account() string {
 	return m.Origin.Account
 }
 
-// messageSize is what a message takes without spilled octets.
+// messageSize is the size of a message without spill.
 const messageSize = int64(unsafe.Sizeof(Message{}))
 
-// Size is how many octets of memory the message takes.
+// Size returns how many octets of memory the message takes.
 func (m *Message) Size() int64 { return messageSize + int64(cap(m.spill)) }
 
-// Release gives the message back to its pool. It must not be used afterwards.
+// Release returns the message to its pool. It must not be used afterwards.
 func (m *Message) Release() {
 	if p := m.pool; p != nil {
 		p.put(m)
@@ -249,6 +248,6 @@ func (p *Pool) put(m *Message) {
 	if cap(m.spill) > keepSpill {
 		m.spill = nil
 	}
-	m.pool = nil // a message that is released twice does not belong to two owners
+	m.pool = nil // so that a message that is released twice does not get two owners
 	p.p.Put(m)
 }

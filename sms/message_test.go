@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// A message that is taken from the pool is empty, keeps no large storage, and has
-// one owner, even if it was released twice.
+// A message from the pool is empty, has no large storage, and has one owner, even if it was
+// released twice.
 func TestPool(t *testing.T) {
 	var p Pool
 	for _, size := range []int{10, 1000, 2 * keepSpill} {
@@ -28,8 +28,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// The parts of a message come back as they were set, whichever storage they lie
-// in, and whatever the message held before.
+// The parts of a message are returned as they were set, whichever storage they are in and
+// whatever the message held before.
 func TestParts(t *testing.T) {
 	const smpp, ucp = 1, 2
 	var m Message

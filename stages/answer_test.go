@@ -7,7 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// Whatever settles a message learns all that the peer said (S3).
+// An outcome carries all information of the peer's answer (S3).
 func TestAnswerOf(t *testing.T) {
 	resp := &smpp.PDU{ID: smpp.SubmitSMResp, CommandStatus: 0x58, Body: true}
 	resp.SMResp.MessageID = []byte("4711")
@@ -15,7 +15,7 @@ func TestAnswerOf(t *testing.T) {
 	if a.Code != sms.Throttled || a.Status != 0x58 || string(a.PeerID) != "4711" || a.At != 9 {
 		t.Errorf("%+v", a)
 	}
-	// The PDU of a job that stands for silence is that of its last use.
+	// The PDU of a job for a missing answer is left from the job's last use.
 	if a := answerOf(&Job{Code: sms.Timeout, PDU: resp}, 9); a.Status != 0 || a.PeerID != nil {
 		t.Errorf("%+v", a)
 	}

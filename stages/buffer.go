@@ -2,13 +2,13 @@ package stages
 
 import "sync"
 
-// A buffer holds octets that were read from a socket in one piece, or are to be
-// written in one. Few jobs need one, so none has its own: jobs that are used again
-// and again would all grow one in the end, and a batch would not fit the
-// processor's cache.
+// A buffer holds octets that were read from a socket together, or will be written
+// together. Jobs borrow buffers instead of having their own, because few jobs need one
+// at a time. Otherwise each pooled job would have a large buffer in the end, and a
+// batch of jobs would not fit in the processor's cache.
 type buffer struct{ b []byte }
 
-// buffers lends them. It is safe for concurrent use.
+// buffers is the pool of buffers. It is safe for concurrent use.
 type buffers struct{ pool sync.Pool }
 
 // get returns an empty buffer.
@@ -19,7 +19,7 @@ func (p *buffers) get() *buffer {
 	return &buffer{}
 }
 
-// put takes one back, unless it has grown large.
+// put returns a buffer to the pool, unless it has grown large.
 func (p *buffers) put(o *buffer) {
 	if cap(o.b) <= readSize {
 		o.b = o.b[:0]
@@ -27,7 +27,7 @@ func (p *buffers) put(o *buffer) {
 	}
 }
 
-// giveBack gives up the buffer of a job.
+// giveBack returns the buffer of a job to the pool.
 func (p *buffers) giveBack(j *Job) {
 	if j.Octets != nil {
 		p.put(j.Octets)

@@ -10,15 +10,15 @@ import (
 	"pmg/sms"
 )
 
-// builder runs the sessions. What they ask for is done by the gateway's
-// conversation, which reaches the other stages by the methods below.
+// builder runs the sessions. The gateway's conversation carries out their actions, and
+// reaches the other stages through the methods below.
 type builder struct {
 	*Deps
 	talk    *gateway.Conversation[*Job]
-	out     *flow.Out[Job] // of the call under way
+	out     *flow.Out[Job] // of the current call
 	answers answers
 
-	nextCheck int64 // of the sessions' timers
+	nextCheck int64 // when the sessions' timers are checked next
 }
 
 var _ gateway.Port[*Job] = (*builder)(nil)
@@ -29,10 +29,10 @@ func newBuilder(d *Deps) (flow.Stage[Job], error) {
 	return b, nil
 }
 
-// idBlock is how many message ids are taken at a time.
+// idBlock is how many message ids the builder takes at a time.
 const idBlock = 64
 
-// Flush counts what the batch was, before any other stage hears of it.
+// Flush counts the messages and answers of the batch, before any other stage gets them.
 func (b *builder) Flush(out *flow.Out[Job]) {
 	b.talk.Flush()
 	b.answers.flush(out)
@@ -77,7 +77,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 func (b *builder) New(l *connector.Link) *Job {
 	j := b.out.Get()
 	j.pdu(l.Connector)
-	j.retain(handleOf(l)) // the session is not over, so the reader's reference is there
+	j.retain(handleOf(l)) // the session is not over, so the reader still holds its reference
 	b.out.CountRef()
 	return j
 }
@@ -175,7 +175,7 @@ func (b *builder) Bound(_ int64, l *connector.Link, takes bool) {
 // LoggingOut implements gateway.Port.
 func (b *builder) LoggingOut(_ int64, l *connector.Link) { b.tellLane(l, LoggingOut, sms.OK) }
 
-// tellLane tells a session's lane about the session, if it has one.
+// tellLane sends the dispatcher a job about a session, if the session has a lane.
 func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 	if l.Lane == nil {
 		return
@@ -190,8 +190,8 @@ func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 // TickAt implements gateway.Port.
 func (b *builder) TickAt(at int64) { b.out.TickIn(time.Duration(at - b.out.Now())) }
 
-// answers are answers in a row of one session, which are counted together, and
-// whose references are given up together.
+// answers are consecutive answers of one session. They are counted together, and their
+// references are released together.
 type answers struct {
 	of     *handle
 	bucket int
@@ -218,8 +218,8 @@ func (a *answers) flush(out *flow.Out[Job]) {
 	}
 }
 
-// logout begins to log out the sessions of a connector, or, with nil, of all; those
-// that match, unless that is nil.
+// logout begins to log out the sessions of a connector, or of all connectors if it is nil.
+// If match is not nil, only the sessions for which match reports true are logged out.
 func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bool) {
 	for _, c := range b.Gateway.Connectors() {
 		if of != nil && of != c {
@@ -233,7 +233,7 @@ func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bo
 	}
 }
 
-// Tick does what is due, and checks the timers of every session.
+// Tick does the conversation's due work, and checks the timers of every session.
 func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	b.out = out
 	now := out.Now()
@@ -245,7 +245,7 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	return time.Duration(connector.Earlier(next, b.nextCheck) - now)
 }
 
-// checkTimers lets every session do what is due by its timers.
+// checkTimers acts on the timers of every session that have run out.
 func (b *builder) checkTimers(now int64) {
 	b.Gateway.SeeClock(now)
 	var j *Job

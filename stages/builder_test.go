@@ -55,7 +55,7 @@ func (r *rig) over(row int, h *handle) {
 	r.send(row, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
 }
 
-// receive gives the builder PDUs of a peer, in one batch.
+// receive sends the builder PDUs of a peer, in one batch.
 func (r *rig) receive(h *handle, pdus ...string) {
 	r.in(toPDULogger, func(out *flow.Out[Job]) {
 		for _, p := range pdus {
@@ -70,7 +70,7 @@ func (r *rig) receive(h *handle, pdus ...string) {
 	synctest.Wait()
 }
 
-// answers takes what was sent to clients.
+// answers checks the PDUs that were sent to clients.
 func (r *rig) answers(why string, want ...string) {
 	r.t.Helper()
 	synctest.Wait()
@@ -86,7 +86,7 @@ func (r *rig) answers(why string, want ...string) {
 	}
 }
 
-// accepted takes what was put on its way to the connector.
+// accepted checks the messages that were sent to the dispatcher.
 func (r *rig) accepted(why string, want ...string) {
 	r.t.Helper()
 	synctest.Wait()
@@ -107,8 +107,8 @@ func (r *rig) accepted(why string, want ...string) {
 	}
 }
 
-// Requests are answered in their order, and nothing but answers of ours is looked at
-// after the last PDU.
+// Requests are answered in their order. After our last PDU, only answers to our own
+// requests are handled.
 func TestBuilderOrder(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {
 		r.receive(h, "e1", "m2", "e3", "m4", "u5", "e6", "m7", "c8")
@@ -120,7 +120,7 @@ func TestBuilderOrder(t *testing.T) {
 	})
 }
 
-// A session that is to be closed is hung up once, by the reader.
+// A session that must be closed is ended once, by the reader.
 func TestBuilderClose(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {
 		r.receive(h, "c", "c", "e")
@@ -131,7 +131,7 @@ func TestBuilderClose(t *testing.T) {
 	})
 }
 
-// An answer finds the slot of its request; one without request is counted.
+// An answer finds the slot of its request. An answer without a request is counted.
 func TestBuilderAnswered(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {
 		slot := &connector.Slot{Instance: h.Instance, Link: &h.Link, Sequence: h.Session.NextSequence()}
@@ -151,8 +151,8 @@ func TestBuilderAnswered(t *testing.T) {
 	})
 }
 
-// The answers to a client that is too fast are delayed, in order, so that it keeps
-// its rate; they do not outlive the session.
+// The answers to a client that is too fast are delayed, in order, so that it keeps its
+// rate. They are dropped when the session ends.
 func TestBuilderDelayed(t *testing.T) {
 	building(t, site{account: "password: secret, rate: 2"}, func(r *rig, h *handle) {
 		r.receive(h, "m1", "m2", "e3", "m4", "m5")
@@ -170,8 +170,8 @@ func TestBuilderDelayed(t *testing.T) {
 	})
 }
 
-// Submits that meet a full queue are accepted in order as it shrinks, or refused in
-// time; those of a session that is over are forgotten.
+// Submits that find a full queue are accepted in order as it shrinks, or refused after a
+// time. Submits of a session that has ended are dropped.
 func TestBuilderCrowd(t *testing.T) {
 	building(t, site{operator: "max_queue: 2, queue_wait: 10s"}, func(r *rig, h *handle) {
 		other := r.client()
@@ -189,7 +189,7 @@ func TestBuilderCrowd(t *testing.T) {
 		r.answers("room for two", "m1 ok", "m2 ok")
 		r.over(toBuilder, other)
 		synctest.Wait()
-		if other.refs.Load() != 1 { // of Over, which the dispatcher has
+		if other.refs.Load() != 1 { // Over, which the dispatcher has, holds one
 			t.Errorf("%d references of a session that is over", other.refs.Load())
 		}
 		r.accepted("room for two", "1", "2")
@@ -202,13 +202,13 @@ func TestBuilderCrowd(t *testing.T) {
 		}
 		r.receive(h, "m6")
 		lane.Queued.Store(0)
-		time.Sleep(2 * time.Second) // nobody tells
+		time.Sleep(2 * time.Second) // no job says that there is room
 		r.answers("noticed in the end", "m6 ok")
 	})
 }
 
-// What comes behind a login waits until its outcome is known, and then runs in
-// order: another login too.
+// PDUs that follow a login wait until it is decided, and are then handled in order, even
+// if one of them is another login.
 func TestBuilderSlowLogin(t *testing.T) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
 	if err != nil {
@@ -217,7 +217,7 @@ func TestBuilderSlowLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{account: fmt.Sprintf("password: %q", hash)}, toBuilder)
 		gone := r.client()
-		r.in(toPDULogger, func(out *flow.Out[Job]) { // over before the outcome is known
+		r.in(toPDULogger, func(out *flow.Out[Job]) { // the session is over before the login is decided
 			for _, kind := range []Kind{Received, Received, Over} {
 				j := out.Get()
 				j.Kind = kind
@@ -237,7 +237,7 @@ func TestBuilderSlowLogin(t *testing.T) {
 		if h.LoggingIn {
 			t.Error("still waiting")
 		}
-		h.Account.End() // the first login's; the toy lets log in twice
+		h.Account.End() // of the first login; the toy protocol allows two
 		r.over(toBuilder, h)
 		synctest.Wait()
 		r.take(toDispatcher)
@@ -248,7 +248,7 @@ func TestBuilderSlowLogin(t *testing.T) {
 	})
 }
 
-// A panic ends the session whose PDU it was at, and is survived.
+// A panic ends only the session whose PDU was being handled.
 func TestBuilderPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toBuilder)

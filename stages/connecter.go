@@ -12,15 +12,16 @@ import (
 	"pmg/internal/sock"
 )
 
-// connecter connects instances, all in parallel, and begins their sessions. The dialing
-// itself waits, so it is done outside the stage (connector.Instance.Dial). An instance that
+// connecter connects instances, all in parallel, and begins their sessions. Dialing
+// blocks, so it is done outside the stage (connector.Instance.Dial). An instance that
 // cannot be connected rests and is dialed again.
 type connecter struct {
 	*Deps
 	attempts map[*connector.Instance]*attempt
 }
 
-// An attempt is the way of one instance to a session: it rests, or it is being dialed.
+// An attempt is the state of an instance that is to be connected: it rests, or it is being
+// dialed.
 type attempt struct {
 	instance *connector.Instance
 	until    int64              // end of the rest
@@ -78,7 +79,7 @@ func (c *connecter) dial(out *flow.Out[Job], a *attempt) {
 	})
 }
 
-// dialed goes on with an instance that was dialed. The attempt may have been given up
+// dialed continues with an instance after its dialing. The attempt may have been given up
 // meanwhile.
 func (c *connecter) dialed(out *flow.Out[Job], a *attempt) {
 	wanted := c.attempts[a.instance] == a && c.Context.Err() == nil
@@ -92,7 +93,7 @@ func (c *connecter) dialed(out *flow.Out[Job], a *attempt) {
 	}
 }
 
-// connected hands the socket to the reader and the session's first PDU to be sent.
+// connected hands the socket to the reader, and sends the session's first PDU.
 func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	i := a.instance
 	delete(c.attempts, i)
@@ -103,14 +104,14 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	login.retain(h)
 	out.CountRef()
 	out.To(toPDULogger, login)
-	c.Gateway.Connected(&h.Link) // from here on the builder looks after its timers
+	c.Gateway.Connected(&h.Link) // from here on the builder checks its timers
 
 	opened := out.Get()
 	opened.Kind, opened.Handle = Opened, h
 	out.To(toReader, opened)
 }
 
-// forget gives an attempt up. What comes of its dialing is thrown away.
+// forget gives up an attempt. A connection that its dialing still makes is closed.
 func (c *connecter) forget(a *attempt) {
 	if a.cancel != nil {
 		a.cancel()
@@ -123,7 +124,7 @@ func (c *connecter) rest(out *flow.Out[Job], a *attempt, d time.Duration) {
 	out.TickIn(d)
 }
 
-// Tick ends rests that have lasted long enough.
+// Tick dials the instances that have rested long enough.
 func (c *connecter) Tick(out *flow.Out[Job]) time.Duration {
 	now, next := out.Now(), int64(0)
 	for _, a := range c.attempts {
@@ -141,7 +142,7 @@ func (c *connecter) Tick(out *flow.Out[Job]) time.Duration {
 	return time.Duration(next - now)
 }
 
-// rested dials again, unless the instance is not needed any more.
+// rested dials an instance again, unless it is not needed any more.
 func (c *connecter) rested(out *flow.Out[Job], a *attempt) {
 	if cn := a.instance.Connector; !cn.IsWanted() && cn.Queued() == 0 || cn.HasSurplus() {
 		delete(c.attempts, a.instance)

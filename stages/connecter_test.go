@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unresponsive returns an address that neither accepts nor refuses: a listener whose
-// queue is full.
+// unresponsive returns an address that neither accepts nor refuses connections. It is a
+// listener whose backlog is full.
 func unresponsive(t *testing.T) string {
 	t.Helper()
 	l, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
@@ -38,8 +38,8 @@ func unresponsive(t *testing.T) string {
 	return fmt.Sprintf("127.0.0.1:%d", address.(*unix.SockaddrInet4).Port)
 }
 
-// A dial that hangs is ended when the connector is taken out of service, and when the
-// pipeline is closed. Otherwise this test lasts ten minutes.
+// A hanging dial ends when the connector is taken out of service, and when the pipeline is
+// closed. Otherwise this test would last ten minutes.
 func TestDialIsCancelled(t *testing.T) {
 	for _, by := range []string{"detach", "close"} {
 		t.Run(by, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestDialIsCancelled(t *testing.T) {
 	}
 }
 
-// A connection that nobody wants any more when it is made is closed.
+// A connection that is not needed any more when it is made is closed.
 func TestDialedInVain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, site{}, toConnecter)

@@ -33,13 +33,13 @@ routes: [{to: operator}]
 `
 
 const (
-	answerSize = 33 // of a submit_sm_resp with an id of 16 characters
+	answerSize = 33 // octets of a submit_sm_resp with an id of 16 characters
 	burst      = 10
 )
 
-// What a message costs in allocations, changes of handles' counts and locks, from
-// 64 clients with a window of 10 to an SMSC and back, in steady state. The report's
-// gateway: 19 allocations, 32 changes, 35 locks.
+// A message costs at most 0.2 allocations, 6 changes of handles' counts and 4 locks, from
+// 64 clients with a window of 10 to an SMSC and back, in steady state. The gateway before
+// the first review needed 19 allocations, 32 changes and 35 locks.
 func TestCostPerMessage(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		t.Run(fmt.Sprintf("pdulog=%t", log), func(t *testing.T) {
@@ -64,9 +64,9 @@ func TestCostPerMessage(t *testing.T) {
 	}
 }
 
-// What the pipeline holds for a message in flight: the jobs that were made, with their
-// PDUs and buffers, and the message itself (review S14). All of it together has to fit
-// the processor's cache.
+// The pipeline holds at most 1,200 octets for a message in flight: the jobs with their PDUs
+// and buffers, and the message itself (review S14). All messages in flight together should
+// fit in the processor's cache.
 func TestWorkingSet(t *testing.T) {
 	r := newCostRig(t, false)
 	r.send(300)
@@ -85,12 +85,12 @@ func TestWorkingSet(t *testing.T) {
 	}
 }
 
-// made returns how many jobs have been made and are in the pool, and what hangs on them.
+// made returns how many jobs are in the pool, and the size of their PDUs and octets.
 func (r *costRig) made() (jobs, pdus, octets int64) {
 	c := r.pool.NewCache()
 	for unused := 0; unused < 100; {
 		j := c.Get()
-		if j.PDU == nil && cap(j.Bytes) == 0 { // made just now, or never used for octets
+		if j.PDU == nil && cap(j.Bytes) == 0 { // it is new, or was never used for octets
 			unused++
 			continue
 		}
@@ -103,7 +103,7 @@ func (r *costRig) made() (jobs, pdus, octets int64) {
 	return jobs, pdus, octets
 }
 
-// lent returns the octets of the buffers that are in the pool.
+// lent returns the size of the buffers in the pool.
 func (r *costRig) lent() (octets int64) {
 	p := &r.deps.buffers.pool
 	for o := p.Get(); o != nil; o = p.Get() {
@@ -142,7 +142,7 @@ func newCostRig(t *testing.T, log bool) *costRig {
 	return r
 }
 
-// send has every client submit so many bursts, and waits until all are sent.
+// send has every client submit a number of bursts, and waits until all are sent.
 func (r *costRig) send(rounds int) {
 	var wg sync.WaitGroup
 	for _, c := range r.clients {

@@ -8,16 +8,16 @@ import (
 	"pmg/sms"
 )
 
-// dispatcher works for the lanes. It pairs a message that waits with a free slot;
-// a slot whose instance is not connected goes to the connecter.
+// dispatcher runs the lanes. It pairs waiting messages with free slots. If a slot's
+// instance is not connected, it hands that to the connecter.
 type dispatcher struct {
 	*Deps
-	touched []*connector.Lane // to be dispatched for when the batch is over
+	touched []*connector.Lane // lanes to dispatch at the end of the batch
 }
 
 func newDispatcher(d *Deps) (flow.Stage[Job], error) { return &dispatcher{Deps: d}, nil }
 
-// touch notes that the batch may have changed what can leave by a lane.
+// touch notes that after this batch a lane may be able to send messages.
 func (d *dispatcher) touch(l *connector.Lane) *connector.Lane {
 	if !l.Touched {
 		l.Touched = true
@@ -44,7 +44,7 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 	case LoggingOut:
 		l := &j.Handle.Link
 		d.touch(l.Lane).LoggingOut(l)
-	case Over: // takes the slots away before the encoder collects what is under way
+	case Over: // takes the slots away before the pdu builder collects the messages under way
 		if l := &j.Handle.Link; l.Lane != nil {
 			d.touch(l.Lane).Over(l)
 		}
@@ -81,8 +81,8 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-// leave takes a connector's lanes out of service. When they have nothing more to
-// send, its sessions are logged out.
+// leave takes a connector's lanes out of service. When they are empty, the connector's
+// sessions are logged out.
 func (d *dispatcher) leave(out *flow.Out[Job], c *connector.Connector) {
 	lanes := 0
 	c.Lanes(func(l *connector.Lane) {
@@ -94,7 +94,7 @@ func (d *dispatcher) leave(out *flow.Out[Job], c *connector.Connector) {
 	}
 }
 
-// answerOf returns what a job says of the message that it is about.
+// answerOf returns the answer to a message that a job carries.
 func answerOf(j *Job, now int64) sms.Answer {
 	a := sms.Answer{Code: j.Code, At: now}
 	if j.PDU != nil && j.Code != sms.Timeout && j.Code != sms.Lost {
@@ -116,16 +116,16 @@ func (d *dispatcher) Flush(out *flow.Out[Job]) {
 	for len(d.touched) > 0 {
 		last := len(d.touched) - 1
 		l := d.touched[last]
-		d.touched = d.touched[:last] // before anything can fail
+		d.touched = d.touched[:last] // before dispatch, so that a panic there does not repeat (F20)
 		l.Touched = false
 		d.dispatch(out, l)
 	}
 }
 
-// Tick dispatches for all lanes: a pause may be over, or a message due. Messages may
-// have waited in vain, and move to other lanes.
+// Tick dispatches for all lanes, because a pause may have ended or a message be due. It
+// also moves messages from lanes that are down to other lanes.
 func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
-	now, again := out.Now(), time.Second // queues grow older and validities end by themselves
+	now, again := out.Now(), time.Second // waiting messages reach their limits of time without any job
 	push := func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(now, s, m) }
 	for _, l := range d.Gateway.Lanes() {
 		l.Tick(now)
@@ -138,7 +138,7 @@ func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
 	return again
 }
 
-// movePause is how long other work has its turn while more messages are to be moved.
+// movePause is the time for other work between two parts of a move.
 const movePause = 5 * time.Millisecond
 
 // dispatch pairs messages with slots until one of them runs out.
@@ -163,7 +163,7 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 	d.publish(out, l)
 }
 
-// quiet tells the builder that no request of a session is under way any more.
+// quiet tells the builder that all our requests of a session have their outcome.
 func (d *dispatcher) quiet(out *flow.Out[Job], h *handle) {
 	if !h.retainOpen() {
 		return
@@ -174,7 +174,8 @@ func (d *dispatcher) quiet(out *flow.Out[Job], h *handle) {
 	out.To(toBuilder, j)
 }
 
-// publish shows what others may look at, and lets in submits that wait for room.
+// publish updates the counters that other goroutines read, and has the builder accept
+// submits that wait for room.
 func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
 	if l.Publish() {
 		d.tell(out, toConnecter, Detach, l.Home())

@@ -15,7 +15,7 @@ import (
 	"pmg/sms"
 )
 
-// submit puts messages with numbers on the way to the connector "operator".
+// submit sends numbered messages to the connector "operator".
 func (r *rig) submit(from, to int) {
 	share := r.share()
 	in := r.gateway.NewIntake(1)
@@ -28,7 +28,7 @@ func (r *rig) submit(from, to int) {
 	}
 }
 
-// dials takes so many dials, and gives their instances.
+// dials expects n dials, and returns their instances.
 func (r *rig) dials(why string, n int) (all []*connector.Instance) {
 	r.t.Helper()
 	synctest.Wait()
@@ -44,14 +44,14 @@ func (r *rig) dials(why string, n int) (all []*connector.Instance) {
 	return all
 }
 
-// connect is a session of a dialed instance that has logged in.
+// connect returns a session of a dialed instance that has logged in.
 func (r *rig) connect(i *connector.Instance) *handle {
 	h := newSession(r, i)
 	r.send(toDispatcher, Bound, func(j *Job) { j.retain(h) })
 	return h
 }
 
-// sent takes what was sent to SMSCs: the messages with these numbers.
+// sent checks that the messages with these numbers were sent to SMSCs.
 func (r *rig) sent(why string, from, to int) {
 	r.t.Helper()
 	synctest.Wait()
@@ -75,9 +75,9 @@ func (r *rig) answer(h *handle, code sms.Code, from, to uint32) {
 	}
 }
 
-// What waits leaves in order by the slots there are. When a session is over, its
-// slots are gone before what is under way is taken back, and that leaves again, in
-// order, by another.
+// Waiting messages leave in order by the free slots. When a session is over, its slots are
+// removed before its messages under way return to the queue. These leave again, in order,
+// by another session.
 func TestDispatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toEncoder, toPDULogger, toPDUBuilder)
@@ -116,8 +116,8 @@ func TestDispatcher(t *testing.T) {
 	})
 }
 
-// A request is in flight once its bytes are made: until then no answer can give away
-// the message that its fields lie in.
+// A request is in flight when it has been encoded. Until then no answer can release the
+// message that its fields point into.
 func TestInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rows := range [][]int{{toDispatcher, toEncoder, toPDULogger}, {toDispatcher, toEncoder, toPDULogger, toPDUBuilder}} {
@@ -128,7 +128,7 @@ func TestInFlight(t *testing.T) {
 			synctest.Wait()
 			made := len(rows) == 4
 			if slot := h.Inflight.Take(1); (slot != nil) != made {
-				t.Errorf("bytes made: %t, in flight: %t", made, slot != nil)
+				t.Errorf("encoded: %t, in flight: %t", made, slot != nil)
 			}
 			r.take(toPDUBuilder)
 			r.take(toWriter)
@@ -140,8 +140,8 @@ func TestInFlight(t *testing.T) {
 	})
 }
 
-// Who waits for room is let in when there is some; a connector that is removed
-// sends what it has, and then its sessions are logged out.
+// Submits that wait for room are accepted when there is room. A connector that is removed
+// sends its queued messages, and then its sessions are logged out.
 func TestDispatcherTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "max_queue: 3"}, toDispatcher, toEncoder, toPDULogger, toPDUBuilder)
@@ -178,8 +178,8 @@ func TestDispatcherTells(t *testing.T) {
 	})
 }
 
-// BenchmarkDispatcher is a message that comes, leaves by a slot and is answered,
-// with so many instances, behind a backlog.
+// BenchmarkDispatcher measures a message that arrives, leaves by a slot and is answered,
+// by the number of instances and with a backlog.
 func BenchmarkDispatcher(b *testing.B) {
 	for _, instances := range []int{1, 100, 10_000} {
 		for _, backlog := range []int{1000, 1_000_000} {
@@ -190,8 +190,8 @@ func BenchmarkDispatcher(b *testing.B) {
 	}
 }
 
-// An echo stands for everything behind the dispatcher. It answers as many messages
-// as it has credit for.
+// An echo replaces all stages after the dispatcher. It answers as many messages as it has
+// credit for.
 type echo struct {
 	credit  int
 	held    []*Job // from next on
@@ -203,7 +203,7 @@ func (e *echo) Work(out *flow.Out[Job], j *Job) {
 	if j.Kind == Forward {
 		e.held = append(e.held, j)
 	} else {
-		e.credit += int(j.refs) // as many as it says, for want of a better place
+		e.credit += int(j.refs) // the benchmark passes the credit in this field
 		out.Release(j)
 	}
 	for ; e.credit > 0 && e.next < len(e.held); e.credit-- {
@@ -229,7 +229,7 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 	for range instances {
 		r.connect(c.Acquire())
 	}
-	few := make([]*sms.Message, batch) // over and over: the memory of messages is not what is measured
+	few := make([]*sms.Message, batch) // reused, because the memory of messages is not measured
 	for i := range few {
 		few[i] = &sms.Message{ID: 1, Arrived: 1}
 	}

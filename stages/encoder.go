@@ -2,9 +2,9 @@ package stages
 
 import "pmg/flow"
 
-// encoder makes a PDU of a message for the session whose slot it leaves by. It
-// also chooses the sequence number, so that the pdu log shows it. The PDU's fields
-// lie in the message, which nothing can take away before it is in flight.
+// encoder makes a PDU of a message for the session whose slot the message has. It also
+// chooses the sequence number, so that the pdu log shows it. The PDU's fields point into
+// the message, which is not released before the request is in flight.
 type encoder struct {
 	*Deps
 
@@ -15,7 +15,7 @@ type encoder struct {
 func newEncoder(d *Deps) (flow.Stage[Job], error) { return &encoder{Deps: d}, nil }
 
 func (e *encoder) Work(out *flow.Out[Job], j *Job) {
-	if j.Kind == Over { // the dispatcher has taken the free slots away, so these were the last requests
+	if j.Kind == Over { // the dispatcher has taken the free slots away, so no request follows
 		e.Flush(out)
 		j.Kind = Drained
 		out.To(toPDULogger, j)
@@ -30,19 +30,19 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	}
 	slot.Sequence = h.Session.NextSequence()
 	e.Gateway.Encode(out.Now(), &h.Link, j.pdu(h.Connector), slot.Message, slot.Sequence)
-	j.Kind = Send // with its slot, by which a fault on the way finds the message
+	j.Kind = Send // keeps its slot, so that the message is found if a stage fails
 	if e.of != h {
 		e.Flush(out)
 		e.of = h
 	}
-	e.refs++ // the dispatcher gave us a slot, so Over is still to come with the reader's reference
+	e.refs++ // the slot came before Over, so the reader's reference is still held
 	j.Handle, j.refs = h, 1
 	slot.Sent = out.Now()
 	out.To(toPDULogger, j)
 }
 
-// Flush counts the references of jobs in a row of one session, before another
-// stage has them.
+// Flush adds the references of consecutive jobs of one session, before another stage
+// gets the jobs.
 func (e *encoder) Flush(out *flow.Out[Job]) {
 	if e.refs > 0 {
 		e.of.retain(e.refs)

@@ -55,8 +55,9 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	return e, nil
 }
 
-// panicked ends the session whose job a stage could not bear, and only that. Where
-// a message of ours was on its way out, that is given up instead.
+// panicked is called after a stage's panic. It ends the session whose job the stage was
+// working on, and no other. If the job carries a message that we send, it gives up the
+// message instead.
 func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, stack []byte) {
 	log := d.Log.Error().Str("stage", stage).Interface("panic", value).Bytes("stack", stack)
 	if j != nil && d.giveUp(out, j) {
@@ -67,11 +68,11 @@ func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, sta
 		out.Forget(j) // the stage may have kept it
 	}
 	if j == nil || j.Handle == nil {
-		log.Msg("stage failed; going on")
+		log.Msg("stage panicked; it continues with the next job")
 		return
 	}
 	h := j.Handle
-	log.Stringer("session", h).Msg("stage failed at a job; its session is ended")
+	log.Stringer("session", h).Msg("stage panicked; the session it worked for is ended")
 	hangup(out, h, "fault in stage "+stage)
 	release(out, j)
 }
@@ -180,8 +181,7 @@ func (e *Engine) send(row int, kind Kind, c *connector.Connector, sockets []sock
 	e.inlet.Send(row, j)
 }
 
-// Counters returns what the stages have counted so far. Jobs that stages keep ready for
-// use are among the jobs alive.
+// Counters returns the counters of the stages. Jobs in the stages' caches count as alive.
 func (e *Engine) Counters() gateway.Counters {
 	c := gateway.Counters{Now: e.pipeline.Now(), Stages: e.pipeline.Stats(), Jobs: e.pool.Live(), Locks: e.pool.Locks()}
 	for _, s := range c.Stages {
@@ -192,7 +192,7 @@ func (e *Engine) Counters() gateway.Counters {
 }
 
 // Drain stops accepting clients and messages, waits for the accepted ones to be
-// sent, and logs every session out, until ctx is done.
+// sent, and logs every session out. It stops waiting when ctx is done.
 func (e *Engine) Drain(ctx context.Context) {
 	e.gateway.DrainSessions(ctx,
 		func() { e.send(toListener, Unlisten, nil, nil) },
@@ -203,7 +203,7 @@ func (e *Engine) Drain(ctx context.Context) {
 		})
 }
 
-// barrier returns when the messages that were accepted before have been counted.
+// barrier returns when all messages that were accepted before it have been counted.
 func (e *Engine) barrier() {
 	done := make(chan struct{})
 	j := e.inlet.Get()
@@ -213,8 +213,8 @@ func (e *Engine) barrier() {
 	}
 }
 
-// Submit accepts a message that came by no session, as if it had arrived on from.
-// reply is called on a stage's goroutine when the message is safe, or refused.
+// Submit accepts a message that came without a session, as if it had arrived on from.
+// reply is called on a stage's goroutine when the message is stored or refused.
 func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
 	j := e.inlet.Get()
 	j.Kind, j.Message, j.extras = Submitted, m, &extras{Connector: from, Reply: reply}
@@ -244,7 +244,7 @@ func (e *Engine) Do(l *connector.Lane, f func(now int64)) bool {
 // Failed returns the channel on which the error arrives that ends the pipeline.
 func (e *Engine) Failed() <-chan error { return e.pipeline.Failed() }
 
-// Close stops the stages. Sessions that are still there are cut off.
+// Close stops the stages, and cuts off the remaining sessions.
 func (e *Engine) Close() error {
 	e.inlet.Close()
 	e.stop()

@@ -13,8 +13,8 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// F20: a panic in Flush costs the lane it was at its turn, and nothing else: the others
-// have theirs in the next Flush, and none is forgotten or met twice.
+// F20: a panic in Flush skips the lane that caused it. The next Flush dispatches for the
+// remaining lanes, each of them once.
 func TestFlushAfterPanic(t *testing.T) {
 	t.Parallel()
 	cfg, _, err := config.Parse([]byte(`
@@ -33,7 +33,7 @@ connectors: [{name: operator, direction: out, address: "127.0.0.1:1", system_id:
 	defer g.Close()
 	d := &dispatcher{Deps: &Deps{Gateway: g}}
 	sound := g.LaneOf(g.Connector("operator"))
-	broken := &connector.Lane{} // without a connector every use of it panics
+	broken := &connector.Lane{} // it has no connector, so every use of it panics
 	d.touch(sound)
 	d.touch(broken)
 	flush := func() (panicked bool) {

@@ -9,8 +9,9 @@ import (
 	"pmg/internal/testutil"
 )
 
-// Whatever the order in which the reader shuts a session's gate and others make room,
-// a session that has room again is read: either it was not shut, or the reader is told.
+// Whatever the order in which the reader shuts a session's gate and other stages make room,
+// a session that has room again is read: either the gate was not shut, or the reader is
+// told.
 func TestGateRace(t *testing.T) {
 	r := newRig(t, site{})
 	defer r.close()
@@ -47,8 +48,8 @@ func TestGateRace(t *testing.T) {
 	}
 }
 
-// A session is read again when it is well below its limit, not at every PDU, and not
-// while too much is unsent.
+// A session is read again when it is well below its limit, so that this does not happen at
+// every PDU, and not while too many octets are unsent.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{})

@@ -11,12 +11,11 @@ import (
 	"pmg/internal/sock"
 )
 
-// A handle is a session as the pipeline keeps it: the socket of a connected
-// instance, and what each stage notes of it. Whatever holds a job that may touch
-// the socket holds references; the reader holds one more until the session is over,
-// and it alone gives that one up, once. The descriptor is closed exactly when the
-// count reaches 0, so a late write cannot reach the next client that is given the
-// same number.
+// A handle is a session in the pipeline: the socket of a connected instance, and each
+// stage's state for it. Every job that may use the socket holds references. The reader
+// holds one more until the session is over, and only the reader releases it, once. The
+// descriptor is closed exactly when the count reaches 0. Otherwise a late write could
+// reach a new client whose socket has the same descriptor.
 //
 //	        last PDU on its way,     reader takes it out       count
 //	        or hangup                of its poller             reaches 0
@@ -24,20 +23,20 @@ import (
 //	  └──────────────────────────────────────────────────▲
 //	          the peer closed, or the connection was lost
 //
-// Open: requests are answered. Ended (Link.Ended): our last PDU is on its way, and
-// only answers to our own requests count. Over (Link.Over): everything that was
-// read has been worked on, and nothing comes any more. Closed: the descriptor is
-// closed, and the instance is free for another session.
+// Open: requests are answered. Ended (Link.Ended): our last PDU is on its way, and only
+// answers to our own requests are handled. Over (Link.Over): all octets that were read
+// have been handled, and no more follow. Closed: the descriptor is closed, and the
+// instance is free for another session.
 type handle struct {
 	connector.Link
 	fd   int
-	refs atomic.Int32 // jobs under way, by their weight, and the reader's own
+	refs atomic.Int32 // references of jobs under way, by their weight, and the reader's own
 	gate gate
 
 	// Each of these belongs to the stage that it is named after.
-	reader    struct{ watched bool } // in its poller
+	reader    struct{ watched bool } // in the reader's poller
 	parser    parserState
-	pduLogger struct{ closing bool } // our logout has passed: no request follows it
+	pduLogger struct{ closing bool } // our logout has passed, so no request may follow
 	gathering *Job                   // pdu builder: the job that gathers this batch's bytes
 	writer    writerState
 }
@@ -50,7 +49,7 @@ func newHandle(i *connector.Instance, fd int, remote netip.AddrPort, now int64) 
 	return h
 }
 
-// handleOf returns the pipeline's own view of a session.
+// handleOf returns the handle of a session.
 func handleOf(l *connector.Link) *handle { return l.Owner.(*handle) }
 
 // retain adds n references. The caller holds one already.
@@ -60,8 +59,8 @@ func (h *handle) retain(n int) {
 	}
 }
 
-// retainOpen adds a reference for a caller that holds none, unless the last one has
-// been given up. It reports whether it has.
+// retainOpen adds a reference for a caller that holds none, unless the last one was
+// released. It reports whether it added one.
 func (h *handle) retainOpen() bool {
 	for {
 		n := h.refs.Load()
@@ -74,8 +73,8 @@ func (h *handle) retainOpen() bool {
 	}
 }
 
-// release gives up n references. It returns how many are left, and whether those
-// were the last ones, in which case the descriptor has been closed.
+// release releases n references. It returns how many are left, and whether n were the
+// last ones. In that case it has closed the descriptor.
 func (h *handle) release(n int) (left int, closed bool) {
 	left = int(h.refs.Add(int32(-n)))
 	if left < 0 {
@@ -89,14 +88,15 @@ func (h *handle) release(n int) (left int, closed bool) {
 	return 0, true
 }
 
-// release gives up the references that j holds on its handle.
+// release releases the references that j holds on its handle.
 func release(out *flow.Out[Job], j *Job) {
 	h, n := j.Handle, int(j.refs)
 	j.Handle, j.refs = nil, 0
 	releaseHandle(out, h, n)
 }
 
-// releaseHandle gives up references, and tells the stages that must know what came of it.
+// releaseHandle releases references. It tells the reader if a shut gate opens, and the
+// listener or the dispatcher if the session is closed.
 func releaseHandle(out *flow.Out[Job], h *handle, n int) {
 	if n == 0 {
 		return
@@ -129,7 +129,7 @@ func hangup(out *flow.Out[Job], h *handle, reason string) {
 	out.To(toReader, j)
 }
 
-// discard gives up a job and the references it holds.
+// discard releases the references of a job, and the job.
 func discard(out *flow.Out[Job], j *Job) {
 	if j.Handle != nil {
 		release(out, j)

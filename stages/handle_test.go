@@ -23,8 +23,8 @@ func isClosed(t *testing.T, peer int) bool {
 	}
 }
 
-// The descriptor is closed when the last reference is given up, once, by whichever
-// holder that is.
+// The descriptor is closed once, when the last reference is released, whichever holder
+// releases it.
 func TestHandle(t *testing.T) {
 	r := newRig(t, site{})
 	defer r.close()
@@ -82,8 +82,8 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// A session goes from open to ended, over and closed. The listener hears of it once
-// the last job has let go, and the dispatcher instead where we connected.
+// A session goes from open to ended, over and closed. When the last job has released its
+// references, the listener is told, or the dispatcher for a session that we connected.
 func TestHandleStates(t *testing.T) {
 	for _, name := range []string{"clients", "operator"} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestHandleStates(t *testing.T) {
 			h.retain(1) // an answer that is on its way
 			r.hangup(h, "first")
 			r.hangup(h, "second")
-			testutil.Eventually(t, "the reader has let go", func() bool { return len(r.kinds(toParser)) > 0 })
+			testutil.Eventually(t, "the reader has ended the session", func() bool { return len(r.kinds(toParser)) > 0 })
 			if got := r.kinds(toParser); len(got) != 1 || got[0] != Over || h.Reason() != "first" {
 				t.Errorf("%v, reason %q", got, h.Reason())
 			}
@@ -116,8 +116,8 @@ func TestHandleStates(t *testing.T) {
 	}
 }
 
-// A job's references weigh what its octets do, so that few long PDUs stop the
-// reading as many short ones do (F6).
+// A job holds references according to its octets, so that a few long PDUs stop the reading
+// as many short ones do (F6).
 func TestWeight(t *testing.T) {
 	for n, want := range map[int]int{0: 1, 16: 1, 4095: 1, 4096: 2, 16 << 10: 5, 64 << 10: 17} {
 		if got := weightOf(n); got != want {

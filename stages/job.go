@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// A Kind says what a job is about.
+// A Kind is the type of a job.
 type Kind uint8
 
 // The kinds of job, and which stages send them to which.
@@ -17,33 +17,33 @@ const (
 	Unlisten                 // gateway → listener: stop accepting for a connector
 	Opened                   // listener, connecter → reader: a new socket to watch
 	Bytes                    // reader → parser: octets that were read
-	Over                     // reader → … → encoder: the session is over; passes behind everything read before
-	Drained                  // encoder → pdu logger → pdu builder: the same, behind everything that was to be sent
+	Over                     // reader → … → encoder: the session is over; comes after all octets that were read
+	Drained                  // encoder → pdu logger → pdu builder: the session is over; comes after all PDUs to be sent
 	Received                 // parser → pdu logger → builder: a PDU of the peer
 	Send                     // builder, connecter, encoder → pdu logger → pdu builder → writer: a PDU of ours
 	Store                    // builder → persister: a message that was accepted
 	Committed                // gateway → persister → dispatcher: a commit has ended
 	Stored                   // persister → builder: the message was stored, or could not be
 	Message                  // builder → dispatcher: a message for a lane
-	Submitted                // gateway → builder: a message that came by no session
+	Submitted                // gateway → builder: a message that came without a session
 	Bound                    // builder → dispatcher: the session can be given messages
-	LoggingOut               // builder → dispatcher: the session is given no more messages
+	LoggingOut               // builder → dispatcher: the session must be given no more messages
 	Answered                 // builder, pdu builder → dispatcher: the outcome of a message under way
-	Quiet                    // dispatcher → builder: a session that logs out has no request under way any more
-	AnsweredLate             // builder → dispatcher: the outcome of a message that was given up for unanswered
+	Quiet                    // dispatcher → builder: all our requests of a session that logs out have their outcome
+	AnsweredLate             // builder → dispatcher: the outcome of a message that was given up as unanswered
 	Unsent                   // pdu logger → dispatcher: a message that was not written
 	Forward                  // dispatcher → encoder: a message and the slot it leaves by
 	Dial                     // dispatcher → connecter: connect an instance
 	Dialed                   // connecter → itself: the outcome of dialing
-	Parked                   // connecter → dispatcher: an instance is not needed any more
-	Closed                   // any stage that gives up the last reference → listener, dispatcher: the instance is free
+	Parked                   // connecter → dispatcher: an instance that is not needed any more
+	Closed                   // any stage that releases the last reference → listener, dispatcher: the instance is free
 	Hangup                   // any stage → reader: end this session
 	Resume                   // any stage → reader: this connection may be read again
-	Blocked                  // writer → reader: watch for the socket taking more
-	Writable                 // reader → writer: the socket takes more
+	Blocked                  // writer → reader: watch until the socket takes more octets
+	Writable                 // reader → writer: the socket takes more octets
 	Room                     // dispatcher → builder: a full lane has room
-	Checked                  // builder → itself: the password of a login was looked at
-	Barrier                  // gateway → builder: everything before has been counted
+	Checked                  // builder → itself: the password of a login was checked
+	Barrier                  // gateway → builder: reply when all earlier messages have been counted
 	Logout                   // gateway → builder: log out the sessions of a connector
 	Attach                   // gateway → dispatcher: a new connector
 	Detach                   // gateway → dispatcher → connecter: a connector that is no more
@@ -60,7 +60,8 @@ var kindNames = [kinds]string{
 // String returns the kind's name, for the log and for tests.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Job is what stages pass to each other. Which fields count follows from its kind.
+// A Job is the unit of work that stages pass to each other. Its kind says which fields are
+// used.
 type Job struct {
 	flow.Ref
 	Kind     Kind
@@ -82,7 +83,7 @@ type Job struct {
 	*extras                  // nil for most
 }
 
-// extras are the fields that few jobs carry. They are apart so that jobs stay small.
+// extras are the fields that few jobs have. They are separate so that jobs stay small.
 type extras struct {
 	Reason    string                         // why, for Last
 	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Submitted; Store and Stored without a session
@@ -105,7 +106,7 @@ func NewPool() *flow.Pool[Job] {
 	return flow.NewPool(func() *Job { return &Job{} }, reset, func(j *Job) *flow.Ref { return &j.Ref })
 }
 
-// reset empties a job but keeps its octets' storage and its PDU for the next use.
+// reset clears a job, but keeps its PDU and the storage of its octets for the next use.
 func reset(j *Job) {
 	if j.PDU != nil {
 		j.PDU.Reset()
@@ -119,7 +120,7 @@ func reset(j *Job) {
 	j.Bytes, j.Octets = j.Bytes[:0], nil
 }
 
-// pdu returns an empty PDU of the connector's protocol, which is the job's.
+// pdu returns the job's PDU, emptied and of the connector's protocol.
 func (j *Job) pdu(c *connector.Connector) protocols.PDU {
 	if p := c.Protocol; j.PDU == nil || j.protocol != p {
 		j.PDU, j.protocol = c.Driver.NewPDU(), p
@@ -127,8 +128,8 @@ func (j *Job) pdu(c *connector.Connector) protocols.PDU {
 	return j.PDU
 }
 
-// retain makes the job hold one reference on its handle. The caller is sure that
-// the handle is alive.
+// retain makes the job hold one reference on its handle. The caller must know that the
+// handle is not closed.
 func (j *Job) retain(h *handle) {
 	h.retain(1)
 	j.Handle, j.refs = h, 1

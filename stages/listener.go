@@ -11,10 +11,9 @@ import (
 	"pmg/internal/sock"
 )
 
-// listener accepts connections while their connector has an instance free and
-// the process a descriptor. Where one of them is missing it stops listening, so
-// that clients wait in the kernel's backlog and none is lost, and goes on when
-// one is given back.
+// listener accepts connections while their connector has a free instance and the process
+// a free descriptor. Otherwise it stops accepting, so that clients wait in the kernel's
+// backlog and are not refused, and continues when there is one again.
 type listener struct {
 	*Deps
 	poller  *poll.Poller
@@ -66,7 +65,7 @@ func (l *listener) Work(out *flow.Out[Job], j *Job) {
 	out.Release(j)
 }
 
-// resume listens again where an instance of c or a descriptor was missing.
+// resume accepts again on sockets that lacked an instance of c or a descriptor.
 func (l *listener) resume(c *connector.Connector) {
 	for _, s := range l.sockets {
 		if s.paused && (l.starved || s.connector == c) {
@@ -89,7 +88,7 @@ func (l *listener) Poll(out *flow.Out[Job]) {
 	}
 }
 
-// acceptBatch bounds how long one connector's clients keep others' waiting.
+// acceptBatch is how many clients of one connector are accepted before those of the next.
 const acceptBatch = 128
 
 func (l *listener) accept(out *flow.Out[Job], s *listening) {
@@ -121,7 +120,7 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 	}
 }
 
-// refused deals with an accept that gave no connection.
+// refused handles an accept that returned no connection.
 func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
 	if err == nil {
 		return
@@ -134,8 +133,8 @@ func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
 	out.TickIn(time.Second)
 }
 
-// Tick tries again after descriptors ran out: others than our own connections
-// may have given one back.
+// Tick accepts again after descriptors ran out. It is needed because descriptors are also
+// freed by code that does not tell the listener.
 func (l *listener) Tick(*flow.Out[Job]) time.Duration {
 	if l.starved {
 		l.resume(nil)

@@ -2,18 +2,17 @@ package stages
 
 import "pmg/flow"
 
-// parser collects octets until there is a whole PDU, as its driver says, and has
-// the driver read its fields.
+// parser collects octets until the driver finds a whole PDU, and has the driver decode it.
 type parser struct {
 	*Deps
-	ends     []int // of the PDUs in the octets at hand
+	ends     []int // where the PDUs end in the current octets
 	decoding *Job
 }
 
-// parserState is what the parser keeps of a session.
+// parserState is the parser's state of a session.
 type parserState struct {
 	rest []byte // the beginning of a PDU
-	lost bool   // framing is lost, and nothing more is parsed
+	lost bool   // framing is lost, so nothing more is parsed
 }
 
 func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{Deps: d}, nil }
@@ -36,7 +35,7 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		j.refs += int32(more)
 	}
 	defer func() {
-		if p.decoding != nil { // a fault; the session is ended
+		if p.decoding != nil { // the driver panicked; the session is ended
 			out.Forget(p.decoding)
 			p.decoding, s.lost = nil, true
 		}
@@ -51,8 +50,8 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-// frame notes where the PDUs in b end. It returns the octets behind them, and how
-// much the PDUs weigh.
+// frame notes where the PDUs in b end. It returns the octets after the last one, and the
+// weight of all PDUs.
 func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	p.ends = p.ends[:0]
 	at := 0
@@ -72,7 +71,7 @@ func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	return b[at:], weight
 }
 
-// pdu hands on one PDU of those that came with from, and its part of the references.
+// pdu passes on one of the PDUs in from, with its part of the references.
 func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 	h, j := from.Handle, out.Get()
 	j.Kind = Received
@@ -88,8 +87,8 @@ func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 // keepRest is the largest storage for the beginning of a PDU that a session keeps.
 const keepRest = 4096
 
-// keep stores the beginning of a PDU until the rest comes. fresh says that it began
-// in the octets that were just read.
+// keep stores the beginning of a PDU until the rest comes. fresh reports whether the PDU
+// began in the octets that were just read.
 func (p *parser) keep(out *flow.Out[Job], h *handle, b []byte, fresh bool) {
 	s := &h.parser
 	if s.lost || len(b) == 0 {
@@ -103,7 +102,7 @@ func (p *parser) keep(out *flow.Out[Job], h *handle, b []byte, fresh bool) {
 		h.Partial.Store(out.Now())
 	}
 	if !fresh && len(s.rest) > 0 {
-		return // it is there already, and may be long
+		return // it is stored already; copying it again would be slow if it is long
 	}
 	if cap(s.rest) >= len(b) && cap(s.rest) <= keepRest {
 		s.rest = append(s.rest[:0], b...)

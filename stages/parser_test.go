@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// toyStream is PDUs of many lengths, one after the other.
+// toyStream returns PDUs of many lengths, one after the other.
 func toyStream() (pdus []string) {
 	for _, n := range []int{1, 2, 5, 1, 254, 3} {
 		p := bytes.Repeat([]byte{'a' + byte(n%26)}, n)
@@ -23,8 +23,8 @@ func toyStream() (pdus []string) {
 	return append(pdus, string(long), "\x01")
 }
 
-// parse gives the parser chunks as if they had been read one after the other, and
-// tells what came out.
+// parse sends the parser chunks as if they had been read one after the other, and returns
+// the PDUs.
 func (r *rig) parse(h *handle, chunks ...[]byte) (pdus []string) {
 	r.t.Helper()
 	for _, c := range chunks {
@@ -52,7 +52,7 @@ func (r *rig) parse(h *handle, chunks ...[]byte) (pdus []string) {
 	return pdus
 }
 
-// However the bytes come, the PDUs are the same.
+// The PDUs are the same however the octets are cut into chunks.
 func TestParserSplits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toParser)
@@ -82,8 +82,8 @@ func TestParserSplits(t *testing.T) {
 	})
 }
 
-// A fault at one PDU of several that came together ends the session. Those before it
-// go on, each with its reference, and nothing else holds one.
+// A panic at one of several PDUs in a chunk ends the session. The PDUs before it are passed
+// on, each with its reference, and no other job holds one.
 func TestParserPanic(t *testing.T) {
 	for before := range 3 {
 		synctest.Test(t, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestParserPanic(t *testing.T) {
 	}
 }
 
-// What is left over is remembered, and since when, until it is whole.
+// The beginning of a PDU is kept, with the time of its arrival, until the PDU is whole.
 func TestParserLeftover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toParser)
@@ -144,8 +144,8 @@ func TestParserLeftover(t *testing.T) {
 	})
 }
 
-// Where framing is lost, what there is becomes the last PDU, and nothing follows
-// but the end of the session.
+// When framing is lost, the octets at hand become the last PDU, and only the end of the
+// session follows.
 func TestParserLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toParser)
@@ -181,7 +181,7 @@ func TestParserLongPDU(t *testing.T) {
 			t.Errorf("%d PDUs", len(got))
 		}
 		runtime.ReadMemStats(&after)
-		if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 { // copied each time: 30 MB
+		if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 { // copying it each time would be 30 MB
 			t.Errorf("%d octets were allocated for a PDU of %d", n, len(long))
 		}
 	})

@@ -8,9 +8,9 @@ import (
 	"pmg/sms"
 )
 
-// pduBuilder makes bytes of PDUs. What a batch has for one session becomes one
-// job with one piece of bytes, and so one write. It puts requests in flight: from then
-// on an answer, right or forged, may release the message.
+// pduBuilder encodes PDUs. All PDUs of a batch for one session become one job with one
+// buffer, and therefore one write. pduBuilder also puts requests in flight: from then on
+// an answer, genuine or forged, may release the message.
 type pduBuilder struct {
 	*Deps
 	gathering []*Job
@@ -32,7 +32,7 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 		b.gathering = append(b.gathering, j)
 		return
 	}
-	if !first.Last { // nothing follows the last PDU of a session
+	if !first.Last { // no PDU may follow the last one of a session
 		first.Octets.b = j.PDU.AppendWire(first.Octets.b)
 		first.Last, first.extras = j.Last, j.extras
 	}
@@ -42,7 +42,7 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 	out.Release(j)
 }
 
-// Flush hands on what the batch gathered, in the order in which sessions began to.
+// Flush passes on the buffers of the batch, in the order of their first PDUs.
 func (b *pduBuilder) Flush(out *flow.Out[Job]) {
 	for i, j := range b.gathering {
 		j.Handle.gathering = nil
@@ -52,7 +52,7 @@ func (b *pduBuilder) Flush(out *flow.Out[Job]) {
 	b.gathering = b.gathering[:0]
 }
 
-// putInFlight lets the answer to a request find its slot.
+// putInFlight puts a request in flight, so that its answer finds the slot.
 func putInFlight(j *Job) {
 	if j.Slot != nil {
 		j.Handle.Inflight.Put(j.Slot)
@@ -60,8 +60,8 @@ func putInFlight(j *Job) {
 	}
 }
 
-// over gives back the requests of a session that is over: those that are under way
-// now were not answered and never will be.
+// over returns the slots of a session that is over to the lane. The requests that are
+// still under way will not be answered any more.
 func (b *pduBuilder) over(out *flow.Out[Job], j *Job) {
 	j.Handle.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) {
 		back := out.Get()

@@ -10,18 +10,18 @@ import (
 	"pmg/sms"
 )
 
-// pduLogger writes every PDU, both ways, to its connector's file, before it is
-// acted on or encoded: nothing is ever parsed again in order to log it. It also
-// counts them.
+// pduLogger writes every PDU, both ways, to its connector's file, and counts it. It stands
+// where PDUs are decoded but not yet handled or encoded, so that no PDU is parsed again
+// for the log.
 type pduLogger struct {
 	*Deps
-	waiting []*pdulog.File // with lines that were not handed to the disk yet
+	waiting []*pdulog.File // files with lines that were not passed to the disk yet
 	run     run
 
-	skew, skewAt int64 // of the wall clock against the stages' clock, and when to look again
+	skew, skewAt int64 // the wall clock minus the stages' clock, and when to compare them again
 }
 
-// A run is PDUs in a row that are counted at once.
+// A run is a number of consecutive PDUs that are counted together.
 type run struct {
 	of       *connector.Stats
 	command  int
@@ -49,7 +49,7 @@ func (l *pduLogger) counted() {
 // an administrator may set.
 const (
 	lookAtWall = int64(time.Second)
-	leastSkew  = int64(20 * time.Millisecond) // below, it is the time since the batch began
+	leastSkew  = int64(20 * time.Millisecond) // less is the time since the batch began
 )
 
 func (l *pduLogger) wall(now int64) int64 {
@@ -83,8 +83,8 @@ func (l *pduLogger) Work(out *flow.Out[Job], j *Job) {
 	out.To(next, j)
 }
 
-// unsent gives a request back that comes behind our logout: it would be written to
-// a peer that takes no more of them.
+// unsent returns a request that comes after our logout to its lane, because the peer
+// takes no more requests.
 func (l *pduLogger) unsent(out *flow.Out[Job], j *Job) {
 	release(out, j)
 	j.Kind = Unsent
@@ -99,24 +99,24 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	if f == nil {
 		return
 	}
-	if f.Due() == 0 && !slices.Contains(l.waiting, f) { // it may have been written since it began to wait
+	if f.Due() == 0 && !slices.Contains(l.waiting, f) { // it may be in the list already
 		l.waiting = append(l.waiting, f)
 	}
 	var m *sms.Message
-	if !received && j.Slot != nil { // it is not in flight yet, so that no answer can release its message
+	if !received && j.Slot != nil { // the request is not in flight yet, so no answer can release its message
 		m = j.Slot.Message
 	}
 	now := l.wall(out.Now())
 	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), j.Handle.About(received, j.PDU, m, j.ID))
 }
 
-// Flush hands over the lines that are due and sets the time of the next Tick.
+// Flush passes the lines that are due to the disk and sets the time of the next Tick.
 func (l *pduLogger) Flush(out *flow.Out[Job]) {
 	l.counted()
 	l.flush(out)
 }
 
-// Tick hands over the lines that have waited long enough.
+// Tick passes the lines that have waited long enough to the disk.
 func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
 
 func (l *pduLogger) flush(out *flow.Out[Job]) {

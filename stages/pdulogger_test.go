@@ -13,7 +13,7 @@ import (
 	"pmg/protocols"
 )
 
-// A file that hands over chunk after chunk waits to be flushed once.
+// A file is in the list of waiting files once, even if it passes many chunks to the disk.
 func TestPDULoggerWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toPDULogger)
@@ -24,7 +24,7 @@ func TestPDULoggerWaiting(t *testing.T) {
 		}
 		c.PDULog = file
 		h := r.handle(c.Name, -1)
-		h.Login.Pass(true, &toyPDU{step: protocols.LoginRequest}) // of strangers not all would be logged
+		h.Login.Pass(true, &toyPDU{step: protocols.LoginRequest}) // not all PDUs of a session that is not logged in would be logged
 		h.Login.Pass(false, &toyPDU{step: protocols.LoginAccepted})
 		long := bytes.Repeat([]byte("x"), 10_000)
 		r.in(toParser, func(out *flow.Out[Job]) {

@@ -27,8 +27,8 @@ const (
 	toWriter
 )
 
-// Table is the gateway, in order: the only place where the order of the stages
-// and the ways between them stand.
+// Table returns the stages in order. It is the only place that defines their order and
+// the ways between them.
 func Table() []flow.Spec[*Deps, Job] {
 	table := []flow.Spec[*Deps, Job]{
 		{Name: "listener", Doc: "accepts clients' connections", To: []string{"reader"}, New: newListener},
@@ -51,13 +51,13 @@ func Table() []flow.Spec[*Deps, Job] {
 	return table
 }
 
-// sessionEnds are the rows that every stage may have to tell of a session's end:
-// whom to ask for it, and who gets the instance back.
+// sessionEnds are the stages to which every stage may send jobs when a session ends: the
+// reader, which ends it, and the listener or the dispatcher, which gets the instance back.
 var sessionEnds = []string{"reader", "listener", "dispatcher"}
 
 // Deps is what the stages need.
 type Deps struct {
-	Context context.Context // ends when the pipeline is closed, and with it what stages wait for
+	Context context.Context // done when the pipeline is closed, which ends all blocking calls of stages
 	Gateway *gateway.Gateway
 	Pool    *flow.Pool[Job]
 	Log     zerolog.Logger

@@ -2,7 +2,7 @@ package stages
 
 import "testing"
 
-// The rows' names in the code are their places in the table.
+// The constants for the rows are their places in the table.
 func TestRows(t *testing.T) {
 	rows := map[int]string{
 		toListener: "listener", toReader: "reader", toParser: "parser", toPDULogger: "pdu logger", toBuilder: "builder",

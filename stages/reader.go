@@ -10,9 +10,9 @@ import (
 	"pmg/internal/sock"
 )
 
-// reader waits for data on all sockets and reads it. It alone ends sessions: it
-// takes the socket out of its poller, sends Over behind everything it read, and
-// with that job goes its own reference on the handle.
+// reader waits for data on all sockets and reads it. Only the reader ends sessions: it
+// takes the socket out of its poller and sends Over after all octets that it has read.
+// That job holds the reader's own reference on the handle.
 //
 // It stops reading a session whose gate is shut, and all clients while too many
 // jobs are alive. SMSCs are read all the same, because their answers make room.
@@ -23,17 +23,17 @@ type reader struct {
 	blocked map[*handle]bool
 	buf     [readSize]byte
 	maxJobs int64
-	full    bool // too many live jobs
+	full    bool // too many jobs are alive
 }
 
-// readSize is how much is read from one socket before the others have their turn.
+// readSize is how many octets are read from one socket before the next socket.
 const readSize = 16 << 10
 
-// strangerRead is how much is read from a session that is not logged in: enough for
-// a login, and little to work on and to log before its limits end it.
+// strangerRead is how many octets are read from a session that is not logged in. It is
+// enough for a login, and limits the work and the log lines that a stranger can cause.
 const strangerRead = 1 << 10
 
-// fullPause is how long no client is read while too many jobs are alive.
+// fullPause is how long reading pauses while too many jobs are alive.
 const fullPause = time.Millisecond
 
 func newReader(d *Deps) (flow.Stage[Job], error) {
@@ -55,7 +55,7 @@ func (r *reader) Wait(until time.Time) error {
 		r.Full.Store(full)
 	}
 	if r.full {
-		time.Sleep(fullPause) // what is under way goes on meanwhile, on the other stages
+		time.Sleep(fullPause) // the other stages continue meanwhile and release jobs
 		return r.poller.Look()
 	}
 	return r.poller.Wait(until)
@@ -66,11 +66,11 @@ func (r *reader) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Opened:
 		r.watch(out, h)
-		j.Handle = nil // its reference is the reader's own
+		j.Handle = nil // the reader keeps the job's reference as its own
 	case Resume:
 		r.interest(h)
 	case Blocked:
-		if h.reader.watched { // otherwise it is over, and nothing would take it out again
+		if h.reader.watched { // otherwise the session is over, and its entry would stay
 			r.blocked[h] = true
 			r.interest(h)
 		}
@@ -89,19 +89,19 @@ func (r *reader) watch(out *flow.Out[Job], h *handle) {
 	if err := r.poller.Add(h.fd, true, false); err != nil {
 		h.BeginClosing(err.Error())
 		r.end(out, h)
-	} else if h.Closing() { // Hangup has come before us
+	} else if h.Closing() { // the hangup came before the reader knew the session
 		r.end(out, h)
 	}
 }
 
-// interest tells the poller what to watch the socket for.
+// interest sets the events for which the poller watches the socket.
 func (r *reader) interest(h *handle) {
 	if h.reader.watched {
 		_ = r.poller.Set(h.fd, !h.gate.paused.Load(), r.blocked[h])
 	}
 }
 
-// end takes the reader's extra step down, once per handle.
+// end ends a session, once: it stops watching the socket and sends Over.
 func (r *reader) end(out *flow.Out[Job], h *handle) {
 	if !h.reader.watched {
 		return
@@ -140,8 +140,8 @@ func (r *reader) unblock(out *flow.Out[Job], h *handle) {
 	out.To(toWriter, j)
 }
 
-// read reads what there is. From a peer that is gone that is not much, and there is
-// nothing to wait for: the poller would report it again and again.
+// read reads available octets. If the connection is gone, it reads even though the gate is
+// shut, because the poller would report the event again and again, and few octets are left.
 func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	if !h.Closing() && !gone && h.shut() {
 		r.interest(h)

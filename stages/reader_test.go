@@ -29,7 +29,7 @@ func write1(t *testing.T, fd int, s string) {
 	}
 }
 
-// What is read is handed on in order, and behind it that the session is over.
+// The octets that are read are passed on in order, and then Over.
 func TestReader(t *testing.T) {
 	for _, end := range []string{"close", "hangup"} {
 		t.Run(end, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestReader(t *testing.T) {
 				}
 			}
 			if got.String() != want {
-				t.Error("what is handed on is not what was read")
+				t.Error("the octets passed on are not those that the peer sent")
 			}
 			write1(t, peer, "last words")
 			if end == "hangup" {
@@ -97,8 +97,8 @@ func TestReaderStranger(t *testing.T) {
 	_ = unix.Close(peer)
 }
 
-// A session may be asked to end before the reader has heard of it: by a logout of
-// all while clients connect.
+// A session may be hung up before the reader knows it: by a logout of all sessions while
+// clients connect.
 func TestReaderHangupBeforeOpened(t *testing.T) {
 	r := newRig(t, site{}, toReader)
 	defer r.close()
@@ -115,7 +115,7 @@ func TestReaderHangupBeforeOpened(t *testing.T) {
 	}
 }
 
-// A session that has too much unanswered is not read, until it has less.
+// A session with too many unanswered octets is not read until it has less.
 func TestReaderPause(t *testing.T) {
 	r := newRig(t, site{}, toReader)
 	defer r.close()
@@ -141,8 +141,8 @@ func TestReaderPause(t *testing.T) {
 	r.await(toParser, 1)
 }
 
-// That the connection is gone is noticed though it is not read: epoll reports it
-// whether asked or not, again and again.
+// The end of a connection is noticed even though it is not read, because epoll always
+// reports it, again and again.
 func TestReaderGoneWhilePaused(t *testing.T) {
 	r := newRig(t, site{}, toReader)
 	defer r.close()
@@ -159,7 +159,7 @@ func TestReaderGoneWhilePaused(t *testing.T) {
 	h.release(limit)
 }
 
-// Nothing is kept of a session that is over, not even when the writer asks late.
+// The reader keeps no state of a session that is over, even if the writer asks late.
 func TestReaderForgets(t *testing.T) {
 	r := newRig(t, site{}, toReader)
 	h, peer := r.session("clients")
@@ -184,7 +184,7 @@ func TestReaderForgets(t *testing.T) {
 	}
 }
 
-// A socket that takes more is told of once, and not again until asked.
+// The writer is told once that a socket takes more octets, and again only when it asks.
 func TestReaderWritable(t *testing.T) {
 	r := newRig(t, site{}, toReader)
 	defer r.close()
@@ -200,7 +200,7 @@ func TestReaderWritable(t *testing.T) {
 	write1(t, peer, "x")
 	r.await(toParser, 1)
 	if s := r.take(toWriter); len(s) != 0 {
-		t.Errorf("told though nobody asked: %+v", s)
+		t.Errorf("the writer is told again, but did not ask: %+v", s)
 	}
 	r.hangup(h, "done")
 	r.await(toParser, 1)

@@ -18,9 +18,9 @@ import (
 	"pmg/sms"
 )
 
-// BenchmarkRelay is everything a message costs but the kernel: parser to pdu
-// builder and back, for 64 clients and 4 sessions to an SMSC of window 10, with
-// the sockets at both ends replaced by memory.
+// BenchmarkRelay measures the cost of a message without the kernel: from the parser to the
+// pdu builder and back, for 64 clients and 4 sessions to an SMSC with window 10. Memory
+// replaces the sockets at both ends.
 func BenchmarkRelay(b *testing.B) {
 	for _, log := range []bool{false, true} {
 		for _, backlog := range []int{0, 1000, 50000} {
@@ -39,9 +39,8 @@ connectors:
 routes: [{to: operator}]
 `
 
-// memory stands for reader and writer: it gives the stages what peers would have
-// sent, and takes what they would have got. The SMSC answers as many messages as
-// it has credit for.
+// memory replaces reader and writer: it sends the octets of the peers to the stages, and
+// receives the octets to the peers. The SMSC answers as many messages as it has credit for.
 type memory struct {
 	*buffers
 	clients []*handle
@@ -49,7 +48,7 @@ type memory struct {
 	next    int
 
 	credit   int
-	held     []*Job // answers without credit
+	held     []*Job // answers that wait for credit
 	answered atomic.Int64
 	sent     atomic.Int64
 }
@@ -85,7 +84,7 @@ func (m *memory) Work(out *flow.Out[Job], j *Job) {
 	}
 }
 
-// submit gives each client a burst.
+// submit sends a burst of each client.
 func (m *memory) submit(in *flow.Inlet[Job]) {
 	for range 64 {
 		h := m.clients[m.next%len(m.clients)]
@@ -187,7 +186,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(submitted-begun), "ns/message")
 }
 
-// submit is a message of 60 octets.
+// submit is a submit_sm with a message of 60 octets.
 func submit(sequence uint32) *smpp.PDU {
 	s := &smpp.PDU{ID: smpp.SubmitSM, SequenceNumber: sequence}
 	s.SM.SourceTON, s.SM.SourceNPI, s.SM.SourceAddr = 1, 1, []byte("46700000001")

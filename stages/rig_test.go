@@ -24,8 +24,8 @@ import (
 // TestMain fails when a test leaves goroutines behind.
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 
-// A rig is the pipeline with some of its stages; the others keep what they are
-// given, for the test to look at.
+// A rig is the pipeline with some of its stages. Probes replace the others and keep the
+// jobs they get, for the test.
 type rig struct {
 	*flow.Pipeline[Job]
 	t       testing.TB
@@ -42,10 +42,10 @@ type rig struct {
 	todo  []func(*flow.Out[Job])
 }
 
-// do is the kind of job that makes a probe run a function.
+// do is the kind of the jobs that make a probe run a function.
 const do Kind = 255
 
-// A probe stands for a stage.
+// A probe replaces a stage.
 type probe struct {
 	rig *rig
 	row int
@@ -75,16 +75,16 @@ connectors:
 routes: [{to: operator}]
 `
 
-// A site is what a rig's configuration has of its own.
+// A site is the part of a rig's configuration that differs between tests.
 type site struct{ account, operator string }
 
-// newRig runs the rows that are named as they are.
+// newRig runs the named stages, and probes in place of the others.
 func newRig(t testing.TB, s site, rows ...int) *rig {
 	t.Helper()
 	return newRigWith(t, s, nil, rows...)
 }
 
-// newRigWith has stages of the test stand for others, too.
+// newRigWith also replaces some stages by stages of the test.
 func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int) *rig {
 	t.Helper()
 	if s.account == "" {
@@ -133,10 +133,10 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	return r
 }
 
-// close ends the rig; no job may be left but those that were seen.
+// close ends the rig. It fails if jobs are left that no probe has.
 func (r *rig) close() { r.t.Helper(); r.closeAfter(0) }
 
-// closeAfter ends a rig whose stages are to have panicked so often.
+// closeAfter ends a rig whose stages must have panicked a number of times.
 func (r *rig) closeAfter(panics int64) {
 	r.t.Helper()
 	r.inlet.Close()
@@ -177,7 +177,7 @@ func (r *rig) in(row int, f func(*flow.Out[Job])) {
 	r.send(row, do, nil)
 }
 
-// A sight is a job as a probe saw it.
+// A sight is a copy of a job that a probe received.
 type sight struct {
 	Kind  Kind
 	Bytes string
@@ -187,7 +187,8 @@ type sight struct {
 	j     *Job
 }
 
-// take gives what a probe has seen so far, and gives the jobs and their references up.
+// take returns the jobs that a probe has received so far, and releases them with their
+// references.
 func (r *rig) take(row int) (all []sight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -208,7 +209,7 @@ func (r *rig) take(row int) (all []sight) {
 	return all
 }
 
-// kinds returns the kinds of the jobs that a probe has seen, and leaves them there.
+// kinds returns the kinds of the jobs that a probe has received, without releasing them.
 func (r *rig) kinds(row int) (all []Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,8 +219,8 @@ func (r *rig) kinds(row int) (all []Kind) {
 	return all
 }
 
-// await returns what a probe has seen once that is n jobs, for stages that wait for
-// the kernel.
+// await waits until a probe has received n jobs, and returns them. It is for stages that
+// wait for the kernel.
 func (r *rig) await(row, n int) []sight {
 	r.t.Helper()
 	testutil.Eventually(r.t, fmt.Sprintf("stage %d has seen %d jobs", row, n), func() bool {
@@ -230,7 +231,7 @@ func (r *rig) await(row, n int) []sight {
 	return r.take(row)
 }
 
-// session is a handle on one end of a socket pair, and the other end.
+// session returns a handle on one end of a socket pair, and the other end.
 func (r *rig) session(name string) (h *handle, peer int) {
 	r.t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -245,12 +246,12 @@ func (r *rig) session(name string) (h *handle, peer int) {
 	return r.handle(name, pair[0]), pair[1]
 }
 
-// lane is the lane of the connector "operator".
+// lane returns the lane of the connector "operator".
 func (r *rig) lane() *connector.Lane {
 	return r.gateway.LaneOf(r.gateway.Connector("operator"))
 }
 
-// share is the part of that lane that the client's account has.
+// share returns the share of the client's account in that lane.
 func (r *rig) share() *connector.Share {
 	return r.lane().Share(&sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}, 100)
 }

@@ -12,8 +12,8 @@ import (
 	"pmg/sms"
 )
 
-// submitted gives the builder a message that came by no session, and returns what its
-// sender is told.
+// submitted sends the builder a message that came without a session, and returns the reply
+// to its sender.
 func (r *rig) submitted(text string) (id uint64, code sms.Code, calls int) {
 	m := r.gateway.Messages.Get()
 	m.Origin = r.share().Origin
@@ -26,8 +26,8 @@ func (r *rig) submitted(text string) (id uint64, code sms.Code, calls int) {
 	return id, code, calls
 }
 
-// A message that came by no session is accepted or refused as others are, and its
-// sender is told once.
+// A message that came without a session is accepted or refused like others, and its sender
+// gets one reply.
 func TestBuilderSubmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "max_queue: 2"}, toBuilder)
@@ -55,8 +55,8 @@ func TestBuilderSubmit(t *testing.T) {
 	})
 }
 
-// Behind the barrier every message that was accepted before has been counted, those of
-// the same batch too (F19).
+// After the barrier every message that was accepted before it has been counted, even those
+// of the same batch (F19).
 func TestBarrier(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {
 		done := make(chan struct{})
@@ -89,8 +89,8 @@ func TestBarrier(t *testing.T) {
 	})
 }
 
-// A request that comes behind our logout, or behind our answer to the peer's, is
-// neither logged nor written nor counted; its slot goes back (F12).
+// A request that comes after our logout, or after our answer to the peer's, is neither
+// logged nor written nor counted. Its slot returns to the lane (F12).
 func TestPDULoggerUnsent(t *testing.T) {
 	for _, last := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestPDULoggerUnsent(t *testing.T) {
 					switch n {
 					case 2:
 						j.Closing, j.Last = true, last
-					case 5: // an answer, which may follow
+					case 5: // an answer, which is still allowed
 					default:
 						j.Slot = &slots[n-n/3]
 					}
@@ -143,8 +143,8 @@ func TestPDULoggerUnsent(t *testing.T) {
 	}
 }
 
-// A message that was not written leaves by another session, in its place, and does
-// not count as tried.
+// A message that was not written keeps its place and leaves by another session. This does
+// not count as an attempt.
 func TestDispatcherUnsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toPDULogger, toPDUBuilder)
@@ -200,8 +200,8 @@ func TestDispatcherUnsent(t *testing.T) {
 	})
 }
 
-// newSession is a session of a dialed instance that has logged in, of which the
-// dispatcher has not heard.
+// newSession returns a session of a dialed instance that has logged in, but is not known to
+// the dispatcher yet.
 func newSession(r *rig, i *connector.Instance) *handle {
 	h := r.handleOn(i, -1)
 	h.Bound = true

@@ -7,9 +7,9 @@ import (
 	"pmg/sms"
 )
 
-// A toy is a protocol whose PDUs begin with their length in one octet, or with 255
-// and their length in two. 0 is a loss of framing. What a session does about a PDU
-// stands in the next octet.
+// A toy is a protocol whose PDUs begin with their length in one octet, or with 255 and
+// their length in two. The length 0 is a loss of framing. The next octet is the action of
+// the session that receives the PDU.
 type toy struct{}
 
 func (toy) Name() string                         { return "toy" }
@@ -58,7 +58,7 @@ func (p *toyPDU) AppendWire(b []byte) []byte        { return append(b, p.b...) }
 func (p *toyPDU) AppendLog(b []byte, _ bool) []byte { return append(b, p.b...) }
 func (p *toyPDU) Reset()                            { p.b = nil }
 
-// A toySession has no state but the login.
+// A toySession has no state except for the login.
 type toySession struct {
 	taken    func(uint32) bool
 	bound    protocols.BindType

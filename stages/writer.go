@@ -11,20 +11,20 @@ import (
 	"pmg/internal/sock"
 )
 
-// writer writes to the sockets. Octets that a socket does not take wait for it
-// alone. A session with too many of them is not read until the peer has taken
-// some, so that we have no more to answer; a peer that takes none is cut off.
+// writer writes to the sockets. Octets that a socket does not take wait, and do not delay
+// other sockets. A session with too many of them is not read until the peer has taken
+// some, so that no further answers are added. A peer that takes none is cut off.
 type writer struct {
 	*Deps
 	limit   int
 	blocked map[*handle]bool // each holds one reference
 }
 
-// writerState is what the writer keeps of a session.
+// writerState is the writer's state of a session.
 type writerState struct {
 	unsent  []byte // octets that the socket has not taken yet
-	since   int64  // when the socket last took any, or did not take all for the first time
-	cutOff  bool   // nothing more is written
+	since   int64  // when the socket last took octets, or when the first of these began to wait
+	cutOff  bool   // the session was cut off, so nothing more is written
 	last    bool   // the session ends when everything is written
 	reason  string // why
 	charged int64  // octets of unsent that are counted in the gateway's memory
@@ -54,7 +54,7 @@ func (w *writer) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-// write writes b, behind the octets that are unsent already.
+// write writes b after the octets that are unsent already.
 func (w *writer) write(out *flow.Out[Job], h *handle, b []byte) {
 	s := &h.writer
 	if len(s.unsent) == 0 {
@@ -136,7 +136,7 @@ func (w *writer) resume(out *flow.Out[Job], h *handle) {
 	w.unblock(out, h)
 }
 
-// open lets the session be read again.
+// open allows the session to be read again.
 func (w *writer) open(out *flow.Out[Job], h *handle) {
 	if h.gate.full.Load() {
 		h.gate.full.Store(false)
@@ -170,7 +170,7 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 		}
 		switch {
 		case h.Closing():
-			w.cutOff(out, h, "") // ended elsewhere; the reader does not look at the socket any more
+			w.cutOff(out, h, "") // the session was ended elsewhere; the reader does not watch the socket any more
 		case out.Now()-s.since > int64(patience):
 			w.cutOff(out, h, fmt.Sprintf("the peer does not read: it took nothing of %d bytes for %s", len(s.unsent), patience))
 		}
@@ -181,7 +181,7 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 	return 0
 }
 
-// write writes the octets that the socket takes, which may be none.
+// write writes as many octets as the socket takes, which may be none.
 func write(fd int, b []byte) (int, error) {
 	n, err := sock.Write(fd, b)
 	if err == unix.EAGAIN {

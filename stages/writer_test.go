@@ -37,7 +37,7 @@ func read1(fd int) string {
 	return string(b[:max(n, 0)])
 }
 
-// wantReader tells what the reader was asked for.
+// wantReader checks which jobs the writer has sent to the reader.
 func (r *rig) wantReader(why string, want ...Kind) {
 	r.t.Helper()
 	synctest.Wait()
@@ -72,7 +72,7 @@ func writing(t *testing.T, f func(r *rig, h *handle, peer int)) {
 	})
 }
 
-// What the socket does not take waits, and arrives whole and in order.
+// Octets that the socket does not take wait, and arrive complete and in order.
 func TestWriterPartly(t *testing.T) {
 	writing(t, func(r *rig, h *handle, peer int) {
 		var want, got strings.Builder
@@ -98,15 +98,15 @@ func TestWriterPartly(t *testing.T) {
 			}
 		}
 		if got.String() != want.String() {
-			t.Error("what arrives is not what was written")
+			t.Error("the octets that arrive are not those that were written")
 		}
 		time.Sleep(10 * gateway.Stuck)
 		r.wantReader("all is written")
 	})
 }
 
-// A session with more unsent than the limit is not read, but it goes on: its peer
-// may be healthy and slow, and only one that takes nothing is cut off (F14, H21).
+// A session with more unsent octets than the limit is not read, but it is not ended: its
+// peer may be healthy and slow. Only a peer that takes nothing is cut off (F14, H21).
 func TestWriterUnsentLimit(t *testing.T) {
 	writing(t, func(r *rig, h *handle, peer int) {
 		for range 100 {
@@ -114,12 +114,12 @@ func TestWriterUnsentLimit(t *testing.T) {
 		}
 		r.wantReader("too much", Blocked)
 		if !h.gate.full.Load() {
-			t.Error("the session is read on")
+			t.Error("the session is still read")
 		}
 		if n := r.gateway.Memory.Used(); n != int64(len(h.writer.unsent)) || n <= 64<<10 {
 			t.Errorf("%d octets are counted of %d", n, len(h.writer.unsent))
 		}
-		for range 20 { // it takes a little each time, for much longer than it may take nothing
+		for range 20 { // the peer takes a little each time, for much longer than it may take nothing
 			time.Sleep(gateway.StuckFull - time.Second)
 			b := make([]byte, 4096)
 			_, _ = unix.Read(peer, b)
@@ -142,8 +142,9 @@ func TestWriterUnsentLimit(t *testing.T) {
 	})
 }
 
-// A peer that takes none of too many octets is cut off sooner, and nothing more is
-// written to it. Its session, which was not read meanwhile, is read to its end.
+// A peer that takes nothing while more octets than the limit wait is cut off sooner, and
+// nothing more is written to it. Its session, which was not read meanwhile, is read to the
+// end.
 func TestWriterStuckFull(t *testing.T) {
 	writing(t, func(r *rig, h *handle, peer int) {
 		for range 100 {
@@ -188,8 +189,8 @@ func TestWriterStuck(t *testing.T) {
 	})
 }
 
-// What somebody else ends does not wait for its time, its last PDU neither: the reader
-// does not look at the socket any more.
+// A session that another stage ended, and one whose last PDU is unsent, do not wait for the
+// time limit, because the reader does not watch the socket any more.
 func TestWriterOver(t *testing.T) {
 	for _, last := range []bool{false, true} {
 		writing(t, func(r *rig, h *handle, peer int) {
@@ -204,7 +205,7 @@ func TestWriterOver(t *testing.T) {
 	}
 }
 
-// The last PDU ends the session once it is written whole, and nothing follows it.
+// The last PDU ends the session when it is written completely, and nothing follows it.
 func TestWriterLast(t *testing.T) {
 	writing(t, func(r *rig, h *handle, peer int) {
 		want := strings.Repeat("x", 50000)
@@ -230,7 +231,7 @@ func TestWriterLast(t *testing.T) {
 	})
 }
 
-// A peer that is gone ends the session.
+// The session ends when the peer has closed the connection.
 func TestWriterGone(t *testing.T) {
 	writing(t, func(r *rig, h *handle, peer int) {
 		if err := unix.Shutdown(peer, unix.SHUT_RDWR); err != nil {
@@ -245,8 +246,8 @@ func TestWriterGone(t *testing.T) {
 	})
 }
 
-// What a batch has for one session becomes one write, in order; each reference is
-// kept, and nothing follows the last PDU.
+// All PDUs of a batch for one session become one write, in order. Each reference is kept,
+// and no PDU follows the last one.
 func TestPDUBuilderGathers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toPDUBuilder)

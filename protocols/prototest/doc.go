@@ -1,6 +1,6 @@
-// Package prototest plays transcripts: what a peer sends, and what it must see.
-// A driver's transcripts are played to its bare session, and may be played to a
-// whole gateway: to anything that is a Subject.
+// Package prototest plays transcripts, which list the PDUs that a peer sends and the
+// PDUs that it must receive. A driver's transcripts are played to its session alone,
+// and may be played to a whole gateway, or any other Subject.
 //
 //	# An idle peer is asked, then dropped.
 //	session enquire=30s response=10s
@@ -11,12 +11,11 @@
 //	wait 10s
 //	closed cannot hear from peer: enquire_link unanswered for 10s
 //
-// A line that begins with ">" is a PDU from the peer, as the pdu log prints it
-// or in hex; "wait" lets time pass; "session", at the top, sets
-// protocols.SessionOptions; another word in small letters is a command to the
-// Subject ("unbind", "message ..."). Everything else is what must come out:
-// "<" a PDU, then the events "bound", "answered", "closed". "=*" stands for any
-// value. After "#" comes a comment.
+// A line that begins with ">" is a PDU from the peer, in the form of the pdu log or in
+// hex. "wait" lets time pass. "session", at the top, sets protocols.SessionOptions. Other
+// words in lower case are commands to the Subject ("unbind", "message ..."). All other
+// lines are expected output: "<" is a PDU to the peer, and "bound", "answered" and
+// "closed" are events. "=*" matches any value. "#" begins a comment.
 //
 // # Start reading
 //

@@ -13,33 +13,33 @@ import (
 
 var update = flag.Bool("update", false, "write what came out into the transcripts")
 
-// A Subject is one connection to what is tested, seen from its peer.
+// A Subject is the peer's end of a connection to the code under test.
 type Subject interface {
-	// Write lets octets from the peer arrive.
+	// Write sends octets of the peer.
 	Write(b []byte)
 	// Read returns the octets that were sent to the peer since the last Read.
 	Read() []byte
 	// Wait lets time pass.
 	Wait(d time.Duration)
-	// Command does what a line that is not of the wire says.
+	// Command executes a command line of the transcript.
 	Command(text string) error
-	// Events returns what else happened since the last call: "closed ...".
+	// Events returns the events since the last call: "closed ...".
 	Events() []string
 }
 
-// A way says how the octets of a transcript are cut before they are written.
+// A way is how the octets of a transcript are cut before they are written.
 type way string
 
 const (
 	whole     way = "whole" // PDU by PDU
 	bytewise  way = "bytewise"
-	split     way = "split"     // each PDU in two, anywhere
+	split     way = "split"     // each PDU in two, at any place
 	coalesced way = "coalesced" // PDUs together, up to the next wait or command
 )
 
-// Run plays each transcript in the four ways to a Subject of its own. options
-// returns the protocol's default options. With -update Run writes what came out
-// into the transcript instead.
+// Run plays each transcript in the four ways, each time to a new Subject. options returns
+// the protocol's default options. With -update Run writes the output into the transcript
+// instead.
 func Run(t *testing.T, d protocols.Driver, options func() protocols.Options, paths []string,
 	subject func(*testing.T, protocols.SessionOptions) Subject) {
 	if len(paths) == 0 {
@@ -57,8 +57,8 @@ func Run(t *testing.T, d protocols.Driver, options func() protocols.Options, pat
 	}
 }
 
-// check plays the transcript and compares what comes out. Where PDUs may be
-// answered together, up to the next wait or command, only the order counts.
+// check plays the transcript and compares the output. If PDUs may be answered together, it
+// compares only the order of lines up to the next wait or command.
 func (s *Script) check(t *testing.T, d protocols.Driver, w way, sub Subject) {
 	random := rand.New(rand.NewPCG(1, uint64(len(s.lines))))
 	var pending []byte
@@ -114,7 +114,7 @@ func write(sub Subject, w way, random *rand.Rand, b []byte) {
 	}
 }
 
-// outcome returns what came out, as lines of a transcript.
+// outcome returns the output as lines of a transcript.
 func outcome(t testing.TB, d protocols.Driver, sub Subject) []string {
 	t.Helper()
 	var lines []string
@@ -133,8 +133,8 @@ func outcome(t testing.TB, d protocols.Driver, sub Subject) []string {
 	return append(lines, sub.Events()...)
 }
 
-// compare compares PDUs with PDUs and events with events, because how the two mix
-// depends on how the octets were cut.
+// compare compares PDUs with PDUs and events with events, because their order relative to
+// each other depends on how the octets were cut.
 func compare(t *testing.T, s *Script, at int, want, got []string) {
 	t.Helper()
 	for _, wire := range []bool{true, false} {
@@ -152,7 +152,7 @@ func compare(t *testing.T, s *Script, at int, want, got []string) {
 	}
 }
 
-// only returns the lines that are PDUs, or the others.
+// only returns either the lines that are PDUs, or the others.
 func only(wire bool, lines []string) []string {
 	var some []string
 	for _, l := range lines {
@@ -163,7 +163,7 @@ func only(wire bool, lines []string) []string {
 	return some
 }
 
-// matches reports whether got is want, where "=*" in want is any value.
+// matches reports whether got equals want, where "=*" in want matches any value.
 func matches(want, got string) bool {
 	if !strings.Contains(want, "=*") {
 		return want == got
@@ -181,8 +181,8 @@ func matches(want, got string) bool {
 	return true
 }
 
-// rewrite plays the transcript PDU by PDU and replaces the expected lines by what
-// came out. A line that is right stays as it is.
+// rewrite plays the transcript PDU by PDU and replaces the expected lines by the output. A
+// line that matches stays unchanged.
 func (s *Script) rewrite(t *testing.T, d protocols.Driver, sub Subject) {
 	var old []line
 	for _, l := range s.lines {
@@ -209,7 +209,7 @@ func (s *Script) rewrite(t *testing.T, d protocols.Driver, sub Subject) {
 		}
 		if !begun && l.kind != remark {
 			begun = true
-			put() // what a client says first
+			put() // the first PDU of a client
 		}
 		out.WriteString(l.raw + "\n")
 		switch l.kind {
@@ -226,7 +226,7 @@ func (s *Script) rewrite(t *testing.T, d protocols.Driver, sub Subject) {
 	}
 }
 
-// PlayTo plays the first n lines, for a fuzzer that goes on from there.
+// PlayTo plays the first n lines, for a fuzzer that continues from there.
 func (s *Script) PlayTo(t testing.TB, sub Subject, n int) {
 	for _, l := range s.lines[:min(n, len(s.lines))] {
 		switch l.kind {

@@ -20,7 +20,7 @@ type Script struct {
 	lines   []line
 }
 
-// A line is one line of a transcript; text lacks its comment.
+// A line is one line of a transcript. text is the line without its comment.
 type line struct {
 	raw, text string
 	octets    []byte        // of "> ..."
@@ -34,15 +34,15 @@ const (
 	remark   kind = iota // comment, empty, session
 	input                // > ...
 	pause                // wait ...
-	command              // something for Subject.Command
-	expected             // anything that comes out
+	command              // a command for Subject.Command
+	expected             // expected output
 )
 
-// outcomes are the words that an expected line begins with.
+// outcomes are the words with which an expected line may begin.
 var outcomes = []string{"<", "bound", "answered", "unsent", "closed"}
 
-// Load reads a transcript whose PDUs are d's. Its session lines may also set the
-// fields of options, by their names in the configuration.
+// Load reads a transcript with PDUs of the driver d. Its session lines may also set fields of
+// options, by their names in the configuration.
 func Load(t testing.TB, d protocols.Driver, options protocols.Options, path string) *Script {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -89,7 +89,7 @@ func (s *Script) parse(d protocols.Driver, raw string) (line, error) {
 	return l, err
 }
 
-// uncomment cuts what follows a "#" outside quotes.
+// uncomment removes a comment, which begins at a "#" outside quotes.
 func uncomment(s string) string {
 	quoted := false
 	for i := 0; i < len(s); i++ {
@@ -107,7 +107,7 @@ func uncomment(s string) string {
 	return s
 }
 
-// octets returns the octets of a PDU in either of its forms.
+// octets returns the octets of a PDU that is written in the form of the pdu log or in hex.
 func octets(d protocols.Driver, s string) ([]byte, error) {
 	if b, err := hex.DecodeString(strings.ReplaceAll(s, " ", "")); err == nil {
 		return b, nil
@@ -119,7 +119,7 @@ func octets(d protocols.Driver, s string) ([]byte, error) {
 	return p.AppendWire(nil), nil
 }
 
-// options reads a session line.
+// options parses a session line.
 func (s *Script) options(text string) error {
 	for _, f := range strings.Fields(text) {
 		key, value, _ := strings.Cut(f, "=")
@@ -152,8 +152,7 @@ func (s *Script) options(text string) error {
 	return nil
 }
 
-// setOption sets the field of a protocol's options that has that name in the
-// configuration.
+// setOption sets the field of a protocol's options with a name in the configuration.
 func setOption(o protocols.Options, key, value string) error {
 	v := reflect.ValueOf(o).Elem()
 	for i := range v.NumField() {
@@ -194,5 +193,5 @@ func (s *Script) Inputs() [][]byte {
 	return all
 }
 
-// Len is the number of lines.
+// Len returns the number of lines.
 func (s *Script) Len() int { return len(s.lines) }

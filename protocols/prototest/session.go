@@ -10,22 +10,22 @@ import (
 	"pmg/sms"
 )
 
-// The account that may log in to a Session.
+// The credentials of the account that may log in to a Session.
 const (
 	AccountID       = "acme"
 	AccountPassword = "s3cret"
 )
 
-// epoch is when every Session begins.
+// epoch is the time at which every Session begins.
 const epoch = int64(1_700_000_000_000_000_000)
 
-// A Session is a Subject: a driver's session with the least that a gateway does
-// around it. It knows one account, accepts every message that the session does
-// and numbers them from 1. Its time passes by Wait alone. Its commands are
+// A Session is a Subject: a driver's session with the minimum of a gateway around it. It has
+// one account, accepts every message that the session accepts, and numbers messages from 1.
+// Its time passes only in Wait. Its commands are
 //
 //	message dest=46700000001 text=hello    # send a message to the peer
 //	unbind                                 # log out
-//	pause                                  # stop reading: what is written arrives later
+//	pause                                  # stop reading: octets of the peer wait
 //	resume                                 # read again
 type Session struct {
 	Now    int64 // in Unix nanoseconds
@@ -37,7 +37,7 @@ type Session struct {
 	in, out  []byte
 	events   []string
 	id       uint64
-	awaiting map[uint32]bool // requests that await their answers, by sequence number
+	awaiting map[uint32]bool // requests that wait for their answers, by sequence number
 	paused   bool
 }
 
@@ -50,7 +50,7 @@ func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
 	return s
 }
 
-// Write implements Subject, as the collector does it.
+// Write implements Subject. It cuts the octets into PDUs as the parser stage does.
 func (s *Session) Write(b []byte) {
 	s.in = append(s.in, b...)
 	s.read()
@@ -113,7 +113,7 @@ func (s *Session) Command(text string) error {
 	return nil
 }
 
-// message sends a message to the peer, if the session takes one.
+// message sends a message to the peer, if the session accepts one.
 func (s *Session) message(fields string) error {
 	var m sms.Message
 	var source, dest sms.Address
@@ -143,7 +143,7 @@ func (s *Session) message(fields string) error {
 	return nil
 }
 
-// idle lets the session go on that waits for the last answer.
+// idle calls Session.Idle when the session has drained.
 func (s *Session) idle() {
 	if len(s.awaiting) == 0 {
 		s.do(s.session.Idle(s.Now, s.p))

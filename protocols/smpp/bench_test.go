@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The hot four PDUs, as they come in bulk: without optional parameters.
+// The four most frequent PDUs, without optional parameters, as most of them are.
 // Compare: go test -run - -bench . -count 10 | benchstat
 var hot = []struct{ name, hex string }{
 	{"submit_sm", "0000006c000000040000000000000011000101343637303030303030303100010134363730303030303030320000000000000100000035" +

@@ -10,13 +10,13 @@ import (
 // A bind is the login of a session (§4.1).
 type bind struct {
 	since    int64  // when the connection began
-	pending  bool   // server: the gateway looks at the credentials
-	version  uint32 // server: what the client speaks
+	pending  bool   // server: the gateway checks the credentials
+	version  uint32 // server: the client's interface_version
 	sequence uint32 // client: of our bind
 	id       CommandID
 }
 
-// bindTypes returns what a bind logs in as, and the state that it leads to.
+// bindTypes returns the bind type of a bind, and the state that it leads to.
 func bindTypes(id CommandID) (protocols.BindType, state) {
 	switch id {
 	case BindTransmitter:
@@ -27,7 +27,7 @@ func bindTypes(id CommandID) (protocols.BindType, state) {
 	return protocols.Transceiver, trx
 }
 
-// sendBind logs in.
+// sendBind sends our login.
 func (s *session) sendBind(p *PDU) protocols.Action {
 	id := BindTransceiver
 	switch s.options.Bind {
@@ -48,21 +48,21 @@ func (s *session) sendBind(p *PDU) protocols.Action {
 	return a
 }
 
-// bindAnswered takes the answer to our login. There is only one, so its sequence
-// does not matter: go-smpp's smpptest sends one of its own.
+// bindAnswered handles the answer to our login. There is only one login, so the answer's
+// sequence_number is ignored: go-smpp's smpptest sends another one.
 func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 	switch {
 	case p.ID != s.bind.id|Response:
 		return protocols.Action{}
 	case p.CommandStatus != StatusOK:
 		return s.bindRefused(p)
-	case p.Err() != nil: // what the peer agreed to is not known
+	case p.Err() != nil: // the peer's interface_version is not known
 		return s.close(protocols.Close, fmt.Sprintf("cannot log in: %s cannot be read: %s", p.ID, p.Err().Text))
 	}
-	// By the letter (§3.4) a server that does not send its version supports no
-	// optional parameters. Many servers support them and do not send it, and a
-	// message without its parameters is another message. So only a server that sends
-	// a lower version gets none; 0 to 0x33 stand for SMPP 3.3 and older (§5.2.4).
+	// According to §3.4 a server that does not send its version supports no optional
+	// parameters. Many servers support them and do not send it, and a message that lacks
+	// its parameters is another message. So only a server that sends a lower version gets
+	// no parameters. 0 to 0x33 mean SMPP 3.3 and older (§5.2.4).
 	version := uint32(Version34)
 	if v, ok := FindTLV(p.BindResp().TLVs, TagVersion); ok && len(v) == 1 {
 		version = uint32(v[0])
@@ -76,7 +76,7 @@ func (s *session) bindRefused(p *PDU) protocols.Action {
 		s.bind.id, appendStatus(nil, p.CommandStatus)))
 }
 
-// receiveBind takes a client's login; the gateway decides.
+// receiveBind handles a client's login. The gateway decides about it.
 func (s *session) receiveBind(p *PDU) protocols.Action {
 	b := p.Bind()
 	if len(b.Password) > s.options.passwordLimit() {
@@ -90,8 +90,8 @@ func (s *session) receiveBind(p *PDU) protocols.Action {
 	}}
 }
 
-// Login implements protocols.Session. The connection of a refused client is closed,
-// because to try another password on it would be cheap.
+// Login implements protocols.Session. It closes the connection of a refused client, so that
+// trying another password costs a connection.
 func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.Action {
 	p := pdu.(*PDU)
 	if s.state != open || !s.bind.pending {
@@ -116,14 +116,14 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// enter makes the session a bound one.
+// enter puts the session into a bound state.
 func (s *session) enter(now int64, id CommandID, version uint32) {
 	as, state := bindTypes(id)
-	s.state, s.line.heard, s.message = state, now, now
+	s.state, s.keepalive.heard, s.message = state, now, now
 	s.version.Store(min(version, Version34))
-	s.as.Store(uint32(as))
+	s.boundAs.Store(uint32(as))
 	s.accepting.Store(true)
 }
 
-// optional reports whether the peer knows optional parameters.
+// optional reports whether the peer supports optional parameters.
 func (s *session) optional() bool { return s.version.Load() >= Version34 }

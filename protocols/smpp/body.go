@@ -5,7 +5,7 @@ type SM struct {
 	SourceAddr           []byte
 	DestAddr             []byte
 	ShortMessage         []byte // at most 255 octets
-	TLVs                 []byte // the optional parameters as they stand on the wire; walk them with TLVs
+	TLVs                 []byte // the optional parameters in wire format; function TLVs iterates over them
 	ServiceType          []byte
 	ScheduleDeliveryTime []byte
 	ValidityPeriod       []byte
@@ -41,9 +41,9 @@ func (m *SM) walk(w *Walk) {
 	w.TLVs(&m.TLVs)
 }
 
-// An SMResp is the body of submit_sm_resp and deliver_sm_resp (§4.4.2, §4.6.2)
-// but for the optional parameters of SMPP 5.0. A refusal has none by the letter;
-// peers send a body, an empty message_id or nothing.
+// An SMResp is the body of submit_sm_resp and deliver_sm_resp (§4.4.2, §4.6.2), without the
+// optional parameters of SMPP 5.0. According to the document a refusal has no body, but some
+// peers send one.
 type SMResp struct {
 	MessageID []byte
 }
@@ -60,7 +60,7 @@ type Bind struct {
 
 func (m *Bind) walk(w *Walk) {
 	w.CString("system_id", 16, StatusInvSysID, &m.SystemID)
-	w.Password("password", maxLongPassword+1, StatusInvPaswd, &m.Password) // the session knows how long it may be
+	w.Password("password", maxLongPassword+1, StatusInvPaswd, &m.Password) // the session checks its length
 	w.CString("system_type", 13, StatusInvSysTyp, &m.SystemType)
 	w.U8("interface_version", StatusBindFail, &m.InterfaceVersion)
 	w.U8("addr_ton", StatusBindFail, &m.AddrTON)

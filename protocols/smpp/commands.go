@@ -3,7 +3,7 @@ package smpp
 // A CommandID is the command_id of a PDU (§5.1.2).
 type CommandID uint32
 
-// Response is the bit that makes a request's id its answer's.
+// Response is the bit by which the id of a response differs from its request's.
 const Response CommandID = 0x80000000
 
 // The commands.
@@ -46,12 +46,12 @@ const (
 	tx                       // bound as transmitter
 	rx                       // bound as receiver
 	trx                      // bound as transceiver
-	closed                   // over: nothing is said any more
+	closed                   // over: nothing is sent any more
 	bound  = tx | rx | trx
 	all    = open | bound
 )
 
-// A body says which fields follow the header.
+// A body is the kind of fields that follow the header.
 type body uint8
 
 const (
@@ -68,14 +68,14 @@ type command struct {
 	name string
 	spec string // section of the document
 	by   side   // the side that may send it
-	in   state  // when
+	in   state  // the states in which it may be sent
 	body body
 }
 
-// commands is the operation matrix. What answers a request has its id with the
-// Response bit. Row 0 stands for every command that is not here. §2.3 allows
-// enquire_link and generic_nack in bound states only; SMPP 5.0 in all, and a
-// peer that checks the line before it logs in does no harm.
+// commands is the operation matrix. A response has the id of its request with the Response
+// bit. Row 0 is for every unknown command. §2.3 allows enquire_link and generic_nack in bound
+// states only. SMPP 5.0 allows them in all states, and so do we, because an enquire_link
+// before the login does no harm.
 var commands = [...]command{
 	{0, "unknown", "", 0, 0, bodyNone},
 	{GenericNack, "generic_nack", "4.3.1", both, all, bodyNone},
@@ -95,8 +95,8 @@ var commands = [...]command{
 	{EnquireLinkResp, "enquire_link_resp", "4.11.2", both, all, bodyNone},
 }
 
-// rows finds a command's row without a search. Its index is the low nine bits of the
-// id and the Response bit, in which all assigned ids differ.
+// rows maps a command to its row. The index consists of the low nine bits of the id and the
+// Response bit, in which all assigned ids differ.
 var rows = func() (r [1024]uint8) {
 	for i, c := range commands {
 		r[slot(c.id)] = uint8(i)
@@ -107,7 +107,7 @@ var rows = func() (r [1024]uint8) {
 
 func slot(id CommandID) int { return int(id&0x1FF | id>>31<<9) }
 
-// row returns the row of id, and 0 for a command that is not known.
+// row returns the row of id, or 0 for an unknown command.
 func (id CommandID) row() int {
 	if r := int(rows[slot(id)]); commands[r].id == id {
 		return r

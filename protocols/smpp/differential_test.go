@@ -11,7 +11,7 @@ import (
 	"github.com/fiorix/go-smpp/smpp/pdu/pdutlv"
 )
 
-// exchanged are PDUs that both codecs know, as the log prints them.
+// exchanged are PDUs that both codecs know, in the form of the pdu log.
 var exchanged = []string{
 	`bind_transmitter seq=1 system_id=acme password=s3cret system_type=smpp interface_version=52 addr_ton=1 addr_npi=2 address_range=467`,
 	`bind_receiver seq=2 system_id=acme password=s3cret interface_version=52`,
@@ -30,7 +30,8 @@ var exchanged = []string{
 	`generic_nack seq=9 status=0x3(ESME_RINVCMDID)`,
 }
 
-// What we encode, go-smpp decodes to the same fields, and the other way round.
+// go-smpp decodes the PDUs that we encode to the same fields, and we decode the PDUs that
+// go-smpp encodes.
 func TestAgainstGoSMPP(t *testing.T) {
 	for _, line := range exchanged {
 		wire := wireOf(t, line)
@@ -45,7 +46,7 @@ func TestAgainstGoSMPP(t *testing.T) {
 		}
 		sameFields(t, line, &p, theirs)
 		if p.ID == DeliverSM {
-			continue // go-smpp writes an empty user data header in front of every delivered text
+			continue // go-smpp writes an empty user data header before every delivered text
 		}
 		var out bytes.Buffer
 		if err := theirs.SerializeTo(&out); err != nil {
@@ -56,7 +57,7 @@ func TestAgainstGoSMPP(t *testing.T) {
 	}
 }
 
-// sameFields compares every field that go-smpp found with ours of that name.
+// sameFields compares every field that go-smpp found with our field of the same name.
 func sameFields(t *testing.T, line string, p *PDU, theirs pdu.Body) {
 	t.Helper()
 	h := theirs.Header()
@@ -85,7 +86,7 @@ func sameFields(t *testing.T, line string, p *PDU, theirs pdu.Body) {
 	}
 }
 
-// A submit_sm that go-smpp made from its own fields reads as it was meant.
+// We decode a submit_sm that go-smpp made to the fields it was made from.
 func TestReadsGoSMPP(t *testing.T) {
 	theirs := pdu.NewSubmitSM(pdutlv.Fields{pdutlv.TagSourcePort: []byte{0, 7}})
 	f := theirs.Fields()

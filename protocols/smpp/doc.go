@@ -1,19 +1,19 @@
-// Package smpp is the SMPP driver: SMPP 3.4 issue 1.2, with what peers of 3.3
-// and 5.0 send. Section signs in comments name sections of that document;
-// spec.txt lists them and says what is done.
+// Package smpp implements the SMPP driver: SMPP 3.4 issue 1.2, and the PDUs that peers
+// of 3.3 and 5.0 send. Section signs in comments refer to sections of that document.
+// spec.txt lists them and says which are implemented.
 //
 // # One list of fields
 //
-// The fields of a body stand once, in wire order, in its walk method (body.go).
-// A Walk reads, writes, prints, scans and shows them, so a field cannot be
-// decoded and forgotten in the log. A command is a row of the commands table,
-// with a struct and a walk if its body is a new one.
+// The walk method of a body (body.go) lists its fields once, in wire order. A Walk
+// reads, writes, prints, scans and visits them, so a field that is decoded cannot be
+// missing in the log. To add a command, add a row to the commands table, and a struct
+// with a walk method if its body is new.
 //
 // # Bytes
 //
-// A decoded PDU's fields point into the bytes it came from. Nothing is checked
-// beyond what finding the fields needs: every PDU that decodes encodes to the
-// same bytes, and what a value means is the session's business.
+// A decoded PDU's fields point into the bytes it came from. Decoding checks only what
+// is needed to find the fields, so every PDU that decodes encodes to the same bytes.
+// The session checks the values.
 //
 // # Start reading
 //

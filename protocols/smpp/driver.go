@@ -7,7 +7,7 @@ import (
 	"pmg/protocols"
 )
 
-// defaultMaxPDU bounds a PDU when Options do not.
+// defaultMaxPDU is the default of Options.MaxPDU.
 const defaultMaxPDU = 64 << 10
 
 // Options are the driver's settings.
@@ -15,7 +15,7 @@ type Options struct {
 	MaxPDU int // octets; longer PDUs end the connection. 0: 65536
 }
 
-// A Driver is SMPP. It implements protocols.Driver.
+// A Driver implements protocols.Driver for SMPP.
 type Driver struct{ max int }
 
 // New returns a driver.
@@ -29,8 +29,7 @@ func New(o Options) *Driver {
 // Name implements protocols.Driver.
 func (d *Driver) Name() string { return "smpp" }
 
-// Commands implements protocols.Driver. The first is every command that is not
-// known.
+// Commands implements protocols.Driver. The first name is for all unknown commands.
 func (d *Driver) Commands() []string {
 	names := make([]string, len(commands))
 	for i, c := range commands {
@@ -45,8 +44,8 @@ func (d *Driver) StatusName(status uint32) string { return StatusName(status) }
 // NewPDU implements protocols.Driver.
 func (d *Driver) NewPDU() protocols.PDU { return new(PDU) }
 
-// Frame implements protocols.Driver: it asks for the header, then for what the
-// header says.
+// Frame implements protocols.Driver. It asks for the header first, and then for the length
+// in the header.
 func (d *Driver) Frame(b []byte) (int, error) {
 	if len(b) < HeaderLen {
 		return HeaderLen, nil

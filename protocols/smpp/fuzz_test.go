@@ -9,8 +9,8 @@ import (
 	"pmg/protocols/prototest"
 )
 
-// Whatever comes, a PDU that decodes encodes to the same octets again, and so does
-// its line in the log. A PDU that does not decode says what to answer.
+// Whatever the input, a PDU that decodes is encoded to the same octets, and so is its line in
+// the log. A PDU that does not decode has a status to answer with.
 func FuzzDecode(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add(octetsOf(f, v.Hex))
@@ -38,7 +38,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A line that can be read is a PDU, and prints as one that reads the same.
+// A line that can be parsed is a PDU, and its printed form parses to the same PDU.
 func FuzzLog(f *testing.F) {
 	for _, v := range valid(f) {
 		var p PDU
@@ -65,8 +65,8 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// After any line of any transcript anything may come. What is sent can be read,
-// answers are not requests, and after the end there is silence.
+// After any line of any transcript any octets may come. The session's output can be decoded,
+// it answers no answers, and sends nothing after its end.
 func FuzzSession(f *testing.F) {
 	d := New(Options{})
 	var scripts []*prototest.Script
@@ -90,7 +90,7 @@ func FuzzSession(f *testing.F) {
 		sub.Wait(2e9)
 		out := sub.Read()
 		if ended && len(out) > 0 {
-			t.Fatalf("said after the end: %x", out)
+			t.Fatalf("sent after the end: %x", out)
 		}
 		for len(out) > 0 {
 			n, err := d.Frame(out)

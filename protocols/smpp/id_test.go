@@ -9,7 +9,7 @@ import (
 // shortIDs is how many ids of shortLen digits there are: 36 to the power of 8.
 const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
 
-// F30: ids for peers of SMPP 3.3 are different for longer than receipts live.
+// F30: ids for peers of SMPP 3.3 are not repeated for longer than receipts may take.
 func TestShortIDs(t *testing.T) {
 	short := func(id uint64) string {
 		var b [16]byte
@@ -25,13 +25,13 @@ func TestShortIDs(t *testing.T) {
 		}
 	}
 	seen := map[string]uint64{}
-	for id := start; id < start+100_000; id++ { // in a row
+	for id := start; id < start+100_000; id++ { // consecutive ids
 		if before, ok := seen[short(id)]; ok {
 			t.Fatalf("ids %d and %d are both %s", before, id, short(id))
 		}
 		seen[short(id)] = id
 	}
-	// Any two of the same week, a million a second: equal only if they are one.
+	// Two ids of the same week, with a million per second, have different short ids.
 	const week = 7 * 24 * uint64(time.Hour/time.Microsecond)
 	if week >= shortIDs {
 		t.Errorf("ids of a week are %d, there are %d forms", week, uint64(shortIDs))
@@ -43,7 +43,7 @@ func TestShortIDs(t *testing.T) {
 			t.Fatalf("ids %d and %d are both %s", a, b, short(a))
 		}
 	}
-	// The low 32 bits in hex, as they once were, come again within a day.
+	// The low 32 bits in hex, which were used once, are repeated within a day.
 	if a, b := start, start+1<<32; short(a) == short(b) {
 		t.Errorf("ids %d and %d are both %s", a, b, short(a))
 	}

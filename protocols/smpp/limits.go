@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// What a peer may send before it logs in, besides its bind: enough for a few
-// enquire_links, and for a bind that is mended.
+// The limits of a peer before it logs in, without its bind. They are enough for a few
+// enquire_links and for corrected binds.
 const (
 	maxEarly    = 10   // PDUs
 	maxEarlyPDU = 1024 // octets of a PDU
 )
 
-// What a peer may send without a message in it. The gateway answers each of these PDUs
-// and writes it to a log, so that a flood would cost other sessions their time.
+// The limits of PDUs without a message. The gateway answers and logs each of them, so a flood
+// would slow other sessions down.
 const (
-	checkEvery = int64(100 * time.Millisecond) // on average
-	checkBurst = 100                           // together
+	checkEvery = int64(100 * time.Millisecond) // average interval
+	checkBurst = 100                           // PDUs in a burst
 )
 
-// tooMuch returns why the session of a peer that sends too much is to be closed, or
-// nothing.
+// tooMuch returns why the session must be closed because its peer sends too much, or "".
 func (s *session) tooMuch(now int64, p *PDU) string {
 	if s.state == open {
 		return s.tooEarly(p)
@@ -28,14 +27,14 @@ func (s *session) tooMuch(now int64, p *PDU) string {
 	if p.ID != EnquireLink && p.ID.row() != 0 {
 		return ""
 	}
-	l := &s.line
+	l := &s.keepalive
 	if l.checks = max(l.checks, now) + checkEvery; l.checks-now > checkBurst*checkEvery {
 		return fmt.Sprintf("too many PDUs without a message: over %d enquire_link or unknown PDUs a second", int64(time.Second)/checkEvery)
 	}
 	return ""
 }
 
-// tooEarly is tooMuch before the login.
+// tooEarly does the same before the login.
 func (s *session) tooEarly(p *PDU) string {
 	if p.long {
 		return fmt.Sprintf("too much before login: a PDU of more than %d octets", maxEarlyPDU)

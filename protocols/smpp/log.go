@@ -23,7 +23,7 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	}
 	b = append(b, " seq="...)
 	if p.ID == GenericNack && p.CommandStatus == StatusInvCmdLen && !full {
-		b = append(b, '*') // it may repeat what appendLost hides
+		b = append(b, '*') // it may repeat octets that appendLost hides
 	} else {
 		b = strconv.AppendUint(b, uint64(p.SequenceNumber), 10)
 	}
@@ -40,28 +40,28 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 
 // appendStatus appends a status with its name.
 func appendStatus(b []byte, status uint32) []byte {
-	if status == 0 { // most are; the name need not be looked for
+	if status == 0 { // the usual case needs no search for the name
 		return append(b, '0')
 	}
 	return logtext.AppendCode(b, status, StatusName(status))
 }
 
-// isLogin reports whether a PDU holds a password, or would if its id did not have
-// the Response bit by mistake.
+// isLogin reports whether a PDU holds a password. It ignores the Response bit, which the
+// peer may have set by mistake.
 func (p *PDU) isLogin() bool {
 	id := p.ID &^ Response
 	return id.IsBind() || id == outbind
 }
 
-// appendLost appends what may be told of octets that are no header. All of them are
-// hidden, because the body of a bind becomes one if its command_length is 16.
+// appendLost appends the number of octets that are no valid header. It hides the octets,
+// because they may be the body of a bind whose command_length is 16.
 func (p *PDU) appendLost(b []byte) []byte {
 	b = logtext.AppendHidden(append(b, " seq=* malformed hex="...), len(p.raw()))
 	return append(b, ` error="cannot find the beginning of the PDU"`...)
 }
 
-// appendMalformed appends the octets of a PDU that cannot be read, or only their
-// number where they may be private.
+// appendMalformed appends the octets of a PDU that cannot be read, or only their number if
+// they may be private.
 func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
 	shown := 0
 	if full {
@@ -71,10 +71,9 @@ func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
 	return logtext.AppendQuoted(append(b, " error="...), []byte(err.Text))
 }
 
-// ParseLog reads what AppendLog printed, with or without what the pdu log says of the
-// message behind it. The fields may point into line. An error
-// that wraps protocols.ErrHidden says that the line does not hold all octets; the
-// PDU has those that it holds.
+// ParseLog parses the output of AppendLog, with or without the further fields that the pdu
+// log appends. The fields of p may point into line. If the error wraps protocols.ErrHidden,
+// the line does not hold all octets, and p has those that it holds.
 func (p *PDU) ParseLog(line []byte) error {
 	p.Reset()
 	line, _, _ = logtext.CutAbout(line)
@@ -112,10 +111,10 @@ func (p *PDU) ParseLog(line []byte) error {
 	return nil
 }
 
-// scanMalformed reads what appendMalformed printed.
+// scanMalformed parses the output of appendMalformed.
 func (p *PDU) scanMalformed(s *logtext.Scanner) {
-	x := p.rare()
-	if !s.Take("hex") { // logs of before 2026-11-22 leave out what they hide
+	x := p.withExtras()
+	if !s.Take("hex") { // logs from before 2026-11-22 have no hex field if the octets are hidden
 		s.Hidden = true
 	} else if x.raw = s.Octets(); len(x.raw) >= HeaderLen {
 		p.header(x.raw)

@@ -16,7 +16,7 @@ func logOf(t *testing.T, hex string, text bool) string {
 	return string(p.AppendLog(nil, text))
 }
 
-// The form of the pdu log is a contract: people cut it with awk.
+// The form of the pdu log is fixed, because people process it with scripts.
 func TestLogForm(t *testing.T) {
 	f := func(line string, text bool, want string) {
 		t.Helper()
@@ -59,7 +59,7 @@ func TestLogOfMalformed(t *testing.T) {
 			t.Errorf("\nagain %s\nwant  %s", again, got)
 		}
 		if err == nil && !bytes.HasPrefix(octetsOf(t, hex), p.AppendWire(nil)) {
-			t.Errorf("%s: the octets are not those that came", got)
+			t.Errorf("%s: the octets differ from the received ones", got)
 		}
 	}
 	f("00000014000000040000000000000007"+"41424344", true,
@@ -72,7 +72,7 @@ func TestLogOfMalformed(t *testing.T) {
 	f("0000000F000000150000000000000007"+"0000002F00000002", true,
 		`enquire_link seq=7 malformed hex=0000000f000000150000000000000007 error="command_length 15 is less than 16"`)
 
-	// F29: what cannot be read may be long, and is cut.
+	// F29: a PDU that cannot be read may be long, and is cut.
 	long := strings.Repeat("41", 65000)
 	f("0000fdf8000001100000000000000007"+long, true,
 		`unknown seq=7 malformed hex=0000fdf8000001100000000000000007`+long[:2*(maxOctets-16)]+`*63992 error="command_id 0x00000110 is not known"`)
@@ -88,8 +88,8 @@ func TestLogOfMalformed(t *testing.T) {
 		`bind_transceiver_resp seq=7 status=0 malformed hex=*21 error="optional parameters do not end with the PDU"`)
 }
 
-// H18: octets that may be a misplaced password are not in the log of a session that
-// has not logged in, whatever PDU they stand in.
+// H18: the log of a session that has not logged in does not show octets that may be a
+// misplaced password, whatever PDU they are in.
 func TestLogHidesPasswords(t *testing.T) {
 	const password, inHex = "s3cret", "733363726574"
 	f := func(hex, want string) {
@@ -106,27 +106,27 @@ func TestLogHidesPasswords(t *testing.T) {
 			t.Errorf("%s: ParseLog: %v, want that octets are hidden", got, err)
 		}
 	}
-	// A bind with a command_length of 16: its body is read as a header.
+	// The body of a bind with a command_length of 16 is read as a header.
 	f("61636d65"+"00733363"+"72657400"+"000034"+"00",
 		`unknown seq=* malformed hex=*16 error="cannot find the beginning of the PDU"`)
 	// Our answer repeats four octets of that header.
 	f("00000010"+"80000000"+"00000002"+inHex[:8], `generic_nack seq=* status=0x2(ESME_RINVCMDLEN)`)
-	// A bind's body behind an id with the Response bit, and behind an unknown one.
+	// A bind's body after an id with the Response bit, and after an unknown id.
 	body := "61636d6500" + inHex + "00" + "0034000000"
 	f("00000021"+"8000000a"+"00000000"+"00000001"+body, `unknown seq=1 status=0 malformed hex=*33 error="command_id 0x8000000a is not known"`)
 	f("00000021"+"0000000a"+"00000000"+"00000001"+body, `unknown seq=1 malformed hex=*33 error="command_id 0x0000000a is not known"`)
-	// Octets behind the last field of a bind, which a session that is bound sends.
+	// Octets after the last field of a bind that a bound session sends.
 	bind := "00000029" + "00000009" + "00000000" + "00000001" + "61636d6500" + "7800" + "00" + "340000" + "00" + inHex + inHex + "00"
 	f(bind, `bind_transceiver seq=1 system_id=acme password=*** interface_version=52 rest=*13`)
 	if got := logOf(t, bind, true); !strings.HasSuffix(got, " rest=*13") {
 		t.Errorf("got %s", got)
 	}
-	// What would be a login by its id, but is an answer with the rest in a parameter.
+	// An answer with the id of a login, and the other octets in a parameter.
 	f("00000025"+"80000009"+"00000000"+"00000001"+"61636d6500"+"1400000c"+inHex+inHex,
 		`bind_transceiver_resp seq=1 status=0 system_id=acme tlv_0x1400=*12`)
 }
 
-// H24: without texts no octet is printed whose meaning is not known.
+// H24: without texts, octets of unknown meaning are not printed.
 func TestLogWithoutTexts(t *testing.T) {
 	f := func(line, want string) {
 		t.Helper()
@@ -145,7 +145,7 @@ func TestLogWithoutTexts(t *testing.T) {
 	f(`enquire_link seq=1 rest=68656c6c6f`, `enquire_link seq=1 rest=*5`)
 }
 
-// F29: a line shows so many octets of unknown meaning, over all its fields.
+// F29: a line shows at most maxOctets octets of unknown meaning, in all its fields together.
 func TestLogIsCut(t *testing.T) {
 	octets := strings.Repeat("ab", maxOctets-10)
 	var p PDU
@@ -184,7 +184,7 @@ func TestParseLogRejects(t *testing.T) {
 	f(`enquire_link seq=1 system_id=a`, "is not a field")
 }
 
-// U7: a line of a pdu log is read with what the log says of the message behind the PDU.
+// U7: a line is parsed even with the pdu log's further fields after the PDU.
 func TestParseLogWithAbout(t *testing.T) {
 	for _, line := range []string{
 		`submit_sm seq=17 source_addr=1 short_message="hello" tlv_0x1400=00ff`,

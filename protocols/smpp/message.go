@@ -9,7 +9,7 @@ import (
 
 // Bits of esm_class (§5.2.12).
 const (
-	classMode         = 0x03 // how to handle a submit; nothing in a delivery
+	classMode         = 0x03 // messaging mode of a submit; not used in a delivery
 	ClassType         = 0x3C
 	ClassReceipt      = 0x04
 	classIntermediate = 0x20
@@ -24,14 +24,14 @@ const (
 	wantsFailure   = 0x02
 	wantsSuccess   = 0x03
 	wantsProgress  = 0x10
-	registeredSelf = wantsReceipts | wantsProgress // the bits that sms.Notify stands for
+	registeredSelf = wantsReceipts | wantsProgress // the bits that sms.Notify represents
 )
 
-// maxShort is the longest text that is sent in short_message (§5.2.21); a longer
-// text goes into message_payload.
+// maxShort is the longest text that is sent in short_message (§5.2.21). A longer text is
+// sent in message_payload.
 const maxShort = 254
 
-// maxPriority is the highest priority_flag that means anything (SMPP 5.0).
+// maxPriority is the highest priority_flag with a meaning (SMPP 5.0).
 const maxPriority = 4
 
 // Message implements protocols.Session.
@@ -48,14 +48,14 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	text := b.ShortMessage
 	payload, found := FindTLV(b.TLVs, TagPayload)
 	both := len(payload) > 0 && len(text) > 0
-	if len(payload) > 0 { // an empty message_payload next to a short_message counts as absent
+	if len(payload) > 0 { // an empty message_payload besides a short_message is ignored
 		text = payload
 	}
 	m.Set(sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr},
 		sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}, text)
 	s.setNative(p, m, found)
 	if m.Kind != sms.Submit {
-		return sms.OK // it has been on its way: it is better delivered odd than not at all
+		return sms.OK // an SMSC's message is not refused: delivering it with odd values is better than losing it
 	}
 	if both || m.Flags&sms.HasHeader != 0 && !hasHeader(text) {
 		return sms.BadLength
@@ -101,7 +101,7 @@ func notifyOf(registered uint8) (n sms.Notify) {
 	return n
 }
 
-// registeredOf is notifyOf the other way round.
+// registeredOf is the inverse of notifyOf.
 func registeredOf(n sms.Notify) (registered uint8) {
 	switch n & (sms.NotifySuccess | sms.NotifyFailure) {
 	case sms.NotifySuccess | sms.NotifyFailure:
@@ -117,7 +117,7 @@ func registeredOf(n sms.Notify) (registered uint8) {
 	return registered
 }
 
-// codingOf reads data_coding (§5.2.19). The groups from 0xF0 on are those of
+// codingOf interprets data_coding (§5.2.19). The values from 0xF0 on are those of
 // 3GPP TS 23.038 with a message class.
 func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 	switch dcs {
@@ -142,7 +142,7 @@ func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 	return sms.Other, sms.NoClass
 }
 
-// dcsOf is codingOf the other way round, as far as SMPP has a value.
+// dcsOf is the inverse of codingOf, if SMPP has a value.
 func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
 	if c != sms.NoClass && (a == sms.Default || a == sms.Binary) {
 		dcs := 0xF0 | uint8(c-sms.Class0)
@@ -164,16 +164,16 @@ func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
 	return 0
 }
 
-// The native part of a message from SMPP holds what sms.Message has no field for.
-// Most messages have none. Its octets are five fields, service_type with its
-// length before it, and the optional parameters:
+// The native part of a message from SMPP holds the values for which sms.Message has no
+// field. Most messages have no native part. It consists of five fields, service_type after
+// its length, and the optional parameters:
 //
 //	+-----------+---------------------+-------------+---------+------------+---+--------------+------+
 //	| esm_class | registered_delivery | data_coding | replace | default id | n | service_type | TLVs |
 //	+-----------+---------------------+-------------+---------+------------+---+--------------+------+
 const nativeHead = 6
 
-// setNative keeps what sms.Message has no field for, if there is anything.
+// setNative sets the native part, if the message needs one.
 func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	b := &p.SM
 	params := b.TLVs
@@ -192,7 +192,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 		uint8(len(b.ServiceType)),
 	}
 	if p.ID != SubmitSM && m.Kind == sms.Receipt {
-		head[0] &^= ClassReceipt // the kind says so
+		head[0] &^= ClassReceipt // Message.Kind holds it
 	}
 	if dcsOf(m.Alphabet, m.Class) != b.DataCoding {
 		head[2] = b.DataCoding
@@ -205,12 +205,12 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	m.SetNative(protocols.SMPP, p.own[at:])
 }
 
-// hasHeader reports whether text is long enough for the user data header that it
-// says it begins with.
+// hasHeader reports whether text is as long as the user data header at its beginning
+// requires.
 func hasHeader(text []byte) bool { return len(text) > 0 && int(text[0]) < len(text) }
 
-// times reads when a message may be sent and until when. A delivery time in the
-// past means now.
+// times sets the delivery time and the expiry of a message. A delivery time in the past
+// means now.
 func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 	at, ok := parseTime(b.ScheduleDeliveryTime, now)
 	if !ok {
@@ -229,8 +229,8 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// withoutPayload returns the optional parameters without message_payload, which
-// is a message's text.
+// withoutPayload returns the optional parameters without message_payload, which holds the
+// message's text.
 func (p *PDU) withoutPayload() []byte {
 	p.own = p.own[:0]
 	for tag, value := range TLVs(p.SM.TLVs) {
@@ -246,7 +246,7 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p := pdu.(*PDU)
 	status := statusOf(code)
 	if code == sms.Rejected && p.ID == DeliverSM {
-		status = StatusRxRAppn // RSUBMITFAIL is no answer to a delivery
+		status = StatusRxRAppn // because RSUBMITFAIL does not fit a delivery
 	}
 	p.answer(p.ID|Response, status)
 	if code != sms.OK {
@@ -258,9 +258,9 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	}
 }
 
-// Encode implements protocols.Session. schedule_delivery_time stays empty,
-// because the gateway has waited itself. A validity that the sender gave as a
-// duration is sent as what is left of it now.
+// Encode implements protocols.Session. schedule_delivery_time stays empty, because the
+// gateway itself has waited for it. If the sender gave the validity as a duration, the
+// remaining duration is sent.
 func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence uint32) {
 	p := pdu.(*PDU)
 	p.answer(DeliverSM, 0)
@@ -313,8 +313,8 @@ func esmClass(m *sms.Message, native uint8) uint8 {
 	return native
 }
 
-// setPayload puts a text into message_payload. A peer that knows no optional
-// parameters refuses it; a text that was cut would be another text.
+// setPayload puts a text into message_payload. A peer that does not support optional
+// parameters will refuse the message, which is better than cutting its text.
 func (p *PDU) setPayload(text []byte) {
 	n := len(p.own)
 	p.own = append(p.own, p.SM.TLVs...)
@@ -322,8 +322,8 @@ func (p *PDU) setPayload(text []byte) {
 	p.SM.TLVs, p.SM.ShortMessage = p.own[n:], nil
 }
 
-// validity returns the validity_period of a message: the time it expires, or, if
-// its sender gave a duration, how much of that is left.
+// validity returns the validity_period of a message: its expiry, or, if the sender gave a
+// duration, the rest of that.
 func (p *PDU) validity(now int64, m *sms.Message) []byte {
 	switch left := m.Expires - now; {
 	case m.Expires == 0:
@@ -336,9 +336,8 @@ func (p *PDU) validity(now int64, m *sms.Message) []byte {
 	return p.own
 }
 
-// fit returns a string that fits a field of size octets with its NUL. One that
-// does not fit is left out, so that the peer refuses it: half an address is
-// somebody else's.
+// fit returns the string if it fits into a field of size octets with its NUL, and nothing
+// otherwise. The peer refuses an empty address, but a cut one would be another subscriber's.
 func fit(v []byte, size int) []byte {
 	if len(v) >= size || bytes.IndexByte(v, 0) >= 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"pmg/sms"
 )
 
-// server returns a session that a client of that version is bound to.
+// server returns a session to which a client of a version is bound.
 func server(t testing.TB, version uint8) *session {
 	s := New(Options{}).NewSession(protocols.SessionOptions{Name: "PMG"}).(*session)
 	p := &PDU{ID: BindTransceiver, SequenceNumber: 1}
@@ -25,10 +25,10 @@ func server(t testing.TB, version uint8) *session {
 	return s
 }
 
-// untold is the version of a centre that does not tell it.
+// untold is the version of an SMSC that does not send its version.
 const untold = 0xFF
 
-// client returns a session that is bound to a centre of that version.
+// client returns a session that is bound to an SMSC of a version.
 func client(t testing.TB, version uint8) *session {
 	s := New(Options{}).NewSession(protocols.SessionOptions{Role: protocols.Client}).(*session)
 	p := new(PDU)
@@ -44,7 +44,7 @@ func client(t testing.TB, version uint8) *session {
 	return s
 }
 
-// message takes a message out of a PDU as the log prints it.
+// message returns the message in a PDU in the form of the pdu log.
 func message(t testing.TB, s *session, now int64, line string) (*sms.Message, sms.Code) {
 	t.Helper()
 	var p PDU
@@ -103,7 +103,7 @@ func TestTimesOfAMessage(t *testing.T) {
 	f("schedule_delivery_time=1", 0, 0, sms.BadSchedule)
 }
 
-// What a client submits reaches the centre, whichever field the text was in.
+// A client's message reaches the SMSC, whichever field the text was in.
 func TestMessageThroughEncode(t *testing.T) {
 	f := func(version uint8, in, want string) {
 		t.Helper()
@@ -136,7 +136,7 @@ func TestMessageThroughEncode(t *testing.T) {
 	f(0x34, `submit_sm seq=1 destination_addr=1 priority_flag=99`, `submit_sm seq=9 destination_addr=1 priority_flag=4`)
 }
 
-// A delivery has no fields that only a submit may have (§4.6.1).
+// A delivery does not have the fields that only a submit may have (§4.6.1).
 func TestEncodeDelivery(t *testing.T) {
 	m, _ := message(t, server(t, 0x34), 1, `submit_sm seq=1 destination_addr=1 esm_class=67 validity_period=000001000000000R `+
 		`registered_delivery=1 replace_if_present_flag=1 sm_default_msg_id=1 short_message="\x00A"`)
@@ -148,7 +148,7 @@ func TestEncodeDelivery(t *testing.T) {
 	}
 }
 
-// What comes from another protocol may not fit the fields of this one.
+// Values from another protocol may not fit into the fields of this one.
 func TestEncodeForeignFields(t *testing.T) {
 	m := &sms.Message{Expires: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()}
 	m.Set(sms.Address{Addr: []byte("PMG\x00")}, sms.Address{Addr: bytes.Repeat([]byte("1"), 21)}, []byte("hello"))
@@ -179,7 +179,7 @@ func TestAnswer(t *testing.T) {
 	f(client(t, 0x34), DeliverSM, sms.TemporaryFailure, "deliver_sm_resp seq=3 status=0x64(ESME_RX_T_APPN)")
 }
 
-// The four hot PDUs go through a session without garbage.
+// A session handles the four most frequent PDUs without allocation.
 func TestSessionDoesNotAllocate(t *testing.T) {
 	submit, deliver := octetsOf(t, hot[0].hex), octetsOf(t, hot[2].hex)
 	f := func(name string, from, to *session, in []byte) {
@@ -207,7 +207,7 @@ func TestSessionDoesNotAllocate(t *testing.T) {
 	f("deliver_sm", client(t, 0x34), server(t, 0x34), deliver)
 }
 
-// One submit_sm in, its message out to a centre, and both answers.
+// BenchmarkSession measures a submit_sm, its message's way to an SMSC, and both answers.
 func BenchmarkSession(b *testing.B) {
 	in := octetsOf(b, hot[0].hex)
 	from, to := server(b, 0x34), client(b, 0x34)
@@ -224,8 +224,8 @@ func BenchmarkSession(b *testing.B) {
 	}
 }
 
-// A validity that was given as a duration is sent as what is left of it (F23), and
-// one that was given as a time as that time.
+// For a validity that was given as a duration the remaining duration is sent (F23), and for
+// one that was given as a time the same time.
 func TestValidityLeft(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()
 	f := func(validity string, waited time.Duration, want string) {
@@ -244,11 +244,11 @@ func TestValidityLeft(t *testing.T) {
 	f("000000020000000R", 90*time.Minute, "000000003000000R")
 	f("000000020000000R", 2*time.Hour-time.Millisecond, "000000000001000R")
 	f("000001000000000R", time.Hour, "000000230000000R")
-	f("000200000000000R", time.Hour, "270120120000000+") // longer than days can say
+	f("000200000000000R", time.Hour, "270120120000000+") // too long for a duration in days
 	f("261121120000000+", 3*time.Hour, "261121120000000+")
 }
 
-// The octets of a message from SMPP come out of SMPP as they were.
+// The octets of a message from SMPP are sent to SMPP unchanged.
 func TestNativeThroughEncode(t *testing.T) {
 	for _, fields := range []string{
 		"data_coding=2", "data_coding=4", "data_coding=1", "data_coding=245", "data_coding=240", "data_coding=14",
@@ -271,7 +271,7 @@ func TestNativeThroughEncode(t *testing.T) {
 	}
 }
 
-// U14: a PDU says how its text is to be read.
+// U14: a PDU returns its text with the alphabet.
 func TestText(t *testing.T) {
 	f := func(line string, ok bool, want protocols.Text) {
 		t.Helper()
@@ -294,7 +294,7 @@ func TestText(t *testing.T) {
 	f(`submit_sm seq=7 malformed hex=0000001400000004000000000000000741424344 error="service_type does not end"`, false, protocols.Text{})
 }
 
-// What follows a login that can be read is no misplaced password.
+// A PDU that can be decoded as a login is a LoginRequest, and others are not.
 func TestLoginStep(t *testing.T) {
 	f := func(hex string, want protocols.LoginStep) {
 		t.Helper()

@@ -6,8 +6,7 @@ import (
 	"pmg/protocols"
 )
 
-// ConnectorOptions are the options that a connector has because it speaks SMPP. It
-// implements protocols.Options.
+// ConnectorOptions are the options of an SMPP connector. It implements protocols.Options.
 type ConnectorOptions struct {
 	SystemType   string             `yaml:"system_type" only:"out" live:"rebind" doc:"The kind of client it says it is, where the SMSC asks for one."`
 	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
@@ -16,7 +15,7 @@ type ConnectorOptions struct {
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 }
 
-// NewConnectorOptions returns the options of a connector that is given none.
+// NewConnectorOptions returns the default options of a connector.
 func NewConnectorOptions() *ConnectorOptions { return &ConnectorOptions{Bind: protocols.Transceiver} }
 
 // The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,
@@ -35,7 +34,8 @@ func (o *ConnectorOptions) BindType() protocols.BindType { return o.Bind }
 // MaxWindow implements protocols.Options.
 func (o *ConnectorOptions) MaxWindow() int { return MaxSequence/2 - 2 }
 
-// CheckLogin implements protocols.Options. Some SMSCs take longer passwords.
+// CheckLogin implements protocols.Options. Too long passwords are allowed with
+// long_passwords, because some SMSCs accept them.
 func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {
 	problems := tooLong(nil, "system_id", systemID, maxSystemID)
 	n := len(problems)

@@ -12,39 +12,39 @@ import (
 // command_status, sequence_number.
 const HeaderLen = 16
 
-// A PDU is an SMPP PDU. ID says which of the bodies counts. It must not be
-// copied, because an answer's fields may lie in storage inside it.
+// A PDU is an SMPP PDU. ID determines which of the bodies is used. A PDU must not be
+// copied, because an answer's fields may point into storage inside it.
 //
-// Every message under way has two PDUs, so their size decides how many messages
-// fit into the processor's cache. An answer uses the first 64 octets only, and
-// what few PDUs have lies apart, in extras.
+// Every message under way has two PDUs, so their size decides how many messages fit in the
+// processor's cache. An answer uses only the first 64 octets. Fields that few PDUs have are
+// in extras.
 type PDU struct {
 	ID             CommandID
 	CommandStatus  uint32
 	SequenceNumber uint32
 	Body           bool     // of a response: it has a body
-	hasExtras      bool     // extras counts
+	hasExtras      bool     // extras is used
 	long           bool     // longer than a peer may send before it logs in
 	extras         *extras  // made on first use, then kept
 	SMResp         SMResp   // submit_sm_resp, deliver_sm_resp
-	id             [16]byte // message_id of a response of ours
+	id             [16]byte // message_id of our response
 
-	own []byte // fields that do not lie in the bytes the PDU came from
+	own []byte // storage of fields that do not point into the bytes the PDU came from
 	SM  SM     // submit_sm, deliver_sm
 }
 
-// extras is what few PDUs have.
+// extras holds the fields that few PDUs have.
 type extras struct {
 	bind     Bind     // bind_receiver, bind_transmitter, bind_transceiver
 	bindResp BindResp // and their responses
 	tlvs     []byte   // optional parameters of submit_sm_resp and deliver_sm_resp
-	rest     []byte   // octets after the last field; they mean nothing
+	rest     []byte   // octets after the last field, which have no meaning
 	raw      []byte   // octets of a PDU that cannot be read
 	err      *Error   // why it cannot be read
 }
 
-// rare returns the PDU's extras, which count from now on.
-func (p *PDU) rare() *extras {
+// withExtras returns the PDU's extras, which are used from now on.
+func (p *PDU) withExtras() *extras {
 	if p.extras == nil {
 		p.extras = new(extras)
 	}
@@ -60,15 +60,15 @@ func (p *PDU) dropExtras() {
 }
 
 // Bind returns the body of bind_receiver, bind_transmitter and bind_transceiver.
-func (p *PDU) Bind() *Bind { return &p.rare().bind }
+func (p *PDU) Bind() *Bind { return &p.withExtras().bind }
 
 // BindResp returns the body of the responses to a bind.
-func (p *PDU) BindResp() *BindResp { return &p.rare().bindResp }
+func (p *PDU) BindResp() *BindResp { return &p.withExtras().bindResp }
 
-// An Error says why a PDU cannot be read.
+// An Error is the reason why a PDU cannot be read.
 type Error struct {
 	Status uint32 // command_status to answer it with
-	Lost   bool   // where the next PDU begins is not known
+	Lost   bool   // the beginning of the next PDU is not known
 	Text   string
 }
 
@@ -94,8 +94,8 @@ func (p *PDU) raw() []byte {
 // Command implements protocols.PDU.
 func (p *PDU) Command() int { return p.ID.row() }
 
-// Status implements protocols.PDU. What some peers put there in requests is
-// ignored (§5.1.3).
+// Status implements protocols.PDU. It ignores a status in a request (§5.1.3), which some
+// peers send.
 func (p *PDU) Status() uint32 {
 	if p.ID.IsResponse() {
 		return p.CommandStatus
@@ -103,7 +103,7 @@ func (p *PDU) Status() uint32 {
 	return 0
 }
 
-// MessageID implements protocols.PDU. That of a deliver_sm_resp is unused.
+// MessageID implements protocols.PDU. The message_id of a deliver_sm_resp is not used.
 func (p *PDU) MessageID() []byte {
 	if p.ID != SubmitSMResp || !p.Body || len(p.SMResp.MessageID) == 0 {
 		return nil
@@ -111,8 +111,7 @@ func (p *PDU) MessageID() []byte {
 	return p.SMResp.MessageID
 }
 
-// Text implements protocols.PDU. A message_payload takes the place of an empty
-// short_message.
+// Text implements protocols.PDU. It returns message_payload if short_message is empty.
 func (p *PDU) Text() (protocols.Text, bool) {
 	if commands[p.ID.row()].body != bodySM || p.Err() != nil {
 		return protocols.Text{}, false
@@ -144,11 +143,11 @@ func (p *PDU) Sequence() uint32 { return p.SequenceNumber }
 // IsAnswer implements protocols.PDU.
 func (p *PDU) IsAnswer() bool { return p.ID.IsResponse() }
 
-// keepOwn is the largest storage of its own that a PDU keeps for its next use.
+// keepOwn is the size of the largest storage that a PDU keeps for its next use.
 const keepOwn = 4096
 
-// Reset implements protocols.PDU. It leaves the body of a message as it is, because
-// what makes the PDU a message again sets all of its fields.
+// Reset implements protocols.PDU. It does not clear the body of a message, because all of
+// its fields are set when the PDU becomes a message again.
 func (p *PDU) Reset() {
 	if p.ID == 0 && !p.hasExtras {
 		return // it was not used
@@ -157,7 +156,7 @@ func (p *PDU) Reset() {
 	if p.own = p.own[:0]; cap(p.own) > keepOwn {
 		p.own = nil
 	}
-	if len(p.SM.ShortMessage)+len(p.SM.TLVs) > keepOwn { // do not keep what they lie in
+	if len(p.SM.ShortMessage)+len(p.SM.TLVs) > keepOwn { // frees the large storage that they point into
 		p.SM = SM{}
 	}
 	p.ID, p.CommandStatus, p.SequenceNumber = 0, 0, 0
@@ -173,7 +172,7 @@ func (p *PDU) fields(w *Walk) {
 		if w.Body(&p.Body, "message_id") {
 			w.CString("message_id", 65, StatusInvMsgID, &p.SMResp.MessageID)
 			if p.goesOn(w) {
-				w.TLVs(&p.rare().tlvs)
+				w.TLVs(&p.withExtras().tlvs)
 			}
 		}
 	case bodyBind:
@@ -184,11 +183,11 @@ func (p *PDU) fields(w *Walk) {
 		}
 	}
 	if p.goesOn(w) {
-		w.rest(&p.rare().rest)
+		w.rest(&p.withExtras().rest)
 	}
 }
 
-// goesOn reports whether there is anything in p's extras for w to do.
+// goesOn reports whether w has to continue with p's extras.
 func (p *PDU) goesOn(w *Walk) bool {
 	switch w.mode {
 	case read:
@@ -199,9 +198,8 @@ func (p *PDU) goesOn(w *Walk) bool {
 	return p.hasExtras
 }
 
-// Decode reads the one PDU that fills b. The fields point into b. A PDU that
-// cannot be read keeps its header as far as there is one, the octets and the
-// error, which is an *Error.
+// Decode decodes the one PDU that fills b. The fields point into b. A PDU that cannot be read
+// keeps the octets, the error, which is an *Error, and the part of its header that is there.
 func (p *PDU) Decode(b []byte) error {
 	p.dropExtras()
 	p.long = len(b) > maxEarlyPDU
@@ -232,13 +230,13 @@ func (p *PDU) fail(b []byte, e *Error) error {
 	p.Reset()
 	p.SM = SM{}
 	p.ID, p.CommandStatus, p.SequenceNumber = id, status, sequence
-	x := p.rare()
+	x := p.withExtras()
 	x.raw, x.err = b, e
 	return e
 }
 
-// lost makes p a PDU whose length is not right, so that the next one cannot be
-// found. Only the header is kept: what follows may be any part of anything.
+// lost makes p a PDU with a wrong length, so that the next one cannot be found. It keeps only
+// the header, because the octets after it have no known meaning.
 func (p *PDU) lost(b []byte) error {
 	p.Reset()
 	text := fmt.Sprintf("header of %d octets is not complete", len(b))
@@ -250,8 +248,8 @@ func (p *PDU) lost(b []byte) error {
 	return p.fail(b, &Error{Status: StatusInvCmdLen, Lost: true, Text: text})
 }
 
-// lengthError returns what is wrong with a command_length. One that is too large is
-// not named: where framing is lost it is four octets of anything, a password perhaps.
+// lengthError returns the error of a wrong command_length. It does not show a value that is
+// too large, because after a loss of framing that may be any four octets, even of a password.
 func lengthError(n uint32) string {
 	if n < HeaderLen {
 		return fmt.Sprintf("command_length %d is less than %d", n, HeaderLen)
@@ -259,8 +257,7 @@ func lengthError(n uint32) string {
 	return "command_length is larger than a PDU may be"
 }
 
-// AppendWire implements protocols.PDU. One that could not be read is appended
-// as it came.
+// AppendWire implements protocols.PDU. It appends a PDU that cannot be read as it came.
 func (p *PDU) AppendWire(b []byte) []byte {
 	if raw := p.raw(); raw != nil {
 		return append(b, raw...)
@@ -277,7 +274,7 @@ func (p *PDU) AppendWire(b []byte) []byte {
 	return w.b
 }
 
-// Visit hands the header's and the body's fields to f, by name and in order.
+// Visit calls f with the name and value of each field of the header and the body, in order.
 // Texts and values of optional parameters are in hex.
 func (p *PDU) Visit(f func(name string, value any)) {
 	n := len(p.AppendWire(nil))

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// A PDU that is cut off anywhere is not a PDU.
+// A PDU that is cut off at any place does not decode.
 func TestPrefixesAreRejected(t *testing.T) {
 	d := New(Options{})
 	for _, v := range valid(t) {
@@ -27,8 +27,8 @@ func TestPrefixesAreRejected(t *testing.T) {
 	}
 }
 
-// A PDU that is cut off but says that it is whole ends inside a field, except
-// where what may be left out is missing.
+// A PDU that is cut off but has a matching command_length ends inside a field, unless only
+// optional parts are missing.
 func TestShortBodies(t *testing.T) {
 	for _, v := range valid(t) {
 		in := octetsOf(t, v.Hex)
@@ -36,7 +36,7 @@ func TestShortBodies(t *testing.T) {
 		if err := p.Decode(in); err != nil {
 			t.Fatal(err)
 		}
-		optional := len(p.SM.TLVs) + len(p.rare().tlvs) + len(p.BindResp().TLVs) + len(p.rare().rest)
+		optional := len(p.SM.TLVs) + len(p.withExtras().tlvs) + len(p.BindResp().TLVs) + len(p.withExtras().rest)
 		mandatory := len(in) - optional
 		for n := HeaderLen; n < mandatory; n++ {
 			cut := bytes.Clone(in[:n])
@@ -53,7 +53,7 @@ func TestShortBodies(t *testing.T) {
 	}
 }
 
-// Each field that is too long, or not there, has the status of §5.1.3.
+// Each field that is too long or missing leads to its status in §5.1.3.
 func TestFieldStatus(t *testing.T) {
 	long := strings.Repeat("1", 70)
 	f := func(line string, want uint32) {
@@ -77,7 +77,7 @@ func TestFieldStatus(t *testing.T) {
 	f("bind_receiver seq=1 address_range="+long, StatusBindFail)
 }
 
-// Fields of any content come back from the wire and from the log.
+// Fields of any content are the same after decoding from wire format and from the log.
 func TestRandomPDUs(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	octets := func(most int, from byte) []byte {
@@ -109,7 +109,7 @@ func TestRandomPDUs(t *testing.T) {
 			ShortMessage: octets(255, 0), TLVs: tlvs(),
 		}
 		if p.Body = u8() != 0; p.Body {
-			p.SMResp.MessageID, p.rare().tlvs = octets(64, 1), tlvs()
+			p.SMResp.MessageID, p.withExtras().tlvs = octets(64, 1), tlvs()
 			*p.BindResp() = BindResp{SystemID: octets(15, 1), TLVs: tlvs()}
 		}
 		*p.Bind() = Bind{SystemID: octets(15, 1), Password: octets(8, 1), SystemType: octets(12, 1),
@@ -123,7 +123,7 @@ func TestRandomPDUs(t *testing.T) {
 	}
 }
 
-// The hot path makes no garbage.
+// The hot path does not allocate.
 func TestCodecDoesNotAllocate(t *testing.T) {
 	for _, h := range hot {
 		in := octetsOf(t, h.hex)
@@ -142,7 +142,7 @@ func TestCodecDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A PDU used again after an error has nothing of what it was before.
+// A PDU that is used again after an error keeps nothing from before.
 func TestReuse(t *testing.T) {
 	var p PDU
 	if err := p.Decode(octetsOf(t, hot[0].hex)); err != nil {
@@ -174,19 +174,19 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// S14: many PDUs must fit into the processor's cache. An answer needs only the first
-// line of it.
+// S14: many PDUs must fit in the processor's cache. An answer needs only the first cache line
+// of its PDU.
 func TestSize(t *testing.T) {
 	if size := unsafe.Sizeof(PDU{}); size > 272 {
 		t.Errorf("a PDU takes %d octets, want at most 272", size)
 	}
 	if end := unsafe.Offsetof(PDU{}.own); end > 64 {
-		t.Errorf("what an answer needs takes %d octets, want at most 64", end)
+		t.Errorf("the fields of an answer take %d octets, want at most 64", end)
 	}
 }
 
-// What few PDUs have is made once: a PDU used again for another bind, and then for
-// a malformed PDU, makes no garbage.
+// The extras of a PDU are allocated once. A PDU that is used again for another bind, and then
+// for a malformed PDU, does not allocate.
 func TestExtrasAreKept(t *testing.T) {
 	bind := wireOf(t, "bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x34")
 	rest := wireOf(t, "enquire_link seq=1 rest=0a0b")
@@ -207,7 +207,7 @@ func TestExtrasAreKept(t *testing.T) {
 	}
 }
 
-// A PDU that is kept for its next use does not keep a long text in memory.
+// A PDU after Reset does not keep a long text in memory.
 func TestResetKeepsLittle(t *testing.T) {
 	for _, n := range []int{10, 2 * keepOwn} {
 		p := PDU{ID: SubmitSM, SM: SM{SourceAddr: []byte("1"), TLVs: make([]byte, n)}}

@@ -8,8 +8,8 @@ import (
 	"pmg/sms"
 )
 
-// Version34 is the interface_version that we speak (§5.2.4). A peer that tells a
-// lower one is sent no optional parameters.
+// Version34 is our interface_version (§5.2.4). A peer with a lower one gets no optional
+// parameters.
 const Version34 = 0x34
 
 // MaxSequence is the highest sequence_number of a request (§5.1.4).
@@ -21,26 +21,26 @@ const MaxSequence = 0x7FFFFFFF
 //	open ───────────────────► tx rx trx ────────────────────────────────► closed
 //	  └── bind refused, no bind in time, framing lost ──────────────────────┘
 //
-// A logout does not leave the bound state until it is answered, whichever side
-// began it. Until then no new messages are sent, but answers to the old ones count.
+// During a logout the session stays in the bound state until the logout is answered, whichever
+// side began it. Until then it sends no new messages, but handles answers to earlier ones.
 type session struct {
 	o       protocols.SessionOptions
 	options *ConnectorOptions
 	peer    side
 
-	state   state
-	early   int // PDUs that the peer sent before it logged in, besides its bind
-	bind    bind
-	line    line
-	ours    logout // our unbind
-	theirs  logout // the peer's unbind
-	message int64  // when a message or an answer to one last came
+	state     state
+	early     int // PDUs that the peer sent before it logged in, without its bind
+	bind      bind
+	keepalive keepalive
+	ours      logout // our unbind
+	theirs    logout // the peer's unbind
+	message   int64  // when the last message or answer to one came
 
-	// These are read by the encoder and others, too.
-	sequence  atomic.Uint64 // of our requests so far
-	as        atomic.Uint32 // protocols.BindType
+	// These are also read by other goroutines, such as the encoder's.
+	sequence  atomic.Uint64 // number of our requests so far
+	boundAs   atomic.Uint32 // protocols.BindType
 	version   atomic.Uint32 // lower of both sides' interface_version
-	accepting atomic.Bool   // bound, and no side has begun to log out
+	accepting atomic.Bool   // the session is bound, and no side has begun to log out
 }
 
 // NewSession implements protocols.Driver.
@@ -64,8 +64,8 @@ func (s *session) Start(now int64, pdu protocols.PDU) protocols.Action {
 	return protocols.Action{}
 }
 
-// Receive implements protocols.Session. Reactions are those of §2.9 and of each
-// command's section.
+// Receive implements protocols.Session. It reacts as §2.9 and the section of each command
+// require.
 func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	p := pdu.(*PDU)
 	if s.state == closed {
@@ -76,7 +76,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		p.answer(GenericNack, StatusInvCmdLen)
 		return s.close(protocols.SendClose, reason)
 	}
-	s.line.alive(now)
+	s.keepalive.alive(now)
 	if reason := s.tooMuch(now, p); reason != "" {
 		return s.close(protocols.Close, reason)
 	}
@@ -106,8 +106,8 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	return s.receiveBind(p)
 }
 
-// illegal returns the status to refuse a request with that the peer may not send
-// now. A peer that has logged out sends no more messages.
+// illegal returns the status for a request that the peer must not send now, or StatusOK. A
+// peer that has logged out must not send messages.
 func (s *session) illegal(c *command) uint32 {
 	switch {
 	case c.by&s.peer == 0:
@@ -120,8 +120,8 @@ func (s *session) illegal(c *command) uint32 {
 	return StatusOK
 }
 
-// response takes a response. It is never answered, and ignored if it answers
-// nothing. A body that cannot be read does not change what the status says.
+// response handles a response. A response is never answered, and it is ignored if it belongs
+// to no request. Its status is valid even if its body cannot be read.
 func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 	if c.by&s.peer == 0 || c.in&s.state == 0 {
 		return protocols.Action{}
@@ -140,10 +140,10 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 			return s.loggedOut(p)
 		}
 	}
-	return protocols.Action{} // an enquire_link_resp has shown that the peer lives
+	return protocols.Action{} // any PDU, such as an enquire_link_resp, shows that the peer is alive
 }
 
-// nacked takes a generic_nack (§4.3.1), which answers whatever has its sequence.
+// nacked handles a generic_nack (§4.3.1), which answers any request with its sequence_number.
 func (s *session) nacked(now int64, p *PDU) protocols.Action {
 	switch n := p.SequenceNumber; {
 	case s.state == open:
@@ -151,13 +151,13 @@ func (s *session) nacked(now int64, p *PDU) protocols.Action {
 			return s.bindRefused(p)
 		}
 		return protocols.Action{}
-	case n == s.line.sequence:
-		return protocols.Action{} // it does not know enquire_link, but it lives
+	case n == s.keepalive.sequence:
+		return protocols.Action{} // the peer does not know enquire_link, but it is alive
 	case s.ours.answeredBy(p):
 		return s.loggedOut(p)
 	}
 	code := codeOf(p.CommandStatus)
-	if code == sms.OK { // a nack is a nack
+	if code == sms.OK { // a generic_nack is never a success, whatever its status
 		code = sms.Rejected
 	}
 	s.message = now
@@ -168,7 +168,7 @@ func (s *session) nacked(now int64, p *PDU) protocols.Action {
 func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.Action {
 	p := pdu.(*PDU)
 	if !listening {
-		s.deaf(now)
+		s.restartTimers(now)
 	}
 	switch {
 	case s.state == closed:
@@ -187,28 +187,28 @@ func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.A
 	case late(now, s.message, s.o.IdleMax):
 		return s.Unbind(now, p)
 	default:
-		return s.checkLine(now, p)
+		return s.checkAlive(now, p)
 	}
 	return protocols.Action{}
 }
 
-// deaf starts the timers anew that wait for the peer to say something, because what
-// it may have said was not read.
-func (s *session) deaf(now int64) {
-	s.line.heard = now
-	for _, since := range []*int64{&s.line.asked, &s.ours.since, &s.theirs.since} {
+// restartTimers restarts the timers that wait for PDUs of the peer, because PDUs may have
+// come that were not read.
+func (s *session) restartTimers(now int64) {
+	s.keepalive.heard = now
+	for _, since := range []*int64{&s.keepalive.asked, &s.ours.since, &s.theirs.since} {
 		if *since != 0 {
 			*since = now
 		}
 	}
 }
 
-// late reports whether a timer that was started at since has run out. A timer of 0
-// never does.
+// late reports whether a timer that was started at since has run out. A timer of 0 never
+// runs out.
 func late(now, since, timer int64) bool { return timer > 0 && now-since >= timer }
 
 // NextSequence implements protocols.Session: 1 to 0x7FFFFFFF, then 1 again
-// (§5.1.4). The session's own requests are over long before their numbers come round.
+// (§5.1.4). The session's own requests are answered long before their numbers are used again.
 func (s *session) NextSequence() uint32 {
 	for {
 		n := uint32((s.sequence.Add(1)-1)%MaxSequence) + 1
@@ -219,7 +219,7 @@ func (s *session) NextSequence() uint32 {
 }
 
 // Bound implements protocols.Session.
-func (s *session) Bound() protocols.BindType { return protocols.BindType(s.as.Load()) }
+func (s *session) Bound() protocols.BindType { return protocols.BindType(s.boundAs.Load()) }
 
 // Accepting implements protocols.Session.
 func (s *session) Accepting() bool { return s.accepting.Load() }
@@ -230,7 +230,7 @@ func (s *session) send(p *PDU, id CommandID, status uint32) protocols.Action {
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// request makes p a request of ours without a body.
+// request makes p one of our requests without a body.
 func (s *session) request(p *PDU, id CommandID) protocols.Action {
 	p.answer(id, 0)
 	p.SequenceNumber = s.NextSequence()
@@ -241,7 +241,7 @@ func (s *session) request(p *PDU, id CommandID) protocols.Action {
 func (s *session) close(kind protocols.ActionKind, reason string) protocols.Action {
 	s.state = closed
 	s.accepting.Store(false)
-	s.as.Store(0)
+	s.boundAs.Store(0)
 	return protocols.Action{Kind: kind, Reason: reason}
 }
 

@@ -7,8 +7,8 @@ import (
 	"pmg/protocols"
 )
 
-// S9: sequence numbers run from 1 to 0x7FFFFFFF and again (§5.1.4), without those
-// that are taken. The session's own requests have theirs from the same place.
+// S9: sequence numbers run from 1 to 0x7FFFFFFF and then begin again (§5.1.4), without those
+// that are taken. The session's own requests use the same numbers.
 func TestNextSequence(t *testing.T) {
 	var s session
 	f := func(want uint32) {
@@ -37,8 +37,8 @@ func TestNextSequence(t *testing.T) {
 	}
 }
 
-// H5: a peer may check the line a hundred times together and ten times a second for
-// as long as it likes. Then its session ends. Messages do not count.
+// H5: a peer may send an enquire_link a hundred times in a burst, and ten times per second
+// without end. Beyond that its session ends. Messages do not count.
 func TestEnquireRate(t *testing.T) {
 	s := server(t, 0x34)
 	now := int64(time.Hour)
@@ -69,7 +69,7 @@ func TestEnquireRate(t *testing.T) {
 	}
 }
 
-// Commands that are not known count as well.
+// Unknown commands count as well.
 func TestUnknownRate(t *testing.T) {
 	s := server(t, 0x34)
 	for n := range 101 {

@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// The command_status values that the driver itself answers with (§5.1.3).
+// The command_status values with which the driver itself answers (§5.1.3).
 const (
 	StatusOK           = 0x00
 	StatusInvMsgLen    = 0x01
@@ -45,7 +45,7 @@ const (
 	StatusInvOptParamVal = 0xC4
 )
 
-// sent marks the row that a sms.Code is answered with.
+// sent marks the row whose status is sent for a sms.Code.
 const sent = true
 
 // A status is one row of the status table.
@@ -53,12 +53,12 @@ type status struct {
 	number uint32
 	name   string
 	text   string
-	code   sms.Code // what it means to the gateway
-	sent   bool     // it is what that code is answered with
+	code   sms.Code // the code of the status
+	sent   bool     // the status is sent for that code
 }
 
 // statuses lists every assigned command_status (§5.1.3, and SMPP 5.0 from 0x100)
-// in order. Temporary ones are those after which the same message is welcome later.
+// in order. After a temporary one the same message may be sent again later.
 var statuses = [...]status{
 	{0x00, "ESME_ROK", "no error", sms.OK, sent},
 	{0x01, "ESME_RINVMSGLEN", "message length is invalid", sms.BadLength, sent},
@@ -157,8 +157,8 @@ func (d *Driver) Statuses() iter.Seq2[uint32, string] {
 	}
 }
 
-// codeOf returns what a command_status means. One that is not assigned, most often
-// an operator's own, is final, because nothing says that to try again helps.
+// codeOf returns the code of a command_status. An unassigned status, which most often is an
+// operator's own, is final, because nothing indicates that another attempt could succeed.
 func codeOf(number uint32) sms.Code {
 	if number == StatusOK {
 		return sms.OK
@@ -169,9 +169,8 @@ func codeOf(number uint32) sms.Code {
 	return sms.Rejected
 }
 
-// statusOf returns the command_status to answer a code with. Codes of what became of
-// a message inside the gateway have none; like every fault of ours they would be a
-// system error.
+// statusOf returns the command_status for answering with a code. Codes for outcomes inside
+// the gateway are never sent to a peer, and are a system error like other faults of ours.
 func statusOf(code sms.Code) uint32 {
 	if code == sms.OK {
 		return StatusOK

@@ -32,8 +32,8 @@ func TestTablesAreInOrder(t *testing.T) {
 	}
 }
 
-// Every code has a status, which is that code again. Some say what became of a
-// message inside the gateway. No peer hears of them, so they have no status.
+// Every code has a status that maps back to the same code. Codes for outcomes inside the
+// gateway are never sent to a peer, so they have no status.
 func TestCodesAndStatuses(t *testing.T) {
 	for _, code := range sms.Codes() {
 		switch code {
@@ -47,7 +47,7 @@ func TestCodesAndStatuses(t *testing.T) {
 			t.Errorf("%s is answered with %#x, which is %s", code, statusOf(code), got)
 		}
 		if got := codeOf(statusOf(code)); got.Retryable() != code.Retryable() {
-			t.Errorf("%s is treated otherwise by the peer", code)
+			t.Errorf("%s and its status differ in Retryable", code)
 		}
 	}
 	answered := map[sms.Code]bool{}

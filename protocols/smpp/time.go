@@ -5,8 +5,8 @@ import "time"
 // timeLen is the length of a time without its NUL: YYMMDDhhmmsstnnp (§7.1.1).
 const timeLen = 16
 
-// parseTime reads an absolute or relative time as Unix nanoseconds; empty is 0.
-// Years 38 to 99 are of the last century. now is what a relative time counts from.
+// parseTime parses an absolute time, or one relative to now, as Unix nanoseconds. An empty
+// time is 0. Years 38 to 99 are in the last century.
 func parseTime(b []byte, now int64) (at int64, ok bool) {
 	if len(b) == 0 {
 		return 0, true
@@ -46,7 +46,7 @@ func parseTime(b []byte, now int64) (at int64, ok bool) {
 	return t.Add(time.Duration(quarters) * 15 * time.Minute).UnixNano(), true
 }
 
-// digits reads a decimal number, -1 if it is none.
+// digits parses a decimal number. It returns -1 if s is none.
 func digits(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -65,8 +65,8 @@ func appendTime(b []byte, at int64) []byte {
 	return append(b, byte('0'+t.Nanosecond()/1e8), '0', '0', '+')
 }
 
-// maxDuration is the longest relative time that appendDuration writes: it counts
-// in days, since the length of a month is not fixed.
+// maxDuration is the longest relative time that appendDuration writes. It is in days, because
+// the length of a month varies.
 const maxDuration = int64(31 * 24 * time.Hour)
 
 // appendDuration appends a relative time of at least a second (§7.1.1.2).

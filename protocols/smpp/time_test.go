@@ -23,7 +23,7 @@ func TestParseTime(t *testing.T) {
 	f("380101000000000+", time.Date(1938, 1, 1, 0, 0, 0, 0, time.UTC))
 	f("370101000000000+", time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC))
 	if at, ok := parseTime(nil, now.UnixNano()); at != 0 || !ok {
-		t.Error("no time is not 0")
+		t.Error("an empty time is not 0")
 	}
 	for _, s := range []string{"soon", "26112012000000", "261320120000000+", "260230120000000+", "261120240000000+",
 		"261120126000000+", "261120120000049+", "261120120000000Z", "2611201200x0000+", "000000000500000r"} {

@@ -20,13 +20,13 @@ const tlvHeader = 4
 // maxTLV is the length of the longest value of an optional parameter.
 const maxTLV = 0xFFFF
 
-// A kind says what the value of an optional parameter is.
+// A kind is the type of an optional parameter's value.
 type kind uint8
 
 const (
 	octets  kind = iota // anything
 	integer             // a number of a fixed size
-	cstring             // text that ends in NUL; peers leave the NUL out, or double it
+	cstring             // text that ends with NUL; some peers omit the NUL or send two
 )
 
 // A parameter is one row of the table of optional parameters.
@@ -35,13 +35,13 @@ type parameter struct {
 	name string
 	kind kind
 
-	// The shortest and the longest value in octets, a cstring's with its NUL. Those
-	// of an integer are the same.
+	// The shortest and the longest value in octets, including the NUL of a cstring. They
+	// are the same for an integer.
 	least, size int
 }
 
 // parameters lists the optional parameters (§5.3.2, and SMPP 5.0's) in order of tag.
-// Where the documents differ, or peers send something else, the lengths allow all.
+// If the documents or peers differ, the lengths allow all variants.
 var parameters = [...]parameter{
 	{0x0005, "dest_addr_subunit", integer, 1, 1},
 	{0x0006, "dest_network_type", integer, 1, 1},
@@ -109,7 +109,7 @@ var parameters = [...]parameter{
 	{0x1383, "its_session_info", integer, 2, 2},
 }
 
-// fits reports whether a value is as long as it should be.
+// fits reports whether the length of a value is allowed.
 func (p *parameter) fits(value []byte) bool {
 	n := len(value)
 	if p.kind == cstring {
@@ -118,9 +118,9 @@ func (p *parameter) fits(value []byte) bool {
 	return n >= p.least && n <= p.size
 }
 
-// badTLV returns the status to refuse a client's message with because of its optional
-// parameters, or StatusOK. Messages that come from an SMSC are not refused for that:
-// they have been on their way already.
+// badTLV returns the status with which a client's message must be refused because of its
+// optional parameters, or StatusOK. Messages from an SMSC are not refused for these, because
+// they would be lost.
 func badTLV(tlvs []byte) uint32 {
 	payloads := 0
 	for tag, value := range TLVs(tlvs) {
@@ -131,13 +131,13 @@ func badTLV(tlvs []byte) uint32 {
 			payloads++
 		}
 	}
-	if payloads > 1 { // only one could be sent on
+	if payloads > 1 { // only one could be forwarded
 		return StatusInvOptParamVal
 	}
 	return StatusOK
 }
 
-// findTag returns the row of a tag, or nil if it is not assigned.
+// findTag returns the row of a tag, or nil if the tag is not assigned.
 func findTag(tag uint16) *parameter {
 	i, ok := slices.BinarySearchFunc(parameters[:], tag, func(p parameter, t uint16) int { return cmp.Compare(p.tag, t) })
 	if !ok {
@@ -156,8 +156,8 @@ func findParameter(name []byte) *parameter {
 	return nil
 }
 
-// TLVs walks the optional parameters of b (§3.2.4), which a decoded PDU has
-// already checked. It stops at one that is cut off.
+// TLVs iterates over the optional parameters in b (§3.2.4). Decoding has checked those of a
+// PDU. It stops at a parameter that is cut off.
 func TLVs(b []byte) iter.Seq2[uint16, []byte] {
 	return func(yield func(uint16, []byte) bool) {
 		for len(b) >= tlvHeader {
@@ -187,7 +187,7 @@ func AppendTLV(b []byte, tag uint16, value []byte) []byte {
 	return append(b, value...)
 }
 
-// checkTLVs reports whether b is nothing but whole optional parameters.
+// checkTLVs reports whether b consists of whole optional parameters.
 func checkTLVs(b []byte) bool {
 	for len(b) >= tlvHeader {
 		n := tlvHeader + int(binary.BigEndian.Uint16(b[2:]))

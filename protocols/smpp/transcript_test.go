@@ -18,8 +18,8 @@ func transcripts(tb testing.TB) []string {
 
 func newOptions() protocols.Options { return NewConnectorOptions() }
 
-// Every transcript of testdata, played to a bare session. To write what came
-// out: go test -run Transcripts -update
+// Every transcript of testdata is played to a session alone. To write the output into the
+// transcripts, run: go test -run Transcripts -update
 func TestTranscripts(t *testing.T) {
 	d := New(Options{})
 	prototest.Run(t, d, newOptions, transcripts(t), func(_ *testing.T, o protocols.SessionOptions) prototest.Subject {

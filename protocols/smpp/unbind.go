@@ -8,7 +8,7 @@ import (
 
 // A logout is one side's unbind (§4.2).
 type logout struct {
-	since    int64 // when it was sent or came, or when the peer could last be heard since then; 0: not yet
+	since    int64 // when it was sent or received; later if the session was not read; 0: not begun
 	sequence uint32
 }
 
@@ -33,8 +33,8 @@ func (s *session) Unbind(now int64, pdu protocols.PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Logout}
 }
 
-// loggedOut ends the session that we have logged out from. What the peer says to
-// our unbind does not matter, and after it the peer answers nothing more.
+// loggedOut ends the session after the response to our unbind. The response's status does not
+// matter, and the peer sends no more answers after it.
 func (s *session) loggedOut(p *PDU) protocols.Action {
 	if s.theirs.begun() {
 		return s.answerUnbind(p)
@@ -42,7 +42,7 @@ func (s *session) loggedOut(p *PDU) protocols.Action {
 	return s.close(protocols.Close, "logged out")
 }
 
-// maxDrain bounds how long the peer's unbind waits for responses to our requests.
+// maxDrain is the upper limit of drainTime.
 const maxDrain = 5 * time.Second
 
 // drainTime is how long the peer's unbind waits for responses to our requests.
@@ -53,9 +53,9 @@ func (s *session) drainTime() int64 {
 	return int64(maxDrain)
 }
 
-// unbound takes the peer's unbind. The peer closes when it has our unbind_resp, so
-// that comes after the responses that are on their way to us: without them our
-// messages would be sent again.
+// unbound handles the peer's unbind. The peer closes the connection after our unbind_resp, so
+// that is sent after the responses that are on their way to us. Without these we would send
+// our messages again.
 func (s *session) unbound(now int64, p *PDU) protocols.Action {
 	s.theirs = logout{since: now, sequence: p.SequenceNumber}
 	s.accepting.Store(false)
@@ -70,7 +70,7 @@ func (s *session) Idle(_ int64, pdu protocols.PDU) protocols.Action {
 	return s.answerUnbind(pdu.(*PDU))
 }
 
-// answerUnbind answers the peer's unbind. The peer hears nothing after that.
+// answerUnbind answers the peer's unbind. Nothing is sent to the peer after that.
 func (s *session) answerUnbind(p *PDU) protocols.Action {
 	p.answer(UnbindResp, StatusOK)
 	p.SequenceNumber = s.theirs.sequence

@@ -13,8 +13,8 @@ import (
 	"pmg/protocols/prototest"
 )
 
-// A vector is one of testdata/vectors.json, which comes from the samples of the
-// documents and the tests of other implementations.
+// A vector is an entry of testdata/vectors.json. The vectors come from the samples in the
+// documents and from the tests of other implementations.
 type vector struct {
 	Name   string         `json:"name"`
 	Hex    string         `json:"hex"`
@@ -34,7 +34,7 @@ func vectors(tb testing.TB) []vector {
 	return all
 }
 
-// later names the commands whose vectors wait for their rows.
+// later holds the commands with vectors but without a row yet.
 var later = []string{
 	"outbind", "submit_multi", "submit_multi_resp", "data_sm", "data_sm_resp", "query_sm", "query_sm_resp",
 	"cancel_sm", "cancel_sm_resp", "replace_sm", "replace_sm_resp", "broadcast_sm", "broadcast_sm_resp",
@@ -42,7 +42,7 @@ var later = []string{
 	"query_last_msgs", "query_last_msgs_resp", "param_retrieve",
 }
 
-// valid returns the valid vectors of the commands that there are.
+// valid returns the valid vectors of the implemented commands.
 func valid(tb testing.TB) (some []vector) {
 	skipped := 0
 	for _, v := range vectors(tb) {
@@ -70,7 +70,7 @@ func TestValidVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := visited(t, &p)
-			delete(v.Expect, "text") // what the octets spell is not the driver's business
+			delete(v.Expect, "text") // the driver does not decode texts
 			delete(v.Expect, "udh")
 			for name, want := range v.Expect {
 				if !equalJSON(t, got[name], want) {
@@ -79,7 +79,7 @@ func TestValidVectors(t *testing.T) {
 				delete(got, name)
 			}
 			if len(got) > 0 {
-				t.Errorf("fields too many: %v", got)
+				t.Errorf("unexpected fields: %v", got)
 			}
 			throughLog(t, &p, in)
 		})
@@ -111,8 +111,9 @@ func equalJSON(t *testing.T, a, b any) bool {
 	return bytes.Equal(x, y)
 }
 
-// throughLog checks wire -> log -> PDU -> wire. A password, which is never printed,
-// is put back. U11: a line that hides octets is never read as a PDU that has others.
+// throughLog checks the way from wire format to the log, to a PDU and back to wire format. It
+// restores the password, which is never printed. U11: a line with hidden octets is never
+// parsed as a PDU with others.
 func throughLog(t *testing.T, p *PDU, in []byte) {
 	t.Helper()
 	if out := p.AppendWire(nil); !bytes.Equal(out, in) {
@@ -143,16 +144,16 @@ func throughLog(t *testing.T, p *PDU, in []byte) {
 	}
 }
 
-// What becomes of the vectors that are malformed or odd: how the PDU decodes,
-// and what a session of the fitting kind answers.
+// For each malformed or odd vector, the table has the error of decoding, and the answer of a
+// session.
 func TestMalformedVectors(t *testing.T) {
 	const bindLine = "bind_transceiver seq=99 system_id=acme password=s3cret interface_version=0x34"
 	server := protocols.SessionOptions{Name: "PMG"}
 	client := protocols.SessionOptions{Role: protocols.Client, SystemID: "pmg"}
 	reactions := map[string]struct {
 		options protocols.SessionOptions
-		bound   string // what the peer says first
-		err     string // of the first PDU
+		bound   string // the first PDU of the peer
+		err     string // error of the first PDU
 		answers []string
 	}{
 		// Framing.
@@ -170,7 +171,7 @@ func TestMalformedVectors(t *testing.T) {
 		"bind_password_too_long":          {server, "", "", []string{"< bind_receiver_resp seq=1 status=0xe(ESME_RINVPASWD)"}},
 		"submit_sm_tlv_length_beyond_pdu": {server, bindLine, "optional parameters do not end with the PDU", []string{"< submit_sm_resp seq=1 status=0xc0(ESME_RINVOPTPARSTREAM)"}},
 
-		// Fields that say something odd.
+		// Fields with odd values.
 		"submit_sm_short_message_and_payload":       {server, bindLine, "", []string{"< submit_sm_resp seq=1 status=0x1(ESME_RINVMSGLEN)"}},
 		"submit_sm_udhl_too_big":                    {server, bindLine, "", []string{"< submit_sm_resp seq=1 status=0x1(ESME_RINVMSGLEN)"}},
 		"enquire_link_with_body":                    {server, bindLine, "", []string{"< enquire_link_resp seq=1 status=0"}},
@@ -191,7 +192,7 @@ func TestMalformedVectors(t *testing.T) {
 			}
 			in := octetsOf(t, v.Hex)
 			if v.Name == "submit_sm_resp_two_octets_in_17" {
-				in = append(in, 0, 0, 0, 0, 0, 9) // the vector ends inside the header that is wrong
+				in = append(in, 0, 0, 0, 0, 0, 9) // the vector ends inside its wrong header
 			}
 			first := in
 			if n, err := d.Frame(in); err == nil {
@@ -218,7 +219,7 @@ func TestMalformedVectors(t *testing.T) {
 	}
 }
 
-// checkOutcome looks for each line in what came out, whatever else it says.
+// checkOutcome checks that the output contains a line with each beginning, and no further PDU.
 func checkOutcome(t *testing.T, s *prototest.Session, want []string) {
 	t.Helper()
 	d := New(Options{})
@@ -250,7 +251,7 @@ func checkOutcome(t *testing.T, s *prototest.Session, want []string) {
 	}
 }
 
-// wireOf returns the octets of a PDU as the log prints it.
+// wireOf returns the octets of a PDU in the form of the pdu log.
 func wireOf(tb testing.TB, line string) []byte {
 	tb.Helper()
 	var p PDU

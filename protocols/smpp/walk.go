@@ -7,43 +7,43 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A mode is what a Walk does with the fields it is led along.
+// A mode is the operation of a Walk on each field.
 type mode uint8
 
 const (
-	read  mode = iota // takes them from the wire
-	write             // puts them on the wire
-	show              // prints them, as the pdu log does
-	scan              // takes them from what show printed
-	visit             // hands them to a function
+	read  mode = iota // decodes the field from wire format
+	write             // encodes the field in wire format
+	show              // prints the field for the pdu log
+	scan              // parses the output of show
+	visit             // calls a function with the field
 )
 
-// A Walk is led along the fields of a body, in wire order, and reads, writes or
-// prints each. The first field that cannot be read ends a reading walk: those
-// after it keep what they had.
+// A Walk applies one operation, such as reading, writing or printing, to the fields of a
+// body. The walk methods of bodies call it for each field in wire order. After the first
+// field that cannot be read, reading leaves all further fields unchanged.
 //
-// Reading and writing are the hot path: the short methods below take the usual
-// case and leave the others to textual modes in walk_text.go.
+// Reading and writing are the hot path. The short methods below handle the usual cases and
+// leave the textual modes to walk_text.go.
 type Walk struct {
-	b    []byte // read: all there is; write, show: what was made so far
-	at   int    // read: octets of b that are done
-	err  *Error // read
+	b    []byte // read: the whole input; write, show: the output so far
+	at   int    // read: number of octets of b that were read
+	err  *Error // read: the first error
 	mode mode
-	full bool                         // show: print texts, and octets of unknown meaning
+	full bool                         // show: print texts and octets of unknown meaning
 	keep bool                         // show: print the next string even when it is empty
 	room int32                        // show: how many octets of unknown meaning may still be printed
-	line *logtext.Scanner             // scan
-	call func(name string, value any) // visit
+	line *logtext.Scanner             // scan: the input
+	call func(name string, value any) // visit: the function
 }
 
-// U8 is an integer of one octet. status is the command_status of a PDU that
-// ends before it.
+// U8 walks an integer of one octet. status is the command_status for a PDU that ends before
+// the field.
 func (w *Walk) U8(name string, status uint32, v *uint8) {
 	switch {
 	case w.mode == read && w.at < len(w.b):
 		*v = w.b[w.at]
 		w.at++
-	case w.mode == show && *v == 0: // most are
+	case w.mode == show && *v == 0: // the usual case
 	case w.mode == write:
 		w.b = append(w.b, *v)
 	case w.mode == read:
@@ -53,11 +53,11 @@ func (w *Walk) U8(name string, status uint32, v *uint8) {
 	}
 }
 
-// CString is a string that ends in NUL, of at most size octets with the NUL
-// (§3.1). status is the command_status of one that is longer or does not end.
+// CString walks a string that ends with NUL and has at most size octets including the NUL
+// (§3.1). status is the command_status for a string that is longer or does not end.
 func (w *Walk) CString(name string, size int, status uint32, v *[]byte) {
 	switch {
-	case w.mode == read && w.at < len(w.b) && w.b[w.at] == 0: // most are empty
+	case w.mode == read && w.at < len(w.b) && w.b[w.at] == 0: // empty, the usual case
 		*v = nil
 		w.at++
 	case w.mode == write:
@@ -69,7 +69,7 @@ func (w *Walk) CString(name string, size int, status uint32, v *[]byte) {
 	}
 }
 
-// Password is a CString that is never printed.
+// Password walks a CString that is never printed.
 func (w *Walk) Password(name string, size int, status uint32, v *[]byte) {
 	if w.mode == show {
 		if len(*v) > 0 {
@@ -94,7 +94,7 @@ func (w *Walk) readCString(name string, size int, status uint32, v *[]byte) {
 	}
 }
 
-// Text is a text with its length before it, in one octet (§5.2.21, §5.2.22).
+// Text walks a text after its length, which is one octet (§5.2.21, §5.2.22).
 func (w *Walk) Text(length, name string, status uint32, v *[]byte) {
 	switch w.mode {
 	case read:
@@ -114,7 +114,7 @@ func (w *Walk) Text(length, name string, status uint32, v *[]byte) {
 	}
 }
 
-// TLVs is the optional parameters, which end a body (§3.2.4).
+// TLVs walks the optional parameters, which end a body (§3.2.4).
 func (w *Walk) TLVs(v *[]byte) {
 	switch w.mode {
 	case read:
@@ -129,8 +129,8 @@ func (w *Walk) TLVs(v *[]byte) {
 	}
 }
 
-// Body reports whether a body that may be absent is there; first is its first
-// field, which is always printed to show that it is.
+// Body reports whether a body that may be absent is present. first is its first field, which
+// is always printed to show that there is a body.
 func (w *Walk) Body(there *bool, first string) bool {
 	switch w.mode {
 	case read:
@@ -143,8 +143,8 @@ func (w *Walk) Body(there *bool, first string) bool {
 	return *there
 }
 
-// rest is what stands after the last field. It means nothing to us; it is kept
-// so that the pdu log tells everything that a peer sent.
+// rest walks the octets after the last field. They have no meaning for us, but are kept so
+// that the pdu log shows all octets of the peer.
 func (w *Walk) rest(v *[]byte) {
 	switch w.mode {
 	case read:
@@ -156,7 +156,7 @@ func (w *Walk) rest(v *[]byte) {
 	}
 }
 
-// left takes all that is left to read, nil if that is nothing.
+// left reads all remaining octets. It returns nil if there are none.
 func (w *Walk) left() []byte {
 	if w.at == len(w.b) {
 		return nil
@@ -166,7 +166,7 @@ func (w *Walk) left() []byte {
 	return b
 }
 
-// fail ends a reading walk at a field that cannot be read.
+// fail ends reading at a field that cannot be read.
 func (w *Walk) fail(name string, status uint32, why string) {
 	if w.err == nil {
 		w.err = &Error{Status: status, Text: name + " " + why}

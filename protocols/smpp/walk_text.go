@@ -10,14 +10,14 @@ import (
 )
 
 // This file is the textual half of Walk. A field is printed as " name=value", in the
-// form of package logtext, and left out when it is zero or empty. Scanning takes
-// fields in the same order and sets those that are missing to zero.
+// form of package logtext, and left out if it is zero or empty. Scanning expects the fields
+// in the same order and sets missing ones to zero.
 
-// maxOctets is how many octets of unknown meaning a line shows. A peer that sends
-// nothing else could fill the disk otherwise.
+// maxOctets is how many octets of unknown meaning a line shows at most. Otherwise a peer that
+// sends only such octets could fill the disk.
 const maxOctets = 1024
 
-// A TLV is an optional parameter as Visit shows it.
+// A TLV is an optional parameter as Visit passes it.
 type TLV struct {
 	Tag   string  `json:"tag"`
 	Name  *string `json:"name"` // nil for a tag that is not assigned
@@ -78,9 +78,9 @@ func (w *Walk) textText(length, name string, v *[]byte) {
 	}
 }
 
-// textTLVs prints optional parameters by name, in the order of the wire. An integer
-// of the right size is decimal and another assigned parameter a quoted string. All
-// others are "tlv_0x1400=" and octets.
+// textTLVs prints optional parameters by name, in wire order. An integer of the right size is
+// printed in decimal, and other assigned parameters as quoted strings. Unassigned ones are
+// printed as "tlv_0x1400=" and octets.
 func (w *Walk) textTLVs(v *[]byte) {
 	switch w.mode {
 	case show:
@@ -128,7 +128,7 @@ func (w *Walk) showNumber(name string, n uint64) {
 	w.b = strconv.AppendUint(logtext.AppendName(w.b, name), n, 10)
 }
 
-// showText prints a text, or only its length where texts are private.
+// showText prints a text, or only its length if texts are private.
 func (w *Walk) showText(name string, v []byte) {
 	b := logtext.AppendName(w.b, name)
 	if w.full {
@@ -138,8 +138,8 @@ func (w *Walk) showText(name string, v []byte) {
 	w.b = logtext.AppendHidden(b, len(v))
 }
 
-// showOctets appends octets of unknown meaning to b, as many as the line may show.
-// They may hold anything, a text or a password.
+// showOctets appends octets of unknown meaning to b, as many as the line may show. They are
+// private, because they may be a text or a password.
 func (w *Walk) showOctets(b, v []byte) {
 	shown := 0
 	if w.full {
@@ -164,12 +164,12 @@ func (w *Walk) showTLV(tag uint16, value []byte) {
 		w.showNumber(p.name, n)
 	case p.kind == cstring:
 		w.b = logtext.AppendQuoted(logtext.AppendName(w.b, p.name), value)
-	default: // message_payload, and what may hold a text just as well
+	default: // message_payload, and other parameters that may hold a text
 		w.showText(p.name, value)
 	}
 }
 
-// readable returns a string for people: as it is, or its octets in hex.
+// readable returns a printable string unchanged, and others in hex.
 func readable(v []byte) string {
 	for _, c := range v {
 		if !logtext.Printable(c) {
@@ -179,7 +179,7 @@ func readable(v []byte) string {
 	return string(v)
 }
 
-// scanTLVs reads optional parameters until a field that is none.
+// scanTLVs parses optional parameters up to a field of another kind.
 func (w *Walk) scanTLVs(v *[]byte) {
 	var b []byte
 	for !w.line.Sees("rest") {
@@ -192,7 +192,7 @@ func (w *Walk) scanTLVs(v *[]byte) {
 	*v = b
 }
 
-// scanTLV appends one optional parameter to b. Its name has been read.
+// scanTLV appends one optional parameter to b. Its name was scanned already.
 func (w *Walk) scanTLV(b, name []byte) []byte {
 	p := findParameter(name)
 	at := len(b)
