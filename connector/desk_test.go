@@ -43,6 +43,8 @@ type clerk struct {
 	stays     func(*sms.Message) bool // a message has no other route; nil: all have
 	asked     int                     // times a message was routed again
 	moved     int                     // messages that moved because their lane was down
+
+	disk *disk // nil: there is none
 }
 
 func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
@@ -80,6 +82,11 @@ func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 func (c *clerk) Moved(_ *Lane, n int, _ time.Duration)    { c.moved += n }
 func (c *clerk) Draining() bool                           { return c.draining }
 func (c *clerk) Disconnected(int64, *Link, time.Duration) {}
+func (c *clerk) Durable() bool                            { return c.disk != nil }
+func (c *clerk) Load(l *Lane, ids []uint64)               { c.disk.asked(l, ids) }
+func (c *clerk) Unreadable(_ *Lane, _ *Share, id uint64) {
+	c.disk.unreadable = append(c.disk.unreadable, id)
+}
 
 // A desk is a lane with its sessions, played by the test.
 type desk struct {

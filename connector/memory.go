@@ -6,12 +6,23 @@ import "sync/atomic"
 // take, over the whole gateway. It is safe for concurrent use.
 type Memory struct {
 	limit atomic.Int64
+	keep  atomic.Int64 // 0: the bodies of messages stay in memory
 	used  atomic.Int64
 	peak  atomic.Int64 // the most since the last Peak, or a little less
 }
 
 // SetLimit changes how many octets may be in use.
 func (m *Memory) SetLimit(octets int64) { m.limit.Store(octets) }
+
+// SetKeep changes how many octets may be in use before a message that will not leave
+// soon is kept on disk alone; 0 keeps all of them in memory.
+func (m *Memory) SetKeep(octets int64) { m.keep.Store(octets) }
+
+// isCrowded reports whether a message that will not leave soon is kept on disk alone.
+func (m *Memory) isCrowded() bool {
+	keep := m.keep.Load()
+	return keep > 0 && m.used.Load() >= keep
+}
 
 // Add counts octets that came into use, or, if n is negative, went out of it.
 func (m *Memory) Add(n int64) {
