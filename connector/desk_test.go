@@ -44,7 +44,8 @@ type clerk struct {
 	asked     int                     // times a message was routed again
 	moved     int                     // messages that moved because their lane was down
 
-	disk *disk // nil: there is none
+	disk  *disk           // nil: there is none
+	onEnd func(id uint64) // called when a message has failed or expired; may be nil
 }
 
 func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
@@ -70,7 +71,13 @@ func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 	return Outcome{}
 }
 
-func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer) { c.ended = append(c.ended, a.Code) }
+func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer) {
+	c.ended = append(c.ended, a.Code)
+	if c.onEnd != nil {
+		c.onEnd(m.ID)
+	}
+}
+
 func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	c.asked++
 	if c.elsewhere == nil || !always && !c.elsewhere.Up() || c.stays != nil && c.stays(m) {

@@ -46,7 +46,7 @@ func (d *desk) read(n int) int {
 			continue
 		}
 		m := d.pool.Get()
-		keepPool(m, &body)
+		copyMessage(m, &body)
 		messages = append(messages, m)
 	}
 	d.disk.wanted[d.Lane] = ids[n:]
@@ -54,8 +54,8 @@ func (d *desk) read(n int) int {
 	return n
 }
 
-// keepPool copies what a test sets.
-func keepPool(m, from *sms.Message) {
+// copyMessage copies what a test sets.
+func copyMessage(m, from *sms.Message) {
 	m.ID, m.Origin, m.Arrived, m.DeliverAt, m.NotBefore, m.Expires = from.ID, from.Origin, from.Arrived, from.DeliverAt, from.NotBefore, from.Expires
 	m.Priority, m.Attempts, m.Losses, m.Throttles = from.Priority, from.Attempts, from.Losses, from.Throttles
 }

@@ -100,6 +100,7 @@ type Outcome struct {
 // which the connector's options count.
 func NewLane(c *Connector, account string, policy Policy) *Lane {
 	l := &Lane{Account: account, policy: policy, memory: c.memory}
+	l.paging.limits = defaultPaging()
 	l.SetHome(c)
 	return l
 }

@@ -15,6 +15,7 @@ type Waiting struct {
 
 // paging is what a lane knows of bodies that are on disk.
 type paging struct {
+	limits  pagingLimits
 	reads   map[uint64]read // bodies that are being read, by id
 	wanted  []uint64        // those of them that the policy was not asked for yet
 	starved bool            // more are needed than may be read at the same time
@@ -36,14 +37,21 @@ type read struct {
 	overdue bool // it has expired, and was taken out of the queue to end
 }
 
-const (
-	pageBehind = 4096      // how many messages of its priority are before one that is paged out
-	pageAfter  = 10 * 1e9  // or how long it waits for its time
-	mostAhead  = 512       // how many entries of a ring bodies are read ahead for
-	leastAhead = 16        // and where many shares have messages that are due
-	laneAhead  = 16 * 1024 // what these divide among themselves
-	mostReads  = 4096      // how many bodies are read at the same time
-)
+// pagingLimits bound what is kept in memory of messages that are on disk.
+type pagingLimits struct {
+	behind int   // how many messages of its priority are before one that is paged out
+	after  int64 // or how long it waits for its time
+	ahead  int   // how many entries of a ring bodies are read ahead for
+	least  int   // and where many shares have messages that are due
+	all    int   // what these divide among themselves
+	reads  int   // how many bodies are read at the same time
+}
+
+// defaultPaging returns the limits of every lane. A few hundred bodies are read in about
+// a millisecond, and are sent in several.
+func defaultPaging() pagingLimits {
+	return pagingLimits{behind: 4096, after: 10e9, ahead: 512, least: 16, all: 16 * 1024, reads: 4096}
+}
 
 // Restore takes in a message whose body is on disk. It comes to its place even if newer
 // messages were pushed before it, and need not find room. Many are best restored in the
@@ -68,9 +76,9 @@ func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || l.unknown[m.ID] != nil || !l.policy.Durable() {
 		return false
 	}
-	q, e := &s.queue, entryOf(m)
+	q, e, limits := &s.queue, entryOf(m), &l.paging.limits
 	before := q.rings[e.priority].n + q.older[e.priority].n + q.back.Len()
-	if before < pageBehind && e.wakes-now < pageAfter {
+	if before < limits.behind && e.wakes-now < limits.after {
 		return false
 	}
 	waits, byArrival := m.DeliverAt > now, e.due == m.Arrived
@@ -107,7 +115,7 @@ func (l *Lane) read(r read) bool {
 	_, isRead := p.reads[r.entry.id]
 	switch {
 	case isRead: // for an entry that was taken out, and is here again
-	case len(p.reads) >= mostReads:
+	case len(p.reads) >= p.limits.reads:
 		p.starved = true
 		return false
 	default:
@@ -131,8 +139,8 @@ func (l *Lane) load() {
 // readAhead asks for the bodies of the messages of a share that leave next. A part of
 // them is asked for at a time, when half of the last has left.
 func (l *Lane) readAhead(s *Share) {
-	q := &s.queue
-	window := max(leastAhead, min(mostAhead, laneAhead/max(len(l.turn), 1)))
+	q, limits := &s.queue, &l.paging.limits
+	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.turn), 1)))
 	for i := range ringCount {
 		if r := q.ring(i); r.n > 0 && !l.readRing(s, r, window) {
 			break
