@@ -52,7 +52,7 @@ func runPaging(t *testing.T, seed uint64) {
 		from.stays = func(m *sms.Message) bool { return m.ID%3 == 0 }
 	}
 	for range random.IntN(200) {
-		w.old = append(w.old, w.fresh(start-1000+int64(from.lastID)/2))
+		w.old = append(w.old, w.fresh(start-1000+int64(from.lastID)/2+int64(random.IntN(40)/38*random.IntN(9))))
 	}
 	for range 600 {
 		w.pass(random.Int64N(second / 4))
@@ -110,11 +110,11 @@ func (w *world) step() {
 	case 4, 5, 6:
 		w.read(w.desks[random.IntN(2)])
 	case 7:
-		for len(d.dialed) > 0 {
+		for len(d.dialed) > 0 && (d.stays == nil || random.IntN(4) == 0) {
 			w.sessions = append(w.sessions, d.connect())
 		}
 	case 8:
-		if len(w.sessions) > 0 && random.IntN(3) == 0 {
+		if len(w.sessions) > 0 && (d.stays != nil || random.IntN(3) == 0) {
 			w.lose(random.IntN(len(w.sessions)))
 		}
 	case 9:
@@ -144,6 +144,9 @@ func (w *world) step() {
 func (w *world) restore() {
 	if len(w.old) == 0 {
 		return
+	}
+	if n := len(w.old); n > 1 && w.random.IntN(20) == 0 {
+		w.old[0], w.old[1] = w.old[1], w.old[0]
 	}
 	d, k := w.desks[0], w.old[0]
 	w.old = w.old[1:]
@@ -191,7 +194,7 @@ func (w *world) leave(d *desk) {
 		d.under = append(d.under, slot)
 		m := slot.Message
 		k := w.all[m.ID]
-		if k.ended || k.under || k.desk != d || m.Due() > d.now || m.Expires != 0 && m.Expires < d.now {
+		if k.ended || k.under || k.desk != d || m.Attempts != k.message.Attempts || m.Due() > d.now || m.Expires != 0 && m.Expires < d.now {
 			w.t.Fatalf("seed %d: message %d leaves: %+v", w.seed, m.ID, k)
 		}
 		k.under = true
@@ -224,7 +227,7 @@ func (w *world) answer(d *desk, i int, code sms.Code) {
 	if code == sms.Timeout && d == w.desks[0] {
 		w.late = append(w.late, lateSlot{link, m.ID})
 	}
-	k.message.NotBefore, k.message.Losses = m.NotBefore, m.Losses
+	k.message.NotBefore, k.message.Losses, k.message.Attempts = m.NotBefore, m.Losses, m.Attempts
 }
 
 func (w *world) lose(i int) {
@@ -289,6 +292,10 @@ func (w *world) remove(id uint64) {
 				w.t.Fatalf("seed %d: removed %d instead of %d", w.seed, m.ID, id)
 			}
 			m.Release()
+		}
+		if found && m == nil && w.random.IntN(2) == 0 { // it comes back, while its body may be being read
+			d.Restore(d.now, s, waitingOf(&k.message))
+			continue
 		}
 		if found {
 			w.end(id)

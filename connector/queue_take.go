@@ -56,10 +56,9 @@ func (q *Queue) takeRings(left *int, t *taker) (end bool) {
 			t.absent = true
 			return waits
 		}
-		before := e.message
 		v := t.take(e)
-		if v == stays && before != e.message {
-			q.absent++
+		if v == stays {
+			q.absent += e.absent()
 		}
 		return v
 	})
@@ -79,7 +78,7 @@ func (q *Queue) takeRings(left *int, t *taker) (end bool) {
 // takeBack does so for the messages that came back.
 func (q *Queue) takeBack(left *int, t *taker) (end bool) {
 	s := &q.moved
-	var taken, absent []entry
+	var taken, changed []entry
 	end = true
 	search := func(e entry) bool {
 		switch {
@@ -88,7 +87,7 @@ func (q *Queue) takeBack(left *int, t *taker) (end bool) {
 			return false
 		case e.message == nil:
 			end, t.absent = false, true
-			q.askTree(q.back, e, left, t.ask, &absent)
+			q.askTree(q.back, e, left, t.ask, &changed)
 			return false
 		}
 		*left--
@@ -100,8 +99,8 @@ func (q *Queue) takeBack(left *int, t *taker) (end bool) {
 		case leaves:
 			taken = append(taken, before)
 		case stays:
-			if e.message != before.message {
-				absent = append(absent, e)
+			if e.message == nil {
+				changed = append(changed, e)
 			}
 		}
 		return true
@@ -115,7 +114,7 @@ func (q *Queue) takeBack(left *int, t *taker) (end bool) {
 		q.back.Delete(taken[i])
 		q.leftBack(&taken[i])
 	}
-	q.replaceBack(absent)
+	q.replaceBack(changed)
 	return end
 }
 
