@@ -44,6 +44,9 @@ type clerk struct {
 	stays     func(*sms.Message) bool // reports whether a message has no other route; nil: all have one
 	asked     int                     // calls of Reroute
 	moved     int                     // messages that moved because their lane was down
+
+	disk  *disk           // nil: there is none
+	onEnd func(id uint64) // called when a message has failed or expired; may be nil
 }
 
 func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
@@ -69,13 +72,13 @@ func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 	return Outcome{}
 }
 
-func (c *clerk) Ended(_ *Lane, _ *sms.Message, a sms.Answer, _ int64) {
-	if a.Code != sms.OK {
-		c.ended = append(c.ended, a.Code)
+func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer) {
+	c.ended = append(c.ended, a.Code)
+	if c.onEnd != nil {
+		c.onEnd(m.ID)
 	}
 }
 
-func (c *clerk) Halted() bool { return c.halted }
 func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	c.asked++
 	if c.elsewhere == nil || !always && !c.elsewhere.Up() || c.stays != nil && c.stays(m) {
@@ -87,6 +90,11 @@ func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 func (c *clerk) Moved(_ *Lane, n int, _ time.Duration)    { c.moved += n }
 func (c *clerk) Draining() bool                           { return c.draining }
 func (c *clerk) Disconnected(int64, *Link, time.Duration) {}
+func (c *clerk) Durable() bool                            { return c.disk != nil }
+func (c *clerk) Load(l *Lane, ids []uint64)               { c.disk.asked(l, ids) }
+func (c *clerk) Unreadable(_ *Lane, _ *Share, id uint64) {
+	c.disk.unreadable = append(c.disk.unreadable, id)
+}
 
 // A desk is a lane whose sessions are played by the test.
 type desk struct {

@@ -1,9 +1,7 @@
 package connector
 
-import "pmg/sms"
-
-// A sweep is the state of a search for expired messages. The search goes through the
-// rings in parts, so that a long backlog does not stop the dispatcher.
+// A sweep is how far the search for expired messages has come. It goes through
+// the rings a part at a time, so that a long backlog does not stop the dispatcher.
 type sweep struct {
 	cursor
 	next int64 // the first expiry among the messages seen so far; 0: none expires
@@ -36,21 +34,21 @@ func Earlier(a, b int64) int64 {
 	return a
 }
 
-// Expired removes messages that have expired and passes them to f, so that a message that
-// cannot be sent does not keep its place in the queue.
-func (q *Queue) Expired(now int64, f func(*sms.Message)) {
+// Expired takes out messages that have expired and passes them to f. A message
+// that nobody can send keeps no place in the queue, so that others find room.
+func (q *Queue) Expired(now int64, f func(*entry)) {
 	q.advance(now)
 	if q.nextExpiry == 0 || q.nextExpiry >= now {
 		return
 	}
 	left := sweepEntries
-	end := q.scan(&q.swept.cursor, &left, func(e *entry) bool {
+	end := q.scan(&q.swept.cursor, &left, func(_ *ring, e *entry) verdict {
 		if e.expires == 0 || e.expires >= now {
 			q.swept.next = Earlier(q.swept.next, e.expires)
-			return false
+			return stays
 		}
-		f(e.message)
-		return true
+		f(e)
+		return leaves
 	})
 	if end {
 		q.expireBack(now, f)
@@ -59,51 +57,71 @@ func (q *Queue) Expired(now int64, f func(*sms.Message)) {
 	}
 }
 
-// scan calls take for entries with a message, from the cursor on, and removes those for
-// which take returns true. It subtracts the number of searched entries from left, and
-// stops when that is 0. It reports whether it has reached the end of the last ring.
-func (q *Queue) scan(c *cursor, left *int, take func(*entry) bool) (end bool) {
-	for *left > 0 && c.rings < priorities {
-		*left -= q.scanRing(c, *left, take) + 1
-	}
-	return c.rings == priorities
-}
+// A verdict is what a search decides about an entry.
+type verdict int
 
-// scanRing searches up to limit entries of the cursor's ring and returns their number.
-func (q *Queue) scanRing(c *cursor, limit int, take func(*entry) bool) (done int) {
-	r := &q.rings[priorities-1-c.rings]
-	c.at = max(c.at, r.start)
-	for ; done < limit && c.at-r.start < uint64(r.n); done++ {
-		e := r.at(int(c.at - r.start))
-		c.at++
-		if e.message != nil && take(e) {
-			e.message = nil
-			q.n--
+const (
+	stays  verdict = iota
+	leaves         // it is taken out
+	waits          // the search stops at it, and goes on with it
+)
+
+// scan passes entries to take, from the cursor on. It takes away from left what it has
+// searched, and stops when nothing is left, or at an entry that waits. It reports
+// whether the last ring was searched to its end.
+func (q *Queue) scan(c *cursor, left *int, take func(*ring, *entry) verdict) (end bool) {
+	for *left > 0 && c.rings < ringCount {
+		if q.scanRing(c, left, take) {
+			return false
 		}
 	}
-	if c.at-r.start >= uint64(r.n) {
+	return c.rings == ringCount
+}
+
+// scanRing searches the ring at hand, and reports whether it has come to an entry that
+// waits.
+func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *entry) verdict) (stopped bool) {
+	r := q.ring(c.rings)
+	c.at = max(c.at, r.start)
+	for ; *left > 0 && !stopped && c.at-r.start < uint64(r.n); *left-- {
+		e := r.at(int(c.at - r.start))
+		c.at++
+		if e.state == gone {
+			continue
+		}
+		switch take(r, e) {
+		case leaves:
+			q.left(e)
+			e.take()
+		case waits:
+			c.at--
+			stopped = true
+		}
+	}
+	if !stopped && c.at-r.start >= uint64(r.n) {
 		c.rings, c.at = c.rings+1, 0
 	}
 	r.trim()
-	return done
+	return stopped
 }
 
-// expireBack searches the messages that came back. They are few.
-func (q *Queue) expireBack(now int64, f func(*sms.Message)) {
-	var expired []*sms.Message
-	q.back.Scan(func(m *sms.Message) bool {
+// expireBack searches the messages that came back, which are few.
+func (q *Queue) expireBack(now int64, f func(*entry)) {
+	var expired []entry
+	q.back.Scan(func(e entry) bool {
 		switch {
-		case m.Expires == 0:
-		case m.Expires < now:
-			expired = append(expired, m)
+		case e.expires == 0:
+		case e.expires < now:
+			expired = append(expired, e)
 		default:
-			q.swept.next = Earlier(q.swept.next, m.Expires)
+			q.swept.next = Earlier(q.swept.next, e.expires)
 		}
 		return true
 	})
-	for _, m := range expired {
-		q.back.Delete(m)
-		q.n--
-		f(m)
+	for i := range expired {
+		e := &expired[i]
+		q.back.Delete(*e)
+		q.leftBack(e)
+		f(e)
 	}
 }

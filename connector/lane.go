@@ -58,6 +58,7 @@ type Lane struct {
 
 	tally  tally
 	moving moving
+	paging paging
 }
 
 // A Policy makes the decisions that are not the lane's. The gateway has one for all lanes.
@@ -81,6 +82,15 @@ type Policy interface {
 	Reroute(l *Lane, m *sms.Message, always bool) *Share
 	// Moved is called when n messages have left the lane, because it was down for too long.
 	Moved(l *Lane, n int, down time.Duration)
+
+	// Durable reports whether messages are on disk as well, so that Load can read them.
+	Durable() bool
+	// Load begins to read messages of which the lane has an entry alone. It must not
+	// wait, nor keep ids. What comes of it goes to Loaded, in a later call: the messages
+	// with all that is known of them, their origin too.
+	Load(l *Lane, ids []uint64)
+	// Unreadable notes that the lane has dropped a message that cannot be read.
+	Unreadable(l *Lane, s *Share, id uint64)
 }
 
 // An Outcome says what follows for a message whose request was answered, or never will
@@ -94,6 +104,7 @@ type Outcome struct {
 // with the connector's options.
 func NewLane(c *Connector, account string, policy Policy) *Lane {
 	l := &Lane{Account: account, policy: policy, memory: c.memory}
+	l.paging.limits = defaultPaging()
 	l.SetHome(c)
 	return l
 }
@@ -163,12 +174,21 @@ func (l *Lane) isReachable() bool {
 	return l.Account == "" && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
 }
 
-// Push adds an accepted message to a share.
-func (l *Lane) Push(now int64, s *Share, m *sms.Message) { s.push(m, now) }
+// Push adds a message that was accepted for a share.
+func (l *Lane) Push(now int64, s *Share, m *sms.Message) {
+	if !l.memory.isCrowded() || !l.pageOut(now, s, m) {
+		s.push(m, now)
+	}
+}
 
 // waits notes that a share has another message, and puts it in the rotation if that is due.
 func (l *Lane) waits(s *Share, now int64) {
 	l.waiting++
+	l.takesTurn(s, now)
+}
+
+// takesTurn gives turns to a share whose messages may be due.
+func (l *Lane) takesTurn(s *Share, now int64) {
 	if s.active {
 		return
 	}
@@ -201,13 +221,19 @@ func (l *Lane) wake(now int64) {
 	})
 }
 
-// pop removes and returns the next message. The shares take turns.
+// pop takes the next message. The shares take turns. Where the body of a share's first
+// message is on disk m is nil, and the share has no turn until Loaded.
 func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	s = l.turn[0]
 	m, expires = s.queue.Pop(now)
-	l.waiting--
+	if s.queue.absent > 0 {
+		l.readAhead(s)
+	}
+	if m != nil {
+		l.waiting--
+	}
 	switch {
-	case !s.queue.Ready(now):
+	case m == nil || !s.queue.Ready(now):
 		s.active = false
 		l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
 		l.turn = l.turn[:copy(l.turn, l.turn[1:])]
@@ -215,7 +241,9 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 		copy(l.turn, l.turn[1:])
 		l.turn[len(l.turn)-1] = s
 	}
-	s.isDue(m)
+	if m != nil {
+		s.isDue(m)
+	}
 	return s, m, expires
 }
 
@@ -256,6 +284,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 		}
 		share, m, expires := l.pop(now)
 		switch {
+		case m == nil:
 		case l.isOver(now, share, m, expires):
 		case m.Losses >= suspectAfter:
 			l.suspects.waiting = append(l.suspects.waiting, suspect{m, share})
@@ -304,7 +333,7 @@ func (l *Lane) due() int {
 }
 
 // Len returns how many messages wait, due or not.
-func (l *Lane) Len() int { return l.waiting + len(l.suspects.waiting) }
+func (l *Lane) Len() int { return l.waiting + len(l.suspects.waiting) + l.paging.ending }
 
 // Answered takes back a slot whose message was answered, or never will be.
 func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
@@ -439,15 +468,20 @@ func (l *Lane) Gone() bool { return l.gone }
 func (l *Lane) Tick(now int64) {
 	var oldest int64
 	l.Shares(func(s *Share) {
-		s.queue.Expired(now, func(m *sms.Message) {
+		s.queue.Expired(now, func(e *entry) {
 			l.waiting--
-			s.isDue(m)
-			l.expired(now, s, m)
+			if e.message == nil {
+				l.expiresOnDisk(s, e)
+				return
+			}
+			s.isDue(e.message)
+			l.expired(now, s, e.message)
 		})
 		l.rest(s, now)
 		oldest = Earlier(oldest, s.queue.Oldest())
 	})
 	l.oldest.Store(oldest)
+	l.endOverdue()
 	l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
 		return l.isOver(now, s.share, s.message, s.message.Expires)
 	})

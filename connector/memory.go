@@ -6,6 +6,7 @@ import "sync/atomic"
 // whole gateway. It is safe for concurrent use.
 type Memory struct {
 	limit atomic.Int64
+	keep  atomic.Int64 // 0: the bodies of messages stay in memory
 	used  atomic.Int64
 	peak  atomic.Int64 // about the highest value since the last Peak
 }
@@ -13,7 +14,17 @@ type Memory struct {
 // SetLimit changes how many octets may be in use.
 func (m *Memory) SetLimit(octets int64) { m.limit.Store(octets) }
 
-// Add counts n octets as used, or, if n is negative, as free again.
+// SetKeep changes how many octets may be in use before a message that will not leave
+// soon is kept on disk alone; 0 keeps all of them in memory.
+func (m *Memory) SetKeep(octets int64) { m.keep.Store(octets) }
+
+// isCrowded reports whether a message that will not leave soon is kept on disk alone.
+func (m *Memory) isCrowded() bool {
+	keep := m.keep.Load()
+	return keep > 0 && m.used.Load() >= keep
+}
+
+// Add counts octets that came into use, or, if n is negative, went out of it.
 func (m *Memory) Add(n int64) {
 	if used := m.used.Add(n); used > m.peak.Load() {
 		m.peak.Store(used)

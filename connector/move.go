@@ -66,9 +66,10 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	if l.Len() == 0 || now < mv.searched+rest || !failed && !l.leaving {
 		return false
 	}
-	moves, more := l.planMoves(now, failed)
-	n := 0
-	for _, m := range moves {
+	plan := l.planMoves(now, failed)
+	n, more := 0, plan.more
+
+	for _, m := range plan.moves {
 		if l.move(now, m) {
 			give(m.to, m.message)
 			n++
@@ -85,7 +86,9 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	switch {
 	case more:
 		mv.rest = 0
-	case n > 0:
+	case plan.reads && (n > 0 || !plan.looked):
+		mv.searched, mv.rest = 0, leastRest // the search goes on when the bodies are there
+	case n > 0 || plan.reads:
 		mv.rest = leastRest
 	default:
 		mv.rest = min(max(2*mv.rest, leastRest), longestRest)
@@ -93,35 +96,42 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	return more
 }
 
-// planMoves removes a part of the messages that must move from the queues, and reports
-// whether there may be more now. The part may end within a share, so the next call goes on
-// with the next share.
-func (l *Lane) planMoves(now int64, failed bool) (moves []move, more bool) {
-	empties := l.gone || l.leaving && l.isHopeless()
-	plan := func(s *Share, m *sms.Message, always bool) bool {
-		to := l.policy.Reroute(l, m, always)
-		if to == nil && !always && !l.isEnded(now, m) {
-			return false
-		}
-		moves = append(moves, move{m, s, to})
-		return true
+// A plan is what Move is to do.
+type plan struct {
+	moves  []move
+	more   bool // there may be more to move now
+	looked bool // messages were looked at
+	reads  bool // bodies are to be read before the search goes on
+}
+
+// add plans a message's move, and reports whether it moves.
+func (p *plan) add(now int64, s *Share, m *sms.Message, always bool) bool {
+	p.looked = true
+	to := s.Lane.policy.Reroute(s.Lane, m, always)
+	if to == nil && !always && !s.Lane.isEnded(now, m) {
+		return false
 	}
+	p.moves = append(p.moves, move{m, s, to})
+	return true
+}
+
+// planMoves takes a part of the messages that are to leave out of the queues. The
+// shares take turns, because the part may be over in the midst of one. Bodies on disk
+// are read part by part, and those that stay are taken out of memory again.
+func (l *Lane) planMoves(now int64, failed bool) (p plan) {
+	empties := l.gone || l.leaving && l.isHopeless()
 	l.mu.Lock()
 	shares := l.shares
 	l.mu.Unlock()
 	left := moveAtATime
-	for n := 0; n < len(shares) && left > 0; n++ {
+	for n := 0; n < len(shares) && left > 0 && !p.reads; n++ {
 		s := shares[l.moving.share%len(shares)]
 		end, before := true, s.queue.Len()
 		if l.leaving {
-			end = s.queue.takeLater(&left, func(m *sms.Message) bool {
-				return (empties || m.Flags&sms.Scheduled != 0) && plan(s, m, true)
-			})
+			end = l.planLater(s, &left, now, empties, &p)
 		}
 		if end && (empties || failed) {
-			var begins bool
-			end, begins = l.planDue(s, &left, now, empties, plan)
-			more = more || begins
+			end = l.planDue(s, &left, now, empties, &p)
 		}
 		l.waiting -= before - s.queue.Len()
 		l.rest(s, now)
@@ -131,37 +141,66 @@ func (l *Lane) planMoves(now int64, failed bool) (moves []move, more bool) {
 	}
 	if empties || failed {
 		l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
-			return plan(s.share, s.message, empties)
+			return p.add(now, s.share, s.message, empties)
 		})
 	}
-	return moves, more || len(moves) > 0 && left <= 0
+	p.more = p.more || len(p.moves) > 0 && left <= 0 && !p.reads
+	l.load()
+	return p
 }
 
-// planDue plans the moves of a part of a share's messages that are due. If earlier parts
-// had no message that could be moved, but this one has, then a target has come up
-// meanwhile. The search begins again, so that the messages leave in order.
-func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, plan func(*Share, *sms.Message, bool) bool) (end, begins bool) {
-	search, moved := &s.queue.moved, false
+// planLater plans the moves of a part of a share's messages that wait for their time.
+func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
+	wanted := func(e *entry) bool {
+		return empties || e.scheduled || e.message != nil && e.message.Flags&sms.Scheduled != 0
+	}
+	t := taker{
+		take: func(e *entry) verdict {
+			p.add(now, s, e.message, true)
+			return leaves
+		},
+		ask: func(e *entry) bool { return l.ask(s, e) },
+	}
+	end = s.queue.takeLater(left, wanted, &t)
+	p.reads = p.reads || t.absent
+	return end
+}
+
+// planDue plans the moves of a part of a share's messages that are due. If the first
+// that can be moved stands behind a part that was searched in vain, then a target has
+// come up meanwhile, and the search begins anew, so that the messages leave in order.
+func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
+	search, looked, moved, begins := &s.queue.moved, false, false, false
 	inVain := search.inVain && !empties
-	end = s.queue.takeDue(now, left, func(m *sms.Message) bool {
-		switch {
-		case inVain:
-			begins = begins || l.policy.Reroute(l, m, false) != nil
-			return false
-		case plan(s, m, empties):
-			moved = true
-			return true
-		}
-		return false
-	})
+	t := taker{
+		take: func(e *entry) verdict {
+			looked = true
+			switch {
+			case inVain:
+				begins = begins || l.policy.Reroute(l, e.message, false) != nil
+				p.looked = true
+			case p.add(now, s, e.message, empties):
+				moved = true
+				return leaves
+			}
+			if e.state == loaded {
+				l.unload(e)
+			}
+			return stays
+		},
+		ask: func(e *entry) bool { return l.ask(s, e) },
+	}
+	end = s.queue.takeDue(now, left, &t)
 	switch {
 	case begins:
 		s.queue.searchAgain()
-		return false, true
-	case !end && !moved && !search.again:
+		p.more = true
+		return false
+	case !end && looked && !moved && !search.again:
 		search.inVain = true
 	}
-	return end, false
+	p.reads = p.reads || t.absent
+	return end
 }
 
 // isEnded reports whether a message must not be sent any more.

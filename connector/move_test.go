@@ -352,10 +352,13 @@ func TestTakeDueRandom(t *testing.T) {
 		seen := map[uint64]int{}
 		for end := false; !end; {
 			left := 1 + random.IntN(7)
-			end = q.takeDue(start+10, &left, func(m *sms.Message) bool {
-				seen[m.ID]++
-				return m.ID%3 == 0
-			})
+			end = q.takeDue(start+10, &left, &taker{take: func(e *entry) verdict {
+				seen[e.id]++
+				if e.id%3 == 0 {
+					return leaves
+				}
+				return stays
+			}})
 		}
 		var due, kept int
 		for _, m := range all {
@@ -378,7 +381,7 @@ func TestTakeDueRandom(t *testing.T) {
 			left = append(left, m)
 		}
 		if len(left) != kept || !slices.IsSortedFunc(left, func(a, b *sms.Message) int {
-			if leavesFirst(a, b) {
+			if leavesFirst(entryOf(a), entryOf(b)) {
 				return -1
 			}
 			return 1
@@ -389,6 +392,6 @@ func TestTakeDueRandom(t *testing.T) {
 }
 
 func (q *Queue) isLater(m *sms.Message) bool {
-	found, ok := q.later.Get(m)
-	return ok && found == m
+	found, ok := q.later.Get(entryOf(m))
+	return ok && found.message == m
 }

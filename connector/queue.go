@@ -9,14 +9,23 @@ import (
 // A Queue holds messages in the order in which they leave: by priority, then delivery
 // time, then arrival. It is not safe for concurrent use.
 //
-// Nearly all messages are due when they arrive. They wait in one ring per priority, with
-// operations in O(1) and without allocation, whatever the backlog. Messages that come
-// back, or must wait for their time, are in B-trees.
+// Messages that are due when they come, which is nearly all, wait in one ring
+// per priority: O(1) and without allocation, whatever the backlog. Those that are
+// restored come after newer ones, and have rings of their own. Only messages that
+// come back, or must wait for their time, live in B-trees.
+//
+// The queue holds entries. The body of a message may be on disk.
 type Queue struct {
 	rings [priorities]ring
-	back  *btree.BTreeG[*sms.Message] // due, but not in the order of arrival
-	later *btree.BTreeG[*sms.Message] // not due yet
+	older [priorities]ring     // of restored messages
+	back  *btree.BTreeG[entry] // due, but not in the order of arrival
+	later *btree.BTreeG[entry] // not due yet
 	n     int
+
+	restored   bool // messages were restored: older may hold some
+	absent     int  // messages whose bodies are not in memory
+	backOnDisk int  // entries in back that are onDisk
+	backAhead  int  // and those that are asked or loaded
 
 	nextExpiry int64 // no message in a ring or in back expires before this time; 0: none expires
 	swept      sweep
@@ -28,44 +37,7 @@ const priorities = 5
 
 func (q *Queue) init() {
 	q.back = btree.NewBTreeGOptions(leavesFirst, btree.Options{NoLocks: true})
-	q.later = btree.NewBTreeGOptions(dueFirst, btree.Options{NoLocks: true})
-}
-
-func priority(m *sms.Message) int { return min(int(m.Priority), priorities-1) }
-
-// place returns the time that orders messages that are due: the time of arrival, unless the
-// sender set a delivery time. A message keeps its place after a failed attempt.
-func place(m *sms.Message) int64 { return max(m.DeliverAt, m.Arrived) }
-
-func placeFirst(a, b *sms.Message) bool {
-	if x, y := place(a), place(b); x != y {
-		return x < y
-	}
-	return a.ID < b.ID
-}
-
-func leavesFirst(a, b *sms.Message) bool {
-	if x, y := priority(a), priority(b); x != y {
-		return x > y
-	}
-	return placeFirst(a, b)
-}
-
-// wakes returns when the queue must handle a message that waits for its time: when it is
-// due, or when it expires before that, so that it does not keep its place.
-func wakes(m *sms.Message) int64 {
-	due := m.Due()
-	if m.Expires != 0 && m.Expires < due {
-		return m.Expires + 1
-	}
-	return due
-}
-
-func dueFirst(a, b *sms.Message) bool {
-	if x, y := wakes(a), wakes(b); x != y {
-		return x < y
-	}
-	return a.ID < b.ID
+	q.later = btree.NewBTreeGOptions(wakesFirst, btree.Options{NoLocks: true})
 }
 
 // Len returns how many messages wait, due or not.
@@ -73,35 +45,97 @@ func (q *Queue) Len() int { return q.n }
 
 // Push adds a message that has just arrived, or was moved here from another queue.
 func (q *Queue) Push(m *sms.Message, now int64) {
-	q.n++
-	if max(m.DeliverAt, m.NotBefore) > now {
-		q.later.Set(m)
+	p, due := min(m.Priority, priorities-1), max(m.DeliverAt, m.Arrived)
+	r := &q.rings[p]
+	if max(m.DeliverAt, m.NotBefore) > now || !r.fits(due, m.ID) {
+		q.push(entryOf(m), max(m.DeliverAt, m.NotBefore) > now)
 		return
 	}
+	q.n++
 	q.willExpire(m.Expires)
-	r := &q.rings[priority(m)]
-	if r.n > 0 {
-		if last := r.last(); last.due > place(m) || last.due == place(m) && last.id > m.ID {
-			q.back.Set(m) // another message overtook it on its way here
-			return
-		}
+	*r.extend() = entry{id: m.ID, due: due, expires: m.Expires, message: m, priority: p}
+}
+
+// push adds such a message. waits says that it is not due yet.
+func (q *Queue) push(e entry, waits bool) {
+	if q.enter(&e, waits) {
+		return
 	}
-	r.push(entry{id: m.ID, due: place(m), expires: m.Expires, message: m})
+	if r := &q.rings[e.priority]; r.fits(e.due, e.id) {
+		*r.extend() = e
+	} else {
+		q.putBack(e) // it was overtaken on its way here
+	}
+}
+
+// enter counts a message that comes. If it waits for its time, it does so from then on,
+// and enter reports true.
+func (q *Queue) enter(e *entry, waits bool) bool {
+	q.n++
+	if e.message == nil {
+		q.absent++
+	}
+	if waits {
+		q.later.Set(*e)
+	} else {
+		q.willExpire(e.expires)
+	}
+	return waits
+}
+
+// restore adds a message whose body is on disk. Newer ones may have come before it.
+// byArrival says that it has its place by its arrival, as nearly all have. The others
+// would make the ring's last place so late that those behind them do not fit.
+func (q *Queue) restore(e entry, byArrival, waits bool) {
+	if q.enter(&e, waits) {
+		return
+	}
+	q.restored = true
+	if r := &q.older[e.priority]; byArrival && r.fits(e.due, e.id) {
+		*r.extend() = e
+	} else {
+		q.putBack(e)
+	}
 }
 
 // PushBack returns a popped message to the queue. It takes its old place when its
 // NotBefore has passed.
 func (q *Queue) PushBack(m *sms.Message, now int64) {
-	q.n++
-	if m.NotBefore > now {
-		q.later.Set(m)
-		return
+	if e := entryOf(m); !q.enter(&e, m.NotBefore > now) {
+		q.putBack(e)
 	}
-	q.willExpire(m.Expires)
-	q.back.Set(m)
 }
 
-// Ready reports whether Pop returns a message. A queue that was ready stays so
+// putBack adds a message that is due to those that are not in the order of arrival.
+func (q *Queue) putBack(e entry) {
+	q.back.Set(e)
+	q.countBack(&e, 1)
+}
+
+// leftBack counts a message that was taken out of those that came back.
+func (q *Queue) leftBack(e *entry) {
+	q.countBack(e, -1)
+	q.left(e)
+}
+
+func (q *Queue) countBack(e *entry, n int) {
+	switch e.state {
+	case onDisk:
+		q.backOnDisk += n
+	case asked, loaded:
+		q.backAhead += n
+	}
+}
+
+// left counts a message that was taken out.
+func (q *Queue) left(e *entry) {
+	q.n--
+	if e.message == nil {
+		q.absent--
+	}
+}
+
+// Ready reports whether a message is due. A queue that was ready stays so
 // until Pop, even if a later call has an earlier time, because callers of the
 // classic architecture read the clock before they lock.
 func (q *Queue) Ready(now int64) bool {
@@ -112,58 +146,80 @@ func (q *Queue) Ready(now int64) bool {
 // due returns how many messages are known to be due.
 func (q *Queue) due() int { return q.n - q.later.Len() }
 
-// Pop removes and returns the next message, or nil if none is due. It also returns the
-// message's expiry, because with a long backlog the message itself is not in the
-// processor's cache.
+// Pop takes the message that is to leave next, nil when none is due, or when the body
+// of the first one is on disk. It also returns when the message expires: behind a long
+// backlog, the message itself is not in the processor's cache.
 func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	if q.n == 0 {
 		return nil, 0
 	}
 	q.advance(now)
-	for p := priorities - 1; p >= 0; p-- {
-		if q.rings[p].n > 0 {
-			return q.pop(&q.rings[p])
-		}
-	}
-	return q.pop(nil)
-}
-
-// advance moves the messages whose time has come to their places.
-func (q *Queue) advance(now int64) {
-	for q.later.Len() > 0 {
-		m, _ := q.later.Min()
-		if wakes(m) > now {
-			return
-		}
-		q.later.PopMin()
-		q.willExpire(m.Expires)
-		q.back.Set(m)
-	}
-}
-
-// pop removes and returns the first message of r and q.back.
-func (q *Queue) pop(r *ring) (m *sms.Message, expires int64) {
+	r := q.first()
 	if q.back.Len() > 0 {
-		m, _ := q.back.Min()
-		if r == nil || leavesFirst(m, r.first().message) {
-			q.back.PopMin()
-			q.n--
-			return m, m.Expires
+		if e, _ := q.back.Min(); r == nil || leavesFirst(e, *r.first()) {
+			if e.message != nil {
+				q.back.PopMin()
+				q.leftBack(&e)
+			}
+			return e.message, e.expires
 		}
 	}
 	if r == nil {
 		return nil, 0
 	}
-	q.n--
-	e := r.pop()
-	return e.message, e.expires
+	e := r.first()
+	m, expires = e.message, e.expires
+	if m != nil {
+		q.n--
+		e.take()
+		r.trim()
+	}
+	return m, expires
+}
+
+// first returns the ring whose first message is to leave next, nil if all are empty.
+func (q *Queue) first() *ring {
+	for p := priorities - 1; p >= 0; p-- {
+		r := &q.rings[p]
+		if o := &q.older[p]; q.restored && o.n > 0 && (r.n == 0 || placeFirst(o.first(), r.first())) {
+			return o
+		}
+		if r.n > 0 {
+			return r
+		}
+	}
+	return nil
+}
+
+// ringCount is how many rings there can be. The ring with number i comes before the
+// next: those of the highest priority first, and the older messages first.
+const ringCount = 2 * priorities
+
+func (q *Queue) ring(i int) *ring {
+	p := priorities - 1 - i/2
+	if i%2 == 0 {
+		return &q.older[p]
+	}
+	return &q.rings[p]
+}
+
+// advance moves the messages whose time has come to their places.
+func (q *Queue) advance(now int64) {
+	for q.later.Len() > 0 {
+		if e, _ := q.later.Min(); e.wakes > now {
+			return
+		}
+		e, _ := q.later.PopMin()
+		q.willExpire(e.expires)
+		q.putBack(e)
+	}
 }
 
 // NextDue returns when the next message becomes due or expires that is not due yet, or 0
 // if there is none.
 func (q *Queue) NextDue() int64 {
-	if m, ok := q.later.Min(); ok {
-		return wakes(m)
+	if e, ok := q.later.Min(); ok {
+		return e.wakes
 	}
 	return 0
 }
@@ -176,76 +232,13 @@ func (q *Queue) Oldest() int64 {
 			oldest = due
 		}
 	}
-	for p := range q.rings {
-		if r := &q.rings[p]; r.n > 0 {
+	for i := range ringCount {
+		if r := q.ring(i); r.n > 0 {
 			older(r.first().due)
 		}
 	}
-	if m, ok := q.back.Min(); ok {
-		older(place(m))
+	if e, ok := q.back.Min(); ok {
+		older(e.due)
 	}
 	return oldest
 }
-
-// An entry holds a message, and a copy of the fields that the queue needs, so that it need
-// not read the message.
-type entry struct {
-	id           uint64
-	due, expires int64
-	message      *sms.Message // nil: the message has expired and was removed
-}
-
-// A ring is a first-in-first-out list in an array that grows when it is full.
-// Its first and its last entry have a message.
-type ring struct {
-	a       []entry // length is a power of two
-	head, n int
-	start   uint64 // number of the first entry, which is how many entries were removed
-}
-
-func (r *ring) push(e entry) {
-	if r.n == len(r.a) {
-		r.resize(max(64, 2*len(r.a)))
-	}
-	*r.at(r.n) = e
-	r.n++
-}
-
-func (r *ring) pop() entry {
-	e := r.a[r.head]
-	r.a[r.head].message = nil
-	r.trim()
-	return e
-}
-
-// trim drops entries without a message from both ends.
-func (r *ring) trim() {
-	for r.n > 0 && r.first().message == nil {
-		r.head = (r.head + 1) & (len(r.a) - 1)
-		r.n--
-		r.start++
-	}
-	for r.n > 0 && r.last().message == nil {
-		r.n--
-	}
-	if r.n == 0 && len(r.a) > maxIdleRing {
-		*r = ring{start: r.start} // frees the memory of a backlog
-	}
-}
-
-// maxIdleRing is the largest ring that an empty queue keeps.
-const maxIdleRing = 1 << 10
-
-func (r *ring) resize(size int) {
-	a := make([]entry, size)
-	n := copy(a, r.a[r.head:])
-	copy(a[n:], r.a[:r.head])
-	r.a, r.head = a, 0
-}
-
-func (r *ring) at(i int) *entry { return &r.a[(r.head+i)&(len(r.a)-1)] }
-
-// first and last return the first and last entry of a ring that is not empty.
-func (r *ring) first() *entry { return r.at(0) }
-
-func (r *ring) last() *entry { return r.at(r.n - 1) }

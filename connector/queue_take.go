@@ -1,12 +1,16 @@
 package connector
 
-import "pmg/sms"
+import (
+	"github.com/tidwall/btree"
+
+	"pmg/sms"
+)
 
 // A search is the state of a search for messages to move. It goes through the queue in
 // parts, first through the messages that came back, which are older than the others.
 type search struct {
-	back   sms.Message // position after the last searched message of Queue.back; only its order is used
-	inBack bool        // the search of Queue.back has begun, so back is valid
+	back   entry // comes before those to go on with
+	inBack bool  // back counts: the search has begun there
 	cursor
 	inRings bool // Queue.back was searched, and the rings follow
 
@@ -14,77 +18,242 @@ type search struct {
 	again  bool // the search has begun again, because a later message could be moved
 }
 
-// takeDue calls take for messages that are due, from the end of the last call on, and
-// removes those for which take returns true. It subtracts the number of searched messages
-// from left, and stops when that is 0. It reports whether it has reached the end; the
-// next call begins again then. take must not change the messages.
-func (q *Queue) takeDue(now int64, left *int, take func(*sms.Message) bool) (end bool) {
+// A taker is what a search calls.
+type taker struct {
+	// take decides about a message in memory. It may take its body out of memory, and
+	// must leave everything else as it is.
+	take func(*entry) verdict
+	// ask has a body read and marks the entry, or returns false: not now.
+	ask func(*entry) bool
+
+	absent bool // the search has stopped at bodies that are not in memory
+}
+
+// takeDue passes messages that are due to take, from where the last call ended, and
+// takes out those that are to leave. It takes away from left what it has searched, and
+// stops when nothing is left, or at a body that is to be read first: for that and for
+// those behind it, as far as left goes, it asks. It reports whether it has come to the
+// end; the next call begins anew.
+func (q *Queue) takeDue(now int64, left *int, t *taker) (end bool) {
 	q.advance(now)
 	s := &q.moved
-	if !s.inRings && !q.takeBack(left, take) {
+	if !s.inRings && !q.takeBack(left, t) {
 		return false
 	}
 	s.inRings = true
-	if !q.scan(&s.cursor, left, func(e *entry) bool { return take(e.message) }) {
+	if !q.takeRings(left, t) {
 		return false
 	}
 	*s = search{}
 	return true
 }
 
-// takeBack does the same for the messages that came back.
-func (q *Queue) takeBack(left *int, take func(*sms.Message) bool) (end bool) {
+func (q *Queue) takeRings(left *int, t *taker) (end bool) {
+	c := &q.moved.cursor
+	end = q.scan(c, left, func(_ *ring, e *entry) verdict {
+		if e.message == nil {
+			t.absent = true
+			return waits
+		}
+		v := t.take(e)
+		if v == stays {
+			q.absent += e.absent()
+		}
+		return v
+	})
+	if !t.absent {
+		return end
+	}
+	r := q.ring(c.rings)
+	for i := int(max(c.at, r.start) - r.start); i < r.n && *left > 0; i++ {
+		if e := r.at(i); e.state == onDisk && !t.ask(e) {
+			break
+		}
+		*left--
+	}
+	return false
+}
+
+// takeBack does so for the messages that came back.
+func (q *Queue) takeBack(left *int, t *taker) (end bool) {
 	s := &q.moved
-	var taken []*sms.Message
+	var taken, changed []entry
 	end = true
-	search := func(m *sms.Message) bool {
-		if *left <= 0 {
+	search := func(e entry) bool {
+		switch {
+		case *left <= 0:
 			end = false
+			return false
+		case e.message == nil:
+			end, t.absent = false, true
+			q.askTree(q.back, e, left, t.ask, &changed)
 			return false
 		}
 		*left--
 		s.inBack = true
-		s.back = sms.Message{Priority: m.Priority, Arrived: place(m), ID: m.ID + 1}
-		if take(m) {
-			taken = append(taken, m)
+		s.back = e
+		s.back.id++
+		before := e
+		switch t.take(&e) {
+		case leaves:
+			taken = append(taken, before)
+		case stays:
+			if e.message == nil {
+				changed = append(changed, e)
+			}
 		}
 		return true
 	}
 	if s.inBack {
-		from := s.back // a copy, because search changes s.back
-		q.back.Ascend(&from, search)
+		q.back.Ascend(s.back, search)
 	} else {
 		q.back.Scan(search)
 	}
-	for _, m := range taken {
-		q.back.Delete(m)
+	for i := range taken {
+		q.back.Delete(taken[i])
+		q.leftBack(&taken[i])
 	}
-	q.n -= len(taken)
+	q.replaceBack(changed)
 	return end
 }
 
-// takeLater calls take for messages that wait for their time, and removes up to limit for
-// which take returns true. It reports whether there are no more of those.
-func (q *Queue) takeLater(left *int, take func(*sms.Message) bool) (end bool) {
-	var taken []*sms.Message
-	end = true
-	q.later.Scan(func(m *sms.Message) bool {
+// askTree asks for bodies from an entry on, and appends those entries to changed, which
+// are to be replaced.
+func (q *Queue) askTree(tree *btree.BTreeG[entry], from entry, left *int, ask func(*entry) bool, changed *[]entry) {
+	tree.Ascend(from, func(e entry) bool {
 		if *left <= 0 {
-			end = false
 			return false
 		}
-		if take(m) {
-			*left--
-			taken = append(taken, m)
+		*left--
+		if e.state == onDisk {
+			if !ask(&e) {
+				return false
+			}
+			*changed = append(*changed, e)
 		}
 		return true
 	})
-	for _, m := range taken {
-		q.later.Delete(m)
+}
+
+// replaceBack replaces entries of those that came back.
+func (q *Queue) replaceBack(changed []entry) {
+	for i := range changed {
+		e := &changed[i]
+		old, _ := q.back.Set(*e)
+		q.countBack(&old, -1)
+		q.countBack(e, 1)
+		q.absent += e.absent() - old.absent()
 	}
-	q.n -= len(taken)
+}
+
+// absent returns 1 where the body is not in memory.
+func (e *entry) absent() int {
+	if e.message == nil {
+		return 1
+	}
+	return 0
+}
+
+// takeLater passes messages that wait for their time to the taker, and takes out up to
+// left of those that wanted reports true for. It reports whether there are no more of
+// those.
+func (q *Queue) takeLater(left *int, wanted func(*entry) bool, t *taker) (end bool) {
+	var taken, changed []entry
+	end = true
+	q.later.Scan(func(e entry) bool {
+		switch {
+		case *left <= 0:
+			end = false
+			return false
+		case !wanted(&e):
+		case e.message == nil:
+			end, t.absent = false, true
+			*left--
+			if e.state == onDisk {
+				if !t.ask(&e) {
+					return false
+				}
+				changed = append(changed, e)
+			}
+		case t.take(&e) == leaves:
+			*left--
+			taken = append(taken, e)
+		}
+		return true
+	})
+	for i := range taken {
+		q.later.Delete(taken[i])
+		q.left(&taken[i])
+	}
+	for _, e := range changed {
+		q.later.Set(e)
+	}
 	return end
 }
 
 // searchAgain makes the next call of takeDue begin again.
 func (q *Queue) searchAgain() { q.moved = search{again: true} }
+
+// find returns the entry with the id and place of e, and where it is.
+func (q *Queue) find(e *entry) (found entry, in place) {
+	for _, r := range [...]*ring{&q.rings[e.priority], &q.older[e.priority]} {
+		if at := r.find(e); at != nil {
+			return *at, place{ring: r, at: at}
+		}
+	}
+	for _, tree := range [...]*btree.BTreeG[entry]{q.back, q.later} {
+		if found, ok := tree.Get(*e); ok {
+			return found, place{tree: tree}
+		}
+	}
+	return entry{}, place{}
+}
+
+// A place is where an entry is: in a ring or in a tree.
+type place struct {
+	ring *ring
+	at   *entry
+	tree *btree.BTreeG[entry]
+}
+
+// load puts the body of a message that was read into its entry.
+func (q *Queue) load(e *entry, m *sms.Message) (ok bool) {
+	found, in := q.find(e)
+	if found.state != asked {
+		return false
+	}
+	found.message, found.state = m, loaded
+	switch {
+	case in.at != nil:
+		*in.at = found
+		q.absent--
+	case in.tree == q.back:
+		q.replaceBack([]entry{found})
+	default:
+		in.tree.Set(found)
+		q.absent--
+	}
+	return true
+}
+
+// remove takes out the entry with the id and place of e, whose message is not found if
+// keeps reports true for it.
+func (q *Queue) remove(e *entry, keeps func(*entry) bool) (removed entry, ok bool) {
+	found, in := q.find(e)
+	if in == (place{}) || keeps(&found) {
+		return entry{}, false
+	}
+	switch {
+	case in.at != nil:
+		q.left(&found)
+		in.at.take()
+		in.ring.trim()
+	case in.tree == q.back:
+		q.back.Delete(found)
+		q.leftBack(&found)
+	default:
+		q.later.Delete(found)
+		q.left(&found)
+	}
+	return found, true
+}

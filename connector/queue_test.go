@@ -138,7 +138,7 @@ func run(t *testing.T, script []byte) {
 				break
 			}
 			var expired []uint64
-			q.Expired(now, func(m *sms.Message) { expired = append(expired, m.ID) })
+			q.Expired(now, func(e *entry) { expired = append(expired, e.id) })
 			slices.Sort(expired)
 			if want := m.expire(now); !slices.Equal(expired, want) {
 				t.Fatalf("at %d expired %d, want %d", now, expired, want)
@@ -222,9 +222,9 @@ func TestQueueShrinks(t *testing.T) {
 	}
 }
 
-// loaded returns a queue with a backlog. The backlog consists of a few messages, repeated and
-// of the same age, because the queue is measured and not the memory of messages.
-func loaded(backlog int) (q *Queue, few []*sms.Message) {
+// backlogged is a queue with a backlog. It is of few messages, over and over, all as
+// old as each other: what is measured is the queue, not the memory of messages.
+func backlogged(backlog int) (q *Queue, few []*sms.Message) {
 	q = newQueue()
 	for range 64 {
 		few = append(few, &sms.Message{ID: 1, Arrived: 1})
@@ -238,7 +238,7 @@ func loaded(backlog int) (q *Queue, few []*sms.Message) {
 // The usual case allocates nothing, whatever the backlog.
 func TestQueueAllocations(t *testing.T) {
 	for _, backlog := range []int{0, 100_000} {
-		q, few := loaded(backlog)
+		q, few := backlogged(backlog)
 		next := 0
 		if n := testing.AllocsPerRun(1000, func() {
 			q.Push(few[next%len(few)], 1)
@@ -258,7 +258,7 @@ func BenchmarkQueue(b *testing.B) {
 	for _, back := range []bool{false, true} {
 		for _, backlog := range []int{0, 1000, 1_000_000} {
 			b.Run(fmt.Sprintf("back=%t/backlog=%d", back, backlog), func(b *testing.B) {
-				q, few := loaded(backlog)
+				q, few := backlogged(backlog)
 				next := 0
 				b.ReportAllocs()
 				for b.Loop() {
@@ -308,11 +308,11 @@ func TestQueueExpiresLater(t *testing.T) {
 		t.Errorf("next due at %d, want 201", q.NextDue())
 	}
 	expired := 0
-	q.Expired(200, func(*sms.Message) { expired++ })
+	q.Expired(200, func(*entry) { expired++ })
 	if expired != 0 {
 		t.Error("expired before its time")
 	}
-	q.Expired(201, func(*sms.Message) { expired++ })
+	q.Expired(201, func(*entry) { expired++ })
 	if expired != 1 || q.Len() != 0 {
 		t.Errorf("%d expired, %d are left", expired, q.Len())
 	}
@@ -341,11 +341,11 @@ func TestQueueSweepsInParts(t *testing.T) {
 		next := uint64(n)
 		const now = 50
 		for range 10 { // parts, more than are needed
-			q.Expired(now, func(m *sms.Message) {
-				if e, ok := left[m.ID]; !ok || e == 0 || e >= now {
-					t.Fatalf("seed %d: message %d is taken out, it expires at %d", seed, m.ID, e)
+			q.Expired(now, func(m *entry) {
+				if e, ok := left[m.id]; !ok || e == 0 || e >= now {
+					t.Fatalf("seed %d: message %d is taken out, it expires at %d", seed, m.id, e)
 				}
-				delete(left, m.ID)
+				delete(left, m.id)
 			})
 			for range random.IntN(sweepEntries / 2) {
 				if m, _ := q.Pop(now); m != nil {
@@ -357,8 +357,8 @@ func TestQueueSweepsInParts(t *testing.T) {
 				push(next)
 			}
 		}
-		for range 5 { // finds the messages that have arrived since
-			q.Expired(now, func(m *sms.Message) { delete(left, m.ID) })
+		for range 5 { // those that came since
+			q.Expired(now, func(e *entry) { delete(left, e.id) })
 		}
 		if q.Len() != len(left) {
 			t.Fatalf("seed %d: %d messages, want %d", seed, q.Len(), len(left))

@@ -71,3 +71,12 @@ func (s *Share) isDue(m *sms.Message) {
 	m.Origin.Tally.Scheduled.Add(-1)
 	s.Add(1)
 }
+
+// leaves counts a message that is done with, or leaves for another lane.
+func (s *Share) leaves(scheduled bool) {
+	if scheduled {
+		s.Origin.Tally.Scheduled.Add(-1)
+	} else {
+		s.Add(-1)
+	}
+}

@@ -1,0 +1,326 @@
+package connector
+
+import (
+	"slices"
+
+	"pmg/sms"
+)
+
+// Waiting is what the queue knows of a message whose body is on disk.
+type Waiting struct {
+	ID                                     uint64
+	Priority                               uint8
+	Arrived, DeliverAt, NotBefore, Expires int64 // as in sms.Message
+}
+
+// paging is what a lane knows of bodies that are on disk.
+type paging struct {
+	limits  pagingLimits
+	reads   map[uint64]read // bodies that are being read, by id
+	wanted  []uint64        // those of them that the policy was not asked for yet
+	starved bool            // more are needed than may be read at the same time
+	ending  int             // expired messages whose bodies are on disk
+	overdue []overdue       // those of them whose bodies are not being read yet
+}
+
+// overdue is a message that has expired, and whose body is to be read.
+type overdue struct {
+	share     *Share
+	id        uint64
+	scheduled bool
+}
+
+// A read is what a body is read for.
+type read struct {
+	share   *Share // nil: the message was taken out meanwhile
+	entry   entry
+	overdue bool // it has expired, and was taken out of the queue to end
+}
+
+// pagingLimits bound what is kept in memory of messages that are on disk.
+type pagingLimits struct {
+	behind int   // how many messages of its priority are before one that is paged out
+	after  int64 // or how long it waits for its time
+	ahead  int   // how many entries of a ring bodies are read ahead for
+	least  int   // and where many shares have messages that are due
+	all    int   // what these divide among themselves
+	reads  int   // how many bodies are read at the same time
+}
+
+// defaultPaging returns the limits of every lane. A few hundred bodies are read in about
+// a millisecond, and are sent in several.
+func defaultPaging() pagingLimits {
+	return pagingLimits{behind: 4096, after: 10e9, ahead: 512, least: 16, all: 16 * 1024, reads: 4096}
+}
+
+// Restore takes in a message whose body is on disk. It comes to its place even if newer
+// messages were pushed before it, and need not find room. Many are best restored in the
+// order of their ids.
+func (l *Lane) Restore(now int64, s *Share, w Waiting) {
+	e := newEntry(w, nil)
+	e.state, e.scheduled = onDisk, w.DeliverAt > now
+	if e.scheduled {
+		s.Origin.Tally.Scheduled.Add(1)
+	} else {
+		s.Add(1)
+	}
+	l.memory.Add(entrySize)
+	s.queue.restore(e, e.due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
+	l.waits(s, now)
+}
+
+// pageOut takes in a message of which the entry alone is kept, and reports whether it
+// did: messages take so much memory that one which will not leave soon is to be read
+// again when it does. What was tried already is not as it is on disk.
+func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
+	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || l.unknown[m.ID] != nil || !l.policy.Durable() {
+		return false
+	}
+	q, e, limits := &s.queue, entryOf(m), &l.paging.limits
+	before := q.rings[e.priority].n + q.older[e.priority].n + q.back.Len()
+	if before < limits.behind && e.wakes-now < limits.after {
+		return false
+	}
+	waits, byArrival := m.DeliverAt > now, e.due == m.Arrived
+	e.message, e.state, e.scheduled = nil, onDisk, m.Flags&sms.Scheduled != 0
+	l.memory.Add(entrySize - m.Size())
+	m.Release()
+	if waits || q.rings[e.priority].fits(e.due, e.id) {
+		q.push(e, waits)
+	} else {
+		q.restore(e, byArrival, false)
+	}
+	l.waits(s, now)
+	return true
+}
+
+// unload takes the body of a message out of memory that was read from disk.
+func (l *Lane) unload(e *entry) {
+	l.memory.Add(entrySize - e.message.Size())
+	e.message.Release()
+	e.message, e.state = nil, onDisk
+}
+
+// ask has the body of a message read. It reports false if too many are being read.
+func (l *Lane) ask(s *Share, e *entry) bool {
+	if !l.read(read{share: s, entry: *e}) {
+		return false
+	}
+	e.state = asked
+	return true
+}
+
+func (l *Lane) read(r read) bool {
+	p := &l.paging
+	_, isRead := p.reads[r.entry.id]
+	switch {
+	case isRead: // for an entry that was taken out, and is here again
+	case len(p.reads) >= p.limits.reads:
+		p.starved = true
+		return false
+	default:
+		p.wanted = append(p.wanted, r.entry.id)
+	}
+	if p.reads == nil {
+		p.reads = map[uint64]read{}
+	}
+	p.reads[r.entry.id] = r
+	return true
+}
+
+// load passes the bodies that are needed to the policy.
+func (l *Lane) load() {
+	if p := &l.paging; len(p.wanted) > 0 {
+		l.policy.Load(l, p.wanted)
+		p.wanted = p.wanted[:0]
+	}
+}
+
+// readAhead asks for the bodies of the messages of a share that leave next. A part of
+// them is asked for at a time, when half of the last has left.
+func (l *Lane) readAhead(s *Share) {
+	q, limits := &s.queue, &l.paging.limits
+	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.turn), 1)))
+	for i := range ringCount {
+		if r := q.ring(i); r.n > 0 && !l.readRing(s, r, window) {
+			break
+		}
+	}
+	if q.backOnDisk > 0 {
+		if first, _ := q.back.Min(); first.state == onDisk || q.backAhead <= window/2 {
+			l.readBack(s, first, window)
+		}
+	}
+	l.load()
+}
+
+// readRing asks for bodies of a ring's first entries. It reports false if too many are
+// being read.
+func (l *Lane) readRing(s *Share, r *ring, window int) bool {
+	if r.first().state == onDisk {
+		r.ahead = r.start
+	}
+	r.ahead = min(max(r.ahead, r.start), r.start+uint64(r.n))
+	if r.ahead-r.start > uint64(window/2) {
+		return true
+	}
+	for end := r.start + uint64(min(window, r.n)); r.ahead < end; r.ahead++ {
+		if e := r.at(int(r.ahead - r.start)); e.state == onDisk && !l.ask(s, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// readBack does so for the messages that came back.
+func (l *Lane) readBack(s *Share, first entry, window int) {
+	var changed []entry
+	s.queue.askTree(s.queue.back, first, &window, func(e *entry) bool { return l.ask(s, e) }, &changed)
+	s.queue.replaceBack(changed)
+}
+
+// Loaded takes the messages that Load was called for: those that were read, and the
+// ids of those that are not on disk any more or cannot be read. Each id comes back once,
+// in parts and in any order. Move may have something to do afterwards.
+func (l *Lane) Loaded(now int64, messages []*sms.Message, missing []uint64) {
+	for _, m := range messages {
+		r, ok := l.paging.reads[m.ID]
+		delete(l.paging.reads, m.ID)
+		if !ok || r.share == nil {
+			m.Release() // it was taken out of the queue meanwhile
+			continue
+		}
+		l.loaded(now, r, m)
+	}
+	for _, id := range missing {
+		r, ok := l.paging.reads[id]
+		delete(l.paging.reads, id)
+		if ok && r.share != nil {
+			l.missing(now, r)
+		}
+	}
+	starved := l.paging.starved
+	l.paging.starved = false
+	l.endOverdue()
+	if starved {
+		l.Shares(func(s *Share) {
+			if !s.active && s.queue.absent > 0 {
+				l.readAhead(s)
+			}
+		})
+	}
+}
+
+// loaded takes in a message that was read.
+func (l *Lane) loaded(now int64, r read, m *sms.Message) {
+	s := r.share
+	l.memory.Add(m.Size() - entrySize)
+	m.Flags &^= sms.Scheduled
+	if r.entry.scheduled {
+		m.Flags |= sms.Scheduled
+	}
+	if r.overdue {
+		l.paging.ending--
+		s.isDue(m)
+		l.expired(now, s, m)
+		return
+	}
+	s.queue.load(&r.entry, m)
+	l.takesTurn(s, now)
+}
+
+// missing drops a message that cannot be read.
+func (l *Lane) missing(now int64, r read) {
+	s := r.share
+	if r.overdue {
+		l.paging.ending--
+	} else {
+		s.queue.remove(&r.entry, func(*entry) bool { return false })
+		l.waiting--
+		l.rest(s, now)
+		l.takesTurn(s, now)
+	}
+	l.memory.Add(-entrySize)
+	s.leaves(r.entry.scheduled)
+	l.stats().Failed.Add(1)
+	s.Origin.Tally.Failed.Add(1)
+	l.policy.Unreadable(l, s, r.entry.id)
+}
+
+// expiresOnDisk notes that a message has expired whose body is on disk. It is read, so
+// that the message can end as others do.
+func (l *Lane) expiresOnDisk(s *Share, e *entry) {
+	p := &l.paging
+	p.ending++
+	if e.state == asked {
+		r := p.reads[e.id]
+		r.overdue = true
+		p.reads[e.id] = r
+		return
+	}
+	p.overdue = append(p.overdue, overdue{s, e.id, e.scheduled})
+}
+
+// endOverdue has bodies of expired messages read, as many as may be.
+func (l *Lane) endOverdue() {
+	p := &l.paging
+	for len(p.overdue) > 0 {
+		next := p.overdue[0]
+		if !l.read(read{next.share, entry{id: next.id, scheduled: next.scheduled}, true}) {
+			break
+		}
+		if p.overdue = p.overdue[1:]; len(p.overdue) == 0 {
+			p.overdue = nil
+		}
+	}
+	l.load()
+}
+
+// Remove takes a message out that waits, as if it had left: m is nil where its body is
+// on disk, and otherwise the caller's. It is not found if it is under way, has expired,
+// or is not here. w says of it what the lane was told last.
+func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found bool) {
+	key := newEntry(w, nil)
+	e, found := s.queue.remove(&key, func(e *entry) bool {
+		return e.message != nil && e.message.Flags&sms.Settled != 0 // it has ended already
+	})
+	if !found {
+		return l.removeSuspect(s, w.ID)
+	}
+	l.waiting--
+	l.rest(s, now)
+	l.takesTurn(s, now)
+	if e.message != nil {
+		l.removed(s, e.message)
+		return e.message, true
+	}
+	if e.state == asked {
+		l.paging.reads[e.id] = read{}
+	}
+	l.memory.Add(-entrySize)
+	s.leaves(e.scheduled)
+	return nil, true
+}
+
+// removeSuspect does so for a message that is to be sent alone.
+func (l *Lane) removeSuspect(s *Share, id uint64) (m *sms.Message, found bool) {
+	waiting := &l.suspects.waiting
+	i := slices.IndexFunc(*waiting, func(other suspect) bool {
+		return other.share == s && other.message.ID == id && other.message.Flags&sms.Settled == 0
+	})
+	if i < 0 {
+		return nil, false
+	}
+	m = (*waiting)[i].message
+	*waiting = slices.Delete(*waiting, i, i+1)
+	l.removed(s, m)
+	return m, true
+}
+
+// removed counts a message that was taken out.
+func (l *Lane) removed(s *Share, m *sms.Message) {
+	delete(l.unknown, m.ID)
+	l.memory.Add(-m.Size())
+	s.leaves(m.Flags&sms.Scheduled != 0)
+	m.Flags &^= sms.Scheduled
+}
