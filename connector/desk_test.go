@@ -72,7 +72,10 @@ func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 	return Outcome{}
 }
 
-func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer) {
+func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer, _ int64) {
+	if a.Code == sms.OK {
+		return
+	}
 	c.ended = append(c.ended, a.Code)
 	if c.onEnd != nil {
 		c.onEnd(m.ID)
@@ -89,6 +92,7 @@ func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 
 func (c *clerk) Moved(_ *Lane, n int, _ time.Duration)    { c.moved += n }
 func (c *clerk) Draining() bool                           { return c.draining }
+func (c *clerk) Halted() bool                             { return c.halted }
 func (c *clerk) Disconnected(int64, *Link, time.Duration) {}
 func (c *clerk) Durable() bool                            { return c.disk != nil }
 func (c *clerk) Load(l *Lane, ids []uint64)               { c.disk.asked(l, ids) }

@@ -16,6 +16,9 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	g.store = s
 	g.lastStored = s.LastID()
 	g.ids.Store(max(g.ids.Load(), g.lastStored))
+	if s.Durable() {
+		g.Memory.SetKeep(g.Config().StoreMemory())
+	}
 	g.Committer = store.NewCommitter(s, g.clock, g.committed)
 	if outcomes == nil {
 		return nil
@@ -42,7 +45,8 @@ func (g *Gateway) committed(upTo uint64, err error) {
 	}
 }
 
-// Durable reports whether an accepted message is stored before it is answered.
+// Durable implements connector.Policy: it reports whether an accepted message is stored
+// before it is answered.
 func (g *Gateway) Durable() bool { return g.store != nil && g.store.Durable() }
 
 // laneName returns the name by which a lane stands in the store.

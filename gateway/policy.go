@@ -118,13 +118,6 @@ func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer) {
 // MessageID returns a message's id as logs show it, and as most clients receive it.
 func MessageID(id uint64) string { return string(sms.AppendID(nil, id)) }
 
-// Durable implements connector.Policy. There is no store: what waits is in memory.
-func (g *Gateway) Durable() bool { return false }
-
-// Load implements connector.Policy. It is not called: without a store, every body is in
-// memory.
-func (g *Gateway) Load(*connector.Lane, []uint64) {}
-
 // Unreadable implements connector.Policy: it tells the operator of a message that was
 // dropped because the store does not have it any more.
 func (g *Gateway) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
