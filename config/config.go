@@ -35,7 +35,7 @@ const (
 
 // Config is the whole configuration, with every default filled in.
 type Config struct {
-	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline|classic" live:"no" doc:"How the gateway moves messages: pipeline is ten stages whatever the number of connections, classic is two goroutines per connection, kept to compare with."`
+	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline|classic" live:"no" doc:"How the gateway moves messages: pipeline is eleven stages whatever the number of connections, classic is two goroutines per connection, kept to compare with."`
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Store        Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`

@@ -16,7 +16,7 @@ import (
 // milliseconds.
 const recoverAtATime = 4096
 
-// A recovery gives the messages that earlier runs have left in the store to their
+// A recovery returns the messages that earlier runs have left in the store to their
 // lanes. The gateway serves meanwhile.
 type recovery struct {
 	gateway *Gateway
@@ -32,8 +32,8 @@ type recovery struct {
 	found, aside, lost int
 }
 
-// Recover gives the messages of earlier runs to their lanes, until ctx is done. What is
-// told to an operator is in the log.
+// Recover returns the messages of earlier runs to their lanes, until ctx is done. The log
+// says how many there were.
 func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	if !g.Durable() {
 		return

@@ -21,6 +21,7 @@ sink=$(address "$dir/sink" 'listening on')
 for architecture in pipeline classic; do
   cat >"$dir/pmg.yaml" <<YAML
 architecture: $architecture
+store: {engine: memory}
 pdulog: {enabled: true, dir: "$dir/pdulog", compress: false, keep: 1}
 admin: {address: "127.0.0.1:0", pprof: true}
 accounts: [{system_id: load, password: secret}]

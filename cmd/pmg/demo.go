@@ -177,7 +177,11 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 		return err
 	}
 	defer conn.Close()
-	return ask(conn, `submit_sm seq=2 source_addr=46700000001 destination_addr=46700000002 short_message="Hello, world"`)
+	if err := ask(conn, `submit_sm seq=2 source_addr=46700000001 destination_addr=46700000002 short_message="Hello, world"`); err != nil {
+		return err
+	}
+	_ = d.sink.Await(patience, d.load.Accepted+1) // a gateway that stops keeps what it has not sent
+	return nil
 }
 
 // stop ends the gateway, which first sends what it has, and the SMS centre.

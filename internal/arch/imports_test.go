@@ -41,7 +41,7 @@ func table() []row {
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms"},
-		{"gateway", "account config connector flow pdulog protocols router sms"},
+		{"gateway", "account config connector flow pdulog protocols router sms store"},
 
 		// The architectures. They never see each other, nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
@@ -54,7 +54,7 @@ func table() []row {
 		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp stages"},
+		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp stages store"},
 
 		// The bench runs gateways as processes of their own.
 		{"loadtest/cmd/pmgbench", "internal/console loadtest loadtest/bench"},

@@ -21,6 +21,7 @@ type gatewayConfig struct {
 const gatewayTemplate = `architecture: {{.Architecture}}
 log: {level: {{.Level}}, format: json}
 pdulog: {dir: "{{.Dir}}", enabled: {{.PDULog}}, compress: false, keep: 1}
+store: {engine: memory}
 admin: {address: "127.0.0.1:0"}
 accounts:
   - {system_id: load, password: secret}

@@ -37,6 +37,7 @@ type setting struct {
 
 func (s setting) yaml(dir, architecture string) string {
 	return fmt.Sprintf(`architecture: %s
+store: {engine: memory}
 log: {level: info, format: json}
 pdulog: {dir: %q}
 limits: {%s}
