@@ -168,7 +168,7 @@ func TestReloadOfLosses(t *testing.T) {
 		}
 	}
 	r.write(cut("  - {name: operator"))
-	if got := r.reload("--force", "-c", r.file); !strings.Contains(got, "connectors[operator]: there -> gone\n") {
+	if got := r.reload("--force", "-c", r.file); !strings.Contains(got, "connectors[operator]: present -> removed\n") {
 		t.Errorf("forced: %s", got)
 	}
 	if r.gateway.Connector("operator") != nil || r.gateway.Connector("clients") == nil {
