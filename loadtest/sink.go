@@ -41,9 +41,9 @@ type Sink struct {
 	last     uint64 // number of the last session
 }
 
-// sinkCounts is added to by the sessions, a batch at a time.
+// sinkCounts are the counters of a sink. Sessions add to them a batch at a time.
 type sinkCounts struct {
-	nth                         atomic.Int64 // submits, for what happens every nth time
+	nth                         atomic.Int64 // submits, for faults of every nth one
 	submits, accepted           atomic.Int64
 	throttled, refused, dropped atomic.Int64
 	unbinds, twice, late        atomic.Int64
@@ -51,7 +51,7 @@ type sinkCounts struct {
 	receipts, receiptsAnswered  atomic.Int64
 	binds, bindsRefused         atomic.Int64
 	bindsClosed                 atomic.Int64
-	first, last                 atomic.Int64 // when submits came
+	first, last                 atomic.Int64 // times of submits
 }
 
 // SinkResult is the result of a sink. The JSON names are stable.
