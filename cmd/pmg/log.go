@@ -58,6 +58,10 @@ the line in the file. --decode=false prints lines as they are in the file. --hex
 lines that do not contain all octets, such as those with hidden passwords, and reports
 their number.
 
+--json prints an object per line: time, connector, instance, direction, command and
+fields, and where the line has them sequence, status, status_name, id (the gateway's id
+of the message), account and text.
+
 Times are UTC. --since and --until take an age (90s, 10m, 36h, 7d, 1d12h), a day
 (2026-11-20, from its beginning), a time of day (19:05 or 19:05:22, the last time it
 was that time) or both (2026-11-20T19:05).
@@ -71,7 +75,7 @@ there is none, it is pdulog. --dir names another.`,
   pmg log --since 1h --status nonzero              # refusals of the last hour
   pmg log --since 10m --summary                    # counts, results and time to the answer
   pmg log --since 19:05 --until 19:10 --grep 'Привет'
-  pmg log --grep 46700000001 --json | jq .text
+  pmg log --grep 46700000001 --json | jq '{account, id, text}'
   pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -136,6 +137,23 @@ func TestLogDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	f("pmg.yaml", false, "", "--dir names it without a configuration")
+}
+
+// U7: pmg log --json prints the id and the account of a line.
+func TestLogJSON(t *testing.T) {
+	dir := t.TempDir()
+	line := "2026-11-20T19:05:22.000000Z operator/1 > submit_sm seq=5 destination_addr=46700000002 id=1a1fb0c12c230d41 account=acme\n"
+	if err := os.WriteFile(filepath.Join(dir, "operator.log"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := runLog(t.Context(), &out, "--json", "--dir", dir); err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ ID, Account string }
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.ID != "1a1fb0c12c230d41" || got.Account != "acme" {
+		t.Errorf("error %v, got %+v of\n%s", err, got, out.String())
+	}
 }
 
 // U14: texts are decoded and found decoded. U11: no octets are invented.
