@@ -1,4 +1,4 @@
-# make help lists what there is. Only Go, make and git are needed for build, demo and test.
+# make help lists the targets. Only Go, make and git are needed for build, demo and test.
 
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 REVISION    ?= $(shell git rev-parse HEAD 2>/dev/null)
@@ -27,35 +27,35 @@ build: ## make bin/pmg
 build-bench: build
 	$(GOBUILD) -o bin/pmgbench ./loadtest/cmd/pmgbench
 
-demo: build ## see it work: clients, gateway and SMS centre in one process
+demo: build ## run clients, gateway and SMS centre in one process
 	bin/pmg demo
 
-# Tests do without the profile: it would have everything compiled once more.
+# Tests are built without the profile, because otherwise everything would be compiled twice.
 test race debug fresh vet: export GOFLAGS += -pgo=off
 
 test: ## run all tests
 	$(GOTEST) ./...
 
-check: vet staticcheck format fresh ## look for mistakes without running the gateway
+check: vet staticcheck format fresh ## check the source without running the gateway
 
 vet:
 	go vet ./...
 	go vet -tags pmgdebug ./...
 	GOOS=darwin go vet ./...
 
-# What is used in one of the builds only is used.
+# The matrix of builds, so that code that only one of them uses is not reported as unused.
 staticcheck:
 	printf 'default:\ndebug: -tags=pmgdebug\ndarwin: GOOS=darwin\n' | $(STATICCHECK) -matrix ./...
 
 format:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }
 
-# Import directions, package state, comments, and that the documents tell the truth.
+# Tests of import directions, package state, comments, and generated parts of documents.
 fresh:
 	$(GOTEST) ./internal/arch
 	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg
 
-# The detector makes tests work more than they wait, so fewer run in parallel.
+# Fewer tests run in parallel, because the detector makes them use more CPU.
 race: ## run all tests with the race detector
 	$(GOTEST) -race -parallel 4 ./...
 
@@ -71,7 +71,7 @@ fuzz: ## fuzz every target, each for FUZZTIME (30s)
 soak: ## run load with faults for DURATION (10m): nothing lost, nothing grows
 	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
 
-figures: build ## measure what hostile clients and a bad SMSC reach
+figures: build ## measure the effect of hostile clients and a misbehaving SMSC
 	go run ./loadtest/figures --pmg bin/pmg
 
 bench: build-bench ## compare the architectures over connections, windows and log levels
@@ -88,12 +88,12 @@ bench-compare: ## compare the microbenchmarks with those of revision BASE (HEAD~
 	(cd "$$old" && $(MICRO)) >"$$old/before.txt" && $(MICRO) >"$$old/after.txt" && \
 	$(BENCHSTAT) before="$$old/before.txt" after="$$old/after.txt"
 
-pgo: build ## measure what is hot, for the compiler to know: cmd/pmg/default.pgo
+pgo: build ## profile the gateway under load, for the compiler: cmd/pmg/default.pgo
 	loadtest/profile.sh bin/pmg cmd/pmg/default.pgo
 
-docs: build ## write again what is generated in the documents
+docs: build ## generate the generated parts of documents again
 	bin/pmg config describe --markdown > docs/config.md
 	go test ./cmd/pmg -run Fresh -update
 
-clean: ## remove what was made
+clean: ## remove bin
 	rm -rf bin

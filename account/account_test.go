@@ -34,7 +34,7 @@ func newTable(r *Registry, accounts ...config.Account) *Table {
 	return NewTable(&config.Config{Accounts: accounts, Connectors: []config.Connector{{Name: "clients", Direction: config.In}}}, r)
 }
 
-// check decides a login as the gateway does, but for the guard.
+// check decides a login as the gateway does, but without the guard.
 func check(t *Table, l Login) (*Account, Result) {
 	p := t.Lookup(1, l)
 	if p == Unverified {
@@ -48,7 +48,7 @@ func from(l Login, addr string) Login {
 	return l
 }
 
-func as(l Login, b protocols.BindType) Login {
+func withBind(l Login, b protocols.BindType) Login {
 	l.Bind = b
 	return l
 }
@@ -84,8 +84,8 @@ func TestLogIn(t *testing.T) {
 		{from(login("near", "secret"), "198.51.100.1"), WrongNetwork},
 		{from(login("near", "wrong"), "198.51.100.1"), WrongPassword},
 		{login("mt", "secret"), WrongBind},
-		{as(login("mt", "secret"), protocols.Receiver), WrongBind},
-		{as(login("mt", "secret"), protocols.Transmitter), OK},
+		{withBind(login("mt", "secret"), protocols.Receiver), WrongBind},
+		{withBind(login("mt", "secret"), protocols.Transmitter), OK},
 		{login("here", "secret"), OK},
 		{login("there", "secret"), WrongConnector},
 	} {
@@ -102,8 +102,8 @@ func TestLogIn(t *testing.T) {
 	}
 }
 
-// F2: bcrypt runs once for a password that fits, however often a client
-// reconnects, and once a minute for a wrong one.
+// F2: bcrypt runs once for a right password, however often a client reconnects, and
+// once a minute for a wrong one.
 func TestOneHash(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
@@ -142,7 +142,7 @@ func TestOneHash(t *testing.T) {
 	want("changed back", newTable(r, old), login("a", "secret"), Right, 0)
 	want("changed again", newTable(r, changed), login("a", "other"), Right, 0)
 
-	// An unknown account with the password of the decoy's does not spoil it.
+	// A login of an unknown account with the decoy's password does not change that.
 	if got := newTable(r, old).Verify(now, login("b", "secret")); got != Wrong || hashes != 1 {
 		t.Errorf("unknown account: got %d, %d hashes", got, hashes)
 	}
@@ -193,7 +193,7 @@ func TestSessionsSurviveReload(t *testing.T) {
 	}
 }
 
-// However many log in at the same time, no more than allowed get in.
+// However many clients log in at the same time, max_sessions holds.
 func TestConcurrentLogins(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()

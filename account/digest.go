@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A digest stands for a hash and a password. Without the registry's key, which
-// is never stored, it is of no use to anybody who finds it.
+// A digest is a keyed hash of a bcrypt hash and a password. The key is the
+// registry's and is never stored, so a leaked digest is of no use to an attacker.
 type digest [sha256.Size]byte
 
 func newKey() (key [32]byte) {
@@ -29,8 +29,9 @@ func (r *Registry) digest(secrets ...[]byte) digest {
 	return digest(h.Sum(nil))
 }
 
-// verified are the last few digests that bcrypt accepted for an account. There
-// are several, so that during a change of passwords neither one evicts the other.
+// verified holds the last few digests that bcrypt accepted for an account. It holds
+// several, so that the old and the new password do not evict each other while
+// clients change from one to the other.
 type verified struct {
 	digests [4]digest
 	n       int // ever added
@@ -57,8 +58,8 @@ const (
 	rememberWrong = time.Minute
 )
 
-// wrongPasswords are the digests that bcrypt refused lately. A client that tries
-// the same wrong password again and again costs one bcrypt a minute.
+// wrongPasswords holds the digests that bcrypt refused recently. A client that
+// repeats the same wrong password costs one bcrypt a minute.
 type wrongPasswords struct {
 	mu     sync.Mutex
 	recent recent[digest, struct{}]

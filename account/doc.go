@@ -1,13 +1,13 @@
-// Package account decides who may log in, and says what an account may use.
+// Package account decides which clients may log in, and limits what each account may use.
 //
-// # What lives how long
+// # Lifetimes
 //
-//	Registry   as long as the process: sessions and rate of each account, passwords already verified
+//	Registry   the process: sessions and rate of each account, verified passwords
 //	Table      until the next reload: the accounts of one configuration, immutable
-//	Guard      as long as the process: which logins failed lately
+//	Guard      the process: the recent failed logins
 //
-// The gateway swaps the Table at a reload. Sessions that logged in by the old
-// one stay and count, because what is counted lies in the Registry.
+// The gateway swaps the Table at a reload. Sessions that logged in under the old
+// Table stay open and keep counting, because the Registry holds the counts.
 //
 // # A login
 //
@@ -20,13 +20,13 @@
 //	LogIn ─► OK: Guard.Succeed; the session counts until Account.End
 //	    └──► a refusal: Guard.Fail, or Guard.Refuse if the password was right
 //
-// Every refusal is sms.BindFailed to the client; the reason is for our log only.
-// An unknown system_id costs the same comparison as a known one. The gateway
-// also delays refusals for so long that the time of an answer does not say
+// The client sees every refusal as sms.BindFailed; only the gateway's log has the
+// reason. An unknown system_id costs the same comparison as a known one. The
+// gateway also delays refusals, so that the time of an answer does not reveal
 // whether bcrypt was needed.
 //
 // # Start reading
 //
 // table.go (Lookup, Verify, LogIn), then guard.go and registry.go; receivers.go
-// says whose a message for a client is.
+// finds the account of a message for clients.
 package account

@@ -17,7 +17,7 @@ const (
 	rememberKnown = 7 * 24 * time.Hour
 
 	// freeFailures is how many failures of an account, from addresses that it never
-	// logged in from, delay nobody. Each one beyond doubles the delay up to maxSoft.
+	// logged in from, cause no delay. Each further one doubles the delay up to maxSoft.
 	freeFailures = 20
 	maxSoft      = 5 * time.Second
 
@@ -26,11 +26,11 @@ const (
 )
 
 // A Guard makes guessing passwords slow. Before a login's password is looked at,
-// Check returns how long that has to wait. The delay is a matter of what failed
-// before, not of the connection: a client that hangs up and connects again
-// finds the same delay.
+// Check returns how long the comparison has to wait. The delay depends on earlier
+// failures and not on the connection: a client that hangs up and connects again
+// gets the same delay.
 //
-// What failed is counted in three places:
+// Failures are counted in three places:
 //
 //   - by address, whatever the account: 1 s after the first failure, then twice
 //     as long after each, up to a minute;
@@ -39,8 +39,8 @@ const (
 //     few seconds, and only after many failures.
 //
 // A login from an address that the account has logged in from before waits for
-// the second only. So nobody can lock out a client by failing in its name from
-// elsewhere, or by failing in other names from the same address.
+// the second only. So an attacker cannot lock out a client by failing in its name
+// from another address, or by failing in other names from the client's address.
 //
 // A Guard is safe for concurrent use, and its memory is bounded.
 type Guard struct {
@@ -51,7 +51,7 @@ type Guard struct {
 	waiting  map[uint64]int           // logins that wait, by address
 }
 
-// A standing is what failed logins have left behind.
+// A standing is the state of one counter of failed logins.
 type standing struct {
 	failures int
 	next     int64 // no password is looked at before this time
@@ -71,9 +71,10 @@ func NewGuard(size int) *Guard {
 // that began at that time may be looked at. Then Check has to be asked again,
 // because another login may have come first.
 //
-// After a 0 the password may be looked at, and Fail, Refuse or Succeed says what
-// came of it. Where failures stand, the next login waits meanwhile as if this
-// one had failed, so that many at the same time are not many guesses.
+// After a 0 the caller may compare the password and must report the outcome with
+// Fail, Refuse or Succeed. If there were failures before, the next login waits
+// meanwhile as if this one had failed, because otherwise parallel logins would
+// allow many guesses.
 func (g *Guard) Check(now, began int64, addr netip.Addr, systemID []byte) (wait int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -94,8 +95,8 @@ func (g *Guard) Check(now, began int64, addr netip.Addr, systemID []byte) (wait 
 	return 0
 }
 
-// Failed reports whether failures stand that make a login from the address to
-// the account wait.
+// Failed reports whether earlier failures make a login from the address to the
+// account wait.
 func (g *Guard) Failed(now int64, addr netip.Addr, systemID []byte) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -107,8 +108,8 @@ func (g *Guard) Failed(now int64, addr netip.Addr, systemID []byte) bool {
 	return !known && g.standing(now, k.address).failures > 0
 }
 
-// Fail notes a login with a wrong password, of an unknown account, or from where
-// the account may not log in.
+// Fail records a login with a wrong password, of an unknown account, or from a
+// network that the account may not log in from.
 func (g *Guard) Fail(now int64, addr netip.Addr, systemID []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,8 +123,8 @@ func (g *Guard) Fail(now int64, addr netip.Addr, systemID []byte) {
 	}
 }
 
-// Refuse notes a login that was refused though its password was right. It is no
-// guess, but the next one waits for a moment.
+// Refuse records a login that was refused though its password was right. It is not
+// a guess, but the next login waits for a moment.
 func (g *Guard) Refuse(now int64, addr netip.Addr, systemID []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -133,10 +134,10 @@ func (g *Guard) Refuse(now int64, addr netip.Addr, systemID []byte) {
 	g.failures.put(now, k.pair, s)
 }
 
-// Succeed notes that the account logged in from the address. Its failures from
-// there are forgotten. Those of the address stay, or one good account would make
-// guessing the others' passwords cheap; but the next login need not wait for
-// what this one might have failed.
+// Succeed records that the account logged in from the address. The account's
+// failures from there are forgotten. The failures of the address stay, because
+// otherwise one good account would make guessing the passwords of others cheap.
+// The delay that Check charged in case this login failed is taken back.
 func (g *Guard) Succeed(now int64, addr netip.Addr, systemID []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,8 +152,9 @@ func (g *Guard) Succeed(now int64, addr netip.Addr, systemID []byte) {
 	g.known.put(now, k.pair, struct{}{})
 }
 
-// BeginWait counts a login that waits, unless its address already has as many as
-// may wait; then it reports false. EndWait must follow.
+// BeginWait counts a login that waits. It returns false, and does not count it, if
+// the address already has as many waiting logins as allowed. If it returns true,
+// the caller must call EndWait.
 func (g *Guard) BeginWait(addr netip.Addr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -164,7 +166,7 @@ func (g *Guard) BeginWait(addr netip.Addr) bool {
 	return true
 }
 
-// EndWait notes that a login no longer waits.
+// EndWait records that a login no longer waits.
 func (g *Guard) EndWait(addr netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -179,8 +181,8 @@ func (g *Guard) standing(now int64, key uint64) standing {
 	return s
 }
 
-// charge makes the next login wait as if the one under way had failed, if any
-// did before.
+// charge makes the next login wait as if the one under way had failed, if there
+// were failures before.
 func (g *Guard) charge(now int64, key uint64) {
 	if s := g.standing(now, key); s.failures > 0 {
 		s.next = now + delay(s.failures+1)
@@ -208,7 +210,7 @@ func softDelay(failures int) int64 {
 	return min(delay(failures-freeFailures), int64(maxSoft))
 }
 
-// keys are what a login's failures are counted under.
+// keys are the keys of the three counters of a login's failures.
 type keys struct{ address, pair, account uint64 }
 
 func (g *Guard) keysOf(addr netip.Addr, systemID []byte) keys {
@@ -221,8 +223,9 @@ func (g *Guard) addressKey(addr netip.Addr) uint64 {
 	return maphash.Comparable(g.seed, Host(addr))
 }
 
-// Host returns what limits by address count under: an IPv4 address, or the /64
-// of an IPv6 address, since a single host usually has all of it.
+// Host returns the address that limits by address count a client under: its IPv4
+// address, or the /64 of its IPv6 address, because a single host usually has all
+// of a /64.
 func Host(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if addr.Is6() {

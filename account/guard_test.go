@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A visit plays logins to a guard on invented time.
+// A visit plays logins to a guard with a clock of its own.
 type visit struct {
 	*testing.T
 	g   *Guard
@@ -22,7 +22,7 @@ func (v *visit) wait(addr, id string) time.Duration {
 	return time.Duration(v.g.Check(v.now, v.now, netip.MustParseAddr(addr), []byte(id)))
 }
 
-// fail waits for the guard and then fails, as often as that.
+// fail waits for the guard and then fails, that many times.
 func (v *visit) fail(addr, id string, times int) {
 	for range times {
 		v.now += int64(v.wait(addr, id))
@@ -70,8 +70,8 @@ func TestGuard(t *testing.T) {
 	v.want("forgotten, and no other has failed", "192.0.2.9", "g", 0)
 }
 
-// F1: hanging up is no way around the delay. While the first of many logins is
-// under way, the others wait as if it had failed; the right password waits too.
+// F1: hanging up does not avoid the delay. While the first of many logins is under
+// way, the others wait as if it had failed. The right password waits too.
 func TestGuardHangUp(t *testing.T) {
 	t.Parallel()
 	v := newVisit(t, 1000)
@@ -139,7 +139,7 @@ func TestGuardSucceed(t *testing.T) {
 	v.want("the failures stand", "192.0.2.1", "a", 32*time.Second)
 }
 
-// A right password that is refused all the same is no guess.
+// A login with the right password that is refused for another reason is not a guess.
 func TestGuardRefuse(t *testing.T) {
 	t.Parallel()
 	v := newVisit(t, 1000)
@@ -152,7 +152,7 @@ func TestGuardRefuse(t *testing.T) {
 	}
 }
 
-// Few logins of an address may wait at the same time.
+// The number of logins of an address that wait at the same time is limited.
 func TestGuardWaiting(t *testing.T) {
 	t.Parallel()
 	g := NewGuard(100)

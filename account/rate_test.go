@@ -7,8 +7,8 @@ import (
 	"pmg/config"
 )
 
-// F5: an account that submits as fast as it can gets its rate, however it spreads
-// its messages over sessions and reconnects, and however often it asks.
+// F5: an account that submits as fast as it can gets its rate, however it spreads its
+// messages over sessions and reconnects.
 func TestRateOverReconnects(t *testing.T) {
 	t.Parallel()
 	const (
@@ -21,7 +21,7 @@ func TestRateOverReconnects(t *testing.T) {
 	start := time.Unix(1_700_000_000, 0).UnixNano()
 	accepted, throttled, longest := 0, 0, int64(0)
 	for now := start; now < start+seconds*second; now += second / 10_000 {
-		// Each session submits two messages and closes, whatever it is told.
+		// Each session submits two messages and closes, whatever the answers are.
 		a, _ := check(table, login("a", "x"))
 		for range 2 {
 			wait, ok := a.Admit(now)
@@ -41,15 +41,15 @@ func TestRateOverReconnects(t *testing.T) {
 	if throttled == 0 || longest > second*11/10 {
 		t.Errorf("%d were throttled, the longest wait is %s", throttled, time.Duration(longest))
 	}
-	// An honest client that comes then is not worse off than by the bounded wait.
+	// An honest client that connects then waits no longer than the bound.
 	a, _ := check(table, login("a", "x"))
 	if _, ok := a.Admit(start + seconds*second + second/rate); !ok {
 		t.Error("the next message, a place later, is throttled")
 	}
 }
 
-// A reload changes the rate also of sessions that logged in before, and what was
-// reserved stays reserved.
+// A reload also changes the rate of sessions that logged in before, and places that
+// were taken stay taken.
 func TestRateSurvivesReload(t *testing.T) {
 	t.Parallel()
 	const second = int64(time.Second)

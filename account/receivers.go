@@ -7,10 +7,10 @@ import (
 	"pmg/config"
 )
 
-// Receivers says whose the messages are that a route leads to an in connector.
+// Receivers finds the account of a message that a route sends to an in connector.
 // It is immutable.
 type Receivers struct {
-	only     *Account // that may receive there; nil: none or several
+	only     *Account // the only account that may receive there; nil if there are none or several
 	byPrefix map[string]*Account
 	lengths  []int // of the prefixes, longest first
 }
@@ -46,8 +46,8 @@ func (r *Receivers) add(a *Account, prefixes []string) {
 	}
 }
 
-// Receivers returns whose the messages are that a route leads to the in
-// connector; nil if the configuration has no such in connector.
+// Receivers returns the Receivers of the in connector, or nil if the configuration
+// has no such in connector.
 func (t *Table) Receivers(connector string) *Receivers { return t.receivers[connector] }
 
 // Find returns the account that a message to dest is for, or nil. A leading '+'

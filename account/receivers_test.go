@@ -7,7 +7,7 @@ import (
 	"pmg/protocols"
 )
 
-// F4: a message that a route leads to an in connector belongs to one account.
+// F4: a message that a route sends to an in connector belongs to one account.
 func TestReceivers(t *testing.T) {
 	t.Parallel()
 	transmitter := []protocols.BindType{protocols.Transmitter}
@@ -48,7 +48,7 @@ func TestReceivers(t *testing.T) {
 		}
 	}
 	if table.Receivers("smsc") != nil || table.Receivers("none") != nil {
-		t.Error("a connector where nobody logs in has receivers")
+		t.Error("a connector that no client logs in on has receivers")
 	}
 }
 

@@ -2,12 +2,12 @@ package account
 
 import "time"
 
-// A recent is a map that forgets. An entry is gone one to two lifetimes after it
-// was last put, and there are at most 2·size entries. It is not safe for
+// A recent is a map whose entries expire. An entry expires one to two lifetimes
+// after it was last put, and there are at most 2·size entries. It is not safe for
 // concurrent use.
 //
-// It has two generations. A full or old one is dropped as a whole, so that
-// forgetting needs no search.
+// It has two generations. When the young one is full or old, it replaces the old
+// one, which is dropped as a whole, so that no entry has to be searched for.
 type recent[K comparable, V any] struct {
 	size       int
 	life       int64

@@ -9,9 +9,8 @@ import (
 	"pmg/ratelimit"
 )
 
-// A Registry holds what belongs to an account whatever the configuration says of
-// it: its sessions, its rate, its verified passwords. It is safe for concurrent
-// use.
+// A Registry holds the state of accounts that outlives a configuration: sessions,
+// rates and verified passwords. It is safe for concurrent use.
 type Registry struct {
 	key     [32]byte // of digests; a new one each time the process starts
 	compare func(hash, password []byte) error
@@ -31,8 +30,8 @@ func NewRegistry() *Registry {
 	}
 }
 
-// usage is what an account uses. A reload changes its rate also for sessions that
-// logged in before.
+// usage is the state of one account. A reload changes its rate also for sessions
+// that logged in before.
 type usage struct {
 	rate ratelimit.Shared
 
@@ -67,7 +66,7 @@ func (u *usage) count() int {
 	return u.sessions
 }
 
-// take returns the usage of an account, with the configuration's rate.
+// take returns the usage of an account, after setting the rate of the configuration.
 func (r *Registry) take(c *config.Account) *usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +79,7 @@ func (r *Registry) take(c *config.Account) *usage {
 	return u
 }
 
-// forget drops what no account of the table and no session needs any more.
+// forget drops the usage of accounts that are not in the table and have no session.
 func (r *Registry) forget(t *Table) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,12 +2,12 @@ package account
 
 import "pmg/sms"
 
-// A Password says what is known of a login's password.
+// A Password is the outcome of comparing a login's password.
 type Password uint8
 
-// What may be known.
+// The outcomes.
 const (
-	Unverified Password = iota // it takes a bcrypt to know
+	Unverified Password = iota // not compared yet: Verify has to be called
 	Wrong
 	Right
 )
@@ -19,7 +19,7 @@ func passwordIs(right bool) Password {
 	return Wrong
 }
 
-// A Result is the outcome of a login, in more detail than the client is told.
+// A Result is the outcome of a login, in more detail than the client sees.
 type Result uint8
 
 // The results.
@@ -41,7 +41,7 @@ var resultNames = [...]string{
 // String returns the reason for the log.
 func (r Result) String() string { return resultNames[r] }
 
-// Code returns what the client is told.
+// Code returns the code of the answer to the client.
 func (r Result) Code() sms.Code {
 	if r == OK {
 		return sms.OK
@@ -49,8 +49,8 @@ func (r Result) Code() sms.Code {
 	return sms.BindFailed
 }
 
-// IsGuess reports whether a login so refused may be one of many guesses: whoever
-// made it is not known to have the account's password.
+// IsGuess reports whether a login that was refused with this result counts as a
+// guess at a password.
 func (r Result) IsGuess() bool {
 	return r == NoAccount || r == WrongPassword || r == WrongNetwork
 }

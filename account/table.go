@@ -14,7 +14,7 @@ type Table struct {
 	registry  *Registry
 	accounts  map[string]*Account   // by system_id
 	receivers map[string]*Receivers // by in connector
-	decoy     *Account              // what an unknown system_id is compared with
+	decoy     *Account              // stands in for the account of an unknown system_id
 }
 
 // An Account is a client that may log in.
@@ -29,7 +29,8 @@ type Account struct {
 	use         *usage
 }
 
-// A Login is what a client logs in with. Its slices are only read.
+// A Login holds the credentials and the origin of a client that logs in. Its slices
+// are only read.
 type Login struct {
 	SystemID, Password []byte
 	Connector          string
@@ -37,8 +38,8 @@ type Login struct {
 	Bind               protocols.BindType
 }
 
-// NewTable returns the table of a configuration's accounts. What the registry
-// holds of them stays.
+// NewTable returns the table of a configuration's accounts. Their state in the
+// registry stays.
 func NewTable(c *config.Config, r *Registry) *Table {
 	t := &Table{registry: r, accounts: make(map[string]*Account, len(c.Accounts)), decoy: &Account{}}
 	for i := range c.Accounts {
@@ -75,8 +76,8 @@ func newAccount(c *config.Account, r *Registry) *Account {
 	return a
 }
 
-// Lookup compares a login's password as far as that is quick. Unverified means
-// that Verify has to be called.
+// Lookup compares a login's password if that does not take a bcrypt, and otherwise
+// returns Unverified. Then Verify has to be called.
 func (t *Table) Lookup(now int64, l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
@@ -93,8 +94,8 @@ func (t *Table) Lookup(now int64, l Login) Password {
 	return Unverified
 }
 
-// Verify compares a login's password, and takes as long as bcrypt does. The
-// result is remembered, so that the next Lookup is quick.
+// Verify compares a login's password, which takes a bcrypt. It remembers the
+// result, so that the next Lookup need not return Unverified.
 func (t *Table) Verify(now int64, l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
@@ -112,9 +113,9 @@ func (t *Table) Verify(now int64, l Login) Password {
 	return Right
 }
 
-// LogIn decides a login after its password was compared. After OK the session
-// counts, and the account's End must be called once. The account is nil unless
-// the result is OK.
+// LogIn decides a login after its password was compared. If the result is OK, the
+// session counts towards the account's limit, and the caller must call the account's
+// End once. The account is nil unless the result is OK.
 func (t *Table) LogIn(l Login, p Password) (*Account, Result) {
 	a := t.find(l)
 	switch {
@@ -134,7 +135,8 @@ func (t *Table) LogIn(l Login, p Password) (*Account, Result) {
 	return a, OK
 }
 
-// find returns the login's account, or the decoy, which makes as much work.
+// find returns the login's account, or the decoy, whose password takes as long to
+// compare.
 func (t *Table) find(l Login) *Account {
 	if a := t.accounts[string(l.SystemID)]; a != nil {
 		return a
@@ -156,7 +158,7 @@ func (a *Account) mayComeFrom(addr netip.Addr) bool {
 	return len(a.networks) == 0
 }
 
-// End notes that a session of the account is over.
+// End records that a session of the account is over.
 func (a *Account) End() { a.use.end() }
 
 // Admit takes the place of one message in the account's rate, which all of its
@@ -166,8 +168,8 @@ func (a *Account) End() { a.use.end() }
 // answered with sms.Throttled immediately, and its session should not be read
 // for wait nanoseconds.
 //
-// A place stays taken when the session ends, so reconnecting makes no client
-// faster. A reload also changes the rate of sessions that logged in before.
+// A place stays taken when the session ends, so a client gains nothing by
+// reconnecting. A reload also changes the rate of sessions that logged in before.
 // Admit takes no lock and is safe for concurrent use.
 func (a *Account) Admit(now int64) (wait int64, ok bool) { return a.use.rate.Admit(now) }
 

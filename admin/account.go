@@ -5,16 +5,16 @@ import (
 	"pmg/sms"
 )
 
-// Account is what is known of an account. Counts are over all its connectors.
+// Account is the status of an account. Counts are over all its connectors.
 type Account struct {
 	Name      string `json:"name"`
 	Sessions  int    `json:"sessions" metric:"sessions" column:"sessions" help:"Sessions that are logged in."`
 	Queued    int64  `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
 	Scheduled int64  `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
-	Accepted  int64  `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages taken from the account's clients."`
-	Refused   int64  `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages not taken from the account's clients."`
+	Accepted  int64  `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages of the account's clients that were accepted."`
+	Refused   int64  `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
 	Sent      int64  `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
-	Failed    int64  `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients given up."`
+	Failed    int64  `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients that were given up."`
 	Expired   int64  `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
 	Waiting   int64  `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
 	Delivered int64  `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
@@ -34,14 +34,15 @@ func (a *Account) add(b *Account) {
 	}
 }
 
-// Metrics have a label for each of maxAccounts accounts, those that come first in the
-// configuration. The others are counted together, as otherAccounts.
+// Metrics have a label for each of the first maxAccounts accounts of the configuration.
+// The other accounts are counted together, as otherAccounts.
 const (
 	maxAccounts   = 1000
 	otherAccounts = "(others)"
 )
 
-// labelled returns the accounts as metrics show them.
+// labelled returns the accounts for metrics: at most maxAccounts, and the sum of the
+// others.
 func labelled(accounts []Account) []Account {
 	if len(accounts) <= maxAccounts {
 		return accounts
@@ -54,7 +55,7 @@ func labelled(accounts []Account) []Account {
 	return append(shown, others)
 }
 
-// accounts returns the accounts of the configuration.
+// accounts returns the status of the accounts of the configuration.
 func (v *view) accounts() []Account {
 	cfg := v.gateway.Config()
 	rows := make([]Account, len(cfg.Accounts))
@@ -89,8 +90,8 @@ func (v *view) accounts() []Account {
 	return rows
 }
 
-// accountOf returns the account of a client's session that is logged in, otherwise
-// nothing.
+// accountOf returns the account of a client's session, or "" if the session is not
+// logged in or is not a client's.
 func accountOf(l *connector.Link) string {
 	if l.Session.Bound() == 0 || l.Account == nil { // set before Bound reports the login
 		return ""

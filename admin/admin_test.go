@@ -109,7 +109,7 @@ func (r *running) status() *Status {
 	return s
 }
 
-// await asks until the answer is as wanted.
+// await repeats the request until the answer is as wanted.
 func (r *running) await(path string, wantCode int, wantBody string) {
 	r.t.Helper()
 	code, body := 0, ""
@@ -210,7 +210,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("sessions: %+v", l)
 	}
 	w := clients.Work
-	const ns = 1e-9 // minimum and maximum are whole ones
+	const ns = 1e-9 // minimum and maximum are whole nanoseconds
 	if w.Count != 3 || w.Min <= 0 || w.Min > w.Mean+ns || w.Mean > w.Max+ns {
 		t.Errorf("work of sessions is not a distribution: %+v", w)
 	}
@@ -251,7 +251,7 @@ func TestReadiness(t *testing.T) {
 	r.await("/readyz", 503, "stopping\n")
 }
 
-// trouble returns why a connector has no session.
+// trouble returns the reason why a connector has no session.
 func (s *Status) trouble(connector string) string {
 	for _, c := range s.Connectors {
 		if c.Name == connector && c.Trouble != nil {
@@ -261,7 +261,7 @@ func (s *Status) trouble(connector string) string {
 	return ""
 }
 
-// A connector that was removed and came back has one row, not two of the same name.
+// A connector that was removed and added again has one row, not two of the same name.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	dir, sink := t.TempDir(), startSink(t)
@@ -324,8 +324,8 @@ func (a ahead) Counters() gateway.Counters {
 	return c
 }
 
-// F8: ages are by the engine's clock, which is the one that stamps sessions; times are
-// shown by the wall clock.
+// F8: ages are computed with the engine's clock, which stamps sessions. Times are shown
+// by the wall clock.
 func TestAgesByEngineClock(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)

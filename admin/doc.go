@@ -1,37 +1,40 @@
 // Package admin shows operators a running gateway over HTTP:
 //
 //	/metrics      for Prometheus
-//	/status       the same as JSON, which pmg status prints; ?sessions=1 lists the sessions
+//	/status       the same as JSON, for pmg status; ?sessions=1 lists the sessions
 //	/healthz      200 while the stages make progress
-//	/readyz       200 while the gateway is ready for traffic; else 503 and what is missing
-//	/kick         POST: logs sessions out, of an account or one, which pmg kick asks for
-//	/debug/pprof  Go's profiles, if asked for
+//	/readyz       200 while the gateway is ready for traffic, otherwise 503 and the reasons
+//	/kick         POST: logs out one session, or those of an account, for pmg kick
+//	/reload       POST: reads the configuration again, for pmg reload
+//	/debug/pprof  Go's profiles, if the configuration enables them
 //
-// No message passes through here: a request reads what the connectors and the
-// stages count anyway. There is no login, and no secret in any answer. What changes
-// anything is asked for by POST, and never by a web page of another site.
-// Only requests for a host name of the gateway's own are served, which keeps web pages
-// out (host.go), and slow or many connections do not keep health checks from being
-// answered (limit.go).
+// No message passes through this package: a request reads the counters of the
+// connectors and the stages. There is no login, and no answer contains a secret.
+// Requests that change something must be a POST that does not come from a web page of
+// another site. Only requests for one of the gateway's own host names are served, so
+// that web pages cannot read anything (host.go). Slow or many connections do not
+// prevent health checks from being answered (limit.go).
 //
 // # Work and waiting
 //
-// How many workers a load needs is its rate times the time that one piece of it
-// holds a worker. With a worker per session that time is the session's duration;
-// with workers that only work it is the session's working time. Both are shown
-// for every connector, so that the difference is seen.
+// The number of workers that a load needs is its rate times the time for which one
+// piece of it occupies a worker. With a worker per session that time is the session's
+// duration; with workers shared by all sessions it is the session's working time. Both
+// are shown for every connector, so that they can be compared.
 //
-// The working time of a session is the PDUs its peer sent times the mean work per
-// received PDU, since every PDU we send answers one or is answered by one. That mean
-// is what all stages worked, over what all connectors received. The classic
-// architecture has no stages; there the processor time of the process takes their place.
+// The working time of a session is the number of PDUs that its peer sent, times the
+// mean work per received PDU, because every PDU that the gateway sends answers one or
+// is answered by one. The mean is the working time of all stages divided by the number
+// of PDUs that all connectors received. The classic architecture has no stages, so the
+// processor time of the process is used instead.
 //
-// Means of workers are over the time since the start and count the sessions that
-// are still open; minimum, mean, maximum and deviation are of sessions that are over.
+// Mean numbers of workers are over the time since the start and include the sessions
+// that are still open. Minimum, mean, maximum and deviation are of sessions that are
+// over.
 //
 // # Start reading
 //
-// server.go (the paths), status.go (what is known), rows.go (what is made of that), then
-// metrics.go (the table of metrics) and health.go. Whether the gateway is ready is
-// decided by gateway.NotReady.
+// server.go (the paths), status.go (the data), rows.go (JSON, metrics and columns made
+// from it), then metrics.go (the table of metrics) and health.go. gateway.NotReady
+// decides whether the gateway is ready.
 package admin

@@ -11,14 +11,15 @@ import (
 // stallTime is how long a stage may have jobs and not finish a batch.
 const stallTime = 5 * time.Second
 
-// A progress notices stages that stand still, by comparing what it sees at each
-// request: it takes two requests, stallTime apart, to find one.
+// A progress detects stages that stand still by comparing their counters at each
+// request. So it takes two requests, stallTime apart, to detect one.
 type progress struct {
 	mu    sync.Mutex
 	waits map[string]wait
 }
 
-// A wait is how a stage was first seen with jobs before it and so many batches done.
+// A wait records when a stage was first seen with jobs in its inbox and this number of
+// finished batches.
 type wait struct {
 	batches int64
 	since   time.Time
@@ -27,7 +28,7 @@ type wait struct {
 func newProgress() *progress { return &progress{waits: map[string]wait{}} }
 
 // stalled returns a line for each stage that stands still.
-func (p *progress) stalled(stages []flow.Stats) (wrong []string) {
+func (p *progress) stalled(stages []flow.Stats) (problems []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
@@ -39,9 +40,9 @@ func (p *progress) stalled(stages []flow.Stats) (wrong []string) {
 		case !waited || w.batches != s.Batches:
 			p.waits[s.Name] = wait{s.Batches, now}
 		case now.Sub(w.since) >= stallTime:
-			wrong = append(wrong, fmt.Sprintf("stage %s has stood still for %s with %d jobs before it",
+			problems = append(problems, fmt.Sprintf("stage %s has made no progress for %s with %d jobs in its inbox",
 				s.Name, now.Sub(w.since).Round(time.Second), s.Depth))
 		}
 	}
-	return wrong
+	return problems
 }

@@ -24,7 +24,7 @@ func TestStalledStage(t *testing.T) {
 		time.Sleep(time.Second)
 		check("a batch may take a while", 3, 7)
 		time.Sleep(5 * time.Second)
-		check("no batch done", 4, 7, "stage builder has stood still for 6s with 4 jobs before it")
+		check("no batch done", 4, 7, "stage builder has made no progress for 6s with 4 jobs in its inbox")
 		check("it goes on", 4, 8)
 		time.Sleep(time.Minute)
 		check("always jobs, always progress", 4, 900)

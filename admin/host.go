@@ -10,7 +10,8 @@ import (
 	"pmg/config"
 )
 
-// hostNames returns the names that a request may give as its Host besides addresses.
+// hostNames returns the host names that the Host of a request may have. Addresses are
+// checked by isOwnAddress.
 func hostNames(cfg config.Admin) map[string]bool {
 	names := map[string]bool{"localhost": true}
 	for _, h := range append([]string{cfg.Address}, cfg.Hosts...) {
@@ -30,19 +31,19 @@ func hostOf(s string) string {
 	return strings.ToLower(strings.TrimSuffix(s, "."))
 }
 
-// checkHost refuses requests for a host that this is not. A web page anywhere can make
-// a browser on the operator's machine ask a name of the page's own that has been
-// pointed here, and then read the answer (DNS rebinding); but it cannot
-// send another name than its own as the Host.
+// checkHost refuses requests for the host name of another machine. A web page can point
+// its own host name at this address, make a browser on the operator's machine send
+// requests to that name, and read the answers (DNS rebinding). It cannot make the
+// browser send a Host other than the page's own.
 //
-// A loopback address, the address that the connection came to, the host of
-// admin.address and those of admin.hosts are served, and requests without a Host,
-// which no browser sends.
+// The hosts that are served are loopback addresses, the address that the connection
+// came to, the host of admin.address and those of admin.hosts. Requests without a Host
+// are served too, because no browser sends them.
 func checkHost(names map[string]bool, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostOf(r.Host)
 		if host != "" && !names[host] && !isOwnAddress(host, r) {
-			http.Error(w, fmt.Sprintf("host %q is not served here; admin.hosts in the configuration lists further ones", host), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("host %q is not served here; add it to admin.hosts in the configuration if it is this gateway's", host), http.StatusMisdirectedRequest)
 			return
 		}
 		h.ServeHTTP(w, r)

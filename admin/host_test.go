@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// H19: only requests for a host that is the gateway's own are served, so that no web
-// page can read them by a name that has been pointed at the gateway.
+// H19: only requests for a host of the gateway's own are served, so that no web page
+// can read answers by pointing its own host name at the gateway.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)

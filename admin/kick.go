@@ -14,40 +14,40 @@ type Kicked struct {
 	Sessions []string `json:"sessions"` // connector/instance
 }
 
-// kick logs sessions out: that of ?session=connector/instance, or those of ?account=name.
-// It answers before the peers have.
+// kick logs out the session of ?session=connector/instance, or those of ?account=name.
+// It answers before the peers have answered.
 func (s *Server) kick(w http.ResponseWriter, r *http.Request) {
 	session, account := r.FormValue("session"), r.FormValue("account")
 	if (session == "") == (account == "") {
-		http.Error(w, "cannot end sessions: give session=connector/number or account=name", http.StatusBadRequest)
+		http.Error(w, "cannot end sessions: the request must have session=connector/number or account=name", http.StatusBadRequest)
 		return
 	}
-	which := map[*connector.Link]bool{}
+	kicked := map[*connector.Link]bool{}
 	answer := Kicked{}
 	for _, c := range s.view.gateway.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if account != "" && accountOf(l) == account || account == "" && isSession(session, l) {
-				which[l] = true
+				kicked[l] = true
 				answer.Sessions = append(answer.Sessions, l.String())
 				s.view.gateway.Log.Info().Stringer("session", l).Str("account", accountOf(l)).Str("operator", r.RemoteAddr).
 					Msg("an operator ends the session")
 			}
 		})
 	}
-	if len(which) == 0 {
-		what := "session " + session
+	if len(kicked) == 0 {
+		target := "session " + session
 		if account != "" {
-			what = "session of account " + account
+			target = "session of account " + account
 		}
-		http.Error(w, "cannot end sessions: there is no "+what, http.StatusNotFound)
+		http.Error(w, "cannot end sessions: there is no "+target, http.StatusNotFound)
 		return
 	}
-	s.view.engine.Logout(func(l *connector.Link) bool { return which[l] })
+	s.view.engine.Logout(func(l *connector.Link) bool { return kicked[l] })
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// isSession reports whether a session is the one of that name.
+// isSession reports whether the session has the name, which is connector/number.
 func isSession(name string, l *connector.Link) bool {
 	i := strings.LastIndexByte(name, '/')
 	return i >= 0 && name[:i] == l.Connector.Name && name[i+1:] == strconv.Itoa(l.Instance.Number)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// U8: an operator ends sessions, politely. A web page of another site may not.
+// U8: an operator ends sessions with a logout. A web page of another site may not.
 func TestKick(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)

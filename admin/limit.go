@@ -8,30 +8,31 @@ import (
 	"sync"
 )
 
-// Limits of the listener. A client that reaches it must not be able to use up the
-// gateway's descriptors or memory, or to keep health checks from being answered.
+// Limits of the listener. A client must not be able to exhaust the gateway's descriptors
+// or memory, or to prevent health checks from being answered.
 const (
-	maxConnections  = 64
-	maxPerAddress   = 16 // connections of one IPv4 address or one IPv6 /64
-	maxWork         = 16 // requests other than health checks that are served at the same time
-	maxWorkPerPlace = 8  // those of one address
+	maxConnections    = 64
+	maxPerAddress     = 16 // connections of one IPv4 address or one IPv6 /64
+	maxWork           = 16 // requests other than health checks that are served at the same time
+	maxWorkPerAddress = 8  // the same, of one address
 )
 
-// A limiter bounds the connections of a listener by closing others: a new connection
-// takes the place of the one that has been unused for longest, among those of its own
-// address when that has its share, and never of one whose request is being worked on.
-// As few requests are worked on together, a new connection always finds a place, and
-// a health check is answered however many slow connections there are.
+// A limiter bounds the number of connections of a listener. A new connection replaces
+// the one that has been idle for longest, or if its address has maxPerAddress
+// connections, the one of that address that has been idle for longest. A connection
+// whose request is being served is not closed. Because only few requests are served at
+// the same time, there is always an idle connection to close, and a health check is
+// answered however many slow connections there are.
 type limiter struct {
 	net.Listener
 
 	mu    sync.Mutex
 	open  map[*conn]bool
-	work  int    // requests being worked on
+	work  int    // requests being served
 	clock uint64 // counts uses of connections
 }
 
-// A conn is a connection that the limiter knows. The limiter's mu guards its fields.
+// A conn is a connection that the limiter accepted. The limiter's mu guards its fields.
 type conn struct {
 	net.Conn
 	limiter *limiter
@@ -51,23 +52,24 @@ func (l *limiter) Accept() (net.Conn, error) {
 	return l.admit(c), nil
 }
 
-// admit takes a new connection in, and closes another if there are too many.
+// admit adds a new connection, and closes another if there are too many.
 func (l *limiter) admit(c net.Conn) *conn {
-	own := &conn{Conn: c, limiter: l, from: place(c.RemoteAddr())}
+	admitted := &conn{Conn: c, limiter: l, from: addressOf(c.RemoteAddr())}
 	l.mu.Lock()
-	last := l.longestUnused(own.from)
+	victim := l.longestIdle(admitted.from)
 	l.clock++
-	own.used = l.clock
-	l.open[own] = true
+	admitted.used = l.clock
+	l.open[admitted] = true
 	l.mu.Unlock()
-	if last != nil {
-		_ = last.Close()
+	if victim != nil {
+		_ = victim.Close()
 	}
-	return own
+	return admitted
 }
 
-// longestUnused returns the connection that must go for one more from that place, or nil.
-func (l *limiter) longestUnused(from netip.Prefix) (last *conn) {
+// longestIdle returns the connection to close so that there is room for one more from
+// that address, or nil if there is room.
+func (l *limiter) longestIdle(from netip.Prefix) (victim *conn) {
 	same := 0
 	for c := range l.open {
 		if c.from == from {
@@ -78,11 +80,11 @@ func (l *limiter) longestUnused(from netip.Prefix) (last *conn) {
 		return nil
 	}
 	for c := range l.open {
-		if !c.working && (same < maxPerAddress || c.from == from) && (last == nil || c.used < last.used) {
-			last = c
+		if !c.working && (same < maxPerAddress || c.from == from) && (victim == nil || c.used < victim.used) {
+			victim = c
 		}
 	}
-	return last
+	return victim
 }
 
 // Close implements net.Conn.
@@ -93,7 +95,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// begin notes that a request of c is being worked on, and reports whether it may be.
+// begin records that a request of c is being served, and reports whether it may be.
 func (c *conn) begin() bool {
 	l := c.limiter
 	l.mu.Lock()
@@ -104,7 +106,7 @@ func (c *conn) begin() bool {
 			same++
 		}
 	}
-	if l.work == maxWork || same >= maxWorkPerPlace {
+	if l.work == maxWork || same >= maxWorkPerAddress {
 		return false
 	}
 	l.work++
@@ -121,8 +123,8 @@ func (c *conn) end() {
 	c.working, c.used = false, l.clock
 }
 
-// place returns what is counted as one address.
-func place(a net.Addr) netip.Prefix {
+// addressOf returns the prefix that counts as one address.
+func addressOf(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
 		return netip.Prefix{}
@@ -147,8 +149,8 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// limited serves h while few other requests are being worked on, and answers 503
-// otherwise.
+// limited serves h if the number of requests being served allows it, and otherwise
+// answers 503.
 func limited(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, ok := r.Context().Value(connKey{}).(*conn)

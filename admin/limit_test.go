@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// H25: any number of connections that send a request slowly, or none, does not keep a
-// health check from being answered.
+// H25: a health check is answered, however many connections send a request slowly or
+// not at all.
 func TestSlowConnections(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
@@ -30,7 +30,7 @@ func TestSlowConnections(t *testing.T) {
 	}
 }
 
-// A fakeConn comes from an address and notes whether it is closed.
+// A fakeConn has a remote address and records whether it is closed.
 type fakeConn struct {
 	net.Conn
 	from   string
@@ -42,8 +42,8 @@ func (c *fakeConn) RemoteAddr() net.Addr {
 }
 func (c *fakeConn) Close() error { c.closed = true; return nil }
 
-// H25: an address that has its share loses its own connections for new ones, the one
-// unused for longest first, and never one that is being worked on.
+// H25: a new connection from an address with maxPerAddress connections replaces the one
+// of that address that has been idle for longest, and never one that is being served.
 func TestConnectionsPerAddress(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(nil)
@@ -57,7 +57,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 		all = append(all, l.admit(f))
 	}
 	if !all[0].begin() || !all[1].begin() {
-		t.Fatal("a request may not be worked on")
+		t.Fatal("a request may not be served")
 	}
 	all[1].end()
 	another := &fakeConn{from: "[2001:db8::ffff]:1"} // of the same /64
@@ -72,7 +72,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 	}
 }
 
-// All addresses together have a limit, too, and what is closed leaves room again.
+// All addresses together have a limit too, and a closed connection makes room again.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(nil)
@@ -94,8 +94,8 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// H25: few requests are worked on together, fewer of one address; a health check is not
-// counted.
+// H25: the number of requests served at the same time is limited, overall and by
+// address. Health checks do not count.
 func TestWorkLimit(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(nil)
@@ -107,7 +107,7 @@ func TestWorkLimit(t *testing.T) {
 		}
 	}
 	if len(begun) != maxWork {
-		t.Errorf("%d requests are worked on, want %d", len(begun), maxWork)
+		t.Errorf("%d requests are served, want %d", len(begun), maxWork)
 	}
 	code := func() int {
 		w := httptest.NewRecorder()
@@ -124,23 +124,23 @@ func TestWorkLimit(t *testing.T) {
 		t.Errorf("with room again: %d", n)
 	}
 	one := newLimiter(nil)
-	for n := range maxWorkPerPlace + 1 {
-		if c := one.admit(&fakeConn{from: "192.0.2.1:1"}); c.begin() != (n < maxWorkPerPlace) {
-			t.Errorf("request %d of one address: %v", n, n >= maxWorkPerPlace)
+	for n := range maxWorkPerAddress + 1 {
+		if c := one.admit(&fakeConn{from: "192.0.2.1:1"}); c.begin() != (n < maxWorkPerAddress) {
+			t.Errorf("request %d of one address: %v", n, n >= maxWorkPerAddress)
 		}
 	}
 }
 
-// A deadlined ResponseWriter notes the deadline that is set.
-type deadlined struct {
+// A deadlineRecorder is a ResponseWriter that records the deadline that is set.
+type deadlineRecorder struct {
 	*httptest.ResponseRecorder
 	write time.Time
 }
 
-func (w *deadlined) SetWriteDeadline(t time.Time) error { w.write = t; return nil }
+func (w *deadlineRecorder) SetWriteDeadline(t time.Time) error { w.write = t; return nil }
 
-// F31: a profile puts off the time to write an answer by its own duration, which pprof
-// of Go 1.26 does itself. The handlers around it leave it the means to.
+// F31: Go's pprof handler extends the write deadline by the duration of a profile. The
+// handlers around it must not prevent that.
 func TestLongProfile(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), true)
@@ -148,7 +148,7 @@ func TestLongProfile(t *testing.T) {
 	q.Host = "localhost"
 	ctx := context.WithValue(q.Context(), http.ServerContextKey, &r.admin.http)
 	ctx = connContext(ctx, r.admin.limiter.admit(&fakeConn{from: "127.0.0.1:1"}))
-	w := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+	w := &deadlineRecorder{ResponseRecorder: httptest.NewRecorder()}
 	least := time.Now().Add(timeout + 10*time.Millisecond)
 	r.admin.http.Handler.ServeHTTP(w, q.WithContext(ctx))
 	if w.Code != 200 || w.write.Before(least) {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A metric is one row of the table: a series, or several that differ by labels.
+// A metric is one row of the table: one series, or several that differ by labels.
 type metric struct {
 	name   string
 	kind   string // counter, gauge, histogram
@@ -21,16 +21,17 @@ const (
 	histogram = "histogram"
 )
 
-// metrics is the table of the gateway's own metrics; docs/metrics.md is made of it.
-// Most are made of the tags of what they show, which rows.go explains. Labels have
-// values from closed sets only: names of the configuration, of commands, of statuses,
-// of stages; never what a peer sent.
+// metrics returns the table of the gateway's own metrics, from which docs/metrics.md is
+// generated. Most rows are made from the tags of the status structs (see rows.go).
+// Values of labels come from closed sets only, which are the names of the
+// configuration, of commands, statuses and stages. They never come from a peer, because
+// the number of series must be bounded.
 func metrics() (all []metric) {
 	all = []metric{
-		{"pmg_build_info", gauge, []string{"version", "architecture", "go"}, "1, with what is running in the labels.",
+		{"pmg_build_info", gauge, []string{"version", "architecture", "go"}, "1, with version, architecture and Go version as labels.",
 			func(s *Status, e emitter) { e.value(1, s.Version, s.Architecture, runtime.Version()) }},
 		{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz reports.",
-			func(s *Status, e emitter) { e.value(truth(len(s.NotReady) == 0)) }},
+			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
 	}
 	all = append(all, metricsOf(Status{}, "pmg_", nil, func(s *Status, f func(any, ...string)) { f(s) })...)
 	all = append(all, metricsOf(Connector{}, "pmg_connector_", []string{"connector"}, func(s *Status, f func(any, ...string)) {
@@ -60,7 +61,7 @@ func metrics() (all []metric) {
 	})...)
 }
 
-func truth(b bool) float64 {
+func boolValue(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -71,7 +72,7 @@ func truth(b bool) float64 {
 type collector struct {
 	view    *view
 	metrics []metric
-	descs   []*prometheus.Desc // of each of metrics
+	descs   []*prometheus.Desc // one for each of metrics
 }
 
 func newCollector(v *view) *collector {

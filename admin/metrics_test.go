@@ -28,13 +28,13 @@ func TestMetricsPageIsFresh(t *testing.T) {
 	}
 }
 
-// markdown is the page docs/metrics.md.
+// markdown returns the page docs/metrics.md.
 func markdown() string {
 	var b strings.Builder
 	b.WriteString(`# Metrics
 
-What the gateway shows at ` + "`/metrics`" + ` of its admin address, besides the usual
-` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is made of the tags in
+The metrics at ` + "`/metrics`" + ` of the gateway's admin address, besides the usual
+` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is generated from the tags in
 admin/status.go and admin/account.go and the table in admin/metrics.go; what working time and busy workers mean stands in admin/doc.go.
 
 | metric | type | labels | meaning |
@@ -51,13 +51,13 @@ func TestMetricsTable(t *testing.T) {
 	for _, m := range metrics() {
 		switch {
 		case seen[m.name]:
-			t.Errorf("%s stands twice", m.name)
+			t.Errorf("%s occurs twice", m.name)
 		case !strings.HasPrefix(m.name, "pmg_"):
 			t.Errorf("%s does not begin with pmg_", m.name)
 		case (m.kind == counter) != strings.HasSuffix(m.name, "_total"):
 			t.Errorf("%s: a counter, and nothing else, ends in _total", m.name)
 		case !strings.HasSuffix(m.help, "."):
-			t.Errorf("%s: %q is no sentence", m.name, m.help)
+			t.Errorf("%s: %q is not a sentence", m.name, m.help)
 		}
 		seen[m.name] = true
 	}

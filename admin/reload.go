@@ -7,24 +7,24 @@ import (
 	"sync/atomic"
 )
 
-// A ReloadFunc has the gateway read its configuration again, and returns what changed,
-// in lines for people. file is the one that the caller means, "" for whichever the
-// gateway has; force accepts losses that are probably not meant.
+// A ReloadFunc makes the gateway read its configuration again, and returns a report of
+// the changes for people. file is the configuration that the caller expects, or "" for
+// any. force accepts removals that are probably a mistake.
 type ReloadFunc func(ctx context.Context, file string, force bool) (report string, err error)
 
 // A reloader answers requests to reload.
 type reloader struct{ f atomic.Pointer[ReloadFunc] }
 
-// OnReload makes the server answer POST /reload with what f returns. Without it, and
-// until it is called, a reload is refused.
+// OnReload makes the server answer POST /reload with the report of f. Until OnReload is
+// called, the server refuses reloads.
 func (s *Server) OnReload(f ReloadFunc) { s.reloader.f.Store(&f) }
 
-// ServeHTTP implements http.Handler. The gateway reads its own file, never one that is
-// sent to it, because the admin listener has no login.
+// ServeHTTP implements http.Handler. The gateway reads its own file only and no other
+// that a request names, because the admin listener has no login.
 func (h *reloader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f := h.f.Load()
 	if f == nil {
-		http.Error(w, "this gateway cannot reload now", http.StatusServiceUnavailable)
+		http.Error(w, "this gateway cannot reload now: it is starting; try again", http.StatusServiceUnavailable)
 		return
 	}
 	report, err := (*f)(r.Context(), r.FormValue("file"), r.FormValue("force") != "")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// U1: a reload can be asked for, but not by a web page, nor by looking.
+// U1: a reload can be requested by POST, but not by GET or by a web page of another site.
 func TestReloadRequest(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)

@@ -7,25 +7,25 @@ import (
 	"sync/atomic"
 )
 
-// What is counted stands in one place: a field of Status, Connector, Account or Stage
-// with these tags makes the name in the JSON, the metric, its text in docs/metrics.md
-// and the column of pmg status.
+// Each counter is described in one place: the tags of a field of Status, Connector,
+// Account or Stage set the name in the JSON, the metric, its text in docs/metrics.md and
+// the column of pmg status.
 //
 //	json:"accepted"                        the name in /status
-//	metric:"messages_accepted_total"       the name in /metrics, behind pmg_connector_ or the like
-//	help:"Messages taken from peers."      the metric's text
-//	column:"accepted"                      the head of the column; none: pmg status does not show it
+//	metric:"messages_accepted_total"       the name in /metrics, after pmg_connector_ or the like
+//	help:"Messages that were accepted."    the metric's text
+//	column:"accepted"                      the head of the column; without it pmg status has none
 //
-// A field whose name is that of a counter in connector.Stats or sms.Tally is filled
-// from it.
+// A field with the name of a counter in connector.Stats or sms.Tally gets that
+// counter's value.
 
-// fill copies the counters of from, a pointer to a struct, to the fields of to, which
-// is one too, that have their names.
+// fill copies the counters of from to the fields of to with the same names. Both are
+// pointers to structs.
 func fill(to, from any) {
 	dst, src := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
 	for i := range src.NumField() {
 		if f := src.Type().Field(i); f.IsExported() && f.Type == reflect.TypeFor[atomic.Int64]() {
-			if shown := dst.FieldByName(f.Name); shown.IsValid() { // a test sees to it
+			if shown := dst.FieldByName(f.Name); shown.IsValid() { // TestEveryCounterIsShown checks that it is
 				shown.SetInt(src.Field(i).Addr().Interface().(*atomic.Int64).Load())
 			}
 		}
@@ -43,7 +43,7 @@ func Columns(row any) (heads []string) {
 	return heads
 }
 
-// Cells returns what stands in the columns of a row.
+// Cells returns the contents of the columns of a row.
 func Cells(row any) (cells []string) {
 	v := reflect.ValueOf(row)
 	for i := range v.NumField() {
@@ -54,7 +54,7 @@ func Cells(row any) (cells []string) {
 	return cells
 }
 
-// number returns the value of a field that is a number.
+// number returns the value of a numeric field.
 func number(v reflect.Value) float64 {
 	switch {
 	case v.CanInt():
@@ -65,8 +65,8 @@ func number(v reflect.Value) float64 {
 	return v.Float()
 }
 
-// metricsOf makes the metrics of a struct's fields. each calls its argument for every
-// such struct in a status, with the values of the labels.
+// metricsOf returns the metrics of a struct's fields. each calls f for every such struct
+// of a status, with the values of the labels.
 func metricsOf(row any, prefix string, labels []string, each func(s *Status, f func(row any, labels ...string))) (made []metric) {
 	t := reflect.TypeOf(row)
 	for i := range t.NumField() {

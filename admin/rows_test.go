@@ -10,8 +10,8 @@ import (
 	"pmg/sms"
 )
 
-// L: one row per counter. Whatever is counted is shown: it has a field, and that has a
-// name in the JSON, a metric and its text.
+// L: one row per counter. Every counter has a field, and the field has a name in the
+// JSON, a metric and its text.
 func TestEveryCounterIsShown(t *testing.T) {
 	for _, pair := range [][2]any{{connector.Stats{}, Connector{}}, {sms.Tally{}, Account{}}} {
 		counts, shown := reflect.TypeOf(pair[0]), reflect.TypeOf(pair[1])

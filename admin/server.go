@@ -34,8 +34,8 @@ type Server struct {
 	reloader reloader
 }
 
-// Start listens on cfg.Address and shows what g and e count until Close. version is the
-// program's own.
+// Start listens on cfg.Address and shows the counters of g and e until Close is called.
+// version is the version of the program.
 func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string) (*Server, error) {
 	listener, err := net.Listen("tcp", cfg.Address)
 	if err != nil {
@@ -44,7 +44,7 @@ func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version strin
 	s := newServer(cfg, g, e, version)
 	s.limiter = newLimiter(listener)
 	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
-	go func() { _ = s.http.Serve(s.limiter) }() // it ends by Close
+	go func() { _ = s.http.Serve(s.limiter) }() // Close ends it
 	return s, nil
 }
 
@@ -62,7 +62,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	return s
 }
 
-// Addr is the address the server listens on.
+// Addr returns the address that the server listens on.
 func (s *Server) Addr() string { return s.limiter.Addr().String() }
 
 // Close stops listening and closes the connections.
@@ -105,15 +105,15 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.view.status(r.FormValue("sessions") != ""))
 }
 
-// answer writes ok, or what is wrong, a line each.
-func answer(w http.ResponseWriter, wrong []string) {
+// answer writes "ok", or the problems with one on each line.
+func answer(w http.ResponseWriter, problems []string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if len(wrong) == 0 {
+	if len(problems) == 0 {
 		fmt.Fprintln(w, "ok")
 		return
 	}
 	w.WriteHeader(http.StatusServiceUnavailable)
-	for _, line := range wrong {
+	for _, line := range problems {
 		fmt.Fprintln(w, line)
 	}
 }

@@ -13,30 +13,30 @@ import (
 	"pmg/gateway"
 )
 
-// Status is what a gateway shows of itself. Counts are since its start. The JSON
-// names are stable. rows.go explains the tags.
+// Status is the status of a gateway. Counts are since its start. The JSON names are
+// stable. rows.go explains the tags.
 type Status struct {
 	Version       string      `json:"version"`
 	Architecture  string      `json:"architecture"`
 	Started       time.Time   `json:"started"`
 	Time          time.Time   `json:"time"`
-	NotReady      []string    `json:"not_ready,omitempty"` // what is missing
-	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages that no route led anywhere."`
-	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, those that stages keep ready for use among them."`
-	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken on the way of messages."`
+	NotReady      []string    `json:"not_ready,omitempty"` // the reasons why it is not ready
+	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
+	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
+	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages."`
 	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
 	Connectors    []Connector `json:"connectors"`
 	Accounts      []Account   `json:"accounts"`
 	Stages        []Stage     `json:"stages,omitempty"`
 }
 
-// Connector is what is known of a connector.
+// Connector is the status of a connector.
 type Connector struct {
 	Name      string   `json:"name"`
 	Direction string   `json:"direction"`
 	Protocol  string   `json:"protocol"`
 	State     string   `json:"state"`             // listening, closed; up, connecting, failing, idle; removed
-	Trouble   *Trouble `json:"trouble,omitempty"` // why it has no session, or fewer than it should
+	Trouble   *Trouble `json:"trouble,omitempty"` // the reason why it has no session, or fewer than it should
 
 	Sessions      int     `json:"sessions" metric:"sessions" help:"Connections that are open."`
 	SessionsBound int     `json:"sessions_bound" metric:"sessions_bound" help:"Sessions that are logged in."`
@@ -46,51 +46,52 @@ type Connector struct {
 	Failing       int64   `json:"failing" metric:"failing" help:"Connections and logins that failed in a row."`
 	InFlight      int64   `json:"in_flight" metric:"window_used" help:"Messages sent and not yet answered, over all sessions."`
 	Window        int     `json:"window"` // of a session
-	Windows       int     `json:"windows" metric:"window_size" help:"Messages that may be unanswered, over the sessions that can be given some."`
+	Windows       int     `json:"windows" metric:"window_size" help:"Messages that may be unanswered, over the sessions that can be given messages."`
 	Queued        int64   `json:"queued" metric:"queue_messages" help:"Messages that wait to be sent."`
-	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages the queue takes before clients are slowed down."`
-	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the message that leaves next, 0 when none waits."`
+	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages that the queue takes before clients are slowed down."`
+	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the next message to be sent, 0 when none waits."`
 
-	Accepted  int64 `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages taken from peers."`
-	Refused   int64 `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages not taken from peers."`
+	Accepted  int64 `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages from peers that were accepted."`
+	Refused   int64 `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages from peers that were refused."`
 	Sent      int64 `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages that a peer accepted."`
-	Failed    int64 `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages given up."`
+	Failed    int64 `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages that were given up."`
 	Expired   int64 `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages whose validity ran out while they waited."`
 	Retried   int64 `json:"retried" metric:"messages_retried_total" column:"retried" help:"Times a message was put back into the queue."`
-	Late      int64 `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after they were given up for unanswered."`
-	Moved     int64 `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that left for another connector by their route, because this one was down."`
-	Unmatched int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers that no request waited for."`
+	Late      int64 `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after the response timeout."`
+	Moved     int64 `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that moved to another target of their route, because this connector was down."`
+	Unmatched int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
 
 	PDUs         []PDUCount `json:"pdus,omitempty"`
-	Answers      Answers    `json:"answers" metric:"answer_seconds" help:"Time from a message's leaving to its answer."`
+	Answers      Answers    `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`
 	PDULogLines  uint64     `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
 	PDULogLost   uint64     `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
-	PDULogErrors uint64     `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; its lines are tried again."`
+	PDULogErrors uint64     `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; the lines are written later."`
 
-	Duration     Spread  `json:"session_duration" metric:"session_duration_seconds" help:"How long the sessions lasted that are over: min, mean, max, std_dev."`
-	Work         Spread  `json:"session_work" metric:"session_work_seconds" help:"How much work the sessions made that are over: min, mean, max, std_dev."`
-	MeanSessions float64 `json:"mean_sessions" metric:"mean_sessions" help:"Mean number of sessions since the start: the workers needed if each had its own."`
-	BusyWorkers  float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of busy workers since the start: the work of all sessions by time."`
+	Duration     Spread  `json:"session_duration" metric:"session_duration_seconds" help:"Duration of the sessions that are over: min, mean, max, std_dev."`
+	Work         Spread  `json:"session_work" metric:"session_work_seconds" help:"Working time of the sessions that are over: min, mean, max, std_dev."`
+	MeanSessions float64 `json:"mean_sessions" metric:"mean_sessions" help:"Mean number of sessions since the start: the workers needed with one for each session."`
+	BusyWorkers  float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of busy workers since the start: the working time of all sessions by time."`
 
 	SessionList []Session `json:"session_list,omitempty"`
 }
 
-// Trouble is why a connector to an SMSC has no session, or fewer than it should.
+// Trouble is the reason why a connector to an SMSC has no session, or fewer than it
+// should.
 type Trouble struct {
 	Reason string    `json:"reason"`
 	Since  time.Time `json:"since"`
-	Next   time.Time `json:"next"` // attempt
+	Next   time.Time `json:"next"` // time of the next attempt
 }
 
-// PDUCount is how many PDUs of a command went one way with a status.
+// PDUCount is the number of PDUs of a command and a status in one direction.
 type PDUCount struct {
 	Command   string `json:"command"`
 	Direction string `json:"direction"` // received, sent
-	Status    string `json:"status"`    // by the name the protocol gives it
+	Status    string `json:"status"`    // the protocol's name of it
 	Count     int64  `json:"count"`
 }
 
-// Answers is how long answers took.
+// Answers is the distribution of the times to answers.
 type Answers struct {
 	Count       int64   `json:"count"`
 	MeanSeconds float64 `json:"mean_seconds"`
@@ -99,7 +100,7 @@ type Answers struct {
 	sum     float64
 }
 
-// Session is what is known of an open session.
+// Session is the status of an open session.
 type Session struct {
 	Connector   string    `json:"connector"`
 	Number      int       `json:"number"` // of its instance
@@ -108,28 +109,28 @@ type Session struct {
 	Bind        string    `json:"bind"`
 	Since       time.Time `json:"since"`
 	IdleSeconds float64   `json:"idle_seconds"` // since the peer last sent something
-	InFlight    int       `json:"in_flight"`    // requests of ours without an answer
+	InFlight    int       `json:"in_flight"`    // requests of the gateway without an answer
 	Window      int       `json:"window"`
 	Queued      int64     `json:"queued"` // messages for the peer, over all its sessions, that wait or are under way
 }
 
-// Stage is what is known of a stage.
+// Stage is the status of a stage.
 type Stage struct {
 	Name        string  `json:"name"`
 	In          int64   `json:"jobs_in" metric:"jobs_in_total" help:"Jobs the stage took."`
 	Out         int64   `json:"jobs_out" metric:"jobs_out_total" help:"Jobs the stage handed on."`
 	Batches     int64   `json:"batches" metric:"batches_total" help:"Batches the stage worked on."`
 	MeanBatch   float64 `json:"mean_batch" metric:"batch_jobs_mean" help:"Mean number of jobs in a batch since the start."`
-	MaxBatch    int64   `json:"max_batch" metric:"batch_jobs_max" help:"Most jobs there were in a batch."`
+	MaxBatch    int64   `json:"max_batch" metric:"batch_jobs_max" help:"Largest number of jobs in a batch."`
 	Waiting     int     `json:"waiting" metric:"waiting_jobs" help:"Jobs in the inbox of the stage."`
-	BusySeconds float64 `json:"busy_seconds" metric:"busy_seconds_total" help:"Time the stage was at work."`
-	BusyWorkers float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of workers on the stage since the start, at most 1."`
-	Work        Spread  `json:"work" metric:"batch_work_seconds" help:"Time at work on a batch: min, mean, max, std_dev."`
-	Panics      int64   `json:"panics" metric:"panics_total" help:"Faults in the stage; each ended a session."`
+	BusySeconds float64 `json:"busy_seconds" metric:"busy_seconds_total" help:"Working time of the stage."`
+	BusyWorkers float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of workers busy with the stage since the start, at most 1."`
+	Work        Spread  `json:"work" metric:"batch_work_seconds" help:"Working time of a batch: min, mean, max, std_dev."`
+	Panics      int64   `json:"panics" metric:"panics_total" help:"Panics in the stage; each ended a session or failed a message."`
 	Locks       int64   `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Times the lock of the stage's inbox was taken."`
 }
 
-// A Spread sums up durations, in seconds.
+// A Spread summarises durations, in seconds.
 type Spread struct {
 	Count  int64   `json:"count"`
 	Min    float64 `json:"min"`
@@ -144,7 +145,7 @@ func newSpread(s flow.Spread) Spread {
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
-// A view looks at a gateway.
+// A view makes the status of a gateway.
 type view struct {
 	gateway *gateway.Gateway
 	engine  gateway.Engine
@@ -156,13 +157,14 @@ func newView(g *gateway.Gateway, e gateway.Engine, version string) *view {
 	return &view{gateway: g, engine: e, version: version, started: time.Now()}
 }
 
-// connectors lists those to be shown: the configured ones, and removed ones that
-// still have sessions or messages. A name that came back stands for the new one only.
+// connectors returns the connectors to show: the configured ones, and removed ones that
+// still have sessions or messages. If a connector was removed and added again, only the
+// new one is shown.
 func (v *view) connectors() (shown []*connector.Connector) {
 	all := v.gateway.Connectors()
 	for i, c := range all {
-		again := slices.ContainsFunc(all[i+1:], func(later *connector.Connector) bool { return later.Name == c.Name })
-		if again || c.Removed.Load() && over(c) {
+		replaced := slices.ContainsFunc(all[i+1:], func(later *connector.Connector) bool { return later.Name == c.Name })
+		if replaced || c.Removed.Load() && isDrained(c) {
 			continue
 		}
 		shown = append(shown, c)
@@ -170,13 +172,13 @@ func (v *view) connectors() (shown []*connector.Connector) {
 	return shown
 }
 
-// over reports whether a removed connector has neither sessions nor messages left.
-func over(c *connector.Connector) bool {
+// isDrained reports whether a removed connector has neither sessions nor messages left.
+func isDrained(c *connector.Connector) bool {
 	open, _ := sessions(c)
 	return open == 0 && c.Queued() == 0
 }
 
-// sessions counts a connector's sockets and those of them that are logged in.
+// sessions returns the number of a connector's sockets, and of those that are logged in.
 func sessions(c *connector.Connector) (open, bound int) {
 	c.Links(func(l *connector.Link) {
 		open++
@@ -187,7 +189,7 @@ func sessions(c *connector.Connector) (open, bound int) {
 	return open, bound
 }
 
-// status is everything that is known, with the sessions one by one if wanted.
+// status returns the status of the gateway, with a list of the sessions if withSessions.
 func (v *view) status(withSessions bool) *Status {
 	now, counted := time.Now(), v.engine.Counters()
 	stages := counted.Stages
@@ -215,8 +217,8 @@ func (v *view) status(withSessions bool) *Status {
 	return s
 }
 
-// workPerPDU is the mean work, in nanoseconds, that a received PDU made; see the
-// package comment.
+// workPerPDU returns the mean work per received PDU, in nanoseconds; see the package
+// comment.
 func (v *view) workPerPDU(stages []flow.Stats) float64 {
 	var work float64
 	for _, s := range stages {
@@ -232,7 +234,7 @@ func (v *view) workPerPDU(stages []flow.Stats) float64 {
 	return work / float64(max(pdus, 1))
 }
 
-// processorTime is what the process has used, in nanoseconds.
+// processorTime returns the processor time that the process has used, in nanoseconds.
 func processorTime() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -248,8 +250,8 @@ func received(c *connector.Connector) (n int64) {
 	return n
 }
 
-// connector is the row of c. now is the engine's clock, and wall the clock to show
-// times by.
+// connector returns the row of c. now is the time by the engine's clock, and wall by the
+// wall clock, which is the one that is shown.
 func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perPDU float64) Connector {
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
@@ -279,7 +281,7 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perP
 	return row
 }
 
-// state is a connector's in one word.
+// state returns the state of a connector in one word.
 func (v *view) state(c *connector.Connector, bound int) string {
 	cfg := c.Config()
 	switch {
@@ -299,12 +301,12 @@ func (v *view) state(c *connector.Connector, bound int) string {
 	return "connecting"
 }
 
-// pduCounts lists what was counted by command, way and status. Statuses that
-// have no name count together: peers choose the number, and must not choose how
-// much there is to show.
+// pduCounts returns the numbers of PDUs by command, direction and status. Statuses
+// without a name are counted together, because peers choose the numbers and must not
+// choose how many rows there are.
 func pduCounts(c *connector.Connector) (counts []PDUCount) {
-	statuses := c.Stats.Statuses() // before the totals, which are then no less
-	way := func(direction string, wasReceived bool, command int, name string, total int64) {
+	statuses := c.Stats.Statuses() // read before the totals, so that these are not smaller
+	count := func(direction string, wasReceived bool, command int, name string, total int64) {
 		named := map[string]int64{}
 		for k, n := range statuses {
 			if k.Command == command && k.Received == wasReceived {
@@ -320,8 +322,8 @@ func pduCounts(c *connector.Connector) (counts []PDUCount) {
 		}
 	}
 	for i, name := range c.Driver.Commands() {
-		way("received", true, i, name, c.Stats.PDUsIn[i].Load())
-		way("sent", false, i, name, c.Stats.PDUsOut[i].Load())
+		count("received", true, i, name, c.Stats.PDUsIn[i].Load())
+		count("sent", false, i, name, c.Stats.PDUsOut[i].Load())
 	}
 	slices.SortFunc(counts, func(a, b PDUCount) int {
 		return cmp.Or(cmp.Compare(a.Command, b.Command), cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Status, b.Status))
@@ -333,7 +335,7 @@ func newAnswers(h *connector.Histogram) Answers {
 	a := Answers{buckets: map[float64]uint64{}, sum: seconds(h.Sum.Load())}
 	for i := range h.Buckets {
 		a.Count += h.Buckets[i].Load()
-		if i < len(h.Buckets)-1 { // the last has no bound
+		if i < len(h.Buckets)-1 { // the last has no upper bound
 			a.buckets[seconds(h.Bound(i))] = uint64(a.Count)
 		}
 	}
@@ -341,7 +343,7 @@ func newAnswers(h *connector.Histogram) Answers {
 	return a
 }
 
-// peerOf names what a lane leads to: a client account, or the SMSC of a connector.
+// peerOf names the peer of a lane: a client account, or the SMSC of a connector.
 func peerOf(c *connector.Connector, account string) string {
 	if account != "" {
 		return "account " + account
@@ -349,8 +351,7 @@ func peerOf(c *connector.Connector, account string) string {
 	return "connector " + c.Name
 }
 
-// sessionList lists the open sessions of c. now is the engine's clock, and wall the
-// clock to show times by.
+// sessionList returns the open sessions of c. now and wall are as for connector.
 func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[string]int64) (list []Session) {
 	c.Links(func(l *connector.Link) {
 		cfg := c.Config()

@@ -7,10 +7,11 @@ import (
 	"strconv"
 )
 
-// A listener is an address that the gateway itself listens on, and the option's place.
-type listener struct{ address, what string }
+// A listener is an address that the gateway itself listens on, and the name of the
+// part that does, for messages: "admin" or "connector NAME".
+type listener struct{ address, owner string }
 
-// addresses checks where the gateway listens and connects to.
+// addresses checks the addresses that the gateway listens on and connects to.
 func (d *decoder) addresses(c *Config) {
 	var listens []listener
 	if a := c.Admin.Address; a != "" {
@@ -45,7 +46,7 @@ func (d *decoder) addresses(c *Config) {
 	}
 }
 
-// eachAddress calls f for every address of connector i and the option that it is of.
+// eachAddress calls f for every address of connector i, with the path of its option.
 func eachAddress(c *Connector, i int, f func(path, address string)) {
 	if c.Address != "" {
 		f(fmt.Sprintf("connectors[%d].address", i), c.Address)
@@ -55,7 +56,8 @@ func eachAddress(c *Connector, i int, f func(path, address string)) {
 	}
 }
 
-// overlapping returns which of the listeners takes connections to the address, or "".
+// overlapping returns the owner of the listener that takes connections to the
+// address, or "".
 func overlapping(listens []listener, address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "0" {
@@ -64,7 +66,7 @@ func overlapping(listens []listener, address string) string {
 	for _, l := range listens {
 		h, p, err := net.SplitHostPort(l.address)
 		if err == nil && p == port && sameHost(h, host) {
-			return l.what
+			return l.owner
 		}
 	}
 	return ""
@@ -89,7 +91,7 @@ func sameHost(listen, host string) bool {
 	return a == b
 }
 
-// hostAddress returns the address that a host is, if that is known without a resolver.
+// hostAddress returns the address of a host, if it is known without a resolver.
 func hostAddress(host string) (netip.Addr, bool) {
 	switch host {
 	case "":
@@ -101,12 +103,12 @@ func hostAddress(host string) (netip.Addr, bool) {
 	return a.Unmap(), err == nil
 }
 
-// address checks a host:port; one to listen on may be without host, and have
-// port 0 to be given a free one.
+// address checks a host:port. An address to listen on may omit the host, and port 0
+// stands for any free port.
 func (d *decoder) address(path, address string, listen bool) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		d.problem(path, "must be host:port, as 192.0.2.1:2775 or [2001:db8::1]:2775, not %q", address)
+		d.problem(path, "must be host:port, such as 192.0.2.1:2775 or [2001:db8::1]:2775, not %q", address)
 		return
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && !listen {

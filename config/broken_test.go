@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// theRest is what a broken file of the table is completed with: the lists that it
-// does not have.
-var theRest = map[string]string{
+// missingLists holds the lists that a broken file of the table is completed with, if
+// it does not have them.
+var missingLists = map[string]string{
 	"accounts": "accounts: [{system_id: load, password: secret}]\n",
 	"connectors": `connectors:
   - {name: clients, direction: in, address: "127.0.0.1:2775"}
@@ -19,7 +19,7 @@ var theRest = map[string]string{
 	"routes": "routes: [{to: operator}]\n",
 }
 
-// octets writes what cannot stand in the table as itself.
+// octetMark matches an octet that the table cannot show, in hex.
 var octetMark = regexp.MustCompile(`⟪[0-9A-F]{2}⟫`)
 
 func brokenFile(name, text string) string {
@@ -33,17 +33,18 @@ func brokenFile(name, text string) string {
 	}
 	for _, key := range []string{"accounts", "connectors", "routes"} {
 		if !strings.Contains("\n"+text, "\n"+key+":") {
-			text += theRest[key]
+			text += missingLists[key]
 		}
 	}
 	return text
 }
 
-// remedy matches what tells a reader what to do.
+// remedy matches the words of a message that tell the reader what to do.
 var remedy = regexp.MustCompile(`\b(must|did you mean|write|add|begin|change|keep|give|let|make|move|name|only|pmg config|put|remove|replace|save|say|set|there are)\b`)
 
-// U1, U10: every file that testdata/broken.txt lists is refused, with its line, what is
-// wrong, and what to do. "go test ./config -run Broken -update" writes the answers.
+// U1, U10: every file that testdata/broken.txt lists is refused, and the message has
+// the line, the problem and the remedy. "go test ./config -run Broken -update" writes
+// the messages.
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 	const table = "testdata/broken.txt"

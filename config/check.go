@@ -23,7 +23,7 @@ const maxCost = 14
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// check finds what is wrong between options that are right by themselves.
+// check reports options that are valid by themselves and do not fit together.
 func (d *decoder) check(c *Config, o Options) {
 	d.pduLog(&c.PDULog)
 	accounts := map[string]int{}
@@ -44,10 +44,10 @@ func (d *decoder) check(c *Config, o Options) {
 	d.logins(x)
 	d.receives(c)
 	d.limits(&c.Limits)
-	d.together(c)
+	d.unlikely(c)
 }
 
-// unique notes that row i has the name, which no row before it may have.
+// unique records the name of row i, and reports it if an earlier row has the same.
 func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 	if name == "" {
 		return
@@ -68,14 +68,14 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	cost, err := bcrypt.Cost([]byte(a.Password))
 	switch {
 	case err != nil:
-		d.problem(path+".password", "begins as a bcrypt hash but is none: %v; make one with htpasswd -nB", err)
+		d.problem(path+".password", "begins like a bcrypt hash and is not one: %v; make one with htpasswd -nB", err)
 	case cost > maxCost:
 		d.problem(path+".password", "is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C 10)", cost, maxCost)
 	}
 }
 
 // loginFits checks that there is a connector whose protocol lets the account log in.
-// How long a password is does not show in its hash.
+// The length of a hashed password is not known, so it is not checked.
 func (d *decoder) loginFits(a *Account, path string, connectors []Connector) {
 	password := a.Password
 	if IsHash(password) {
@@ -95,7 +95,7 @@ func (d *decoder) loginFits(a *Account, path string, connectors []Connector) {
 	d.report(path, problems)
 }
 
-// report adds what a protocol finds wrong with the options at path.
+// report adds the problems that a protocol has with the options at path.
 func (d *decoder) report(path string, problems []protocols.Problem) {
 	for _, p := range problems {
 		if p.Warning {
@@ -119,7 +119,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	}
 }
 
-// protocol checks what a connector's protocol limits.
+// protocol checks the options that a connector's protocol limits.
 func (d *decoder) protocol(c *Connector, path string) {
 	o := c.ProtocolOptions()
 	if o == nil {
@@ -130,12 +130,12 @@ func (d *decoder) protocol(c *Connector, path string) {
 	}
 	password := c.Password
 	if c.Role() == protocols.Server {
-		password = "" // it has no effect, and was warned of
+		password = "" // it has no effect, and there is a warning already
 	}
 	d.report(path, o.CheckLogin(c.SystemID, password))
 }
 
-// pduLog checks where and how much the pdu log may write.
+// pduLog checks the directory and the limits of the pdu log.
 func (d *decoder) pduLog(p *PDULog) {
 	if p.MaxTotal != 0 && p.MaxTotal < p.MaxSize {
 		d.problem("pdulog.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", p.MaxSize, p.MaxTotal)
@@ -144,7 +144,7 @@ func (d *decoder) pduLog(p *PDULog) {
 		return
 	}
 	if st, err := os.Stat(p.Dir); err == nil && !st.IsDir() || errors.Is(err, syscall.ENOTDIR) {
-		d.problem("pdulog.dir", "must be a directory, and %s is or leads through a file: name another, or move the file away", p.Dir)
+		d.problem("pdulog.dir", "must be a directory, but %s or a part of its path is a file: name another, or move the file away", p.Dir)
 	}
 }
 
@@ -162,10 +162,10 @@ func (d *decoder) route(x *index, r *Route, path string) {
 		}
 	}
 	d.targets(x, r, path)
-	r.settle()
+	r.fillPolicy()
 }
 
-// origin checks that the account of a route submits messages on the connector of it.
+// origin checks that the account of a route may submit messages on the route's connector.
 func (d *decoder) origin(x *index, r *Route, path string) {
 	a, from := x.accounts[r.Account], x.connectors[r.From]
 	switch {
@@ -177,7 +177,7 @@ func (d *decoder) origin(x *index, r *Route, path string) {
 	}
 }
 
-// minMemory is the least that the gateway can work with.
+// minMemory is the least memory that the gateway can work with.
 const minMemory = Size(64 << 20)
 
 func (d *decoder) limits(l *Limits) {
@@ -186,8 +186,8 @@ func (d *decoder) limits(l *Limits) {
 	}
 }
 
-// together warns of what is allowed but can hardly be meant.
-func (d *decoder) together(c *Config) {
+// unlikely warns of options that are allowed but probably a mistake.
+func (d *decoder) unlikely(c *Config) {
 	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
 	if serves && len(c.Accounts) == 0 {
 		d.warn("", "has no accounts, so that no client can log in")

@@ -16,7 +16,7 @@ func parseCompression(s string) (Compression, error) {
 	switch c := Compression(s); c {
 	case Zstd, Gzip, NoCompression:
 		return c, nil
-	case "true": // compress was a switch once
+	case "true": // compress was a boolean in earlier versions
 		return Zstd, nil
 	case "false":
 		return NoCompression, nil

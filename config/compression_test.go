@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// compress was true or false once: files with that still work.
+// compress was true or false in earlier versions; such files still work.
 func TestCompression(t *testing.T) {
 	for text, want := range map[string]Compression{
 		"": Zstd, "compress: zstd": Zstd, "compress: gzip": Gzip, "compress: off": NoCompression,
@@ -18,7 +18,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// U9: the defaults keep a week where the disk allows.
+// U9: with the defaults a week of pdu logs is kept if the disk has room.
 func TestPDULogKeepsAWeek(t *testing.T) {
 	p := Default().PDULog
 	if p.KeepAge.Hours() != 7*24 || p.Keep != 0 || p.MaxTotal != 0 || p.MinFree == 0 {

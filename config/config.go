@@ -10,7 +10,7 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// The words of options that have a fixed set of them.
+// The words of options that allow a fixed set of words.
 const (
 	Pipeline = "pipeline" // architecture
 	Classic  = "classic"
@@ -40,8 +40,8 @@ type Config struct {
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Store        Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Admin        Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
-	Limits       Limits      `yaml:"limits" live:"no" doc:"What bounds memory and time, so that no peer can use up the gateway."`
-	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"Who may log in to the in connectors."`
+	Limits       Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
+	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors   []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
 	NoRoute      string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
@@ -62,8 +62,8 @@ type PDULog struct {
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed, and younger ones too where keep, max_total or min_free asks for it; 0s keeps them whatever their age."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector, compressed or not; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
-	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"What all files of a connector may take, the one being written among them; the oldest are removed, also while others are compressed. 0 is no limit."`
-	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free: while less is free, the oldest rotated files of the connector that writes are removed. 0 uses all of the disk."`
+	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, including the one being written; the oldest are removed, also while others are compressed. 0 is no limit."`
+	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free: while less is free, a connector that writes removes the oldest of its rotated files. 0 uses all of the disk."`
 	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. zstd makes smaller files for about the same CPU. true is zstd, false is off."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
 }
@@ -88,19 +88,19 @@ func (c *Config) StoreMemory() int64 {
 // Admin is the HTTP listener for operators.
 type Admin struct {
 	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. It has no login: keep it on loopback or behind a proxy."`
-	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names by which it is asked, as gateway.example.net. Requests for any other than these, the host of address, localhost and addresses of the machine are refused, because a web page could send them."`
+	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, such as gateway.example.net. Requests for any other than these, the host of address, localhost and addresses of the machine are refused, because a web page could send them."`
 	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof. They slow the gateway while they are taken."`
 }
 
 // Limits bound memory and time.
 type Limits struct {
-	MaxPDU            Size          `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is cut off."`
+	MaxPDU            Size          `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is disconnected."`
 	MaxJobs           int           `yaml:"max_jobs" default:"100000" range:"1000.." live:"no" doc:"Live jobs in the pipeline above which nothing more is read until some are done. This bounds memory, about 1 KiB each."`
-	Unsent            Size          `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that it has more is cut off."`
-	Memory            Size          `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What messages, jobs and buffers may take together. Beyond it submits are answered as the queue being full (SMPP: ESME_RMSGQFUL), and sessions are read more slowly. 0B is half of the machine's memory, or of the container's where that is less."`
+	Unsent            Size          `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that more wait is disconnected."`
+	Memory            Size          `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"The most memory that messages, jobs and buffers may take together. Beyond it submits are answered as if the queue were full (SMPP: ESME_RMSGQFUL), and sessions are read more slowly. 0B is half of the machine's memory, or of the container's where that is less."`
 	Prebind           int           `yaml:"prebind" default:"1000" range:"1.." live:"no" doc:"Connections that may be open without having logged in, over all addresses and connectors. Further ones are closed immediately."`
 	PrebindPerAddress int           `yaml:"prebind_per_address" default:"100" range:"1.." live:"no" doc:"The same for one address. It must be at least as many as the sessions that one client opens together. An IPv6 address counts together with the others of its /64."`
-	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU that has begun may take to come whole. A peer that is slower is cut off."`
+	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU may take from its first to its last octet. A slower peer is disconnected."`
 	DrainTimeout      time.Duration `yaml:"drain_timeout" default:"30s" range:"0s..1h" live:"no" doc:"How long a stopping gateway waits for answers that are still due."`
 }
 
@@ -115,19 +115,19 @@ func (l *Limits) MemoryLimit() int64 {
 // Account is a client that may log in.
 type Account struct {
 	SystemID    string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters."`
-	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector. Refer to a plain one with ${ENV:NAME} or ${FILE:/path} rather than writing it here."`
-	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may come from, as 192.0.2.0/24 or 192.0.2.1; any when empty."`
+	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
+	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 	MaxSessions int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number."`
 	Bind        []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors  []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
 
-	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. A client that is faster is read no faster than this, so that its answers come later; a message that would have to wait for about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
+	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. The gateway reads a faster client no faster than this, so that its answers are delayed; a message that would have to wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
 	Share        int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: 100 lets this one shut them out."`
 	MaxSchedule  time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
-	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of it that may wait for their delivery time. Further ones are refused until some have left."`
+	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
-	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest prefix that fits gets the message; if only one account can receive there, it gets all. A route to the account itself does not look at this."`
+	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest matching prefix gets the message; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
 }
 
 // MayUse reports whether the account may log in on the connector.
@@ -148,41 +148,41 @@ type Connector struct {
 
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
-	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions open at the same time. An in connector that has so many refuses further ones, an out connector opens so many."`
+	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
 	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10."`
 
-	SystemID string `yaml:"system_id" live:"rebind" doc:"What an out connector logs in as (required), and what an in connector calls itself when a client logs in."`
-	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"What it logs in with. SMPP 3.4 allows 8 characters."`
+	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns when a client logs in."`
+	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters."`
 
 	SMPP smpp.ConnectorOptions `protocol:"smpp"` // its options stand among the connector's
 
-	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions are kept open without anything to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
-	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session without a message for so long logs out; 0s keeps it."`
+	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
+	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open."`
 
 	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
 	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory, about 1 KiB each."`
-	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"What a client meets when the queue is full: delay answers when there is room, which slows it down, refuse says immediately that the queue is full."`
+	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"How a submit is answered when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that the queue is full."`
 	QueueWait time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
-	ThrottlePause   time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer said that it is throttling us or that its queue is full."`
+	ThrottlePause   time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway or that its queue is full."`
 	ConnectTimeout  time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
 	ReconnectDelay  time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt."`
-	FailoverAfter   time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long it may be without a session until messages that wait for it are routed again and go to another target of their route that is up. New messages do so immediately. A stopping gateway does not wait for this time. 0s leaves them where they are."`
+	FailoverAfter   time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until the messages that wait for it are routed again and go to another target of their route that is up. New messages go there immediately. A stopping gateway does not wait for this time. 0s leaves the messages where they are."`
 	BindTimeout     time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`
-	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is asked whether it lives; 0s never asks, so a dead peer is noticed late."`
-	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. A message without one is dealt with as on_unknown says; a peer that does not answer enquire_link either is disconnected. A session whose answers keep coming late waits longer for them, up to ten times as long, until they come in time again."`
+	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is sent a keep-alive; 0s sends none, so a dead peer is noticed late."`
+	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. on_unknown decides what happens to a message without one; a peer that does not answer enquire_link either is disconnected. A session whose answers are repeatedly late waits longer for them, up to ten times as long, until they are in time again."`
 
-	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came: resend may deliver it twice, fail may not deliver it."`
-	MaxAttempts int           `yaml:"max_attempts" default:"10" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity. Larger survives more failures of the SMSC, and resends more copies to one that takes messages but does not answer."`
+	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came: with resend it may be delivered twice, with fail not at all."`
+	MaxAttempts int           `yaml:"max_attempts" default:"10" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity. A larger number survives more failures of the SMSC, and sends more copies to an SMSC that takes messages but does not answer."`
 	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"yes" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
 }
 
-// Listens reports whether it accepts connections. Whether its peers are clients is
-// what Role says.
+// Listens reports whether the connector accepts connections. Role reports whether its
+// peers are clients.
 func (c *Connector) Listens() bool { return c.Direction == In }
 
-// Role returns its side of its sessions: a server's peers are clients, a client's
-// are SMSCs.
+// Role returns the connector's side of its sessions: the peers of a server are
+// clients, the peers of a client are SMSCs.
 func (c *Connector) Role() protocols.Role {
 	if c.Direction == In {
 		return protocols.Server
@@ -190,7 +190,7 @@ func (c *Connector) Role() protocols.Role {
 	return protocols.Client
 }
 
-// ProtocolOptions returns the options that belong to its protocol, or nil if the
+// ProtocolOptions returns the options of the connector's protocol, or nil if the
 // protocol has none.
 func (c *Connector) ProtocolOptions() protocols.Options {
 	if c.Protocol == "smpp" {
@@ -199,7 +199,7 @@ func (c *Connector) ProtocolOptions() protocols.Options {
 	return nil
 }
 
-// BindType returns the way in which messages flow in the sessions that it begins.
+// BindType returns the bind type of the sessions that the connector opens.
 func (c *Connector) BindType() protocols.BindType {
 	if o := c.ProtocolOptions(); o != nil {
 		return o.BindType()
@@ -207,7 +207,8 @@ func (c *Connector) BindType() protocols.BindType {
 	return protocols.Transceiver
 }
 
-// IsStatic reports whether its sessions are kept open without anything to send.
+// IsStatic reports whether the connector's sessions stay open when there is nothing to
+// send.
 func (c *Connector) IsStatic() bool {
 	if c.Static != nil {
 		return *c.Static
@@ -215,7 +216,7 @@ func (c *Connector) IsStatic() bool {
 	return c.BindType() != protocols.Transmitter
 }
 
-// AllAddresses is Address, when given, and then Addresses.
+// AllAddresses returns Address, if it is set, and then Addresses.
 func (c *Connector) AllAddresses() []string {
 	if c.Address == "" {
 		return c.Addresses
@@ -223,7 +224,7 @@ func (c *Connector) AllAddresses() []string {
 	return append([]string{c.Address}, c.Addresses...)
 }
 
-// Route sends the messages that match all it asks for to its targets.
+// Route sends the messages that match all of its conditions to its targets.
 type Route struct {
 	Account         string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
 	From            string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
@@ -236,15 +237,15 @@ type Route struct {
 	fromFile []string // the prefixes of DestinationFile
 }
 
-// Target is what a route leads to: a connector, or the sessions of an account.
+// Target is a target of a route: a connector, or the sessions of an account.
 type Target struct {
 	Connector string `yaml:"connector" live:"yes" doc:"The connector's name. Either this or account is needed."`
-	Account   string `yaml:"account" live:"yes" doc:"The system_id of an account: messages go to the client's sessions, on whichever in connector it is logged in."`
+	Account   string `yaml:"account" live:"yes" doc:"The system_id of an account: messages go to the client's sessions on any in connector."`
 	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
 }
 
-// settle fills in what the defaults of a route's options depend on.
-func (r *Route) settle() {
+// fillPolicy sets the policy and the weights of a route that does not give them.
+func (r *Route) fillPolicy() {
 	policy := Failover
 	for i := range r.To {
 		if r.To[i].Weight != 0 {

@@ -14,7 +14,7 @@ import (
 	"pmg/protocols"
 )
 
-var update = flag.Bool("update", false, "rewrite the files that are made from the code")
+var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
 
 var speaksSMPP = Options{Protocols: []string{"smpp"}}
 
@@ -27,7 +27,7 @@ func mustParse(t *testing.T, text string) *Config {
 	return c
 }
 
-// The contract of the design: everything not given has a default.
+// The example of the design: every option that is not given has a default.
 const contract = `
 architecture: pipeline
 log: {level: info}
@@ -85,7 +85,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Every way to write an option that has more than one.
+// Options that can be written in more than one way.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	c := mustParse(t, `
@@ -121,8 +121,8 @@ routes:
 	}
 }
 
-// Each transcript in testdata is a file with everything wrong that one run can
-// show, and what it shows.
+// Each transcript in testdata is a file with as many problems as one run can report,
+// and its report.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("testdata/*.yaml")
@@ -198,8 +198,8 @@ func each(t reflect.Type, visit func(reflect.StructField)) {
 	}
 }
 
-// The starter file loads as it is, says nothing that is not the default but its
-// examples, and still does with every option switched on.
+// The starter file loads, sets nothing but its examples, and means the same with every
+// commented option enabled.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	asItIs := mustParse(t, Template())
@@ -220,7 +220,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// What show prints is a file with the same meaning.
+// The output of Show is a file with the same meaning.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	c := mustParse(t, contract+`
@@ -262,8 +262,8 @@ routes:
 		"log.level: info -> debug",
 		`accounts[load].password: "********" -> "********"`,
 		`accounts[load].networks: [] -> ["10.0.0.0/8"]`,
-		"accounts[new]: none -> there",
-		"connectors[clients]: there -> gone",
+		"accounts[new]: absent -> added",
+		"connectors[clients]: present -> removed",
 		"connectors[operator].window: 10 -> 20 (for new sessions)",
 		"routes: 1 routes -> 2 routes",
 	}
@@ -286,7 +286,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// S9: a protocol's options stand among the connector's, and only where it is spoken.
+// S9: a protocol's options are written among the connector's, and only connectors of
+// the protocol have them.
 func TestOptionsOfAProtocol(t *testing.T) {
 	t.Parallel()
 	parse := func(protocol, option string) (*Config, error) {
@@ -314,8 +315,8 @@ func TestOptionsOfAProtocol(t *testing.T) {
 	}
 }
 
-// F26: an account that no connector lets log in is refused, and the problem says
-// which option helps.
+// F26: an account that no connector lets log in is refused, and the problem names the
+// option that helps.
 func TestLongPasswords(t *testing.T) {
 	t.Parallel()
 	f := func(password, connectors, want string) {
@@ -337,8 +338,8 @@ func TestLongPasswords(t *testing.T) {
 	f("123456789, connectors: [a]", short+long, "must be at most 8 characters, not 9, unless a connector that the client may log in on has long_passwords: true")
 	f(strings.Repeat("1", 64), long, "")
 	f(strings.Repeat("1", 65), long, "must be at most 64 characters")
-	f("$2a$05$abcdefghijklmnopqrstuuKvqIyxOgcBOn54i3MsM4xCeZ7bXeJyW", short, "")          // how long it is does not show
-	f("123456789", "  - {name: o, direction: out, address: \"h:1\", system_id: x}\n", "") // nobody can log in anyway
+	f("$2a$05$abcdefghijklmnopqrstuuKvqIyxOgcBOn54i3MsM4xCeZ7bXeJyW", short, "")          // the length of a hashed password is not known
+	f("123456789", "  - {name: o, direction: out, address: \"h:1\", system_id: x}\n", "") // no client can log in anyway
 }
 
 // defaultAccount is an account for which nothing was given.

@@ -15,13 +15,13 @@ import (
 // A decoder fills a Config from a YAML tree. It goes on after a problem.
 type decoder struct {
 	file         string
-	dir          string // what relative paths of references are relative to
+	dir          string // the directory that relative paths of references start from
 	lines        []string
-	at           map[string]*token.Token // where an option stands, by path
+	at           map[string]*token.Token // the position of an option, by path
 	anchors      map[string]ast.Node
 	given        map[string]bool // the options at the top level that have a value
-	aliases      int             // aliases we are inside of
-	plainSecrets bool            // a secret stands in the file itself
+	aliases      int             // depth of nested aliases
+	plainSecrets bool            // the file itself contains a secret
 	problems     Problems
 	warnings     []Warning
 }
@@ -29,8 +29,8 @@ type decoder struct {
 // maxAliases is how deep aliases may refer to aliases; more is a loop.
 const maxAliases = 16
 
-// problem adds a problem of the option. It shows the line of the option, or of
-// the nearest section around it that stands in the file.
+// problem adds a problem of the option. It shows the line of the option, or of the
+// nearest section around it that the file contains.
 func (d *decoder) problem(path, format string, args ...any) {
 	d.problems = append(d.problems, d.describe(path, fmt.Sprintf(format, args...)))
 }
@@ -82,8 +82,8 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 	}
 }
 
-// placeOf returns where a value begins as a person would say. A block mapping
-// begins at its first key, though its own token is the colon after that.
+// placeOf returns the position at which a reader sees the value begin. A block mapping
+// begins at its first key, though its token is the colon after that.
 func placeOf(n ast.Node) *token.Token {
 	if n == nil {
 		return nil
@@ -94,16 +94,16 @@ func placeOf(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// alias calls with for the value that an alias refers to.
-func (d *decoder) alias(x *ast.AliasNode, path string, with func(ast.Node)) {
+// alias calls f for the value that an alias refers to.
+func (d *decoder) alias(x *ast.AliasNode, path string, f func(ast.Node)) {
 	name := x.Value.GetToken().Value
 	to, ok := d.anchors[name]
 	if !ok || d.aliases == maxAliases {
-		d.problem(path, "cannot follow *%s: there is no &%s before it; put the value in quotes if it is no alias", name, name)
+		d.problem(path, "cannot follow *%s: there is no &%s before it; put the value in quotes if it is not an alias", name, name)
 		return
 	}
 	d.aliases++
-	with(to)
+	f(to)
 	d.aliases--
 }
 
@@ -114,7 +114,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 		nodes = seq.Values
 	}
 	if len(nodes) == 0 {
-		v.SetZero() // not an empty list: there is one way to have none
+		v.SetZero() // nil, so that there is only one form of a list without entries
 		if f.Tag.Get("required") != "" {
 			d.problem(path, "must not be empty: name at least one")
 		}
@@ -137,7 +137,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	setDefaults(v, "default")
 	if v.Type() == reflect.TypeFor[Target]() && n.Type() == ast.StringType {
-		// Usually a target is nothing but a name.
+		// Most targets are written as a name alone.
 		d.value(n, v.Field(0), path, v.Type().Field(0))
 		return
 	}
@@ -165,7 +165,7 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// choice returns the words that an option may be, for the message that it is missing.
+// choice returns the words that an option allows, for the message that it is missing.
 func choice(f reflect.StructField) string {
 	if words := f.Tag.Get("enum"); words != "" {
 		return ": " + oneOf(strings.Split(words, "|"))
@@ -173,7 +173,7 @@ func choice(f reflect.StructField) string {
 	return ""
 }
 
-// fields decodes the keys of a mapping and notes in given which keys there are.
+// fields decodes the keys of a mapping and records them in given.
 // Merged keys (<<) come first, so that the mapping's own keys override them.
 func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given map[string]bool) {
 	for _, kv := range m.Values {
@@ -188,7 +188,7 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 		key := kv.Key.GetToken().Value
 		f, ok := fieldOf(v.Type(), key)
 		if !ok {
-			word, _, _ := strings.Cut(key, " ") // a password may stand behind it
+			word, _, _ := strings.Cut(key, " ") // a password may follow
 			d.at[join(path, word)] = kv.Key.GetToken()
 			d.problem(join(path, word), "is not an option%s", suggest(key, path, v.Type()))
 			continue
@@ -266,7 +266,7 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.Str
 	}
 }
 
-// setScalar reads text into v when the tags allow that value.
+// setScalar parses text into v if the tags allow the value.
 func setScalar(v reflect.Value, text string, tag reflect.StructTag) error {
 	x, err := parseScalar(v.Type(), text)
 	if err != nil {
@@ -284,7 +284,7 @@ func setScalar(v reflect.Value, text string, tag reflect.StructTag) error {
 	return nil
 }
 
-// textOf returns a single value as it stands in the file: 0123 stays 0123.
+// textOf returns a single value as it is written in the file: 0123 stays 0123.
 func textOf(n ast.Node) (string, bool) {
 	if l, ok := n.(*ast.LiteralNode); ok {
 		return l.Value.Value, true

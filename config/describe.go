@@ -13,11 +13,11 @@ type Option struct {
 	Type     string // "number"; "section" and "list of sections" hold further options
 	Default  string // "" for none
 	Allowed  string // range or words; "" for any
-	Only     string // the direction of connector that it is for; "" for both
-	Protocol string // the protocol of connector that it is for; "" for all
+	Only     string // the direction of connectors that have it; "" for both
+	Protocol string // the protocol of connectors that have it; "" for all
 	Required bool
 	Live     bool // a reload applies a change
-	Rebind   bool // it applies to sessions that begin then
+	Rebind   bool // a change applies only to sessions that begin after it
 	Doc      string
 }
 
@@ -97,7 +97,7 @@ func (o Option) Facts() string {
 	return strings.Join(facts, "; ")
 }
 
-// reload returns what puts a change of the option in force.
+// reload returns the action that puts a change of the option in force.
 func (o Option) reload() string {
 	switch {
 	case o.Rebind:
@@ -124,7 +124,7 @@ func WriteText(w io.Writer, prefix string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("cannot find option %q", prefix)
+		return fmt.Errorf("cannot find option %q: pmg config describe lists them all", prefix)
 	}
 	return nil
 }
@@ -140,8 +140,9 @@ const markdownHead = "# Configuration\n\n" +
 	"- A list of one may be written without brackets.\n" +
 	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
-	"- *Change by* is what puts a change in force: `pmg reload` (or SIGHUP), or a restart of the gateway. *New sessions*:\n" +
-	"  in sessions that begin after the reload; those of an out connector are bound anew for it, a few seconds without them.\n"
+	"- *Change by* is the action that puts a change in force: `pmg reload` (or SIGHUP), or a restart of the gateway.\n" +
+	"  *New sessions*: the change applies to sessions that begin after the reload. The sessions of an out connector\n" +
+	"  are bound anew for it and are missing for a few seconds.\n"
 
 // Markdown returns the text of docs/config.md.
 func Markdown() string {

@@ -9,9 +9,9 @@ import (
 // A Change is an option that differs between two configurations.
 type Change struct {
 	Path     string // "connectors[operator].window"
-	Old, New string // as in the file, secrets masked; of an entry of a list "none", "there" or "gone"
+	Old, New string // as in the file, secrets masked; of a list's entry "absent" and "added", or "present" and "removed"
 	Live     bool   // a reload applies it; otherwise a restart does
-	Rebind   bool   // a reload applies it to sessions that begin then
+	Rebind   bool   // a reload applies it to sessions that begin after it
 }
 
 // String writes the change for the log.
@@ -26,23 +26,23 @@ func (c Change) String() string {
 	return s
 }
 
-// Diff returns what changes from c to next. Accounts and connectors are compared
-// by name, so that one more at the top is one change; routes as a whole,
-// because their order matters.
+// Diff returns the changes from c to next. Accounts and connectors are compared by
+// name, so that an entry inserted at the top is one change. Routes are compared as a
+// whole, because their order matters.
 func (c *Config) Diff(next *Config) []Change {
 	return diff(reflect.ValueOf(c).Elem(), reflect.ValueOf(next).Elem(), "", nil)
 }
 
-// Rebinds reports whether sessions of an out connector must be bound anew, so that
-// the options of next are in force in them.
+// Rebinds reports whether sessions of an out connector must be bound anew to put the
+// options of next in force.
 func (c *Connector) Rebinds(next *Connector) bool {
 	changes := diff(reflect.ValueOf(c).Elem(), reflect.ValueOf(next).Elem(), "", nil)
 	return !c.Listens() && slices.ContainsFunc(changes, func(c Change) bool { return c.Rebind })
 }
 
-// Losses returns, in words, what a reload from c to next would take away that is too
-// much to be meant: more than half of the in connectors, the out connectors or the
-// accounts, or all routes.
+// Losses describes the removals of a reload from c to next that are probably a
+// mistake: more than half of the in connectors, the out connectors or the accounts, or
+// all routes.
 func (c *Config) Losses(next *Config) (losses []string) {
 	for _, direction := range []string{In, Out} {
 		losses = appendLoss(losses, direction+" connectors", names(c.Connectors, direction), names(next.Connectors, direction))
@@ -55,7 +55,7 @@ func (c *Config) Losses(next *Config) (losses []string) {
 }
 
 // appendLoss appends a loss if more than half of the names are not among next's.
-func appendLoss(losses []string, what string, names, next []string) []string {
+func appendLoss(losses []string, kind string, names, next []string) []string {
 	var lost []string
 	for _, name := range names {
 		if !slices.Contains(next, name) {
@@ -65,7 +65,7 @@ func appendLoss(losses []string, what string, names, next []string) []string {
 	if len(lost)*2 <= len(names) {
 		return losses
 	}
-	return append(losses, fmt.Sprintf("%d of %d %s (%s)", len(lost), len(names), what, shortList(lost)))
+	return append(losses, fmt.Sprintf("%d of %d %s (%s)", len(lost), len(names), kind, shortList(lost)))
 }
 
 // names returns the names of the connectors of one direction.
@@ -115,7 +115,7 @@ func isNamedList(t reflect.Type) bool {
 	return t == reflect.TypeFor[[]Account]() || t == reflect.TypeFor[[]Connector]()
 }
 
-// diffNamed compares lists whose entries have their name in their first option.
+// diffNamed compares lists whose entries are named by their first option.
 func diffNamed(old, next reflect.Value, path string, live bool, to []Change) []Change {
 	before, after := byName(old), byName(next)
 	for i := range old.Len() {
@@ -124,13 +124,13 @@ func diffNamed(old, next reflect.Value, path string, live bool, to []Change) []C
 		if b, ok := after[name]; ok {
 			to = diff(old.Index(i), b, at, to)
 		} else {
-			to = append(to, Change{Path: at, Old: "there", New: "gone", Live: live})
+			to = append(to, Change{Path: at, Old: "present", New: "removed", Live: live})
 		}
 	}
 	for i := range next.Len() {
 		name := next.Index(i).Field(0).String()
 		if _, ok := before[name]; !ok {
-			to = append(to, Change{Path: fmt.Sprintf("%s[%s]", path, name), Old: "none", New: "there", Live: live})
+			to = append(to, Change{Path: fmt.Sprintf("%s[%s]", path, name), Old: "absent", New: "added", Live: live})
 		}
 	}
 	return to

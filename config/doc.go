@@ -13,21 +13,21 @@
 //	enum:"a|b"          the words allowed
 //	required:"yes"      must be given; there is no default
 //	only:"out"          has no effect on the other kind of connector
-//	protocol:"smpp"     a struct of options that stand among the connector's, which
-//	                    only connectors of that protocol have
+//	protocol:"smpp"     a struct of options that are written among the connector's and
+//	                    that only connectors of the protocol have
 //	secret:"yes"        never shown
 //	live:"yes"          a reload puts a change in force; "no": only a restart does;
-//	                    "rebind": a reload does for sessions that begin then, and an
-//	                    out connector's sessions are bound anew
-//	doc:"…"             what it does, and what happens when you turn it
+//	                    "rebind": a reload does for sessions that begin after it, and
+//	                    an out connector's sessions are bound anew
+//	doc:"…"             what the option does, and the effect of a change
 //
 // # From file to Config
 //
-//	bytes ─► YAML tree ─► decode (keys, types, ranges, references) ─► check (what must fit together) ─► Config
+//	bytes ─► YAML tree ─► decode (keys, types, ranges, references) ─► check (options against each other) ─► Config
 //
 // Every step collects its problems, each with its line, so that one run shows all
 // of them. A value may contain ${ENV:NAME} or ${FILE:/path}, which is replaced
-// while decoding; a relative path is relative to the file it stands in.
+// while decoding; a relative path is relative to the configuration file.
 //
 // # Start reading
 //

@@ -10,8 +10,8 @@ import (
 	"pmg/internal/nearest"
 )
 
-// fieldsOf returns the options of a struct, in order. Those of a protocol stand among
-// the others, with their index and the tag of the struct they are in.
+// fieldsOf returns the options of a struct, in order. The options of a protocol are
+// among them, with their index and the tag of the protocol's struct.
 func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
@@ -79,12 +79,11 @@ func setDefault(v reflect.Value, text string) {
 	v.Set(x)
 }
 
-// suggest returns a hint at what was probably meant by a key that is no option of the
-// section at path.
+// suggest returns a hint for a key that is not an option of the section at path.
 func suggest(key, path string, t reflect.Type) string {
 	if i := strings.IndexAny(key, " :={"); i > 0 {
 		if _, ok := fieldOf(t, key[:i]); ok {
-			return ": write " + key[:i] + ": and then a space and its value"
+			return ": write " + key[:i] + ": and then a space and the value"
 		}
 	}
 	var keys []string
@@ -105,13 +104,13 @@ func suggest(key, path string, t reflect.Type) string {
 		}
 		return r
 	}, path), " ")
-	return ": pmg config describe" + section + " lists those there are"
+	return ": pmg config describe" + section + " lists the options"
 }
 
 // maxNamed is how many names a message lists.
 const maxNamed = 8
 
-// didYouMean returns a hint at the name that was probably meant, or at those there are.
+// didYouMean returns a hint that names the most similar name, or else all names.
 func didYouMean(name string, names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
 	switch near := nearest.Word(name, names); {
@@ -125,7 +124,7 @@ func didYouMean(name string, names []string) string {
 	return ": there are " + shortList(names)
 }
 
-// shortList lists the first of many names.
+// shortList lists at most maxNamed names, and the number of the others.
 func shortList(names []string) string {
 	if len(names) > maxNamed {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)

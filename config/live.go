@@ -5,17 +5,17 @@ import (
 	"reflect"
 )
 
-// LiveFrom returns what a reload from old to c puts in force: the options of c
-// that take effect without a restart, and the others of old. Accounts,
-// connectors and routes come and go with c.
+// LiveFrom returns the configuration in force after a reload from old to c: the
+// options of c that take effect without a restart, and the other options of old. The
+// accounts, connectors and routes are those of c.
 func (c *Config) LiveFrom(old *Config) *Config {
 	merged := *old
 	takeLive(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(c).Elem())
 	return &merged
 }
 
-// Check reports what does not fit together. A configuration that LiveFrom
-// returns may not, though c and old both do.
+// Check returns an error if options do not fit together. Those that LiveFrom returns
+// may not, even if both configurations were valid.
 func (c *Config) Check() error {
 	d := newDecoder("configuration", "", nil)
 	d.check(c, Options{})
@@ -41,8 +41,8 @@ func takeLive(to, from reflect.Value) {
 	}
 }
 
-// takeRows returns the rows of next; of those that old has as well, only the live
-// options are next's.
+// takeRows returns the rows of next. Rows that old has as well keep the options of old
+// that are not live.
 func takeRows(old, next reflect.Value) reflect.Value {
 	rows := reflect.MakeSlice(next.Type(), next.Len(), next.Len())
 	before := byName(old)

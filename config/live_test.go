@@ -21,8 +21,8 @@ routes:
   - {account: acme, from: clients, destination: "46", source: "1", to: [operator, {account: acme}]}
 `
 
-// A leaf is one option of one entry, and the way to it from a Config: an index
-// of a field or of an entry at each step.
+// A leaf is one option of one entry, and the path to it from a Config: an index of a
+// field or of an entry at each step.
 type leaf struct {
 	path  string
 	field reflect.StructField
@@ -37,7 +37,7 @@ func leavesOf(v reflect.Value, path string, way []int) (all []leaf) {
 		}
 		at, down := join(path, keyOf(f)), append(append([]int(nil), way...), i)
 		if f.Tag.Get("protocol") != "" {
-			at = path // its options stand among the others
+			at = path // its options are written among the others
 		}
 		switch {
 		case isScalar(f.Type) || f.Type.Kind() == reflect.Slice && isScalar(f.Type.Elem()):
@@ -100,8 +100,8 @@ func another(t *testing.T, v reflect.Value) reflect.Value {
 	return reflect.ValueOf(x)
 }
 
-// F28: for each option, a reload puts a change of it in force or names it as one
-// that needs a restart, as its documentation says, and changes nothing else.
+// F28: for each option, a reload puts a change in force or reports that it needs a
+// restart, as the option's documentation says, and changes nothing else.
 func TestReloadOfEveryOption(t *testing.T) {
 	t.Parallel()
 	old := mustParse(t, everything)
@@ -144,7 +144,7 @@ func TestReloadOfEveryOption(t *testing.T) {
 	}
 }
 
-// Entries come and go with the new configuration, in its order.
+// Entries are added and removed as in the new configuration, in its order.
 func TestReloadOfEntries(t *testing.T) {
 	t.Parallel()
 	old := mustParse(t, everything)
@@ -170,7 +170,7 @@ connectors:
 	}
 }
 
-// What fits by itself may not fit together with what stays.
+// Options that are valid together may not fit the options that need a restart.
 func TestReloadThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	old := mustParse(t, everything)

@@ -12,13 +12,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Options is what the caller knows, and a file is checked against.
+// Options holds facts of the caller's that a file is checked against.
 type Options struct {
 	Protocols []string // the protocols that exist; nil omits the check
 }
 
-// Load reads and checks a file. If the file cannot be used, the error is
-// Problems; if it cannot be read, it is that error. The warnings are for the
+// Load reads and checks a file. If the file is not valid, the error is Problems; if it
+// cannot be read, the error wraps that of the system. The warnings are for the
 // operator.
 func Load(path string, o Options) (*Config, []Warning, error) {
 	data, err := os.ReadFile(path)
@@ -28,7 +28,7 @@ func Load(path string, o Options) (*Config, []Warning, error) {
 	d := newDecoder(path, filepath.Dir(path), data)
 	c, err := d.run(data, o)
 	if info, statErr := os.Stat(path); statErr == nil && d.plainSecrets && info.Mode().Perm()&0o004 != 0 {
-		d.warn("", "has passwords in it that every user of this machine can read: chmod o-r %s, or refer to them with ${ENV:NAME} or ${FILE:/path}", path)
+		d.warn("", "contains passwords, and every user of this machine can read it: chmod o-r %s, or refer to them with ${ENV:NAME} or ${FILE:/path}", path)
 	}
 	return c, d.warnings, err
 }
@@ -40,7 +40,7 @@ func Parse(data []byte, o Options) (*Config, []Warning, error) {
 	return c, d.warnings, err
 }
 
-// Default returns what every option is that a file does not set.
+// Default returns a Config in which every option has its default.
 func Default() *Config {
 	c := new(Config)
 	setDefaults(reflect.ValueOf(c).Elem(), "default")
@@ -57,7 +57,7 @@ func newDecoder(file, dir string, data []byte) *decoder {
 	}
 }
 
-// run makes a checked configuration of a file's bytes.
+// run decodes and checks the bytes of a file.
 func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	root, err := d.parse(data)
 	if err != nil {

@@ -38,8 +38,8 @@ func TestReferences(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"${ENV:PMG_NONE}":   "cannot resolve ${ENV:PMG_NONE}: the environment has no such variable",
-		"${HOME}":           "has a ${ that is no reference",
-		"${ENV:PMG_TEST":    "has a ${ that is no reference",
+		"${HOME}":           "has a ${ that is not a reference",
+		"${ENV:PMG_TEST":    "has a ${ that is not a reference",
 		"${VAULT:x}":        "write ENV or FILE before the colon",
 		"${FILE:none}":      "does not exist: make the file",
 		"${FILE:/dev/zero}": "not a regular file",
@@ -49,11 +49,11 @@ func TestReferences(t *testing.T) {
 			t.Errorf("%s is %q, %v, want error %q", in, got, err, want)
 		}
 	}
-	// A reference may stand in any value, and its content is checked like one.
+	// Any value may contain a reference, and the content is checked like a value.
 	t.Setenv("PMG_WINDOW", "0")
 	_, _, err := Parse([]byte("limits: {max_jobs: \"${ENV:PMG_WINDOW}\"}"), speaksSMPP)
 	if err == nil || !strings.Contains(err.Error(), "must be at least 1000, not 0") {
-		t.Errorf("a referenced 0 gives %v", err)
+		t.Errorf("a referenced 0: error %v", err)
 	}
 }
 
@@ -90,8 +90,8 @@ func TestLoadWithoutFile(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, Parse returns, and what it accepts means the same
-// when it is shown and parsed again.
+// Parse returns for any bytes, and a configuration that it accepts means the same when
+// it is shown and parsed again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(contract))
 	f.Add([]byte(Template()))
@@ -113,7 +113,7 @@ func FuzzParse(f *testing.F) {
 		}
 		shown := Show(c)
 		if strings.Contains(shown, "${") || strings.Contains(string(data), "${") {
-			return // means something else the second time
+			return // a reference is expanded again the second time
 		}
 		again, _, err := Parse([]byte(shown), speaksSMPP)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 const maxPrefixFile = 16 << 20
 
 // Prefixes returns the prefixes of destinations that the route takes, without a
-// leading '+': those of destination and of destination_file. One that is empty takes
-// any destination.
+// leading '+': those of destination and of destination_file. An empty prefix takes any
+// destination.
 func (r *Route) Prefixes() []string {
 	if len(r.Destination)+len(r.fromFile) == 0 {
 		return []string{""}
@@ -45,7 +45,7 @@ func (d *decoder) prefixFiles(c *Config) {
 	}
 }
 
-// readPrefixes reads a file with a prefix in each line. What stands behind a '#' is a
+// readPrefixes reads a file with a prefix in each line. The text after a '#' is a
 // comment.
 func readPrefixes(dir, name string) ([]string, error) {
 	if !filepath.IsAbs(name) {
@@ -74,11 +74,11 @@ func readPrefixes(dir, name string) ([]string, error) {
 	return prefixes, nil
 }
 
-// isDigits reports whether nothing but digits stands in s.
+// isDigits reports whether s contains nothing but digits.
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// readFile reads a regular file, because a pipe or a terminal could block for ever,
-// of at most limit octets.
+// readFile reads a file of at most limit octets. It accepts regular files only, because
+// a pipe or a terminal could block forever.
 func readFile(name string, limit int64) (string, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -88,7 +88,7 @@ func readFile(name string, limit int64) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a regular file: name one that is")
+		return "", errors.New("it is not a regular file: name a regular file")
 	}
 	f, err := os.Open(name)
 	if err != nil {

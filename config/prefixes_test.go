@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// U18: a route takes a list of prefixes, and those of a file.
+// U18: a route takes the prefixes of a list and of a file.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ routes:
 		}
 	}
 
-	// The prefixes are read again by a reload, and a change of the file is one of routes.
+	// A reload reads the file again, and Diff reports a change of it as one of routes.
 	before, err := load(`destination_file: prefixes`)
 	if err != nil {
 		t.Fatal(err)

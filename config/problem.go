@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Problem is one fault of a file, and its place.
+// A Problem is one fault of a file, and its position.
 type Problem struct {
 	File    string
 	Line    int // from 1; 0 when it is about the whole file
 	Column  int
 	Path    string // the option: "connectors[1].window"
 	Message string
-	Text    string // the line as it stands in the file, without passwords
+	Text    string // the line as in the file, without passwords
 }
 
 // A Warning is a Problem that does not keep the file from being used.
 type Warning = Problem
 
-// String writes the problem as a compiler would, and the line below it.
+// String formats the problem as compilers do, with the line below it.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -40,7 +40,7 @@ func (p Problem) String() string {
 // Problems is the error of a file that cannot be used: all of its faults.
 type Problems []Problem
 
-// Error writes the problems one after the other.
+// Error returns the problems one after the other.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {

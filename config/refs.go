@@ -24,7 +24,7 @@ func expand(s, dir string) (string, error) {
 		reference, after, closed := strings.Cut(rest, "}")
 		kind, name, _ := strings.Cut(reference, ":")
 		if !closed || name == "" {
-			return "", fmt.Errorf("has a ${ that is no reference: write ${ENV:NAME} or ${FILE:/path}")
+			return "", fmt.Errorf("has a ${ that is not a reference: write ${ENV:NAME} or ${FILE:/path}")
 		}
 		value, err := lookUp(kind, name, dir)
 		if err != nil {
@@ -40,7 +40,7 @@ func lookUp(kind, name, dir string) (string, error) {
 	case "ENV":
 		value, ok := os.LookupEnv(name)
 		if !ok {
-			return "", errors.New("the environment has no such variable: set it where pmg is started")
+			return "", errors.New("the environment has no such variable: set it before pmg starts")
 		}
 		return value, nil
 	case "FILE":
@@ -50,5 +50,5 @@ func lookUp(kind, name, dir string) (string, error) {
 		text, err := readFile(name, maxReference)
 		return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), err
 	}
-	return "", errors.New("write ENV or FILE before the colon, because there are no others")
+	return "", errors.New("write ENV or FILE before the colon")
 }

@@ -13,10 +13,10 @@ import (
 	"pmg/protocols"
 )
 
-// masked is shown instead of a secret.
+// masked replaces a secret in everything that is shown.
 const masked = "********"
 
-// scalarNames are the types of single values and what people call them.
+// scalarNames are the names of the types of single values, for documentation.
 var scalarNames = map[reflect.Type]string{
 	reflect.TypeFor[string]():             "text",
 	reflect.TypeFor[int]():                "number",
@@ -93,7 +93,7 @@ func parseBool(s string) (bool, error) {
 	return false, fmt.Errorf("must be true or false, not %q", s)
 }
 
-// parseNetwork reads a network, or an address as the network of only itself.
+// parseNetwork parses a network, or a single address.
 func parseNetwork(s string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
 		return netip.PrefixFrom(a, a.BitLen()), nil
@@ -136,10 +136,10 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// notPlain are the words that some version of YAML does not read as text.
+// notPlain are the words that some version of YAML does not parse as text.
 var notPlain = []string{"", "true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
-// quote writes text so that YAML reads the same text.
+// quote returns text so that YAML parses it as the same text.
 func quote(s string) string {
 	if slices.Contains(notPlain, strings.ToLower(s)) || strings.ContainsFunc(s, needsQuotes) || !startsWithLetter(s) {
 		return strconv.Quote(s)

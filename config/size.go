@@ -15,8 +15,8 @@ var sizeUnits = [...]struct {
 	bytes  int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
 
-// ParseSize reads a Size. Only whole numbers of the binary units are known, so
-// that there is no doubt whether a K is 1000.
+// ParseSize parses a Size. It accepts only whole numbers of binary units, so that
+// there is no doubt whether a K is 1000 or 1024.
 func ParseSize(s string) (Size, error) {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(s, u.suffix)
@@ -32,7 +32,7 @@ func ParseSize(s string) (Size, error) {
 	return 0, fmt.Errorf("cannot read size %q: write a number and B, KiB, MiB or GiB", s)
 }
 
-// String writes the size in the largest unit that it is a whole number of.
+// String returns the size as a whole number of the largest unit possible.
 func (s Size) String() string {
 	for _, u := range sizeUnits {
 		if n := int64(s); n != 0 && n%u.bytes == 0 {

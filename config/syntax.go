@@ -20,7 +20,7 @@ var marks = [...]struct{ octets, name string }{
 	{"\xfe\xff", "is UTF-16: save it as UTF-8"},
 }
 
-// parse returns the YAML tree, or nil for a file in which nothing stands.
+// parse returns the YAML tree, or nil for a file without content.
 func (d *decoder) parse(data []byte) (ast.Node, error) {
 	if p, ok := d.octets(data); !ok {
 		return nil, Problems{p}
@@ -68,25 +68,25 @@ func (d *decoder) octets(data []byte) (Problem, bool) {
 	return p, true
 }
 
-// remedies say what to do about what the YAML parser reports.
+// remedies maps reports of the YAML parser to what the user can do.
 var remedies = [...]struct{ report, remedy string }{
 	{"non-map value", "write it as key: value, with a colon and a space behind the key"},
 	{"unexpected key name", "write it as key: value, with a colon and a space behind the key"},
 	{"mapping value is not allowed", "the next line is indented further than this one: begin both in the same column; or the value has a colon in it: put it in quotes"},
-	{"value is not allowed", "begin the options of a section in the same column; or remove the bracket or word that is too much"},
+	{"value is not allowed", "begin the options of a section in the same column; or remove the superfluous bracket or word"},
 	{"could not find flow map", "the { has no }: add it"},
 	{"flow mapping end token", "the { has no }: add it"},
 	{"sequence end token", "the [ has no ]: add it"},
 	{"',' or '}' must be specified", "add the comma or the }; a value with { } [ ] or ${ in it needs quotes"},
 	{"',' or ']' must be specified", "add the comma or the ]; a value with { } [ ] or ${ in it needs quotes"},
-	{"expected sequence element", "remove the comma that is too much"},
+	{"expected sequence element", "remove the superfluous comma"},
 	{"double-quoted text", "add the \" that ends it"},
 	{"single-quoted text", "add the ' that ends it"},
 	{"already defined", "keep one of the two, with the options of both"},
 	{"escape character", "in double quotes a \\ is written \\\\; or put the value in single quotes"},
 }
 
-// syntax makes Problems of the YAML parser's error: what it found, and what to do.
+// syntax turns the YAML parser's error into Problems that contain a remedy.
 func (d *decoder) syntax(err error) error {
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {
@@ -96,7 +96,7 @@ func (d *decoder) syntax(err error) error {
 	p := Problem{File: d.file, Line: position.Line, Column: position.Column, Text: sourceLine(d.lines, position.Line)}
 	p.Message = at.GetMessage()
 	if line := d.lines[min(max(p.Line, 1), len(d.lines))-1]; strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t") {
-		p.Message = "is indented with a tab: YAML takes only spaces, so replace it by spaces"
+		p.Message = "is indented with a tab: YAML allows only spaces, so replace the tab by spaces"
 		return Problems{p}
 	}
 	for _, r := range remedies {
@@ -109,9 +109,9 @@ func (d *decoder) syntax(err error) error {
 	return Problems{p}
 }
 
-// complete finds what a file cannot go without: an emptied file, or one that was cut
-// off, must not be taken for a gateway without connectors. A list without entries
-// ([]) is taken for what it says. Routes may be missing, with a warning.
+// complete reports lists that are missing, so that an emptied or truncated file is not
+// taken for a gateway without connectors. An explicit empty list ([]) is accepted.
+// Missing routes cause a warning only.
 func (d *decoder) complete(c *Config, empty bool) {
 	if empty {
 		d.problems = append(d.problems, Problem{File: d.file, Line: 1, Column: 1,
@@ -126,21 +126,21 @@ func (d *decoder) complete(c *Config, empty bool) {
 		{"connectors", "the gateway would do nothing", true},
 		{"accounts", "no client could log in", serves},
 	} {
-		if list.needed && !d.given[list.key] && !d.named(list.key) {
+		if list.needed && !d.given[list.key] && !d.hasProblem(list.key) {
 			d.problems = append(d.problems, Problem{File: d.file, Line: d.lastLine(), Column: 1,
-				Message: fmt.Sprintf("ends without %s, so that %s: was it cut off? Add %[1]s, or write %[1]s: [] if none are meant", list.key, list.without)})
+				Message: fmt.Sprintf("ends without %s, so that %s: was the file cut off? Add %[1]s, or write %[1]s: [] if there shall be none", list.key, list.without)})
 		}
 	}
 }
 
-// named reports whether there is a problem with the option already.
-func (d *decoder) named(key string) bool {
+// hasProblem reports whether there is a problem with the option already.
+func (d *decoder) hasProblem(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool {
 		return p.Path == key || p.Path == "file" || strings.HasSuffix(p.Message, ": did you mean "+key+"?")
 	})
 }
 
-// lastLine returns the last line in which something stands, from 1.
+// lastLine returns the number of the last line that is not blank, from 1.
 func (d *decoder) lastLine() int {
 	for i := len(d.lines) - 1; i > 0; i-- {
 		if strings.TrimSpace(d.lines[i]) != "" {

@@ -44,13 +44,13 @@ func newIndex(c *Config) *index {
 	return x
 }
 
-// noAccount says that no account has the name.
+// noAccount reports a name that no account has.
 func (d *decoder) noAccount(x *index, path, name string) {
 	d.problem(path, "names no account: %q%s", name, didYouMean(name, slices.Sorted(maps.Keys(x.accounts))))
 }
 
-// noConnector says that no connector has the name, and which there are. want says
-// which of them may be meant.
+// noConnector reports a name that no connector has. The message suggests connectors
+// for which want returns true.
 func (d *decoder) noConnector(x *index, path, name string, want func(*Connector) bool) {
 	var names []string
 	for i := range x.Connectors {
@@ -63,7 +63,7 @@ func (d *decoder) noConnector(x *index, path, name string, want func(*Connector)
 
 func anyConnector(*Connector) bool { return true }
 
-// targets checks what a route leads to.
+// targets checks the targets of a route.
 func (d *decoder) targets(x *index, r *Route, path string) {
 	seen := map[Target]bool{}
 	for i, t := range r.To {
@@ -102,8 +102,8 @@ func (d *decoder) accountTarget(x *index, systemID, path string) {
 	}
 }
 
-// connectorTarget checks that it can be told whose the messages are that a
-// route leads to an in connector.
+// connectorTarget checks that messages can be sent on the connector and, if it is an
+// in connector, that each message belongs to one account.
 func (d *decoder) connectorTarget(x *index, name, path string) {
 	to := x.connectors[name]
 	if to == nil {
@@ -121,11 +121,11 @@ func (d *decoder) connectorTarget(x *index, name, path string) {
 		return
 	}
 	switch {
-	case len(x.Accounts) == 0: // together warns of it
+	case len(x.Accounts) == 0: // unlikely warns of it
 	case len(receivers) == 0:
 		d.problem(path, "leads to connector %s, where no account may receive: let one bind there as receiver or transceiver", name)
 	case len(receivers) > 1:
-		d.problem(path, "leads to connector %s, where accounts %s may receive: say whose the messages are, with to: {account: %s} or with the accounts' receives option",
+		d.problem(path, "leads to connector %s, where accounts %s may receive: name one of them, with to: {account: %s}, or share the messages out with the accounts' receives option",
 			name, receiverNames(receivers), receivers[0].SystemID)
 	}
 }
@@ -143,7 +143,7 @@ func receiverNames(accounts []*Account) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// logins checks where accounts may log in.
+// logins checks the connectors that accounts may log in on.
 func (d *decoder) logins(x *index) {
 	for i := range x.Accounts {
 		for j, name := range x.Accounts[i].Connectors {

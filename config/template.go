@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// An example is the options that one entry of a list sets in the starter file.
+// An example holds the options that one entry of a list sets in the starter file.
 type example map[string]string
 
-// examples are the lists of the starter file: load from localhost through to
-// an SMSC on localhost.
+// examples are the lists of the starter file: clients on this machine send load to an
+// SMSC on this machine.
 var examples = map[string][]example{
 	"accounts": {{"system_id": "load", "password": "secret"}},
 	"connectors": {
@@ -23,17 +23,17 @@ var examples = map[string][]example{
 // a running gateway need admin.address.
 var starters = example{"admin.address": "127.0.0.1:2780"}
 
-const templateHead = `# PMG configuration. Options that begin with # have the value they have anyway;
-# take the # away to set another. "pmg config check" lists what is wrong with a
-# file, "pmg config show" what is in effect, "pmg config describe" all there is.
+const templateHead = `# PMG configuration. Options behind a # show their defaults; remove the # to set
+# another value. "pmg config check" lists the problems of a file, "pmg config show"
+# the values in effect, and "pmg config describe" all options.
 #
 # "pmg reload" puts a change in force in a running gateway.
 #
 # Any value may be "${ENV:NAME}" or "${FILE:/path}": keep passwords in those.
 `
 
-// Template returns the starter file: every option with its documentation, and
-// lists that work as they are.
+// Template returns the starter file: every option with its documentation, and lists
+// that work without changes.
 func Template() string {
 	var w writer
 	w.b.WriteString(templateHead)
@@ -89,8 +89,8 @@ func (w *writer) examples(f reflect.StructField) {
 	}
 }
 
-// dashFirst puts the dash of a list entry before its first option: the
-// comments above it stay above.
+// dashFirst puts the dash of a list entry before its first option, below the comments
+// of that option.
 func dashFirst(entry string) string {
 	lines := strings.SplitAfter(entry, "\n")
 	for i, line := range lines {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Show writes the configuration in effect as a file, with secrets masked and
-// without what has no effect.
+// Show returns the configuration in effect as a file, with secrets masked and without
+// options that have no effect.
 func Show(c *Config) string {
 	var w writer
 	w.options(reflect.ValueOf(c).Elem(), 0)
@@ -55,14 +55,14 @@ func (w *writer) items(list reflect.Value, depth int) {
 	}
 }
 
-// hasEffect reports whether an option is for this kind of connector.
+// hasEffect reports whether an option applies to this kind of connector.
 func hasEffect(v reflect.Value, f reflect.StructField) bool {
 	c, ok := v.Addr().Interface().(*Connector)
 	only, protocol := f.Tag.Get("only"), f.Tag.Get("protocol")
 	return !ok || (only == "" || only == c.Direction) && (protocol == "" || protocol == c.Protocol)
 }
 
-// show is the value of an option as the file would have it.
+// show returns the value of an option as written in a file.
 func show(v reflect.Value, f reflect.StructField) string {
 	at := v.FieldByIndex(f.Index)
 	if f.Tag.Get("secret") != "" && at.String() != "" {

@@ -10,10 +10,10 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// A client is one bound connection of a load. Its goroutine reads whatever has
-// arrived, handles every PDU in it, submits as many messages as there is room
-// for and writes answers and submits at once. In an open loop the pacer submits
-// too, so mu guards all that is below it.
+// A client is one bound connection of a load. Its goroutine reads all that has arrived,
+// handles every PDU, submits as many messages as the window has room for, and writes
+// answers and submits together. In an open loop the pacer submits too, so mu guards the
+// fields below it.
 type client struct {
 	run  *run
 	conn net.Conn
@@ -22,37 +22,34 @@ type client struct {
 	mu          sync.Mutex
 	phase       phase
 	sequence    uint32
-	outstanding int    // submits that wait for their answer
-	slots       []slot // the outstanding submits, by sequence modulo their number
+	outstanding int    // submits without an answer
+	slots       []slot // the outstanding submits, by sequence modulo len(slots)
 	out         []byte
 	batch       batch
-	pdu         smpp.PDU // what is being decoded
+	pdu         smpp.PDU // the PDU being decoded
 	latency     *hdrhistogram.Histogram
 	refused     map[uint32]int64 // answers by status
-	last        int64            // when the last answer came
+	last        int64            // time of the last answer
 }
 
-// A phase of a client: bound until the load ends, then unbinding until the peer
-// agrees. A peer that unbinds first makes it dismissed: it submits no more, and
-// reads on until the peer closes. It is closed when the connection is over for
-// whatever reason.
+// A phase is the state of a client.
 type phase uint8
 
 const (
-	bound phase = iota
-	dismissed
-	unbinding
-	closed
+	bound       phase = iota // until the load ends
+	peerUnbound              // the peer has sent unbind: the client reads until the peer closes
+	unbinding                // the client has sent unbind
+	closed                   // the connection is over
 )
 
 // A slot is an outstanding submit; it is free while its sequence is 0.
 type slot struct {
 	sequence uint32
 	number   int64
-	at       int64 // when it was, or should have been, sent
+	at       int64 // the time at which it was, or should have been, sent
 }
 
-// A batch is what one turn adds to the run.
+// A batch holds the counts of one serveOnce, which adds them to the run.
 type batch struct {
 	sent, answered, resent int64
 	throttled, refused     int64
@@ -77,18 +74,19 @@ func newClient(r *run, conn net.Conn) *client {
 
 // serve runs the client until its connection is over.
 func (c *client) serve() {
-	for c.turn() && c.in.fill() == nil {
+	for c.serveOnce() && c.in.fill() == nil {
 	}
 	c.conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wanted := c.outstanding > 0 || !c.run.supply.exhausted()
-	c.run.gone(c.outstanding, c.phase != unbinding && wanted)
+	needed := c.outstanding > 0 || !c.run.supply.exhausted()
+	c.run.connectionEnded(c.outstanding, c.phase != unbinding && needed)
 	c.phase = closed
 }
 
-// turn handles what was read. It reports whether there is more to come.
-func (c *client) turn() bool {
+// serveOnce handles the PDUs that were read and submits messages. It reports whether the
+// session goes on.
+func (c *client) serveOnce() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.run.now()
@@ -99,7 +97,8 @@ func (c *client) turn() bool {
 	return c.flush() == nil && more
 }
 
-// refill submits while the window has room and there are messages, at most most.
+// refill submits at most most messages, while the window has room and the supply has
+// messages.
 func (c *client) refill(now int64, most int) {
 	if c.phase != bound || !c.run.o.Bind.CanSubmit() {
 		return
@@ -107,7 +106,7 @@ func (c *client) refill(now int64, most int) {
 	supply := &c.run.supply
 	room := min(most, c.run.o.Window-c.outstanding)
 	for ; room > 0; room-- {
-		number, ok := supply.takeAgain(now)
+		number, ok := supply.takeRequeued(now)
 		if !ok {
 			break
 		}
@@ -124,7 +123,7 @@ func (c *client) submit(number, at int64) {
 	for {
 		c.sequence = c.sequence%smpp.MaxSequence + 1
 		s := &c.slots[c.sequence%uint32(len(c.slots))]
-		if s.sequence == 0 { // else a submit long unanswered stands here: leave its sequence out
+		if s.sequence == 0 { // otherwise skip the sequence, because an unanswered submit has the slot
 			*s = slot{c.sequence, number, at}
 			break
 		}
@@ -149,8 +148,8 @@ func (c *client) flush() error {
 	return err
 }
 
-// handle handles every whole PDU that was read, and tells false when one of
-// them ends the session.
+// handle handles every whole PDU that was read. It returns false when one of them ends
+// the session.
 func (c *client) handle(now int64) bool {
 	for {
 		pdu, err := c.in.next()
@@ -171,7 +170,7 @@ func (c *client) handle(now int64) bool {
 			c.out = appendHeader(c.out, smpp.EnquireLinkResp, smpp.StatusOK, h.sequence)
 		case smpp.Unbind:
 			c.out = appendHeader(c.out, smpp.UnbindResp, smpp.StatusOK, h.sequence)
-			c.dismiss()
+			c.stopSubmitting()
 		case smpp.UnbindResp:
 			return false
 		default:
@@ -204,7 +203,7 @@ func (c *client) answered(h header, now int64) {
 	}
 	c.batch.throttled++
 	if retry := c.run.o.Retry; retry > 0 {
-		c.run.supply.putBack(s.number, now+int64(retry))
+		c.run.supply.requeue(s.number, now+int64(retry))
 	}
 }
 
@@ -216,10 +215,11 @@ func (c *client) delivered(pdu []byte) {
 	c.batch.unnumbered++
 }
 
-// dismiss follows the peer's unbind: answers to what is outstanding may still come.
-func (c *client) dismiss() {
+// stopSubmitting follows the peer's unbind. Answers to outstanding submits may still
+// arrive.
+func (c *client) stopSubmitting() {
 	if c.phase == bound {
-		c.phase = dismissed
+		c.phase = peerUnbound
 		_ = c.conn.SetReadDeadline(time.Now().Add(c.run.o.Timeout)) // on an error the next read fails too
 	}
 }

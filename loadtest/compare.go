@@ -1,7 +1,7 @@
 package loadtest
 
-// A Comparison is what became of a load's messages at the sink behind the
-// gateway. The JSON names are stable.
+// A Comparison counts what happened to a load's messages between the load and the sink
+// behind the gateway. The JSON names are stable.
 type Comparison struct {
 	Sent      int64 `json:"sent"`      // messages, however often submitted
 	Answered  int64 `json:"answered"`  // of them accepted by the gateway
@@ -10,9 +10,9 @@ type Comparison struct {
 	Doubled   int64 `json:"doubled"`   // deliveries of a message delivered before
 }
 
-// Compare tells what became of the messages of a load. It looks at what the
-// sink has seen by now, whenever its result was taken: call it when nothing is
-// on its way any more (Sink.Await).
+// Compare compares the messages that the gateway accepted with those that the sink has
+// received by now, even if s was taken earlier. Call it when no message is under way any
+// more (see Sink.Await).
 func Compare(l *LoadResult, s *SinkResult) Comparison {
 	return Comparison{
 		Sent:      l.Messages,
@@ -23,7 +23,7 @@ func Compare(l *LoadResult, s *SinkResult) Comparison {
 	}
 }
 
-// Problems tells, in words, what should not have been; nil is a clean run.
+// Problems describes missing and doubled messages; nil is a clean run.
 func (c Comparison) Problems() []string {
 	var p problems
 	p.count(c.Missing, "missing")

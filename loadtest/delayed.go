@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// delayed writes a session's answers some time after they were given, in order.
+// delayed writes a session's answers after a delay, in order.
 type delayed struct {
 	session *session
 	by      time.Duration
@@ -18,8 +18,8 @@ type answers struct {
 	bytes []byte
 }
 
-// delayedAnswers is how many turns of a session may wait; after that it reads
-// no more until one is written.
+// delayedAnswers is how many batches of answers of a session may wait. Beyond it the
+// session does not read until one is written.
 const delayedAnswers = 1024
 
 func newDelayed(s *session, by time.Duration) *delayed {
@@ -28,12 +28,12 @@ func newDelayed(s *session, by time.Duration) *delayed {
 	return d
 }
 
-// add has a copy of b written after the delay.
+// add queues a copy of b, to be written after the delay.
 func (d *delayed) add(b []byte) {
 	d.queue <- answers{time.Now().Add(d.by), append([]byte(nil), b...)}
 }
 
-// finish returns when all is written, or the sink closes.
+// finish returns when everything is written, or the sink closes.
 func (d *delayed) finish() {
 	close(d.queue)
 	d.running.Wait()
@@ -44,7 +44,7 @@ func (d *delayed) write() {
 	for a := range d.queue {
 		select {
 		case <-time.After(time.Until(a.at)):
-		case <-sink.closing: // the connection is closed too: no need to be late
+		case <-sink.closing: // the session ends, so write without the delay
 		}
 		if _, err := d.session.conn.Write(a.bytes); err == nil {
 			sink.answered()

@@ -1,7 +1,7 @@
-// Package loadtest is an SMPP client that sends load and an SMSC that swallows
-// it, for testing and measuring a gateway between the two. It shares the
-// gateway's codec and nothing else: no session, no stage, no connector, so a
-// fault in those cannot hide behind itself.
+// Package loadtest is an SMPP client that sends load and an SMSC that receives it, for
+// testing and measuring a gateway between the two. It shares the gateway's codec and
+// nothing else: no session, no stage, no connector, because otherwise a fault in those
+// could hide itself.
 //
 // # One message
 //
@@ -11,26 +11,25 @@
 //	   ◄────── deliver_sm ─┘        └─◄ deliver_sm ───────┘ with receipts
 //
 // Every message carries its number at the start of its text, "#000000000042 ".
-// Load and Sink keep the numbers they have seen in bitmaps, so Compare tells
-// exactly which are missing or doubled.
+// Load and Sink keep the numbers they have seen in bitmaps, so that Compare finds
+// missing and doubled messages exactly.
 //
 // # Cost
 //
-// Load and sink run on the machine they measure, so a connection is one
-// goroutine that reads all there is, handles every PDU in it and writes all
-// answers and new submits at once. A submit is a copy of a PDU that was encoded
-// once; nothing is allocated for a message, and counters and bitmaps are shared
-// once a turn. The open loop (a rate) adds one goroutine with a kernel timer.
+// Load and sink run on the machine that they measure, so they must be cheap. A
+// connection is one goroutine that reads all that has arrived, handles every PDU, and
+// writes all answers and new submits together. A submit is a copy of a PDU that was
+// encoded once. Nothing is allocated for a message, and shared counters and bitmaps are
+// updated once per batch. The open loop (a rate) adds one goroutine with a kernel timer.
 //
 // # Latency
 //
-// Without a rate the loop is closed: each answer makes room for the next submit.
-// With a rate the time of every submit is planned beforehand and its latency is
-// counted from then, so that a gateway which stalls pays for all the messages
-// it held up.
+// Without a rate the loop is closed: each answer makes room for the next submit. With a
+// rate the time of every submit is planned beforehand and its latency is measured from
+// that time, so that a stall of the gateway shows in all the messages that it delayed.
 //
 // # Start reading
 //
-// load.go (options and results), run.go (a load while it lasts), client.go (one
-// connection); sink.go, then session.go. pacer.go has the plan of an open loop.
+// load.go (options and results), run.go (a running load), client.go (one connection);
+// sink.go, then session.go. pacer.go has the plan of an open loop.
 package loadtest

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// What travels in a round trip: a submit_sm with 60 octets of text between
-// usual addresses, and its answer.
+// The sizes of the request and the answer of a round trip: those of a submit_sm with 60
+// octets of text between addresses of usual length, and of its answer.
 const (
 	echoRequest = 115
 	echoAnswer  = answerLength
 )
 
-// An EchoServer answers every request of the size of a submit with an answer of
-// the size of a submit's, and does nothing else: what it takes is what the
-// machine takes, and a gateway's latency is compared with that.
+// An EchoServer answers every request of the size of a submit_sm with an answer of the
+// size of a submit_sm_resp, and does nothing else. A gateway's latency is compared with
+// its latency, which is that of the machine.
 type EchoServer struct {
 	listener net.Listener
 	running  sync.WaitGroup
@@ -38,7 +38,7 @@ func StartEcho(listen string) (*EchoServer, error) {
 	return e, nil
 }
 
-// Addr is the address the server listens on.
+// Addr returns the address that the server listens on.
 func (e *EchoServer) Addr() string { return e.listener.Addr().String() }
 
 // Close closes the listener and all connections.
@@ -88,8 +88,8 @@ func (e *EchoServer) serve(conn net.Conn) {
 	delete(e.conns, conn)
 }
 
-// Echo makes round trips to an EchoServer, possibly through a relay: one
-// connection, one at a time. It gives how long they took.
+// Echo makes round trips to an EchoServer, possibly through a relay, one at a time on
+// one connection. It returns the distribution of their times.
 func Echo(ctx context.Context, address string, roundTrips int) (Latency, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", address)

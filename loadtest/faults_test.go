@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Every submit that the sink takes is answered behind its unbind, and the
-// connection ends when the peer agrees.
+// Every submit that the sink accepts is answered after its unbind, and the connection
+// ends when the peer answers the unbind.
 func TestFaultUnbind(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Faults: Faults{UnbindEvery: 500}})
@@ -28,7 +28,7 @@ func TestFaultTwice(t *testing.T) {
 	want(t, "unexpected", r.Unexpected, 20)
 }
 
-// Answers that are late come behind those of later submits, and none is lost.
+// Late answers come after those of later submits, and none is lost.
 func TestFaultLate(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Faults: Faults{LateEvery: 100, Late: 30 * time.Millisecond}})
@@ -40,7 +40,7 @@ func TestFaultLate(t *testing.T) {
 	}
 }
 
-// A login is accepted, and the connection closed behind the answer.
+// A login is accepted, and the connection is closed after the answer.
 func TestFaultCloseBind(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Faults: Faults{CloseBindEvery: 3}})
@@ -52,7 +52,7 @@ func TestFaultCloseBind(t *testing.T) {
 	want(t, "missing", Compare(r, seen).Missing, 0)
 }
 
-// The messages 100 to 109 alone meet the fault of a destination.
+// Only messages 100 to 109 have the destination of the fault.
 func TestFaultDestination(t *testing.T) {
 	t.Parallel()
 	const to = "4670000010"
@@ -71,7 +71,7 @@ func TestFaultDestination(t *testing.T) {
 	}
 }
 
-// The connection on which a certain message comes is closed, and the others go on.
+// The connection on which a certain message arrives is closed, and the others go on.
 func TestFaultClose(t *testing.T) {
 	t.Parallel()
 	for _, f := range []Faults{{CloseTo: "46700000100"}, {CloseText: "#000000000100"}} {
@@ -82,12 +82,12 @@ func TestFaultClose(t *testing.T) {
 		want(t, "lost", r.ConnectionsLost, 1)
 		want(t, "missing", Compare(r, seen).Missing, 0)
 		if s.seen.chunk(0)[100/64]&(1<<(100%64)) != 0 {
-			t.Error("the message was taken")
+			t.Error("the message was accepted")
 		}
 	}
 }
 
-// A sink that closes does not wait for answers that are late by an hour.
+// A sink that closes does not wait for answers that are delayed by an hour.
 func TestFaultLateEnds(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Faults: Faults{LateEvery: 1, Late: time.Hour}})

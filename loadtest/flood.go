@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	floodChunk  = 32                     // submits written at once
-	floodBuffer = 4 << 10                // what the system may hold of the answers nobody reads
-	floodBreath = 3 * time.Millisecond   // between chunks: it is not reading that is to hurt, not numbers
-	floodPause  = 100 * time.Millisecond // before a flood that was cut off begins anew
+	floodChunk    = 32                     // submits in one write
+	floodBuffer   = 4 << 10                // receive buffer of the socket, which is never read
+	floodInterval = 3 * time.Millisecond   // between chunks, because unread answers are tested and not the rate
+	floodPause    = 100 * time.Millisecond // before a flood that was disconnected connects again
 )
 
-// Flood is the client that a gateway must survive: it submits some 10,000
-// messages a second, or as fast as the gateway reads, with no regard to the
-// window, and never reads an answer. Cut off, it comes back. It goes on until ctx
-// ends and tells how many submits it has written. Of the options it heeds who it
-// is, the addresses, First and Size.
+// Flood is a hostile client: it submits some 10,000 messages a second, or as fast as the
+// gateway reads, ignores the window and never reads an answer. When it is disconnected,
+// it connects again. It goes on until ctx ends, and returns how many submits it has
+// written. It uses only the credentials, the addresses, First and Size of the options.
 func Flood(ctx context.Context, o LoadOptions) (written int64) {
 	t := newTemplate(&o)
 	for ctx.Err() == nil {
@@ -32,7 +31,7 @@ func Flood(ctx context.Context, o LoadOptions) (written int64) {
 	return written
 }
 
-// flood is one connection of a Flood, until it is cut off or ctx ends.
+// flood floods on one connection until it is disconnected or ctx ends.
 func flood(ctx context.Context, o *LoadOptions, t *template, first int64) (written int64) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", o.To)
@@ -41,13 +40,13 @@ func flood(ctx context.Context, o *LoadOptions, t *template, first int64) (writt
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	_ = conn.(*net.TCPConn).SetReadBuffer(floodBuffer) // with the system's own buffer it only takes longer
+	_ = conn.(*net.TCPConn).SetReadBuffer(floodBuffer) // an error is ignored, because a larger buffer only takes longer to fill
 	out := bindRequest(o, 1)
 	for {
 		if _, err := conn.Write(out); err != nil {
 			return written
 		}
-		time.Sleep(floodBreath)
+		time.Sleep(floodInterval)
 		out = out[:0]
 		for range floodChunk {
 			out = t.append(out, uint32(written)%(smpp.MaxSequence-1)+2, first+written)

@@ -30,7 +30,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// Bound comes before the first message, Answered after the last answer and
+// Load calls Bound before the first message, and Answered after the last answer and
 // before the first unbind.
 func TestLoadHooks(t *testing.T) {
 	t.Parallel()

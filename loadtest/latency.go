@@ -15,13 +15,13 @@ type Latency struct {
 	Max  float64 `json:"max_us"`
 }
 
-// newHistogram holds nanoseconds up to ten minutes within 1 %, in 30 KB: each
-// connection has one of its own, and the few buckets in use stay in the cache.
+// newHistogram returns a histogram of nanoseconds up to ten minutes, exact within 1 %. It
+// takes 30 KB. Each connection has its own, and the few buckets in use stay in the cache.
 func newHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(int64(100*time.Nanosecond), int64(10*time.Minute), 2)
 }
 
-// record adds a time to h; what does not fit counts as the nearest that does.
+// record adds a time to h. A time outside h's range counts as the nearest one within it.
 func record(h *hdrhistogram.Histogram, ns int64) {
 	_ = h.RecordValue(min(max(ns, 0), h.HighestTrackableValue()))
 }

@@ -10,31 +10,31 @@ import (
 	"pmg/protocols"
 )
 
-// LoadOptions says what to send and how. Begin with DefaultLoadOptions.
+// LoadOptions are the options of a load. Begin with DefaultLoadOptions.
 type LoadOptions struct {
 	To          string // host:port of the gateway
-	Connections int    // all bound before the first message is sent
-	Window      int    // submits unanswered on each
+	Connections int    // all of them are bound before the first message is sent
+	Window      int    // unanswered submits on each
 	Messages    int64  // how many to send; 0: until Duration is over
 	Duration    time.Duration
-	Rate        float64       // messages a second over all connections; 0: as fast as the answers come
+	Rate        float64       // messages a second over all connections; 0: as fast as the answers arrive
 	First       int64         // number of the first message
 	Size        int           // octets of text
 	Receipts    bool          // ask for delivery receipts and wait for them
-	Retry       time.Duration // pause before a message is sent again that the peer was too busy for; 0: it is not
+	Retry       time.Duration // pause before a throttled message is sent again; 0: it is not sent again
 
 	SystemID, Password string
 	Bind               protocols.BindType
 	Source             string
-	Destination        string        // the last seven digits of a message's number are added
-	Timeout            time.Duration // the load gives up when it waits and hears nothing for that long
+	Destination        string        // followed by the last seven digits of the message's number
+	Timeout            time.Duration // the load gives up when it waits and receives nothing for this long
 
 	Progress func(Counts) // called about ten times a second, when not nil
-	Bound    func()       // called once all are bound, before the first message, when not nil
-	Answered func()       // called once nothing is sent any more, before logging out, when not nil
+	Bound    func()       // called when all connections are bound, before the first message, when not nil
+	Answered func()       // called when everything is answered, before logging out, when not nil
 }
 
-// DefaultLoadOptions is one connection with a window of ten.
+// DefaultLoadOptions returns the options of one connection with a window of ten.
 func DefaultLoadOptions() LoadOptions {
 	return LoadOptions{
 		Connections: 1, Window: 10, Size: 60,
@@ -71,12 +71,12 @@ func (o *LoadOptions) check() error {
 	case o.Timeout <= 0:
 		return errors.New("a timeout is needed")
 	case len(o.Source) > maxAddress || len(o.Destination)+destinationDigits > maxAddress:
-		return fmt.Errorf("addresses have at most %d digits, %d of a destination come from the message's number", maxAddress, destinationDigits)
+		return fmt.Errorf("addresses have at most %d digits, of which %d digits of a destination are from the message's number", maxAddress, destinationDigits)
 	}
 	return nil
 }
 
-// Counts is how far a load has come.
+// Counts is the progress of a load.
 type Counts struct {
 	Seconds   float64
 	Sent      int64 // submits, resent ones included
@@ -87,7 +87,7 @@ type Counts struct {
 	Receipts  int64
 }
 
-// LoadResult is what a load saw. The JSON names are stable.
+// LoadResult is the result of a load. The JSON names are stable.
 type LoadResult struct {
 	Connections       int              `json:"connections"`
 	Window            int              `json:"window"`
@@ -100,13 +100,13 @@ type LoadResult struct {
 	Statuses          map[string]int64 `json:"statuses"`            // throttled and refused by status
 	Resent            int64            `json:"resent"`              // submits of a message sent before
 	Unanswered        int64            `json:"unanswered"`          // submits
-	Unexpected        int64            `json:"unexpected"`          // answers that nobody waited for
+	Unexpected        int64            `json:"unexpected"`          // answers without a request
 	Receipts          int64            `json:"receipts"`            // messages with a receipt
-	ReceiptsMissing   int64            `json:"receipts_missing"`    // messages accepted without one, if asked for
+	ReceiptsMissing   int64            `json:"receipts_missing"`    // accepted messages without a receipt, if receipts were asked for
 	ReceiptsDoubled   int64            `json:"receipts_doubled"`    // receipts for a message that had one
-	Unnumbered        int64            `json:"unnumbered"`          // deliver_sm that are no receipt of ours
+	Unnumbered        int64            `json:"unnumbered"`          // deliver_sm that are not receipts of this load
 	ConnectionsLost   int64            `json:"connections_lost"`    // before the end, their submits unanswered
-	GaveUp            bool             `json:"gave_up"`             // nothing was heard for too long
+	GaveUp            bool             `json:"gave_up"`             // nothing was received for too long
 	Seconds           float64          `json:"seconds"`             // from the first submit to the last answer
 	MessagesPerSecond float64          `json:"messages_per_second"` // accepted ones
 	Latency           Latency          `json:"latency"`             // of answers, from the intended time of the submit
@@ -114,9 +114,8 @@ type LoadResult struct {
 	accepted *numbers
 }
 
-// Problems tells, in words, what a faultless gateway would not have shown:
-// what is missing, unanswered, doubled or refused. Throttled messages are no
-// fault. Nil is a clean run.
+// Problems describes what is missing, unanswered, doubled or refused. Throttled messages
+// are not a problem. Nil is a clean run.
 func (r *LoadResult) Problems() []string {
 	var p problems
 	p.count(r.Unanswered, "unanswered")
@@ -128,18 +127,18 @@ func (r *LoadResult) Problems() []string {
 	return p
 }
 
-// problems collects what is wrong.
+// problems collects descriptions of problems.
 type problems []string
 
-func (p *problems) count(n int64, what string) {
+func (p *problems) count(n int64, problem string) {
 	if n != 0 {
-		*p = append(*p, fmt.Sprintf("%d %s", n, what))
+		*p = append(*p, fmt.Sprintf("%d %s", n, problem))
 	}
 }
 
-// Load binds, sends, waits for the answers and unbinds. It fails only when it
-// cannot begin; everything later is in the result. The end of ctx ends the
-// sending: what is unanswered then is still waited for.
+// Load binds, sends, waits for the answers and unbinds. It returns an error only if it
+// cannot begin; later problems are in the result. The end of ctx ends the sending, and
+// Load still waits for answers then.
 func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("cannot start load: %w", err)
@@ -157,7 +156,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	return r.result(), nil
 }
 
-// serve runs the clients, and the pacer where there is something to pace.
+// serve runs the clients, and the pacer if there is a rate.
 func (r *run) serve(ctx context.Context) error {
 	var pace *pacer
 	slot := retrySlot
@@ -208,7 +207,7 @@ func (r *run) progress() {
 	})
 }
 
-// result adds up; nothing runs any more.
+// result adds up the counts of the clients, which have all ended.
 func (r *run) result() *LoadResult {
 	l := &LoadResult{
 		Connections: r.o.Connections, Window: r.o.Window,

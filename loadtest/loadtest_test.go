@@ -31,7 +31,7 @@ func startSink(t *testing.T, o SinkOptions) *Sink {
 	return s
 }
 
-// load runs a load of 3 connections against s and gives its result.
+// load runs a load of 3 connections against s and returns its result.
 func load(t *testing.T, s *Sink, change func(*LoadOptions)) *LoadResult {
 	t.Helper()
 	o := DefaultLoadOptions()
@@ -196,7 +196,7 @@ func TestRefusedIsAProblem(t *testing.T) {
 	}
 }
 
-// Every answer that the sink gave before it dropped a connection arrives.
+// Every answer that the sink sent before it dropped a connection arrives.
 func TestDroppedConnectionsAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{0, time.Millisecond} {
@@ -233,7 +233,7 @@ func TestRateIsKept(t *testing.T) {
 	r := load(t, s, func(o *LoadOptions) { o.Rate, o.Messages = 2000, 300 })
 	wantClean(t, r.Problems())
 	want(t, "accepted", r.Accepted, 300)
-	if r.Seconds < 299./2000 { // later than planned is the machine's business, earlier is ours
+	if r.Seconds < 299./2000 { // the machine may delay messages, but none may be early
 		t.Errorf("seconds: got %f, want at least 299/2000", r.Seconds)
 	}
 }
@@ -246,8 +246,8 @@ func TestDurationEndsTheSending(t *testing.T) {
 	want(t, "delivered", Compare(r, s.Result()).Delivered, r.Sent)
 }
 
-// The latency of an open loop counts from the planned time: behind a sink that
-// answers slowly the backlog shows, though each submit is answered in time.
+// The latency of an open loop is measured from the planned time, so that it includes the
+// time that messages wait in a backlog.
 func TestRateShowsTheBacklog(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Delay: 20 * time.Millisecond})
@@ -283,7 +283,7 @@ func TestEndOfContextEndsTheSending(t *testing.T) {
 	want(t, "delivered", Compare(result, s.Result()).Delivered, result.Sent)
 }
 
-// A sink that closes unbinds, so what it accepted was answered.
+// A sink that closes unbinds, so that everything it accepted was answered.
 func TestSinkThatClosesUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{})
@@ -342,7 +342,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// The names in the JSON are what scripts rely on.
+// Scripts rely on the names in the JSON.
 func TestJSONNames(t *testing.T) {
 	t.Parallel()
 	b, err := json.Marshal(struct {

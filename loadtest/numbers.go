@@ -41,15 +41,15 @@ type chunk [1024]uint64
 
 const chunkNumbers = 1024 * 64
 
-// numbers is the set of message numbers that were seen, and how many of them
-// were seen again. Connections mark a batch at a time, so one lock is enough.
+// numbers is the set of message numbers that were seen, and a count of those that were
+// seen again. Connections mark a batch at a time, so one lock is enough.
 type numbers struct {
 	unique  atomic.Int64 // written with mu held
 	doubled atomic.Int64
 
 	mu              sync.Mutex
 	chunks          map[int64]*chunk
-	lowest, highest int64 // meaningless while unique is 0
+	lowest, highest int64 // valid if unique is not 0
 }
 
 // mark adds the batch.

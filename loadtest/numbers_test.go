@@ -53,6 +53,6 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 	if len(b) != echoRequest {
-		t.Errorf("a submit has %d octets; what Echo sends should have as many", len(b))
+		t.Errorf("a submit has %d octets; requests of Echo should have as many", len(b))
 	}
 }

@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// The pacer wakes at least this often, so that messages to be sent again need
-// not wait long, and at most that often: at higher rates a slot holds more than
-// one message.
+// The longest and the shortest slot. The pacer wakes often enough that messages to be
+// sent again do not wait long, but not for every message of a high rate: then a slot has
+// more than one.
 const (
 	maxSlot = 10 * time.Millisecond
 	minSlot = 250 * time.Microsecond
 )
 
-// A plan fixes when each message of an open loop is to be sent, whatever the
-// peer does: message i in the first slot that begins at or after i/rate. The
-// slots are the pacer's wake-ups, so the plan asks for no time that the pacer
-// cannot meet.
+// A plan sets the time at which each message of an open loop is to be sent, whatever the
+// peer does: message i in the first slot that begins at or after i/rate. Slots begin at
+// the wake-ups of the pacer, so that the pacer can meet every planned time.
 type plan struct {
 	start   int64   // time of slot 0
 	slot    int64   // nanoseconds between slots
@@ -29,13 +28,13 @@ func newPlan(start int64, rate float64) *plan {
 	return &plan{start: start, slot: int64(slot), perSlot: rate * slot.Seconds()}
 }
 
-// due tells how many messages should have been sent by now.
+// due returns how many messages should have been sent by now.
 func (p *plan) due(now int64) int64 {
 	slots := (now - p.start) / p.slot
 	return int64(float64(slots)*p.perSlot) + 1
 }
 
-// at is the planned time of message i.
+// at returns the planned time of message i.
 func (p *plan) at(i int64) int64 {
 	return p.start + int64(math.Ceil(float64(i)/p.perSlot))*p.slot
 }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pacer wakes its goroutine once a slot. It is a kernel timer in the runtime's
-// poller: a time.Ticker is up to a millisecond late on an idle Linux machine,
-// which would be most of the latency measured.
+// A pacer wakes its goroutine once per slot. It is a kernel timer in the runtime's
+// poller, because a time.Ticker is up to a millisecond late on an idle Linux machine,
+// which would be most of the measured latency.
 type pacer struct{ timer *os.File }
 
 func newPacer(slot time.Duration) (*pacer, error) {
@@ -28,7 +28,7 @@ func newPacer(slot time.Duration) (*pacer, error) {
 }
 
 // wait sleeps until the next slot, or not at all when one has passed already.
-// It tells false once the pacer is closed.
+// It returns false once the pacer is closed.
 func (p *pacer) wait() bool {
 	var ticks [8]byte
 	_, err := p.timer.Read(ticks[:])

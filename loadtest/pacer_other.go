@@ -4,8 +4,8 @@ package loadtest
 
 import "time"
 
-// A pacer wakes its goroutine once a slot. Where there is no kernel timer to be
-// had as a file, it is as exact as Go's own timers are.
+// A pacer wakes its goroutine once per slot. On systems without kernel timers as files it
+// is as exact as Go's own timers are.
 type pacer struct {
 	ticker *time.Ticker
 	closed chan struct{}
@@ -16,7 +16,7 @@ func newPacer(slot time.Duration) (*pacer, error) {
 }
 
 // wait sleeps until the next slot, or not at all when one has passed already.
-// It tells false once the pacer is closed.
+// It returns false once the pacer is closed.
 func (p *pacer) wait() bool {
 	select {
 	case <-p.ticker.C:

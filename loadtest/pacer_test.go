@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A message is due exactly from the time it is planned for, and the plan keeps
-// the rate.
+// A message is due from the time that it is planned for, and the plan keeps the rate.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{0.1, 1, 60, 99.5, 1000, 3000, 7777, 100_000, 1_000_000} {

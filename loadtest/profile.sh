@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Makes cmd/pmg/default.pgo, by which the compiler knows what is hot: CPU profiles of both
-# architectures under load, put together. Run it (make pgo) after the hot path has changed much.
+# Makes cmd/pmg/default.pgo, the profile that the compiler optimises hot code with: CPU
+# profiles of both architectures under load, merged. Run it (make pgo) after large changes of
+# the hot path.
 set -euo pipefail
 pmg=${1:?usage: profile.sh PATH-OF-PMG OUTPUT} out=${2:?usage: profile.sh PATH-OF-PMG OUTPUT}
 dir=$(mktemp -d)
 finish() { kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$dir"; }
 trap finish EXIT
 
-address() { # file, words before it: waits for a line that tells an address
+address() { # file, words before it: waits for a line with an address
   for _ in $(seq 100); do
     sed -nE "s/.*$2.*(127\.0\.0\.1:[0-9]+).*/\1/p" "$1" | head -n 1 | grep . && return
     sleep 0.1
   done
-  echo "profile.sh: $1 tells no address" >&2
+  echo "profile.sh: $1 has no address" >&2
   return 1
 }
 

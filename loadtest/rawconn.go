@@ -10,8 +10,8 @@ import (
 	"pmg/internal/sock"
 )
 
-// A rawConn reads and writes without telling Go's scheduler (see sock.Read), and
-// parks in Go's poller as any connection does. One goroutine reads.
+// A rawConn reads and writes with raw system calls, which Go's scheduler does not see
+// (see sock.Read), and parks in Go's poller like any connection. One goroutine reads.
 type rawConn struct {
 	*net.TCPConn
 	read    transfer
@@ -19,7 +19,7 @@ type rawConn struct {
 	write   transfer
 }
 
-// A transfer is one direction: the buffer of the call that is under way.
+// A transfer holds the buffer of a call under way, in one direction.
 type transfer struct {
 	wait func(func(fd uintptr) bool) error
 	step func(fd uintptr) bool
@@ -28,7 +28,7 @@ type transfer struct {
 	err  error
 }
 
-// newRawConn makes a TCP connection a rawConn; any other stays what it is.
+// newRawConn returns a rawConn for a TCP connection, and any other connection unchanged.
 func newRawConn(conn net.Conn) net.Conn {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What a socket does not take at once is written when it does, in order, and the end
-// of the stream is one.
+// Octets that a socket does not take immediately are written later, in order, and the end
+// of the stream is reported.
 func TestRawConn(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

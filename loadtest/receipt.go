@@ -37,7 +37,7 @@ type receipt struct {
 // textBegin is how much of a message its receipt repeats (SMPP 3.4 appendix B).
 const textBegin = 20
 
-// append appends the receipt for m, delivered at once.
+// append appends the receipt for m, which says that m was delivered immediately.
 func (r *receipt) append(b []byte, sequence uint32, id uint64, m *smpp.SM) []byte {
 	const minutes = "0601021504"
 	now := time.Now().UTC()

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	tickEvery  = 100 * time.Millisecond // progress, and whether the run has come to a standstill
-	retrySlot  = 5 * time.Millisecond   // how exactly the pause before a message is sent again is kept
-	unbindTime = 5 * time.Second        // at most, for the peers to answer unbind
-	dialing    = 32                     // connections that bind at the same time
+	tickInterval = 100 * time.Millisecond // for reporting progress and detecting a standstill
+	retrySlot    = 5 * time.Millisecond   // accuracy of the pause before a message is sent again
+	unbindTime   = 5 * time.Second        // how long the peers may take to answer unbind
+	maxBinding   = 32                     // connections that bind at the same time
 )
 
-// A run is a load while it lasts.
+// A run is a running load.
 type run struct {
 	o        LoadOptions
 	template template
 	supply   supply
 	clients  []*client
 	began    time.Time
-	wake     chan struct{} // something may have ended the run
-	gaveUp   bool          // nothing was heard for too long
+	wake     chan struct{} // signals that the run may have finished
+	gaveUp   bool          // nothing was received for too long
 
 	sent, answered, resent atomic.Int64
 	throttled, refused     atomic.Int64
@@ -35,7 +35,7 @@ type run struct {
 	accepted, receipts     numbers
 }
 
-// now is the run's clock, in nanoseconds.
+// now returns the time since the run began, in nanoseconds.
 func (r *run) now() int64 { return int64(time.Since(r.began)) }
 
 // add counts a batch and empties it.
@@ -53,40 +53,41 @@ func (r *run) add(b *batch) {
 	add(&r.unnumbered, b.unnumbered)
 	r.accepted.mark(b.accepted)
 	r.receipts.mark(b.receipts)
-	add(&r.answered, b.answered) // last: whoever sees it sees what it was
+	add(&r.answered, b.answered) // added last, so that a reader of answered sees the other counts too
 	if (b.answered > 0 || len(b.receipts) > 0) && r.supply.exhausted() && !r.waiting() {
-		r.nudge()
+		r.signal()
 	}
 	*b = batch{accepted: b.accepted[:0], receipts: b.receipts[:0]}
 }
 
-func (r *run) nudge() {
+// signal wakes wait.
+func (r *run) signal() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
 }
 
-// gone counts the end of a connection.
-func (r *run) gone(outstanding int, lost bool) {
+// connectionEnded counts the end of a connection.
+func (r *run) connectionEnded(outstanding int, lost bool) {
 	r.abandoned.Add(int64(outstanding))
 	if lost {
 		r.lost.Add(1)
 	}
 	r.live.Add(-1)
-	r.nudge()
+	r.signal()
 }
 
-// waiting reports whether an answer or a receipt is still to come.
+// waiting reports whether an answer or a receipt is still missing.
 func (r *run) waiting() bool {
 	return r.answered.Load()+r.abandoned.Load() < r.sent.Load() ||
 		r.o.Receipts && r.receipts.unique.Load() < r.accepted.unique.Load()
 }
 
-// over tells that nothing more can happen: no connection is left, or all is
-// sent and answered. The counters only say when it is worth to look; with every
-// client held still no message can hide between supply and window.
-func (r *run) over() bool {
+// finished reports whether the run is over: no connection is left, or everything is sent
+// and answered. The counters are checked twice. The second time every client is locked,
+// because a client may have taken a message from the supply and not counted it yet.
+func (r *run) finished() bool {
 	if r.live.Load() == 0 {
 		return true
 	}
@@ -104,7 +105,7 @@ func (r *run) over() bool {
 func (r *run) bind(ctx context.Context) error {
 	var (
 		wg    sync.WaitGroup
-		slots = make(chan struct{}, dialing)
+		slots = make(chan struct{}, maxBinding)
 		errs  = make(chan error, r.o.Connections)
 		conns = make([]*client, r.o.Connections)
 	)
@@ -154,7 +155,7 @@ func (r *run) bindOne(ctx context.Context) (*client, error) {
 	return c, nil
 }
 
-// bind logs in. The peer may take as long as it may be silent later.
+// bind logs in. The peer may take as long as Timeout.
 func (c *client) bind() error {
 	o := &c.run.o
 	if err := c.conn.SetDeadline(time.Now().Add(o.Timeout)); err != nil {
@@ -184,10 +185,10 @@ func (c *client) bind() error {
 	}
 }
 
-// wait lets the clients work until the run is over, or nothing was heard for
-// too long. The end of ctx, or of the time given, only ends the supply.
+// wait returns when the run is finished, or when nothing was received for too long. The
+// end of ctx or of Duration ends only the supply.
 func (r *run) wait(ctx context.Context) {
-	tick := time.NewTicker(tickEvery)
+	tick := time.NewTicker(tickInterval)
 	defer tick.Stop()
 	var end <-chan time.Time
 	if r.o.Duration > 0 {
@@ -196,8 +197,8 @@ func (r *run) wait(ctx context.Context) {
 		end = timer.C
 	}
 	stop := ctx.Done()
-	heard, since := int64(-1), r.now()
-	for !r.over() {
+	received, since := int64(-1), r.now()
+	for !r.finished() {
 		select {
 		case <-stop:
 			stop = nil
@@ -209,8 +210,8 @@ func (r *run) wait(ctx context.Context) {
 			r.progress()
 		}
 		now, count := r.now(), r.answered.Load()+r.receipts.unique.Load()
-		if count != heard || !r.waiting() {
-			heard, since = count, now
+		if count != received || !r.waiting() {
+			received, since = count, now
 		} else if now-since > int64(r.o.Timeout) {
 			r.gaveUp = true
 			return
@@ -218,22 +219,22 @@ func (r *run) wait(ctx context.Context) {
 	}
 }
 
-// pace submits what is due, slot by slot, until the pacer is closed.
+// pace submits the messages of each slot, until the pacer is closed.
 func (r *run) pace(p *pacer) {
-	for turn := 0; p.wait(); turn++ {
-		r.submitDue(turn)
+	for slot := 0; p.wait(); slot++ {
+		r.submitDue(slot)
 	}
 }
 
-// submitDue spreads the messages that are due evenly over the clients,
-// beginning with another one each time. A client that is at work takes what is
-// due by itself.
-func (r *run) submitDue(turn int) {
+// submitDue spreads the messages that are due evenly over the clients, and begins with
+// another client in each slot. A client that is locked is working and takes due messages
+// by itself.
+func (r *run) submitDue(slot int) {
 	now := r.now()
 	ready := r.supply.ready(now, r.o.Window*len(r.clients))
 	share := (ready + len(r.clients) - 1) / len(r.clients)
 	for i := 0; i < len(r.clients) && r.supply.ready(now, 1) > 0; i++ {
-		c := r.clients[(turn+i)%len(r.clients)]
+		c := r.clients[(slot+i)%len(r.clients)]
 		if c.mu.TryLock() {
 			c.refill(now, share)
 			_ = c.flush() // on an error the connection is closed and its own goroutine counts it
@@ -242,7 +243,7 @@ func (r *run) submitDue(turn int) {
 	}
 }
 
-// unbind ends all sessions. Peers that don't answer in time are cut off.
+// unbind ends all sessions. Connections of peers that do not answer in time are closed.
 func (r *run) unbind(serving *sync.WaitGroup) {
 	timer := time.AfterFunc(min(unbindTime, r.o.Timeout), r.close)
 	defer timer.Stop()
@@ -252,7 +253,7 @@ func (r *run) unbind(serving *sync.WaitGroup) {
 	serving.Wait()
 }
 
-// close cuts all connections.
+// close closes all connections.
 func (r *run) close() {
 	for _, c := range r.clients {
 		c.conn.Close()

@@ -9,33 +9,33 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// A session is one connection of a sink. Its goroutine reads whatever has
-// arrived, handles every PDU in it and writes the answers at once.
+// A session is one connection of a sink. Its goroutine reads all that has arrived, handles
+// every PDU and writes the answers together.
 type session struct {
 	sink *Sink
 	conn net.Conn
 	in   stream
-	pdu  smpp.PDU // what is being decoded
+	pdu  smpp.PDU // the PDU being decoded
 
-	bind     atomic.Uint32 // its BindType, 0 before; read by sessions that look for a receiver
-	sequence atomic.Uint32 // of our own requests
+	bind     atomic.Uint32 // BindType, 0 before login; also read by sessions that look for a receiver
+	sequence atomic.Uint32 // of the sink's requests
 	id       uint64        // of the last message
 
 	out     []byte
-	answers []byte // to submits, and receipts: part of out where nothing delays them
+	answers []byte // to submits, and receipts; appended to out if there is no delay
 	batch   sinkBatch
-	late    *delayed // nil without a delay
+	delay   *delayed // writes answers; nil without a delay
 
-	overdue   []byte   // answers that a fault makes later than the others
-	slow      *delayed // writes them; nil without that fault
-	unbinding bool     // a fault has sent an unbind
+	lateAnswers []byte   // answers that a fault delays more than the others
+	lateDelay   *delayed // writes them; nil without that fault
+	unbinding   bool     // a fault has sent an unbind
 
-	other   *session // sends our receipts where we may not, for one turn
-	foreign []byte   // those receipts
-	receipt receipt
+	receiptVia  *session // the session for receipts if this one may not receive, for one batch
+	receiptsOut []byte   // the receipts for it
+	receipt     receipt
 }
 
-// A sinkBatch is what one turn adds to the sink.
+// A sinkBatch holds the counts of one batch of PDUs, which flush adds to the sink.
 type sinkBatch struct {
 	submits, accepted           int64
 	throttled, refused, dropped int64
@@ -47,8 +47,8 @@ type sinkBatch struct {
 
 func newSession(s *Sink, conn net.Conn, number uint64) *session {
 	conn = newRawConn(conn)
-	// Message ids differ between sessions without anything to share: the upper
-	// bits are the session's number.
+	// The upper bits of message ids are the session's number, so that ids differ between
+	// sessions without a shared counter.
 	return &session{sink: s, conn: conn, in: newStream(conn), id: number << 40}
 }
 
@@ -57,10 +57,10 @@ func (s *session) serve() {
 	defer s.conn.Close()
 	o := &s.sink.o
 	if o.Delay > 0 {
-		s.late = newDelayed(s, o.Delay)
+		s.delay = newDelayed(s, o.Delay)
 	}
 	if o.LateEvery > 0 {
-		s.slow = newDelayed(s, o.Delay+o.Late)
+		s.lateDelay = newDelayed(s, o.Delay+o.Late)
 	}
 	more := true
 	for more && s.in.fill() == nil {
@@ -70,7 +70,7 @@ func (s *session) serve() {
 		}
 	}
 	s.bind.Store(0)
-	for _, d := range []*delayed{s.late, s.slow} {
+	for _, d := range []*delayed{s.delay, s.lateDelay} {
 		if d != nil {
 			d.finish()
 		}
@@ -80,7 +80,7 @@ func (s *session) serve() {
 	}
 }
 
-// bound is how the session is logged in, 0 while it is not.
+// bound returns the session's bind type, or 0 if it is not logged in.
 func (s *session) bound() protocols.BindType { return protocols.BindType(s.bind.Load()) }
 
 // unbind asks the peer to end the session, and ends it if that takes too long.
@@ -95,11 +95,12 @@ func (s *session) unbind() {
 
 func (s *session) nextSequence() uint32 { return (s.sequence.Add(1)-1)%smpp.MaxSequence + 1 }
 
-// hangUpTime is how long a peer may take to end a session that we have ended.
+// hangUpTime is how long a peer may take to close a session that the sink has ended.
 const hangUpTime = time.Second
 
-// hangUp closes so that the peer gets every answer: closing with unread bytes
-// in the socket would throw away what the peer has not read yet.
+// hangUp ends the connection so that the peer gets every answer. It reads until the peer
+// closes, because closing a socket with unread bytes resets the connection and discards
+// answers that the peer has not read yet.
 func (s *session) hangUp() {
 	if tcp, ok := s.conn.(interface{ CloseWrite() error }); ok && tcp.CloseWrite() == nil {
 		_ = s.conn.SetReadDeadline(time.Now().Add(hangUpTime))
@@ -114,34 +115,34 @@ func (s *session) flush() error {
 	submits := s.batch.submits > 0
 	s.sink.add(&s.batch)
 	if len(s.answers) > 0 {
-		if s.late == nil {
+		if s.delay == nil {
 			s.out = append(s.out, s.answers...)
 		} else {
-			s.late.add(s.answers)
+			s.delay.add(s.answers)
 		}
 		s.answers = s.answers[:0]
 	}
-	if len(s.overdue) > 0 {
-		s.slow.add(s.overdue)
-		s.overdue = s.overdue[:0]
+	if len(s.lateAnswers) > 0 {
+		s.lateDelay.add(s.lateAnswers)
+		s.lateAnswers = s.lateAnswers[:0]
 	}
-	if s.other != nil {
-		_, _ = s.other.conn.Write(s.foreign) // the other session notices its own end
-		s.other, s.foreign = nil, s.foreign[:0]
+	if s.receiptVia != nil {
+		_, _ = s.receiptVia.conn.Write(s.receiptsOut) // that session handles its own errors
+		s.receiptVia, s.receiptsOut = nil, s.receiptsOut[:0]
 	}
 	if len(s.out) == 0 {
 		return nil
 	}
 	_, err := s.conn.Write(s.out)
 	s.out = s.out[:0]
-	if submits && s.late == nil {
+	if submits && s.delay == nil {
 		s.sink.answered()
 	}
 	return err
 }
 
-// handle handles every whole PDU that was read, and tells false when one of
-// them ends the session.
+// handle handles every whole PDU that was read. It returns false when one of them ends
+// the session.
 func (s *session) handle() bool {
 	for {
 		b, err := s.in.next()
@@ -178,7 +179,7 @@ func (s *session) handle() bool {
 	}
 }
 
-// login answers a bind. It tells false for one who is not welcome.
+// login answers a bind. It returns false if the session ends.
 func (s *session) login(h header, b []byte) bool {
 	o := &s.sink.o
 	answer := smpp.PDU{ID: h.command | smpp.Response, SequenceNumber: h.sequence}
@@ -207,8 +208,8 @@ func (s *session) login(h header, b []byte) bool {
 	return !closes
 }
 
-// submit takes, refuses or ignores a message, as the options say. It tells
-// false when the connection is to be dropped.
+// submit accepts, refuses or ignores a message, as the options say. It returns false if
+// the connection is to be closed.
 func (s *session) submit(h header, b []byte) bool {
 	o := &s.sink.o
 	if !s.bound().CanSubmit() {
@@ -220,7 +221,7 @@ func (s *session) submit(h header, b []byte) bool {
 	if every(nth, o.UnbindEvery) && !s.unbinding {
 		s.unbinding = true
 		s.batch.unbinds++
-		s.out = appendHeader(s.out, smpp.Unbind, smpp.StatusOK, s.nextSequence()) // before the answers of this turn
+		s.out = appendHeader(s.out, smpp.Unbind, smpp.StatusOK, s.nextSequence()) // before the answers of this batch
 	}
 	switch {
 	case o.Mute:
@@ -235,7 +236,7 @@ func (s *session) submit(h header, b []byte) bool {
 		s.batch.malformed++
 		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, smpp.StatusInvCmdLen, h.sequence)
 	default:
-		f := o.of(&s.pdu.SM)
+		f := o.actionFor(&s.pdu.SM)
 		switch {
 		case f.close:
 			s.batch.dropped++
@@ -243,7 +244,7 @@ func (s *session) submit(h header, b []byte) bool {
 		case f.status != smpp.StatusOK:
 			s.refuse(f.status, h.sequence)
 		default:
-			s.take(h.sequence, nth)
+			s.accept(h.sequence, nth)
 		}
 	}
 	return true
@@ -259,7 +260,8 @@ func (s *session) refuse(status, sequence uint32) {
 	s.answers = appendHeader(s.answers, smpp.SubmitSMResp, status, sequence)
 }
 
-// nth numbers the submits of all sessions; 0 where no fault counts them.
+// nth returns the number of a submit among those of all sessions, or 0 if no fault needs
+// it.
 func (s *session) nth() int64 {
 	if !s.sink.o.counts() {
 		return 0
@@ -267,8 +269,8 @@ func (s *session) nth() int64 {
 	return s.sink.counts.nth.Add(1)
 }
 
-// take accepts the message in s.pdu, which is the nth submit.
-func (s *session) take(sequence uint32, nth int64) {
+// accept accepts the message in s.pdu, which is the nth submit.
+func (s *session) accept(sequence uint32, nth int64) {
 	s.batch.accepted++
 	m := &s.pdu.SM
 	if number, ok := parseNumber(userText(m)); ok {
@@ -281,7 +283,7 @@ func (s *session) take(sequence uint32, nth int64) {
 	to := &s.answers
 	if every(nth, o.LateEvery) {
 		s.batch.late++
-		to = &s.overdue
+		to = &s.lateAnswers
 	}
 	*to = appendSubmitSMResp(*to, sequence, s.id)
 	if every(nth, o.TwiceEvery) {
@@ -293,7 +295,7 @@ func (s *session) take(sequence uint32, nth int64) {
 	}
 }
 
-// userText is the text of a message without its user data header.
+// userText returns the text of a message without its user data header.
 func userText(m *smpp.SM) []byte {
 	text := m.ShortMessage
 	if len(text) == 0 {
@@ -310,10 +312,10 @@ func userText(m *smpp.SM) []byte {
 func (s *session) sendReceipt() {
 	to, out := s, &s.answers
 	if !s.bound().CanReceive() {
-		if s.other == nil {
-			s.other = s.sink.receiver()
+		if s.receiptVia == nil {
+			s.receiptVia = s.sink.receiver()
 		}
-		to, out = s.other, &s.foreign
+		to, out = s.receiptVia, &s.receiptsOut
 	}
 	if to == nil {
 		return

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// SinkOptions says what the SMSC simulator does with what it is sent. The zero
-// value accepts everybody and everything.
+// SinkOptions are the options of the SMSC simulator. The zero value accepts every login
+// and every message.
 type SinkOptions struct {
-	Listen   string        // host:port; port 0 is given by the system
+	Listen   string        // host:port; port 0 stands for a free port
 	Delay    time.Duration // before a submit is answered
 	Receipts bool          // submits that ask for it get a delivery receipt
-	SystemID string        // who may bind; empty: everybody
-	Password string        // what they must know; empty: nothing
-	Messages int64         // Done when that many different messages have come; 0: never
+	SystemID string        // the only system_id that may bind; empty: any
+	Password string        // the only password that is accepted; empty: any
+	Messages int64         // Done is closed when this many different messages have arrived; 0: never
 	Faults
 }
 
@@ -41,9 +41,9 @@ type Sink struct {
 	last     uint64 // number of the last session
 }
 
-// sinkCounts is added to by the sessions, a batch at a time.
+// sinkCounts are the counters of a sink. Sessions add to them a batch at a time.
 type sinkCounts struct {
-	nth                         atomic.Int64 // submits, for what happens every nth time
+	nth                         atomic.Int64 // submits, for faults of every nth one
 	submits, accepted           atomic.Int64
 	throttled, refused, dropped atomic.Int64
 	unbinds, twice, late        atomic.Int64
@@ -51,16 +51,16 @@ type sinkCounts struct {
 	receipts, receiptsAnswered  atomic.Int64
 	binds, bindsRefused         atomic.Int64
 	bindsClosed                 atomic.Int64
-	first, last                 atomic.Int64 // when submits came
+	first, last                 atomic.Int64 // times of submits
 }
 
-// SinkResult is what a sink has seen. The JSON names are stable.
+// SinkResult is the result of a sink. The JSON names are stable.
 type SinkResult struct {
 	Submits           int64   `json:"submits"`    // received
 	Accepted          int64   `json:"accepted"`   // answered with status 0
 	Unique            int64   `json:"unique"`     // different messages among them
 	Doubled           int64   `json:"doubled"`    // accepted, but not for the first time
-	Missing           int64   `json:"missing"`    // up to the number expected; where none was given, gaps between the numbers
+	Missing           int64   `json:"missing"`    // up to the expected number; if there is none, gaps between the numbers
 	Unnumbered        int64   `json:"unnumbered"` // accepted, but without a message number
 	Throttled         int64   `json:"throttled"`  // answered ESME_RTHROTTLED or ESME_RMSGQFUL
 	Refused           int64   `json:"refused"`    // answered with another status
@@ -71,7 +71,7 @@ type SinkResult struct {
 	Malformed         int64   `json:"malformed"`  // PDUs that could not be read
 	Binds             int64   `json:"binds"`
 	BindsRefused      int64   `json:"binds_refused"`
-	BindsClosed       int64   `json:"binds_closed"` // accepted, and the connection closed behind the answer
+	BindsClosed       int64   `json:"binds_closed"` // accepted, and the connection closed after the answer
 	Receipts          int64   `json:"receipts"`     // sent
 	ReceiptsAnswered  int64   `json:"receipts_answered"`
 	Seconds           float64 `json:"seconds"`             // from the first submit to the last
@@ -80,8 +80,7 @@ type SinkResult struct {
 	seen *numbers
 }
 
-// Problems tells, in words, what a faultless gateway would not have shown.
-// Nil is a clean run.
+// Problems describes messages that are missing, doubled or malformed. Nil is a clean run.
 func (r *SinkResult) Problems() []string {
 	var p problems
 	p.count(r.Missing, "missing")
@@ -106,29 +105,29 @@ func StartSink(o SinkOptions) (*Sink, error) {
 	return s, nil
 }
 
-// Addr is the address the sink listens on.
+// Addr returns the address that the sink listens on.
 func (s *Sink) Addr() string { return s.listener.Addr().String() }
 
-// Done is closed when as many messages have come, and were answered, as the
-// options ask for.
+// Done returns a channel that is closed when SinkOptions.Messages messages have arrived
+// and were answered.
 func (s *Sink) Done() <-chan struct{} { return s.done }
 
-// Await waits until that many different messages have come, or ctx ends.
+// Await waits until unique different messages have arrived, or ctx ends.
 func (s *Sink) Await(ctx context.Context, unique int64) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for s.seen.unique.Load() < unique {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("cannot see %d messages, only %d came: %w", unique, s.seen.unique.Load(), ctx.Err())
+			return fmt.Errorf("cannot receive %d messages, only %d arrived: %w", unique, s.seen.unique.Load(), ctx.Err())
 		case <-tick.C:
 		}
 	}
 	return nil
 }
 
-// Close takes no more connections, unbinds all sessions and returns when they
-// are over. What arrives before a peer agrees is still answered.
+// Close stops accepting connections, unbinds all sessions and returns when they are over.
+// PDUs that arrive before a peer answers the unbind are still answered.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -146,7 +145,7 @@ func (s *Sink) Close() error {
 	return err
 }
 
-// Result tells what has been seen up to now.
+// Result returns the counts up to now.
 func (s *Sink) Result() *SinkResult {
 	c := &s.counts
 	r := &SinkResult{
@@ -169,8 +168,8 @@ func (s *Sink) Result() *SinkResult {
 	return r
 }
 
-// accept takes connections until the listener is closed. Out of descriptors it
-// waits for one.
+// accept accepts connections until the listener is closed. When there is no free
+// descriptor, it waits for one.
 func (s *Sink) accept() {
 	for {
 		conn, err := s.listener.Accept()

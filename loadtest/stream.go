@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	readBuffer = 16 << 10 // holds the answers of a window of 500, or 120 submits
-	maxPDU     = 1 << 20  // beyond this the framing is lost
+	readBuffer = 16 << 10 // enough for the answers of a window of 500, or for 120 submits
+	maxPDU     = 1 << 20  // a longer PDU means that the framing is lost
 )
 
-// A stream cuts what arrives on a connection into PDUs. One read takes all that
-// has arrived; next is then called until it has no more.
+// A stream splits the octets of a connection into PDUs. One fill reads all that has
+// arrived; then next is called until it returns nil.
 type stream struct {
 	r          io.Reader
 	buf        []byte
-	start, end int // what was read and not yet given out
+	start, end int // buf[start:end] was read and not yet returned
 }
 
 func newStream(r io.Reader) stream { return stream{r: r, buf: make([]byte, readBuffer)} }
 
-// fill reads once. PDUs given out before are overwritten.
+// fill reads once. It overwrites PDUs that next has returned.
 func (s *stream) fill() error {
 	if s.start > 0 {
 		s.end = copy(s.buf, s.buf[s.start:s.end])

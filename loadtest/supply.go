@@ -5,26 +5,27 @@ import (
 	"sync/atomic"
 )
 
-// A supply hands out the numbers of the messages to send. With a plan (an
-// open loop) a number becomes available at its planned time; without one (a
-// closed loop) all are available at once and the windows set the pace. Messages
-// that the peer was too busy for can be given back, to be sent again later.
+// A supply hands out the numbers of the messages to send. With a plan (an open loop) a
+// number becomes available at its planned time; without one (a closed loop) all numbers
+// are available from the beginning and the windows set the pace. Throttled messages can
+// be requeued, to be sent again later.
 type supply struct {
 	first int64 // the number of the first message
 	limit int64 // how many there are; 0: no end
 	plan  *plan // nil in a closed loop
 
-	taken   atomic.Int64 // how many were handed out, resent ones not counted again
+	taken   atomic.Int64 // how many were handed out; requeued ones count once
 	stopped atomic.Bool
 
-	waiting atomic.Int64 // len(again), read without the lock
-	mu      sync.Mutex
-	again   []giveBack // by time: the pause is the same for all
+	waiting  atomic.Int64 // len(requeued), read without the lock
+	mu       sync.Mutex
+	requeued []requeuedNumber // sorted by time, because the pause is the same for all
 }
 
-type giveBack struct{ number, at int64 }
+type requeuedNumber struct{ number, at int64 }
 
-// take hands out up to most new numbers, the first of which it gives.
+// take takes up to most new numbers. They are consecutive, and it returns the first and
+// how many there are.
 func (s *supply) take(now int64, most int) (first int64, n int) {
 	for most > 0 && !s.stopped.Load() {
 		taken := s.taken.Load()
@@ -39,7 +40,7 @@ func (s *supply) take(now int64, most int) (first int64, n int) {
 	return 0, 0
 }
 
-// available tells how many more may be taken now, at most most.
+// available returns how many more numbers may be taken now, at most most.
 func (s *supply) available(now, taken, most int64) int64 {
 	if s.limit > 0 {
 		most = min(most, s.limit-taken)
@@ -50,7 +51,8 @@ func (s *supply) available(now, taken, most int64) int64 {
 	return most
 }
 
-// intended is when the number should have been sent: from then its latency counts.
+// intended returns the time at which the number should have been sent. Its latency is
+// measured from that time.
 func (s *supply) intended(number, now int64) int64 {
 	if s.plan == nil {
 		return now
@@ -58,34 +60,35 @@ func (s *supply) intended(number, now int64) int64 {
 	return min(now, s.plan.at(number-s.first))
 }
 
-// putBack has the number handed out again at a later time.
-func (s *supply) putBack(number, at int64) {
+// requeue makes the number available again at a later time.
+func (s *supply) requeue(number, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped.Load() {
 		return
 	}
-	s.again = append(s.again, giveBack{number, at})
-	s.waiting.Store(int64(len(s.again)))
+	s.requeued = append(s.requeued, requeuedNumber{number, at})
+	s.waiting.Store(int64(len(s.requeued)))
 }
 
-// takeAgain hands out a number that was put back and whose time has come.
-func (s *supply) takeAgain(now int64) (int64, bool) {
+// takeRequeued takes a requeued number whose time has come, and reports whether there is
+// one.
+func (s *supply) takeRequeued(now int64) (int64, bool) {
 	if s.waiting.Load() == 0 {
 		return 0, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.again) == 0 || s.again[0].at > now {
+	if len(s.requeued) == 0 || s.requeued[0].at > now {
 		return 0, false
 	}
-	number := s.again[0].number
-	s.again = s.again[1:]
-	s.waiting.Store(int64(len(s.again)))
+	number := s.requeued[0].number
+	s.requeued = s.requeued[1:]
+	s.waiting.Store(int64(len(s.requeued)))
 	return number, true
 }
 
-// ready tells about how many numbers could be handed out now.
+// ready returns an estimate of how many numbers could be taken now, at most most.
 func (s *supply) ready(now int64, most int) int {
 	n := s.waiting.Load()
 	if !s.stopped.Load() {
@@ -94,17 +97,17 @@ func (s *supply) ready(now int64, most int) int {
 	return int(min(n, int64(most)))
 }
 
-// stop ends the supply; what waits to be sent again is given up.
+// stop ends the supply and drops requeued numbers.
 func (s *supply) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped.Store(true)
-	s.again = nil
+	s.requeued = nil
 	s.waiting.Store(0)
 }
 
-// exhausted tells that no number will be handed out any more, except those
-// that may still be put back.
+// exhausted reports whether no number is left, apart from those that may still be
+// requeued.
 func (s *supply) exhausted() bool {
 	if s.stopped.Load() {
 		return true

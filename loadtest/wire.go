@@ -12,7 +12,7 @@ import (
 // statusSubmitFail is ESME_RSUBMITFAIL.
 const statusSubmitFail = 0x45
 
-// A header is what stands before every body, but its length.
+// A header is the header of a PDU without the length.
 type header struct {
 	command  smpp.CommandID
 	status   uint32
@@ -35,8 +35,8 @@ func appendHeader(b []byte, command smpp.CommandID, status, sequence uint32) []b
 	return binary.BigEndian.AppendUint32(b, sequence)
 }
 
-// appendDeliverSMResp appends the answer to deliver_sm, whose message_id is
-// unused: a single NUL.
+// appendDeliverSMResp appends the answer to deliver_sm. Its message_id is unused, a
+// single NUL.
 func appendDeliverSMResp(b []byte, sequence uint32) []byte {
 	at := len(b)
 	b = append(appendHeader(b, smpp.DeliverSMResp, smpp.StatusOK, sequence), 0)
@@ -44,7 +44,7 @@ func appendDeliverSMResp(b []byte, sequence uint32) []byte {
 	return b
 }
 
-// statusName names a status for a person.
+// statusName returns the name of a status for people.
 func statusName(status uint32) string {
 	if name := smpp.StatusName(status); name != "" {
 		return name
@@ -52,7 +52,7 @@ func statusName(status uint32) string {
 	return fmt.Sprintf("0x%08x", status)
 }
 
-// bindCommand is the login of a bind type.
+// bindCommand returns the login command of a bind type.
 func bindCommand(t protocols.BindType) smpp.CommandID {
 	switch t {
 	case protocols.Transmitter:
@@ -63,7 +63,7 @@ func bindCommand(t protocols.BindType) smpp.CommandID {
 	return smpp.BindTransceiver
 }
 
-// bindType is the bind type of a login.
+// bindType returns the bind type of a login command.
 func bindType(command smpp.CommandID) protocols.BindType {
 	switch command {
 	case smpp.BindTransmitter:
@@ -85,15 +85,16 @@ const (
 	isdn          = 1 // numbering plan
 )
 
-// A template is a submit_sm that was encoded once; only what differs from one
-// message to the next is written into each copy.
+// A template is a submit_sm that was encoded once. Only the fields that differ between
+// messages are written into each copy.
 type template struct {
 	pdu         []byte
-	number      int // where the digits of the message's number stand
-	destination int // where those of the destination's own part stand
+	number      int // offset of the digits of the message's number
+	destination int // offset of the last destinationDigits digits of the destination
 }
 
-// destinationDigits is how many digits of a message's number end its destination.
+// destinationDigits is how many digits of a message's number are appended to its
+// destination.
 const destinationDigits = 7
 
 func newTemplate(o *LoadOptions) template {

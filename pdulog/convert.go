@@ -35,6 +35,14 @@ func AppendJSON(b []byte, e *Entry, text string) []byte {
 			b = appendString(b, s.Name)
 		}
 	}
+	if e.ID != nil {
+		b = append(b, `,"id":`...)
+		b = appendString(b, string(e.ID))
+	}
+	if e.Account != nil {
+		b = append(b, `,"account":`...)
+		b = appendString(b, unquote(e.Account))
+	}
 	if text != "" {
 		b = append(b, `,"text":`...)
 		b = appendString(b, text)

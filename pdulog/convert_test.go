@@ -96,6 +96,12 @@ func TestJSON(t *testing.T) {
 	f(`2026-11-20T19:05:22.469391Z c/0 < submit_multi seq=1 dest=1 dest=2 text="\xff" malformed`,
 		`{"time":"2026-11-20T19:05:22.469391Z","connector":"c","instance":0,"direction":"in","command":"submit_multi",`+
 			`"sequence":1,"fields":{"seq":"1","dest":["1","2"],"text":"\"\\xff\"","malformed":""}}`)
+	f(`2026-11-20T19:05:22.469391Z operator/1 > submit_sm seq=5 id=1a1fb0c12c230d41 account="a \"b\" c"`,
+		`{"time":"2026-11-20T19:05:22.469391Z","connector":"operator","instance":1,"direction":"out","command":"submit_sm",`+
+			`"sequence":5,"id":"1a1fb0c12c230d41","account":"a \"b\" c","fields":{"seq":"5"}}`)
+	f(`2026-11-20T19:05:22.469391Z clients/3 < submit_sm seq=5 account=acme`,
+		`{"time":"2026-11-20T19:05:22.469391Z","connector":"clients","instance":3,"direction":"in","command":"submit_sm",`+
+			`"sequence":5,"account":"acme","fields":{"seq":"5"}}`)
 }
 
 func TestSummary(t *testing.T) {

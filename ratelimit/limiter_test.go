@@ -4,7 +4,7 @@ import "testing"
 
 const ms = 1_000_000
 
-// start is any time at which nothing was sent for long.
+// start is a time before which nothing was sent for long.
 const start = 1_700_000_000 * second
 
 func TestReserve(t *testing.T) {
@@ -27,13 +27,13 @@ func TestReserve(t *testing.T) {
 			now := start + at*ms
 			peek := l.Wait(now)
 			if got := l.Reserve(now); got != c.want[i]*ms || peek != got {
-				t.Errorf("%s: message %d waits %d ns, said to be %d, want %d ms", c.name, i, got, peek, c.want[i])
+				t.Errorf("%s: message %d waits %d ns, Wait returned %d, want %d ms", c.name, i, got, peek, c.want[i])
 			}
 		}
 	}
 }
 
-// Over any time the rate is kept, however often it is asked for.
+// The rate is kept over any time, however often Reserve is called.
 func TestRateIsKept(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []int{1, 7, 300, 50_000, 1_000_000} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A Shared without a bound reached is a Limiter.
+// A Shared whose bound is not reached works as a Limiter.
 func TestSharedIsLimiter(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []int{0, 1, 100, 1_000_000} {
@@ -51,7 +51,7 @@ func TestSharedIsBounded(t *testing.T) {
 	}
 }
 
-// However many goroutines ask, every place is taken once.
+// However many goroutines call Admit, every place is taken once.
 func TestSharedConcurrently(t *testing.T) {
 	t.Parallel()
 	const goroutines, each = 8, 1000

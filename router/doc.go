@@ -1,4 +1,4 @@
-// Package router finds out where a message goes.
+// Package router chooses the target of a message.
 //
 // A Table is made from one configuration and never changes; the gateway swaps
 // it at a reload. The first route of the configuration that matches wins. It is
@@ -6,9 +6,9 @@
 // destination prefix, and only the prefixes of the destination's own digits
 // are looked up.
 //
-// The caller decides what a target is. Build asks it once for every target of
-// the configuration, a connector or an account, so that nothing is looked up by
-// name for each message.
+// The caller chooses the type of targets. Build calls it once for every target of
+// the configuration, a connector or an account, so that no message causes a lookup
+// by name.
 //
 // # Start reading
 //

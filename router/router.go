@@ -13,16 +13,16 @@ import (
 // A Table is the routes of one configuration. It is safe for concurrent use.
 type Table[T any] struct {
 	routes []Route[T]
-	rows   map[key][]int // rows of the configuration, rising
+	rows   map[key][]int // indices of routes, ascending
 	// The lengths of destination prefixes that must be looked up: those of the
 	// routes for any account, and those of the routes for one account.
-	anyLengths, ownLengths []int
+	anyLengths, accountLengths []int
 }
 
-// A key is what routes are indexed by.
+// A key is a key of the index of routes.
 type key struct{ account, prefix string }
 
-// A Route says where the messages that match it go.
+// A Route holds the targets of the messages that match it.
 type Route[T any] struct {
 	Targets []Target[T]
 
@@ -32,14 +32,14 @@ type Route[T any] struct {
 	picks    atomic.Uint64
 }
 
-// A Target is one of the places that a route leads to, and its share.
+// A Target is one of the targets of a route, and its weight.
 type Target[T any] struct {
 	To     T
 	Weight uint64
 }
 
-// Build makes the table of a configuration's routes. resolve returns what a
-// target of the configuration stands for: a connector, or an account.
+// Build returns the table of a configuration's routes. resolve returns the caller's
+// value for a target of the configuration, which is a connector or an account.
 func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T] {
 	t := &Table[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
 	for i := range routes {
@@ -66,7 +66,7 @@ func (t *Table[T]) lengthsOf(account string) *[]int {
 	if account == "" {
 		return &t.anyLengths
 	}
-	return &t.ownLengths
+	return &t.accountLengths
 }
 
 // Route returns the first route for a message that account submitted and that
@@ -82,7 +82,7 @@ func (t *Table[T]) Route(account, from string, dest, source []byte) (*Route[T], 
 		}
 	}
 	if account != "" {
-		for _, n := range t.ownLengths {
+		for _, n := range t.accountLengths {
 			if n <= len(dest) {
 				best = t.first(t.rows[key{account, string(dest[:n])}], best, from, source)
 			}
@@ -116,9 +116,9 @@ func withoutPlus(address []byte) []byte {
 	return address
 }
 
-// Pick returns the target for the next message: by failover the first that is
-// up, by weight one of those that are. If none is up, it chooses as if all were,
-// and the message waits there.
+// Pick returns the target for the next message: with failover the first target that
+// is up, with weights one of the targets that are up. If none is up, it chooses as
+// if all were, and the message waits there.
 func (r *Route[T]) Pick(up func(T) bool) T {
 	if r.weighted {
 		return r.pickWeighted(up)

@@ -11,7 +11,7 @@ import (
 	"pmg/config"
 )
 
-// name makes a target: the name of the connector or account.
+// name resolves a target to the name of its connector or account.
 func name(t config.Target) string { return t.Connector + t.Account }
 
 func everyone(string) bool { return true }
@@ -34,7 +34,7 @@ routes:
 	return Build(c.Routes, name)
 }
 
-// row returns the index of the route that is found, or -1.
+// row returns the index of the route that Route returns, or -1.
 func row(tab *Table[string], account, from, dest, source string) int {
 	found, ok := tab.Route(account, from, []byte(dest), []byte(source))
 	for i := range tab.routes {
@@ -86,7 +86,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// The index finds what looking at every route in order would find.
+// The index finds the same route as a linear search.
 func TestRouteAgainstLinear(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -121,7 +121,7 @@ func TestRouteAgainstLinear(t *testing.T) {
 	}
 }
 
-// An account is a target as a connector is.
+// An account can be a target, like a connector.
 func TestAccountTargets(t *testing.T) {
 	t.Parallel()
 	r, _ := table(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil)
@@ -199,8 +199,8 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// What finding a route and picking a target costs, by number of routes: the
-// last one matches.
+// BenchmarkRoute measures finding a route and picking a target, by number of routes.
+// Only the last route matches.
 func BenchmarkRoute(b *testing.B) {
 	for _, n := range []int{1, 10, 10_000} {
 		b.Run("routes="+strconv.Itoa(n), func(b *testing.B) {

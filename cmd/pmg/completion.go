@@ -11,8 +11,8 @@ import (
 	"pmg/config"
 )
 
-// completions returns what a flag's value may be, by the flag's name. Commands share
-// them, because flags of one name mean the same everywhere.
+// completions returns the possible values of flags, by the flag's name. Commands share
+// them, because flags of the same name have the same meaning in every command.
 func completions() map[string]func(cmd *cobra.Command) []string {
 	return map[string]func(cmd *cobra.Command) []string{
 		"architecture": func(*cobra.Command) []string { return []string{config.Pipeline, config.Classic} },
@@ -49,7 +49,8 @@ func completeValues(cmd *cobra.Command) {
 	}
 }
 
-// configured returns the configuration that a command line names, or an empty one.
+// configured returns the configuration that the flags name, or an empty one if it
+// cannot be loaded.
 func configured(cmd *cobra.Command) *config.Config {
 	file := defaultConfig
 	if f := cmd.Flags().Lookup("config"); f != nil && f.Value.String() != "" {
@@ -76,7 +77,7 @@ func configuredAccounts(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// commandNames returns the names of PDUs, of all protocols.
+// commandNames returns the command names of all protocols.
 func commandNames(*cobra.Command) (names []string) {
 	for _, protocol := range protocolNames() {
 		if d, err := newDriver(protocol, &config.Config{}); err == nil {
@@ -87,10 +88,11 @@ func commandNames(*cobra.Command) (names []string) {
 	return names
 }
 
-// explainUnknown makes the errors for unknown commands and flags say what is there.
+// explainUnknown makes the errors for unknown commands and flags name the help that
+// lists the known ones.
 func explainUnknown(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w: %q lists what there is", err, cmd.CommandPath()+" --help")
+		return fmt.Errorf("%w: %q lists the flags", err, cmd.CommandPath()+" --help")
 	})
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.SuggestionsMinimumDistance = 2
@@ -102,12 +104,12 @@ func explainUnknown(cmd *cobra.Command) {
 	}
 }
 
-// unknownCommand is the cobra.PositionalArgs of a command that only has commands below it.
+// unknownCommand is the cobra.PositionalArgs of a command that only has subcommands.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("there is no command %q: %q lists those there are", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "pmg "), cmd.CommandPath()+" --help")
+	err := fmt.Errorf("there is no command %q: %q lists the commands", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "pmg "), cmd.CommandPath()+" --help")
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %q?", err, cmd.CommandPath()+" "+strings.Join(near, " or "))
 	}

@@ -17,7 +17,7 @@ const defaultConfig = "pmg.yaml"
 func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Check, show, begin and explain the configuration",
+		Short: "Check, show, write and explain the configuration",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(newConfigCheckCommand(), newConfigShowCommand(), newConfigInitCommand(), newConfigDescribeCommand())
@@ -28,10 +28,11 @@ func newConfigCheckCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Report everything that is wrong with a configuration",
+		Short: "Report every problem of a configuration",
 		Long: `Reads the configuration as pmg serve would, with its ${ENV:NAME} and
 ${FILE:/path} references, and reports every problem: the line, what is wrong and what
-to do about it. Warnings go to standard error. The exit status is 1 when the configuration cannot be used.`,
+to do about it. Warnings go to standard error. The exit status is 1 when the
+configuration cannot be used.`,
 		Example: "  pmg config check -c /etc/pmg/pmg.yaml && systemctl reload pmg",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,9 +76,9 @@ func newConfigInitCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Write a starter configuration with every option explained",
 		Long: `Writes a configuration that works on one machine: clients log in on port 2775 as
-"load", messages leave to an SMSC on port 2776, such as pmg sink, and pmg status,
-pmg reload and Prometheus ask on port 2780. Every option stands in it with its meaning
-and its default. Only its owner can read the file.`,
+"load", messages are sent to an SMSC on port 2776, such as pmg sink, and pmg status,
+pmg reload and Prometheus use port 2780. The file explains every option and shows its
+default. Only its owner can read it.`,
 		Example: "  pmg config init && pmg serve",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -97,7 +98,7 @@ func newConfigDescribeCommand() *cobra.Command {
 	var markdown bool
 	cmd := &cobra.Command{
 		Use:   "describe [option]",
-		Short: "Explain all options, or those whose name begins so",
+		Short: "Explain all options, or those whose name begins with the argument",
 		Example: `  pmg config describe connectors.queue
   pmg config describe --markdown > docs/config.md`,
 		Args: cobra.MaximumNArgs(1),
@@ -120,7 +121,7 @@ func newConfigDescribeCommand() *cobra.Command {
 	return cmd
 }
 
-// optionNames returns the options as they are typed to a shell, to which [] is a pattern.
+// optionNames returns the names of options without [], which is a pattern to shells.
 func optionNames() (names []string) {
 	for _, o := range config.Describe() {
 		names = append(names, strings.ReplaceAll(o.Path, "[]", ""))
@@ -151,7 +152,7 @@ func writeTemplate(file string, force bool) error {
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|mode, 0o600)
 	if os.IsExist(err) {
-		return fmt.Errorf("cannot write configuration: %s exists; --force overwrites it", file)
+		return fmt.Errorf("cannot write configuration: %s exists already; --force overwrites it", file)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write configuration: %w", err)
@@ -166,5 +167,5 @@ func writeTemplate(file string, force bool) error {
 	return f.Close()
 }
 
-// protocolNames are the protocols a connector may have.
+// protocolNames returns the protocols that a connector may have.
 func protocolNames() []string { return []string{"smpp"} }

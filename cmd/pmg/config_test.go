@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pmgConfig runs pmg config and gives all that it printed.
+// pmgConfig runs pmg config and returns its output.
 func pmgConfig(args ...string) (string, error) {
 	cmd := newConfigCommand()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -20,7 +20,7 @@ func pmgConfig(args ...string) (string, error) {
 	return out.String(), err
 }
 
-// The life of a configuration: begun, checked, shown, not overwritten, broken.
+// The life of a configuration: written, checked, shown, not overwritten, broken.
 func TestConfigCommand(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pmg.yaml")

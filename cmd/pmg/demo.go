@@ -26,8 +26,8 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// demoPatience is how long the demo waits for what must happen.
-const demoPatience = 20 * time.Second
+// demoTimeout is how long the demo waits for an event that must happen.
+const demoTimeout = 20 * time.Second
 
 func newDemoCommand() *cobra.Command {
 	o := loadtest.DefaultLoadOptions()
@@ -37,8 +37,8 @@ func newDemoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "See it work: clients, gateway and SMS centre in one process",
 		Long: `Starts an SMS centre, a gateway and clients in this process, over real sockets on
-loopback with ports from the system, sends messages through all of them, and tells
-whether every one arrived exactly once. Nothing is left behind.
+loopback with free ports, sends messages through all of them, and reports whether every
+one arrived exactly once. It leaves no files behind.
 
 The exit status is 1 when a message is missing, doubled, refused or unanswered.`,
 		Example: `  pmg demo
@@ -78,17 +78,17 @@ routes:
   - {to: operator}
 `
 
-// A demo is the demonstration while it lasts.
+// A demo is a running demonstration.
 type demo struct {
 	sink    *loadtest.Sink
 	server  *server
-	log     bytes.Buffer // of the gateway, for when something fails
+	log     bytes.Buffer // the gateway's, printed if something fails
 	dir     string       // of the pdu logs
-	clients string       // where the gateway listens
+	clients string       // address that the gateway listens on
 
-	alone, crowd int // goroutines of the gateway with one client, and with all of them
-	load         *loadtest.LoadResult
-	delivered    *loadtest.SinkResult
+	goroutinesOfOne, goroutinesOfAll int // of the gateway, with one client and with all
+	load                             *loadtest.LoadResult
+	delivered                        *loadtest.SinkResult
 }
 
 func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOptions) error {
@@ -142,7 +142,7 @@ func (d *demo) start(ctx context.Context, architecture, engine, store string, co
 		return err
 	}
 	operator := d.server.gateway.Connector("operator")
-	for end := time.Now().Add(demoPatience); operator.Online() < operator.Config().Instances; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(demoTimeout); operator.Online() < operator.Config().Instances; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) || ctx.Err() != nil {
 			return errors.Join(errors.New("cannot connect the gateway to the SMS centre"), d.stop())
 		}
@@ -151,13 +151,13 @@ func (d *demo) start(ctx context.Context, architecture, engine, store string, co
 	return nil
 }
 
-// run counts the gateway's goroutines, sends the load, and then one message that
-// reads well in the pdu log.
+// run counts the gateway's goroutines, sends the load, and then sends the message that
+// the summary shows as an example.
 func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptions) (err error) {
-	if d.alone, err = d.goroutines(1); err != nil {
+	if d.goroutinesOfOne, err = d.goroutines(1); err != nil {
 		return err
 	}
-	if d.crowd, err = d.goroutines(o.Connections); err != nil {
+	if d.goroutinesOfAll, err = d.goroutines(o.Connections); err != nil {
 		return err
 	}
 	o.To = d.clients
@@ -168,9 +168,9 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 	if err != nil {
 		return err
 	}
-	patience, cancel := context.WithTimeout(context.Background(), demoPatience)
+	waitCtx, cancel := context.WithTimeout(context.Background(), demoTimeout)
 	defer cancel()
-	_ = d.sink.Await(patience, d.load.Accepted) // what does not come is missing in the summary
+	_ = d.sink.Await(waitCtx, d.load.Accepted) // the summary reports messages that are missing
 	d.delivered = d.sink.Result()
 	conn, err := d.client()
 	if err != nil {
@@ -184,9 +184,9 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 	return nil
 }
 
-// stop ends the gateway, which first sends what it has, and the SMS centre.
+// stop drains and ends the gateway, and ends the SMS centre.
 func (d *demo) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), demoPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), demoTimeout)
 	defer cancel()
 	return errors.Join(d.server.stop(ctx), d.sink.Close())
 }
@@ -219,20 +219,20 @@ func (d *demo) countGoroutines() (count int, err error) {
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
 		return 0, fmt.Errorf("cannot count goroutines: %w", err)
 	}
-	_, stacks, _ := strings.Cut(profile.String(), "\n") // behind the total
-	for alike := range strings.SplitSeq(stacks, "\n\n") {
-		if strings.Contains(alike, `"demo":"gateway"`) {
-			var same int
-			_, _ = fmt.Sscanf(alike, "%d @", &same)
-			count += same
+	_, stacks, _ := strings.Cut(profile.String(), "\n") // after the line with the total
+	for group := range strings.SplitSeq(stacks, "\n\n") {
+		if strings.Contains(group, `"demo":"gateway"`) {
+			var size int
+			_, _ = fmt.Sscanf(group, "%d @", &size)
+			count += size
 		}
 	}
 	return count, nil
 }
 
-// client logs in a client that does nothing else.
+// client connects and logs in a client.
 func (d *demo) client() (net.Conn, error) {
-	conn, err := net.DialTimeout("tcp", d.clients, demoPatience)
+	conn, err := net.DialTimeout("tcp", d.clients, demoTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect: %w", err)
 	}
@@ -251,7 +251,7 @@ func ask(conn net.Conn, request string) error {
 		return err
 	}
 	command, _, _ := strings.Cut(request, " ")
-	_ = conn.SetDeadline(time.Now().Add(demoPatience))
+	_ = conn.SetDeadline(time.Now().Add(demoTimeout))
 	if _, err := conn.Write(p.AppendWire(nil)); err != nil {
 		return fmt.Errorf("cannot send %s: %w", command, err)
 	}
@@ -269,12 +269,13 @@ func ask(conn net.Conn, request string) error {
 		err = errors.New(driver.StatusName(p.Status()))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot have %s answered: %w", command, err)
+		return fmt.Errorf("cannot get an answer to %s: %w", command, err)
 	}
 	return nil
 }
 
-// summary tells what was seen, and fails when it is not as it should be.
+// summary prints the results, and returns an error if a message is missing, doubled,
+// refused or unanswered.
 func (d *demo) summary(out io.Writer, connections int) error {
 	c := loadtest.Compare(d.load, d.delivered)
 	within := func(us float64) time.Duration { return time.Duration(us * 1000).Round(10 * time.Microsecond) }
@@ -288,15 +289,15 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	fmt.Fprintf(out, "  doubled      %s\n", thousands(c.Doubled))
 	fmt.Fprintf(out, "  throughput   %s messages a second, from client to SMS centre\n", thousands(int64(d.delivered.MessagesPerSecond)))
 	fmt.Fprintf(out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50), within(d.load.Latency.P99))
-	fmt.Fprintf(out, "  goroutines   %d with 1 client, %d with %s\n", d.alone, d.crowd, clients(connections))
-	fmt.Fprintf(out, "\nThe way of one message, as the pdu log (%s) has it:\n\n", d.logSize())
+	fmt.Fprintf(out, "  goroutines   %d with 1 client, %d with %s\n", d.goroutinesOfOne, d.goroutinesOfAll, clients(connections))
+	fmt.Fprintf(out, "\nOne message in the pdu log (%s):\n\n", d.logSize())
 	if err := d.printLog(out); err != nil {
 		return err
 	}
 	return console.ProblemsError(problems)
 }
 
-// printLog prints the end of the pdu log, which is the message of ours.
+// printLog prints the end of the pdu log, which shows the example message.
 func (d *demo) printLog(out io.Writer) error {
 	width := 0 // no limit
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -314,7 +315,7 @@ func (d *demo) printLog(out io.Writer) error {
 	return err
 }
 
-// logSize tells how large the pdu logs are.
+// logSize returns the size of the pdu logs.
 func (d *demo) logSize() string {
 	var octets int64
 	files, _ := filepath.Glob(filepath.Join(d.dir, "*"))
@@ -326,7 +327,7 @@ func (d *demo) logSize() string {
 	return fmt.Sprintf("%.1f MB", float64(octets)/1e6)
 }
 
-// clients counts them.
+// clients returns a number of clients in words.
 func clients(n int) string {
 	if n == 1 {
 		return "1 client"
@@ -334,7 +335,7 @@ func clients(n int) string {
 	return thousands(int64(n)) + " clients"
 }
 
-// thousands writes a number so that it can be read: 200,000.
+// thousands formats a number with separators: 200,000.
 func thousands(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -16,7 +16,7 @@ func TestDemo(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	if stderr.Len() > 0 { // U16: no log lines amid the output
+	if stderr.Len() > 0 { // U16: no log lines between the output
 		t.Errorf("standard error has\n%s", stderr.String())
 	}
 	for _, want := range []string{
@@ -34,7 +34,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("goroutines: %q", goroutines)
 	}
 	if lines := strings.Count(out.String(), "Hello, world"); lines != 2 {
-		t.Errorf("the message is logged %d times, not coming and going", lines)
+		t.Errorf("the message is logged %d times, not once received and once sent", lines)
 	}
 	if t.Failed() {
 		t.Log(out.String())

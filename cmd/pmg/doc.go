@@ -1,13 +1,15 @@
-// Command pmg is an SMS protocol gateway, and what tests, measures and watches it.
+// Command pmg is an SMS protocol gateway with the tools to test, measure and operate it.
 //
-// Here is only the wiring: which protocols and architectures there are, and a
-// file for each subcommand. "pmg help" lists the subcommands.
+// The package contains the wiring of protocols and architectures, and a file for each
+// subcommand. "pmg help" lists the subcommands.
 //
 // # Exit status
 //
-//	0  the command did what was asked
-//	1  it could not, or what it found is not as it should be: a message missing,
-//	   a configuration that cannot be used. The reason is on standard error.
+//	0  the command succeeded
+//	1  it failed, or found a problem such as a missing message or a configuration that
+//	   cannot be used. The reason is on standard error.
+//
+// "pmg serve -h" lists two more.
 //
 // # Start reading
 //

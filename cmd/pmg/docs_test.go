@@ -16,7 +16,7 @@ import (
 
 const architecture = "../../ARCHITECTURE.md"
 
-// documents are the pages that people read.
+// documents returns the pages of documentation.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../*.md")
@@ -46,7 +46,7 @@ func blocks(document, kind string) (found []string) {
 	return found
 }
 
-// ARCHITECTURE.md has the table as pmg stages prints it, and draws every stage.
+// ARCHITECTURE.md contains the table that pmg stages prints, and draws every stage.
 func TestStagesAreFresh(t *testing.T) {
 	var out bytes.Buffer
 	if err := runPMG(&out, "stages"); err != nil {
@@ -78,7 +78,7 @@ func TestStagesAreFresh(t *testing.T) {
 	}
 }
 
-// Configurations in documents can be used.
+// The configurations in documents are valid.
 func TestDocumentsConfigurations(t *testing.T) {
 	n := 0
 	for name, text := range documents(t) {
@@ -94,8 +94,8 @@ func TestDocumentsConfigurations(t *testing.T) {
 	}
 }
 
-// U16: pmg config init writes what the README's next commands need: the configuration
-// that stands there.
+// U16: pmg config init writes the configuration that the README shows, which the next
+// commands of the README need.
 func TestDocumentsStarter(t *testing.T) {
 	parse := func(text string) string {
 		c, _, err := config.Parse([]byte(text), config.Options{Protocols: protocolNames()})
@@ -109,7 +109,7 @@ func TestDocumentsStarter(t *testing.T) {
 	}
 }
 
-// Commands in documents exist and have those flags.
+// The commands in documents exist and have the flags that they are shown with.
 func TestDocumentsCommands(t *testing.T) {
 	n := 0
 	for name, text := range documents(t) {
@@ -130,7 +130,7 @@ func TestDocumentsCommands(t *testing.T) {
 	}
 }
 
-// Links between documents lead somewhere.
+// Links between documents lead to existing files and headings.
 func TestDocumentsLinks(t *testing.T) {
 	for name, text := range documents(t) {
 		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)[^):]*\)`).FindAllStringSubmatch(text, -1) {
@@ -141,7 +141,7 @@ func TestDocumentsLinks(t *testing.T) {
 	}
 }
 
-// Every module that we import has its reason in DEVELOP.md.
+// DEVELOP.md has a reason for every imported module.
 func TestDocumentsDependencies(t *testing.T) {
 	mod, err := os.ReadFile("../../go.mod")
 	if err != nil {
@@ -156,8 +156,8 @@ func TestDocumentsDependencies(t *testing.T) {
 	}
 }
 
-// checkCommand reports whether a line is a command that pmg has, with flags that it
-// has, as far as the first pipe.
+// checkCommand fails the test if the part of a line before the first pipe is not a
+// command of pmg, or has flags that the command does not have.
 func checkCommand(t *testing.T, where, line string) {
 	t.Helper()
 	words := shellWords(line)
@@ -192,7 +192,7 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-// Every command explains itself, and its examples are commands.
+// Every command has a help text, and its examples are commands.
 func TestHelp(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {

@@ -2,12 +2,12 @@ package main
 
 import "fmt"
 
-// exitGivenUp is the exit status of a gateway that was told to stop and has not sent
-// every message that it accepted: EX_TEMPFAIL of sysexits.h.
+// exitGivenUp is the exit status of a gateway that was stopped and has not sent every
+// message that it accepted: EX_TEMPFAIL of sysexits.h.
 const exitGivenUp = 75
 
-// givenUp returns the error that serve ends with when the gateway has stopped with
-// messages that were accepted and not sent, nil if there are none.
+// givenUp returns an error if the gateway has stopped with accepted messages that were
+// not sent.
 func (s *server) givenUp() error {
 	queued, scheduled := s.gateway.Pending(), s.gateway.Scheduled()
 	if queued+scheduled == 0 {

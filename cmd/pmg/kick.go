@@ -11,7 +11,7 @@ import (
 	"pmg/admin"
 )
 
-// sessionName is how sessions are named: connector/number.
+// sessionName matches the name of a session: connector/number.
 var sessionName = regexp.MustCompile(`^[^/]+/[0-9]+$`)
 
 func newKickCommand() *cobra.Command {
@@ -21,14 +21,14 @@ func newKickCommand() *cobra.Command {
 		Use:   "kick SESSION|ACCOUNT",
 		Short: "End a session, or all sessions of an account",
 		Long: `Asks a running gateway at its admin address to log out of a session, named as
-"pmg sessions" does (clients/3), or out of all sessions of a client account. What
-is under way is answered first.
+"pmg sessions" does (clients/3), or out of all sessions of a client account. Requests
+under way are answered first.
 
 A client that was logged out may log in again: to keep it out, change or remove its
 account and reload. A session to an SMS centre is connected again.
 
-The admin address has no login: whoever reaches it can do this, so keep it on a
-loopback address.`,
+The admin address has no login: anyone who can connect to it can end sessions, so keep
+it on a loopback address.`,
 		Example: "  pmg kick clients/3\n  pmg kick acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,6 +50,6 @@ loopback address.`,
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&isAccount, "account", false, "what is named is an account, even if it looks like a session")
+	cmd.Flags().BoolVar(&isAccount, "account", false, "take the argument for an account, even if it looks like a session")
 	return cmd
 }

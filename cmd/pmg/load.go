@@ -22,19 +22,19 @@ func newLoadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load --to HOST:PORT {--messages M | --duration D}",
 		Short: "Send SMPP load to a gateway and measure its answers",
-		Long: `Binds connections, keeps a window of submits unanswered on each, and tells how
-many were answered, how fast and how late.
+		Long: `Binds connections, keeps a window of submits unanswered on each, and reports how
+many were answered, the throughput and the latency.
 
 Without --rate each answer makes room for the next submit (closed loop). With
---rate the time of every submit is planned beforehand and latency counts from
-then (open loop): a stall shows in every message that it held up.
+--rate the time of every submit is planned beforehand and latency is measured from
+that time (open loop), so that a stall shows in every message that it delayed.
 
 Each text begins with the message's number, "#000000000042 ", by which pmg sink
-finds missing and doubled ones. Throttled and queue-full answers are counted
-apart; --retry sends those messages again. A lost connection is not opened again.
-An interrupt ends the sending and gives the summary; a second one ends at once.
-Load uses one core, enough for about a million messages a second, unless
-GOMAXPROCS is set.
+finds missing and doubled messages. Throttled and queue-full answers are counted
+separately; --retry sends those messages again. A lost connection is not opened again.
+An interrupt stops the sending and prints the summary; a second one ends the program
+immediately. pmg load uses one core, enough for about a million messages a second,
+unless GOMAXPROCS is set.
 
 The exit status is 1 when something is unanswered, refused, lost or doubled.
 
@@ -61,7 +61,7 @@ p90_us, p99_us, p999_us and max_us.`,
 	f.IntVar(&o.Window, "window", o.Window, "submits unanswered on each connection")
 	f.Int64Var(&o.Messages, "messages", 0, "how many messages to send; 0: until --duration is over")
 	f.DurationVar(&o.Duration, "duration", 0, "how long to send; 0: until --messages are sent")
-	f.Float64Var(&o.Rate, "rate", 0, "messages a second over all connections; 0: as fast as the answers come")
+	f.Float64Var(&o.Rate, "rate", 0, "messages a second over all connections; 0: as fast as the answers arrive")
 	f.Int64Var(&o.First, "first", 0, "number of the first message")
 	f.IntVar(&o.Size, "size", o.Size, "octets of text, 14 to 254")
 	f.BoolVar(&o.Receipts, "receipts", false, "ask for delivery receipts and wait for them")
@@ -71,7 +71,7 @@ p90_us, p99_us, p999_us and max_us.`,
 	f.StringVar(&bind, "bind", o.Bind.String(), "transmitter, receiver or transceiver")
 	f.StringVar(&o.Source, "source", o.Source, "source address")
 	f.StringVar(&o.Destination, "destination", o.Destination, "`prefix` of the destinations; seven digits of the number follow")
-	f.DurationVar(&o.Timeout, "timeout", o.Timeout, "give up after waiting this long and hearing nothing")
+	f.DurationVar(&o.Timeout, "timeout", o.Timeout, "give up when nothing was received for this long")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	_ = cmd.MarkFlagRequired("to")
 	cmd.MarkFlagsOneRequired("messages", "duration")
@@ -84,7 +84,7 @@ func parseBind(name string) (protocols.BindType, error) {
 			return t, nil
 		}
 	}
-	return 0, fmt.Errorf("cannot bind as %q: it is transmitter, receiver or transceiver", name)
+	return 0, fmt.Errorf("cannot bind as %q: use transmitter, receiver or transceiver", name)
 }
 
 func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
@@ -133,7 +133,7 @@ func loadRows(r *loadtest.LoadResult) []summaryRow {
 	)
 }
 
-// printSummary prints the result as JSON, or the rows that show it.
+// printSummary prints the result as JSON, or else the rows.
 func printSummary(w io.Writer, asJSON bool, result any, rows []summaryRow) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(result)

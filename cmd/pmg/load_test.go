@@ -12,7 +12,7 @@ import (
 	"pmg/loadtest"
 )
 
-// runForTest runs a command and gives what it printed.
+// runForTest runs a command and returns its output.
 func runForTest(t *testing.T, cmd *cobra.Command, stderr io.Writer, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -25,8 +25,8 @@ func runForTest(t *testing.T, cmd *cobra.Command, stderr io.Writer, args ...stri
 	return out.String(), err
 }
 
-// startSinkCommand runs pmg sink; it gives its address and, when it has ended,
-// its result.
+// startSinkCommand runs pmg sink. It returns the address of the sink and a function that
+// waits for its end and returns its result.
 func startSinkCommand(t *testing.T, args ...string) (string, func() (loadtest.SinkResult, error)) {
 	t.Helper()
 	said, stderr := io.Pipe()

@@ -22,10 +22,10 @@ import (
 	"pmg/pdulog"
 )
 
-// logLines is how many lines pmg log shows when nothing says which, like tail.
+// logLines is how many lines pmg log shows by default, the same as tail.
 const logLines = 10
 
-// logFlags is what pmg log was asked for.
+// logFlags holds the flags of pmg log.
 type logFlags struct {
 	dir, config  string
 	follow       bool
@@ -51,27 +51,31 @@ func newLogCommand() *cobra.Command {
 match, or all of them with --since, --until or --summary. Rotated and compressed
 files are read too. It needs no running gateway and never changes a file.
 
-A line is time, connector/instance, < (received) or > (sent), then the PDU. Texts
-that are not plain ASCII are decoded and stand as text="Grüße" in place of their
-octets, with udh= before them if they have a user data header; --grep finds them
-decoded and as they stand in the file. With --decode=false lines are printed as they
-stand there. --hex leaves out lines that do not hold all octets, such as those
-with hidden passwords, and says how many.
+A line has the time, connector/instance, < (received) or > (sent), and the PDU. A text
+that is not plain ASCII is decoded and shown as text="Grüße" in place of its octets,
+with udh= before it if it has a user data header; --grep matches the decoded line and
+the line in the file. --decode=false prints lines as they are in the file. --hex omits
+lines that do not contain all octets, such as those with hidden passwords, and reports
+their number.
 
-Times are UTC. --since and --until take how long ago (90s, 10m, 36h, 7d, 1d12h), a
-day (2026-11-20, from its beginning), a time of day (19:05 or 19:05:22, the last
-time it was so late) or both (2026-11-20T19:05).
+--json prints an object per line: time, connector, instance, direction, command and
+fields, and where the line has them sequence, status, status_name, id (the gateway's id
+of the message), account and text.
 
---summary counts the lines that are selected; answers are looked for in all lines.
+Times are UTC. --since and --until take an age (90s, 10m, 36h, 7d, 1d12h), a day
+(2026-11-20, from its beginning), a time of day (19:05 or 19:05:22, the last time it
+was that time) or both (2026-11-20T19:05).
 
-The directory is that of pmg.yaml, or of the configuration that -c names; without
-one it is pdulog. --dir names another.`,
-		Example: `  pmg log -f                                       # what happens now
+--summary counts the selected lines; it looks for answers in all lines.
+
+The directory is taken from pmg.yaml, or from the configuration that -c names; if
+there is none, it is pdulog. --dir names another.`,
+		Example: `  pmg log -f                                       # new lines as they are written
   pmg log -f --connector clients --command 'submit_*'
-  pmg log --since 1h --status nonzero              # what was refused in the last hour
+  pmg log --since 1h --status nonzero              # refusals of the last hour
   pmg log --since 10m --summary                    # counts, results and time to the answer
   pmg log --since 19:05 --until 19:10 --grep 'Привет'
-  pmg log --grep 46700000001 --json | jq .text
+  pmg log --grep 46700000001 --json | jq '{account, id, text}'
   pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
@@ -79,20 +83,20 @@ one it is pdulog. --dir names another.`,
 	f := cmd.Flags()
 	configFlag(cmd, &l.config)
 	f.StringVar(&l.dir, "dir", "", "`directory` of the pdu logs, instead of the configuration's")
-	f.BoolVarP(&l.follow, "follow", "f", false, "go on with new lines until interrupted, across rotations")
+	f.BoolVarP(&l.follow, "follow", "f", false, "print new lines until interrupted, across rotations")
 	f.StringSliceVar(&l.connectors, "connector", nil, "only this connector; may be repeated")
 	f.IntSliceVar(&l.instances, "instance", nil, "only this instance; may be repeated")
-	f.StringSliceVar(&l.commands, "command", nil, "only this command, * stands for anything; may be repeated")
+	f.StringSliceVar(&l.commands, "command", nil, "only this command, where * matches any characters; may be repeated")
 	f.StringVar(&l.direction, "direction", "", "only received (in) or sent (out) PDUs")
 	f.StringVar(&l.status, "status", "", "only answers with this result: nonzero, 0x58 or ESME_RTHROTTLED; ESME_ROK for 0")
 	f.StringVar(&l.grep, "grep", "", "only lines that match this regular expression")
-	f.StringVar(&l.since, "since", "", "only lines from then on: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
-	f.StringVar(&l.until, "until", "", "only lines before then, given like --since")
-	f.IntVarP(&l.lines, "lines", "n", logLines, "only the last so many matching lines; -1: all")
-	f.BoolVar(&l.decode, "decode", true, "show texts in their alphabet; false: their octets, as in the file")
+	f.StringVar(&l.since, "since", "", "only lines since this time: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
+	f.StringVar(&l.until, "until", "", "only lines before this time, written as for --since")
+	f.IntVarP(&l.lines, "lines", "n", logLines, "only the last `n` matching lines; -1: all")
+	f.BoolVar(&l.decode, "decode", true, "decode texts; false: show their octets, as in the file")
 	f.BoolVar(&l.summary, "summary", false, "count commands and results, and measure the time to the answer")
 	f.BoolVar(&l.json, "json", false, "one JSON object per line; with --summary, one array")
-	f.BoolVar(&l.hex, "hex", false, "the bytes as they stood on the wire, in hexadecimal digits")
+	f.BoolVar(&l.hex, "hex", false, "print the bytes of the PDU in hexadecimal digits")
 	cmd.MarkFlagsMutuallyExclusive("dir", "config")
 	cmd.MarkFlagsMutuallyExclusive("follow", "until")
 	cmd.MarkFlagsMutuallyExclusive("hex", "json")
@@ -111,7 +115,7 @@ func (l *logFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if err := l.checkThere(cmd.ErrOrStderr()); err != nil {
+	if err := l.checkLogsExist(cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -119,19 +123,20 @@ func (l *logFlags) run(cmd *cobra.Command) error {
 	return l.show(ctx, p, q, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
-// checkThere tells somebody who looks in the wrong place. Followers may be early.
-func (l *logFlags) checkThere(stderr io.Writer) error {
-	there, err := pdulog.Connectors(l.dir)
+// checkLogsExist returns an error if the directory has no logs, or none of the connectors
+// asked for. With --follow it only prints that, because the logs may be written later.
+func (l *logFlags) checkLogsExist(stderr io.Writer) error {
+	existing, err := pdulog.Connectors(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	err = nil
-	if len(there) == 0 {
-		err = fmt.Errorf("no pdu logs in %s: is pdulog.enabled set, has a client connected, and is this the gateway's directory? --dir or --config says where to look", l.dir)
+	if len(existing) == 0 {
+		err = fmt.Errorf("no pdu logs in %s: is pdulog.enabled set, has a client connected, and is this the gateway's directory? --dir or --config names another", l.dir)
 	}
 	for _, c := range l.connectors {
-		if len(there) > 0 && !slices.Contains(there, c) {
-			err = fmt.Errorf("no pdu log of connector %s in %s: there are %s", c, l.dir, strings.Join(there, ", "))
+		if len(existing) > 0 && !slices.Contains(existing, c) {
+			err = fmt.Errorf("no pdu log of connector %s in %s: there are %s", c, l.dir, strings.Join(existing, ", "))
 		}
 	}
 	if err != nil && l.follow {
@@ -141,7 +146,7 @@ func (l *logFlags) checkThere(stderr io.Writer) error {
 	return err
 }
 
-// show reads and prints.
+// show reads the entries and prints them.
 func (l *logFlags) show(ctx context.Context, protocols logProtocols, q pdulog.Query, stdout, stderr io.Writer) error {
 	read, out := pdulog.Follow, stdout
 	if !l.follow {
@@ -154,12 +159,13 @@ func (l *logFlags) show(ctx context.Context, protocols logProtocols, q pdulog.Qu
 	if l.summary {
 		all := q.Filter
 		p.total = pdulog.NewSummary(&all)
-		// An answer may not be selected where its request is.
+		// The filter may select a request and not its answer, so the summary filters
+		// for itself.
 		q.Filter = pdulog.Filter{Instances: all.Instances, Since: all.Since, Until: all.Until}
 	}
 	skipped, err := read(ctx, l.dir, q, p.entry)
 	if skipped > 0 {
-		fmt.Fprintf(stderr, "%d lines left out: they are no pdu log lines\n", skipped)
+		fmt.Fprintf(stderr, "%d lines omitted: they are not pdu log lines\n", skipped)
 	}
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
@@ -197,7 +203,7 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 	case p.hex:
 		var err error
 		if b, err = p.decoder.AppendHex(b, e); err != nil {
-			// The other lines are still of use: go on and report at the end.
+			// The other lines are still useful: go on, and report the error at the end.
 			if p.unconverted++; p.firstErr == nil {
 				p.firstErr = err
 			}
@@ -215,7 +221,7 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 
 func (p *logPrinter) end() error {
 	if p.unconverted > 0 {
-		return fmt.Errorf("cannot convert %d of the lines, the first because: %w", p.unconverted, p.firstErr)
+		return fmt.Errorf("cannot convert %d of the lines; the first: %w", p.unconverted, p.firstErr)
 	}
 	if p.total == nil {
 		return nil

@@ -33,7 +33,7 @@ func logDirectory(file string, named bool) (string, error) {
 	return c.PDULog.Dir, nil
 }
 
-// query turns the flags into what the pdu log is asked.
+// query returns the query of the flags.
 func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdulog.Query, err error) {
 	q.Connectors, q.Last = l.connectors, l.lines
 	switch {
@@ -45,7 +45,7 @@ func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdul
 	f := &q.Filter
 	f.Instances, f.Commands, f.Direction = l.instances, l.commands, l.direction
 	if f.Direction != "" && f.Direction != "in" && f.Direction != "out" {
-		return q, fmt.Errorf("cannot use --direction %s: give in (received) or out (sent)", f.Direction)
+		return q, fmt.Errorf("cannot use --direction %s: use in (received) or out (sent)", f.Direction)
 	}
 	for _, c := range f.Commands {
 		if err := p.checkCommand(c); err != nil {
@@ -75,10 +75,10 @@ func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdul
 	return q, nil
 }
 
-// logDays is how long ago a time is in days, and a rest.
+// logDays matches an age in days, followed by a duration or nothing.
 var logDays = regexp.MustCompile(`^(\d{1,5})d(.*)$`)
 
-// logTime reads a time of --since or --until; the zero time when empty.
+// logTime parses the value of --since or --until. It returns the zero time for "".
 func logTime(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -96,16 +96,16 @@ func logTime(flag, s string, now time.Time) (time.Time, error) {
 			return lastTime(t, now), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("cannot use %s %s: give how long ago (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time as 2026-11-20T19:05:22Z", flag, s)
+	return time.Time{}, fmt.Errorf("cannot use %s %s: use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z", flag, s)
 }
 
-// logAgo reads a duration, which may have days: 7d, 1d12h.
+// logAgo parses a duration, which may have days: 7d, 1d12h.
 func logAgo(s string) (time.Duration, error) {
 	m := logDays.FindStringSubmatch(s)
 	if m == nil {
 		return time.ParseDuration(s)
 	}
-	days, _ := strconv.Atoi(m[1]) // five digits
+	days, _ := strconv.Atoi(m[1]) // at most five digits
 	ago := time.Duration(days) * 24 * time.Hour
 	if m[2] == "" {
 		return ago, nil
@@ -114,7 +114,7 @@ func logAgo(s string) (time.Duration, error) {
 	return ago + rest, err
 }
 
-// lastTime returns when it last was that time of day, in UTC.
+// lastTime returns the last time before now that has the time of day of t, in UTC.
 func lastTime(t, now time.Time) time.Time {
 	y, m, d := now.UTC().Date()
 	at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
@@ -136,7 +136,7 @@ type vocabulary interface {
 func newLogProtocols() logProtocols { return logProtocols{smpp.New(smpp.Options{})} }
 
 // find returns the protocol that has a command. So a log can be read without the
-// configuration it was written under.
+// gateway's configuration.
 func (p logProtocols) find(command string) (protocols.Driver, error) {
 	for _, v := range p {
 		if slices.Contains(v.Commands(), command) {
@@ -173,11 +173,10 @@ func (p logProtocols) status(name string) (uint32, error) {
 			names = append(names, known)
 		}
 	}
-	return 0, fmt.Errorf("no protocol has it%s; a number such as 0x58 may be given, too", didYouMean(name, names))
+	return 0, fmt.Errorf("no protocol has it%s; numbers such as 0x58 are accepted too", didYouMean(name, names))
 }
 
-// didYouMean returns a hint at the name that was probably meant: one that is written
-// almost so, or one that the word is a part of.
+// didYouMean returns a hint that names a similar name, or one that contains the word.
 func didYouMean(word string, names []string) string {
 	near := nearest.Word(word, names)
 	for _, name := range names {

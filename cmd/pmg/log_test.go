@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 
 const logWire = "00000010000000150000000000000007" // enquire_link, sequence_number 7
 
-// logDir makes a directory with lines of two connectors.
+// logDir returns a directory with pdu logs of two connectors.
 func logDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +50,7 @@ func runLog(ctx context.Context, out io.Writer, args ...string) error {
 	cmd.SetArgs(args)
 	cmd.SetOut(out)
 	cmd.SetErr(io.Discard)
-	cmd.SilenceUsage = true // as the root command
+	cmd.SilenceUsage = true // like the root command
 	return cmd.ExecuteContext(ctx)
 }
 
@@ -63,7 +64,7 @@ func TestLog(t *testing.T) {
 			t.Errorf("pmg log %s: %v", args, err)
 		}
 		if got := strings.Count(out.String(), "\n"); got != lines || !strings.Contains(out.String(), contains) {
-			t.Errorf("pmg log %s gives %d lines, want %d with %q\n%s", args, got, lines, contains, out.String())
+			t.Errorf("pmg log %s prints %d lines, want %d with %q\n%s", args, got, lines, contains, out.String())
 		}
 	}
 	f("", 10, "2026-11-20T19:05:22.039000Z operator/1 > submit_sm_resp seq=7 status=0x58(ESME_RTHROTTLED)\n")
@@ -107,7 +108,7 @@ func TestLogTime(t *testing.T) {
 	f("2026-11-19 23:59:58.5", time.Date(2026, 11, 19, 23, 59, 58, 5e8, time.UTC))
 	f("19:05", now.Add(-22*time.Second))
 	f("19:05:22", now)
-	f("19:05:23", now.Add(time.Second-24*time.Hour)) // the last time it was so late
+	f("19:05:23", now.Add(time.Second-24*time.Hour)) // yesterday, because it is later than now
 	for _, bad := range []string{"yesterday", "7", "d", "1dd", "25:00", "2026-13-01", "2026-11-20T", "-"} {
 		if got, err := logTime("--since", bad, now); err == nil {
 			t.Errorf("%q is %v", bad, got)
@@ -138,7 +139,24 @@ func TestLogDirectory(t *testing.T) {
 	f("pmg.yaml", false, "", "--dir names it without a configuration")
 }
 
-// U14: texts are shown and found in their alphabet. U11: octets are not made up.
+// U7: pmg log --json prints the id and the account of a line.
+func TestLogJSON(t *testing.T) {
+	dir := t.TempDir()
+	line := "2026-11-20T19:05:22.000000Z operator/1 > submit_sm seq=5 destination_addr=46700000002 id=1a1fb0c12c230d41 account=acme\n"
+	if err := os.WriteFile(filepath.Join(dir, "operator.log"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := runLog(t.Context(), &out, "--json", "--dir", dir); err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ ID, Account string }
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.ID != "1a1fb0c12c230d41" || got.Account != "acme" {
+		t.Errorf("error %v, got %+v of\n%s", err, got, out.String())
+	}
+}
+
+// U14: texts are decoded and found decoded. U11: no octets are invented.
 func TestLogTexts(t *testing.T) {
 	dir := t.TempDir()
 	const head = "2026-11-20T19:05:22.039000Z clients/3 < "
@@ -169,7 +187,7 @@ func TestLogTexts(t *testing.T) {
 	one := head + "submit_sm 00000025000000040000000000000001" + strings.Repeat("00", 14) + "080004" + "041f0440\n"
 	f("--hex --grep seq=1", one, "")
 	f("--hex --grep seq=[13]", one, "cannot convert 1 of the lines")
-	f("--hex --grep seq=[34]", "", "cannot convert 2 of the lines, the first because: pdu log line")
+	f("--hex --grep seq=[34]", "", "cannot convert 2 of the lines; the first: pdu log line")
 	f("--hex --grep seq=4", "", "does not hold all of its octets")
 }
 
@@ -184,9 +202,9 @@ func TestLogErrors(t *testing.T) {
 	f("is pdulog.enabled set", "--dir", filepath.Join(dir, "none"))
 	f("is pdulog.enabled set", "--dir", t.TempDir())
 	f("there are clients, operator", "--dir", dir, "--connector", "client")
-	f("give how long ago", "--dir", dir, "--since", "yesterday")
+	f("use an age", "--dir", dir, "--since", "yesterday")
 	f("is not before", "--dir", dir, "--since", "1h", "--until", "2h")
-	// U14: a mistyped name finds nothing, and that looks like an answer.
+	// U14: a mistyped name is an error, because otherwise it would select no lines.
 	f("cannot use --status ESME_RTHROTLED: no protocol has it: did you mean ESME_RTHROTTLED?", "--dir", dir, "--status", "ESME_RTHROTLED")
 	f("did you mean ESME_RTHROTTLED?", "--dir", dir, "--status", "throttled")
 	f("did you mean nonzero?", "--dir", dir, "--status", "non-zero")
@@ -218,7 +236,7 @@ func TestLogFollowEndsCleanly(t *testing.T) {
 	}
 }
 
-// cancelAt ends the command when it has written what was wanted last.
+// cancelAt ends the command when it has written the last line that the test waits for.
 type cancelAt struct {
 	bytes.Buffer
 	want   string

@@ -15,8 +15,8 @@ func main() {
 	}
 }
 
-// exitSoftware is the exit status of a gateway that could not go on: EX_SOFTWARE of
-// sysexits.h, by which a supervisor knows that a restart may help.
+// exitSoftware is the exit status of a gateway that failed: EX_SOFTWARE of sysexits.h. A
+// supervisor should start pmg again.
 const exitSoftware = 70
 
 // An exitError is an error with an exit status of its own.
@@ -38,7 +38,7 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "pmg",
 		Short:         "An SMS protocol gateway",
-		Long:          "pmg takes messages from SMPP clients, routes them and forwards them to SMS\ncentres, and logs every PDU on the way.\n\nThe exit status is 0 when all went well, and 1 when something did not: the reason\nis on standard error. That of serve may also be 70 or 75, see its help.",
+		Long:          "pmg accepts messages from SMPP clients, routes them, forwards them to SMS centres,\nand logs every PDU.\n\nThe exit status is 0 when the command succeeded, and 1 when it failed or found a\nproblem: the reason is on standard error. That of serve may also be 70 or 75, see its\nhelp.",
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

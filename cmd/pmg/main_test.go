@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// U15: an unknown command or flag gets the one that was probably meant.
+// U15: the error for an unknown command or flag suggests a similar one.
 func TestUnknownSuggests(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"sevre":          `there is no command "sevre": "pmg --help" lists those there are; did you mean "pmg serve"?`,
+		"sevre":          `there is no command "sevre": "pmg --help" lists the commands; did you mean "pmg serve"?`,
 		"run":            `did you mean "pmg serve"?`,
-		"config chek":    `there is no command "config chek": "pmg config --help" lists those there are; did you mean "pmg config check"?`,
-		"nonsense":       `there is no command "nonsense": "pmg --help" lists those there are`,
+		"config chek":    `there is no command "config chek": "pmg config --help" lists the commands; did you mean "pmg config check"?`,
+		"nonsense":       `there is no command "nonsense": "pmg --help" lists the commands`,
 		"pdu decod":      `did you mean "pmg pdu decode"?`,
-		"serve --confg":  `unknown flag: --confg: "pmg serve --help" lists what there is`,
-		"serve -c /none": `cannot read configuration: open /none: no such file or directory; pmg config init -c /none writes one to begin with, -c names another`,
+		"serve --confg":  `unknown flag: --confg: "pmg serve --help" lists the flags`,
+		"serve -c /none": `cannot read configuration: open /none: no such file or directory; pmg config init -c /none writes a starter file, -c names another`,
 	} {
 		var out bytes.Buffer
 		if err := runPMG(&out, strings.Fields(args)...); err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -9,15 +9,15 @@ import (
 	"pmg/connector"
 )
 
-// How often the memory in use is looked at, and from which peak on it is worth
-// giving back to the system: doing so costs a garbage collection.
+// trimInterval is how often the memory in use is checked. trimFrom is the least peak for
+// which memory is given back to the system, because that costs a garbage collection.
 const (
 	trimInterval = 10 * time.Second
 	trimFrom     = 64 << 20
 )
 
-// trimMemory gives memory back to the system when a backlog has gone, until ctx is
-// done. Left to itself the runtime takes minutes.
+// trimMemory gives memory back to the system whenever a backlog has been sent, until ctx
+// is done. Without it, the runtime takes minutes to do so.
 func trimMemory(ctx context.Context, m *connector.Memory) {
 	t := time.NewTicker(trimInterval)
 	defer t.Stop()
@@ -30,14 +30,14 @@ func trimMemory(ctx context.Context, m *connector.Memory) {
 		}
 		var trim bool
 		if peak, trim = shouldTrim(max(peak, m.Peak()), m.Used()); trim {
-			runtime.GC() // empties the pools, which the next one then frees
+			runtime.GC() // takes objects out of the pools, so that the next collection frees them
 			debug.FreeOSMemory()
 		}
 	}
 }
 
-// shouldTrim reports whether a backlog has gone since the peak, and returns the
-// peak to compare with from now on.
+// shouldTrim reports whether a backlog has been sent since the peak, and returns the peak
+// for the next call.
 func shouldTrim(peak, used int64) (next int64, trim bool) {
 	if peak >= trimFrom && used < peak/4 {
 		return used, true

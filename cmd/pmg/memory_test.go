@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// Memory is given back once when a large backlog has gone (H15).
+// H15: memory is given back once after a large backlog has been sent.
 func TestShouldTrim(t *testing.T) {
 	peak := int64(0)
 	for i, step := range []struct {

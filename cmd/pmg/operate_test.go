@@ -12,8 +12,8 @@ import (
 	"pmg/admin"
 )
 
-// operated is a stand-in for a gateway's admin address.
-func operated(t *testing.T) (address string) {
+// fakeAdmin starts a server in place of a gateway's admin listener.
+func fakeAdmin(t *testing.T) (address string) {
 	_, s := twoStatuses()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(s) })
@@ -30,9 +30,9 @@ func operated(t *testing.T) (address string) {
 	return server.Listener.Addr().String()
 }
 
-// U8: sessions are listed, all or some.
+// U8: pmg sessions lists all sessions, or those selected by flags.
 func TestSessions(t *testing.T) {
-	address := operated(t)
+	address := fakeAdmin(t)
 	for _, c := range []struct{ args, has, lacks string }{
 		{"", "clients/1  192.0.2.7:40112  load     transceiver  5h0m0s  2.1ms      3/100       7", "operator/1"},
 		{"--account load", "clients/1", "clients/2"},
@@ -46,9 +46,9 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// U8: what looks like a session is one, unless it is said to be an account.
+// U8: an argument that looks like a session is one, unless --account is set.
 func TestKickCommand(t *testing.T) {
-	address := operated(t)
+	address := fakeAdmin(t)
 	for _, c := range []struct{ args, want string }{
 		{"clients/3", "session session=clients%2F3 is being logged out\nsession a\\x1b[2J/2 is being logged out\n"},
 		{"acme", "session account=acme is being logged out\n"},
@@ -65,7 +65,8 @@ func TestKickCommand(t *testing.T) {
 	}
 }
 
-// U7: a message is found by its id, by the SMSC's, and by a number, which may be one.
+// U7: a message is found by its id, by the SMSC's id, and by the number of its sender or
+// recipient.
 func TestTraceCommand(t *testing.T) {
 	dir := t.TempDir()
 	const line = "2026-11-20T10:00:01.000000Z operator/1 > submit_sm seq=5 destination_addr=46700000002 id=00000000000000aa account=acme\n"

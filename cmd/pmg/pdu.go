@@ -20,7 +20,7 @@ import (
 func newPDUCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pdu",
-		Short: "Look at single PDUs",
+		Short: "Decode single PDUs",
 	}
 	cmd.AddCommand(newPDUDecodeCommand())
 	return cmd
@@ -34,14 +34,14 @@ func newPDUDecodeCommand() *cobra.Command {
 		Short: "Decode PDUs given in hex",
 		Long: `Decodes the PDUs of each argument, or of each line of standard input when there
 is none. Spaces, colons, commas and line ends in the hex are ignored, as is 0x before
-it. An argument or a line may hold several PDUs, and a PDU may be several arguments.
+it. An argument or a line may contain several PDUs, and a PDU may be split over several
+arguments.
 
-Prints a line per PDU as the pdu log has it, below it the text of a message that is
-not in ASCII, or with --json an object of its
-fields by the names of the specification, texts and optional parameters in hex.
---json prints passwords too.
+Prints each PDU as a line of the pdu log, and below it the text of a message that is
+not ASCII. With --json it prints an object with the fields by the names of the
+specification, texts and optional parameters in hex, and passwords too.
 
-The exit status is 1 when something cannot be decoded; all the rest is printed.`,
+The exit status is 1 when something cannot be decoded; the rest is printed anyway.`,
 		Example: `  pmg pdu decode 00000010000000150000000000000001
   pmg pdu decode 00:00:00:10:00:00:00:15 0x00000000 0x00000001
   pmg pdu decode --json 0000001080000004000000580000000a
@@ -59,16 +59,16 @@ The exit status is 1 when something cannot be decoded; all the rest is printed.`
 	return cmd
 }
 
-// A visitor is a PDU that shows its fields.
+// A visitor is a PDU whose fields can be listed.
 type visitor interface {
 	Visit(f func(name string, value any))
 }
 
-// maxHex bounds the hex that one line of standard input may have.
+// maxHex is the longest line of standard input.
 const maxHex = 4 << 20
 
-// decodeAll decodes every argument, or every line of standard input. One that cannot be
-// decoded does not stop the others.
+// decodeAll decodes every argument, or every line of standard input. If one cannot be
+// decoded, it goes on with the others.
 func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON bool) error {
 	a := decoder{out: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(), driver: d, asJSON: asJSON}
 	if len(args) > 0 {
@@ -109,7 +109,7 @@ type decoder struct {
 
 	pieces, bad int
 	first       error
-	where       string // the first that was bad
+	where       string // the argument or line of first
 }
 
 func (a *decoder) decode(where, text string) {
@@ -131,7 +131,7 @@ func (a *decoder) decode(where, text string) {
 	fmt.Fprintf(a.stderr, "%s: %v\n", where, err)
 }
 
-// result returns what was wrong.
+// result returns an error if a piece could not be decoded.
 func (a *decoder) result() error {
 	switch {
 	case a.bad == 0:
@@ -144,8 +144,8 @@ func (a *decoder) result() error {
 	return fmt.Errorf("cannot decode %d of %d", a.bad, a.pieces)
 }
 
-// octetsOf reads hex as people have it: with spaces, colons, commas, semicolons, dashes
-// or line ends between the octets, each perhaps with 0x or \x before it.
+// octetsOf parses hex in the forms that dumps have: with spaces, colons, commas,
+// semicolons, dashes or line ends between the octets, and 0x or \x before each or none.
 func octetsOf(text string) ([]byte, error) {
 	separator := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(":,;-[]{}\"'", r) }
 	text = strings.ReplaceAll(text, `\x`, " ")
@@ -167,7 +167,7 @@ func octetsOf(text string) ([]byte, error) {
 	return b, nil
 }
 
-// shorten returns the beginning of a text that may be long.
+// shorten returns text, or its beginning if it is long.
 func shorten(text string) string {
 	if len(text) > 40 {
 		return text[:40] + "…"
@@ -175,7 +175,7 @@ func shorten(text string) string {
 	return text
 }
 
-// decodePDUs prints the PDUs that stand in text.
+// decodePDUs prints the PDUs in text.
 func decodePDUs(out io.Writer, d protocols.Driver, text string, asJSON bool) error {
 	b, err := octetsOf(text)
 	if err != nil {
@@ -185,7 +185,7 @@ func decodePDUs(out io.Writer, d protocols.Driver, text string, asJSON bool) err
 	for len(b) > 0 {
 		n, err := d.Frame(b)
 		if err == nil && n > len(b) {
-			err = fmt.Errorf("cannot decode pdu: %d of %d octets are there", len(b), n)
+			err = fmt.Errorf("cannot decode pdu: it has %d of %d octets", len(b), n)
 		}
 		if err != nil {
 			return err
@@ -219,8 +219,8 @@ func printPDU(out io.Writer, p protocols.PDU, asJSON bool) error {
 	return nil
 }
 
-// foreignText returns the text of a PDU whose octets do not show it, because they are
-// not of ASCII.
+// foreignText returns the decoded text of a PDU, and reports whether it differs from the
+// octets that the log line shows.
 func foreignText(p protocols.PDU) (text string, ok bool) {
 	t, ok := p.Text()
 	if !ok {

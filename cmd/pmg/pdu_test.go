@@ -32,16 +32,16 @@ func TestPDUDecode(t *testing.T) {
 	f(`{"command_length":17,"command_id":"0x80000005","command":"deliver_sm_resp","command_status":"0x00000000","sequence_number":3,"message_id":""}`+"\n",
 		"", "", "--json", "0000001180000005000000000000000300")
 	f("", "is not known", "", "00000010000001100000000000000001")
-	f("enquire_link seq=1\n", "10 of 16 octets are there", "", "--", enquire, enquire[:20])
+	f("enquire_link seq=1\n", "it has 10 of 16 octets", "", "--", enquire, enquire[:20])
 	f("", "cannot decode \"xyz\"", "", "xyz")
 
-	// U15: hex as people have it, and one bad line does not stop the rest.
+	// U15: hex in the forms of dumps, and a bad line does not stop the others.
 	f("enquire_link seq=1\n", "", "", "00:00:00:10:00:00:00:15:00:00:00:00:00:00:00:01")
 	f("enquire_link seq=1\nunbind seq=2\n", "", "", "0x"+enquire+", 0x00000010 0x00000006\n0x00000000 0x00000002")
 	f("enquire_link seq=1\n", "", "", strings.Fields("0x00, 0x00, 0x00, 0x10, 0x0, 0x0, 0x0, 0x15, 0, 0, 0, 0, 0, 0, 0, 1")...)
 	f("enquire_link seq=1\n", "", "", `\x00\x00\x00\x10\x00\x00\x00\x15\x00\x00\x00\x00\x00\x00\x00\x01`)
 	f("enquire_link seq=1\nunbind seq=2\n", "line 2: cannot decode \"xyz\": it is not hex", enquire+"\nxyz\n"+unbind+"\n")
-	f("enquire_link seq=1\nunbind seq=2\n", "argument 2: cannot decode pdu: 10 of 16 octets are there", "", enquire, enquire[:20], unbind)
+	f("enquire_link seq=1\nunbind seq=2\n", "argument 2: cannot decode pdu: it has 10 of 16 octets", "", enquire, enquire[:20], unbind)
 	f("enquire_link seq=1\nline 1: cannot decode \"x\": it is not hex\nline 3: cannot decode \"123\": it has an odd number of digits\n",
 		"cannot decode 2 of 3", "x\n"+enquire+"\n123\n")
 	const cyrillic = "0000003400000004" + "0000000000000005" + "000000" + "0000003100" + "000000" + "0000" + "000008" + "00" + "0c" + "041f04400438043204350442"

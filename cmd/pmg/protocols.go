@@ -15,5 +15,5 @@ func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 	case "smpp":
 		return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)}), nil
 	}
-	return nil, fmt.Errorf("cannot speak protocol %q", protocol)
+	return nil, fmt.Errorf("cannot speak protocol %q: only smpp is known", protocol)
 }

@@ -27,17 +27,17 @@ func newReloadCommand() *cobra.Command {
 	var o reloadOptions
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Have a running gateway read its configuration again",
-		Long: `Checks the configuration, and asks the running gateway, at the admin.address in it,
-to read it again. Prints what changed, and what takes a restart. When it cannot be
-used nothing changes, and the exit status is 1.
+		Short: "Make a running gateway read its configuration again",
+		Long: `Checks the configuration, and asks the running gateway at its admin.address to read
+the file again. Prints the options that changed and those that need a restart. When the
+configuration cannot be used, nothing changes and the exit status is 1.
 
 A reload that would remove more than half of the in connectors, of the out connectors
-or of the accounts, or all routes, is refused, because the file was probably cut off:
---force does it all the same. SIGHUP is a reload without --force that also begins new
-pdu log files.
+or of the accounts, or all routes, is refused, because the file was probably cut off;
+--force removes them. SIGHUP is a reload without --force that also begins new pdu log
+files.
 
-With --address alone the gateway is asked without checking a file first.`,
+With --address and without -c, pmg reload does not check a file first.`,
 		Example: "  pmg reload -c /etc/pmg/pmg.yaml\n  pmg reload --address 127.0.0.1:2780 --force",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -98,11 +98,11 @@ func askReload(cmd *cobra.Command, o reloadOptions) error {
 	return err
 }
 
-// A reloadRequest is a reload that the admin listener was asked for.
+// A reloadRequest is a request for a reload that the admin listener received.
 type reloadRequest struct {
 	file   string // "": the gateway's own
 	force  bool
-	answer chan<- reloadAnswer // has room for it
+	answer chan<- reloadAnswer // has room for one answer
 }
 
 type reloadAnswer struct {
@@ -110,12 +110,13 @@ type reloadAnswer struct {
 	err    error
 }
 
-// reloadPatience is how long a request to reload waits for its turn.
-const reloadPatience = 5 * time.Second
+// reloadTimeout is how long a request waits for another reload to finish.
+const reloadTimeout = 5 * time.Second
 
-// askReload has the goroutine that runs the gateway reload: it does so once at a time.
+// askReload makes the goroutine of server.run reload, so that there is one reload at a
+// time.
 func (s *server) askReload(ctx context.Context, file string, force bool) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, reloadPatience)
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	answer := make(chan reloadAnswer, 1)
 	select {
@@ -127,8 +128,8 @@ func (s *server) askReload(ctx context.Context, file string, force bool) (string
 	return a.report, a.err
 }
 
-// reloadFile reads the configuration again and puts it in force. It returns what
-// changed, in lines for people.
+// reloadFile reads the configuration again and puts it in force. It returns a report of
+// the changes for people.
 func (s *server) reloadFile(file string, r reloadRequest) (report string, err error) {
 	defer func() {
 		if err != nil {
@@ -143,16 +144,16 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 		return "", fmt.Errorf("cannot reload: %w", err)
 	}
 	if losses := s.gateway.Config().Losses(cfg); len(losses) > 0 && !r.force {
-		return "", fmt.Errorf("cannot reload: %s would remove %s; if that is meant: pmg reload --force", file, strings.Join(losses, ", "))
+		return "", fmt.Errorf("cannot reload: %s would remove %s; pmg reload --force does that", file, strings.Join(losses, ", "))
 	}
 	changes, err := s.reload(cfg)
 	if err != nil {
 		return "", err
 	}
-	return reportOf(file, changes), nil
+	return reloadReport(file, changes), nil
 }
 
-// sameFile reports whether both names are of one file.
+// sameFile reports whether both names refer to the same file.
 func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
@@ -162,8 +163,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// reportOf tells people what a reload has changed.
-func reportOf(file string, changes []config.Change) string {
+// reloadReport returns a report of what a reload has changed, for people.
+func reloadReport(file string, changes []config.Change) string {
 	var b strings.Builder
 	restart := 0
 	for _, c := range changes {
@@ -172,9 +173,9 @@ func reportOf(file string, changes []config.Change) string {
 			restart++
 		}
 	}
-	fmt.Fprintf(&b, "reloaded %s: options changed %d", file, len(changes)-restart)
+	fmt.Fprintf(&b, "reloaded %s; options changed: %d", file, len(changes)-restart)
 	if restart > 0 {
-		fmt.Fprintf(&b, ", at the next restart %d", restart)
+		fmt.Fprintf(&b, "; waiting for a restart: %d", restart)
 	}
 	return b.String()
 }

@@ -43,7 +43,7 @@ func (l *lockedLog) Write(b []byte) (int, error) {
 	return l.b.Write(b)
 }
 
-// take returns what was logged since it was called last.
+// take returns the text that was logged since the last call.
 func (l *lockedLog) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (r *runningServer) write(text string) {
 	}
 }
 
-// reload runs pmg reload, and returns what it prints or why it fails.
+// reload runs pmg reload, and returns its output or its error.
 func (r *runningServer) reload(args ...string) string {
 	r.t.Helper()
 	out, err := runForTest(r.t, newReloadCommand(), os.Stderr, append(args, "--address", r.admin.Addr())...)
@@ -94,8 +94,8 @@ func (r *runningServer) reload(args ...string) string {
 	return out
 }
 
-// hangup sends SIGHUP, and returns when that is over: a reload that names another file
-// is refused then.
+// hangup sends SIGHUP, and returns when the reload is over. It detects that by asking for
+// a reload of another file, which is refused after the first one.
 func (r *runningServer) hangup() {
 	r.t.Helper()
 	r.signals <- syscall.SIGHUP
@@ -104,11 +104,11 @@ func (r *runningServer) hangup() {
 	}
 }
 
-// U13: pmg reload names the options that changed and those that take a restart, and the
-// gateway's log does in one line.
+// U13: pmg reload names the options that changed and those that need a restart. The
+// gateway's log names them in one line.
 func TestReloadCommand(t *testing.T) {
 	r := runServer(t, reloadable)
-	if got := r.reload("-c", r.file); got != "reloaded "+r.file+": options changed 0\n" {
+	if got := r.reload("-c", r.file); got != "reloaded "+r.file+"; options changed: 0\n" {
 		t.Errorf("without a change: %s", got)
 	}
 	if log := r.log.take(); !strings.Contains(log, `{"level":"info","message":"configuration reloaded; nothing has changed"}`) {
@@ -121,7 +121,7 @@ func TestReloadCommand(t *testing.T) {
 	).Replace(reloadable))
 	const window, rate, restart = "connectors[operator].window: 10 -> 7 (for new sessions)", "accounts[load].rate: 0 -> 5", "pdulog.enabled: false -> true (at the next restart)"
 	got := r.reload("-c", r.file)
-	for _, want := range []string{window, rate, restart, `connectors[operator].password: "********" -> "********" (for new sessions)`, "options changed 4, at the next restart 1"} {
+	for _, want := range []string{window, rate, restart, `connectors[operator].password: "********" -> "********" (for new sessions)`, "options changed: 4; waiting for a restart: 1"} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("%s\nwithout %s", got, want)
 		}
@@ -136,9 +136,8 @@ func TestReloadCommand(t *testing.T) {
 	}
 }
 
-// U1: a file that was emptied, or cut off, changes nothing and is reported, at SIGHUP
-// and at pmg reload; what would remove most connectors, the accounts or the routes
-// takes --force.
+// U1: at SIGHUP and at pmg reload, a file that was emptied or cut off changes nothing and
+// is reported. Removing most connectors, the accounts or the routes takes --force.
 func TestReloadOfLosses(t *testing.T) {
 	r := runServer(t, reloadable)
 	before := r.gateway.Config()
@@ -147,9 +146,9 @@ func TestReloadOfLosses(t *testing.T) {
 		{"emptied", "", "is empty: pmg config init writes a configuration to begin with"},
 		{"cut off behind accounts", cut("connectors:"), "ends without connectors"},
 		{"cut off in a connector", cut(", address: \"127.0.0.1:1\""), "could not find flow map"},
-		{"cut off behind a connector", cut("  - {name: operator"), "would remove 1 of 1 out connectors (operator), all 1 routes; if that is meant: pmg reload --force"},
-		{"cut off behind connectors", cut("routes:"), "would remove all 1 routes; if that"},
-		{"other accounts", strings.ReplaceAll(reloadable, "system_id: load", "system_id: other"), "would remove 1 of 1 accounts (load); if that"},
+		{"cut off behind a connector", cut("  - {name: operator"), "would remove 1 of 1 out connectors (operator), all 1 routes; pmg reload --force does that"},
+		{"cut off behind connectors", cut("routes:"), "would remove all 1 routes; pmg reload --force"},
+		{"other accounts", strings.ReplaceAll(reloadable, "system_id: load", "system_id: other"), "would remove 1 of 1 accounts (load); pmg reload --force"},
 		{"nothing by name", "connectors: []\naccounts: []\n", "would remove 1 of 1 in connectors (clients), 1 of 1 out connectors (operator), 1 of 1 accounts (load), all 1 routes"},
 	} {
 		r.write(c.text)
@@ -169,7 +168,7 @@ func TestReloadOfLosses(t *testing.T) {
 		}
 	}
 	r.write(cut("  - {name: operator"))
-	if got := r.reload("--force", "-c", r.file); !strings.Contains(got, "connectors[operator]: there -> gone\n") {
+	if got := r.reload("--force", "-c", r.file); !strings.Contains(got, "connectors[operator]: present -> removed\n") {
 		t.Errorf("forced: %s", got)
 	}
 	if r.gateway.Connector("operator") != nil || r.gateway.Connector("clients") == nil {

@@ -22,27 +22,28 @@ func newServeCommand() *cobra.Command {
 		Use:        "serve",
 		SuggestFor: []string{"run", "start"},
 		Short:      "Run the gateway",
-		Long: `Runs the gateway until it is told to stop.
+		Long: `Runs the gateway until a signal stops it.
 
-SIGTERM or an interrupt drains it: no client is accepted any more, accepted messages
-are sent, every session is logged out, at most limits.drain_timeout long. A second
-one ends it immediately.
+SIGTERM or an interrupt drains it: it accepts no more clients, sends the accepted
+messages and logs out every session, for limits.drain_timeout at most. A second signal
+ends it immediately.
 
 SIGHUP reads the configuration again, as pmg reload does, and begins new pdu log files.
-Options that pmg config describe marks with reload change, and connectors come and go;
-sessions of other connectors are not touched. A configuration that cannot be used, or
-that would remove most of what there is, changes nothing and is reported in the log.
+Options that pmg config describe marks with "reload" take effect, and connectors are
+added and removed; the sessions of other connectors stay open. A configuration that
+cannot be used, or that would remove most connectors, accounts or routes, changes
+nothing and is reported in the log.
 
-The exit status is 70 when the gateway had to end because a part of it could not work
-any more: the reason is in the log at level error, and a supervisor should start pmg
-again. It is 75 when the gateway stopped as it was told, but messages that it had
-accepted were not sent in time, or were scheduled for later: the log says how many.`,
+The exit status is 70 when the gateway failed and could not go on: the log has the
+reason at level error, and a supervisor should start pmg again. It is 75 when the
+gateway stopped after a signal, but had accepted messages that were not sent in time or
+were scheduled for later: the log says how many.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd.ErrOrStderr(), file)
 			if errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("%w; pmg config init -c %s writes one to begin with, -c names another", err, file)
+				return fmt.Errorf("%w; pmg config init -c %s writes a starter file, -c names another", err, file)
 			}
 			if err != nil {
 				return err
@@ -90,9 +91,9 @@ func serve(cfg *config.Config, file string) error {
 	return s.givenUp()
 }
 
-// run reloads the configuration at each SIGHUP until another signal arrives. When the
-// engine fails it ends the gateway without draining, because what is accepted may not
-// be sent any more, and returns the error that pmg exits with.
+// run reloads the configuration at each SIGHUP until another signal arrives. If the
+// engine fails, run ends the gateway without draining it, because a failed engine may
+// not be able to send messages, and returns the error that pmg exits with.
 func (s *server) run(signals <-chan os.Signal, file string) error {
 	for {
 		select {
@@ -101,7 +102,7 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 				return nil
 			}
 			s.gateway.ReopenLogs()
-			_, _ = s.reloadFile(file, reloadRequest{}) // it logs an error
+			_, _ = s.reloadFile(file, reloadRequest{}) // reloadFile logs its error
 		case r := <-s.reloads:
 			report, err := s.reloadFile(file, r)
 			r.answer <- reloadAnswer{report, err}
@@ -112,13 +113,13 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			if serr := s.stop(ctx); serr != nil {
 				s.log.Error().Err(serr).Msg("cannot end cleanly")
 			}
-			_ = s.givenUp() // it logs how many messages; the status is that of the failure
+			_ = s.givenUp() // logs the number of messages; the exit status is that of the failure
 			return exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware}
 		}
 	}
 }
 
-// logWriter logs what would be printed at the start.
+// logWriter logs the warnings that are printed at the start.
 type logWriter struct{ log zerolog.Logger }
 
 func (w logWriter) Write(b []byte) (int, error) {

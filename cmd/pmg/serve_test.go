@@ -16,7 +16,7 @@ import (
 	"pmg/sms"
 )
 
-// A failing engine fails as soon as it is asked.
+// A failing is an engine that has failed.
 type failing struct{ gateway.Engine }
 
 func (failing) Failed() <-chan error {
@@ -48,8 +48,8 @@ routes: [{to: operator}]
 	return s, log
 }
 
-// U4: a gateway that stops with messages which were accepted and not sent exits with
-// status 75, and says how many those are; without any it exits with 0.
+// U4: a gateway that stops with accepted messages that were not sent exits with status 75
+// and reports their number. Without such messages it exits with 0.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	s, log := startSmall(t)
@@ -80,8 +80,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// F21: a gateway whose engine fails logs that as an error, ends without waiting, and
-// exits with status 70; SIGTERM is not needed for it.
+// F21: a gateway whose engine fails logs an error, ends without waiting for a signal, and
+// exits with status 70.
 func TestEngineFails(t *testing.T) {
 	t.Parallel()
 	s, log := startSmall(t)
@@ -111,7 +111,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// A quietEngine never fails.
+// A quietEngine is an engine that never fails.
 type quietEngine struct{ gateway.Engine }
 
 func (quietEngine) Failed() <-chan error { return nil }

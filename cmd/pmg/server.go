@@ -19,7 +19,7 @@ import (
 	"pmg/stages"
 )
 
-// A server is a gateway at work: its state, its architecture, its admin listener.
+// A server is a running gateway: its state, its engine and its admin listener.
 type server struct {
 	log     zerolog.Logger
 	gateway *gateway.Gateway
@@ -31,7 +31,7 @@ type server struct {
 	reloads      chan reloadRequest
 }
 
-// startServer starts what the configuration describes.
+// startServer starts the gateway that the configuration describes.
 func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 	g, err := gateway.New(cfg, log, newDriver)
 	if err != nil {
@@ -65,7 +65,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 	return s, nil
 }
 
-// startEngine starts the architecture that the configuration asks for.
+// startEngine starts the engine of the configured architecture.
 func startEngine(g *gateway.Gateway) (gateway.Engine, error) {
 	if g.Config().Architecture == config.Classic {
 		return classic.Start(g)
@@ -86,8 +86,8 @@ func (s *server) announce(c *connector.Connector) {
 	e.Msg("listening")
 }
 
-// reload puts a new configuration in force, or leaves everything as it is. It returns
-// the options that differ.
+// reload puts a new configuration in force and returns the options that differ. If it
+// fails, nothing has changed.
 func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	changed, err := s.gateway.Reload(cfg, s.engine)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	}
 	for _, c := range changed.Rebound {
 		s.engine.Rebind(c)
-		s.log.Info().Str("connector", c.Name).Msg("its sessions are bound anew, because options of it have changed")
+		s.log.Info().Str("connector", c.Name).Msg("its sessions are bound anew, because its options have changed")
 	}
 	s.gateway.LimitDescriptors(sock.DescriptorLimit())
 	setLevel(s.gateway.Config())
@@ -114,7 +114,8 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 // maxChanges is how many changes one line of the log names.
 const maxChanges = 50
 
-// logChanges says in one line what a reload has changed, and what takes a restart.
+// logChanges logs in one line the options that a reload has changed and those that need a
+// restart.
 func (s *server) logChanges(changes []config.Change) {
 	var live, restart []string
 	for _, c := range changes {
@@ -141,13 +142,13 @@ func (s *server) logChanges(changes []config.Change) {
 	case changes == nil:
 		e.Msg("configuration reloaded; nothing has changed")
 	case restart != nil:
-		e.Msg("configuration reloaded; some options stay as they are until a restart")
+		e.Msg("configuration reloaded; some changes need a restart")
 	default:
 		e.Msg("configuration reloaded")
 	}
 }
 
-// stop drains the gateway until ctx is done, and ends it.
+// stop drains the gateway, until ctx is done at the latest, and ends it.
 func (s *server) stop(ctx context.Context) error {
 	s.engine.Drain(ctx)
 	s.stopRecovery()
@@ -162,7 +163,7 @@ func (s *server) stop(ctx context.Context) error {
 	return err
 }
 
-// newLogger makes the gateway's own log.
+// newLogger returns the gateway's own log.
 func newLogger(w *os.File, cfg *config.Config) zerolog.Logger {
 	setLevel(cfg)
 	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000000Z07:00"
@@ -173,7 +174,7 @@ func newLogger(w *os.File, cfg *config.Config) zerolog.Logger {
 	return zerolog.New(out).With().Timestamp().Logger()
 }
 
-// setLevel sets the level of every logger of the process, while it runs too.
+// setLevel sets the level of every logger of the process.
 func setLevel(cfg *config.Config) {
 	level, err := zerolog.ParseLevel(cfg.Log.Level)
 	if err != nil {

@@ -19,10 +19,10 @@ func newSessionsCommand() *cobra.Command {
 		Use:   "sessions",
 		Short: "List the sessions of a running gateway",
 		Long: `Asks a running gateway at its admin address, which is --address or the
-configuration's admin.address, for its sessions: connector/number, the account
-(of the client, or the one we log in with at an SMS centre), the peer's address, how
-long the session is open and its peer silent, how much of its window is in use, and
-how many messages wait for that peer.
+configuration's admin.address, for its sessions: connector/number, the peer's address,
+the account (of the client, or the system_id that the gateway logs in with at an SMS
+centre), how long the session has been open and its peer silent, how much of its window
+is in use, and how many messages wait for that peer.
 
 "pmg kick" ends sessions.`,
 		Example: "  pmg sessions\n  pmg sessions --account acme\n  pmg sessions --connector operator --json | jq -r .remote",
@@ -44,11 +44,11 @@ how many messages wait for that peer.
 	f := cmd.Flags()
 	f.StringSliceVar(&connectors, "connector", nil, "only those of this connector; may be repeated")
 	f.StringSliceVar(&accounts, "account", nil, "only those of this account; may be repeated")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON, an object a line")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON, one object per line")
 	return cmd
 }
 
-// keepSessions drops the sessions that were not asked for.
+// keepSessions removes the sessions that the flags do not select.
 func keepSessions(s *admin.Status, connectors, accounts []string) {
 	for i := range s.Connectors {
 		c := &s.Connectors[i]

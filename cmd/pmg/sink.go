@@ -19,16 +19,17 @@ func newSinkCommand() *cobra.Command {
 		Use:   "sink --listen HOST:PORT",
 		Short: "Simulate an SMSC that accepts messages and finds missing and doubled ones",
 		Long: `Accepts any number of binds and answers submits, until it is interrupted,
---duration is over or --messages different messages have come. Messages are told
-apart by the number at the start of their text, as pmg load writes it.
+--duration is over or --messages different messages have arrived. It identifies
+messages by the number at the start of their text, which pmg load writes.
 
-It can be a bad SMSC too, by the flags that end in -every, -to and -text. "Every N"
-counts the submits of all connections together; -to takes the first digits of a
-destination. With --unbind-every it answers behind its unbind what it has taken, as
-SMSCs do that are stopped for maintenance.
+It can also simulate a misbehaving SMSC, with the flags that end in -every, -to and
+-text. "Every nth" counts the submits of all connections together; -to takes the first
+digits of a destination. With --unbind-every it answers the submits that it has
+accepted after its unbind, as SMSCs do that are stopped for maintenance.
 
-The exit status is 1 when messages are missing, doubled or malformed. Missing are
-those up to --messages; where that is not given, the gaps between the numbers.
+The exit status is 1 when messages are missing, doubled or malformed. With --messages
+the numbers up to that one are expected, without it the gaps between the numbers count
+as missing.
 
 With --json the summary is one object: submits, accepted, unique, doubled,
 missing, unnumbered, throttled, refused, dropped, unbinds, twice, late, malformed,
@@ -43,7 +44,7 @@ messages_per_second.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSink(cmd, o, duration, asJSON) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "", "`host:port` to listen on; with port 0 the one taken is printed")
+	f.StringVar(&o.Listen, "listen", "", "`host:port` to listen on; with port 0 a free one is taken and printed")
 	f.DurationVar(&o.Delay, "delay", 0, "time before a submit is answered")
 	f.Int64Var(&o.ThrottleEvery, "throttle-every", 0, "answer every `n`th submit ESME_RTHROTTLED")
 	f.Int64Var(&o.RefuseEvery, "refuse-every", 0, "answer every `n`th submit ESME_RSUBMITFAIL")
@@ -53,24 +54,24 @@ messages_per_second.`,
 	f.Int64Var(&o.TwiceEvery, "twice-every", 0, "answer every `n`th submit twice")
 	f.Int64Var(&o.LateEvery, "late-every", 0, "answer every `n`th submit --late after the others")
 	f.DurationVar(&o.Late, "late", 90*time.Second, "how much later --late-every answers")
-	f.Int64Var(&o.CloseBindEvery, "close-bind-every", 0, "close every `n`th connection right behind the answer to its login")
+	f.Int64Var(&o.CloseBindEvery, "close-bind-every", 0, "close every `n`th connection right after the answer to its login")
 	f.StringVar(&o.ThrottleTo, "throttle-to", "", "answer submits to this `destination` ESME_RTHROTTLED")
 	f.StringVar(&o.FullTo, "full-to", "", "answer submits to this `destination` ESME_RMSGQFUL")
 	f.StringVar(&o.RefuseTo, "refuse-to", "", "answer submits to this `destination` ESME_RINVDSTADR")
-	f.StringVar(&o.CloseTo, "close-to", "", "close the connection on which a submit to this `destination` comes")
-	f.StringVar(&o.CloseText, "close-text", "", "close the connection on which a submit with this `text` comes")
+	f.StringVar(&o.CloseTo, "close-to", "", "close the connection on which a submit to this `destination` arrives")
+	f.StringVar(&o.CloseText, "close-text", "", "close the connection on which a submit with this `text` arrives")
 	f.BoolVar(&o.Receipts, "receipts", false, "send the delivery receipts that submits ask for")
 	f.StringVar(&o.SystemID, "system-id", "", "refuse binds with another system_id")
 	f.StringVar(&o.Password, "password", "", "refuse binds with another password")
-	f.Int64Var(&o.Messages, "messages", 0, "end when so many different messages have come; 0: never")
+	f.Int64Var(&o.Messages, "messages", 0, "end when this many different messages have arrived; 0: never")
 	f.DurationVar(&duration, "duration", 0, "end after this time; 0: never")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	_ = cmd.MarkFlagRequired("listen")
 	return cmd
 }
 
-// sinkEvery is how often the sink looks at its counters to show them.
-const sinkEvery = 200 * time.Millisecond
+// sinkProgress is how often the sink shows its counters.
+const sinkProgress = 200 * time.Millisecond
 
 func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration, asJSON bool) error {
 	defer loadtest.OneCore()()
@@ -87,7 +88,7 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", s.Addr())
 	p := console.NewProgress(cmd.ErrOrStderr(), o.Messages, duration)
-	tick := time.NewTicker(sinkEvery)
+	tick := time.NewTicker(sinkProgress)
 	defer tick.Stop()
 	for open := true; open; {
 		select {

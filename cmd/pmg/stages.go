@@ -14,9 +14,9 @@ func newStagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stages",
 		Short: "Print the pipeline's table of stages",
-		Long: `Prints the stages in order: what each does and whom it hands jobs to.
-Besides, every stage may tell the reader, the listener and the dispatcher of a
-session's end.`,
+		Long: `Prints the stages in order, with the work of each and the stages that it hands jobs
+to. In addition, every stage may send jobs about the end of a session to the reader,
+the listener and the dispatcher.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)

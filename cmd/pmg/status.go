@@ -24,16 +24,17 @@ func newStatusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show what a running gateway does: connectors, accounts, queues, rates, stages",
 		Long: `Asks a running gateway at its admin address, which is --address or the
-configuration's admin.address, and prints tables. Counts are since its start. It also
-says whether the gateway is ready for traffic, and why connectors have no session.
+configuration's admin.address, and prints tables. Counts are since the gateway's start.
+It also shows whether the gateway is ready for traffic, and why connectors have no
+session.
 
-"work and waiting" shows how many workers the sessions would need if each had its
-own (mean sessions), and how many if they only worked (busy workers). Duration and
-work are of sessions that are over; the work of a session is the PDUs its peer
-sent times the mean work of all stages per received PDU.
+"work and waiting" shows how many workers the sessions would need with one for each
+session (mean sessions), and with workers shared by all sessions (busy workers).
+Duration and work are of sessions that are over; the work of a session is the number of
+PDUs that its peer sent, times the mean work of all stages per received PDU.
 
-With --watch it asks again and again, until interrupted, and shows rates. With
---json it prints what /status answers, an object a line.`,
+With --watch it repeats the request until interrupted and shows rates. With --json it
+prints the JSON of /status, one object per line.`,
 		Example: `  pmg status
   pmg status --watch=5s --sessions
   pmg status --address 127.0.0.1:2780 --json | jq '.connectors[].queued'`,
@@ -61,13 +62,13 @@ type statusOptions struct {
 	sessions, accounts, asJSON bool
 }
 
-// flags adds the flags that say which gateway is asked.
+// flags adds the flags that select the gateway.
 func (o *statusOptions) flags(cmd *cobra.Command) {
 	configFlag(cmd, &o.config)
 	cmd.Flags().StringVar(&o.address, "address", "", "admin address of the gateway, as `host:port`")
 }
 
-// find finds the gateway's admin address.
+// find sets the gateway's admin address if --address does not.
 func (o *statusOptions) find(cmd *cobra.Command) (err error) {
 	if !cmd.Flags().Changed("address") {
 		o.address, err = adminAddress(cmd, o.config)
@@ -82,7 +83,7 @@ func adminAddress(cmd *cobra.Command, file string) (string, error) {
 		return "", fmt.Errorf("cannot find admin address: %w; --address names it without a configuration", err)
 	}
 	if c.Admin.Address == "" {
-		return "", fmt.Errorf("cannot ask gateway: %s sets no admin.address, so it does not listen for operators", file)
+		return "", fmt.Errorf("cannot ask gateway: %s sets no admin.address, so the gateway does not listen for operators: set it, and start the gateway again", file)
 	}
 	return c.Admin.Address, nil
 }
@@ -110,7 +111,7 @@ func runStatus(cmd *cobra.Command, o statusOptions) error {
 			separate(out)
 		}
 		if err != nil {
-			fmt.Fprintln(cmd.ErrOrStderr(), "pmg:", err) // it may come back
+			fmt.Fprintln(cmd.ErrOrStderr(), "pmg:", err) // the gateway may start again
 		} else if err := writeStatus(out, o, before, s); err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func runStatus(cmd *cobra.Command, o statusOptions) error {
 	}
 }
 
-// separate clears a terminal, and leaves an empty line anywhere else.
+// separate clears a terminal, and prints an empty line to anything else.
 func separate(out io.Writer) {
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(out, "\x1b[H\x1b[2J")
@@ -144,14 +145,14 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 	return err
 }
 
-// Bounds on what is taken for a gateway's answer.
+// Bounds on the time and the size of a gateway's answer.
 const (
 	statusTimeout = 10 * time.Second
 	maxStatus     = 64 << 20
 	maxReason     = 1000
 )
 
-// askStatus gets the status of the gateway.
+// askStatus returns the status of the gateway.
 func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
 	path := "/status"
 	if o.sessions {
@@ -170,7 +171,7 @@ func askAdmin(ctx context.Context, address, method, path string, v any) error {
 		return fmt.Errorf("cannot ask gateway: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = "localhost" // it listens on every address, so on this one
+		host = "localhost" // the gateway listens on every address, so on this one too
 	}
 	url := "http://" + net.JoinHostPort(host, port) + path
 	r, err := http.NewRequestWithContext(ctx, method, url, nil)
@@ -184,8 +185,8 @@ func askAdmin(ctx context.Context, address, method, path string, v any) error {
 	defer answer.Body.Close()
 	body := io.LimitReader(answer.Body, maxStatus)
 	if answer.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(body, maxReason))
-		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", url, printable(answer.Status), printable(strings.TrimSpace(string(why))))
+		reason, _ := io.ReadAll(io.LimitReader(body, maxReason))
+		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", url, printable(answer.Status), printable(strings.TrimSpace(string(reason))))
 	}
 	if err := json.NewDecoder(body).Decode(v); err != nil {
 		return fmt.Errorf("cannot read the answer of %s: %w", url, err)

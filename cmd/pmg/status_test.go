@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// twoStatuses are a gateway's at two times, ten seconds apart.
+// twoStatuses returns the statuses of a gateway at two times, ten seconds apart.
 func twoStatuses() (before, s *admin.Status) {
 	spread := admin.Spread{Count: 5453, Min: 0.005, Mean: 11.726, Max: 3617.055, StdDev: 119.385}
 	work := admin.Spread{Count: 5453, Min: 0.005, Mean: 0.043, Max: 2.402, StdDev: 0.087}
@@ -73,7 +73,7 @@ func TestStatusText(t *testing.T) {
 	}
 }
 
-// U8: what has the most messages is listed; the rest is counted.
+// U8: the accounts with the most messages are listed; the others are counted.
 func TestStatusTextListsFewAccounts(t *testing.T) {
 	_, s := twoStatuses()
 	for n := range 100 {
@@ -140,7 +140,7 @@ func TestStatusCommandWatches(t *testing.T) {
 		case 2:
 			_ = json.NewEncoder(w).Encode(s)
 		case 3:
-			w.WriteHeader(http.StatusServiceUnavailable) // it is watched on
+			w.WriteHeader(http.StatusServiceUnavailable) // the command goes on watching
 		default:
 			cancel()
 		}
@@ -192,7 +192,7 @@ func writeConfig(t *testing.T, yaml string) string {
 	return file
 }
 
-// H19: nothing in an answer controls the terminal, whatever answers.
+// H19: no answer can control the terminal.
 func TestStatusIsPrintable(t *testing.T) {
 	t.Parallel()
 	evil := "a\x1b[2J\x07\u009b31m\u202eb\n\r\x7f\U000e0001é"

@@ -14,9 +14,9 @@ import (
 	"pmg/admin"
 )
 
-// statusText is a gateway's status as tables; with rates since before, when
-// there is one and it is of the same run. Strings of the answer are printed through
-// printable, because what answered need not be a gateway.
+// statusText returns a gateway's status as tables, with rates since before if before is
+// an earlier status of the same process. Strings of the answer are passed through
+// printable, because the server may not be a gateway.
 func statusText(before, s *admin.Status, allAccounts bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pmg %s, %s, up %s, ", printable(s.Version), printable(s.Architecture), span(s.Time.Sub(s.Started).Seconds()))
@@ -59,30 +59,30 @@ func connectorTable(before, s *admin.Status) *table {
 	return t
 }
 
-// writeTroubles says why connectors have no session, a line each.
+// writeTroubles writes the reasons why connectors have no session, one per line.
 func writeTroubles(b *strings.Builder, s *admin.Status) {
-	said := false
+	printed := false
 	for _, c := range s.Connectors {
 		t := c.Trouble
 		if t == nil {
 			continue
 		}
-		said = true
+		printed = true
 		fmt.Fprintf(b, "%s: for %s: %s", printable(c.Name), dash(span(s.Time.Sub(t.Since).Seconds())), printable(t.Reason))
 		if wait := t.Next.Sub(s.Time); wait > 0 {
 			fmt.Fprintf(b, "; next attempt in %s", span(wait.Seconds()))
 		}
 		b.WriteString("\n")
 	}
-	if said {
+	if printed {
 		b.WriteString("\n")
 	}
 }
 
-// fewAccounts is how many accounts are listed when not all are asked for.
+// fewAccounts is how many accounts are listed without --accounts.
 const fewAccounts = 20
 
-// writeAccounts lists the accounts: all of them, or those with the most messages.
+// writeAccounts writes the table of all accounts, or of those with the most messages.
 func writeAccounts(b *strings.Builder, s *admin.Status, all bool) {
 	accounts := slices.Clone(s.Accounts)
 	if !all {
@@ -151,7 +151,7 @@ func dash(s string) string {
 	return s
 }
 
-// span is a duration with three digits, or to the second; "-" for none.
+// span formats a duration with three digits, or to the second; "-" stands for none.
 func span(seconds float64) string {
 	d := time.Duration(seconds * 1e9)
 	if d <= 0 {
@@ -164,8 +164,8 @@ func span(seconds float64) string {
 	return d.Round(unit).String()
 }
 
-// A table is rows of cells under a head, left-aligned in the first columns and
-// right-aligned in the others.
+// A table is a head and rows of cells, left-aligned in the first columns and right-aligned
+// in the others.
 type table struct {
 	left int
 	rows [][]string
@@ -180,7 +180,7 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// write writes the table and an empty line, unless it has nothing but its head.
+// write writes the table and an empty line, unless the table has no rows.
 func (t *table) write(b *strings.Builder) {
 	if len(t.rows) == 1 {
 		return
@@ -205,8 +205,8 @@ func (t *table) write(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// printable replaces characters that do not print as themselves by their escapes, so
-// that none of them controls the terminal.
+// printable replaces characters that are not printable by escapes, so that no text can
+// control the terminal.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -219,8 +219,8 @@ func printable(s string) string {
 	return b.String()
 }
 
-// printableJSON is printable for JSON, in which such characters stand in strings only.
-// encoding/json escapes those below a space itself.
+// printableJSON does the same for JSON, in which such characters occur in strings only.
+// encoding/json escapes control characters below a space itself.
 func printableJSON(b []byte) []byte {
 	var safe []byte
 	for _, r := range string(b) {

@@ -18,15 +18,15 @@ func newTraceCommand() *cobra.Command {
 	var o traceOptions
 	cmd := &cobra.Command{
 		Use:   "trace ID|NUMBER",
-		Short: "Show the way of a message through the pdu logs",
-		Long: `Shows what the pdu logs of all connectors say of a message, rotated and compressed
-files included: the client's submit and its answer, each attempt to send it and the
-answer to that, and the receipts that name it. It needs no running gateway.
+		Short: "Show the lines of the pdu logs about a message",
+		Long: `Shows the lines of the pdu logs of all connectors about a message, including rotated
+and compressed files: the client's submit and its answer, each attempt to send the
+message and the answer to that, and the receipts for it. It needs no running gateway.
 
-A message is named by its id, which is in its client's answer and on every line
-about it (id=), by the id that the SMS centre gave it, or by the number of its
-sender or its recipient. What has only digits is taken for a number first, unless
-there are 16 of them; --id takes it for an id.`,
+The argument is the message's id, which is in the client's answer and on every line
+about the message (id=), or the SMS centre's id of it, or the number of its sender or
+its recipient. An argument of digits only is first taken for a number, unless it has 16
+digits; with --id it is taken for an id.`,
 		Example: `  pmg trace 1a1fb0c12c230d41
   pmg trace +46700000002 --since 1h
   pmg trace --id 000001000000 --dir /var/log/pmg`,
@@ -36,9 +36,9 @@ there are 16 of them; --id takes it for an id.`,
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "`directory` of the pdu logs")
 	f.StringVarP(&o.config, "config", "c", defaultConfig, "take the directory from this configuration `file`")
-	f.StringVar(&o.since, "since", "", "only lines from then on: 10m (ago) or 2026-11-20T19:05:22Z")
-	f.StringVar(&o.until, "until", "", "only lines before then, given like --since")
-	f.BoolVar(&o.id, "id", false, "what is asked for is an id, even if it has digits only")
+	f.StringVar(&o.since, "since", "", "only lines since this time: 10m (ago) or 2026-11-20T19:05:22Z")
+	f.StringVar(&o.until, "until", "", "only lines before this time, written as for --since")
+	f.BoolVar(&o.id, "id", false, "take the argument for an id, even if it has digits only")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 		return err
 	}
 	lines, err := t.Trace(ctx, dir)
-	if err == nil && len(lines) == 0 && t.ID == "" { // an SMSC's id may be a number, too
+	if err == nil && len(lines) == 0 && t.ID == "" { // an SMSC's id may have digits only, too
 		t.ID = what
 		lines, err = t.Trace(ctx, dir)
 	}
@@ -78,7 +78,7 @@ func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	case err != nil:
 		return fmt.Errorf("cannot trace %s: %w", what, err)
 	case len(lines) == 0:
-		return fmt.Errorf("no line of the pdu logs in %s is about %s; --dir says where to look, and rotated files are removed by pdulog.keep", dir, what)
+		return fmt.Errorf("no line of the pdu logs in %s is about %s; --dir names another directory, and pdulog.keep_age, keep, max_total and min_free limit how long files are kept", dir, what)
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	for _, line := range lines {
@@ -88,7 +88,7 @@ func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	return out.Flush()
 }
 
-// traceDir returns where the pdu logs are.
+// traceDir returns the directory of the pdu logs.
 func traceDir(cmd *cobra.Command, o *traceOptions) (string, error) {
 	if o.dir != "" {
 		return o.dir, nil

@@ -12,13 +12,13 @@ import (
 // These are set by the linker: make build.
 var (
 	version  = "development"
-	revision = "" // as the go command noted it
+	revision = "" // of the source
 )
 
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print which pmg this is: version, revision, Go",
+		Short: "Print the version, the revision and the Go version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
@@ -28,8 +28,8 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// versionText returns the version, the revision that it was built of, as far as the
-// build noted that, and the Go version, in a line each.
+// versionText returns the version, the revision of the source if the build recorded it,
+// and the Go version, each on a line.
 func versionText(version, revision string, info *debug.BuildInfo) string {
 	var b strings.Builder
 	settings := map[string]string{}
@@ -38,13 +38,13 @@ func versionText(version, revision string, info *debug.BuildInfo) string {
 			settings[s.Key] = s.Value
 		}
 		if v := info.Main.Version; version == "development" && v != "" && v != "(devel)" {
-			version = v // it was installed as a module
+			version = v // pmg was installed as a module
 		}
 	}
 	fmt.Fprintf(&b, "pmg %s\n", version)
-	switch noted := settings["vcs.revision"]; {
-	case noted != "":
-		fmt.Fprintf(&b, "revision %s of %s", noted, settings["vcs.time"])
+	switch recorded := settings["vcs.revision"]; {
+	case recorded != "":
+		fmt.Fprintf(&b, "revision %s of %s", recorded, settings["vcs.time"])
 		if settings["vcs.modified"] == "true" {
 			b.WriteString(", modified")
 		}

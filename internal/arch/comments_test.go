@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// longest is how many lines a file may have: longer ones are several things.
+// longest is how many lines a file may have. A longer file should be split.
 const longest = 500
 
 func TestFileLength(t *testing.T) {
@@ -24,7 +24,7 @@ func TestFileLength(t *testing.T) {
 	}
 }
 
-// Every package says what it is and where to start reading.
+// Every package comment says where to start reading.
 func TestStartReading(t *testing.T) {
 	for pkg, files := range packages(sources(t)) {
 		var comment string
@@ -53,7 +53,7 @@ func TestExportedDocumented(t *testing.T) {
 	}
 }
 
-// undocumented lists the exported names of a declaration that say nothing.
+// undocumented returns the exported names of a declaration that have no comment.
 func undocumented(d ast.Decl) (names []*ast.Ident) {
 	check := func(name *ast.Ident, comments ...*ast.CommentGroup) {
 		for _, c := range comments {
@@ -85,7 +85,7 @@ func undocumented(d ast.Decl) (names []*ast.Ident) {
 	return names
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(f *ast.FuncDecl) *ast.Ident {
 	x := f.Recv.List[0].Type
 	for {

@@ -1,7 +1,7 @@
-// Package arch tests what the architecture promises and the compiler does not
-// look at: which package may import which, that nothing but constants and tables
-// lives at package level, that everything exported is documented and that every
-// package says where to start reading. It holds tests only.
+// Package arch tests rules of the architecture that the compiler does not check: which
+// package may import which, that package-level variables are constants and tables only,
+// that everything exported is documented, that every package says where to start reading,
+// and that words with a plainer form do not come back. It contains tests only.
 //
 // # Start reading
 //

@@ -38,7 +38,7 @@ func TestFaultsHaveTests(t *testing.T) {
 		rows++
 		for _, name := range strings.Split(cells[5], ",") {
 			if name = strings.TrimSpace(name); !tests[name] {
-				t.Errorf("%s names %q, which is no test", strings.TrimSpace(cells[1]), name)
+				t.Errorf("%s names %q, which is not a test", strings.TrimSpace(cells[1]), name)
 			}
 		}
 	}

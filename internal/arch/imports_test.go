@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// A row says which of our packages a package may import, tests not counted.
+// A row lists the packages of this module that a package may import outside its tests.
 type row struct{ pkg, may string }
 
-// table is the architecture from the ground up: a package imports only what
-// stands above it. What only tests use has no row.
+// table returns the architecture from the ground up: a package imports only packages of
+// earlier rows. Packages that only tests use have no row.
 func table() []row {
 	return []row{
-		// The ground: these know nothing of each other, and flow nothing of SMS.
+		// The ground: these do not import each other, and flow contains nothing about SMS.
 		{"sms", ""},
 		{"flow", ""},
 		{"ratelimit", ""},
@@ -28,12 +28,12 @@ func table() []row {
 		{"internal/smstext", "sms"},
 		{"store", "sms"},
 
-		// A driver is pure, and never sees another protocol.
+		// A driver is pure, and does not import another protocol.
 		{"protocols", "sms"},
 		{"protocols/prototest", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms"},
 
-		// What can be decided without a session.
+		// Decisions that need no session.
 		{"config", "internal/machine internal/nearest protocols protocols/smpp"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
@@ -43,7 +43,7 @@ func table() []row {
 		{"connector", "account config flow pdulog protocols ratelimit sms"},
 		{"gateway", "account config connector flow pdulog protocols router sms store"},
 
-		// The architectures. They never see each other, nor a protocol.
+		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
 		{"classic", "connector gateway internal/sock pdulog protocols sms"},
 		{"admin", "config connector flow gateway sms"},
@@ -67,7 +67,7 @@ func TestImports(t *testing.T) {
 	for _, r := range table() {
 		for _, to := range strings.Fields(r.may) {
 			if !above[to] {
-				t.Errorf("the table lets %s import %s, which does not stand above it", r.pkg, to)
+				t.Errorf("the table lets %s import %s, which has no earlier row", r.pkg, to)
 			}
 		}
 		above[r.pkg] = true
@@ -100,7 +100,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// importsOf lists our packages that a package imports outside its tests.
+// importsOf returns the packages of this module that a package imports outside its tests.
 func importsOf(files []source) []string {
 	var all []string
 	for _, s := range files {
@@ -117,7 +117,7 @@ func importsOf(files []source) []string {
 	return all
 }
 
-// onlyTests reports whether a package has nothing but tests, and its comment.
+// onlyTests reports whether a package has nothing but tests and a package comment.
 func onlyTests(files []source) bool {
 	for _, s := range files {
 		if !s.test() && len(s.file.Decls) > 0 {

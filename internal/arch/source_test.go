@@ -13,7 +13,7 @@ import (
 // root is the module's directory.
 const root = "../.."
 
-// A source is one file of Go, with its tests or builds of other systems left in.
+// A source is one Go file, including tests and files for other systems.
 type source struct {
 	path string // from the root: "flow/run.go"
 	pkg  string // "flow"
@@ -57,7 +57,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// packages gathers the files of each package.
+// packages returns the files of each package.
 func packages(all []source) map[string][]source {
 	m := map[string][]source{}
 	for _, s := range all {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Two gateways can run in one process, because no package keeps anything that
-// changes, and none does anything when it is imported. A variable of a package
-// is a table, an error, or a value that the linker sets: written once.
+// Two gateways can run in one process, because no package has state that changes, and none
+// runs code when it is imported. A package-level variable is a table, an error, or a value
+// that the linker sets, and is written only once.
 func TestNoPackageState(t *testing.T) {
 	for pkg, files := range packages(sources(t)) {
 		if onlyTests(files) {
@@ -24,8 +24,8 @@ func TestNoPackageState(t *testing.T) {
 	}
 }
 
-// built leaves out tests and what is not built on a system; it looks at the
-// file's name and its constraint only as far as ours go.
+// built returns the files that are built on a system, without tests. It understands only
+// the file names and constraints that this module uses.
 func built(files []source, system string) []source {
 	return slices.DeleteFunc(slices.Clone(files), func(s source) bool {
 		other := map[string]string{"linux": "_bsd", "darwin": "_linux"}[system]
@@ -49,9 +49,9 @@ func checkState(t *testing.T, pkg string, files []source) {
 	if len(files) == 0 {
 		return
 	}
-	// Which identifier means which variable is known without what is imported.
+	// The checker resolves identifiers of the package without its imports.
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Error: func(error) {}, Importer: nothing{}}
+	conf := types.Config{Error: func(error) {}, Importer: noImporter{}}
 	checked, _ := conf.Check(pkg, files[0].fset, parsed, info)
 	isState := func(x ast.Expr) bool {
 		v, ok := info.Uses[base(x)].(*types.Var)
@@ -71,18 +71,18 @@ func checkState(t *testing.T, pkg string, files []source) {
 		})
 		for _, d := range s.file.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR && mutable(g) {
-				report(g, "a variable of the package that is made to be changed")
+				report(g, "a variable of the package whose type is made to be changed")
 			}
 		}
 	}
 }
 
-// nothing is an importer that imports nothing.
-type nothing struct{}
+// noImporter is an importer that imports nothing.
+type noImporter struct{}
 
-func (nothing) Import(string) (*types.Package, error) { return nil, errors.New("not needed") }
+func (noImporter) Import(string) (*types.Package, error) { return nil, errors.New("not needed") }
 
-// written lists what a node changes, or lets others change.
+// written returns the expressions that a node changes or takes the address of.
 func written(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -94,7 +94,7 @@ func written(n ast.Node) []ast.Expr {
 			return []ast.Expr{n.Key, n.Value}
 		}
 	case *ast.UnaryExpr:
-		if x, whole := n.X.(*ast.Ident); whole && n.Op == token.AND { // of a table, a row is pointed to for reading
+		if x, whole := n.X.(*ast.Ident); whole && n.Op == token.AND { // a pointer to a row of a table is for reading
 			return []ast.Expr{x}
 		}
 	case *ast.CallExpr:
@@ -105,7 +105,7 @@ func written(n ast.Node) []ast.Expr {
 	return nil
 }
 
-// base finds the variable that an expression is a part of.
+// base returns the variable that an expression is a part of.
 func base(x ast.Expr) *ast.Ident {
 	for {
 		switch e := x.(type) {
@@ -127,8 +127,8 @@ func base(x ast.Expr) *ast.Ident {
 	}
 }
 
-// mutable reports whether a declaration is of a kind that only serves to be
-// changed: a lock, an atomic, a pool, a channel, or nothing yet.
+// mutable reports whether a variable is of a kind that is made to be changed: a lock, an
+// atomic, a pool, a channel, or a variable without a value.
 func mutable(g *ast.GenDecl) (found bool) {
 	for _, spec := range g.Specs {
 		v := spec.(*ast.ValueSpec)
@@ -152,7 +152,7 @@ func mutable(g *ast.GenDecl) (found bool) {
 	return found
 }
 
-// text is a comment with its directives.
+// text returns a comment with its directives.
 func text(c *ast.CommentGroup) (all string) {
 	if c == nil {
 		return ""

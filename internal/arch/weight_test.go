@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// L: bin/pmg weighed 31 MB, half of it the charts and fonts of the bench. These are the
-// beginnings of the paths of packages that it does without.
+// L: bin/pmg had 31 MB, half of which were the charts and fonts of the bench. It does not
+// contain packages whose paths begin with these prefixes.
 func TestProgramIsLean(t *testing.T) {
 	t.Parallel()
 	without := []string{

@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// Interruptible returns a context that ends at the first SIGINT or SIGTERM. The second
-// signal then ends the process.
+// Interruptible returns a context that ends at the first SIGINT or SIGTERM. A second
+// signal ends the process.
 func Interruptible(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
 
-// ProblemsError returns an error that names the problems, or nil when there are none.
+// ProblemsError returns an error that lists the problems, or nil if there are none.
 func ProblemsError(problems []string) error {
 	if len(problems) == 0 {
 		return nil

@@ -1,7 +1,7 @@
-// Package console has what the programs share that a person runs at a terminal and waits
-// for: an end at the first interrupt, progress, and an error made of problems.
+// Package console has functions for programs that a person runs at a terminal: a context
+// that an interrupt ends, a progress bar, and an error made from a list of problems.
 //
 // # Start reading
 //
-// progress.go; console.go has the rest.
+// progress.go, then console.go.
 package console

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/term"
 )
 
-// lineInterval is how often progress is written to what is no terminal.
+// lineInterval is how often progress is written if the output is not a terminal.
 const lineInterval = 5 * time.Second
 
-// A Progress shows how far something has come: as a bar on a terminal, elsewhere as a
-// line every few seconds.
+// A Progress shows the progress of a task: as a bar on a terminal, and otherwise as a line
+// every few seconds.
 type Progress struct {
 	w     io.Writer
-	bar   *progressbar.ProgressBar // nil where w is no terminal
+	bar   *progressbar.ProgressBar // nil if w is not a terminal
 	began time.Time
 	timed bool      // the bar shows time, not steps
-	last  time.Time // when the last line was written
+	last  time.Time // time of the last line
 }
 
-// NewProgress expects that many steps, or, when steps is 0, that it takes that long.
-// When both are 0 the bar shows only that something goes on.
+// NewProgress returns a Progress of a task with this number of steps or, if steps is 0, of
+// this duration. If both are 0, the bar shows only that the task is running.
 func NewProgress(w io.Writer, steps int64, duration time.Duration) *Progress {
 	p := &Progress{w: w, began: time.Now(), last: time.Now()}
 	file, ok := w.(*os.File)
@@ -45,7 +45,7 @@ func NewProgress(w io.Writer, steps int64, duration time.Duration) *Progress {
 	return p
 }
 
-// Show says that so many steps are done, with a text beside it.
+// Show shows that done steps are done, with a text beside it.
 func (p *Progress) Show(done int64, text string) {
 	switch {
 	case p.bar != nil:
@@ -53,7 +53,7 @@ func (p *Progress) Show(done int64, text string) {
 		if p.timed {
 			done = time.Since(p.began).Milliseconds()
 		}
-		if most := p.bar.GetMax64(); most > 0 { // a full bar is finished and shown no more
+		if most := p.bar.GetMax64(); most > 0 { // a full bar would disappear
 			done = min(done, most-1)
 		}
 		_ = p.bar.Set64(done)
@@ -63,7 +63,7 @@ func (p *Progress) Show(done int64, text string) {
 	}
 }
 
-// End removes the bar, so that what is printed next stands alone.
+// End removes the bar, so that other output can follow.
 func (p *Progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

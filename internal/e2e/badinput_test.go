@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A PDU may come in any pieces.
+// A PDU may arrive in any pieces.
 func TestSplit(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -32,8 +32,8 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// However many PDUs come at once, all are answered, in order; nothing is lost.
-func TestManyAtOnce(t *testing.T) {
+// However many PDUs arrive together, all are answered, in order, and none is lost.
+func TestManyTogether(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const many = 10_000
 		operator := newSMSC(t)
@@ -54,7 +54,8 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// What cannot be framed is refused and ends its session; nobody else notices.
+// Octets that cannot be framed are refused and end their session. Other sessions are not
+// affected.
 func TestNotFramed(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -75,7 +76,7 @@ func TestNotFramed(t *testing.T) {
 			"much of the same": bytes.Repeat(header(3), 10_000),
 		} {
 			for _, c := range []*peer{g.dial("clients"), g.bind("transceiver")} {
-				_, _ = c.conn.Write(b) // the end may come in the middle
+				_, _ = c.conn.Write(b) // the gateway may close before all is written
 				if _, err := c.next(); err == nil {
 					c.wantClosed()
 				} else if isTimeout(err) {
@@ -90,7 +91,7 @@ func TestNotFramed(t *testing.T) {
 		for _, short := range [][]byte{{0}, header(16)[:15], header(100)} {
 			c := g.bind("transceiver")
 			c.write(short)
-			c.wantEOF() // it was silent for too long
+			c.wantEOF() // the peer was silent for too long
 		}
 		other.submit(1, 1)
 		other.accepted(1, 1)
@@ -98,8 +99,8 @@ func TestNotFramed(t *testing.T) {
 	})
 }
 
-// Octets without sense do no harm, before a login and after it, to us as server
-// and as client.
+// Random octets do no harm, before a login and after it, to the gateway as server and as
+// client.
 func TestGarbage(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

@@ -10,7 +10,7 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A client may bind in each of the three ways, and then do what that allows.
+// A client may bind in each of the three ways, and then do what its bind type allows.
 func TestBindTypes(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -43,7 +43,7 @@ func TestBindTypes(t *testing.T) {
 	})
 }
 
-// Who may not log in hears ESME_RBINDFAIL and nothing else, and is sent away.
+// A client that may not log in gets ESME_RBINDFAIL and nothing else, and is disconnected.
 func TestBindRefused(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const accounts = `
@@ -70,8 +70,8 @@ func TestBindRefused(t *testing.T) {
 	})
 }
 
-// F1: after failures the next login waits, with the right password too, even if
-// the client that failed hung up.
+// F1: after failures the next login waits, even with the right password and even if the
+// client that failed hung up.
 func TestLoginWaits(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{})
@@ -87,7 +87,7 @@ func TestLoginWaits(t *testing.T) {
 		p = g.dial("clients")
 		p.send(bindLine("receiver", "acme", "wrong2"))
 		p.conn.Close()
-		testutil.Eventually(t, "it has come and gone", func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions() == 0 })
+		testutil.Eventually(t, "the client has connected and disconnected", func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions() == 0 })
 		g.bind("receiver")
 		if after := time.Since(began); after < 2*time.Second {
 			t.Errorf("the right password was accepted after %s", after)
@@ -115,8 +115,8 @@ func TestMaxSessions(t *testing.T) {
 	})
 }
 
-// A password may be kept as a hash, which takes time to compare: what a client
-// sends behind its login waits for the outcome, and then runs in order.
+// A password may be stored as a hash, which takes time to compare. PDUs that a client sends
+// after its login wait for the outcome, and are then handled in order.
 func TestBindPipelined(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
@@ -148,7 +148,7 @@ func TestBindPipelined(t *testing.T) {
 	})
 }
 
-// A client that goes while its login is being looked at leaves nothing behind.
+// A client that disconnects while its password is being checked leaves nothing behind.
 func TestBindAbandoned(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), 6)
@@ -164,7 +164,7 @@ func TestBindAbandoned(t *testing.T) {
 	})
 }
 
-// Who does not log in, or stops in the middle of a PDU, is sent away.
+// A client that does not log in, or stops in the middle of a PDU, is disconnected.
 func TestBindTimeout(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{clients: "bind_timeout: 1s", limits: "pdu_timeout: 300ms"})
@@ -179,7 +179,7 @@ func TestBindTimeout(t *testing.T) {
 	})
 }
 
-// Peers that were asked to go, and ask to go themselves, are answered before the
+// A peer that was sent an unbind and sends an unbind itself is answered before the
 // connection is closed.
 func TestUnbind(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
@@ -203,7 +203,7 @@ func TestUnbind(t *testing.T) {
 	})
 }
 
-// A peer that is silent is asked whether it lives, and given up when it does not say.
+// A silent peer is sent a keep-alive, and is disconnected if it does not answer.
 func TestEnquire(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -223,8 +223,8 @@ func TestEnquire(t *testing.T) {
 	})
 }
 
-// More connections than may be open without a login are closed immediately. More
-// clients than there are instances are told that they cannot log in.
+// Connections beyond the limit of those without a login are closed immediately. Logins
+// beyond the number of instances are refused.
 func TestConnectionLimits(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{clients: "instances: 3", limits: "prebind_per_address: 2"})

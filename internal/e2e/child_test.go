@@ -23,19 +23,19 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// What a child process is told in its environment.
+// The environment variables of a child process.
 const (
 	childKey  = "PMG_E2E_CHILD"  // the architecture
 	configKey = "PMG_E2E_CONFIG" // YAML
 	filesKey  = "PMG_E2E_FILES"  // its limit of descriptors
 )
 
-// A child is a gateway in a process of its own, for what concerns a process as a
-// whole. It is this test's binary again, and ends when its input does.
+// A child is a gateway in a process of its own, for tests of a whole process. It runs this
+// test's binary, and ends when its standard input ends.
 type child struct {
 	t    *testing.T
 	addr string // of "clients"
-	log  *journal
+	log  *logBuffer
 	in   io.WriteCloser
 	out  *bufio.Reader
 }
@@ -48,7 +48,7 @@ type usage struct {
 
 func startChild(t *testing.T, a architecture, files int, s site) *child {
 	t.Helper()
-	c := &child{t: t, log: &journal{}}
+	c := &child{t: t, log: &logBuffer{}}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childKey+"="+a.name, configKey+"="+s.yaml(t.TempDir()), filesKey+"="+strconv.Itoa(files))
 	cmd.Stderr = c.log
@@ -86,7 +86,7 @@ func (c *child) line() string {
 	return strings.TrimSpace(line)
 }
 
-// usage asks the child what it uses.
+// usage asks the child for its usage.
 func (c *child) usage() (u usage) {
 	c.t.Helper()
 	fmt.Fprintln(c.in)
@@ -135,9 +135,9 @@ func serveChild() error {
 		fmt.Println(e.Addresses(g.Connector("clients"))[0])
 	}
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		time.Sleep(100 * time.Millisecond) // what goes on because of the last clients ends
+		time.Sleep(100 * time.Millisecond) // until work for the last clients has ended
 		runtime.GC()
-		runtime.GC() // the first one leaves what is in pools
+		runtime.GC() // the first one leaves the objects of pools
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		b, err := json.Marshal(usage{Goroutines: runtime.NumGoroutine(), Memory: m.HeapInuse + m.StackInuse})

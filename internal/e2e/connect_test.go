@@ -9,8 +9,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A connector that only sends connects when there is something to send, and logs
-// out when there was nothing for a while.
+// A connector that only sends connects when there is something to send, and logs out when
+// there was nothing to send for a while.
 func TestOnDemand(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -19,7 +19,7 @@ func TestOnDemand(t *testing.T) {
 		for n := range 2 {
 			c.fence()
 			if opened := g.stats("operator").Opened.Load(); opened != int64(n) {
-				t.Errorf("%d sessions without need", opened)
+				t.Errorf("%d sessions though nothing was to send", opened)
 			}
 			c.submit(n, n)
 			c.accepted(n, n)
@@ -33,7 +33,7 @@ func TestOnDemand(t *testing.T) {
 	})
 }
 
-// As many sessions are opened on demand as the waiting messages fill.
+// As many sessions are opened on demand as the waiting messages need.
 func TestOnDemandMany(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -52,7 +52,7 @@ func TestOnDemandMany(t *testing.T) {
 	})
 }
 
-// When a host is down the next is tried; also after the session there is lost.
+// When a host is down the next one is tried, also after a session was lost.
 func TestHosts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		one, two, three := newSMSC(t), newSMSC(t), newSMSC(t)

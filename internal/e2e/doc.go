@@ -2,21 +2,22 @@
 // gateway, an architecture and the drivers, over real sockets on loopback with
 // ports from the kernel. It holds tests only.
 //
-// # Who is who
+// # Roles
 //
 //	peer ──────► gateway under test ──────► smsc (a listener whose sessions are peers)
 //	loadtest.Load                           loadtest.Sink
 //	go-smpp, node's smpp                    go-smpp's smpptest, node's smpp
 //
-// A peer is a script: it sends PDUs as the pdu log prints them and says which
-// must come. Every test runs against each architecture, in parallel, and at its
-// end no goroutine, session or job of its gateway may be left.
+// A peer is a script: it sends PDUs written as in the pdu log, and names the PDUs that it
+// must receive. Every test runs against each architecture, in parallel, and at its end no
+// goroutine, session or job of its gateway may be left.
 //
-// No test asserts that something happens soon: it waits for what must happen,
-// and where something must not happen, a later answer shows that it did not.
+// No test asserts that something happens soon: it waits for events that must happen. If
+// something must not happen, a later answer shows that it did not.
 //
-// The files faults_*_test.go hold what hostile clients and bad SMSCs once reached,
-// with the number of the fault in each test's name. They count what happened.
+// The files faults_*_test.go contain faults that hostile clients and misbehaving SMSCs
+// caused in earlier versions, with the number of the fault in each test's name. These
+// tests count events.
 //
 // # Start reading
 //

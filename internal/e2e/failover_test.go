@@ -7,8 +7,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// U3: two SMSCs are down, with messages queued for both. When one comes back, all of
-// them leave by it, once each and those of one SMSC in order.
+// U3: two SMSCs are down, with messages queued for both. When one comes back, it is sent
+// all of them, each once, and those of one SMSC in order.
 func TestQueuedFailover(t *testing.T) {
 	const many = 5000
 	each(t, func(t *testing.T, a architecture) {
@@ -38,7 +38,7 @@ func TestQueuedFailover(t *testing.T) {
 					line := s.want("submit_sm")
 					text := field(line, "short_message")
 					if seen[text] {
-						t.Fatalf("message %s leaves twice", text)
+						t.Fatalf("message %s is sent twice", text)
 					}
 					seen[text] = true
 					var n int
@@ -49,12 +49,12 @@ func TestQueuedFailover(t *testing.T) {
 						t.Fatal(err)
 					}
 					if n < last && policy == "failover" {
-						t.Fatalf("message %d leaves behind %d", n, last)
+						t.Fatalf("message %d is sent after %d", n, last)
 					}
 					last = n
 					s.answer(0, field(line, "seq"))
 				}
-				testutil.Eventually(t, "all is counted", func() bool {
+				testutil.Eventually(t, "everything is counted", func() bool {
 					return g.Pending() == 0 && g.stats("two").Sent.Load() == many && g.Memory.Used() == 0
 				})
 				if n := g.stats("one").Moved.Load(); n == 0 || g.log.count("messages that waited go to other targets") != 1 {
@@ -65,8 +65,8 @@ func TestQueuedFailover(t *testing.T) {
 	})
 }
 
-// A gateway that stops does not wait for failover_after: what waits for an SMSC that
-// is down leaves by another.
+// A gateway that stops does not wait for failover_after: messages for an SMSC that is down
+// are sent to another.
 func TestDrainFailover(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		one, two := newSMSC(t), newSMSC(t)
@@ -92,8 +92,8 @@ func TestDrainFailover(t *testing.T) {
 	})
 }
 
-// An SMSC that is connected to on demand and has failed is tried again without a
-// message, so that new messages come back to it.
+// A connector on demand whose SMSC has failed is connected again without a message, so that
+// routes choose it again.
 func TestFailoverOnDemand(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		one, two := newSMSC(t), newSMSC(t)
@@ -117,8 +117,8 @@ func TestFailoverOnDemand(t *testing.T) {
 	})
 }
 
-// Scheduled messages for a connector that a reload removes go where routes lead now,
-// or are given up with an entry in the log.
+// Scheduled messages for a connector that a reload removes are routed again, or are given
+// up with an entry in the log.
 func TestReloadScheduled(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		for _, to := range []string{"operator", ""} {

@@ -11,8 +11,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// drains runs a drain that may take a minute and must not, because what keeps it waiting
-// never ends.
+// drains runs a drain with a limit of a minute. It fails the test if the drain takes that
+// long, which means that it waited for something that never ends.
 func (g *gw) drains() {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
@@ -27,12 +27,12 @@ func (g *gw) drains() {
 	case <-time.After(testutil.Patience / 2):
 		cancel()
 		<-done
-		g.t.Error("the drain waited for what never ends")
+		g.t.Error("the drain waited for something that never ends")
 	}
 }
 
-// obeys answers an unbind, in the background, and whatever comes before it.
-func (p *peer) obeys() {
+// answerUnbind answers requests in the background, up to and including an unbind.
+func (p *peer) answerUnbind() {
 	go func() {
 		for {
 			line, err := p.next()
@@ -59,8 +59,8 @@ func TestH12DrainScheduled(t *testing.T) {
 		g.online("operator", 1)
 		c.submit(1, 5, hour)
 		c.accepted(1, 5)
-		s.obeys()
-		c.obeys()
+		s.answerUnbind()
+		c.answerUnbind()
 		g.drains()
 	})
 }
@@ -72,7 +72,7 @@ func TestH12DrainNoAnswer(t *testing.T) {
 		g := start(t, a, site{operator: operator})
 		s, c := operator.session(), g.bind("transceiver")
 		g.online("operator", 1)
-		s.obeys()
+		s.answerUnbind()
 		c.listen()
 		g.drains()
 	})
@@ -86,7 +86,7 @@ func TestH12DrainNoAnswerOfSMSC(t *testing.T) {
 		s, c := operator.session(), g.bind("transceiver")
 		g.online("operator", 1)
 		s.listen()
-		c.obeys()
+		c.answerUnbind()
 		g.drains()
 	})
 }
@@ -98,10 +98,10 @@ func TestH12DrainNeverReads(t *testing.T) {
 		g := start(t, a, site{operator: operator})
 		s, c := operator.session(), g.bind("transceiver")
 		g.online("operator", 1)
-		s.obeys()
+		s.answerUnbind()
 		_ = c.conn.(*net.TCPConn).SetReadBuffer(4096)
-		b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // to nobody, so it is only answered
-		for range 1000 {                                    // until the gateway takes no more
+		b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // without a destination, so it is only answered
+		for range 1000 {                                    // until the gateway reads no more
 			_ = c.conn.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
 			if _, err := c.conn.Write(b); err != nil {
 				break
@@ -111,8 +111,7 @@ func TestH12DrainNeverReads(t *testing.T) {
 	})
 }
 
-// F25: a submit while the gateway drains gets a status by which a client knows that
-// it may try again.
+// F25: a submit while the gateway drains gets a status that tells the client to try again.
 func TestF25SubmitWhileDraining(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -134,14 +133,14 @@ func TestF25SubmitWhileDraining(t *testing.T) {
 			t.Errorf("status %s", status)
 		}
 		s.answer(0, under...)
-		s.obeys()
-		c.obeys()
+		s.answerUnbind()
+		c.answerUnbind()
 		<-drained
 	})
 }
 
-// F10: the gateway's own logout drops no answer: a client that submitted before it
-// hears what became of each message.
+// F10: the gateway's logout drops no answer: a client that submitted before gets the result
+// of each message.
 func TestF10LogoutBehindAnswers(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

@@ -15,7 +15,7 @@ import (
 // otherAccount is a client besides acme.
 const otherAccount = "{system_id: other, password: s3cret}"
 
-// stranger is an address of this host from which nobody else comes.
+// stranger is an address of this host that no other client of a test uses.
 const stranger = "127.0.0.2"
 
 // bindOther connects to "clients" and logs in as the other account.
@@ -34,9 +34,9 @@ func pdusIn(s *connector.Stats) (n int64) {
 	return n
 }
 
-// F1, H1: a client that guesses passwords and hangs up before it is refused has to
-// wait as one that does not: between two guesses of which it hears anything passes
-// a second and more. Others do not wait, not even for the same account.
+// F1, H1: a client that guesses passwords and hangs up before it is refused has to wait
+// like one that does not hang up: at least a second passes between two guesses that are
+// checked. Clients from other addresses do not wait, not even with the same account.
 func TestF1GuessAndHangUp(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{accounts: otherAccount})
@@ -68,8 +68,8 @@ func TestF1GuessAndHangUp(t *testing.T) {
 	})
 }
 
-// F2, H4: clients that log in with a password kept as a slow hash and go before it
-// is compared keep nobody waiting: what they asked for is not worked off.
+// F2, H4: clients that log in with a password stored as a slow hash, and disconnect before
+// it is compared, do not delay others: their passwords are not compared.
 func TestF2AbandonedHashes(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const gone = 150
@@ -87,12 +87,11 @@ func TestF2AbandonedHashes(t *testing.T) {
 		}
 		g.dial("clients").bind("transmitter", "hashed", "s3cret")
 		watch.exchange()
-		testutil.Eventually(t, "no session is left of those who went", func() bool { return g.clients() <= 2 })
+		testutil.Eventually(t, "no session of the disconnected clients is left", func() bool { return g.clients() <= 2 })
 	})
 }
 
-// F3, H3: an address that opens connections and says nothing does not keep other
-// addresses out.
+// F3, H3: silent connections from one address do not keep other addresses from logging in.
 func TestF3IdleConnections(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const idle = 1500
@@ -107,8 +106,8 @@ func TestF3IdleConnections(t *testing.T) {
 	})
 }
 
-// F3, H3: nor does one whose logins are refused, or that sends half of one. Those
-// who are logged in stay so.
+// F3, H3: nor do connections whose logins are refused or incomplete. Clients that are
+// logged in stay so.
 func TestF3RefusedLogins(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{clients: "instances: 20, bind_timeout: 5m", accounts: otherAccount})
@@ -117,7 +116,7 @@ func TestF3RefusedLogins(t *testing.T) {
 		for i := range 60 {
 			p := g.dialFrom(stranger, "clients")
 			switch i % 3 {
-			case 0: // says nothing
+			case 0: // sends nothing
 			case 1:
 				_, _ = p.conn.Write(login)
 			case 2:
@@ -133,7 +132,7 @@ func TestF3RefusedLogins(t *testing.T) {
 	})
 }
 
-// F4: an account's receivers share its messages, and see no other account's.
+// F4: an account's receivers share its messages, and get no other account's.
 func TestF4ReceiversOfTwoAccounts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -160,7 +159,7 @@ func TestF4ReceiversOfTwoAccounts(t *testing.T) {
 				line := p.want("deliver_sm", "destination_addr=1000")
 				got[field(line, "short_message")] = true
 			}
-			p.fence() // and nothing more
+			p.fence() // no further message has arrived
 		}
 		if len(got) != 20 {
 			t.Errorf("acme has had %d different messages", len(got))
@@ -173,8 +172,8 @@ func TestF4ReceiversOfTwoAccounts(t *testing.T) {
 	})
 }
 
-// F4: a route to the connector on which clients log in leaves it to the accounts
-// which of them a message is for.
+// F4: with a route to the connector that clients log in on, the receives options of the
+// accounts decide which account a message is for.
 func TestF4Receives(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -203,8 +202,8 @@ func TestF4Receives(t *testing.T) {
 	})
 }
 
-// F4: an account without a receiver has its messages kept; those of the others
-// go on, and no other account is given them.
+// F4: the messages of an account without a receiver wait. Those of other accounts are
+// delivered, and no other account gets the waiting ones.
 func TestF4NoReceiver(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -219,7 +218,7 @@ func TestF4NoReceiver(t *testing.T) {
 		s.want("deliver_sm_resp", "seq=1", "status=0")
 		s.want("deliver_sm_resp", "seq=2", "status=0")
 		line := other.want("deliver_sm", `short_message="other"`)
-		// A receiver that refuses, or is too busy, stops nobody else.
+		// A receiver that refuses or throttles messages does not stop the others.
 		other.send(fmt.Sprintf("deliver_sm_resp seq=%s status=0x58", field(line, "seq")))
 		other.fence()
 		acme := g.bind("receiver")
@@ -227,7 +226,7 @@ func TestF4NoReceiver(t *testing.T) {
 	})
 }
 
-// H5: a session that has not logged in may send a handful of PDUs, no more.
+// H5: a session that has not logged in may send only a few PDUs.
 func TestH5FloodBeforeLogin(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{accounts: otherAccount})
@@ -254,7 +253,7 @@ func TestH5FloodBeforeLogin(t *testing.T) {
 	})
 }
 
-// H5: what comes in one piece before a login is not logged as a whole.
+// H5: PDUs that arrive together before a login are not all logged.
 func TestH5LoggedBeforeLogin(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{})
@@ -276,8 +275,8 @@ func TestH5LoggedBeforeLogin(t *testing.T) {
 	})
 }
 
-// H22: sessions that send as many keep-alives as they can, and never read, cost the
-// others a bounded number of PDUs for each exchange of theirs.
+// H22: while sessions send as many keep-alives as they can and never read, the gateway
+// handles a bounded number of their PDUs for each exchange of another session.
 func TestH22Flood(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

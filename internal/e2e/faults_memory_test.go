@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// F6, H15: limits.memory holds, whatever the messages' size. What is above it is
+// F6, H15: limits.memory holds, whatever the size of messages. Submits beyond it are
 // refused or not read.
 func TestH15LargeMessages(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
@@ -19,7 +19,7 @@ func TestH15LargeMessages(t *testing.T) {
 		before := c.usage()
 		line := fmt.Sprintf("submit_sm seq=1 source_addr=1234 destination_addr=46700000001 message_payload=\"%s\"", strings.Repeat("x", size))
 		b := wire(t, line)
-		var all []*heard
+		var all []*received
 		written := make(chan struct{}, clients)
 		for range clients {
 			p := dial(t, c.addr)
@@ -56,15 +56,15 @@ func TestH15LargeMessages(t *testing.T) {
 		if grown := int64(after.Memory) - int64(before.Memory); grown > 128<<20 {
 			t.Errorf("%d MiB are used with a limit of 64 MiB", grown>>20)
 		}
-		// Another client still gets in, and hears something.
+		// Another client can still log in and gets an answer.
 		p := dial(t, c.addr)
 		p.bind("transmitter", "acme", "s3cret")
 		p.fence()
 	})
 }
 
-// H15: it holds too against an SMSC that sends large messages for nobody as fast as
-// it can, and answers to requests that were never made.
+// H15: the limit also holds if an SMSC sends large messages without a route as fast as it
+// can, and answers to requests that were never sent.
 func TestH15FloodOfSMSC(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const many, size = 2500, 60000 // 150 MB
@@ -83,7 +83,7 @@ func TestH15FloodOfSMSC(t *testing.T) {
 			defer close(written)
 			for range many {
 				if _, err := s.conn.Write(large); err != nil {
-					return // the gateway may have had enough
+					return // the gateway may have closed the connection
 				}
 				if _, err := s.conn.Write(unasked); err != nil {
 					return
@@ -133,7 +133,7 @@ func TestH15SmallMessages(t *testing.T) {
 				p.got, p.wrote = nil, nil
 			}
 		}
-		send(10000) // what every gateway has once
+		send(10000) // allocates memory that every gateway needs once
 		before := c.usage()
 		send(messages)
 		after := c.usage()

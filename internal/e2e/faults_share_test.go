@@ -9,7 +9,7 @@ import (
 	"pmg/loadtest"
 )
 
-// startSink is an SMSC that counts; nothing must be looked at in order.
+// startSink starts an SMSC that counts messages, for tests that need not see their order.
 func startSink(t *testing.T, o loadtest.SinkOptions) *loadtest.Sink {
 	t.Helper()
 	o.Listen = "127.0.0.1:0"
@@ -21,20 +21,20 @@ func startSink(t *testing.T, o loadtest.SinkOptions) *loadtest.Sink {
 	return s
 }
 
-// sinkRow is a connector to a sink.
+// sinkRow returns the configuration of a connector to a sink.
 func sinkRow(name string, s *loadtest.Sink, options string) string {
 	return fmt.Sprintf("{name: %s, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, %s}\n", name, s.Addr(), options)
 }
 
-// downRow is a connector to an SMSC that is not there.
+// downRow returns the configuration of a connector to an SMSC that is down.
 func downRow(t *testing.T, name, options string) string {
 	s := newSMSC(t)
 	s.down()
 	return row(name, s, options)
 }
 
-// F5, H2: an account's rate counts over all its sessions, those that come one
-// after the other, too. The submits are read no faster, or refused for now.
+// F5, H2: an account's rate is that of all its sessions together, including successive
+// ones. Submits are read no faster, or are throttled.
 func TestF5RateOverReconnects(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		for _, polite := range []bool{false, true} {
@@ -61,15 +61,15 @@ func TestF5RateOverReconnects(t *testing.T) {
 					p.write(burst)
 					p.want("bind_transmitter_resp", "status=0")
 					for range 3 {
-						watch.exchange() // it has been read meanwhile, as far as it is
+						watch.exchange() // meanwhile the gateway reads as much of the burst as it accepts
 					}
 					p.conn.Close()
 				}
 				got := g.stats("clients").Accepted.Load()
 				if most := int64(rate * (time.Since(began).Seconds() + 3)); got > most {
-					t.Errorf("%d of %d messages were taken in, more than %d at a rate of %d", got, sessions*each, most, rate)
+					t.Errorf("%d of %d messages were accepted, more than %d at a rate of %d", got, sessions*each, most, rate)
 				}
-				// The honest client of the account is answered, if only that it is too fast.
+				// An honest client of the account is answered, even if only with a throttled status.
 				p := g.dial("clients")
 				p.bind("transmitter", "slow", "s3cret")
 				p.submit(1, 1)
@@ -79,8 +79,8 @@ func TestF5RateOverReconnects(t *testing.T) {
 	})
 }
 
-// F5: answers are not held back: a client that is too fast is read no faster than
-// its rate, or told so.
+// F5: answers are not delayed: the gateway reads a client that is too fast no faster than
+// its rate, or answers that it is throttled.
 func TestF5RateIsTold(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const rate, many = 10, 2000
@@ -100,15 +100,15 @@ func TestF5RateIsTold(t *testing.T) {
 		p.writeQuietly(wire(t, lines...))
 		p.want("submit_sm_resp", "seq=0", "status=0")
 		p.want("submit_sm_resp")
-		// What is taken in is answered: none waits for its turn to be.
+		// Every accepted message is answered without waiting for the rate.
 		if n, most := g.stats("clients").Accepted.Load(), int64(rate*(time.Since(began).Seconds()+3)); n > most {
-			t.Errorf("%d messages were taken in at a rate of %d", n, rate)
+			t.Errorf("%d messages were accepted at a rate of %d", n, rate)
 		}
 	})
 }
 
-// F7, H6: an account whose messages wait for an SMSC that is down stops nobody
-// else, neither on the same connector nor on another.
+// F7, H6: an account whose messages wait for an SMSC that is down does not stop other
+// accounts, neither on the same connector nor on another.
 func TestF7AccountFillsItsShare(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -135,13 +135,13 @@ func TestF7AccountFillsItsShare(t *testing.T) {
 			s.serve(n, n)
 			other.fence()
 		}
-		// And a place in the queue of the dead connector is left for it.
+		// And the queue of the dead connector still has room for its messages.
 		other.submit(100, 104)
 		other.accepted(100, 104)
 	})
 }
 
-// F7: the same, where a full queue is said to be so immediately.
+// F7: the same with queue_full: refuse.
 func TestF7ShareRefuses(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{
@@ -150,7 +150,7 @@ func TestF7ShareRefuses(t *testing.T) {
 		c := g.bind("transmitter")
 		c.submit(1, 150)
 		heard := c.listen()
-		testutil.Eventually(t, "all is answered", func() bool { return heard.of("submit_sm_resp") == 150 })
+		testutil.Eventually(t, "everything is answered", func() bool { return heard.of("submit_sm_resp") == 150 })
 		if n := heard.of("submit_sm_resp", "ESME_RMSGQFUL"); n < 50 {
 			t.Errorf("%d were refused", n)
 		}
@@ -163,8 +163,8 @@ func TestF7ShareRefuses(t *testing.T) {
 // hour is a delivery time an hour from now.
 const hour = "schedule_delivery_time=000000010000000R"
 
-// F16: messages that are scheduled have a limit of their own. Other accounts'
-// messages are accepted as before, and so are this account's for now.
+// F16: scheduled messages have a limit of their own. Messages of other accounts, and those
+// of this account that are not scheduled, are accepted as before.
 func TestF16ManyScheduled(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const many = 50000
@@ -191,8 +191,8 @@ func TestF16ManyScheduled(t *testing.T) {
 	})
 }
 
-// F16: messages take no place in the queue while they are scheduled, and take and
-// free one when their time has come.
+// F16: messages take no place in the queue while they are scheduled. They take one when
+// their time has come, and free it when they are sent.
 func TestF16ScheduledTakesAPlaceWhenDue(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -225,8 +225,8 @@ func TestF16TooFarAhead(t *testing.T) {
 	})
 }
 
-// H13: priorities are an account's own. A flood of urgent messages of one does not
-// keep a plain one of another waiting.
+// H13: priorities order the messages of one account only. A flood of urgent messages of one
+// account does not delay a plain message of another.
 func TestH13PriorityFlood(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -251,7 +251,7 @@ func TestH13PriorityFlood(t *testing.T) {
 	})
 }
 
-// H17: clients that come and go cost others nothing, though many submits wait.
+// H17: clients that connect and disconnect do not delay others, even if many submits wait.
 func TestH17ChurnBesideWaiting(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

@@ -11,18 +11,18 @@ import (
 	"pmg/loadtest"
 )
 
-// sunk sends messages by 4 clients and returns what the sink has had of them, when
-// it has had every one that the gateway accepted.
-func sunk(t *testing.T, g *gw, sink *loadtest.Sink, messages int64) loadtest.Comparison {
+// sendAll sends messages by 4 clients, waits until the sink has received every message that
+// the gateway accepted, and returns the comparison.
+func sendAll(t *testing.T, g *gw, sink *loadtest.Sink, messages int64) loadtest.Comparison {
 	t.Helper()
 	_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, messages })
 	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 	return compared
 }
 
-// F9, F12, H10: an SMSC that unbinds in the middle of a window answers what it has
-// taken behind the unbind. None of that is sent again, and what was not written
-// yet is not lost, though an unanswered message may not be sent again.
+// F9, F12, H10: an SMSC that unbinds in the middle of a window answers accepted messages
+// after the unbind. None of those is sent again. Messages that were not written yet are not
+// lost, although on_unknown: fail forbids to send an unanswered message again.
 func TestF9UnbindMidWindow(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestF9UnbindMidWindow(t *testing.T) {
 				t.Parallel()
 				sink := startSink(t, loadtest.SinkOptions{Delay: c.delay, Faults: loadtest.Faults{UnbindEvery: 100}})
 				g := start(t, a, site{more: sinkRow("operator", sink, "instances: 2, "+c.out), routes: "{to: operator}"})
-				compared := sunk(t, g, sink, 1000)
+				compared := sendAll(t, g, sink, 1000)
 				seen := sink.Result()
 				if p := compared.Problems(); p != nil {
 					t.Errorf("%v after %d unbinds", p, seen.Unbinds)
@@ -54,8 +54,7 @@ func TestF9UnbindMidWindow(t *testing.T) {
 	})
 }
 
-// F9: the same, message by message: the answers stand in the same segment as the
-// unbind, behind it.
+// F9: the same, message by message: the answers follow the unbind in the same segment.
 func TestF9AnswersBehindUnbind(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -77,8 +76,8 @@ func TestF9AnswersBehindUnbind(t *testing.T) {
 	})
 }
 
-// F12: after an unbind of the peer nothing more is given to its session. What a
-// client submits meanwhile goes by the next one.
+// F12: after an unbind of the peer no message is assigned to its session. Messages that a
+// client submits meanwhile are sent in the next session.
 func TestF12NothingBehindUnbind(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -91,7 +90,7 @@ func TestF12NothingBehindUnbind(t *testing.T) {
 			s.send("unbind seq=77")
 			c.submit(first, first+9)
 			c.accepted(first, first+9)
-			last := first - 1 // what came before the gateway had read the unbind
+			last := first - 1 // the last message that was sent before the gateway had read the unbind
 			s.until(func(line string) bool {
 				if field(line, "short_message") == "" {
 					return true
@@ -114,8 +113,8 @@ func TestF12NothingBehindUnbind(t *testing.T) {
 	})
 }
 
-// F13, H7: an SMSC that closes right behind each login is left alone for
-// reconnect_delay, and the connector says that it is failing.
+// F13, H7: after an SMSC has closed right after a login, the gateway waits for
+// reconnect_delay, and the connector is shown as failing.
 func TestF13ClosesAfterBind(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseBindEvery: 1}})
@@ -125,7 +124,7 @@ func TestF13ClosesAfterBind(t *testing.T) {
 		})
 		began := time.Now()
 		c := g.bind("transmitter")
-		c.submit(1, 20) // there is something to send all the time
+		c.submit(1, 20) // so that there is always something to send
 		c.accepted(1, 20)
 		testutil.Eventually(t, "the SMSC has closed a connection", func() bool { return sink.Result().BindsClosed >= 2 })
 		for range 500 {
@@ -139,7 +138,7 @@ func TestF13ClosesAfterBind(t *testing.T) {
 			t.Errorf("%d lines of lost sessions", n)
 		}
 		if g.stats("operator").Failing.Load() == 0 {
-			t.Error("nothing says that the connector is failing")
+			t.Error("the connector is not shown as failing")
 		}
 	})
 }
@@ -157,7 +156,7 @@ func TestF13Recovers(t *testing.T) {
 		}
 		s := operator.session()
 		got := map[string]bool{}
-		s.until(func(line string) bool { // those that were lost may come behind others
+		s.until(func(line string) bool { // messages sent again may come after others
 			got[field(line, "short_message")] = true
 			s.answer(0, field(line, "seq"))
 			return len(got) == 20
@@ -167,8 +166,8 @@ func TestF13Recovers(t *testing.T) {
 	})
 }
 
-// H8: an SMSC that closes at a certain message gets it a few times. The messages
-// beside it in the window are not blamed: each of them arrives.
+// H8: an SMSC that closes at a certain message gets it only a few times. Other messages in
+// the same window are not given up: each of them arrives.
 func TestH8ClosesAtAMessage(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseText: "#000000000100"}})
@@ -189,7 +188,8 @@ func TestH8ClosesAtAMessage(t *testing.T) {
 		if seen.Unique != load.Accepted-1 {
 			t.Errorf("%d of %d other messages came", seen.Unique, load.Accepted-1)
 		}
-		// Two sessions end before it is sent alone; only then each end is an attempt of it.
+		// Two sessions end before the message is sent alone. From then on each end of a
+		// session counts as an attempt.
 		if seen.Dropped > 2+4 {
 			t.Errorf("the message was sent %d times, 6 are allowed", seen.Dropped)
 		}
@@ -199,8 +199,8 @@ func TestH8ClosesAtAMessage(t *testing.T) {
 	})
 }
 
-// F15: one recipient for whom the SMSC has no room does not stall the connector.
-// The message steps aside, and is given up in the end if its queue is full.
+// F15: one recipient for whom the SMSC has no room does not stall the connector. Its
+// message is retried later, and is given up after max_attempts if its queue is full.
 func TestF15OneRecipient(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const to = "4670000001" // messages 10 to 19 of a load
@@ -227,7 +227,7 @@ func TestF15OneRecipient(t *testing.T) {
 				p.accepted(0, 99)
 				testutil.Eventually(t, "all others are sent", func() bool { return g.stats("operator").Sent.Load() == 99 })
 				if status == "ESME_RTHROTTLED" {
-					return // that is the SMSC's wish, and no fault of the message: it is tried further
+					return // a throttled message is not given up, because it is not at fault
 				}
 				testutil.Eventually(t, "the one is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
 				if n := sink.Result().Throttled; n > 6 {
@@ -238,8 +238,8 @@ func TestF15OneRecipient(t *testing.T) {
 	})
 }
 
-// F18, H9: an SMSC that answers after the response time-out gets each message once
-// or twice; the late answer counts.
+// F18, H9: an SMSC that answers after the response timeout gets each message once or twice;
+// the late answer counts.
 func TestF18LateAnswers(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const messages = 20
@@ -259,8 +259,8 @@ func TestF18LateAnswers(t *testing.T) {
 	})
 }
 
-// F18: the same where a share of the answers is late, and then none is doubled
-// whose answer came before the copy was sent.
+// F18: the same if only some answers are late. No message is doubled if its answer came
+// before its copy was sent.
 func TestF18SomeLateAnswers(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{LateEvery: 50, Late: time.Second}})
@@ -268,7 +268,7 @@ func TestF18SomeLateAnswers(t *testing.T) {
 			more:   sinkRow("operator", sink, "instances: 2, response_timeout: 500ms, enquire_interval: 0s"),
 			routes: "{to: operator}",
 		})
-		compared := sunk(t, g, sink, 1000)
+		compared := sendAll(t, g, sink, 1000)
 		if late := sink.Result().Late; compared.Missing != 0 || compared.Doubled > late {
 			t.Errorf("%d answers were late: %+v", late, compared)
 		}
@@ -278,8 +278,8 @@ func TestF18SomeLateAnswers(t *testing.T) {
 	})
 }
 
-// F18: an SMSC that has lost a whole window of answers, and answers keep-alives, is
-// sent messages again after a while: its session does not stand still for ever.
+// F18: an SMSC that has lost a whole window of answers and answers keep-alives is sent
+// messages again after a while: its session does not stall forever.
 func TestF18WindowOfAnswersLost(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		for _, window := range []int{1, 3} {
@@ -315,8 +315,7 @@ func TestF18WindowOfAnswersLost(t *testing.T) {
 	})
 }
 
-// H11: a message that waits to be sent alone, because sessions have ended under it,
-// expires as any other.
+// H11: a suspect message, which waits to be sent alone, expires like any other.
 func TestH11SuspectExpires(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -343,12 +342,12 @@ func TestH11SuspectExpires(t *testing.T) {
 	})
 }
 
-// Answers that come twice change nothing: the second is for nobody.
+// A second answer to the same request changes nothing, and is counted as unmatched.
 func TestAnsweredTwice(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{TwiceEvery: 3}})
 		g := start(t, a, site{more: sinkRow("operator", sink, ""), routes: "{to: operator}"})
-		if p := sunk(t, g, sink, 1000).Problems(); p != nil {
+		if p := sendAll(t, g, sink, 1000).Problems(); p != nil {
 			t.Error(p)
 		}
 		stats := g.stats("operator")
@@ -356,8 +355,8 @@ func TestAnsweredTwice(t *testing.T) {
 	})
 }
 
-// H11: messages that expire while the SMSC is down free their places; who waits
-// for one is accepted.
+// H11: messages that expire while the SMSC is down free their places, and submits that wait
+// for room are accepted.
 func TestH11ExpiredWhileDown(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{
@@ -377,8 +376,8 @@ func TestH11ExpiredWhileDown(t *testing.T) {
 	})
 }
 
-// H14, F24: messages for clients that are not there do not keep the gateway from
-// hearing the SMSC's answers to its own.
+// H14, F24: messages for clients that are not connected do not keep the gateway from reading
+// the SMSC's answers.
 func TestH14NobodyReceives(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -404,15 +403,15 @@ func TestH14NobodyReceives(t *testing.T) {
 			})
 			submits++
 		}
-		testutil.Eventually(t, "the answers are seen", func() bool { return g.stats("operator").Sent.Load() == 50 })
+		testutil.Eventually(t, "the answers are counted", func() bool { return g.stats("operator").Sent.Load() == 50 })
 		if n := g.stats("operator").Retried.Load(); n != 0 {
 			t.Errorf("%d messages were sent again", n)
 		}
 	})
 }
 
-// F14, H21: a client with a wide window that reads large messages slowly is not
-// cut off, and gets each of them once.
+// F14, H21: a client with a large window that reads large messages slowly is not
+// disconnected, and gets each message once.
 func TestH21LargeMessagesToASlowReader(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const many, size = 200, 60000
@@ -437,7 +436,7 @@ func TestH21LargeMessagesToASlowReader(t *testing.T) {
 		for len(got) < many {
 			line, err := c.next()
 			if err != nil {
-				t.Fatalf("cut off after %d messages: %v", len(got), err)
+				t.Fatalf("disconnected after %d messages: %v", len(got), err)
 			}
 			got[field(line, "destination_addr")]++
 			if len(got) == 1 {
@@ -457,8 +456,8 @@ func TestH21LargeMessagesToASlowReader(t *testing.T) {
 	})
 }
 
-// H27: what the SMSC refuses for good is told in the log, with the id that the
-// client has and its account.
+// H27: a message that the SMSC refuses permanently is logged, with the id that the client
+// has and its account.
 func TestH27RefusedIsTold(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -468,9 +467,9 @@ func TestH27RefusedIsTold(t *testing.T) {
 		id := field(c.want("submit_sm_resp", "status=0"), "message_id")
 		s.answer(0x0B, s.take(1, 1)...)
 		testutil.Eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 })
-		testutil.Eventually(t, "the log tells", func() bool { return g.log.count(id, "acme", "operator", "ESME_RINVDSTADR") == 1 })
+		testutil.Eventually(t, "the message is logged", func() bool { return g.log.count(id, "acme", "operator", "ESME_RINVDSTADR") == 1 })
 		if g.log.count(id, `"level":"debug"`)+g.log.count(id, `"level":"trace"`) != 0 {
-			t.Error("it is told to those who debug only")
+			t.Error("it is logged at level debug only")
 		}
 	})
 }

@@ -44,7 +44,8 @@ func (l *tally) once(n int) bool {
 	return len(l.seen) == n
 }
 
-// goSMSC is an SMSC by go-smpp, which answers each submit and sends a receipt for it.
+// goSMSC starts an SMSC made with go-smpp, which answers each submit and sends a receipt
+// for it.
 func goSMSC(t *testing.T, got *tally) *smpptest.Server {
 	s := smpptest.NewUnstartedServer()
 	s.User, s.Passwd = "pmg", "secret"
@@ -59,7 +60,7 @@ func goSMSC(t *testing.T, got *tally) *smpptest.Server {
 			answer := pdu.NewSubmitSMResp()
 			answer.Header().Seq = m.Header().Seq
 			_ = answer.Fields().Set(pdufield.MessageID, "id"+text)
-			_ = c.Write(answer)             // the gateway may be gone
+			_ = c.Write(answer)             // the gateway may have ended
 			receipt := pdu.NewSubmitSM(nil) // NewDeliverSM writes an octet too much before the text
 			receipt.Header().ID = pdu.DeliverSMID
 			_ = receipt.Fields().Set(pdufield.ESMClass, 4)
@@ -90,8 +91,9 @@ func TestGoSMPP(t *testing.T) {
 			routes: "{from: operator, to: clients}\n{to: operator}",
 		})
 		g.online("operator", 2)
-		// go-smpp takes a delivery for the answer to the request of its own with that
-		// number, which comes from one counter for the process: it starts far from ours.
+		// go-smpp takes a delivery for an answer if a request of its own has the same
+		// sequence number. Its numbers come from one counter for the process, which is
+		// moved away from the gateway's numbers here.
 		for range 10 * senders * each {
 			pdu.NewEnquireLink()
 		}
@@ -122,12 +124,12 @@ func TestGoSMPP(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		testutil.Eventually(t, "every message has come once", func() bool { return got.once(senders * each) })
-		testutil.Eventually(t, "every receipt has come once", func() bool { return receipts.once(senders * each) })
+		testutil.Eventually(t, "every message has arrived once", func() bool { return got.once(senders * each) })
+		testutil.Eventually(t, "every receipt has arrived once", func() bool { return receipts.once(senders * each) })
 	})
 }
 
-// A text in several parts, and a login that go-smpp is told to be wrong.
+// A text in several parts, and a refused login.
 func TestGoSMPPTransmitter(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

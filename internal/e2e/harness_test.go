@@ -26,7 +26,7 @@ import (
 	"pmg/store"
 )
 
-// An architecture is a way to move the gateway's bytes.
+// An architecture is one of the gateway's architectures.
 type architecture struct {
 	name  string
 	start func(*gateway.Gateway) (gateway.Engine, error)
@@ -51,8 +51,8 @@ func each(t *testing.T, f func(*testing.T, architecture)) {
 	}
 }
 
-// watchGoroutines fails the test if goroutines that it began are left at its end.
-// They are told from those of other tests by their label, which is inherited.
+// watchGoroutines fails the test if goroutines that it started are left at its end. It
+// finds them by a label, which goroutines inherit.
 func watchGoroutines(t *testing.T) {
 	label := fmt.Sprintf("%q:%q", "test", t.Name())
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("test", t.Name())))
@@ -81,10 +81,10 @@ func goroutines(label string) string {
 	return strings.Join(found, "\n\n")
 }
 
-// A site is a configuration in pieces, so that a test shows only what it is
-// about: clients, who log in as acme with s3cret, and one operator.
+// A site is a configuration in pieces, so that a test shows only the options that it tests.
+// It has clients, which log in as acme with s3cret, and one operator.
 type site struct {
-	operator *smsc  // where the operator is; nil: there is none
+	operator *smsc  // the operator's SMSC; nil: there is none
 	accounts string // further rows
 	clients  string // further options of the connector "clients"
 	out      string // further options of the connector "operator"
@@ -96,7 +96,7 @@ type site struct {
 	store  vfs.FS                                  // where messages are stored; nil: as the flag -store says
 }
 
-// yaml is the configuration, with its pdu logs in dir.
+// yaml returns the configuration, with pdu logs in dir.
 func (s site) yaml(dir string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pdulog: {dir: %q, flush: 5ms}\nlimits: {%s}\n", dir, s.limits)
@@ -116,7 +116,7 @@ func (s site) yaml(dir string) string {
 	return b.String()
 }
 
-// rows makes a list of lines.
+// rows formats lines as the rows of a list.
 func rows(lines string) string {
 	var b strings.Builder
 	for line := range strings.Lines(lines) {
@@ -141,16 +141,16 @@ type gw struct {
 	*gateway.Gateway
 	t      *testing.T
 	engine gateway.Engine
-	log    *journal
+	log    *logBuffer
 	dir    string // of the pdu logs
-	faulty bool   // there were panics: who may still hold the jobs nobody knows, so they are not used again
+	faulty bool   // there were panics, so jobs may be left
 	once   sync.Once
 }
 
 // start runs a gateway until the end of the test.
 func start(t *testing.T, a architecture, s site) *gw {
 	t.Helper()
-	g := &gw{t: t, log: &journal{}, dir: t.TempDir()}
+	g := &gw{t: t, log: &logBuffer{}, dir: t.TempDir()}
 	newDriver := func(_ string, c *config.Config) (protocols.Driver, error) {
 		var d protocols.Driver = smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 		if s.driver != nil {
@@ -223,8 +223,8 @@ func (g *gw) stop() {
 	})
 }
 
-// balanced reports what is not counted back to where it began: places in queues,
-// and, if no message is left, memory.
+// balanced fails the test if counters of places in queues or, if no message is left, of
+// memory do not return to their initial values.
 func (g *gw) balanced() {
 	g.t.Helper()
 	var left int64
@@ -276,39 +276,39 @@ func (g *gw) reload(s site) error {
 	return nil
 }
 
-// addr is where a connector listens.
+// addr returns the address that a connector listens on.
 func (g *gw) addr(name string) string { return g.engine.Addresses(g.Connector(name))[0].String() }
 
-// stats are the counters of a connector.
+// stats returns the counters of a connector.
 func (g *gw) stats(name string) *connector.Stats { return g.Connector(name).Stats }
 
-// online waits until that many of a connector's sessions take messages.
+// online waits until n of a connector's sessions can be given messages.
 func (g *gw) online(name string, n int) {
 	g.t.Helper()
 	c := g.Connector(name)
 	testutil.Eventually(g.t, fmt.Sprintf("%s has %d sessions", name, n), func() bool { return c.Online() == n })
 }
 
-// A journal keeps what was logged.
-type journal struct {
+// A logBuffer keeps the lines that were logged.
+type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (j *journal) Write(b []byte) (int, error) {
+func (j *logBuffer) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.Write(b)
 }
 
-func (j *journal) String() string {
+func (j *logBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.String()
 }
 
-// tail is the last n lines, cut where a stack would fill the page.
-func (j *journal) tail(n int) string {
+// tail returns the last n lines, without the ends of long ones.
+func (j *logBuffer) tail(n int) string {
 	lines := strings.Split(j.String(), "\n")
 	lines = lines[max(0, len(lines)-n):]
 	for i, l := range lines {
@@ -317,8 +317,8 @@ func (j *journal) tail(n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// count is how many lines have all of the words.
-func (j *journal) count(words ...string) (n int) {
+// count returns how many lines contain all of the words.
+func (j *logBuffer) count(words ...string) (n int) {
 lines:
 	for line := range strings.Lines(j.String()) {
 		for _, w := range words {

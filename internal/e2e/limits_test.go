@@ -11,8 +11,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// Out of descriptors the gateway stops to accept and says so once; when one is
-// free it goes on. Clients wait meanwhile, and none is lost.
+// When there is no free descriptor the gateway stops accepting and logs that once. When one
+// is free it goes on. Clients wait meanwhile, and none is lost.
 func TestNoDescriptors(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const limit, clients = 50, 100
@@ -33,14 +33,14 @@ func TestNoDescriptors(t *testing.T) {
 		}
 		dial(t, c.addr).bind("transmitter", "acme", "s3cret")
 		if n := c.log.count(message); n != 1 {
-			t.Errorf("it was said %d times", n)
+			t.Errorf("it was logged %d times", n)
 		}
 	})
 }
 
-// Others do not notice a client that never reads its answers. The pipeline cuts it
-// off when too many wait for it; classic stops to read from it, and cuts it off
-// when it has taken nothing for half a minute, which is not waited for here.
+// A client that never reads its answers does not affect others. The pipeline disconnects it
+// when too many answers wait. The classic architecture stops reading from it and disconnects
+// it after half a minute, which this test does not wait for.
 func TestNeverReads(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -48,7 +48,7 @@ func TestNeverReads(t *testing.T) {
 		s, other := operator.session(), g.bind("transmitter")
 		deaf := g.bind("transmitter")
 		_ = deaf.conn.(*net.TCPConn).SetReadBuffer(4096)
-		b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // to nobody, so it is only answered
+		b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // without a destination, so it is only answered
 		go func() {
 			for {
 				if _, err := deaf.conn.Write(b); err != nil {
@@ -71,8 +71,8 @@ func TestNeverReads(t *testing.T) {
 	})
 }
 
-// Whatever the number of connections, the pipeline has as many goroutines, and
-// an idle client costs little.
+// The number of the pipeline's goroutines does not depend on the number of connections, and
+// an idle client costs little memory.
 func TestManyConnections(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const clients, room = 5000, 200
@@ -98,7 +98,7 @@ func TestManyConnections(t *testing.T) {
 	})
 }
 
-// raiseFiles lets this process have that many more descriptors, or skips the test.
+// raiseFiles raises the limit of descriptors for n connections, or skips the test.
 func raiseFiles(t *testing.T, n int) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -10,7 +10,7 @@ import (
 	"pmg/loadtest"
 )
 
-// A loadSite is a gateway between a load and a sink.
+// loadSite starts a gateway between a load and a sink.
 func loadSite(t *testing.T, a architecture, o loadtest.SinkOptions, s site) (*gw, *loadtest.Sink) {
 	t.Helper()
 	o.Listen = "127.0.0.1:0"
@@ -26,7 +26,7 @@ func loadSite(t *testing.T, a architecture, o loadtest.SinkOptions, s site) (*gw
 	return g, sink
 }
 
-// run sends a load and waits until the sink has had all of it.
+// run sends a load and waits until the sink has received all of it.
 func run(t *testing.T, g *gw, sink *loadtest.Sink, edit func(*loadtest.LoadOptions)) (*loadtest.LoadResult, loadtest.Comparison) {
 	t.Helper()
 	o := loadtest.DefaultLoadOptions()
@@ -65,7 +65,7 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// Every message has its receipt, which comes back to the client.
+// Every message has a receipt, which the client gets.
 func TestLoadReceipts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g, sink := loadSite(t, a, loadtest.SinkOptions{Receipts: true}, site{})
@@ -78,7 +78,7 @@ func TestLoadReceipts(t *testing.T) {
 	})
 }
 
-// An SMSC that is too busy now and then gets every message all the same.
+// An SMSC that throttles now and then still gets every message.
 func TestLoadThrottled(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g, sink := loadSite(t, a, loadtest.SinkOptions{Faults: loadtest.Faults{ThrottleEvery: 50}}, site{})
@@ -92,8 +92,8 @@ func TestLoadThrottled(t *testing.T) {
 	})
 }
 
-// An SMSC that closes connections loses nothing. What was under way may come twice:
-// a window for each connection lost.
+// When an SMSC closes connections, no message is lost. Messages under way may arrive twice,
+// at most a window for each lost connection.
 func TestLoadDropped(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g, sink := loadSite(t, a, loadtest.SinkOptions{Faults: loadtest.Faults{DropEvery: 400}}, site{})
@@ -118,7 +118,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// Messages that wait leave by priority, and then in the order of arrival.
+// Waiting messages are sent by priority, and then in the order of arrival.
 func TestPriorities(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -135,7 +135,7 @@ func TestPriorities(t *testing.T) {
 	})
 }
 
-// A message with a delivery time waits for it, and holds up nobody.
+// A message with a delivery time waits for it, and does not delay others.
 func TestScheduled(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -171,7 +171,7 @@ func TestExpired(t *testing.T) {
 	})
 }
 
-// Message ids are 16 hex digits and never come again, not even after a restart.
+// Message ids are 16 hex digits and never repeat, not even after a restart.
 func TestMessageIDs(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		last := ""

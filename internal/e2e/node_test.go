@@ -40,7 +40,7 @@ func TestNode(t *testing.T) {
 		if err := server.Start(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = server.Process.Kill() }) // it has ended, unless the test failed
+		t.Cleanup(func() { _ = server.Process.Kill() }) // it has already ended, unless the test failed
 		out := bufio.NewReader(stdout)
 		port, err := out.ReadString('\n')
 		if err != nil {

@@ -32,8 +32,8 @@ func (g *gw) logged(connector string, lines int) (all []pdulog.Entry) {
 	return all
 }
 
-// U7: each line about a message has its id and its account, on either side, however
-// often and late it is answered.
+// U7: each line about a message has its id and its account, towards clients and SMSCs, even
+// for late and repeated answers.
 func TestLinesHaveIDAndAccount(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -45,7 +45,7 @@ func TestLinesHaveIDAndAccount(t *testing.T) {
 		id := field(c.want("submit_sm_resp", "status=0"), "message_id")
 		taken := s.take(1, 1)
 		s.answer(0, taken...)
-		s.answer(0, taken...) // answers nothing
+		s.answer(0, taken...) // a second time, to requests that are answered
 		s.send(moLine)
 		s.want("deliver_sm_resp")
 		c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
@@ -73,8 +73,8 @@ func TestLinesHaveIDAndAccount(t *testing.T) {
 	})
 }
 
-// U5: the life of a link to an SMSC stands in the log: why it cannot be had, once for
-// each reason, when it is there again, and why it was lost. U6: readiness says the same.
+// U5: the log shows the life of a link to an SMSC: the reason why there is none, once for
+// each reason, when it is established, and why it was lost. U6: readiness shows the same.
 func TestLinkLife(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -138,7 +138,7 @@ func TestReadyByRoute(t *testing.T) {
 	})
 }
 
-// U8: what is counted by account, and that a changed account's sessions end.
+// U8: the counters of accounts, and the end of the sessions of a changed account.
 func TestAccounts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -166,7 +166,7 @@ func TestAccounts(t *testing.T) {
 			return counts("acme") == [3]int64{3, 3, 0} && counts("other") == [3]int64{1, 0, 1}
 		})
 		after := before
-		after.accounts = "{system_id: other, password: s3cret, rate: 5}" // no login depends on that
+		after.accounts = "{system_id: other, password: s3cret, rate: 5}" // a rate does not affect logins
 		if err := g.reload(after); err != nil {
 			t.Fatal(err)
 		}

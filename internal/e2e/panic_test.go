@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// A faulty driver panics at messages that say where.
+// A faulty driver panics in the function that the text of a message names.
 type faulty struct{ protocols.Driver }
 
 type faultySession struct{ protocols.Session }
@@ -31,7 +31,7 @@ func (d faulty) Decode(p protocols.PDU, b []byte) error {
 	return d.Driver.Decode(p.(*faultyPDU).PDU, b)
 }
 
-// text is that of a submit; in others the field means nothing.
+// text returns the text of a submit; for other PDUs the result means nothing.
 func (p *faultyPDU) text() string {
 	if q := p.PDU.(*smpp.PDU); q.ID == smpp.SubmitSM {
 		return string(q.SM.ShortMessage)
@@ -105,8 +105,7 @@ func faultyLine(n int, where string) string {
 	return fmt.Sprintf("submit_sm seq=%d destination_addr=1 short_message=\"fault:%s\"", n, where)
 }
 
-// A fault that a PDU brings about, wherever it does, ends that session and no
-// other.
+// A panic that a PDU causes in any function of the driver ends its session and no other.
 func TestPanic(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -122,7 +121,7 @@ func TestPanic(t *testing.T) {
 					lines = append(lines, fmt.Sprint("enquire_link seq=", n))
 				}
 				c.send(append(lines, faultyLine(10, where), "enquire_link seq=11")...)
-				for err := error(nil); err == nil; { // what came before is answered, or not
+				for err := error(nil); err == nil; { // earlier requests may be answered or not
 					_, err = c.next()
 					if isTimeout(err) {
 						t.Fatalf("%s, %d before: the session goes on", where, before)
@@ -141,8 +140,8 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// A message that cannot be encoded, to a PDU or to bytes, is given up; the session
-// that it was to leave by goes on.
+// A message that cannot be encoded, to a PDU or to bytes, is given up; the session that it
+// was assigned to goes on.
 func TestPanicOut(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

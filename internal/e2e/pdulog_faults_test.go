@@ -104,8 +104,8 @@ func descriptors(path string) int {
 	return n
 }
 
-// F29, H18: whatever a client sends that has not logged in, its password is not in
-// the log, and the log stays short.
+// F29, H18: whatever a client sends before its login, its password is not in the log, and
+// the log stays short.
 func TestPDULogBeforeLogin(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{})
@@ -148,9 +148,9 @@ func TestPDULogBeforeLogin(t *testing.T) {
 	})
 }
 
-// Texts are shown by the order in which PDUs pass the log: those of a client that does
-// not wait for the answer to its login, and those that are logged when the session has
-// ended already. Those of a client whose login is wrong are of no more use.
+// Texts of a client that does not wait for the answer to its login are logged, and so are
+// texts that are logged after the session has ended. Texts of a client whose login was
+// refused are not logged.
 func TestPDULogOfPipelinedLogin(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{})

@@ -14,8 +14,8 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// Every PDU stands in the pdu log, both ways, and a line gives back the octets
-// that were on the wire.
+// Every PDU is in the pdu log, in both directions, and a line can be converted back into the
+// octets that were on the wire.
 func TestPDULog(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -30,10 +30,10 @@ func TestPDULog(t *testing.T) {
 		}
 		c.send(
 			`submit_sm seq=100 source_addr_ton=5 source_addr="a \"b\"=c" destination_addr=1 data_coding=8 short_message="\x00\x01\x0a \xff\"\\"`,
-			"0000001100000110000000000A342EE70F",           // not known
+			"0000001100000110000000000A342EE70F",           // an unknown command
 			"0000001000000004000000000000000a",             // no body
 			"00000014 00000015 00000000 00000001 0A0B0C0D", // a body where none belongs
-			"00000010 80000015 00000000 00000063",          // answers nothing
+			"00000010 80000015 00000000 00000063",          // an answer without a request
 			`submit_sm seq=101 destination_addr=1 message_payload="a long one"`)
 		c.accepted(100, 100)
 		c.want("generic_nack", "status=0x3(ESME_RINVCMDID)")
@@ -59,8 +59,8 @@ func TestPDULog(t *testing.T) {
 	})
 }
 
-// compareLog compares the lines of a connector's first instance with what its
-// peer has seen, but for logins, which have no password in the log.
+// compareLog compares the lines of a connector's first instance with the octets that its
+// peer has sent and received. It skips logins, which have no password in the log.
 func compareLog(t *testing.T, path string, p *peer) {
 	t.Helper()
 	b, err := os.ReadFile(path)

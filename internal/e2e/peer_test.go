@@ -15,14 +15,14 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// A peer is one connection to the gateway, as a script. It reads only when it
-// is told what to want.
+// A peer is a scripted connection to the gateway. It reads only when a test calls one of the
+// methods that read.
 type peer struct {
 	t    testing.TB
 	conn net.Conn
 	in   []byte
 
-	got, wrote []byte // everything, both ways
+	got, wrote []byte // all octets received and sent
 }
 
 func newPeer(t testing.TB, conn net.Conn) *peer {
@@ -73,8 +73,8 @@ func bindLine(kind, systemID, password string) string {
 	return fmt.Sprintf("bind_%s seq=1 system_id=%s password=%s interface_version=0x34", kind, systemID, password)
 }
 
-// submitLine is a submit_sm whose sequence is its text. Further fields stand
-// before the text, optional parameters without a name behind it.
+// submitLine returns a submit_sm whose text is its sequence number. Further fields are put
+// before the text, and optional parameters without a name after it.
 func submitLine(n int, more ...string) string {
 	var fields, params string
 	for _, m := range more {
@@ -87,7 +87,7 @@ func submitLine(n int, more ...string) string {
 	return fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %sshort_message=\"%d\"%s", n, fields, n, params)
 }
 
-// wire returns the octets of PDUs, each as the pdu log prints it or in hex.
+// wire returns the octets of PDUs, each written as in the pdu log or in hex.
 func wire(t testing.TB, lines ...string) (b []byte) {
 	t.Helper()
 	for _, line := range lines {
@@ -115,7 +115,7 @@ func (p *peer) write(b []byte) {
 	}
 }
 
-// writeBehind writes what may take until answers to it are read.
+// writeBehind writes in the background, because a write may block until answers are read.
 func (p *peer) writeBehind(b []byte) {
 	go func() {
 		if _, err := p.conn.Write(b); err != nil {
@@ -124,12 +124,13 @@ func (p *peer) writeBehind(b []byte) {
 	}()
 }
 
-// writeQuietly writes what the gateway may never read, or close the connection at.
+// writeQuietly writes in the background and ignores errors, because the gateway may stop
+// reading or close the connection.
 func (p *peer) writeQuietly(b []byte) {
 	go func() { _, _ = p.conn.Write(b) }()
 }
 
-// read returns the octets of the next PDU, or why there is none.
+// read returns the octets of the next PDU, or the error why there is none.
 func (p *peer) read() ([]byte, error) {
 	var b [4096]byte
 	d := smpp.New(smpp.Options{})
@@ -152,7 +153,7 @@ func (p *peer) read() ([]byte, error) {
 	}
 }
 
-// next returns the next PDU as the pdu log prints it.
+// next returns the next PDU written as in the pdu log.
 func (p *peer) next() (string, error) {
 	b, err := p.read()
 	if err != nil {
@@ -165,8 +166,8 @@ func (p *peer) next() (string, error) {
 	return string(pdu.AppendLog(nil, true)), nil
 }
 
-// want reads one PDU, which must be that command and have these fields, and gives
-// it as the pdu log prints it.
+// want reads one PDU, which must have the command and the fields, and returns it written as
+// in the pdu log.
 func (p *peer) want(command string, fields ...string) string {
 	p.t.Helper()
 	line, err := p.next()
@@ -185,18 +186,18 @@ func (p *peer) want(command string, fields ...string) string {
 	return line
 }
 
-// wantClosed reads to the end of the connection, where nothing must come before.
+// wantClosed reads the end of the connection, before which no PDU may arrive.
 func (p *peer) wantClosed() {
 	p.t.Helper()
 	if line, err := p.next(); err == nil {
 		p.t.Fatalf("want the end, got %s", line)
 	} else if isTimeout(err) {
-		p.t.Fatalf("want the end, waited in vain")
+		p.t.Fatalf("want the end of the connection, got none")
 	}
 }
 
-// wantEOF is wantClosed, for an end that is no reset: the peer may have lost what
-// came before one.
+// wantEOF is wantClosed for an end that is not a reset. After a reset the peer may have lost
+// earlier PDUs.
 func (p *peer) wantEOF() {
 	p.t.Helper()
 	if line, err := p.next(); err != io.EOF {
@@ -204,22 +205,23 @@ func (p *peer) wantEOF() {
 	}
 }
 
-// fence returns when the gateway has handled everything that was sent before.
+// fence sends enquire_link and waits for its answer, so that the gateway has handled
+// everything that was sent before.
 func (p *peer) fence() {
 	p.t.Helper()
 	p.send("enquire_link seq=999999")
 	p.want("enquire_link_resp", "seq=999999")
 }
 
-// exchange is fence for those who need many: keep-alives have a rate. It sends a
-// message to nobody, which is refused.
+// exchange does the same as fence with a message without a destination, which is refused. It
+// is for tests that need many, because the rate of keep-alives is limited.
 func (p *peer) exchange() {
 	p.t.Helper()
 	p.send("submit_sm seq=999998 source_addr=1234 short_message=\"\"")
 	p.want("submit_sm_resp", "seq=999998", "status=0xb(ESME_RINVDSTADR)")
 }
 
-// submit sends messages first to last, all at once.
+// submit sends messages first to last in one segment.
 func (p *peer) submit(first, last int, more ...string) {
 	p.t.Helper()
 	var lines []string
@@ -229,7 +231,7 @@ func (p *peer) submit(first, last int, more ...string) {
 	p.send(lines...)
 }
 
-// until reads PDUs until done reports true of one of them.
+// until reads PDUs until done returns true for one of them.
 func (p *peer) until(done func(line string) bool) {
 	p.t.Helper()
 	for {
@@ -243,8 +245,8 @@ func (p *peer) until(done func(line string) bool) {
 	}
 }
 
-// silent reports whether nothing that contains the words has come by now. What
-// had to come first must have come.
+// silent reports whether no PDU that contains the words has arrived by now. The caller makes
+// sure that PDUs from before have arrived.
 func (p *peer) silent(words ...string) bool {
 	p.t.Helper()
 	for {
@@ -283,16 +285,16 @@ func containsAll(line string, words []string) bool {
 	return true
 }
 
-// A heard counts what a peer is sent, until the connection ends.
-type heard struct {
+// A received counts the PDUs that a peer receives, until the connection ends.
+type received struct {
 	mu    sync.Mutex
 	lines map[string]int // by command and status
 	all   int
 }
 
-// listen reads everything from now on; nothing else may read.
-func (p *peer) listen() *heard {
-	y := &heard{lines: map[string]int{}}
+// listen counts all PDUs from now on in the background. No other method may read then.
+func (p *peer) listen() *received {
+	y := &received{lines: map[string]int{}}
 	go func() {
 		for {
 			line, err := p.next()
@@ -309,8 +311,8 @@ func (p *peer) listen() *heard {
 	return y
 }
 
-// of is how many have come of a command, with a status if one is named.
-func (y *heard) of(words ...string) (n int) {
+// of returns how many PDUs of a command have arrived, with a status if one is given.
+func (y *received) of(words ...string) (n int) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	for line, of := range y.lines {
@@ -321,13 +323,13 @@ func (y *heard) of(words ...string) (n int) {
 	return n
 }
 
-func (y *heard) String() string {
+func (y *received) String() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return fmt.Sprint(y.lines)
 }
 
-// accepted wants messages first to last accepted, in order.
+// accepted wants the answers that accept messages first to last, in order.
 func (p *peer) accepted(first, last int) {
 	p.t.Helper()
 	for n := first; n <= last; n++ {
@@ -335,8 +337,8 @@ func (p *peer) accepted(first, last int) {
 	}
 }
 
-// take wants messages first to last submitted to it, in order, and gives their
-// sequence numbers.
+// take wants the submits of messages first to last, in order, and returns their sequence
+// numbers.
 func (p *peer) take(first, last int) (sequences []string) {
 	p.t.Helper()
 	for n := first; n <= last; n++ {
@@ -368,7 +370,7 @@ func (p *peer) serve(first, last int) {
 	}
 }
 
-// field returns the value of a field of a PDU as the pdu log prints it.
+// field returns the value of a field of a PDU written as in the pdu log.
 func field(line, name string) string {
 	for _, w := range strings.Fields(line) {
 		if v, ok := strings.CutPrefix(w, name+"="); ok {
@@ -404,7 +406,7 @@ func (s *smsc) addr() string { return s.l.Addr().String() }
 // down stops listening.
 func (s *smsc) down() { s.l.Close() }
 
-// up listens again at the same place.
+// up listens again on the same address.
 func (s *smsc) up() {
 	s.t.Helper()
 	l, err := net.Listen("tcp", s.addr())
@@ -415,7 +417,7 @@ func (s *smsc) up() {
 	s.l = l.(*net.TCPListener)
 }
 
-// accept takes the gateway's next connection.
+// accept accepts the gateway's next connection.
 func (s *smsc) accept() *peer {
 	s.t.Helper()
 	_ = s.l.SetDeadline(time.Now().Add(testutil.Patience))
@@ -426,7 +428,7 @@ func (s *smsc) accept() *peer {
 	return newPeer(s.t, conn)
 }
 
-// session takes the gateway's next connection and lets it log in.
+// session accepts the gateway's next connection and its login.
 func (s *smsc) session() *peer {
 	s.t.Helper()
 	p := s.accept()

@@ -8,8 +8,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A full queue delays answers; when the SMSC is back all goes on, and nothing is
-// lost. At no time are there more than the queue holds.
+// A full queue delays answers. When the SMSC is back, sending goes on, and no message is
+// lost. There are never more messages than the queue may hold.
 func TestQueueFullDelays(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -19,14 +19,14 @@ func TestQueueFullDelays(t *testing.T) {
 			c := g.bind("transmitter")
 			c.submit(100*i, 100*i+9)
 			if i == 0 {
-				c.accepted(0, 9) // before others take the room
+				c.accepted(0, 9) // before other clients take the room
 			}
 			clients = append(clients, c)
 		}
 		operatorQueue := g.Connector("operator")
 		testutil.Eventually(t, "the queue is full", func() bool { return operatorQueue.Queued() == 10 })
 		for _, c := range clients {
-			c.fence() // who waits for room is alive, and has no answer
+			c.fence() // a session whose submits wait for room is alive, and has no answer to them
 		}
 		s := operator.session()
 		got := map[string]bool{}
@@ -39,14 +39,15 @@ func TestQueueFullDelays(t *testing.T) {
 			s.answer(0, field(line, "seq"))
 		}
 		if len(got) != 30 {
-			t.Errorf("%d messages came", len(got))
+			t.Errorf("%d messages arrived", len(got))
 		}
 		clients[1].accepted(100, 109)
 		clients[2].accepted(200, 209)
 	})
 }
 
-// Who waits too long for room is refused; who goes meanwhile leaves nothing behind.
+// A submit that waits too long for room is refused. A client that disconnects while its
+// submits wait leaves nothing behind.
 func TestQueueWait(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -70,7 +71,7 @@ func TestQueueWait(t *testing.T) {
 	})
 }
 
-// Or a full queue refuses at once.
+// With queue_full: refuse a full queue refuses immediately.
 func TestQueueFullRefuses(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -93,10 +94,10 @@ func TestQueueFullRefuses(t *testing.T) {
 	})
 }
 
-// Rates are kept, the account's by late answers, the connector's by waiting.
+// Rates are kept: the account's by delayed answers, the connector's by waiting messages.
 func TestRates(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		const rate, many = 40, 42 // a twentieth of a second's worth, two, may go at once
+		const rate, many = 40, 42 // the burst, a twentieth of a second's worth, is two
 		for _, c := range []struct{ name, account, out string }{
 			{"account", fmt.Sprint("rate: ", rate), ""},
 			{"connector", "", fmt.Sprint("rate: ", rate)},
@@ -123,8 +124,8 @@ func TestRates(t *testing.T) {
 	})
 }
 
-// A logout does not overtake the answers that are late: a client that is not
-// answered would send its messages again.
+// A logout does not overtake delayed answers, because a client without answers would send
+// its messages again.
 func TestUnbindBehindLateAnswers(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

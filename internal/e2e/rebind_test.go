@@ -7,8 +7,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// U13: a new password, window or number of instances at a reload has the sessions of
-// that connector bound anew, and those alone. Messages that wait are sent by them.
+// U13: after a reload with a new password, window or number of instances, the sessions of
+// that connector are bound anew, and no others. They send the waiting messages.
 func TestReloadRebinds(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator, second := newSMSC(t), newSMSC(t)
@@ -40,7 +40,7 @@ func TestReloadRebinds(t *testing.T) {
 		s1, s2 := session("old"), session("old")
 		g.online("second", 2)
 
-		// More: what could not leave leaves by the new sessions, as many as the window has places.
+		// More instances: the new sessions send waiting messages, as many as their windows allow.
 		reload("password: new, window: 3, instances: 3", s1, s2)
 		all := []*peer{session("new"), session("new"), session("new")}
 		g.online("second", 3)
@@ -55,7 +55,7 @@ func TestReloadRebinds(t *testing.T) {
 			s.answer(0, under...)
 		}
 
-		// Fewer: two of the instances are not connected any more.
+		// Fewer instances: two of them are not connected again.
 		reload("password: new, window: 1, instances: 1", all...)
 		s := session("new")
 		g.online("second", 1)
@@ -63,7 +63,7 @@ func TestReloadRebinds(t *testing.T) {
 		c.accepted(10, 19)
 		s.serve(10, 19)
 
-		// Nothing changes for the others, nor by a reload without a change.
+		// Nothing changes for other connectors, or by a reload without a change.
 		reload("password: new, window: 1, instances: 1")
 		c.submit(20, 20)
 		c.accepted(20, 20)
@@ -78,8 +78,8 @@ func TestReloadRebinds(t *testing.T) {
 	})
 }
 
-// A connector of which no instance is connected takes the new options as well: those
-// that are too many are given back. Nothing listens on port 1.
+// A connector without a connected instance takes the new options too: surplus instances are
+// removed. Nothing listens on port 1.
 func TestReloadRebindsUnconnected(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		with := func(instances string) site {

@@ -11,8 +11,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A reload changes accounts, routes and rates, and adds and removes connectors;
-// the sessions that are there go on, except those of accounts that are no more.
+// A reload changes accounts, routes and rates, and adds and removes connectors. Existing
+// sessions go on, except those of removed accounts.
 func TestReload(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator, second := newSMSC(t), newSMSC(t)
@@ -38,7 +38,7 @@ func TestReload(t *testing.T) {
 		added.submit(1, 1)
 		added.accepted(1, 1)
 		s2.serve(1, 1)
-		old.send("unbind_resp seq=" + field(old.want("unbind"), "seq") + " status=0") // its account is no more (U8)
+		old.send("unbind_resp seq=" + field(old.want("unbind"), "seq") + " status=0") // its account was removed (U8)
 		old.wantEOF()
 		for n := range 2 { // the others stay
 			c.submit(n, n)
@@ -46,7 +46,7 @@ func TestReload(t *testing.T) {
 			s.serve(n, n)
 		}
 
-		// What waits for a connector that goes is still sent.
+		// Messages that wait for a removed connector are still sent.
 		added.submit(2, 4)
 		added.accepted(2, 4)
 		under := s2.take(2, 4)
@@ -69,7 +69,7 @@ func TestReload(t *testing.T) {
 			t.Errorf("%d sessions with the operator", n)
 		}
 
-		// A connector may come again.
+		// A removed connector may be added again.
 		if err := g.reload(after); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// A rate changes at a reload, for sessions that are there too.
+// A reload changes a rate for existing sessions too.
 func TestReloadRate(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -150,7 +150,8 @@ func TestReloadBad(t *testing.T) {
 	})
 }
 
-// A stopping gateway takes no more, sends what it has accepted, and logs out.
+// A stopping gateway accepts no more messages, sends those that it has accepted, and logs
+// out.
 func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -168,7 +169,7 @@ func TestDrain(t *testing.T) {
 		testutil.Eventually(t, "the gateway is draining", g.Draining)
 		c.submit(11, 11)
 		c.want("submit_sm_resp", "seq=11", "status=0x14(ESME_RMSGQFUL)")
-		testutil.Eventually(t, "nobody is accepted", func() bool {
+		testutil.Eventually(t, "no client is accepted", func() bool {
 			conn, err := net.Dial("tcp", addr)
 			if err == nil {
 				conn.Close()
@@ -185,7 +186,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// A drain ends in time though peers do not answer and messages cannot be sent.
+// A drain ends in time even if peers do not answer and messages cannot be sent.
 func TestDrainInVain(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -203,8 +204,8 @@ func TestDrainInVain(t *testing.T) {
 	})
 }
 
-// An account's lane hangs on the first connector that the account may use. When that
-// one is removed, the lane lives on for the clients that are bound on others.
+// An account's lane belongs to the first connector that the account may use. When that
+// connector is removed, the lane stays for the clients that are bound on others.
 func TestReloadRemovesHome(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

@@ -7,12 +7,13 @@ import (
 	"pmg/internal/testutil"
 )
 
-// row is one more out connector.
+// row returns the configuration of another out connector.
 func row(name string, s *smsc, more string) string {
 	return fmt.Sprintf("{name: %s, direction: out, address: %q, system_id: pmg, reconnect_delay: 20ms, %s}\n", name, s.addr(), more)
 }
 
-// A message leaves by the first route that matches; without one it is refused.
+// The first route that matches decides the target of a message. Without one the message is
+// refused.
 func TestRoutes(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		one, two, three := newSMSC(t), newSMSC(t), newSMSC(t)
@@ -55,7 +56,7 @@ func TestRoutes(t *testing.T) {
 	})
 }
 
-// When a connector is down the next of its route takes over, until it is back.
+// When a connector is down the next target of its route takes over, until it is up again.
 func TestFailover(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		one, two := newSMSC(t), newSMSC(t)
@@ -109,7 +110,7 @@ const (
 	receiptLine = `deliver_sm seq=8 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:1" receipted_message_id=1`
 )
 
-// What comes from an SMSC goes to a client that can receive, and waits for one.
+// A message from an SMSC goes to a client that can receive, and waits until there is one.
 func TestDeliver(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -120,7 +121,7 @@ func TestDeliver(t *testing.T) {
 		s.want("deliver_sm_resp", "seq=7", "status=0", `message_id=""`)
 		s.want("deliver_sm_resp", "seq=8", "status=0", `message_id=""`)
 		c := g.bind("receiver")
-		for range 2 { // lost with the first session, they come again
+		for range 2 { // lost with the first session, so they are sent again
 			got := []string{c.want("deliver_sm", `short_message="hello"`), c.want("deliver_sm", `short_message="id:1"`, `receipted_message_id="1"`, "esm_class=4")}
 			if field(got[1], "destination_addr") != "1234" {
 				t.Errorf("got %s", got[1])
@@ -136,8 +137,7 @@ func TestDeliver(t *testing.T) {
 	})
 }
 
-// Without a route a receipt is taken all the same, and a message of a mobile
-// refused.
+// Without a route a receipt is accepted, and a mobile-originated message is refused.
 func TestDeliverNowhere(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

@@ -6,8 +6,8 @@ import (
 	"pmg/sms"
 )
 
-// A message that comes by no session is refused, and not forgotten, by an engine
-// that has stopped.
+// An engine that has stopped refuses a message that was not submitted by a session, and does
+// not drop it without a reply.
 func TestSubmitAfterClose(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		g := start(t, a, site{operator: newSMSC(t)})

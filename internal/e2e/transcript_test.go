@@ -17,11 +17,11 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// The driver's transcripts, played to the whole gateway. Left out are those in
-// which time passes, which is real here, those in which the test makes up
-// messages, which here come from peers, those that know a message's id or of a login
-// of ours, and those that count PDUs, because the fence of Read is one: other tests
-// are about these.
+// The driver's transcripts, played to the whole gateway. Some are omitted: those in which
+// time passes, because the clock is real here; those in which the test invents messages,
+// because messages come from peers here; those that contain a message's id or a login of the
+// gateway; and those that count PDUs, because Read sends an enquire_link. Other tests cover
+// these.
 func TestTranscripts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		prototest.Run(t, smpp.New(smpp.Options{}), newOptions, transcripts(t), func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
@@ -54,14 +54,14 @@ func transcripts(t *testing.T) (paths []string) {
 type subject struct {
 	g      *gw
 	p      *peer
-	who    string // connector
+	name   string // of the connector
 	events []string
 	over   bool
 }
 
 func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subject {
 	operator := newSMSC(t)
-	s := &subject{who: "clients"}
+	s := &subject{name: "clients"}
 	s.g = start(t, a, site{
 		operator: operator,
 		clients:  fmt.Sprintf("system_id: %s, long_passwords: %t", o.Name, o.Options.(*smpp.ConnectorOptions).LongPasswords),
@@ -71,15 +71,15 @@ func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subje
 		s.p = s.g.dial("clients")
 		return s
 	}
-	s.who, s.p = "operator", operator.accept()
+	s.name, s.p = "operator", operator.accept()
 	return s
 }
 
 // Write implements prototest.Subject. The gateway may have closed already.
 func (s *subject) Write(b []byte) { _, _ = s.p.conn.Write(b) }
 
-// Read implements prototest.Subject. The answer to an enquiry of its own shows
-// that everything has come which there was to come.
+// Read implements prototest.Subject. It sends an enquire_link, whose answer shows that all
+// earlier PDUs have arrived.
 func (s *subject) Read() (all []byte) {
 	if s.over {
 		return nil
@@ -101,10 +101,10 @@ func (s *subject) Read() (all []byte) {
 	}
 }
 
-// ended notes the end and its reason, which only the gateway's log tells.
+// ended records the end of the session and its reason, which it reads in the gateway's log.
 func (s *subject) ended() {
 	s.over = true
-	reason := regexp.MustCompile(`"connector":"` + s.who + `".*"reason":"([^"]*)","message":"(?:session over|session lost|no session)`)
+	reason := regexp.MustCompile(`"connector":"` + s.name + `".*"reason":"([^"]*)","message":"(?:session over|session lost|no session)`)
 	testutil.Eventually(s.g.t, "the end is logged", func() bool {
 		m := reason.FindStringSubmatch(s.g.log.String())
 		if m != nil {
@@ -122,7 +122,7 @@ func (s *subject) Command(text string) error {
 	if text != "unbind" {
 		return fmt.Errorf("cannot do %q", text)
 	}
-	c := s.g.Connector(s.who)
+	c := s.g.Connector(s.name)
 	s.g.engine.Detach(c)
 	unbinds := &c.Stats.PDUsOut[slices.Index(c.Driver.Commands(), "unbind")]
 	testutil.Eventually(s.g.t, "the session is ending", func() bool { return s.g.Sessions() == 0 || unbinds.Load() > 0 })

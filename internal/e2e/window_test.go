@@ -9,7 +9,7 @@ import (
 	"pmg/internal/testutil"
 )
 
-// As many messages are under way as the window says, and no more.
+// As many messages are under way as the window allows, and no more.
 func TestWindow(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -19,7 +19,7 @@ func TestWindow(t *testing.T) {
 		c.accepted(1, 20)
 		under := s.take(1, 5)
 		for n := 6; n <= 20; n++ {
-			s.fence() // nothing more has come
+			s.fence() // no further message has arrived
 			s.answer(0, under[0])
 			under = append(under[1:], s.take(n, n)...)
 		}
@@ -29,7 +29,7 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-// Answers may come in any order, twice, and to what was never asked.
+// Answers may come in any order, twice, and without a request.
 func TestAnswersInDisorder(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -58,7 +58,7 @@ func TestAnswersInDisorder(t *testing.T) {
 	})
 }
 
-// What was under way when a connection is lost is sent again first, in order.
+// Messages that were under way when a connection is lost are sent again first, in order.
 func TestConnectionLost(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -91,12 +91,12 @@ func TestNeverAnswered(t *testing.T) {
 		c.accepted(1, 3)
 		s.take(1, 1) // and no answer
 		answered := map[string]bool{}
-		for len(answered) < 3 { // on a slow machine others are late, too
+		for len(answered) < 3 { // on a slow machine other answers are late, too
 			line := s.want("submit_sm")
 			s.answer(0, field(line, "seq"))
 			answered[field(line, "short_message")] = true
 		}
-		testutil.Eventually(t, "the answers were seen", func() bool { return g.stats("operator").Sent.Load() > 0 })
+		testutil.Eventually(t, "the answers were counted", func() bool { return g.stats("operator").Sent.Load() > 0 })
 		if n := g.stats("operator").Retried.Load(); n == 0 {
 			t.Error("nothing was put back")
 		}
@@ -106,7 +106,7 @@ func TestNeverAnswered(t *testing.T) {
 	})
 }
 
-// Or it is given up, where the configuration says so.
+// With on_unknown: fail it is given up.
 func TestNeverAnsweredFails(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -120,7 +120,7 @@ func TestNeverAnsweredFails(t *testing.T) {
 	})
 }
 
-// An SMSC that is too busy is left alone for a while, and then gets the same
+// After an SMSC has throttled, the gateway pauses for a while, and then sends the same
 // message again before all others.
 func TestThrottled(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
@@ -153,8 +153,8 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// A message that an SMSC refuses for good is given up and counted; one that it
-// cannot take now is tried again, so often as the configuration says.
+// A message that an SMSC refuses permanently is given up and counted. One that it refuses
+// temporarily is tried again, as often as the configuration says.
 func TestRefused(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
@@ -184,8 +184,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// Optional parameters that nobody knows survive, both ways, unless the peer said
-// that it has none.
+// Unknown optional parameters are forwarded, in both directions, unless the peer's version
+// has none.
 func TestUnknownParameters(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)

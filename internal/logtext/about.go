@@ -5,13 +5,14 @@ import "bytes"
 // idLen is the length of a message's id.
 const idLen = 16
 
-// CutAbout cuts the fields off a line that say which message and whose a PDU is:
+// CutAbout cuts off the fields at the end of a line that name the message of a PDU and its
+// account:
 //
 //	id=1a1fb0c12c230d41 account=acme
 //
-// They stand at its end, either of them may be missing, and a nil says so. No text can
-// look like them: a value with a space ends in a quotation mark, and inside of it each
-// quotation mark stands behind a backslash.
+// Each of them may be missing and is nil then. No text of a PDU can be taken for them,
+// because a value with a space ends in a quotation mark, and each quotation mark inside of
+// a value follows a backslash.
 func CutAbout(line []byte) (pdu, id, account []byte) {
 	rest := line
 	if n := len(rest); n > 0 && rest[n-1] == '"' {

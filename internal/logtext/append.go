@@ -1,5 +1,5 @@
-// Package logtext is the text form of a PDU's fields in the pdu log, whatever the
-// protocol: how names, numbers, strings and octets are written and read back.
+// Package logtext writes and reads the fields of PDUs in the pdu log: names, numbers,
+// strings and octets, in a form that all protocols share.
 //
 // # Form
 //
@@ -35,7 +35,7 @@ func AppendName(b []byte, name string) []byte {
 	return b
 }
 
-// AppendCode appends a number that a person would look up, with its name.
+// AppendCode appends a number that has a name, with the name in brackets.
 func AppendCode(b []byte, n uint32, name string) []byte {
 	b = strconv.AppendUint(append(b, "0x"...), uint64(n), 16)
 	if name != "" {
@@ -81,8 +81,8 @@ func AppendHidden(b []byte, n int) []byte {
 	return strconv.AppendInt(append(b, '*'), int64(n), 10)
 }
 
-// AppendOctets appends octets in hex: the first shown of them, then how many more
-// there are.
+// AppendOctets appends octets in hex: the first shown of them, then the number of the
+// others.
 func AppendOctets(b, v []byte, shown int) []byte {
 	if len(v) <= shown {
 		return hex.AppendEncode(b, v)
@@ -91,7 +91,7 @@ func AppendOctets(b, v []byte, shown int) []byte {
 	return AppendHidden(b, len(v)-shown)
 }
 
-// AppendPassword appends what stands for any password.
+// AppendPassword appends *** in place of a password.
 func AppendPassword(b []byte) []byte { return append(b, "***"...) }
 
 // Printable reports whether an octet is a printable character of ASCII.
@@ -108,18 +108,18 @@ func setOf(holds func(c byte) bool) (s set) {
 }
 
 var (
-	// bare are the octets of a value that needs no quotes.
+	// bare holds the octets of values that need no quotes.
 	bare = setOf(func(c byte) bool {
 		return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || bytes.IndexByte([]byte("+_.:@-"), c) >= 0
 	})
-	// plain are the octets that stand for themselves between quotes.
+	// plain holds the octets that need no escape between quotes.
 	plain = setOf(func(c byte) bool { return Printable(c) && c != '"' && c != '\\' })
 )
 
-// plainPrefix returns how many octets at the start of v stand for themselves
-// between quotes. It looks at eight at a time: each of the terms has the top bit of
-// an octet set that is below 0x20, above 0x7E, a quote or a backslash, and perhaps
-// the top bits of octets behind the first such.
+// plainPrefix returns how many octets at the start of v need no escape between quotes. It
+// checks eight octets at a time. Each term has the top bit set of the first octet that is
+// below 0x20, above 0x7E, a quote or a backslash. Top bits of later octets may be set too
+// and mean nothing.
 func plainPrefix(v []byte) (n int) {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(v)-n >= 8; n += 8 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Eight octets at a time or one, the same ones end what stands for itself.
+// Checking eight octets at a time has the same result as checking each of them.
 func TestPlainPrefix(t *testing.T) {
 	for length := range 20 {
 		for at := range length {
@@ -17,14 +17,14 @@ func TestPlainPrefix(t *testing.T) {
 					want = at
 				}
 				if n := plainPrefix(v); n != want {
-					t.Fatalf("%q: %d octets stand for themselves, want %d", v, n, want)
+					t.Fatalf("%q: %d octets need no escape, want %d", v, n, want)
 				}
 			}
 		}
 	}
 }
 
-// Every value reads back as it was, and what is hidden is known to be.
+// Every value is read back unchanged, and hidden values are reported as hidden.
 func TestValues(t *testing.T) {
 	for _, v := range []string{"", "a", "+46_7.0:1@x-", "a b", `say "\"`, "\x00\xff~", "*", "*5", "a*"} {
 		b := append(AppendValue(AppendName(nil, "x"), []byte(v)), " y=1"...)

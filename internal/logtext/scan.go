@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// A Scanner takes a line apart, field by field. After the first error there is
-// nothing left of the line.
+// A Scanner splits a line into fields. After the first error the rest of the line is
+// empty.
 type Scanner struct {
-	// Hidden reports whether a value was scanned that the line does not hold whole.
-	// It was returned empty, or as far as it goes.
+	// Hidden reports whether the line does not contain all octets of a value that was
+	// scanned. The value was returned empty, or without the missing octets.
 	Hidden bool
 
 	rest []byte
-	own  []byte // values that do not lie in the line
+	buf  []byte // values that the line does not contain unescaped
 	err  error
 }
 
-// NewScanner returns a scanner of a line. Values that cannot point into the line
-// are appended to own.
-func NewScanner(line, own []byte) Scanner { return Scanner{rest: line, own: own} }
+// NewScanner returns a scanner of a line. Values that cannot point into the line are
+// appended to buf.
+func NewScanner(line, buf []byte) Scanner { return Scanner{rest: line, buf: buf} }
 
-// Own returns the storage that was given to NewScanner, as it has grown.
-func (s *Scanner) Own() []byte { return s.own }
+// Own returns the buffer that was passed to NewScanner, with the values appended.
+func (s *Scanner) Own() []byte { return s.buf }
 
 // Err returns the first error.
 func (s *Scanner) Err() error { return s.err }
 
-// Fail ends scanning at something that cannot be read.
-func (s *Scanner) Fail(what, why string) {
+// Fail ends scanning with an error: text is the part of the line that cannot be read.
+func (s *Scanner) Fail(text, reason string) {
 	if s.err == nil {
-		s.err = fmt.Errorf("%q %s", what, why)
+		s.err = fmt.Errorf("%q %s", text, reason)
 	}
 	s.rest = nil
 }
@@ -47,17 +47,17 @@ func (s *Scanner) More() bool {
 // End fails if another field follows.
 func (s *Scanner) End() {
 	if s.More() {
-		s.Fail(string(s.rest), "is not a field that can stand here")
+		s.Fail(string(s.rest), "is not a field of this PDU")
 	}
 }
 
-// Sees reports whether the next field has that name.
+// Sees reports whether the next field has the name.
 func (s *Scanner) Sees(name string) bool {
 	n := len(name)
 	return s.More() && len(s.rest) > n && s.rest[n] == '=' && string(s.rest[:n]) == name
 }
 
-// Take goes past "name=" if that is what comes next.
+// Take skips "name=" if that is next, and reports whether it was.
 func (s *Scanner) Take(name string) bool {
 	if !s.Sees(name) {
 		return false
@@ -66,7 +66,7 @@ func (s *Scanner) Take(name string) bool {
 	return true
 }
 
-// TakeWord goes past a word that has no value, if that is what comes next.
+// TakeWord skips a word without a value if that is next, and reports whether it was.
 func (s *Scanner) TakeWord(word string) bool {
 	if !s.More() || !bytes.HasPrefix(s.rest, []byte(word)) || len(s.rest) > len(word) && s.rest[len(word)] != ' ' {
 		return false
@@ -75,21 +75,21 @@ func (s *Scanner) TakeWord(word string) bool {
 	return true
 }
 
-// Name goes past the next "name=" and returns the name, or nil at the end.
+// Name skips the next "name=" and returns the name, or nil at the end.
 func (s *Scanner) Name() []byte {
 	if !s.More() {
 		return nil
 	}
 	name, rest, ok := bytes.Cut(s.rest, []byte{'='})
 	if !ok {
-		s.Fail(string(s.rest), "is no field")
+		s.Fail(string(s.rest), "is not a field")
 		return nil
 	}
 	s.rest = rest
 	return name
 }
 
-// Word takes what stands before the next space.
+// Word returns the text before the next space.
 func (s *Scanner) Word() []byte {
 	n := bytes.IndexByte(s.rest, ' ')
 	if n < 0 {
@@ -100,8 +100,8 @@ func (s *Scanner) Word() []byte {
 	return t
 }
 
-// Number takes a number of so many bits, decimal or 0x; a name may follow it in
-// brackets. A hidden one is 0.
+// Number returns a number of the given bits, decimal or 0x; a name in brackets may follow
+// it. A hidden number is 0.
 func (s *Scanner) Number(bits int) uint64 {
 	t, _, _ := strings.Cut(string(s.Word()), "(")
 	if t == "*" {
@@ -115,8 +115,8 @@ func (s *Scanner) Number(bits int) uint64 {
 	return n
 }
 
-// ParseNumber reads a number of 32 bits, decimal or 0x. UCP writes 02 and means no
-// octal number.
+// ParseNumber parses a number of 32 bits, decimal or 0x. A leading 0 does not make it
+// octal, because UCP writes 02.
 func ParseNumber(t string) (uint32, error) {
 	n, err := parseNumber(t, 32)
 	return uint32(n), err
@@ -129,7 +129,7 @@ func parseNumber(t string, bits int) (uint64, error) {
 	return strconv.ParseUint(t, 10, bits)
 }
 
-// Octets takes octets in hex, without those that are hidden.
+// Octets returns octets written in hex, without those that are hidden.
 func (s *Scanner) Octets() []byte {
 	t := s.Word()
 	shown, hidden, cut := bytes.Cut(t, []byte{'*'})
@@ -143,7 +143,7 @@ func (s *Scanner) Octets() []byte {
 	return b
 }
 
-// hidden notes a hidden value; t is what follows the first star.
+// hidden records a hidden value; t is the text after the first star.
 func (s *Scanner) hidden(t []byte) {
 	s.Hidden = true
 	if string(t) == "**" {
@@ -154,7 +154,7 @@ func (s *Scanner) hidden(t []byte) {
 	}
 }
 
-// Value takes a string. A bare one points into the line. A hidden one is nil.
+// Value returns a string. A bare one points into the line. A hidden one is nil.
 func (s *Scanner) Value() []byte {
 	if len(s.rest) > 0 && s.rest[0] != '"' {
 		t := s.Word()
@@ -164,12 +164,12 @@ func (s *Scanner) Value() []byte {
 		}
 		return t
 	}
-	at := len(s.own)
-	s.own = s.AppendValue(s.own)
-	return s.own[at:len(s.own):len(s.own)]
+	at := len(s.buf)
+	s.buf = s.AppendValue(s.buf)
+	return s.buf[at:len(s.buf):len(s.buf)]
 }
 
-// AppendValue takes a string and appends it to b. Of a hidden one it appends nothing.
+// AppendValue reads a string and appends it to b. It appends nothing for a hidden one.
 func (s *Scanner) AppendValue(b []byte) []byte {
 	if len(s.rest) == 0 || s.rest[0] != '"' {
 		t := s.Word()

@@ -1,4 +1,4 @@
-// Package machine reports what the machine has.
+// Package machine reports the memory of the machine.
 //
 // # Start reading
 //
@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// assumed is the memory of a machine that does not say how much it has.
+// assumed is used if the machine's memory is not known.
 const assumed = 2 << 30
 
 // Memory returns the bytes of memory that the process may use: the machine's,
 // or its container's where that is less.
 func Memory() int64 { return memory(total(), "/sys/fs/cgroup/memory.max") }
 
-// memory is Memory of a machine with total bytes, 0 for unknown. limit is the
-// file that holds the container's limit (cgroup v2).
+// memory returns Memory for a machine with total bytes, 0 if that is not known. limit is
+// the file with the container's limit (cgroup v2).
 func memory(total int64, limit string) int64 {
 	if total <= 0 {
 		total = assumed

@@ -1,4 +1,4 @@
-// Package nearest finds what somebody probably meant who mistyped a word.
+// Package nearest finds the word that is most similar to a mistyped one.
 //
 // # Start reading
 //
@@ -7,12 +7,12 @@ package nearest
 
 import "strings"
 
-// Word returns the word that is most like one, upper and lower case being the same,
-// or "" if none is like it.
-func Word(like string, words []string) string {
-	best, distance := "", min(3, len(like)) // "b" is not a slip of "x"
+// Word returns the one of words that is most similar to mistyped, ignoring case, or "" if
+// none is similar.
+func Word(mistyped string, words []string) string {
+	best, distance := "", min(3, len(mistyped)) // "b" is not similar to "x"
 	for _, word := range words {
-		if n := editDistance(strings.ToLower(like), strings.ToLower(word)); n < distance {
+		if n := editDistance(strings.ToLower(mistyped), strings.ToLower(word)); n < distance {
 			best, distance = word, n
 		}
 	}

@@ -11,36 +11,36 @@ import (
 
 type kernelEvents [batch]unix.EpollEvent
 
-// open makes the epoll, and the bell: a second epoll, which watches the first one and
-// is watched by Go's poller. If Go's poller watched the first one itself, each event
-// would wake an idle thread, although the poller's goroutine is working and fetches
-// the event anyway.
+// open creates the epoll and the notifier, which is a second epoll. The notifier watches
+// the first epoll, and Go's poller watches the notifier. If Go's poller watched the first
+// epoll itself, each event would wake an idle thread, although the poller's goroutine is
+// working and fetches the event anyway.
 func (p *Poller) open() (err error) {
 	if p.fd, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
 	}
-	if p.bell, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
+	if p.notifier, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(p.fd)}
-		if err = errors.Join(unix.SetNonblock(p.bell, true), unix.EpollCtl(p.bell, unix.EPOLL_CTL_ADD, p.fd, &e)); err != nil {
-			_ = unix.Close(p.bell)
+		if err = errors.Join(unix.SetNonblock(p.notifier, true), unix.EpollCtl(p.notifier, unix.EPOLL_CTL_ADD, p.fd, &e)); err != nil {
+			_ = unix.Close(p.notifier)
 		}
 	}
 	if err != nil {
 		_ = unix.Close(p.fd)
 		return err
 	}
-	p.file = os.NewFile(uintptr(p.bell), "poller")
+	p.file = os.NewFile(uintptr(p.notifier), "poller")
 	return nil
 }
 
-// setBell lets events from now on ring the bell, or mutes it. A descriptor that was
-// ready the last time Go's poller looked does not ring.
-func (p *Poller) setBell(on bool) error {
+// setNotify enables or disables the notifier for later events. A descriptor that was
+// ready at the last check by Go's poller does not cause a notification.
+func (p *Poller) setNotify(on bool) error {
 	e := unix.EpollEvent{Fd: int32(p.fd)}
 	if on {
 		e.Events = unix.EPOLLIN
 	}
-	return unix.EpollCtl(p.bell, unix.EPOLL_CTL_MOD, p.fd, &e)
+	return unix.EpollCtl(p.notifier, unix.EPOLL_CTL_MOD, p.fd, &e)
 }
 
 // Close closes the poller, not the descriptors that it watches.
@@ -69,7 +69,7 @@ func (p *Poller) Add(fd int, read, write bool) error {
 	return p.control(unix.EPOLL_CTL_ADD, fd, read, write)
 }
 
-// Set changes what fd is watched for.
+// Set changes the events that fd is watched for.
 func (p *Poller) Set(fd int, read, write bool) error {
 	return p.control(unix.EPOLL_CTL_MOD, fd, read, write)
 }
@@ -80,13 +80,13 @@ func (p *Poller) Remove(fd int) error {
 }
 
 func (p *Poller) fetch() bool {
-	// Raw, because it never blocks: see sock.Read.
+	// A raw system call, because it never blocks; see sock.Read.
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&p.kernel)), batch, 0, 0, 0)
 	if errno != 0 {
 		if errno == unix.EINTR {
 			return false
 		}
-		p.note(errno)
+		p.setErr(errno)
 		return true
 	}
 	for _, e := range p.kernel[:n] {

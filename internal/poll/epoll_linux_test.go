@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ringing reports whether an event that is ready rings the bell.
-func ringing(t *testing.T, p *Poller) bool {
+// notified reports whether the notifier is ready.
+func notified(t *testing.T, p *Poller) bool {
 	t.Helper()
-	fds := []unix.PollFd{{Fd: int32(p.bell), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: int32(p.notifier), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -18,8 +18,9 @@ func ringing(t *testing.T, p *Poller) bool {
 	return n > 0
 }
 
-// A poller whose goroutine is working wakes no other thread; one that parks is woken.
-func TestBell(t *testing.T) {
+// An event wakes no other thread while the poller's goroutine works, and wakes the
+// goroutine when it is parked.
+func TestNotifier(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
 	send := func() {
 		if _, err := unix.Write(theirs, []byte("x")); err != nil {
@@ -28,14 +29,14 @@ func TestBell(t *testing.T) {
 	}
 	for round := range 3 {
 		send()
-		for i := range muteAfter {
-			if !ringing(t, p) {
-				t.Fatalf("round %d: muted after %d Waits", round, i)
+		for i := range disableAfter {
+			if !notified(t, p) {
+				t.Fatalf("round %d: disabled after %d Waits", round, i)
 			}
 			p.Wait(time.Time{})
 		}
-		if ringing(t, p) {
-			t.Fatalf("round %d: rings while we are at work", round)
+		if notified(t, p) {
+			t.Fatalf("round %d: the notifier is ready while the goroutine works", round)
 		}
 		var b [8]byte
 		if _, err := unix.Read(ours, b[:]); err != nil {
@@ -43,11 +44,11 @@ func TestBell(t *testing.T) {
 		}
 		p.Wait(time.Now().Add(time.Millisecond))
 		if len(p.Events()) != 0 {
-			t.Fatalf("round %d: sees what was read", round)
+			t.Fatalf("round %d: an event without unread data", round)
 		}
 		time.AfterFunc(time.Millisecond, send)
-		if p.Wait(time.Time{}); len(p.Events()) != 1 { // forever, if nothing rang
-			t.Fatalf("round %d: nothing is seen", round)
+		if p.Wait(time.Time{}); len(p.Events()) != 1 { // blocks forever if there is no notification
+			t.Fatalf("round %d: no event", round)
 		}
 		if _, err := unix.Read(ours, b[:]); err != nil {
 			t.Fatal(err)
@@ -58,11 +59,11 @@ func TestBell(t *testing.T) {
 	}
 }
 
-// What comes while the bell is put on again is not missed: epoll does not report an item
-// that is ready, if it was ready the last time somebody looked.
-func TestBellMissesNothing(t *testing.T) {
+// An event that arrives while the notifier is being enabled is not lost, although epoll
+// does not report an item as ready again if it was ready at the last check.
+func TestNotifierLosesNoEvent(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
-	const bursts, length, never = 20_000, muteAfter + 1, 30 * time.Second
+	const bursts, length, never = 20_000, disableAfter + 1, 30 * time.Second
 	peer := make(chan error, 1)
 	go func() {
 		b := make([]byte, length)
@@ -89,9 +90,9 @@ func TestBellMissesNothing(t *testing.T) {
 			p.Wait(begin.Add(never))
 		}
 		if time.Since(begin) >= never {
-			t.Fatalf("octet %d is not seen", n)
+			t.Fatalf("no event for octet %d", n)
 		}
-		// The rest of the burst is ready already: Waits that do not park.
+		// The rest of the burst is ready already, so these Waits do not park.
 		if _, err := unix.Read(ours, b[:]); err != nil {
 			t.Fatal(err)
 		}

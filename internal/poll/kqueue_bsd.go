@@ -11,7 +11,7 @@ import (
 
 type kernelEvents [batch]unix.Kevent_t
 
-// open makes the kqueue, which Go's poller watches itself.
+// open creates the kqueue, which Go's poller watches itself.
 func (p *Poller) open() (err error) {
 	if p.fd, err = unix.Kqueue(); err != nil {
 		return err
@@ -21,12 +21,12 @@ func (p *Poller) open() (err error) {
 		_ = unix.Close(p.fd)
 		return err
 	}
-	p.bell, p.file = p.fd, os.NewFile(uintptr(p.fd), "poller")
+	p.notifier, p.file = p.fd, os.NewFile(uintptr(p.fd), "poller")
 	return nil
 }
 
-// setBell does nothing, because Go's poller watches the kqueue itself.
-func (p *Poller) setBell(bool) error { return nil }
+// setNotify does nothing, because Go's poller watches the kqueue itself.
+func (p *Poller) setNotify(bool) error { return nil }
 
 // Close closes the poller, not the descriptors that it watches.
 func (p *Poller) Close() error { return p.file.Close() }
@@ -50,7 +50,7 @@ func enable(on bool) int {
 // Add begins to watch fd.
 func (p *Poller) Add(fd int, read, write bool) error { return p.Set(fd, read, write) }
 
-// Set changes what fd is watched for.
+// Set changes the events that fd is watched for.
 func (p *Poller) Set(fd int, read, write bool) error {
 	if err := p.control(fd, unix.EVFILT_READ, enable(read)); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *Poller) fetch() bool {
 	var now unix.Timespec
 	n, err := unix.Kevent(p.fd, nil, p.kernel[:], &now)
 	if err != nil && err != unix.EINTR {
-		p.note(err)
+		p.setErr(err)
 		return true
 	}
 	for _, e := range p.kernel[:max(n, 0)] {

@@ -11,17 +11,17 @@ import (
 // An Event is a descriptor that is ready.
 type Event struct {
 	FD       int
-	Readable bool // or at its end: a read returns which
+	Readable bool // it has data or is at its end
 	Writable bool
-	Gone     bool // the peer neither reads nor writes any more; epoll reports it whatever fd is watched for
+	Gone     bool // the peer neither reads nor writes any more; epoll always reports this
 }
 
 // A Poller watches descriptors. Any goroutine may call Add, Set and Wake; one goroutine
 // calls Wait, Look and Events.
 type Poller struct {
 	fd       int
-	bell     int      // the descriptor that Go's poller watches
-	file     *os.File // of bell
+	notifier int      // the descriptor that Go's poller watches
+	file     *os.File // of notifier
 	raw      syscall.RawConn
 	ready    func(fd uintptr) bool
 	events   []Event
@@ -29,30 +29,31 @@ type Poller struct {
 	err      error     // the first failure
 	until    time.Time // the deadline that was set last
 	stale    bool      // a Wake has set another deadline than until
-	unparked int       // Waits in a row that did not park; counted up to muteAfter
+	unparked int       // Waits in a row that did not park; counted up to disableAfter
 	short    int       // parks in a row that were short; counted up to shortParks
-	parked   time.Time // when the Wait that is going on parked; zero: it has not
+	parked   time.Time // time at which the present Wait parked; zero: it has not
 	woken    atomic.Bool
 }
 
-// batch is how many ready descriptors are fetched together: so few that what is read
-// from them is still in the processor's cache when it is written on. 16 instead of 256
+// batch is how many ready descriptors are fetched together. It is small, so that the data
+// read from them is still in the processor's cache when it is forwarded. 16 instead of 256
 // took 20 % less CPU per message at 64 connections with a window of 10 (2026-11-20).
 const batch = 16
 
-// muteAfter is after how many Waits in a row that did not park the bell is muted. Under
-// a load at which each message finds the goroutine parked, it never is.
-const muteAfter = 4
+// disableAfter is the number of Waits in a row without parking after which the notifier is
+// disabled. If the goroutine parks between messages, the notifier stays enabled, so that
+// such a load does not pay for switching it.
+const disableAfter = 4
 
-// Parking and being woken costs about 20 µs of CPU, more where processors are virtual
-// and an idle one must be started. Looking 48 times costs 9 µs. So a Wait looks that
-// often before it parks, if the last two parks were short: with one connection and a
-// window of 1 that made 1.6 times the messages for 0.8 of the CPU each, with a window
-// of 10 it made 1.4 times (2026-11-21, docs/bench.md).
+// Parking and being woken costs about 20 µs of CPU, and more if processors are virtual and
+// an idle one must be started. Fetching 48 times costs 9 µs. So a Wait fetches up to 48
+// times before it parks, if the last two parks were short. With one connection this made
+// 1.6 times the messages for 0.8 times the CPU each at a window of 1, and 1.4 times the
+// messages at a window of 10 (2026-11-21, docs/bench.md).
 const (
-	looks      = 48
-	shortPark  = 100 * time.Microsecond // what is shorter is short
-	shortParks = 2                      // not 1, because an occasional message and its answer have one short park between them
+	spins      = 48
+	shortPark  = 100 * time.Microsecond // a park below this counts as short
+	shortParks = 2                      // not 1, because there is one short park between an occasional message and its answer
 )
 
 // New returns a Poller that watches nothing yet.
@@ -67,14 +68,14 @@ func New() (*Poller, error) {
 		return nil, fmt.Errorf("cannot park poller: %w", err)
 	}
 	p.ready = func(uintptr) bool {
-		if p.fetch() || p.short == shortParks && p.lookOn() {
+		if p.fetch() || p.short == shortParks && p.spin() {
 			return true
 		}
-		muted := p.unparked == muteAfter
+		disabled := p.unparked == disableAfter
 		p.unparked = 0
-		if muted {
-			p.note(p.setBell(true))
-			if p.fetch() { // what came before the bell was on may not ring it
+		if disabled {
+			p.setErr(p.setNotify(true))
+			if p.fetch() { // an event before the notifier was enabled may not cause a notification
 				return true
 			}
 		}
@@ -84,9 +85,10 @@ func New() (*Poller, error) {
 	return p, nil
 }
 
-// lookOn looks for a while, until something is ready or Wake is called.
-func (p *Poller) lookOn() bool {
-	for range looks {
+// spin fetches repeatedly, and reports whether a descriptor is ready. It ends early when
+// Wake is called.
+func (p *Poller) spin() bool {
+	for range spins {
 		if p.woken.Load() {
 			return false
 		}
@@ -105,37 +107,38 @@ func (p *Poller) Wait(until time.Time) error {
 	p.events = p.events[:0]
 	if p.stale || !until.Equal(p.until) {
 		p.until, p.stale = until, false
-		p.note(p.file.SetReadDeadline(until))
+		p.setErr(p.file.SetReadDeadline(until))
 	}
 	if p.woken.Swap(false) {
 		p.stale = true
-		p.fetch() // what is ready must be seen by a goroutine that is woken all the time, too
+		p.fetch() // so that events are reported even if every Wait is ended by a Wake
 		return p.err
 	}
-	if p.unparked < muteAfter {
-		if p.unparked++; p.unparked == muteAfter {
-			p.note(p.setBell(false))
+	if p.unparked < disableAfter {
+		if p.unparked++; p.unparked == disableAfter {
+			p.setErr(p.setNotify(false))
 		}
 	}
 	p.parked = time.Time{}
 	err := p.raw.Read(p.ready)
 	if !p.parked.IsZero() {
-		p.parkedFor(time.Since(p.parked))
+		p.countPark(time.Since(p.parked))
 	}
 	if os.IsTimeout(err) {
-		// The deadline has passed, and it may be another than until: that of a Wake
-		// which noted itself before this Wait, or the last, and set it only now.
+		// The deadline has passed. It may be that of a Wake instead of until: Wake sets
+		// woken first, and this or the last Wait may have cleared that before Wake set the
+		// deadline.
 		p.stale = true
 		p.woken.Store(false)
 		p.fetch()
 	} else {
-		p.note(err)
+		p.setErr(err)
 	}
 	return p.err
 }
 
-// parkedFor notes how long a park was.
-func (p *Poller) parkedFor(d time.Duration) {
+// countPark counts a park as short or long.
+func (p *Poller) countPark(d time.Duration) {
 	switch {
 	case d >= shortPark:
 		p.short = 0
@@ -144,14 +147,14 @@ func (p *Poller) parkedFor(d time.Duration) {
 	}
 }
 
-// note keeps the first error.
-func (p *Poller) note(err error) {
+// setErr keeps the first error.
+func (p *Poller) setErr(err error) {
 	if p.err == nil && err != nil {
 		p.err = fmt.Errorf("cannot wait for descriptors: %w", err)
 	}
 }
 
-// Look finds what is ready, without waiting. Its error is as Wait's.
+// Look fetches ready descriptors without waiting. Its error is that of Wait.
 func (p *Poller) Look() error {
 	p.events = p.events[:0]
 	p.fetch()
@@ -165,7 +168,8 @@ func (p *Poller) Wake() {
 	}
 }
 
-// Events returns the descriptors that the last Wait or Look found ready, once.
+// Events returns the descriptors that the last Wait or Look found ready. A second call
+// returns none.
 func (p *Poller) Events() []Event {
 	found := p.events
 	p.events = p.events[:0]

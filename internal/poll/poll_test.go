@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Wake notes itself and then sets a deadline. When a Wait comes in between, the
-// deadline hits a later one, which must not be all that is ever heard of again.
+// A Wake sets woken and then a deadline. When a Wait runs in between, the deadline ends a
+// later Wait. The Waits after that one must work as usual.
 func TestLateWake(t *testing.T) {
 	p, err := New()
 	if err != nil {
@@ -36,14 +36,14 @@ func TestLateWake(t *testing.T) {
 	_ = p.file.SetReadDeadline(time.Unix(1, 0)) // and the second
 	p.Wait(time.Time{})
 	if p.Wait(time.Time{}); len(p.Events()) != 1 {
-		t.Error("what is ready is not seen")
+		t.Error("a ready descriptor is not reported")
 	}
 	if err := p.Look(); err != nil {
 		t.Error(err)
 	}
 }
 
-// Wakes end Waits, whatever the deadline, and a Wait ends at its time.
+// A Wake ends a Wait before its deadline, and a Wait ends at its deadline.
 func TestWait(t *testing.T) {
 	p, err := New()
 	if err != nil {
@@ -64,7 +64,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// watched returns a poller that watches one end of a socket pair, and both ends.
+// watched returns a poller that watches one end of a socket pair, and the two ends.
 func watched(t *testing.T, read, write bool) (p *Poller, ours, theirs int) {
 	t.Helper()
 	p, err := New()
@@ -90,7 +90,7 @@ func watched(t *testing.T, read, write bool) (p *Poller, ours, theirs int) {
 
 func (e Event) without(fd int) Event { e.FD -= fd; return e }
 
-// A poller that is woken all the time reports what is ready all the same.
+// A poller that is woken again and again still reports ready descriptors.
 func TestWakeHidesNothing(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
 	if _, err := unix.Write(theirs, []byte("x")); err != nil {
@@ -99,19 +99,19 @@ func TestWakeHidesNothing(t *testing.T) {
 	p.Wake()
 	p.Wait(time.Time{})
 	if e := p.Events(); len(e) != 1 || e[0].without(ours) != (Event{Readable: true}) {
-		t.Errorf("woken, and sees %+v", e)
+		t.Errorf("woken, events %+v", e)
 	}
 	if e := p.Events(); len(e) != 0 {
-		t.Errorf("events that were taken are given again: %+v", e)
+		t.Errorf("events that were returned are returned again: %+v", e)
 	}
 	p.Look()
 	if e := p.Events(); len(e) != 1 {
-		t.Errorf("what was not read is not reported again: %+v", e)
+		t.Errorf("a descriptor with unread data is not reported again: %+v", e)
 	}
 }
 
-// What a descriptor is watched for is reported and nothing else; but epoll always
-// reports that the connection is gone.
+// Only the events that a descriptor is watched for are reported, but epoll always reports
+// that the connection is gone.
 func TestEvents(t *testing.T) {
 	p, ours, theirs := watched(t, false, false)
 	want := func(why string, want ...Event) {
@@ -156,11 +156,11 @@ func TestEvents(t *testing.T) {
 	}
 	want("removed")
 	if p.Remove(ours) == nil || p.Set(ours, true, false) == nil {
-		t.Error("what is not watched can be changed")
+		t.Error("the watch of a descriptor that is not watched can be changed")
 	}
 }
 
-// More descriptors than one fetch holds are all reported in the end.
+// All of many ready descriptors are reported, even if they do not fit in one fetch.
 func TestManyDescriptors(t *testing.T) {
 	p, err := New()
 	if err != nil {
@@ -183,7 +183,7 @@ func TestManyDescriptors(t *testing.T) {
 		}
 		waiting[pair[0]] = true
 	}
-	for range (batch+50)/batch + 2 { // in turns, so that none starves
+	for range (batch+50)/batch + 2 { // the kernel rotates ready descriptors, so that none starves
 		p.Wait(time.Time{})
 		for _, e := range p.Events() {
 			delete(waiting, e.FD)
@@ -194,7 +194,7 @@ func TestManyDescriptors(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("%d ready descriptors are not seen", len(waiting))
+	t.Errorf("%d ready descriptors are not reported", len(waiting))
 }
 
 // A Wait costs no allocation.
@@ -208,33 +208,33 @@ func TestWaitAllocations(t *testing.T) {
 	}
 }
 
-// A poller whose last parks were short looks before it parks, one whose last park was
-// long does not, and one that is woken stops looking.
-func TestLooks(t *testing.T) {
+// A poller whose last parks were short spins before it parks, one whose last park was long
+// does not, and one that is woken stops spinning.
+func TestSpin(t *testing.T) {
 	p, ours, theirs := watched(t, true, false)
 	for range shortParks + 1 {
-		p.parkedFor(shortPark - 1)
+		p.countPark(shortPark - 1)
 	}
 	if p.short != shortParks {
 		t.Errorf("after %d short parks %d are counted", shortParks+1, p.short)
 	}
 	p.Wait(time.Now().Add(20 * shortPark))
 	if p.short != 0 {
-		t.Error("nothing came for long, and it would look again")
+		t.Error("the last park was long, and the poller would spin")
 	}
 	if _, err := unix.Write(theirs, []byte{1}); err != nil {
 		t.Fatal(err)
 	}
-	if !p.lookOn() || !slices.Equal(p.Events(), []Event{{FD: ours, Readable: true}}) {
-		t.Error("looking does not find what is ready")
+	if !p.spin() || !slices.Equal(p.Events(), []Event{{FD: ours, Readable: true}}) {
+		t.Error("spinning does not find a ready descriptor")
 	}
 	p.Wake()
-	if p.lookOn() {
-		t.Error("it looks on though it is woken")
+	if p.spin() {
+		t.Error("it spins though it is woken")
 	}
 }
 
-// BenchmarkWait is a Wait that finds a descriptor ready, and one that a Wake ends.
+// BenchmarkWait measures a Wait that a Wake ends, and one that finds a ready descriptor.
 func BenchmarkWait(b *testing.B) {
 	p, err := New()
 	if err != nil {
@@ -263,8 +263,8 @@ func BenchmarkWait(b *testing.B) {
 	})
 }
 
-// F8: the deadline that is set is the one that was asked for, with its monotonic clock
-// reading, also after a Wake has set another.
+// F8: Wait sets the deadline with its monotonic clock reading, also after a Wake has set
+// another.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	p, err := New()
@@ -284,8 +284,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// F21: the Wait of a poller that has failed returns an error, and so does every later
-// one, instead of returning immediately with no event.
+// F21: the Wait of a poller that has failed returns an error, and so does every later one.
+// It does not return immediately without an event and an error.
 func TestFailedPoller(t *testing.T) {
 	p, err := New()
 	if err != nil {

@@ -2,19 +2,18 @@ package smstext
 
 import "strings"
 
-// escape announces a character of the extension table.
+// escape is followed by a character of the extension table.
 const escape = 0x1B
 
-// basic is the GSM 7-bit default alphabet (3GPP TS 23.038 §6.2.1), by octet. In place
-// of the escape stands a no-break space, which a receiver shows that does not know
-// the character behind it.
+// basic is the GSM 7-bit default alphabet (3GPP TS 23.038 §6.2.1), by octet. The escape has
+// a no-break space, which receivers show if they do not know the character after it.
 var basic = []rune("@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u00a0ÆæßÉ" +
 	" !\"#¤%&'()*+,-./0123456789:;<=>?" +
 	"¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§" +
 	"¿abcdefghijklmnopqrstuvwxyzäöñüà")
 
-// extension returns a character of the extension table (§6.2.1.1), which stands
-// behind an escape.
+// extension returns a character of the extension table (§6.2.1.1), which follows an
+// escape.
 func extension(c byte) (rune, bool) {
 	switch c {
 	case 0x0A:
@@ -41,7 +40,7 @@ func extension(c byte) (rune, bool) {
 	return 0, false
 }
 
-// gsm reads a text in the GSM 7-bit alphabet with one character an octet. It reports
+// gsm decodes a text in the GSM 7-bit alphabet with one character per octet. It returns
 // false if an octet is above 0x7F.
 func gsm(b []byte) (string, bool) {
 	var s strings.Builder

@@ -1,5 +1,5 @@
-// Package smstext reads the text of a message in its alphabet, for people who look
-// at logs and PDUs. Messages that pass the gateway are not changed by it.
+// Package smstext decodes the text of a message, for showing logs and PDUs to people. The
+// gateway forwards messages without it.
 //
 // # Start reading
 //
@@ -14,13 +14,13 @@ import (
 	"pmg/sms"
 )
 
-// Decode returns a text as UTF-8. header reports that it begins with a user data
-// header (3GPP TS 23.040 §9.2.3.24), which is skipped. Decode reports false for
-// octets that are not a text in their alphabet.
+// Decode returns a text as UTF-8. If header is set, the text begins with a user data header
+// (3GPP TS 23.040 §9.2.3.24), which is skipped. Decode returns false for octets that are
+// not a text in the alphabet.
 //
-// sms.Default is read as the GSM 7-bit alphabet, one character an octet. That has
-// no octets above 0x7F, so a text with such octets is read as Latin-1: many peers
-// send that as their default.
+// sms.Default is decoded as the GSM 7-bit alphabet, one character per octet. That has no
+// octets above 0x7F, so a text with such octets is decoded as Latin-1, which many peers
+// send as their default.
 func Decode(a sms.Alphabet, header bool, b []byte) (string, bool) {
 	if header {
 		var ok bool
@@ -34,7 +34,7 @@ func Decode(a sms.Alphabet, header bool, b []byte) (string, bool) {
 			return text, true
 		}
 		return latin1(b), true
-	case sms.ASCII, sms.Latin1: // what is sent as ASCII may be Latin-1, never the other way round
+	case sms.ASCII, sms.Latin1: // some peers send Latin-1 as ASCII
 		return latin1(b), true
 	case sms.UCS2:
 		return ucs2(b)
@@ -59,8 +59,8 @@ func latin1(b []byte) string {
 	return s.String()
 }
 
-// ucs2 reads UTF-16 with the most significant octet first. It accepts surrogates,
-// which UCS-2 does not have, because phones send emoji so.
+// ucs2 decodes UTF-16 with the most significant octet first. It accepts surrogates, which
+// UCS-2 does not have, because phones send emoji as surrogate pairs.
 func ucs2(b []byte) (string, bool) {
 	if len(b)%2 != 0 {
 		return "", false
@@ -73,7 +73,7 @@ func ucs2(b []byte) (string, bool) {
 				r, b = pair, b[2:]
 			}
 		}
-		text = utf8.AppendRune(text, r) // half a pair becomes U+FFFD
+		text = utf8.AppendRune(text, r) // a single surrogate becomes U+FFFD
 	}
 	return string(text), true
 }

@@ -7,7 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// U14, U15: texts are read in their alphabets.
+// U14, U15: texts are decoded in their alphabets.
 func TestDecode(t *testing.T) {
 	f := func(a sms.Alphabet, header bool, octets, want string) {
 		t.Helper()

@@ -10,9 +10,9 @@ import (
 	"pmg/loadtest"
 )
 
-// again are clients that log in, send a few messages, log out and come again,
+// reconnecters are clients that log in, send a few messages, log out and connect again,
 // until they are stopped. Each message must arrive.
-type again struct {
+type reconnecters struct {
 	to     string
 	sink   *loadtest.Sink
 	cancel context.CancelFunc
@@ -22,21 +22,21 @@ type again struct {
 	problems []string
 	loads    int64
 	accepted int64
-	open     []*loadtest.LoadResult // loads of which something has not arrived yet
+	open     []*loadtest.LoadResult // loads whose messages have not all arrived yet
 }
 
 const (
-	reconnecting = 4             // clients at a time
+	reconnecting = 4             // clients at the same time
 	perLogin     = 50            // messages
-	firstAgain   = 1_000_000_000 // number of the first of them; each client has as many numbers
+	firstNumber  = 1_000_000_000 // of the first client's messages; also how many numbers each client has
 )
 
-func startAgain(to string, sink *loadtest.Sink) *again {
+func startReconnecters(to string, sink *loadtest.Sink) *reconnecters {
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &again{to: to, sink: sink, cancel: cancel}
+	a := &reconnecters{to: to, sink: sink, cancel: cancel}
 	for i := range reconnecting {
 		a.wg.Go(func() {
-			for n := int64(i+1) * firstAgain; ctx.Err() == nil; n += perLogin {
+			for n := int64(i+1) * firstNumber; ctx.Err() == nil; n += perLogin {
 				a.one(n)
 			}
 		})
@@ -44,8 +44,8 @@ func startAgain(to string, sink *loadtest.Sink) *again {
 	return a
 }
 
-// one is a client from its login to its logout.
-func (a *again) one(first int64) {
+// one runs a client from its login to its logout.
+func (a *reconnecters) one(first int64) {
 	r, err := loadtest.Load(context.Background(), options(a.to, "again", func(o *loadtest.LoadOptions) {
 		o.First, o.Messages, o.Window = first, perLogin, 5
 	}))
@@ -65,9 +65,9 @@ func (a *again) one(first int64) {
 	})
 }
 
-// stop ends them and returns how many there were, and how many messages of theirs
-// were accepted.
-func (a *again) stop(t *testing.T) (loads, accepted int64) {
+// stop ends the clients. It returns how often they logged in, and how many of their
+// messages were accepted.
+func (a *reconnecters) stop(t *testing.T) (loads, accepted int64) {
 	a.cancel()
 	a.wg.Wait()
 	for _, p := range a.problems {
@@ -76,8 +76,8 @@ func (a *again) stop(t *testing.T) (loads, accepted int64) {
 	return a.loads, a.accepted
 }
 
-// check reports what has not arrived.
-func (a *again) check(t *testing.T, seen *loadtest.SinkResult) {
+// check fails the test if accepted messages have not arrived.
+func (a *reconnecters) check(t *testing.T, seen *loadtest.SinkResult) {
 	for _, l := range a.open {
 		if n := loadtest.Compare(l, seen).Missing; n != 0 {
 			t.Errorf("%d messages of a client that reconnects are missing", n)
@@ -85,8 +85,8 @@ func (a *again) check(t *testing.T, seen *loadtest.SinkResult) {
 	}
 }
 
-// full is a client whose messages all go to the destination for which the SMS
-// centre has no room.
+// full is a client whose messages all go to the destination for which the SMS centre has
+// no room.
 type full struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -100,13 +100,13 @@ func startFull(to string) *full {
 	go func() {
 		defer close(f.done)
 		f.result, f.err = loadtest.Load(ctx, options(to, "full", func(o *loadtest.LoadOptions) {
-			o.First, o.Duration, o.Rate, o.Destination = 100*firstAgain, 24*time.Hour, 2, fullDestination
+			o.First, o.Duration, o.Rate, o.Destination = 100*firstNumber, 24*time.Hour, 2, fullDestination
 		}))
 	}()
 	return f
 }
 
-// stop ends it and returns how many of its messages the gateway has accepted.
+// stop ends the client and returns how many of its messages the gateway has accepted.
 func (f *full) stop(t *testing.T) int64 {
 	f.cancel()
 	<-f.done

@@ -31,7 +31,7 @@ func startFaults(to string) *faults {
 	return f
 }
 
-// stop ends them and returns how many there were.
+// stop ends the clients and returns how many there were.
 func (f *faults) stop() int64 {
 	close(f.done)
 	f.wg.Wait()
@@ -49,10 +49,10 @@ func (f *faults) run(random *rand.Rand) {
 	}
 }
 
-// one connects, does what it should not, and goes.
+// one connects, misbehaves and disconnects.
 func (f *faults) one(random *rand.Rand) {
-	// They come from an address of their own: the gateway is slow to answer logins
-	// from where passwords are guessed.
+	// The clients have an address of their own, because the gateway delays logins from an
+	// address that guesses passwords.
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}, Timeout: testutil.Patience}
 	conn, err := d.Dial("tcp", f.to)
 	if err != nil {
@@ -67,25 +67,25 @@ func (f *faults) one(random *rand.Rand) {
 		garbage[i] = byte(random.Uint32())
 	}
 	switch random.IntN(6) {
-	case 0: // nothing, then go
+	case 0: // sends nothing
 	case 1:
 		_, _ = conn.Write(garbage)
-	case 2: // wrong password: not often, each one makes the next wait longer
+	case 2: // wrong password: not often, because each one makes the next wait longer
 		if random.IntN(100) == 0 {
 			_, _ = conn.Write(wire("bind_transceiver seq=1 system_id=guess password=wrong interface_version=52"))
 		}
-	case 3: // half a PDU, then silence, if the gateway does not mind before
+	case 3: // half a PDU, then silence, unless the gateway closes before
 		_, _ = conn.Write(append(bind, enquire[:random.IntN(len(enquire))]...))
 		if random.IntN(10) == 0 {
 			wait(conn)
 		}
-	case 4: // never reads what it asks for
+	case 4: // never reads the answers
 		_, _ = conn.Write(bind)
 		if random.IntN(2) == 0 {
-			enquire = wire("submit_sm seq=2") // to nobody, so it is only answered
+			enquire = wire("submit_sm seq=2") // without a destination, so it is only answered
 		}
 		_, _ = conn.Write(bytes.Repeat(enquire, random.IntN(2000)))
-	case 5: // in the middle of garbage behind a login
+	case 5: // disconnects while sending garbage after a login
 		_, _ = conn.Write(append(bind, garbage...))
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // reset
@@ -94,7 +94,7 @@ func (f *faults) one(random *rand.Rand) {
 	f.n.Add(1)
 }
 
-// wait waits until the gateway has had enough.
+// wait waits until the gateway closes the connection.
 func wait(conn net.Conn) {
 	b := make([]byte, 256)
 	for {
@@ -104,7 +104,7 @@ func wait(conn net.Conn) {
 	}
 }
 
-// wire makes octets of what the pdu log would print.
+// wire returns the octets of a PDU written as in the pdu log.
 func wire(line string) []byte {
 	d := smpp.New(smpp.Options{})
 	p := d.NewPDU()

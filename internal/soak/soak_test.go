@@ -32,8 +32,8 @@ const (
 	fullDestination = "4699" // for which the SMS centre has no room, ever
 )
 
-// smsc is how the SMS centre misbehaves: all of it now and then, for the whole
-// time. It never has room for one destination.
+// smsc returns the faults of the SMS centre, which occur now and then during the whole
+// test. It never has room for one destination.
 func smsc() loadtest.Faults {
 	return loadtest.Faults{
 		ThrottleEvery: 97, DropEvery: 1499, UnbindEvery: 499, TwiceEvery: 307, CloseBindEvery: 5,
@@ -95,7 +95,7 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	clients := e.Addresses(g.Connector("clients"))[0].String()
 
 	faults := startFaults(clients)
-	again := startAgain(clients, sink)
+	again := startReconnecters(clients, sink)
 	refused := startFull(clients)
 	watching := startWatch(t, e)
 	load, err := loadtest.Load(t.Context(), options(clients, "load", func(o *loadtest.LoadOptions) {
@@ -132,7 +132,7 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	c := loadtest.Compare(load, r)
 	t.Logf("%d messages sent and %d by %d clients that reconnect, %d delivered, %d missing, %d doubled, %d of %d given up for the full destination",
 		c.Sent, accepted, reconnects, c.Delivered, c.Missing, c.Doubled, failed, full)
-	t.Logf("the SMS centre throttled %d times, dropped %d connections, unbound %d, closed %d behind the login, answered %d twice and %d late; %d clients misbehaved",
+	t.Logf("the SMS centre throttled %d times, dropped %d connections, unbound %d, closed %d after the login, answered %d twice and %d late; %d clients misbehaved",
 		r.Throttled, r.Dropped, r.Unbinds, r.BindsClosed, r.Twice, r.Late, broken)
 	for _, problem := range load.Problems() {
 		t.Error(problem)
@@ -144,10 +144,10 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	if failed != full {
 		t.Errorf("%d messages were given up, %d were for the destination that is full", failed, full)
 	}
-	// A lost connection leaves up to a window of messages unknown, and an answer
-	// that is late one; they are sent again. An unbind leaves none.
+	// A lost connection leaves the outcome of up to a window of messages unknown, and a
+	// late answer that of one; those are sent again. An unbind leaves none unknown.
 	if most := r.Dropped*window + r.Late; c.Doubled > most {
-		t.Errorf("%d messages came twice, more than %d", c.Doubled, most)
+		t.Errorf("%d messages arrived twice, more than %d", c.Doubled, most)
 	}
 	if n := e.Counters().Jobs; n != 0 {
 		t.Errorf("%d jobs are left", n)
@@ -155,7 +155,7 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	left(t, before)
 }
 
-// left fails the test if goroutines or descriptors are left, and shows them.
+// left fails the test if goroutines or descriptors are left, and logs them.
 func left(t *testing.T, before usage) {
 	var now usage
 	for end := time.Now().Add(testutil.Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -175,7 +175,7 @@ func left(t *testing.T, before usage) {
 	}
 }
 
-// options are those of a load by an account.
+// options returns the options of a load by an account.
 func options(to, account string, edit func(*loadtest.LoadOptions)) loadtest.LoadOptions {
 	o := loadtest.DefaultLoadOptions()
 	o.To, o.SystemID, o.Timeout, o.Retry = to, account, testutil.Patience, 5*time.Millisecond

@@ -9,7 +9,7 @@ import (
 	"pmg/gateway"
 )
 
-// usage is what must not grow.
+// usage holds the resources that must not grow.
 type usage struct {
 	goroutines, descriptors int
 	heap                    uint64 // octets in use
@@ -18,7 +18,7 @@ type usage struct {
 
 func take() usage {
 	u := usage{goroutines: runtime.NumGoroutine()}
-	if files, err := os.ReadDir("/proc/self/fd"); err == nil { // where there is such a thing
+	if files, err := os.ReadDir("/proc/self/fd"); err == nil { // on Linux
 		u.descriptors = len(files)
 	}
 	var m runtime.MemStats
@@ -27,13 +27,13 @@ func take() usage {
 	return u
 }
 
-// most is the larger of each.
+// most returns the larger of each resource.
 func most(a, b usage) usage {
 	return usage{max(a.goroutines, b.goroutines), max(a.descriptors, b.descriptors), max(a.heap, b.heap), max(a.jobs, b.jobs)}
 }
 
-// startWatch looks at what is used while the load lasts, logs it now and then, and
-// in the end compares the most of the last third with the most of the first.
+// startWatch samples the usage while the load runs, logs it now and then, and at the end
+// compares the peak of the last third with that of the first.
 func startWatch(t *testing.T, e gateway.Engine) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	began := time.Now()
@@ -69,7 +69,7 @@ func startWatch(t *testing.T, e gateway.Engine) (stop func()) {
 		<-ended
 		t.Logf("most in the first third and in the last: heap %d and %d MiB, goroutines %d and %d, descriptors %d and %d, jobs %d and %d",
 			first.heap>>20, last.heap>>20, first.goroutines, last.goroutines, first.descriptors, last.descriptors, first.jobs, last.jobs)
-		if *duration < time.Minute { // too short to tell growth from how busy the machine is
+		if *duration < time.Minute { // too short to distinguish growth from variations
 			return
 		}
 		if last.heap > 2*first.heap+64<<20 {

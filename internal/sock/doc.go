@@ -1,5 +1,6 @@
-// Package sock makes non-blocking sockets for pollers: listening ones, accepted ones, and
-// connections that package net has made. Small writes are not delayed, and keep-alive is on.
+// Package sock makes non-blocking sockets for pollers: listening sockets, accepted
+// connections, and connections that package net has opened. Small writes are not delayed,
+// and keep-alive is on.
 //
 // # Start reading
 //

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DescriptorLimit returns how many descriptors the process may have open. It raises the
-// soft limit to the hard one first, where the system lets it.
+// DescriptorLimit returns how many descriptors the process may have open. First it raises
+// the soft limit to the hard limit, if the system allows it.
 func DescriptorLimit() int {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
@@ -23,5 +23,5 @@ func DescriptorLimit() int {
 	return int(min(uint64(r.Cur), math.MaxInt))
 }
 
-// leastDescriptors is what POSIX guarantees, taken where the limit cannot be read.
+// leastDescriptors is the limit that POSIX guarantees, used if the limit cannot be read.
 const leastDescriptors = 20

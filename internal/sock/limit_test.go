@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// H16: the limit is the hard one, to which the soft one is raised.
+// H16: the soft limit is raised to the hard limit, which is returned.
 func TestDescriptorLimit(t *testing.T) {
 	var before, after unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {

@@ -8,18 +8,18 @@ import (
 
 // Read reads from a non-blocking socket.
 //
-// Read and Write are raw system calls, which Go's scheduler does not know of,
-// because they never block. For others its monitor checks every 20 µs whether one
-// takes long. On a busy machine, where the kernel preempts the thread, it finds that one
-// does and hands the processor to another thread, which cost over 10 % of the CPU
+// Read and Write are raw system calls, which Go's scheduler does not see. They never block,
+// so the scheduler need not know. For other system calls, its monitor checks every 20 µs
+// whether one takes long. On a busy machine the kernel preempts the thread during a call,
+// so the monitor hands its processor to another thread, which took over 10 % of the CPU
 // (docs/bench.md).
 func Read(fd int, b []byte) (int, error) { return call(unix.SYS_RECVFROM, fd, b, 0) }
 
 // Write writes to a non-blocking socket; see Read.
 func Write(fd int, b []byte) (int, error) { return call(unix.SYS_SENDTO, fd, b, unix.MSG_NOSIGNAL) }
 
-// call makes one of the system calls recvfrom and sendto. read and write would go
-// through the kernel's file layer, which costs a socket more.
+// call makes one of the system calls recvfrom and sendto. They skip the kernel's VFS layer,
+// which read and write go through, and take less CPU (docs/bench.md).
 func call(number uintptr, fd int, b []byte, flags uintptr) (int, error) {
 	if len(b) == 0 {
 		return 0, nil

@@ -30,9 +30,9 @@ func Listen(address string) (Listening, error) {
 	return Listening{FD: fd, Addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// Accept takes a waiting connection. ok is false when there is none, and also when one
-// waits that cannot be taken: then err says why, for example that the process or the
-// machine has no descriptor left.
+// Accept accepts a waiting connection. ok is false if there is none. It is also false if
+// accepting failed: then err has the reason, for example that the process or the machine
+// has no descriptor left.
 func Accept(listening int) (fd int, remote netip.AddrPort, ok bool, err error) {
 	for {
 		fd, sa, err := accept(listening)
@@ -49,8 +49,8 @@ func Accept(listening int) (fd int, remote netip.AddrPort, ok bool, err error) {
 	}
 }
 
-// Take takes a connection over from package net: it closes conn and returns a
-// non-blocking descriptor of the same socket, also when that has failed.
+// Take takes a connection over from package net: it returns a non-blocking descriptor of
+// the same socket and closes conn, which it also does if it fails.
 func Take(conn net.Conn) (fd int, remote netip.AddrPort, err error) {
 	defer conn.Close()
 	c, ok := conn.(*net.TCPConn)
@@ -64,8 +64,8 @@ func Take(conn net.Conn) (fd int, remote netip.AddrPort, err error) {
 	return fd, netip.AddrPortFrom(remote.Addr().Unmap(), remote.Port()), nil
 }
 
-// duplicate returns another descriptor of a socket of package net. Go's poller does not
-// watch it, and it stays open when c is closed.
+// duplicate returns a new descriptor of a socket of package net. Go's poller does not watch
+// it, and it stays open when c is closed.
 func duplicate(c syscall.Conn) (fd int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -77,9 +77,9 @@ func duplicate(c syscall.Conn) (fd int, err error) {
 	return fd, err
 }
 
-// Drain reads what the peer has sent beyond the end of a session, because closing
-// a socket with unread bytes resets the connection, and the peer would lose our
-// last answer with it.
+// Drain reads and drops data that the peer has sent after the end of a session. Closing a
+// socket with unread bytes resets the connection, and then the peer would lose the last
+// answer.
 func Drain(fd int) {
 	var b [4096]byte
 	for range 64 {
@@ -89,8 +89,8 @@ func Drain(fd int) {
 	}
 }
 
-// prepare sets the options of a connection. A socket that refuses one works
-// without it.
+// prepare sets the options of a connection. It ignores errors, because a socket works
+// without the options.
 func prepare(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)

@@ -67,7 +67,8 @@ func connect(t *testing.T, address string) (client, server int, remote netip.Add
 	return client, server, remote
 }
 
-// A connection is made, does not block, does not delay, and knows its ends.
+// A connection is opened, does not block, does not delay writes, and has the right
+// addresses.
 func TestConnection(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "localhost:0"} {
 		t.Run(address, func(t *testing.T) {
@@ -90,7 +91,7 @@ func TestConnection(t *testing.T) {
 			}
 			var b [8]byte
 			if n, err := Read(server, b[:]); err != unix.EAGAIN {
-				t.Errorf("read %d from nothing: %v", n, err)
+				t.Errorf("read %d octets from an empty socket: %v", n, err)
 			}
 			if n, err := Write(client, []byte("hello")); n != 5 || err != nil {
 				t.Error(n, err)
@@ -100,13 +101,13 @@ func TestConnection(t *testing.T) {
 				t.Errorf("read %q, %v", b[:n], err)
 			}
 			if n, err := Write(client, nil); n != 0 || err != nil {
-				t.Errorf("wrote nothing: %d, %v", n, err)
+				t.Errorf("wrote no octets: %d, %v", n, err)
 			}
 		})
 	}
 }
 
-// That no connection waits is no error.
+// Accept returns no error if no connection waits.
 func TestAcceptNone(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
 	if _, _, ok, err := Accept(l.FD); ok || err != nil {
@@ -134,8 +135,8 @@ func TestTakeFails(t *testing.T) {
 	}
 }
 
-// Writes are as long as the socket takes; a peer that is gone is an error and not
-// a signal.
+// Write writes as many octets as the socket takes. If the peer is gone, there is an error
+// and no signal.
 func TestWritePartly(t *testing.T) {
 	client, server, _ := connect(t, "127.0.0.1:0")
 	defer unix.Close(client)
@@ -149,20 +150,20 @@ func TestWritePartly(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	// Closed with unread bytes, the peer resets the connection.
+	// The peer has unread bytes, so closing it resets the connection.
 	if err := unix.Close(server); err != nil {
 		t.Fatal(err)
 	}
 	ready(t, client, unix.POLLIN)
-	_, _ = Write(client, chunk) // takes the connection's own error
+	_, _ = Write(client, chunk) // consumes the pending error of the socket
 	_, err := Write(client, chunk)
 	if err != unix.EPIPE && err != unix.ECONNRESET {
 		t.Error(err)
 	}
 }
 
-// A closed socket with unread bytes resets the connection and takes the last
-// answer with it; a drained one does not.
+// Closing a socket with unread bytes resets the connection, and the peer loses the last
+// answer. After Drain it does not.
 func TestDrain(t *testing.T) {
 	client, server, _ := connection(t, "127.0.0.1:0")
 	if _, err := Write(client, bytes.Repeat([]byte("x"), 100_000)); err != nil {
@@ -186,7 +187,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// Reading and writing allocate nothing, not even the error that there is nothing.
+// Reading and writing do not allocate, not even for the error that no data waits.
 func TestAllocations(t *testing.T) {
 	client, server, _ := connection(t, "127.0.0.1:0")
 	b := make([]byte, 64)
@@ -207,7 +208,7 @@ func TestListenFails(t *testing.T) {
 	}
 }
 
-// local is the address of our side.
+// local returns the local address.
 func local(fd int) netip.AddrPort {
 	sa, err := unix.Getsockname(fd)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package testutil has what the tests of several packages need.
+// Package testutil has functions that the tests of several packages need.
 //
 // # Start reading
 //
@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what must happen. Only a test that fails waits
-// that long.
+// Patience is how long a test waits for an event that must happen. Only a test that fails
+// waits that long.
 const Patience = time.Minute
 
-// Eventually waits until ok returns true, and ends the test when it does not for a long
-// time. what says what is waited for.
+// Eventually waits until ok returns true, and fails the test if it does not within
+// Patience. what names the condition for the message.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(Patience); !ok(); time.Sleep(2 * time.Millisecond) {
@@ -35,7 +35,7 @@ func NoLeaks(m *testing.M) {
 	before := runtime.NumGoroutine()
 	code := m.Run()
 	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
-		time.Sleep(10 * time.Millisecond) // those of closed connections end soon, but not immediately
+		time.Sleep(10 * time.Millisecond) // goroutines of closed connections end soon, but not immediately
 	}
 	if now := runtime.NumGoroutine(); now > before && code == 0 {
 		stacks := make([]byte, 1<<16)
@@ -45,7 +45,7 @@ func NoLeaks(m *testing.M) {
 	os.Exit(code)
 }
 
-// FreeAddress returns an address of this host at which nobody listens, for now.
+// FreeAddress returns an address of this host that no process listens on at present.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,11 +9,12 @@ import (
 	"pmg/loadtest"
 )
 
-// A Backlog is what a message costs while others wait for the SMSC. One value a round.
+// A Backlog is the cost of a message while others wait for the SMSC. Each slice has one
+// value per round.
 type Backlog struct {
-	Waiting    int64     `json:"waiting"`       // messages, kept up while it was measured
-	Dispatcher []float64 `json:"dispatcher_us"` // time the dispatcher is at work, per message sent
-	Queued     []int64   `json:"queued"`        // messages that really waited, at the end
+	Waiting    int64     `json:"waiting"`       // messages, the same number during the whole measurement
+	Dispatcher []float64 `json:"dispatcher_us"` // working time of the dispatcher per message sent
+	Queued     []int64   `json:"queued"`        // messages that were queued at the end
 }
 
 // Backlogs measures the pipeline with a short queue and a long one.
@@ -31,7 +32,7 @@ func (o *Options) backlogs(ctx context.Context, waiting ...int64) ([]Backlog, er
 		b := &all[done%len(all)]
 		b.Waiting = waiting[done%len(all)]
 		o.progress(done, total, fmt.Sprintf("%d messages wait", b.Waiting))
-		if err := o.behind(ctx, b); err != nil {
+		if err := o.measureBacklog(ctx, b); err != nil {
 			return nil, fmt.Errorf("cannot measure backlog of %d: %w", b.Waiting, err)
 		}
 	}
@@ -39,10 +40,10 @@ func (o *Options) backlogs(ctx context.Context, waiting ...int64) ([]Backlog, er
 	return all, nil
 }
 
-// behind fills the queue while the SMSC is away, and measures once it is there.
-// The queue takes no more than the backlog, so that clients are answered as fast
-// as messages leave and the backlog stays.
-func (o *Options) behind(ctx context.Context, b *Backlog) error {
+// measureBacklog fills the queue while there is no SMSC, starts the SMSC and measures. The
+// queue takes no more than the backlog, so that clients are answered as fast as messages
+// are sent and the backlog stays the same.
+func (o *Options) measureBacklog(ctx context.Context, b *Backlog) error {
 	address, err := freeAddress()
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (o *Options) behind(ctx context.Context, b *Backlog) error {
 	return nil
 }
 
-// dispatched is what a dispatcher did since the gateway's start.
+// dispatched is the work of a dispatcher since the gateway's start.
 type dispatched struct {
 	seconds      float64
 	sent, queued int64

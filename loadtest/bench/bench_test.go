@@ -17,7 +17,7 @@ import (
 	"pmg/loadtest"
 )
 
-// TestMain makes this program the echo as well, as pmgbench is.
+// TestMain makes this program run the echo server if it is asked to, like pmgbench.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "echo" {
 		e, err := loadtest.StartEcho("127.0.0.1:0")
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// build makes the gateway that is measured, and returns the commands of it and of the echo.
+// build compiles the gateway to measure, and returns its command and that of the echo.
 func build(t *testing.T) (gateway, echo []string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "pmg")
@@ -40,7 +40,7 @@ func build(t *testing.T) (gateway, echo []string) {
 	return []string{program, "serve", "-c"}, []string{os.Args[0], "echo"}
 }
 
-// All runs are made for real, with next to no messages.
+// All measurements run for real, with few messages.
 func TestMeasure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -95,7 +95,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A gateway that does not start says why.
+// The error for a gateway that does not start contains the gateway's message.
 func TestChildFails(t *testing.T) {
 	t.Parallel()
 	o := Options{
@@ -147,7 +147,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// of makes a point whose metrics have the same values in all rounds.
+// of returns a point whose metrics have the same values in all rounds.
 func of(s Setting, values map[Metric]float64) Point {
 	p := Point{Setting: s, Samples: make([]Sample, 3)}
 	for i := range p.Samples {
@@ -158,8 +158,8 @@ func of(s Setting, values map[Metric]float64) Point {
 	return p
 }
 
-// results are made up: classic spends twice the CPU time, and has a goroutine
-// a connection.
+// results returns invented results: classic spends twice the CPU time, and has a
+// goroutine per connection.
 func results() *Results {
 	r := &Results{Messages: 1000, Rounds: 3}
 	for _, logs := range []string{LogsNothing, LogsPDUs, LogsAll} {
@@ -271,7 +271,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Charts of what was not measured are left out.
+// Charts without measured points are omitted.
 func TestReportOfLittle(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

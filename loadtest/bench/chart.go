@@ -15,26 +15,26 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A chart shows a metric over connections, a line each for architectures and loads.
+// A chart shows a metric over connections, with a line for each architecture and load.
 type chart struct {
 	Name    string // of its file, without extension
 	Title   string
-	Caption string // what of the report it corresponds to, or ""
+	Caption string // the figure of the report that it corresponds to, or ""
 	metric  Metric
 	unit    float64 // of the axis, in the metric's
-	log     bool    // the metric spans powers of ten
+	log     bool    // the axis is logarithmic
 	lines   []line
 }
 
-// A line is what its points have in common; connections differ.
+// A line selects points that differ only in the number of connections.
 type line struct {
 	architecture, logs string
 	window             int
 	second             bool // the second of its architecture in the chart
 }
 
-// charts lists the figures: those of the report's two extremes, and those with
-// the pdu log that a gateway in service has.
+// charts returns the charts: those of the report's two extremes, and those with the pdu
+// log, which a gateway in service has.
 func charts() (all []chart) {
 	for _, set := range []struct {
 		prefix, title string
@@ -66,13 +66,13 @@ func charts() (all []chart) {
 	return all
 }
 
-// label names a line in the legend, in the report's words.
+// label returns the name of a line in the legend, in the terms of the report.
 func (l line) label() string {
 	level := map[string]string{LogsNothing: "info", LogsPDUs: "pdu log", LogsAll: "debug"}[l.logs]
 	return fmt.Sprintf("%s, %s w%d", l.architecture, level, l.window)
 }
 
-// xys are the line's points: medians by connections.
+// xys returns the line's points: medians by number of connections.
 func (c *chart) xys(l line, points []Point) (xys plotter.XYs) {
 	for i := range points {
 		p := &points[i]
@@ -86,7 +86,7 @@ func (c *chart) xys(l line, points []Point) (xys plotter.XYs) {
 	return xys
 }
 
-// measured reports whether there is anything to draw.
+// measured reports whether there is a point to draw.
 func (c *chart) measured(points []Point) bool {
 	return slices.ContainsFunc(c.lines, func(l line) bool { return len(c.xys(l, points)) > 0 })
 }
@@ -104,7 +104,7 @@ func (l line) color() color.Color {
 	return color.RGBA{R: 0xd9, G: 0x6b, B: 0x0c, A: 0xff}
 }
 
-// draw returns the chart as svg or png. Something of it must have been measured.
+// draw returns the chart as svg or png. At least one point must have been measured.
 func (c *chart) draw(points []Point, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.Title.Padding = c.Title, vg.Points(8)
@@ -137,7 +137,7 @@ func (c *chart) draw(points []Point, format string) ([]byte, error) {
 		}
 	}
 	p.X.Tick.Marker = ticks
-	if p.X.Min == p.X.Max { // a logarithmic axis needs a length
+	if p.X.Min == p.X.Max { // a logarithmic axis needs a range
 		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	}
 	c.scaleY(p)
@@ -168,11 +168,11 @@ func (l line) addTo(p *plot.Plot, xys plotter.XYs) error {
 	return nil
 }
 
-// legendRoom is the part of the height that is kept for the legend.
+// legendRoom is the part of the height that is reserved for the legend.
 const legendRoom = 0.35
 
-// scaleY begins at 0, or, where the metric spans powers of ten, at one of them,
-// and ends above the legend.
+// scaleY sets the range of the axis. It begins at 0, or at a power of ten if the axis is
+// logarithmic, and ends above the legend.
 func (c *chart) scaleY(p *plot.Plot) {
 	if c.log {
 		p.Y.Min = math.Pow(10, math.Floor(math.Log10(p.Y.Min)))

@@ -2,12 +2,12 @@ package bench
 
 import "fmt"
 
-// A Check is a target, and whether the results reach it.
+// A Check compares a result with its target.
 type Check struct {
 	Target string
 	Value  float64
 	Limit  float64
-	Least  bool // the limit is the least there must be, not the most there may be
+	Least  bool // the limit is a minimum and not a maximum
 }
 
 // Pass reports whether the target is reached.
@@ -18,7 +18,7 @@ func (c Check) Pass() bool {
 	return c.Value <= c.Limit
 }
 
-// Verdict is the check in words, "pass" or "FAIL".
+// Verdict returns "pass" or "FAIL".
 func (c Check) Verdict() string {
 	if c.Pass() {
 		return "pass"
@@ -26,7 +26,7 @@ func (c Check) Verdict() string {
 	return "FAIL"
 }
 
-// Bound is the limit in words.
+// Bound returns the limit as text.
 func (c Check) Bound() string {
 	if c.Least {
 		return fmt.Sprintf("≥ %.4g", c.Limit)
@@ -34,7 +34,7 @@ func (c Check) Bound() string {
 	return fmt.Sprintf("≤ %.4g", c.Limit)
 }
 
-// Checks compares the results with the targets, those that were measured.
+// Checks compares the results that were measured with their targets.
 func (r *Results) Checks() (all []Check) {
 	all = append(all, r.architectureChecks()...)
 	all = append(all, r.costChecks()...)
@@ -60,10 +60,10 @@ func (r *Results) Checks() (all []Check) {
 	return all
 }
 
-// ratio is how many times the other point's a point's metric is.
+// ratio returns the metric of one point divided by that of another.
 func ratio(of, to *Point, m Metric) float64 { return of.Median()[m] / to.Median()[m] }
 
-// architectureChecks compares the pipeline with classic, both with a pdu log.
+// architectureChecks compares the pipeline with classic, with a pdu log.
 func (r *Results) architectureChecks() (all []Check) {
 	for _, window := range []int{10, 1} {
 		for _, one := range []struct {
@@ -85,7 +85,7 @@ func (r *Results) architectureChecks() (all []Check) {
 	return all
 }
 
-// costChecks looks at what the pipeline spends on a message at 64x10.
+// costChecks checks the cost of a message in the pipeline at 64x10.
 func (r *Results) costChecks() (all []Check) {
 	plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10})
 	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10})
@@ -105,11 +105,12 @@ func (r *Results) costChecks() (all []Check) {
 	return all
 }
 
-// flatSlack is by how much goroutines and threads may differ and still count as
-// flat: those that answer the bench's own questions, and the runtime's whims.
+// flatSlack is by how much the numbers of goroutines and threads may differ and still
+// count as constant. Some serve the bench's own requests, and the runtime starts some.
 const flatSlack = 4
 
-// flatChecks looks at whether the pipeline's goroutines and threads grow with connections.
+// flatChecks checks that the pipeline's goroutines and threads do not grow with the
+// number of connections.
 func (r *Results) flatChecks() (all []Check) {
 	for _, m := range []Metric{Goroutines, Threads} {
 		lowest, highest, most := 0.0, 0.0, 0

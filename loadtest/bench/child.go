@@ -19,20 +19,20 @@ import (
 
 const (
 	startTime = 20 * time.Second      // at most, for a child to be ready
-	lookEvery = 10 * time.Millisecond // at whether it is
+	pollEvery = 10 * time.Millisecond // between checks of whether it is
 )
 
-// A child is what is measured: a gateway or a relay, a process of its own.
+// A child is the process that is measured: a gateway or a relay.
 type child struct {
 	cmd     *exec.Cmd
-	dir     string        // its configuration and all it writes
+	dir     string        // has its configuration and all its files
 	exited  chan struct{} // closed when it is over
-	address string        // where load goes
-	admin   string        // "" for what is no gateway
+	address string        // where the load connects to
+	admin   string        // "" for a relay
 }
 
-// startChild runs a command in a new directory; configure may write files there
-// and complete the command.
+// startChild runs a command in a new directory. configure may write files there, and
+// returns further arguments for the command.
 func startChild(ctx context.Context, command []string, configure func(dir string) (args []string, err error)) (*child, error) {
 	dir, err := os.MkdirTemp("", "pmg-bench-")
 	if err != nil {
@@ -63,25 +63,25 @@ func (c *child) run(ctx context.Context, command []string) error {
 	}
 	go func() {
 		defer close(c.exited)
-		_ = c.cmd.Wait() // it is killed, or what it wrote tells why it ended
+		_ = c.cmd.Wait() // it was killed, or its output has the reason
 	}()
 	return nil
 }
 
 func (c *child) logFile() string { return filepath.Join(c.dir, "out.log") }
 
-// stop kills the child and removes what it wrote.
+// stop kills the child and removes its files.
 func (c *child) stop() {
 	_ = c.cmd.Process.Kill()
 	<-c.exited
 	os.RemoveAll(c.dir)
 }
 
-// await calls ready now and then until it is true.
+// await calls ready repeatedly until it returns true.
 func (c *child) await(ctx context.Context, ready func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for !ready() {
 		select {
@@ -95,11 +95,11 @@ func (c *child) await(ctx context.Context, ready func() bool) error {
 	return nil
 }
 
-const lastWords = 500 // bytes of what a child wrote that an error repeats
+const maxOutput = 500 // bytes at the end of a child's output that an error contains
 
 func (c *child) failed(err error) error {
 	text, _ := os.ReadFile(c.logFile())
-	text = bytes.TrimSpace(text[max(0, len(text)-lastWords):])
+	text = bytes.TrimSpace(text[max(0, len(text)-maxOutput):])
 	return fmt.Errorf("cannot bring up %s: %w: %s", filepath.Base(c.cmd.Path), err, text)
 }
 
@@ -140,7 +140,7 @@ func startUnready(ctx context.Context, command []string, g gatewayConfig) (*chil
 	return c, nil
 }
 
-// findAddresses reads in the gateway's log which ports the system gave it.
+// findAddresses reads from the gateway's log the ports that it listens on.
 func (c *child) findAddresses() bool {
 	file, err := os.Open(c.logFile())
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *child) counters() (counters, error) {
 	return all, nil
 }
 
-// A status is what a gateway tells of itself, as far as it matters here.
+// A status is the part of a gateway's status that the bench uses.
 type status struct {
 	Stages     []StageWork
 	Connectors []connectorStatus
@@ -209,7 +209,7 @@ type connectorStatus struct {
 	Accepted, Sent, Queued int64
 }
 
-// connector finds one by name; what is not there has done nothing.
+// connector returns the status of a connector by name, or zeros if there is none.
 func (s *status) connector(name string) (c connectorStatus) {
 	for _, c := range s.Connectors {
 		if c.Name == name {

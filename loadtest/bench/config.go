@@ -6,18 +6,18 @@ import (
 	"text/template"
 )
 
-// A gatewayConfig is what differs between the configurations of gateways.
+// A gatewayConfig holds the values that differ between the configurations of gateways.
 type gatewayConfig struct {
 	Setting
 	Dir      string
 	Sink     string // address of the SMSC
-	Sessions int    // to it
+	Sessions int    // with the SMSC
 	MaxQueue int    // 0: the default
 	Silent   string // address of an SMSC that never answers, for destinations that begin with 999; "": there is none
 }
 
-// gatewayTemplate: a pdu log that fills the disk, or compresses old files while
-// the clock runs, would be measured too.
+// gatewayTemplate is the configuration of a gateway. The pdu log is limited and not
+// compressed, because filling the disk or compressing would be measured too.
 const gatewayTemplate = `architecture: {{.Architecture}}
 log: {level: {{.Level}}, format: json}
 pdulog: {dir: "{{.Dir}}", enabled: {{.PDULog}}, compress: false, keep: 1}
@@ -41,7 +41,7 @@ routes:
   - {to: operator}
 `
 
-// Level is the log level.
+// Level returns the log level.
 func (g gatewayConfig) Level() string {
 	if g.Logs == LogsAll {
 		return "debug"
@@ -52,7 +52,7 @@ func (g gatewayConfig) Level() string {
 // PDULog reports whether there is one.
 func (g gatewayConfig) PDULog() bool { return g.Logs != LogsNothing }
 
-// yaml is the configuration of a gateway that writes below dir.
+// yaml returns the configuration of a gateway that writes its files below dir.
 func (g gatewayConfig) yaml(dir string) []byte {
 	g.Dir = filepath.Join(dir, "pdulog")
 	var b bytes.Buffer

@@ -2,14 +2,15 @@ package bench
 
 import "fmt"
 
-// enoughRounds make a median that one disturbed run does not move.
+// enoughRounds is the least number of rounds whose median does not depend on one
+// disturbed run.
 const enoughRounds = 3
 
-// findings says in plain sentences what the results show.
+// findings returns sentences about the results.
 func (r *Results) findings() (all []string) {
-	say := func(format string, a ...any) { all = append(all, fmt.Sprintf(format, a...)) }
+	add := func(format string, a ...any) { all = append(all, fmt.Sprintf(format, a...)) }
 	if r.Rounds < enoughRounds {
-		say("This was a trial: with fewer than %d rounds a figure may be chance, and so may every comparison below.", enoughRounds)
+		add("With fewer than %d rounds a figure may be due to chance, and so may every comparison below.", enoughRounds)
 	}
 	passed, checks := 0, r.Checks()
 	for _, c := range checks {
@@ -18,47 +19,48 @@ func (r *Results) findings() (all []string) {
 		}
 	}
 	if len(checks) > 0 {
-		say("%d of %d targets are reached.", passed, len(checks))
+		add("%d of %d targets are reached.", passed, len(checks))
 	}
-	r.sayThroughput(say)
+	r.describeThroughput(add)
 	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10})
 	if plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10}); plain != nil && logged != nil {
-		say("The pdu log makes a message of the pipeline cost %.2f times the CPU time (%.2f µs instead of %.2f µs) at 64 connections, window 10; the report's programs needed 4 times as long with everything logged.",
+		add("With a pdu log a message costs the pipeline %.2f times the CPU time (%.2f µs instead of %.2f µs) at 64 connections, window 10; the report's programs took 4 times as long with everything logged.",
 			ratio(logged, plain, CPU), logged.Median()[CPU], plain.Median()[CPU])
 	}
-	r.sayGrowth(say)
+	r.describeGrowth(add)
 	if relay, gateway := find(r.Relay, Setting{HAProxy, LogsNothing, 64, 10}), find(r.Relay, Setting{Pipeline, LogsNothing, 64, 10}); relay != nil && gateway != nil {
-		say("HAProxy, which moves bytes and parses nothing, spends %.2f µs on a message at 64 connections, window 10, the pipeline %.2f µs.",
+		add("HAProxy, which relays bytes without parsing them, spends %.2f µs of CPU time on a message at 64 connections, window 10; the pipeline spends %.2f µs.",
 			relay.Median()[CPU], gateway.Median()[CPU])
 	}
 	if r.Echo != nil {
-		say("On one connection, one at a time, the answer to a submit takes %.0f µs, a bare TCP echo %.0f µs.", p50(r.Echo.Gateway), p50(r.Echo.Echo))
+		add("On one connection with one submit at a time, an answer takes %.0f µs; the answer of a TCP echo server takes %.0f µs.", p50(r.Echo.Gateway), p50(r.Echo.Echo))
 	}
 	for _, i := range r.Isolated {
-		say("With %s, others' p99 is %.2f times as high beside a client that does not read and %.2f times beside an SMSC that does not answer.",
+		add("With %s, the p99 of other clients is %.2f times as high beside a client that does not read, and %.2f times beside an SMSC that does not answer.",
 			i.Architecture, p99(i.Unread)/p99(i.Alone), p99(i.Silent)/p99(i.Alone))
 	}
 	for _, b := range r.Backlogs {
-		say("With %d messages waiting, the dispatcher works %.3f µs on each message.", b.Waiting, median(b.Dispatcher))
+		add("While %d messages wait, the dispatcher works %.3f µs on each message.", b.Waiting, median(b.Dispatcher))
 	}
 	return all
 }
 
-// sayThroughput compares the architectures with a pdu log, window 10.
-func (r *Results) sayThroughput(say func(string, ...any)) {
+// describeThroughput compares the architectures with a pdu log, window 10.
+func (r *Results) describeThroughput(add func(string, ...any)) {
 	for _, connections := range []int{2, 64} {
 		pipeline := find(r.Points, Setting{Pipeline, LogsPDUs, connections, 10})
 		classic := find(r.Points, Setting{Classic, LogsPDUs, connections, 10})
 		if pipeline == nil || classic == nil {
 			continue
 		}
-		say("With pdu log, %d connections and window 10 the pipeline moves %.0f messages a second, %.2f times as many as classic, for %.2f times the CPU time each.",
+		add("With a pdu log, %d connections and window 10, the pipeline forwards %.0f messages a second, which is %.2f times as many as classic, with %.2f times the CPU time for each.",
 			connections, pipeline.Median()[Throughput], ratio(pipeline, classic, Throughput), ratio(pipeline, classic, CPU))
 	}
 }
 
-// sayGrowth tells what more connections cost, with a pdu log and window 10.
-func (r *Results) sayGrowth(say func(string, ...any)) {
+// describeGrowth compares the fewest and the most connections, with a pdu log and window
+// 10.
+func (r *Results) describeGrowth(add func(string, ...any)) {
 	for _, architecture := range []string{Pipeline, Classic} {
 		var few, many *Point
 		for i := range r.Points {
@@ -75,7 +77,7 @@ func (r *Results) sayGrowth(say func(string, ...any)) {
 		}
 		if few != many {
 			a, b := few.Median(), many.Median()
-			say("From %d to %d connections %s goes from %.0f to %.0f goroutines, from %.0f to %.0f threads and from %.0f to %.0f MiB.",
+			add("From %d to %d connections, %s grows from %.0f to %.0f goroutines, from %.0f to %.0f threads and from %.0f to %.0f MiB.",
 				few.Connections, many.Connections, architecture, a[Goroutines], b[Goroutines], a[Threads], b[Threads], a[Memory], b[Memory])
 		}
 	}

@@ -10,20 +10,20 @@ import (
 	"pmg/loadtest"
 )
 
-// The load whose latency is looked at, and the one for the SMSC that is silent.
+// The calm load, whose latency is measured, and the load for an SMSC that never answers.
 const (
 	calmConnections = 16
 	calmRate        = 5000
 	calmTime        = 3 * time.Second
 	silentRate      = 500
-	neighbourTime   = time.Second // before the calm load, for the trouble to begin
+	neighbourTime   = time.Second // from the start of the neighbour to the calm load
 	silentPrefix    = "999"
-	otherNumbers    = 1 << 32 // messages of the trouble are numbered from here
+	neighbourFirst  = 1 << 32 // number of the neighbour's first message
 )
 
-// An Isolation is how late the answers of a calm, paced load are: when it is
-// alone, beside a client that submits and never reads, and beside messages for
-// an SMSC that never answers. One value a round.
+// An Isolation is the latency of a calm, paced load: when it is alone, beside a client
+// that submits and never reads, and beside messages for an SMSC that never answers. Each
+// slice has one value per round.
 type Isolation struct {
 	Architecture string             `json:"architecture"`
 	Alone        []loadtest.Latency `json:"alone"`
@@ -31,10 +31,11 @@ type Isolation struct {
 	Silent       []loadtest.Latency `json:"smsc_does_not_answer"`
 }
 
-// A neighbour makes trouble until ctx ends; to is the gateway. Nil is none.
+// A neighbour is a client that disturbs others until ctx ends. to is the gateway's
+// address. A nil neighbour is none.
 type neighbour func(ctx context.Context, to string)
 
-// Isolate measures every architecture of the options with either trouble.
+// Isolate measures every architecture of the options, alone and beside each neighbour.
 func Isolate(ctx context.Context, o Options) ([]Isolation, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -47,16 +48,16 @@ func Isolate(ctx context.Context, o Options) ([]Isolation, error) {
 			p := &all[i]
 			p.Architecture = architecture
 			for _, one := range [cases]struct {
-				name  string
-				into  *[]loadtest.Latency
-				makes neighbour
+				name   string
+				into   *[]loadtest.Latency
+				beside neighbour
 			}{
 				{"alone", &p.Alone, nil},
 				{"client does not read", &p.Unread, doNotRead},
-				{"SMSC does not answer", &p.Silent, feedSilence},
+				{"SMSC does not answer", &p.Silent, submitToSilent},
 			} {
 				o.progress(done, total, architecture+", "+one.name)
-				l, err := o.isolated(ctx, architecture, one.makes)
+				l, err := o.isolated(ctx, architecture, one.beside)
 				if err != nil {
 					return nil, fmt.Errorf("cannot measure %s, %s: %w", architecture, one.name, err)
 				}
@@ -71,21 +72,22 @@ func Isolate(ctx context.Context, o Options) ([]Isolation, error) {
 
 func doNotRead(ctx context.Context, to string) {
 	o := loadtest.DefaultLoadOptions()
-	o.To, o.First = to, otherNumbers
+	o.To, o.First = to, neighbourFirst
 	loadtest.Flood(ctx, o)
 }
 
-// feedSilence submits what is routed to the silent SMSC. It is accepted until the
-// queue is full, and answered late from then on: what comes of it is no matter.
-func feedSilence(ctx context.Context, to string) {
+// submitToSilent submits messages that are routed to the SMSC that never answers. They are
+// accepted until the queue is full, and answered late from then on. Its result is not
+// used.
+func submitToSilent(ctx context.Context, to string) {
 	o := loadtest.DefaultLoadOptions()
-	o.To, o.First, o.Destination = to, otherNumbers, silentPrefix
+	o.To, o.First, o.Destination = to, neighbourFirst, silentPrefix
 	o.Rate, o.Window, o.Duration, o.Timeout = silentRate, 100, time.Hour, time.Second
 	_, _ = loadtest.Load(ctx, o)
 }
 
 // isolated returns the latency of the calm load beside a neighbour.
-func (o *Options) isolated(ctx context.Context, architecture string, makes neighbour) (l loadtest.Latency, err error) {
+func (o *Options) isolated(ctx context.Context, architecture string, beside neighbour) (l loadtest.Latency, err error) {
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0"})
 	if err != nil {
 		return l, err
@@ -102,12 +104,12 @@ func (o *Options) isolated(ctx context.Context, architecture string, makes neigh
 		return l, err
 	}
 	var running sync.WaitGroup
-	troubled, stop := context.WithCancel(ctx)
-	defer running.Wait() // after the gateway is gone, for nothing is waited for then
+	neighbourCtx, stop := context.WithCancel(ctx)
+	defer running.Wait() // after the gateway has ended, because then the neighbour does not wait for answers
 	defer c.stop()
 	defer stop()
-	if makes != nil {
-		running.Go(func() { makes(troubled, c.address) })
+	if beside != nil {
+		running.Go(func() { beside(neighbourCtx, c.address) })
 	}
 	load := loadtest.DefaultLoadOptions()
 	load.To, load.Connections, load.Window, load.Rate = c.address, s.Connections, s.Window, calmRate
@@ -125,8 +127,8 @@ func (o *Options) isolated(ctx context.Context, architecture string, makes neigh
 		return l, fmt.Errorf("%v", problems)
 	}
 	status, err := c.status()
-	if others := status.connector("clients").Accepted - ahead.Accepted - r.Accepted; err == nil && makes != nil && others == 0 {
-		err = errors.New("there was no trouble: nothing was accepted from the neighbour")
+	if others := status.connector("clients").Accepted - ahead.Accepted - r.Accepted; err == nil && beside != nil && others == 0 {
+		err = errors.New("no message of the neighbour was accepted, so it did not disturb the gateway")
 	}
 	return r.Latency, err
 }

@@ -8,21 +8,21 @@ import (
 	"pmg/loadtest"
 )
 
-// An EchoComparison is how long a submit on one connection waits for its answer,
-// one at a time, and how long a bare TCP echo of the same sizes takes. One value
-// a round.
+// An EchoComparison holds the latency of submits on one connection, one at a time, and
+// that of a TCP echo server with requests and answers of the same sizes. Each slice has
+// one value per round.
 type EchoComparison struct {
 	Echo    []loadtest.Latency `json:"echo"`
 	Gateway []loadtest.Latency `json:"gateway"`
 }
 
-// Latency compares the pipeline's answers with an echo, both processes of their
-// own and on processors of their own, in turn.
+// Latency compares the pipeline's answers with those of an echo server, in turn. Each is a
+// process of its own, on processors of its own.
 func Latency(ctx context.Context, o Options) (*EchoComparison, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	o.apart = true
+	o.separate = true
 	one := Setting{Pipeline, LogsNothing, 1, 1}
 	c := &EchoComparison{}
 	for i := range o.Rounds {
@@ -43,7 +43,7 @@ func Latency(ctx context.Context, o Options) (*EchoComparison, error) {
 	return c, nil
 }
 
-// runEcho makes round trips to an echo server of its own, after some to warm up.
+// runEcho starts an echo server and makes round trips to it, after some to warm up.
 func runEcho(ctx context.Context, command []string, roundTrips int) (loadtest.Latency, error) {
 	c, err := startChild(ctx, command, func(string) ([]string, error) { return nil, nil })
 	if err != nil {
@@ -58,7 +58,7 @@ func runEcho(ctx context.Context, command []string, roundTrips int) (loadtest.La
 	if err != nil {
 		return loadtest.Latency{}, err
 	}
-	together, err := apart(c.cmd.Process.Pid)
+	together, err := separate(c.cmd.Process.Pid)
 	if err != nil {
 		return loadtest.Latency{}, err
 	}
@@ -69,7 +69,7 @@ func runEcho(ctx context.Context, command []string, roundTrips int) (loadtest.La
 	return loadtest.Echo(ctx, c.address, roundTrips)
 }
 
-// p50 and p99 are medians over the rounds.
+// p50 and p99 return medians over the rounds.
 func p50(l []loadtest.Latency) float64 {
 	return medianOf(l, func(l loadtest.Latency) float64 { return l.P50 })
 }

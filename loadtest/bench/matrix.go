@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Matrix measures every setting of the options, in rounds. What there is of them is
-// replaced.
+// Matrix measures every setting of the options, in rounds. It replaces earlier results of
+// the same settings.
 func (r *Results) Matrix(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -14,7 +14,7 @@ func (r *Results) Matrix(ctx context.Context, o Options) error {
 	points, err := o.measure(ctx, o.settings(), func(s Setting) (*run, error) { return o.runGateway(ctx, s) })
 	for _, p := range points {
 		if len(p.Samples)+len(p.Problems) == 0 {
-			continue // it was not its turn yet
+			continue // ctx ended before its first run
 		}
 		same := func(q Point) bool { return q.Setting == p.Setting }
 		if i := slices.IndexFunc(r.Points, same); i >= 0 {
@@ -26,9 +26,9 @@ func (r *Results) Matrix(ctx context.Context, o Options) error {
 	return err
 }
 
-// measure makes a run of each setting in every round, every other round in
-// reverse, so that what changes with time touches all alike. A run that fails is a
-// problem of its point. When ctx ends, so do the runs, and what there is is given.
+// measure makes a run of each setting in every round, and every other round in reverse
+// order, so that changes with time affect all settings alike. A run that fails is recorded
+// as a problem of its point. When ctx ends, measure returns the results so far.
 func (o *Options) measure(ctx context.Context, settings []Setting, runOf func(Setting) (*run, error)) ([]Point, error) {
 	points := make([]Point, len(settings))
 	total := len(settings) * o.Rounds

@@ -20,10 +20,10 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1em; font-siz
 </style>
 <h1>Pipeline against classic</h1>
 <p>{{with .Results}}{{$.When}}, {{.Machine.CPU}}, {{.Machine.Cores}} cores shared by gateway, load and sink, {{.Machine.System}},
-{{.Machine.Go}}, pmg {{.Version}}. Messages a run: {{.Messages}}; rounds: {{.Rounds}}, medians shown, architectures in turn.{{end}}</p>
+{{.Machine.Go}}, pmg {{.Version}}. Messages per run: {{.Messages}}; rounds: {{.Rounds}}, medians shown, architectures in turn.{{end}}</p>
 <ul>{{range .Findings}}<li>{{.}}</li>{{end}}</ul>
 <h2>Charts</h2>
-<p>Over connections. info w10 (least logging, window 10) and debug w1 (everything logged, window 1) are the report's extremes.</p>
+<p>By number of connections. info w10 (least logging, window 10) and debug w1 (everything logged, window 1) are the report's extremes.</p>
 <div class="charts">{{range .Charts}}
 <figure>{{.SVG}}{{with .Caption}}<figcaption>Compare the report's {{.}}.</figcaption>{{end}}</figure>{{end}}
 </div>
@@ -34,7 +34,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1em; font-siz
 <div class="wide">{{template "grid" .Grid}}</div>
 {{end}}{{end}}
 <h2>Columns</h2>
-<dl>{{range .Metrics}}<dt>{{.Head}}</dt><dd>{{.Help}}</dd>{{end}}<dt>±%</dt><dd>half the range over the rounds, by the median</dd></dl>
+<dl>{{range .Metrics}}<dt>{{.Head}}</dt><dd>{{.Help}}</dd>{{end}}<dt>±%</dt><dd>half the range over the rounds, divided by the median</dd></dl>
 </html>
 {{define "grid"}}<table><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td class="{{.}}">{{.}}</td>{{end}}</tr>

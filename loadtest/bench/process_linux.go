@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usageOf looks at a process. Its CPU clock counts nanoseconds, where /proc and
-// rusage count the ticks of a clock.
+// usageOf returns the usage of a process. It reads the CPU clock of the process, which
+// counts nanoseconds, because /proc and rusage count clock ticks.
 func usageOf(pid int) (u usage, err error) {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|2), &ts); err != nil { // 2: CPUCLOCK_SCHED, see clock_getcpuclockid(3)
@@ -44,7 +44,7 @@ func usageOf(pid int) (u usage, err error) {
 	return u, nil
 }
 
-// field returns the number that stands after name at the beginning of a line.
+// field returns the number after name at the beginning of a line.
 func field(status []byte, name string) (n int64) {
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {

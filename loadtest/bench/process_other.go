@@ -4,7 +4,7 @@ package bench
 
 import "errors"
 
-// usageOf looks at a process.
+// usageOf returns an error, because only Linux has the counters.
 func usageOf(int) (usage, error) {
-	return usage{}, errors.New("cannot measure a process: only Linux tells what is needed")
+	return usage{}, errors.New("cannot measure a process: only Linux has the necessary counters")
 }

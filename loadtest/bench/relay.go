@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ErrNoHAProxy tells that there is no relay on this machine to compare with.
+// ErrNoHAProxy means that HAProxy is not installed.
 var ErrNoHAProxy = errors.New("cannot compare with HAProxy: it is not installed (Debian's package is haproxy)")
 
-// haproxyConfig relays bytes and does nothing else.
+// haproxyConfig is a configuration that relays bytes and does nothing else.
 const haproxyConfig = `global
 %s
 defaults
@@ -27,9 +27,9 @@ listen relay
   server sink %s
 `
 
-// Relay measures a gateway, without and with pdu log, and HAProxy relaying the
-// same traffic in TCP mode, with many connections and with few. It fails with
-// ErrNoHAProxy where there is none.
+// Relay measures a gateway, without and with pdu log, and HAProxy relaying the same
+// traffic in TCP mode, with many connections and with few. It returns ErrNoHAProxy if
+// HAProxy is not installed.
 func Relay(ctx context.Context, o Options) ([]Point, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func startHAProxy(ctx context.Context, haproxy string, single bool, sink string)
 	return c, nil
 }
 
-// freeAddress returns an address of this machine that nobody listens on: HAProxy
-// cannot tell which port the system gave it.
+// freeAddress returns an address of this machine that nobody listens on. HAProxy needs
+// one, because it does not report the port that it gets for port 0.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

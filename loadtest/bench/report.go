@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// WriteReport writes a page with charts that needs no other file, and beside it
-// the charts as PNG files and the results as JSON and CSV.
+// WriteReport writes a page that contains its charts, and beside it the charts as PNG
+// files and the results as JSON and CSV.
 func (r *Results) WriteReport(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot make directory of report: %w", err)
@@ -30,7 +30,7 @@ func (r *Results) WriteReport(dir string) error {
 			return err
 		}
 		files[c.Name+".png"] = png
-		svg = svg[max(0, bytes.Index(svg, []byte("<svg"))):] // no prologue inside a page
+		svg = svg[max(0, bytes.Index(svg, []byte("<svg"))):] // without the prologue of the XML document
 		drawn = append(drawn, drawing{c, template.HTML(svg)})
 	}
 	var page, asJSON, asCSV bytes.Buffer
@@ -52,7 +52,7 @@ func (r *Results) WriteReport(dir string) error {
 	return nil
 }
 
-// A drawing is a chart that was drawn.
+// A drawing is a chart as an image.
 type drawing struct {
 	chart
 	SVG template.HTML
@@ -73,7 +73,7 @@ func (r *Results) writePage(b *bytes.Buffer, drawn []drawing) error {
 	return nil
 }
 
-// Head and Help of a metric, for the page's key.
+// Head and Help return the texts of a metric for the page's list of columns.
 func (m metricInfo) Head() string { return m.head }
 func (m metricInfo) Help() string { return m.help }
 
@@ -84,8 +84,8 @@ func metricInfos() (all []metricInfo) {
 	return all
 }
 
-// table41 is the report's Table 4.1 beside what this run measured: without pdu
-// log, window 10.
+// table41 returns the report's Table 4.1 beside the figures of these results, without pdu
+// log and with window 10.
 func (r *Results) table41() grid {
 	g := grid{Head: []string{"", "report, baseline", "report, pipeline", "here, classic", "here, pipeline"}}
 	row := func(name, baseline, pipeline string, connections int, m Metric) {

@@ -14,12 +14,12 @@ import (
 	"pmg/loadtest"
 )
 
-// Results is all that a bench found. The JSON names are stable.
+// Results holds all results of a bench. The JSON names are stable.
 type Results struct {
 	Began    time.Time       `json:"began"`
-	Version  string          `json:"version"` // of the gateway, or of each that parts were measured with
+	Version  string          `json:"version"` // of the gateway, or of each gateway that a part was measured with
 	Machine  Machine         `json:"machine"`
-	Messages int64           `json:"messages"` // of a run with enough connections
+	Messages int64           `json:"messages"` // of a run with enough requests under way; see Options.messages
 	Rounds   int             `json:"rounds"`
 	Points   []Point         `json:"points,omitempty"`
 	Relay    []Point         `json:"relay,omitempty"`
@@ -28,7 +28,7 @@ type Results struct {
 	Backlogs []Backlog       `json:"backlog,omitempty"`
 }
 
-// A Machine is where it was found.
+// A Machine describes the machine of a bench.
 type Machine struct {
 	CPU    string `json:"cpu"`
 	Cores  int    `json:"cores"`
@@ -39,7 +39,7 @@ type Machine struct {
 // ThisMachine describes the machine the program runs on.
 func ThisMachine() Machine {
 	m := Machine{CPU: "unknown", Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
-	info, _ := os.ReadFile("/proc/cpuinfo") // none elsewhere than on Linux
+	info, _ := os.ReadFile("/proc/cpuinfo") // exists on Linux only
 	for line := range strings.Lines(string(info)) {
 		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
 			m.CPU = strings.TrimSpace(value)
@@ -52,7 +52,7 @@ func ThisMachine() Machine {
 	return m
 }
 
-// ReadResults reads what WriteJSON wrote.
+// ReadResults reads a file that WriteJSON wrote.
 func ReadResults(file string) (*Results, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -72,14 +72,14 @@ func (r *Results) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// WriteCSV writes a line a run, those of the relay comparison last.
+// WriteCSV writes a line per run, those of the relay comparison last.
 func (r *Results) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	head := []string{"architecture", "logs", "connections", "window", "round"}
 	for _, m := range Metrics() {
 		head = append(head, m.String())
 	}
-	_ = c.Write(head) // Error tells of it
+	_ = c.Write(head) // Error returns its error
 	for _, p := range append(r.Points[:len(r.Points):len(r.Points)], r.Relay...) {
 		for round, s := range p.Samples {
 			line := []string{p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window), strconv.Itoa(round + 1)}
@@ -93,7 +93,7 @@ func (r *Results) WriteCSV(w io.Writer) error {
 	return c.Error()
 }
 
-// find returns the point of a setting, nil where it was not measured.
+// find returns the point of a setting, or nil if it was not measured.
 func find(points []Point, s Setting) *Point {
 	for i := range points {
 		if points[i].Setting == s && len(points[i].Samples) > 0 {
@@ -103,7 +103,7 @@ func find(points []Point, s Setting) *Point {
 	return nil
 }
 
-// Faults lists the runs that could not be made, or lost messages.
+// Faults returns the problems of runs that failed or lost messages.
 func (r *Results) Faults() (all []string) {
 	for _, points := range [][]Point{r.Points, r.Relay} {
 		for _, p := range points {
@@ -113,7 +113,7 @@ func (r *Results) Faults() (all []string) {
 	return all
 }
 
-// latencies names the sets of latencies that were measured, for tables.
+// latencies returns the sets of latencies that were measured, with their names.
 func (r *Results) latencies() (all []namedLatencies) {
 	if r.Echo != nil {
 		all = append(all, namedLatencies{"1x1: TCP echo", r.Echo.Echo}, namedLatencies{"1x1: submit, pipeline", r.Echo.Gateway})

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	warmUp      = 4                // the part of the messages that goes ahead, as 1/warmUp
-	arrivalTime = 20 * time.Second // at most, until the last message answered has come to the sink
+	warmUp      = 4                // 1/warmUp of the messages is sent first to warm up
+	arrivalTime = 20 * time.Second // how long an answered message may take to the sink
 )
 
 // A run is one child under load.
@@ -20,16 +20,16 @@ type run struct {
 	sample  Sample
 	stages  []StageWork
 	latency loadtest.Latency
-	before  look
+	before  snapshot
 	err     error
 }
 
-// A look is what a child looks like at a moment.
-type look struct {
+// A snapshot holds the counters of a child at one time.
+type snapshot struct {
 	time     time.Time
 	usage    usage
 	counters counters
-	looking  counters // what one look at the counters adds to them
+	overhead counters // what reading the counters once adds to them
 }
 
 // runGateway measures a gateway once.
@@ -39,7 +39,7 @@ func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
 	})
 }
 
-// run measures the child that start gives, which passes load on to the sink.
+// run measures the child that start starts, which forwards the load to the sink.
 func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*child, error)) (*run, error) {
 	messages := o.messages(s)
 	ahead := messages / warmUp
@@ -53,12 +53,12 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 		return nil, err
 	}
 	defer c.stop()
-	if o.apart {
-		together, err := apart(c.cmd.Process.Pid)
+	if o.separate {
+		restore, err := separate(c.cmd.Process.Pid)
 		if err != nil {
 			return nil, err
 		}
-		defer together()
+		defer restore()
 	}
 
 	r := &run{child: c, sink: sink}
@@ -95,41 +95,41 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 	return r, nil
 }
 
-// arrived waits until so many messages have come to the sink.
+// arrived waits until this many messages have arrived at the sink.
 func (r *run) arrived(ctx context.Context, messages int64) error {
 	ctx, cancel := context.WithTimeout(ctx, arrivalTime)
 	defer cancel()
 	return r.sink.Await(ctx, messages)
 }
 
-// begin looks at the child when all is ready: at the counters twice, as looking
-// costs allocations.
+// begin takes the snapshot when all connections are bound. It reads the counters twice to
+// measure the overhead, because reading them allocates.
 func (r *run) begin() (err error) {
-	l := &r.before
+	s := &r.before
 	if r.child.admin != "" {
 		first, err := r.child.counters()
 		if err != nil {
 			return err
 		}
-		if l.counters, err = r.child.counters(); err != nil {
+		if s.counters, err = r.child.counters(); err != nil {
 			return err
 		}
-		l.looking = counters{}
-		for name, value := range l.counters {
-			l.looking[name] = value - first[name]
+		s.overhead = counters{}
+		for name, value := range s.counters {
+			s.overhead[name] = value - first[name]
 		}
 	}
-	l.usage, err = usageOf(r.child.cmd.Process.Pid)
-	l.time = time.Now()
+	s.usage, err = usageOf(r.child.cmd.Process.Pid)
+	s.time = time.Now()
 	return err
 }
 
-// end waits for the last message and tells what has changed.
+// end waits for the last message and computes the sample.
 func (r *run) end(ctx context.Context, expected, messages int64) error {
 	select {
 	case <-r.sink.Done():
 	case <-time.After(arrivalTime):
-		return fmt.Errorf("only %d of %d messages came", r.sink.Result().Unique, expected)
+		return fmt.Errorf("only %d of %d messages arrived", r.sink.Result().Unique, expected)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -158,7 +158,7 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 		return err
 	}
 	perMessage := func(name string) float64 {
-		return max(0, after[name]-r.before.counters[name]-r.before.looking[name]) / n
+		return max(0, after[name]-r.before.counters[name]-r.before.overhead[name]) / n
 	}
 	s[Goroutines] = after["go_goroutines"]
 	s[Allocations] = perMessage("go_memstats_mallocs_total")
@@ -169,7 +169,7 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 	return err
 }
 
-// per divides, but gives 0 for what this kernel does not count.
+// per returns a/b, or 0 if b is 0, because some kernels do not count b.
 func per(a, b float64) float64 {
 	if b == 0 {
 		return 0

@@ -29,7 +29,7 @@ const (
 	metricCount
 )
 
-// A metricInfo is what is to be known about a metric.
+// A metricInfo describes a metric.
 type metricInfo struct {
 	name   string // in JSON and CSV
 	head   string // of a column
@@ -39,7 +39,7 @@ type metricInfo struct {
 
 func (m Metric) info() metricInfo {
 	return [metricCount]metricInfo{
-		Throughput:  {"messages_per_second", "msg/s", "%.0f", "messages a second, answered and come to the sink"},
+		Throughput:  {"messages_per_second", "msg/s", "%.0f", "messages a second that were answered and arrived at the sink"},
 		P50:         {"p50_us", "p50", "%.0f", "median of the time from a submit to its answer, µs"},
 		P99:         {"p99_us", "p99", "%.0f", "99th percentile of that, µs"},
 		P999:        {"p999_us", "p99.9", "%.0f", "99.9th percentile of that, µs"},
@@ -54,11 +54,11 @@ func (m Metric) info() metricInfo {
 		Switches:    {"context_switches_per_message", "switch", "%.2f", "context switches of the gateway per message"},
 		Allocations: {"allocations_per_message", "alloc", "%.2f", "memory allocations per message"},
 		Locks:       {"locks_per_message", "lock", "%.2f", "mutex acquisitions per message"},
-		Changes:     {"handle_changes_per_message", "change", "%.2f", "changes of the sockets' reference counts per message"},
+		Changes:     {"handle_changes_per_message", "change", "%.2f", "changes of the reference counts of sockets per message"},
 	}[m]
 }
 
-// Metrics lists all of them, in order.
+// Metrics returns all metrics, in order.
 func Metrics() []Metric {
 	all := make([]Metric, metricCount)
 	for m := range all {
@@ -67,10 +67,10 @@ func Metrics() []Metric {
 	return all
 }
 
-// String names the metric, as JSON and CSV do.
+// String returns the name of the metric in JSON and CSV.
 func (m Metric) String() string { return m.info().name }
 
-// A Sample is what one run showed, by Metric.
+// A Sample holds the figures of one run, by Metric.
 type Sample [metricCount]float64
 
 // MarshalJSON writes the figures by name.
@@ -82,7 +82,7 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 	return json.Marshal(named)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads figures that MarshalJSON wrote.
 func (s *Sample) UnmarshalJSON(b []byte) error {
 	var named map[string]float64
 	if err := json.Unmarshal(b, &named); err != nil {
@@ -94,15 +94,15 @@ func (s *Sample) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A Point is all that was measured with one setting.
+// A Point holds the measurements of one setting.
 type Point struct {
 	Setting
-	Samples  []Sample    `json:"samples"` // one a round
+	Samples  []Sample    `json:"samples"` // one per round
 	Problems []string    `json:"problems,omitempty"`
 	Stages   []StageWork `json:"stages,omitempty"` // of the last round
 }
 
-// Median is the median of each metric over the rounds.
+// Median returns the median of each metric over the rounds.
 func (p *Point) Median() (s Sample) {
 	for m := range s {
 		s[m] = median(p.values(Metric(m)))
@@ -110,7 +110,7 @@ func (p *Point) Median() (s Sample) {
 	return s
 }
 
-// Spread is half the way from the lowest to the highest value, relative to the median.
+// Spread returns half the range of a metric over the rounds, divided by the median.
 func (p *Point) Spread(m Metric) float64 {
 	v := p.values(m)
 	middle := median(v)
@@ -128,7 +128,7 @@ func (p *Point) values(m Metric) []float64 {
 	return v
 }
 
-// median returns 0 where there is nothing.
+// median returns the median of v, or 0 if v is empty.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -141,16 +141,16 @@ func median(v []float64) float64 {
 	return (v[n-1] + v[n]) / 2
 }
 
-// A StageWork is how busy a stage was since the gateway's start.
+// A StageWork is the work of a stage since the gateway's start.
 type StageWork struct {
 	Name        string  `json:"name"`
 	MeanBatch   float64 `json:"mean_batch"`
-	Work        Work    `json:"work"` // time at work on a batch
+	Work        Work    `json:"work"` // working time of a batch
 	BusySeconds float64 `json:"busy_seconds"`
 	BusyWorkers float64 `json:"busy_workers"` // mean
 }
 
-// Work sums up times at work, in seconds.
+// Work summarises working times, in seconds.
 type Work struct {
 	Min    float64 `json:"min"`
 	Mean   float64 `json:"mean"`

@@ -10,13 +10,13 @@ import (
 	"pmg/loadtest"
 )
 
-// A grid is a table before it is text, Markdown or HTML.
+// A grid is a table, to be formatted as text, Markdown or HTML.
 type grid struct {
 	Head []string
 	Rows [][]string
 }
 
-// pointsGrid shows points: the medians, and the spread of throughput and CPU.
+// pointsGrid returns a table of points: the medians, and the spread of throughput and CPU.
 func pointsGrid(points []Point) grid {
 	g := grid{Head: []string{"architecture", "logs", "conns", "window"}}
 	for _, m := range Metrics() {
@@ -46,7 +46,7 @@ func pointsGrid(points []Point) grid {
 // spreads reports whether tables show the metric's spread.
 func (m Metric) spreads() bool { return m == Throughput || m == CPU }
 
-// latenciesGrid shows medians over the rounds, in µs.
+// latenciesGrid returns a table of latencies, medians over the rounds in µs.
 func (r *Results) latenciesGrid() grid {
 	g := grid{Head: []string{"answers", "p50", "p99", "p99.9", "max"}}
 	for _, l := range r.latencies() {
@@ -64,7 +64,7 @@ func (r *Results) latenciesGrid() grid {
 	return g
 }
 
-// backlogsGrid shows the dispatcher's work by backlog, medians over the rounds.
+// backlogsGrid returns a table of the dispatcher's work by backlog, medians over the rounds.
 func (r *Results) backlogsGrid() grid {
 	g := grid{Head: []string{"messages waiting", "dispatcher's work per message, µs"}}
 	for _, b := range r.Backlogs {
@@ -73,7 +73,7 @@ func (r *Results) backlogsGrid() grid {
 	return g
 }
 
-// stagesGrid shows how busy a point's stages were.
+// stagesGrid returns a table of the work of a point's stages.
 func stagesGrid(p *Point) grid {
 	g := grid{Head: []string{"stage", "mean batch", "work min µs", "mean µs", "max µs", "std-dev µs", "busy workers"}}
 	for _, s := range p.Stages {
@@ -86,7 +86,7 @@ func stagesGrid(p *Point) grid {
 	return g
 }
 
-// checksGrid shows the targets and whether they are reached.
+// checksGrid returns a table of the targets and whether they are reached.
 func (r *Results) checksGrid() grid {
 	g := grid{Head: []string{"target", "measured", "limit", ""}}
 	for _, c := range r.Checks() {
@@ -95,8 +95,8 @@ func (r *Results) checksGrid() grid {
 	return g
 }
 
-// busiest is the point whose stages are worth a look: the pipeline with a pdu log
-// and most under way. Nil where it was not measured.
+// busiest returns the point whose stages are shown: the pipeline with a pdu log and the
+// most requests under way. It returns nil if that was not measured.
 func (r *Results) busiest() (found *Point) {
 	for i := range r.Points {
 		p := &r.Points[i]
@@ -108,13 +108,13 @@ func (r *Results) busiest() (found *Point) {
 	return found
 }
 
-// A titled is a table with what stands above it.
+// A titled is a table with its title.
 type titled struct {
 	Title string
 	Grid  grid
 }
 
-// tables are what was measured; those without rows are left out where they are shown.
+// tables returns the tables of the measurements. Tables without rows are not shown.
 func (r *Results) tables() []titled {
 	all := []titled{
 		{"Every setting", pointsGrid(r.Points)},

@@ -28,7 +28,7 @@ func connect(from, to string) (*client, error) {
 	return &client{conn}, nil
 }
 
-// bindPDU is a login.
+// bindPDU returns a login.
 func bindPDU(account, password string) []byte {
 	p := smpp.PDU{ID: smpp.BindTransmitter, SequenceNumber: 1}
 	bind := p.Bind()
@@ -36,13 +36,13 @@ func bindPDU(account, password string) []byte {
 	return p.AppendWire(nil)
 }
 
-// bare is a request without a body.
-func bare(id smpp.CommandID) []byte {
+// emptyRequest returns a request without a body.
+func emptyRequest(id smpp.CommandID) []byte {
 	p := smpp.PDU{ID: id, SequenceNumber: 2}
 	return p.AppendWire(nil)
 }
 
-// submitPDU is a submit with a text of the size.
+// submitPDU returns a submit_sm with a text of the size.
 func submitPDU(size int) []byte {
 	p := smpp.PDU{ID: smpp.SubmitSM, SequenceNumber: 3}
 	p.SM.SourceAddr, p.SM.DestAddr = []byte("46700000001"), []byte("46700000002")
@@ -73,7 +73,7 @@ func (c *client) answer(within time.Duration) (id smpp.CommandID, status uint32,
 	return smpp.CommandID(binary.BigEndian.Uint32(head[4:])), binary.BigEndian.Uint32(head[8:]), nil
 }
 
-// login connects and logs in, and fails when that takes longer.
+// login connects and logs in, and returns an error if that takes longer than within.
 func login(from, to, account string, within time.Duration) (*client, error) {
 	c, err := connect(from, to)
 	if err != nil {

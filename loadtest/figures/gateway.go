@@ -25,14 +25,14 @@ type gateway struct {
 	lines int // of its log
 }
 
-// setting is the part of a configuration that a figure chooses.
+// setting is the part of a configuration that differs between figures.
 type setting struct {
 	limits   string // options
 	load     string // further options of the account "load"
 	accounts string // rows
 	clients  string // further options of the connector "clients"
 	operator string // further options of the connector "operator"
-	smsc     string // where that connects to
+	smsc     string // address that the connector "operator" connects to
 }
 
 func (s setting) yaml(dir, architecture string) string {
@@ -80,7 +80,7 @@ func (b *bench) start(s setting) (*gateway, error) {
 	}
 	if g.addr == "" {
 		g.kill()
-		return nil, errors.New("the gateway does not say where it listens")
+		return nil, errors.New("the gateway's log has no address of connector clients")
 	}
 	return g, nil
 }
@@ -105,7 +105,7 @@ func (g *gateway) read(out io.Reader, addr chan<- string) {
 	}
 }
 
-// logged is how many lines the log has.
+// logged returns how many lines the gateway's log has.
 func (g *gateway) logged() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -119,20 +119,19 @@ func (g *gateway) kill() {
 	_ = os.RemoveAll(g.dir)
 }
 
-// memory returns what the gateway has of the machine's memory now, and the most
-// that it has had, in octets.
+// memory returns the gateway's resident memory now and at its peak, in octets.
 func (g *gateway) memory() (now, most int64) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", g.cmd.Process.Pid))
 	return field(b, "VmRSS:") << 10, field(b, "VmHWM:") << 10
 }
 
-// written is how many octets the gateway has handed to files and sockets.
+// written returns how many octets the gateway has written to files and sockets.
 func (g *gateway) written() int64 {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", g.cmd.Process.Pid))
 	return field(b, "wchar:")
 }
 
-// pdulog returns the octets and the number of the files of pdu logs.
+// pdulog returns the size and the number of the files of pdu logs.
 func (g *gateway) pdulog() (octets int64, files int) {
 	_ = filepath.Walk(filepath.Join(g.dir, "pdulog"), func(_ string, info os.FileInfo, err error) error {
 		if err == nil && !info.IsDir() {
@@ -144,7 +143,7 @@ func (g *gateway) pdulog() (octets int64, files int) {
 	return octets, files
 }
 
-// field returns the number that stands behind name at the beginning of a line.
+// field returns the number after name at the beginning of a line.
 func field(status []byte, name string) (n int64) {
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {

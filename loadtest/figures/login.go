@@ -11,8 +11,8 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// idle holds connections open that say nothing, opens those again that the
-// gateway closes, and logs in from elsewhere.
+// idle holds silent connections open, opens those again that the gateway closes, and logs
+// in from another address.
 func idle(b *bench) error {
 	g, err := b.start(setting{smsc: "127.0.0.1:1"})
 	if err != nil {
@@ -23,7 +23,7 @@ func idle(b *bench) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	connections := b.many(1500)
+	connections := b.scaled(1500)
 	var opened atomic.Int64
 	for range connections {
 		wg.Go(func() {
@@ -57,16 +57,16 @@ func idle(b *bench) error {
 		good++
 		longest = max(longest, time.Since(began))
 	}
-	b.tell(fmt.Sprintf("logins from another address within 5 s, of %d, beside %d idle connections", tries, connections), "%d", good)
+	b.record(fmt.Sprintf("logins from another address within 5 s, of %d, beside %d idle connections", tries, connections), "%d", good)
 	if good > 0 {
-		b.tell("longest of them", "%.1f ms", longest.Seconds()*1000)
+		b.record("longest of them", "%.1f ms", longest.Seconds()*1000)
 	}
 	return nil
 }
 
-// guesses tries passwords and hangs up after a few milliseconds, before it is
-// refused. Of each thousand guesses, one is right: so many could be tried as are
-// found.
+// guesses tries passwords and hangs up after a few milliseconds, before it is refused. One
+// of each thousand guesses is right, so the number of successful logins shows how many
+// guesses were checked.
 func guesses(b *bench) error {
 	g, err := b.start(setting{smsc: "127.0.0.1:1"})
 	if err != nil {
@@ -75,7 +75,7 @@ func guesses(b *bench) error {
 	defer g.kill()
 	var tried, found atomic.Int64
 	var wg sync.WaitGroup
-	d := b.lasting(10 * time.Second)
+	d := b.scaledTime(10 * time.Second)
 	end := time.Now().Add(d)
 	for range 16 {
 		wg.Go(func() {
@@ -99,22 +99,22 @@ func guesses(b *bench) error {
 		})
 	}
 	wg.Wait()
-	b.tell("guesses a second that were sent", "%.0f", float64(tried.Load())/d.Seconds())
-	b.tell("guesses a second that told the guesser something", "%.0f", float64(10*found.Load())/d.Seconds())
+	b.record("guesses a second that were sent", "%.0f", float64(tried.Load())/d.Seconds())
+	b.record("guesses a second whose answer the guesser got", "%.0f", float64(10*found.Load())/d.Seconds())
 	began := time.Now()
-	c, err := login(attacker, g.addr, "load", b.lasting(2*time.Minute))
+	c, err := login(attacker, g.addr, "load", b.scaledTime(2*time.Minute))
 	if err != nil {
-		b.tell("right password from that address afterwards", "not in after %.0f s: %v", time.Since(began).Seconds(), err)
+		b.record("right password from that address afterwards", "not in after %.0f s: %v", time.Since(began).Seconds(), err)
 	} else {
-		b.tell("right password from that address afterwards", "in after %.3f s", time.Since(began).Seconds())
+		b.record("right password from that address afterwards", "in after %.3f s", time.Since(began).Seconds())
 		c.Close()
 	}
 	began = time.Now()
 	if c, err = login(honest, g.addr, "load", 10*time.Second); err != nil {
-		b.tell("from another address", "not in after %.0f s: %v", time.Since(began).Seconds(), err)
+		b.record("from another address", "not in after %.0f s: %v", time.Since(began).Seconds(), err)
 		return nil
 	}
-	b.tell("from another address", "in after %.3f s", time.Since(began).Seconds())
+	b.record("from another address", "in after %.3f s", time.Since(began).Seconds())
 	c.Close()
 	return nil
 }
@@ -127,14 +127,14 @@ func flood(b *bench) error {
 		return err
 	}
 	defer g.kill()
-	one := bare(smpp.EnquireLink)
+	one := emptyRequest(smpp.EnquireLink)
 	var many []byte
 	for range 1000 {
 		many = append(many, one...)
 	}
 	var answered, connections atomic.Int64
 	var wg sync.WaitGroup
-	d := b.lasting(time.Minute)
+	d := b.scaledTime(time.Minute)
 	end := time.Now().Add(d)
 	written := g.written()
 	for range 4 {
@@ -167,10 +167,10 @@ func flood(b *bench) error {
 	}
 	wg.Wait()
 	octets, files := g.pdulog()
-	b.tell("keep-alives a second that were answered", "%.0f", float64(answered.Load())/d.Seconds())
-	b.tell("connections a second", "%.0f", float64(connections.Load())/d.Seconds())
-	b.tell("written", "%.1f MB", float64(g.written()-written)/1e6)
-	b.tell("pdu log on disk", "%.1f MB in %d files", float64(octets)/1e6, files)
-	b.tell("lines of its own log", "%d", g.logged())
+	b.record("keep-alives a second that were answered", "%.0f", float64(answered.Load())/d.Seconds())
+	b.record("connections a second", "%.0f", float64(connections.Load())/d.Seconds())
+	b.record("written", "%.1f MB", float64(g.written()-written)/1e6)
+	b.record("pdu log on disk", "%.1f MB in %d files", float64(octets)/1e6, files)
+	b.record("lines of its own log", "%d", g.logged())
 	return nil
 }

@@ -1,13 +1,13 @@
-// Command figures runs a built pmg as a process and measures what hostile clients
-// and a bad SMSC reach: the figures that docs show beside the limits.
+// Command figures runs a built pmg as a process and measures the effect of hostile clients
+// and a misbehaving SMSC: the figures in docs/limits.md.
 //
 //	make build && go run ./loadtest/figures --pmg bin/pmg
 //	go run ./loadtest/figures --pmg bin/pmg --only login,rate --architecture classic
 //
-// Every figure has a gateway of its own, on loopback, with a configuration that
-// sets only what the figure needs. Attackers come from 127.0.0.2, honest clients
-// from 127.0.0.1. It prints one line for each result as it comes, and a table in
-// Markdown at the end.
+// Every figure has a gateway of its own, on loopback, with a configuration that sets only
+// the options that the figure needs. Attackers connect from 127.0.0.2, honest clients from
+// 127.0.0.1. The command prints a line for each result immediately, and a table in Markdown
+// at the end.
 //
 // # Start reading
 //
@@ -32,17 +32,17 @@ type figure struct {
 
 func figures() []figure {
 	return []figure{
-		{"idle", "1,500 idle connections of one address: do others get in?", idle},
-		{"login", "guesses of one address that hang up: how many are looked at, and does the right one get in?", guesses},
-		{"rate", "an account's rate of 100 over reconnects: what gets through?", rates},
-		{"closes", "an SMSC that closes behind each login: connections in 10 s", closes},
+		{"idle", "1,500 idle connections of one address: can others log in?", idle},
+		{"login", "guesses of one address that hang up: how many are checked, and can the client with the right password log in?", guesses},
+		{"rate", "an account's rate of 100 over reconnects: how many messages are accepted?", rates},
+		{"closes", "an SMSC that closes after each login: connections in 10 s", closes},
 		{"flood", "keep-alives of 4 connections before a login: pdu log of a minute", flood},
 		{"large", "50,000 messages of 65,000 octets for an SMSC that is down: memory", large},
 		{"small", "1,000,000 small messages for an SMSC that is down: memory, and after they are sent", small},
 	}
 }
 
-// A bench is what a figure is given.
+// A bench holds the parameters of a figure, and collects its results.
 type bench struct {
 	pmg          string
 	architecture string
@@ -52,22 +52,22 @@ type bench struct {
 }
 
 // A row is one result.
-type row struct{ figure, what, architecture, value string }
+type row struct{ figure, name, architecture, value string }
 
-// tell notes a result.
-func (b *bench) tell(what, value string, args ...any) {
+// record prints and stores a result.
+func (b *bench) record(name, value string, args ...any) {
 	value = fmt.Sprintf(value, args...)
-	fmt.Printf("%-8s %-8s %s: %s\n", b.architecture, b.figure, what, value)
-	*b.rows = append(*b.rows, row{b.figure, what, b.architecture, value})
+	fmt.Printf("%-8s %-8s %s: %s\n", b.architecture, b.figure, name, value)
+	*b.rows = append(*b.rows, row{b.figure, name, b.architecture, value})
 }
 
-// lasting is a duration at the bench's scale.
-func (b *bench) lasting(d time.Duration) time.Duration {
+// scaledTime returns a duration at the bench's scale.
+func (b *bench) scaledTime(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * b.scale)
 }
 
-// many is a number at the bench's scale.
-func (b *bench) many(n int) int { return max(int(float64(n)*b.scale), 1) }
+// scaled returns a number at the bench's scale.
+func (b *bench) scaled(n int) int { return max(int(float64(n)*b.scale), 1) }
 
 func main() {
 	pmg := flag.String("pmg", "bin/pmg", "the program to measure")
@@ -101,7 +101,7 @@ func printTable(rows []row) {
 	var what []string
 	values := map[string]string{}
 	for _, r := range rows {
-		key := r.figure + ": " + r.what
+		key := r.figure + ": " + r.name
 		if !slices.Contains(architectures, r.architecture) {
 			architectures = append(architectures, r.architecture)
 		}

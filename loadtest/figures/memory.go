@@ -9,8 +9,8 @@ import (
 	"pmg/loadtest"
 )
 
-// fill submits messages over a few connections until all are answered or nothing
-// is for ten seconds, and returns how many were accepted and refused.
+// fill submits messages over a few connections until all are answered, or until there was
+// no answer for ten seconds, and returns how many were accepted and refused.
 func fill(g *gateway, clients, messages, size int) (accepted, refused int64) {
 	var taken, not atomic.Int64
 	one := submitPDU(size)
@@ -54,7 +54,7 @@ const mb = 1e6
 
 // large fills the queue of an SMSC that is down with messages as large as they can be.
 func large(b *bench) error {
-	messages := b.many(50000)
+	messages := b.scaled(50000)
 	for _, limit := range []string{"", "memory: 1GiB"} {
 		name := "default"
 		if limit != "" {
@@ -69,16 +69,16 @@ func large(b *bench) error {
 		accepted, refused := fill(g, 20, messages, 65000)
 		now, most := g.memory()
 		g.kill()
-		b.tell(name+": accepted, refused", "%d, %d", accepted, refused)
-		b.tell(name+": memory now, most", "%.0f MB, %.0f MB", float64(now)/mb, float64(most)/mb)
+		b.record(name+": accepted, refused", "%d, %d", accepted, refused)
+		b.record(name+": memory now, most", "%.0f MB, %.0f MB", float64(now)/mb, float64(most)/mb)
 	}
 	return nil
 }
 
-// small fills the queue of an SMSC that is down with short messages, lets it come
-// back, and looks at the memory a minute after all are sent.
+// small fills the queue of an SMSC that is down with short messages, starts the SMSC, and
+// reads the memory a minute after all messages are sent.
 func small(b *bench) error {
-	messages := b.many(1_000_000)
+	messages := b.scaled(1_000_000)
 	spare, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -92,14 +92,14 @@ func small(b *bench) error {
 		return err
 	}
 	defer g.kill()
-	warm, _ := fill(g, 20, b.many(20000), 60) // what every gateway has once
+	warm, _ := fill(g, 20, b.scaled(20000), 60) // memory that every gateway needs once
 	empty, _ := g.memory()
 	accepted, refused := fill(g, 20, messages, 60)
 	full, _ := g.memory()
-	b.tell("accepted, refused", "%d, %d", accepted, refused)
-	b.tell("memory before, full", "%.0f MB, %.0f MB", float64(empty)/mb, float64(full)/mb)
+	b.record("accepted, refused", "%d, %d", accepted, refused)
+	b.record("memory before, full", "%.0f MB, %.0f MB", float64(empty)/mb, float64(full)/mb)
 	if accepted > 0 {
-		b.tell("octets of memory for each message", "%.0f", float64(full-empty)/float64(accepted))
+		b.record("octets of memory for each message", "%.0f", float64(full-empty)/float64(accepted))
 	}
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: smsc})
 	if err != nil {
@@ -110,9 +110,9 @@ func small(b *bench) error {
 		time.Sleep(100 * time.Millisecond)
 	}
 	sent, _ := g.memory()
-	time.Sleep(b.lasting(time.Minute))
+	time.Sleep(b.scaledTime(time.Minute))
 	after, _ := g.memory()
-	b.tell("delivered", "%d", sink.Result().Accepted)
-	b.tell("memory when all is sent, a minute later", "%.0f MB, %.0f MB", float64(sent)/mb, float64(after)/mb)
+	b.record("delivered", "%d", sink.Result().Accepted)
+	b.record("memory when all is sent, a minute later", "%.0f MB, %.0f MB", float64(sent)/mb, float64(after)/mb)
 	return nil
 }

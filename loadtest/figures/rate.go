@@ -41,9 +41,9 @@ func (b *bench) rate(name string, polite bool) error {
 		burst = append(burst, submitPDU(60)...)
 	}
 	if polite {
-		burst = append(burst, bare(smpp.Unbind)...)
+		burst = append(burst, emptyRequest(smpp.Unbind)...)
 	}
-	d := b.lasting(10 * time.Second)
+	d := b.scaledTime(10 * time.Second)
 	before := sink.Result().Submits
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		c, err := connect(attacker, g.addr)
@@ -55,24 +55,24 @@ func (b *bench) rate(name string, polite bool) error {
 		_, _, _ = c.answer(10 * time.Millisecond)
 		c.Close()
 	}
-	b.tell(name+": messages a second at a rate of 100", "%.0f", float64(sink.Result().Submits-before)/d.Seconds())
+	b.record(name+": messages a second at a rate of 100", "%.0f", float64(sink.Result().Submits-before)/d.Seconds())
 	began := time.Now()
 	c, err := login(honest, g.addr, "slow", 30*time.Second)
 	if err != nil {
-		b.tell(name+": the honest client afterwards", "not in after %.0f s: %v", time.Since(began).Seconds(), err)
+		b.record(name+": the honest client afterwards", "not in after %.0f s: %v", time.Since(began).Seconds(), err)
 		return nil
 	}
 	defer c.Close()
 	_, _ = c.Write(submitPDU(60))
 	if _, status, err := c.answer(2 * time.Minute); err != nil {
-		b.tell(name+": the honest client afterwards", "not answered after %.0f s", time.Since(began).Seconds())
+		b.record(name+": the honest client afterwards", "not answered after %.0f s", time.Since(began).Seconds())
 	} else {
-		b.tell(name+": the honest client afterwards", "answered after %.3f s with status %#x", time.Since(began).Seconds(), status)
+		b.record(name+": the honest client afterwards", "answered after %.3f s with status %#x", time.Since(began).Seconds(), status)
 	}
 	return nil
 }
 
-// closes counts the connections to an SMSC that closes each behind its login.
+// closes counts the connections to an SMSC that closes each after its login.
 func closes(b *bench) error {
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Faults: loadtest.Faults{CloseBindEvery: 1}})
 	if err != nil {
@@ -91,8 +91,8 @@ func closes(b *bench) error {
 	defer c.Close()
 	_, _ = c.Write(submitPDU(60)) // there is something to send
 	lines := g.logged()
-	time.Sleep(b.lasting(10 * time.Second))
-	b.tell("connections", "%d", sink.Result().Binds)
-	b.tell("lines of its own log", "%d", g.logged()-lines)
+	time.Sleep(b.scaledTime(10 * time.Second))
+	b.record("connections", "%d", sink.Result().Binds)
+	b.record("lines of its own log", "%d", g.logged()-lines)
 	return nil
 }

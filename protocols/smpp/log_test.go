@@ -179,7 +179,7 @@ func TestParseLogRejects(t *testing.T) {
 	f(`submit_sm seq=1 short_message="\xzz"`, "is not an octet")
 	f(`submit_sm seq=1 tlv_0x14000=`, "is not a field")
 	f(`submit_sm seq=1 tlv_0x1400=0`, "is not hex")
-	f(`submit_sm seq=1 hello`, "is no field")
+	f(`submit_sm seq=1 hello`, "is not a field")
 	f(`submit_sm seq=1 short_message="`+strings.Repeat("a", 256)+`"`, "is longer than 255 octets")
 	f(`enquire_link seq=1 system_id=a`, "is not a field")
 }

@@ -18,11 +18,11 @@ import (
 	"pmg/loadtest/bench"
 )
 
-// benchFlags is what pmgbench was asked for.
+// benchFlags holds the flags of pmgbench.
 type benchFlags struct {
 	bench.Options
-	gateway                                 string // the pmg that is measured; "": the one beside this program
-	matrix, relay, echo, isolation, backlog bool   // what to measure
+	gateway                                 string // the pmg to measure; "": the one in the directory of this program
+	matrix, relay, echo, isolation, backlog bool   // the measurements to make
 
 	all, quick, asJSON          bool
 	from, csv, report, markdown string // files and a directory
@@ -42,27 +42,27 @@ through to the sink, latency of answers, CPU time per message, throughput by loa
 (threads that run or wait for a core) and by cores used, peak memory, goroutines,
 threads, and context switches, allocations, mutex acquisitions and handle-count
 changes per message. Figures are medians over the rounds, ±% is half the range.
-Then it says which of the project's targets are reached. The full matrix takes
+Then it prints which of the project's targets are reached. The full matrix takes
 about 15 minutes, --quick less than one.
 
---relay, --latency, --isolation and --backlog measure something else instead
-(several may be given, --all is everything and the matrix too): CPU time beside
-HAProxy relaying the same traffic; an answer's latency on one connection beside a
-bare TCP echo, each on another processor than its client; other clients' latency
-beside a client that does not read and an SMSC that does not answer; the
-dispatcher's work per message when a million messages wait and when a thousand do,
+--relay, --latency, --isolation and --backlog are other measurements, which are made
+instead of the matrix (several may be given; --all makes all of them and the matrix):
+CPU time compared with HAProxy relaying the same traffic; latency on one connection
+compared with a TCP echo server, each on another processor than its client; latency of
+other clients beside a client that does not read and an SMSC that does not answer; the
+dispatcher's work per message while a million messages wait and while a thousand do,
 which takes 1 GB of memory.
 
---from takes earlier results instead of measuring; what is asked for besides is
-measured anew, on the same machine, in as many rounds and with as many messages,
-and replaces what the file has: settings of the matrix when --connections, --windows,
---logs or --architectures tell which. --report writes index.html with
-charts, the charts as PNG files, results.json and results.csv; --markdown writes
-the page docs/bench.md and keeps the notes in it.
+--from reads earlier results instead of measuring. Measurements that are asked for in
+addition are made again, on the same machine, with as many rounds and messages, and
+replace those of the file; for the matrix, --connections, --windows, --logs and
+--architectures select the settings. --report writes index.html with charts, the charts
+as PNG files, results.json and results.csv; --markdown writes the page docs/bench.md and
+keeps its notes.
 
-Load and sink share one core, like pmg load and pmg sink. GOMAXPROCS, where it is
-set, holds for them and for the gateway. A target that is missed is reported, and is
-no error: the exit status is 1 only when a run failed or lost messages.`,
+Load and sink share one core, like pmg load and pmg sink. GOMAXPROCS, if it is set,
+applies to them and to the gateway. A target that is missed is reported and is not an
+error: the exit status is 1 only when a run failed or lost messages.`,
 		Example: `  pmgbench --quick
   pmgbench --connections 1,64 --windows 10 --logs none,pdulog --messages 20000 --csv bench.csv
   pmgbench --relay --latency
@@ -71,37 +71,37 @@ no error: the exit status is 1 only when a run failed or lost messages.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.quick {
-				f.beQuick(cmd)
+				f.applyQuick(cmd)
 			}
 			return f.run(cmd)
 		},
 	}
 	s := cmd.Flags()
 	s.StringVar(&f.gateway, "gateway", "", "the `pmg` to measure (default: the one in the directory of pmgbench)")
-	s.StringSliceVar(&f.Architectures, "architectures", []string{bench.Pipeline, bench.Classic}, "which to compare")
-	s.StringSliceVar(&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll}, "how much is logged: none, pdulog, or debug with pdu log")
+	s.StringSliceVar(&f.Architectures, "architectures", []string{bench.Pipeline, bench.Classic}, "the architectures to compare")
+	s.StringSliceVar(&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll}, "the amounts to log: none, pdulog, or debug with pdu log")
 	s.IntSliceVar(&f.Connections, "connections", []int{1, 2, 4, 16, 64, 256}, "how many connections")
 	s.IntSliceVar(&f.Windows, "windows", []int{1, 10}, "submits unanswered on each, on either side of the gateway")
 	s.Int64Var(&f.Messages, "messages", 200_000, "messages in a run; fewer where connections x windows is below 20")
-	s.IntVar(&f.Rounds, "rounds", 3, "how often each is measured")
+	s.IntVar(&f.Rounds, "rounds", 3, "how often each setting is measured")
 	s.IntVar(&f.SMSCSessions, "smsc-sessions", 0, "sessions from the gateway to the sink; 0: as many as connections")
 	s.BoolVar(&f.relay, "relay", false, "compare with HAProxy, 64 and 2 connections")
 	s.BoolVar(&f.echo, "latency", false, "compare one connection's latency with a TCP echo")
 	s.BoolVar(&f.isolation, "isolation", false, "measure latency beside clients and SMSCs that misbehave")
 	s.BoolVar(&f.backlog, "backlog", false, "measure the dispatcher's work when many messages wait")
 	s.BoolVar(&f.all, "all", false, "measure everything")
-	s.BoolVar(&f.quick, "quick", false, "measure little: under a minute for the matrix")
+	s.BoolVar(&f.quick, "quick", false, "measure fewer settings: under a minute for the matrix")
 	s.BoolVar(&f.asJSON, "json", false, "print the results as JSON")
-	s.StringVar(&f.from, "from", "", "take the results in this JSON `file`")
-	s.StringVar(&f.csv, "csv", "", "write a line a run to this `file`")
+	s.StringVar(&f.from, "from", "", "read earlier results from this JSON `file`")
+	s.StringVar(&f.csv, "csv", "", "write one line per run to this `file`")
 	s.StringVar(&f.report, "report", "", "write a page with charts, and the results, to this `directory`")
 	s.StringVar(&f.markdown, "markdown", "", "write the results as a page to this `file`")
 	cmd.AddCommand(newEchoCommand())
 	return cmd
 }
 
-// beQuick makes less of what was not asked for in so many words.
-func (f *benchFlags) beQuick(cmd *cobra.Command) {
+// applyQuick reduces the options that were not given.
+func (f *benchFlags) applyQuick(cmd *cobra.Command) {
 	given := cmd.Flags().Changed
 	if !given("connections") {
 		f.Connections = []int{1, 64}
@@ -142,7 +142,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		results.Began, results.Version, results.Machine = time.Now().UTC(), version, bench.ThisMachine()
 		results.Messages, results.Rounds = f.Messages, f.Rounds
 	case (part || f.matrix) && results.Machine != bench.ThisMachine():
-		return fmt.Errorf("cannot add to %s: it is of another machine", f.from)
+		return fmt.Errorf("cannot add to %s: its results are of another machine", f.from)
 	default:
 		f.Messages, f.Rounds = results.Messages, results.Rounds
 		if (part || f.matrix) && !strings.HasSuffix(results.Version, version) {
@@ -152,7 +152,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	err = f.measure(ctx, cmd.ErrOrStderr(), results)
-	if err == nil { // half a bench replaces no file
+	if err == nil { // files are not replaced by incomplete results
 		err = f.write(results)
 	}
 	return errors.Join(f.print(cmd.OutOrStdout(), results), err, console.ProblemsError(results.Faults()))
@@ -165,7 +165,7 @@ func (f *benchFlags) print(w io.Writer, r *bench.Results) error {
 	return r.WriteText(w)
 }
 
-// measure adds to the results what was asked for.
+// measure makes the measurements that were asked for and adds them to the results.
 func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results) error {
 	defer loadtest.OneCore()()
 	for _, part := range []struct {
@@ -183,11 +183,11 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 			continue
 		}
 		var p *console.Progress
-		f.Progress = func(done, of int, what string) {
+		f.Progress = func(done, of int, step string) {
 			if p == nil {
 				p = console.NewProgress(w, int64(of), 0)
 			}
-			p.Show(int64(done), fmt.Sprintf("%s %d/%d %s", part.name, done, of, what))
+			p.Show(int64(done), fmt.Sprintf("%s %d/%d %s", part.name, done, of, step))
 		}
 		err := part.run()
 		if p != nil {
@@ -202,7 +202,7 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 	return nil
 }
 
-// write puts the results into the files that were asked for.
+// write writes the results to the files that were asked for.
 func (f *benchFlags) write(r *bench.Results) error {
 	if f.csv != "" {
 		if err := writeFile(f.csv, r.WriteCSV); err != nil {
@@ -224,7 +224,7 @@ func (f *benchFlags) write(r *bench.Results) error {
 	return nil
 }
 
-// writeFile has the content of a file written.
+// writeFile creates a file and calls content to write it.
 func writeFile(name string, content func(io.Writer) error) error {
 	file, err := os.Create(name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"pmg/loadtest/bench"
 )
 
-// Earlier results can be shown again without measuring anything.
+// Earlier results can be shown again without measuring.
 func TestBenchFromResults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,7 +34,7 @@ func TestBenchFromResults(t *testing.T) {
 	}
 }
 
-// Results of one machine are not completed on another, and what fails leaves files alone.
+// Results of one machine are not completed on another, and a failure leaves files unchanged.
 func TestBenchThatFailsWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func runBench(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// The commands that the documents and our own help give exist and have those flags.
+// The commands in documents and in the help exist and have the flags they are shown with.
 func TestDocumentsCommands(t *testing.T) {
 	t.Parallel()
 	texts := []string{newRootCommand().Example}

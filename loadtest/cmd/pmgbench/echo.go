@@ -9,7 +9,8 @@ import (
 	"pmg/loadtest"
 )
 
-// newEchoCommand runs the echo that the gateway's latency is compared with.
+// newEchoCommand returns the command that runs the echo server, whose latency is compared
+// with the gateway's.
 func newEchoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "echo",

@@ -1,10 +1,10 @@
-// Command pmgbench measures whole gateways: the architectures of pmg against each other,
-// a TCP relay and an echo. It is a program of its own so that pmg carries neither charts
-// nor fonts. Package bench does the work.
+// Command pmgbench measures whole gateways: the architectures of pmg compared with each
+// other, a TCP relay and an echo server. It is a program of its own, so that pmg does not
+// contain charts and fonts. Package bench does the work.
 //
 // # Start reading
 //
-// bench.go, which says what is measured and where the results go.
+// bench.go, which has the flags and the measurements.
 package main
 
 import (

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// While they are apart, we and a child share no processor; then all is as before.
-func TestApart(t *testing.T) {
+// This process and a child share no processor until restore is called, and have the same
+// processors as before afterwards.
+func TestSeparate(t *testing.T) {
 	of := func(pid int) (set unix.CPUSet) {
 		t.Helper()
 		if err := unix.SchedGetaffinity(pid, &set); err != nil {
@@ -29,7 +30,7 @@ func TestApart(t *testing.T) {
 		_ = child.Process.Kill()
 		_ = child.Wait()
 	}()
-	restore, err := apart(child.Process.Pid)
+	restore, err := separate(child.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,12 +45,12 @@ func TestApart(t *testing.T) {
 	}
 	restore()
 	if of(os.Getpid()) != before || of(0) != before {
-		t.Error("our processors are not given back")
+		t.Error("the affinity is not restored")
 	}
-	if _, err := apart(1 << 30); err == nil {
-		t.Error("a process that is not there can be set apart")
+	if _, err := separate(1 << 30); err == nil {
+		t.Error("a process that does not exist can be separated")
 	}
 	if of(os.Getpid()) != before {
-		t.Error("our processors are not given back after an error")
+		t.Error("the affinity is not restored after an error")
 	}
 }

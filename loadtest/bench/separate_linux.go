@@ -9,14 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apart gives our threads the last processor that we may use, and a child's threads
-// the others, until restore. Left to themselves both may share one, or not, for as
-// long as they run: a round trip between two costs a wake-up across processors, four
-// times as much where these are virtual. With one processor there is nothing to do.
-func apart(child int) (restore func(), err error) {
+// separate keeps this process on the last processor that it may use, and a child on the
+// others, until restore is called. Otherwise the kernel may put both on one processor or
+// on two for as long as they run, and a round trip between two takes a wake-up of the
+// other processor, which costs four times as much if they are virtual. If there is only
+// one processor, separate does nothing.
+func separate(child int) (restore func(), err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
-		return nil, fmt.Errorf("cannot tell processors: %w", err)
+		return nil, fmt.Errorf("cannot read processor affinity: %w", err)
 	}
 	if all.Count() < 2 {
 		return func() {}, nil
@@ -33,9 +34,9 @@ func apart(child int) (restore func(), err error) {
 		}
 	}
 	own := os.Getpid()
-	restore = func() { _ = keepTo(own, all) }
-	if err = keepTo(own, last); err == nil {
-		err = keepTo(child, others)
+	restore = func() { _ = setAffinity(own, all) }
+	if err = setAffinity(own, last); err == nil {
+		err = setAffinity(child, others)
 	}
 	if err != nil {
 		restore()
@@ -44,9 +45,10 @@ func apart(child int) (restore func(), err error) {
 	return restore, nil
 }
 
-// keepTo keeps a process's threads, and those that they will start, to some processors.
-func keepTo(pid int, set unix.CPUSet) error {
-	for range 2 { // a thread may start another while we go through them
+// setAffinity restricts a process's threads, and those that they will start, to a set of
+// processors.
+func setAffinity(pid int, set unix.CPUSet) error {
+	for range 2 { // twice, because a thread may start another during the first loop
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 		if err != nil || len(threads) == 0 {
 			return fmt.Errorf("cannot list threads of process %d: %w", pid, os.ErrNotExist)
@@ -57,7 +59,7 @@ func keepTo(pid int, set unix.CPUSet) error {
 				return fmt.Errorf("cannot read number of thread %s: %w", dir, err)
 			}
 			if err := unix.SchedSetaffinity(thread, &set); err != nil && err != unix.ESRCH {
-				return fmt.Errorf("cannot keep thread %d to its processors: %w", thread, err)
+				return fmt.Errorf("cannot set processor affinity of thread %d: %w", thread, err)
 			}
 		}
 	}
