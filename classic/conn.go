@@ -82,13 +82,13 @@ func (c *conn) newRequest() *request { return c.group.requests.Get().(*request) 
 func (c *conn) owe(r *request) {
 	r.owed = true
 	c.owed.Add(1)
-	c.group.engine.kept.Add(1)
+	c.group.engine.waiting.Add(1)
 }
 
 // free releases r, which was answered or never will be.
 func (c *conn) free(r *request) {
 	if r.owed {
-		c.group.engine.kept.Add(-1)
+		c.group.engine.waiting.Add(-1)
 		if int(c.owed.Add(-1)) == c.Connector.ReadLimit()/2 {
 			c.resume.send()
 		}

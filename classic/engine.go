@@ -20,11 +20,11 @@ type Engine struct {
 	ctx    context.Context // done after Close
 	cancel context.CancelFunc
 
-	groups atomic.Pointer[[]*group] // by Connector.Index
-	lanes  sync.Map                 // *connector.Lane → *lane
-	kept   atomic.Int64             // requests that wait for their answer
-	freed  signal                   // a descriptor was given back
-	store  storing
+	groups  atomic.Pointer[[]*group] // by Connector.Index
+	lanes   sync.Map                 // *connector.Lane → *lane
+	waiting atomic.Int64             // requests that wait for their answer
+	freed   signal                   // a descriptor was given back
+	store   storing
 
 	mu         sync.Mutex
 	closed     bool
@@ -201,7 +201,7 @@ func (e *Engine) Close() error {
 // are the requests that wait for their answer. The package comment says which locks
 // are counted.
 func (e *Engine) Counters() gateway.Counters {
-	c := gateway.Counters{Now: e.now(), Jobs: e.kept.Load()}
+	c := gateway.Counters{Now: e.now(), Jobs: e.waiting.Load()}
 	e.each(func(g *group) { c.Locks += g.locks() })
 	e.eachLane(func(l *lane) { c.Locks += l.mu.count() })
 	return c

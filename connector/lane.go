@@ -41,7 +41,7 @@ type Lane struct {
 	mu     sync.Mutex
 	shares []*Share
 
-	turn     []*Share // shares with messages that are due, in the order of their turns
+	rotation []*Share // shares with messages that are due, in the order of their turns
 	nextDue  int64    // no message in any share becomes due before this time; 0: none waits for its time
 	slots    Slots
 	limiter  ratelimit.Limiter
@@ -194,7 +194,7 @@ func (l *Lane) takesTurn(s *Share, now int64) {
 	}
 	if s.queue.Ready(now) {
 		s.active = true
-		l.turn = append(l.turn, s)
+		l.rotation = append(l.rotation, s)
 		return
 	}
 	l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
@@ -205,7 +205,7 @@ func (l *Lane) ready(now int64) bool {
 	if l.nextDue != 0 && l.nextDue <= now {
 		l.wake(now)
 	}
-	return len(l.turn) > 0
+	return len(l.rotation) > 0
 }
 
 // wake puts the shares whose messages have become due into the rotation.
@@ -214,7 +214,7 @@ func (l *Lane) wake(now int64) {
 	l.Shares(func(s *Share) {
 		if !s.active && s.queue.Ready(now) {
 			s.active = true
-			l.turn = append(l.turn, s)
+			l.rotation = append(l.rotation, s)
 		} else if !s.active {
 			l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
 		}
@@ -224,7 +224,7 @@ func (l *Lane) wake(now int64) {
 // pop takes the next message. The shares take turns. Where the body of a share's first
 // message is on disk m is nil, and the share has no turn until Loaded.
 func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
-	s = l.turn[0]
+	s = l.rotation[0]
 	m, expires = s.queue.Pop(now)
 	if s.queue.absent > 0 {
 		l.readAhead(s)
@@ -236,10 +236,10 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	case m == nil || !s.queue.Ready(now):
 		s.active = false
 		l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
-		l.turn = l.turn[:copy(l.turn, l.turn[1:])]
-	case len(l.turn) > 1:
-		copy(l.turn, l.turn[1:])
-		l.turn[len(l.turn)-1] = s
+		l.rotation = l.rotation[:copy(l.rotation, l.rotation[1:])]
+	case len(l.rotation) > 1:
+		copy(l.rotation, l.rotation[1:])
+		l.rotation[len(l.rotation)-1] = s
 	}
 	if m != nil {
 		s.isDue(m)
@@ -326,7 +326,7 @@ func (l *Lane) leave(now int64, slot *Slot) *Slot {
 // due returns how many messages are due.
 func (l *Lane) due() int {
 	n := len(l.suspects.waiting)
-	for _, s := range l.turn {
+	for _, s := range l.rotation {
 		n += s.queue.due()
 	}
 	return n
@@ -456,12 +456,6 @@ func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 	return alone
 }
 
-// Leave takes the lane out of service: its messages are sent, and then it is gone.
-func (l *Lane) Leave() { l.leaving, l.moving.rest = true, 0 }
-
-// Gone reports whether the lane has left: all its messages were sent, and no more come.
-func (l *Lane) Gone() bool { return l.gone }
-
 // Tick does the lane's work that depends on time: it ends messages whose validity has
 // passed, and forgets failures of instances whose sessions have lived long enough. It is
 // called about once a second.
@@ -496,6 +490,6 @@ func (l *Lane) rest(s *Share, now int64) {
 	if s.active && !s.queue.Ready(now) {
 		s.active = false
 		l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
-		l.turn = slices.DeleteFunc(l.turn, func(other *Share) bool { return other == s })
+		l.rotation = slices.DeleteFunc(l.rotation, func(other *Share) bool { return other == s })
 	}
 }

@@ -24,6 +24,12 @@ func (l *Lane) countDone() {
 	}
 }
 
+// Leave takes the lane out of service: its messages are sent, and then it is gone.
+func (l *Lane) Leave() { l.leaving, l.moving.rest = true, 0 }
+
+// Gone reports whether the lane has left: all its messages were sent, and no more come.
+func (l *Lane) Gone() bool { return l.gone }
+
 // Publish updates the counters that other goroutines read. It returns true once, when a
 // leaving lane has nothing more to send, so that its sessions can be logged out.
 func (l *Lane) Publish() (gone bool) {

@@ -13,7 +13,7 @@
 //
 // The worker takes the whole list and leaves an empty one, so locks are taken per batch
 // and not per job. Inboxes have no limit and putting never blocks, because a table may have
-// cycles, in which stages could wait for each other's inboxes for ever. The number of jobs
+// cycles, in which stages could wait for each other's inboxes forever. The number of jobs
 // must be limited at the sources.
 //
 // # Start reading

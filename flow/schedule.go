@@ -82,7 +82,7 @@ func (p *Pipeline[J]) poll(r *row[J]) (claims uint32) {
 // meanwhile. It takes the last row first, and rows that yield after all others. So the jobs
 // closest to leaving leave first, and the inboxes of earlier rows gather larger batches.
 // After maxTurns it passes the remaining claims to the rows' own goroutines, because
-// otherwise the caller's own row could wait for ever for rows that always have jobs.
+// otherwise the caller's own row could wait forever for rows that always have jobs.
 func (p *Pipeline[J]) workOn(claims uint32) {
 	for turn := 0; claims != 0; turn++ {
 		if turn == maxTurns {

@@ -275,7 +275,7 @@ func TestOver(t *testing.T) {
 func TestOverWhileHashing(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"over", "logged out", "no"} {
-		d := newDoor(t)
+		d := newLoginDesk(t)
 		p := portOf(t, d.g, d.c, nil)
 		l := p.link()
 		login := p.login(l, "hashed", "secret")

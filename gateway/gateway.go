@@ -57,7 +57,7 @@ type Gateway struct {
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit
-	said          sync.Map     // events that must not be logged too often → when they were logged last
+	lastLogged    sync.Map     // events that must not be logged too often → when they were logged last
 	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
 	mu sync.Mutex // one reload at a time

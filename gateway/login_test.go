@@ -17,17 +17,17 @@ import (
 	"pmg/sms"
 )
 
-// A door is a connector of a gateway on which clients log in, with its own clock.
-type door struct {
+// A loginDesk is a connector of a gateway on which clients log in, with its own clock.
+type loginDesk struct {
 	*testing.T
 	g   *Gateway
 	c   *connector.Connector
 	now int64
 }
 
-// newDoor makes a gateway with accounts plain and hashed, both with password
-// "secret". Its clock is the door's.
-func newDoor(t *testing.T) *door {
+// newLoginDesk makes a gateway with accounts plain and hashed, both with password
+// "secret". Its clock is the loginDesk's.
+func newLoginDesk(t *testing.T) *loginDesk {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
 	if err != nil {
@@ -50,12 +50,12 @@ connectors:
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &door{t, g, g.Connector("clients"), now}
+	d := &loginDesk{t, g, g.Connector("clients"), now}
 	g.clock = func() int64 { return d.now }
 	return d
 }
 
-func (d *door) knock(addr, id, password string) *Login {
+func (d *loginDesk) knock(addr, id, password string) *Login {
 	return d.g.Login(d.now, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), protocols.Credentials{
 		SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transceiver,
 	})
@@ -63,7 +63,7 @@ func (d *door) knock(addr, id, password string) *Login {
 
 // login logs in and waits for the decision. It returns the outcome and how long the
 // decision took.
-func (d *door) login(addr, id, password string) (LoginResult, time.Duration) {
+func (d *loginDesk) login(addr, id, password string) (LoginResult, time.Duration) {
 	d.Helper()
 	l, began := d.knock(addr, id, password), d.now
 	for range 100 {
@@ -85,7 +85,7 @@ func (d *door) login(addr, id, password string) (LoginResult, time.Duration) {
 func TestLoginHangUp(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"plain", "hashed"} {
-		d := newDoor(t)
+		d := newLoginDesk(t)
 		looked := 0
 		for i := range 40 {
 			l := d.knock("192.0.2.1", id, fmt.Sprint("guess ", i))
@@ -114,7 +114,7 @@ func TestLoginHangUp(t *testing.T) {
 // waits for its answers. Other clients are not delayed.
 func TestLoginGuessing(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newLoginDesk(t)
 	if result, _ := d.login("192.0.2.7", "plain", "secret"); result.Code != sms.OK {
 		t.Fatalf("first login: %s", result.Code)
 	}
@@ -139,7 +139,7 @@ func TestLoginGuessing(t *testing.T) {
 // Only a few logins of each address may wait; further ones are refused immediately.
 func TestLoginCrowd(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newLoginDesk(t)
 	d.login("192.0.2.1", "plain", "wrong")
 	var waiting []*Login
 	refused := 0
@@ -172,7 +172,7 @@ func TestLoginCrowd(t *testing.T) {
 func TestLoginRefusalTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{{"plain", "wrong"}, {"hashed", "wrong"}, {"nobody", "wrong"}, {"elsewhere", "secret"}} {
-		d := newDoor(t)
+		d := newLoginDesk(t)
 		result, _ := d.login("192.0.2.1", c[0], c[1])
 		if result.Code != sms.BindFailed || result.AnswerAfter != now+second {
 			t.Errorf("%s: %s, after %s", c[0], result.Code, time.Duration(result.AnswerAfter-now))
@@ -184,7 +184,7 @@ func TestLoginRefusalTime(t *testing.T) {
 func TestLoginReload(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"plain", "hashed"} {
-		d := newDoor(t)
+		d := newLoginDesk(t)
 		d.login("192.0.2.1", "plain", "wrong")
 		waits := d.knock("192.0.2.1", id, "secret")
 		_, again := waits.Next(d.now)
@@ -208,7 +208,7 @@ func TestLoginReload(t *testing.T) {
 func TestHashAbandoned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
+		d := newLoginDesk(t)
 		for range cap(d.g.hashing) {
 			d.g.hashing <- struct{}{} // all places are taken
 		}
@@ -244,7 +244,7 @@ func TestHashTogether(t *testing.T) {
 		password string
 		again    LoginStep
 	}{{"secret", LoginDecided}, {"wrong", LoginDecided}, {"guess %d", LoginWaits}} {
-		d := newDoor(t)
+		d := newLoginDesk(t)
 		d.g.hashing = make(chan struct{}, 1)
 		logins := make([]*Login, 8)
 		for i := range logins {

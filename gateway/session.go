@@ -79,11 +79,11 @@ const repeatAfter = time.Minute
 // use again.
 func (g *Gateway) isNews(what string) bool {
 	now := time.Now()
-	last, said := g.said.Load(what)
+	last, said := g.lastLogged.Load(what)
 	if said && now.Sub(last.(time.Time)) < repeatAfter {
 		return false
 	}
-	g.said.Store(what, now)
+	g.lastLogged.Store(what, now)
 	return true
 }
 

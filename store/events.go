@@ -26,7 +26,7 @@ func (l *pebbleLog) Fatalf(format string, args ...any) {
 }
 
 // backgroundError is called when a table could not be written. Pebble tries again; while it
-// opens the store it would do so for ever.
+// opens the store it would do so forever.
 func (s *durable) backgroundError(err error) {
 	if s.guard.opening.Load() {
 		s.fault.set(err)

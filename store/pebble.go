@@ -178,7 +178,7 @@ func (s *durable) settings() *pebble.Options {
 	return o
 }
 
-// openPebble opens the database on a goroutine of its own, because pebble tries for ever to
+// openPebble opens the database on a goroutine of its own, because pebble tries forever to
 // write a table on a disk that does not take one, and panics over some kinds of damage.
 func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	type result struct {

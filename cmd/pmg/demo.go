@@ -180,7 +180,7 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 	if err := ask(conn, `submit_sm seq=2 source_addr=46700000001 destination_addr=46700000002 short_message="Hello, world"`); err != nil {
 		return err
 	}
-	_ = d.sink.Await(patience, d.load.Accepted+1) // a gateway that stops keeps what it has not sent
+	_ = d.sink.Await(waitCtx, d.load.Accepted+1) // a gateway that stops keeps what it has not sent
 	return nil
 }
 

@@ -38,16 +38,6 @@ func names() map[string]string {
 	}
 }
 
-// unfinished returns the directories that are not checked yet.
-func unfinished() []string {
-	return []string{"sms", "flow", "connector", "gateway", "stages", "classic", "pdulog", "protocols"}
-}
-
-func isUnfinished(path string) bool {
-	dir, _, _ := strings.Cut(path, "/")
-	return slices.Contains(unfinished(), dir)
-}
-
 func checkPhrases(t *testing.T, where, text string) {
 	t.Helper()
 	text = strings.Join(strings.Fields(text), " ")
@@ -61,7 +51,7 @@ func checkPhrases(t *testing.T, where, text string) {
 // Comments, in tests too, use the usual words, and names are terms of the field.
 func TestWords(t *testing.T) {
 	for _, s := range sources(t) {
-		if isUnfinished(s.path) || strings.HasSuffix(s.path, "words_test.go") {
+		if strings.HasSuffix(s.path, "words_test.go") {
 			continue
 		}
 		for _, c := range s.file.Comments {

@@ -83,13 +83,13 @@ func (s *Script) check(t *testing.T, d protocols.Driver, w way, sub Subject) {
 			want = append(want, l.text)
 		case pause, command:
 			flush(i)
-			act(t, sub, l)
+			perform(t, sub, l)
 		}
 	}
 	flush(len(s.lines))
 }
 
-func act(t testing.TB, sub Subject, l line) {
+func perform(t testing.TB, sub Subject, l line) {
 	t.Helper()
 	if l.kind == pause {
 		sub.Wait(l.wait)
@@ -217,7 +217,7 @@ func (s *Script) rewrite(t *testing.T, d protocols.Driver, sub Subject) {
 			sub.Write(l.octets)
 			put()
 		case pause, command:
-			act(t, sub, l)
+			perform(t, sub, l)
 			put()
 		}
 	}
@@ -233,7 +233,7 @@ func (s *Script) PlayTo(t testing.TB, sub Subject, n int) {
 		case input:
 			sub.Write(l.octets)
 		case pause, command:
-			act(t, sub, l)
+			perform(t, sub, l)
 		}
 	}
 }

@@ -104,14 +104,14 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	}
 	s.enter(now, s.bind.id, s.bind.version)
 	name := s.o.Name
-	p.own = append(p.own[:0], name[:min(len(name), 15)]...)
+	p.scratch = append(p.scratch[:0], name[:min(len(name), 15)]...)
 	p.Body = true
 	b := p.BindResp()
-	b.SystemID = p.own
+	b.SystemID = p.scratch
 	if s.optional() {
-		n := len(p.own)
-		p.own = AppendTLV(p.own, TagVersion, []byte{Version34})
-		b.TLVs = p.own[n:]
+		n := len(p.scratch)
+		p.scratch = AppendTLV(p.scratch, TagVersion, []byte{Version34})
+		b.TLVs = p.scratch[n:]
 	}
 	return protocols.Action{Kind: protocols.Send}
 }

@@ -77,7 +77,7 @@ func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
 func (p *PDU) ParseLog(line []byte) error {
 	p.Reset()
 	line, _, _ = logtext.CutAbout(line)
-	s := logtext.NewScanner(line, p.own)
+	s := logtext.NewScanner(line, p.scratch)
 	name := s.Word()
 	known := string(name) == commands[0].name
 	for _, c := range commands {
@@ -101,7 +101,7 @@ func (p *PDU) ParseLog(line []byte) error {
 		p.fields(&w)
 	}
 	s.End()
-	p.own = s.Own()
+	p.scratch = s.Own()
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("cannot parse %s: %w", name, err)
 	}

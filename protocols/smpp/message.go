@@ -200,9 +200,9 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	if head == [nativeHead]byte{} && len(params) == 0 {
 		return
 	}
-	at := len(p.own)
-	p.own = append(append(append(p.own, head[:]...), b.ServiceType...), params...)
-	m.SetNative(protocols.SMPP, p.own[at:])
+	at := len(p.scratch)
+	p.scratch = append(append(append(p.scratch, head[:]...), b.ServiceType...), params...)
+	m.SetNative(protocols.SMPP, p.scratch[at:])
 }
 
 // hasHeader reports whether text is as long as the user data header at its beginning
@@ -232,13 +232,13 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 // withoutPayload returns the optional parameters without message_payload, which holds the
 // message's text.
 func (p *PDU) withoutPayload() []byte {
-	p.own = p.own[:0]
+	p.scratch = p.scratch[:0]
 	for tag, value := range TLVs(p.SM.TLVs) {
 		if tag != TagPayload {
-			p.own = AppendTLV(p.own, tag, value)
+			p.scratch = AppendTLV(p.scratch, tag, value)
 		}
 	}
-	return p.own
+	return p.scratch
 }
 
 // Answer implements protocols.Session. A refusal has no body (§4.4.2).
@@ -284,7 +284,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	if p.SM.DataCoding == 0 {
 		p.SM.DataCoding = dcsOf(m.Alphabet, m.Class)
 	}
-	p.own = p.own[:0]
+	p.scratch = p.scratch[:0]
 	if s.o.Role == protocols.Client {
 		p.ID = SubmitSM
 		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
@@ -316,10 +316,10 @@ func esmClass(m *sms.Message, native uint8) uint8 {
 // setPayload puts a text into message_payload. A peer that does not support optional
 // parameters will refuse the message, which is better than cutting its text.
 func (p *PDU) setPayload(text []byte) {
-	n := len(p.own)
-	p.own = append(p.own, p.SM.TLVs...)
-	p.own = AppendTLV(p.own, TagPayload, text[:min(len(text), 0xFFFF)])
-	p.SM.TLVs, p.SM.ShortMessage = p.own[n:], nil
+	n := len(p.scratch)
+	p.scratch = append(p.scratch, p.SM.TLVs...)
+	p.scratch = AppendTLV(p.scratch, TagPayload, text[:min(len(text), 0xFFFF)])
+	p.SM.TLVs, p.SM.ShortMessage = p.scratch[n:], nil
 }
 
 // validity returns the validity_period of a message: its expiry, or, if the sender gave a
@@ -329,11 +329,11 @@ func (p *PDU) validity(now int64, m *sms.Message) []byte {
 	case m.Expires == 0:
 		return nil
 	case m.Flags&sms.RelativeValidity != 0 && left < maxDuration:
-		p.own = appendDuration(p.own, left)
+		p.scratch = appendDuration(p.scratch, left)
 	default:
-		p.own = appendTime(p.own, m.Expires)
+		p.scratch = appendTime(p.scratch, m.Expires)
 	}
-	return p.own
+	return p.scratch
 }
 
 // fit returns the string if it fits into a field of size octets with its NUL, and nothing

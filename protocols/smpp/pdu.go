@@ -29,8 +29,8 @@ type PDU struct {
 	SMResp         SMResp   // submit_sm_resp, deliver_sm_resp
 	id             [16]byte // message_id of our response
 
-	own []byte // storage of fields that do not point into the bytes the PDU came from
-	SM  SM     // submit_sm, deliver_sm
+	scratch []byte // storage of fields that do not point into the bytes the PDU came from
+	SM      SM     // submit_sm, deliver_sm
 }
 
 // extras holds the fields that few PDUs have.
@@ -153,8 +153,8 @@ func (p *PDU) Reset() {
 		return // it was not used
 	}
 	p.dropExtras()
-	if p.own = p.own[:0]; cap(p.own) > keepOwn {
-		p.own = nil
+	if p.scratch = p.scratch[:0]; cap(p.scratch) > keepOwn {
+		p.scratch = nil
 	}
 	if len(p.SM.ShortMessage)+len(p.SM.TLVs) > keepOwn { // frees the large storage that they point into
 		p.SM = SM{}

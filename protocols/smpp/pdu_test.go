@@ -180,7 +180,7 @@ func TestSize(t *testing.T) {
 	if size := unsafe.Sizeof(PDU{}); size > 272 {
 		t.Errorf("a PDU takes %d octets, want at most 272", size)
 	}
-	if end := unsafe.Offsetof(PDU{}.own); end > 64 {
+	if end := unsafe.Offsetof(PDU{}.scratch); end > 64 {
 		t.Errorf("the fields of an answer take %d octets, want at most 64", end)
 	}
 }
