@@ -25,6 +25,7 @@ func table() []row {
 		{"internal/console", ""},
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
+		{"sms/charset", ""},
 		{"internal/smstext", "sms"},
 
 		// A driver is pure, and never sees another protocol.
