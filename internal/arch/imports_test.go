@@ -26,7 +26,8 @@ func table() []row {
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
 		{"sms/charset", ""},
-		{"internal/smstext", "sms"},
+		{"sms/userdata", "sms sms/charset"},
+		{"internal/smstext", "sms sms/charset sms/userdata"},
 
 		// A driver is pure, and never sees another protocol.
 		{"protocols", "sms"},
