@@ -27,6 +27,7 @@ func table() []row {
 		{"internal/nearest", ""},
 		{"sms/charset", ""},
 		{"sms/userdata", "sms sms/charset"},
+		{"sms/peerid", ""},
 		{"internal/smstext", "sms sms/charset sms/userdata"},
 
 		// A driver is pure, and never sees another protocol.
