@@ -6,7 +6,7 @@ import "time"
 const timeLen = 16
 
 // parseTime reads an absolute or relative time as Unix nanoseconds; empty is 0.
-// Years 38 to 99 are of the last century. now is what a relative time counts from.
+// now is what a relative time counts from.
 func parseTime(b []byte, now int64) (at int64, ok bool) {
 	if len(b) == 0 {
 		return 0, true
@@ -35,15 +35,19 @@ func parseTime(b []byte, now int64) (at int64, ok bool) {
 	default:
 		return 0, false
 	}
-	year := 2000 + f[0]
-	if f[0] >= 38 {
-		year = 1900 + f[0]
-	}
-	t := time.Date(year, time.Month(f[1]), f[2], f[3], f[4], f[5], tenth*1e8, time.UTC)
+	t := time.Date(fullYear(f[0]), time.Month(f[1]), f[2], f[3], f[4], f[5], tenth*1e8, time.UTC)
 	if t.Month() != time.Month(f[1]) || t.Day() != f[2] || f[3] > 23 || f[4] > 59 || f[5] > 59 {
 		return 0, false
 	}
 	return t.Add(time.Duration(quarters) * 15 * time.Minute).UnixNano(), true
+}
+
+// fullYear returns the year that two digits stand for: 38 to 99 are of the last century.
+func fullYear(year int) int {
+	if year >= 38 {
+		return 1900 + year
+	}
+	return 2000 + year
 }
 
 // digits reads a decimal number, -1 if it is none.
