@@ -25,7 +25,10 @@ func table() []row {
 		{"internal/console", ""},
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
-		{"internal/smstext", "sms"},
+		{"sms/charset", ""},
+		{"sms/userdata", "sms sms/charset"},
+		{"sms/peerid", ""},
+		{"internal/smstext", "sms sms/charset sms/userdata"},
 		{"store", "sms"},
 
 		// A driver is pure, and does not import another protocol.

@@ -35,11 +35,7 @@ func parseTime(b []byte, now int64) (at int64, ok bool) {
 	default:
 		return 0, false
 	}
-	year := 2000 + f[0]
-	if f[0] >= 38 {
-		year = 1900 + f[0]
-	}
-	t := time.Date(year, time.Month(f[1]), f[2], f[3], f[4], f[5], tenth*1e8, time.UTC)
+	t := time.Date(fullYear(f[0]), time.Month(f[1]), f[2], f[3], f[4], f[5], tenth*1e8, time.UTC)
 	if t.Month() != time.Month(f[1]) || t.Day() != f[2] || f[3] > 23 || f[4] > 59 || f[5] > 59 {
 		return 0, false
 	}
@@ -77,4 +73,12 @@ func appendDuration(b []byte, d int64) []byte {
 		b = append(b, byte('0'+f/10), byte('0'+f%10))
 	}
 	return append(b, "000R"...)
+}
+
+// fullYear returns the year that two digits stand for: 38 to 99 are of the last century.
+func fullYear(year int) int {
+	if year >= 38 {
+		return 1900 + year
+	}
+	return 2000 + year
 }

@@ -10,8 +10,11 @@ import (
 
 // The optional parameters that the driver itself reads or writes.
 const (
-	TagVersion = 0x0210
-	TagPayload = 0x0424
+	TagReceiptedID  = 0x001E
+	TagVersion      = 0x0210
+	TagNetworkError = 0x0423
+	TagPayload      = 0x0424
+	TagMessageState = 0x0427
 )
 
 // tlvHeader is the size of a tag and a length.
@@ -54,7 +57,7 @@ var parameters = [...]parameter{
 	{0x0017, "qos_time_to_live", integer, 4, 4},
 	{0x0019, "payload_type", integer, 1, 1},
 	{0x001D, "additional_status_info_text", cstring, 1, 256},
-	{0x001E, "receipted_message_id", cstring, 1, 65},
+	{TagReceiptedID, "receipted_message_id", cstring, 1, 65},
 	{0x0030, "ms_msg_wait_facilities", integer, 1, 1},
 	{0x0201, "privacy_indicator", integer, 1, 1},
 	{0x0202, "source_subaddress", octets, 2, 23},
@@ -75,11 +78,11 @@ var parameters = [...]parameter{
 	{0x0420, "dpf_result", integer, 1, 1},
 	{0x0421, "set_dpf", integer, 1, 1},
 	{0x0422, "ms_availability_status", integer, 1, 1},
-	{0x0423, "network_error_code", octets, 3, 3},
+	{TagNetworkError, "network_error_code", octets, 3, 3},
 	{TagPayload, "message_payload", octets, 0, maxTLV},
 	{0x0425, "delivery_failure_reason", integer, 1, 1},
 	{0x0426, "more_messages_to_send", integer, 1, 1},
-	{0x0427, "message_state", integer, 1, 1},
+	{TagMessageState, "message_state", integer, 1, 1},
 	{0x0428, "congestion_state", integer, 1, 1},
 	{0x0501, "ussd_service_op", integer, 1, 1},
 	{0x0600, "broadcast_channel_indicator", integer, 1, 1},

@@ -1,0 +1,348 @@
+package smpp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"pmg/sms"
+)
+
+// A Receipt is what a delivery receipt or an intermediate notification says. Its slices are
+// parts of what it was read from.
+type Receipt struct {
+	// ID is the SMS centre's id of the message, from receipted_message_id if there is one.
+	ID []byte
+	// TextID is the id in the text, nil if there is none. Peers write it in another way.
+	TextID []byte
+	// State is from message_state, or from the text. It is NoState if the text has a word
+	// that is not known.
+	State sms.State
+	// Word is the state as it stands in the text.
+	Word []byte
+	// Submitted and Done are times in Unix nanoseconds, 0 if they are missing.
+	Submitted, Done int64
+	// Parts and Delivered are how many parts were submitted and delivered, -1 if that is
+	// missing.
+	Parts, Delivered int
+	// Err is the error of the text, as it stands.
+	Err []byte
+	// Network is the error of network_error_code.
+	Network NetworkError
+	// Text is the beginning of the message's text, as it stands.
+	Text []byte
+}
+
+// A NetworkError is a network_error_code (§5.3.2). Type is 0 if there is none, or if the
+// peer has sent three digits.
+type NetworkError struct {
+	Type uint8 // 3: GSM; SMPP 5.0 has more than SMPP 3.4
+	Code uint16
+}
+
+// ParseReceipt reads a receipt from its text and its optional parameters, of which either
+// may be missing. It reports false if the message or what became of it is missing, so that
+// it is no receipt.
+//
+// The text is in the form of appendix B, of which there are many variants: the fields come
+// in any order and letter case, some are missing, and times have three forms. Times in the
+// text are in the centre's zone. The text of the message is what follows its key. So a
+// client cannot forge a field with it, unless a peer puts the text in front of the others.
+func ParseReceipt(text, tlvs []byte, zone *time.Location) (r Receipt, ok bool) {
+	if zone == nil {
+		zone = time.UTC
+	}
+	p := receiptParser{zone: zone}
+	p.r.Parts, p.r.Delivered = -1, -1
+	p.parse(bytes.TrimRight(text, "\x00"))
+	r = p.r
+	r.TextID = r.ID
+	r.parameters(tlvs)
+	return r, len(r.ID) > 0 && (r.State != sms.NoState || len(r.Word) > 0)
+}
+
+// parameters reads the optional parameters, which count more than the text.
+func (r *Receipt) parameters(tlvs []byte) {
+	if v, _ := FindTLV(tlvs, TagReceiptedID); len(v) > 0 {
+		if v = bytes.TrimRight(v, "\x00"); len(v) > 0 {
+			r.ID = v
+		}
+	}
+	if v, _ := FindTLV(tlvs, TagMessageState); len(v) == 1 {
+		if s := StateOfNumber(v[0]); s != sms.NoState {
+			r.State = s
+		}
+	}
+	if v, _ := FindTLV(tlvs, TagNetworkError); len(v) == 3 {
+		if n := digits(v); n >= 0 {
+			r.Network = NetworkError{Code: uint16(n)}
+		} else {
+			r.Network = NetworkError{v[0], binary.BigEndian.Uint16(v[1:])}
+		}
+	}
+}
+
+// A receiptKey is a field of a receipt's text.
+type receiptKey uint8
+
+const (
+	noKey receiptKey = iota
+	keyID
+	keySub
+	keyDlvrd
+	keySubmitDate
+	keyDoneDate
+	keyStat
+	keyErr
+	keyText
+)
+
+// receiptKeys are the names of the fields. A space may stand where gap says.
+var receiptKeys = [...]struct {
+	name string
+	gap  int
+}{
+	keyID: {"id", 0}, keySub: {"sub", 0}, keyDlvrd: {"dlvrd", 0}, keySubmitDate: {"submitdate", 6},
+	keyDoneDate: {"donedate", 4}, keyStat: {"stat", 0}, keyErr: {"err", 0}, keyText: {"text", 0},
+}
+
+// A receiptParser reads the text of a receipt.
+type receiptParser struct {
+	r    Receipt
+	zone *time.Location
+	seen uint16 // a bit for each key
+}
+
+// parse takes a field's value to end where the next field begins.
+func (p *receiptParser) parse(b []byte) {
+	key, value := noKey, 0
+	for i := 0; i < len(b); {
+		next, n := noKey, 0
+		if i == value || isGap(b[i-1]) {
+			next, n = findKey(b[i:])
+		}
+		if next == noKey {
+			i++
+			continue
+		}
+		p.set(key, b[value:i])
+		i += n
+		key, value = next, i
+		if key == keyText && p.seen&(1<<keyID|1<<keyStat) != 0 {
+			break // what follows is the message's
+		}
+	}
+	p.set(key, b[value:])
+}
+
+// findKey returns the key that b begins with, and how long it is with the colon.
+func findKey(b []byte) (receiptKey, int) {
+	for k := keyID; k <= keyText; k++ {
+		name := receiptKeys[k].name
+		if b[0]|0x20 != name[0] { // it is so for most
+			continue
+		}
+		if n := keyLen(b, name, receiptKeys[k].gap); n > 0 {
+			return k, n
+		}
+	}
+	return noKey, 0
+}
+
+// keyLen returns how long a key at the beginning of b is with its colon, 0 if it is not there.
+func keyLen(b []byte, name string, gap int) int {
+	i := 0
+	for j := range len(name) {
+		if j == gap && j > 0 && i < len(b) && (b[i] == ' ' || b[i] == '_') {
+			i++
+		}
+		if i == len(b) || b[i]|0x20 != name[j] {
+			return 0
+		}
+		i++
+	}
+	for i < len(b) && b[i] == ' ' {
+		i++
+	}
+	if i == len(b) || b[i] != ':' && b[i] != '=' {
+		return 0
+	}
+	return i + 1
+}
+
+// set takes the value of a field. Of fields that come twice the first one counts. The text is
+// taken as it stands.
+func (p *receiptParser) set(k receiptKey, v []byte) {
+	if k == noKey || p.seen&(1<<k) != 0 {
+		return
+	}
+	p.seen |= 1 << k
+	if k == keyText {
+		p.r.Text = v
+		return
+	}
+	word, rest := cutWord(v)
+	p.field(k, word)
+	for word, rest = cutWord(rest); len(word) > 0; word, rest = cutWord(rest) {
+		if s := StateOfWord(word); s != sms.NoState && p.r.Word == nil { // stat may stand without its key
+			p.r.Word, p.r.State = word, s
+		}
+	}
+}
+
+func (p *receiptParser) field(k receiptKey, v []byte) {
+	if len(v) == 0 {
+		return
+	}
+	switch k {
+	case keyID:
+		p.r.ID = v
+	case keySub:
+		p.r.Parts = count(v)
+	case keyDlvrd:
+		p.r.Delivered = count(v)
+	case keySubmitDate:
+		p.r.Submitted = receiptTime(v, p.zone)
+	case keyDoneDate:
+		p.r.Done = receiptTime(v, p.zone)
+	case keyStat:
+		p.r.Word, p.r.State = v, StateOfWord(v)
+	case keyErr:
+		p.r.Err = v
+	}
+}
+
+// isGap reports whether an octet stands between words.
+func isGap(c byte) bool { return c <= ' ' || c == ',' || c == ';' || c == '|' }
+
+// cutWord cuts the first word off, without the quotes around it.
+func cutWord(b []byte) (word, rest []byte) {
+	for len(b) > 0 && isGap(b[0]) {
+		b = b[1:]
+	}
+	n := 0
+	for n < len(b) && !isGap(b[n]) {
+		n++
+	}
+	word, rest = b[:n:n], b[n:]
+	for n := len(word); n >= 2 && word[0] == word[n-1] && (word[0] == '"' || word[0] == '\''); n = len(word) {
+		word = word[1 : n-1]
+	}
+	return word, rest
+}
+
+// count reads a number of parts, -1 if it is none.
+func count(v []byte) int {
+	if len(v) > 9 {
+		return -1
+	}
+	return digits(v)
+}
+
+// receiptTime reads a time of 10, 12 or 14 digits: with or without seconds, with two digits of
+// the year or with four. It returns 0 if it is none.
+func receiptTime(v []byte, zone *time.Location) int64 {
+	switch len(v) {
+	case 10:
+		return receiptTimeOf(v, 2, zone)
+	case 12:
+		if at := receiptTimeOf(v, 2, zone); at != 0 {
+			return at
+		}
+		return receiptTimeOf(v, 4, zone) // without seconds
+	case 14:
+		return receiptTimeOf(v, 4, zone)
+	}
+	return 0
+}
+
+// receiptTimeOf reads a time with that many digits of the year, 0 if it is none.
+func receiptTimeOf(v []byte, yearLen int, zone *time.Location) int64 {
+	year := digits(v[:yearLen])
+	if yearLen == 2 && year >= 0 {
+		year = fullYear(year)
+	}
+	var f [5]int // month, day, hour, minute, second
+	for i := range f {
+		if at := yearLen + 2*i; at < len(v) {
+			f[i] = digits(v[at : at+2])
+		}
+		if f[i] < 0 {
+			return 0
+		}
+	}
+	t := time.Date(year, time.Month(f[0]), f[1], f[2], f[3], f[4], 0, zone)
+	if year < 1970 || year > 2200 || t.Month() != time.Month(f[0]) || t.Day() != f[1] || f[2] > 23 || f[3] > 59 || f[4] > 59 {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// receiptTextLen is how many octets of a message's text its receipt has (appendix B).
+const receiptTextLen = 20
+
+// AppendText appends the text of the receipt as appendix B has it. Times are in that zone.
+// What is missing gets the usual value of the state.
+func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
+	if zone == nil {
+		zone = time.UTC
+	}
+	parts, delivered := r.Parts, r.Delivered
+	if parts < 0 {
+		parts = 1
+	}
+	if delivered < 0 {
+		delivered = 0
+		if r.State == sms.StateDelivered {
+			delivered = parts
+		}
+	}
+	b = append(append(b, "id:"...), r.ID...)
+	b = appendThree(append(b, " sub:"...), parts)
+	b = appendThree(append(b, " dlvrd:"...), delivered)
+	b = appendReceiptTime(append(b, " submit date:"...), r.Submitted, zone)
+	b = appendReceiptTime(append(b, " done date:"...), r.Done, zone)
+	b = append(append(b, " stat:"...), WordOfState(r.State)...)
+	b = append(b, " err:"...)
+	if len(r.Err) > 0 {
+		b = append(b, r.Err...)
+	} else {
+		b = appendThree(b, int(r.Network.Code))
+	}
+	text := r.Text[:min(len(r.Text), receiptTextLen)]
+	if n := len(text); n > 0 && n < len(r.Text) && text[n-1] == 0x1B { // an escape without what it escapes
+		text = text[:n-1]
+	}
+	return append(append(b, " text:"...), text...)
+}
+
+// AppendTLVs appends the optional parameters of the receipt.
+func (r *Receipt) AppendTLVs(b []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, TagReceiptedID)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(r.ID)+1))
+	b = append(append(b, r.ID...), 0)
+	b = append(b, TagMessageState>>8, TagMessageState&0xFF, 0, 1, NumberOfState(r.State))
+	if r.Network.Type != 0 {
+		b = append(b, TagNetworkError>>8, TagNetworkError&0xFF, 0, 3, r.Network.Type)
+		b = binary.BigEndian.AppendUint16(b, r.Network.Code)
+	}
+	return b
+}
+
+// appendThree appends a number with at least three digits.
+func appendThree(b []byte, n int) []byte {
+	n = min(max(n, 0), 99_999)
+	if n >= 1000 {
+		b = appendThree(b, n/1000)
+		n %= 1000
+	}
+	return append(b, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
+}
+
+// appendReceiptTime appends a time of 10 digits.
+func appendReceiptTime(b []byte, at int64, zone *time.Location) []byte {
+	if at == 0 {
+		return append(b, "0000000000"...)
+	}
+	return time.Unix(0, at).In(zone).AppendFormat(b, "0601021504")
+}

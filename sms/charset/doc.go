@@ -1,0 +1,13 @@
+// Package charset writes text in the alphabets of short messages and reads it: the
+// GSM 7-bit alphabet with its national language tables (3GPP TS 23.038 §6), packed
+// or one septet an octet, ASCII, Latin-1, UCS-2 with surrogates, and UTF-8. Text is
+// UTF-8 on this side.
+//
+// What an alphabet of sms.Alphabet stands for is decided elsewhere, because peers
+// mean different things by their default.
+//
+// # Start reading
+//
+// charset.go (Charset, Decode, Encode), then gsm.go. tables.go is made of
+// testdata/gsm7_tables.json by the test TestTablesFresh with -update.
+package charset

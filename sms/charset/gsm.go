@@ -1,0 +1,149 @@
+package charset
+
+import (
+	"sort"
+	"unicode/utf8"
+)
+
+// escape announces a character of the single shift table (3GPP TS 23.038 §6.2.1).
+const escape = 0x1B
+
+// septets is how many values a septet has.
+const septets = 128
+
+// A table says which character each septet stands for. All of them are in the basic
+// plane. 0 stands for none.
+type table struct {
+	runes [septets]uint16
+	order string // the septets that stand for a character, by character
+}
+
+// find returns the septet of a character.
+func (t *table) find(r rune) (septet byte, ok bool) {
+	if r < septets && t.runes[r] == uint16(r) && r != 0 { // most Latin letters and digits
+		return byte(r), true
+	}
+	i := sort.Search(len(t.order), func(i int) bool { return rune(t.runes[t.order[i]]) >= r })
+	if i == len(t.order) || rune(t.runes[t.order[i]]) != r {
+		return 0, false
+	}
+	return t.order[i], true
+}
+
+// A septetReader makes text of septets.
+type septetReader struct {
+	locking, single *table
+	escaped         bool // the last septet was an escape
+	odd             bool // a septet had no meaning
+}
+
+func (c Charset) reader() septetReader {
+	return septetReader{locking: c.Locking.locking(), single: c.Single.single()}
+}
+
+// append appends the text of one more septet. A mobile shows a character that is not in
+// the single shift table as that of the other table, and two escapes as a space
+// (3GPP TS 23.038 §6.2.1.1).
+func (d *septetReader) append(dst []byte, v byte) []byte {
+	if d.escaped {
+		d.escaped = false
+		if v == escape {
+			d.odd = true
+			return append(dst, ' ')
+		}
+		if v < septets && d.single.runes[v] != 0 {
+			return utf8.AppendRune(dst, rune(d.single.runes[v]))
+		}
+		d.odd = true
+	}
+	if v == escape {
+		d.escaped = true
+		return dst
+	}
+	if v >= septets || d.locking.runes[v] == 0 {
+		d.odd = true
+		return utf8.AppendRune(dst, utf8.RuneError)
+	}
+	return utf8.AppendRune(dst, rune(d.locking.runes[v]))
+}
+
+// end appends the text of an escape with nothing behind it.
+func (d *septetReader) end(dst []byte) ([]byte, bool) {
+	if d.escaped {
+		return append(dst, ' '), false
+	}
+	return dst, !d.odd
+}
+
+func (c Charset) decodeSeptets(dst, b []byte) ([]byte, bool) {
+	d := c.reader()
+	for _, v := range b {
+		dst = d.append(dst, v)
+	}
+	return d.end(dst)
+}
+
+// decodePacked takes seven bits that are 0 at the end for filling, although they may be
+// '@': nothing else says how many characters there are, and texts that end in '@' are rare.
+func (c Charset) decodePacked(dst, b []byte) ([]byte, bool) {
+	n := PackedSeptets(len(b), 0)
+	if n > 0 && n%8 == 0 && septetAt(b, 0, n-1) == 0 {
+		n--
+	}
+	d := c.reader()
+	for i := range n {
+		dst = d.append(dst, septetAt(b, 0, i))
+	}
+	return d.end(dst)
+}
+
+// FillBits returns how many bits stand between a user data header of that many octets and
+// the first packed septet behind it, so that the septets are where they would be if the
+// header were made of septets (3GPP TS 23.040 §9.2.3.24).
+func FillBits(header int) int { return (7 - header*8%7) % 7 }
+
+// PackedSeptets returns how many septets stand in so many octets behind that many fill bits.
+func PackedSeptets(octets, fill int) int { return max(octets*8-fill, 0) / 7 }
+
+// septetAt returns a septet of packed octets.
+func septetAt(packed []byte, fill, i int) byte {
+	bit := fill + 7*i
+	at, shift := bit/8, bit%8
+	v := uint16(packed[at])
+	if at+1 < len(packed) {
+		v |= uint16(packed[at+1]) << 8
+	}
+	return byte(v>>shift) & 0x7F
+}
+
+// AppendPacked appends septets to dst, eight in seven octets (3GPP TS 23.038 §6.1.2.1),
+// with that many bits of 0, at most 7, in front. The septets may begin where dst ends, if
+// there are no such bits.
+func AppendPacked(dst, septets []byte, fill int) []byte {
+	if len(septets) == 0 {
+		return dst
+	}
+	var bits uint16
+	n := fill
+	for _, v := range septets {
+		bits |= uint16(v&0x7F) << n
+		if n += 7; n >= 8 {
+			dst = append(dst, byte(bits))
+			bits >>= 8
+			n -= 8
+		}
+	}
+	if n > 0 {
+		dst = append(dst, byte(bits))
+	}
+	return dst
+}
+
+// AppendUnpacked appends the first n septets of packed octets to dst, one an octet. It
+// appends fewer if there are fewer. The packed octets begin with fill bits.
+func AppendUnpacked(dst, packed []byte, fill, n int) []byte {
+	for i := range min(n, PackedSeptets(len(packed), fill)) {
+		dst = append(dst, septetAt(packed, fill, i))
+	}
+	return dst
+}

@@ -1,0 +1,12 @@
+// Package peerid compares the ids that SMS centres give to messages. Many a centre writes
+// an id in another way in a receipt than in its answer to the submit: in decimal instead
+// of hexadecimal or the other way round, in capitals, with leading zeros.
+//
+// Ids are compared by keys. AppendKey makes the key of an id in an answer with Same. A
+// receipt's id has a key for each Relation that it may have to the answer's, and a Learner
+// finds out which relations are worth a look-up.
+//
+// # Start reading
+//
+// key.go, then learner.go.
+package peerid

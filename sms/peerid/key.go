@@ -1,0 +1,121 @@
+package peerid
+
+import (
+	"math"
+	"strconv"
+)
+
+// A Relation says how a peer writes an id in a receipt, seen from its answer to the
+// submit. Letter case and leading zeros of numbers never matter.
+type Relation uint8
+
+// The relations.
+const (
+	Same      Relation = iota // in the same way
+	ToDecimal                 // hexadecimal in the answer, decimal in the receipt
+	ToHex                     // decimal in the answer, hexadecimal in the receipt
+	relations
+)
+
+var relationNames = [relations]string{"same", "decimal", "hexadecimal"}
+
+// String returns the relation's name in the configuration: how receipts have the id.
+func (r Relation) String() string {
+	if r < relations {
+		return relationNames[r]
+	}
+	return "unknown"
+}
+
+// ParseRelation returns the relation of that name.
+func ParseRelation(name string) (Relation, bool) {
+	for r, n := range relationNames {
+		if n == name {
+			return Relation(r), true
+		}
+	}
+	return Same, false
+}
+
+// MaxLen is the length of the longest id that SMPP has room for. Longer ones are compared
+// as they are.
+const MaxLen = 64
+
+// AppendKey appends the key of an id to dst: with Same, the key of an id as it stands;
+// with another relation, the key of the answer that a receipt with this id belongs to. It
+// reports false if no answer can have this relation to the id, and for an empty id.
+//
+// An id that may be a hexadecimal number in one letter case has a key of small letters
+// without leading zeros. Other ids are their own keys, because in some centres' ids capital
+// and small letters are different digits.
+func AppendKey(dst, id []byte, r Relation) ([]byte, bool) {
+	if len(id) == 0 {
+		return dst, false
+	}
+	switch r {
+	case Same:
+		return appendFolded(dst, id), true
+	case ToDecimal:
+		if n, ok := number(id, 10); ok {
+			return strconv.AppendUint(dst, n, 16), true
+		}
+	case ToHex:
+		if n, ok := number(id, 16); ok {
+			return strconv.AppendUint(dst, n, 10), true
+		}
+	}
+	return dst, false
+}
+
+// appendFolded appends an id in small letters without leading zeros, if it is a number.
+func appendFolded(dst, id []byte) []byte {
+	if len(id) > MaxLen || !isHex(id) {
+		return append(dst, id...)
+	}
+	for len(id) > 1 && id[0] == '0' {
+		id = id[1:]
+	}
+	for _, c := range id {
+		if c >= 'A' {
+			c |= 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// isHex reports whether an id may be a hexadecimal number in one letter case.
+func isHex(id []byte) bool {
+	var small, capital bool
+	for _, c := range id {
+		switch {
+		case c >= '0' && c <= '9':
+		case c >= 'a' && c <= 'f':
+			small = true
+		case c >= 'A' && c <= 'F':
+			capital = true
+		default:
+			return false
+		}
+	}
+	return !small || !capital
+}
+
+// number reads an id to the base of 10 or 16. A number has up to 64 bits: the longer ids
+// that are known are no numbers.
+func number(id []byte, base uint64) (n uint64, ok bool) {
+	if len(id) > MaxLen || !isHex(id) {
+		return 0, false
+	}
+	for _, c := range id {
+		d := uint64(c - '0')
+		if c > '9' {
+			d = uint64(c|('a'-'A')) - 'a' + 10
+		}
+		if d >= base || n > (math.MaxUint64-d)/base {
+			return 0, false
+		}
+		n = n*base + d
+	}
+	return n, true
+}

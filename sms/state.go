@@ -1,0 +1,54 @@
+package sms
+
+// A State is where a message is, or what became of it, as a receipt reports it. The
+// numbers are part of stored receipts and never change their meaning.
+type State uint8
+
+// The states.
+const (
+	NoState            State = 0  // not reported
+	StateScheduled     State = 1  // waits for its delivery time
+	StateEnroute       State = 2  // on its way
+	StateDelivered     State = 3  // at the mobile
+	StateExpired       State = 4  // its validity ran out
+	StateDeleted       State = 5  // cancelled
+	StateUndeliverable State = 6  // cannot be delivered
+	StateAccepted      State = 7  // read on behalf of the subscriber; many SMS centres say so of what their network took
+	StateUnknown       State = 8  // not known
+	StateRejected      State = 9  // refused
+	StateSkipped       State = 10 // taken, but left out, as in a broadcast
+	states             State = 11
+)
+
+var stateNames = [states]string{
+	"none", "scheduled", "enroute", "delivered", "expired", "deleted", "undeliverable", "accepted", "unknown",
+	"rejected", "skipped",
+}
+
+// States lists every State but NoState in order, for tables and tests that must cover all.
+func States() []State {
+	all := make([]State, 0, states-1)
+	for s := StateScheduled; s < states; s++ {
+		all = append(all, s)
+	}
+	return all
+}
+
+// String returns the state's name as it stands in metrics and logs.
+func (s State) String() string {
+	if s < states {
+		return stateNames[s]
+	}
+	return "unknown"
+}
+
+// Final reports whether no other state follows. StateAccepted is final by the
+// specification of SMPP. Where a peer means that its network took the message, it is not,
+// which only the peer's configuration can say.
+func (s State) Final() bool {
+	switch s {
+	case NoState, StateScheduled, StateEnroute:
+		return false
+	}
+	return s < states
+}

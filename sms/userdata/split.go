@@ -1,0 +1,133 @@
+package userdata
+
+import (
+	"errors"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"pmg/sms/charset"
+)
+
+// escape announces a character of the extension table of GSM 7-bit.
+const escape = 0x1B
+
+// maxParts is how many parts a long message may have: their number has one octet.
+const maxParts = 255
+
+// ErrTooLong is the error for a text that needs more parts than there may be, or that
+// has no room beside its header.
+var ErrTooLong = errors.New("text is too long")
+
+// A Splitter cuts the octets of a text into parts. It never cuts an escape from what
+// follows it, a surrogate pair, or a character of UTF-8.
+type Splitter struct {
+	// Coding is that of the octets. For GSM7 each is a septet. Packed is cut before it is
+	// packed, that is as GSM7.
+	Coding charset.Coding
+	// Header is the header that the text had when it was whole, nil for none. Its elements
+	// but for the part are in the header of every part.
+	Header []byte
+	// Wide is for references of 16 bits, which take an octet more of every part.
+	Wide bool
+}
+
+// Count returns how many parts the text is cut into: 1 if it fits into one message as it
+// is. The error is ErrTooLong.
+//
+// A part has the same room where the protocol has a field for which one it is, because
+// the SMS centre makes a header of it.
+func (s *Splitter) Count(text []byte) (int, error) {
+	c := charset.Charset{Coding: s.Coding}
+	whole, parts := s.headers()
+	if octets := c.Room(whole) * s.unit(); len(text) <= octets {
+		return 1, nil
+	}
+	room := c.Room(parts) * s.unit()
+	for n := 1; n <= maxParts; n++ {
+		cut := s.cut(text, room)
+		if cut == 0 {
+			return 0, ErrTooLong
+		}
+		if text = text[cut:]; len(text) == 0 {
+			return n, nil
+		}
+	}
+	return 0, ErrTooLong
+}
+
+// Next cuts the next part off a text that Count has found to be more than one. The part
+// is nil when nothing is left.
+func (s *Splitter) Next(text []byte) (part, rest []byte) {
+	_, header := s.headers()
+	cut := s.cut(text, charset.Charset{Coding: s.Coding}.Room(header)*s.unit())
+	if cut == 0 {
+		return nil, text
+	}
+	return text[:cut:cut], text[cut:]
+}
+
+// headers returns how many octets the header has, of the message that is whole and of a part.
+func (s *Splitter) headers() (whole, part int) {
+	for id, v := range Elements(s.Header) {
+		if id != concat8 && id != concat16 {
+			whole += elementHeader + len(v)
+		}
+	}
+	part = lengthOctets + whole + concat8Octets
+	if s.Wide {
+		part += concat16Octets - concat8Octets
+	}
+	if whole > 0 {
+		whole += lengthOctets
+	}
+	return whole, part
+}
+
+// unit returns how many octets a unit of charset.Charset.Room has.
+func (s *Splitter) unit() int {
+	if s.Coding == charset.UCS2 {
+		return 2
+	}
+	return 1
+}
+
+// cut returns how many octets of the text go into a part that has room for that many. It
+// is 0 only if there is no text, or no room for a character.
+func (s *Splitter) cut(text []byte, room int) int {
+	if len(text) <= room {
+		return len(text)
+	}
+	if room == 0 {
+		return 0
+	}
+	switch s.Coding {
+	case charset.GSM7, charset.Packed:
+		escapes := 0
+		for escapes < room && text[room-1-escapes] == escape {
+			escapes++
+		}
+		return room - escapes%2 // two escapes belong together as well
+	case charset.UCS2:
+		before := rune(text[room-2])<<8 | rune(text[room-1])
+		if len(text) >= room+2 && utf16.DecodeRune(before, rune(text[room])<<8|rune(text[room+1])) != utf8.RuneError {
+			return room - 2
+		}
+	case charset.UTF8:
+		return cutUTF8(text, room)
+	}
+	return room
+}
+
+// cutUTF8 cuts in front of a character. Octets that are none are cut anywhere.
+func cutUTF8(text []byte, room int) int {
+	for back := range min(utf8.UTFMax, room) {
+		at := room - back
+		if utf8.RuneStart(text[at]) {
+			if _, n := utf8.DecodeRune(text[at:]); back == 0 || n > back {
+				return at
+			}
+			break
+		}
+	}
+	return room
+}
