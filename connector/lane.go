@@ -181,11 +181,13 @@ func (l *Lane) Push(now int64, s *Share, m *sms.Message) {
 // waits puts a share that was given a message in its place.
 func (l *Lane) waits(s *Share, now int64) {
 	l.waiting++
-	l.takesTurn(s, now)
+	if !s.active {
+		l.takeTurn(s, now)
+	}
 }
 
-// takesTurn gives turns to a share whose messages may be due.
-func (l *Lane) takesTurn(s *Share, now int64) {
+// takeTurn gives turns to a share that may have a message which is due.
+func (l *Lane) takeTurn(s *Share, now int64) {
 	if s.active {
 		return
 	}

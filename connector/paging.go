@@ -226,7 +226,7 @@ func (l *Lane) loaded(now int64, r read, m *sms.Message) {
 		return
 	}
 	s.queue.load(&r.entry, m)
-	l.takesTurn(s, now)
+	l.takeTurn(s, now)
 }
 
 // missing drops a message that cannot be read.
@@ -238,7 +238,7 @@ func (l *Lane) missing(now int64, r read) {
 		s.queue.remove(&r.entry, func(*entry) bool { return false })
 		l.waiting--
 		l.rest(s, now)
-		l.takesTurn(s, now)
+		l.takeTurn(s, now)
 	}
 	l.memory.Add(-entrySize)
 	s.leaves(r.entry.scheduled)
@@ -289,7 +289,7 @@ func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found boo
 	}
 	l.waiting--
 	l.rest(s, now)
-	l.takesTurn(s, now)
+	l.takeTurn(s, now)
 	if e.message != nil {
 		l.removed(s, e.message)
 		return e.message, true
