@@ -78,12 +78,12 @@ func wakesFirst(a, b entry) bool {
 // its last entry are not gone. It lies in chunks, so that a long one grows without
 // copying, and gives its memory back as it gets shorter.
 type ring struct {
+	n          int
+	start      uint64   // entries that have left: the number of the first one there is
 	head, tail *chunk   // with the first and the last entry
 	chunks     []*chunk // all: entry number i is in chunks[i/chunkSize], modulo the length, a power of two
 	spare      *chunk   // the last one that became empty
-	n          int
-	start      uint64 // entries that have left: the number of the first one there is
-	ahead      uint64 // number of the entry from which on no body was asked for
+	ahead      uint64   // number of the entry from which on no body was asked for
 }
 
 const chunkSize = 64

@@ -3,10 +3,10 @@ package connector
 // A sweep is how far the search for expired messages has come. It goes through
 // the queue a part at a time, so that a long backlog does not stop the dispatcher.
 type sweep struct {
+	next int64 // the first expiry among the messages seen so far; 0: none expires
 	cursor
 	back   entry // comes before those that came back to go on with
 	inBack bool  // back counts: the rings were searched
-	next   int64 // the first expiry among the messages seen so far; 0: none expires
 }
 
 // A cursor is how far a search through the rings has come, which begins at the

@@ -42,7 +42,7 @@ type pagingLimits struct {
 	behind int   // how many messages of its priority are before one that is paged out
 	after  int64 // or how long it waits for its time
 	ahead  int   // how many entries of a ring bodies are read ahead for
-	least  int   // and where many shares have messages that are due
+	least  int   // and where many shares have messages that are due, or memory is full
 	all    int   // what these divide among themselves
 	reads  int   // how many bodies are read at the same time
 }
@@ -141,6 +141,9 @@ func (l *Lane) load() {
 func (l *Lane) readAhead(s *Share) {
 	q, limits := &s.queue, &l.paging.limits
 	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.turn), 1)))
+	if l.memory.Full() {
+		window = limits.least
+	}
 	for i := range ringCount {
 		if r := q.ring(i); r.n > 0 && !l.readRing(s, r, window) {
 			break
@@ -261,10 +264,11 @@ func (l *Lane) expiresOnDisk(s *Share, e *entry) {
 	p.overdue = append(p.overdue, overdue{s, e.id, e.scheduled})
 }
 
-// endOverdue has bodies of expired messages read, as many as may be.
+// endOverdue has bodies of expired messages read. They leave half of what may be read at
+// the same time to messages that are to be sent.
 func (l *Lane) endOverdue() {
 	p := &l.paging
-	for len(p.overdue) > 0 {
+	for len(p.overdue) > 0 && p.ending-len(p.overdue) < max(p.limits.reads/2, 1) {
 		next := p.overdue[0]
 		if !l.read(read{next.share, entry{id: next.id, scheduled: next.scheduled}, true}) {
 			break

@@ -224,8 +224,8 @@ func TestExpireOnDisk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 10, static: true")
 	k := d.addDisk(0)
-	most := d.paging.limits.reads
-	many := 3*most + 100
+	most := d.paging.limits.reads / 2
+	many := 6*most + 100
 	d.restore("a", many, func(m *sms.Message) {
 		if m.ID > 5 {
 			m.Expires = d.now + second
@@ -253,6 +253,22 @@ func TestExpireOnDisk(t *testing.T) {
 		t.Errorf("%d leave", ids)
 	}
 	d.wantEmpty()
+}
+
+// Expired messages leave others room to be read.
+func TestExpireOnDiskLeavesRoom(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, window: 10, static: true")
+	k := d.addDisk(0)
+	d.restore("a", 2*d.paging.limits.reads, func(m *sms.Message) { m.Expires = d.now + second })
+	d.restore("b", 1, nil)
+	d.now += 2 * second
+	d.Tick(d.now)
+	d.connect()
+	d.send()
+	if !slices.Contains(k.wanted[d.Lane], d.lastID) {
+		t.Error("the message that is to leave is not read")
+	}
 }
 
 // A million messages which were restored take at most 150 octets each, due or not.

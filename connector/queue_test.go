@@ -344,7 +344,7 @@ func TestQueueSweepsInParts(t *testing.T) {
 				m.Expires = 1 + random.Int64N(100)
 			}
 			left[id] = m.Expires
-			if random.IntN(2) == 0 {
+			if random.IntN(9) > 0 {
 				q.Push(m, 0)
 			} else {
 				q.PushBack(m, 0)
