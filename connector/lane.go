@@ -171,7 +171,8 @@ func (l *Lane) isReachable() bool {
 	return l.Account == "" && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
 }
 
-// Push adds a message that was accepted for a share.
+// Push adds a message that was accepted for a share. The lane may release it
+// immediately, where its body can be read again.
 func (l *Lane) Push(now int64, s *Share, m *sms.Message) {
 	if !l.memory.isCrowded() || !l.pageOut(now, s, m) {
 		s.push(m, now)
