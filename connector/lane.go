@@ -474,6 +474,7 @@ func (l *Lane) Tick(now int64) {
 			l.expired(now, s, e.message)
 		})
 		l.rest(s, now)
+		l.takeTurn(s, now) // it need not wait for the body of one that has expired
 		oldest = Earlier(oldest, s.queue.Oldest())
 	})
 	l.oldest.Store(oldest)

@@ -255,6 +255,22 @@ func TestExpireOnDisk(t *testing.T) {
 	d.wantEmpty()
 }
 
+// A share does not wait for the body of a message that has expired meanwhile.
+func TestExpireWhileRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, window: 10, static: true")
+	d.addDisk(0)
+	d.restore("a", 1, func(m *sms.Message) { m.Expires = d.now + second })
+	d.submit("a", 1, nil)
+	d.connect()
+	d.want("the first is being read", 0, 0, 0)
+	d.now += 2 * second
+	d.Tick(d.now)
+	d.want("the first has expired", 1, 0, 0)
+	d.readAll()
+	d.wantEmpty()
+}
+
 // Expired messages leave others room to be read.
 func TestExpireOnDiskLeavesRoom(t *testing.T) {
 	t.Parallel()
