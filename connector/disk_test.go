@@ -6,6 +6,7 @@ import "pmg/sms"
 type disk struct {
 	bodies     map[uint64]sms.Message
 	wanted     map[*Lane][]uint64 // asked for and not read yet
+	reading    map[uint64]*Lane   // which lane has asked for a body that is not read yet
 	unreadable []uint64
 	reads      int
 }
@@ -13,19 +14,19 @@ type disk struct {
 // addDisk gives a desk's lane a disk. Messages are kept on it alone where the memory in
 // use is over keep.
 func (d *desk) addDisk(keep int64) *disk {
-	d.disk = &disk{bodies: map[uint64]sms.Message{}, wanted: map[*Lane][]uint64{}}
+	d.disk = &disk{bodies: map[uint64]sms.Message{}, wanted: map[*Lane][]uint64{}, reading: map[uint64]*Lane{}}
 	d.used.SetKeep(keep)
+	d.used.SetLimit(1 << 40)
 	return d.disk
 }
 
 func (k *disk) asked(l *Lane, ids []uint64) {
 	k.reads += len(ids)
 	for _, id := range ids {
-		for _, other := range k.wanted[l] {
-			if id == other {
-				panic("a body is asked for twice")
-			}
+		if k.reading[id] == l {
+			panic("a body is asked for twice")
 		}
+		k.reading[id] = l
 		k.wanted[l] = append(k.wanted[l], id)
 	}
 }
@@ -40,6 +41,7 @@ func (d *desk) read(n int) int {
 	var messages []*sms.Message
 	var missing []uint64
 	for _, id := range ids[:n] {
+		delete(d.disk.reading, id)
 		body, ok := d.disk.bodies[id]
 		if !ok {
 			missing = append(missing, id)

@@ -11,8 +11,19 @@
 //	  ▲ connected in front   + message           by sequence number
 //	  └ unconnected at the back, one slot per instance
 //
+// # Bodies on disk
+//
+// Where messages are in a store, a lane may have the entry of one that waits alone.
+// It was restored at the start, or was released because memory is short.
+//
+//	        absent                                in memory
+//	onDisk ────────► asked ────────────────────────► loaded ─────► leaves
+//	  ▲  Policy.Load           Lane.Loaded             │
+//	  └────────────────────────────────────────────────┘ the lane is down, and no other takes it
+//
 // # Start reading
 //
 // connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and
-// suspects.go, slots.go (windows), inflight.go, queue.go with expiry.go.
+// suspects.go, slots.go (windows), inflight.go, queue.go with entry.go
+// and expiry.go, paging.go (bodies on disk), move.go.
 package connector

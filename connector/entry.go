@@ -29,8 +29,8 @@ const (
 	gone                // the entry was taken out, and is left in its ring for the order
 )
 
-// entrySize is how many octets of memory an entry takes whose body is on disk: its
-// ring may be half empty, and so may be the nodes of a tree.
+// entrySize is how many octets of memory an entry takes at most whose body is on disk:
+// the nodes of a tree may be half empty.
 const entrySize = int64(2 * unsafe.Sizeof(entry{}))
 
 // entryOf returns the entry of a message that is in memory.
@@ -74,22 +74,61 @@ func wakesFirst(a, b entry) bool {
 	return a.id < b.id
 }
 
-// A ring is a first-in-first-out list in an array that grows when it is full. Its
-// entries are sorted by their places. Its first and its last entry are not gone.
+// A ring is a first-in-first-out list of entries, sorted by their places. Its first and
+// its last entry are not gone. It lies in chunks, so that a long one grows without
+// copying, and gives its memory back as it gets shorter.
 type ring struct {
-	a       []entry // length is a power of two
-	head, n int
-	start   uint64 // entries that have left: the number of the first one there is
-	ahead   uint64 // number of the entry from which on no body was asked for
+	n          int
+	start      uint64   // entries that have left: the number of the first one there is
+	head, tail *chunk   // with the first and the last entry
+	chunks     []*chunk // all: entry number i is in chunks[i/chunkSize], modulo the length, a power of two
+	spare      *chunk   // the last one that became empty
+	ahead      uint64   // number of the entry from which on no body was asked for
 }
+
+const chunkSize = 64
+
+type chunk [chunkSize]entry
 
 // extend adds an entry at the end, which is the caller's to fill.
 func (r *ring) extend() *entry {
-	if r.n == len(r.a) {
-		r.resize(max(64, 2*len(r.a)))
+	number := r.start + uint64(r.n)
+	if number%chunkSize == 0 || r.n == 0 {
+		r.tail = r.grow(number / chunkSize)
+		if r.n == 0 {
+			r.head = r.tail
+		}
 	}
 	r.n++
-	return r.last()
+	return &r.tail[number%chunkSize]
+}
+
+// grow returns the chunk with that number, for the entry that is to be the last.
+func (r *ring) grow(number uint64) *chunk {
+	if number-r.start/chunkSize >= uint64(len(r.chunks)) {
+		r.resize()
+	}
+	c := r.chunk(number)
+	if *c == nil {
+		*c, r.spare = r.spare, nil
+		if *c == nil {
+			*c = &chunk{}
+		}
+	}
+	return *c
+}
+
+// chunk returns where the chunk with that number is.
+func (r *ring) chunk(number uint64) **chunk { return &r.chunks[number&uint64(len(r.chunks)-1)] }
+
+// resize makes room for more chunks.
+func (r *ring) resize() {
+	old := *r
+	r.chunks = make([]*chunk, max(4, 2*len(r.chunks)))
+	for i := range uint64(len(old.chunks)) {
+		number := r.start/chunkSize + i
+		*r.chunk(number) = *old.chunk(number)
+	}
 }
 
 // take marks the entry as taken out.
@@ -98,34 +137,35 @@ func (e *entry) take() { e.message, e.state = nil, gone }
 // trim drops entries that are gone from both ends.
 func (r *ring) trim() {
 	for r.n > 0 && r.first().state == gone {
-		r.head = (r.head + 1) & (len(r.a) - 1)
 		r.n--
-		r.start++
+		if r.start++; r.start%chunkSize == 0 {
+			c := r.chunk(r.start/chunkSize - 1)
+			r.spare, *c = *c, nil
+			r.head = *r.chunk(r.start / chunkSize)
+		}
 	}
 	for r.n > 0 && r.last().state == gone {
-		r.n--
+		if r.n--; (r.start+uint64(r.n))%chunkSize == 0 {
+			r.tail = *r.chunk((r.start + uint64(r.n) - 1) / chunkSize)
+		}
 	}
-	if r.n == 0 && len(r.a) > maxIdleRing {
+	if r.n == 0 && len(r.chunks) > maxIdleChunks {
 		*r = ring{start: r.start} // a backlog has gone, and its memory goes too
 	}
 }
 
-// maxIdleRing is the largest ring that an empty queue keeps.
-const maxIdleRing = 1 << 10
+// maxIdleChunks is for how many chunks an empty ring keeps room.
+const maxIdleChunks = 16
 
-func (r *ring) resize(size int) {
-	a := make([]entry, size)
-	n := copy(a, r.a[r.head:])
-	copy(a[n:], r.a[:r.head])
-	r.a, r.head = a, 0
+func (r *ring) at(i int) *entry {
+	number := r.start + uint64(i)
+	return &(*r.chunk(number / chunkSize))[number%chunkSize]
 }
 
-func (r *ring) at(i int) *entry { return &r.a[(r.head+i)&(len(r.a)-1)] }
-
 // first and last are of a ring that is not empty.
-func (r *ring) first() *entry { return r.at(0) }
+func (r *ring) first() *entry { return &r.head[r.start%chunkSize] }
 
-func (r *ring) last() *entry { return r.at(r.n - 1) }
+func (r *ring) last() *entry { return &r.tail[(r.start+uint64(r.n)-1)%chunkSize] }
 
 // fits reports whether an entry can stand at the end.
 func (r *ring) fits(due int64, id uint64) bool {

@@ -1,10 +1,12 @@
 package connector
 
 // A sweep is how far the search for expired messages has come. It goes through
-// the rings a part at a time, so that a long backlog does not stop the dispatcher.
+// the queue a part at a time, so that a long backlog does not stop the dispatcher.
 type sweep struct {
-	cursor
 	next int64 // the first expiry among the messages seen so far; 0: none expires
+	cursor
+	back   entry // comes before those that came back to go on with
+	inBack bool  // back counts: the rings were searched
 }
 
 // A cursor is the position of a search through the rings. A search begins at the highest
@@ -50,8 +52,7 @@ func (q *Queue) Expired(now int64, f func(*entry)) {
 		f(e)
 		return leaves
 	})
-	if end {
-		q.expireBack(now, f)
+	if end && q.expireBack(now, &left, f) {
 		q.nextExpiry = q.swept.next
 		q.swept = sweep{}
 	}
@@ -105,16 +106,29 @@ func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *entry) verdict)
 	return stopped
 }
 
-// expireBack searches the messages that came back, which are few.
-func (q *Queue) expireBack(now int64, f func(*entry)) {
+// expireBack searches the messages that came back, from where the last call ended, and
+// reports whether it has come to their end.
+func (q *Queue) expireBack(now int64, left *int, f func(*entry)) (end bool) {
 	var expired []entry
-	q.back.Scan(func(e entry) bool {
+	s := &q.swept
+	end = true
+	if !s.inBack {
+		s.inBack, s.back = true, entry{priority: priorities} // before all others
+	}
+	q.back.Ascend(s.back, func(e entry) bool {
+		if *left <= 0 {
+			end = false
+			return false
+		}
+		*left--
+		s.back = e
+		s.back.id++
 		switch {
 		case e.expires == 0:
 		case e.expires < now:
 			expired = append(expired, e)
 		default:
-			q.swept.next = Earlier(q.swept.next, e.expires)
+			s.next = Earlier(s.next, e.expires)
 		}
 		return true
 	})
@@ -124,4 +138,5 @@ func (q *Queue) expireBack(now int64, f func(*entry)) {
 		q.leftBack(e)
 		f(e)
 	}
+	return end
 }

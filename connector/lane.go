@@ -174,7 +174,8 @@ func (l *Lane) isReachable() bool {
 	return l.Account == "" && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
 }
 
-// Push adds a message that was accepted for a share.
+// Push adds a message that was accepted for a share. The lane may release it
+// immediately, where its body can be read again.
 func (l *Lane) Push(now int64, s *Share, m *sms.Message) {
 	if !l.memory.isCrowded() || !l.pageOut(now, s, m) {
 		s.push(m, now)
@@ -184,11 +185,13 @@ func (l *Lane) Push(now int64, s *Share, m *sms.Message) {
 // waits notes that a share has another message, and puts it in the rotation if that is due.
 func (l *Lane) waits(s *Share, now int64) {
 	l.waiting++
-	l.takesTurn(s, now)
+	if !s.active {
+		l.takeTurn(s, now)
+	}
 }
 
-// takesTurn gives turns to a share whose messages may be due.
-func (l *Lane) takesTurn(s *Share, now int64) {
+// takeTurn gives turns to a share that may have a message which is due.
+func (l *Lane) takeTurn(s *Share, now int64) {
 	if s.active {
 		return
 	}
@@ -472,6 +475,7 @@ func (l *Lane) Tick(now int64) {
 			l.expired(now, s, e.message)
 		})
 		l.rest(s, now)
+		l.takeTurn(s, now) // it need not wait for the body of one that has expired
 		oldest = Earlier(oldest, s.queue.Oldest())
 	})
 	l.oldest.Store(oldest)

@@ -42,7 +42,7 @@ type pagingLimits struct {
 	behind int   // how many messages of its priority are before one that is paged out
 	after  int64 // or how long it waits for its time
 	ahead  int   // how many entries of a ring bodies are read ahead for
-	least  int   // and where many shares have messages that are due
+	least  int   // and where many shares have messages that are due, or memory is full
 	all    int   // what these divide among themselves
 	reads  int   // how many bodies are read at the same time
 }
@@ -140,7 +140,10 @@ func (l *Lane) load() {
 // them is asked for at a time, when half of the last has left.
 func (l *Lane) readAhead(s *Share) {
 	q, limits := &s.queue, &l.paging.limits
-	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.rotation), 1)))
+	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.turn), 1)))
+	if l.memory.Full() {
+		window = limits.least
+	}
 	for i := range ringCount {
 		if r := q.ring(i); r.n > 0 && !l.readRing(s, r, window) {
 			break
@@ -226,7 +229,7 @@ func (l *Lane) loaded(now int64, r read, m *sms.Message) {
 		return
 	}
 	s.queue.load(&r.entry, m)
-	l.takesTurn(s, now)
+	l.takeTurn(s, now)
 }
 
 // missing drops a message that cannot be read.
@@ -238,7 +241,7 @@ func (l *Lane) missing(now int64, r read) {
 		s.queue.remove(&r.entry, func(*entry) bool { return false })
 		l.waiting--
 		l.rest(s, now)
-		l.takesTurn(s, now)
+		l.takeTurn(s, now)
 	}
 	l.memory.Add(-entrySize)
 	s.leaves(r.entry.scheduled)
@@ -261,10 +264,11 @@ func (l *Lane) expiresOnDisk(s *Share, e *entry) {
 	p.overdue = append(p.overdue, overdue{s, e.id, e.scheduled})
 }
 
-// endOverdue has bodies of expired messages read, as many as may be.
+// endOverdue has bodies of expired messages read. They leave half of what may be read at
+// the same time to messages that are to be sent.
 func (l *Lane) endOverdue() {
 	p := &l.paging
-	for len(p.overdue) > 0 {
+	for len(p.overdue) > 0 && p.ending-len(p.overdue) < max(p.limits.reads/2, 1) {
 		next := p.overdue[0]
 		if !l.read(read{next.share, entry{id: next.id, scheduled: next.scheduled}, true}) {
 			break
@@ -289,7 +293,7 @@ func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found boo
 	}
 	l.waiting--
 	l.rest(s, now)
-	l.takesTurn(s, now)
+	l.takeTurn(s, now)
 	if e.message != nil {
 		l.removed(s, e.message)
 		return e.message, true

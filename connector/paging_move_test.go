@@ -8,13 +8,15 @@ import (
 )
 
 // moveAll moves what there is to be moved, reading bodies part by part, and returns the
-// ids in the order in which they move and how many bodies were in memory at most.
-func (d *desk) moveAll(to *desk) (ids []uint64, most int) {
+// ids in the order in which they move, how many bodies were in memory at most, and for
+// how long it rested until the last one moved.
+func (d *desk) moveAll(to *desk) (ids []uint64, most int, rested int64) {
+	begin := d.now
 	for rest := 0; rest < 200; rest++ {
 		for more := true; more; {
 			more = d.Move(d.now, func(s *Share, m *sms.Message) {
 				ids = append(ids, m.ID)
-				rest = 0
+				rest, rested = 0, d.now-begin
 				to.Push(d.now, s, m)
 			})
 			inMemory := len(d.disk.wanted[d.Lane])
@@ -26,7 +28,7 @@ func (d *desk) moveAll(to *desk) (ids []uint64, most int) {
 			to.now = d.now
 		}
 	}
-	return ids, most
+	return ids, most, rested
 }
 
 // Messages on disk move in their order when their lane is down, part by part, and those
@@ -35,15 +37,15 @@ func TestMoveFromDisk(t *testing.T) {
 	t.Parallel()
 	for name, stays := range map[string]func(*sms.Message) bool{
 		"all": nil, "every third stays": func(m *sms.Message) bool { return m.ID%3 == 0 },
-		"the last move": func(m *sms.Message) bool { return m.ID < 15_000 },
+		"the last move": func(m *sms.Message) bool { return m.ID < 8_000 },
 	} {
 		d, to := twoDesks(t, "instances: 1, window: 10, failover_after: 30s")
 		to.disk = d.addDisk(1)
 		d.stays = stays
-		const many = 20_000
+		const many = 12_000
 		d.restore("a", many, nil)
 		d.wait(40)
-		ids, most := d.moveAll(to)
+		ids, most, rested := d.moveAll(to)
 		var want []uint64
 		for id := range uint64(many) {
 			if stays == nil || !stays(&sms.Message{ID: id + 1}) {
@@ -55,6 +57,9 @@ func TestMoveFromDisk(t *testing.T) {
 		}
 		if most > 2*moveAtATime {
 			t.Errorf("%s: %d bodies were in memory", name, most)
+		}
+		if stays == nil && rested > 0 {
+			t.Errorf("%s: rested %d s although bodies were read", name, rested/second)
 		}
 		inMemory := 0
 		to.Shares(func(s *Share) { inMemory += s.queue.n - s.queue.absent })
@@ -90,7 +95,7 @@ func TestLeaveFromDisk(t *testing.T) {
 		delete(d.disk.bodies, 50)
 		d.Leave()
 		d.Tick(d.now)
-		ids, most := d.moveAll(to)
+		ids, most, _ := d.moveAll(to)
 		slices.Sort(ids)
 		want := rising(1, many)
 		if hopeless {

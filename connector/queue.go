@@ -1,6 +1,8 @@
 package connector
 
 import (
+	"math/bits"
+
 	"github.com/tidwall/btree"
 
 	"pmg/sms"
@@ -16,19 +18,21 @@ import (
 //
 // The queue holds entries. The body of a message may be on disk.
 type Queue struct {
-	rings [priorities]ring
-	older [priorities]ring     // of restored messages
-	back  *btree.BTreeG[entry] // due, but not in the order of arrival
-	later *btree.BTreeG[entry] // not due yet
-	n     int
+	n        int
+	filled   uint8                // bit p: a ring of priority p may hold messages
+	restored bool                 // messages were restored: older may hold some
+	back     *btree.BTreeG[entry] // due, but not in the order of arrival
+	later    *btree.BTreeG[entry] // not due yet
 
-	restored   bool // messages were restored: older may hold some
-	absent     int  // messages whose bodies are not in memory
-	backOnDisk int  // entries in back that are onDisk
-	backAhead  int  // and those that are asked or loaded
-
+	absent     int   // messages whose bodies are not in memory
 	nextExpiry int64 // no message in a ring or in back expires before this time; 0: none expires
 	swept      sweep
+
+	rings [priorities]ring
+	older [priorities]ring // of restored messages
+
+	backOnDisk int // entries in back that are onDisk
+	backAhead  int // and those that are asked or loaded
 	moved      search
 }
 
@@ -53,6 +57,7 @@ func (q *Queue) Push(m *sms.Message, now int64) {
 	}
 	q.n++
 	q.willExpire(m.Expires)
+	q.filled |= 1 << p
 	*r.extend() = entry{id: m.ID, due: due, expires: m.Expires, message: m, priority: p}
 }
 
@@ -61,6 +66,7 @@ func (q *Queue) push(e entry, waits bool) {
 	if q.enter(&e, waits) {
 		return
 	}
+	q.filled |= 1 << e.priority
 	if r := &q.rings[e.priority]; r.fits(e.due, e.id) {
 		*r.extend() = e
 	} else {
@@ -91,6 +97,7 @@ func (q *Queue) restore(e entry, byArrival, waits bool) {
 		return
 	}
 	q.restored = true
+	q.filled |= 1 << e.priority
 	if r := &q.older[e.priority]; byArrival && r.fits(e.due, e.id) {
 		*r.extend() = e
 	} else {
@@ -179,7 +186,8 @@ func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 
 // first returns the ring whose first message is to leave next, nil if all are empty.
 func (q *Queue) first() *ring {
-	for p := priorities - 1; p >= 0; p-- {
+	for q.filled != 0 {
+		p := bits.Len8(q.filled) - 1
 		r := &q.rings[p]
 		if o := &q.older[p]; q.restored && o.n > 0 && (r.n == 0 || placeFirst(o.first(), r.first())) {
 			return o
@@ -187,6 +195,7 @@ func (q *Queue) first() *ring {
 		if r.n > 0 {
 			return r
 		}
+		q.filled &^= 1 << p
 	}
 	return nil
 }

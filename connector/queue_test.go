@@ -211,14 +211,26 @@ func TestQueueShrinks(t *testing.T) {
 	t.Parallel()
 	q := newQueue()
 	m := &sms.Message{ID: 1, Arrived: 1}
-	for range 2 * maxIdleRing {
+	const backlog = 10 * maxIdleChunks * chunkSize
+	kept := func() (n int) {
+		for _, c := range q.rings[0].chunks {
+			if c != nil {
+				n++
+			}
+		}
+		return n
+	}
+	for range backlog {
 		q.Push(m, 1)
 	}
-	for range 2 * maxIdleRing {
+	for left := backlog - 1; left >= 0; left-- {
 		q.Pop(1)
+		if n := kept(); n > left/chunkSize+2 {
+			t.Fatalf("a ring of %d keeps %d chunks", left, n)
+		}
 	}
-	if n := cap(q.rings[0].a); n > maxIdleRing {
-		t.Errorf("an empty ring keeps room for %d", n)
+	if n := len(q.rings[0].chunks); n > maxIdleChunks {
+		t.Errorf("an empty ring keeps room for %d chunks", n)
 	}
 }
 
@@ -333,7 +345,11 @@ func TestQueueSweepsInParts(t *testing.T) {
 				m.Expires = 1 + random.Int64N(100)
 			}
 			left[id] = m.Expires
-			q.Push(m, 0)
+			if random.IntN(9) > 0 {
+				q.Push(m, 0)
+			} else {
+				q.PushBack(m, 0)
+			}
 		}
 		for id := range n {
 			push(uint64(id + 1))
