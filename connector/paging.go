@@ -140,7 +140,7 @@ func (l *Lane) load() {
 // them is asked for at a time, when half of the last has left.
 func (l *Lane) readAhead(s *Share) {
 	q, limits := &s.queue, &l.paging.limits
-	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.turn), 1)))
+	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.rotation), 1)))
 	if l.memory.Full() {
 		window = limits.least
 	}
