@@ -28,6 +28,7 @@ type Options struct {
 
 	noSync     bool          // for a test that shows what the others prove
 	retryPause time.Duration // for tests; 0: a second
+	memTable   uint64        // for tests, so that tables are written often; 0: memTableSize
 }
 
 // The settings of pebble. They were measured with batches of 1 to 1,000 messages.
@@ -43,7 +44,8 @@ const (
 	retryPause    = time.Second     // between a table that could not be written and the next attempt
 	maxBatchKept  = 4 << 20         // largest storage that the pebble batch keeps
 	formatPebble  = pebble.FormatValueSeparation
-	faultPatience = time.Second // how long Close waits for a commit that may never return
+	flushAttempts = 8           // pauses after which a memory table that cannot be written is a fault
+	closePauses   = 4           // pauses for which Close waits for a commit that may never return
 )
 
 // A durable is the engine that keeps messages on disk, in pebble.
@@ -70,6 +72,7 @@ type durable struct {
 	stalls  atomic.Int64
 	slow    atomic.Int64
 	stalled atomic.Bool
+	failing time.Time              // since when the memory table cannot be written; pebble's lock guards it
 	problem atomic.Pointer[string] // the last table that could not be written; nil behind one that could
 	damage  atomic.Pointer[string] // the file that is damaged
 }
@@ -110,7 +113,7 @@ func (s *durable) open(o Options) error {
 		return lockError(err)
 	}
 	s.lock = lock
-	if s.db, err = s.openPebble(s.settings()); err == nil {
+	if s.db, err = s.openPebble(s.settings(o)); err == nil {
 		if err = s.load(); err != nil {
 			_ = s.db.Close()
 		}
@@ -151,7 +154,7 @@ func lockError(err error) error {
 }
 
 // settings returns pebble's options.
-func (s *durable) settings() *pebble.Options {
+func (s *durable) settings(from Options) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.guard,
 		Lock:                        s.lock,
@@ -171,6 +174,9 @@ func (s *durable) settings() *pebble.Options {
 			WriteStallEnd:   s.stallEnd,
 			FlushEnd:        s.flushEnd,
 		},
+	}
+	if from.memTable > 0 {
+		o.MemTableSize = from.memTable
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
@@ -308,7 +314,7 @@ func (s *durable) hasEnded() bool {
 	select {
 	case <-s.ended:
 		return !s.broken
-	case <-time.After(faultPatience):
+	case <-time.After(closePauses * s.guard.pause):
 		return false
 	}
 }
