@@ -60,6 +60,7 @@ type guard struct {
 	pause    time.Duration // between a table that could not be written and the next attempt
 	failedAt atomic.Int64  // when a table could not be written, in Unix nanoseconds
 	syncs    atomic.Int64  // of logs
+	sealer   *sealer
 	reading  atomic.Pointer[string]
 }
 
@@ -189,7 +190,8 @@ type guarded struct {
 	vfs.File
 	guard *guard
 	name  string
-	log   bool // a log, or the directory
+	log   bool         // a log, or the directory
+	size  atomic.Int64 // octets written
 }
 
 // do carries out an operation that changes the file.
@@ -214,6 +216,7 @@ func (f *guarded) Write(p []byte) (int, error) {
 	n := len(p)
 	err := f.do(func() (err error) {
 		n, err = f.File.Write(p)
+		f.size.Add(int64(n))
 		return err
 	})
 	if err == nil {
@@ -222,14 +225,21 @@ func (f *guarded) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (f *guarded) SyncData() error {
-	if f.log {
+func (f *guarded) Sync() error     { return f.sync(f.File.Sync) }
+func (f *guarded) SyncData() error { return f.sync(f.File.SyncData) }
+
+// sync carries out a sync, and notes for the seal how much had been written before it.
+func (f *guarded) sync(operation func() error) error {
+	if isLog(f.name) {
 		f.guard.syncs.Add(1)
 	}
-	return f.do(f.File.SyncData)
+	size := f.size.Load()
+	err := f.do(operation)
+	if err == nil && seals(f.name) && f.guard.fault.get() == nil {
+		f.guard.sealer.synced(f.name, size)
+	}
+	return err
 }
-
-func (f *guarded) Sync() error { return f.do(f.File.Sync) }
 
 func (f *guarded) SyncTo(length int64) (full bool, err error) {
 	err = f.do(func() (err error) {

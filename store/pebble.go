@@ -44,8 +44,8 @@ const (
 	retryPause    = time.Second     // between a table that could not be written and the next attempt
 	maxBatchKept  = 4 << 20         // largest storage that the pebble batch keeps
 	formatPebble  = pebble.FormatValueSeparation
-	flushAttempts = 8           // pauses after which a memory table that cannot be written is a fault
-	closePauses   = 4           // pauses for which Close waits for a commit that may never return
+	flushAttempts = 8 // pauses after which a memory table that cannot be written is a fault
+	closePauses   = 4 // pauses for which Close waits for a commit that may never return
 )
 
 // A durable is the engine that keeps messages on disk, in pebble.
@@ -95,7 +95,7 @@ func newDurable(dir string, o Options) *durable {
 	s.ballast = ballast{fs: base, dir: dir, size: o.Ballast, log: o.Log}
 	full := vfs.OnDiskFull(base, s.ballast.drop)
 	s.fs, s.health = vfs.WithDiskHealthChecks(full, slowDisk, nil, s.isSlow)
-	s.guard = &guard{FS: s.fs, fault: s.fault, released: make(chan struct{}), pause: o.retryPause}
+	s.guard = &guard{FS: s.fs, fault: s.fault, sealer: newSealer(s.fs, dir), released: make(chan struct{}), pause: o.retryPause}
 	if s.guard.pause == 0 {
 		s.guard.pause = retryPause
 	}
@@ -113,12 +113,7 @@ func (s *durable) open(o Options) error {
 		return lockError(err)
 	}
 	s.lock = lock
-	if s.db, err = s.openPebble(s.settings(o)); err == nil {
-		if err = s.load(); err != nil {
-			_ = s.db.Close()
-		}
-	}
-	if err != nil {
+	if err := s.openLocked(o); err != nil {
 		_ = s.lock.Close()
 		_ = s.health.Close()
 		return s.openError(err)
@@ -126,6 +121,23 @@ func (s *durable) open(o Options) error {
 	s.guard.opening.Store(false)
 	s.ballast.lay()
 	go s.run(s.db, s.fault)
+	return nil
+}
+
+// openLocked opens the database in a directory that is locked.
+func (s *durable) openLocked(o Options) error {
+	if err := checkSeal(s.guard, s.dir); err != nil {
+		return err
+	}
+	db, err := s.openPebble(s.settings(o))
+	if err != nil {
+		return err
+	}
+	s.db = db
+	if err := s.load(); err != nil {
+		_ = db.Close()
+		return err
+	}
 	return nil
 }
 
@@ -294,6 +306,9 @@ func (s *durable) Close() error {
 	}
 	close(s.guard.released)
 	err := s.db.Close()
+	if err == nil && s.fault.get() == nil {
+		s.seal()
+	}
 	err = errors.Join(err, s.lock.Close(), s.health.Close())
 	if f := s.failure(); f != nil {
 		return f

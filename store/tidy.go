@@ -24,6 +24,7 @@ func (s *durable) Tidy() {
 	}
 	s.seek()
 	s.ballast.lay()
+	s.seal()
 	if s.Stats().Messages > 0 {
 		s.tidy.empty = 0
 		return
@@ -37,6 +38,13 @@ func (s *durable) Tidy() {
 	s.tidy.flushed = s.commits.Load()
 	if err := s.ask(flush); err != nil {
 		s.log.Error().Err(err).Msg("cannot drop the log of the store")
+	}
+}
+
+// seal notes what of the store was synced.
+func (s *durable) seal() {
+	if err := s.guard.sealer.write(); err != nil {
+		s.log.Warn().Err(err).Msg("cannot note what of the store was synced; damage may not be noticed")
 	}
 }
 
