@@ -149,7 +149,12 @@ func (s *durable) makeDir() error {
 	if err := s.fs.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	parent, err := s.fs.OpenDir(s.fs.PathDir(s.dir))
+	return syncParent(s.fs, s.dir)
+}
+
+// syncParent syncs the directory that a directory is in.
+func syncParent(fs vfs.FS, dir string) error {
+	parent, err := fs.OpenDir(fs.PathDir(dir))
 	if err != nil {
 		return err
 	}
@@ -233,11 +238,14 @@ func (s *durable) openError(err error) error {
 	case errors.As(err, &number) && number != syscall.ENOENT && number != syscall.EIO, errors.Is(err, fs.ErrPermission):
 		return err
 	}
-	file := s.dir
-	if name := s.guard.reading.Load(); name != nil {
-		file = *name
+	if !errors.Is(err, ErrDamaged) {
+		file := s.dir
+		if name := s.guard.reading.Load(); name != nil {
+			file = *name
+		}
+		err = fmt.Errorf("%w: %w (last file read: %s)", ErrDamaged, err, file)
 	}
-	return fmt.Errorf("%w: %w (last file read: %s); `pmg store repair` puts it aside and saves what can be read", ErrDamaged, err, file)
+	return fmt.Errorf("%w; pmg store repair puts it aside and saves what can be read", err)
 }
 
 // load reads what the engine has in memory of the store, and marks a new store as its own.
