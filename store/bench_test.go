@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // BenchmarkCommit puts a batch of messages, and deletes as many older ones.
@@ -60,4 +61,98 @@ func BenchmarkRecord(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkBacklog opens a store with a million messages, reads all heads, and takes the
+// messages away. What is left is a small directory.
+func BenchmarkBacklog(b *testing.B) {
+	const messages, size = 1_000_000, 1000
+	for b.Loop() {
+		dir := filepath.Join(b.TempDir(), "store")
+		m := sample(0, "A text of a usual length: a hundred and sixty characters are the most that fit into one SMS.")
+		octets := RecordSize(m, sampleLane)
+		var batch Batch
+		s := openBench(b, dir)
+		began := time.Now()
+		for range messages / size {
+			batch.Reset()
+			for range size {
+				m.ID++
+				batch.Put(m, sampleLane)
+			}
+			commitBench(b, s, &batch)
+		}
+		fill := time.Since(began)
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+
+		began = time.Now()
+		s = openBench(b, dir)
+		b.ReportMetric(time.Since(began).Seconds(), "s-open")
+		began = time.Now()
+		found := 0
+		for next := uint64(0); ; {
+			var err error
+			if next, err = s.Scan(next, 10_000, func(e *Entry) error {
+				found++
+				_, err := DecodeHead(e.Record)
+				return err
+			}); err != nil {
+				b.Fatal(err)
+			}
+			if next == 0 {
+				break
+			}
+		}
+		b.ReportMetric(time.Since(began).Seconds(), "s-scan")
+		if found != messages {
+			b.Fatalf("%d messages", found)
+		}
+		full := s.Stats().Octets
+		began = time.Now()
+		for id := uint64(1); id <= messages; {
+			batch.Reset()
+			for range size {
+				batch.Delete(id, octets)
+				id++
+			}
+			commitBench(b, s, &batch)
+			if id%100_000 == 1 {
+				s.Tidy()
+			}
+		}
+		drain := time.Since(began)
+		for range 2 * flushAfter {
+			s.Tidy()
+		}
+		deadline := time.Now().Add(time.Minute)
+		for s.Stats().Octets > 100<<20 && time.Now().Before(deadline) {
+			time.Sleep(100 * time.Millisecond)
+		}
+		b.ReportMetric(time.Since(began).Seconds()-drain.Seconds(), "s-shrink")
+		b.ReportMetric(float64(full)/(1<<20), "MB-full")
+		b.ReportMetric(float64(s.Stats().Octets)/(1<<20), "MB-drained")
+		b.ReportMetric(messages/fill.Seconds(), "puts/s")
+		b.ReportMetric(messages/drain.Seconds(), "deletes/s")
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func openBench(b *testing.B, dir string) Store {
+	b.Helper()
+	s, err := Open(dir, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func commitBench(b *testing.B, s Store, batch *Batch) {
+	b.Helper()
+	if err := s.Commit(batch); err != nil {
+		b.Fatal(err)
+	}
 }

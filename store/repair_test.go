@@ -116,7 +116,7 @@ func TestRepairLog(t *testing.T) {
 	for id := range uint64(messages) {
 		commit(t, s, func(b *Batch) { b.Put(sample(1+id, strings.Repeat("text", 50)), sampleLane) })
 	}
-	crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100})
+	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
