@@ -46,7 +46,7 @@ func TestRepairWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if aside != "data.damaged-20261121T120000" || len(r.Faults) > 0 {
+	if aside != "data.damaged-20261121T120000" || r.Messages != int64(len(want.messages)) { // a table may be half written
 		t.Errorf("%s %+v", aside, r)
 	}
 	for _, dir := range []string{"data", aside} {

@@ -166,6 +166,9 @@ func (s *salvage) table(path string) error {
 	if err != nil {
 		return err
 	}
+	if info, err := f.Stat(); err == nil && info.Size() == 0 { // its writing had begun
+		return f.Close()
+	}
 	readable, err := sstable.NewSimpleReadable(f)
 	if err != nil {
 		return errors.Join(err, f.Close())
