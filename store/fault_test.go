@@ -74,7 +74,7 @@ func TestDiskFails(t *testing.T) {
 }
 
 // faultSteps is up to which operation each one is failed; behind it some are left out.
-const faultSteps = 60
+const faultSteps = 40
 
 func what(b *breaker) string {
 	if w := b.injected.Load(); w != nil {
@@ -95,7 +95,7 @@ func runBroken(t *testing.T, b *breaker) string {
 	})
 	if err == nil {
 		h.store = s
-		err = h.use(40)
+		err = h.use(25)
 		if err != nil {
 			select {
 			case <-told:

@@ -46,10 +46,10 @@ func (f *fault) get() error {
 
 // A guard stands between pebble and the file system.
 //
-// Pebble ends the process when its log cannot be written or changed for the next one: it calls
-// Fatalf, panics, or unlocks a mutex twice, which cannot be recovered. The guard notes the
-// error as the store's fault instead, and reports success to pebble. From then on nothing is
-// written to the disk any more, and the store reports the fault to every caller.
+// Pebble does not go on when its log or its manifest cannot be written: it calls Fatalf, panics,
+// or unlocks a mutex twice, which cannot be recovered. The guard notes the error as the store's
+// fault instead, and reports success to pebble. From then on nothing is written to the disk any
+// more, and the store reports the fault to every caller.
 //
 // Pebble writes a table again as soon as that has failed. The guard lets it wait meanwhile.
 type guard struct {
@@ -67,6 +67,15 @@ type guard struct {
 // isLog reports whether a file is a log of pebble's.
 func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
 
+// isManifest reports whether a file is pebble's list of its tables.
+func isManifest(name string) bool { return strings.HasPrefix(filepath.Base(name), "MANIFEST-") }
+
+// isVital reports whether pebble does not go on without a file: a log, a manifest, or a marker,
+// whose name says which manifest counts.
+func isVital(name string) bool {
+	return isLog(name) || isManifest(name) || strings.HasPrefix(filepath.Base(name), "marker.")
+}
+
 // swallow notes an error as the store's fault, and reports whether pebble is not to see it.
 func (g *guard) swallow(err error) bool {
 	if g.opening.Load() {
@@ -76,7 +85,7 @@ func (g *guard) swallow(err error) bool {
 	return true
 }
 
-// table notes the error of an operation on another file than a log, which pebble tries again.
+// table notes the error of an operation on another file, which pebble tries again.
 func (g *guard) table(err error) error {
 	if err != nil {
 		g.failedAt.Store(time.Now().UnixNano())
@@ -102,7 +111,7 @@ func (g *guard) rest() error {
 }
 
 func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if !isLog(name) {
+	if !isVital(name) {
 		if err := g.rest(); err != nil {
 			return nil, err
 		}
@@ -113,7 +122,7 @@ func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 		return nowhere{name: name}, nil
 	}
 	f, err := g.FS.Create(name, c)
-	return g.log(f, name, err)
+	return g.vital(f, name, err)
 }
 
 func (g *guard) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
@@ -121,11 +130,11 @@ func (g *guard) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.Fi
 		return nowhere{name: name}, nil
 	}
 	f, err := g.FS.ReuseForWrite(old, name, c)
-	return g.log(f, name, err)
+	return g.vital(f, name, err)
 }
 
-// log is the file of a new log, or one that writes nowhere if it could not be made.
-func (g *guard) log(f vfs.File, name string, err error) (vfs.File, error) {
+// vital is a new file that is vital, or one that writes nowhere if it could not be made.
+func (g *guard) vital(f vfs.File, name string, err error) (vfs.File, error) {
 	if err == nil {
 		return g.wrap(f, name), nil
 	}
@@ -139,7 +148,7 @@ func (g *guard) wrap(f vfs.File, name string) vfs.File {
 	if f == nil {
 		return nil
 	}
-	return &guarded{File: f, guard: g, name: name, log: isLog(name)}
+	return &guarded{File: f, guard: g, name: name, vital: isVital(name)}
 }
 
 func (g *guard) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -160,7 +169,7 @@ func (g *guard) OpenDir(name string) (vfs.File, error) {
 	if f == nil {
 		return nil, err
 	}
-	return &guarded{File: f, guard: g, name: name, log: true}, err
+	return &guarded{File: f, guard: g, name: name, vital: true}, err
 }
 
 func (g *guard) Link(old, name string) error {
@@ -190,14 +199,14 @@ type guarded struct {
 	vfs.File
 	guard *guard
 	name  string
-	log   bool         // a log, or the directory
+	vital bool         // or the directory
 	size  atomic.Int64 // octets written
 }
 
 // do carries out an operation that changes the file.
 func (f *guarded) do(operation func() error) error {
 	if err := f.guard.fault.get(); err != nil {
-		if f.log {
+		if f.vital {
 			return nil
 		}
 		return err
@@ -206,7 +215,7 @@ func (f *guarded) do(operation func() error) error {
 	switch {
 	case err == nil:
 		return nil
-	case f.log && f.guard.swallow(err):
+	case f.vital && f.guard.swallow(err):
 		return nil
 	}
 	return f.guard.table(err)
@@ -251,7 +260,7 @@ func (f *guarded) SyncTo(length int64) (full bool, err error) {
 
 func (f *guarded) Close() error {
 	err := f.File.Close()
-	if err != nil && f.log && f.guard.swallow(err) {
+	if err != nil && f.vital && f.guard.swallow(err) {
 		return nil
 	}
 	return err
@@ -259,7 +268,7 @@ func (f *guarded) Close() error {
 
 func (f *guarded) Stat() (vfs.FileInfo, error) {
 	info, err := f.File.Stat()
-	if err != nil && f.log && f.guard.swallow(err) {
+	if err != nil && f.vital && f.guard.swallow(err) {
 		return nowhere{name: f.name}, nil
 	}
 	return info, err

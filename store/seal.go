@@ -66,7 +66,7 @@ func newSealer(fs vfs.FS, dir string) *sealer {
 
 // seals reports whether the seal has how much of a file was synced.
 func seals(name string) bool {
-	return isLog(name) || strings.HasPrefix(filepath.Base(name), "MANIFEST-")
+	return isLog(name) || isManifest(name)
 }
 
 // synced is called when a file was synced behind so many octets. The manifest changes seldom,
