@@ -75,7 +75,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
 	}
 	if cfg.PDULog.Enabled {
-		g.pdulogs = pdulog.NewDir(cfg.PDULog.Dir, pdulogOptions(&cfg.PDULog, log))
+		g.pdulogs = pdulog.NewDir(cfg.PDULog.Dir, pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
 	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.connectors.Store(&[]*connector.Connector{})
@@ -174,8 +174,9 @@ func socketsOf(cfg *config.Config, c *config.Connector) int {
 	return c.Instances
 }
 
-func pdulogOptions(p *config.PDULog, log zerolog.Logger) pdulog.Options {
+func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) pdulog.Options {
 	o := pdulog.Options{
+		Waiting: limits.MemoryLimit() / 8,
 		MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery,
 		Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree,
 		Text: p.Text, Flush: p.Flush, Log: log,

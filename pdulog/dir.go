@@ -45,12 +45,20 @@ type Dir struct {
 	files   []*File // files that are not closed yet
 }
 
+// limitOf returns how many bytes of lines may wait in memory.
+func limitOf(o Options) int64 {
+	if o.Waiting > 0 {
+		return min(o.Waiting, maxWaiting)
+	}
+	return maxWaiting
+}
+
 // NewDir returns the directory at path. Nothing is created before Open.
 func NewDir(path string, o Options) *Dir {
 	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
 		o.MaxSize = o.MaxTotal
 	}
-	return &Dir{path: path, o: o, limit: maxWaiting, open: openFile, rename: os.Rename, space: diskSpace,
+	return &Dir{path: path, o: o, limit: limitOf(o), open: openFile, rename: os.Rename, space: diskSpace,
 		compressing: make(chan struct{}, 1), writers: map[string]*writer{}}
 }
 

@@ -14,6 +14,7 @@ type Options struct {
 	RotateEvery time.Duration // a new file is begun at every multiple of this, counted in UTC
 	Keep        int           // rotated files to keep, compressed or not; the oldest are removed
 	KeepAge     time.Duration // rotated files older than this are removed
+	Waiting     int64         // bytes of lines that may wait in memory for a slow disk; 0: 64 MiB, which is also the most
 	MinFree     int           // percent of the disk: while less is free, the oldest rotated files are removed
 	Compress    Compression   // of rotated files
 	Text        bool          // message texts are written; otherwise only their lengths

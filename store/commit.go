@@ -14,7 +14,7 @@ type request uint8
 
 const (
 	apply request = iota // the batch
-	flush                // the memory table, so that the log can be dropped
+	flush                // the batch, and then the memory table, so that the log can be dropped
 )
 
 // A writer is the goroutine that writes to pebble, and its batch. Pebble's calls may never
@@ -52,14 +52,14 @@ func (w *writer) carryOut(db *pebble.DB, r request) (err error) {
 			w.broken, err = true, fmt.Errorf("%v", p)
 		}
 	}()
-	if r == flush {
-		_, err = db.AsyncFlush()
-		return err
-	}
+	sync := pebble.Sync
 	if w.noSync {
-		return db.Apply(w.batch, pebble.NoSync)
+		sync = pebble.NoSync
 	}
-	return db.Apply(w.batch, pebble.Sync)
+	if err = db.Apply(w.batch, sync); err == nil && r == flush {
+		_, err = db.AsyncFlush()
+	}
+	return err
 }
 
 // ask has the writing goroutine do something, and waits for it. The caller holds writing.
@@ -87,10 +87,7 @@ func (s *durable) Commit(b *Batch) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if s.batch == nil {
-		s.batch = s.db.NewBatch(pebble.WithMaxRetainedSizeBytes(maxBatchKept))
-	}
-	s.batch.Reset()
+	s.newBatch()
 	m, lowest := s.reckon(b)
 	for _, o := range b.ops {
 		if err := s.do(b, o); err != nil {
@@ -107,6 +104,15 @@ func (s *durable) Commit(b *Batch) error {
 	s.commits.Add(1)
 	s.settle(b, m, lowest)
 	return nil
+}
+
+// newBatch empties pebble's batch. The caller holds writing.
+func (s *durable) newBatch() *pebble.Batch {
+	if s.batch == nil {
+		s.batch = s.db.NewBatch(pebble.WithMaxRetainedSizeBytes(maxBatchKept))
+	}
+	s.batch.Reset()
+	return s.batch
 }
 
 // reckon returns what the marks are after a batch, and the lowest id that it puts.

@@ -1,7 +1,11 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -25,15 +29,29 @@ func (l *pebbleLog) Fatalf(format string, args ...any) {
 	l.fault.set(fmt.Errorf(format, args...))
 }
 
-// backgroundError is called when a table could not be written. Pebble tries again; while it
-// opens the store it would do so forever.
+// backgroundError is called when a table could not be written. Pebble tries again.
 func (s *durable) backgroundError(err error) {
-	if s.guard.opening.Load() {
-		s.fault.set(err)
-	}
 	problem := "cannot write a table: " + err.Error()
 	s.problem.Store(&problem)
 	s.log.Error().Err(err).Msg("cannot write a table of the store; trying again")
+}
+
+// flushEnd is called when the memory table was written to the disk, or could not be, before
+// backgroundError. If that fails for long, commits would wait for as long. A full disk is worth
+// the wait, because messages that are taken away make room; other errors are not.
+func (s *durable) flushEnd(info pebble.FlushInfo) {
+	if info.Err == nil || strings.Contains(info.Err.Error(), "empty table") {
+		s.problem.Store(nil)
+		s.failing = time.Time{}
+		return
+	}
+	if s.failing.IsZero() {
+		s.failing = time.Now()
+	}
+	if full := errors.Is(info.Err, syscall.ENOSPC); s.guard.opening.Load() ||
+		!full && time.Since(s.failing) >= flushAttempts*s.guard.pause {
+		s.fault.set(info.Err)
+	}
 }
 
 func (s *durable) dataCorruption(info pebble.DataCorruptionInfo) {
@@ -58,11 +76,4 @@ func (s *durable) isSlow(info vfs.DiskSlowInfo) {
 	s.slow.Add(1)
 	s.log.Warn().Str("file", info.Path).Stringer("operation", info.OpType).Dur("for", info.Duration).
 		Msg("the disk of the store is slow")
-}
-
-// flushEnd is called when a table was written, or could not be.
-func (s *durable) flushEnd(info pebble.FlushInfo) {
-	if info.Err == nil {
-		s.problem.Store(nil)
-	}
 }

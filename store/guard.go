@@ -46,10 +46,10 @@ func (f *fault) get() error {
 
 // A guard stands between pebble and the file system.
 //
-// Pebble ends the process when its log cannot be written or changed for the next one: it calls
-// Fatalf, panics, or unlocks a mutex twice, which cannot be recovered. The guard notes the
-// error as the store's fault instead, and reports success to pebble. From then on nothing is
-// written to the disk any more, and the store reports the fault to every caller.
+// Pebble does not go on when its log or its manifest cannot be written: it calls Fatalf, panics,
+// or unlocks a mutex twice, which cannot be recovered. The guard notes the error as the store's
+// fault instead, and reports success to pebble. From then on nothing is written to the disk any
+// more, and the store reports the fault to every caller.
 //
 // Pebble writes a table again as soon as that has failed. The guard lets it wait meanwhile.
 type guard struct {
@@ -60,11 +60,21 @@ type guard struct {
 	pause    time.Duration // between a table that could not be written and the next attempt
 	failedAt atomic.Int64  // when a table could not be written, in Unix nanoseconds
 	syncs    atomic.Int64  // of logs
+	sealer   *sealer
 	reading  atomic.Pointer[string]
 }
 
 // isLog reports whether a file is a log of pebble's.
 func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
+
+// isManifest reports whether a file is pebble's list of its tables.
+func isManifest(name string) bool { return strings.HasPrefix(filepath.Base(name), "MANIFEST-") }
+
+// isVital reports whether pebble does not go on without a file: a log, a manifest, or a marker,
+// whose name says which manifest counts.
+func isVital(name string) bool {
+	return isLog(name) || isManifest(name) || strings.HasPrefix(filepath.Base(name), "marker.")
+}
 
 // swallow notes an error as the store's fault, and reports whether pebble is not to see it.
 func (g *guard) swallow(err error) bool {
@@ -75,7 +85,7 @@ func (g *guard) swallow(err error) bool {
 	return true
 }
 
-// table notes the error of an operation on another file than a log, which pebble tries again.
+// table notes the error of an operation on another file, which pebble tries again.
 func (g *guard) table(err error) error {
 	if err != nil {
 		g.failedAt.Store(time.Now().UnixNano())
@@ -101,7 +111,7 @@ func (g *guard) rest() error {
 }
 
 func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if !isLog(name) {
+	if !isVital(name) {
 		if err := g.rest(); err != nil {
 			return nil, err
 		}
@@ -112,7 +122,7 @@ func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 		return nowhere{name: name}, nil
 	}
 	f, err := g.FS.Create(name, c)
-	return g.log(f, name, err)
+	return g.vital(f, name, err)
 }
 
 func (g *guard) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
@@ -120,11 +130,11 @@ func (g *guard) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.Fi
 		return nowhere{name: name}, nil
 	}
 	f, err := g.FS.ReuseForWrite(old, name, c)
-	return g.log(f, name, err)
+	return g.vital(f, name, err)
 }
 
-// log is the file of a new log, or one that writes nowhere if it could not be made.
-func (g *guard) log(f vfs.File, name string, err error) (vfs.File, error) {
+// vital is a new file that is vital, or one that writes nowhere if it could not be made.
+func (g *guard) vital(f vfs.File, name string, err error) (vfs.File, error) {
 	if err == nil {
 		return g.wrap(f, name), nil
 	}
@@ -138,7 +148,7 @@ func (g *guard) wrap(f vfs.File, name string) vfs.File {
 	if f == nil {
 		return nil
 	}
-	return &guarded{File: f, guard: g, name: name, log: isLog(name)}
+	return &guarded{File: f, guard: g, name: name, vital: isVital(name)}
 }
 
 func (g *guard) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -159,7 +169,7 @@ func (g *guard) OpenDir(name string) (vfs.File, error) {
 	if f == nil {
 		return nil, err
 	}
-	return &guarded{File: f, guard: g, name: name, log: true}, err
+	return &guarded{File: f, guard: g, name: name, vital: true}, err
 }
 
 func (g *guard) Link(old, name string) error {
@@ -189,13 +199,14 @@ type guarded struct {
 	vfs.File
 	guard *guard
 	name  string
-	log   bool // a log, or the directory
+	vital bool         // or the directory
+	size  atomic.Int64 // octets written
 }
 
 // do carries out an operation that changes the file.
 func (f *guarded) do(operation func() error) error {
 	if err := f.guard.fault.get(); err != nil {
-		if f.log {
+		if f.vital {
 			return nil
 		}
 		return err
@@ -204,7 +215,7 @@ func (f *guarded) do(operation func() error) error {
 	switch {
 	case err == nil:
 		return nil
-	case f.log && f.guard.swallow(err):
+	case f.vital && f.guard.swallow(err):
 		return nil
 	}
 	return f.guard.table(err)
@@ -214,6 +225,7 @@ func (f *guarded) Write(p []byte) (int, error) {
 	n := len(p)
 	err := f.do(func() (err error) {
 		n, err = f.File.Write(p)
+		f.size.Add(int64(n))
 		return err
 	})
 	if err == nil {
@@ -222,14 +234,21 @@ func (f *guarded) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (f *guarded) SyncData() error {
-	if f.log {
+func (f *guarded) Sync() error     { return f.sync(f.File.Sync) }
+func (f *guarded) SyncData() error { return f.sync(f.File.SyncData) }
+
+// sync carries out a sync, and notes for the seal how much had been written before it.
+func (f *guarded) sync(operation func() error) error {
+	if isLog(f.name) {
 		f.guard.syncs.Add(1)
 	}
-	return f.do(f.File.SyncData)
+	size := f.size.Load()
+	err := f.do(operation)
+	if err == nil && seals(f.name) && f.guard.fault.get() == nil {
+		f.guard.sealer.synced(f.name, size)
+	}
+	return err
 }
-
-func (f *guarded) Sync() error { return f.do(f.File.Sync) }
 
 func (f *guarded) SyncTo(length int64) (full bool, err error) {
 	err = f.do(func() (err error) {
@@ -241,7 +260,7 @@ func (f *guarded) SyncTo(length int64) (full bool, err error) {
 
 func (f *guarded) Close() error {
 	err := f.File.Close()
-	if err != nil && f.log && f.guard.swallow(err) {
+	if err != nil && f.vital && f.guard.swallow(err) {
 		return nil
 	}
 	return err
@@ -249,7 +268,7 @@ func (f *guarded) Close() error {
 
 func (f *guarded) Stat() (vfs.FileInfo, error) {
 	info, err := f.File.Stat()
-	if err != nil && f.log && f.guard.swallow(err) {
+	if err != nil && f.vital && f.guard.swallow(err) {
 		return nowhere{name: f.name}, nil
 	}
 	return info, err

@@ -28,6 +28,7 @@ type Options struct {
 
 	noSync     bool          // for a test that shows what the others prove
 	retryPause time.Duration // for tests; 0: a second
+	memTable   uint64        // for tests, so that tables are written often; 0: memTableSize
 }
 
 // The settings of pebble. They were measured with batches of 1 to 1,000 messages.
@@ -43,7 +44,8 @@ const (
 	retryPause    = time.Second     // between a table that could not be written and the next attempt
 	maxBatchKept  = 4 << 20         // largest storage that the pebble batch keeps
 	formatPebble  = pebble.FormatValueSeparation
-	faultPatience = time.Second // how long Close waits for a commit that may never return
+	flushAttempts = 8 // pauses after which a memory table that cannot be written is a fault
+	closePauses   = 4 // pauses for which Close waits for a commit that may never return
 )
 
 // A durable is the engine that keeps messages on disk, in pebble.
@@ -70,6 +72,7 @@ type durable struct {
 	stalls  atomic.Int64
 	slow    atomic.Int64
 	stalled atomic.Bool
+	failing time.Time              // since when the memory table cannot be written; pebble's lock guards it
 	problem atomic.Pointer[string] // the last table that could not be written; nil behind one that could
 	damage  atomic.Pointer[string] // the file that is damaged
 }
@@ -92,7 +95,7 @@ func newDurable(dir string, o Options) *durable {
 	s.ballast = ballast{fs: base, dir: dir, size: o.Ballast, log: o.Log}
 	full := vfs.OnDiskFull(base, s.ballast.drop)
 	s.fs, s.health = vfs.WithDiskHealthChecks(full, slowDisk, nil, s.isSlow)
-	s.guard = &guard{FS: s.fs, fault: s.fault, released: make(chan struct{}), pause: o.retryPause}
+	s.guard = &guard{FS: s.fs, fault: s.fault, sealer: newSealer(s.fs, dir), released: make(chan struct{}), pause: o.retryPause}
 	if s.guard.pause == 0 {
 		s.guard.pause = retryPause
 	}
@@ -110,12 +113,7 @@ func (s *durable) open(o Options) error {
 		return lockError(err)
 	}
 	s.lock = lock
-	if s.db, err = s.openPebble(s.settings()); err == nil {
-		if err = s.load(); err != nil {
-			_ = s.db.Close()
-		}
-	}
-	if err != nil {
+	if err := s.openLocked(o); err != nil {
 		_ = s.lock.Close()
 		_ = s.health.Close()
 		return s.openError(err)
@@ -123,6 +121,23 @@ func (s *durable) open(o Options) error {
 	s.guard.opening.Store(false)
 	s.ballast.lay()
 	go s.run(s.db, s.fault)
+	return nil
+}
+
+// openLocked opens the database in a directory that is locked.
+func (s *durable) openLocked(o Options) error {
+	if err := checkSeal(s.guard, s.dir); err != nil {
+		return err
+	}
+	db, err := s.openPebble(s.settings(o))
+	if err != nil {
+		return err
+	}
+	s.db = db
+	if err := s.load(); err != nil {
+		_ = db.Close()
+		return err
+	}
 	return nil
 }
 
@@ -134,7 +149,12 @@ func (s *durable) makeDir() error {
 	if err := s.fs.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	parent, err := s.fs.OpenDir(s.fs.PathDir(s.dir))
+	return syncParent(s.fs, s.dir)
+}
+
+// syncParent syncs the directory that a directory is in.
+func syncParent(fs vfs.FS, dir string) error {
+	parent, err := fs.OpenDir(fs.PathDir(dir))
 	if err != nil {
 		return err
 	}
@@ -151,7 +171,7 @@ func lockError(err error) error {
 }
 
 // settings returns pebble's options.
-func (s *durable) settings() *pebble.Options {
+func (s *durable) settings(from Options) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.guard,
 		Lock:                        s.lock,
@@ -171,6 +191,9 @@ func (s *durable) settings() *pebble.Options {
 			WriteStallEnd:   s.stallEnd,
 			FlushEnd:        s.flushEnd,
 		},
+	}
+	if from.memTable > 0 {
+		o.MemTableSize = from.memTable
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
@@ -215,11 +238,14 @@ func (s *durable) openError(err error) error {
 	case errors.As(err, &number) && number != syscall.ENOENT && number != syscall.EIO, errors.Is(err, fs.ErrPermission):
 		return err
 	}
-	file := s.dir
-	if name := s.guard.reading.Load(); name != nil {
-		file = *name
+	if !errors.Is(err, ErrDamaged) {
+		file := s.dir
+		if name := s.guard.reading.Load(); name != nil {
+			file = *name
+		}
+		err = fmt.Errorf("%w: %w (last file read: %s)", ErrDamaged, err, file)
 	}
-	return fmt.Errorf("%w: %w (last file read: %s); `pmg store repair` puts it aside and saves what can be read", ErrDamaged, err, file)
+	return fmt.Errorf("%w; pmg store repair puts it aside and saves what can be read", err)
 }
 
 // load reads what the engine has in memory of the store, and marks a new store as its own.
@@ -288,6 +314,9 @@ func (s *durable) Close() error {
 	}
 	close(s.guard.released)
 	err := s.db.Close()
+	if err == nil && s.fault.get() == nil {
+		s.seal()
+	}
 	err = errors.Join(err, s.lock.Close(), s.health.Close())
 	if f := s.failure(); f != nil {
 		return f
@@ -308,7 +337,7 @@ func (s *durable) hasEnded() bool {
 	select {
 	case <-s.ended:
 		return !s.broken
-	case <-time.After(faultPatience):
+	case <-time.After(closePauses * s.guard.pause):
 		return false
 	}
 }

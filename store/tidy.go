@@ -24,6 +24,7 @@ func (s *durable) Tidy() {
 	}
 	s.seek()
 	s.ballast.lay()
+	s.seal()
 	if s.Stats().Messages > 0 {
 		s.tidy.empty = 0
 		return
@@ -32,11 +33,35 @@ func (s *durable) Tidy() {
 		return
 	}
 	s.tidy.empty = 0
+	if err := s.empty(); err != nil {
+		s.log.Error().Err(err).Msg("cannot make the store smaller")
+	}
+}
+
+// empty deletes all ids below the low mark once more, as one range: pebble removes tables that
+// lie in it without reading them, and does not look for others on its own while the store is
+// small. Then it has the log dropped.
+func (s *durable) empty() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	s.seek() // no batch is under way now
+	s.mu.Lock()
+	low := s.marks.low
+	s.mu.Unlock()
+	t := s.newBatch()
+	for _, kind := range []byte{keyMessage, keyState} {
+		if err := t.DeleteRange(appendKey(nil, kind, 0), appendKey(nil, kind, low), nil); err != nil {
+			return err
+		}
+	}
 	s.tidy.flushed = s.commits.Load()
-	if err := s.ask(flush); err != nil {
-		s.log.Error().Err(err).Msg("cannot drop the log of the store")
+	return s.ask(flush)
+}
+
+// seal notes what of the store was synced.
+func (s *durable) seal() {
+	if err := s.guard.sealer.write(); err != nil {
+		s.log.Warn().Err(err).Msg("cannot note what of the store was synced; damage may not be noticed")
 	}
 }
 

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"errors"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// A fullDisk has no room for what is written while the ballast is there.
+type fullDisk struct {
+	fs   vfs.FS
+	full atomic.Bool
+}
+
+func (d *fullDisk) String() string { return "full disk" }
+
+func (d *fullDisk) MaybeError(op errorfs.Op) error {
+	switch op.Kind {
+	case errorfs.OpFileWrite, errorfs.OpCreate:
+	default:
+		return nil
+	}
+	if !d.full.Load() {
+		return nil
+	}
+	if _, err := d.fs.Stat("data/" + ballastName); err == nil {
+		return syscall.ENOSPC
+	}
+	return nil
+}
+
+// A full disk costs the ballast and nothing else. It is laid again when there is room.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := &fullDisk{fs: vfs.NewMem()}
+	s, err := Open("data", Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: 1 << 20, memTable: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laid := func() bool { _, err := disk.fs.Stat("data/" + ballastName); return err == nil }
+	if !laid() {
+		t.Fatal("there is no ballast")
+	}
+	disk.full.Store(true)
+	for id := range uint64(200) {
+		commit(t, s, func(b *Batch) { b.Put(sample(1+id, "text"), sampleLane) })
+	}
+	if laid() {
+		t.Error("the ballast is still there")
+	}
+	disk.full.Store(false)
+	s.Tidy()
+	if !laid() {
+		t.Error("the ballast was not laid again")
+	}
+	if got, _ := entries(t, s, 0, 1000); len(got) != 200 {
+		t.Errorf("%d messages", len(got))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// On a full disk without ballast a commit waits while only tables cannot be written, and goes on
+// when there is room.
+func TestFullDiskWaits(t *testing.T) {
+	t.Parallel()
+	var full atomic.Bool
+	disk := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if full.Load() && op.Kind == errorfs.OpCreate && !isLog(op.Path) {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	s, err := Open("data", Options{FS: errorfs.Wrap(vfs.NewMem(), disk), memTable: 16 << 10, retryPause: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full.Store(true)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for id := range uint64(2000) {
+			var b Batch
+			b.Put(sample(1+id, "text"), sampleLane)
+			err = errors.Join(err, s.Commit(&b))
+		}
+		done <- err
+	}()
+	for until := time.Now().Add(20 * time.Second); !s.Stats().Stalled; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the commits do not wait")
+		}
+	}
+	if s.Stats().Problem == "" {
+		t.Error("Stats does not say why the commits wait")
+	}
+	full.Store(false)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got, _ := entries(t, s, 0, 3000); len(got) != 2000 {
+		t.Errorf("%d messages", len(got))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

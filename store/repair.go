@@ -1,0 +1,222 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/sms"
+)
+
+// A Report is what is in a store.
+type Report struct {
+	Format                     int
+	Messages, Mappings, Events int64
+	First, Last                uint64 // ids of messages; 0 if there are none
+	Faults                     []string
+}
+
+// maxFaults is how many faults a Report names.
+const maxFaults = 100
+
+func (r *Report) fault(format string, args ...any) {
+	if len(r.Faults) < maxFaults {
+		r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// count adds an entry to the report.
+func (r *Report) count(key, value []byte) {
+	switch key[0] {
+	case keyMessage:
+		r.message(key, value)
+	case keyState:
+		if _, err := DecodeState(value); err != nil {
+			r.fault("state %x: %v", key[1:], err)
+		}
+	case keyMap:
+		r.Mappings++
+	case keyEvent:
+		r.Events++
+	case keyMarks:
+		if _, err := decodeMarks(value); err != nil {
+			r.fault("%v", err)
+		}
+	case keyFormat:
+		if len(value) == 4 {
+			r.Format = int(binary.BigEndian.Uint32(value))
+		}
+	default:
+		r.fault("the key %q is of no known kind", key)
+	}
+}
+
+func (r *Report) message(key, value []byte) {
+	id, ok := numberOf(key)
+	if !ok {
+		r.fault("the key %q has a wrong length", key)
+		return
+	}
+	if err := Decode(value, new(sms.Message), 0); err != nil {
+		r.fault("message %016x: %v", id, err)
+	}
+	if r.Messages == 0 {
+		r.First = id
+	}
+	r.Messages++
+	r.Last = id
+}
+
+// Check reads all of a store that no gateway has open, and reports what is in it. It returns
+// an error if the store cannot be opened, or not be read to its end.
+func Check(dir string) (Report, error) { return check(vfs.Default, dir) }
+
+func check(fs vfs.FS, dir string) (r Report, err error) {
+	s := newDurable(dir, Options{FS: fs})
+	defer s.health.Close()
+	if s.lock, err = pebble.LockDirectory(dir, fs); err != nil {
+		return r, fmt.Errorf("cannot check the store in %s: %w", dir, lockError(err))
+	}
+	defer s.lock.Close()
+	if err = checkSeal(s.guard, dir); err == nil {
+		err = s.checkAll(&r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("cannot check the store in %s: %w", dir, s.openError(err))
+	}
+	return r, nil
+}
+
+func (s *durable) checkAll(r *Report) error {
+	o := s.settings(Options{})
+	o.ReadOnly = true
+	db, err := s.openPebble(o)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	s.db = db
+	if err := db.CheckLevels(nil); err != nil {
+		return err
+	}
+	it, err := db.NewIter(nil)
+	if err != nil {
+		return s.readError(err)
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return s.readError(err)
+		}
+		r.count(it.Key(), value)
+	}
+	if err := it.Error(); err != nil {
+		return s.readError(err)
+	}
+	if r.Format > formatVersion {
+		return fmt.Errorf("%w: its format is %d", ErrNewer, r.Format)
+	}
+	return nil
+}
+
+// Repair puts a store aside that cannot be opened, and makes a new one of what can be read. It
+// returns where the damaged store is now. The report's faults are what could not be read. All
+// entries are in memory meanwhile.
+func Repair(dir string, now time.Time) (aside string, r Report, err error) {
+	return repair(vfs.Default, dir, now)
+}
+
+func repair(fs vfs.FS, dir string, now time.Time) (aside string, r Report, err error) {
+	lock, err := pebble.LockDirectory(dir, fs)
+	if err != nil {
+		return "", r, fmt.Errorf("cannot repair the store in %s: %w", dir, lockError(err))
+	}
+	defer lock.Close()
+	aside = dir + ".damaged-" + now.UTC().Format("20060102T150405")
+	fresh := dir + ".repaired"
+	old := &salvage{fs: fs, dir: dir, entries: map[string]entry{}}
+	err = old.read()
+	if err == nil {
+		err = old.checkFormat()
+	}
+	if err == nil {
+		r, err = old.save(fs, fresh)
+	}
+	if err == nil {
+		err = fs.Rename(dir, aside)
+	}
+	if err == nil {
+		err = fs.Rename(fresh, dir)
+	}
+	if err == nil {
+		err = syncParent(fs, dir)
+	}
+	if err != nil {
+		return "", r, fmt.Errorf("cannot repair the store in %s: %w", dir, err)
+	}
+	return aside, r, nil
+}
+
+// checkFormat refuses a store that a later version has written.
+func (s *salvage) checkFormat() error {
+	f := s.entries[string(rune(keyFormat))].value
+	if len(f) == 4 && binary.BigEndian.Uint32(f) > formatVersion {
+		return fmt.Errorf("%w: its format is %d", ErrNewer, binary.BigEndian.Uint32(f))
+	}
+	return nil
+}
+
+// saveAtOnce is about how many octets are written together.
+const saveAtOnce = 1 << 20
+
+// save makes a store of the entries.
+func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
+	if err := fs.RemoveAll(dir); err != nil {
+		return r, err
+	}
+	opened, err := Open(dir, Options{FS: fs})
+	if err != nil {
+		return r, err
+	}
+	fresh := opened.(*durable)
+	r.Format, r.Faults = formatVersion, s.bad
+	if m, err := decodeMarks(s.entries[string(rune(keyMarks))].value); err == nil {
+		fresh.marks = m
+	}
+	err = s.fill(fresh, &r)
+	fresh.marks.last, fresh.marks.messages = max(fresh.marks.last, r.Last), r.Messages
+	return r, errors.Join(err, fresh.Close()) // Close writes the marks, and syncs them with all that is before them
+}
+
+// fill writes the entries into an empty store. What is left of messages below the low mark
+// was deleted.
+func (s *salvage) fill(fresh *durable, r *Report) error {
+	batch := fresh.db.NewBatch()
+	for _, key := range slices.Sorted(maps.Keys(s.entries)) {
+		if key == "" || key[0] == keyFormat || key[0] == keyMarks {
+			continue
+		}
+		if id, ok := numberOf([]byte(key)); ok && id < fresh.marks.low && (key[0] == keyMessage || key[0] == keyState) {
+			continue
+		}
+		value := s.entries[key].value
+		r.count([]byte(key), value)
+		if err := batch.Set([]byte(key), value, nil); err != nil {
+			return err
+		}
+		if batch.Len() > saveAtOnce {
+			if err := fresh.db.Apply(batch, pebble.NoSync); err != nil {
+				return err
+			}
+			batch.Reset()
+		}
+	}
+	return fresh.db.Apply(batch, pebble.NoSync)
+}

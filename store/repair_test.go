@@ -1,0 +1,200 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+var aMoment = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// A check counts what is in a store, whether it was closed or not.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	fs, want := usedStore(t)
+	r, err := check(fs, "data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Messages != int64(len(want.messages)) || r.Mappings != int64(len(want.mapped)) || r.Events != int64(len(want.events)) ||
+		r.Format != formatVersion || len(r.Faults) > 0 || r.First == 0 || r.Last < r.First {
+		t.Errorf("%+v", r)
+	}
+	s := open(t, fs)
+	if d := want.differs(s); d != "" {
+		t.Error(d)
+	}
+	if _, err := check(fs, "data"); !errors.Is(err, ErrLocked) {
+		t.Errorf("a store in use is checked: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A store without damage is whole after its repair, and the old one is still there.
+func TestRepairWhole(t *testing.T) {
+	t.Parallel()
+	fs, want := usedStore(t)
+	aside, r, err := repair(fs, "data", aMoment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if aside != "data.damaged-20261121T120000" || r.Messages != int64(len(want.messages)) { // a table may be half written
+		t.Errorf("%s %+v", aside, r)
+	}
+	for _, dir := range []string{"data", aside} {
+		s, err := Open(dir, Options{FS: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := want.differs(s); d != "" {
+			t.Errorf("%s: %s", dir, d)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// After the repair of a damaged store nothing in it is wrong, nothing came back, and little
+// is missing.
+func TestRepairDamaged(t *testing.T) {
+	t.Parallel()
+	used, want := usedStore(t)
+	eachSeed(t, damageSeeds/4, func(t *testing.T, seed uint64) {
+		fs := vfs.NewMem()
+		if _, err := vfs.Clone(used, fs, "data", "data"); err != nil {
+			t.Fatal(err)
+		}
+		file, how := damage(t, rand.New(rand.NewPCG(seed, 2)), fs)
+		if _, _, err := repair(fs, "data", aMoment); err != nil {
+			t.Fatalf("seed %d: %s %s: %v", seed, how, file, err)
+		}
+		s, err := Open("data", Options{FS: fs})
+		if err != nil {
+			t.Fatalf("seed %d: %s %s: %v", seed, how, file, err)
+		}
+		defer s.Close()
+		var all []uint64
+		if err := readAll(s, func(e *Entry) error {
+			all = append(all, e.ID)
+			text, err := textOf(e)
+			text, _, _ = strings.Cut(text, " (")
+			if old, _, _ := strings.Cut(want.messages[e.ID], " ("); err == nil && old != text && old != "" {
+				err = fmt.Errorf("message %d is %.60q, not %.60q", e.ID, text, old)
+			}
+			return err
+		}); err != nil {
+			t.Errorf("seed %d: %s %s: %v", seed, how, file, err)
+		}
+		missing := 0
+		for id := range want.messages {
+			if !slices.Contains(all, id) {
+				missing++
+			}
+		}
+		back := len(all) + missing - len(want.messages)
+		if missing > 0 || back > 0 {
+			t.Logf("seed %d: %s %s: %d of %d messages missing, %d came back", seed, how, file, missing, len(want.messages), back)
+		}
+	})
+}
+
+// Damage in a log costs what is in the same block of it, and not what is behind.
+func TestRepairLog(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewCrashableMem()
+	s := open(t, fs)
+	const messages = 1000
+	for id := range uint64(messages) {
+		commit(t, s, func(b *Batch) { b.Put(sample(1+id, strings.Repeat("text", 50)), sampleLane) })
+	}
+	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := crashed.List("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := readFile(crashed, "data/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isLog(name) && len(text) > messages {
+			b := []byte(text)
+			b[len(b)/2] ^= 1
+			writeFile(t, crashed, "data/"+name, b)
+		}
+	}
+	_, r, err := repair(crashed, "data", aMoment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Messages < messages-logBlock/200 || r.Messages == messages {
+		t.Errorf("%d of %d messages", r.Messages, messages)
+	}
+}
+
+// A store of a later version is refused in plain words, and left alone.
+func TestNewer(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	s := open(t, fs)
+	d := s.(*durable)
+	if err := d.db.Set([]byte{keyFormat}, []byte{0, 0, 0, formatVersion + 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open("data", Options{FS: fs}); !errors.Is(err, ErrNewer) || errors.Is(err, ErrDamaged) {
+		t.Errorf("opened: %v", err)
+	}
+	if _, err := check(fs, "data"); !errors.Is(err, ErrNewer) {
+		t.Errorf("checked: %v", err)
+	}
+	if _, _, err := repair(fs, "data", aMoment); !errors.Is(err, ErrNewer) {
+		t.Errorf("repaired: %v", err)
+	}
+	if names, err := fs.List("data"); err != nil || len(names) == 0 {
+		t.Errorf("what is left of it: %v %v", names, err)
+	}
+}
+
+// A backup is a store of its own, taken while the store is in use.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 3, Options{})
+	for range 30 {
+		h.step()
+	}
+	if err := h.store.Backup("copy"); err != nil {
+		t.Fatal(err)
+	}
+	want := h.model.clone()
+	for range 10 {
+		h.step()
+	}
+	if err := h.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open("copy", Options{FS: h.fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := want.differs(s); d != "" {
+		t.Error(d)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
+	"github.com/cockroachdb/pebble/v2/record"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A salvage is what can be read of a store's files, whatever its manifest says: of each key the
+// entry with the highest sequence number. Logs whose content is in tables are read as well; they
+// hold the deletions of what they hold, because the oldest log is always the next one that is
+// overwritten.
+type salvage struct {
+	fs      vfs.FS
+	dir     string
+	entries map[string]entry
+	ranges  []deletedRange
+	bad     []string // what could not be read: the file and why
+}
+
+type entry struct {
+	seq   uint64
+	value []byte
+	gone  bool
+}
+
+type deletedRange struct {
+	start, end string
+	seq        uint64
+}
+
+// read reads all files.
+func (s *salvage) read() error {
+	names, err := s.fs.List(s.dir)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := s.file(name); err != nil {
+			s.bad = append(s.bad, fmt.Sprintf("%s: %v", name, err))
+		}
+	}
+	for _, r := range s.ranges {
+		for key, e := range s.entries {
+			if key >= r.start && key < r.end && e.seq < r.seq {
+				delete(s.entries, key)
+			}
+		}
+	}
+	maps.DeleteFunc(s.entries, func(_ string, e entry) bool { return e.gone })
+	return nil
+}
+
+// file reads one file. Damage may have pebble panic, and the other files are read all the same.
+func (s *salvage) file(name string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	path := s.fs.PathJoin(s.dir, name)
+	if digits, ok := strings.CutSuffix(name, ".log"); ok {
+		number, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil {
+			return err
+		}
+		return s.logFile(path, number)
+	}
+	if strings.HasSuffix(name, ".sst") {
+		return s.table(path)
+	}
+	return nil
+}
+
+// add takes an entry if it is newer than what is known of its key.
+func (s *salvage) add(kind pebble.InternalKeyKind, key, value []byte, seq uint64) {
+	e := entry{seq: seq}
+	switch kind {
+	case pebble.InternalKeyKindSet, pebble.InternalKeyKindSetWithDelete:
+		e.value = bytes.Clone(value)
+	case pebble.InternalKeyKindDelete, pebble.InternalKeyKindDeleteSized:
+		e.gone = true
+	case pebble.InternalKeyKindRangeDelete:
+		s.ranges = append(s.ranges, deletedRange{string(key), string(value), seq})
+		return
+	default:
+		return
+	}
+	if old, ok := s.entries[string(key)]; !ok || seq >= old.seq {
+		s.entries[string(key)] = e
+	}
+}
+
+// logFile reads the batches of a log. Behind one that cannot be read it goes on with the next
+// block. That is no fault by itself: a power cut ends a log so, and behind it are remains of
+// the log that the file was before.
+func (s *salvage) logFile(path string, number uint64) error {
+	text, err := readFile(s.fs, path)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(text); at = (at/logBlock + 1) * logBlock {
+		records := newReader(record.NewReader, strings.NewReader(text[at:]), number)
+		var good int64
+		for err = nil; err == nil; {
+			good = records.Offset() // behind an error it is that of what was looked at for a better one
+			err = s.addRecord(records)
+		}
+		if errors.Is(err, pebble.ErrCorruption) {
+			return err
+		}
+		at += int(good)
+	}
+	return nil
+}
+
+// logBlock is the size of a log's blocks. No header lies across their borders.
+const logBlock = 32 << 10
+
+func (s *salvage) addRecord(records *record.Reader) error {
+	r, err := records.Next()
+	if err != nil {
+		return err
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	return s.addBatch(b)
+}
+
+func (s *salvage) addBatch(b []byte) error {
+	h, ok := batchrepr.ReadHeader(b)
+	if !ok {
+		return errors.New("a batch has no header")
+	}
+	operations := batchrepr.Read(b)
+	for seq := uint64(h.SeqNum); ; {
+		kind, key, value, ok, err := operations.Next()
+		if err != nil || !ok {
+			return err
+		}
+		s.add(kind, key, value, seq)
+		if kind != pebble.InternalKeyKindLogData {
+			seq++
+		}
+	}
+}
+
+// table reads a table, and passes over its damaged blocks.
+func (s *salvage) table(path string) error {
+	f, err := s.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	if info, err := f.Stat(); err == nil && info.Size() == 0 { // its writing had begun
+		return f.Close()
+	}
+	readable, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	o := &pebble.Options{}
+	o.EnsureDefaults()
+	r, err := sstable.NewReader(context.Background(), readable, o.MakeReaderOptions())
+	if err != nil {
+		return errors.Join(err, readable.Close())
+	}
+	defer r.Close()
+	if err := s.tableRanges(r); err != nil {
+		return err
+	}
+	return s.tableKeys(r)
+}
+
+// tableKeys reads a table from its beginning, and from its end if that comes to damage.
+func (s *salvage) tableKeys(r *sstable.Reader) error {
+	it, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for kv := it.First(); kv != nil; kv = it.Next() {
+		if value, _, err := kv.Value(nil); err == nil {
+			s.add(kv.Kind(), kv.K.UserKey, value, uint64(kv.SeqNum()))
+		}
+	}
+	damage := it.Error()
+	if damage == nil {
+		return nil
+	}
+	for kv := it.Last(); kv != nil; kv = it.Prev() {
+		if value, _, err := kv.Value(nil); err == nil {
+			s.add(kv.Kind(), kv.K.UserKey, value, uint64(kv.SeqNum()))
+		}
+	}
+	return damage
+}
+
+// tableRanges reads the ranges that a table deletes.
+func (s *salvage) tableRanges(r *sstable.Reader) error {
+	it, err := r.NewRawRangeDelIter(context.Background(), sstable.NoFragmentTransforms, sstable.NoReadEnv)
+	if err != nil || it == nil {
+		return err
+	}
+	defer it.Close()
+	span, err := it.First()
+	for ; span != nil && err == nil; span, err = it.Next() {
+		for _, k := range span.Keys {
+			s.ranges = append(s.ranges, deletedRange{string(span.Start), string(span.End), uint64(k.SeqNum())})
+		}
+	}
+	return err
+}
