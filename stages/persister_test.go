@@ -1,0 +1,130 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A disk is a durable store whose commits take a second. The first ones fail.
+type disk struct {
+	store.Store
+	fails int // commits
+
+	mu      sync.Mutex
+	changes []int // of each commit
+}
+
+func (d *disk) Durable() bool  { return true }
+func (d *disk) LastID() uint64 { return 0 }
+func (d *disk) Close() error   { return nil }
+
+func (d *disk) Commit(b *store.Batch) error {
+	time.Sleep(time.Second)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.changes = append(d.changes, b.Len())
+	if len(d.changes) <= d.fails {
+		return errors.New("disk error")
+	}
+	return nil
+}
+
+// persisting runs the persister with a disk. store sends it messages together.
+func persisting(t *testing.T, f func(r *rig, d *disk, store func(texts ...string))) {
+	synctest.Test(t, func(t *testing.T) {
+		r, d := newRig(t, site{}, toPersister), &disk{}
+		if err := r.gateway.Keep(d, nil); err != nil {
+			t.Fatal(err)
+		}
+		r.gateway.OnCommit(func(upTo uint64, err error) {
+			r.send(toPersister, Committed, func(j *Job) {
+				if j.ID = upTo; err != nil {
+					j.Code = sms.SystemError
+				}
+			})
+		})
+		f(r, d, func(texts ...string) {
+			for _, text := range texts {
+				m := r.gateway.Messages.Get()
+				m.Origin = r.share().Origin
+				m.Set(sms.Address{}, sms.Address{}, []byte(text))
+				r.send(toPersister, Store, func(j *Job) { j.Message, j.Share = m, r.share() })
+			}
+			synctest.Wait()
+		})
+		if err := r.gateway.Close(); err != nil {
+			t.Error(err)
+		}
+		r.close()
+	})
+}
+
+// stored returns the messages that came back to the builder, with their codes.
+func (r *rig) stored() (all []string) {
+	synctest.Wait()
+	r.mu.Lock()
+	for _, j := range r.seen[toBuilder] {
+		all = append(all, fmt.Sprintf("%s %s", j.Message.Text(), j.Code))
+		j.Message.Release()
+		j.Message = nil
+	}
+	r.mu.Unlock()
+	r.take(toBuilder)
+	return all
+}
+
+// Messages come back when they are committed, in their order; those that come while a
+// commit is under way share the next one.
+func TestPersister(t *testing.T) {
+	persisting(t, func(r *rig, d *disk, store func(...string)) {
+		store("a")
+		store("b", "c")
+		store("d")
+		if got := r.stored(); got != nil {
+			t.Errorf("%q come back before a commit", got)
+		}
+		time.Sleep(time.Second)
+		if got, want := r.stored(), []string{"a ok"}; !slices.Equal(got, want) {
+			t.Errorf("after the first commit %q, want %q", got, want)
+		}
+		time.Sleep(time.Second)
+		if got, want := r.stored(), []string{"b ok", "c ok", "d ok"}; !slices.Equal(got, want) {
+			t.Errorf("after the second commit %q, want %q", got, want)
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if want := []int{1, 3}; !slices.Equal(d.changes, want) {
+			t.Errorf("commits of %v changes, want %v", d.changes, want)
+		}
+		for _, s := range r.take(toDispatcher) {
+			if s.Kind != Committed {
+				t.Errorf("the dispatcher is sent %s", s.Kind)
+			}
+		}
+	})
+}
+
+// The messages of a commit that fails come back with an error, those of the next do not.
+func TestPersisterFails(t *testing.T) {
+	persisting(t, func(r *rig, d *disk, store func(...string)) {
+		d.fails = 1
+		store("a")
+		store("b")
+		time.Sleep(time.Second)
+		if got, want := r.stored(), []string{"a system_error"}; !slices.Equal(got, want) {
+			t.Errorf("after the first commit %q, want %q", got, want)
+		}
+		time.Sleep(time.Second)
+		if got, want := r.stored(), []string{"b ok"}; !slices.Equal(got, want) {
+			t.Errorf("after the second commit %q, want %q", got, want)
+		}
+	})
+}

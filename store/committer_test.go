@@ -1,0 +1,184 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pmg/sms"
+)
+
+// A laggard is a store that takes its time, and fails when it is told to.
+type laggard struct {
+	Store
+	takes time.Duration
+
+	mu      sync.Mutex
+	fails   int // commits that fail from now on
+	batches [][]string
+}
+
+func (s *laggard) Commit(b *Batch) error {
+	time.Sleep(s.takes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fails > 0 {
+		s.fails--
+		return errors.New("disk error")
+	}
+	var ops []string
+	for _, o := range b.ops {
+		ops = append(ops, fmt.Sprint(map[opKind]string{opPut: "put", opDelete: "delete", opKeep: "keep"}[o.kind], o.id))
+	}
+	s.batches = append(s.batches, ops)
+	return nil
+}
+
+func put(c *Committer, ids ...uint64) (number uint64) {
+	b := c.Begin()
+	for _, id := range ids {
+		b.Put(&sms.Message{ID: id}, Lane{})
+	}
+	return c.End()
+}
+
+// ended collects the outcomes of commits.
+type ended struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (e *ended) note(upTo uint64, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, fmt.Sprint(upTo, err == nil))
+}
+
+func (e *ended) want(t *testing.T, want ...string) {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Equal(e.all, want) {
+		t.Errorf("commits ended %v, want %v", e.all, want)
+	}
+}
+
+// What comes while a commit is under way is committed together, and a lone change waits
+// for nothing.
+func TestCommitterGathers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := &laggard{takes: time.Second}, &ended{}
+		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		defer c.Close()
+		if n := put(c, 1); n != 1 {
+			t.Errorf("the first batch has number %d", n)
+		}
+		synctest.Wait()
+		if stats := c.Stats(); stats.Waiting != 1 || stats.Since != 0 {
+			t.Errorf("before Commit %+v", stats)
+		}
+		c.Commit()
+		synctest.Wait()
+		for id := range uint64(3) {
+			if n := put(c, id+2); n != 2 {
+				t.Errorf("a message of the next batch has number %d", n)
+			}
+			c.Commit()
+		}
+		time.Sleep(time.Second / 2)
+		if _, slow := c.Slow(time.Second / 4); !slow {
+			t.Error("the commit does not count as slow")
+		}
+		e.want(t)
+		time.Sleep(time.Second)
+		e.want(t, "1 true")
+		time.Sleep(time.Second)
+		e.want(t, "1 true", "2 true")
+		if want := [][]string{{"put1"}, {"put2", "put3", "put4"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+			t.Errorf("committed %v, want %v", s.batches, want)
+		}
+		if stats := c.Stats(); stats.Commits != 2 || stats.Changes != 4 || stats.Longest != 1e9 || stats.Took != 2e9 {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
+// The messages of a batch that failed are not stored, and deleted in case that they were;
+// what else it was to do is done by the next.
+func TestCommitterFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := &laggard{fails: 2}, &ended{}
+		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		defer c.Close()
+		b := c.Begin()
+		b.Put(&sms.Message{ID: 1}, Lane{})
+		b.Keep(&sms.Message{ID: 1}, State{})
+		b.Delete(7, 0)
+		c.End()
+		if err := c.Sync(); err == nil {
+			t.Error("Sync reports no error")
+		}
+		put(c, 2)
+		c.Commit()
+		synctest.Wait()
+		put(c, 3)
+		c.Commit()
+		synctest.Wait()
+		e.want(t, "1 false", "2 false", "3 true")
+		if want := [][]string{{"keep1", "delete7", "delete1", "delete2", "put3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+			t.Errorf("committed %v, want %v", s.batches, want)
+		}
+	})
+}
+
+// Close commits what was collected, and Sync waits for it.
+func TestCommitterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := &laggard{takes: time.Second}, &ended{}
+		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		put(c, 1)
+		if err := c.Sync(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		e.want(t, "1 true")
+		if err := c.Sync(); err != nil {
+			t.Error(err)
+		}
+		put(c, 2)
+		c.Close()
+		e.want(t, "1 true", "2 true")
+	})
+}
+
+// A message costs no allocation on its way into a batch and out again.
+func TestCommitterAllocates(t *testing.T) {
+	c := NewCommitter(&instant{}, func() int64 { return 0 })
+	defer c.Close()
+	m := &sms.Message{ID: 1, Origin: &sms.Origin{Account: "acme", Connector: "clients"}}
+	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, make([]byte, 100))
+	round := func() {
+		for range 100 {
+			b := c.Begin()
+			b.Put(m, Lane{Connector: "operator"})
+			b.Delete(1, 200)
+			c.End()
+		}
+		if err := c.Sync(); err != nil {
+			t.Error(err)
+		}
+	}
+	round()
+	round()
+	if n := testing.AllocsPerRun(20, round); n > 2 {
+		t.Errorf("%.1f allocations for 100 messages", n)
+	}
+}
+
+type instant struct{ Store }
+
+func (*instant) Commit(*Batch) error { return nil }
