@@ -50,8 +50,8 @@ func TestMeasure(t *testing.T) {
 		Connections: []int{2}, Windows: []int{10}, Messages: 200, Rounds: 2,
 	}
 	o.Gateway, o.Echo = build(t)
-	earlier := Point{Setting: Setting{Classic, LogsAll, 2, 10}, Problems: []string{"measured anew"}}
-	other := Point{Setting: Setting{Classic, LogsPDUs, 2, 10}, Problems: []string{"kept"}}
+	earlier := Point{Setting: Setting{Classic, LogsAll, 2, 10, ""}, Problems: []string{"measured anew"}}
+	other := Point{Setting: Setting{Classic, LogsPDUs, 2, 10, ""}, Problems: []string{"kept"}}
 	r := Results{Points: []Point{other, earlier}}
 	if err := r.Matrix(context.Background(), o); err != nil {
 		t.Fatal(err)
@@ -166,15 +166,15 @@ func results() *Results {
 		for _, window := range []int{1, 10} {
 			for _, connections := range []int{1, 2, 64} {
 				r.Points = append(r.Points,
-					of(Setting{Pipeline, logs, connections, window}, map[Metric]float64{Throughput: 3000, CPU: 2, P50: 100, P99: 2000, Goroutines: 20, Memory: 20, PerLoad: 1, PerUsage: 1}),
-					of(Setting{Classic, logs, connections, window}, map[Metric]float64{Throughput: 2000, CPU: 4, P50: 120, P99: 900, Goroutines: float64(connections), Memory: 30, PerLoad: 1, PerUsage: 1}))
+					of(Setting{Pipeline, logs, connections, window, ""}, map[Metric]float64{Throughput: 3000, CPU: 2, P50: 100, P99: 2000, Goroutines: 20, Memory: 20, PerLoad: 1, PerUsage: 1}),
+					of(Setting{Classic, logs, connections, window, ""}, map[Metric]float64{Throughput: 2000, CPU: 4, P50: 120, P99: 900, Goroutines: float64(connections), Memory: 30, PerLoad: 1, PerUsage: 1}))
 			}
 		}
 	}
 	r.Relay = []Point{
-		of(Setting{HAProxy, LogsNothing, 64, 10}, map[Metric]float64{CPU: 1}),
-		of(Setting{Pipeline, LogsNothing, 64, 10}, map[Metric]float64{CPU: 2.1}),
-		of(Setting{Pipeline, LogsPDUs, 64, 10}, map[Metric]float64{CPU: 3.4}),
+		of(Setting{HAProxy, LogsNothing, 64, 10, ""}, map[Metric]float64{CPU: 1}),
+		of(Setting{Pipeline, LogsNothing, 64, 10, ""}, map[Metric]float64{CPU: 2.1}),
+		of(Setting{Pipeline, LogsPDUs, 64, 10, ""}, map[Metric]float64{CPU: 3.4}),
 	}
 	r.Echo = &EchoComparison{Echo: []loadtest.Latency{{P50: 10}}, Gateway: []loadtest.Latency{{P50: 15}}}
 	r.Isolated = []Isolation{{Pipeline, []loadtest.Latency{{P99: 10}}, []loadtest.Latency{{P99: 30}}, []loadtest.Latency{{P99: 11}}}}
@@ -275,7 +275,7 @@ func TestReport(t *testing.T) {
 func TestReportOfLittle(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := &Results{Points: []Point{of(Setting{Pipeline, LogsPDUs, 1, 1}, map[Metric]float64{Throughput: 1, P50: 1, P99: 1})}}
+	r := &Results{Points: []Point{of(Setting{Pipeline, LogsPDUs, 1, 1, ""}, map[Metric]float64{Throughput: 1, P50: 1, P99: 1})}}
 	if err := r.WriteReport(dir); err != nil {
 		t.Fatal(err)
 	}

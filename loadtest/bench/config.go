@@ -10,6 +10,7 @@ import (
 type gatewayConfig struct {
 	Setting
 	Dir      string
+	Data     string // directory of the store
 	Sink     string // address of the SMSC
 	Sessions int    // with the SMSC
 	MaxQueue int    // 0: the default
@@ -21,7 +22,7 @@ type gatewayConfig struct {
 const gatewayTemplate = `architecture: {{.Architecture}}
 log: {level: {{.Level}}, format: json}
 pdulog: {dir: "{{.Dir}}", enabled: {{.PDULog}}, compress: false, keep: 1}
-store: {engine: memory}
+store: {engine: {{.Engine}}, dir: "{{.Data}}", ballast: 0B, min_free: 1MiB}
 admin: {address: "127.0.0.1:0"}
 accounts:
   - {system_id: load, password: secret}
@@ -49,12 +50,20 @@ func (g gatewayConfig) Level() string {
 	return "info"
 }
 
+// Engine returns the engine of the store.
+func (g gatewayConfig) Engine() string {
+	if g.Store == InMemory {
+		return "memory"
+	}
+	return g.Store
+}
+
 // PDULog reports whether there is one.
 func (g gatewayConfig) PDULog() bool { return g.Logs != LogsNothing }
 
 // yaml returns the configuration of a gateway that writes its files below dir.
 func (g gatewayConfig) yaml(dir string) []byte {
-	g.Dir = filepath.Join(dir, "pdulog")
+	g.Dir, g.Data = filepath.Join(dir, "pdulog"), filepath.Join(dir, "data")
 	var b bytes.Buffer
 	if err := template.Must(template.New("").Parse(gatewayTemplate)).Execute(&b, g); err != nil {
 		panic(err) // the template does not fit the type

@@ -22,19 +22,20 @@ func (r *Results) findings() (all []string) {
 		add("%d of %d targets are reached.", passed, len(checks))
 	}
 	r.describeThroughput(add)
-	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10})
-	if plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10}); plain != nil && logged != nil {
+	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10, ""})
+	if plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10, ""}); plain != nil && logged != nil {
 		add("With a pdu log a message costs the pipeline %.2f times the CPU time (%.2f µs instead of %.2f µs) at 64 connections, window 10; the report's programs took 4 times as long with everything logged.",
 			ratio(logged, plain, CPU), logged.Median()[CPU], plain.Median()[CPU])
 	}
 	r.describeGrowth(add)
-	if relay, gateway := find(r.Relay, Setting{HAProxy, LogsNothing, 64, 10}), find(r.Relay, Setting{Pipeline, LogsNothing, 64, 10}); relay != nil && gateway != nil {
+	if relay, gateway := find(r.Relay, Setting{HAProxy, LogsNothing, 64, 10, ""}), find(r.Relay, Setting{Pipeline, LogsNothing, 64, 10, ""}); relay != nil && gateway != nil {
 		add("HAProxy, which relays bytes without parsing them, spends %.2f µs of CPU time on a message at 64 connections, window 10; the pipeline spends %.2f µs.",
 			relay.Median()[CPU], gateway.Median()[CPU])
 	}
 	if r.Echo != nil {
 		add("On one connection with one submit at a time, an answer takes %.0f µs; the answer of a TCP echo server takes %.0f µs.", p50(r.Echo.Gateway), p50(r.Echo.Echo))
 	}
+	r.describeStores(add)
 	for _, i := range r.Isolated {
 		add("With %s, the p99 of other clients is %.2f times as high beside a client that does not read, and %.2f times beside an SMSC that does not answer.",
 			i.Architecture, p99(i.Unread)/p99(i.Alone), p99(i.Silent)/p99(i.Alone))
@@ -48,8 +49,8 @@ func (r *Results) findings() (all []string) {
 // describeThroughput compares the architectures with a pdu log, window 10.
 func (r *Results) describeThroughput(add func(string, ...any)) {
 	for _, connections := range []int{2, 64} {
-		pipeline := find(r.Points, Setting{Pipeline, LogsPDUs, connections, 10})
-		classic := find(r.Points, Setting{Classic, LogsPDUs, connections, 10})
+		pipeline := find(r.Points, Setting{Pipeline, LogsPDUs, connections, 10, ""})
+		classic := find(r.Points, Setting{Classic, LogsPDUs, connections, 10, ""})
 		if pipeline == nil || classic == nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ type Results struct {
 	Rounds   int             `json:"rounds"`
 	Points   []Point         `json:"points,omitempty"`
 	Relay    []Point         `json:"relay,omitempty"`
+	Stores   []Point         `json:"stores,omitempty"`
 	Echo     *EchoComparison `json:"echo,omitempty"`
 	Isolated []Isolation     `json:"isolation,omitempty"`
 	Backlogs []Backlog       `json:"backlog,omitempty"`
@@ -72,17 +74,18 @@ func (r *Results) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// WriteCSV writes a line per run, those of the relay comparison last.
+// WriteCSV writes a line per run, those of the comparisons with a
+// relay and of the stores last.
 func (r *Results) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	head := []string{"architecture", "logs", "connections", "window", "round"}
+	head := []string{"architecture", "logs", "connections", "window", "store", "round"}
 	for _, m := range Metrics() {
 		head = append(head, m.String())
 	}
 	_ = c.Write(head) // Error returns its error
-	for _, p := range append(r.Points[:len(r.Points):len(r.Points)], r.Relay...) {
+	for _, p := range slices.Concat(r.Points, r.Relay, r.Stores) {
 		for round, s := range p.Samples {
-			line := []string{p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window), strconv.Itoa(round + 1)}
+			line := []string{p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window), p.Store, strconv.Itoa(round + 1)}
 			for _, v := range s {
 				line = append(line, strconv.FormatFloat(v, 'g', 6, 64))
 			}
@@ -105,7 +108,7 @@ func find(points []Point, s Setting) *Point {
 
 // Faults returns the problems of runs that failed or lost messages.
 func (r *Results) Faults() (all []string) {
-	for _, points := range [][]Point{r.Points, r.Relay} {
+	for _, points := range [][]Point{r.Points, r.Relay, r.Stores} {
 		for _, p := range points {
 			all = append(all, p.Problems...)
 		}

@@ -21,17 +21,28 @@ const (
 	HAProxySingle = "haproxy-1" // nbthread 1
 )
 
+// Where accepted messages wait, as Setting.Store.
+const (
+	InMemory = ""       // the engine memory
+	Pebble   = "pebble" // on disk: a message is answered when it would survive a power cut
+)
+
 // A Setting holds the values that vary between runs.
 type Setting struct {
 	Architecture string `json:"architecture"`
 	Logs         string `json:"logs"`
 	Connections  int    `json:"connections"`
 	Window       int    `json:"window"`
+	Store        string `json:"store,omitempty"`
 }
 
 // String returns the setting as text, such as "pipeline pdulog 64x10".
 func (s Setting) String() string {
-	return fmt.Sprintf("%s %s %dx%d", s.Architecture, s.Logs, s.Connections, s.Window)
+	text := fmt.Sprintf("%s %s %dx%d", s.Architecture, s.Logs, s.Connections, s.Window)
+	if s.Store != "" {
+		text += " " + s.Store
+	}
+	return text
 }
 
 // Options are the settings to measure and how to measure them.
@@ -81,7 +92,7 @@ func (o *Options) settings() (all []Setting) {
 		for _, window := range o.Windows {
 			for _, connections := range o.Connections {
 				for _, architecture := range o.Architectures {
-					all = append(all, Setting{architecture, logs, connections, window})
+					all = append(all, Setting{architecture, logs, connections, window, ""})
 				}
 			}
 		}

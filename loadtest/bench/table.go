@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -39,6 +40,20 @@ func pointsGrid(points []Point) grid {
 			}
 		}
 		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// storesGrid returns a table of points with the engine of their stores.
+func storesGrid(points []Point) grid {
+	g := pointsGrid(points)
+	g.Head = slices.Insert(g.Head, 4, "store")
+	row := 0
+	for i := range points {
+		if len(points[i].Samples) > 0 {
+			g.Rows[row] = slices.Insert(g.Rows[row], 4, gatewayConfig{Setting: points[i].Setting}.Engine())
+			row++
+		}
 	}
 	return g
 }
@@ -119,6 +134,7 @@ func (r *Results) tables() []titled {
 	all := []titled{
 		{"Every setting", pointsGrid(r.Points)},
 		{"Beside HAProxy relaying the same traffic", pointsGrid(r.Relay)},
+		{"Messages in memory, and on disk before they are answered", storesGrid(r.Stores)},
 		{"Latencies of answers, µs", r.latenciesGrid()},
 		{"Work by backlog", r.backlogsGrid()},
 	}
