@@ -85,6 +85,14 @@ func (s *durable) Commit(b *Batch) error {
 	if err := s.failure(); err != nil {
 		return err
 	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return s.commit(b)
+}
+
+// commit writes a batch, which may have nothing but the marks.
+func (s *durable) commit(b *Batch) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.newBatch()

@@ -6,7 +6,17 @@
 // collects what the gateway changes while a commit is under way into the next batch,
 // so that one synced write serves everything that came meanwhile.
 //
+// # What can go wrong with the pebble engine
+//
+// A log or a manifest that cannot be written is the store's fault (guard.go): nothing is written
+// any more, every call returns the fault, and Options.Fatal is called, because only a restart
+// shows what is on the disk. A table that cannot be written is written again; commits wait
+// meanwhile, and on a full disk for as long as it takes. A file that is damaged is named by the
+// error that wraps ErrDamaged, at the opening or when it is read (seal.go). Nothing of a damaged
+// store is deleted: Repair moves it aside.
+//
 // # Start reading
 //
-// Store (store.go), then Batch (batch.go), record.go (what is kept of a message).
+// Store (store.go), then Batch (batch.go), record.go (what is kept of a message), keys.go (the
+// layout on disk), pebble.go and commit.go.
 package store

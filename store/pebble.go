@@ -306,7 +306,7 @@ func (s *durable) Durable() bool { return true }
 func (s *durable) Close() error {
 	if s.fault.get() == nil {
 		s.seek()
-		_ = s.Commit(&Batch{})
+		_ = s.commit(&Batch{}) // the marks are only older otherwise
 	}
 	close(s.requests)
 	if !s.hasEnded() {

@@ -22,10 +22,9 @@ func (s *durable) Tidy() {
 	if s.fault.get() != nil {
 		return
 	}
-	s.seek()
 	s.ballast.lay()
 	s.seal()
-	if s.Stats().Messages > 0 {
+	if s.seek() || !s.recount() {
 		s.tidy.empty = 0
 		return
 	}
@@ -36,6 +35,26 @@ func (s *durable) Tidy() {
 	if err := s.empty(); err != nil {
 		s.log.Error().Err(err).Msg("cannot make the store smaller")
 	}
+}
+
+// recount reports whether there is no message, and corrects the count, which is wrong if a
+// message was put twice.
+func (s *durable) recount() bool {
+	s.mu.Lock()
+	none := s.marks.messages == 0
+	s.mu.Unlock()
+	if none {
+		return true
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.seek() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks.messages = 0
+	return true
 }
 
 // empty deletes all ids below the low mark once more, as one range: pebble removes tables that
@@ -65,8 +84,9 @@ func (s *durable) seal() {
 	}
 }
 
-// seek sets the low mark to the first message, or behind the last if there is none.
-func (s *durable) seek() {
+// seek sets the low mark to the first message, or behind the last if there is none. It reports
+// whether there is one, or may be.
+func (s *durable) seek() bool {
 	s.mu.Lock()
 	low, last := s.marks.low, s.marks.last
 	s.lowPut = math.MaxUint64
@@ -74,7 +94,7 @@ func (s *durable) seek() {
 	id, ok, err := s.first(keyMessage, low)
 	if err != nil {
 		s.log.Error().Err(err).Msg("cannot find the first message of the store")
-		return
+		return true
 	}
 	if !ok {
 		id = last + 1
@@ -82,6 +102,7 @@ func (s *durable) seek() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.marks.low = min(id, s.lowPut)
+	return ok
 }
 
 func (s *durable) Stats() Stats {
