@@ -53,7 +53,7 @@ format:
 # Tests of import directions, package state, comments, and generated parts of documents.
 fresh:
 	$(GOTEST) ./internal/arch
-	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg
+	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg ./protocols/ucp
 
 # Fewer tests run in parallel, because the detector makes them use more CPU.
 race: ## run all tests with the race detector
@@ -94,6 +94,7 @@ pgo: build ## profile the gateway under load, for the compiler: cmd/pmg/default.
 docs: build ## generate the generated parts of documents again
 	bin/pmg config describe --markdown > docs/config.md
 	go test ./cmd/pmg -run Fresh -update
+	go test ./protocols/ucp -run Fresh -update
 
 clean: ## remove bin
 	rm -rf bin

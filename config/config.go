@@ -8,6 +8,7 @@ import (
 	"pmg/internal/machine"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
 )
 
 // The words of options that allow a fixed set of words.
@@ -114,8 +115,8 @@ func (l *Limits) MemoryLimit() int64 {
 
 // Account is a client that may log in.
 type Account struct {
-	SystemID    string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters."`
-	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
+	SystemID    string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
+	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
 	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 	MaxSessions int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number."`
 	Bind        []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
@@ -149,12 +150,13 @@ type Connector struct {
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
-	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10."`
+	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10, and UCP allows at most 99, often only 1."`
 
 	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns when a client logs in."`
-	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters."`
+	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters, UCP 16."`
 
 	SMPP smpp.ConnectorOptions `protocol:"smpp"` // its options stand among the connector's
+	UCP  ucp.ConnectorOptions  `protocol:"ucp"`  // and so do these
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open."`
@@ -193,8 +195,11 @@ func (c *Connector) Role() protocols.Role {
 // ProtocolOptions returns the options of the connector's protocol, or nil if the
 // protocol has none.
 func (c *Connector) ProtocolOptions() protocols.Options {
-	if c.Protocol == "smpp" {
+	switch c.Protocol {
+	case "smpp":
 		return &c.SMPP
+	case "ucp":
+		return &c.UCP
 	}
 	return nil
 }

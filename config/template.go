@@ -62,12 +62,16 @@ func Template() string {
 }
 
 // examples writes the entries of a list. The options that an entry sets come
-// first. Each option is described in the first entry where it has an effect.
+// first. Each option is described in the first entry where it has an effect. Those of
+// another protocol than the entries speak have none.
 func (w *writer) examples(f reflect.StructField) {
 	described := map[string]bool{}
 	for _, e := range examples[keyOf(f)] {
 		var given, rest writer
 		for o := range fieldsOf(f.Type.Elem()) {
+			if p := o.Tag.Get("protocol"); p != "" && p != defaultProtocol(f.Type.Elem()) {
+				continue
+			}
 			key, only := keyOf(o), o.Tag.Get("only")
 			value, isGiven := e[key]
 			isNew := !described[key] && (only == "" || only == e["direction"])
@@ -128,4 +132,10 @@ func (w *writer) commented(f reflect.StructField, direction string, depth int) {
 		def = in
 	}
 	w.line(depth, "%s", strings.TrimSpace("#"+keyOf(f)+": "+def))
+}
+
+// defaultProtocol returns the protocol of a connector that names none.
+func defaultProtocol(connector reflect.Type) string {
+	f, _ := fieldOf(connector, "protocol")
+	return f.Tag.Get("default")
 }

@@ -11,8 +11,11 @@ package protocols
 
 import "pmg/sms"
 
-// SMPP is the number of SMPP in the native parts of messages. Each protocol has a number.
-const SMPP sms.Protocol = 1
+// The numbers of the protocols in the native parts of messages.
+const (
+	SMPP sms.Protocol = 1
+	UCP  sms.Protocol = 2
+)
 
 // A Driver implements one protocol. It is safe for concurrent use.
 type Driver interface {
@@ -38,7 +41,8 @@ type Codec interface {
 	NewPDU() PDU
 	// Frame returns the length of the PDU at the beginning of b. If that is more than
 	// len(b), the caller waits for as many octets and calls Frame again, so a driver may
-	// ask for a header first. An error means that framing is lost: the caller then calls
+	// ask for a header first. In a protocol that finds the next PDU after octets that
+	// belong to none, such octets are a PDU that Decode refuses. An error means that framing is lost: the caller then calls
 	// Decode with the octets that it has and reads no more.
 	Frame(b []byte) (int, error)
 	// Decode decodes the one PDU that fills b. The PDU's fields point into b. The PDU

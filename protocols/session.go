@@ -86,15 +86,18 @@ type Conversation interface {
 	// becomes its answer.
 	Login(now int64, p PDU, code sms.Code) Action
 	// Tick is called regularly, at least ten times while any timer of SessionOptions runs.
-	// It fills p when it returns Send, SendClose or Logout. listening reports whether the
+	// It fills p when it returns Send, SendClose or Logout. It may begin our logout, as
+	// Unbind does. listening reports whether the
 	// session is being read. While it is not, silence of the peer means nothing.
 	Tick(now int64, p PDU, listening bool) Action
-	// Unbind begins our logout. It fills p and returns Logout, or returns Close if
-	// the session is not logged in.
+	// Unbind begins our logout. It fills p and returns Logout, or returns Drain if the
+	// protocol has no logout but the end of the connection, or Close if the session is
+	// not logged in.
 	Unbind(now int64, p PDU) Action
 	// Idle must be called once after an Action of kind Drain, when all our requests were
 	// written and answered. The session then fills p with the answer to the peer's logout
-	// and returns SendClose. Without a Drain it returns None.
+	// and returns SendClose, or returns Close if there is nothing to answer. Without a
+	// Drain it returns None.
 	Idle(now int64, p PDU) Action
 }
 
@@ -130,7 +133,7 @@ const (
 	Message                     // the PDU carries a message: call Session.Message, later Session.Answer
 	Answered                    // the peer answered our request Action.Sequence with Action.Code
 	Logout                      // send the PDU, our logout; the session accepts no more messages, but answers may still come
-	Drain                       // the peer logs out: the session accepts no more messages; call Session.Idle when all our requests are answered
+	Drain                       // the peer logs out, or we do without a PDU for it: the session accepts no more messages; call Session.Idle when all our requests are answered
 )
 
 // kindNames are the names of the kinds in failing tests.
@@ -171,7 +174,8 @@ type Options interface {
 	// MaxWindow returns how many requests may wait for their answers on one session. A
 	// protocol with n sequence numbers allows at most n/2 - 2. The others are for the
 	// session's own requests, and for numbers that were assigned to requests which are not
-	// under way yet.
+	// under way yet. One whose sessions track the numbers that they assigned allows all
+	// but those for the session's own requests.
 	MaxWindow() int
 	// CheckLogin returns the problems of the connector's own system_id and, if it is a
 	// client, of its password.

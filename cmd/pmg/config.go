@@ -166,6 +166,3 @@ func writeTemplate(file string, force bool) error {
 	}
 	return f.Close()
 }
-
-// protocolNames returns the protocols that a connector may have.
-func protocolNames() []string { return []string{"smpp"} }

@@ -17,7 +17,6 @@ import (
 	"pmg/internal/nearest"
 	"pmg/pdulog"
 	"pmg/protocols"
-	"pmg/protocols/smpp"
 )
 
 // logDirectory returns the directory that the configuration names. The default file
@@ -132,8 +131,6 @@ type vocabulary interface {
 	protocols.Driver
 	Statuses() iter.Seq2[uint32, string]
 }
-
-func newLogProtocols() logProtocols { return logProtocols{smpp.New(smpp.Options{})} }
 
 // find returns the protocol that has a command. So a log can be read without the
 // gateway's configuration.

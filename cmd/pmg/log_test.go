@@ -250,3 +250,19 @@ func (c *cancelAt) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// A log of any protocol is read by its commands, without the configuration.
+func TestLogOfAnyProtocol(t *testing.T) {
+	p := newLogProtocols()
+	for command, protocol := range map[string]string{"submit_sm": "smpp", "op51": "ucp", "op51_result": "ucp", "noise": "ucp"} {
+		if d, err := p.find(command); err != nil || d.Name() != protocol {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	if n, err := p.status("authentication_failure"); err != nil || n != 7 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := p.find("nothing"); err == nil {
+		t.Error("nothing is found")
+	}
+}

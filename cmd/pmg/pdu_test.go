@@ -49,5 +49,9 @@ func TestPDUDecode(t *testing.T) {
 		whole := fmt.Sprintf("%08x", len(b)) + cyrillic[8:]
 		f("submit_sm seq=5 destination_addr=1 data_coding=8 short_message=\"\\x04\\x1f\\x04@\\x048\\x042\\x045\\x04B\"\n  text: \"Привет\"\n", "", "", whole)
 	}
+	const submit = "02" + "30302F30303037302F4F2F30312F30313233343536373839302F30393837363534333231302F2F332F35333638364637323734323034443635373337333631363736352F4439" + "03"
+	f("op01 seq=0 AdC=01234567890 OAdC=09876543210 MT=3 AMsg=\"Short Message\"\n", "", "", "--protocol", "ucp", submit)
+	f(`{"TRN":0,"LEN":19,"OR":"R","OT":"60","checksum":"6D","result":"A","SM":""}`+"\n", "", "", "--protocol", "ucp", "--json", "0230302F30303031392F522F36302F412F2F364403")
+	f("", "is no frame", "", "--protocol", "ucp", "0d0a"+submit)
 	f("", "cannot speak protocol", "", "--protocol", "morse", enquire)
 }

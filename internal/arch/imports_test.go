@@ -35,9 +35,10 @@ func table() []row {
 		{"protocols", "sms"},
 		{"protocols/prototest", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms"},
+		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
 		// Decisions that need no session.
-		{"config", "internal/machine internal/nearest protocols protocols/smpp"},
+		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"pdulog", "internal/logtext internal/smstext protocols sms"},
@@ -57,7 +58,7 @@ func table() []row {
 		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp stages store"},
+		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp stages store"},
 
 		// The bench runs gateways as processes of their own.
 		{"loadtest/cmd/pmgbench", "internal/console loadtest loadtest/bench"},

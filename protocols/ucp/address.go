@@ -1,0 +1,174 @@
+package ucp
+
+import (
+	"bytes"
+
+	"pmg/sms"
+)
+
+// The types of an originator (OTOA).
+const (
+	otoaInternational = "1139"
+	otoaAlphanumeric  = "5039"
+)
+
+// Types of number of 3GPP TS 23.040.
+const (
+	tonInternational = 1
+	tonAlphanumeric  = 5
+	npiISDN          = 1
+)
+
+// maxName is how many septets an alphanumeric originator has at most.
+const maxName = 11
+
+// isAlphanumeric reports whether the originator is a name.
+func (p *PDU) isAlphanumeric() bool { return string(p.get(p.SM.OTOA)) == otoaAlphanumeric }
+
+// decodeName appends the name that an alphanumeric originator is, in Latin-1: the
+// digits of a length in semi-octets and of septets. Some peers write twice the number of
+// octets instead, which for 7 and 15 characters leaves an empty one at the end.
+func decodeName(to, digits []byte) (name []byte, ok bool) {
+	if len(digits) < 2 || !isHex(digits) {
+		return to, false
+	}
+	var room [maxOAdC / 2]byte
+	b := appendUnhex(room[:0], digits[:min(len(digits), maxOAdC)])
+	length := int(b[0])
+	b = b[1:]
+	n := min(length, 2*len(b)) * 4 / 7
+	var septets [2 * maxOAdC]byte
+	for i := range n {
+		bit := 7 * i
+		c := uint16(b[bit/8]) >> (bit % 8)
+		if bit%8 > 1 && bit/8+1 < len(b) {
+			c |= uint16(b[bit/8+1]) << (8 - bit%8)
+		}
+		septets[i] = byte(c & 0x7F)
+	}
+	if n > 0 && n%8 == 0 && septets[n-1] == 0 {
+		n--
+	}
+	to, _ = appendLatin1(to, septets[:n])
+	return to, true
+}
+
+// appendName appends a name in Latin-1 as the digits of an alphanumeric originator. It
+// reports false for one that is too long, or has a character that GSM does not have.
+func appendName(to, name []byte) ([]byte, bool) {
+	var room [2 * maxName]byte
+	if len(name) > maxName {
+		return to, false
+	}
+	s, ok := appendGSM(room[:0], name)
+	if !ok || len(s) > maxName {
+		return to, false
+	}
+	to = append(to, upper[(7*len(s)+3)/4>>4], upper[(7*len(s)+3)/4&15])
+	for bit := 0; bit < 7*len(s); bit += 8 {
+		i := bit / 7
+		c := uint16(s[i]) >> (bit % 7)
+		if i+1 < len(s) {
+			c |= uint16(s[i+1]) << (7 - bit%7)
+		}
+		if i+2 < len(s) {
+			c |= uint16(s[i+2]) << (14 - bit%7)
+		}
+		to = append(to, upper[c>>4&15], upper[c&15])
+	}
+	return to, true
+}
+
+// number reads an address of digits.
+func (s *session) number(digits []byte) sms.Address {
+	prefix := s.options.InternationalPrefix
+	if rest, ok := bytes.CutPrefix(digits, []byte(prefix)); ok && prefix != "" && len(rest) > 0 {
+		return sms.Address{TON: tonInternational, NPI: npiISDN, Addr: rest}
+	}
+	return sms.Address{Addr: digits}
+}
+
+// originator reads an OAdC. The name of an alphanumeric one is kept in p's storage.
+func (s *session) originator(p *PDU) sms.Address {
+	oadc := p.get(p.SM.OAdC)
+	switch string(p.get(p.SM.OTOA)) {
+	case otoaAlphanumeric:
+		at := len(p.buf)
+		if name, ok := decodeName(p.buf, oadc); ok {
+			p.buf = name
+			return sms.Address{TON: tonAlphanumeric, Addr: name[at:]}
+		}
+	case otoaInternational:
+		return sms.Address{TON: tonInternational, NPI: npiISDN, Addr: oadc}
+	}
+	return s.number(oadc)
+}
+
+// putNumber makes f an address of digits. One that does not fit is left out, so that
+// the peer refuses it: half an address is somebody else's.
+func (s *session) putNumber(p *PDU, f *Field, a sms.Address) {
+	prefix := ""
+	digits := bytes.TrimPrefix(a.Addr, []byte{'+'})
+	if a.TON == tonInternational || len(digits) < len(a.Addr) {
+		prefix = s.options.InternationalPrefix
+	}
+	if !isDigits(digits) || len(prefix)+len(digits) > maxAddress {
+		return
+	}
+	at := len(p.buf)
+	p.buf = append(append(p.buf, prefix...), digits...)
+	p.end(f, at)
+}
+
+// putOriginator fills in OAdC and OTOA.
+func (s *session) putOriginator(p *PDU, a sms.Address) {
+	digits := bytes.TrimPrefix(a.Addr, []byte{'+'})
+	switch {
+	case a.TON == tonAlphanumeric || !isDigits(digits):
+		at := len(p.buf)
+		var ok bool
+		if p.buf, ok = appendName(p.buf, a.Addr); ok {
+			p.end(&p.SM.OAdC, at)
+			p.put(&p.SM.OTOA, []byte(otoaAlphanumeric))
+		}
+	case len(digits) > maxAddress:
+	case a.TON == tonInternational || len(digits) < len(a.Addr):
+		p.put(&p.SM.OAdC, digits)
+		p.put(&p.SM.OTOA, []byte(otoaInternational))
+	default:
+		p.put(&p.SM.OAdC, digits)
+	}
+}
+
+// decodePassword appends the password that digits stand for: each character is its
+// GSM code. Many clients send that of ASCII instead, so a code whose GSM character is
+// not in ASCII is taken for that.
+func decodePassword(to, digits []byte) []byte {
+	var room [maxPasswordField / 2]byte
+	b := appendUnhex(room[:0], digits)
+	for i := 0; i < len(b); i++ {
+		n := 1
+		if b[i] == gsmEscape && i+1 < len(b) {
+			n = 2
+		}
+		var c [2]byte
+		one, whole := appendLatin1(c[:0], b[i:i+n])
+		if whole && len(one) == 1 && one[0] < 0x80 {
+			to = append(to, one[0])
+			i += n - 1
+		} else {
+			to = append(to, b[i])
+		}
+	}
+	return to
+}
+
+// appendPassword appends a password as digits.
+func appendPassword(to []byte, password string) []byte {
+	var room [maxPasswordField]byte
+	b, ok := appendGSM(room[:0], []byte(password))
+	if !ok {
+		b = []byte(password) // options have been checked: it is in the running configuration all the same
+	}
+	return appendHex(to, b)
+}

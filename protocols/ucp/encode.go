@@ -1,0 +1,162 @@
+package ucp
+
+import (
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// Encode implements protocols.Session. DD stays empty, because the gateway has waited
+// itself. A text that is too long for an operation is left out with the recipient, so
+// that the peer refuses the message: a text that was cut would be another text.
+func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence uint32) {
+	p := pdu.(*PDU)
+	p.Reset()
+	p.SM = SM{}
+	p.TRN = uint8(sequence % trns)
+	switch {
+	case s.o.Role == protocols.Client:
+		p.OT = Submit
+	case m.Kind == sms.Receipt:
+		p.OT = Notify
+	default:
+		p.OT = Deliver
+	}
+	s.ours.asks(uint32(p.TRN), p.OT)
+	s.putNumber(p, &p.SM.AdC, m.Dest())
+	s.putOriginator(p, m.Source())
+	if p.OT == Notify {
+		s.putReceipt(now, p, m)
+		return
+	}
+	xser := p.putNative(m.Native(protocols.UCP))
+	if p.OT == Deliver && p.SM.SCTS.n == 0 {
+		s.putTime(p, &p.SM.SCTS, now, secondLen)
+	}
+	if p.OT == Submit {
+		s.putSubmit(p, m)
+	}
+	if m.PID != 0 {
+		at := len(p.buf)
+		p.buf = append(appendTwo(p.buf, m.PID/100), '0'+m.PID/10%10, '0'+m.PID%10)
+		p.end(&p.SM.RPID, at)
+	}
+	if m.Flags&sms.ReplyPath != 0 {
+		p.put(&p.SM.RPI, []byte{replyRequested})
+	}
+	if !p.putText(m, xser) {
+		p.SM.AdC, p.SM.Msg, p.SM.XSer = Field{}, Field{}, Field{}
+	}
+}
+
+// putSubmit fills in what only an operation 51 has.
+func (s *session) putSubmit(p *PDU, m *sms.Message) {
+	if m.Notify != 0 {
+		p.put(&p.SM.NRq, []byte{'1'})
+		at := len(p.buf)
+		p.buf = appendNT(p.buf, m.Notify)
+		p.end(&p.SM.NT, at)
+	}
+	if m.Expires != 0 {
+		s.putTime(p, &p.SM.VP, m.Expires, minuteLen)
+	}
+	if m.Priority > 0 && s.options.Priority {
+		p.put(&p.SM.PR, []byte{'1'})
+	}
+}
+
+func (s *session) putTime(p *PDU, f *Field, at int64, length int) {
+	from := len(p.buf)
+	p.buf = appendTime(p.buf, at, s.zone, length)
+	p.end(f, from)
+}
+
+// ownServices is how many digits XSer 01 and 02 take, without the header's octets.
+const ownServices = 4 + 6
+
+// putText fills in the text of a message and how it is to be read: MT, NB, Msg, MCLs and
+// XSer. xser is what the message came with besides. It reports false if the text is
+// too long.
+func (p *PDU) putText(m *sms.Message, xser []byte) bool {
+	text := m.Text()
+	var header []byte
+	if m.Flags&sms.HasHeader != 0 && len(text) > 0 && int(text[0]) < len(text) {
+		header, text = text[:1+int(text[0])], text[1+int(text[0]):]
+	}
+	if 2*len(text) > maxMsg || len(xser)+ownServices+2*len(header) > maxXSer {
+		return false
+	}
+	alphabet, ok := p.putMsg(m, text)
+	if !ok {
+		return false
+	}
+	at := len(p.buf)
+	if len(header) > 0 {
+		p.buf = appendXSer(p.buf, xserHeader, header)
+	}
+	_, said := findXSer(xser, xserDCS)
+	dcs, needed := dcsOf(alphabet, m.Class)
+	if needed && !said {
+		p.buf = appendXSer(p.buf, xserDCS, []byte{dcs})
+	}
+	p.buf = append(p.buf, xser...)
+	p.end(&p.SM.XSer, at)
+	if m.Class != sms.NoClass && !needed && !said {
+		p.put(&p.SM.MCLs, []byte{'0' + byte(m.Class-sms.Class0)})
+	}
+	return true
+}
+
+// putMsg fills in MT, NB and Msg, and returns the alphabet that the text is sent in.
+func (p *PDU) putMsg(m *sms.Message, text []byte) (sms.Alphabet, bool) {
+	at := len(p.buf)
+	alphabet := m.Alphabet
+	switch alphabet {
+	case sms.Default:
+		if p.SM.MT.n > 0 && isDigits(text) { // it came as a numeric text
+			p.put(&p.SM.Msg, text)
+			return alphabet, len(text) <= maxMsg
+		}
+		p.buf = appendHex(p.buf, text)
+	case sms.ASCII, sms.Latin1:
+		if alphabet = sms.Default; !p.appendGSM(text) {
+			alphabet = sms.UCS2
+			for _, c := range text {
+				p.buf = append(p.buf, '0', '0', upper[c>>4], upper[c&15])
+			}
+		}
+	default:
+		p.buf = appendHex(p.buf, text)
+	}
+	n := len(p.buf) - at
+	if n > maxMsg {
+		return alphabet, false
+	}
+	p.end(&p.SM.Msg, at)
+	if alphabet == sms.Default {
+		p.put(&p.SM.MT, []byte{'3'})
+		return alphabet, true
+	}
+	p.put(&p.SM.MT, []byte{'4'})
+	at = len(p.buf)
+	bits := 4 * n
+	p.buf = appendTwo(appendTwo(p.buf, uint8(bits/100)), uint8(bits%100))
+	p.end(&p.SM.NB, at)
+	return alphabet, true
+}
+
+// appendGSM appends a text in Latin-1 as digits of the GSM alphabet, to p's storage. It
+// reports false, and appends nothing, if that does not have all characters.
+func (p *PDU) appendGSM(text []byte) bool {
+	at := len(p.buf)
+	var ok bool
+	if p.buf, ok = appendGSM(p.buf, text); !ok {
+		return false
+	}
+	n := len(p.buf) - at
+	p.buf = append(p.buf, p.buf[at:]...) // room for two digits of each septet
+	for i := n - 1; i >= 0; i-- {
+		c := p.buf[at+i]
+		p.buf[at+2*i], p.buf[at+2*i+1] = upper[c>>4], upper[c&15]
+	}
+	return true
+}

@@ -1,0 +1,85 @@
+package ucp
+
+import (
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// What stands in an operation 60.
+const (
+	stypOpen = "1"
+	version  = "0100"
+)
+
+// textTooMany is what the result of an operation 02 with several recipients says.
+const textTooMany = "too many addresses"
+
+// sendLogin logs in.
+func (s *session) sendLogin(p *PDU) protocols.Action {
+	s.request(p, OpenSession)
+	l := &p.rare().login
+	p.put(&l.OAdC, fit([]byte(s.o.SystemID), maxAddress))
+	p.put(&l.OTON, []byte{'0' + byte(s.options.OTON%10)})
+	p.put(&l.ONPI, []byte{'0' + byte(s.options.ONPI%10)})
+	p.put(&l.STYP, []byte(stypOpen))
+	at := len(p.buf)
+	p.buf = appendPassword(p.buf, s.o.Password[:min(len(s.o.Password), maxPassword)])
+	p.end(&l.PWD, at)
+	p.put(&l.VERS, []byte(version))
+	return protocols.Action{Kind: protocols.Send}
+}
+
+// loginAnswered takes the result of our login.
+func (s *session) loginAnswered(now int64, p *PDU) protocols.Action {
+	if s.at != open {
+		return protocols.Action{}
+	}
+	if p.Nack {
+		return s.close("cannot log in: operation 60 answered with error " + p.describe())
+	}
+	s.enter(now, s.options.Traffic)
+	return protocols.Action{Kind: protocols.Bound}
+}
+
+// receiveLogin takes a client's login; the gateway decides. There is nothing but
+// sessions to open: passwords are the gateway's configuration.
+func (s *session) receiveLogin(p *PDU) protocols.Action {
+	l := &p.rare().login
+	switch {
+	case s.at != open || s.pending:
+		return s.nack(p, ecNotAllowed, "")
+	case string(p.get(l.VERS)) != version, l.OAdC.n == 0, l.STYP.n == 0, !isHex(p.get(l.PWD)):
+		return s.nack(p, ecSyntax, "")
+	case string(p.get(l.STYP)) != stypOpen:
+		return s.nack(p, ecNotAllowed, "")
+	}
+	s.pending = true
+	at := len(p.buf)
+	p.buf = decodePassword(p.buf, p.get(l.PWD))
+	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{
+		SystemID: p.get(l.OAdC), Password: p.buf[at:], Bind: protocols.Transceiver,
+	}}
+}
+
+// Login implements protocols.Session. The connection of a refused client is closed,
+// because to try another password on it would be cheap.
+func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.Action {
+	p := pdu.(*PDU)
+	if s.at != open || !s.pending {
+		return protocols.Action{}
+	}
+	s.pending = false
+	p.answer(code)
+	if code != sms.OK {
+		return s.end(protocols.SendClose, "login refused: "+code.String())
+	}
+	s.enter(now, protocols.Transceiver)
+	return protocols.Action{Kind: protocols.Send}
+}
+
+// enter makes the session a bound one.
+func (s *session) enter(now int64, as protocols.BindType) {
+	s.at, s.line.heard, s.message = bound, now, now
+	s.bindType.Store(uint32(as))
+	s.accepting.Store(true)
+}

@@ -1,0 +1,93 @@
+package ucp
+
+import (
+	"fmt"
+	"time"
+
+	"pmg/protocols"
+)
+
+// ConnectorOptions are the options that a connector has because it speaks UCP. It
+// implements protocols.Options.
+type ConnectorOptions struct {
+	Traffic             protocols.BindType `yaml:"traffic" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both. Some SMSCs want two connections, one for each."`
+	OTON                int                `yaml:"oton" default:"6" range:"1..6" only:"out" live:"rebind" doc:"Type of number of its system_id: 1 international, 2 national, 6 abbreviated, which short numbers and names are."`
+	ONPI                int                `yaml:"onpi" default:"5" range:"1..5" only:"out" live:"rebind" doc:"Numbering plan of its system_id: 1 E.164, 3 X.121, 5 private, which short numbers and names are."`
+	AlertPID            string             `yaml:"alert_pid" default:"0539" enum:"0100|0122|0131|0138|0139|0339|0439|0539|0639" live:"rebind" doc:"The PID that it asks with whether the peer lives (operation 31): 0539 a PC over TCP/IP, 0639 a PC by its short number."`
+	InternationalPrefix string             `yaml:"international_prefix" default:"00" live:"rebind" doc:"What an international number begins with, as the SMSC has it. A number without it is left as it is."`
+	Timezone            string             `yaml:"timezone" default:"UTC" live:"rebind" doc:"The zone that the SMSC's times are in, as Europe/Stockholm: UCP does not say it with a time."`
+	DeliveryIDs         bool               `yaml:"delivery_ids" default:"false" only:"out" live:"rebind" doc:"Whether results of deliveries and notifications say which message they are about (AdC:SCTS). A few SMSCs insist on it."`
+	Priority            bool               `yaml:"priority" default:"false" only:"out" live:"rebind" doc:"Whether a message's priority is sent (PR). An SMSC refuses a message with it from a client that has not subscribed to that."`
+}
+
+// NewConnectorOptions returns the options of a connector that is given none.
+func NewConnectorOptions() *ConnectorOptions {
+	return &ConnectorOptions{Traffic: protocols.Transceiver, OTON: 6, ONPI: 5, AlertPID: "0539", InternationalPrefix: "00", Timezone: "UTC"}
+}
+
+// The longest values of a login's fields.
+const (
+	maxSystemID = 16
+	maxPassword = 16
+)
+
+// BindType implements protocols.Options.
+func (o *ConnectorOptions) BindType() protocols.BindType { return o.Traffic }
+
+// MaxWindow implements protocols.Options: all TRNs but one, which is for operation 31.
+func (o *ConnectorOptions) MaxWindow() int { return trns - 1 }
+
+// CheckLogin implements protocols.Options.
+func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {
+	problems := checkCredentials(systemID, password)
+	if _, err := time.LoadLocation(o.Timezone); err != nil {
+		problems = append(problems, protocols.Problem{Option: "timezone",
+			Text: fmt.Sprintf("must be a time zone as Europe/Stockholm or UTC, not %q", o.Timezone)})
+	}
+	if !isDigits([]byte(o.InternationalPrefix)) {
+		problems = append(problems, protocols.Problem{Option: "international_prefix",
+			Text: fmt.Sprintf("must be digits, not %q", o.InternationalPrefix)})
+	}
+	return problems
+}
+
+// CheckAccount implements protocols.Options.
+func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.Problem {
+	return checkCredentials(systemID, password)
+}
+
+// checkCredentials returns what is wrong with what a session logs in with.
+func checkCredentials(systemID, password string) []protocols.Problem {
+	problems := tooLong(nil, "system_id", systemID, maxSystemID)
+	for _, c := range []byte(systemID) {
+		if c == '/' || c < ' ' || c > '~' {
+			problems = append(problems, protocols.Problem{Option: "system_id", Text: "must be printable characters without '/', which UCP cannot write"})
+			break
+		}
+	}
+	problems = tooLong(problems, "password", password, maxPassword)
+	if !writable(password) {
+		problems = append(problems, protocols.Problem{Option: "password", Text: "must be characters of the GSM alphabet that are in ASCII, which has no '`'"})
+	}
+	return problems
+}
+
+// writable reports whether a password arrives as it is.
+func writable(password string) bool {
+	for _, c := range []byte(password) {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	_, ok := appendGSM(nil, []byte(password))
+	return ok
+}
+
+// tooLong appends a problem if the value of an option is longer than its field.
+func tooLong(problems []protocols.Problem, option, value string, most int) []protocols.Problem {
+	if len(value) <= most {
+		return problems
+	}
+	return append(problems, protocols.Problem{Option: option,
+		Text: fmt.Sprintf("must be at most %d characters, the most that UCP allows, not %d", most, len(value))})
+}

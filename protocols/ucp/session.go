@@ -1,0 +1,332 @@
+package ucp
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A phase is a state of a session.
+type phase uint8
+
+const (
+	open   phase = iota // connected, not logged in
+	bound               // logged in
+	closed              // over: nothing is said any more
+)
+
+// A session is the state of one connection:
+//
+//	       result of 60              silence, logout
+//	open ──────────────────► bound ───────────────────► closed
+//	  └── refused, no login in time, too much noise ──────┘
+//
+// UCP has no logout: who wants to end a session sends nothing more, waits for the
+// results of what was sent, and closes the connection.
+type session struct {
+	o       protocols.SessionOptions
+	options *ConnectorOptions
+	zone    *time.Location
+	peer    side
+
+	at      phase
+	since   int64 // when the connection began
+	early   int   // PDUs that the peer sent before it logged in, besides its login
+	noise   int   // octets since the last frame that are none
+	pending bool  // server: the gateway looks at the credentials
+	leaving int64 // since when we wait for results to log out; 0: we do not
+	message int64 // when a message or the result of one last came
+	line    line
+	theirs  [trns/64 + 1]uint64 // TRNs of the peer's messages that are not answered, as bits
+
+	// These are read by the encoder and others, too.
+	ours      window
+	bindType  atomic.Uint32 // protocols.BindType
+	accepting atomic.Bool   // bound, and no logout has begun
+}
+
+// A line is what is known about whether the peer lives. Any PDU of the peer shows that
+// it does.
+type line struct {
+	heard  int64 // when the peer's last PDU came, or could have come unheard
+	asked  int64 // since when the result of our 31 is due; 0: none is
+	checks int64 // until when what the peer sent without a message uses up what it may
+}
+
+// NewSession implements protocols.Driver.
+func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
+	s := &session{o: o, peer: smt}
+	if s.options, _ = o.Options.(*ConnectorOptions); s.options == nil {
+		s.options = NewConnectorOptions()
+	}
+	var err error
+	if s.zone, err = time.LoadLocation(s.options.Timezone); err != nil { // it was checked, and is gone since
+		s.zone = time.UTC
+	}
+	if o.Role == protocols.Client {
+		s.peer = smsc
+	}
+	return s
+}
+
+// Start implements protocols.Session.
+func (s *session) Start(now int64, pdu protocols.PDU) protocols.Action {
+	s.since = now
+	if s.o.Role == protocols.Client {
+		return s.sendLogin(pdu.(*PDU))
+	}
+	return protocols.Action{}
+}
+
+// Receive implements protocols.Session. What is no frame and results that answer
+// nothing are passed over in silence, and so is a message with the TRN of one that is
+// not answered yet, because nobody could say which of the two an answer is for.
+func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
+	p := pdu.(*PDU)
+	if s.at == closed {
+		return protocols.Action{}
+	}
+	if reason := s.tooMuch(now, p); reason != "" {
+		return s.close(reason)
+	}
+	err := p.Err()
+	if err != nil && err.Silent {
+		return protocols.Action{}
+	}
+	s.line.heard, s.line.asked = now, 0
+	switch o := row(p.OT); {
+	case p.Result:
+		return s.result(now, p)
+	case err != nil:
+		return s.nack(p, err.EC, "")
+	case o.use == refused:
+		return s.nack(p, ecNotSupported, "")
+	case o.by&s.peer == 0:
+		return s.nack(p, ecNotAllowed, "")
+	case o.use == login:
+		return s.receiveLogin(p)
+	case s.at == open:
+		return s.nack(p, ecNotAllowed, "")
+	case o.use == keepLive:
+		return s.answerAlert(p)
+	case s.isUnanswered(p.TRN):
+		return protocols.Action{}
+	}
+	if ec, text := p.check(s.peer); ec != 0 {
+		return s.nack(p, ec, text)
+	}
+	s.message = now
+	s.theirs[p.TRN/64] |= 1 << (p.TRN % 64)
+	return protocols.Action{Kind: protocols.Message}
+}
+
+// isUnanswered reports whether a message of the peer with the TRN is not answered yet.
+func (s *session) isUnanswered(trn uint8) bool { return s.theirs[trn/64]&(1<<(trn%64)) != 0 }
+
+// result takes a result. It is never answered, and ignored if it answers nothing or
+// cannot be read.
+func (s *session) result(now int64, p *PDU) protocols.Action {
+	if p.Err() != nil || !s.ours.answered(p.TRN, p.OT) {
+		return protocols.Action{}
+	}
+	switch {
+	case p.OT == OpenSession:
+		return s.loginAnswered(now, p)
+	case row(p.OT).use != message:
+		return protocols.Action{} // the result of a 31 has shown that the peer lives
+	}
+	s.message = now
+	a := protocols.Action{Kind: protocols.Answered, Sequence: p.Sequence()}
+	if p.Nack {
+		if a.Status, a.Code = uint32(p.EC), codeOf(p.EC); a.Code == sms.BindFailed {
+			a.Code = sms.Rejected
+		}
+	}
+	return a
+}
+
+// Tick implements protocols.Session.
+func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.Action {
+	if !listening {
+		s.deaf(now)
+	}
+	switch {
+	case s.at == closed:
+	case s.at == open:
+		if late(now, s.since, s.o.BindTimeout) {
+			return s.close("not logged in after " + time.Duration(s.o.BindTimeout).String())
+		}
+	case s.leaving != 0:
+		if late(now, s.leaving, s.drainTime()) {
+			return s.close("logged out, with results missing after " + time.Duration(s.drainTime()).String())
+		}
+	case late(now, s.message, s.o.IdleMax):
+		return s.Unbind(now, pdu)
+	default:
+		return s.checkLine(now, pdu.(*PDU))
+	}
+	return protocols.Action{}
+}
+
+// deaf starts the timers anew that wait for the peer to say something, because what it
+// may have said was not read.
+func (s *session) deaf(now int64) {
+	s.line.heard = now
+	for _, since := range []*int64{&s.line.asked, &s.leaving} {
+		if *since != 0 {
+			*since = now
+		}
+	}
+}
+
+// late reports whether a timer that was started at since has run out. A timer of 0
+// never does.
+func late(now, since, timer int64) bool { return timer > 0 && now-since >= timer }
+
+// checkLine asks a silent peer whether it lives, and ends the session of one that
+// does not answer.
+func (s *session) checkLine(now int64, p *PDU) protocols.Action {
+	switch {
+	case s.line.asked != 0:
+		if late(now, s.line.asked, s.o.ResponseTimeout) {
+			return s.close("cannot hear from peer: operation 31 unanswered for " + time.Duration(s.o.ResponseTimeout).String())
+		}
+	case late(now, s.line.heard, s.o.EnquireInterval):
+		s.line.asked = now
+		s.request(p, Alert)
+		a := &p.rare().alert
+		p.put(&a.AdC, fit(s.address(), maxAddress))
+		p.put(&a.PID, []byte(s.options.AlertPID))
+		return protocols.Action{Kind: protocols.Send}
+	}
+	return protocols.Action{}
+}
+
+// address is what we call ourselves in operation 31.
+func (s *session) address() []byte {
+	if s.o.Role == protocols.Client {
+		return []byte(s.o.SystemID)
+	}
+	return []byte(s.o.Name)
+}
+
+// fit returns a string that fits a field of that size; one that does not is left out.
+func fit(v []byte, size int) []byte {
+	if len(v) > size {
+		return nil
+	}
+	return v
+}
+
+// answerAlert answers the peer's 31: no messages wait, because those that there are
+// come by themselves.
+func (s *session) answerAlert(p *PDU) protocols.Action {
+	p.answer(sms.OK)
+	if s.peer == smt {
+		p.put(&p.SysMsg, []byte("0000"))
+	}
+	return protocols.Action{Kind: protocols.Send}
+}
+
+// Unbind implements protocols.Session.
+func (s *session) Unbind(now int64, _ protocols.PDU) protocols.Action {
+	switch {
+	case s.at == closed || s.leaving != 0:
+		return protocols.Action{}
+	case s.at == open:
+		return s.close("not logged in")
+	}
+	s.leaving = now
+	s.accepting.Store(false)
+	return protocols.Action{Kind: protocols.Drain}
+}
+
+// maxDrain bounds how long a logout waits for results.
+const maxDrain = 5 * time.Second
+
+// drainTime is how long a logout waits for results.
+func (s *session) drainTime() int64 {
+	if s.o.ResponseTimeout > 0 {
+		return min(s.o.ResponseTimeout, int64(maxDrain))
+	}
+	return int64(maxDrain)
+}
+
+// Idle implements protocols.Session.
+func (s *session) Idle(int64, protocols.PDU) protocols.Action {
+	if s.at == closed || s.leaving == 0 {
+		return protocols.Action{}
+	}
+	return s.close("logged out")
+}
+
+// NextSequence implements protocols.Session: a TRN.
+func (s *session) NextSequence() uint32 { return s.ours.next(s.o.Taken) }
+
+// Bound implements protocols.Session.
+func (s *session) Bound() protocols.BindType { return protocols.BindType(s.bindType.Load()) }
+
+// Accepting implements protocols.Session.
+func (s *session) Accepting() bool { return s.accepting.Load() }
+
+// close ends the session.
+func (s *session) close(reason string) protocols.Action { return s.end(protocols.Close, reason) }
+
+func (s *session) end(kind protocols.ActionKind, reason string) protocols.Action {
+	s.at = closed
+	s.accepting.Store(false)
+	s.bindType.Store(0)
+	return protocols.Action{Kind: kind, Reason: reason}
+}
+
+// nack turns p into the negative result of it.
+func (s *session) nack(p *PDU, ec uint8, text string) protocols.Action {
+	p.refuse(ec, text)
+	return protocols.Action{Kind: protocols.Send}
+}
+
+// request makes p an operation of ours without fields.
+func (s *session) request(p *PDU, ot uint8) {
+	trn := uint8(s.NextSequence())
+	p.Reset()
+	p.SM = SM{}
+	p.OT, p.TRN = ot, trn
+	s.ours.asks(uint32(trn), ot)
+}
+
+// answer makes p its result, which is positive if code is OK.
+func (p *PDU) answer(code sms.Code) {
+	if code != sms.OK {
+		p.refuse(ecOf(code), "")
+		return
+	}
+	ot, trn := p.OT, p.TRN
+	p.Reset()
+	p.OT, p.TRN, p.Result = ot, trn, true
+	p.elements = p.usual()
+}
+
+// refuse makes p its negative result.
+func (p *PDU) refuse(ec uint8, text string) {
+	ot, trn := p.OT, p.TRN
+	p.Reset()
+	p.OT, p.TRN, p.Result, p.Nack, p.EC, p.elements = ot, trn, true, true, ec, maxNackElements
+	if text != "" {
+		p.put(&p.SysMsg, []byte(text))
+	}
+}
+
+// describe names the result of a login for the log.
+func (p *PDU) describe() string {
+	text := fmt.Sprintf("%02d", p.EC)
+	if name := StatusName(uint32(p.EC)); name != "" {
+		text += " (" + name + ")"
+	}
+	if p.SysMsg.n > 0 {
+		text += fmt.Sprintf(" %q", p.get(p.SysMsg))
+	}
+	return text
+}

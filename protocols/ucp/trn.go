@@ -1,0 +1,73 @@
+package ucp
+
+import "sync/atomic"
+
+// trns is how many TRNs there are.
+const trns = 100
+
+// A window is which TRNs our operations have. A TRN is used again when the operation
+// that had it was answered. One that was never answered is used again only when there
+// is no other, the one that was given out first: an answer that comes late would
+// be taken for that of another operation.
+//
+// Any goroutine may give out TRNs. Those of operations that carry messages are given
+// back by the goroutine that receives the results.
+type window struct {
+	last  atomic.Uint32 // TRN, plus 1, that was given out last
+	count atomic.Uint32 // of TRNs given out, for their order
+	given [trns]atomic.Uint64
+}
+
+// A given TRN is the number of those given out before, shifted, and the operation.
+const givenShift = 8
+
+// next gives out a TRN. taken reports whether a request with it awaits its answer.
+func (w *window) next(taken func(uint32) bool) uint32 {
+	for {
+		n, free := w.find(taken)
+		old := w.given[n].Load()
+		if free && old != 0 {
+			continue // another goroutine was first
+		}
+		if w.given[n].CompareAndSwap(old, uint64(w.count.Add(1))<<givenShift) {
+			w.last.Store(n + 1)
+			return n
+		}
+	}
+}
+
+// find returns the next TRN that is free, or else the one that was given out first and
+// that no request has.
+func (w *window) find(taken func(uint32) bool) (n uint32, free bool) {
+	first := ^uint64(0)
+	from := w.last.Load()
+	for i := range uint32(trns) {
+		trn := (from + i) % trns
+		if taken != nil && taken(trn) {
+			continue
+		}
+		given := w.given[trn].Load()
+		if given == 0 {
+			return trn, true
+		}
+		if given < first {
+			n, first = trn, given
+		}
+	}
+	return n, false
+}
+
+// asks notes which operation has a TRN that was given out.
+func (w *window) asks(trn uint32, ot uint8) {
+	if trn < trns {
+		given := &w.given[trn]
+		given.Store(given.Load()&^(1<<givenShift-1) | uint64(ot))
+	}
+}
+
+// answered gives back the TRN of an operation, and reports whether that had it.
+func (w *window) answered(trn, ot uint8) bool {
+	given := &w.given[trn]
+	old := given.Load()
+	return old != 0 && uint8(old) == ot && given.CompareAndSwap(old, 0)
+}
