@@ -22,6 +22,7 @@ import (
 	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
 	"pmg/stages"
 	"pmg/store"
 )
@@ -129,7 +130,7 @@ func rows(lines string) string {
 
 func parse(t testing.TB, yaml string) *config.Config {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp"}})
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp"}})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
 	}
@@ -151,8 +152,11 @@ type gw struct {
 func start(t *testing.T, a architecture, s site) *gw {
 	t.Helper()
 	g := &gw{t: t, log: &logBuffer{}, dir: t.TempDir()}
-	newDriver := func(_ string, c *config.Config) (protocols.Driver, error) {
+	newDriver := func(protocol string, c *config.Config) (protocols.Driver, error) {
 		var d protocols.Driver = smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
+		if protocol == "ucp" {
+			d = ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)})
+		}
 		if s.driver != nil {
 			d = s.driver(d)
 		}

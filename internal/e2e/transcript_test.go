@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -104,13 +105,18 @@ func (s *subject) Read() (all []byte) {
 // ended records the end of the session and its reason, which it reads in the gateway's log.
 func (s *subject) ended() {
 	s.over = true
-	reason := regexp.MustCompile(`"connector":"` + s.name + `".*"reason":"([^"]*)","message":"(?:session over|session lost|no session)`)
+	reason := regexp.MustCompile(`"connector":"` + s.name + `".*"reason":("(?:[^"\\]|\\.)*"),"message":"(?:session over|session lost|no session)`)
 	testutil.Eventually(s.g.t, "the end is logged", func() bool {
 		m := reason.FindStringSubmatch(s.g.log.String())
-		if m != nil {
-			s.events = append(s.events, "closed "+m[1])
+		if m == nil {
+			return false
 		}
-		return m != nil
+		text, err := strconv.Unquote(m[1])
+		if err != nil {
+			s.g.t.Fatal(err)
+		}
+		s.events = append(s.events, "closed "+text)
+		return true
 	})
 }
 
