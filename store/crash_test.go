@@ -6,10 +6,8 @@ import (
 	"testing"
 )
 
-const (
-	crashSeeds = 200
-	crashes    = 5 // of each seed, one after the other
-)
+// crashes is how often the power is cut in the history of a seed.
+const crashes = 5
 
 // Nothing that was confirmed is lost in a power cut, nothing that was deleted comes back, and
 // a batch is there whole or not at all.

@@ -13,8 +13,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-const damageSeeds = 200
-
 // A file with a bit flipped, or cut off, is found and named, or nothing is missing. What is
 // read is never wrong.
 func TestDamage(t *testing.T) {

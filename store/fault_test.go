@@ -73,9 +73,6 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// faultSteps is up to which operation each one is failed; behind it some are left out.
-const faultSteps = 40
-
 func what(b *breaker) string {
 	if w := b.injected.Load(); w != nil {
 		return *w
