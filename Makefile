@@ -9,7 +9,7 @@ BENCH       ?= .
 COUNT       ?= 6
 BASE        ?= HEAD~1
 
-GOBUILD     := go build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)'
+GOBUILD     := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)'
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
