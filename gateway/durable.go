@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,9 +24,12 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if outcomes == nil {
 		return nil
 	}
-	err := g.forgetKilled(outcomes)
+	if err := g.forgetKilled(outcomes); err != nil {
+		return errors.Join(err, outcomes.Close())
+	}
+	outcomes.Clear()
 	g.unsettled.outcomes = outcomes
-	return err
+	return nil
 }
 
 // OnCommit has f called after each commit, on the committer's goroutine. upTo is the
@@ -110,7 +114,9 @@ func (g *Gateway) closeStore() error {
 	g.loads.end()
 	g.Committer.Close()
 	var outcomes error
-	if o := g.unsettled.outcomes; o != nil {
+	if o := g.unsettled.outcomes; o != nil && g.unsettled.n.Load() == 0 {
+		outcomes = o.Remove()
+	} else if o != nil {
 		outcomes = o.Close()
 	}
 	if err := g.store.Close(); err != nil {

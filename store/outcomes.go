@@ -20,6 +20,7 @@ import (
 // not the machine, so that a note costs no system call and waits for no disk. It is not safe for
 // concurrent use.
 type Outcomes struct {
+	name string
 	mem  []byte
 	next uint64 // number of the next note; numbers begin with 1
 }
@@ -88,7 +89,7 @@ func openOutcomes(name string) (*Outcomes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot map %s: %w", name, err)
 	}
-	o := &Outcomes{mem: mem, next: 1}
+	o := &Outcomes{name: name, mem: mem, next: 1}
 	o.each(func(number uint64, _ []byte) { o.next = max(o.next, number+1) })
 	return o, nil
 }
@@ -142,10 +143,23 @@ func (o *Outcomes) Read(f func(Outcome)) {
 	})
 }
 
+// Clear removes all notes, once the store has forgotten their messages. A store that is
+// made anew in the same directory must not meet notes of the one before.
+func (o *Outcomes) Clear() { clear(o.mem) }
+
 // Close lets go of the notes, which stay.
 func (o *Outcomes) Close() error {
 	if err := unix.Munmap(o.mem); err != nil {
 		return fmt.Errorf("cannot let go of the outcomes: %w", err)
 	}
 	return nil
+}
+
+// Remove closes the notes and removes them, because the store has forgotten all of their
+// messages.
+func (o *Outcomes) Remove() error {
+	if err := os.Remove(o.name); err != nil {
+		return errors.Join(fmt.Errorf("cannot remove the outcomes: %w", err), o.Close())
+	}
+	return o.Close()
 }

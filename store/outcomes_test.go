@@ -40,6 +40,8 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	})
+	o.Clear()
+	o.Read(func(v Outcome) { t.Errorf("%+v after Clear", v) })
 	if len(seen) != MaxOutcomes-1 || seen[99] || !seen[100] || !seen[all-1] || seen[MaxOutcomes+4] {
 		t.Errorf("%d outcomes", len(seen))
 	}

@@ -1,0 +1,60 @@
+package gateway
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A message that had ended when the gateway was killed, before its delete was committed,
+// is forgotten at the next start; one that had not is there.
+func TestForgetKilled(t *testing.T) {
+	t.Parallel()
+	fs, dir := vfs.NewMem(), t.TempDir()
+	open := func() (*Gateway, *store.Outcomes) {
+		g, _, _ := start(t, "")
+		s, err := store.Open("data", store.Options{FS: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := store.OpenOutcomes(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Keep(s, o); err != nil {
+			t.Fatal(err)
+		}
+		return g, o
+	}
+	g, _ := open()
+	share := g.share(g.LaneOf(g.Connector("operator")), g.origins.of("acme", "clients"))
+	var ids []uint64
+	for range 3 {
+		m := g.Messages.Get()
+		m.ID, m.Origin = g.ids.Add(1), share.Origin
+		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
+		g.Put(share, m)
+		ids = append(ids, m.ID)
+	}
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	// The answer to the second message came, and its delete was not committed.
+	g.unsettled.outcomes.Note(store.Outcome{ID: ids[1], Code: sms.OK, PeerID: []byte("7")})
+	g.unsettled.n.Add(1)
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g, o := open()
+	defer g.Close()
+	for i, id := range ids {
+		var e store.Entry
+		if found, err := g.store.Get(id, &e); err != nil || found == (i == 1) {
+			t.Errorf("message %d is there: %v, %v", i, found, err)
+		}
+	}
+	o.Read(func(v store.Outcome) { t.Errorf("%+v is still noted", v) })
+}
