@@ -80,14 +80,19 @@ func (l *Link) CountRefused() {
 }
 
 // BeginClosing asks the session to end. Only the first call has an effect: it keeps its
-// reason and returns true.
+// reason, unless Explain has set one, and returns true.
 func (l *Link) BeginClosing(reason string) bool {
 	if !l.closing.CompareAndSwap(false, true) {
 		return false
 	}
-	l.reason.Store(&reason)
+	l.reason.CompareAndSwap(nil, &reason)
 	return true
 }
+
+// Explain sets why the session ends. Its reason is that of a PDU, so it replaces that of
+// BeginClosing: a peer that refuses a login or logs out may close the connection before the
+// PDU is read.
+func (l *Link) Explain(reason string) { l.reason.Store(&reason) }
 
 // Closing reports whether the session has been asked to end.
 func (l *Link) Closing() bool { return l.closing.Load() }

@@ -116,12 +116,14 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	case protocols.SendClose:
 		c.settle(now, l)
 		l.Ended = true
+		l.Explain(a.Reason)
 		c.port.LoggingOut(now, l)
 		if !c.hold(l, held[R]{request: r, send: true, last: true, reason: a.Reason}) {
 			c.port.Send(now, l, r, true, a.Reason)
 		}
 	case protocols.Close:
 		l.Ended = true
+		l.Explain(a.Reason)
 		c.port.LoggingOut(now, l)
 		if !c.hold(l, held[R]{reason: a.Reason}) {
 			c.port.Hangup(l, a.Reason)
@@ -170,10 +172,12 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	case !ok:
 		m.Release()
 		l.CountRefused()
+		c.gateway.logRefused(now, l, &c.gateway.storms.fast, "message refused: the account is faster than its rate")
 		c.answer(now, l, r, sms.Throttled, 0, 0)
 	case s == nil, (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
 		c.accept(now, Pending[R]{Message: m, Share: s, From: l.Connector, Link: l, Request: r, After: after})
 	case !c.wait(now, l, m, r, s, after):
+		c.gateway.logNoRoom(now, l, s)
 		c.refuse(now, l, m, r)
 	}
 }
@@ -224,6 +228,7 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
+			c.gateway.logNoRoom(now, l, s)
 			c.refuse(now, l, m, r)
 		})
 	if b.Len() == 0 {

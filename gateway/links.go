@@ -65,6 +65,9 @@ func nextAttempt(rest time.Duration) string {
 	return "; next attempt in " + rest.String()
 }
 
+// rounded returns a time in nanoseconds as the log shows it.
+func rounded(d int64) time.Duration { return time.Duration(d).Round(time.Millisecond) }
+
 // trouble notes why a connector has no session. It returns the entry to be logged: a
 // warning if the reason is new or was not logged for repeatTrouble, otherwise a debug
 // entry.
@@ -87,7 +90,7 @@ func (g *Gateway) trouble(now int64, c *connector.Connector, reason string, rest
 		}
 		e := g.Log.Warn()
 		if old != nil && old.Reason == reason {
-			e = e.Int64("times_since_last_said", old.Times).Dur("for", time.Duration(now-old.Since))
+			e = e.Int64("times_since_last_said", old.Times).Stringer("for", rounded(now-old.Since))
 		}
 		return e
 	}
@@ -102,7 +105,7 @@ func (g *Gateway) bound(now int64, l *connector.Link, way protocols.BindType) {
 	e = ofSession(e, l).Stringer("bind", way)
 	if t := l.Connector.Trouble(); t != nil {
 		l.Connector.SetTrouble(t, nil)
-		e = e.Str("after", t.Reason).Dur("for", time.Duration(now-t.Since))
+		e = e.Str("after", t.Reason).Stringer("for", rounded(now-t.Since))
 	}
 	e.Msg("bound")
 }

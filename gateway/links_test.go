@@ -41,7 +41,7 @@ func TestTrouble(t *testing.T) {
 			t.Errorf("the same again: %q", s)
 		}
 	}
-	if s := fail(now+600*second, "refused"); !strings.Contains(s, `"times_since_last_said":9`) || !strings.Contains(s, `"for":600000`) {
+	if s := fail(now+600*second, "refused"); !strings.Contains(s, `"times_since_last_said":9`) || !strings.Contains(s, `"for":"10m0s"`) {
 		t.Errorf("the same after ten minutes: %q", s)
 	}
 	if s := fail(now+601*second, "no answer"); !strings.Contains(s, "no answer; next") {

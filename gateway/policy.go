@@ -21,6 +21,11 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	}
 	if o.Again {
 		g.keepState(l, m)
+		switch a.Code {
+		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
+		default:
+			g.logNotTaken(l, m, a)
+		}
 	}
 	return o
 }
@@ -101,18 +106,10 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 func (g *Gateway) Halted() bool { return g.draining.Load() && g.Durable() || g.unsettled.full() }
 
 func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	home := l.Home()
-	if !g.storms.failures.next(home.Name, a.At) {
+	if !g.storms.failures.next(l.Home().Name, a.At) {
 		return
 	}
-	e := g.Log.Warn().Str("connector", home.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code).Uint8("attempts", m.Attempts)
-	if account := m.Account(); account != "" {
-		e.Str("account", account)
-	}
-	if a.Status != 0 {
-		e.Str("status", home.Driver.StatusName(a.Status))
-	}
-	e.Msg("message given up")
+	aboutMessage(g.Log.Warn(), l, m, a).Msg("message given up")
 }
 
 // MessageID returns a message's id as logs show it, and as most clients receive it.

@@ -166,6 +166,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	if code != sms.OK {
 		m.Release()
 		l.CountRefused()
+		g.logRefused(now, l, &g.storms.invalid, "message refused: "+code.String())
 		return nil, nil, code
 	}
 	lane := g.route(m)
@@ -176,6 +177,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		kind := m.Kind
 		m.Release()
 		g.unrouted.Add(1)
+		g.logUnrouted(now, l, kind)
 		code = noRoute(kind)
 		if code != sms.OK {
 			l.CountRefused()

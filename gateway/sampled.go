@@ -65,6 +65,11 @@ type storms struct {
 	refusals   sampled // logins refused
 	ends       sampled // sessions ended
 	links      sampled // our connections and logins
+	notTaken   sampled // messages that the peer refused for now
+	unrouted   sampled // messages without a route
+	invalid    sampled // submits with contents that cannot be accepted
+	fast       sampled // submits beyond their account's rate
+	noRoom     sampled // submits for which there was no room
 	troubles   sampled // failed connections and logins, and lost sessions
 }
 
@@ -78,6 +83,11 @@ func newStorms() *storms {
 		refusals:   sampled{sum: "further logins were refused", first: many},
 		ends:       sampled{sum: "further sessions ended", first: many, usual: true},
 		links:      sampled{sum: "further sessions were connected or bound", first: many, usual: true},
+		notTaken:   sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
+		unrouted:   sampled{sum: "further messages matched no route", first: few},
+		invalid:    sampled{sum: "further messages were refused because of their contents", first: few},
+		fast:       sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
+		noRoom:     sampled{sum: "further messages were refused because there was no room for them", first: few},
 		troubles:   sampled{sum: "further connections, logins or sessions failed", first: many},
 	}
 }
@@ -85,7 +95,7 @@ func newStorms() *storms {
 // sumUp logs how many entries were hidden in the minutes that began before a time.
 func (g *Gateway) sumUp(before int64) {
 	s := g.storms
-	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.troubles} {
+	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.notTaken, &s.unrouted, &s.invalid, &s.fast, &s.noRoom, &s.troubles} {
 		sort.over(before, func(connector string, hidden int64) {
 			e := g.Log.Warn()
 			if sort.usual {

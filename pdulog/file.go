@@ -137,7 +137,7 @@ func (f *File) complain(now int64) {
 	}
 	f.complainAt = now + int64(complainEvery)
 	f.reported += lost
-	f.dir.o.Log.Warn().Str("connector", f.name).Uint64("lost", lost).Dur("disk_silent_ms", stuck).
+	f.dir.o.Log.Warn().Str("connector", f.name).Uint64("lost", lost).Stringer("disk_silent", stuck).
 		Msg("pdu log cannot follow: the disk is too slow or does not answer; messages go on, lines are lost when memory for them is full")
 }
 

@@ -74,6 +74,6 @@ func (s *durable) stallEnd() {
 
 func (s *durable) isSlow(info vfs.DiskSlowInfo) {
 	s.slow.Add(1)
-	s.log.Warn().Str("file", info.Path).Stringer("operation", info.OpType).Dur("for", info.Duration).
+	s.log.Warn().Str("file", info.Path).Stringer("operation", info.OpType).Stringer("for", info.Duration.Round(time.Millisecond)).
 		Msg("the disk of the store is slow")
 }

@@ -75,7 +75,7 @@ func serve(cfg *config.Config, file string) error {
 	if err := s.run(signals, file); err != nil {
 		return err
 	}
-	log.Info().Dur("at_most", s.gateway.Config().Limits.DrainTimeout).Msg("stopping; interrupt again to end immediately")
+	log.Info().Stringer("at_most", s.gateway.Config().Limits.DrainTimeout).Msg("stopping; interrupt again to end immediately")
 	ctx, cancel := context.WithTimeout(context.Background(), s.gateway.Config().Limits.DrainTimeout)
 	defer cancel()
 	go func() {

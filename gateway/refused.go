@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"github.com/rs/zerolog"
+
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// logRefused logs why a message of a session was not accepted, for the first of a minute on
+// each connector.
+func (g *Gateway) logRefused(now int64, l *connector.Link, sort *sampled, why string) {
+	if !sort.next(l.Connector.Name, now) {
+		return
+	}
+	e := ofSession(g.Log.Warn(), l)
+	if l.Account != nil {
+		e = e.Str("account", l.Account.SystemID)
+	}
+	e.Msg(why)
+}
+
+// logUnrouted logs that no route matches a message of a session.
+func (g *Gateway) logUnrouted(now int64, l *connector.Link, kind sms.Kind) {
+	why := "message refused: no route matches"
+	if kind == sms.Receipt {
+		why = "receipt accepted and dropped: no route matches"
+	}
+	g.logRefused(now, l, &g.storms.unrouted, why)
+}
+
+// logNoRoom logs that there was no room for a message of a session.
+func (g *Gateway) logNoRoom(now int64, l *connector.Link, s *connector.Share) {
+	why := "message refused: the queue for " + laneTitle(s.Lane) + " is full, or the account's share of it"
+	if g.Memory.Full() {
+		why = "message refused: limits.memory is reached"
+	}
+	g.logRefused(now, l, &g.storms.noRoom, why)
+}
+
+// laneTitle returns the name of a lane's peer in logs.
+func laneTitle(l *connector.Lane) string {
+	if l.Account != "" {
+		return "account " + l.Account
+	}
+	return "connector " + l.Home().Name
+}
+
+// logNotTaken logs that an SMSC has answered a message with the wish to be sent it, or less,
+// at another time: the first of a minute for each connector.
+func (g *Gateway) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
+	if home := l.Home(); g.storms.notTaken.next(home.Name, a.At) {
+		aboutMessage(g.Log.Warn(), l, m, a).Msg("the peer did not take a message; it is sent again")
+	}
+}
+
+// aboutMessage adds a message and its answer to an entry of the log.
+func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer) *zerolog.Event {
+	home := l.Home()
+	e = e.Str("connector", home.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code)
+	if m.Attempts > 0 {
+		e = e.Uint8("failed_attempts", m.Attempts)
+	}
+	if account := m.Account(); account != "" {
+		e = e.Str("account", account)
+	}
+	if a.Status != 0 {
+		e = e.Str("status", home.Driver.StatusName(a.Status))
+	}
+	return e
+}
