@@ -309,7 +309,7 @@ func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
 	_, err := Start(config.Admin{Address: r.admin.Addr()}, r.gateway, r.engine, "test")
-	if err == nil || !strings.HasPrefix(err.Error(), "cannot listen for admin: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "cannot start admin (admin.address): cannot listen on ") {
 		t.Errorf("got %v", err)
 	}
 }

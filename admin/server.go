@@ -15,6 +15,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/sock"
 )
 
 // Bounds on a request.
@@ -39,7 +40,7 @@ type Server struct {
 func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string) (*Server, error) {
 	listener, err := net.Listen("tcp", cfg.Address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen for admin: %w", err)
+		return nil, fmt.Errorf("cannot start admin (admin.address): %w", sock.ListenError(cfg.Address, err))
 	}
 	s := newServer(cfg, g, e, version)
 	s.limiter = newLimiter(listener)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/internal/sock"
 )
 
 // An acceptor holds the listening sockets of a connector. group.mu guards it.
@@ -29,7 +30,7 @@ func (g *group) listen() error {
 		s, err := net.Listen("tcp", address)
 		if err != nil {
 			g.shut()
-			return fmt.Errorf("cannot listen on %s: %w", address, err)
+			return fmt.Errorf("cannot start connector %s: %w", g.Name, sock.ListenError(address, err))
 		}
 		g.acceptor.sockets = append(g.acceptor.sockets, s)
 	}

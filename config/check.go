@@ -26,6 +26,9 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // check reports options that are valid by themselves and do not fit together.
 func (d *decoder) check(c *Config, o Options) {
 	d.pduLog(&c.PDULog)
+	if c.Store.Engine != MemoryStore {
+		d.directory("store.dir", c.Store.Dir)
+	}
 	accounts := map[string]int{}
 	for i := range c.Accounts {
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
@@ -143,8 +146,13 @@ func (d *decoder) pduLog(p *PDULog) {
 	if !p.Enabled {
 		return
 	}
-	if st, err := os.Stat(p.Dir); err == nil && !st.IsDir() || errors.Is(err, syscall.ENOTDIR) {
-		d.problem("pdulog.dir", "must be a directory, but %s or a part of its path is a file: name another, or move the file away", p.Dir)
+	d.directory("pdulog.dir", p.Dir)
+}
+
+// directory checks that an option does not name a file where a directory must be.
+func (d *decoder) directory(path, dir string) {
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() || errors.Is(err, syscall.ENOTDIR) {
+		d.problem(path, "must be a directory, but %s or a part of its path is a file: name another, or move the file away", dir)
 	}
 }
 

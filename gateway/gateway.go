@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -75,7 +76,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
 	}
 	if cfg.PDULog.Enabled {
-		g.pdulogs = pdulog.NewDir(cfg.PDULog.Dir, pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
+		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
 	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.connectors.Store(&[]*connector.Connector{})
@@ -88,6 +89,15 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Memory.SetLimit(memoryShare(cfg))
 	g.apply(cfg)
 	return g, nil
+}
+
+// absolute returns the absolute path of a directory, so that errors name it wherever the
+// gateway was started.
+func absolute(dir string) string {
+	if path, err := filepath.Abs(dir); err == nil {
+		return path
+	}
+	return dir
 }
 
 // newClock returns a clock that does not follow steps of the machine's clock.

@@ -46,6 +46,9 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	}
 	err := r.run(ctx)
 	g.recovered.Store(true)
+	if ctx.Err() != nil {
+		return // the gateway stops, and what was not read stays in the store
+	}
 	log := g.Log.Info()
 	if err != nil {
 		log = g.Log.Error().Err(err)

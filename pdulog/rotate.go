@@ -68,7 +68,7 @@ func cutHalfLine(f interface {
 // written last.
 func (w *writer) openFile(now int64) error {
 	if err := os.MkdirAll(w.dir.path, 0o750); err != nil {
-		return fmt.Errorf("cannot create directory of pdu logs: %w", err)
+		return fmt.Errorf("cannot create directory of pdu logs (pdulog.dir): %w", err)
 	}
 	file, err := w.dir.open(w.path)
 	if err != nil {

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"sync"
 
@@ -106,7 +107,7 @@ func (e *Engine) Listen(c *connector.Connector) error {
 		s, err := sock.Listen(address)
 		if err != nil {
 			e.unlisten(c)
-			return err
+			return fmt.Errorf("cannot start connector %s: %w", c.Name, err)
 		}
 		e.sockets[c] = append(e.sockets[c], s)
 	}

@@ -126,6 +126,9 @@ func (s *durable) open(o Options) error {
 
 // openLocked opens the database in a directory that is locked.
 func (s *durable) openLocked(o Options) error {
+	if err := checkDir(s.guard, s.dir); err != nil {
+		return err
+	}
 	if err := checkSeal(s.guard, s.dir); err != nil {
 		return err
 	}

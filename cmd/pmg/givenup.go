@@ -14,7 +14,7 @@ func (s *server) givenUp() error {
 		return nil
 	}
 	if s.gateway.Durable() {
-		s.log.Info().Int64("queued", queued).Int64("scheduled", scheduled).Msg("messages that wait stay in the store")
+		s.log.Info().Int64("queued", queued).Int64("scheduled", scheduled).Msg("messages that wait stay in the store; the next start sends them")
 		return nil
 	}
 	s.log.Error().Int64("queued", queued).Int64("scheduled", scheduled).

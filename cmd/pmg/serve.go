@@ -70,7 +70,7 @@ func serve(cfg *config.Config, file string) error {
 	running, stop := context.WithCancel(context.Background())
 	defer stop()
 	go trimMemory(running, &s.gateway.Memory)
-	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Int("pid", os.Getpid()).Msg("serving")
+	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")
 	defer log.Info().Msg("stopped")
 	if err := s.run(signals, file); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/rs/zerolog"
 
@@ -18,11 +19,16 @@ func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger) error {
 		log.Info().Msg("messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them")
 		return g.Keep(store.NewMemory(), nil)
 	}
-	s, err := store.Open(cfg.Store.Dir, store.Options{Log: log, Ballast: int64(cfg.Store.Ballast)})
+	dir, err := filepath.Abs(cfg.Store.Dir) // so that an error names the directory, wherever pmg was started
 	if err != nil {
-		return fmt.Errorf("cannot open store: %w", err)
+		return fmt.Errorf("cannot find store.dir: %w", err)
 	}
-	outcomes, err := store.OpenOutcomes(cfg.Store.Dir)
+	s, err := store.Open(dir, store.Options{Log: log, Ballast: int64(cfg.Store.Ballast)})
+	if err != nil {
+		return err
+	}
+	log.Info().Str("dir", dir).Msg("store opened: messages that wait are kept there")
+	outcomes, err := store.OpenOutcomes(dir)
 	if err != nil {
 		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
 	}

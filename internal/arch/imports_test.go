@@ -50,7 +50,7 @@ func table() []row {
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
 		{"classic", "connector gateway internal/sock pdulog protocols sms"},
-		{"admin", "config connector flow gateway sms"},
+		{"admin", "config connector flow gateway internal/sock sms"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

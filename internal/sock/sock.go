@@ -1,6 +1,7 @@
 package sock
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -20,7 +21,7 @@ type Listening struct {
 func Listen(address string) (Listening, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
+		return Listening{}, ListenError(address, err)
 	}
 	defer l.Close()
 	fd, err := duplicate(l.(*net.TCPListener))
@@ -28,6 +29,20 @@ func Listen(address string) (Listening, error) {
 		return Listening{}, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
 	return Listening{FD: fd, Addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
+}
+
+// ListenError returns the error that net.Listen failed with on an address as users see it.
+func ListenError(address string, err error) error {
+	var number syscall.Errno
+	switch {
+	case !errors.As(err, &number):
+		return fmt.Errorf("cannot listen on %s: %w", address, err)
+	case number == syscall.EADDRINUSE:
+		return fmt.Errorf("cannot listen on %s: %w: stop the program that listens there (ss -ltnp shows it), or choose another port", address, number)
+	case number == syscall.EADDRNOTAVAIL:
+		return fmt.Errorf("cannot listen on %s: %w: choose an address that this machine has (ip addr shows them)", address, number)
+	}
+	return fmt.Errorf("cannot listen on %s: %w", address, number)
 }
 
 // Accept accepts a waiting connection. ok is false if there is none. It is also false if

@@ -203,8 +203,14 @@ func TestAllocations(t *testing.T) {
 
 func TestListenFails(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
-	if _, err := Listen(l.Addr.String()); err == nil || !strings.HasPrefix(err.Error(), "cannot listen on 127.0.0.1:") {
-		t.Error(err)
+	for address, want := range map[string]string{
+		l.Addr.String(): "cannot listen on " + l.Addr.String() + ": address already in use: stop the program",
+		"192.0.2.1:0":   "cannot listen on 192.0.2.1:0: cannot assign requested address: choose an address",
+		"nonsense":      "cannot listen on nonsense: listen tcp: address nonsense: missing port",
+	} {
+		if _, err := Listen(address); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+// A directory with files that are not the store's is refused and left alone, and so is a store
+// whose marker is missing: pebble would make a new store, and remove the messages of the old one.
+func TestOpenForeign(t *testing.T) {
+	t.Parallel()
+	open := func(dir string) error {
+		s, err := Open(dir, Options{Log: zerolog.Nop()})
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	}
+	write := func(dir string, names ...string) string {
+		for _, name := range names {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("text"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	if err := open(write(t.TempDir(), ".hidden", "ballast")); err != nil {
+		t.Errorf("files that a file system or an earlier attempt has left: %v", err)
+	}
+	made := t.TempDir()
+	if err := open(made); err != nil {
+		t.Fatal(err)
+	}
+	markers, err := filepath.Glob(filepath.Join(made, "marker.manifest.*"))
+	if err != nil || len(markers) != 1 {
+		t.Fatal(markers, err)
+	}
+	if err := open(write(made, "notes.txt")); err != nil {
+		t.Errorf("a store with another file beside it: %v", err)
+	}
+	if err := os.Remove(filepath.Join(made, "notes.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if markers, err = filepath.Glob(filepath.Join(made, "marker.manifest.*")); err != nil || len(markers) != 1 {
+		t.Fatal(markers, err)
+	}
+	if err := os.Remove(markers[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, want string }{
+		{write(t.TempDir(), "notes.txt", "000007.log"), "holds notes.txt and no store: give store.dir a directory of its own"},
+		{write(t.TempDir(), "000007.sst"), "holds 000007.sst of a store whose manifest or marker is missing: restore"},
+		{made, " of a store whose manifest or marker is missing: restore"},
+	} {
+		before, _ := filepath.Glob(filepath.Join(c.dir, "*"))
+		if err := open(c.dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+		after, _ := filepath.Glob(filepath.Join(c.dir, "*"))
+		if len(after) < len(before) { // the lock may have come
+			t.Errorf("files were %q, and are %q", before, after)
+		}
+	}
+}
