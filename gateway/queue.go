@@ -162,9 +162,10 @@ func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) 
 	if len(s.IDs) > 0 {
 		return s.findIDs(in, from, limit, now)
 	}
+	var behind uint64
 	next, err = in.Scan(from, pageLooks, func(e *store.Entry) error {
 		if len(all) == limit {
-			next = e.ID
+			behind = e.ID
 			return errPageFull
 		}
 		looked++
@@ -173,6 +174,9 @@ func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) 
 		}
 		return nil
 	})
+	if errors.Is(err, errPageFull) {
+		return all, looked, behind, nil
+	}
 	return all, looked, next, err
 }
 
