@@ -4,12 +4,17 @@
 //	/status       the same as JSON, for pmg status; ?sessions=1 lists the sessions
 //	/healthz      200 while the stages make progress
 //	/readyz       200 while the gateway is ready for traffic, otherwise 503 and the reasons
+//	/queue        the messages in the store, a page at a time, for pmg queue
+//	/queue/…      POST: deletes, moves or retries some of them
+//	/store        the state of the store, for pmg store stats
+//	/store/backup POST: copies the store into a new directory, for pmg store backup
 //	/kick         POST: logs out one session, or those of an account, for pmg kick
 //	/reload       POST: reads the configuration again, for pmg reload
 //	/debug/pprof  Go's profiles, if the configuration enables them
 //
 // No message passes through this package: a request reads the counters of the
-// connectors and the stages. There is no login, and no answer contains a secret.
+// connectors and the stages. There is no login, and no answer contains a password. Only
+// /queue shows messages, and their texts if it is asked for them.
 // Requests that change something must be a POST that does not come from a web page of
 // another site. Only requests for one of the gateway's own host names are served, so
 // that web pages cannot read anything (host.go). Slow or many connections do not

@@ -86,6 +86,10 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
 	m.Handle("POST /reload", limited(&s.reloader))
 	m.Handle("POST /kick", limited(http.HandlerFunc(s.kick)))
+	m.Handle("GET /queue", limited(http.HandlerFunc(s.queue)))
+	m.Handle("POST /queue/{what}", limited(http.HandlerFunc(s.change)))
+	m.Handle("GET /store", limited(http.HandlerFunc(s.store)))
+	m.Handle("POST /store/backup", limited(http.HandlerFunc(s.backup)))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.stalled(s.view.engine.Counters().Stages))
 	})

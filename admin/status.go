@@ -11,6 +11,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/store"
 )
 
 // Status is the status of a gateway. Counts are since its start. The JSON names are
@@ -22,6 +23,8 @@ type Status struct {
 	Time          time.Time   `json:"time"`
 	NotReady      []string    `json:"not_ready,omitempty"` // the reasons why it is not ready
 	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
+	Parked        int64       `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
+	Quarantined   int64       `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
 	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
 	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages."`
 	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
@@ -197,6 +200,7 @@ func (v *view) status(withSessions bool) *Status {
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
 		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine),
 		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
+		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined),
 		Locks: counted.Locks, HandleChanges: counted.Refs,
 	}
 	s.Accounts = v.accounts()

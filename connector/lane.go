@@ -97,6 +97,7 @@ type Policy interface {
 // be.
 type Outcome struct {
 	Again bool  // the message returns to the queue, to be sent at its NotBefore or later
+	Aside bool  // the message waits elsewhere now: it leaves the lane and has not ended
 	Pause int64 // the lane sends nothing before this time; 0: it does not pause
 }
 
@@ -356,33 +357,11 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		share.pushBack(m, now)
 		return
 	}
-	l.settled(share, m, a, slot.Sent)
-}
-
-// AnsweredLate handles an answer that came after its request was given up. If the answer
-// is final, the copy of the message that waits or is under way is not needed.
-func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
-	l.slots.Thaw(link)
-	m := l.unknown[id]
-	if m == nil || a.Code != sms.OK && a.Code.Retryable() {
+	if outcome.Aside {
+		l.drop(share, m)
 		return
 	}
-	m.Flags |= sms.Settled
-	delete(l.unknown, id)
-	l.stats().Late.Add(1)
-	if a.Code == sms.OK {
-		m.Origin.Tally.Sent.Add(1)
-	}
-	l.count(m, a, 0)
-}
-
-// remember keeps a message whose request was not answered in time, because the answer may
-// come late.
-func (l *Lane) remember(m *sms.Message) {
-	if l.unknown == nil {
-		l.unknown = map[uint64]*sms.Message{}
-	}
-	l.unknown[m.ID] = m
+	l.settled(share, m, a, slot.Sent)
 }
 
 // settled ends a message: it was answered for good, or is given up.

@@ -1,5 +1,7 @@
 package connector
 
+import "pmg/sms"
+
 // late remembers requests whose answers did not come in time, so that a late answer finds
 // its message. It belongs to the goroutine that runs the session.
 //
@@ -67,4 +69,30 @@ func (l *Link) Awaited(took int64) {
 	if l.late.inTime++; l.late.inTime >= inTimeAfter*cfg.Window {
 		l.late.timeout = 0
 	}
+}
+
+// AnsweredLate handles an answer that came after its request was given up. If the answer
+// is final, the copy of the message that waits or is under way is not needed.
+func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
+	l.slots.Thaw(link)
+	m := l.unknown[id]
+	if m == nil || a.Code != sms.OK && a.Code.Retryable() {
+		return
+	}
+	m.Flags |= sms.Settled
+	delete(l.unknown, id)
+	l.stats().Late.Add(1)
+	if a.Code == sms.OK {
+		m.Origin.Tally.Sent.Add(1)
+	}
+	l.count(m, a, 0)
+}
+
+// remember keeps a message whose request was not answered in time, because the answer may
+// come late.
+func (l *Lane) remember(m *sms.Message) {
+	if l.unknown == nil {
+		l.unknown = map[uint64]*sms.Message{}
+	}
+	l.unknown[m.ID] = m
 }

@@ -10,16 +10,20 @@ import (
 // faultyTries is how often a message is tried at which a part of the gateway fails.
 const faultyTries = 3
 
-// settleFaulty decides what becomes of such a message. Without a store, in which it could
-// be looked at, it is given up.
-func (g *Gateway) settleFaulty(cfg *config.Connector, m *sms.Message, a sms.Answer) (o connector.Outcome) {
+// settleFaulty decides what becomes of such a message: after some tries it is put aside,
+// and has not ended. Without a store, in which it could be looked at, it is given up.
+func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
 	if g.store == nil {
 		return o
 	}
 	m.Attempts = incremented(m.Attempts)
-	m.NotBefore = a.At + stepAside(cfg, m.Attempts)
-	o.Again = m.Attempts < faultyTries
-	return o
+	if m.Attempts < faultyTries {
+		m.NotBefore = a.At + stepAside(l.Config(), m.Attempts)
+		return connector.Outcome{Again: true}
+	}
+	m.NotBefore = 0
+	g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more", false)
+	return connector.Outcome{Aside: true}
 }
 
 // park accepts a message that waits in no lane, until an operator decides. It returns the

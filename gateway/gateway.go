@@ -61,7 +61,8 @@ type Gateway struct {
 	lastLogged    sync.Map     // events that must not be logged too often → when they were logged last
 	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
-	mu sync.Mutex // one reload at a time
+	mu       sync.Mutex // one reload at a time
+	changing sync.Mutex // one change of stored messages by an operator at a time
 }
 
 // guardSize bounds how many addresses and accounts with failed logins are remembered.

@@ -7,7 +7,6 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
-	"pmg/store"
 )
 
 // Settle implements connector.Policy: it decides what becomes of a message. The
@@ -17,7 +16,7 @@ import (
 func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
 	o := settle(l.Config(), m, a, alone)
 	if a.Code == sms.Faulty {
-		o = g.settleFaulty(l.Config(), m, a)
+		o = g.settleFaulty(l, m, a)
 	}
 	if o.Again {
 		g.keepState(l, m)
@@ -92,11 +91,7 @@ func incremented(n uint8) uint8 {
 // Ended implements connector.Policy: the store forgets a message whose outcome is
 // known. The operator is told of one that was given up.
 func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
-	if a.Code == sms.Faulty && g.store != nil {
-		g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more", false)
-		return
-	}
-	if a.Code != sms.OK {
+	if a.Code != sms.OK && a.Code != sms.Deleted {
 		g.logGivenUp(l, m, a)
 	}
 	g.forget(laneName(l), m, a, sent)

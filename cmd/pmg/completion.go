@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ func completions() map[string]func(cmd *cobra.Command) []string {
 		"connector":    configuredConnectors,
 		"account":      configuredAccounts,
 		"command":      commandNames,
+		"state":        func(*cobra.Command) []string { return queueStates() },
 		"status":       func(*cobra.Command) []string { return []string{"nonzero", "ESME_"} },
 	}
 }
@@ -39,7 +41,7 @@ func completeValues(cmd *cobra.Command) {
 	if cmd.Flags().Lookup("config") != nil {
 		_ = cmd.MarkFlagFilename("config", "yaml", "yml")
 	}
-	for _, name := range []string{"dir", "directory"} {
+	for _, name := range []string{"dir", "directory", "store"} {
 		if cmd.Flags().Lookup(name) != nil {
 			_ = cmd.MarkFlagDirname(name)
 		}
@@ -111,7 +113,10 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	err := fmt.Errorf("there is no command %q: %q lists the commands", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "pmg "), cmd.CommandPath()+" --help")
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		err = fmt.Errorf("%w; did you mean %q?", err, cmd.CommandPath()+" "+strings.Join(near, " or "))
+		for i := range near {
+			near[i] = strconv.Quote(cmd.CommandPath() + " " + near[i])
+		}
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return err
 }

@@ -54,6 +54,8 @@ func newRootCommand() *cobra.Command {
 		newStatusCommand(),
 		newSessionsCommand(),
 		newKickCommand(),
+		newQueueCommand(),
+		newStoreCommand(),
 		newTraceCommand(),
 		newStagesCommand(),
 		newPDUCommand(),

@@ -12,7 +12,7 @@ import (
 func TestUnknownSuggests(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"sevre":          `there is no command "sevre": "pmg --help" lists the commands; did you mean "pmg serve"?`,
+		"sevre":          `there is no command "sevre": "pmg --help" lists the commands; did you mean "pmg serve" or "pmg store"?`,
 		"run":            `did you mean "pmg serve"?`,
 		"config chek":    `there is no command "config chek": "pmg config --help" lists the commands; did you mean "pmg config check"?`,
 		"nonsense":       `there is no command "nonsense": "pmg --help" lists the commands`,

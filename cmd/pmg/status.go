@@ -164,7 +164,12 @@ func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
 
 // askAdmin sends a request to a gateway's admin address and reads its answer into v.
 func askAdmin(ctx context.Context, address, method, path string, v any) error {
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	return askAdminFor(ctx, statusTimeout, address, method, path, v)
+}
+
+// askAdminFor does so for a request that may take longer.
+func askAdminFor(ctx context.Context, timeout time.Duration, address, method, path string, v any) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

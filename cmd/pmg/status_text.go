@@ -25,7 +25,7 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 	} else {
 		fmt.Fprintf(&b, "not ready: %s\n", printable(strings.Join(s.NotReady, "; ")))
 	}
-	fmt.Fprintf(&b, "unrouted messages %d, live jobs %d\n\n", s.Unrouted, s.Jobs)
+	fmt.Fprintf(&b, "unrouted messages %d, parked %d, quarantined %d, live jobs %d\n\n", s.Unrouted, s.Parked, s.Quarantined, s.Jobs)
 	connectorTable(before, s).write(&b)
 	writeTroubles(&b, s)
 	writeAccounts(&b, s, allAccounts)

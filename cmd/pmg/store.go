@@ -1,43 +1,187 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"time"
 
-	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
-	"pmg/config"
 	"pmg/gateway"
 	"pmg/store"
 )
 
-// keep opens the store that the configuration asks for, and has the gateway keep
-// messages in it.
-func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger) error {
-	if cfg.Store.Engine == config.MemoryStore {
-		log.Info().Msg("messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them")
-		return g.Keep(store.NewMemory(), nil)
+func newStoreCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "Check, repair, measure or back up the store of messages",
+		Long: `The store keeps accepted messages until it is known how they ended: in the directory
+store.dir of the configuration, or in the one that --store names.
+
+check and repair need a gateway that is stopped. stats and backup ask the running
+gateway at --address, or at the configuration's admin.address, and otherwise read the
+store of one that is stopped.`,
+		Example: "  pmg store stats\n  pmg store backup /var/backups/pmg-monday\n  pmg store check --store data\n  pmg store repair --store data",
 	}
-	dir, err := filepath.Abs(cfg.Store.Dir) // so that an error names the directory, wherever pmg was started
-	if err != nil {
-		return fmt.Errorf("cannot find store.dir: %w", err)
-	}
-	s, err := store.Open(dir, store.Options{Log: log, Ballast: int64(cfg.Store.Ballast)})
-	if err != nil {
-		return err
-	}
-	log.Info().Str("dir", dir).Msg("store opened: messages that wait are kept there")
-	outcomes, err := store.OpenOutcomes(dir)
-	if err != nil {
-		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
-	}
-	return g.Keep(s, outcomes)
+	cmd.AddCommand(newStoreCheckCommand(), newStoreRepairCommand(), newStoreStatsCommand(), newStoreBackupCommand())
+	return cmd
 }
 
-// recover begins to give the messages of earlier runs to their queues.
-func (s *server) recover() {
-	var ctx context.Context
-	ctx, s.stopRecovery = context.WithCancel(context.Background())
-	s.recovery.Go(func() { s.gateway.Recover(ctx, s.engine) })
+func newStoreCheckCommand() *cobra.Command {
+	var o storeOptions
+	cmd := &cobra.Command{
+		Use:     "check",
+		Short:   "Read all of a store, and report what is in it and what is wrong",
+		Long:    "Reads all of the store of a gateway that is stopped, and changes nothing. The exit\nstatus is 1 if something is wrong: then pmg store repair saves what can be read.",
+		Example: "  pmg store check -c /etc/pmg/pmg.yaml\n  pmg store check --store data",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := o.findDir()
+			if err != nil {
+				return err
+			}
+			r, err := store.Check(dir)
+			if err != nil {
+				return explainStore(err)
+			}
+			writeReport(cmd.OutOrStdout(), dir, &r)
+			if len(r.Faults) > 0 {
+				return fmt.Errorf("the store in %s is damaged; pmg store repair --store %s puts it aside and saves what can be read", dir, dir)
+			}
+			return nil
+		},
+	}
+	o.dirFlags(cmd)
+	return cmd
+}
+
+func newStoreRepairCommand() *cobra.Command {
+	var o storeOptions
+	cmd := &cobra.Command{
+		Use:   "repair",
+		Short: "Put a damaged store aside, and make a new one of what can be read",
+		Long: `Makes a new store of all that can be read of the store of a gateway that is stopped.
+The damaged one is not deleted: its directory gets the ending .damaged- and the time. It
+needs as much free space as the messages take, and memory for all of them.
+
+Messages that were sent shortly before the damage may be sent again.`,
+		Example: "  pmg store repair -c /etc/pmg/pmg.yaml\n  pmg store repair --store data",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := o.findDir()
+			if err != nil {
+				return err
+			}
+			aside, r, err := store.Repair(dir, time.Now())
+			if err != nil {
+				return explainStore(err)
+			}
+			out := cmd.OutOrStdout()
+			writeReport(out, dir, &r)
+			fmt.Fprintf(out, "the store in %s was made anew; the old one is in %s: delete it when nothing is missing\n", dir, aside)
+			return nil
+		},
+	}
+	o.dirFlags(cmd)
+	return cmd
+}
+
+// writeReport writes what is in a store.
+func writeReport(out io.Writer, dir string, r *store.Report) {
+	fmt.Fprintf(out, "%s: format %d, messages %d, ids of SMS centres %d, events %d\n", dir, r.Format, r.Messages, r.Mappings, r.Events)
+	if r.Messages > 0 {
+		fmt.Fprintf(out, "messages from %s to %s\n", gateway.MessageID(r.First), gateway.MessageID(r.Last))
+	}
+	for _, fault := range r.Faults {
+		fmt.Fprintf(out, "cannot read %s\n", printable(fault))
+	}
+}
+
+func newStoreStatsCommand() *cobra.Command {
+	var o storeOptions
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "stats",
+		Short:   "Show how many messages a store has, and how large it is",
+		Long:    "Shows the format and the size of the store, and its messages: all, those parked and\nthose quarantined. A running gateway counts commits and synced writes since its start.",
+		Example: "  pmg store stats\n  pmg store stats --store data --json | jq .messages",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			source, err := o.find(cmd)
+			if err != nil {
+				return err
+			}
+			s, err := source.stats(cmd.Context())
+			if err = errors.Join(err, source.close()); err != nil {
+				return err
+			}
+			return writeStoreStats(cmd.OutOrStdout(), &s, asJSON)
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func writeStoreStats(out io.Writer, s *gateway.StoreStats, asJSON bool) error {
+	if asJSON {
+		b, err := json.Marshal(s)
+		if err == nil {
+			_, err = out.Write(append(printableJSON(b), '\n'))
+		}
+		return err
+	}
+	fmt.Fprintf(out, "store         %s %s\n", printable(s.Engine), printable(s.Dir))
+	for _, row := range []struct {
+		name  string
+		value int64
+	}{
+		{"format", int64(s.Format)}, {"octets", s.Octets}, {"messages", s.Messages}, {"parked", s.Parked}, {"quarantined", s.Quarantined},
+		{"commits", s.Commits}, {"synced writes", s.Syncs}, {"stalls", s.Stalls}, {"slow", s.Slow},
+	} {
+		fmt.Fprintf(out, "%-13s %d\n", row.name, row.value)
+	}
+	if s.Problem != "" {
+		fmt.Fprintf(out, "%-13s %s\n", "problem", printable(s.Problem))
+	}
+	return nil
+}
+
+// backupTimeout is how long a running gateway may take to copy its store.
+const backupTimeout = time.Hour
+
+func newStoreBackupCommand() *cobra.Command {
+	var o storeOptions
+	cmd := &cobra.Command{
+		Use:   "backup DIRECTORY",
+		Short: "Copy a store into a new directory, while the gateway runs or is stopped",
+		Long: `Copies the store into a directory that must not exist yet, on the machine of the
+gateway. The copy is consistent: it is the store as it was at one moment. On the same
+file system it takes little room at first, because files are linked.
+
+A gateway that is started with the copy sends the messages that waited at that moment,
+those too that were sent since, so start it only when the store itself is lost.`,
+		Example: "  pmg store backup /var/backups/pmg-monday\n  pmg store backup --store data /var/backups/pmg-monday",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return fmt.Errorf("cannot back up the store: %w", err)
+			}
+			source, err := o.find(cmd)
+			if err != nil {
+				return err
+			}
+			if err = errors.Join(source.backup(cmd.Context(), dir), source.close()); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "the store was copied to %s\n", dir)
+			return nil
+		},
+	}
+	o.flags(cmd)
+	return cmd
 }

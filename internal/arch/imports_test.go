@@ -45,12 +45,12 @@ func table() []row {
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms"},
-		{"gateway", "account config connector flow pdulog protocols router sms store"},
+		{"gateway", "account config connector flow internal/smstext pdulog protocols router sms store"},
 
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
 		{"classic", "connector gateway internal/sock pdulog protocols sms"},
-		{"admin", "config connector flow gateway internal/sock sms"},
+		{"admin", "config connector flow gateway internal/sock sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

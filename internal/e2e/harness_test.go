@@ -92,8 +92,10 @@ type site struct {
 	more     string // further connectors, rows
 	routes   string // rows; nil: everything to the operator
 	limits   string // options
+	top      string // further options of the whole gateway, lines
 
 	driver func(protocols.Driver) protocols.Driver // wraps the driver; nil: does not
+	memory bool                                    // messages that are put aside are kept in memory
 	store  vfs.FS                                  // where messages are stored; nil: as the flag -store says
 }
 
@@ -101,6 +103,7 @@ type site struct {
 func (s site) yaml(dir string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pdulog: {dir: %q, flush: 5ms}\nlimits: {%s}\n", dir, s.limits)
+	b.WriteString(s.top)
 	fmt.Fprintf(&b, "accounts:\n  - {system_id: acme, password: s3cret}\n%s", rows(s.accounts))
 	fmt.Fprintf(&b, "connectors:\n  - {name: clients, direction: in, address: \"127.0.0.1:0\", %s}\n", s.clients)
 	routes := s.routes
@@ -167,6 +170,11 @@ func start(t *testing.T, a architecture, s site) *gw {
 		t.Fatal(err)
 	}
 	g.keep(s.store)
+	if s.memory {
+		if err := g.Keep(store.NewMemory(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if g.engine, err = a.start(g.Gateway); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,145 @@
+package admin
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/gateway"
+)
+
+// queue lists messages of the store, a page for each request.
+func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
+	q, err := queueQueryOf(r)
+	if err != nil {
+		http.Error(w, "cannot list messages: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	page, err := s.view.gateway.ListStored(q.Selection, q.From, q.Limit)
+	answerJSON(w, page, err)
+}
+
+// change deletes, moves or retries messages of the store, those of a page for each request.
+func (s *Server) change(w http.ResponseWriter, r *http.Request) {
+	q, err := queueQueryOf(r)
+	if err != nil {
+		http.Error(w, "cannot change messages: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	change := gateway.QueueChange{What: r.PathValue("what"), To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: r.RemoteAddr}
+	switch change.What {
+	case gateway.DeleteMessages, gateway.MoveMessages, gateway.RetryMessages:
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	page, err := s.view.gateway.ChangeStored(r.Context(), s.view.engine, change, q.Selection, q.From, q.Limit)
+	answerJSON(w, page, err)
+}
+
+// A QueueQuery is a request for a page of the messages in the store.
+type QueueQuery struct {
+	gateway.Selection
+	From  uint64 // the id to begin with
+	Limit int    // how many messages are wanted at most
+}
+
+// Values returns the query as parameters of a request.
+func (q *QueueQuery) Values() url.Values {
+	v := url.Values{"limit": {strconv.Itoa(q.Limit)}}
+	for _, id := range q.IDs {
+		v.Add("id", gateway.MessageID(id))
+	}
+	for name, value := range map[string]string{"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	if q.Older > 0 {
+		v.Set("older", q.Older.String())
+	}
+	if q.From > 0 {
+		v.Set("from", gateway.MessageID(q.From))
+	}
+	if q.Text {
+		v.Set("text", "1")
+	}
+	return v
+}
+
+// queueQueryOf reads what Values returns.
+func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
+	if err = r.ParseForm(); err != nil {
+		return q, err
+	}
+	q.Selection = gateway.Selection{
+		Connector: r.Form.Get("connector"), Account: r.Form.Get("account"), Dest: r.Form.Get("destination"),
+		State: r.Form.Get("state"), Text: r.Form.Get("text") != "",
+	}
+	for _, text := range r.Form["id"] {
+		id, err := gateway.ParseID(text)
+		if err != nil {
+			return q, err
+		}
+		q.IDs = append(q.IDs, id)
+	}
+	if text := r.Form.Get("from"); text != "" {
+		if q.From, err = gateway.ParseID(text); err != nil {
+			return q, err
+		}
+	}
+	if text := r.Form.Get("older"); text != "" {
+		if q.Older, err = time.ParseDuration(text); err != nil {
+			return q, err
+		}
+	}
+	q.Limit, err = strconv.Atoi(cmp.Or(r.Form.Get("limit"), "100"))
+	return q, err
+}
+
+// store shows the state of the store.
+func (s *Server) store(w http.ResponseWriter, _ *http.Request) {
+	stats, ok := s.view.gateway.StoreStats()
+	if !ok {
+		http.Error(w, "this gateway stores no messages", http.StatusNotFound)
+		return
+	}
+	answerJSON(w, stats, nil)
+}
+
+// backupTime is how long the copy of a store may take.
+const backupTime = time.Hour
+
+// backup copies the store into a new directory. The path has no default and no relative
+// form, so that it is clear on which machine and where the copy is.
+func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
+	dir := r.FormValue("dir")
+	if !filepath.IsAbs(dir) {
+		http.Error(w, "cannot back up the store: the directory must be given by its whole path on the gateway's machine", http.StatusBadRequest)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTime))
+	log := s.view.gateway.Log.Info()
+	err := s.view.gateway.BackUp(dir)
+	if err != nil {
+		log = s.view.gateway.Log.Error().Err(err)
+	}
+	log.Str("dir", dir).Str("operator", r.RemoteAddr).Msg("an operator backs up the store")
+	stats, _ := s.view.gateway.StoreStats()
+	answerJSON(w, stats, err)
+}
+
+// answerJSON writes a value, or why there is none.
+func answerJSON(w http.ResponseWriter, v any, err error) {
+	if err != nil {
+		http.Error(w, strings.TrimSpace(err.Error()), http.StatusConflict)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/admin"
+	"pmg/gateway"
+	"pmg/internal/console"
+)
+
+func newQueueCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "queue",
+		Short: "List, show, delete, move, retry or export messages that wait",
+		Long: `Messages in the store of a gateway have one of these states:
+
+  queued       it waits for its connector or account, or is under way
+  parked       no route leads anywhere (no_route: park)
+  quarantined  a part of the gateway failed at it three times
+  unreadable   its record is damaged; it is found by its id only
+
+The commands ask the running gateway at --address, or at the configuration's
+admin.address. If none answers there, or with --store, they work on the store of a
+gateway that is stopped. A store in memory (store.engine: memory) has the messages that
+are parked or quarantined, and none that is queued.
+
+The admin address has no login: anyone who can connect to it can read and delete
+messages, so keep it on a loopback address.`,
+		Example: `  pmg queue list --state parked
+  pmg queue show 1a1fb0c12c230d41
+  pmg queue delete --connector operator --older 24h --dry-run
+  pmg queue move --connector operator --to second
+  pmg queue retry --state parked
+  pmg queue export --account acme > acme.json`,
+	}
+	cmd.AddCommand(newQueueListCommand(), newQueueShowCommand(), newQueueExportCommand(),
+		newQueueChangeCommand(gateway.DeleteMessages), newQueueChangeCommand(gateway.MoveMessages), newQueueChangeCommand(gateway.RetryMessages))
+	return cmd
+}
+
+// queueOptions are the flags that select messages.
+type queueOptions struct {
+	storeOptions
+	query  admin.QueueQuery
+	limit  int // of all pages; 0: none
+	asJSON bool
+}
+
+func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
+	o.storeOptions.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.query.Connector, "connector", "", "only those that wait for this out connector")
+	f.StringVar(&o.query.Account, "account", "", "only those that came from this account, or wait for its clients")
+	f.StringVar(&o.query.Dest, "destination", "", "only those whose destination begins with these `digits`")
+	f.DurationVar(&o.query.Older, "older", 0, "only those that came longer ago than this, as in 90m or 24h")
+	f.StringVar(&o.query.State, "state", "", "only those in this state: queued, parked or quarantined")
+	f.IntVar(&o.limit, "limit", limit, "stop after this number of messages; 0 is no limit")
+}
+
+// queueStates are the values of --state.
+func queueStates() []string {
+	return []string{gateway.StateQueued, gateway.StateParked, gateway.StateQuarantined}
+}
+
+// check checks what was selected.
+func (o *queueOptions) check(ids []string) error {
+	if s := o.query.State; s != "" && !slices.Contains(queueStates(), s) {
+		return fmt.Errorf("cannot select messages: there is no state %q; --state is one of %s", s, strings.Join(queueStates(), ", "))
+	}
+	if o.limit < 0 || o.query.Older < 0 {
+		return errors.New("cannot select messages: --limit and --older must not be negative")
+	}
+	for _, text := range ids {
+		id, err := gateway.ParseID(text)
+		if err != nil {
+			return err
+		}
+		o.query.IDs = append(o.query.IDs, id)
+	}
+	return nil
+}
+
+// isAll reports whether nothing is selected.
+func (o *queueOptions) isAll() bool {
+	q := &o.query
+	return len(q.IDs) == 0 && q.Connector == "" && q.Account == "" && q.Dest == "" && q.Older == 0 && q.State == ""
+}
+
+// idsAtOnce is how many ids a request names.
+const idsAtOnce = 200
+
+// each calls ask for a page after the other, and f for its messages, up to the limit. Where a page
+// was cut off by the limit, more reports that there may be others.
+func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gateway.QueuePage, error), f func(gateway.QueuePage) error) (more bool, err error) {
+	left := o.limit
+	parts := [][]uint64{nil}
+	if len(o.query.IDs) > 0 {
+		parts = slices.Collect(slices.Chunk(o.query.IDs, idsAtOnce))
+	}
+	for _, ids := range parts {
+		q := o.query
+		q.IDs = ids
+		for q.From = 0; ; {
+			q.Limit = queuePage
+			if o.limit > 0 {
+				q.Limit = min(left, queuePage)
+			}
+			page, err := ask(q)
+			if err == nil {
+				err = f(page)
+			}
+			if err != nil {
+				return false, err
+			}
+			left -= len(page.Messages)
+			if o.limit > 0 && left <= 0 {
+				return page.Next != 0, nil
+			}
+			if page.Next == 0 {
+				break
+			}
+			q.From = page.Next
+			if err := ctx.Err(); err != nil {
+				return true, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// queuePage is how many messages are asked for at a time.
+const queuePage = 500
+
+// missing returns an error if ids were named and one of them was not found.
+func (o *queueOptions) missing(n int) error {
+	switch {
+	case len(o.query.IDs) == 0 || n >= len(o.query.IDs):
+		return nil
+	case len(o.query.IDs) == 1:
+		return fmt.Errorf("there is no message %s: it has been sent or has ended otherwise, or the flags exclude it; pmg trace shows what became of it", gateway.MessageID(o.query.IDs[0]))
+	}
+	return fmt.Errorf("%d of %d messages are not there: they have been sent or have ended otherwise, or the flags exclude them; pmg trace shows what became of them", len(o.query.IDs)-n, len(o.query.IDs))
+}
+
+// queueVerbs are how the changes are called in texts.
+func queueVerbs() map[string]string {
+	return map[string]string{gateway.DeleteMessages: gateway.ResultDeleted, gateway.MoveMessages: gateway.ResultMoved, gateway.RetryMessages: gateway.ResultRetried}
+}
+
+func newQueueChangeCommand(what string) *cobra.Command {
+	var o queueOptions
+	var all bool
+	change := gateway.QueueChange{What: what}
+	cmd := &cobra.Command{
+		Use: what + " [ID]...",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(args); err != nil {
+				return err
+			}
+			if o.isAll() && !all {
+				return fmt.Errorf("cannot %s messages: name their ids, or select them with flags; --all selects every message", what)
+			}
+			source, err := o.find(cmd)
+			if err != nil {
+				return err
+			}
+			return errors.Join(runQueueChange(cmd, &o, source, change), source.close())
+		},
+	}
+	switch what {
+	case gateway.DeleteMessages:
+		cmd.Short = "Delete messages that wait"
+		cmd.Long = "Deletes the messages with these ids, or those that the flags select. They count as\nfailed. A message that is under way is left alone."
+		cmd.Example = "  pmg queue delete 1a1fb0c12c230d41\n  pmg queue delete --state quarantined --older 24h --dry-run"
+	case gateway.MoveMessages:
+		cmd.Short = "Move messages to the queue of another out connector"
+		cmd.Long = "Moves the messages with these ids, or those that the flags select, whatever their\nroutes say. Their attempts are forgotten. A message that is under way is left alone.\nIn the store of a stopped gateway they wait for the connector when it starts; if it\nhas no such connector then, they are routed."
+		cmd.Example = "  pmg queue move --connector operator --to second\n  pmg queue move 1a1fb0c12c230d41 --to second"
+		cmd.Flags().StringVar(&change.To, "to", "", "the out `connector` that they are moved to")
+		_ = cmd.MarkFlagRequired("to")
+	default:
+		cmd.Short = "Route messages again, and send them as if they had just come"
+		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and forgets their attempts: those that are parked or quarantined, and those that\nare queued. A message that no route leads anywhere, or that is under way, is left alone.\nIn the store of a stopped gateway they are routed when it starts."
+		cmd.Example = "  pmg queue retry --state parked\n  pmg queue retry --connector operator --older 1h"
+	}
+	o.flags(cmd, 0)
+	cmd.Flags().BoolVar(&all, "all", false, "every message, if nothing else selects some")
+	cmd.Flags().BoolVar(&change.DryRun, "dry-run", false, "list the messages, and change nothing")
+	return cmd
+}
+
+// progressEvery is how often a long change says how far it is.
+const progressEvery = 2 * time.Second
+
+func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, change gateway.QueueChange) error {
+	ctx, stop := console.Interruptible(cmd.Context())
+	defer stop()
+	out := cmd.OutOrStdout()
+	results := map[string]int{}
+	var matched, looked int
+	said := time.Now()
+	t := newQueueTable()
+	_, err := o.each(ctx, func(q admin.QueueQuery) (gateway.QueuePage, error) { return source.change(ctx, q, change) }, func(p gateway.QueuePage) error {
+		matched += len(p.Messages)
+		looked += p.Looked
+		for i := range p.Messages {
+			m := &p.Messages[i]
+			results[m.Result]++
+			switch {
+			case change.DryRun:
+				t.addMessage(m)
+			case m.Result != queueVerbs()[change.What]:
+				fmt.Fprintf(out, "%s: %s\n", printable(m.ID), printable(m.Result))
+			}
+		}
+		if now := time.Now(); now.Sub(said) > progressEvery {
+			said = now
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d messages looked at, %d %s\n", looked, results[queueVerbs()[change.What]], queueVerbs()[change.What])
+		}
+		return nil
+	})
+	if change.DryRun {
+		if err := t.print(out); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s would be %s; nothing was changed\n", messages(matched), queueVerbs()[change.What])
+	} else {
+		fmt.Fprintln(out, queueSummary(change.What, results))
+	}
+	if err != nil {
+		return err
+	}
+	return o.missing(matched)
+}
+
+// queueSummary says what was done.
+func queueSummary(what string, results map[string]int) string {
+	s := messages(results[queueVerbs()[what]]) + " " + queueVerbs()[what]
+	for _, r := range []struct{ result, text string }{
+		{gateway.ResultUnderWay, "under way and left alone"}, {gateway.ResultNoRoute, "without a route and left alone"},
+		{gateway.ResultGone, "ended meanwhile"}, {gateway.ResultBad, "unreadable and left alone: delete them, or see pmg store check"},
+	} {
+		if n := results[r.result]; n > 0 {
+			s += fmt.Sprintf("; %d %s", n, r.text)
+		}
+	}
+	return s
+}
+
+// messages returns "1 message" or "n messages".
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}

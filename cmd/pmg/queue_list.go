@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/admin"
+	"pmg/gateway"
+	"pmg/internal/console"
+)
+
+// listed is how many messages pmg queue list shows without --limit.
+const listed = 100
+
+func newQueueListCommand() *cobra.Command {
+	var o queueOptions
+	cmd := &cobra.Command{
+		Use:     "list [ID]...",
+		Short:   "List messages that wait",
+		Long:    "Lists the messages in the store in the order in which they came, the first 100 unless\n--limit says otherwise. Texts are not shown: pmg queue show and export have --text.",
+		Example: "  pmg queue list\n  pmg queue list --state quarantined --json | jq -r .reason\n  pmg queue list --connector operator --destination 467 --older 1h --limit 0",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args, func(ctx context.Context, source queueSource) (n int, err error) {
+				if o.asJSON {
+					n, _, err = o.writeJSON(ctx, source, cmd.OutOrStdout())
+					return n, err
+				}
+				return o.writeTable(ctx, source, cmd)
+			})
+		},
+	}
+	o.flags(cmd, listed)
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object per line")
+	return cmd
+}
+
+func newQueueExportCommand() *cobra.Command {
+	var o queueOptions
+	cmd := &cobra.Command{
+		Use:     "export [ID]...",
+		Short:   "Write messages that wait as JSON",
+		Long:    "Writes all that is known of the messages with these ids, or of those that the flags\nselect, one JSON object per line, with their texts if --text is set. Nothing is changed.",
+		Example: "  pmg queue export --state parked --text > parked.json\n  pmg queue export --store data --account acme",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
+				n, _, err := o.writeJSON(ctx, source, cmd.OutOrStdout())
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s exported\n", messages(n))
+				return n, err
+			})
+		},
+	}
+	o.flags(cmd, 0)
+	cmd.Flags().BoolVar(&o.query.Text, "text", false, "write the texts of messages too, which are private")
+	return cmd
+}
+
+func newQueueShowCommand() *cobra.Command {
+	var o queueOptions
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show what is known of a message that waits",
+		Long:    "Shows all that the store has of a message, with its text if --text is set.",
+		Example: "  pmg queue show 1a1fb0c12c230d41\n  pmg queue show 1a1fb0c12c230d41 --text",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args, func(ctx context.Context, source queueSource) (n int, err error) {
+				_, err = o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+					for i := range p.Messages {
+						n++
+						writeMessage(cmd.OutOrStdout(), &p.Messages[i])
+					}
+					return nil
+				})
+				return n, err
+			})
+		},
+	}
+	o.storeOptions.flags(cmd)
+	cmd.Flags().BoolVar(&o.query.Text, "text", false, "show the text of the message too, which is private")
+	return cmd
+}
+
+// run calls f with the source of messages. f returns how many it has found.
+func (o *queueOptions) run(cmd *cobra.Command, ids []string, f func(context.Context, queueSource) (int, error)) error {
+	if err := o.check(ids); err != nil {
+		return err
+	}
+	source, err := o.find(cmd)
+	if err != nil {
+		return err
+	}
+	ctx, stop := console.Interruptible(cmd.Context())
+	defer stop()
+	n, err := f(ctx, source)
+	if err = errors.Join(err, source.close()); err != nil {
+		return err
+	}
+	return o.missing(n)
+}
+
+func (o *queueOptions) lists(ctx context.Context, source queueSource) func(admin.QueueQuery) (gateway.QueuePage, error) {
+	return func(q admin.QueueQuery) (gateway.QueuePage, error) { return source.list(ctx, q) }
+}
+
+// writeTable writes a table of the messages, a page at a time.
+func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *cobra.Command) (n int, err error) {
+	out := cmd.OutOrStdout()
+	more, err := o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+		t := newQueueTable()
+		for i := range p.Messages {
+			t.addMessage(&p.Messages[i])
+		}
+		n += len(p.Messages)
+		return t.print(out)
+	})
+	switch {
+	case err != nil:
+	case n == 0:
+		fmt.Fprintln(out, "no messages")
+	case more:
+		fmt.Fprintf(out, "%s; there may be more: --limit 0 lists all\n", messages(n))
+	default:
+		fmt.Fprintln(out, messages(n))
+	}
+	return n, err
+}
+
+// writeJSON writes a line for each message.
+func (o *queueOptions) writeJSON(ctx context.Context, source queueSource, out io.Writer) (n int, more bool, err error) {
+	more, err = o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+		for i := range p.Messages {
+			b, err := json.Marshal(&p.Messages[i])
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(out, "%s\n", printableJSON(b)); err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	return n, more, err
+}
+
+// A queueTable is a table of messages.
+type queueTable struct {
+	*table
+	now time.Time
+}
+
+func newQueueTable() queueTable {
+	return queueTable{newTable(8, "id", "state", "waits for", "account", "from", "kind", "source", "destination", "age", "attempts", "octets"), time.Now()}
+}
+
+func (t queueTable) addMessage(m *gateway.StoredMessage) {
+	t.add(m.ID, m.State, waitsFor(m), dash(m.Account), dash(m.From), dash(m.Kind), dash(m.Source), dash(m.Dest),
+		span(t.now.Sub(m.Arrived).Round(time.Second).Seconds()), count(int64(m.Attempts)), count(int64(m.Octets)))
+}
+
+func (t queueTable) print(out io.Writer) error {
+	var b strings.Builder
+	t.write(&b)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// waitsFor returns the peer that a message waits for.
+func waitsFor(m *gateway.StoredMessage) string {
+	if m.Receiver != "" {
+		return "account " + m.Receiver
+	}
+	return dash(m.Connector)
+}
+
+// writeMessage writes what is known of a message, a line for each field.
+func writeMessage(out io.Writer, m *gateway.StoredMessage) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(out, "%-13s %s\n", name, printable(value))
+		}
+	}
+	at := func(t *time.Time) string {
+		if t == nil {
+			return ""
+		}
+		return t.Format(time.RFC3339)
+	}
+	line("id", m.ID)
+	line("state", m.State)
+	line("reason", m.Reason)
+	if m.State == gateway.StateUnreadable {
+		return
+	}
+	line("waits for", waitsFor(m))
+	line("account", m.Account)
+	line("from", m.From)
+	line("kind", m.Kind)
+	line("source", m.Source)
+	line("destination", m.Dest)
+	line("priority", count(int64(m.Priority)))
+	line("attempts", count(int64(m.Attempts)))
+	line("arrived", at(&m.Arrived))
+	line("deliver at", at(m.DeliverAt))
+	line("next attempt", at(m.NextAttempt))
+	line("expires", at(m.Expires))
+	line("octets", count(int64(m.Octets)))
+	if m.Text != nil {
+		fmt.Fprintf(out, "%-13s %s\n", "text", printable(*m.Text))
+	}
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"pmg/admin"
+	"pmg/config"
+	"pmg/gateway"
+	"pmg/store"
+)
+
+// A queueSource is where the messages are that an operator asks for: in a running
+// gateway, or in the store of one that is stopped.
+type queueSource interface {
+	list(ctx context.Context, q admin.QueueQuery) (gateway.QueuePage, error)
+	change(ctx context.Context, q admin.QueueQuery, c gateway.QueueChange) (gateway.QueuePage, error)
+	stats(ctx context.Context) (gateway.StoreStats, error)
+	backup(ctx context.Context, dir string) error
+	close() error
+}
+
+// storeOptions select the gateway, or the store of one that is stopped.
+type storeOptions struct {
+	config, address, dir string
+}
+
+func (o *storeOptions) flags(cmd *cobra.Command) {
+	o.dirFlags(cmd)
+	cmd.Flags().StringVar(&o.address, "address", "", "admin address of a running gateway, as `host:port`")
+	cmd.MarkFlagsMutuallyExclusive("store", "address")
+}
+
+// dirFlags adds the flags that select the store of a gateway that is stopped.
+func (o *storeOptions) dirFlags(cmd *cobra.Command) {
+	configFlag(cmd, &o.config)
+	cmd.Flags().StringVar(&o.dir, "store", "", "the store of a gateway that is stopped: its `directory`")
+}
+
+// find returns where the messages are: what the flags name; otherwise in the gateway at the
+// configuration's admin address; and if none listens there, in the configuration's store.
+func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
+	if o.address != "" {
+		return runningStore{o.address}, nil
+	}
+	if o.dir != "" && !cmd.Flags().Changed("config") {
+		return openStopped(o.dir, nil)
+	}
+	cfg, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	if o.dir != "" {
+		return openStopped(o.dir, cfg)
+	}
+	if a := cfg.Admin.Address; a != "" {
+		if err := askAdmin(cmd.Context(), a, http.MethodGet, "/store", new(gateway.StoreStats)); !errors.Is(err, syscall.ECONNREFUSED) {
+			return runningStore{a}, nil
+		}
+	}
+	dir, err := storeDir(cfg, o.config)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers at an admin address of %s, so this is about its store in %s\n", o.config, dir)
+	return openStopped(dir, cfg)
+}
+
+func (o *storeOptions) load() (*config.Config, error) {
+	cfg, err := loadConfig(io.Discard, o.config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the store: %w; --store names its directory", err)
+	}
+	return cfg, nil
+}
+
+// storeDir returns the directory of a configuration's store.
+func storeDir(cfg *config.Config, file string) (string, error) {
+	if cfg.Store.Engine == config.MemoryStore {
+		return "", fmt.Errorf("cannot find the store: %s has store.engine: memory, so there is none when the gateway is stopped", file)
+	}
+	return cfg.Store.Dir, nil
+}
+
+// findDir returns the directory of the store of a gateway that is stopped.
+func (o *storeOptions) findDir() (string, error) {
+	if o.dir != "" {
+		return o.dir, checkStoreDir(o.dir)
+	}
+	cfg, err := o.load()
+	if err != nil {
+		return "", err
+	}
+	dir, err := storeDir(cfg, o.config)
+	if err == nil {
+		err = checkStoreDir(dir)
+	}
+	return dir, err
+}
+
+// checkStoreDir returns an error if there is nothing in a directory, because opening a store
+// would make one.
+func checkStoreDir(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("cannot find the store: %w; --store names its directory", err)
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("cannot find the store: %s is empty; --store names its directory", dir)
+	}
+	return nil
+}
+
+// explainStore adds what to do to an error of a store.
+func explainStore(err error) error {
+	if errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("%w; to ask a running gateway, name its admin address with --address", err)
+	}
+	return err
+}
+
+// A stoppedStore is the store of a gateway that is stopped.
+type stoppedStore struct {
+	store store.Store
+	cfg   *config.Config // nil: not known
+	dir   string
+}
+
+func openStopped(dir string, cfg *config.Config) (queueSource, error) {
+	if err := checkStoreDir(dir); err != nil {
+		return nil, err
+	}
+	s, err := store.Open(dir, store.Options{})
+	if err != nil {
+		return nil, explainStore(err)
+	}
+	return &stoppedStore{s, cfg, dir}, nil
+}
+
+func (s *stoppedStore) list(_ context.Context, q admin.QueueQuery) (gateway.QueuePage, error) {
+	return gateway.ListStored(s.store, q.Selection, q.From, q.Limit)
+}
+
+func (s *stoppedStore) change(_ context.Context, q admin.QueueQuery, c gateway.QueueChange) (gateway.QueuePage, error) {
+	return gateway.ChangeStopped(s.store, s.cfg, c, q.Selection, q.From, q.Limit)
+}
+
+func (s *stoppedStore) stats(context.Context) (gateway.StoreStats, error) {
+	return gateway.StatsOfStopped(s.store, s.dir)
+}
+
+func (s *stoppedStore) backup(_ context.Context, dir string) error { return s.store.Backup(dir) }
+func (s *stoppedStore) close() error                               { return s.store.Close() }
+
+// A runningStore is the store of a gateway that runs.
+type runningStore struct{ address string }
+
+func (s runningStore) list(ctx context.Context, q admin.QueueQuery) (p gateway.QueuePage, err error) {
+	return p, askAdmin(ctx, s.address, http.MethodGet, "/queue?"+q.Values().Encode(), &p)
+}
+
+func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c gateway.QueueChange) (p gateway.QueuePage, err error) {
+	v := q.Values()
+	if c.To != "" {
+		v.Set("to", c.To)
+	}
+	if c.DryRun {
+		v.Set("dry_run", "1")
+	}
+	return p, askAdmin(ctx, s.address, http.MethodPost, "/queue/"+c.What+"?"+v.Encode(), &p)
+}
+
+func (s runningStore) stats(ctx context.Context) (v gateway.StoreStats, err error) {
+	return v, askAdmin(ctx, s.address, http.MethodGet, "/store", &v)
+}
+
+func (s runningStore) backup(ctx context.Context, dir string) error {
+	return askAdminFor(ctx, backupTimeout, s.address, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(gateway.StoreStats))
+}
+
+func (s runningStore) close() error { return nil }

@@ -1,0 +1,259 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"pmg/internal/smstext"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// The states of a message in the store, as operators see them.
+const (
+	StateQueued      = "queued"      // it waits in a lane, or is under way
+	StateParked      = "parked"      // no route leads anywhere
+	StateQuarantined = "quarantined" // a part of the gateway fails at it
+	StateUnreadable  = "unreadable"  // its record is damaged
+)
+
+// A Selection says which of the messages in a store an operator means. Its zero value
+// means all that can be read; those that cannot be read are found by their ids.
+type Selection struct {
+	IDs       []uint64
+	Connector string        // that they wait for
+	Account   string        // that they came from, or whose clients they wait for
+	Dest      string        // how their destination begins
+	Older     time.Duration // how long ago they came at least
+	State     string        // one of the states above
+	Text      bool          // their texts are wanted too
+}
+
+// A StoredMessage is what operators see of a message in the store. Times are by the
+// wall clock.
+type StoredMessage struct {
+	ID          string     `json:"id"`
+	State       string     `json:"state"`
+	Reason      string     `json:"reason,omitempty"`    // why it was put aside
+	Connector   string     `json:"connector,omitempty"` // that it waits for
+	Receiver    string     `json:"receiver,omitempty"`  // the account whose clients it waits for
+	Account     string     `json:"account,omitempty"`   // that it came from
+	From        string     `json:"from,omitempty"`      // the connector that it came from
+	Kind        string     `json:"kind,omitempty"`
+	Source      string     `json:"source,omitempty"`
+	Dest        string     `json:"destination,omitempty"`
+	Priority    uint8      `json:"priority"`
+	Attempts    uint8      `json:"attempts"`
+	Arrived     time.Time  `json:"arrived"`
+	DeliverAt   *time.Time `json:"deliver_at,omitempty"`
+	NextAttempt *time.Time `json:"next_attempt,omitempty"`
+	Expires     *time.Time `json:"expires,omitempty"`
+	Octets      int        `json:"octets"` // of its text
+	Text        *string    `json:"text,omitempty"`
+	Result      string     `json:"result,omitempty"` // what was done to it
+}
+
+// A QueuePage is a part of an answer about the messages in a store.
+type QueuePage struct {
+	Messages []StoredMessage `json:"messages"`
+	Looked   int             `json:"looked"` // how many messages were looked at
+	Next     uint64          `json:"next"`   // where to go on; 0: that was all
+}
+
+// The limits of a page keep an answer to a few milliseconds of reading, and below a
+// megabyte or so.
+const (
+	pageLooks   = 20_000
+	pageMatches = 1000
+)
+
+// A found is a message that an operator has selected.
+type found struct {
+	id      uint64
+	record  []byte
+	message *sms.Message // nil: it cannot be read; its times are by the wall clock
+	head    store.Head
+	state   store.State
+	changed bool // it has a state
+	err     error
+}
+
+// lane returns the lane in which the store says that the message waits.
+func (f *found) lane() store.Lane {
+	if f.changed {
+		return f.state.Lane
+	}
+	return store.Lane{Connector: string(f.head.LaneConnector), Account: string(f.head.LaneAccount)}
+}
+
+// origin returns where the message came from. It counts for no account.
+func (f *found) origin() *sms.Origin {
+	return &sms.Origin{Account: string(f.head.Account), Connector: string(f.head.Connector), Tally: &sms.Tally{}}
+}
+
+// ParseID reads a message's id as logs show it.
+func ParseID(text string) (uint64, error) {
+	id, err := strconv.ParseUint(text, 16, 64)
+	if err != nil || len(text) != sms.IDLen {
+		return 0, fmt.Errorf("%q is not the id of a message: that has %d hexadecimal digits, as in id= of the logs", text, sms.IDLen)
+	}
+	return id, nil
+}
+
+// newFound reads an entry, and keeps a copy of it.
+func newFound(e *store.Entry) *found {
+	f := &found{id: e.ID, record: bytes.Clone(e.Record)}
+	if f.head, f.err = store.DecodeHead(f.record); f.err == nil && e.State != nil {
+		f.changed = true
+		f.state, f.err = store.DecodeState(e.State)
+	}
+	m := &sms.Message{ID: e.ID}
+	if f.err == nil {
+		f.err = store.Decode(f.record, m, 0)
+	}
+	if f.err == nil {
+		f.state.Restore(m, 0)
+		f.message = m
+	}
+	return f
+}
+
+// stateName returns the state as operators see it.
+func (f *found) stateName() string {
+	switch {
+	case f.err != nil:
+		return StateUnreadable
+	case f.state.Aside == store.Parked:
+		return StateParked
+	case f.state.Aside == store.Quarantined:
+		return StateQuarantined
+	}
+	return StateQueued
+}
+
+// matches reports whether a message is selected, whatever its id.
+func (s *Selection) matches(f *found, now time.Time) bool {
+	if f.err != nil {
+		return len(s.IDs) > 0
+	}
+	lane := f.lane()
+	switch {
+	case s.State != "" && s.State != f.stateName(),
+		s.Connector != "" && s.Connector != lane.Connector,
+		s.Account != "" && s.Account != string(f.head.Account) && s.Account != lane.Account,
+		s.Older > 0 && now.Sub(time.Unix(0, f.head.Arrived)) < s.Older:
+		return false
+	}
+	return bytes.HasPrefix(f.message.Dest().Addr, []byte(s.Dest))
+}
+
+// errPageFull ends a scan.
+var errPageFull = errors.New("the page is full")
+
+// find returns the selected messages with ids from from on, up to a limit, and how many it
+// has looked at. next is the id to go on with, 0 when there are no more.
+func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
+	limit = min(limit, pageMatches)
+	if len(s.IDs) > 0 {
+		return s.findIDs(in, from, limit, now)
+	}
+	var behind uint64
+	next, err = in.Scan(from, pageLooks, func(e *store.Entry) error {
+		if len(all) == limit {
+			behind = e.ID
+			return errPageFull
+		}
+		looked++
+		if f := newFound(e); s.matches(f, now) {
+			all = append(all, f)
+		}
+		return nil
+	})
+	if errors.Is(err, errPageFull) {
+		return all, looked, behind, nil
+	}
+	return all, looked, next, err
+}
+
+// findIDs does so for messages that are named.
+func (s *Selection) findIDs(in store.Store, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(s.IDs))) {
+		if id < from {
+			continue
+		}
+		if len(all) == limit {
+			return all, looked, id, nil
+		}
+		var e store.Entry
+		ok, err := in.Get(id, &e)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		if !ok {
+			continue
+		}
+		looked++
+		if f := newFound(&e); s.matches(f, now) {
+			all = append(all, f)
+		}
+	}
+	return all, looked, 0, nil
+}
+
+// ListStored returns the messages of a store that are selected, with ids from from on and
+// up to a limit. The store of a running gateway may be read meanwhile.
+func ListStored(in store.Store, s Selection, from uint64, limit int) (QueuePage, error) {
+	all, looked, next, err := s.find(in, from, limit, time.Now())
+	if err != nil {
+		return QueuePage{}, fmt.Errorf("cannot list messages: %w", err)
+	}
+	return newPage(all, looked, next, s.Text), nil
+}
+
+func newPage(all []*found, looked int, next uint64, text bool) QueuePage {
+	p := QueuePage{Messages: make([]StoredMessage, len(all)), Looked: looked, Next: next}
+	for i, f := range all {
+		p.Messages[i] = f.show(text)
+	}
+	return p
+}
+
+// show returns what operators see of a message.
+func (f *found) show(text bool) StoredMessage {
+	s := StoredMessage{ID: MessageID(f.id), State: f.stateName()}
+	m := f.message
+	if m == nil {
+		s.Reason = f.err.Error()
+		return s
+	}
+	lane := f.lane()
+	s.Reason, s.Connector, s.Receiver = f.state.Reason, lane.Connector, lane.Account
+	s.Account, s.From = string(f.head.Account), string(f.head.Connector)
+	s.Kind = [...]string{sms.Submit: "submit", sms.MO: "mo", sms.Receipt: "receipt"}[m.Kind]
+	s.Source, s.Dest = string(m.Source().Addr), string(m.Dest().Addr)
+	s.Priority, s.Attempts, s.Octets = m.Priority, m.Attempts, len(m.Text())
+	s.Arrived = time.Unix(0, m.Arrived).UTC()
+	s.DeliverAt, s.NextAttempt, s.Expires = wallTime(m.DeliverAt), wallTime(m.NotBefore), wallTime(m.Expires)
+	if text {
+		shown, ok := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
+		if !ok {
+			shown = "0x" + hex.EncodeToString(m.Text())
+		}
+		s.Text = &shown
+	}
+	return s
+}
+
+// wallTime returns a time of a message for operators, nil if it is not set.
+func wallTime(ns int64) *time.Time {
+	if ns == 0 {
+		return nil
+	}
+	t := time.Unix(0, ns).UTC()
+	return &t
+}

@@ -1,0 +1,282 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// What an operator may do with messages in the store.
+const (
+	DeleteMessages = "delete"
+	MoveMessages   = "move"  // to the queue of another out connector
+	RetryMessages  = "retry" // route them again, and forget their attempts
+)
+
+// A QueueChange is what an operator does with messages.
+type QueueChange struct {
+	What     string // one of the above
+	To       string // the out connector that they are moved to
+	DryRun   bool   // nothing is done
+	Operator string // where the operator asks from, for the log
+}
+
+// The results of a change, for each message.
+const (
+	ResultDeleted  = "deleted"
+	ResultMoved    = "moved"
+	ResultRetried  = "retried"
+	ResultUnderWay = "under way"  // it is being sent, or stored: it was left alone
+	ResultNoRoute  = "no route"   // no route leads anywhere: it was left alone
+	ResultGone     = "gone"       // it has ended meanwhile
+	ResultBad      = "unreadable" // it can be deleted alone
+)
+
+// past returns the result of a change that was made.
+func (c *QueueChange) past() string {
+	return map[string]string{DeleteMessages: ResultDeleted, MoveMessages: ResultMoved, RetryMessages: ResultRetried}[c.What]
+}
+
+// ListStored returns the messages of the gateway's store that are selected, as the
+// function of that name does.
+func (g *Gateway) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
+	if g.store == nil {
+		return QueuePage{}, errNothingStored
+	}
+	return ListStored(g.store, s, from, limit)
+}
+
+var errNothingStored = errors.New("cannot list messages: this gateway stores none")
+
+// A changer changes messages that wait in a running gateway.
+type changer struct {
+	*Gateway
+	engine Engine
+	change QueueChange
+	to     map[*found]*connector.Share // where the messages that stay go
+	result map[*found]string
+}
+
+// ChangeStored changes messages with ids from from on, up to a limit, in the store and in the
+// lanes of a running gateway, and returns them with what was done to each. A message that is
+// under way is left alone. Changes are made one after the other.
+func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
+	if g.store == nil {
+		return QueuePage{}, errNothingStored
+	}
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	ch := &changer{Gateway: g, engine: e, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
+	if err := ch.mayBegin(); err != nil {
+		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
+	}
+	all, looked, next, err := s.find(g.store, from, limit, time.Now())
+	if err == nil && !c.DryRun {
+		err = ch.do(ctx, all)
+		ch.log()
+	}
+	if err != nil {
+		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
+	}
+	p := newPage(all, looked, next, s.Text)
+	for i, f := range all {
+		p.Messages[i].Result = ch.result[f]
+	}
+	return p, nil
+}
+
+// mayBegin returns why nothing can be changed now.
+func (c *changer) mayBegin() error {
+	if !c.Recovered() {
+		return errors.New("messages of earlier runs are still being read; try again when the log says that they are in their queues")
+	}
+	if c.change.What != MoveMessages {
+		return nil
+	}
+	return checkTarget(c.Config(), c.change.To)
+}
+
+// checkTarget returns an error if messages cannot be moved to a connector.
+func checkTarget(cfg *config.Config, to string) error {
+	var names []string
+	for i := range cfg.Connectors {
+		if cc := &cfg.Connectors[i]; !cc.Listens() {
+			if cc.Name == to {
+				return nil
+			}
+			names = append(names, cc.Name)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("there is no out connector %q, nor any other", to)
+	}
+	return fmt.Errorf("there is no out connector %q; there are %s", to, strings.Join(names, ", "))
+}
+
+// do changes messages.
+func (c *changer) do(ctx context.Context, all []*found) error {
+	var queued, aside []*found
+	for _, f := range all {
+		if f.err == nil {
+			f.message.Origin = c.origins.of(string(f.head.Account), string(f.head.Connector))
+		}
+		switch {
+		case f.err != nil && c.change.What != DeleteMessages:
+			c.result[f] = ResultBad
+		case c.change.What != DeleteMessages && !c.aim(f):
+			c.result[f] = ResultNoRoute
+		case f.stateName() == StateQueued:
+			queued = append(queued, f)
+		default:
+			aside = append(aside, f)
+		}
+	}
+	taken, err := c.withdraw(ctx, queued)
+	if err != nil {
+		return err
+	}
+	if c.change.What == DeleteMessages {
+		return c.deleteAside(aside)
+	}
+	return c.put(append(taken, aside...))
+}
+
+// aim finds where a message goes. It reports false if no route leads anywhere.
+func (c *changer) aim(f *found) bool {
+	var lane *connector.Lane
+	if c.change.What == MoveMessages {
+		if to := c.Connector(c.change.To); to != nil {
+			lane = c.LaneOf(to)
+		}
+	} else {
+		lane = c.route(f.message)
+	}
+	if lane == nil {
+		return false
+	}
+	c.to[f] = c.share(lane, f.message.Origin)
+	return true
+}
+
+// deleteAside deletes messages that wait in no lane.
+func (c *changer) deleteAside(all []*found) error {
+	b := c.Committer.Begin()
+	for _, f := range all {
+		b.Delete(f.id, len(f.record))
+	}
+	c.Committer.End()
+	for _, f := range all {
+		c.result[f] = ResultDeleted
+		if f.err == nil {
+			c.aside[f.state.Aside].Add(-1)
+			f.message.Origin.Tally.Failed.Add(1)
+		}
+	}
+	return c.Committer.Sync()
+}
+
+// put gives messages to their new lanes, with their attempts forgotten. First the store is
+// to say so, because the lanes read them from there.
+func (c *changer) put(all []*found) error {
+	shares := map[*connector.Share][]*found{}
+	b := c.Committer.Begin()
+	for _, f := range all {
+		s, m := c.to[f], f.message
+		m.Attempts, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0
+		if c.Durable() {
+			b.Keep(m, store.State{Lane: laneName(s.Lane)})
+		} else {
+			b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
+		}
+		shares[s] = append(shares[s], f)
+	}
+	c.Committer.End()
+	failed := c.Committer.Sync() // the rest of a batch that failed is in the next one, so that the lanes are to have them all the same
+	for _, f := range all {
+		if f.state.Aside != store.InLane {
+			c.aside[f.state.Aside].Add(-1)
+		}
+		c.result[f] = c.change.past()
+	}
+	for s, part := range shares {
+		if !c.engine.Do(s.Lane, func(now int64) { c.enter(now, s, part) }) {
+			return errors.Join(failed, errStopping)
+		}
+	}
+	return failed
+}
+
+// enter adds messages to a share of a lane, for whatever dispatches for the lane.
+func (c *changer) enter(now int64, s *connector.Share, all []*found) {
+	ahead := c.wall.ahead.Load()
+	for _, f := range all {
+		w := waitingOf(f, ahead)
+		if c.Durable() {
+			s.Lane.Restore(now, s, w)
+			continue
+		}
+		m := c.Messages.Get()
+		m.ID, m.Origin = f.id, f.message.Origin
+		if err := store.Decode(f.record, m, ahead); err != nil {
+			m.Release() // it was read before
+			continue
+		}
+		c.Memory.Add(m.Size())
+		if m.DeliverAt > now {
+			m.Flags |= sms.Scheduled
+			m.Origin.Tally.Scheduled.Add(1)
+		} else {
+			s.Add(1)
+		}
+		s.Lane.Push(now, s, m)
+	}
+}
+
+// waitingOf returns what a lane knows of a message. The wall clock is ahead of the
+// engine's.
+func waitingOf(f *found, ahead int64) connector.Waiting {
+	m := f.message
+	w := connector.Waiting{
+		ID: f.id, Priority: m.Priority,
+		Arrived: m.Arrived, DeliverAt: m.DeliverAt, NotBefore: m.NotBefore, Expires: m.Expires,
+	}
+	for _, t := range []*int64{&w.Arrived, &w.DeliverAt, &w.NotBefore, &w.Expires} {
+		if *t != 0 {
+			*t -= ahead
+		}
+	}
+	return w
+}
+
+// log tells of what was done.
+func (c *changer) log() {
+	counts := map[string]int{}
+	var ids []string
+	for f, result := range c.result {
+		counts[result]++
+		if result == c.change.past() && len(ids) < loggedIDs {
+			ids = append(ids, MessageID(f.id))
+		}
+	}
+	if len(counts) == 0 {
+		return
+	}
+	e := c.Log.Info().Str("operator", c.change.Operator)
+	if c.change.To != "" {
+		e.Str("to", c.change.To)
+	}
+	for result, n := range counts {
+		e.Int(strings.ReplaceAll(result, " ", "_"), n)
+	}
+	e.Strs("ids", ids).Msg("an operator changes messages that wait: " + c.change.What)
+}
+
+// loggedIDs is how many ids of changed messages a line of the log has.
+const loggedIDs = 100

@@ -1,0 +1,132 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"pmg/config"
+	"pmg/store"
+)
+
+// ChangeStopped changes messages with ids from from on, up to a limit, in the store of a gateway
+// that is stopped, and returns them with what was done to each. A message that is moved or
+// retried is in its queue when the gateway has started: there its route is decided, and
+// where a connector that it was moved to is gone. cfg is that gateway's configuration, nil
+// if it is not known.
+func ChangeStopped(in store.Store, cfg *config.Config, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
+	if c.What == MoveMessages && cfg != nil {
+		if err := checkTarget(cfg, c.To); err != nil {
+			return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
+		}
+	}
+	all, looked, next, err := s.find(in, from, limit, time.Now())
+	p := newPage(all, looked, next, s.Text)
+	if err == nil && !c.DryRun && len(all) > 0 {
+		var b store.Batch
+		for i, f := range all {
+			p.Messages[i].Result = c.stopped(&b, f)
+		}
+		err = in.Commit(&b)
+	}
+	if err != nil {
+		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
+	}
+	return p, nil
+}
+
+// stopped adds the change of a message to a batch.
+func (c *QueueChange) stopped(b *store.Batch, f *found) (result string) {
+	if f.err != nil && c.What != DeleteMessages {
+		return ResultBad
+	}
+	m := f.message
+	if m != nil {
+		m.Attempts, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0
+	}
+	switch c.What {
+	case MoveMessages:
+		b.Keep(m, store.State{Lane: store.Lane{Connector: c.To}})
+	case RetryMessages: // a message of no lane is routed when the gateway starts
+		b.Delete(f.id, len(f.record))
+		m.Origin = f.origin()
+		b.Put(m, store.Lane{})
+	default:
+		b.Delete(f.id, len(f.record))
+	}
+	return c.past()
+}
+
+// StoreStats is what operators see of a store.
+type StoreStats struct {
+	Engine      string `json:"engine"`
+	Dir         string `json:"dir,omitempty"`
+	Format      int    `json:"format"`
+	Octets      int64  `json:"octets"` // on disk
+	Messages    int64  `json:"messages"`
+	Parked      int64  `json:"parked"`
+	Quarantined int64  `json:"quarantined"`
+	Commits     int64  `json:"commits"` // since it was opened
+	Syncs       int64  `json:"syncs"`
+	Stalls      int64  `json:"stalls"`
+	Slow        int64  `json:"slow"` // operations of the disk
+	Problem     string `json:"problem,omitempty"`
+}
+
+func newStoreStats(s store.Stats, dir string) StoreStats {
+	return StoreStats{
+		Engine: s.Engine, Dir: dir, Format: s.Format, Octets: s.Octets, Messages: s.Messages,
+		Commits: s.Commits, Syncs: s.Syncs, Stalls: s.Stalls, Slow: s.Slow, Problem: s.Problem,
+	}
+}
+
+// StoreStats returns what is known of the gateway's store. It reports false if there is
+// none.
+func (g *Gateway) StoreStats() (StoreStats, bool) {
+	if g.store == nil {
+		return StoreStats{}, false
+	}
+	dir := ""
+	if g.store.Durable() {
+		dir = g.Config().Store.Dir
+	}
+	s := newStoreStats(g.store.Stats(), dir)
+	s.Parked, s.Quarantined = g.Aside(store.Parked), g.Aside(store.Quarantined)
+	return s, true
+}
+
+// StatsOfStopped returns what is known of the store of a gateway that is stopped. It reads
+// all of it.
+func StatsOfStopped(in store.Store, dir string) (StoreStats, error) {
+	s := newStoreStats(in.Stats(), dir)
+	for from, more := uint64(0), true; more; {
+		next, err := in.Scan(from, pageLooks, func(e *store.Entry) error {
+			state, err := store.DecodeState(e.State)
+			switch {
+			case e.State == nil || err != nil:
+			case state.Aside == store.Parked:
+				s.Parked++
+			case state.Aside == store.Quarantined:
+				s.Quarantined++
+			}
+			return nil
+		})
+		if err != nil {
+			return s, fmt.Errorf("cannot read store: %w", err)
+		}
+		from, more = next, next != 0
+	}
+	return s, nil
+}
+
+// BackUp writes a consistent copy of the gateway's store into a directory that does not
+// exist.
+func (g *Gateway) BackUp(dir string) error {
+	if g.store == nil {
+		return errors.New("cannot back up the store: this gateway has none")
+	}
+	if err := g.Committer.Sync(); err != nil {
+		return fmt.Errorf("cannot back up the store: %w", err)
+	}
+	return g.store.Backup(dir)
+}

@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// errStopping says that a lane cannot be asked any more.
+var errStopping = errors.New("the gateway is stopping; what was not done yet stays as it is in the store")
+
+// wait calls f as whatever dispatches for a lane, and returns when it has been called, or
+// will not be any more.
+func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)) error {
+	var claimed atomic.Bool
+	done := make(chan struct{})
+	ok := c.engine.Do(l, func(now int64) {
+		if claimed.CompareAndSwap(false, true) {
+			f(now)
+			close(done)
+		}
+	})
+	if !ok {
+		return errStopping
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	if claimed.CompareAndSwap(false, true) {
+		return fmt.Errorf("the gateway does not answer: %w", ctx.Err())
+	}
+	<-done
+	return nil
+}
+
+// withdraw takes messages out of the lanes in which they wait. Messages that are to be
+// deleted have ended then. The others are returned, for other lanes; what is under way has
+// a result.
+func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, err error) {
+	w := &withdrawal{changer: c, left: map[*found]bool{}, lanes: map[*connector.Lane][]*found{}}
+	for _, f := range all {
+		w.left[f] = true
+		if l := c.laneNamed(c.Config(), f.lane()); l != nil {
+			w.lanes[l] = append(w.lanes[l], f)
+		}
+	}
+	for l, part := range w.lanes {
+		if err := c.wait(ctx, l, func(now int64) { w.from(now, l, part, false) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range c.Lanes() { // a message may have moved to another lane, and the clock may have been set
+		if len(w.left) == 0 {
+			break
+		}
+		if err := c.wait(ctx, l, func(now int64) { w.from(now, l, all, true) }); err != nil {
+			return nil, err
+		}
+	}
+	err = c.Committer.Sync()
+	for f := range w.left {
+		c.result[f] = ResultUnderWay
+		var e store.Entry
+		if ok, err := c.store.Get(f.id, &e); err == nil && !ok {
+			c.result[f] = ResultGone
+		}
+	}
+	if c.change.What == DeleteMessages {
+		return nil, err
+	}
+	return w.taken, nil
+}
+
+// A withdrawal takes messages out of lanes, one lane after the other.
+type withdrawal struct {
+	*changer
+	lanes map[*connector.Lane][]*found // by the lanes that the store names
+	left  map[*found]bool              // those that were not found yet
+	taken []*found
+}
+
+// from takes messages out of a lane, by their places, or, with search, wherever they are.
+func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search bool) {
+	ahead := w.wall.ahead.Load()
+	ids := map[uint64]bool{}
+	byID := map[uint64]*found{}
+	for _, f := range all {
+		if !w.left[f] {
+			continue
+		}
+		if search {
+			ids[f.id], byID[f.id] = true, f
+			continue
+		}
+		l.Shares(func(s *connector.Share) {
+			if o := f.message.Origin; w.left[f] && (s.Origin == o || o.Account != "" && s.Origin.Account == o.Account) {
+				w.remove(now, l, s, f, waitingOf(f, ahead))
+			}
+		})
+	}
+	if len(ids) == 0 {
+		return
+	}
+	type place struct {
+		share   *connector.Share
+		waiting connector.Waiting
+	}
+	var places []place
+	l.Find(ids, func(s *connector.Share, p connector.Waiting) { places = append(places, place{s, p}) })
+	for _, p := range places {
+		w.remove(now, l, p.share, byID[p.waiting.ID], p.waiting)
+	}
+}
+
+// remove takes a message out of a share, if it waits there.
+func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f *found, at connector.Waiting) {
+	m, ok := l.Remove(now, s, at)
+	if !ok {
+		return
+	}
+	if m != nil {
+		m.Release()
+	}
+	delete(w.left, f)
+	if w.change.What != DeleteMessages {
+		w.taken = append(w.taken, f)
+		return
+	}
+	w.result[f] = ResultDeleted
+	l.Home().Stats.Failed.Add(1)
+	f.message.Origin.Tally.Failed.Add(1)
+	w.Ended(l, f.message, sms.Answer{Code: sms.Deleted, At: now}, 0)
+}

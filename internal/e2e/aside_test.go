@@ -1,0 +1,204 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/gateway"
+	"pmg/internal/testutil"
+	"pmg/protocols"
+	"pmg/store"
+)
+
+// change changes messages as pmg queue does, and returns what was done to them, in order.
+func (g *gw) change(what, to string, s gateway.Selection) (results []string) {
+	g.t.Helper()
+	for from, more := uint64(0), true; more; {
+		p, err := g.ChangeStored(g.t.Context(), g.engine, gateway.QueueChange{What: what, To: to}, s, from, 3)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		for _, m := range p.Messages {
+			results = append(results, m.Result)
+		}
+		from, more = p.Next, p.Next != 0
+	}
+	return results
+}
+
+// stored returns the states of the messages in the store.
+func (g *gw) stored() (states []string) {
+	g.t.Helper()
+	p, err := g.ListStored(gateway.Selection{}, 0, 1000)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for _, m := range p.Messages {
+		states = append(states, m.State)
+	}
+	return states
+}
+
+func (g *gw) wantStored(states ...string) {
+	g.t.Helper()
+	testutil.Eventually(g.t, fmt.Sprint("the store has ", states), func() bool { return slices.Equal(g.stored(), states) })
+}
+
+func (g *gw) wantChange(what, to string, s gateway.Selection, results ...string) {
+	g.t.Helper()
+	if got := g.change(what, to, s); !slices.Equal(got, results) {
+		g.t.Errorf("%s %s: got %q, want %q", what, to, got, results)
+	}
+}
+
+// A message without a route is accepted and put aside, over a restart too. When a reload
+// has added a route, a retry sends it.
+func TestParked(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		nowhere := site{operator: operator, store: vfs.NewMem(), top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
+		g := start(t, a, nowhere)
+		c := g.bind("transmitter")
+		c.submit(1, 3)
+		c.accepted(1, 3)
+		operator.session().conn.Close()
+		if n := g.Aside(store.Parked); n != 3 || g.Pending() != 0 {
+			t.Errorf("%d are parked, %d wait", n, g.Pending())
+		}
+		c.conn.Close()
+		g.stop()
+
+		g = start(t, a, nowhere)
+		parked := gateway.StateParked
+		g.wantStored(parked, parked, parked)
+		if n := g.Aside(store.Parked); n != 3 {
+			t.Errorf("%d are parked after a restart", n)
+		}
+		no := gateway.ResultNoRoute
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, no, no, no)
+		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Account: "other"})
+		everywhere := nowhere
+		everywhere.routes = "{to: operator}"
+		if err := g.reload(everywhere); err != nil {
+			t.Fatal(err)
+		}
+		first, err := g.ListStored(gateway.Selection{}, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, _ := gateway.ParseID(first.Messages[0].ID)
+		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: []uint64{id, 5}}, gateway.ResultDeleted)
+		done := gateway.ResultRetried
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, done, done)
+		operator.session().serve(2, 3)
+		g.wantStored()
+		testutil.Eventually(t, "nothing is counted any more", func() bool { return g.Aside(store.Parked) == 0 && g.Pending() == 0 })
+	})
+}
+
+// A message at which a part of the gateway fails is tried three times and then put aside,
+// over a restart too. Others go on.
+func TestQuarantined(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		broken := site{operator: operator, out: "retry_delay: 100ms", store: vfs.NewMem(), driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }}
+		g := start(t, a, broken)
+		g.faulty = true
+		s, c := operator.session(), g.bind("transmitter")
+		c.send(faultyLine(1, "encode"))
+		c.accepted(1, 1)
+		c.submit(2, 2)
+		c.accepted(2, 2)
+		s.serve(2, 2)
+		testutil.Eventually(t, "it is quarantined", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
+		g.wantStored(gateway.StateQuarantined)
+		if n := g.stats("operator").Failed.Load(); n != 0 {
+			t.Errorf("%d have failed, but it has not ended", n)
+		}
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
+		testutil.Eventually(t, "it is quarantined again", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
+		c.conn.Close()
+		s.conn.Close()
+		g.stop()
+
+		mended := broken
+		mended.driver = nil
+		g = start(t, a, mended)
+		if n := g.Aside(store.Quarantined); n != 1 {
+			t.Errorf("%d are quarantined after a restart", n)
+		}
+		g.wantStored(gateway.StateQuarantined)
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateQuarantined}, gateway.ResultRetried)
+		s = operator.session()
+		s.answer(0, field(s.want("submit_sm", `short_message="fault:encode"`), "seq"))
+		g.wantStored()
+	})
+}
+
+// An operator deletes and moves messages that wait in a lane. What is under way is left
+// alone, and nothing is sent twice.
+func TestChangeQueued(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator, second := newSMSC(t), newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "window: 1", store: vfs.NewMem(), more: row("second", second, "")})
+		s, s2, c := operator.session(), second.session(), g.bind("transmitter")
+		g.online("second", 1)
+		c.submit(1, 10)
+		c.accepted(1, 10)
+		under := s.take(1, 1)
+		testutil.Eventually(t, "the others wait", func() bool { return len(g.stored()) == 10 })
+		var all []uint64
+		p, err := g.ListStored(gateway.Selection{Connector: "operator", Text: true}, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range p.Messages {
+			id, _ := gateway.ParseID(m.ID)
+			all = append(all, id)
+		}
+		if len(all) != 10 || *p.Messages[3].Text != "4" || p.Messages[3].Account != "acme" {
+			t.Errorf("got %+v", p.Messages)
+		}
+		way := gateway.ResultUnderWay
+		deleted, moved := gateway.ResultDeleted, gateway.ResultMoved
+		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: all[:3]}, way, deleted, deleted)
+		if n := g.stats("operator").Failed.Load(); n != 2 {
+			t.Errorf("%d have failed", n)
+		}
+		g.wantChange(gateway.MoveMessages, "second", gateway.Selection{IDs: all[2:6]}, moved, moved, moved)
+		s2.serve(4, 6)
+		queued := gateway.StateQueued
+		g.wantStored(queued, queued, queued, queued, queued)
+		retried := gateway.ResultRetried
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, way, retried, retried, retried, retried)
+		s.answer(0, under...)
+		s.serve(7, 10)
+		g.wantStored()
+		testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
+		if _, err := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.MoveMessages, To: "clients"}, gateway.Selection{}, 0, 10); err == nil ||
+			err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A gateway with a store in memory puts messages aside as well, and forgets them when it
+// stops.
+func TestAsideInMemory(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		nowhere := site{operator: operator, memory: true, top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
+		g := start(t, a, nowhere)
+		s, c := operator.session(), g.bind("transmitter")
+		c.submit(1, 2)
+		c.accepted(1, 2)
+		g.wantStored(gateway.StateParked, gateway.StateParked)
+		g.wantChange(gateway.MoveMessages, "operator", gateway.Selection{}, gateway.ResultMoved, gateway.ResultMoved)
+		s.serve(1, 2)
+		g.wantStored()
+		testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Aside(store.Parked) == 0 })
+	})
+}
