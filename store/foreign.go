@@ -38,6 +38,9 @@ func checkDir(fs vfs.FS, dir string) error {
 	return nil
 }
 
+// lockName is the file that pebble locks.
+const lockName = "LOCK"
+
 // errPart is the error about a directory with a part of a store. A store that a power cut has hit
 // while it was made has neither tables nor a log that was synced.
 func errPart(name string) error {
@@ -51,7 +54,7 @@ func isTable(name string) bool {
 // isForeign reports whether a file is neither of a store nor usual in the root of a file system.
 func isForeign(name string) bool {
 	switch name {
-	case "LOCK", "CURRENT", sealName, sealName + ".new", ballastName, "outcomes", "lost+found":
+	case lockName, "CURRENT", sealName, sealName + ".new", ballastName, "outcomes", "lost+found":
 		return false
 	}
 	for _, prefix := range []string{".", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {

@@ -9,6 +9,36 @@ import (
 	"github.com/rs/zerolog"
 )
 
+// A store whose directory is removed while it is open takes no batches any more.
+func TestRemoved(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	told := make(chan error, 1)
+	s, err := Open(dir, Options{Log: zerolog.Nop(), Fatal: func(err error) { told <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Tidy()
+	if problem := s.Stats().Problem; problem != "" {
+		t.Errorf("before: %s", problem)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	s.Tidy()
+	const want = "LOCK was removed while the store was open"
+	if problem := s.Stats().Problem; !strings.Contains(problem, want) {
+		t.Errorf("the problem is %q", problem)
+	}
+	if err := <-told; !strings.Contains(err.Error(), want) {
+		t.Errorf("the fault is %v", err)
+	}
+	if err := s.Commit(new(Batch)); err == nil {
+		t.Error("a batch is taken")
+	}
+	_ = s.Close() // the fault again
+}
+
 // A directory with files that are not the store's is refused and left alone, and so is a store
 // whose marker is missing: pebble would make a new store, and remove the messages of the old one.
 func TestOpenForeign(t *testing.T) {

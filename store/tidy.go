@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -19,7 +21,7 @@ const flushAfter = 20
 // Tidy raises the low mark to the first message. Deleted messages stay in the tables for a
 // while, and a scan that began before them would pass over each.
 func (s *durable) Tidy() {
-	if s.fault.get() != nil {
+	if s.fault.get() != nil || s.isRemoved() {
 		return
 	}
 	s.ballast.lay()
@@ -35,6 +37,17 @@ func (s *durable) Tidy() {
 	if err := s.empty(); err != nil {
 		s.log.Error().Err(err).Msg("cannot make the store smaller")
 	}
+}
+
+// isRemoved reports whether the store's directory was removed, or emptied, and makes that the
+// store's fault. Pebble would go on writing to files that no other process can find any more.
+func (s *durable) isRemoved() bool {
+	_, err := s.fs.Stat(s.fs.PathJoin(s.dir, lockName))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	s.fault.set(fmt.Errorf("%s was removed while the store was open: what it held is lost", s.fs.PathJoin(s.dir, lockName)))
+	return true
 }
 
 // recount reports whether there is no message, and corrects the count, which is wrong if a
