@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -246,4 +247,49 @@ func runPMG(out *bytes.Buffer, args ...string) error {
 	root.SetOut(out)
 	root.SetErr(out)
 	return root.Execute()
+}
+
+// The texts of the table in operate.md, "When something is wrong", are texts of the program.
+func TestDocumentsSymptoms(t *testing.T) {
+	_, section, found := strings.Cut(documents(t)["../../docs/operate.md"], "\n## When something is wrong\n")
+	if !found {
+		t.Fatal("docs/operate.md has no such section")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	source := sources(t)
+	n := 0
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		for _, text := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(cells[2], -1) {
+			for part := range strings.SplitSeq(text[1], "…") {
+				if n++; !strings.Contains(source, strings.Trim(part, ": ")) && !strings.HasPrefix(part, "store.") {
+					t.Errorf("no source has %q", part)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("the table has no texts")
+	}
+}
+
+// sources returns the text of all Go files that are not tests.
+func sources(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		all.Write(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
 }

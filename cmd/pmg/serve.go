@@ -24,9 +24,10 @@ func newServeCommand() *cobra.Command {
 		Short:      "Run the gateway",
 		Long: `Runs the gateway until a signal stops it.
 
-SIGTERM or an interrupt drains it: it accepts no more clients, sends the accepted
-messages and logs out every session, for limits.drain_timeout at most. A second signal
-ends it immediately.
+SIGTERM or an interrupt drains it: it accepts no more clients, waits for the answers
+under way and logs out every session, for limits.drain_timeout at most. Messages that
+wait stay in the store, and the next start sends them; with store.engine: memory they
+are sent first. A second signal ends it immediately.
 
 SIGHUP reads the configuration again, as pmg reload does, and begins new pdu log files.
 Options that pmg config describe marks with "reload" take effect, and connectors are
