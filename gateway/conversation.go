@@ -208,6 +208,9 @@ func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R
 		return false
 	}
 	c.gateway.hold(l, s, m, 1)
+	if b.Len() == 1 {
+		c.gateway.logWaits(now, l, s)
+	}
 	return true
 }
 

@@ -7,7 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// logRefused logs why a message of a session was not accepted, for the first of a minute on
+// logRefused logs why a message of a session was not accepted, or not immediately, for the first of a minute on
 // each connector.
 func (g *Gateway) logRefused(now int64, l *connector.Link, sort *sampled, why string) {
 	if !sort.next(l.Connector.Name, now) {
@@ -31,11 +31,20 @@ func (g *Gateway) logUnrouted(now int64, l *connector.Link, kind sms.Kind) {
 
 // logNoRoom logs that there was no room for a message of a session.
 func (g *Gateway) logNoRoom(now int64, l *connector.Link, s *connector.Share) {
-	why := "message refused: the queue for " + laneTitle(s.Lane) + " is full, or the account's share of it"
+	why := "message refused: " + fullQueue(s)
 	if g.Memory.Full() {
 		why = "message refused: limits.memory is reached"
 	}
 	g.logRefused(now, l, &g.storms.noRoom, why)
+}
+
+// logWaits logs that a message of a session waits for room, and its answer with it.
+func (g *Gateway) logWaits(now int64, l *connector.Link, s *connector.Share) {
+	g.logRefused(now, l, &g.storms.waits, "message answered late: "+fullQueue(s))
+}
+
+func fullQueue(s *connector.Share) string {
+	return "the queue for " + laneTitle(s.Lane) + " is full, or the account's share of it"
 }
 
 // laneTitle returns the name of a lane's peer in logs.

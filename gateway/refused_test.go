@@ -58,6 +58,24 @@ func TestRefusedIsLogged(t *testing.T) {
 	p.c.Over(p.now, l)
 }
 
+// The log says why answers are late.
+func TestWaitingIsLogged(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "max_queue: 10")
+	b := record(p.g)
+	l := p.client()
+	_, free := p.fill()
+	b.Reset()
+	p.submit(l)
+	p.submit(l)
+	const want = `"account":"client","message":"message answered late: the queue for connector operator is full, or the account's share of it"`
+	if s := b.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, want) {
+		t.Errorf("log\n%swithout\n%s", s, want)
+	}
+	free(2)
+	p.c.Over(p.now, l)
+}
+
 // The log says that an SMSC throttles, or that its queue is full.
 func TestNotTakenIsLogged(t *testing.T) {
 	t.Parallel()
