@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"regexp"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -30,8 +30,10 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if goroutines := regexp.MustCompile(`(\d+) with 1 client, (\d+) with 8 clients`).FindStringSubmatch(out.String()); goroutines == nil || goroutines[1] != goroutines[2] {
-		t.Errorf("goroutines: %q", goroutines)
+	var one, all int // the store and the pdu logs may have a goroutine more for a while, but none for each client
+	_, after, _ := strings.Cut(out.String(), "  goroutines   ")
+	if _, err := fmt.Sscanf(after, "%d with 1 client, %d with 8 clients", &one, &all); err != nil || all > one+4 {
+		t.Errorf("goroutines: %d with 1 client, %d with 8: %v", one, all, err)
 	}
 	if lines := strings.Count(out.String(), "Hello, world"); lines != 2 {
 		t.Errorf("the message is logged %d times, not once received and once sent", lines)
