@@ -32,8 +32,11 @@ func checkDir(fs vfs.FS, dir string) error {
 	if err != nil {
 		return nil // there is none
 	}
-	if s, ok := parseSeal(text); ok && s.log.name != none && slices.Contains(names, s.log.name) {
-		return errPart(s.log.name)
+	sealed, _ := parseSeal(text)
+	for _, log := range sealed.logs {
+		if slices.Contains(names, log.name) {
+			return errPart(log.name)
+		}
 	}
 	return nil
 }

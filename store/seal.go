@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,17 +16,21 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A seal notes up to which octet the manifest and the last log of the store were synced. Pebble
-// takes either for complete where it ends or cannot be read any further, because that is how a
-// power cut leaves them, so without the seal it does not notice damage near their ends, forgets
-// tables, and removes them.
+// A seal notes up to which octet the manifest and the latest logs of the store were synced. Pebble
+// takes a file for complete where it ends, and the last ones also where they cannot be read any
+// further, because that is how a power cut leaves them, so without the seal it does not notice
+// damage near their ends, forgets tables, and removes them.
 //
 // The file is not synced: a seal that is older than it could be is only weaker. It holds
 //
-//	<manifest> <octets> <log> <octets> <checksum>
+//	<manifest> <octets> <log> <octets> … <checksum>
 type seal struct {
-	manifest, log extent
+	manifest extent
+	logs     []extent // at most maxSealed, the latest last
 }
+
+// maxSealed is more than pebble has logs that it still needs.
+const maxSealed = 16
 
 // An extent is how much of a file was synced.
 type extent struct {
@@ -38,15 +43,41 @@ const none = "-"
 const sealName = "seal"
 
 func (s seal) String() string {
-	text := fmt.Sprintf("%s %d %s %d", s.manifest.name, s.manifest.size, s.log.name, s.log.size)
+	text := fmt.Sprintf("%s %d", s.manifest.name, s.manifest.size)
+	for _, log := range s.logs {
+		text += fmt.Sprintf(" %s %d", log.name, log.size)
+	}
 	return fmt.Sprintf("%s %08x\n", text, crc32.ChecksumIEEE([]byte(text)))
 }
 
 // parseSeal reads what String returns. A file that a power cut has left half written is no seal.
 func parseSeal(text string) (seal, bool) {
-	var s seal
-	n, err := fmt.Sscan(text, &s.manifest.name, &s.manifest.size, &s.log.name, &s.log.size)
-	return s, err == nil && n == 4 && s.String() == text
+	var all []extent
+	fields := strings.Fields(text)
+	for i := 0; i+1 < len(fields); i += 2 {
+		size, err := strconv.ParseInt(fields[i+1], 10, 64)
+		if err != nil {
+			return seal{}, false
+		}
+		all = append(all, extent{fields[i], size})
+	}
+	if len(all) == 0 {
+		return seal{}, false
+	}
+	s := seal{all[0], all[1:]}
+	return s, s.String() == text
+}
+
+// synced notes how much of a log was synced.
+func (s *seal) synced(log extent) {
+	if i := slices.IndexFunc(s.logs, func(other extent) bool { return other.name == log.name }); i >= 0 {
+		s.logs[i].size = log.size
+		return
+	}
+	s.logs = append(s.logs, log)
+	if len(s.logs) > maxSealed {
+		s.logs = slices.Delete(s.logs, 0, 1)
+	}
 }
 
 // A sealer follows what is synced, and writes it down. Its mutex guards what follows it.
@@ -56,12 +87,12 @@ type sealer struct {
 
 	mu      sync.Mutex
 	now     seal
-	written seal
+	written string
 }
 
 func newSealer(fs vfs.FS, dir string) *sealer {
-	unknown := seal{extent{name: none}, extent{name: none}}
-	return &sealer{fs: fs, dir: dir, now: unknown, written: unknown}
+	unknown := seal{manifest: extent{name: none}}
+	return &sealer{fs: fs, dir: dir, now: unknown, written: unknown.String()}
 }
 
 // seals reports whether the seal has how much of a file was synced.
@@ -75,7 +106,7 @@ func (s *sealer) synced(name string, size int64) {
 	e := extent{filepath.Base(name), size}
 	if isLog(name) {
 		s.mu.Lock()
-		s.now.log = e
+		s.now.synced(e)
 		s.mu.Unlock()
 		return
 	}
@@ -89,7 +120,8 @@ func (s *sealer) synced(name string, size int64) {
 func (s *sealer) write() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now == s.written {
+	text := s.now.String()
+	if text == s.written {
 		return nil
 	}
 	path := s.fs.PathJoin(s.dir, sealName)
@@ -97,12 +129,12 @@ func (s *sealer) write() error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(f, s.now.String())
+	_, err = io.WriteString(f, text)
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = s.fs.Rename(path+".new", path)
 	}
 	if err == nil {
-		s.written = s.now
+		s.written = text
 	}
 	return err
 }
@@ -130,16 +162,15 @@ func checkSeal(fs vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	last := ""
-	for _, name := range names {
-		if isLog(name) {
-			last = max(last, name)
+	for _, log := range s.logs {
+		if !slices.Contains(names, log.name) { // what it held is in tables
+			continue
+		}
+		if err := checkExtent(fs, dir, log); err != nil {
+			return err
 		}
 	}
-	if last != s.log.name { // it is a later log, or pebble expects its end
-		return nil
-	}
-	return checkExtent(fs, dir, s.log)
+	return nil
 }
 
 // checkExtent reads the records of a file up to where it was synced.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -19,9 +21,16 @@ func TestSeal(t *testing.T) {
 	if !ok {
 		t.Fatalf("the seal is %q", text)
 	}
-	for e, places := range map[extent]int{s.manifest: 200, s.log: 10} {
+	for i, e := range append([]extent{s.manifest}, s.logs...) {
+		places := 10
+		if i == 0 {
+			places = 200
+		}
 		path := "data/" + e.name
 		good, err := readFile(fs, path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // what the log held is in tables
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +59,7 @@ func TestSeal(t *testing.T) {
 // A seal that a power cut has left half written is none.
 func TestSealBroken(t *testing.T) {
 	t.Parallel()
-	text := seal{extent{"MANIFEST-000001", 5}, extent{none, 0}}.String()
+	text := seal{extent{"MANIFEST-000001", 5}, []extent{{none, 0}}}.String()
 	if _, ok := parseSeal(text); !ok {
 		t.Errorf("%q is no seal", text)
 	}
