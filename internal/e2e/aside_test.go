@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -173,6 +174,7 @@ func TestChangeQueued(t *testing.T) {
 		queued := gateway.StateQueued
 		g.wantStored(queued, queued, queued, queued, queued)
 		retried := gateway.ResultRetried
+		g.SeeClock(g.engine.Counters().Now - int64(time.Hour)) // the wall clock was set
 		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, way, retried, retried, retried, retried)
 		s.answer(0, under...)
 		s.serve(7, 10)
