@@ -63,6 +63,7 @@ type QueuePage struct {
 	Messages []StoredMessage `json:"messages"`
 	Looked   int             `json:"looked"` // how many messages were looked at
 	Next     uint64          `json:"next"`   // where to go on; 0: that was all
+	Memory   bool            `json:"memory"` // the store is in memory, and has only messages that were put aside
 }
 
 // The limits of a page keep an answer to a few milliseconds of reading, and below a
@@ -212,11 +213,11 @@ func ListStored(in store.Store, s Selection, from uint64, limit int) (QueuePage,
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot list messages: %w", err)
 	}
-	return newPage(all, looked, next, s.Text), nil
+	return newPage(in, all, looked, next, s.Text), nil
 }
 
-func newPage(all []*found, looked int, next uint64, text bool) QueuePage {
-	p := QueuePage{Messages: make([]StoredMessage, len(all)), Looked: looked, Next: next}
+func newPage(in store.Store, all []*found, looked int, next uint64, text bool) QueuePage {
+	p := QueuePage{Messages: make([]StoredMessage, len(all)), Looked: looked, Next: next, Memory: !in.Durable()}
 	for i, f := range all {
 		p.Messages[i] = f.show(text)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type queueOptions struct {
 	query  admin.QueueQuery
 	limit  int // of all pages; 0: none
 	asJSON bool
+	notes  io.Writer // for what is to be said beside the messages
 }
 
 func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
@@ -99,7 +101,7 @@ const idsAtOnce = 200
 // each calls ask for a page after the other, and f for its messages, up to the limit. Where a page
 // was cut off by the limit, more reports that there may be others.
 func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gateway.QueuePage, error), f func(gateway.QueuePage) error) (more bool, err error) {
-	left := o.limit
+	left, said := o.limit, false
 	parts := [][]uint64{nil}
 	if len(o.query.IDs) > 0 {
 		parts = slices.Collect(slices.Chunk(o.query.IDs, idsAtOnce))
@@ -118,6 +120,10 @@ func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gat
 			}
 			if err != nil {
 				return false, err
+			}
+			if page.Memory && !said {
+				said = true
+				fmt.Fprintln(o.notes, "this gateway keeps queued messages in memory only (store.engine: memory), where they cannot be listed or changed: this is about those that are parked or quarantined")
 			}
 			left -= len(page.Messages)
 			if o.limit > 0 && left <= 0 {
@@ -203,6 +209,7 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	out := cmd.OutOrStdout()
+	o.notes = cmd.ErrOrStderr()
 	results := map[string]int{}
 	var matched, looked int
 	said := time.Now()

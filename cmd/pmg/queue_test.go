@@ -285,3 +285,46 @@ routes: [{to: operator, destination: "467"}]
 		t.Errorf("error %v, output\n%s", err, out)
 	}
 }
+
+// A store in memory has the messages that were put aside alone, and the commands say so.
+func TestQueueInMemory(t *testing.T) {
+	t.Parallel()
+	cfg, err := loadConfig(os.Stderr, writeConfig(t, `pdulog: {enabled: false}
+admin: {address: "127.0.0.1:0"}
+store: {engine: memory}
+no_route: park
+accounts: [{system_id: acme, password: s3cret}]
+connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := startServer(cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.stop(t.Context()) })
+	m := s.gateway.Messages.Get()
+	m.Set(sms.Address{Addr: []byte("123")}, sms.Address{Addr: []byte("456")}, []byte("hello"))
+	m.Origin = &sms.Origin{Account: "acme", Connector: "clients", Tally: &sms.Tally{}}
+	accepted := make(chan sms.Code, 1)
+	s.engine.Submit(m, s.gateway.Connector("clients"), func(_ uint64, code sms.Code) { accepted <- code })
+	if code := <-accepted; code != sms.OK {
+		t.Fatal(code)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"queue list", "parked"},
+		{"store stats", "store         memory"},
+		{"store backup /tmp/x", "cannot back up the store: it is in memory; use an engine that is durable"},
+		{"queue delete --all", "(store.engine: memory)"},
+		{"queue list", "no messages"},
+	} {
+		out, err := pmg(t, c.args+" --address "+s.admin.Addr())
+		if err != nil {
+			out += err.Error()
+		}
+		if !strings.Contains(out, c.want) {
+			t.Errorf("pmg %s: want %q, got\n%s", c.args, c.want, out)
+		}
+	}
+}
