@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/rs/zerolog"
 
 	"pmg/gateway"
@@ -158,6 +160,14 @@ func TestStoreErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	newer := newStoreForTest(t)
+	db, err := pebble.Open(newer, &pebble.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Set([]byte("f"), []byte{0, 0, 0, 99}, pebble.Sync), db.Close()); err != nil {
+		t.Fatal(err)
+	}
 	empty := t.TempDir()
 	memory := writeConfig(t, "store: {engine: memory}\nconnectors: []\n")
 	for args, want := range map[string]string{
@@ -167,6 +177,9 @@ func TestStoreErrors(t *testing.T) {
 		"store repair --store " + locked:                 "another process has it open",
 		"queue list --store " + damaged:                  "pmg store repair puts it aside and saves what can be read",
 		"store check --store " + damaged:                 "pmg store repair puts it aside and saves what can be read",
+		"queue list --store " + newer:                    "a later version of pmg has written it: its format is 99",
+		"store check --store " + newer:                   "a later version of pmg has written it: its format is 99",
+		"store repair --store " + newer:                  "a later version of pmg has written it: its format is 99",
 		"queue list --store /none":                       "cannot find the store: open /none: no such file or directory; --store names its directory",
 		"store check --store " + empty:                   "cannot find the store: " + empty + " is empty; --store names its directory",
 		"queue list -c " + memory:                        "has store.engine: memory, so there is none when the gateway is stopped",
