@@ -213,10 +213,10 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 	results := map[string]int{}
 	var matched, looked int
 	said := time.Now()
-	t := newQueueTable()
 	_, err := o.each(ctx, func(q admin.QueueQuery) (gateway.QueuePage, error) { return source.change(ctx, q, change) }, func(p gateway.QueuePage) error {
 		matched += len(p.Messages)
 		looked += p.Looked
+		t := newQueueTable()
 		for i := range p.Messages {
 			m := &p.Messages[i]
 			results[m.Result]++
@@ -231,12 +231,9 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 			said = now
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d messages looked at, %d %s\n", looked, results[queueVerbs()[change.What]], queueVerbs()[change.What])
 		}
-		return nil
+		return t.print(out)
 	})
 	if change.DryRun {
-		if err := t.print(out); err != nil {
-			return err
-		}
 		fmt.Fprintf(out, "%s would be %s; nothing was changed\n", messages(matched), queueVerbs()[change.What])
 	} else {
 		fmt.Fprintln(out, queueSummary(change.What, results))
