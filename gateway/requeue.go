@@ -85,7 +85,7 @@ func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s S
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	p := newPage(g.store, all, looked, next, s.Text)
+	p := newPage(g.store, all, looked, next, s)
 	for i, f := range all {
 		p.Messages[i].Result = ch.result[f]
 	}

@@ -132,7 +132,7 @@ func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gat
 			if page.Next == 0 {
 				break
 			}
-			q.From = page.Next
+			q.From, q.UpTo = page.Next, page.UpTo
 			if err := ctx.Err(); err != nil {
 				return true, err
 			}
