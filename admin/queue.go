@@ -66,6 +66,9 @@ func (q *QueueQuery) Values() url.Values {
 	if q.From > 0 {
 		v.Set("from", gateway.MessageID(q.From))
 	}
+	if q.UpTo > 0 {
+		v.Set("up_to", gateway.MessageID(q.UpTo))
+	}
 	if q.Text {
 		v.Set("text", "1")
 	}
@@ -88,9 +91,11 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 		}
 		q.IDs = append(q.IDs, id)
 	}
-	if text := r.Form.Get("from"); text != "" {
-		if q.From, err = gateway.ParseID(text); err != nil {
-			return q, err
+	for name, to := range map[string]*uint64{"from": &q.From, "up_to": &q.UpTo} {
+		if text := r.Form.Get(name); text != "" {
+			if *to, err = gateway.ParseID(text); err != nil {
+				return q, err
+			}
 		}
 	}
 	if text := r.Form.Get("older"); text != "" {

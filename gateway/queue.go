@@ -32,6 +32,7 @@ type Selection struct {
 	Older     time.Duration // how long ago they came at least
 	State     string        // one of the states above
 	Text      bool          // their texts are wanted too
+	UpTo      uint64        // the last id; 0: that of the last message there is
 }
 
 // A StoredMessage is what operators see of a message in the store. Times are by the
@@ -63,6 +64,8 @@ type QueuePage struct {
 	Messages []StoredMessage `json:"messages"`
 	Looked   int             `json:"looked"` // how many messages were looked at
 	Next     uint64          `json:"next"`   // where to go on; 0: that was all
+	UpTo     uint64          `json:"up_to"`  // for the next page, which is not to have what has come since
+	Memory   bool            `json:"memory"` // the store is in memory, and has only messages that were put aside
 }
 
 // The limits of a page keep an answer to a few milliseconds of reading, and below a
@@ -158,13 +161,18 @@ var errPageFull = errors.New("the page is full")
 // find returns the selected messages with ids from from on, up to a limit, and how many it
 // has looked at. next is the id to go on with, 0 when there are no more.
 func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
-	limit = min(limit, pageMatches)
+	if limit = min(limit, pageMatches); s.UpTo == 0 {
+		s.UpTo = in.LastID()
+	}
 	if len(s.IDs) > 0 {
 		return s.findIDs(in, from, limit, now)
 	}
 	var behind uint64
 	next, err = in.Scan(from, pageLooks, func(e *store.Entry) error {
-		if len(all) == limit {
+		switch {
+		case e.ID > s.UpTo:
+			return errPageFull
+		case len(all) == limit:
 			behind = e.ID
 			return errPageFull
 		}
@@ -212,13 +220,13 @@ func ListStored(in store.Store, s Selection, from uint64, limit int) (QueuePage,
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot list messages: %w", err)
 	}
-	return newPage(all, looked, next, s.Text), nil
+	return newPage(in, all, looked, next, s), nil
 }
 
-func newPage(all []*found, looked int, next uint64, text bool) QueuePage {
-	p := QueuePage{Messages: make([]StoredMessage, len(all)), Looked: looked, Next: next}
+func newPage(in store.Store, all []*found, looked int, next uint64, s Selection) QueuePage {
+	p := QueuePage{Messages: make([]StoredMessage, len(all)), Looked: looked, Next: next, UpTo: s.UpTo, Memory: !in.Durable()}
 	for i, f := range all {
-		p.Messages[i] = f.show(text)
+		p.Messages[i] = f.show(s.Text)
 	}
 	return p
 }

@@ -48,12 +48,12 @@ func (c *QueueChange) past() string {
 // function of that name does.
 func (g *Gateway) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
 	if g.store == nil {
-		return QueuePage{}, errNothingStored
+		return QueuePage{}, fmt.Errorf("cannot list messages: %w", errNothingStored)
 	}
 	return ListStored(g.store, s, from, limit)
 }
 
-var errNothingStored = errors.New("cannot list messages: this gateway stores none")
+var errNothingStored = errors.New("this gateway stores none")
 
 // A changer changes messages that wait in a running gateway.
 type changer struct {
@@ -69,7 +69,7 @@ type changer struct {
 // under way is left alone. Changes are made one after the other.
 func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
 	if g.store == nil {
-		return QueuePage{}, errNothingStored
+		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, errNothingStored)
 	}
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -85,7 +85,7 @@ func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s S
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	p := newPage(all, looked, next, s.Text)
+	p := newPage(g.store, all, looked, next, s)
 	for i, f := range all {
 		p.Messages[i].Result = ch.result[f]
 	}

@@ -21,7 +21,7 @@ func ChangeStopped(in store.Store, cfg *config.Config, c QueueChange, s Selectio
 		}
 	}
 	all, looked, next, err := s.find(in, from, limit, time.Now())
-	p := newPage(all, looked, next, s.Text)
+	p := newPage(in, all, looked, next, s)
 	if err == nil && !c.DryRun && len(all) > 0 {
 		var b store.Batch
 		for i, f := range all {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type queueOptions struct {
 	query  admin.QueueQuery
 	limit  int // of all pages; 0: none
 	asJSON bool
+	notes  io.Writer // for what is to be said beside the messages
 }
 
 func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
@@ -99,7 +101,7 @@ const idsAtOnce = 200
 // each calls ask for a page after the other, and f for its messages, up to the limit. Where a page
 // was cut off by the limit, more reports that there may be others.
 func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gateway.QueuePage, error), f func(gateway.QueuePage) error) (more bool, err error) {
-	left := o.limit
+	left, said := o.limit, false
 	parts := [][]uint64{nil}
 	if len(o.query.IDs) > 0 {
 		parts = slices.Collect(slices.Chunk(o.query.IDs, idsAtOnce))
@@ -119,6 +121,10 @@ func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gat
 			if err != nil {
 				return false, err
 			}
+			if page.Memory && !said {
+				said = true
+				fmt.Fprintln(o.notes, "this gateway keeps queued messages in memory only (store.engine: memory), where they cannot be listed or changed: this is about those that are parked or quarantined")
+			}
 			left -= len(page.Messages)
 			if o.limit > 0 && left <= 0 {
 				return page.Next != 0, nil
@@ -126,7 +132,7 @@ func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gat
 			if page.Next == 0 {
 				break
 			}
-			q.From = page.Next
+			q.From, q.UpTo = page.Next, page.UpTo
 			if err := ctx.Err(); err != nil {
 				return true, err
 			}
@@ -203,13 +209,14 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	out := cmd.OutOrStdout()
+	o.notes = cmd.ErrOrStderr()
 	results := map[string]int{}
 	var matched, looked int
 	said := time.Now()
-	t := newQueueTable()
 	_, err := o.each(ctx, func(q admin.QueueQuery) (gateway.QueuePage, error) { return source.change(ctx, q, change) }, func(p gateway.QueuePage) error {
 		matched += len(p.Messages)
 		looked += p.Looked
+		t := newQueueTable()
 		for i := range p.Messages {
 			m := &p.Messages[i]
 			results[m.Result]++
@@ -224,12 +231,9 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 			said = now
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d messages looked at, %d %s\n", looked, results[queueVerbs()[change.What]], queueVerbs()[change.What])
 		}
-		return nil
+		return t.print(out)
 	})
 	if change.DryRun {
-		if err := t.print(out); err != nil {
-			return err
-		}
 		fmt.Fprintf(out, "%s would be %s; nothing was changed\n", messages(matched), queueVerbs()[change.What])
 	} else {
 		fmt.Fprintln(out, queueSummary(change.What, results))

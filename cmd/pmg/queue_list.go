@@ -98,6 +98,7 @@ func (o *queueOptions) run(cmd *cobra.Command, ids []string, f func(context.Cont
 	}
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
+	o.notes = cmd.ErrOrStderr()
 	n, err := f(ctx, source)
 	if err = errors.Join(err, source.close()); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -24,7 +25,7 @@ func (g *gw) change(what, to string, s gateway.Selection) (results []string) {
 		for _, m := range p.Messages {
 			results = append(results, m.Result)
 		}
-		from, more = p.Next, p.Next != 0
+		from, more, s.UpTo = p.Next, p.Next != 0, p.UpTo
 	}
 	return results
 }
@@ -64,13 +65,16 @@ func TestParked(t *testing.T) {
 		c := g.bind("transmitter")
 		c.submit(1, 3)
 		c.accepted(1, 3)
-		operator.session().conn.Close()
+		s := operator.session()
+		operator.down() // so that it is not connected again
+		s.conn.Close()
 		if n := g.Aside(store.Parked); n != 3 || g.Pending() != 0 {
 			t.Errorf("%d are parked, %d wait", n, g.Pending())
 		}
 		c.conn.Close()
 		g.stop()
 
+		operator.up()
 		g = start(t, a, nowhere)
 		parked := gateway.StateParked
 		g.wantStored(parked, parked, parked)
@@ -121,9 +125,11 @@ func TestQuarantined(t *testing.T) {
 		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
 		testutil.Eventually(t, "it is quarantined again", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
 		c.conn.Close()
+		operator.down()
 		s.conn.Close()
 		g.stop()
 
+		operator.up()
 		mended := broken
 		mended.driver = nil
 		g = start(t, a, mended)
@@ -173,6 +179,7 @@ func TestChangeQueued(t *testing.T) {
 		queued := gateway.StateQueued
 		g.wantStored(queued, queued, queued, queued, queued)
 		retried := gateway.ResultRetried
+		g.SeeClock(g.engine.Counters().Now - int64(time.Hour)) // the wall clock was set
 		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, way, retried, retried, retried, retried)
 		s.answer(0, under...)
 		s.serve(7, 10)
@@ -200,5 +207,22 @@ func TestAsideInMemory(t *testing.T) {
 		s.serve(1, 2)
 		g.wantStored()
 		testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Aside(store.Parked) == 0 })
+	})
+}
+
+// Deleting messages makes room for submits that wait for it.
+func TestDeleteMakesRoom(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		operator.down()
+		g := start(t, a, site{operator: operator, out: "max_queue: 5, window: 1", store: vfs.NewMem()})
+		c := g.bind("transmitter")
+		c.submit(1, 6)
+		c.accepted(1, 5)
+		c.fence()
+		deleted := gateway.ResultDeleted
+		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Connector: "operator"}, deleted, deleted, deleted, deleted, deleted)
+		c.accepted(6, 6)
+		g.wantStored(gateway.StateQueued)
 	})
 }

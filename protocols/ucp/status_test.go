@@ -37,7 +37,7 @@ func TestTablesAreInOrder(t *testing.T) {
 // one that says as well whether to try again.
 func TestCodesAndErrorCodes(t *testing.T) {
 	// UCP has no codes for these, and a client that tries again does no harm.
-	final := map[sms.Code]bool{sms.BadState: true, sms.AlreadyBound: true, sms.Expired: true, sms.Faulty: true}
+	final := map[sms.Code]bool{sms.BadState: true, sms.AlreadyBound: true, sms.Expired: true, sms.Faulty: true, sms.Deleted: true}
 	for _, code := range sms.Codes() {
 		if code == sms.OK {
 			continue

@@ -1,0 +1,71 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/gateway"
+)
+
+// A query is read as it was written.
+func TestQueueQuery(t *testing.T) {
+	t.Parallel()
+	q := QueueQuery{From: 7, Limit: 9, Selection: gateway.Selection{
+		IDs: []uint64{1, 0x1a1fb0c12c230d41}, Connector: "a b", Account: "ü&", Dest: "+46", Older: 90 * time.Minute, State: gateway.StateParked, Text: true, UpTo: 99,
+	}}
+	r, err := http.NewRequest(http.MethodGet, "/queue?"+q.Values().Encode(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := queueQueryOf(r)
+	if want := q.Values().Encode(); err != nil || got.Values().Encode() != want {
+		t.Errorf("got %s, error %v, want %s", got.Values().Encode(), err, want)
+	}
+}
+
+// Requests about the store that cannot be served are refused in words. A web page of
+// another site may change nothing.
+func TestQueueRefuses(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t)
+	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
+	for _, c := range []struct {
+		method, path, origin string
+		code                 int
+		body                 string
+	}{
+		{"GET", "/queue", "", 409, "this gateway stores none"},
+		{"GET", "/queue?id=7", "", 400, `"7" is not the id of a message`},
+		{"GET", "/queue?older=long", "", 400, "cannot list messages: "},
+		{"GET", "/queue?limit=x", "", 400, "cannot list messages: "},
+		{"GET", "/queue/delete", "", 405, ""},
+		{"POST", "/queue/delete", "http://elsewhere.example", 403, ""},
+		{"POST", "/queue/delete", "", 409, "this gateway stores none"},
+		{"POST", "/queue/burn", "", 404, ""},
+		{"GET", "/store", "", 404, "this gateway stores no messages"},
+		{"GET", "/store/backup", "", 405, ""},
+		{"POST", "/store/backup?dir=" + url.QueryEscape("data/copy"), "", 400, "the directory must be given by its whole path"},
+		{"POST", "/store/backup?dir=/tmp/pmg-none", "", 409, "this gateway has none"},
+	} {
+		q, err := http.NewRequest(c.method, r.url+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.origin != "" {
+			q.Header.Set("Origin", c.origin)
+		}
+		a, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body strings.Builder
+		_ = a.Write(&body)
+		a.Body.Close()
+		if a.StatusCode != c.code || !strings.Contains(body.String(), c.body) {
+			t.Errorf("%s %s: got %d %s", c.method, c.path, a.StatusCode, body.String())
+		}
+	}
+}
