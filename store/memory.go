@@ -215,7 +215,7 @@ func (s *memory) eventsAfter(after uint64, limit int) []event {
 	defer s.mu.Unlock()
 	waiting := s.events.all()
 	at, _ := slices.BinarySearchFunc(waiting, after+1, func(e event, number uint64) int { return cmp.Compare(e.number, number) })
-	return slices.Clone(waiting[at:at+min(limit, len(waiting)-at)])
+	return slices.Clone(waiting[at : at+min(limit, len(waiting)-at)])
 }
 
 func (s *memory) Stats() Stats {
