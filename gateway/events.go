@@ -108,7 +108,7 @@ func (l *eventLog) full() bool {
 		return false
 	}
 	l.halted.Store(true)
-	return true
+	return l.writer.Full() // those written from now on find halted set
 }
 
 // goesOn reports, once, that messages may leave again.
