@@ -28,6 +28,9 @@ type Status struct {
 	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
 	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages."`
 	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
+	EventsWaiting uint64      `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
+	EventsWritten int64       `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
+	EventsErrors  int64       `json:"events_errors" metric:"events_errors_total" help:"Times events could not be written; they wait and are written later."`
 	Connectors    []Connector `json:"connectors"`
 	Accounts      []Account   `json:"accounts"`
 	Stages        []Stage     `json:"stages,omitempty"`
@@ -202,6 +205,9 @@ func (v *view) status(withSessions bool) *Status {
 		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
 		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined),
 		Locks: counted.Locks, HandleChanges: counted.Refs,
+	}
+	if w := v.gateway.Events(); w != nil {
+		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
 	}
 	s.Accounts = v.accounts()
 	perPDU, queues := v.workPerPDU(stages), map[string]int64{}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ func (d *decoder) check(c *Config, o Options) {
 	if c.Store.Engine != MemoryStore {
 		d.directory("store.dir", c.Store.Dir)
 	}
+	d.events(&c.Events, &c.PDULog)
 	accounts := map[string]int{}
 	for i := range c.Accounts {
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
@@ -147,6 +149,20 @@ func (d *decoder) pduLog(p *PDULog) {
 		return
 	}
 	d.directory("pdulog.dir", p.Dir)
+}
+
+// events checks the directory and the limits of the events.
+func (d *decoder) events(e *Events, p *PDULog) {
+	if e.MaxTotal != 0 && e.MaxTotal < e.MaxSize {
+		d.problem("events.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", e.MaxSize, e.MaxTotal)
+	}
+	if e.Dir == "" {
+		return
+	}
+	d.directory("events.dir", e.Dir)
+	if p.Enabled && filepath.Clean(e.Dir) == filepath.Clean(p.Dir) {
+		d.problem("events.dir", "must not be the directory of the pdu logs, %s, because a connector may be named events: name another", p.Dir)
+	}
 }
 
 // directory checks that an option does not name a file where a directory must be.

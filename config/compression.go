@@ -2,7 +2,7 @@ package config
 
 import "fmt"
 
-// A Compression is how rotated pdu logs are compressed.
+// A Compression is how rotated files are compressed.
 type Compression string
 
 // The compressions.

@@ -39,6 +39,7 @@ type Config struct {
 	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline|classic" live:"no" doc:"How the gateway moves messages: pipeline is eleven stages whatever the number of connections, classic is two goroutines per connection, kept to compare with."`
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
+	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
 	Store        Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Admin        Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits       Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
@@ -67,6 +68,17 @@ type PDULog struct {
 	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free: while less is free, a connector that writes removes the oldest of its rotated files. 0 uses all of the disk."`
 	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. zstd makes smaller files for about the same CPU. true is zstd, false is off."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
+}
+
+// Events is how each message has ended.
+type Events struct {
+	Dir         string        `yaml:"dir" live:"no" doc:"Directory of the files, which have a line of JSON for each message that has ended; docs/events.md describes it. Off when empty. It is made when missing. If its disk is full or fails, events wait in the store; when about a million do so (65,536 with store.engine: memory), no more messages are sent until they are written."`
+	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that would grow past this is rotated."`
+	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at the first event after a multiple of this in UTC, so 24h is at midnight; 0s rotates by size only."`
+	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long rotated files are kept; 0s keeps them whatever their age."`
+	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept, compressed or not; the oldest are removed. 0 is no limit."`
+	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files may take, including the one being written; the oldest are removed. 0 is no limit."`
+	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. true is zstd, false is off."`
 }
 
 // Store is where accepted messages wait.

@@ -21,6 +21,9 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 		g.Memory.SetKeep(g.Config().StoreMemory())
 	}
 	g.Committer = store.NewCommitter(s, g.clock, g.committed)
+	if err := g.openEvents(); err != nil {
+		return err
+	}
 	if outcomes == nil {
 		return nil
 	}
@@ -43,6 +46,9 @@ func (g *Gateway) committed(upTo uint64, err error) {
 	}
 	if err == nil {
 		g.unsettled.committed(upTo)
+		if w := g.events.writer; w != nil {
+			w.Wake()
+		}
 	}
 	if f := g.onCommit.Load(); f != nil {
 		(*f)(upTo, err)
@@ -104,6 +110,7 @@ func (g *Gateway) checkStore() {
 		g.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}
+	g.checkEvents()
 }
 
 // closeStore commits what is left, and closes the store.
@@ -112,15 +119,15 @@ func (g *Gateway) closeStore() error {
 		return nil
 	}
 	g.loads.end()
+	failed := g.closeEvents()
 	g.Committer.Close()
-	var outcomes error
 	if o := g.unsettled.outcomes; o != nil && g.unsettled.n.Load() == 0 {
-		outcomes = o.Remove()
+		failed = errors.Join(failed, o.Remove())
 	} else if o != nil {
-		outcomes = o.Close()
+		failed = errors.Join(failed, o.Close())
 	}
 	if err := g.store.Close(); err != nil {
 		return fmt.Errorf("cannot close store: %w", err)
 	}
-	return outcomes
+	return failed
 }

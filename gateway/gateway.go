@@ -36,6 +36,7 @@ type Gateway struct {
 	recovered  atomic.Bool  // the messages of earlier runs are in their queues
 	loads      loads
 	unsettled  unsettled
+	events     eventLog
 	aside      [store.Quarantined + 1]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
@@ -210,8 +211,12 @@ func (g *Gateway) apply(cfg *config.Config) {
 	}
 }
 
-// ReopenLogs makes the pdu logs begin new files, after a tool moved the old ones.
+// ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old
+// ones.
 func (g *Gateway) ReopenLogs() {
+	if w := g.events.writer; w != nil {
+		w.Reopen()
+	}
 	if g.pdulogs != nil {
 		g.pdulogs.Reopen()
 	}

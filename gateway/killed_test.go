@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -10,12 +13,15 @@ import (
 )
 
 // A message that had ended when the gateway was killed, before its delete was committed,
-// is forgotten at the next start; one that had not is there.
+// is forgotten at the next start, and has its event; one that had not ended is there.
 func TestForgetKilled(t *testing.T) {
 	t.Parallel()
-	fs, dir := vfs.NewMem(), t.TempDir()
+	fs, dir, events := vfs.NewMem(), t.TempDir(), t.TempDir()
 	open := func() (*Gateway, *store.Outcomes) {
 		g, _, _ := start(t, "")
+		cfg := *g.Config()
+		cfg.Events.Dir = events
+		g.cfg.Store(&cfg)
 		s, err := store.Open("data", store.Options{FS: fs})
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +55,6 @@ func TestForgetKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, o := open()
-	defer g.Close()
 	for i, id := range ids {
 		var e store.Entry
 		if found, err := g.store.Get(id, &e); err != nil || found == (i == 1) {
@@ -57,4 +62,16 @@ func TestForgetKilled(t *testing.T) {
 		}
 	}
 	o.Read(func(v store.Outcome) { t.Errorf("%+v is still noted", v) })
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	g, _ = open() // a further start adds nothing
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	b, err := os.ReadFile(filepath.Join(events, "events.log"))
+	want := `{"number":1,"id":"` + MessageID(ids[1]) + `","kind":"submit","state":"sent","reason":"ok","account":"acme","connector":"clients","to_connector":"operator"`
+	if err != nil || !strings.HasPrefix(string(b), want) || !strings.Contains(string(b), `"smsc_id":"7"`) || strings.Count(string(b), "\n") != 1 {
+		t.Errorf("events: %s %v, want %s", b, err, want)
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/events"
 	"pmg/sms"
 )
 
@@ -94,11 +95,13 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	if a.Code != sms.OK && a.Code != sms.Deleted {
 		g.logGivenUp(l, m, a)
 	}
-	g.forget(laneName(l), m, a, sent)
+	g.forget(m, ending{events.StateOf(a.Code), laneName(l), l.Home().Driver, a, sent})
 }
 
 // Halted implements connector.Policy.
-func (g *Gateway) Halted() bool { return g.draining.Load() && g.Durable() || g.unsettled.full() }
+func (g *Gateway) Halted() bool {
+	return g.draining.Load() && g.Durable() || g.unsettled.full() || g.events.full()
+}
 
 func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if !g.storms.failures.next(l.Home().Name, a.At) {

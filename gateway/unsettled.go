@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/events"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -67,21 +68,36 @@ func (u *unsettled) committed(upTo uint64) {
 // GoesOn reports, once, that messages may leave again that were kept from it because the
 // store had not forgotten enough others.
 func (g *Gateway) GoesOn() bool {
-	return g.unsettled.halted.Load() && g.unsettled.n.Load() < maxUnsettled && g.unsettled.halted.Swap(false)
+	settled := g.unsettled.halted.Load() && g.unsettled.n.Load() < maxUnsettled && g.unsettled.halted.Swap(false)
+	return g.events.goesOn() || settled
 }
 
-// forget has the store forget a message of a lane whose outcome is known. sent is when it
-// was written last, 0 if it never was.
-func (g *Gateway) forget(lane store.Lane, m *sms.Message, a sms.Answer, sent int64) {
-	if !g.Durable() {
+// forget has the store forget a message that has ended, and note its event: every message ends
+// here, once. It does not wait for the commit.
+func (g *Gateway) forget(m *sms.Message, e ending) {
+	durable := g.Durable()
+	if !durable && g.events.writer == nil {
 		return
 	}
 	ahead := g.wall.ahead.Load()
-	size := store.RecordSize(m, lane)
+	size := 0
+	if durable {
+		size = store.RecordSize(m, e.lane)
+	}
 	b := g.Committer.Begin()
 	b.Ahead = ahead
-	b.Delete(m.ID, size)
-	if o := g.unsettled.outcomes; o != nil {
+	if durable || e.state == events.Deleted { // an engine that is not durable has only messages that were put aside
+		b.Delete(m.ID, size)
+	}
+	if g.events.writer != nil {
+		g.events.note(b, m, &e, ahead)
+	}
+	if !durable {
+		g.Committer.End()
+		return
+	}
+	if o := g.unsettled.outcomes; o != nil && e.state != events.Deleted { // an operator who has no answer yet deletes it again
+		a, sent := e.answer, e.sent
 		if sent != 0 {
 			sent += ahead
 		}
@@ -113,7 +129,16 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 			g.logUnreadable(o.ID, err)
 			return
 		}
-		g.forget(lane, m, sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At}, o.Sent)
+		m.Attempts = o.Attempts
+		ahead := g.wall.ahead.Load()
+		e := ending{state: events.StateOf(o.Code), lane: lane, answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}}
+		if o.Sent != 0 {
+			e.sent = o.Sent - ahead
+		}
+		if l := g.laneNamed(g.Config(), lane); l != nil {
+			e.peer = l.Home().Driver
+		}
+		g.forget(m, e)
 		m.Release()
 		n++
 	})

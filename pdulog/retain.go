@@ -9,16 +9,22 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
-// A retention removes and compresses the rotated files of one writer.
+// A retention removes and compresses the rotated files of one log.
 //
-// The writer itself removes old files at every rotation, so that the limits of Options hold
+// The log's writer itself removes old files at every rotation, so that the limits of Options hold
 // however slowly files are compressed. The retention's own goroutine compresses files
 // afterwards, the newest first, because that is kept longest. It stops compressing a file
 // that is removed.
 type retention struct {
-	allowed atomic.Int64 // largest size of the file being written
+	dir     *Dir
+	name    string         // of the log
+	what    string         // what its files are, in the log's own errors
+	log     zerolog.Logger // receives them
+	allowed atomic.Int64   // largest size of the file being written
 
 	wake  chan struct{}
 	quit  chan struct{} // closed to stop
@@ -32,13 +38,16 @@ type retention struct {
 	cancel   chan struct{} // closed to stop compressing it
 }
 
-func (r *retention) init() { r.allowed.Store(math.MaxInt64) }
+func (r *retention) init(d *Dir, name, what string, log zerolog.Logger) {
+	r.dir, r.name, r.what, r.log = d, name, what, log
+	r.allowed.Store(math.MaxInt64)
+}
 
 // start starts the goroutine.
-func (r *retention) start(w *writer) {
+func (r *retention) start() {
 	r.wake, r.quit, r.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	r.rotated(w) // includes the files of an earlier process
-	go r.run(w, r.quit, r.ended)
+	r.rotated() // includes the files of an earlier process
+	go r.run(r.quit, r.ended)
 }
 
 // stop ends the goroutine and waits for it.
@@ -48,9 +57,9 @@ func (r *retention) stop() {
 }
 
 // rotated is called when a file has been rotated.
-func (r *retention) rotated(w *writer) {
-	if err := r.remove(w); err != nil {
-		w.tidyFailed(err)
+func (r *retention) rotated() {
+	if err := r.remove(); err != nil {
+		r.failed(err)
 	}
 	select {
 	case r.wake <- struct{}{}:
@@ -59,19 +68,19 @@ func (r *retention) rotated(w *writer) {
 }
 
 // diskFailed makes room before the next attempt to write, because the disk may be full.
-func (r *retention) diskFailed(w *writer) {
-	if w.dir.o.MinFree > 0 {
-		_ = r.remove(w) // no report, because the failed write was reported
+func (r *retention) diskFailed() {
+	if r.dir.o.MinFree > 0 {
+		_ = r.remove() // no report, because the failed write was reported
 	}
 }
 
-func (w *writer) tidyFailed(err error) {
-	w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot compress or remove rotated pdu logs")
+func (r *retention) failed(err error) {
+	r.log.Error().Err(err).Msg("cannot compress or remove rotated " + r.what)
 }
 
 // run compresses rotated files. Every hour it also removes old files, because they may reach
 // KeepAge without a rotation.
-func (r *retention) run(w *writer, quit, ended chan struct{}) {
+func (r *retention) run(quit, ended chan struct{}) {
 	defer close(ended)
 	hour := time.NewTicker(time.Hour)
 	defer hour.Stop()
@@ -81,38 +90,38 @@ func (r *retention) run(w *writer, quit, ended chan struct{}) {
 			return
 		case <-r.wake:
 		case <-hour.C:
-			if err := r.remove(w); err != nil {
-				w.tidyFailed(err)
+			if err := r.remove(); err != nil {
+				r.failed(err)
 			}
 		}
-		if w.dir.o.Compress != "" {
-			if err := r.compressAll(w, quit); err != nil {
-				w.tidyFailed(err)
+		if r.dir.o.Compress != "" {
+			if err := r.compressAll(quit); err != nil {
+				r.failed(err)
 			}
 		}
 	}
 }
 
 // remove removes the files that exceed the limits of Options.
-func (r *retention) remove(w *writer) error {
+func (r *retention) remove() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, err := r.trim(w, 0)
+	_, err := r.trim(0)
 	return err
 }
 
 // trim removes rotated files, the oldest first, until the rest is within the limits
 // of Options and leaves room for the file being written and for extra bytes. It returns the
 // remaining files. The caller holds r.mu.
-func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
-	segments, err := rotated(w.dir.path, w.name)
+func (r *retention) trim(extra int64) ([]segment, error) {
+	segments, err := rotated(r.dir.path, r.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // the directory was removed; the next write creates it again
 	}
 	if err != nil {
 		return nil, err
 	}
-	o, n := &w.dir.o, 0
+	o, n := &r.dir.o, 0
 	if o.Keep > 0 {
 		n = max(0, len(segments)-o.Keep)
 	}
@@ -137,7 +146,7 @@ func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
 		}
 		defer func() { r.allowed.Store(o.MaxTotal - total) }()
 	}
-	n, errs := r.makeRoom(w, segments, n)
+	n, errs := r.makeRoom(segments, n)
 	for _, s := range segments[:n] {
 		if s.stamp == r.current {
 			close(r.cancel)
@@ -150,12 +159,12 @@ func (r *retention) trim(w *writer, extra int64) ([]segment, error) {
 
 // makeRoom returns how many segments must be removed so that Options.MinFree of the disk is
 // free. The first n are removed in any case.
-func (r *retention) makeRoom(w *writer, segments []segment, n int) (int, error) {
-	o := &w.dir.o
+func (r *retention) makeRoom(segments []segment, n int) (int, error) {
+	o := &r.dir.o
 	if o.MinFree <= 0 {
 		return n, nil
 	}
-	free, size, err := w.dir.space(w.dir.path)
+	free, size, err := r.dir.space(r.dir.path)
 	if err != nil {
 		return n, err
 	}
@@ -165,8 +174,8 @@ func (r *retention) makeRoom(w *writer, segments []segment, n int) (int, error) 
 		n = max(n, i+1)
 	}
 	if r.early += n - before; r.early > 0 && time.Since(r.warnedAt) >= time.Hour {
-		o.Log.Warn().Str("connector", w.name).Int("removed", r.early).Int("min_free_percent", o.MinFree).
-			Msg("pdu logs are removed early because the disk is nearly full")
+		r.log.Warn().Int("removed", r.early).Int("min_free_percent", o.MinFree).
+			Msg(r.what + " are removed early because the disk is nearly full")
 		r.early, r.warnedAt = 0, time.Now()
 	}
 	return n, nil
@@ -205,17 +214,17 @@ func (s segment) remove() (errs error) {
 }
 
 // compressAll compresses the plain segments, the newest first.
-func (r *retention) compressAll(w *writer, quit chan struct{}) error {
+func (r *retention) compressAll(quit chan struct{}) error {
 	for {
 		select {
 		case <-quit:
 			return nil // the next Open compresses the others
-		case w.dir.compressing <- struct{}{}:
+		case r.dir.compressing <- struct{}{}:
 		}
-		more, err := r.compressOne(w, quit)
-		<-w.dir.compressing
+		more, err := r.compressOne(quit)
+		<-r.dir.compressing
 		if err != nil {
-			return fmt.Errorf("cannot compress pdu log: %w", err)
+			return fmt.Errorf("cannot compress: %w", err)
 		}
 		if !more {
 			return nil
@@ -224,21 +233,21 @@ func (r *retention) compressAll(w *writer, quit chan struct{}) error {
 }
 
 // compressOne compresses the newest plain segment. It reports whether there was one.
-func (r *retention) compressOne(w *writer, quit chan struct{}) (bool, error) {
-	s, cancel, err := r.choose(w)
+func (r *retention) compressOne(quit chan struct{}) (bool, error) {
+	s, cancel, err := r.choose()
 	if err != nil || cancel == nil {
 		return false, err
 	}
-	return true, r.compress(w.dir.o.Compress, s, quit, cancel)
+	return true, r.compress(r.dir.o.Compress, s, quit, cancel)
 }
 
 // choose returns the next segment to compress, and makes room for it. It also returns a
 // channel that is closed when the segment is removed. The channel is nil if there is no
 // segment.
-func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
+func (r *retention) choose() (segment, chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	segments, err := r.trim(w, 0)
+	segments, err := r.trim(0)
 	if err != nil {
 		return segment{}, nil, err
 	}
@@ -250,14 +259,14 @@ func (r *retention) choose(w *writer) (segment, chan struct{}, error) {
 			continue
 		}
 		extra := s.size() + s.size()/1000 + 1024 // data that cannot be compressed grows a little
-		if o := &w.dir.o; o.MaxTotal > 0 && newer+extra > o.MaxTotal-o.MaxSize {
+		if o := &r.dir.o; o.MaxTotal > 0 && newer+extra > o.MaxTotal-o.MaxSize {
 			break // there is no room for both the segment and its compressed form
 		}
-		if _, err = r.trim(w, extra); err != nil {
+		if _, err = r.trim(extra); err != nil {
 			return segment{}, nil, err
 		}
 		r.current, r.reserve, r.cancel = s.stamp, extra, make(chan struct{})
-		_, err = r.trim(w, 0) // updates the allowed size of the file being written
+		_, err = r.trim(0) // updates the allowed size of the file being written
 		return s, r.cancel, err
 	}
 	return segment{}, nil, nil

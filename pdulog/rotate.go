@@ -150,19 +150,19 @@ func (w *writer) check() error {
 // old one if it could not be renamed.
 func (w *writer) rotate(now int64) {
 	w.closeFile()
-	err := w.dir.rename(w.path, w.rotatedName(now))
+	err := w.dir.rename(w.path, rotatedName(w.dir.path, w.name, now))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.rotateHold = now + int64(rotateRetry)
 		w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot rotate pdu log")
 		return
 	}
-	w.retention.rotated(w)
+	w.retention.rotated()
 }
 
 // rotatedName returns a name that neither a plain nor a compressed file has.
-func (w *writer) rotatedName(now int64) string {
+func rotatedName(dir, name string, now int64) string {
 	for t := time.Unix(0, now).UTC(); ; t = t.Add(time.Microsecond) {
-		path := filepath.Join(w.dir.path, w.name+"-"+t.Format(stampLayout)+logSuffix)
+		path := filepath.Join(dir, name+"-"+t.Format(stampLayout)+logSuffix)
 		if !slices.ContainsFunc(segment{path: path}.names(), exists) {
 			return path
 		}

@@ -82,7 +82,7 @@ func newWriter(d *Dir, name, path string) *writer {
 		wakeup: make(chan struct{}, 1), rotateAt: math.MaxInt64, unchecked: map[*File]uint64{},
 		workedAt: time.Now(),
 	}
-	w.retention.init()
+	w.retention.init(d, name, "pdu logs", d.o.Log.With().Str("connector", name).Logger())
 	return w
 }
 
@@ -148,7 +148,7 @@ func (w *writer) stuck(now int64) time.Duration {
 
 // run writes chunks until no file uses the writer any more.
 func (w *writer) run() {
-	w.retention.start(w)
+	w.retention.start()
 	timer := time.NewTimer(idleWait)
 	defer timer.Stop()
 	for {
@@ -182,7 +182,7 @@ func (w *writer) writeWaiting() (wait time.Duration, ended bool) {
 	}
 	switch {
 	case err != nil:
-		w.retention.diskFailed(w)
+		w.retention.diskFailed()
 		w.putBack()
 		w.retryAt = time.Now().Add(retryWait)
 		return retryWait, false
@@ -412,7 +412,7 @@ func (w *writer) end(err error) bool {
 		w.closeFile()
 		w.retention.stop()
 		if unused = w.leave(); !unused {
-			w.retention.start(w)
+			w.retention.start()
 		}
 	}
 	for _, done := range w.ends {

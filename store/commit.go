@@ -157,6 +157,8 @@ func (s *durable) settle(b *Batch, m marks, lowest uint64) {
 		case opUnmapBefore:
 			at, _ := slices.BinarySearch(s.days, uint32(o.id))
 			s.days = s.days[at:]
+		case opEvent:
+			s.event = max(s.event, o.id)
 		}
 	}
 }

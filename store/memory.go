@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -212,13 +213,9 @@ func (s *memory) Events(after uint64, limit int, f func(number uint64, line []by
 func (s *memory) eventsAfter(after uint64, limit int) []event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []event
-	for _, e := range s.events.all() {
-		if e.number > after && len(all) < limit {
-			all = append(all, e)
-		}
-	}
-	return all
+	waiting := s.events.all()
+	at, _ := slices.BinarySearchFunc(waiting, after+1, func(e event, number uint64) int { return cmp.Compare(e.number, number) })
+	return slices.Clone(waiting[at : at+min(limit, len(waiting)-at)])
 }
 
 func (s *memory) Stats() Stats {

@@ -64,6 +64,7 @@ type durable struct {
 	marks  marks
 	lowPut uint64   // lowest id put since Tidy began to look for the first message
 	days   []uint32 // that have mappings, in order
+	event  uint64   // number of the last event that was committed
 
 	ballast ballast
 	tidy    tidy
@@ -277,6 +278,9 @@ func (s *durable) load() error {
 		}
 	}
 	if s.days, err = s.findDays(); err != nil {
+		return err
+	}
+	if s.event, err = s.lastEvent(); err != nil {
 		return err
 	}
 	_, kept, err := s.first(keyState, s.marks.low)

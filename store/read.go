@@ -202,11 +202,29 @@ func (s *durable) Lookup(connector string, peerID []byte) ([]byte, bool, error) 
 	return nil, false, nil
 }
 
+// lastEvent returns the highest number of the events, 0 if there are none.
+func (s *durable) lastEvent() (number uint64, err error) {
+	it, err := s.iterate(s.db, keyEvent, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer it.Close()
+	if !it.Last() {
+		return 0, s.readError(it.Error())
+	}
+	return idOf(it)
+}
+
+// Events stops at those that are in a batch whose commit has not returned, because pebble
+// shows them before they are safe.
 func (s *durable) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {
 	if err := s.failure(); err != nil {
 		return after, err
 	}
-	if after == math.MaxUint64 {
+	s.mu.Lock()
+	last := s.event
+	s.mu.Unlock()
+	if after >= last {
 		return after, nil
 	}
 	it, err := s.iterate(s.db, keyEvent, after+1)
@@ -222,6 +240,9 @@ func (s *durable) Events(after uint64, limit int, f func(number uint64, line []b
 		number, err := idOf(it)
 		if err != nil {
 			return after, fmt.Errorf("cannot read events: %w", err)
+		}
+		if number > last {
+			break
 		}
 		if err := f(number, line); err != nil {
 			return after, err

@@ -28,7 +28,8 @@ type Store interface {
 	// for the latest day if there are several. It reports false if there is none.
 	Lookup(connector string, peerID []byte) (value []byte, ok bool, err error)
 	// Events passes up to limit events with numbers above after to f, in their order,
-	// and returns the last number, which is after if there are none.
+	// and returns the last number, which is after if there are none. Only events whose
+	// commit has returned are among them. The line is f's until it returns.
 	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)
 	// Stats returns what is known of the store without reading all of it.
 	Stats() Stats

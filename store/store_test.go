@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 // open opens a durable store on a file system in memory, and closes it with the test.
@@ -325,4 +327,58 @@ func TestShrink(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// An event is read when its commit has returned: pebble shows it before.
+func TestEventsWaitForCommit(t *testing.T) {
+	t.Parallel()
+	h := &hangingSync{begun: make(chan struct{}), goOn: make(chan struct{})}
+	s, err := Open("data", Options{FS: errorfs.Wrap(vfs.NewMem(), h)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	events := func() (n int) {
+		if _, err := s.Events(0, 10, func(uint64, []byte) error { n++; return nil }); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	h.on.Store(true)
+	done := make(chan error)
+	go func() {
+		var b Batch
+		b.Event(1, []byte("line"))
+		done <- s.Commit(&b)
+	}()
+	<-h.begun
+	if n := events(); n != 0 {
+		t.Error("an event is read before it is safe")
+	}
+	close(h.goOn)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := events(); n != 1 {
+		t.Errorf("%d events", n)
+	}
+}
+
+// A hangingSync hangs in the first sync after on is set.
+type hangingSync struct {
+	on          atomic.Bool
+	begun, goOn chan struct{}
+}
+
+func (h *hangingSync) String() string { return "hanging sync" }
+
+func (h *hangingSync) MaybeError(op errorfs.Op) error {
+	switch op.Kind {
+	case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo:
+		if h.on.Swap(false) {
+			close(h.begun)
+			<-h.goOn
+		}
+	}
+	return nil
 }

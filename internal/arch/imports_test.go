@@ -42,10 +42,11 @@ func table() []row {
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"pdulog", "internal/logtext internal/smstext protocols sms"},
+		{"events", "pdulog sms"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms"},
-		{"gateway", "account config connector flow internal/smstext pdulog protocols router sms store"},
+		{"gateway", "account config connector events flow internal/smstext pdulog protocols router sms store"},
 
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

@@ -1,0 +1,160 @@
+package events
+
+import (
+	"strconv"
+	"time"
+
+	"pmg/sms"
+)
+
+// A State is how a message has ended. docs/events.md describes each.
+type State uint8
+
+// The states.
+const (
+	Sent     State = iota // the peer has accepted it
+	Failed                // given up: the peer could not take it, as often as it was tried
+	Rejected              // the peer has refused it for good
+	Unknown               // given up: it was sent, and no answer came
+	Expired               // its validity passed before a peer had accepted it
+	Deleted               // an operator has deleted it
+	states
+)
+
+var stateNames = [states]string{"sent", "failed", "rejected", "unknown", "expired", "deleted"}
+
+// String returns the state's name, as events show it.
+func (s State) String() string { return stateNames[s] }
+
+// StateOf returns the state of a message that is settled with a code.
+func StateOf(c sms.Code) State {
+	switch c {
+	case sms.OK:
+		return Sent
+	case sms.Expired:
+		return Expired
+	case sms.Timeout, sms.Lost:
+		return Unknown
+	}
+	if c.Retryable() {
+		return Failed
+	}
+	return Rejected
+}
+
+// kindName returns the name of a kind of message.
+func kindName(k sms.Kind) string {
+	switch k {
+	case sms.MO:
+		return "mo"
+	case sms.Receipt:
+		return "receipt"
+	}
+	return "submit"
+}
+
+// An Event is how a message has ended. Empty fields are left out of the line. Times are
+// Unix nanoseconds by the wall clock; 0 means that there is none.
+type Event struct {
+	Number uint64
+	ID     uint64 // of the message
+	Kind   sms.Kind
+	State  State
+	Reason sms.Code
+
+	Account, Connector     string // where the message came from
+	ToConnector, ToAccount string // the lane that it was in last: one of them
+	Source, Destination    []byte
+
+	Accepted, Sent, Ended int64
+	Attempts              int
+
+	Answered   bool   // Status counts
+	Status     uint32 // the protocol's number
+	StatusName string
+	PeerID     []byte // the SMSC's id of the message
+}
+
+// A Printer makes lines of events. It keeps the texts of seconds, which many events share.
+type Printer struct{ accepted, sent, ended clock }
+
+// Append appends the line of an event, without its end.
+func (p *Printer) Append(b []byte, e *Event) []byte {
+	b = strconv.AppendUint(append(b, prefix...), e.Number, 10)
+	b = append(sms.AppendID(append(b, `,"id":"`...), e.ID), '"')
+	b = append(append(append(b, `,"kind":"`...), kindName(e.Kind)...), '"')
+	b = append(append(append(b, `,"state":"`...), e.State.String()...), '"')
+	if e.State != Deleted {
+		b = append(append(append(b, `,"reason":"`...), e.Reason.String()...), '"')
+	}
+	b = appendText(b, `,"account":"`, e.Account)
+	b = appendText(b, `,"connector":"`, e.Connector)
+	b = appendText(b, `,"to_connector":"`, e.ToConnector)
+	b = appendText(b, `,"to_account":"`, e.ToAccount)
+	b = appendText(b, `,"source":"`, e.Source)
+	b = appendText(b, `,"destination":"`, e.Destination)
+	b = p.accepted.append(b, `,"accepted_at":"`, e.Accepted)
+	b = p.sent.append(b, `,"sent_at":"`, e.Sent)
+	b = p.ended.append(b, `,"ended_at":"`, e.Ended)
+	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(e.Attempts), 10)
+	if e.Answered {
+		b = strconv.AppendUint(append(b, `,"status":`...), uint64(e.Status), 10)
+		b = appendText(b, `,"status_name":"`, e.StatusName)
+	}
+	b = appendText(b, `,"smsc_id":"`, e.PeerID)
+	return append(b, `,"parts":1}`...)
+}
+
+// appendText appends a field that is a string, unless it is empty. Octets above 0x7f are the
+// characters of Latin-1 with these numbers, because the coding of an address is not known.
+func appendText[T string | []byte](b []byte, name string, text T) []byte {
+	const digits = "0123456789abcdef"
+	if len(text) == 0 {
+		return b
+	}
+	b = append(b, name...)
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < 0x20 || c >= 0x7f:
+			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
+
+// secondLayout is RFC 3339 up to the second.
+const secondLayout = "2006-01-02T15:04:05"
+
+// A clock prints times, most of which are in the same second as the one before.
+type clock struct {
+	second int64
+	text   [len(secondLayout) + 4]byte // room for a year beyond 9999
+	n      int
+}
+
+// append appends a field that is a time in UTC with microseconds, unless it is 0.
+func (c *clock) append(b []byte, name string, at int64) []byte {
+	if at == 0 {
+		return b
+	}
+	second, rest := at/int64(time.Second), at%int64(time.Second)
+	if rest < 0 {
+		second, rest = second-1, rest+int64(time.Second)
+	}
+	if second != c.second || c.n == 0 {
+		c.second = second
+		c.n = len(time.Unix(second, 0).UTC().AppendFormat(c.text[:0], secondLayout))
+	}
+	b = append(append(b, name...), c.text[:c.n]...)
+	micro := rest / 1000
+	b = append(b, '.', '0', '0', '0', '0', '0', '0', 'Z', '"')
+	for i := len(b) - 3; micro > 0; i-- {
+		b[i] = byte('0' + micro%10)
+		micro /= 10
+	}
+	return b
+}

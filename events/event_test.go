@@ -1,0 +1,79 @@
+package events
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"pmg/sms"
+)
+
+func sample() *Event {
+	at := time.Date(2026, 11, 22, 0, 50, 7, 41_003_999, time.UTC).UnixNano()
+	return &Event{
+		Number: 7, ID: 0x1a1fb0c12c230d41, State: Sent, Account: "acme", Connector: "clients", ToConnector: "operator",
+		Source: []byte("Caf\xe9 \"1\"\\\x00"), Destination: []byte("46700000001"),
+		Accepted: at, Sent: at + int64(time.Millisecond), Ended: at + int64(time.Second),
+		Attempts: 1, Answered: true, StatusName: "ESME_ROK", PeerID: []byte("4a-17"),
+	}
+}
+
+// A line is JSON, whatever octets are in its fields, and leaves out what there is not.
+func TestLine(t *testing.T) {
+	t.Parallel()
+	var p Printer
+	const want = `{"number":7,"id":"1a1fb0c12c230d41","kind":"submit","state":"sent","reason":"ok","account":"acme","connector":"clients",` +
+		`"to_connector":"operator","source":"Caf\u00e9 \"1\"\\\u0000","destination":"46700000001",` +
+		`"accepted_at":"2026-11-22T00:50:07.041003Z","sent_at":"2026-11-22T00:50:07.042003Z","ended_at":"2026-11-22T00:50:08.041003Z",` +
+		`"attempts":1,"status":0,"status_name":"ESME_ROK","smsc_id":"4a-17","parts":1}`
+	got := string(p.Append(nil, sample()))
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if !json.Valid([]byte(got)) {
+		t.Error("it is not JSON")
+	}
+	const least = `{"number":1,"id":"0000000000000002","kind":"receipt","state":"deleted","attempts":0,"parts":1}`
+	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted})); got != least {
+		t.Errorf("%s\nwant\n%s", got, least)
+	}
+}
+
+// Every code leads to a state, and only a positive answer to sent.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	for _, c := range sms.Codes() {
+		if s := StateOf(c); (s == Sent) != (c == sms.OK) || s.String() == "" {
+			t.Errorf("%v: %v", c, s)
+		}
+	}
+	for c, want := range map[sms.Code]State{
+		sms.Throttled: Failed, sms.SystemError: Failed, sms.Rejected: Rejected, sms.BadDestination: Rejected,
+		sms.Timeout: Unknown, sms.Lost: Unknown, sms.Expired: Expired,
+	} {
+		if got := StateOf(c); got != want {
+			t.Errorf("%v: %v, want %v", c, got, want)
+		}
+	}
+}
+
+// An event costs no allocation.
+func TestLineAllocates(t *testing.T) {
+	var p Printer
+	e, b := sample(), make([]byte, 0, 1024)
+	if n := testing.AllocsPerRun(100, func() {
+		e.Ended += int64(time.Second)
+		b = p.Append(b[:0], e)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkLine(b *testing.B) {
+	var p Printer
+	e, line := sample(), make([]byte, 0, 1024)
+	for b.Loop() {
+		e.Ended += 1000
+		line = p.Append(line[:0], e)
+	}
+}

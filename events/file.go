@@ -1,0 +1,301 @@
+package events
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	logName    = "events"      // of the rotation
+	fileName   = "events.log"  // being written
+	markName   = "events.last" // number of the last event in rotated files
+	prefix     = `{"number":`  // of a line
+	rotateHold = time.Minute   // for which the old file is used further when it could not be rotated
+	fileMode   = fs.FileMode(0o640)
+)
+
+// logFile is the part of *os.File that a Writer needs. Tests implement it with a full or
+// hanging disk.
+type logFile interface {
+	io.WriteCloser
+	Stat() (os.FileInfo, error)
+	Truncate(size int64) error
+	Sync() error
+}
+
+func openLog(path string) (logFile, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, fileMode)
+}
+
+// lockDir opens the directory, and keeps other gateways from writing to it.
+func lockDir(path string) (*os.File, error) {
+	if err := os.MkdirAll(path, 0o750); err != nil {
+		return nil, err
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		d.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("another gateway writes its events to %s; give this one another events.dir", path)
+		}
+		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
+	}
+	return d, nil
+}
+
+// readMark returns the number of the last event in rotated files.
+func readMark(dir string) (uint64, error) {
+	path := filepath.Join(dir, markName)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	number, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s holds no number; write the number of the last event in the newest file into it", path)
+	}
+	return number, nil
+}
+
+// writeMark writes it, whole or not at all.
+func (w *Writer) writeMark(number uint64) error {
+	path := filepath.Join(w.o.Dir, markName)
+	tmp, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(tmp, number)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err == nil {
+		err = w.dir.Sync()
+	}
+	return err
+}
+
+// A content is what a file of events holds.
+type content struct {
+	good    int64  // octets up to the end of the last line that is in order
+	last    uint64 // number of that line; 0: there is none
+	highest uint64 // of all lines
+	rest    bool   // there is something behind good
+	torn    bool   // and that is half a line
+	safe    int64  // octets up to the end of the last line that is on the disk for sure
+}
+
+// readContent reads a file. Lines with numbers above synced may not have reached the disk,
+// so they must be whole and follow each other.
+func readContent(r io.Reader, synced uint64) (c content, err error) {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	var line []byte
+	for {
+		piece, err := lines.ReadSlice('\n')
+		line = append(line, piece...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && err != io.EOF {
+			return c, err
+		}
+		if len(line) > 0 {
+			c.add(line, synced)
+		}
+		if err == io.EOF {
+			return c, nil
+		}
+		line = line[:0]
+	}
+}
+
+// add adds the next line.
+func (c *content) add(line []byte, synced uint64) {
+	number, ok := numberOf(line)
+	if ok {
+		c.highest = max(c.highest, number)
+	}
+	switch follows := number == c.last+1 || c.last == 0; {
+	case c.rest:
+		c.torn = false
+	case !ok || number <= c.last, number > synced && !(follows && json.Valid(line)):
+		c.rest, c.torn = true, line[len(line)-1] != '\n'
+	default:
+		c.good, c.last = c.good+int64(len(line)), number
+		if number <= synced {
+			c.safe = c.good
+		}
+	}
+}
+
+// numberOf returns the number of a whole line.
+func numberOf(line []byte) (uint64, bool) {
+	digits, ok := bytes.CutPrefix(line, []byte(prefix))
+	if !ok || !bytes.HasSuffix(line, []byte("}\n")) {
+		return 0, false
+	}
+	end := bytes.IndexByte(digits, ',')
+	if end < 0 {
+		return 0, false
+	}
+	number, err := strconv.ParseUint(string(digits[:end]), 10, 64)
+	return number, err == nil
+}
+
+// find finds out which events are in the files, and cuts off what a crash has left at the
+// end. first is the lowest number that the store has, 0 for none.
+func (w *Writer) find(first uint64) error {
+	mark, err := readMark(w.o.Dir)
+	if err != nil {
+		return err
+	}
+	synced := uint64(math.MaxUint64) // what the store has not, it has dropped
+	if first != 0 {
+		synced = max(mark, first-1)
+	}
+	path := filepath.Join(w.o.Dir, fileName)
+	var c content
+	f, err := os.Open(path)
+	if err == nil {
+		c, err = readContent(f, synced)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	w.last, w.safe = max(mark, c.last), c.safe
+	w.synced.Store(min(w.last, synced))
+	if !c.rest {
+		return nil
+	}
+	if c.torn || first != 0 && first <= w.last+1 {
+		return os.Truncate(path, c.good) // the store has what is cut off
+	}
+	w.last = max(w.last, c.highest)
+	w.synced.Store(w.last)
+	w.safe = 0
+	w.o.Log.Warn().Str("file", path).Int64("offset", c.good).
+		Msg("a file of events is damaged, or was changed; it is put among the rotated files as it is, and a new one is begun")
+	if err := w.writeMark(w.last); err != nil {
+		return err
+	}
+	return w.rotation.Rotate(time.Now().UnixNano())
+}
+
+// openFile opens the file to write to, and sets the time of its rotation.
+func (w *Writer) openFile(now int64) error {
+	if w.file != nil {
+		return nil
+	}
+	f, err := w.open(filepath.Join(w.o.Dir, fileName))
+	if err != nil {
+		return err
+	}
+	st, err := f.Stat()
+	if err == nil {
+		err = w.dir.Sync() // the file may be new
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	w.file, w.size, w.torn = f, st.Size(), false
+	w.safe = min(w.safe, w.size)
+	w.rotateAt = math.MaxInt64
+	if every := int64(w.o.RotateEvery); every > 0 {
+		if w.size > 0 {
+			now = min(now, st.ModTime().UnixNano())
+		}
+		w.rotateAt = (now/every + 1) * every
+	}
+	return nil
+}
+
+// rotate ends the file, and begins the next. The number of its last event is on disk first,
+// because nothing else says it when the rotated files have been taken away.
+func (w *Writer) rotate(now int64) error {
+	if err := w.sync(); err != nil {
+		return err
+	}
+	if err := w.writeMark(w.last); err != nil {
+		return fmt.Errorf("cannot write %s: %w", markName, err)
+	}
+	if err := w.rotation.Rotate(now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.holdUntil = now + int64(rotateHold)
+		w.o.Log.Error().Err(err).Msg("cannot rotate the file of events; it is used further")
+		return nil
+	}
+	w.closeFile()
+	return w.openFile(now)
+}
+
+// closeFile closes a file that is synced.
+func (w *Writer) closeFile() {
+	if w.file != nil {
+		_ = w.file.Close()
+		w.file, w.safe = nil, math.MaxInt64
+	}
+}
+
+// check begins a new file if another program has moved or removed the one being written.
+// What was not synced of a removed one is appended to the new one.
+func (w *Writer) check(now int64) error {
+	if w.file == nil {
+		return nil
+	}
+	mine, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(filepath.Join(w.o.Dir, fileName))
+	if err == nil && os.SameFile(mine, there) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if st, ok := mine.Sys().(*syscall.Stat_t); ok && st.Nlink == 0 {
+		w.last, w.dirty = w.synced.Load(), false
+	} else if err := w.sync(); err != nil {
+		return err
+	}
+	if err := w.writeMark(w.last); err != nil {
+		return err
+	}
+	w.o.Log.Warn().Msg("the file of events was moved or removed while it was being written; a new one is begun")
+	w.closeFile()
+	return w.openFile(now)
+}
+
+// mend cuts off what a write that failed has left at the end of the file.
+func (w *Writer) mend() error {
+	if !w.torn {
+		return nil
+	}
+	st, err := w.file.Stat() // another program may have emptied the file
+	if err == nil {
+		w.size = min(w.size, st.Size())
+		err = w.file.Truncate(w.size)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot cut off what was not written whole: %w", err)
+	}
+	w.torn = false
+	return nil
+}

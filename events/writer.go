@@ -1,0 +1,366 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/pdulog"
+)
+
+const (
+	syncEvery = time.Second
+	gather    = 100 * time.Millisecond // for which events are gathered until they are written
+	retryWait = time.Second            // pause after a failure
+	idleWait  = time.Hour              // how long a Writer with nothing to do sleeps
+	closeWait = 5 * time.Second
+	remind    = time.Minute // pause between two lines of the log about the same failure
+
+	// together is how many octets of lines are written together.
+	together = 256 << 10
+)
+
+// Options are the options of a Writer. The zero value of a field switches its feature off.
+type Options struct {
+	Dir         string
+	MaxSize     int64         // largest size of a file in octets
+	RotateEvery time.Duration // a new file is begun at every multiple of this, counted in UTC
+	Keep        int           // rotated files to keep; the oldest are removed
+	KeepAge     time.Duration // rotated files older than this are removed
+	MaxTotal    int64         // octets that all files may take
+	Compress    pdulog.Compression
+	MaxWaiting  uint64 // events that may wait in the store until Full
+	Log         zerolog.Logger
+}
+
+// A Store is what events are read from.
+type Store interface {
+	// Events passes committed events with numbers above after to f, and returns the last
+	// number.
+	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)
+}
+
+// A Writer appends the events of a store to files. Its methods may be called from any
+// goroutine, except that numbers are used in the order in which Next returned them.
+type Writer struct {
+	o        Options
+	drop     func(upTo uint64)
+	open     func(path string) (logFile, error) // replaced by tests
+	dir      *os.File                           // locked
+	rotation *pdulog.Rotation
+
+	wakeup chan struct{}
+	quit   chan struct{}
+	ended  chan struct{} // closed when the goroutine has ended
+	once   sync.Once     // Close
+
+	reopen  atomic.Bool
+	number  atomic.Uint64 // of the last event
+	synced  atomic.Uint64 // number of the last event that is safe in a file
+	written atomic.Int64
+	errors  atomic.Int64
+	busy    atomic.Int64 // since when the disk has worked, Unix nanoseconds; 0: it does not
+
+	mu    sync.Mutex
+	store Store // nil: it is closed
+
+	// These belong to the goroutine.
+	file      logFile // nil: not open
+	size      int64
+	safe      int64  // octets of file up to the event synced
+	torn      bool   // behind size there is what a write that failed has left
+	last      uint64 // number of the last event that is in a file
+	dirty     bool   // something in file is not synced
+	syncAt    time.Time
+	checkAt   time.Time
+	rotateAt  int64
+	holdUntil int64 // no rotation before this time, because one has failed
+	buf       []byte
+	failing   bool
+	loggedAt  time.Time
+}
+
+// Open continues the files in Options.Dir, and starts to append what the store has. drop
+// is called with the number up to which events are safe in a file, so that the store need
+// not keep them.
+func Open(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
+	w, err := prepare(o, s, drop)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open events in %s: %w", o.Dir, err)
+	}
+	go w.run()
+	return w, nil
+}
+
+// prepare makes a Writer whose goroutine does not run yet.
+func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
+	w := &Writer{
+		o: o, drop: drop, open: openLog, store: s,
+		wakeup: make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{}),
+	}
+	var err error
+	if w.dir, err = lockDir(o.Dir); err != nil {
+		return nil, err
+	}
+	w.rotation = pdulog.NewRotation(o.Dir, logName, "events", pdulog.Options{
+		MaxSize: o.MaxSize, MaxTotal: o.MaxTotal, Keep: o.Keep, KeepAge: o.KeepAge, Compress: o.Compress, Log: o.Log,
+	})
+	var first uint64
+	_, err = s.Events(0, 1, func(number uint64, _ []byte) error { first = number; return nil })
+	if err == nil {
+		err = w.find(first)
+	}
+	var number uint64
+	if err == nil {
+		number, err = s.Events(w.last, math.MaxInt, func(uint64, []byte) error { return nil })
+	}
+	if err != nil {
+		w.release()
+		return nil, err
+	}
+	w.number.Store(number)
+	w.dirty = true // an earlier process may not have synced the file
+	return w, nil
+}
+
+// release lets go of the directory.
+func (w *Writer) release() {
+	w.rotation.Close()
+	_ = w.dir.Close()
+}
+
+// Next returns the number of the next event.
+func (w *Writer) Next() uint64 { return w.number.Add(1) }
+
+// Wake has the Writer append what was committed.
+func (w *Writer) Wake() {
+	select {
+	case w.wakeup <- struct{}{}:
+	default: // a wake-up is pending already
+	}
+}
+
+// Reopen has the Writer check whether another program has moved the file.
+func (w *Writer) Reopen() {
+	w.reopen.Store(true)
+	w.Wake()
+}
+
+// Waiting returns how many events are not safe in a file yet.
+func (w *Writer) Waiting() uint64 {
+	synced := w.synced.Load() // first, because it follows number
+	return w.number.Load() - synced
+}
+
+// Full reports whether so many wait that no message should end any more.
+func (w *Writer) Full() bool { return w.Waiting() >= w.o.MaxWaiting }
+
+// Written returns how many events were written.
+func (w *Writer) Written() int64 { return w.written.Load() }
+
+// Errors returns how often writing has failed.
+func (w *Writer) Errors() int64 { return w.errors.Load() }
+
+// Slow reports how long the disk has worked on what it was asked for last, if that is longer
+// than limit.
+func (w *Writer) Slow(limit time.Duration) (took time.Duration, slow bool) {
+	since := w.busy.Load()
+	if since == 0 {
+		return 0, false
+	}
+	took = time.Duration(time.Now().UnixNano() - since)
+	return took, took > limit
+}
+
+// Close writes the events that were committed, and ends the Writer. It gives up after closeWait
+// if the disk does not answer. What was not written stays in the store, which is not
+// used any more.
+func (w *Writer) Close() error {
+	w.once.Do(func() { close(w.quit) })
+	select {
+	case <-w.ended:
+	case <-time.After(closeWait):
+	}
+	w.mu.Lock()
+	w.store = nil
+	w.mu.Unlock()
+	if n := w.Waiting(); n > 0 {
+		return fmt.Errorf("cannot write %d events to %s; a durable store keeps them, and the next start writes them", n, w.o.Dir)
+	}
+	return nil
+}
+
+func (w *Writer) run() {
+	defer close(w.ended)
+	defer w.release()
+	timer := time.NewTimer(idleWait)
+	defer timer.Stop()
+	for w.pause(timer, w.work(false)) {
+	}
+	w.work(true)
+	w.closeFile()
+}
+
+// pause waits until there is work, and reports whether the Writer goes on. Events of several
+// commits are written together, and commits do not make it try a disk that fails earlier.
+func (w *Writer) pause(timer *time.Timer, wait time.Duration) bool {
+	timer.Reset(wait)
+	select {
+	case <-w.quit:
+		return false
+	case <-timer.C:
+		return true
+	case <-w.wakeup:
+	}
+	if !w.failing {
+		timer.Reset(min(wait, gather))
+	}
+	select {
+	case <-w.quit:
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// work writes what the store has, and returns when to call it again at the latest.
+func (w *Writer) work(closing bool) (wait time.Duration) {
+	w.busy.Store(time.Now().UnixNano())
+	err := w.advance(closing)
+	w.busy.Store(0)
+	w.report(err)
+	switch {
+	case err != nil:
+		return retryWait
+	case w.dirty:
+		return max(time.Until(w.syncAt), 0)
+	}
+	return idleWait
+}
+
+// advance appends what the store has. It syncs the file if it is time for that, or all is
+// to end.
+func (w *Writer) advance(closing bool) error {
+	now := time.Now()
+	if err := w.openFile(now.UnixNano()); err != nil {
+		return err
+	}
+	if w.reopen.Swap(false) || !now.Before(w.checkAt) {
+		w.checkAt = now.Add(syncEvery)
+		if err := w.check(now.UnixNano()); err != nil {
+			return err
+		}
+	}
+	for more := true; more; {
+		w.busy.Store(time.Now().UnixNano())
+		var err error
+		if more, err = w.appendSome(time.Now().UnixNano()); err != nil {
+			return err
+		}
+	}
+	if w.dirty && (closing || !time.Now().Before(w.syncAt) || w.Waiting() >= w.o.MaxWaiting/4) {
+		return w.sync()
+	}
+	return nil
+}
+
+// errFull ends the reading of events when there is no room for a further one.
+var errFull = errors.New("full")
+
+// appendSome appends some events, and reports whether there may be more.
+func (w *Writer) appendSome(now int64) (more bool, err error) {
+	if err := w.mend(); err != nil {
+		return false, err
+	}
+	if now >= w.rotateAt && now >= w.holdUntil && w.size > 0 {
+		if err := w.rotate(now); err != nil {
+			return false, err
+		}
+	}
+	limit := int64(together)
+	if w.o.MaxSize > 0 && now >= w.holdUntil {
+		limit = min(limit, w.o.MaxSize-w.size)
+	}
+	last, full, err := w.read(limit)
+	if err != nil {
+		return false, err
+	}
+	if last == w.last {
+		if full { // not one fits into the file
+			return true, w.rotate(now)
+		}
+		return false, nil
+	}
+	n, err := w.file.Write(w.buf)
+	if err != nil {
+		w.torn = n > 0
+		_ = w.mend() // it is tried again before the next write
+		return false, err
+	}
+	w.size += int64(n)
+	w.written.Add(int64(last - w.last))
+	w.last = last
+	if !w.dirty {
+		w.dirty, w.syncAt = true, time.Now().Add(syncEvery)
+	}
+	return full, nil
+}
+
+// read reads the next events into buf, up to a number of octets, and reports whether there are
+// more. One that is too long for any file is read all the same.
+func (w *Writer) read(limit int64) (last uint64, full bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf = w.buf[:0]
+	if w.store == nil {
+		return w.last, false, nil
+	}
+	last, err = w.store.Events(w.last, math.MaxInt, func(_ uint64, line []byte) error {
+		if int64(len(w.buf)+len(line)+1) > limit && (len(w.buf) > 0 || w.size > 0) {
+			return errFull
+		}
+		w.buf = append(append(w.buf, line...), '\n')
+		return nil
+	})
+	if errors.Is(err, errFull) {
+		return last, true, nil
+	}
+	return last, false, err
+}
+
+// sync makes the file safe, and has the store drop what is in it.
+func (w *Writer) sync() error {
+	if !w.dirty {
+		return nil
+	}
+	if err := w.file.Sync(); err != nil { // and it is not known what of it is on the disk
+		w.size, w.last, w.torn, w.dirty = w.safe, w.synced.Load(), true, false
+		return err
+	}
+	w.dirty, w.safe = false, w.size
+	w.synced.Store(w.last)
+	w.drop(w.last)
+	return nil
+}
+
+// report logs that writing has begun to fail, still fails, or works again.
+func (w *Writer) report(err error) {
+	switch {
+	case err != nil:
+		w.errors.Add(1)
+		if !w.failing || time.Since(w.loggedAt) >= remind {
+			w.loggedAt = time.Now()
+			w.o.Log.Error().Err(err).Uint64("waiting", w.Waiting()).Uint64("limit", w.o.MaxWaiting).
+				Msg("cannot write events; they wait in the store, and no message is sent any more when as many wait as the limit says; look at the disk of events.dir")
+		}
+	case w.failing:
+		w.o.Log.Warn().Msg("events are written again")
+	}
+	w.failing = err != nil
+}

@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pmg/config"
+	"pmg/events"
+	"pmg/pdulog"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// How many events may wait in the store until no more messages are sent. One takes about 400
+// octets.
+const (
+	maxEvents       = 1 << 20
+	maxMemoryEvents = 1 << 16 // the engine memory forgets the oldest of four times as many
+)
+
+// eventLog notes how messages have ended, if events.dir is set.
+type eventLog struct {
+	writer *events.Writer // nil: it is not set
+	halted atomic.Bool    // messages have been kept from leaving because too many events wait
+
+	// The committer's lock guards these.
+	printer events.Printer
+	line    []byte
+}
+
+// openEvents begins to write events.
+func (g *Gateway) openEvents() error {
+	cfg := &g.Config().Events
+	if cfg.Dir == "" {
+		return nil
+	}
+	o := events.Options{
+		Dir: cfg.Dir, MaxSize: int64(cfg.MaxSize), RotateEvery: cfg.RotateEvery,
+		Keep: cfg.Keep, KeepAge: cfg.KeepAge, MaxTotal: int64(cfg.MaxTotal),
+		MaxWaiting: maxEvents, Log: g.Log,
+	}
+	if !g.store.Durable() {
+		o.MaxWaiting = maxMemoryEvents
+	}
+	if cfg.Compress != config.NoCompression {
+		o.Compress = pdulog.Compression(cfg.Compress)
+	}
+	var err error
+	g.events.writer, err = events.Open(o, g.store, g.dropEvents)
+	return err
+}
+
+// dropEvents has the store drop the events up to a number, which are safe in a file.
+func (g *Gateway) dropEvents(upTo uint64) {
+	g.Committer.Begin().DropEvents(upTo)
+	g.Committer.End()
+	if g.events.halted.Load() {
+		g.Committer.Commit() // after which messages leave again
+	}
+}
+
+// An ending is how a message has ended.
+type ending struct {
+	state  events.State
+	lane   store.Lane       // in which it was last
+	peer   protocols.Driver // of the lane; nil: it is gone
+	answer sms.Answer
+	sent   int64 // when it was written last; 0: never
+}
+
+// note adds the event of a message to the open batch.
+func (l *eventLog) note(b *store.Batch, m *sms.Message, e *ending, ahead int64) {
+	n := l.writer.Next()
+	v := events.Event{
+		Number: n, ID: m.ID, Kind: m.Kind, State: e.state, Reason: e.answer.Code,
+		ToConnector: e.lane.Connector, ToAccount: e.lane.Account,
+		Source: m.Source().Addr, Destination: m.Dest().Addr,
+		Accepted: m.Arrived + ahead, Attempts: int(m.Attempts), PeerID: e.answer.PeerID,
+	}
+	if o := m.Origin; o != nil {
+		v.Account, v.Connector = o.Account, o.Connector
+	}
+	if e.sent != 0 {
+		v.Sent = e.sent + ahead
+	}
+	if e.answer.At != 0 {
+		v.Ended = e.answer.At + ahead
+	}
+	final := e.state == events.Sent || e.state == events.Rejected
+	if final && e.sent != 0 {
+		v.Attempts++ // the others are counted when they end
+	}
+	if e.state == events.Sent || e.answer.Status != 0 {
+		v.Answered, v.Status = true, e.answer.Status
+		if e.peer != nil {
+			v.StatusName = e.peer.StatusName(v.Status)
+		}
+	}
+	l.line = l.printer.Append(l.line[:0], &v)
+	b.Event(n, l.line)
+}
+
+// full reports whether no more messages may end, because too many events wait.
+func (l *eventLog) full() bool {
+	if l.writer == nil || !l.writer.Full() {
+		return false
+	}
+	l.halted.Store(true)
+	return l.writer.Full() // those written from now on find halted set
+}
+
+// goesOn reports, once, that messages may leave again.
+func (l *eventLog) goesOn() bool {
+	return l.halted.Load() && !l.writer.Full() && l.halted.Swap(false)
+}
+
+// slowEvents is how long the disk of the events may work on something until the operator is
+// told.
+const slowEvents = 5 * time.Second
+
+// checkEvents tells the operator what delays events, about once a second.
+func (g *Gateway) checkEvents() {
+	w := g.events.writer
+	if w == nil {
+		return
+	}
+	if took, slow := w.Slow(slowEvents); slow && g.isNews("slow events") {
+		g.Log.Error().Stringer("since", took.Round(time.Millisecond)).Uint64("waiting", w.Waiting()).
+			Msg("the disk of events.dir does not answer: events wait in the store; look at the disk")
+	}
+	if w.Full() && g.isNews("events full") {
+		g.Log.Error().Uint64("waiting", w.Waiting()).
+			Msg("no message is sent, because too many events wait to be written; look at the disk of events.dir")
+	}
+}
+
+// closeEvents writes the events that wait.
+func (g *Gateway) closeEvents() error {
+	if g.events.writer == nil {
+		return nil
+	}
+	failed := g.Committer.Sync()
+	if err := g.events.writer.Close(); err != nil {
+		return err
+	}
+	if failed != nil {
+		return fmt.Errorf("cannot write all events: %w", failed)
+	}
+	return nil
+}
+
+// Events returns the writer of events, nil if events.dir is not set.
+func (g *Gateway) Events() *events.Writer { return g.events.writer }

@@ -1,0 +1,233 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
+	"pmg/store"
+)
+
+// An event is a line of events.dir.
+type event struct {
+	Number      uint64
+	ID          string
+	Kind        string
+	State       string
+	Reason      string
+	Account     string
+	Connector   string
+	ToConnector string `json:"to_connector"`
+	Source      string
+	Destination string
+	AcceptedAt  time.Time `json:"accepted_at"`
+	SentAt      time.Time `json:"sent_at"`
+	EndedAt     time.Time `json:"ended_at"`
+	Attempts    int
+	Status      *uint32
+	StatusName  string `json:"status_name"`
+	SMSCID      string `json:"smsc_id"`
+	Parts       int
+}
+
+// eventsIn returns the options that write events to a directory.
+func eventsIn(dir string) string { return fmt.Sprintf("events: {dir: %q}\n", dir) }
+
+// readEvents returns the events in a directory, which must have numbers from 1 on.
+func readEvents(t *testing.T, dir string) (all []event) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "events.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		var e event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if all = append(all, e); e.Number != uint64(len(all)) {
+			t.Errorf("line %d: %s", len(all), line)
+		}
+		if bytes.Contains(line, []byte("secret text")) {
+			t.Errorf("a text is in an event: %s", line)
+		}
+	}
+	return all
+}
+
+// wantEvents checks that each id has exactly one event with its state, and returns them by
+// their states.
+func wantEvents(t *testing.T, dir string, want map[string]string) map[string]event {
+	t.Helper()
+	states, by := map[string]string{}, map[string]event{}
+	for _, e := range readEvents(t, dir) {
+		if states[e.ID] != "" {
+			t.Errorf("message %s has two events", e.ID)
+		}
+		states[e.ID], by[e.State] = e.State, e
+		if e.Kind != "submit" || e.Account != "acme" || e.Connector != "clients" || e.ToConnector != "operator" ||
+			e.Source != "1234" || e.Destination != "46700000001" || e.AcceptedAt.IsZero() || e.Parts != 1 || e.EndedAt.Before(e.AcceptedAt) {
+			t.Errorf("%+v", e)
+		}
+	}
+	if !maps.Equal(states, want) {
+		t.Errorf("events %v, want %v", states, want)
+	}
+	return by
+}
+
+// submitOne submits message n, and returns its id.
+func submitOne(c *peer, n int, more ...string) (id string) {
+	c.t.Helper()
+	c.send(submitLine(n, more...))
+	return field(c.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+}
+
+// Each message has exactly one event, with the state that it has ended in, also over a restart.
+func TestEvents(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		dir, fs := filepath.Join(t.TempDir(), "events"), vfs.NewMem()
+		operator := newSMSC(t)
+		s := site{operator: operator, store: fs, top: eventsIn(dir), out: "window: 1, max_attempts: 2, retry_delay: 1ms, response_timeout: 60s, on_unknown: fail"}
+		g := start(t, a, s)
+		smsc, c := operator.session(), g.bind("transmitter")
+		want := map[string]string{}
+		want[submitOne(c, 1)] = "sent"
+		smsc.serve(1, 1)
+		want[submitOne(c, 2)] = "rejected"
+		smsc.answer(0x0b, smsc.take(2, 2)...)
+		want[submitOne(c, 3)] = "failed"
+		smsc.answer(0x08, smsc.take(3, 3)...)
+		smsc.answer(0x08, smsc.take(3, 3)...)
+		want[submitOne(c, 4)] = "unknown"
+		smsc.take(4, 4)
+		want[submitOne(c, 5, "validity_period=000000000001000R")] = "expired" // waits behind 4
+		want[submitOne(c, 6)] = "sent"
+		testutil.Eventually(t, "a message has expired", func() bool { return g.stats("operator").Expired.Load() == 1 })
+		smsc.conn.Close() // the answer to 4 never comes
+		smsc = operator.session()
+		sequences := smsc.take(6, 6)
+		testutil.Eventually(t, "events are written", func() bool { return g.Events().Written() == 5 })
+		smsc.answer(0, sequences...)
+		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
+		c.conn.Close()
+		smsc.conn.Close()
+		g.stop()
+		by := wantEvents(t, dir, want)
+		for state, fields := range map[string]string{
+			"sent": "1 0 ESME_ROK ok", "rejected": "1 11 ESME_RINVDSTADR bad_destination", "failed": "2 8 ESME_RSYSERR system_error",
+			"unknown": "1 none  lost", "expired": "0 none  expired",
+		} {
+			e, status := by[state], "none"
+			if e.Status != nil {
+				status = fmt.Sprint(*e.Status)
+			}
+			if got := fmt.Sprint(e.Attempts, " ", status, " ", e.StatusName, " ", e.Reason); got != fields {
+				t.Errorf("%s: %s, want %s", state, got, fields)
+			}
+			if (e.SMSCID != "") != (state == "sent") || e.SentAt.IsZero() != (state == "expired") {
+				t.Errorf("%+v", e)
+			}
+		}
+
+		g = start(t, a, s)
+		smsc, c = operator.session(), g.bind("transmitter")
+		want[submitOne(c, 1)] = "sent"
+		smsc.serve(1, 1)
+		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
+		c.conn.Close()
+		smsc.conn.Close()
+		g.stop()
+		wantEvents(t, dir, want)
+	})
+}
+
+// Events that could not be written stay in the store, and the next start writes them.
+func TestEventsAfterKill(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		dir, fs := filepath.Join(t.TempDir(), "events"), vfs.NewCrashableMem()
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, store: fs, top: eventsIn(dir)})
+		smsc, c := operator.session(), g.bind("transmitter")
+		want := map[string]string{}
+		for n := 1; n <= 20; n++ {
+			want[submitOne(c, n)] = "sent"
+			smsc.serve(n, n)
+		}
+		testutil.Eventually(t, "events are in the store", func() bool { return g.Events().Written() == 20 })
+		crashed := fs.CrashClone(vfs.CrashCloneCfg{}) // what the disk has when the power fails
+		b, err := os.ReadFile(filepath.Join(dir, "events.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.conn.Close()
+		smsc.conn.Close()
+		g.stop()
+		safe := safeOctets(t, crashed, b)
+		for _, octets := range []int{safe, (safe + len(b)) / 2, max(safe, len(b)-1), len(b)} { // of the file are on the disk
+			dir := filepath.Join(t.TempDir(), "events")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "events.log"), b[:octets], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			g := start(t, a, site{operator: operator, store: crashed.CrashClone(vfs.CrashCloneCfg{}), top: eventsIn(dir)})
+			g.stop()
+			wantEvents(t, dir, want)
+		}
+	})
+}
+
+// safeOctets returns how many octets of a file of events the store need not give back.
+func safeOctets(t *testing.T, fs *vfs.MemFS, b []byte) int {
+	t.Helper()
+	s, err := store.Open("store", store.Options{FS: fs.CrashClone(vfs.CrashCloneCfg{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	safe := len(b)
+	if _, err := s.Events(0, 1, func(_ uint64, line []byte) error {
+		safe = bytes.Index(b, line)
+		return nil
+	}); err != nil || safe < 0 {
+		t.Fatalf("the first event is at %d, %v", safe, err)
+	}
+	return safe
+}
+
+// With the memory engine there are events too.
+func TestEventsInMemory(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		dir := filepath.Join(t.TempDir(), "events")
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, top: eventsIn(dir), memory: true})
+		smsc, c := operator.session(), g.bind("transmitter")
+		var ids []string
+		for n := 1; n <= 5; n++ {
+			ids = append(ids, submitOne(c, n))
+			smsc.serve(n, n)
+		}
+		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
+		c.conn.Close()
+		smsc.conn.Close()
+		g.stop()
+		var got []string
+		for _, e := range readEvents(t, dir) {
+			got = append(got, e.ID)
+		}
+		if !slices.Equal(got, ids) {
+			t.Errorf("events of %v, want %v", got, ids)
+		}
+	})
+}
