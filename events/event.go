@@ -35,6 +35,8 @@ func StateOf(c sms.Code) State {
 		return Expired
 	case sms.Timeout, sms.Lost:
 		return Unknown
+	case sms.Deleted:
+		return Deleted
 	}
 	if c.Retryable() {
 		return Failed

@@ -9,6 +9,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/events"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -167,17 +168,19 @@ func (c *changer) aim(f *found) bool {
 
 // deleteAside deletes messages that wait in no lane.
 func (c *changer) deleteAside(all []*found) error {
-	b := c.Committer.Begin()
-	for _, f := range all {
-		b.Delete(f.id, len(f.record))
-	}
-	c.Committer.End()
+	now, ahead := c.clock(), c.wall.ahead.Load()
 	for _, f := range all {
 		c.result[f] = ResultDeleted
-		if f.err == nil {
-			c.aside[f.state.Aside].Add(-1)
-			f.message.Origin.Tally.Failed.Add(1)
+		if f.err != nil { // nothing is known of it but its id
+			b := c.Committer.Begin()
+			b.Delete(f.id, len(f.record))
+			c.Committer.End()
+			continue
 		}
+		f.message.Arrived -= ahead
+		c.forget(f.message, ending{state: events.Deleted, lane: f.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}})
+		c.aside[f.state.Aside].Add(-1)
+		f.message.Origin.Tally.Failed.Add(1)
 	}
 	return c.Committer.Sync()
 }

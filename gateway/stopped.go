@@ -20,6 +20,9 @@ func ChangeStopped(in store.Store, cfg *config.Config, c QueueChange, s Selectio
 			return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 		}
 	}
+	if c.What == DeleteMessages && !c.DryRun && cfg != nil && cfg.Events.Dir != "" {
+		return QueuePage{}, errors.New("cannot delete messages of a gateway that is stopped while events.dir is set, because their events would be missing: delete them while the gateway runs")
+	}
 	all, looked, next, err := s.find(in, from, limit, time.Now())
 	p := newPage(in, all, looked, next, s)
 	if err == nil && !c.DryRun && len(all) > 0 {

@@ -50,7 +50,7 @@ func (u *unsettled) full() bool {
 		return false
 	}
 	u.halted.Store(true)
-	return true
+	return u.n.Load() >= maxUnsettled // a commit that ended meanwhile may not have seen halted
 }
 
 // committed notes that the batches up to a number were committed.
