@@ -28,6 +28,7 @@ type recovery struct {
 	places map[string]*connector.Share // by names, as they stand in records
 	key    []byte                      // of places
 	parts  map[*connector.Share][]connector.Waiting
+	shares []*connector.Share // that parts has, in the order of their first messages
 
 	found, aside, lost int
 }
@@ -92,7 +93,8 @@ func (r *recovery) run(ctx context.Context) error {
 // hand gives the lanes what was read, and waits until they have it. It reports false if
 // there is nobody to take it any more.
 func (r *recovery) hand(ctx context.Context) bool {
-	for s, part := range r.parts {
+	for _, s := range r.shares {
+		part := r.parts[s]
 		done := make(chan struct{})
 		ok := r.engine.Do(s.Lane, func(now int64) {
 			for _, w := range part {
@@ -136,6 +138,9 @@ func (r *recovery) entry(e *store.Entry) {
 		return
 	}
 	r.found++
+	if _, known := r.parts[share]; !known {
+		r.shares = append(r.shares, share)
+	}
 	r.parts[share] = append(r.parts[share], connector.Waiting{
 		ID: e.ID, Priority: h.Priority,
 		Arrived: h.Arrived - r.ahead, DeliverAt: r.engineTime(h.DeliverAt),
