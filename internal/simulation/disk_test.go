@@ -51,6 +51,17 @@ func (v *view) Stats() store.Stats {
 	return store.Stats{Engine: "simulation", Messages: int64(len(v.disk.ids))}
 }
 
+// gate makes calls wait for an event, or lets all of them through.
+func (v *view) gate(shut bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gated = shut
+	if c := v.read; c != nil && !shut {
+		v.read = nil
+		c.end <- nil
+	}
+}
+
 // Commit implements store.Store.
 func (v *view) Commit(b *store.Batch) error {
 	v.mu.Lock()
@@ -60,6 +71,10 @@ func (v *view) Commit(b *store.Batch) error {
 	}
 	if !v.gated {
 		v.mu.Unlock()
+		if v.disk.broken {
+			b.Each(doubt{v.disk.w})
+			return errDisk
+		}
 		v.disk.apply(b)
 		return nil
 	}
@@ -125,13 +140,19 @@ func (v *view) collect() {
 		if w.fault(w.plan.slow) {
 			took = w.between(0, 5*time.Second)
 		}
-		w.node.after(took, func() { v.committed(c) })
+		w.node.after(took, func() {
+			if v.commit == c { // the node that closes has ended it
+				v.committed(c)
+			}
+		})
 	}
 	if c := v.read; c != nil && !c.planned {
 		c.planned = true
 		w.node.after(w.between(10*time.Microsecond, 10*time.Millisecond), func() {
-			v.read = nil
-			c.end <- nil
+			if v.read == c {
+				v.read = nil
+				c.end <- nil
+			}
 		})
 	}
 }

@@ -9,7 +9,7 @@
 // they wait for is an event too.
 //
 // A seed's history has two phases. In the first everything fails now and then. Before the second
-// everything is mended, and within an hour each stored message must have reached its end.
+// everything is mended, and within 20 minutes each stored message must have reached its end.
 //
 //	go test -v -run TestSimulation ./internal/simulation -args -seed 17
 //

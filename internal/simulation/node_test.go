@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -95,7 +96,7 @@ func (w *world) start() {
 	if w.plan.keep > 0 {
 		g.Memory.SetKeep(w.plan.keep)
 	}
-	n.view.gated = true
+	n.view.gate(true)
 	n.talk = gateway.NewConversation(g, gateway.Port[*request](n), 16)
 	g.OnCommit(func(upTo uint64, err error) {
 		n.mu.Lock()
@@ -141,6 +142,47 @@ func (w *world) crash() {
 	w.oracle.crashed(power)
 	n.end()
 	w.after(w.between(10*time.Millisecond, 3*time.Second), w.start)
+}
+
+// drain stops the node as an operator does: what is under way has its answers, the sessions are
+// logged out, and the process ends when the store has all of it.
+func (n *node) drain() {
+	n.w.note("node: drain")
+	n.g.Drain()
+	began := n.w.now()
+	var logout, close func()
+	wait := func(most time.Duration, done func() bool, again, then func()) {
+		if done() || n.w.now()-began > int64(most) {
+			then()
+		} else {
+			n.after(20*time.Millisecond, again)
+		}
+	}
+	answered := func() bool { return len(n.storing) == 0 && len(n.w.oracle.flying) == 0 }
+	logout = func() {
+		wait(10*time.Second, answered, logout, func() {
+			n.logout(func(*connector.Link) bool { return true })
+			n.after(0, close)
+		})
+	}
+	close = func() {
+		wait(15*time.Second, func() bool { return len(n.handles) == 0 }, close, n.close)
+	}
+	logout()
+}
+
+// close ends a process that was drained.
+func (n *node) close() {
+	n.w.note("node: close")
+	n.view.gate(false)
+	if c := n.view.commit; c != nil {
+		n.view.committed(c)
+	}
+	synctest.Wait()
+	n.w.oracle.crashed(false)
+	n.end()
+	n.w.oracle.closed()
+	n.w.after(n.w.between(10*time.Millisecond, 3*time.Second), n.w.start)
 }
 
 // end ends the process.
@@ -220,6 +262,7 @@ func (n *node) dispatch(l *connector.Lane) {
 func (n *node) forward(l *connector.Lane, slot *connector.Slot) {
 	now, h := n.w.now(), slot.Link.Owner.(*handle)
 	if !h.Session.Accepting() {
+		n.w.oracle.byID[slot.Message.ID].failed++
 		n.touch(l).Unsent(now, slot)
 		return
 	}

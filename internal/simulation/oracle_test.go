@@ -37,13 +37,12 @@ type oracle struct {
 	keys     map[string]*text
 	all      []*text
 	byID     map[uint64]*text
-	doubtful map[uint64]bool // of batches that failed, or were under way at a crash
-	over     map[uint64]bool // messages that have ended: none of them is sent any more
-	flying   map[uint64]bool // messages under way in this life
-	requests int             // not released
-	order    map[group]*sequence
-	recover  uint64 // the highest id of earlier lives
-	nodeEnds int
+	doubtful map[uint64]bool  // of batches that failed, or were under way at a crash
+	over     map[uint64]bool  // messages that have ended: none of them is sent any more
+	flying   map[uint64]bool  // messages under way in this life
+	requests int              // not released
+	order    map[group]uint64 // the last message that was sent for the first time
+	recover  uint64           // the highest id of earlier lives
 }
 
 // A group is messages that leave in the order of their ids while nothing is sent again.
@@ -53,11 +52,6 @@ type group struct {
 	dest     string
 	priority uint8
 	earlier  bool // of an earlier life
-}
-
-type sequence struct {
-	last  uint64
-	loose bool // one of them was sent again, or waited for its time
 }
 
 func newOracle(w *world) oracle {
@@ -92,7 +86,7 @@ func (o *oracle) text(key []byte) *text { return o.keys[string(key)] }
 func (o *oracle) started() {
 	o.requests = 0
 	o.recover = o.w.disk.last
-	o.order = map[group]*sequence{}
+	o.order = map[group]uint64{}
 }
 
 // named notes the id of a message that was accepted.
@@ -160,21 +154,13 @@ func (o *oracle) forwarded(l *connector.Lane, slot *connector.Slot) {
 	}
 	o.flying[m.ID] = true
 	g := group{l, s, t.dest, m.Priority, m.ID <= o.recover}
-	q := o.order[g]
-	if q == nil {
-		q = &sequence{}
-		o.order[g] = q
+	if t.lane != nameOf(l) || t.delay > 0 || t.failed > 0 || t.may > 0 {
+		return // it was moved, waited or was sent before, and others went ahead meanwhile
 	}
-	if t.lane != nameOf(l) { // it was moved, and others went ahead meanwhile
-		return
+	if m.ID < o.order[g] {
+		o.w.fail("%s is sent behind %s", t.key, o.byID[o.order[g]].key)
 	}
-	if t.delay > 0 || t.failed > 0 || t.may > 0 {
-		q.loose = true
-	}
-	if m.ID < q.last && !q.loose {
-		o.w.fail("%s is sent behind %s", t.key, o.byID[q.last].key)
-	}
-	q.last = max(q.last, m.ID)
+	o.order[g] = m.ID
 }
 
 // answered notes what came of a request.
@@ -191,15 +177,6 @@ func (o *oracle) answered(slot *connector.Slot, a sms.Answer) {
 		t.failed++
 	default:
 		o.ended(id, a.Code.String())
-		return
-	}
-	o.loosen(t)
-}
-
-// loosen notes that a message comes back, to a lane that need not be the one it was sent by.
-func (o *oracle) loosen(*text) {
-	for _, q := range o.order {
-		q.loose = true
 	}
 }
 
@@ -222,6 +199,15 @@ func (o *oracle) crashed(power bool) {
 		if t := o.byID[id]; !t.deleted {
 			t.may++
 			delete(o.over, id)
+		}
+	}
+}
+
+// closed notes that a process has ended by itself.
+func (o *oracle) closed() {
+	for id := range o.over {
+		if t := o.byID[id]; !t.deleted && !o.w.disk.broken {
+			o.w.fail("%s has ended, and a node that has ended by itself has left it in the store", t.key)
 		}
 	}
 }
@@ -271,7 +257,7 @@ func (o *oracle) settled() bool {
 func (o *oracle) check() {
 	w := o.w
 	if !o.settled() {
-		w.fail("not settled after an hour: %s", o.left())
+		w.fail("not settled in time: %s", o.left())
 		return
 	}
 	for _, t := range o.all {

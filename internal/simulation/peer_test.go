@@ -246,6 +246,7 @@ func (s *station) dial() {
 	ours, theirs := s.w.connect()
 	p := s.open(ours)
 	if !s.w.node.accept(theirs) {
+		theirs.closed = true
 		p.over()
 		return
 	}
