@@ -37,7 +37,6 @@ type world struct {
 // A plan is how faulty a history is.
 type plan struct {
 	cfg, other          *config.Config
-	quiet               bool    // no crash
 	crash               float64 // probability at each event
 	disk                float64 // probability that a commit fails
 	slow                float64 // probability that a commit takes long
