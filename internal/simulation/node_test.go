@@ -187,7 +187,9 @@ func (n *node) close() {
 
 // end ends the process.
 func (n *node) end() {
+	n.mu.Lock()
 	n.dead = true
+	n.mu.Unlock()
 	n.stop()
 	for _, h := range n.handles {
 		h.end.reset()
