@@ -6,6 +6,7 @@ GOTEST      ?= go test
 FUZZTIME    ?= 30s
 DURATION    ?= 10m
 BENCH       ?= .
+SEEDS       ?= 100000
 COUNT       ?= 6
 BASE        ?= HEAD~1
 
@@ -15,7 +16,7 @@ BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug fuzz soak \
+.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug fuzz soak simulate \
 	figures bench bench-relay bench-micro bench-compare pgo docs clean
 
 help: ## list the targets
@@ -31,7 +32,7 @@ demo: build ## run clients, gateway and SMS centre in one process
 	bin/pmg demo
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
-test race debug fresh vet: export GOFLAGS += -pgo=off
+test race debug fresh vet simulate: export GOFLAGS += -pgo=off
 
 test: ## run all tests
 	$(GOTEST) ./...
@@ -70,6 +71,9 @@ fuzz: ## fuzz every target, each for FUZZTIME (30s)
 
 soak: ## run load with faults for DURATION (10m): nothing lost, nothing grows
 	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
+
+simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, with faults
+	$(GOTEST) -count 1 -timeout 0 -run TestSimulation ./internal/simulation -args -seeds $(SEEDS)
 
 figures: build ## measure the effect of hostile clients and a misbehaving SMSC
 	go run ./loadtest/figures --pmg bin/pmg

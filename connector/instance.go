@@ -37,7 +37,8 @@ func (i *Instance) Rest(now int64) time.Duration {
 	delay = min(delay<<min(i.Failures, 8), maxBackoff*delay)
 	i.Failures++
 	i.Address++
-	delay += time.Duration(rand.Int64N(int64(delay)/5 + 1))
+	random := rand.New(rand.NewPCG(uint64(now), uint64(i.Number))) // a simulation with the same times has the same rests
+	delay += time.Duration(random.Int64N(int64(delay)/5 + 1))
 	i.restUntil = now + int64(delay)
 	return delay
 }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"slices"
+
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
@@ -25,6 +27,7 @@ type Conversation[R any] struct {
 	waiting  connector.Delayed[*openLogin[R]] // logins, until the time at which their passwords are checked
 	behind   map[*connector.Link][]R          // PDUs that came behind a login that is not decided yet
 	pressure map[*connector.Share]*connector.Backpressure[R]
+	pressed  []*connector.Share          // that pressure has, those that have waited longest first
 	held     map[*connector.Link]held[R] // what waits for the commits that are due to sessions
 }
 
@@ -203,6 +206,7 @@ func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R
 	if b == nil {
 		b = &connector.Backpressure[R]{}
 		c.pressure[s] = b
+		c.pressed = append(c.pressed, s)
 	}
 	if !b.Wait(now, s, m, l, r, after) {
 		return false
@@ -216,9 +220,9 @@ func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R
 
 // Room accepts the submits that wait for room in a lane, as far as there is room.
 func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
-	for s, b := range c.pressure {
+	for _, s := range slices.Clone(c.pressed) {
 		if s.Lane == lane {
-			c.letIn(now, s, b)
+			c.letIn(now, s, c.pressure[s])
 		}
 	}
 }
@@ -234,8 +238,14 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 			c.gateway.logNoRoom(now, l, s)
 			c.refuse(now, l, m, r)
 		})
+	c.relieve(s, b)
+}
+
+// relieve forgets a share for which no submit waits.
+func (c *Conversation[R]) relieve(s *connector.Share, b *connector.Backpressure[R]) {
 	if b.Len() == 0 {
 		delete(c.pressure, s)
+		c.pressed = slices.DeleteFunc(c.pressed, func(other *connector.Share) bool { return other == s })
 	}
 }
 
@@ -244,14 +254,13 @@ func (c *Conversation[R]) takeWaiting(l *connector.Link, f func(*sms.Message, R)
 	if l.Held == 0 {
 		return
 	}
-	for s, b := range c.pressure {
+	for _, s := range slices.Clone(c.pressed) {
+		b := c.pressure[s]
 		b.Take(l, func(m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
 			f(m, r)
 		})
-		if b.Len() == 0 {
-			delete(c.pressure, s)
-		}
+		c.relieve(s, b)
 	}
 }
 
@@ -467,8 +476,8 @@ func (c *Conversation[R]) Tick(now int64) (next int64) {
 	for l, r, ok := c.delayed.Due(now); ok; l, r, ok = c.delayed.Due(now) {
 		c.port.Send(now, l, r, l.EndReason != "", l.EndReason)
 	}
-	for s, b := range c.pressure {
-		c.letIn(now, s, b)
+	for _, s := range slices.Clone(c.pressed) {
+		c.letIn(now, s, c.pressure[s])
 	}
 	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
 }

@@ -28,6 +28,9 @@ type Gateway struct {
 	Memory   connector.Memory
 	Prebind  *Prebind
 
+	// WallClock is time.Now, unless a simulation has another one.
+	WallClock func() time.Time
+
 	Committer  *store.Committer // nil: nothing is stored
 	store      store.Store
 	onCommit   atomic.Pointer[func(upTo uint64, err error)]
@@ -73,8 +76,9 @@ const guardSize = 100_000
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	g := &Gateway{
 		Log: log, drivers: drivers, storms: newStorms(),
-		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
-		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
+		WallClock: time.Now,
+		Prebind:   NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
+		registry:  account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
 	}
 	if cfg.PDULog.Enabled {

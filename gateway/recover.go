@@ -24,10 +24,13 @@ type recovery struct {
 	cfg     *config.Config
 	ahead   int64
 	last    uint64 // id of the last message of earlier runs
+	began   int64
+	arrived int64 // when the message before has arrived
 
 	places map[string]*connector.Share // by names, as they stand in records
 	key    []byte                      // of places
 	parts  map[*connector.Share][]connector.Waiting
+	shares []*connector.Share // that parts has, in the order of their first messages
 
 	found, aside, lost int
 }
@@ -41,7 +44,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	began := time.Now()
 	g.loads.begin(g, e)
 	r := &recovery{
-		gateway: g, engine: e, cfg: g.Config(), ahead: g.wall.ahead.Load(), last: g.lastStored,
+		gateway: g, engine: e, cfg: g.Config(), ahead: g.wall.ahead.Load(), last: g.lastStored, began: g.clock(),
 		places: map[string]*connector.Share{}, parts: map[*connector.Share][]connector.Waiting{},
 	}
 	err := r.run(ctx)
@@ -92,7 +95,8 @@ func (r *recovery) run(ctx context.Context) error {
 // hand gives the lanes what was read, and waits until they have it. It reports false if
 // there is nobody to take it any more.
 func (r *recovery) hand(ctx context.Context) bool {
-	for s, part := range r.parts {
+	for _, s := range r.shares {
+		part := r.parts[s]
 		done := make(chan struct{})
 		ok := r.engine.Do(s.Lane, func(now int64) {
 			for _, w := range part {
@@ -136,10 +140,15 @@ func (r *recovery) entry(e *store.Entry) {
 		return
 	}
 	r.found++
+	if _, known := r.parts[share]; !known {
+		r.shares = append(r.shares, share)
+	}
+	// Messages leave in the order of their ids, even if the wall clock went back between them.
+	r.arrived = max(r.arrived, min(h.Arrived-r.ahead, r.began))
 	r.parts[share] = append(r.parts[share], connector.Waiting{
 		ID: e.ID, Priority: h.Priority,
-		Arrived: h.Arrived - r.ahead, DeliverAt: r.engineTime(h.DeliverAt),
-		NotBefore: r.engineTime(s.NotBefore), Expires: r.engineTime(h.Expires),
+		Arrived: r.arrived, DeliverAt: r.engineTime(h.DeliverAt),
+		NotBefore: r.gateway.notBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),
 	})
 }
 
@@ -213,6 +222,7 @@ func (g *Gateway) decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 		m.Release()
 		return nil, lane, err
 	}
+	m.Arrived = min(m.Arrived, g.clock()) // the wall clock may have gone back
 	if e.State != nil {
 		s, err := store.DecodeState(e.State)
 		if err != nil {
@@ -221,11 +231,23 @@ func (g *Gateway) decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 		}
 		lane = s.Lane
 		m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
-		if s.NotBefore != 0 {
-			m.NotBefore = s.NotBefore - ahead
-		}
+		m.NotBefore = g.notBefore(s.NotBefore, ahead)
 	}
 	return m, lane, nil
+}
+
+// notBefore returns by the engine's clock when a message is sent again, 0 if it was not sent
+// yet. The wall clock may have gone back since that was stored, so the message waits for
+// no longer than the longest pause.
+func (g *Gateway) notBefore(wall, ahead int64) int64 {
+	if wall == 0 {
+		return 0
+	}
+	longest := longestRetry
+	for _, c := range g.Config().Connectors {
+		longest = max(longest, c.RetryDelay)
+	}
+	return min(wall-ahead, g.clock()+int64(longest))
 }
 
 // logUnreadable tells the operator of a message that cannot be read. It stays in the store.

@@ -30,7 +30,7 @@ func (w *wall) see(now, wallNow int64) {
 // SeeClock notes the engine's time, looks after the store, and sums up what the log was
 // spared. It is called about once a second.
 func (g *Gateway) SeeClock(now int64) {
-	g.wall.see(now, time.Now().UnixNano())
+	g.wall.see(now, g.WallClock().UnixNano())
 	g.checkStore()
 	g.sumUp(now - sampleTime)
 }

@@ -130,6 +130,46 @@ func (b *Batch) Append(other *Batch) {
 	}
 }
 
+// Changes is what a batch asks of an engine, in the words of Batch. Octets are the
+// callee's until it returns.
+type Changes interface {
+	Put(id uint64, record []byte)
+	// Keep has the message's record again if it is put aside, otherwise nil.
+	Keep(id uint64, state, record []byte)
+	Delete(id uint64)
+	// Map has the connector's name and the peer's id as one key.
+	Map(day uint32, key, value []byte)
+	UnmapBefore(day uint32)
+	Event(number uint64, line []byte)
+	DropEvents(upTo uint64)
+}
+
+// Each passes the operations of the batch to an engine outside of this package, in their order.
+func (b *Batch) Each(c Changes) {
+	for _, o := range b.ops {
+		switch o.kind {
+		case opPut:
+			c.Put(o.id, b.valueOf(o))
+		case opKeep:
+			var record []byte
+			if o.aside {
+				record = b.valueOf(o)
+			}
+			c.Keep(o.id, b.keyOf(o), record)
+		case opDelete:
+			c.Delete(o.id)
+		case opMap:
+			c.Map(uint32(o.id), b.keyOf(o), b.valueOf(o))
+		case opUnmapBefore:
+			c.UnmapBefore(uint32(o.id))
+		case opEvent:
+			c.Event(o.id, b.valueOf(o))
+		case opDropEvents:
+			c.DropEvents(o.id)
+		}
+	}
+}
+
 func (b *Batch) keyOf(o op) []byte   { return b.octets[o.at : o.at+o.key] }
 func (b *Batch) valueOf(o op) []byte { return b.octets[o.at+o.key : o.at+o.len] }
 

@@ -108,7 +108,7 @@ func (c *Committer) Stats() CommitterStats {
 }
 
 // Close commits what was collected, and ends the Committer. What was added to the
-// batch afterwards is lost.
+// batch afterwards is lost, and so is what cannot be committed.
 func (c *Committer) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -120,7 +120,7 @@ func (c *Committer) Close() {
 func (c *Committer) run() {
 	defer close(c.ended)
 	for {
-		b, number := c.next()
+		b, number, last := c.next()
 		if b == nil {
 			return
 		}
@@ -129,19 +129,22 @@ func (c *Committer) run() {
 		for _, done := range c.done {
 			done(number, err)
 		}
+		if last && err != nil {
+			return // what is left would fail again and again
+		}
 	}
 }
 
 // next waits until a commit was asked for and returns the batch, nil when there is none
-// and the Committer is closed.
-func (c *Committer) next() (b *Batch, number uint64) {
+// and the Committer is closed. last reports whether it is closed.
+func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !c.asked && !c.closed {
 		c.changed.Wait()
 	}
 	if c.open.Len() == 0 {
-		return nil, 0 // closed
+		return nil, 0, true
 	}
 	b, number = c.open, c.number
 	c.open, c.spare = c.spare, nil
@@ -149,7 +152,7 @@ func (c *Committer) next() (b *Batch, number uint64) {
 	c.number++
 	c.asked = false
 	c.stats.Since = c.clock()
-	return b, number
+	return b, number, c.closed
 }
 
 // committed counts a commit. The changes of a batch that failed ride in the next one,

@@ -20,7 +20,7 @@ import (
 // not the machine, so that a note costs no system call and waits for no disk. It is not safe for
 // concurrent use.
 type Outcomes struct {
-	name string
+	name string // empty: mem is the caller's
 	mem  []byte
 	next uint64 // number of the next note; numbers begin with 1
 }
@@ -36,8 +36,10 @@ type Outcome struct {
 }
 
 const (
-	outcomeSize = 128
-	maxPeerID   = outcomeSize - 8 - 8 - 8 - 8 - 4 - 1 - 1 - 1 - 4
+	// OutcomeSize is how many octets a note takes.
+	OutcomeSize = 128
+
+	maxPeerID = OutcomeSize - 8 - 8 - 8 - 8 - 4 - 1 - 1 - 1 - 4
 
 	// MaxOutcomes is how many outcomes are noted; each further one takes the place of
 	// the oldest.
@@ -77,21 +79,30 @@ func openOutcomes(name string) (*Outcomes, error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 {
 		return nil, fmt.Errorf("cannot use %s: it is not a file of this user alone", name)
 	}
-	if st.Size != MaxOutcomes*outcomeSize { // written, because memory that is not there ends the process
-		if _, err := f.WriteAt(make([]byte, MaxOutcomes*outcomeSize), 0); err != nil {
+	if st.Size != MaxOutcomes*OutcomeSize { // written, because memory that is not there ends the process
+		if _, err := f.WriteAt(make([]byte, MaxOutcomes*OutcomeSize), 0); err != nil {
 			return nil, errors.Join(fmt.Errorf("cannot write %s: %w", name, err), os.Remove(name))
 		}
-		if err := f.Truncate(MaxOutcomes * outcomeSize); err != nil {
+		if err := f.Truncate(MaxOutcomes * OutcomeSize); err != nil {
 			return nil, fmt.Errorf("cannot write %s: %w", name, err)
 		}
 	}
-	mem, err := unix.Mmap(fd, 0, MaxOutcomes*outcomeSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	mem, err := unix.Mmap(fd, 0, MaxOutcomes*OutcomeSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("cannot map %s: %w", name, err)
 	}
+	return newOutcomes(name, mem), nil
+}
+
+// OutcomesIn returns the notes in memory that the caller keeps for as long as the machine
+// would, and whose length is a multiple of OutcomeSize. Fewer messages may be under way
+// and unsettled than it has notes.
+func OutcomesIn(mem []byte) *Outcomes { return newOutcomes("", mem) }
+
+func newOutcomes(name string, mem []byte) *Outcomes {
 	o := &Outcomes{name: name, mem: mem, next: 1}
 	o.each(func(number uint64, _ []byte) { o.next = max(o.next, number+1) })
-	return o, nil
+	return o
 }
 
 // A note is a number that rises, the outcome, and a checksum: a process may be killed
@@ -104,9 +115,9 @@ func openOutcomes(name string) (*Outcomes, error) {
 
 // Note notes how a message has ended.
 func (o *Outcomes) Note(v Outcome) {
-	at := int(o.next%MaxOutcomes) * outcomeSize
-	b := o.mem[at : at+outcomeSize : at+outcomeSize]
-	binary.BigEndian.PutUint32(b[outcomeSize-4:], 0) // it counts when it is whole
+	at := int(o.next * OutcomeSize % uint64(len(o.mem)))
+	b := o.mem[at : at+OutcomeSize : at+OutcomeSize]
+	binary.BigEndian.PutUint32(b[OutcomeSize-4:], 0) // it counts when it is whole
 	binary.BigEndian.PutUint64(b[0:], o.next)
 	binary.BigEndian.PutUint64(b[8:], v.ID)
 	binary.BigEndian.PutUint64(b[16:], uint64(v.Sent))
@@ -114,7 +125,7 @@ func (o *Outcomes) Note(v Outcome) {
 	binary.BigEndian.PutUint32(b[32:], v.Status)
 	b[36], b[37] = uint8(v.Code), v.Attempts
 	b[38] = uint8(copy(b[39:39+maxPeerID], v.PeerID))
-	binary.BigEndian.PutUint32(b[outcomeSize-4:], checksum(b))
+	binary.BigEndian.PutUint32(b[OutcomeSize-4:], checksum(b))
 	o.next++
 }
 
@@ -124,9 +135,9 @@ func checksum(note []byte) uint32 {
 
 // each calls f for every note that is whole, in the order of their places.
 func (o *Outcomes) each(f func(number uint64, note []byte)) {
-	for at := 0; at < len(o.mem); at += outcomeSize {
-		b := o.mem[at : at+outcomeSize]
-		sum := binary.BigEndian.Uint32(b[outcomeSize-4:])
+	for at := 0; at < len(o.mem); at += OutcomeSize {
+		b := o.mem[at : at+OutcomeSize]
+		sum := binary.BigEndian.Uint32(b[OutcomeSize-4:])
 		if sum != 0 && int(b[38]) <= maxPeerID && sum == checksum(b) {
 			f(binary.BigEndian.Uint64(b), b)
 		}
@@ -149,6 +160,9 @@ func (o *Outcomes) Clear() { clear(o.mem) }
 
 // Close lets go of the notes, which stay.
 func (o *Outcomes) Close() error {
+	if o.name == "" {
+		return nil
+	}
 	if err := unix.Munmap(o.mem); err != nil {
 		return fmt.Errorf("cannot let go of the outcomes: %w", err)
 	}
@@ -158,6 +172,10 @@ func (o *Outcomes) Close() error {
 // Remove closes the notes and removes them, because the store has forgotten all of their
 // messages.
 func (o *Outcomes) Remove() error {
+	if o.name == "" {
+		o.Clear()
+		return nil
+	}
 	if err := os.Remove(o.name); err != nil {
 		return errors.Join(fmt.Errorf("cannot remove the outcomes: %w", err), o.Close())
 	}

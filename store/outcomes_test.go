@@ -22,7 +22,7 @@ func TestOutcomes(t *testing.T) {
 	for n := range uint64(all) {
 		o.Note(Outcome{ID: n, Code: sms.OK, Attempts: 2, Status: 3, Sent: 4, At: int64(n), PeerID: fmt.Append(nil, "peer", n)})
 	}
-	o.mem[5*outcomeSize+20]++ // number 65,541: id 65,540
+	o.mem[5*OutcomeSize+20]++ // number 65,541: id 65,540
 	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}

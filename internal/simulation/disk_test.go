@@ -1,0 +1,245 @@
+package simulation
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"pmg/store"
+)
+
+var errDisk = errors.New("simulated fault of the disk")
+
+// A disk is what a machine keeps: a store without its bugs. A batch is on it wholly or not at
+// all, and if its commit has returned nil, it is.
+type disk struct {
+	w        *world
+	messages map[uint64]*stored
+	ids      []uint64 // of messages, in order
+	last     uint64
+	broken   bool // it takes no batch until it is opened again
+}
+
+type stored struct{ record, state []byte }
+
+// A view is a disk as one process has it open. Its calls come from goroutines of the gateway,
+// which wait there for an event.
+type view struct {
+	store.Store // for what the gateway does not call
+	disk        *disk
+
+	mu     sync.Mutex
+	gated  bool // reads wait for an event
+	dead   bool // the process is
+	commit *call[*store.Batch]
+	read   *call[uint64]
+}
+
+// A call waits for its event.
+type call[T any] struct {
+	arg     T
+	planned bool
+	end     chan error
+}
+
+func (v *view) Durable() bool  { return true }
+func (v *view) LastID() uint64 { return v.disk.last }
+func (v *view) Close() error   { return nil }
+func (v *view) Tidy()          {}
+func (v *view) Stats() store.Stats {
+	return store.Stats{Engine: "simulation", Messages: int64(len(v.disk.ids))}
+}
+
+// gate makes calls wait for an event, or lets all of them through.
+func (v *view) gate(shut bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gated = shut
+	if c := v.read; c != nil && !shut {
+		v.read = nil
+		c.end <- nil
+	}
+}
+
+// Commit implements store.Store.
+func (v *view) Commit(b *store.Batch) error {
+	v.mu.Lock()
+	if v.dead {
+		v.mu.Unlock()
+		return errDisk
+	}
+	if !v.gated {
+		v.mu.Unlock()
+		if v.disk.broken {
+			b.Each(doubt{v.disk.w})
+			return errDisk
+		}
+		v.disk.apply(b)
+		return nil
+	}
+	c := &call[*store.Batch]{arg: b, end: make(chan error, 1)}
+	v.commit = c
+	v.mu.Unlock()
+	return <-c.end
+}
+
+// Get implements store.Store.
+func (v *view) Get(id uint64, e *store.Entry) (bool, error) {
+	v.mu.Lock()
+	if v.dead {
+		v.mu.Unlock()
+		return false, errDisk
+	}
+	if v.gated {
+		c := &call[uint64]{arg: id, end: make(chan error, 1)}
+		v.read = c
+		v.mu.Unlock()
+		if err := <-c.end; err != nil {
+			return false, err
+		}
+	} else {
+		v.mu.Unlock()
+	}
+	m := v.disk.messages[id]
+	if m == nil {
+		return false, nil
+	}
+	e.ID, e.Record, e.State = id, append(e.Record[:0], m.record...), slices.Clone(m.state)
+	return true, nil
+}
+
+// Scan implements store.Store.
+func (v *view) Scan(from uint64, limit int, f func(*store.Entry) error) (uint64, error) {
+	at, _ := slices.BinarySearch(v.disk.ids, from)
+	ids := slices.Clone(v.disk.ids[at:])
+	limit = min(limit, 7) // so that recovery has many parts
+	for _, id := range ids[:min(limit, len(ids))] {
+		m := v.disk.messages[id]
+		if m == nil {
+			continue
+		}
+		if err := f(&store.Entry{ID: id, Record: m.record, State: m.state}); err != nil {
+			return 0, err
+		}
+	}
+	if len(ids) <= limit {
+		return 0, nil
+	}
+	return ids[limit], nil
+}
+
+// collect plans the ends of the calls that have begun.
+func (v *view) collect() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	w := v.disk.w
+	if c := v.commit; c != nil && !c.planned {
+		c.planned = true
+		took := w.between(100*time.Microsecond, 20*time.Millisecond)
+		if w.fault(w.plan.slow) {
+			took = w.between(0, 5*time.Second)
+		}
+		w.node.after(took, func() {
+			if v.commit == c { // the node that closes has ended it
+				v.committed(c)
+			}
+		})
+	}
+	if c := v.read; c != nil && !c.planned {
+		c.planned = true
+		w.node.after(w.between(10*time.Microsecond, 10*time.Millisecond), func() {
+			if v.read == c {
+				v.read = nil
+				c.end <- nil
+			}
+		})
+	}
+}
+
+// committed ends a commit.
+func (v *view) committed(c *call[*store.Batch]) {
+	w := v.disk.w
+	v.commit = nil
+	if v.disk.broken || w.fault(w.plan.disk) {
+		applied := !v.disk.broken && w.chance(0.5)
+		w.note("disk: commit of %d fails, applied %t", c.arg.Len(), applied)
+		c.arg.Each(doubt{w})
+		if applied {
+			v.disk.apply(c.arg)
+		}
+		v.disk.broken = w.plan.breaks
+		c.end <- errDisk
+		return
+	}
+	w.note("disk: commit of %d", c.arg.Len())
+	v.disk.apply(c.arg)
+	c.end <- nil
+}
+
+// crash ends the process. A batch that is being committed may be on the disk.
+func (v *view) crash() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.dead = true
+	if c := v.commit; c != nil {
+		c.arg.Each(doubt{v.disk.w})
+		if !v.disk.broken && v.disk.w.chance(0.5) {
+			v.disk.w.note("disk: the commit under way is done")
+			v.disk.apply(c.arg)
+		}
+		c.end <- errDisk
+	}
+	if c := v.read; c != nil {
+		c.end <- errDisk
+	}
+}
+
+func (d *disk) apply(b *store.Batch) { b.Each(applied{d}) }
+
+// doubt notes the messages of batches of which it is not known whether they are on the disk.
+type doubt struct{ w *world }
+
+func (c doubt) Put(id uint64, _ []byte)     { c.w.oracle.doubtful[id] = true }
+func (c doubt) Keep(uint64, []byte, []byte) {}
+func (c doubt) Delete(id uint64)            { c.w.oracle.doubtful[id] = true }
+func (c doubt) Map(uint32, []byte, []byte)  {}
+func (c doubt) UnmapBefore(uint32)          {}
+func (c doubt) Event(uint64, []byte)        {}
+func (c doubt) DropEvents(uint64)           {}
+
+// applied carries out a batch.
+type applied struct{ d *disk }
+
+func (a applied) Put(id uint64, record []byte) {
+	a.d.last = max(a.d.last, id)
+	at, found := slices.BinarySearch(a.d.ids, id)
+	if !found {
+		a.d.ids = slices.Insert(a.d.ids, at, id)
+	}
+	a.d.messages[id] = &stored{record: slices.Clone(record)}
+	a.d.w.oracle.put(id, found)
+}
+
+func (a applied) Keep(id uint64, state, _ []byte) {
+	if m := a.d.messages[id]; m != nil {
+		m.state = slices.Clone(state)
+	}
+}
+
+func (a applied) Delete(id uint64) {
+	if a.d.w.mutation == keepAll {
+		return
+	}
+	at, found := slices.BinarySearch(a.d.ids, id)
+	if found {
+		a.d.ids = slices.Delete(a.d.ids, at, at+1)
+		delete(a.d.messages, id)
+	}
+	a.d.w.oracle.deleted(id, found)
+}
+
+func (applied) Map(uint32, []byte, []byte) {}
+func (applied) UnmapBefore(uint32)         {}
+func (applied) Event(uint64, []byte)       {}
+func (applied) DropEvents(uint64)          {}

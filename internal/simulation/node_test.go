@@ -1,0 +1,473 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A node is one process of the gateway, from its start to its end. It is an architecture
+// on one goroutine.
+type node struct {
+	gateway.Engine // for what the simulation does not use
+	w              *world
+	g              *gateway.Gateway
+	talk           *gateway.Conversation[*request]
+	view           *view
+	stop           context.CancelFunc // of recovery
+	dead           bool
+
+	touched []*connector.Lane
+	again   map[*connector.Lane]int64 // when a lane is dispatched next
+	storing []storing
+	handles []*handle // sessions that are not over
+	clients int       // number of the last client
+
+	mu      sync.Mutex // guards what the gateway's goroutines have left for collect
+	commits []commit
+	calls   []laneCall
+}
+
+// A request is a PDU until it is answered.
+type request struct {
+	pdu  protocols.PDU
+	link *connector.Link
+	gone bool
+}
+
+// A handle is a session.
+type handle struct {
+	connector.Link
+	end  *end
+	rest []byte
+	lost bool // framing is
+	over bool
+}
+
+type storing struct {
+	gateway.Pending[*request]
+	batch uint64
+}
+
+type commit struct {
+	upTo uint64
+	err  error
+}
+
+type laneCall struct {
+	lane *connector.Lane
+	f    func(now int64)
+}
+
+// start starts a node.
+func (w *world) start() {
+	cfg := w.plan.cfg
+	g, err := gateway.New(cfg, w.logger(), func(string, *config.Config) (protocols.Driver, error) { return smpp.New(smpp.Options{}), nil })
+	if err != nil {
+		panic(err)
+	}
+	w.lives++
+	w.note("node: start %d", w.lives)
+	n := &node{w: w, g: g, view: &view{disk: w.disk}, again: map[*connector.Lane]int64{}}
+	w.disk.broken = false
+	w.node = n
+	w.oracle.started()
+	g.WallClock = func() time.Time { return time.Now().Add(w.step) }
+	g.SeeClock(w.now())
+	if err := g.Keep(n.view, store.OutcomesIn(w.outcomes)); err != nil {
+		panic(err)
+	}
+	if w.plan.keep > 0 {
+		g.Memory.SetKeep(w.plan.keep)
+	}
+	n.view.gate(true)
+	n.talk = gateway.NewConversation(g, gateway.Port[*request](n), 16)
+	g.OnCommit(func(upTo uint64, err error) {
+		n.mu.Lock()
+		n.commits = append(n.commits, commit{upTo, err})
+		n.mu.Unlock()
+	})
+	for _, c := range g.Connectors() {
+		if !c.Config().Listens() {
+			for _, i := range n.touch(g.LaneOf(c)).Attach() {
+				n.dial(i)
+			}
+		}
+	}
+	n.timers()
+	ctx, stop := context.WithCancel(context.Background())
+	n.stop = stop
+	go g.Recover(ctx, n)
+}
+
+func (w *world) logger() zerolog.Logger {
+	if w.print == nil {
+		return zerolog.Nop()
+	}
+	return zerolog.New(logWriter{w}).Level(zerolog.InfoLevel)
+}
+
+type logWriter struct{ w *world }
+
+func (l logWriter) Write(b []byte) (int, error) {
+	l.w.print("              log: " + string(b[:len(b)-1]))
+	return len(b), nil
+}
+
+// crash ends the process, or the machine, at this moment.
+func (w *world) crash() {
+	power := w.chance(0.4)
+	w.note("node: crash, power cut %t", power)
+	n := w.node
+	n.view.crash()
+	if power || w.mutation == loseOutcomes {
+		clear(w.outcomes)
+	}
+	w.oracle.crashed(power)
+	n.end()
+	w.after(w.between(10*time.Millisecond, 3*time.Second), w.start)
+}
+
+// drain stops the node as an operator does: what is under way has its answers, the sessions are
+// logged out, and the process ends when the store has all of it.
+func (n *node) drain() {
+	n.w.note("node: drain")
+	n.g.Drain()
+	began := n.w.now()
+	var logout, close func()
+	wait := func(most time.Duration, done func() bool, again, then func()) {
+		if done() || n.w.now()-began > int64(most) {
+			then()
+		} else {
+			n.after(20*time.Millisecond, again)
+		}
+	}
+	answered := func() bool { return len(n.storing) == 0 && len(n.w.oracle.flying) == 0 }
+	logout = func() {
+		wait(10*time.Second, answered, logout, func() {
+			n.logout(func(*connector.Link) bool { return true })
+			n.after(0, close)
+		})
+	}
+	close = func() {
+		wait(15*time.Second, func() bool { return len(n.handles) == 0 }, close, n.close)
+	}
+	logout()
+}
+
+// close ends a process that was drained.
+func (n *node) close() {
+	n.w.note("node: close")
+	n.view.gate(false)
+	if c := n.view.commit; c != nil {
+		n.view.committed(c)
+	}
+	synctest.Wait()
+	n.w.oracle.crashed(false)
+	n.end()
+	n.w.oracle.closed()
+	n.w.after(n.w.between(10*time.Millisecond, 3*time.Second), n.w.start)
+}
+
+// end ends the process.
+func (n *node) end() {
+	n.mu.Lock()
+	n.dead = true
+	n.mu.Unlock()
+	n.stop()
+	for _, h := range n.handles {
+		h.end.reset()
+	}
+	if err := n.g.Close(); err != nil {
+		panic(err)
+	}
+	n.w.node = nil
+}
+
+// after plans an event that does not happen if the process ends before.
+func (n *node) after(d time.Duration, do func()) { n.at(n.w.now()+int64(d), do) }
+
+func (n *node) at(at int64, do func()) {
+	n.w.at(at, func() {
+		if !n.dead {
+			do()
+		}
+	})
+}
+
+// touch notes that a lane may be able to send messages.
+func (n *node) touch(l *connector.Lane) *connector.Lane {
+	if !l.Touched {
+		l.Touched = true
+		n.touched = append(n.touched, l)
+	}
+	return l
+}
+
+// flush does what an architecture does at the end of a batch.
+func (n *node) flush() {
+	n.talk.Flush()
+	for len(n.touched) > 0 {
+		l := n.touched[0]
+		n.touched = n.touched[1:]
+		l.Touched = false
+		n.dispatch(l)
+	}
+	n.g.Commit()
+}
+
+// dispatch pairs messages with slots.
+func (n *node) dispatch(l *connector.Lane) {
+	for {
+		slot, again := l.Next(n.w.now())
+		if slot == nil {
+			if again != 0 && (n.again[l] <= n.w.now() || again < n.again[l]) {
+				n.again[l] = again
+				n.at(again, func() { n.touch(l) })
+			}
+			break
+		}
+		if slot.Link == nil {
+			n.dial(slot.Instance)
+			continue
+		}
+		n.forward(l, slot)
+	}
+	l.Quiet(func(link *connector.Link) {
+		n.after(0, func() { n.talk.Quiet(n.w.now(), link) })
+	})
+	if l.Publish() {
+		n.logout(func(link *connector.Link) bool { return link.Connector == l.Home() })
+	}
+	if l.Held.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
+		n.after(0, func() { n.talk.Room(n.w.now(), l) })
+	}
+}
+
+// forward sends a message.
+func (n *node) forward(l *connector.Lane, slot *connector.Slot) {
+	now, h := n.w.now(), slot.Link.Owner.(*handle)
+	if !h.Session.Accepting() {
+		n.w.oracle.byID[slot.Message.ID].failed++
+		n.touch(l).Unsent(now, slot)
+		return
+	}
+	slot.Sequence = h.Session.NextSequence()
+	p := h.Connector.Driver.NewPDU()
+	n.g.Encode(now, &h.Link, p, slot.Message, slot.Sequence)
+	slot.Sent = now
+	h.Inflight.Put(slot)
+	n.w.oracle.forwarded(l, slot)
+	h.end.write(p.AppendWire(nil))
+}
+
+// collect plans what the gateway's goroutines have left.
+func (n *node) collect() {
+	n.view.collect()
+	n.mu.Lock()
+	commits, calls := n.commits, n.calls
+	n.commits, n.calls = nil, nil
+	n.mu.Unlock()
+	for _, c := range commits {
+		n.after(0, func() { n.committed(c) })
+	}
+	for _, c := range calls {
+		n.after(n.w.between(0, time.Millisecond), func() {
+			c.f(n.w.now())
+			n.touch(c.lane)
+		})
+	}
+}
+
+// Do implements gateway.Engine.
+func (n *node) Do(l *connector.Lane, f func(now int64)) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.dead {
+		return false
+	}
+	n.calls = append(n.calls, laneCall{l, f})
+	return true
+}
+
+// Logout implements gateway.Service.
+func (n *node) Logout(match func(*connector.Link) bool) { n.after(0, func() { n.logout(match) }) }
+
+func (n *node) logout(match func(*connector.Link) bool) {
+	for _, h := range slices.Clone(n.handles) {
+		if match(&h.Link) {
+			n.talk.Unbind(n.w.now(), &h.Link)
+		}
+	}
+}
+
+// committed goes on with the messages of a commit that has ended.
+func (n *node) committed(c commit) {
+	for len(n.storing) > 0 && n.storing[0].batch <= c.upTo {
+		s := n.storing[0]
+		n.storing = n.storing[1:]
+		n.talk.Stored(n.w.now(), s.Pending, c.err != nil && n.w.mutation != ignoreErrors)
+	}
+	if n.g.GoesOn() {
+		for _, l := range n.g.Lanes() {
+			n.touch(l)
+		}
+	}
+}
+
+// timers does what is due about twice a second.
+func (n *node) timers() {
+	now := n.w.now()
+	n.g.SeeClock(now)
+	for _, h := range slices.Clone(n.handles) {
+		if h.over || h.Ended {
+			continue
+		}
+		r := n.New(&h.Link)
+		if !n.talk.CheckTimers(now, &h.Link, r, true) {
+			n.Drop(&h.Link, r)
+		}
+	}
+	n.talk.Tick(now)
+	for _, l := range n.g.Lanes() {
+		n.touch(l).Tick(now)
+		for l.Move(now, func(s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(now, s, m) }) {
+		}
+	}
+	n.after(500*time.Millisecond, n.timers)
+}
+
+// dial connects an instance when it has rested.
+func (n *node) dial(i *connector.Instance) {
+	n.after(max(i.Wait(n.w.now()), 0)+n.w.between(0, 5*time.Millisecond), func() { n.connect(i) })
+}
+
+func (n *node) connect(i *connector.Instance) {
+	ours, theirs := n.w.connect()
+	if !n.w.station(i.Connector.Name).accept(theirs) {
+		rest := n.g.ConnectFailed(n.w.now(), i, errors.New("connection refused"))
+		n.after(rest, func() { n.rested(i) })
+		return
+	}
+	h := n.open(i, ours, netip.AddrPort{})
+	login := n.New(&h.Link)
+	h.Session.Start(n.w.now(), login.pdu)
+	n.g.Connected(&h.Link)
+	n.Send(n.w.now(), &h.Link, login, false, "")
+}
+
+// rested connects an instance again, unless it is not needed any more.
+func (n *node) rested(i *connector.Instance) {
+	c := i.Connector
+	if c.IsWanted() || c.Queued() > 0 {
+		n.connect(i)
+	} else if n.touch(n.g.LaneOf(c)).Park(i) {
+		n.dial(i)
+	}
+}
+
+// accept begins the session of a client, if there may be one more.
+func (n *node) accept(e *end) bool {
+	c := n.g.Connector("clients")
+	n.clients++
+	remote := netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:1", 1+n.clients%200))
+	i := c.Acquire()
+	if i == nil {
+		return false
+	}
+	if n.g.Draining() || !n.g.Admit(c, remote) {
+		c.Return(i)
+		return false
+	}
+	h := n.open(i, e, remote)
+	h.Session.Start(n.w.now(), nil)
+	n.g.Connected(&h.Link)
+	return true
+}
+
+func (n *node) open(i *connector.Instance, e *end, remote netip.AddrPort) *handle {
+	h := &handle{end: e}
+	h.Open(i, remote, n.w.now(), h)
+	n.handles = append(n.handles, h)
+	e.receive = func(b []byte) {
+		if !n.dead {
+			n.receive(h, b)
+		}
+	}
+	e.gone = func() {
+		if !n.dead {
+			h.BeginClosing("the peer closed the connection")
+			n.over(h)
+		}
+	}
+	return h
+}
+
+// receive cuts octets into PDUs.
+func (n *node) receive(h *handle, b []byte) {
+	h.Heard.Store(n.w.now())
+	h.rest = append(h.rest, b...)
+	for len(h.rest) > 0 && !h.lost {
+		size, err := h.Connector.Driver.Frame(h.rest)
+		if h.lost = err != nil; h.lost {
+			size = len(h.rest)
+		}
+		if size > len(h.rest) {
+			break
+		}
+		r := n.New(&h.Link)
+		_ = h.Connector.Driver.Decode(r.pdu, slices.Clone(h.rest[:size])) // the PDU keeps the error
+		h.rest = h.rest[size:]
+		h.PDUs++
+		n.talk.Receive(n.w.now(), &h.Link, r)
+	}
+	h.Partial.Store(0)
+	if len(h.rest) > 0 {
+		h.Partial.Store(n.w.now())
+	}
+}
+
+// over ends a session.
+func (n *node) over(h *handle) {
+	if h.over {
+		return
+	}
+	now, l := n.w.now(), &h.Link
+	n.w.note("node: session %s over: %s", l, l.Reason())
+	h.over = true
+	h.end.close()
+	n.handles = slices.DeleteFunc(n.handles, func(other *handle) bool { return other == h })
+	n.talk.Over(now, l)
+	if l.Lane != nil {
+		n.touch(l.Lane).Over(l)
+	}
+	h.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) { n.answered(slot, sms.Answer{Code: sms.Lost, At: now}) })
+	if h.Connector.Config().Listens() {
+		h.Instance.SetLink(nil)
+		h.Connector.Return(h.Instance)
+	} else if n.touch(l.Lane).Closed(now, l) {
+		n.dial(h.Instance)
+	}
+}
+
+// answered hands the outcome of a request to its lane.
+func (n *node) answered(slot *connector.Slot, a sms.Answer) {
+	n.w.oracle.answered(slot, a)
+	n.touch(slot.Share.Lane).Answered(n.w.now(), slot, a)
+}

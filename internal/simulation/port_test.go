@@ -1,0 +1,113 @@
+package simulation
+
+import (
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+var _ gateway.Port[*request] = (*node)(nil)
+
+// New implements gateway.Port.
+func (n *node) New(l *connector.Link) *request {
+	n.w.oracle.requests++
+	return &request{pdu: l.Connector.Driver.NewPDU(), link: l}
+}
+
+func (n *node) release(r *request) {
+	if r.gone {
+		n.w.fail("a request was released twice")
+	}
+	r.gone = true
+	n.w.oracle.requests--
+}
+
+// PDU implements gateway.Port.
+func (n *node) PDU(r *request) protocols.PDU { return r.pdu }
+
+// Send implements gateway.Port.
+func (n *node) Send(_ int64, l *connector.Link, r *request, last bool, reason string) {
+	h := l.Owner.(*handle)
+	n.release(r)
+	h.end.write(r.pdu.AppendWire(nil))
+	if last {
+		n.Hangup(l, reason)
+	}
+}
+
+// IsAbout implements gateway.Port.
+func (n *node) IsAbout(*request, uint64) {}
+
+// Drop implements gateway.Port.
+func (n *node) Drop(_ *connector.Link, r *request) { n.release(r) }
+
+// Hangup implements gateway.Port.
+func (n *node) Hangup(l *connector.Link, reason string) {
+	if l.BeginClosing(reason) {
+		n.after(0, func() { n.over(l.Owner.(*handle)) })
+	}
+}
+
+// Check implements gateway.Port.
+func (n *node) Check(l *connector.Link, r *request, check func()) {
+	check()
+	n.after(n.w.between(0, 100e6), func() { n.talk.Checked(n.w.now(), l, r) })
+}
+
+// Store implements gateway.Port.
+func (n *node) Store(now int64, p gateway.Pending[*request]) {
+	n.w.oracle.named(p.Message, p.Share)
+	batch := n.g.Put(p.Share, p.Message)
+	if n.w.mutation == answerEarly {
+		n.talk.Stored(now, p, false)
+		return
+	}
+	n.storing = append(n.storing, storing{p, batch})
+}
+
+// Queue implements gateway.Port.
+func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(now, s, m) }
+
+// Answered implements gateway.Port.
+func (n *node) Answered(now int64, _ *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
+	a := answerOf(r, now, code)
+	n.release(r)
+	n.answered(slot, a)
+}
+
+// AnsweredLate implements gateway.Port.
+func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, id uint64, code sms.Code) {
+	before := n.g.Committer.Stats().Waiting
+	n.touch(l.Lane).AnsweredLate(l, id, answerOf(r, now, code))
+	if n.g.Committer.Stats().Waiting > before {
+		n.w.oracle.ended(id, "late answer")
+	}
+	n.release(r)
+}
+
+func answerOf(r *request, now int64, code sms.Code) sms.Answer {
+	return sms.Answer{Code: code, At: now, Status: r.pdu.Status(), PeerID: r.pdu.MessageID()}
+}
+
+// Unanswered implements gateway.Port.
+func (n *node) Unanswered(now int64, slot *connector.Slot) {
+	n.answered(slot, sms.Answer{Code: sms.Timeout, At: now})
+}
+
+// Bound implements gateway.Port.
+func (n *node) Bound(_ int64, l *connector.Link, takes bool) {
+	if l.Lane != nil {
+		n.touch(l.Lane).Bound(l, takes)
+	}
+}
+
+// LoggingOut implements gateway.Port.
+func (n *node) LoggingOut(_ int64, l *connector.Link) {
+	if l.Lane != nil {
+		n.touch(l.Lane).LoggingOut(l)
+	}
+}
+
+// TickAt implements gateway.Port.
+func (n *node) TickAt(at int64) { n.at(at, func() { n.talk.Tick(n.w.now()) }) }

@@ -1,0 +1,257 @@
+package simulation
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pmg/config"
+	"pmg/protocols"
+	"pmg/store"
+)
+
+var (
+	seeds   = flag.Uint64("seeds", 200, "how many histories there are")
+	oneSeed = flag.Uint64("seed", 0, "the only history; -v prints it")
+)
+
+const yaml = `
+pdulog: {enabled: false}
+limits: {pdu_timeout: 5s}
+accounts:
+  - {system_id: one, password: secret, receives: ["1"]}
+  - {system_id: two, password: secret, receives: ["2"]}
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0", window: 5, response_timeout: 5s, retry_delay: 1s, throttle_pause: 500ms, max_attempts: 0}
+  - {name: a, direction: out, address: "127.0.0.1:1", instances: %d, window: %d, system_id: pmg, password: secret, max_queue: %d, queue_wait: 5s,
+     response_timeout: 5s, enquire_interval: 10s, bind_timeout: 5s, reconnect_delay: 1s, retry_delay: 1s, throttle_pause: 500ms, failover_after: 5s, max_attempts: %d}
+  - {name: b, direction: out, address: "127.0.0.1:2", instances: 1, window: 4, system_id: pmg, password: secret, static: %t, bind: %s,
+     response_timeout: 5s, enquire_interval: 10s, bind_timeout: 5s, reconnect_delay: 1s, retry_delay: 1s, throttle_pause: 500ms, failover_after: 5s, max_attempts: %d}
+routes:
+  - {to: clients, from: a}
+  - {to: clients, from: b}
+  - {to: [%s]}
+`
+
+// newPlan chooses how faulty a history is.
+func (w *world) newPlan() (p plan) {
+	pick := func(all ...float64) float64 { return all[w.rng.IntN(len(all))] }
+	p.crash, p.disk, p.slow = pick(0, 0.0005, 0.002), pick(0, 0, 0.02, 0.1), pick(0, 0.05)
+	p.rude, p.faulty = pick(0, 0.03), pick(0, 0.1, 0.3)
+	p.scheduled, p.validity = pick(0, 0.2), pick(0, 0.2)
+	p.messages, p.breaks = 20+w.rng.IntN(60), w.chance(0.3)
+	p.keep = int64(pick(0, 0, 1, 5000))
+	instances, window, queue, attempts := 1+w.rng.IntN(3), 1+w.rng.IntN(6), int(pick(5, 30, 1000)), int(pick(0, 0, 8))
+	static := w.chance(0.5)
+	bind := []string{"transceiver", "transmitter"}[w.rng.IntN(2)]
+	parse := func(to string) *config.Config {
+		text := fmt.Sprintf(yaml, instances, window, queue, attempts, static, bind, attempts, to)
+		cfg, _, err := config.Parse([]byte(text), config.Options{Protocols: []string{"smpp"}})
+		if err != nil {
+			panic(err)
+		}
+		return cfg
+	}
+	p.cfg, p.other = parse("a, b"), parse("b, a")
+	if w.chance(0.3) {
+		p.other = parse("b")
+	}
+	return p
+}
+
+// play plays the history of a seed, and returns what is wrong with it.
+func play(seed uint64, mutation string, print func(string)) (w *world) {
+	w = &world{rng: newRand(seed), outcomes: make([]byte, 1024*store.OutcomeSize), print: print, mutation: mutation}
+	w.disk = &disk{w: w, messages: map[uint64]*stored{}}
+	w.oracle = newOracle(w)
+	w.plan = w.newPlan()
+	for _, name := range []string{"one", "two", "a", "b"} {
+		s := &station{w: w, name: name, client: len(name) > 1, left: w.plan.messages}
+		if !s.client {
+			s.left /= 4
+		}
+		w.stations = append(w.stations, s)
+		w.after(0, s.work)
+	}
+	w.after(0, w.start)
+	w.after(w.between(0, 20*time.Second), w.reload)
+	w.after(w.between(0, 20*time.Second), w.setClock)
+	w.after(w.between(5*time.Second, 90*time.Second), w.restart)
+	w.run(w.now()+int64(60*time.Second), func() bool { return false })
+	w.heal()
+	patience := 20 * time.Minute
+	if w.plan.scheduled > 0 {
+		patience = 3 * time.Hour // delivery times are the wall clock's, which may have gone back by two hours
+	}
+	w.run(w.now()+int64(patience), w.oracle.settled)
+	if w.problem == "" {
+		w.probe()
+		w.run(w.now()+int64(patience), w.oracle.settled)
+		w.oracle.check()
+	}
+	w.note("%d events, %d lives, %d messages", w.done, w.lives, len(w.oracle.all))
+	if w.node != nil {
+		w.node.view.crash()
+		w.node.end()
+	}
+	synctest.Wait()
+	return w
+}
+
+// reload changes the routes.
+func (w *world) reload() {
+	if w.healed {
+		return
+	}
+	w.after(w.between(time.Second, 20*time.Second), w.reload)
+	if w.node == nil {
+		return
+	}
+	w.plan.cfg, w.plan.other = w.plan.other, w.plan.cfg
+	w.note("node: reload")
+	if _, err := w.node.g.Reload(w.plan.cfg, w.node); err != nil {
+		w.fail("cannot reload: %v", err)
+	}
+}
+
+// restart stops the node as an operator does.
+func (w *world) restart() {
+	if w.healed {
+		return
+	}
+	w.after(w.between(5*time.Second, 60*time.Second), w.restart)
+	if w.node != nil && !w.node.g.Draining() {
+		w.node.drain()
+	}
+}
+
+// setClock steps the wall clock.
+func (w *world) setClock() {
+	if w.healed {
+		return
+	}
+	w.after(w.between(5*time.Second, 60*time.Second), w.setClock)
+	w.step = w.between(-time.Hour, time.Hour)
+	w.note("wall clock: %s ahead", w.step)
+}
+
+// heal ends all faults.
+func (w *world) heal() {
+	w.healed = true
+	w.note("healed")
+	for _, s := range w.stations {
+		s.down, s.mood = false, 0
+		if s.name == "b" && w.plan.cfg.Connectors[2].BindType() == protocols.Transmitter {
+			s.left = 0 // it has no session on which it may submit
+		}
+		for _, p := range slices.Clone(s.peers) {
+			if w.node == nil || p.end.closed || p.leaving {
+				p.over()
+			}
+		}
+	}
+	if w.disk.broken && w.node != nil {
+		w.crash()
+	}
+}
+
+// probe has every station submit more than all windows hold, to see whether slots were lost.
+func (w *world) probe() {
+	w.note("probe")
+	for _, s := range w.stations {
+		s.left = 40
+		if !s.client && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.session.Bound().CanReceive() }) {
+			s.left = 0
+		}
+	}
+}
+
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	if *oneSeed != 0 {
+		synctest.Test(t, func(t *testing.T) {
+			print := func(line string) {}
+			if testing.Verbose() {
+				print = func(line string) { fmt.Println(line) }
+			}
+			if w := play(*oneSeed, "", print); w.problem != "" {
+				t.Errorf("seed %d: %s", *oneSeed, w.problem)
+			}
+		})
+		return
+	}
+	each(t, *seeds, "", func(seed uint64, w *world) bool {
+		if w.problem != "" {
+			t.Errorf("seed %d: %s\nreplay: go test -v -run TestSimulation ./internal/simulation -args -seed %d", seed, w.problem, seed)
+		}
+		return false
+	})
+}
+
+// each plays the histories of many seeds, until f reports true.
+func each(t *testing.T, seeds uint64, mutation string, f func(seed uint64, w *world) bool) {
+	var next atomic.Uint64
+	var stop atomic.Bool
+	var mu sync.Mutex
+	var players sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		players.Go(func() {
+			for seed := next.Add(1); seed <= seeds && !stop.Load(); seed = next.Add(1) {
+				synctest.Test(t, func(*testing.T) {
+					w := play(seed, mutation, nil)
+					mu.Lock()
+					defer mu.Unlock()
+					if !stop.Load() && f(seed, w) {
+						stop.Store(true)
+					}
+				})
+			}
+		})
+	}
+	players.Wait()
+}
+
+// The ways in which a node may be broken, to see whether the oracle notices.
+const (
+	answerEarly  = "messages are answered before their commit"
+	ignoreErrors = "a commit that failed counts as done"
+	keepAll      = "messages that have ended are not deleted"
+	loseOutcomes = "outcomes are forgotten when the process is killed"
+)
+
+// The oracle notices a broken node within the histories that the tests play.
+func TestMutations(t *testing.T) {
+	t.Parallel()
+	for _, mutation := range []string{answerEarly, ignoreErrors, keepAll, loseOutcomes} {
+		found := false
+		each(t, *seeds, mutation, func(seed uint64, w *world) bool {
+			if found = w.problem != ""; found {
+				t.Logf("%s: seed %d: %.100s", mutation, seed, w.problem)
+			}
+			return found
+		})
+		if !found {
+			t.Errorf("%s: no history shows it", mutation)
+		}
+	}
+}
+
+// A seed has one history.
+func TestReplays(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		var histories [2]uint64
+		for i := range histories {
+			synctest.Test(t, func(*testing.T) { histories[i] = play(seed+1, "", nil).history })
+		}
+		if histories[0] != histories[1] {
+			t.Errorf("seed %d has two histories", seed+1)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"pmg/sms"
+)
+
+// A failing store takes no batch.
+type failing struct{ Store }
+
+func (failing) Commit(*Batch) error { return errors.New("disk error") }
+
+// Close returns even if the store fails for good: what is undone of a batch that failed would
+// otherwise be tried again and again.
+func TestCommitterCloseFailing(t *testing.T) {
+	t.Parallel()
+	c := NewCommitter(failing{}, func() int64 { return 0 })
+	c.Begin().Put(&sms.Message{ID: 1, Origin: &sms.Origin{}}, Lane{Connector: "a"})
+	c.End()
+	c.Close()
+	if st := c.Stats(); st.Failed != 1 || st.Commits != 0 {
+		t.Errorf("%+v", st)
+	}
+}
