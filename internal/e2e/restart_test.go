@@ -36,12 +36,12 @@ func TestRestartFails(t *testing.T) {
 		c.accepted(1, 6)
 		smsc.answer(0, smsc.take(1, 3)[0])
 		smsc.take(4, 4)
-		testutil.Eventually(t, "the answer is stored", func() bool { return g.Pending() == 5 && g.Committer.Stats().Waiting == 0 })
+		testutil.Eventually(t, "the answer is stored", func() bool { return g.Pending() == 5 && g.Committer.Sync() == nil })
 		g = g.powerCut(a, &s, c, smsc)
 		smsc = s.operator.session()
 		smsc.serve(5, 6)
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
 		if n := g.stats("operator").Failed.Load(); n != 3 {
 			t.Errorf("%d messages are given up, want 2, 3 and 4", n)
 		}
@@ -62,7 +62,7 @@ func TestRestartFails(t *testing.T) {
 func TestRestartAfterUnsent(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		for _, unknown := range []string{"fail", "resend"} {
-			s := site{operator: newSMSC(t), out: "window: 1, retry_delay: 1ms, on_unknown: " + unknown, store: vfs.NewCrashableMem()}
+			s := site{operator: newSMSC(t), out: "window: 1, throttle_pause: 1m, on_unknown: " + unknown, store: vfs.NewCrashableMem()}
 			g := start(t, a, s)
 			c, smsc := g.bind("transmitter"), s.operator.session()
 			g.online("operator", 1)
@@ -98,7 +98,7 @@ func TestRestartNeverAnswers(t *testing.T) {
 		g = g.powerCut(a, &s, c, smsc)
 		smsc = s.operator.session()
 		smsc.serve(1, 20)
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
 	})
 }
 
@@ -118,7 +118,7 @@ func TestRestartAnswersLate(t *testing.T) {
 		now := smsc.take(1, 2)
 		smsc.answer(0, "77", now[0], now[0], now[1], now[1], late[0], "78")
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
 		if n := g.stats("operator").Sent.Load(); n != 2 {
 			t.Errorf("%d messages count as sent", n)
 		}
@@ -153,7 +153,7 @@ func TestRestartClosesMidPDU(t *testing.T) {
 		smsc = s.operator.session()
 		smsc.serve(2, 10)
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
 	})
 }
 
@@ -180,7 +180,7 @@ func TestRestartHalfOpen(t *testing.T) {
 			got[field(line, "short_message")] = true
 			next.answer(0, field(line, "seq"))
 		}
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
 		if len(got) != 4 {
 			t.Errorf("only %v have arrived", got)
 		}
@@ -237,6 +237,6 @@ func TestRestartReceiverNeverReads(t *testing.T) {
 			line := p.want("deliver_sm", fmt.Sprintf("short_message=\"%d\"", n))
 			p.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 		}
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
 	})
 }
