@@ -5,6 +5,7 @@ REVISION    ?= $(shell git rev-parse HEAD 2>/dev/null)
 GOTEST      ?= go test
 FUZZTIME    ?= 30s
 DURATION    ?= 10m
+KILLS       ?= 200
 BENCH       ?= .
 SEEDS       ?= 100000
 COUNT       ?= 6
@@ -69,14 +70,16 @@ fuzz: ## fuzz every target, each for FUZZTIME (30s)
 		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)" </dev/null || exit 1; \
 	done
 
-soak: ## run load with faults for DURATION (10m): nothing lost, nothing grows
+soak: ## run load with faults for DURATION (10m), and kill the gateway KILLS (200) times: nothing lost, nothing grows
 	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
+	go test -count 1 -timeout 0 -v -run TestKill ./cmd/pmg -args -kills $(KILLS)
 
 simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, with faults
 	$(GOTEST) -count 1 -timeout 0 -run TestSimulation ./internal/simulation -args -seeds $(SEEDS)
 
-figures: build ## measure the effect of hostile clients and a misbehaving SMSC
+figures: build ## measure the effect of hostile clients and a misbehaving SMSC, and a start with a million messages
 	go run ./loadtest/figures --pmg bin/pmg
+	go test -count 1 -timeout 0 -v -run TestBacklog ./cmd/pmg -args -backlog 1000000
 
 bench: build-bench ## compare the architectures over connections, windows and log levels
 	bin/pmgbench

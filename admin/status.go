@@ -21,7 +21,8 @@ type Status struct {
 	Architecture  string      `json:"architecture"`
 	Started       time.Time   `json:"started"`
 	Time          time.Time   `json:"time"`
-	NotReady      []string    `json:"not_ready,omitempty"` // the reasons why it is not ready
+	NotReady      []string    `json:"not_ready,omitempty"`  // the reasons why it is not ready
+	Recovering    bool        `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
 	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
 	Parked        int64       `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
 	Quarantined   int64       `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
@@ -201,7 +202,7 @@ func (v *view) status(withSessions bool) *Status {
 	stages := counted.Stages
 	s := &Status{
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
-		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine),
+		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), Recovering: !v.gateway.Recovered(),
 		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
 		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined),
 		Locks: counted.Locks, HandleChanges: counted.Refs,

@@ -186,7 +186,7 @@ type Connector struct {
 	EnquireInterval time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is sent a keep-alive; 0s sends none, so a dead peer is noticed late."`
 	ResponseTimeout time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. on_unknown decides what happens to a message without one; a peer that does not answer enquire_link either is disconnected. A session whose answers are repeatedly late waits longer for them, up to ten times as long, until they are in time again."`
 
-	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came: with resend it may be delivered twice, with fail not at all."`
+	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came, also because the gateway was killed meanwhile: with resend it may be delivered twice, with fail not at all. With fail and a durable store, each message waits for a note on disk before it leaves."`
 	MaxAttempts int           `yaml:"max_attempts" default:"10" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity. A larger number survives more failures of the SMSC, and sends more copies to an SMSC that takes messages but does not answer."`
 	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"yes" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
 }

@@ -45,6 +45,9 @@ type clerk struct {
 	asked     int                     // calls of Reroute
 	moved     int                     // messages that moved because their lane was down
 
+	notes, stayed []uint64 // ids of messages that were about to leave, and that have not left
+	noted         uint64   // how many of the notes are safe
+
 	disk  *disk           // nil: there is none
 	onEnd func(id uint64) // called when a message has failed or expired; may be nil
 }
@@ -90,7 +93,13 @@ func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	return c.elsewhere.Share(m.Origin, 100)
 }
 
-func (c *clerk) Moved(_ *Lane, n int, _ time.Duration)    { c.moved += n }
+func (c *clerk) Moved(_ *Lane, n int, _ time.Duration) { c.moved += n }
+func (c *clerk) Leaves(_ *Lane, m *sms.Message) uint64 {
+	c.notes = append(c.notes, m.ID)
+	return uint64(len(c.notes))
+}
+func (c *clerk) IsNoted(note uint64) bool                 { return note <= c.noted }
+func (c *clerk) Stays(_ *Lane, m *sms.Message)            { c.stayed = append(c.stayed, m.ID) }
 func (c *clerk) Draining() bool                           { return c.draining }
 func (c *clerk) Halted() bool                             { return c.halted }
 func (c *clerk) Disconnected(int64, *Link, time.Duration) {}

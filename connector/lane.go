@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"pmg/config"
 	"pmg/ratelimit"
@@ -44,6 +43,7 @@ type Lane struct {
 	rotation []*Share // shares with messages that are due, in the order of their turns
 	nextDue  int64    // no message in any share becomes due before this time; 0: none waits for its time
 	slots    Slots
+	noting   []noting // messages that leave when a note of that is safe
 	limiter  ratelimit.Limiter
 	rate     int
 	paused   int64 // nothing is sent before this time
@@ -59,46 +59,6 @@ type Lane struct {
 	tally  tally
 	moving moving
 	paging paging
-}
-
-// A Policy makes the decisions that are not the lane's. The gateway has one for all lanes.
-type Policy interface {
-	// Settle decides what follows from the answer to a message.
-	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
-	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
-	// given up. sent is when it was written last, 0 if it never was.
-	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64)
-	// Halted reports whether no more messages are to leave: the gateway is stopping, and
-	// what waits is in a store, or the store does not follow.
-	Halted() bool
-	// Disconnected notes that a session of an out connector is over, and how long its
-	// instance rests.
-	Disconnected(now int64, l *Link, rest time.Duration)
-	// Draining reports whether the gateway is stopping.
-	Draining() bool
-	// Reroute returns the share of another lane that a message goes to by its route, or nil
-	// if there is none. With always, which is set when l is leaving, it may be a lane that
-	// is not up; the message ends if the result is nil.
-	Reroute(l *Lane, m *sms.Message, always bool) *Share
-	// Moved is called when n messages have left the lane, because it was down for too long.
-	Moved(l *Lane, n int, down time.Duration)
-
-	// Durable reports whether messages are on disk as well, so that Load can read them.
-	Durable() bool
-	// Load begins to read messages of which the lane has an entry alone. It must not
-	// wait, nor keep ids. What comes of it goes to Loaded, in a later call: the messages
-	// with all that is known of them, their origin too.
-	Load(l *Lane, ids []uint64)
-	// Unreadable notes that the lane has dropped a message that cannot be read.
-	Unreadable(l *Lane, s *Share, id uint64)
-}
-
-// An Outcome says what follows for a message whose request was answered, or never will
-// be.
-type Outcome struct {
-	Again bool  // the message returns to the queue, to be sent at its NotBefore or later
-	Aside bool  // the message waits elsewhere now: it leaves the lane and has not ended
-	Pause int64 // the lane sends nothing before this time; 0: it does not pause
 }
 
 // NewLane makes the lane of a connector, or, with account, the lane of a client account
@@ -251,11 +211,8 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	return s, m, expires
 }
 
-// Next removes and returns the next slot. Either the slot holds a message that must be
-// sent, or it has no session and its instance must be connected. If Next returns nil,
-// nothing can be done now. Then again is the time of the next call, or 0 if only another
-// event allows one.
-func (l *Lane) Next(now int64) (slot *Slot, again int64) {
+// next does the work of Next, without notes.
+func (l *Lane) next(now int64) (slot *Slot, again int64) {
 	if l.policy.Halted() {
 		return nil, 0
 	}
@@ -415,6 +372,9 @@ func (l *Lane) drop(s *Share, m *sms.Message) {
 func (l *Lane) Unsent(now int64, slot *Slot) {
 	m, share := slot.Message, slot.Share
 	l.putBack(slot, sms.Lost) // because the peer has not answered
+	if l.isNoting() {
+		l.policy.Stays(l, m)
+	}
 	share.pushBack(m, now)
 }
 

@@ -49,6 +49,7 @@ func (g *Gateway) committed(upTo uint64, err error) {
 		if w := g.events.writer; w != nil {
 			w.Wake()
 		}
+		g.notes.safe.Store(upTo)
 	}
 	if f := g.onCommit.Load(); f != nil {
 		(*f)(upTo, err)

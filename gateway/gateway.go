@@ -40,6 +40,7 @@ type Gateway struct {
 	loads      loads
 	unsettled  unsettled
 	events     eventLog
+	notes      notes
 	aside      [store.Quarantined + 1]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)

@@ -33,6 +33,7 @@ type recovery struct {
 	shares []*connector.Share // that parts has, in the order of their first messages
 
 	found, aside, lost int
+	unknown            int // under way when the gateway was killed, and not sent again
 }
 
 // Recover returns the messages of earlier runs to their lanes, until ctx is done. The log
@@ -59,12 +60,15 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	if r.aside > 0 {
 		log.Int("aside", r.aside)
 	}
+	if r.unknown > 0 {
+		log.Int("unknown", r.unknown)
+	}
 	if r.lost > 0 {
 		log.Int("unreadable", r.lost)
 	}
 	if err != nil {
 		log.Int("messages", r.found).Msg("cannot read all messages of earlier runs; they stay in the store")
-	} else if r.found+r.aside+r.lost > 0 {
+	} else if r.found+r.aside+r.lost+r.unknown > 0 {
 		log.Int("messages", r.found).Stringer("took", time.Since(began).Round(time.Millisecond)).
 			Msg("messages of earlier runs are in their queues again")
 	}
@@ -134,6 +138,10 @@ func (r *recovery) entry(e *store.Entry) {
 		r.aside++
 		return
 	}
+	if s.UnderWay && r.ends(e, s.Lane) {
+		r.unknown++
+		return
+	}
 	share := r.share(e, &h, s.Lane)
 	if share == nil {
 		r.aside++
@@ -150,6 +158,26 @@ func (r *recovery) entry(e *store.Entry) {
 		Arrived: r.arrived, DeliverAt: r.engineTime(h.DeliverAt),
 		NotBefore: r.gateway.notBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),
 	})
+}
+
+// ends ends a message that was under way when the gateway was killed. It reports false where
+// such messages are sent again.
+func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
+	g := r.gateway
+	l := g.laneNamed(r.cfg, lane)
+	if l == nil || l.Config().OnUnknown != config.Fail {
+		return false
+	}
+	m, _, err := g.decode(e)
+	if err != nil {
+		return false // it is looked at again when it is due
+	}
+	defer m.Release()
+	l.Home().Stats.Failed.Add(1)
+	m.Origin.Tally.Failed.Add(1)
+	g.Ended(l, m, sms.Answer{Code: sms.Lost, At: g.clock()}, 0)
+	g.Commit()
+	return true
 }
 
 // engineTime returns a stored time by the engine's clock; 0 stays 0.

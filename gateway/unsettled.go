@@ -65,11 +65,16 @@ func (u *unsettled) committed(upTo uint64) {
 	u.batches = u.batches[:copy(u.batches, u.batches[done:])]
 }
 
-// GoesOn reports, once, that messages may leave again that were kept from it because the
-// store had not forgotten enough others.
+// GoesOn reports, once, that messages may leave that were kept from it because the store had
+// not forgotten enough others, or because the notes that they leave were not safe. It is
+// called after each commit.
 func (g *Gateway) GoesOn() bool {
-	settled := g.unsettled.halted.Load() && g.unsettled.n.Load() < maxUnsettled && g.unsettled.halted.Swap(false)
-	return g.events.goesOn() || settled
+	noted, logged := g.notes.goOn(), g.events.goesOn()
+	return g.unsettled.goOn() || noted || logged
+}
+
+func (u *unsettled) goOn() bool {
+	return u.halted.Load() && u.n.Load() < maxUnsettled && u.halted.Swap(false)
 }
 
 // forget has the store forget a message that has ended, and note its event: every message ends

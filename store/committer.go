@@ -70,6 +70,9 @@ func (c *Committer) End() (number uint64) {
 	return number
 }
 
+// Number returns what End will. It is called between Begin and End.
+func (c *Committer) Number() uint64 { return c.number }
+
 // Commit asks for a commit of the changes that were collected, and does not wait for it.
 func (c *Committer) Commit() {
 	c.mu.Lock()

@@ -153,6 +153,10 @@ type State struct {
 	Aside  Aside  // why it waits in no lane
 	Reason string // for people: why it was put aside
 
+	// UnderWay says that a peer may have it: if the gateway is killed now, nobody knows
+	// whether it was sent. It is stored only where such a message must not be sent again.
+	UnderWay bool
+
 	// These are the message's own fields. Batch.Keep stores those of the message.
 	Attempts, Losses, Throttles uint8
 	NotBefore                   int64 // by the wall clock; 0: not set
@@ -168,9 +172,20 @@ const (
 	Quarantined              // something fails at it
 )
 
+// underWay stands in a stored state in the place of a reason to be put aside, because a message
+// cannot be both.
+const underWay = uint8(Quarantined) + 1
+
 // walk leads w along the fields of a state, whose names are octets on the way.
 func (s *State) walk(w *walk, connector, account, reason *[]byte) {
-	w.enum("reason to be put aside", (*uint8)(&s.Aside), uint8(Quarantined))
+	place := uint8(s.Aside)
+	if s.UnderWay {
+		place = underWay
+	}
+	w.enum("reason to be put aside", &place, underWay)
+	if s.UnderWay = place == underWay; !s.UnderWay {
+		s.Aside = Aside(place)
+	}
 	w.u8("attempts", &s.Attempts)
 	w.u8("losses", &s.Losses)
 	w.u8("throttles", &s.Throttles)

@@ -92,6 +92,10 @@ func TestState(t *testing.T) {
 	if got != want {
 		t.Errorf("%+v, not %+v", got, want)
 	}
+	want = State{Lane: want.Lane, UnderWay: true}
+	if got, err := DecodeState(AppendState(nil, &sms.Message{}, want, 0)); err != nil || got != want {
+		t.Errorf("%+v, error %v, not %+v", got, err, want)
+	}
 	var m sms.Message
 	got.Restore(&m, 50)
 	if m.Attempts != 1 || m.Losses != 2 || m.Throttles != 3 || m.NotBefore != 3_050 {

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/internal/testutil"
+	"pmg/loadtest"
+	"pmg/store"
+)
+
+var (
+	kills    = flag.Int("kills", 20, "how often TestKill kills the gateway, for each architecture")
+	killSeed = flag.Uint64("kill-seed", 0, "seed of the moments at which TestKill kills; 0: a new one")
+)
+
+const (
+	killSessions = 2  // to the SMS centre
+	killWindow   = 10 // of each
+	killLoads    = 6  // clients
+)
+
+const killConfig = `
+architecture: %s
+log: {format: json}
+pdulog: {enabled: false}
+admin: {address: "127.0.0.1:0"}
+store: {dir: %q, ballast: 0B}
+accounts: [{system_id: load, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}
+  - {name: operator, direction: out, address: %q, instances: %d, window: %d, max_queue: 500, queue_wait: 60s,
+     system_id: pmg, password: secret, reconnect_delay: 20ms, on_unknown: %s}
+routes: [{to: operator}]
+`
+
+// T3: a gateway that is killed again and again under load loses no message that it has
+// accepted, and sends at most its windows twice for each kill. With on_unknown: fail it sends
+// none twice, and gives up at most its windows for each kill.
+func TestKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	t.Parallel()
+	for _, c := range []struct{ architecture, unknown string }{
+		{config.Pipeline, config.Resend}, {config.Classic, config.Resend}, {config.Pipeline, config.Fail}, {config.Classic, config.Fail},
+	} {
+		t.Run(c.architecture+" "+c.unknown, func(t *testing.T) {
+			t.Parallel()
+			seed := *killSeed
+			if seed == 0 {
+				seed = rand.Uint64()
+			}
+			t.Logf("-kill-seed %d", seed)
+			killed(t, c.architecture, c.unknown, rand.New(rand.NewPCG(seed, 0)))
+		})
+	}
+}
+
+// A killing is the counts of a test that kills a gateway.
+type killing struct {
+	fails        bool // on_unknown: fail
+	kills        int
+	last, most   int64         // messages that had arrived twice at the last kill; the most between two
+	recovered    int           // messages of earlier runs, over all starts
+	ready, moved time.Duration // the longest times from a start until it listens, and until those are in their queues
+}
+
+func killed(t *testing.T, architecture, unknown string, random *rand.Rand) {
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Delay: 2 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
+	dir := newStoreDir(t)
+	file := writeConfig(t, fmt.Sprintf(killConfig, architecture, dir, sink.Addr(), killSessions, killWindow, unknown))
+	loads := startStubborn()
+	k := killing{fails: unknown == config.Fail}
+	for k.kills < *kills {
+		p := startProcess(t, file)
+		if random.IntN(4) == 0 { // while it starts, or is about to
+			time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
+		} else {
+			k.serves(p, loads)
+			time.Sleep(time.Duration(50+random.IntN(450)) * time.Millisecond)
+		}
+		p.kill()
+		k.ended(t, p)
+		k.doubled(t, sink)
+		k.kills++
+	}
+	last := startProcess(t, file)
+	k.serves(last, loads)
+	time.Sleep(100 * time.Millisecond) // under load again
+	loads.stop(t)
+	last.settles()
+	if status := last.stop(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	k.ended(t, last)
+	isEmpty(t, dir)
+	k.doubled(t, sink)
+	missing := loads.missing(sink.Result())
+	if missing > 0 && !k.fails || missing > int64(k.kills*killSessions*killWindow) {
+		t.Errorf("%d accepted messages have not arrived", missing)
+	}
+	r := sink.Result()
+	t.Logf("%d kills: %d messages accepted, %d missing, %d delivered, %d of them twice (%.1f a kill, at most %d between two), %d logins of clients; "+
+		"%d messages found again; after a start listening in at most %v, recovered in at most %v",
+		k.kills, loads.accepted, missing, r.Unique, r.Doubled, float64(r.Doubled)/float64(k.kills), k.most, loads.logins,
+		k.recovered, k.ready.Round(time.Millisecond), k.moved.Round(time.Millisecond))
+}
+
+// doubled fails the test if more messages have arrived twice than were under way at the
+// kills so far. Those of a kill may arrive after the next one.
+func (k *killing) doubled(t *testing.T, sink *loadtest.Sink) {
+	n := sink.Result().Doubled
+	k.most = max(k.most, n-k.last)
+	k.last = n
+	limit := int64(k.kills * killSessions * killWindow)
+	if k.fails {
+		limit = 0
+	}
+	if n > limit {
+		t.Errorf("%d messages have arrived twice after %d kills, more than %d", n, k.kills, limit)
+	}
+}
+
+// serves waits until a process serves, and leads the clients to it.
+func (k *killing) serves(p *process, loads *stubborn) {
+	p.wait("listening")
+	p.wait("serving")
+	e, _ := p.logged("listening")
+	loads.to.Store(&e.Address)
+	k.ready = max(k.ready, e.after)
+}
+
+// ended fails the test if a process has logged errors.
+func (k *killing) ended(t *testing.T, p *process) {
+	for _, line := range p.problems() {
+		t.Errorf("after %d kills: %s", k.kills, line)
+	}
+	if e, ok := p.logged("messages of earlier runs are in their queues again"); ok {
+		k.recovered += e.Messages
+		k.moved = max(k.moved, e.after)
+	}
+}
+
+// settles waits until no message waits.
+func (p *process) settles() {
+	p.t.Helper()
+	testutil.Eventually(p.t, "nothing waits", func() bool {
+		s := p.status()
+		return s.Recovered && s.Queued+s.InFlight == 0
+	})
+}
+
+// isEmpty fails the test if messages are left in a store.
+func isEmpty(t *testing.T, dir string) {
+	t.Helper()
+	s, err := store.Open(dir, store.Options{Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	left := 0
+	if _, err := s.Scan(0, 1<<30, func(*store.Entry) error { left++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Messages; left != 0 || n != 0 {
+		t.Errorf("%d messages are left in the store, which counts %d", left, n)
+	}
+}
+
+// stubborn is clients that connect again when their connection breaks, and go on with
+// other messages. What was not answered then is not sent again: it is unknown whether it was
+// accepted.
+type stubborn struct {
+	to     atomic.Pointer[string]
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex
+	results  []*loadtest.LoadResult
+	logins   int
+	accepted int64
+}
+
+func startStubborn() *stubborn {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &stubborn{cancel: cancel}
+	for i := range killLoads {
+		s.wg.Go(func() { s.run(ctx, int64(i)*1_000_000_000) })
+	}
+	return s
+}
+
+func (s *stubborn) run(ctx context.Context, first int64) {
+	for ctx.Err() == nil {
+		o := loadtest.DefaultLoadOptions()
+		o.Window, o.Duration, o.First, o.Timeout = 20, time.Hour, first, testutil.Patience
+		to := s.to.Load()
+		if to == nil {
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		o.To = *to
+		r, err := loadtest.Load(ctx, o)
+		if err != nil { // there is no gateway at present
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		first += r.Messages
+		s.mu.Lock()
+		s.results = append(s.results, r)
+		s.logins++
+		s.accepted += r.Accepted
+		s.mu.Unlock()
+	}
+}
+
+// stop ends the clients when their messages are answered.
+func (s *stubborn) stop(t *testing.T) {
+	s.cancel()
+	s.wg.Wait()
+	for _, r := range s.results {
+		if r.Refused+r.Throttled+r.Unexpected != 0 || r.GaveUp {
+			t.Errorf("a client: %q, %v, gave up: %v", r.Problems(), r.Statuses, r.GaveUp)
+		}
+	}
+}
+
+// missing returns how many accepted messages have not arrived.
+func (s *stubborn) missing(seen *loadtest.SinkResult) (n int64) {
+	for _, r := range s.results {
+		n += loadtest.Compare(r, seen).Missing
+	}
+	return n
+}

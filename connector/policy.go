@@ -1,0 +1,55 @@
+package connector
+
+import (
+	"time"
+
+	"pmg/sms"
+)
+
+// A Policy makes the decisions that are not the lane's. The gateway has one for all lanes.
+type Policy interface {
+	// Settle decides what follows from the answer to a message.
+	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
+	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
+	// given up. sent is when it was written last, 0 if it never was.
+	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64)
+	// Leaves notes in the store that a message is about to leave, so that it is not sent
+	// again if the gateway is killed. It returns what IsNoted is asked for; 0: nothing is
+	// stored, and the message leaves without a note.
+	Leaves(l *Lane, m *sms.Message) (note uint64)
+	// IsNoted reports whether a note is safe.
+	IsNoted(note uint64) bool
+	// Stays takes back the note of a message that has not left after all.
+	Stays(l *Lane, m *sms.Message)
+	// Halted reports whether no more messages are to leave: the gateway is stopping, and
+	// what waits is in a store, or the store does not follow.
+	Halted() bool
+	// Disconnected notes that a session of an out connector is over, and how long its
+	// instance rests.
+	Disconnected(now int64, l *Link, rest time.Duration)
+	// Draining reports whether the gateway is stopping.
+	Draining() bool
+	// Reroute returns the share of another lane that a message goes to by its route, or nil
+	// if there is none. With always, which is set when l is leaving, it may be a lane that
+	// is not up; the message ends if the result is nil.
+	Reroute(l *Lane, m *sms.Message, always bool) *Share
+	// Moved is called when n messages have left the lane, because it was down for too long.
+	Moved(l *Lane, n int, down time.Duration)
+
+	// Durable reports whether messages are on disk as well, so that Load can read them.
+	Durable() bool
+	// Load begins to read messages of which the lane has an entry alone. It must not
+	// wait, nor keep ids. What comes of it goes to Loaded, in a later call: the messages
+	// with all that is known of them, their origin too.
+	Load(l *Lane, ids []uint64)
+	// Unreadable notes that the lane has dropped a message that cannot be read.
+	Unreadable(l *Lane, s *Share, id uint64)
+}
+
+// An Outcome says what follows for a message whose request was answered, or never will
+// be.
+type Outcome struct {
+	Again bool  // the message returns to the queue, to be sent at its NotBefore or later
+	Aside bool  // the message waits elsewhere now: it leaves the lane and has not ended
+	Pause int64 // the lane sends nothing before this time; 0: it does not pause
+}
