@@ -37,6 +37,8 @@ type Gateway struct {
 	loads      loads
 	unsettled  unsettled
 	events     eventLog
+	space      space
+	upkeep     upkeep
 	aside      [store.Quarantined + 1]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)

@@ -125,9 +125,12 @@ func (c *Committer) run() {
 			return
 		}
 		err := c.store.Commit(b)
-		c.committed(b, number, err)
+		again := c.committed(b, number, err)
 		for _, done := range c.done {
 			done(number, err)
+		}
+		if !again {
+			return
 		}
 	}
 }
@@ -153,8 +156,9 @@ func (c *Committer) next() (b *Batch, number uint64) {
 }
 
 // committed counts a commit. The changes of a batch that failed ride in the next one,
-// except that its messages are not stored: those who sent them are told so.
-func (c *Committer) committed(b *Batch, number uint64, err error) {
+// except that its messages are not stored: those who sent them are told so. It reports
+// false when no next one is tried, because the Committer is closed, commits fail, and nothing else waits.
+func (c *Committer) committed(b *Batch, number uint64, err error) (again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last, c.failure = number, err
@@ -168,6 +172,7 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 		c.stats.Changes += int64(b.Len())
 	} else {
 		c.stats.Failed++
+		again = !c.closed || c.open.Len() > 0
 		rest := &Batch{Ahead: c.open.Ahead}
 		rest.addUndone(b)
 		rest.Append(c.open)
@@ -175,6 +180,7 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 	}
 	b.Reset()
 	c.spare = b
+	return again || err == nil
 }
 
 // Slow reports how long the commit under way has taken so far, if that is longer than limit.
