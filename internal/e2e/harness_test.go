@@ -148,6 +148,7 @@ type gw struct {
 	log    *logBuffer
 	dir    string // of the pdu logs
 	faulty bool   // there were panics, so jobs may be left
+	broken bool   // its store has failed
 	once   sync.Once
 }
 
@@ -194,7 +195,7 @@ func (g *gw) keep(fs vfs.FS) {
 	if fs == nil {
 		return
 	}
-	s, err := store.Open("store", store.Options{FS: fs, Log: g.Log})
+	s, err := store.Open("store", store.Options{FS: fs, Log: g.Log, Fatal: g.StoreFailed})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -223,13 +224,13 @@ func (g *gw) stop() {
 		if err := g.engine.Close(); err != nil {
 			g.t.Errorf("cannot close the engine: %v", err)
 		}
-		if err := g.Close(); err != nil {
+		if err := g.Close(); err != nil && !g.broken {
 			g.t.Errorf("cannot close the gateway: %v", err)
 		}
 		if n := g.engine.Counters().Jobs; n != 0 && !g.faulty {
 			g.t.Errorf("%d jobs are left", n)
 		}
-		if !g.faulty {
+		if !g.faulty && !g.broken {
 			g.balanced()
 		}
 	})
