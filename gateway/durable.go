@@ -76,8 +76,12 @@ func (g *Gateway) Put(s *connector.Share, m *sms.Message) (batch uint64) {
 	}
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
+	before := b.Octets()
 	b.Put(m, laneName(s.Lane))
-	return g.Committer.End()
+	size := b.Octets() - before
+	batch = g.Committer.End()
+	g.spend(size)
+	return batch
 }
 
 // keepState stores what has changed of a message that waits again.

@@ -20,6 +20,24 @@ type space struct {
 	last    atomic.Pointer[Space]
 	low     atomic.Pointer[string] // why no message is accepted; nil: messages are
 	probing lone
+	told    bool         // the log says that no message is accepted; the look under way has it
+	budget  atomic.Int64 // octets that may be stored until the file system is looked at again
+}
+
+// shareOfRoom is how much of the room may be used until the next look: the store writes what it
+// is given to its log and to tables, and merges those.
+const shareOfRoom = 4
+
+// spend notes that octets are stored. A flood may fill a small file system between two looks, so
+// it is looked at when much has come, and no message is accepted until that has been done.
+func (g *Gateway) spend(octets int) {
+	s := &g.space
+	if s.probe == nil || s.budget.Add(-int64(octets)) >= 0 {
+		return
+	}
+	why := "much has been stored within a second, and the file system of store.dir has not answered how much room is left"
+	s.low.CompareAndSwap(nil, &why)
+	s.probing.begin(g.checkSpace)
 }
 
 // WatchSpace has the gateway refuse messages while probe reports too little room. It is
@@ -81,20 +99,23 @@ func (g *Gateway) checkSpace() {
 		return
 	}
 	s.last.Store(&room)
+	s.budget.Store(max(0, room.Free-leastSpace(int64(g.Config().Store.MinFree), room.Total)) / shareOfRoom)
 	why := room.shortage(int64(g.Config().Store.MinFree), s.low.Load() != nil)
 	if st := g.upkeep.last.Load(); why == "" && st != nil && st.Full {
 		why = "the file system of store.dir is full, and the reserve of the store (store.ballast) is in use"
 	}
-	before := s.low.Load()
-	switch {
-	case why == "" && before != nil:
+	if why == "" {
 		s.low.Store(nil)
+	} else {
+		s.low.Store(&why)
+	}
+	switch {
+	case why == "" && s.told:
+		s.told = false
 		g.Log.Info().Int64("free", room.Free).Msg("messages are accepted again: there is room for the store")
-	case why != "" && before == nil:
-		s.low.Store(&why)
+	case why != "" && !s.told:
+		s.told = true
 		g.Log.Error().Int64("free", room.Free).Msg("no message is accepted until there is room: " + why + "; those that wait are still sent")
-	case why != "":
-		s.low.Store(&why)
 	}
 }
 

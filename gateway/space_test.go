@@ -130,6 +130,30 @@ func TestSpaceHangs(t *testing.T) {
 	})
 }
 
+// Between two looks only a part of the room is used, however much comes.
+func TestSpaceFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPort(t, "")
+		p.withDisk()
+		answer := make(chan Space, 1)
+		answer <- Space{Free: gib + 400, Total: 100 * gib}
+		p.g.WatchSpace(func() (Space, error) { return <-answer, nil })
+		p.g.spend(100)
+		if !p.g.mayStore() {
+			t.Error("refused with room")
+		}
+		p.g.spend(1)
+		if p.g.mayStore() {
+			t.Error("accepted although more came than there may be room for")
+		}
+		answer <- Space{Free: 2 * gib, Total: 100 * gib}
+		synctest.Wait()
+		if !p.g.mayStore() {
+			t.Error("refused although there is room")
+		}
+	})
+}
+
 // A store that has failed makes the gateway not ready.
 func TestStoreTrouble(t *testing.T) {
 	t.Parallel()
