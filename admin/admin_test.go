@@ -20,6 +20,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/stages"
+	"pmg/store"
 )
 
 const (
@@ -66,6 +67,11 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if t.Name() == "TestScrape" { // the gateways of other tests store nothing
+		if err := g.Keep(store.NewMemory(), nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	e, err := stages.Start(g)
 	if err != nil {
@@ -174,7 +180,7 @@ func TestScrape(t *testing.T) {
 		`pmg_account_messages_accepted_total{account="load"} 300`,
 		`pmg_account_messages_sent_total{account="load"} 300`,
 		`pmg_stage_panics_total{stage="pdu builder"} 0`,
-		`pmg_ready 1`,
+		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {
 		if !strings.Contains(text, want) {

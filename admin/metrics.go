@@ -34,6 +34,11 @@ func metrics() (all []metric) {
 			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
 	}
 	all = append(all, metricsOf(Status{}, "pmg_", nil, func(s *Status, f func(any, ...string)) { f(s) })...)
+	all = append(all, metricsOf(Store{}, "pmg_store_", nil, func(s *Status, f func(any, ...string)) {
+		if s.Store != nil {
+			f(s.Store)
+		}
+	})...)
 	all = append(all, metricsOf(Connector{}, "pmg_connector_", []string{"connector"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Connectors {
 			f(&s.Connectors[i], s.Connectors[i].Name)

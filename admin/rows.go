@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Each counter is described in one place: the tags of a field of Status, Connector,
+// Each counter is described in one place: the tags of a field of Status, Store, Connector,
 // Account or Stage set the name in the JSON, the metric, its text in docs/metrics.md and
 // the column of pmg status.
 //
@@ -54,9 +54,11 @@ func Cells(row any) (cells []string) {
 	return cells
 }
 
-// number returns the value of a numeric field.
+// number returns the value of a numeric field, and 1 for a field that is true.
 func number(v reflect.Value) float64 {
 	switch {
+	case v.Kind() == reflect.Bool:
+		return boolValue(v.Bool())
 	case v.CanInt():
 		return float64(v.Int())
 	case v.CanUint():

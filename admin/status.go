@@ -32,6 +32,7 @@ type Status struct {
 	EventsWaiting uint64      `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
 	EventsWritten int64       `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
 	EventsErrors  int64       `json:"events_errors" metric:"events_errors_total" help:"Times events could not be written; they wait and are written later."`
+	Store         *Store      `json:"store,omitempty"`
 	Connectors    []Connector `json:"connectors"`
 	Accounts      []Account   `json:"accounts"`
 	Stages        []Stage     `json:"stages,omitempty"`
@@ -210,6 +211,7 @@ func (v *view) status(withSessions bool) *Status {
 	if w := v.gateway.Events(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
 	}
+	s.Store = v.store()
 	s.Accounts = v.accounts()
 	perPDU, queues := v.workPerPDU(stages), map[string]int64{}
 	for _, l := range v.gateway.Lanes() {

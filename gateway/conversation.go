@@ -228,7 +228,7 @@ func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
 }
 
 func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Backpressure[R]) {
-	b.LetIn(now, func() bool { return c.intake.HasRoom(s) },
+	b.LetIn(now, func() bool { return c.gateway.mayStore() && c.intake.HasRoom(s) },
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
 			c.accept(now, Pending[R]{Message: m, Share: s, From: l.Connector, Link: l, Request: r, After: after})

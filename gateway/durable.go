@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"pmg/connector"
 	"pmg/sms"
@@ -15,6 +14,8 @@ import (
 // shortly before the gateway is killed are sent again.
 func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	g.store = s
+	st := s.Stats()
+	g.upkeep.last.Store(&st)
 	g.lastStored = s.LastID()
 	g.ids.Store(max(g.ids.Load(), g.lastStored))
 	if s.Durable() {
@@ -76,8 +77,12 @@ func (g *Gateway) Put(s *connector.Share, m *sms.Message) (batch uint64) {
 	}
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
+	before := b.Octets()
 	b.Put(m, laneName(s.Lane))
-	return g.Committer.End()
+	size := b.Octets() - before
+	batch = g.Committer.End()
+	g.spend(size)
+	return batch
 }
 
 // keepState stores what has changed of a message that waits again.
@@ -98,22 +103,6 @@ func (g *Gateway) Commit() {
 	}
 }
 
-// slowCommit is how long a commit may take until the operator is told.
-const slowCommit = 2 * time.Second
-
-// checkStore looks after the store, about once a second.
-func (g *Gateway) checkStore() {
-	if g.store == nil {
-		return
-	}
-	g.Committer.Commit() // what a commit that failed has left
-	if took, slow := g.Committer.Slow(slowCommit); slow && g.isNews("slow commit") {
-		g.Log.Error().Stringer("since", took.Round(time.Millisecond)).
-			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
-	}
-	g.checkEvents()
-}
-
 // closeStore commits what is left, and closes the store.
 func (g *Gateway) closeStore() error {
 	if g.store == nil {
@@ -121,6 +110,7 @@ func (g *Gateway) closeStore() error {
 	}
 	g.loads.end()
 	failed := g.closeEvents()
+	g.upkeep.tidy.running.Wait()
 	g.Committer.Close()
 	if o := g.unsettled.outcomes; o != nil && g.unsettled.n.Load() == 0 {
 		failed = errors.Join(failed, o.Remove())

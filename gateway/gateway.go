@@ -41,6 +41,8 @@ type Gateway struct {
 	unsettled  unsettled
 	events     eventLog
 	notes      notes
+	space      space
+	upkeep     upkeep
 	aside      [store.Quarantined + 1]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)

@@ -15,6 +15,7 @@ import (
 //   - it is not stopping,
 //   - clients can log in: each in connector listens, and there are descriptors for more clients,
 //   - each route has a target that works,
+//   - the store takes messages: it has not failed, answers, and has room,
 //   - clients are read: limits.memory and limits.max_jobs are not reached.
 //
 // A connector to an SMSC works while it has a session that can be given messages or,
@@ -37,6 +38,9 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 		if why := g.dead(&cfg.Routes[i]); why != "" {
 			missing = append(missing, fmt.Sprintf("route %d has no target that works: %s", i+1, why))
 		}
+	}
+	if why := g.storeTrouble(); why != "" {
+		missing = append(missing, why)
 	}
 	if g.Memory.Full() {
 		missing = append(missing, fmt.Sprintf("no message is accepted: messages take %d MiB, half of limits.memory", g.Memory.Used()>>20))

@@ -154,6 +154,7 @@ func (g *Gateway) percent(r *routes, account string) int {
 // message, and the PDU is to be answered with that code.
 func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.Message, *connector.Share, sms.Code) {
 	if g.draining.Load() || !g.mayStore() {
+		l.CountRefused()
 		return nil, nil, sms.QueueFull
 	}
 	m := g.Messages.Get()

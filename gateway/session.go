@@ -39,10 +39,18 @@ func (g *Gateway) Leave(remote netip.AddrPort) {
 	g.sockets.Add(-1)
 }
 
+// StoreFiles returns how many tables a store may have open in a process that has so many
+// file descriptors.
+func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
+
 // LimitDescriptors keeps clients from using up all of the process's file
-// descriptors: some are for our own connections, the admin listener and the logs.
+// descriptors: some are for our own connections, the admin listener, the logs and the
+// store. Without those of the store nothing could be committed. It is called after Keep.
 func (g *Gateway) LimitDescriptors(limit int) {
 	reserved := 64
+	if g.Durable() {
+		reserved += StoreFiles(limit)
+	}
 	for _, c := range g.Connectors() {
 		reserved += 2 // its pdu log, and the next one
 		if cfg := c.Config(); !cfg.Listens() {

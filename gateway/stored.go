@@ -40,11 +40,11 @@ func (c *Conversation[R]) accept(now int64, p Pending[R]) {
 	c.port.Store(now, p)
 }
 
-// mayStore reports whether another message may wait for its commit. Those that wait are
-// jobs that are alive: while the disk hangs, they must leave most jobs to what does
-// not need it.
+// mayStore reports whether another message may wait for its commit: there is room on the
+// disk, and not too many wait. Those that wait are jobs that are alive: while the disk
+// hangs, they must leave most jobs to what does not need it.
 func (g *Gateway) mayStore() bool {
-	return g.storing.Load() < int64(g.Config().Limits.MaxJobs)/2
+	return g.space.low.Load() == nil && g.storing.Load() < int64(g.Config().Limits.MaxJobs)/2
 }
 
 // Stored goes on with a message when its commit has ended. With an error nothing was

@@ -18,9 +18,11 @@ type disk struct {
 
 func newDisk() *disk { return &disk{permits: make(chan error), begun: make(chan int, 100)} }
 
-func (d *disk) Durable() bool  { return true }
-func (d *disk) LastID() uint64 { return 0 }
-func (d *disk) Close() error   { return nil }
+func (d *disk) Durable() bool      { return true }
+func (d *disk) LastID() uint64     { return 0 }
+func (d *disk) Close() error       { return nil }
+func (d *disk) Tidy()              {}
+func (d *disk) Stats() store.Stats { return store.Stats{Engine: "disk"} }
 
 func (d *disk) Commit(b *store.Batch) error {
 	d.begun <- b.Len()

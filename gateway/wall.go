@@ -31,7 +31,7 @@ func (w *wall) see(now, wallNow int64) {
 // spared. It is called about once a second.
 func (g *Gateway) SeeClock(now int64) {
 	g.wall.see(now, g.WallClock().UnixNano())
-	g.checkStore()
+	g.checkStore(now)
 	g.sumUp(now - sampleTime)
 }
 

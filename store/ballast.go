@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
@@ -15,6 +16,8 @@ type ballast struct {
 	dir  string
 	size int64
 	log  zerolog.Logger
+
+	inUse atomic.Bool // it was removed because the disk was full
 
 	mu   sync.Mutex
 	laid bool
@@ -44,6 +47,7 @@ func (b *ballast) lay() {
 		return
 	}
 	b.laid = true
+	b.inUse.Store(false)
 }
 
 func (b *ballast) write() error {
@@ -68,6 +72,7 @@ func (b *ballast) drop() {
 		return
 	}
 	b.laid = false
+	b.inUse.Store(true)
 	err := b.fs.Remove(b.path())
 	b.log.Error().Err(err).Int64("octets", b.size).
 		Msg("the disk of the store is full; its reserve was released so that waiting messages can still be delivered")

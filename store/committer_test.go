@@ -155,6 +155,20 @@ func TestCommitterClose(t *testing.T) {
 	})
 }
 
+// Close ends although no commit succeeds; what was collected before is reported as not stored.
+func TestCommitterCloseFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := &laggard{takes: time.Second, fails: 1000}, &ended{}
+		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		put(c, 1)
+		c.Commit()
+		synctest.Wait()
+		put(c, 2)
+		c.Close()
+		e.want(t, "1 false", "2 false")
+	})
+}
+
 // A message costs no allocation on its way into a batch and out again.
 func TestCommitterAllocates(t *testing.T) {
 	c := NewCommitter(&instant{}, func() int64 { return 0 })

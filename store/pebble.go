@@ -21,10 +21,11 @@ import (
 
 // Options are how a durable store is opened.
 type Options struct {
-	FS      vfs.FS         // nil: the operating system's
-	Log     zerolog.Logger // events of the store: a slow disk, stalls, faults
-	Fatal   func(error)    // called once, when the store takes no batches any more: the process is to end
-	Ballast int64          // octets of a file that is removed when the disk is full, so that there is room to drain
+	FS       vfs.FS         // nil: the operating system's
+	Log      zerolog.Logger // events of the store: a slow disk, stalls, faults
+	Fatal    func(error)    // called once, when the store takes no batches any more: the process is to end
+	MaxFiles int            // tables that are open at the same time; 0: maxFiles
+	Ballast  int64          // octets of a file that is removed when the disk is full, so that there is room to drain
 
 	noSync     bool          // for a test that shows what the others prove
 	retryPause time.Duration // for tests; 0: a second
@@ -199,6 +200,9 @@ func (s *durable) settings(from Options) *pebble.Options {
 	if from.memTable > 0 {
 		o.MemTableSize = from.memTable
 	}
+	if from.MaxFiles > 0 { // less than MaxOpenFiles can ask for
+		o.FileCache = pebble.NewFileCache(1, from.MaxFiles)
+	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
 	}
@@ -213,6 +217,9 @@ func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 		err error
 	}
 	opened := make(chan result, 1)
+	if files := o.FileCache; files != nil {
+		defer files.Unref() // the database has a reference of its own
+	}
 	go func() {
 		var r result
 		defer func() {

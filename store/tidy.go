@@ -123,6 +123,7 @@ func (s *durable) Stats() Stats {
 		Engine: "pebble", Format: formatVersion,
 		Octets:  int64(s.db.Metrics().DiskSpaceUsage()) + s.ballast.octets(),
 		Commits: s.commits.Load(), Syncs: s.guard.syncs.Load(),
+		Full:    s.ballast.inUse.Load(),
 		Stalled: s.stalled.Load(), Stalls: s.stalls.Load(), Slow: s.slow.Load(),
 	}
 	s.mu.Lock()

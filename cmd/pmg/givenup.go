@@ -2,9 +2,10 @@ package main
 
 import "fmt"
 
-// exitGivenUp is the exit status of a gateway that was stopped and has not sent every
-// message that it accepted: EX_TEMPFAIL of sysexits.h.
-const exitGivenUp = 75
+// exitTemporary is the exit status of a gateway whose store has failed, and of one that was
+// stopped and has given up messages that it accepted: EX_TEMPFAIL of sysexits.h. A
+// supervisor should start pmg again.
+const exitTemporary = 75
 
 // givenUp returns an error if the gateway has stopped with accepted messages that were
 // not sent.
@@ -19,5 +20,5 @@ func (s *server) givenUp() error {
 	}
 	s.log.Error().Int64("queued", queued).Int64("scheduled", scheduled).
 		Msg("stopped with messages that were accepted and not sent; the memory store forgets them")
-	return exitError{fmt.Errorf("cannot send %d accepted messages before the end, %d of them scheduled for later: they are given up", queued+scheduled, scheduled), exitGivenUp}
+	return exitError{fmt.Errorf("cannot send %d accepted messages before the end, %d of them scheduled for later: they are given up", queued+scheduled, scheduled), exitTemporary}
 }

@@ -6,15 +6,17 @@ import (
 	"path/filepath"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/sock"
 	"pmg/store"
 )
 
 // keep opens the store that the configuration asks for, and has the gateway keep
-// messages in it.
-func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger) error {
+// messages in it. failed is called once if the store fails for good.
+func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, failed func(error)) error {
 	if cfg.Store.Engine == config.MemoryStore {
 		log.Info().Msg("messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them")
 		return g.Keep(store.NewMemory(), nil)
@@ -23,7 +25,9 @@ func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("cannot find store.dir: %w", err)
 	}
-	s, err := store.Open(dir, store.Options{Log: log, Ballast: int64(cfg.Store.Ballast)})
+	s, err := store.Open(dir, store.Options{
+		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: gateway.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
+	})
 	if err != nil {
 		return err
 	}
@@ -32,7 +36,21 @@ func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger) error {
 	if err != nil {
 		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
 	}
+	g.WatchSpace(func() (gateway.Space, error) { return spaceOf(dir) })
 	return g.Keep(s, outcomes)
+}
+
+// spaceOf returns the room on the file system of a directory.
+func spaceOf(dir string) (s gateway.Space, err error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return s, fmt.Errorf("cannot look at the file system of %s: %w", dir, err)
+	}
+	block := int64(st.Bsize)
+	return gateway.Space{
+		Free: int64(st.Bavail) * block, Total: int64(st.Blocks) * block,
+		Inodes: int64(st.Ffree), AllInodes: int64(st.Files),
+	}, nil
 }
 
 // recover begins to give the messages of earlier runs to their queues.

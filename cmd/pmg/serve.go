@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -36,9 +37,12 @@ cannot be used, or that would remove most connectors, accounts or routes, change
 nothing and is reported in the log.
 
 The exit status is 70 when the gateway failed and could not go on: the log has the
-reason at level error, and a supervisor should start pmg again. It is 75 when the
-gateway stopped after a signal, but had accepted messages that were not sent in time or
-were scheduled for later: the log says how many.`,
+reason at level error, and a supervisor should start pmg again. It is 75 when the store
+failed, for example because its disk reports errors: no message is confirmed that is not
+in the store, and a supervisor should start pmg again, which goes on with what is there.
+It is also 75 when a gateway without a durable store (store.engine: memory) stopped after
+a signal, but had accepted messages that were not sent in time or were scheduled for
+later: the log says how many.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,15 +90,15 @@ func serve(cfg *config.Config, file string) error {
 			}
 		}
 	}()
-	if err := s.stop(ctx); err != nil {
+	if err := s.end(ctx, nil); err != nil {
 		return err
 	}
 	return s.givenUp()
 }
 
 // run reloads the configuration at each SIGHUP until another signal arrives. If the
-// engine fails, run ends the gateway without draining it, because a failed engine may
-// not be able to send messages, and returns the error that pmg exits with.
+// engine or the store fails, run ends the gateway without draining it, because it may
+// not be able to send or to confirm messages, and returns the error that pmg exits with.
 func (s *server) run(signals <-chan os.Signal, file string) error {
 	for {
 		select {
@@ -109,15 +113,54 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			r.answer <- reloadAnswer{report, err}
 		case err := <-s.engine.Failed():
 			s.log.Error().Err(err).Msg("the gateway cannot go on; ending")
-			ctx, cancel := context.WithCancel(context.Background())
-			cancel()
-			if serr := s.stop(ctx); serr != nil {
-				s.log.Error().Err(serr).Msg("cannot end cleanly")
-			}
-			_ = s.givenUp() // logs the number of messages; the exit status is that of the failure
-			return exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware}
+			return s.end(context.Background(), exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware})
+		case err := <-s.failed:
+			return s.end(context.Background(), storeError(err))
 		}
 	}
+}
+
+// storeFailed has the process end, because the store takes nothing any more.
+func (s *server) storeFailed(err error) {
+	s.gateway.StoreFailed(err)
+	s.failed <- err
+}
+
+// storeError is what pmg exits with when the store has failed.
+func storeError(err error) error {
+	return exitError{fmt.Errorf("cannot go on: the store has failed: %w", err), exitTemporary}
+}
+
+// endTimeout is how long a gateway that has failed may take to end. Its disk may hang.
+const endTimeout = 8 * time.Second
+
+// end stops the gateway, and returns the error that pmg exits with. With a failure, or when
+// the store fails meanwhile, nothing is drained, and the end is not waited for if it takes
+// too long.
+func (s *server) end(ctx context.Context, failure error) error {
+	ctx, hurry := context.WithCancel(ctx)
+	defer hurry()
+	ended := make(chan error, 1)
+	go func() { ended <- s.stop(ctx) }()
+	if failure == nil {
+		select {
+		case err := <-ended:
+			return err
+		case err := <-s.failed:
+			failure = storeError(err)
+		}
+	}
+	hurry()
+	select {
+	case err := <-ended:
+		if err != nil {
+			s.log.Error().Err(err).Msg("cannot end cleanly")
+		}
+		_ = s.givenUp() // logs the number of messages; the exit status is that of the failure
+	case <-time.After(endTimeout):
+		s.log.Error().Stringer("after", endTimeout).Msg("cannot end cleanly: the gateway does not stop; ending the process")
+	}
+	return failure
 }
 
 // logWriter logs the warnings that are printed at the start.

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/rs/zerolog"
 
@@ -97,6 +99,62 @@ func TestEngineFails(t *testing.T) {
 		t.Errorf("exit status %d of any other error", n)
 	}
 }
+
+// A gateway whose store has failed logs an error, ends without waiting for a signal, and exits
+// with status 75, also while it is stopping and although it cannot end.
+func TestStoreFails(t *testing.T) {
+	t.Parallel()
+	s, log := startSmall(t)
+	s.storeFailed(errors.New("input/output error"))
+	err := s.run(make(chan os.Signal), "")
+	if err == nil || err.Error() != "cannot go on: the store has failed: input/output error" || exitStatus(err) != 75 {
+		t.Errorf("error %v, exit status %d", err, exitStatus(err))
+	}
+	if want := `{"level":"error","error":"input/output error","message":"the store has failed: no message is confirmed any more`; !strings.Contains(log.String(), want) {
+		t.Errorf("log\n%swithout\n%s", log.String(), want)
+	}
+
+	s, _ = startSmall(t)
+	engine := stuckEngine{s.engine, make(chan struct{})}
+	s.engine = engine
+	go func() {
+		<-engine.draining
+		s.storeFailed(errors.New("input/output error"))
+	}()
+	if err := s.end(t.Context(), nil); exitStatus(err) != 75 {
+		t.Errorf("error %v, exit status %d", err, exitStatus(err))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{engine: hangingEngine{until: make(chan struct{})}, failed: make(chan error, 1)}
+		defer close(s.engine.(hangingEngine).until)
+		s.stopRecovery = func() {}
+		s.gateway = &gateway.Gateway{}
+		s.failed <- errors.New("input/output error")
+		if err := s.run(make(chan os.Signal), ""); exitStatus(err) != 75 {
+			t.Errorf("error %v, exit status %d", err, exitStatus(err))
+		}
+	})
+}
+
+// A stuckEngine drains until it is told to hurry.
+type stuckEngine struct {
+	gateway.Engine
+	draining chan struct{}
+}
+
+func (e stuckEngine) Drain(ctx context.Context) {
+	close(e.draining)
+	<-ctx.Done()
+	e.Engine.Drain(ctx)
+}
+
+// A hangingEngine does not end.
+type hangingEngine struct {
+	quietEngine
+	until chan struct{}
+}
+
+func (e hangingEngine) Drain(context.Context) { <-e.until; runtime.Goexit() }
 
 // SIGTERM and an interrupt end run without an error.
 func TestRunEnds(t *testing.T) {

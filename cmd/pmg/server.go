@@ -29,6 +29,7 @@ type server struct {
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
 	reloads      chan reloadRequest
+	failed       chan error // has an error when the store has failed
 }
 
 // startServer starts the gateway that the configuration describes.
@@ -37,12 +38,12 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.LimitDescriptors(sock.DescriptorLimit())
-	if err := keep(g, cfg, log); err != nil {
+	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1)}
+	if err := keep(g, cfg, log, s.storeFailed); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
-	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest)}
+	g.LimitDescriptors(sock.DescriptorLimit())
 	if s.engine, err = startEngine(g); err != nil {
 		_ = g.Close()
 		return nil, err

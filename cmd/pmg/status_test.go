@@ -28,6 +28,8 @@ func twoStatuses() (before, s *admin.Status) {
 	s = &admin.Status{
 		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
 		NotReady: []string{"route 2 has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Jobs: 160,
+		Store: &admin.Store{Engine: "pebble", Refuses: "only 3 MiB are free", Messages: 1200, Octets: 70 << 20, Commits: 25000, Changes: 2000000,
+			CommitSeconds: 7.5, LongestSeconds: 0.026, Free: 3 << 20, MinFree: 1 << 30, Recovered: true},
 		Connectors: []admin.Connector{
 			{Name: "clients", Direction: "in", State: "listening", Instances: 1000, Sessions: 64, SessionsReady: 60, Window: 100, Windows: 6000,
 				MaxQueue: 50000, Accepted: 1000000, Refused: 12, Duration: spread, Work: work, MeanSessions: 2.9603, BusyWorkers: 0.0109,

@@ -25,7 +25,9 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 	} else {
 		fmt.Fprintf(&b, "not ready: %s\n", printable(strings.Join(s.NotReady, "; ")))
 	}
-	fmt.Fprintf(&b, "unrouted messages %d, parked %d, quarantined %d, live jobs %d\n\n", s.Unrouted, s.Parked, s.Quarantined, s.Jobs)
+	fmt.Fprintf(&b, "unrouted messages %d, parked %d, quarantined %d, live jobs %d\n", s.Unrouted, s.Parked, s.Quarantined, s.Jobs)
+	writeStore(&b, s.Store)
+	b.WriteString("\n")
 	connectorTable(before, s).write(&b)
 	writeTroubles(&b, s)
 	writeAccounts(&b, s, allAccounts)
@@ -34,6 +36,32 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 	stageTable(s).write(&b)
 	return b.String()
 }
+
+// writeStore writes what an operator needs to know of the store, in a line, and another for
+// what is wrong with it.
+func writeStore(b *strings.Builder, s *admin.Store) {
+	if s == nil {
+		return
+	}
+	fmt.Fprintf(b, "store %s: messages %d, %s on disk, commits %d of %.1f changes in %s, longest %s",
+		printable(s.Engine), s.Messages, size(s.Octets), s.Commits, float64(s.Changes)/float64(max(s.Commits, 1)),
+		dash(span(s.CommitSeconds/float64(max(s.Commits, 1)))), dash(span(s.LongestSeconds)))
+	if s.MinFree > 0 {
+		fmt.Fprintf(b, ", %s free", size(s.Free))
+	}
+	if !s.Recovered {
+		b.WriteString(", messages of earlier runs are still being read")
+	}
+	b.WriteString("\n")
+	for _, wrong := range []string{s.Refuses, s.Problem} {
+		if wrong != "" {
+			fmt.Fprintf(b, "store %s: %s\n", printable(s.Engine), printable(wrong))
+		}
+	}
+}
+
+// size formats octets.
+func size(octets int64) string { return fmt.Sprintf("%.1f MiB", float64(octets)/(1<<20)) }
 
 func connectorTable(before, s *admin.Status) *table {
 	t := newTable(3, append([]string{"connector", "direction", "state", "sessions", "in flight", "queued", "oldest", "answer"},

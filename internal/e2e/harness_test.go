@@ -14,6 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"pmg/classic"
 	"pmg/config"
@@ -96,6 +97,7 @@ type site struct {
 
 	driver func(protocols.Driver) protocols.Driver // wraps the driver; nil: does not
 	memory bool                                    // messages that are put aside are kept in memory
+	disk   string                                  // directory on the disk in which messages are stored
 	store  vfs.FS                                  // where messages are stored; nil: as the flag -store says
 }
 
@@ -148,6 +150,7 @@ type gw struct {
 	log    *logBuffer
 	dir    string // of the pdu logs
 	faulty bool   // there were panics, so jobs may be left
+	broken bool   // its store has failed
 	once   sync.Once
 }
 
@@ -170,6 +173,7 @@ func start(t *testing.T, a architecture, s site) *gw {
 		t.Fatal(err)
 	}
 	g.keep(s.store)
+	g.keepOnDisk(s.disk)
 	if s.memory {
 		if err := g.Keep(store.NewMemory(), nil); err != nil {
 			t.Fatal(err)
@@ -194,10 +198,30 @@ func (g *gw) keep(fs vfs.FS) {
 	if fs == nil {
 		return
 	}
-	s, err := store.Open("store", store.Options{FS: fs, Log: g.Log})
+	s, err := store.Open("store", store.Options{FS: fs, Log: g.Log, Fatal: g.StoreFailed})
 	if err != nil {
 		g.t.Fatal(err)
 	}
+	if err := g.Keep(s, nil); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// keepOnDisk has the gateway store messages in a directory, and watch the room there.
+func (g *gw) keepOnDisk(dir string) {
+	g.t.Helper()
+	if dir == "" {
+		return
+	}
+	s, err := store.Open(dir, store.Options{Log: g.Log, Fatal: g.StoreFailed})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.WatchSpace(func() (gateway.Space, error) {
+		var st unix.Statfs_t
+		err := unix.Statfs(dir, &st)
+		return gateway.Space{Free: int64(st.Bavail) * int64(st.Bsize), Total: int64(st.Blocks) * int64(st.Bsize)}, err
+	})
 	if err := g.Keep(s, nil); err != nil {
 		g.t.Fatal(err)
 	}
@@ -223,13 +247,13 @@ func (g *gw) stop() {
 		if err := g.engine.Close(); err != nil {
 			g.t.Errorf("cannot close the engine: %v", err)
 		}
-		if err := g.Close(); err != nil {
+		if err := g.Close(); err != nil && !g.broken {
 			g.t.Errorf("cannot close the gateway: %v", err)
 		}
 		if n := g.engine.Counters().Jobs; n != 0 && !g.faulty {
 			g.t.Errorf("%d jobs are left", n)
 		}
-		if !g.faulty {
+		if !g.faulty && !g.broken {
 			g.balanced()
 		}
 	})

@@ -1,0 +1,53 @@
+package admin
+
+import "cmp"
+
+// Store is the status of the store. The engine's own figures are up to a few seconds old,
+// so that a disk that hangs keeps nobody from reading the others.
+type Store struct {
+	Engine  string `json:"engine"`
+	Problem string `json:"problem,omitempty"` // what is wrong with it
+	Refuses string `json:"refuses,omitempty"` // why no message is accepted
+
+	Failed    bool  `json:"failed" metric:"failed" help:"Whether the store takes nothing any more until the gateway has been restarted."`
+	Low       bool  `json:"low" metric:"low" help:"Whether messages are refused because the file system of the store has too little room."`
+	Stalled   bool  `json:"stalled" metric:"stalled" help:"Whether the store takes nothing at present because its background work does not follow."`
+	Recovered bool  `json:"recovered" metric:"recovered" help:"Whether all messages of earlier runs are in their queues."`
+	Messages  int64 `json:"messages" metric:"messages" help:"Messages in the store."`
+	Unsettled int64 `json:"unsettled" metric:"unsettled" help:"Messages that have ended and are not deleted from the store yet."`
+	Storing   int64 `json:"storing" metric:"storing" help:"Submits that wait for their commit."`
+	Waiting   int64 `json:"waiting" metric:"changes_waiting" help:"Changes that wait for the next commit."`
+
+	Commits        int64   `json:"commits" metric:"commits_total" help:"Commits, each of a batch of changes."`
+	CommitsFailed  int64   `json:"commits_failed" metric:"commits_failed_total" help:"Commits that failed."`
+	Changes        int64   `json:"changes" metric:"changes_total" help:"Changes in all commits; divided by their number it is the mean size of a batch."`
+	CommitSeconds  float64 `json:"commit_seconds" metric:"commit_seconds_total" help:"Time that all commits took."`
+	LongestSeconds float64 `json:"commit_longest_seconds" metric:"commit_longest_seconds" help:"Time that the longest commit took."`
+	CurrentSeconds float64 `json:"commit_current_seconds" metric:"commit_current_seconds" help:"How long the commit under way has taken so far, 0 if there is none; beyond a second the disk does not follow."`
+	Syncs          int64   `json:"syncs" metric:"syncs_total" help:"Synced writes of the engine's log."`
+	Stalls         int64   `json:"stalls" metric:"stalls_total" help:"Times the engine took nothing because its background work did not follow."`
+	Slow           int64   `json:"slow" metric:"slow_operations_total" help:"Operations on the disk that took longer than 2 seconds."`
+
+	Octets     int64 `json:"octets" metric:"octets" help:"Octets of the store on disk."`
+	Free       int64 `json:"free" metric:"free_octets" help:"Free octets on the file system of the store."`
+	MinFree    int64 `json:"min_free" metric:"min_free_octets" help:"Free octets below which messages are refused."`
+	FreeInodes int64 `json:"free_inodes" metric:"free_inodes" help:"Files that can still be made on the file system of the store."`
+}
+
+// store returns the status of the store, nil if there is none.
+func (v *view) store() *Store {
+	s, ok := v.gateway.StoreStatus()
+	if !ok {
+		return nil
+	}
+	c := &s.Committer
+	return &Store{
+		Engine: s.Engine, Problem: cmp.Or(s.Failed, s.Problem), Refuses: s.Refuses,
+		Failed: s.Failed != "", Low: s.Refuses != "", Stalled: s.Stalled, Recovered: s.Recovered,
+		Messages: s.Messages, Unsettled: s.Unsettled, Storing: s.Storing, Waiting: c.Waiting,
+		Commits: c.Commits, CommitsFailed: c.Failed, Changes: c.Changes,
+		CommitSeconds: seconds(c.Took), LongestSeconds: seconds(c.Longest), CurrentSeconds: s.CommitFor.Seconds(),
+		Syncs: s.Syncs, Stalls: s.Stalls, Slow: s.Slow,
+		Octets: s.Octets, Free: s.Space.Free, MinFree: s.MinFree, FreeInodes: s.Space.Inodes,
+	}
+}

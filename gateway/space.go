@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// A Space is the room on a file system.
+type Space struct {
+	Free, Total       int64 // octets
+	Inodes, AllInodes int64 // files that can still be made, and those there can be; 0 and 0: there is no limit
+}
+
+// space watches the room on the file system of the store. While there is too little, no
+// message is accepted, so that those that wait can still be sent: deleting them needs
+// room at first.
+type space struct {
+	probe   func() (Space, error) // nil: nothing is watched
+	last    atomic.Pointer[Space]
+	low     atomic.Pointer[string] // why no message is accepted; nil: messages are
+	probing lone
+	told    bool         // the log says that no message is accepted; the look under way has it
+	budget  atomic.Int64 // octets that may be stored until the file system is looked at again
+}
+
+// shareOfRoom is how much of the room may be used until the next look: the store writes what it
+// is given to its log and to tables, and merges those.
+const shareOfRoom = 4
+
+// spend notes that octets are stored. A flood may fill a small file system between two looks, so
+// it is looked at when much has come, and no message is accepted until that has been done.
+func (g *Gateway) spend(octets int) {
+	s := &g.space
+	if s.probe == nil || s.budget.Add(-int64(octets)) >= 0 {
+		return
+	}
+	why := "much has been stored within a second, and the file system of store.dir has not answered how much room is left"
+	s.low.CompareAndSwap(nil, &why)
+	s.probing.begin(g.checkSpace)
+}
+
+// WatchSpace has the gateway refuse messages while probe reports too little room. It is
+// called before an engine starts. probe may hang.
+func (g *Gateway) WatchSpace(probe func() (Space, error)) {
+	g.space.probe = probe
+	g.checkSpace()
+}
+
+// The least room that a store is left with.
+const (
+	mostSpace    = int64(1 << 30) // where store.min_free says nothing
+	tablesSpace  = int64(64 << 20)
+	leastInodes  = int64(1000)
+	shareOfSpace = 20 // a twentieth
+)
+
+// leastSpace returns how many octets are to be free on a file system. What is configured
+// counts; otherwise it is a twentieth, at least what the store needs to write its tables,
+// and never more than half.
+func leastSpace(configured, total int64) int64 {
+	if configured > 0 {
+		return configured
+	}
+	return min(mostSpace, max(total/shareOfSpace, min(tablesSpace, total/2)))
+}
+
+// shortage returns why no message may be accepted, or "". again says that none was
+// accepted before: then some more room is asked for, so that the gateway does not change
+// its mind with every message.
+func (s Space) shortage(configured int64, again bool) string {
+	least := leastSpace(configured, s.Total)
+	inodes := min(leastInodes, s.AllInodes/shareOfSpace)
+	asked, askedInodes := least, inodes
+	if again {
+		asked += max(0, min(least/8, (s.Total-least)/2))
+		askedInodes += inodes / 8
+	}
+	switch {
+	case s.Free < asked:
+		return fmt.Sprintf("only %d MiB are free on the file system of store.dir, and store.min_free keeps %d MiB", s.Free>>20, least>>20)
+	case s.AllInodes > 0 && s.Inodes < askedInodes:
+		return fmt.Sprintf("only %d files can still be made on the file system of store.dir, and %d are kept for the store", s.Inodes, inodes)
+	}
+	return ""
+}
+
+// checkSpace looks at the room there is.
+func (g *Gateway) checkSpace() {
+	s := &g.space
+	if s.probe == nil {
+		return
+	}
+	room, err := s.probe()
+	if err != nil {
+		if g.isNews("space") {
+			g.Log.Error().Err(err).Msg("cannot find out how much room there is on the file system of store.dir")
+		}
+		return
+	}
+	s.last.Store(&room)
+	s.budget.Store(max(0, room.Free-leastSpace(int64(g.Config().Store.MinFree), room.Total)) / shareOfRoom)
+	why := room.shortage(int64(g.Config().Store.MinFree), s.low.Load() != nil)
+	if st := g.upkeep.last.Load(); why == "" && st != nil && st.Full {
+		why = "the file system of store.dir is full, and the reserve of the store (store.ballast) is in use"
+	}
+	if why == "" {
+		s.low.Store(nil)
+	} else {
+		s.low.Store(&why)
+	}
+	switch {
+	case why == "" && s.told:
+		s.told = false
+		g.Log.Info().Int64("free", room.Free).Msg("messages are accepted again: there is room for the store")
+	case why != "" && !s.told:
+		s.told = true
+		g.Log.Error().Int64("free", room.Free).Msg("no message is accepted until there is room: " + why + "; those that wait are still sent")
+	}
+}
+
+// A lone runs work on goroutines of its own, one at any time.
+type lone struct {
+	busy    atomic.Bool
+	running sync.WaitGroup
+}
+
+// begin runs f, unless the work before has not ended.
+func (l *lone) begin(f func()) {
+	if l.busy.Swap(true) {
+		return
+	}
+	l.running.Go(func() {
+		defer l.busy.Store(false)
+		f()
+	})
+}

@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/internal/testutil"
+)
+
+// smallDisk mounts a file system of 64 MB until the end of the test.
+func smallDisk(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
+		t.Skipf("cannot mount a small file system: %v; it takes root", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// T5: a file system that fills up. Messages are refused before it is full, those that wait are
+// sent, none is lost, and messages are accepted again when there is room.
+func TestFullFileSystem(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		disk := smallDisk(t)
+		operator := newSMSC(t)
+		operator.down()
+		g := start(t, a, site{operator: operator, disk: filepath.Join(disk, "data"), out: "window: 100"})
+		c := g.bind("transmitter")
+		text := strings.Repeat("x", 60000)
+		submit := func(n int) (accepted bool) {
+			c.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 message_payload=\"%s\"", n, text))
+			line := c.want("submit_sm_resp", fmt.Sprint("seq=", n))
+			status := field(line, "status")
+			if accepted = strings.HasPrefix(status, "0") && !strings.HasPrefix(status, "0x"); !accepted && !strings.HasPrefix(status, "0x14") {
+				t.Fatalf("message %d: %s", n, line)
+			}
+			return accepted
+		}
+		low := func() bool { s, _ := g.StoreStatus(); return strings.HasPrefix(s.Refuses, "only ") }
+		n, accepted := 0, 0
+		for ; !low(); n++ {
+			if submit(n + 1) {
+				accepted++
+			}
+			if n > 5000 {
+				t.Fatal("all is accepted")
+			}
+		}
+		if s, _ := g.StoreStatus(); accepted < 50 || s.Space.Free == 0 || s.Failed != "" {
+			t.Errorf("%d messages were accepted, %+v", accepted, s)
+		}
+		if submit(n + 1) {
+			t.Error("accepted without room")
+		}
+		operator.up()
+		s := operator.session()
+		for sent := 0; sent < accepted; sent++ {
+			s.answer(0, field(s.want("submit_sm"), "seq"))
+		}
+		testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 })
+	})
+}
+
+// T5: when something else fills the file system messages are refused, and they are accepted
+// again, without a restart, when it has gone.
+func TestRoomComesBack(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		disk := smallDisk(t)
+		g := start(t, a, site{more: downRow(t, "operator", ""), routes: "{to: operator}", disk: filepath.Join(disk, "data")})
+		c := g.bind("transmitter")
+		c.submit(1, 1)
+		c.accepted(1, 1)
+		refuses := func() bool { s, _ := g.StoreStatus(); return s.Refuses != "" }
+		other := filepath.Join(disk, "other")
+		if err := os.WriteFile(other, make([]byte, 25<<20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		testutil.Eventually(t, "messages are refused", refuses)
+		c.submit(2, 2)
+		c.want("submit_sm_resp", "seq=2", "status=0x14(ESME_RMSGQFUL)")
+		if err := os.Remove(other); err != nil {
+			t.Fatal(err)
+		}
+		testutil.Eventually(t, "messages are not refused", func() bool { return !refuses() })
+		c.submit(3, 3)
+		c.accepted(3, 3)
+	})
+}
