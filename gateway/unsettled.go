@@ -81,7 +81,7 @@ func (u *unsettled) goOn() bool {
 // here, once. It does not wait for the commit.
 func (g *Gateway) forget(m *sms.Message, e ending) {
 	durable := g.Durable()
-	if !durable && g.events.writer == nil {
+	if !durable && g.events.writer == nil && e.state != events.Deleted {
 		return
 	}
 	ahead := g.wall.ahead.Load()

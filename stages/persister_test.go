@@ -22,9 +22,11 @@ type disk struct {
 	changes []int // of each commit
 }
 
-func (d *disk) Durable() bool  { return true }
-func (d *disk) LastID() uint64 { return 0 }
-func (d *disk) Close() error   { return nil }
+func (d *disk) Durable() bool      { return true }
+func (d *disk) LastID() uint64     { return 0 }
+func (d *disk) Close() error       { return nil }
+func (d *disk) Tidy()              {}
+func (d *disk) Stats() store.Stats { return store.Stats{} }
 
 func (d *disk) Commit(b *store.Batch) error {
 	time.Sleep(time.Second)

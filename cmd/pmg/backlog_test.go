@@ -52,7 +52,7 @@ func TestBacklog(t *testing.T) {
 func drainBacklog(t *testing.T, architecture string) {
 	dir, to := newStoreDir(t), testutil.FreeAddress(t)
 	fill(t, dir, *backlog)
-	full := size(t, dir)
+	full := dirSize(t, dir)
 	file := writeConfig(t, fmt.Sprintf(backlogConfig, architecture, dir, to, *backlog+1)) // room for one message beside those
 	p := startProcess(t, file)
 	p.wait("listening")
@@ -87,7 +87,7 @@ func drainBacklog(t *testing.T, architecture string) {
 	settled := time.Now()
 	var left int64
 	for {
-		if left = size(t, dir); left < 100<<20 || time.Since(settled) > 2*testutil.Patience {
+		if left = dirSize(t, dir); left < 100<<20 || time.Since(settled) > 2*testutil.Patience {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -145,7 +145,7 @@ func fill(t *testing.T, dir string, n int) {
 }
 
 // size returns how many octets the files in a directory have.
-func size(t *testing.T, dir string) (n int64) {
+func dirSize(t *testing.T, dir string) (n int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
