@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,6 +39,7 @@ log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
 store: {dir: %q, ballast: 0B}
+events: {dir: %q}
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}
@@ -82,7 +87,7 @@ func killed(t *testing.T, architecture, unknown string, random *rand.Rand) {
 	}
 	defer sink.Close()
 	dir := newStoreDir(t)
-	file := writeConfig(t, fmt.Sprintf(killConfig, architecture, dir, sink.Addr(), killSessions, killWindow, unknown))
+	file := writeConfig(t, fmt.Sprintf(killConfig, architecture, dir, dir+"-events", sink.Addr(), killSessions, killWindow, unknown))
 	loads := startStubborn()
 	k := killing{fails: unknown == config.Fail}
 	for k.kills < *kills {
@@ -114,6 +119,10 @@ func killed(t *testing.T, architecture, unknown string, random *rand.Rand) {
 		t.Errorf("%d accepted messages have not arrived", missing)
 	}
 	r := sink.Result()
+	sent, events := endsOf(t, dir+"-events")
+	if sent != r.Unique && !k.fails || sent > r.Unique || events < loads.accepted {
+		t.Errorf("%d events, %d of them of messages that were sent; %d were accepted, %d have arrived", events, sent, loads.accepted, r.Unique)
+	}
 	t.Logf("%d kills: %d messages accepted, %d missing, %d delivered, %d of them twice (%.1f a kill, at most %d between two), %d logins of clients; "+
 		"%d messages found again; after a start listening in at most %v, recovered in at most %v",
 		k.kills, loads.accepted, missing, r.Unique, r.Doubled, float64(r.Doubled)/float64(k.kills), k.most, loads.logins,
@@ -162,6 +171,46 @@ func (p *process) settles() {
 		s := p.status()
 		return s.Recovered && s.Queued+s.InFlight == 0
 	})
+}
+
+// endsOf returns how many events there are, and how many are of messages that were sent. It fails
+// the test if a number is missing or is there twice, or if a message has ended twice.
+func endsOf(t *testing.T, dir string) (sent, all int64) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "events*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, ids := map[uint64]bool{}, map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var e struct {
+				Number    uint64
+				ID, State string
+			}
+			if json.Unmarshal(line, &e) != nil || e.Number == 0 {
+				continue // the file with the last number
+			}
+			if numbers[e.Number] || ids[e.ID] {
+				t.Errorf("twice: %s", line)
+			}
+			numbers[e.Number], ids[e.ID] = true, true
+			if all++; e.State == "sent" {
+				sent++
+			}
+		}
+	}
+	for n := range uint64(all) {
+		if !numbers[n+1] {
+			t.Errorf("event %d of %d is missing", n+1, all)
+			break
+		}
+	}
+	return sent, all
 }
 
 // isEmpty fails the test if messages are left in a store.
