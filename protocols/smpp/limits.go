@@ -24,14 +24,26 @@ func (s *session) tooMuch(now int64, p *PDU) string {
 	if s.state == open {
 		return s.tooEarly(p)
 	}
-	if p.ID != EnquireLink && p.ID.row() != 0 {
+	if !s.isCheap(p.ID) {
 		return ""
 	}
 	l := &s.keepalive
 	if l.checks = max(l.checks, now) + checkEvery; l.checks-now > checkBurst*checkEvery {
-		return fmt.Sprintf("too many PDUs without a message: over %d enquire_link or unknown PDUs a second", int64(time.Second)/checkEvery)
+		return fmt.Sprintf("too many PDUs without a message: over %d a second", int64(time.Second)/checkEvery)
 	}
 	return ""
+}
+
+// isCheap reports whether a PDU is a request without a message, of which a peer might send
+// very many. An SMSC may send an alert_notification for each of its mobiles.
+func (s *session) isCheap(id CommandID) bool {
+	switch {
+	case id.IsResponse():
+		return id.row() == 0
+	case id == AlertNotification:
+		return s.peer == esme
+	}
+	return !id.carriesMessage()
 }
 
 // tooEarly does the same before the login.

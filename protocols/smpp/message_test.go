@@ -151,7 +151,7 @@ func TestEncodeDelivery(t *testing.T) {
 // Values from another protocol may not fit into the fields of this one.
 func TestEncodeForeignFields(t *testing.T) {
 	m := &sms.Message{Expires: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()}
-	m.Set(sms.Address{Addr: []byte("PMG\x00")}, sms.Address{Addr: bytes.Repeat([]byte("1"), 21)}, []byte("hello"))
+	m.Set(sms.Address{Addr: []byte("PMG\x00")}, sms.Address{Addr: bytes.Repeat([]byte("1"), 65)}, []byte("hello"))
 	var p PDU
 	client(t, 0x34).Encode(1, &p, m, 9)
 	const want = `submit_sm seq=9 validity_period=261120120000000+ short_message="hello"`
