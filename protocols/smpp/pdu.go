@@ -200,13 +200,13 @@ func (p *PDU) Reset() {
 
 // fields leads w along the body.
 func (p *PDU) fields(w *Walk) {
-	switch commands[p.ID.row()].body {
+	body := commands[p.ID.row()].body
+	switch body {
 	case bodySM:
 		p.SM.walk(w)
 	case bodySMResp:
 		if w.Body(&p.Body) {
 			w.CString("message_id", 65, StatusInvMsgID, &p.SMResp.MessageID)
-			p.parameters(w)
 		}
 	case bodyData:
 		p.SM.walkData(w)
@@ -223,18 +223,13 @@ func (p *PDU) fields(w *Walk) {
 			other := *w // a copy, as in Walk.List
 			p.Other().walk(&other)
 			*w = other
-			p.parameters(w)
 		}
 	}
 	if p.goesOn(w) {
+		if (body == bodySMResp || body == bodyOther) && (p.Body || !p.ID.IsResponse()) {
+			w.TLVs(&p.withExtras().tlvs)
+		}
 		w.rest(&p.withExtras().rest)
-	}
-}
-
-// parameters leads w along the optional parameters that extras hold.
-func (p *PDU) parameters(w *Walk) {
-	if p.goesOn(w) {
-		w.TLVs(&p.withExtras().tlvs)
 	}
 }
 
