@@ -31,8 +31,11 @@ const (
 // sent in message_payload.
 const maxShort = 254
 
-// maxPriority is the highest priority_flag with a meaning (SMPP 5.0).
-const maxPriority = 4
+// The highest values of priority_flag with a meaning.
+const (
+	maxPriority   = 4 // SMPP 5.0
+	maxPriority33 = 1 // SMPP 3.3, whose registered_delivery is 0 or 1 as well
+)
 
 // Message implements protocols.Session.
 func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code {
@@ -316,12 +319,15 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	if s.peer == smsc {
 		p.ID = SubmitSM
 		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
-		p.SM.ValidityPeriod = p.validity(now, m)
+		p.SM.ValidityPeriod = p.validity(now, m, s.optional())
 	} else {
 		p.SM.ESMClass &^= classMode
 	}
 	if s.optional() {
 		p.SM.TLVs = params
+	} else {
+		p.SM.PriorityFlag = min(p.SM.PriorityFlag, maxPriority33)
+		p.SM.RegisteredDelivery = min(p.SM.RegisteredDelivery&wantsReceipts, wantsAllEnds)
 	}
 	switch {
 	case needsData(source.Addr, dest.Addr) && s.optional():
@@ -354,12 +360,12 @@ func (p *PDU) setPayload(text []byte) {
 }
 
 // validity returns the validity_period of a message: its expiry, or, if the sender gave a
-// duration, the rest of that.
-func (p *PDU) validity(now int64, m *sms.Message) []byte {
+// duration, the rest of that. SMPP 3.3 has no durations.
+func (p *PDU) validity(now int64, m *sms.Message, durations bool) []byte {
 	switch left := m.Expires - now; {
 	case m.Expires == 0:
 		return nil
-	case m.Flags&sms.RelativeValidity != 0 && left < maxDuration:
+	case durations && m.Flags&sms.RelativeValidity != 0 && left < maxDuration:
 		p.scratch = appendDuration(p.scratch, left)
 	default:
 		p.scratch = appendTime(p.scratch, m.Expires)

@@ -287,3 +287,52 @@ func TestParameters(t *testing.T) {
 		}
 	}
 }
+
+// The states in which the client and the server may send each command, as §2.3 has them, with
+// those of SMPP 5.0 for enquire_link, generic_nack and the client's data_sm.
+func TestMatrixIsOfTheSpecification(t *testing.T) {
+	const matrix = `
+generic_nack             open tx rx trx / open tx rx trx
+bind_receiver            open /
+bind_transmitter         open /
+bind_transceiver         open /
+outbind                  / open
+unbind                   tx rx trx / tx rx trx
+enquire_link             open tx rx trx / open tx rx trx
+submit_sm                tx trx /
+deliver_sm               / rx trx
+data_sm                  tx trx / tx rx trx
+submit_multi             tx trx /
+query_sm                 tx trx /
+cancel_sm                tx trx /
+replace_sm               tx trx /
+alert_notification       / rx trx
+broadcast_sm             tx trx /
+query_broadcast_sm       tx trx /
+cancel_broadcast_sm      tx trx /
+param_retrieve           tx trx /
+query_last_msgs          tx trx /
+query_msg_details        tx trx /`
+	states := map[string]state{"open": open, "tx": tx, "rx": rx, "trx": trx}
+	want := map[string][2]state{}
+	for _, line := range strings.Split(strings.TrimSpace(matrix), "\n") {
+		name, sides, _ := strings.Cut(line, " ")
+		var in [2]state
+		for i, side := range strings.Split(sides, "/") {
+			for _, word := range strings.Fields(side) {
+				in[i] |= states[word]
+			}
+		}
+		want[name] = in
+		if id := name + "_resp"; name != "data_sm" { // its response is allowed in all bound states
+			want[id] = [2]state{in[smsc], in[esme]}
+		} else {
+			want[id] = [2]state{bound, bound}
+		}
+	}
+	for _, c := range commands[1:] {
+		if in, ok := want[c.name]; !ok || in != c.in {
+			t.Errorf("%s may be sent in %v, want %v", c.name, c.in, in)
+		}
+	}
+}
