@@ -44,6 +44,8 @@ func TestDataThroughEncode(t *testing.T) {
 		`data_sm seq=9 source_addr=`+long+` destination_addr=1 message_payload="hi"`)
 	f(out, in, `data_sm seq=1 source_addr=2 destination_addr=1 esm_class=4 receipted_message_id="0A\x00" message_state=2`,
 		`deliver_sm seq=9 source_addr=2 destination_addr=1 esm_class=4 receipted_message_id="0A\x00" message_state=2`)
+	f(out, in, `data_sm seq=1 source_addr=2 destination_addr=1 qos_time_to_live=3600 message_payload="hi"`,
+		`deliver_sm seq=9 source_addr=2 destination_addr=1 short_message="hi" qos_time_to_live=3600`)
 	f(in, out, `submit_multi seq=1 source_addr=2 number_of_dests=1 dest_flag=1 dest_addr_ton=1 destination_addr=46700000001 priority_flag=1 short_message="hi"`,
 		`submit_sm seq=9 source_addr=2 dest_addr_ton=1 destination_addr=46700000001 priority_flag=1 short_message="hi"`)
 }

@@ -189,8 +189,9 @@ const nativeHead = 6
 func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	b := &p.SM
 	params := b.TLVs
-	if hasPayload || p.ID == DataSM {
-		params = p.carried()
+	lives := p.ID == DataSM && m.Kind == sms.Submit
+	if hasPayload || lives {
+		params = p.carried(lives)
 	}
 	if !s.optional() {
 		params = nil
@@ -242,11 +243,11 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 }
 
 // carried returns the optional parameters without those whose values the message has fields
-// for: message_payload, and qos_time_to_live of data_sm.
-func (p *PDU) carried() []byte {
+// for: message_payload and, with lives, qos_time_to_live.
+func (p *PDU) carried(lives bool) []byte {
 	p.scratch = p.scratch[:0]
 	for tag, value := range TLVs(p.SM.TLVs) {
-		if tag != TagPayload && (tag != TagTimeToLive || p.ID != DataSM) {
+		if tag != TagPayload && (tag != TagTimeToLive || !lives) {
 			p.scratch = AppendTLV(p.scratch, tag, value)
 		}
 	}
