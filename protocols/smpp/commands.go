@@ -80,11 +80,13 @@ const (
 	bodyNone body = iota // header only
 	bodyBind
 	bodyBindResp
-	bodySM
 	bodySMResp
+	bodyOther // made by command.other
+
+	// From here on the request carries a message.
+	bodySM
 	bodyData
 	bodyMulti
-	bodyOther // made by command.other
 )
 
 // A command is one row of the operation matrix (§2.3).
@@ -192,6 +194,4 @@ func (id CommandID) IsBind() bool {
 func (id CommandID) isAnswered() bool { return id != Outbind && id != AlertNotification }
 
 // carriesMessage reports whether the request carries a message.
-func (id CommandID) carriesMessage() bool {
-	return id == SubmitSM || id == DeliverSM || id == DataSM || id == SubmitMulti
-}
+func (c *command) carriesMessage() bool { return c.body >= bodySM }

@@ -20,11 +20,11 @@ const (
 )
 
 // tooMuch returns why the session must be closed because its peer sends too much, or "".
-func (s *session) tooMuch(now int64, p *PDU) string {
+func (s *session) tooMuch(now int64, c *command, p *PDU) string {
 	if s.state == open {
 		return s.tooEarly(p)
 	}
-	if !s.isCheap(p.ID) {
+	if c.carriesMessage() || !s.isCheap(c, p.ID) {
 		return ""
 	}
 	l := &s.keepalive
@@ -34,16 +34,13 @@ func (s *session) tooMuch(now int64, p *PDU) string {
 	return ""
 }
 
-// isCheap reports whether a PDU is a request without a message, of which a peer might send
-// very many. An SMSC may send an alert_notification for each of its mobiles.
-func (s *session) isCheap(id CommandID) bool {
-	switch {
-	case id.IsResponse():
-		return id.row() == 0
-	case id == AlertNotification:
-		return s.peer == esme
+// isCheap reports whether a PDU without a message is a request, of which a peer might send
+// very many, or not known. An SMSC may send an alert_notification for each of its mobiles.
+func (s *session) isCheap(c *command, id CommandID) bool {
+	if id.IsResponse() {
+		return c.id == 0
 	}
-	return !id.carriesMessage()
+	return id != AlertNotification || s.peer == esme
 }
 
 // tooEarly does the same before the login.

@@ -49,9 +49,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	m.Flags = flagsOf(b.ESMClass)
 
 	if p.ID == SubmitMulti {
-		for d := range Destinations(*p.Dests()) { // there is only one
-			b.DestTON, b.DestNPI, b.DestAddr = d.TON, d.NPI, d.Addr
-		}
+		p.setDestination()
 	}
 	text := b.ShortMessage
 	payload, found := FindTLV(b.TLVs, TagPayload)
@@ -317,21 +315,22 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.SM.DataCoding = dcsOf(m.Alphabet, m.Class)
 	}
 	p.scratch = p.scratch[:0]
+	optional := s.optional()
 	if s.peer == smsc {
 		p.ID = SubmitSM
 		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
-		p.SM.ValidityPeriod = p.validity(now, m, s.optional())
+		p.SM.ValidityPeriod = p.validity(now, m, optional)
 	} else {
 		p.SM.ESMClass &^= classMode
 	}
-	if s.optional() {
+	if optional {
 		p.SM.TLVs = params
 	} else {
 		p.SM.PriorityFlag = min(p.SM.PriorityFlag, maxPriority33)
 		p.SM.RegisteredDelivery = min(p.SM.RegisteredDelivery&wantsReceipts, wantsAllEnds)
 	}
 	switch {
-	case needsData(source.Addr, dest.Addr) && s.optional():
+	case optional && needsData(source.Addr, dest.Addr):
 		s.makeData(now, p, m)
 	case len(text) > maxShort:
 		p.setPayload(text)

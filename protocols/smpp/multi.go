@@ -64,6 +64,13 @@ func Destinations(list []byte) iter.Seq[Destination] {
 	}
 }
 
+// setDestination makes the one recipient of a submit_multi that of a submit_sm.
+func (p *PDU) setDestination() {
+	for d := range Destinations(*p.Dests()) {
+		p.SM.DestTON, p.SM.DestNPI, p.SM.DestAddr = d.TON, d.NPI, d.Addr
+	}
+}
+
 // A MultiResp is the body of submit_multi_resp (§4.5.2).
 type MultiResp struct {
 	MessageID []byte

@@ -87,11 +87,9 @@ func (p *PDU) Other() Fields {
 
 // Parameters returns the optional parameters in wire format. Function TLVs iterates over them.
 func (p *PDU) Parameters() []byte {
-	switch commands[p.ID.row()].body {
-	case bodySM, bodyData, bodyMulti:
-		return p.SM.TLVs
-	}
 	switch {
+	case commands[p.ID.row()].carriesMessage():
+		return p.SM.TLVs
 	case !p.hasExtras:
 		return nil
 	case p.extras.bindResp.TLVs != nil:
@@ -148,7 +146,7 @@ func (p *PDU) MessageID() []byte {
 
 // Text implements protocols.PDU. It returns message_payload if short_message is empty.
 func (p *PDU) Text() (protocols.Text, bool) {
-	if !p.ID.carriesMessage() || p.Err() != nil {
+	if !commands[p.ID.row()].carriesMessage() || p.Err() != nil {
 		return protocols.Text{}, false
 	}
 	t := protocols.Text{Field: "short_message", Octets: p.SM.ShortMessage, Header: p.SM.ESMClass&ClassHeader != 0}

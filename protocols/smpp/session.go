@@ -73,10 +73,10 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.close(protocols.SendClose, reason)
 	}
 	s.keepalive.alive(now)
-	if reason := s.tooMuch(now, p); reason != "" {
+	c := &commands[p.Command()]
+	if reason := s.tooMuch(now, c, p); reason != "" {
 		return s.close(protocols.Close, reason)
 	}
-	c := &commands[p.Command()]
 	switch {
 	case p.ID.IsResponse():
 		return s.response(now, c, p)
@@ -88,22 +88,20 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.send(p, p.ID|Response, s.illegal(c))
 	case p.Err() != nil:
 		return s.send(p, p.ID|Response, p.Err().Status)
+	case c.carriesMessage():
+		if status := s.badMessage(p); status != StatusOK {
+			return s.send(p, p.ID|Response, status)
+		}
+		s.message = now
+		return protocols.Action{Kind: protocols.Message}
 	case c.refusal != 0:
 		return s.send(p, p.ID|Response, p.refusal(c))
 	case p.ID == EnquireLink:
 		return s.send(p, EnquireLinkResp, StatusOK)
 	case p.ID == Unbind:
 		return s.unbound(now, p)
-	case p.ID.IsBind():
-		return s.receiveBind(p)
 	}
-	if s.peer == esme {
-		if status := p.badMessage(); status != StatusOK {
-			return s.send(p, p.ID|Response, status)
-		}
-	}
-	s.message = now
-	return protocols.Action{Kind: protocols.Message}
+	return s.receiveBind(p)
 }
 
 // lacks reports whether the client's version of SMPP does not have a command. An SMSC's
@@ -125,7 +123,10 @@ func (p *PDU) refusal(c *command) uint32 {
 
 // badMessage returns the status with which a client's message must be refused before its
 // values are checked, or StatusOK.
-func (p *PDU) badMessage() uint32 {
+func (s *session) badMessage(p *PDU) uint32 {
+	if s.peer == smsc || len(p.SM.TLVs) == 0 && p.ID != SubmitMulti { // the usual case
+		return StatusOK
+	}
 	if status := badTLV(p.SM.TLVs); status != StatusOK || p.ID != SubmitMulti {
 		return status
 	}
