@@ -102,6 +102,7 @@ docs: build ## generate the generated parts of documents again
 	bin/pmg config describe --markdown > docs/config.md
 	go test ./cmd/pmg -run Fresh -update
 	go test ./protocols/ucp -run Fresh -update
+	go test ./protocols/smpp -run Fresh -update
 
 clean: ## remove bin
 	rm -rf bin

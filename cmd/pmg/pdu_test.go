@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -54,4 +57,51 @@ func TestPDUDecode(t *testing.T) {
 	f(`{"TRN":0,"LEN":19,"OR":"R","OT":"60","checksum":"6D","result":"A","SM":""}`+"\n", "", "", "--protocol", "ucp", "--json", "0230302F30303031392F522F36302F412F2F364403")
 	f("", "is no frame", "", "--protocol", "ucp", "0d0a"+submit)
 	f("", "cannot speak protocol", "", "--protocol", "morse", enquire)
+}
+
+// Every valid vector is printed as a line of the pdu log that begins with its command, and as
+// JSON with the fields that the vector expects.
+func TestPDUDecodeVectors(t *testing.T) {
+	b, err := os.ReadFile("../../protocols/smpp/testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		Name, Hex string
+		Expect    map[string]any
+		Valid     bool
+	}
+	if err := json.Unmarshal(b, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	decode := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		cmd := newPDUCommand()
+		cmd.SetArgs(append([]string{"decode"}, args...))
+		cmd.SetOut(&out)
+		cmd.SetErr(&out)
+		cmd.SilenceUsage, cmd.SilenceErrors = true, true
+		err := cmd.Execute()
+		return out.String(), err
+	}
+	for _, v := range vectors {
+		if !v.Valid {
+			continue
+		}
+		command := v.Expect["command"].(string)
+		line, err := decode(v.Hex)
+		if err != nil || !strings.HasPrefix(line, command+" seq=") || strings.Contains(line, "malformed") {
+			t.Errorf("%s: %q, %v", v.Name, line, err)
+		}
+		object, err := decode("--json", v.Hex)
+		var fields map[string]any
+		if err != nil || json.Unmarshal([]byte(object), &fields) != nil {
+			t.Errorf("%s: %q, %v", v.Name, object, err)
+		}
+		for name, want := range v.Expect {
+			if got := fields[name]; name != "text" && name != "udh" && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s is %v, want %v", v.Name, name, got, want)
+			}
+		}
+	}
 }

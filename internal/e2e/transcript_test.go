@@ -62,11 +62,12 @@ type subject struct {
 
 func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subject {
 	operator := newSMSC(t)
+	options := o.Options.(*smpp.ConnectorOptions)
 	s := &subject{name: "clients"}
 	s.g = start(t, a, site{
 		operator: operator,
-		clients:  fmt.Sprintf("system_id: %s, long_passwords: %t", o.Name, o.Options.(*smpp.ConnectorOptions).LongPasswords),
-		out:      fmt.Sprintf("bind: %s, static: %v", o.Options.BindType(), o.Role == protocols.Client),
+		clients:  fmt.Sprintf("system_id: %s, long_passwords: %t, version: %s", o.Name, options.LongPasswords, options.Version),
+		out:      fmt.Sprintf("bind: %s, static: %v, version: %s", options.Bind, o.Role == protocols.Client, options.Version),
 	})
 	if o.Role == protocols.Server {
 		s.p = s.g.dial("clients")

@@ -11,7 +11,7 @@ import (
 type bind struct {
 	since    int64  // when the connection began
 	pending  bool   // server: the gateway checks the credentials
-	version  uint32 // server: the client's interface_version
+	version  uint8  // server: the client's interface_version
 	sequence uint32 // client: of our bind
 	id       CommandID
 }
@@ -42,7 +42,7 @@ func (s *session) sendBind(p *PDU) protocols.Action {
 		Password:         []byte(s.o.Password),
 		SystemType:       []byte(s.options.SystemType),
 		AddressRange:     []byte(s.options.AddressRange),
-		InterfaceVersion: Version34,
+		InterfaceVersion: s.options.version(),
 	}
 	s.bind.id, s.bind.sequence = id, p.SequenceNumber
 	return a
@@ -62,10 +62,10 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 	// According to §3.4 a server that does not send its version supports no optional
 	// parameters. Many servers support them and do not send it, and a message that lacks
 	// its parameters is another message. So only a server that sends a lower version gets
-	// no parameters. 0 to 0x33 mean SMPP 3.3 and older (§5.2.4).
-	version := uint32(Version34)
+	// no parameters.
+	version := uint8(Version34)
 	if v, ok := FindTLV(p.BindResp().TLVs, TagVersion); ok && len(v) == 1 {
-		version = uint32(v[0])
+		version = v[0]
 	}
 	s.enter(now, s.bind.id, version)
 	return protocols.Action{Kind: protocols.Bound}
@@ -82,7 +82,7 @@ func (s *session) receiveBind(p *PDU) protocols.Action {
 	if len(b.Password) > s.options.passwordLimit() {
 		return s.send(p, p.ID|Response, StatusInvPaswd)
 	}
-	s.bind.pending, s.bind.id, s.bind.version = true, p.ID, uint32(b.InterfaceVersion)
+	s.bind.pending, s.bind.id, s.bind.version = true, p.ID, b.InterfaceVersion
 	as, _ := bindTypes(p.ID)
 	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{
 		SystemID: b.SystemID, Password: b.Password, SystemType: b.SystemType,
@@ -110,17 +110,17 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	b.SystemID = p.scratch
 	if s.optional() {
 		n := len(p.scratch)
-		p.scratch = AppendTLV(p.scratch, TagVersion, []byte{Version34})
+		p.scratch = AppendTLV(p.scratch, TagVersion, []byte{uint8(s.version.Load())})
 		b.TLVs = p.scratch[n:]
 	}
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// enter puts the session into a bound state.
-func (s *session) enter(now int64, id CommandID, version uint32) {
+// enter puts the session into a bound state. Both sides use the lower of their versions.
+func (s *session) enter(now int64, id CommandID, version uint8) {
 	as, state := bindTypes(id)
 	s.state, s.keepalive.heard, s.message = state, now, now
-	s.version.Store(min(version, Version34))
+	s.version.Store(min(versionOf(version), uint32(s.options.version())))
 	s.boundAs.Store(uint32(as))
 	s.accepting.Store(true)
 }

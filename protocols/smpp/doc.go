@@ -1,6 +1,6 @@
-// Package smpp implements the SMPP driver: SMPP 3.4 issue 1.2, and the PDUs that peers
-// of 3.3 and 5.0 send. Section signs in comments refer to sections of that document.
-// spec.txt lists them and says which are implemented.
+// Package smpp implements the SMPP driver: every PDU of SMPP 3.3, 3.4 issue 1.2 and 5.0.
+// Section signs in comments refer to sections of SMPP 3.4. spec.txt says what is done of
+// them, and which test shows it; docs/smpp-conformance.md is made of it.
 //
 // # One list of fields
 //
@@ -17,6 +17,7 @@
 //
 // # Start reading
 //
-// commands.go (the operation matrix), body.go (the fields), pdu.go (a PDU as a
-// whole), walk.go (how a field is read and written), then session.go.
+// commands.go (the operation matrix), body.go (the fields; those of rare PDUs are in
+// operations.go), pdu.go (a PDU as a whole), walk.go (how a field is read and written),
+// then session.go.
 package smpp

@@ -15,6 +15,9 @@ func FuzzDecode(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add(octetsOf(f, v.Hex))
 	}
+	for _, line := range operationLines {
+		f.Add(wireOf(f, line))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var p PDU
 		err := p.Decode(in)
@@ -47,6 +50,9 @@ func FuzzLog(f *testing.F) {
 		}
 		f.Add(p.AppendLog(nil, true))
 		f.Add(p.AppendLog(nil, false))
+	}
+	for _, line := range operationLines {
+		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var p, q PDU

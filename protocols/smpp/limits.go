@@ -20,18 +20,27 @@ const (
 )
 
 // tooMuch returns why the session must be closed because its peer sends too much, or "".
-func (s *session) tooMuch(now int64, p *PDU) string {
+func (s *session) tooMuch(now int64, c *command, p *PDU) string {
 	if s.state == open {
 		return s.tooEarly(p)
 	}
-	if p.ID != EnquireLink && p.ID.row() != 0 {
+	if c.carriesMessage() || !s.isCheap(c, p.ID) {
 		return ""
 	}
 	l := &s.keepalive
 	if l.checks = max(l.checks, now) + checkEvery; l.checks-now > checkBurst*checkEvery {
-		return fmt.Sprintf("too many PDUs without a message: over %d enquire_link or unknown PDUs a second", int64(time.Second)/checkEvery)
+		return fmt.Sprintf("too many PDUs without a message: over %d a second", int64(time.Second)/checkEvery)
 	}
 	return ""
+}
+
+// isCheap reports whether a PDU without a message is a request, of which a peer might send
+// very many, or not known. An SMSC may send an alert_notification for each of its mobiles.
+func (s *session) isCheap(c *command, id CommandID) bool {
+	if id.IsResponse() {
+		return c.id == 0
+	}
+	return id != AlertNotification || s.peer == esme
 }
 
 // tooEarly does the same before the login.

@@ -50,7 +50,7 @@ func appendStatus(b []byte, status uint32) []byte {
 // peer may have set by mistake.
 func (p *PDU) isLogin() bool {
 	id := p.ID &^ Response
-	return id.IsBind() || id == outbind
+	return id.IsBind() || id == Outbind
 }
 
 // appendLost appends the number of octets that are no valid header. It hides the octets,

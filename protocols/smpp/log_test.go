@@ -80,8 +80,8 @@ func TestLogOfMalformed(t *testing.T) {
 	// H18: these may hold a password.
 	f("00000014000000020000000000000007"+"41424344", true,
 		`bind_transmitter seq=7 malformed hex=*20 error="system_id does not end"`)
-	f("000000140000000B0000000000000007"+"41004200", true,
-		`unknown seq=7 malformed hex=*20 error="command_id 0x0000000b is not known"`)
+	f("000000140000000B0000000000000007"+"41004242", true,
+		`outbind seq=7 malformed hex=*20 error="password does not end"`)
 	f("000000148000000B0000000000000007"+"41004200", true,
 		`unknown seq=7 status=0 malformed hex=*20 error="command_id 0x8000000b is not known"`)
 	f("0000001580000009000000000000000741"+"00733363", true, // system_id, and the password where parameters belong

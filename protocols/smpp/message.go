@@ -31,20 +31,26 @@ const (
 // sent in message_payload.
 const maxShort = 254
 
-// maxPriority is the highest priority_flag with a meaning (SMPP 5.0).
-const maxPriority = 4
+// The highest values of priority_flag with a meaning.
+const (
+	maxPriority   = 4 // SMPP 5.0
+	maxPriority33 = 1 // SMPP 3.3, whose registered_delivery is 0 or 1 as well
+)
 
 // Message implements protocols.Session.
 func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code {
 	p := pdu.(*PDU)
 	b := &p.SM
-	m.Kind = kindOf(p)
+	m.Kind = s.kindOf(p)
 	m.PID = b.ProtocolID
 	m.Priority = min(b.PriorityFlag, maxPriority)
 	m.Alphabet, m.Class = codingOf(b.DataCoding)
 	m.Notify = notifyOf(b.RegisteredDelivery)
 	m.Flags = flagsOf(b.ESMClass)
 
+	if p.ID == SubmitMulti {
+		p.setDestination()
+	}
 	text := b.ShortMessage
 	payload, found := FindTLV(b.TLVs, TagPayload)
 	both := len(payload) > 0 && len(text) > 0
@@ -63,12 +69,16 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if len(b.DestAddr) == 0 {
 		return sms.BadDestination
 	}
+	if p.ID == DataSM {
+		return timeToLive(now, b, m)
+	}
 	return s.times(now, b, m)
 }
 
-func kindOf(p *PDU) sms.Kind {
+// kindOf returns the kind of the message in a PDU of the peer.
+func (s *session) kindOf(p *PDU) sms.Kind {
 	switch t := p.SM.ESMClass & ClassType; {
-	case p.ID == SubmitSM:
+	case s.peer == esme:
 		return sms.Submit
 	case t == ClassReceipt, t == classIntermediate:
 		return sms.Receipt
@@ -177,8 +187,9 @@ const nativeHead = 6
 func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	b := &p.SM
 	params := b.TLVs
-	if hasPayload {
-		params = p.withoutPayload()
+	lives := p.ID == DataSM && m.Kind == sms.Submit
+	if hasPayload || lives {
+		params = p.carried(lives)
 	}
 	if !s.optional() {
 		params = nil
@@ -191,7 +202,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 		b.DefaultMsgID,
 		uint8(len(b.ServiceType)),
 	}
-	if p.ID != SubmitSM && m.Kind == sms.Receipt {
+	if m.Kind == sms.Receipt {
 		head[0] &^= ClassReceipt // Message.Kind holds it
 	}
 	if dcsOf(m.Alphabet, m.Class) != b.DataCoding {
@@ -229,33 +240,52 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// withoutPayload returns the optional parameters without message_payload, which holds the
-// message's text.
-func (p *PDU) withoutPayload() []byte {
+// carried returns the optional parameters without those whose values the message has fields
+// for: message_payload and, with lives, qos_time_to_live.
+func (p *PDU) carried(lives bool) []byte {
 	p.scratch = p.scratch[:0]
 	for tag, value := range TLVs(p.SM.TLVs) {
-		if tag != TagPayload {
+		if tag != TagPayload && (tag != TagTimeToLive || !lives) {
 			p.scratch = AppendTLV(p.scratch, tag, value)
 		}
 	}
 	return p.scratch
 }
 
-// Answer implements protocols.Session. A refusal has no body (§4.4.2).
+// Answer implements protocols.Session. A refusal has no body (§4.4.2), unless a peer of SMPP
+// 5.0 can be told why.
 func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p := pdu.(*PDU)
 	status := statusOf(code)
-	if code == sms.Rejected && p.ID == DeliverSM {
+	if code == sms.Rejected && s.peer == smsc {
 		status = StatusRxRAppn // because RSUBMITFAIL does not fit a delivery
 	}
 	p.answer(p.ID|Response, status)
-	if code != sms.OK {
+	switch {
+	case code == sms.QueueFull && s.version.Load() >= Version50:
+		p.congested()
+		return
+	case code != sms.OK:
 		return
 	}
 	p.Body = true
-	if p.ID == SubmitSMResp {
+	switch {
+	case s.peer == smsc: // message_id of the answer to a delivery is not used
+	case p.ID == SubmitMultiResp:
+		p.Other().(*MultiResp).MessageID = s.messageID(&p.id, id)
+	default:
 		p.SMResp.MessageID = s.messageID(&p.id, id)
 	}
+}
+
+// congestionFull is the congestion_state of a side that takes nothing more (SMPP 5.0).
+const congestionFull = 100
+
+// congested gives a refusal a body that says that the queue is full.
+func (p *PDU) congested() {
+	p.Body = true
+	p.scratch = AppendTLV(p.scratch[:0], TagCongestion, []byte{congestionFull})
+	p.withExtras().tlvs = p.scratch
 }
 
 // Encode implements protocols.Session. schedule_delivery_time stays empty, because the
@@ -285,17 +315,24 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.SM.DataCoding = dcsOf(m.Alphabet, m.Class)
 	}
 	p.scratch = p.scratch[:0]
-	if s.o.Role == protocols.Client {
+	optional := s.optional()
+	if s.peer == smsc {
 		p.ID = SubmitSM
 		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
-		p.SM.ValidityPeriod = p.validity(now, m)
+		p.SM.ValidityPeriod = p.validity(now, m, optional)
 	} else {
 		p.SM.ESMClass &^= classMode
 	}
-	if s.optional() {
+	if optional {
 		p.SM.TLVs = params
+	} else {
+		p.SM.PriorityFlag = min(p.SM.PriorityFlag, maxPriority33)
+		p.SM.RegisteredDelivery = min(p.SM.RegisteredDelivery&wantsReceipts, wantsAllEnds)
 	}
-	if len(text) > maxShort {
+	switch {
+	case optional && needsData(source.Addr, dest.Addr):
+		s.makeData(now, p, m)
+	case len(text) > maxShort:
 		p.setPayload(text)
 	}
 }
@@ -323,12 +360,12 @@ func (p *PDU) setPayload(text []byte) {
 }
 
 // validity returns the validity_period of a message: its expiry, or, if the sender gave a
-// duration, the rest of that.
-func (p *PDU) validity(now int64, m *sms.Message) []byte {
+// duration, the rest of that. SMPP 3.3 has no durations.
+func (p *PDU) validity(now int64, m *sms.Message, durations bool) []byte {
 	switch left := m.Expires - now; {
 	case m.Expires == 0:
 		return nil
-	case m.Flags&sms.RelativeValidity != 0 && left < maxDuration:
+	case durations && m.Flags&sms.RelativeValidity != 0 && left < maxDuration:
 		p.scratch = appendDuration(p.scratch, left)
 	default:
 		p.scratch = appendTime(p.scratch, m.Expires)

@@ -123,7 +123,10 @@ func TestMessageThroughEncode(t *testing.T) {
 	f(0x34, `submit_sm seq=1 `+all+`schedule_delivery_time=000000010000000R `+more+` tlv_0x1400=0102 source_port=1`,
 		`submit_sm seq=9 `+all+more+` tlv_0x1400=0102 source_port=1`)
 	f(untold, `submit_sm seq=1 `+all+more+` tlv_0x1400=0102`, `submit_sm seq=9 `+all+more+` tlv_0x1400=0102`)
-	f(0x33, `submit_sm seq=1 `+all+more+` tlv_0x1400=0102`, `submit_sm seq=9 `+all+more)
+	old := strings.NewReplacer("000001000000000R", "700102000000000+", "priority_flag=2", "priority_flag=1")
+	f(0x33, `submit_sm seq=1 `+all+more+` tlv_0x1400=0102`, old.Replace(`submit_sm seq=9 `+all+more))
+	f(0x33, `submit_sm seq=1 destination_addr=1 registered_delivery=18`, `submit_sm seq=9 destination_addr=1 registered_delivery=1`)
+	f(0x33, `submit_sm seq=1 destination_addr=1 registered_delivery=16`, `submit_sm seq=9 destination_addr=1`)
 	f(0x34, `submit_sm seq=1 destination_addr=1 user_message_reference=1 message_payload="text" source_port=1`,
 		`submit_sm seq=9 destination_addr=1 short_message="text" user_message_reference=1 source_port=1`)
 	f(0x34, `submit_sm seq=1 destination_addr=1 short_message="text" message_payload=""`,
@@ -151,7 +154,7 @@ func TestEncodeDelivery(t *testing.T) {
 // Values from another protocol may not fit into the fields of this one.
 func TestEncodeForeignFields(t *testing.T) {
 	m := &sms.Message{Expires: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()}
-	m.Set(sms.Address{Addr: []byte("PMG\x00")}, sms.Address{Addr: bytes.Repeat([]byte("1"), 21)}, []byte("hello"))
+	m.Set(sms.Address{Addr: []byte("PMG\x00")}, sms.Address{Addr: bytes.Repeat([]byte("1"), 65)}, []byte("hello"))
 	var p PDU
 	client(t, 0x34).Encode(1, &p, m, 9)
 	const want = `submit_sm seq=9 validity_period=261120120000000+ short_message="hello"`

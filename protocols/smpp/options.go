@@ -11,12 +11,15 @@ type ConnectorOptions struct {
 	SystemType   string             `yaml:"system_type" only:"out" live:"rebind" doc:"The kind of client it says it is, where the SMSC asks for one."`
 	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
 	AddressRange string             `yaml:"address_range" only:"out" live:"rebind" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
+	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks. A session uses the lower of both sides' versions; a peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
 
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 }
 
 // NewConnectorOptions returns the default options of a connector.
-func NewConnectorOptions() *ConnectorOptions { return &ConnectorOptions{Bind: protocols.Transceiver} }
+func NewConnectorOptions() *ConnectorOptions {
+	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4"}
+}
 
 // The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,
 // §5.2.3, §5.2.7).
@@ -30,6 +33,17 @@ const (
 
 // BindType implements protocols.Options.
 func (o *ConnectorOptions) BindType() protocols.BindType { return o.Bind }
+
+// version returns the highest interface_version of the connector's sessions.
+func (o *ConnectorOptions) version() uint8 {
+	switch o.Version {
+	case "3.3":
+		return Version33
+	case "5.0":
+		return Version50
+	}
+	return Version34
+}
 
 // MaxWindow implements protocols.Options.
 func (o *ConnectorOptions) MaxWindow() int { return MaxSequence/2 - 2 }

@@ -26,18 +26,20 @@ type PDU struct {
 	hasExtras      bool     // extras is used
 	long           bool     // longer than a peer may send before it logs in
 	extras         *extras  // made on first use, then kept
-	SMResp         SMResp   // submit_sm_resp, deliver_sm_resp
+	SMResp         SMResp   // submit_sm_resp, deliver_sm_resp, data_sm_resp
 	id             [16]byte // message_id of our response
 
 	scratch []byte // storage of fields that do not point into the bytes the PDU came from
-	SM      SM     // submit_sm, deliver_sm
+	SM      SM     // submit_sm, deliver_sm, data_sm, and submit_multi without its destinations
 }
 
 // extras holds the fields that few PDUs have.
 type extras struct {
 	bind     Bind     // bind_receiver, bind_transmitter, bind_transceiver
 	bindResp BindResp // and their responses
-	tlvs     []byte   // optional parameters of submit_sm_resp and deliver_sm_resp
+	dests    []byte   // destinations of submit_multi
+	other    Fields   // the body of a rare command
+	tlvs     []byte   // optional parameters, if the body does not hold them
 	rest     []byte   // octets after the last field, which have no meaning
 	raw      []byte   // octets of a PDU that cannot be read
 	err      *Error   // why it cannot be read
@@ -64,6 +66,37 @@ func (p *PDU) Bind() *Bind { return &p.withExtras().bind }
 
 // BindResp returns the body of the responses to a bind.
 func (p *PDU) BindResp() *BindResp { return &p.withExtras().bindResp }
+
+// Dests returns the destinations of submit_multi, in wire format with their number. Function
+// Destinations iterates over them.
+func (p *PDU) Dests() *[]byte { return &p.withExtras().dests }
+
+// Other returns the body of a rare command, whose type depends on the command. It returns nil
+// if the command has none.
+func (p *PDU) Other() Fields {
+	c := &commands[p.ID.row()]
+	if c.other == nil {
+		return nil
+	}
+	x := p.withExtras()
+	if x.other == nil {
+		x.other = c.other()
+	}
+	return x.other
+}
+
+// Parameters returns the optional parameters in wire format. Function TLVs iterates over them.
+func (p *PDU) Parameters() []byte {
+	switch {
+	case commands[p.ID.row()].carriesMessage():
+		return p.SM.TLVs
+	case !p.hasExtras:
+		return nil
+	case p.extras.bindResp.TLVs != nil:
+		return p.extras.bindResp.TLVs
+	}
+	return p.extras.tlvs
+}
 
 // An Error is the reason why a PDU cannot be read.
 type Error struct {
@@ -105,7 +138,7 @@ func (p *PDU) Status() uint32 {
 
 // MessageID implements protocols.PDU. The message_id of a deliver_sm_resp is not used.
 func (p *PDU) MessageID() []byte {
-	if p.ID != SubmitSMResp || !p.Body || len(p.SMResp.MessageID) == 0 {
+	if p.ID != SubmitSMResp && p.ID != DataSMResp || !p.Body || len(p.SMResp.MessageID) == 0 {
 		return nil
 	}
 	return p.SMResp.MessageID
@@ -113,7 +146,7 @@ func (p *PDU) MessageID() []byte {
 
 // Text implements protocols.PDU. It returns message_payload if short_message is empty.
 func (p *PDU) Text() (protocols.Text, bool) {
-	if commands[p.ID.row()].body != bodySM || p.Err() != nil {
+	if !commands[p.ID.row()].carriesMessage() || p.Err() != nil {
 		return protocols.Text{}, false
 	}
 	t := protocols.Text{Field: "short_message", Octets: p.SM.ShortMessage, Header: p.SM.ESMClass&ClassHeader != 0}
@@ -165,24 +198,35 @@ func (p *PDU) Reset() {
 
 // fields leads w along the body.
 func (p *PDU) fields(w *Walk) {
-	switch commands[p.ID.row()].body {
+	body := commands[p.ID.row()].body
+	switch body {
 	case bodySM:
 		p.SM.walk(w)
 	case bodySMResp:
-		if w.Body(&p.Body, "message_id") {
+		if w.Body(&p.Body) {
 			w.CString("message_id", 65, StatusInvMsgID, &p.SMResp.MessageID)
-			if p.goesOn(w) {
-				w.TLVs(&p.withExtras().tlvs)
-			}
 		}
+	case bodyData:
+		p.SM.walkData(w)
+	case bodyMulti:
+		p.SM.walkMulti(w, p.Dests())
 	case bodyBind:
 		p.Bind().walk(w)
 	case bodyBindResp:
-		if w.Body(&p.Body, "system_id") {
+		if w.Body(&p.Body) {
 			p.BindResp().walk(w)
+		}
+	case bodyOther:
+		if !p.ID.IsResponse() || w.Body(&p.Body) {
+			other := *w // a copy, as in Walk.List
+			p.Other().walk(&other)
+			*w = other
 		}
 	}
 	if p.goesOn(w) {
+		if (body == bodySMResp || body == bodyOther) && (p.Body || !p.ID.IsResponse()) {
+			w.TLVs(&p.withExtras().tlvs)
+		}
 		w.rest(&p.withExtras().rest)
 	}
 }

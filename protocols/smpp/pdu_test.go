@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"unsafe"
@@ -36,7 +37,7 @@ func TestShortBodies(t *testing.T) {
 		if err := p.Decode(in); err != nil {
 			t.Fatal(err)
 		}
-		optional := len(p.SM.TLVs) + len(p.withExtras().tlvs) + len(p.BindResp().TLVs) + len(p.withExtras().rest)
+		optional := len(p.Parameters()) + len(p.withExtras().rest)
 		mandatory := len(in) - optional
 		for n := HeaderLen; n < mandatory; n++ {
 			cut := bytes.Clone(in[:n])
@@ -114,6 +115,11 @@ func TestRandomPDUs(t *testing.T) {
 		}
 		*p.Bind() = Bind{SystemID: octets(15, 1), Password: octets(8, 1), SystemType: octets(12, 1),
 			InterfaceVersion: u8(), AddrTON: u8(), AddrNPI: u8(), AddressRange: octets(40, 1)}
+		*p.Dests() = randomList(r, new(Destination))
+		if other := p.Other(); other != nil {
+			randomize(r, reflect.ValueOf(other).Elem())
+			p.withExtras().tlvs = tlvs()
+		}
 		in := p.AppendWire(nil)
 		var q PDU
 		if err := q.Decode(in); err != nil {
@@ -121,6 +127,42 @@ func TestRandomPDUs(t *testing.T) {
 		}
 		throughLog(t, &q, in)
 	}
+}
+
+// randomize fills the fields of a body. Strings are short enough for every field.
+func randomize(r *rand.Rand, v reflect.Value) {
+	lists := map[string]Fields{"Dests": new(Destination), "Unsuccess": new(Unsuccessful), "MessageIDs": new(oldID)}
+	for i := range v.NumField() {
+		f := v.Field(i)
+		switch {
+		case f.Kind() == reflect.Struct:
+			randomize(r, f)
+		case f.Kind() == reflect.Slice && lists[v.Type().Field(i).Name] != nil:
+			f.SetBytes(randomList(r, lists[v.Type().Field(i).Name]))
+		case f.Kind() == reflect.Slice:
+			f.SetBytes(bytes.Repeat([]byte{byte(1 + r.IntN(255))}, r.IntN(6)))
+		case f.CanUint():
+			f.SetUint(uint64(r.IntN(256)))
+		}
+	}
+}
+
+// randomList returns a list in wire format.
+func randomList(r *rand.Rand, item Fields) []byte {
+	n := r.IntN(4)
+	w := Walk{mode: write, b: []byte{byte(n)}}
+	for range n {
+		if v := reflect.ValueOf(item).Elem(); v.Kind() == reflect.Struct {
+			randomize(r, v)
+		} else {
+			v.SetBytes([]byte("1a2b"))
+		}
+		if d, ok := item.(*Destination); ok {
+			d.Flag = uint8(flagAddress + r.IntN(2))
+		}
+		item.walk(&w)
+	}
+	return w.b
 }
 
 // The hot path does not allocate.

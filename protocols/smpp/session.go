@@ -8,10 +8,6 @@ import (
 	"pmg/sms"
 )
 
-// Version34 is our interface_version (§5.2.4). A peer with a lower one gets no optional
-// parameters.
-const Version34 = 0x34
-
 // MaxSequence is the highest sequence_number of a request (§5.1.4).
 const MaxSequence = 0x7FFFFFFF
 
@@ -77,44 +73,75 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.close(protocols.SendClose, reason)
 	}
 	s.keepalive.alive(now)
-	if reason := s.tooMuch(now, p); reason != "" {
+	c := &commands[p.Command()]
+	if reason := s.tooMuch(now, c, p); reason != "" {
 		return s.close(protocols.Close, reason)
 	}
-	c := &commands[p.Command()]
 	switch {
 	case p.ID.IsResponse():
 		return s.response(now, c, p)
-	case c.id == 0:
+	case !p.ID.isAnswered():
+		return protocols.Action{} // outbind: our bind is on its way; alert_notification: there is nothing to do
+	case c.id == 0, s.lacks(c):
 		return s.send(p, GenericNack, StatusInvCmdID)
 	case s.illegal(c) != StatusOK:
 		return s.send(p, p.ID|Response, s.illegal(c))
 	case p.Err() != nil:
 		return s.send(p, p.ID|Response, p.Err().Status)
-	}
-	switch p.ID {
-	case EnquireLink:
-		return s.send(p, EnquireLinkResp, StatusOK)
-	case Unbind:
-		return s.unbound(now, p)
-	case SubmitSM, DeliverSM:
-		if status := badTLV(p.SM.TLVs); status != StatusOK && p.ID == SubmitSM {
-			return s.send(p, SubmitSMResp, status)
+	case c.carriesMessage():
+		if status := s.badMessage(p); status != StatusOK {
+			return s.send(p, p.ID|Response, status)
 		}
 		s.message = now
 		return protocols.Action{Kind: protocols.Message}
+	case c.refusal != 0:
+		return s.send(p, p.ID|Response, p.refusal(c))
+	case p.ID == EnquireLink:
+		return s.send(p, EnquireLinkResp, StatusOK)
+	case p.ID == Unbind:
+		return s.unbound(now, p)
 	}
 	return s.receiveBind(p)
+}
+
+// lacks reports whether the client's version of SMPP does not have a command. An SMSC's
+// commands are taken whatever its version is.
+func (s *session) lacks(c *command) bool {
+	return c.only != 0 && s.peer == esme && s.state&bound != 0 && !c.only.has(s.version.Load())
+}
+
+// refusal returns the status for a valid request that the gateway does not offer.
+func (p *PDU) refusal(c *command) uint32 {
+	if status := badTLV(p.Parameters()); status != StatusOK {
+		return status
+	}
+	if p.ID == BroadcastSM && !hasTLVs(p.Parameters(), TagBroadcastArea, TagBroadcastType, TagBroadcastNumber, TagBroadcastInterval) {
+		return StatusMissingParam
+	}
+	return c.refusal
+}
+
+// badMessage returns the status with which a client's message must be refused before its
+// values are checked, or StatusOK.
+func (s *session) badMessage(p *PDU) uint32 {
+	if s.peer == smsc || len(p.SM.TLVs) == 0 && p.ID != SubmitMulti { // the usual case
+		return StatusOK
+	}
+	if status := badTLV(p.SM.TLVs); status != StatusOK || p.ID != SubmitMulti {
+		return status
+	}
+	return multiStatus(*p.Dests())
 }
 
 // illegal returns the status for a request that the peer must not send now, or StatusOK. A
 // peer that has logged out must not send messages.
 func (s *session) illegal(c *command) uint32 {
-	switch {
-	case c.by&s.peer == 0:
+	switch in := c.in[s.peer]; {
+	case in == 0:
 		return StatusInvBndSts
 	case c.id.IsBind() && (s.state != open || s.bind.pending):
 		return StatusAlyBnd
-	case c.in&s.state == 0, s.theirs.begun() && c.in&open == 0:
+	case in&s.state == 0, s.theirs.begun() && in&open == 0:
 		return StatusInvBndSts
 	}
 	return StatusOK
@@ -123,13 +150,16 @@ func (s *session) illegal(c *command) uint32 {
 // response handles a response. A response is never answered, and it is ignored if it belongs
 // to no request. Its status is valid even if its body cannot be read.
 func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
-	if c.by&s.peer == 0 || c.in&s.state == 0 {
+	if c.in[s.peer]&s.state == 0 {
 		return protocols.Action{}
 	}
 	switch p.ID {
 	case GenericNack:
 		return s.nacked(now, p)
-	case SubmitSMResp, DeliverSMResp:
+	case SubmitSMResp, DeliverSMResp, DataSMResp:
+		if s.peer == esme {
+			p.SMResp.MessageID = nil // that of a data_sm_resp has no meaning in a delivery
+		}
 		s.message = now
 		return protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber,
 			Code: codeOf(p.CommandStatus), Status: p.CommandStatus}

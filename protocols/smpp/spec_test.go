@@ -1,57 +1,187 @@
 package smpp
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// Every section that the code mentions is in spec.txt, and every section that spec.txt marks
-// as implemented is mentioned in the code.
-func TestSpec(t *testing.T) {
+// conformancePage is made of spec.txt and of the tables.
+const conformancePage = "../../docs/smpp-conformance.md"
+
+// A specRow is one row of spec.txt.
+type specRow struct{ item, title, done, tests, remark string }
+
+func spec(t *testing.T) (rows []specRow) {
 	b, err := os.ReadFile("spec.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := map[string]string{}
-	for _, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+	for line := range strings.Lines(string(b)) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		f := strings.Split(line, "\t")
-		if len(f) != 3 || f[2] != "yes" && f[2] != "partial" && f[2] != "no" || done[f[0]] != "" {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) != 5 || f[2] != "yes" && f[2] != "partial" && f[2] != "no" {
 			t.Fatalf("%q is not a row", line)
 		}
-		done[f[0]] = f[2]
+		rows = append(rows, specRow{f[0], f[1], f[2], f[3], f[4]})
 	}
-	named := map[string]bool{}
-	for _, c := range commands[1:] {
-		named[c.spec] = true
-	}
-	files, err := filepath.Glob("*.go")
+	return rows
+}
+
+// sources returns the text of the files that match a pattern, by name.
+func sources(t *testing.T, pattern string) map[string]string {
+	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
-	section := regexp.MustCompile(`§(\d+(?:\.\d+)*)`)
-	for _, file := range files {
-		b, err := os.ReadFile(file)
+	files := map[string]string{}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range section.FindAllSubmatch(b, -1) {
-			named[string(m[1])] = true
+		files[filepath.Base(path)] = string(b)
+	}
+	return files
+}
+
+// There is a row for every section that the code names, and for every command, and what is
+// said to be done is named by the code and shown by a test or transcript that exists.
+func TestSpec(t *testing.T) {
+	exist := map[string]bool{}
+	for name := range sources(t, "testdata/*.txt") {
+		exist[name] = true
+	}
+	named := map[string]bool{}
+	for name, text := range sources(t, "*.go") {
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllStringSubmatch(text, -1) {
+			exist[m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(`§(\d+(?:\.\d+)*)`).FindAllStringSubmatch(text, -1) {
+			if name != "spec_test.go" {
+				named[m[1]] = true
+			}
+		}
+	}
+	for _, c := range commands[1:] {
+		named[c.spec] = true
+	}
+	rows := map[string]specRow{}
+	items := map[string]bool{}
+	for _, r := range spec(t) {
+		if r.done == "no" != (r.tests == "") {
+			t.Errorf("%s %s is done: %s, and shown by %q", r.item, r.title, r.done, r.tests)
+		}
+		for _, name := range strings.Split(r.tests, ", ") {
+			if r.tests != "" && !exist[name] {
+				t.Errorf("%s %s names %q, which does not exist", r.item, r.title, name)
+			}
+		}
+		if _, twice := rows[r.item+r.title]; twice {
+			t.Errorf("%s %s has two rows", r.item, r.title)
+		}
+		rows[r.item+r.title], items[r.item] = r, true
+		if tag, ok := strings.CutPrefix(r.item, "parameter "); ok {
+			if n, err := strconv.ParseUint(tag, 0, 16); err != nil || findTag(uint16(n)) == nil || findTag(uint16(n)).name != r.title {
+				t.Errorf("%s %s is not in the parameters table", r.item, r.title)
+			}
+		} else if r.item != "rule" && r.done != "no" && !named[r.item] {
+			t.Errorf("§%s is done, but nothing names it", r.item)
+		}
+	}
+	for _, c := range commands[1:] {
+		if _, ok := rows[c.spec+c.name]; !ok {
+			t.Errorf("%s has no row with section %s", c.name, c.spec)
 		}
 	}
 	for s := range named {
-		if done[s] == "" || done[s] == "no" {
-			t.Errorf("§%s is named, but spec.txt does not say that it is done", s)
+		if !items[s] {
+			t.Errorf("§%s is named, but spec.txt does not have it", s)
 		}
 	}
-	for s, how := range done {
-		if how != "no" && !named[s] {
-			t.Errorf("§%s is done, but nothing names it", s)
+}
+
+// page returns the conformance page.
+func page(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# What PMG does of SMPP\n\n" +
+		"SMPP 3.4 issue 1.2, and what SMPP 3.3 and 5.0 have besides. Made by `make docs` of `protocols/smpp/spec.txt` and of the\n" +
+		"driver's tables. \"Shown by\" names tests and transcripts of `protocols/smpp`.\n")
+	heads := map[string]string{"3.1": "PDUs and fields", "rule": "Rules of a session"}
+	parameter := map[string]specRow{}
+	for _, r := range spec(t) {
+		if head := heads[r.item]; head != "" {
+			delete(heads, r.item)
+			fmt.Fprintf(&b, "\n## %s\n\n| section | | done | | shown by |\n|---|---|---|---|---|\n", head)
 		}
+		if strings.HasPrefix(r.item, "parameter ") {
+			parameter[r.title] = r
+			continue
+		}
+		item := r.item
+		if item == "rule" {
+			item = ""
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", item, r.title, r.done, r.remark, r.tests)
+	}
+	b.WriteString("\n## Optional parameters\n\nEach is read and logged by its name, refused in a client's request if its length is not allowed, and sent\n" +
+		"on byte for byte, as are those that are not in this list (`TestParameters`).\n\n" +
+		"| tag | name | value | done | | shown by |\n|---|---|---|---|---|---|\n")
+	for i := range parameters {
+		p := &parameters[i]
+		r, ok := parameter[p.name]
+		if !ok {
+			r = specRow{done: "yes", tests: "TestParameters"}
+		}
+		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s | %s | %s |\n", p.tag, p.name, p.form(), r.done, r.remark, r.tests)
+	}
+	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway (`TestCodesAndStatuses`). Others are\n" +
+		"printed as numbers and are final. Those of SMPP 5.0, from 0x100, are the same in all versions.\n\n" +
+		"| status | name | done | means | sent |\n|---|---|---|---|---|\n")
+	own := map[uint64]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\tStatus\w+ += (0x\w+)`).FindAllStringSubmatch(sources(t, "status.go")["status.go"], -1) {
+		n, err := strconv.ParseUint(m[1], 0, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own[n] = true
+	}
+	for _, s := range statuses {
+		sent := "no"
+		if s.sent || own[uint64(s.number)] {
+			sent = "yes"
+		}
+		fmt.Fprintf(&b, "| 0x%02X | %s | yes | %s | %s |\n", s.number, s.name, s.code, sent)
+	}
+	return b.String()
+}
+
+// form returns the type and the length of a parameter's value.
+func (p *parameter) form() string {
+	size := fmt.Sprintf("%d", p.size)
+	if p.least != p.size {
+		size = fmt.Sprintf("%d to %d", p.least, p.size)
+	}
+	return [...]string{octets: "octets, ", integer: "number, ", cstring: "text with NUL, "}[p.kind] + size
+}
+
+// The page is what spec.txt and the tables make of it. To write it again: make docs
+func TestConformanceIsFresh(t *testing.T) {
+	want := page(t)
+	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
+		if err := os.WriteFile(conformancePage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(conformancePage)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/smpp-conformance.md is not what spec.txt and the tables say (%v): run make docs", err)
 	}
 }

@@ -22,27 +22,42 @@ const (
 	StatusInvSrcAdr    = 0x0A
 	StatusInvDstAdr    = 0x0B
 	StatusInvMsgID     = 0x0C
+	StatusInvParam     = 0x09
 	StatusBindFail     = 0x0D
 	StatusInvPaswd     = 0x0E
 	StatusInvSysID     = 0x0F
+	StatusCancelFail   = 0x11
+	StatusReplaceFail  = 0x13
 	StatusMsgQFul      = 0x14
 	StatusInvSerTyp    = 0x15
+	StatusInvNumDests  = 0x33
+	StatusInvDLName    = 0x34
+	StatusInvDestFlag  = 0x40
 	StatusInvEsmClass  = 0x43
+	StatusCntSubDL     = 0x44
+	StatusSubmitFail   = 0x45
 	StatusInvSrcTON    = 0x48
 	StatusInvSrcNPI    = 0x49
 	StatusInvDstTON    = 0x50
 	StatusInvDstNPI    = 0x51
 	StatusInvSysTyp    = 0x53
 	StatusInvRepFlag   = 0x54
+	StatusInvNumMsgs   = 0x55
 	StatusThrottled    = 0x58
 	StatusInvSched     = 0x61
 	StatusInvExpiry    = 0x62
 	StatusInvDftMsgID  = 0x63
 	StatusRxRAppn      = 0x66
+	StatusQueryFail    = 0x67
 	StatusInvTLVStream = 0xC0
 
 	StatusInvParLen      = 0xC2
+	StatusMissingParam   = 0xC3
 	StatusInvOptParamVal = 0xC4
+
+	StatusBcastFail       = 0x10D
+	StatusBcastQueryFail  = 0x10E
+	StatusBcastCancelFail = 0x10F
 )
 
 // sent marks the row whose status is sent for a sms.Code.
@@ -57,7 +72,7 @@ type status struct {
 	sent   bool     // the status is sent for that code
 }
 
-// statuses lists every assigned command_status (§5.1.3, and SMPP 5.0 from 0x100)
+// statuses lists every assigned command_status (§5.1.3, SMPP 3.3 at 0x09, and SMPP 5.0 from 0x100)
 // in order. After a temporary one the same message may be sent again later.
 var statuses = [...]status{
 	{0x00, "ESME_ROK", "no error", sms.OK, sent},
@@ -69,6 +84,7 @@ var statuses = [...]status{
 	{0x06, "ESME_RINVPRTFLG", "invalid priority flag", sms.BadParameter, !sent},
 	{0x07, "ESME_RINVREGDLVFLG", "invalid registered delivery flag", sms.BadParameter, !sent},
 	{0x08, "ESME_RSYSERR", "system error", sms.SystemError, sent},
+	{0x09, "ESME_RINVPAR", "invalid parameter (SMPP 3.3)", sms.BadParameter, !sent},
 	{0x0A, "ESME_RINVSRCADR", "invalid source address", sms.BadSource, sent},
 	{0x0B, "ESME_RINVDSTADR", "invalid destination address", sms.BadDestination, sent},
 	{0x0C, "ESME_RINVMSGID", "message id is invalid", sms.BadParameter, !sent},

@@ -10,11 +10,18 @@ import (
 
 // The optional parameters that the driver itself reads or writes.
 const (
+	TagTimeToLive   = 0x0017
 	TagReceiptedID  = 0x001E
 	TagVersion      = 0x0210
 	TagNetworkError = 0x0423
 	TagPayload      = 0x0424
 	TagMessageState = 0x0427
+	TagCongestion   = 0x0428
+
+	TagBroadcastType     = 0x0601
+	TagBroadcastNumber   = 0x0604
+	TagBroadcastInterval = 0x0605
+	TagBroadcastArea     = 0x0606
 )
 
 // tlvHeader is the size of a tag and a length.
@@ -54,7 +61,7 @@ var parameters = [...]parameter{
 	{0x000E, "source_network_type", integer, 1, 1},
 	{0x000F, "source_bearer_type", integer, 1, 1},
 	{0x0010, "source_telematics_id", integer, 1, 1},
-	{0x0017, "qos_time_to_live", integer, 4, 4},
+	{TagTimeToLive, "qos_time_to_live", integer, 4, 4},
 	{0x0019, "payload_type", integer, 1, 1},
 	{0x001D, "additional_status_info_text", cstring, 1, 256},
 	{TagReceiptedID, "receipted_message_id", cstring, 1, 65},
@@ -83,15 +90,15 @@ var parameters = [...]parameter{
 	{0x0425, "delivery_failure_reason", integer, 1, 1},
 	{0x0426, "more_messages_to_send", integer, 1, 1},
 	{TagMessageState, "message_state", integer, 1, 1},
-	{0x0428, "congestion_state", integer, 1, 1},
+	{TagCongestion, "congestion_state", integer, 1, 1},
 	{0x0501, "ussd_service_op", integer, 1, 1},
 	{0x0600, "broadcast_channel_indicator", integer, 1, 1},
-	{0x0601, "broadcast_content_type", octets, 3, 3},
+	{TagBroadcastType, "broadcast_content_type", octets, 3, 3},
 	{0x0602, "broadcast_content_type_info", octets, 1, 255},
 	{0x0603, "broadcast_message_class", integer, 1, 1},
-	{0x0604, "broadcast_rep_num", integer, 2, 2},
-	{0x0605, "broadcast_frequency_interval", octets, 3, 3},
-	{0x0606, "broadcast_area_identifier", octets, 0, maxTLV},
+	{TagBroadcastNumber, "broadcast_rep_num", integer, 2, 2},
+	{TagBroadcastInterval, "broadcast_frequency_interval", octets, 3, 3},
+	{TagBroadcastArea, "broadcast_area_identifier", octets, 0, maxTLV},
 	{0x0607, "broadcast_error_status", integer, 4, 4},
 	{0x0608, "broadcast_area_success", integer, 1, 1},
 	{0x0609, "broadcast_end_time", cstring, 17, 17},
@@ -138,6 +145,16 @@ func badTLV(tlvs []byte) uint32 {
 		return StatusInvOptParamVal
 	}
 	return StatusOK
+}
+
+// hasTLVs reports whether parameters with all of the tags are in b.
+func hasTLVs(b []byte, tags ...uint16) bool {
+	for _, tag := range tags {
+		if _, ok := FindTLV(b, tag); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // findTag returns the row of a tag, or nil if the tag is not assigned.

@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 
 	"pmg/internal/logtext"
@@ -30,7 +31,7 @@ type Walk struct {
 	err  *Error // read: the first error
 	mode mode
 	full bool                         // show: print texts and octets of unknown meaning
-	keep bool                         // show: print the next string even when it is empty
+	keep bool                         // show: print the next field even when it is zero or empty
 	room int32                        // show: how many octets of unknown meaning may still be printed
 	line *logtext.Scanner             // scan: the input
 	call func(name string, value any) // visit: the function
@@ -43,7 +44,7 @@ func (w *Walk) U8(name string, status uint32, v *uint8) {
 	case w.mode == read && w.at < len(w.b):
 		*v = w.b[w.at]
 		w.at++
-	case w.mode == show && *v == 0: // the usual case
+	case w.mode == show && *v == 0 && !w.keep: // the usual case
 	case w.mode == write:
 		w.b = append(w.b, *v)
 	case w.mode == read:
@@ -129,18 +130,103 @@ func (w *Walk) TLVs(v *[]byte) {
 	}
 }
 
-// Body reports whether a body that may be absent is present. first is its first field, which
-// is always printed to show that there is a body.
-func (w *Walk) Body(there *bool, first string) bool {
+// Body reports whether a body that may be absent is present. Its first field is always
+// printed to show that there is a body.
+func (w *Walk) Body(there *bool) bool {
 	switch w.mode {
 	case read:
 		*there = w.at < len(w.b)
 	case scan:
-		*there = w.line.Sees(first)
+		*there = w.line.More()
 	case show:
 		w.keep = true
 	}
 	return *there
+}
+
+// Status walks a command_status among the fields.
+func (w *Walk) Status(name string, v *uint32) {
+	switch {
+	case w.mode == read && len(w.b)-w.at >= 4:
+		*v = binary.BigEndian.Uint32(w.b[w.at:])
+		w.at += 4
+	case w.mode == read:
+		w.fail(name, StatusInvCmdLen, "is missing")
+	case w.mode == write:
+		w.b = binary.BigEndian.AppendUint32(w.b, *v)
+	default:
+		w.textStatus(name, v)
+	}
+}
+
+// List walks items after their number, which is one octet. *v holds them in wire format, with
+// their number, and is nil if there are none. An item must have a field that is always
+// printed, so that the log shows where the next item begins.
+//
+// It walks them with a copy of the Walk, because the compiler would put every Walk on the heap
+// if a Walk itself were passed to an interface's method.
+func (w *Walk) List(count, name string, status uint32, v *[]byte, item Fields) {
+	list := *w
+	list.walkList(count, name, status, v, item)
+	*w = list
+}
+
+func (w *Walk) walkList(count, name string, status uint32, v *[]byte, item Fields) {
+	switch w.mode {
+	case read:
+		w.readList(count, status, v, item)
+	case write:
+		if listLen(*v) == 0 {
+			w.b = append(w.b, 0)
+		} else {
+			w.b = append(w.b, *v...)
+		}
+	default:
+		w.textList(count, name, v, item)
+	}
+}
+
+func (w *Walk) readList(count string, status uint32, v *[]byte, item Fields) {
+	if w.at == len(w.b) {
+		w.fail(count, status, "is missing")
+		return
+	}
+	from, n := w.at, w.b[w.at]
+	w.at++
+	for range n {
+		if item.walk(w); w.err != nil {
+			return
+		}
+	}
+	*v = nil
+	if n > 0 {
+		*v = w.b[from:w.at:w.at]
+	}
+}
+
+// listLen returns the number of items of a list in wire format.
+func listLen(list []byte) int {
+	if len(list) == 0 {
+		return 0
+	}
+	return int(list[0])
+}
+
+// always has the next field printed even when it is zero or empty.
+func (w *Walk) always() {
+	if w.mode == show {
+		w.keep = true
+	}
+}
+
+// refuse ends reading or scanning at a field whose value makes the fields after it unknown.
+func (w *Walk) refuse(name string, status uint32, why string) {
+	switch w.mode {
+	case read:
+		w.fail(name, status, why)
+	case scan:
+		w.line.Fail(name, why)
+	}
 }
 
 // rest walks the octets after the last field. They have no meaning for us, but are kept so

@@ -28,9 +28,8 @@ type TLV struct {
 func (w *Walk) textU8(name string, v *uint8) {
 	switch w.mode {
 	case show:
-		if *v != 0 {
-			w.showNumber(name, uint64(*v))
-		}
+		w.showNumber(name, uint64(*v))
+		w.keep = false
 	case scan:
 		*v = 0
 		if w.line.Take(name) {
@@ -101,6 +100,82 @@ func (w *Walk) textTLVs(v *[]byte) {
 		if list != nil {
 			w.call("tlvs", list)
 		}
+	}
+}
+
+func (w *Walk) textStatus(name string, v *uint32) {
+	switch w.mode {
+	case show:
+		w.b = appendStatus(logtext.AppendName(w.b, name), *v)
+	case scan:
+		*v = 0
+		if w.line.Take(name) {
+			*v = uint32(w.line.Number(32))
+		}
+	case visit:
+		w.call(name, fmt.Sprintf("0x%08X", *v))
+	}
+}
+
+// textList prints the number of items, and then the fields of each.
+func (w *Walk) textList(count, name string, v *[]byte, item Fields) {
+	n := listLen(*v)
+	items := Walk{b: *v, at: 1}
+	switch w.mode {
+	case show:
+		if n > 0 || w.keep {
+			w.showNumber(count, uint64(n))
+			w.keep = false
+		}
+		for range n {
+			item.walk(&items)
+			item.walk(w)
+		}
+	case scan:
+		w.scanList(count, v, item)
+	case visit:
+		list := []any{}
+		for range n {
+			item.walk(&items)
+			list = append(list, visitItem(item))
+		}
+		w.call(count, n)
+		w.call(name, list)
+	}
+}
+
+// visitItem returns an item as an object, or as a value if it has one field.
+func visitItem(item Fields) any {
+	fields := map[string]any{}
+	var last any
+	item.walk(&Walk{mode: visit, call: func(name string, value any) { fields[name], last = value, value }})
+	if len(fields) == 1 {
+		return last
+	}
+	return fields
+}
+
+// scanList parses the output of textList. Items that would be others in wire format are
+// refused.
+func (w *Walk) scanList(count string, v *[]byte, item Fields) {
+	*v = nil
+	if !w.line.Take(count) {
+		return
+	}
+	n := w.line.Number(8)
+	out := Walk{mode: write, b: []byte{byte(n)}}
+	for range n {
+		item.walk(w)
+		item.walk(&out)
+	}
+	back := Walk{b: out.b, at: 1}
+	for range n {
+		item.walk(&back)
+	}
+	if back.err != nil || back.at != len(out.b) {
+		w.line.Fail(count, "does not fit the items")
+	} else if n > 0 {
+		*v = out.b
 	}
 }
 

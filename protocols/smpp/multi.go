@@ -1,0 +1,116 @@
+package smpp
+
+import "iter"
+
+// Values of dest_flag (§4.5.1).
+const (
+	flagAddress = 1 // an address
+	flagList    = 2 // the name of a distribution list
+)
+
+// walkMulti walks the body of submit_multi (§4.5.1). dests replace the one destination of
+// a submit_sm.
+func (m *SM) walkMulti(w *Walk, dests *[]byte) {
+	w.CString("service_type", 6, StatusInvSerTyp, &m.ServiceType)
+	w.U8("source_addr_ton", StatusInvSrcTON, &m.SourceTON)
+	w.U8("source_addr_npi", StatusInvSrcNPI, &m.SourceNPI)
+	w.CString("source_addr", 21, StatusInvSrcAdr, &m.SourceAddr)
+	w.List("number_of_dests", "dest_address", StatusInvNumDests, dests, new(Destination))
+	w.U8("esm_class", StatusInvEsmClass, &m.ESMClass)
+	w.U8("protocol_id", StatusInvCmdLen, &m.ProtocolID)
+	w.U8("priority_flag", StatusInvPrtFlg, &m.PriorityFlag)
+	w.CString("schedule_delivery_time", 17, StatusInvSched, &m.ScheduleDeliveryTime)
+	w.CString("validity_period", 17, StatusInvExpiry, &m.ValidityPeriod)
+	w.U8("registered_delivery", StatusInvRegDlvFlg, &m.RegisteredDelivery)
+	w.U8("replace_if_present_flag", StatusInvRepFlag, &m.ReplaceIfPresent)
+	w.U8("data_coding", StatusInvCmdLen, &m.DataCoding)
+	w.U8("sm_default_msg_id", StatusInvDftMsgID, &m.DefaultMsgID)
+	w.Text("sm_length", "short_message", StatusInvMsgLen, &m.ShortMessage)
+	w.TLVs(&m.TLVs)
+}
+
+// A Destination is one of the recipients of a submit_multi.
+type Destination struct {
+	Flag     uint8
+	TON, NPI uint8  // of an address
+	Addr     []byte // the address, or the name of a distribution list
+}
+
+func (m *Destination) walk(w *Walk) {
+	w.U8("dest_flag", StatusInvDestFlag, &m.Flag)
+	switch m.Flag {
+	case flagAddress:
+		w.U8("dest_addr_ton", StatusInvDstTON, &m.TON)
+		w.U8("dest_addr_npi", StatusInvDstNPI, &m.NPI)
+		w.CString("destination_addr", 21, StatusInvDstAdr, &m.Addr)
+	case flagList:
+		w.CString("dl_name", 21, StatusInvDLName, &m.Addr)
+	default:
+		w.refuse("dest_flag", StatusInvDestFlag, "is neither 1 nor 2")
+	}
+}
+
+// Destinations iterates over the recipients of a submit_multi, as PDU.Destinations returns
+// them.
+func Destinations(list []byte) iter.Seq[Destination] {
+	return func(yield func(Destination) bool) {
+		w := Walk{b: list, at: 1}
+		for range listLen(list) {
+			var d Destination
+			if d.walk(&w); w.err != nil || !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// setDestination makes the one recipient of a submit_multi that of a submit_sm.
+func (p *PDU) setDestination() {
+	for d := range Destinations(*p.Dests()) {
+		p.SM.DestTON, p.SM.DestNPI, p.SM.DestAddr = d.TON, d.NPI, d.Addr
+	}
+}
+
+// A MultiResp is the body of submit_multi_resp (§4.5.2).
+type MultiResp struct {
+	MessageID []byte
+	Unsuccess []byte // recipients that were refused, in wire format, with their number
+}
+
+func (m *MultiResp) walk(w *Walk) {
+	w.CString("message_id", 65, StatusInvMsgID, &m.MessageID)
+	w.List("no_unsuccess", "unsuccess_sme", StatusInvNumDests, &m.Unsuccess, new(Unsuccessful))
+}
+
+// An Unsuccessful is a recipient that a submit_multi_resp refuses.
+type Unsuccessful struct {
+	TON, NPI uint8
+	Addr     []byte
+	Status   uint32
+}
+
+func (m *Unsuccessful) walk(w *Walk) {
+	w.U8("dest_addr_ton", StatusInvDstTON, &m.TON)
+	w.U8("dest_addr_npi", StatusInvDstNPI, &m.NPI)
+	w.CString("destination_addr", 21, StatusInvDstAdr, &m.Addr)
+	w.Status("error_status_code", &m.Status)
+}
+
+// multiStatus returns the status with which a submit_multi must be refused, or StatusOK. One
+// PDU is one message to the gateway, so there may be one recipient, which must be an address.
+func multiStatus(list []byte) uint32 {
+	n := 0
+	for d := range Destinations(list) {
+		if d.Flag == flagList {
+			return StatusCntSubDL
+		}
+		n++
+	}
+	switch n {
+	case 0:
+		return StatusInvNumDests
+	case 1:
+		return StatusOK
+	}
+	return StatusSubmitFail
+}
