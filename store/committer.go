@@ -87,15 +87,20 @@ func (c *Committer) ask() {
 	}
 }
 
-// Sync commits what was collected, and returns when that has ended.
+// Sync commits what was collected, and returns when that has ended, and the commit that was
+// under way as well.
 func (c *Committer) Sync() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	number := c.number
 	if c.open.Len() == 0 {
+		number--
+	}
+	if c.last >= number {
 		return nil
 	}
 	c.ask()
-	for number := c.number; c.last < number; {
+	for c.last < number {
 		c.changed.Wait()
 	}
 	return c.failure

@@ -150,8 +150,16 @@ func TestCommitterClose(t *testing.T) {
 			t.Error(err)
 		}
 		put(c, 2)
-		c.Close()
+		c.Commit()
+		synctest.Wait()
+		if err := c.Sync(); err != nil { // nothing is collected, and a commit is under way
+			t.Error(err)
+		}
+		synctest.Wait()
 		e.want(t, "1 true", "2 true")
+		put(c, 3)
+		c.Close()
+		e.want(t, "1 true", "2 true", "3 true")
 	})
 }
 

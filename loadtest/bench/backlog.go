@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"pmg/loadtest"
 )
@@ -71,7 +72,11 @@ func (o *Options) measureBacklog(ctx context.Context, b *Backlog) error {
 	var first, second error
 	load.First, load.Messages = b.Waiting, o.Messages
 	load.Bound = func() { before, first = c.dispatched() }
-	load.Answered = func() { after, second = c.dispatched() }
+	load.Answered = func() { // which may be before the dispatcher has had its turn
+		for end := time.Now().Add(arrivalTime); after.sent <= before.sent && second == nil && time.Now().Before(end); {
+			after, second = c.dispatched()
+		}
+	}
 	if _, err := loadtest.Load(ctx, load); err != nil {
 		return err
 	}
