@@ -57,5 +57,6 @@ func spaceOf(dir string) (s gateway.Space, err error) {
 func (s *server) recover() {
 	var ctx context.Context
 	ctx, s.stopRecovery = context.WithCancel(context.Background())
-	s.recovery.Go(func() { s.gateway.Recover(ctx, s.engine) })
+	engine := s.engine
+	s.recovery.Go(func() { s.gateway.Recover(ctx, engine) })
 }
