@@ -56,7 +56,7 @@ func TestFullFileSystem(t *testing.T) {
 				t.Fatal("all is accepted")
 			}
 		}
-		if s, _ := g.StoreStatus(); accepted < 10 || s.Space.Free == 0 || s.Failed != "" {
+		if s, _ := g.StoreStatus(); accepted < 3 || s.Space.Free == 0 || s.Failed != "" {
 			t.Errorf("%d messages were accepted, %+v", accepted, s)
 		}
 		if submit(n + 1) {
