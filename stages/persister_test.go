@@ -124,7 +124,7 @@ func TestPersisterFails(t *testing.T) {
 		if got, want := r.stored(), []string{"a system_error"}; !slices.Equal(got, want) {
 			t.Errorf("after the first commit %q, want %q", got, want)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(2 * time.Second) // a commit that failed is followed by a pause
 		if got, want := r.stored(), []string{"b ok"}; !slices.Equal(got, want) {
 			t.Errorf("after the second commit %q, want %q", got, want)
 		}

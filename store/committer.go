@@ -131,6 +131,9 @@ const (
 	// restAfterLarge is how long the next batch collects then: larger batches cost less CPU
 	// for each message, and few changes wait for nothing.
 	restAfterLarge = time.Millisecond
+	// restAfterFailure keeps what a failed commit has left from being tried again and again,
+	// because every failure makes the stages ask for a commit.
+	restAfterFailure = 100 * time.Millisecond
 )
 
 func (c *Committer) run() {
@@ -149,7 +152,11 @@ func (c *Committer) run() {
 		if last && err != nil {
 			return // what is left would fail again and again
 		}
-		if large && !last {
+		switch {
+		case last:
+		case err != nil:
+			time.Sleep(restAfterFailure)
+		case large:
 			time.Sleep(restAfterLarge)
 		}
 	}

@@ -128,8 +128,13 @@ func TestCommitterFails(t *testing.T) {
 		put(c, 3)
 		c.Commit()
 		synctest.Wait()
+		e.want(t, "1 false") // the next is not tried immediately
+		time.Sleep(3 * restAfterFailure)
+		e.want(t, "1 false", "2 false")
+		c.Commit()
+		synctest.Wait()
 		e.want(t, "1 false", "2 false", "3 true")
-		if want := [][]string{{"keep1", "delete7", "delete1", "delete2", "put3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+		if want := [][]string{{"keep1", "delete7", "delete1", "delete2", "delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
 			t.Errorf("committed %v, want %v", s.batches, want)
 		}
 	})
