@@ -481,20 +481,3 @@ func (c *Conversation[R]) Tick(now int64) (next int64) {
 	}
 	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
 }
-
-// CheckTimers acts on the timers of a session that have run out. listening reports
-// whether the session is being read. CheckTimers reports whether r was used.
-func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listening bool) (used bool) {
-	if l.Over || l.Ended || l.LoggingIn {
-		return false
-	}
-	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
-		l.GiveUp(slot)
-		c.port.Unanswered(now, slot)
-	})
-	if a.Kind == protocols.None {
-		return false
-	}
-	c.do(now, l, r, a)
-	return true
-}

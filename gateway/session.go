@@ -193,6 +193,26 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, lis
 	return l.Session.Tick(now, p, listening)
 }
 
+// CheckTimers acts on the timers of a session that have run out. listening reports
+// whether the session is being read. CheckTimers reports whether r was used.
+func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listening bool) (used bool) {
+	if l.Over || l.Ended || l.LoggingIn {
+		return false
+	}
+	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
+		l.GiveUp(slot)
+		c.port.Unanswered(now, slot)
+	})
+	switch a.Kind {
+	case protocols.None:
+		return false
+	case protocols.Drain: // the peer has not asked for it
+		c.loggingOut(now, l)
+	}
+	c.do(now, l, r, a)
+	return true
+}
+
 // answeredLate logs that a request was answered after it had been given up.
 func (g *Gateway) answeredLate(l *connector.Link) {
 	if !g.isNews("late: " + l.Connector.Name) {
