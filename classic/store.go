@@ -56,7 +56,7 @@ func (s *storing) begin(e *Engine) {
 // add has a message committed. then is called when that has ended.
 func (s *storing) add(p gateway.Pending[*request], then func(err bool)) {
 	s.mu.Lock()
-	s.waiting = append(s.waiting, stored{s.gateway.Put(p.Share, p.Message), then})
+	s.waiting = append(s.waiting, stored{s.gateway.Put(p.Accepted, p.More), then})
 	s.mu.Unlock()
 	s.gateway.Commit()
 }

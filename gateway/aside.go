@@ -22,33 +22,26 @@ func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) 
 		return connector.Outcome{Again: true}
 	}
 	m.NotBefore = 0
-	g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more", false)
+	g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
 	return connector.Outcome{Aside: true}
 }
 
-// park accepts a message that waits in no lane, until an operator decides. It returns the
-// number of the batch in which it does.
-func (g *Gateway) park(m *sms.Message) (batch uint64) {
-	return g.setAside(m, store.Lane{}, store.Parked, parkedReason, true)
-}
-
 // setAside keeps a message in the store that waits in no lane, until an operator decides.
-// new says that the store does not have it. It returns the number of the batch in which it
-// does.
-func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, reason string, new bool) (batch uint64) {
+func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
-	if new {
-		b.Put(m, lane)
-	}
+	g.keepAside(b, m, lane, why, reason)
+	g.Committer.End()
+}
+
+// keepAside does so in the open batch.
+func (g *Gateway) keepAside(b *store.Batch, m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
-	batch = g.Committer.End()
 	g.aside[why].Add(1)
 	if g.isNews("aside") {
 		g.Log.Warn().Str("id", MessageID(m.ID)).Str("account", m.Account()).Str("reason", reason).
 			Msg("a message was put aside; pmg queue shows those that were")
 	}
-	return batch
 }
 
 // Aside returns how many messages were put aside, and not taken up again, for a reason.

@@ -178,7 +178,7 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 		c.gateway.logRefused(now, l, &c.gateway.storms.fast, "message refused: the account is faster than its rate")
 		c.answer(now, l, r, sms.Throttled, 0, 0)
 	case s == nil, (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
-		c.accept(now, Pending[R]{Message: m, Share: s, From: l.Connector, Link: l, Request: r, After: after})
+		c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: l.Connector, Link: l, Request: r, After: after})
 	case !c.wait(now, l, m, r, s, after):
 		c.gateway.logNoRoom(now, l, s)
 		c.refuse(now, l, m, r)
@@ -231,7 +231,7 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 	b.LetIn(now, func() bool { return c.gateway.mayStore() && c.intake.HasRoom(s) },
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
-			c.accept(now, Pending[R]{Message: m, Share: s, From: l.Connector, Link: l, Request: r, After: after})
+			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: l.Connector, Link: l, Request: r, After: after})
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
@@ -288,7 +288,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 		code = sms.QueueFull
 	case code == sms.OK && lane == nil && c.gateway.parks(m):
 		m.Arrived = now
-		c.accept(now, Pending[R]{Message: m, From: from, Reply: reply})
+		c.accept(now, Pending[R]{Accepted: Accepted{Message: m}, From: from, Reply: reply})
 		return
 	case code == sms.OK && lane == nil:
 		c.gateway.unrouted.Add(1)
@@ -297,7 +297,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 	if code == sms.OK && lane != nil {
 		if s := c.gateway.share(lane, m.Origin); c.intake.HasRoom(s) {
 			m.Arrived = now
-			c.accept(now, Pending[R]{Message: m, Share: s, From: from, Reply: reply})
+			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: from, Reply: reply})
 			return
 		}
 		code = sms.QueueFull

@@ -69,20 +69,30 @@ func laneName(l *connector.Lane) store.Lane {
 	return store.Lane{Connector: l.Home().Name}
 }
 
-// Put adds a message that was accepted for a share to what is committed next, and
-// returns the number of that batch. Without a share it is parked.
-func (g *Gateway) Put(s *connector.Share, m *sms.Message) (batch uint64) {
-	if s == nil {
-		return g.park(m)
-	}
+// Put adds messages that were accepted of one PDU to what is committed next, and returns
+// the number of that batch. Those without a share are parked.
+func (g *Gateway) Put(first Accepted, more []Accepted) (batch uint64) {
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
 	before := b.Octets()
-	b.Put(m, laneName(s.Lane))
+	g.put(b, first)
+	for _, a := range more {
+		g.put(b, a)
+	}
 	size := b.Octets() - before
 	batch = g.Committer.End()
 	g.spend(size)
 	return batch
+}
+
+func (g *Gateway) put(b *store.Batch, a Accepted) {
+	switch {
+	case a.Share == nil:
+		b.Put(a.Message, store.Lane{})
+		g.keepAside(b, a.Message, store.Lane{}, store.Parked, parkedReason)
+	case g.Durable():
+		b.Put(a.Message, laneName(a.Share.Lane))
+	}
 }
 
 // keepState stores what has changed of a message that waits again.

@@ -62,11 +62,23 @@ func (i *Intake) Accept(now int64, m *sms.Message, s *connector.Share) {
 	}
 }
 
+// InARow makes the ids of the next n messages follow each other.
+func (i *Intake) InARow(n int) {
+	if i.last-i.id < uint64(n) {
+		i.take(max(i.block, uint64(n)))
+	}
+}
+
+// take reserves n ids.
+func (i *Intake) take(n uint64) {
+	i.last = i.gateway.ids.Add(n)
+	i.id = i.last - n
+}
+
 // identify gives m an id.
 func (i *Intake) identify(m *sms.Message) {
 	if i.id == i.last {
-		i.last = i.gateway.ids.Add(i.block)
-		i.id = i.last - i.block
+		i.take(i.block)
 	}
 	i.id++
 	m.ID = i.id

@@ -42,7 +42,7 @@ func TestForgetKilled(t *testing.T) {
 		m := g.Messages.Get()
 		m.ID, m.Origin = g.ids.Add(1), share.Origin
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-		g.Put(share, m)
+		g.Put(Accepted{m, share}, nil)
 		ids = append(ids, m.ID)
 	}
 	if err := g.Committer.Sync(); err != nil {

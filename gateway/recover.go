@@ -220,7 +220,7 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 	if lane := g.route(m); lane != nil {
 		return g.share(lane, origin)
 	}
-	g.setAside(m, store.Lane{}, store.Parked, parkedReason, false)
+	g.setAside(m, store.Lane{}, store.Parked, parkedReason)
 	return nil
 }
 

@@ -6,10 +6,16 @@ import (
 	"pmg/store"
 )
 
-// A Pending is a message that was accepted, between its acceptance and its commit.
-type Pending[R any] struct {
+// An Accepted is a message that was accepted, and its place.
+type Accepted struct {
 	Message *sms.Message
 	Share   *connector.Share // in which it has its place; nil: it is parked
+}
+
+// A Pending is a message that was accepted, between its acceptance and its commit.
+type Pending[R any] struct {
+	Accepted
+	More    []Accepted // that came of the same PDU; they are stored in the same commit
 	From    *connector.Connector
 	Link    *connector.Link // on which it came; nil: on none, and Reply is called
 	Request R               // the PDU that carried it
@@ -28,8 +34,16 @@ type held[R any] struct {
 
 // accept makes a message the gateway's own, and goes on when it is stored.
 func (c *Conversation[R]) accept(now int64, p Pending[R]) {
-	c.intake.Accept(now, p.Message, p.Share)
-	if !c.gateway.Durable() && p.Share != nil {
+	first := p.Message
+	c.intake.InARow(1 + len(p.More))
+	c.intake.Accept(now, first, p.Share)
+	parked := p.Share == nil
+	for _, a := range p.More {
+		c.intake.Accept(now, a.Message, a.Share)
+		a.Message.Offset = uint16(a.Message.ID - first.ID)
+		parked = parked || a.Share == nil
+	}
+	if !c.gateway.Durable() && !parked {
 		c.stored(now, p)
 		return
 	}
@@ -67,6 +81,9 @@ func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
 // stored answers the PDU that carried a message, and queues the message.
 func (c *Conversation[R]) stored(now int64, p Pending[R]) {
 	c.intake.Count(p.From, p.Message.Origin)
+	for _, a := range p.More {
+		c.intake.Count(p.From, a.Message.Origin)
+	}
 	id := p.Message.ID
 	switch l := p.Link; {
 	case l == nil:
@@ -76,23 +93,27 @@ func (c *Conversation[R]) stored(now int64, p Pending[R]) {
 	default:
 		c.answer(now, l, p.Request, sms.OK, id, p.After)
 	}
-	if p.Share == nil {
-		p.Message.Release() // it is in the store
+	c.queue(now, p.Accepted)
+	for _, a := range p.More {
+		c.queue(now, a)
+	}
+}
+
+// queue gives a message that was stored to its lane.
+func (c *Conversation[R]) queue(now int64, a Accepted) {
+	if a.Share == nil {
+		a.Message.Release() // it is in the store
 		return
 	}
-	c.port.Queue(now, p.Share, p.Message)
+	c.port.Queue(now, a.Share, a.Message)
 }
 
 // notStored refuses a message that could not be stored.
 func (c *Conversation[R]) notStored(now int64, p Pending[R]) {
-	if p.Share != nil {
-		c.intake.Cancel(p.Message, p.Share)
-	} else {
-		c.gateway.aside[store.Parked].Add(-1)
+	c.cancel(p.From, p.Accepted)
+	for _, a := range p.More {
+		c.cancel(p.From, a)
 	}
-	p.From.Stats.Refused.Add(1)
-	p.Message.Origin.Tally.Refused.Add(1)
-	p.Message.Release()
 	switch l := p.Link; {
 	case l == nil:
 		p.Reply(0, sms.SystemError)
@@ -101,6 +122,18 @@ func (c *Conversation[R]) notStored(now int64, p Pending[R]) {
 	default:
 		c.answer(now, l, p.Request, sms.SystemError, 0, p.After)
 	}
+}
+
+// cancel takes back the acceptance of a message that could not be stored.
+func (c *Conversation[R]) cancel(from *connector.Connector, a Accepted) {
+	if a.Share != nil {
+		c.intake.Cancel(a.Message, a.Share)
+	} else {
+		c.gateway.aside[store.Parked].Add(-1)
+	}
+	from.Stats.Refused.Add(1)
+	a.Message.Origin.Tally.Refused.Add(1)
+	a.Message.Release()
 }
 
 // hold keeps back what ends a session, or begins to, while messages of the session

@@ -52,7 +52,7 @@ func (p *port) withDisk() (d *disk, commit func(error)) {
 	return d, func(err error) {
 		p.t.Helper()
 		for _, m := range p.storing {
-			p.g.Put(m.Share, m.Message)
+			p.g.Put(m.Accepted, m.More)
 		}
 		p.g.Commit()
 		<-d.begun
@@ -103,6 +103,56 @@ func TestNotStored(t *testing.T) {
 	}
 	if n := p.clients.Stats.Refused.Load(); n != 1 || p.clients.Stats.Accepted.Load() != 0 {
 		t.Errorf("%d messages count as refused, %d as accepted", n, p.clients.Stats.Accepted.Load())
+	}
+}
+
+// Messages of one PDU are stored in one commit, with ids that follow each other, and the
+// client hears of the first id when all are stored, or that none is.
+func TestMessagesOfOnePDU(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	d, commit := p.withDisk()
+	l := p.client()
+	for i := range 9 { // of the ten ids of a block
+		p.submit(l)
+		commit(nil)
+		p.queued[i].Release()
+	}
+	p.queued = nil
+	for _, fault := range []error{nil, errors.New("no space left")} {
+		first, s, code := p.g.Prepare(p.now, l, &pdu{})
+		if code != sms.OK {
+			t.Fatal(code)
+		}
+		pending := Pending[*request]{Accepted: Accepted{first, s}, From: l.Connector, Link: l, Request: p.New(l)}
+		for range 2 {
+			m, s, _ := p.g.Prepare(p.now, l, &pdu{})
+			pending.More = append(pending.More, Accepted{m, s})
+		}
+		r, before := pending.Request, p.g.Pending()
+		p.c.accept(p.now, pending)
+		p.c.Flush()
+		if r.gone != "" || len(p.storing) != 1 || p.g.Pending() != before+3 {
+			t.Fatalf("before the commit: request %q, %d pending", r.gone, p.g.Pending())
+		}
+		commit(fault)
+		if fault != nil {
+			p.want("after a commit that failed", r, "sent", sms.SystemError)
+			if len(p.queued) != 0 || p.g.Pending() != before {
+				t.Errorf("after a commit that failed %d messages are queued, %d pending", len(p.queued), p.g.Pending())
+			}
+			continue
+		}
+		p.want("after the commit", r, "sent", sms.OK)
+		if len(p.queued) != 3 || len(d.begun) != 0 {
+			t.Fatalf("%d messages are queued", len(p.queued))
+		}
+		for i, m := range p.queued {
+			if m.ID != r.pdu.id+uint64(i) || int(m.Offset) != i || m.KnownID() != r.pdu.id {
+				t.Errorf("message %d has id %d, offset %d; the client knows %d", i, m.ID, m.Offset, r.pdu.id)
+			}
+		}
+		p.queued = nil
 	}
 }
 

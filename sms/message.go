@@ -67,6 +67,7 @@ const (
 	RelativeValidity                   // the sender gave its validity as a duration
 	Scheduled                          // it waits for DeliverAt, and is counted as scheduled
 	Settled                            // it has its outcome, although it is still in a queue
+	HasReport                          // it is a receipt whose text is a Report
 )
 
 // A Protocol is the protocol of the native part of a message. The numbers are part of
@@ -98,6 +99,10 @@ type Message struct {
 	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native
 	source, dest uint8
 
+	// A client's PDU may become several messages, whose ids follow each other.
+	Offset      uint16 // the client knows the message by the id ID - Offset
+	Part, Parts uint8  // with Parts > 1 it is one of so many that the gateway made of a long message
+
 	SourceTON, SourceNPI uint8
 	DestTON, DestNPI     uint8
 	Kind                 Kind
@@ -117,7 +122,7 @@ type Message struct {
 
 // inlineSize is enough for a usual message with a short text, so that it needs no further
 // storage. It makes a Message fill one of the allocator's sizes (224 octets).
-const inlineSize = 119
+const inlineSize = 115
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096
@@ -220,6 +225,12 @@ func (m *Message) Account() string {
 
 // messageSize is the size of a message without spill.
 const messageSize = int64(unsafe.Sizeof(Message{}))
+
+// KnownID returns the id by which the client knows the message.
+func (m *Message) KnownID() uint64 { return m.ID - uint64(m.Offset) }
+
+// WholeID returns an id that all parts of the same long message have in common.
+func (m *Message) WholeID() uint64 { return m.ID - uint64(m.Part) }
 
 // Size returns how many octets of memory the message takes.
 func (m *Message) Size() int64 { return messageSize + int64(cap(m.spill)) }

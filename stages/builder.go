@@ -114,7 +114,9 @@ func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
 	j := p.Request
 	if j == nil {
 		j = b.out.Get()
-		j.extras = &extras{Connector: p.From, Reply: p.Reply}
+		j.extras = &extras{Connector: p.From, Reply: p.Reply, More: p.More}
+	} else if p.More != nil {
+		j.extras = &extras{More: p.More}
 	}
 	j.Kind, j.Message, j.Share, j.After = Store, p.Message, p.Share, p.After
 	b.out.To(toPersister, j)
@@ -122,7 +124,7 @@ func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
 
 // stored goes on with a message whose commit has ended.
 func (b *builder) stored(j *Job) {
-	p := gateway.Pending[*Job]{Message: j.Message, Share: j.Share, After: j.After}
+	p := gateway.Pending[*Job]{Accepted: gateway.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
 	failed := j.Code != sms.OK
 	j.Message, j.Share, j.Code = nil, nil, sms.OK
 	if h := j.Handle; h != nil {

@@ -3,6 +3,7 @@ package stages
 import (
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/gateway"
 	"pmg/internal/sock"
 	"pmg/protocols"
 	"pmg/sms"
@@ -96,6 +97,15 @@ type extras struct {
 	Check     func()                         // Checked
 	Reply     func(id uint64, code sms.Code) // Submitted; Store and Stored without a session
 	Done      chan<- struct{}                // Barrier
+	More      []gateway.Accepted             // Store, Stored: messages of the same PDU besides Message
+}
+
+// more returns the messages that are stored together with Message.
+func (j *Job) more() []gateway.Accepted {
+	if j.extras == nil {
+		return nil
+	}
+	return j.More
 }
 
 // keepBytes is the largest buffer that a job keeps for its next use.

@@ -6,7 +6,7 @@ import "pmg/sms"
 // The lists of their fields are in the walks below. A later version of either may only be
 // written with a higher version octet.
 const (
-	recordVersion = 1
+	recordVersion = 2
 	stateVersion  = 1
 )
 
@@ -15,7 +15,7 @@ const maxReason = 1000
 
 // storedFlags are the flags that say something of the message itself. The others are
 // about the queue that it is in.
-const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
+const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity | sms.HasReport
 
 // A Head is what can be read of a record without the message: all that is needed to
 // give the message its place in a queue.
@@ -50,6 +50,8 @@ type body struct {
 	protocol             uint8
 	pid, alphabet, class uint8
 	notify, flags        uint8
+	offset               uint16
+	part, parts          uint8
 }
 
 // walk leads w along the fields of a body.
@@ -60,6 +62,11 @@ func (b *body) walk(w *walk) {
 	w.enum("class", &b.class, uint8(sms.Class3))
 	w.u8("notifications", &b.notify)
 	w.u8("flags", &b.flags)
+	if w.atLeast(2) {
+		w.u16("offset of the id", &b.offset)
+		w.u8("part", &b.part)
+		w.u8("parts", &b.parts)
+	}
 	w.u8("source's type", &b.source.TON)
 	w.u8("source's plan", &b.source.NPI)
 	w.octets8("source", &b.source.Addr)
@@ -85,9 +92,9 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 		source: m.Source(), dest: m.Dest(), text: m.Text(), native: native,
 		protocol: uint8(protocol), pid: m.PID, alphabet: uint8(m.Alphabet), class: uint8(m.Class),
 		notify: uint8(m.Notify), flags: uint8(m.Flags & storedFlags),
+		offset: m.Offset, part: m.Part, parts: m.Parts,
 	}
-	version := uint8(recordVersion)
-	w.u8("version", &version)
+	w.begin(recordVersion)
 	h.walk(w)
 	b.walk(w)
 }
@@ -144,6 +151,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	m.Priority, m.Kind = h.Priority, h.Kind
 	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)
 	m.Notify, m.Flags = sms.Notify(b.notify), sms.Flags(b.flags)
+	m.Offset, m.Part, m.Parts = b.offset, b.part, b.parts
 	return nil
 }
 
@@ -201,8 +209,7 @@ func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 // AppendState appends what has changed of a message, as a record.
 func AppendState(b []byte, m *sms.Message, s State, ahead int64) []byte {
 	w := walk{mode: writing, b: b, ahead: ahead}
-	version := uint8(stateVersion)
-	w.u8("version", &version)
+	w.begin(stateVersion)
 	s.Attempts, s.Losses, s.Throttles, s.NotBefore = m.Attempts, m.Losses, m.Throttles, m.NotBefore
 	connector, account, reason := octetsOf(s.Lane.Connector), octetsOf(s.Lane.Account), octetsOf(s.Reason)
 	reason = reason[:min(len(reason), maxReason)]

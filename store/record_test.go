@@ -15,7 +15,7 @@ func sample(id uint64, text string) *sms.Message {
 		ID: id, Origin: &sms.Origin{Account: "acme", Connector: "clients"},
 		Arrived: 1_000, DeliverAt: 2_000, NotBefore: 3_000, Expires: 4_000,
 		Kind: sms.Receipt, Priority: 3, PID: 0x41, Alphabet: sms.UCS2, Class: sms.Class2,
-		Notify: sms.NotifySuccess | sms.NotifyProgress, Flags: sms.HasHeader | sms.RelativeValidity,
+		Notify: sms.NotifySuccess | sms.NotifyProgress, Flags: sms.HasHeader | sms.RelativeValidity, Offset: 258, Part: 1, Parts: 3,
 		Attempts: 1, Losses: 2, Throttles: 3,
 	}
 	m.Set(sms.Address{TON: 5, NPI: 1, Addr: []byte("Sender")}, sms.Address{TON: 1, NPI: 2, Addr: []byte("46700000001")}, []byte(text))

@@ -22,6 +22,7 @@ type walk struct {
 	mode  walkMode
 	b     []byte // reading: what is left to read; writing: what was made so far
 	n     int    // measuring
+	v     uint8  // the record's version
 	ahead int64  // the wall clock is this many nanoseconds ahead of the times that are written
 	fault string // reading: the first field that cannot be read, empty if there is none
 	limit bool   // reading: that field is there, but has a value that is not allowed
@@ -55,6 +56,19 @@ func (w *walk) u8(name string, v *uint8) {
 		w.b = append(w.b, *v)
 	case measuring:
 		w.n++
+	}
+}
+
+func (w *walk) u16(name string, v *uint16) {
+	switch w.mode {
+	case reading:
+		if b := w.take(name, 2); b != nil {
+			*v = binary.BigEndian.Uint16(b)
+		}
+	case writing:
+		w.b = binary.BigEndian.AppendUint16(w.b, *v)
+	case measuring:
+		w.n += 2
 	}
 }
 
@@ -159,10 +173,20 @@ func (w *walk) put(b []byte) {
 	w.n += len(b)
 }
 
+// begin is version of a walk that writes or measures.
+func (w *walk) begin(version uint8) {
+	w.v = version
+	w.u8("version", &w.v)
+}
+
+// atLeast reports whether the record has the fields that came with a version.
+func (w *walk) atLeast(version uint8) bool { return w.v >= version }
+
 // version is the first octet of a record.
 func (w *walk) version(what string, highest uint8) error {
 	v := highest
 	w.u8("version", &v)
+	w.v = v
 	if w.fault == "" && v > highest {
 		return fmt.Errorf("cannot read a %s of version %d, only up to %d: %w", what, v, highest, ErrNewer)
 	}

@@ -57,8 +57,10 @@ func (n *node) Check(l *connector.Link, r *request, check func()) {
 
 // Store implements gateway.Port.
 func (n *node) Store(now int64, p gateway.Pending[*request]) {
-	n.w.oracle.named(p.Message, p.Share)
-	batch := n.g.Put(p.Share, p.Message)
+	for _, a := range append([]gateway.Accepted{p.Accepted}, p.More...) {
+		n.w.oracle.named(a.Message, a.Share)
+	}
+	batch := n.g.Put(p.Accepted, p.More)
 	if n.w.mutation == answerEarly {
 		n.talk.Stored(now, p, false)
 		return

@@ -1,0 +1,100 @@
+package sms
+
+import "encoding/binary"
+
+// A Report is what a receipt says. Slices are parts of what it was read from.
+type Report struct {
+	// Known is the id by which our client knows the message. It is 0 while that is not
+	// known: then ID is what counts.
+	Known uint64
+	// ID is the peer's id of the message, as the peer wrote it. TextID is the id in the
+	// text of the receipt, if the peer has written another one there.
+	ID, TextID []byte
+
+	State     State
+	Submitted int64 // Unix nanoseconds by the wall clock; 0: not known
+	Done      int64 // when it came to its state; as Submitted
+	// Parts and Delivered are how many parts were submitted and delivered; 0: not known.
+	Parts, Delivered uint8
+
+	// Err is the error as a peer has written it into text. Network and NetworkError are
+	// the error as the network has named it (SMPP 3.4 §5.3.2); Network 0: it has not.
+	Err          []byte
+	Network      uint8
+	NetworkError uint16
+
+	// Text is the beginning of the message's text, as it stands in the receipt.
+	Text []byte
+	// Original is the text of the whole receipt as a peer sent it. It is nil in a receipt
+	// that the gateway has made.
+	Original []byte
+}
+
+// SetReport makes the message a receipt that says r, with that source and destination.
+// It removes the native part. r may point into the message.
+func (m *Message) SetReport(source, dest Address, r *Report) {
+	var room [512]byte // most receipts fit, and are not allocated
+	m.Set(source, dest, r.append(room[:0]))
+	m.Kind = Receipt
+	m.Flags |= HasReport
+}
+
+// Report returns what a receipt says. It reports false if the message is none, or if what
+// it says is not known. The slices of r are valid as long as the message.
+func (m *Message) Report() (r Report, ok bool) {
+	if m.Flags&HasReport == 0 {
+		return r, false
+	}
+	return r, r.read(m.Text())
+}
+
+// reportHead is how many octets a stored Report has before its strings.
+//
+//	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
+//	| known | submitted | done | parts | delivered | network | network error | state | 5 × (length, octets) … |
+//	| 8     | 8         | 8    | 1     | 1         | 1       | 2             | 1     | 4                      |
+//	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
+const reportHead = 30
+
+// strings are the strings of a Report in their stored order, which never changes.
+func (r *Report) strings() [5]*[]byte {
+	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original}
+}
+
+func (r *Report) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint64(b, r.Known)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.Submitted))
+	b = binary.BigEndian.AppendUint64(b, uint64(r.Done))
+	b = append(b, r.Parts, r.Delivered, r.Network)
+	b = binary.BigEndian.AppendUint16(b, r.NetworkError)
+	b = append(b, uint8(r.State))
+	for _, s := range r.strings() {
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(*s))), *s...)
+	}
+	return b
+}
+
+func (r *Report) read(b []byte) bool {
+	if len(b) < reportHead || State(b[reportHead-1]) >= states {
+		return false
+	}
+	r.Known = binary.BigEndian.Uint64(b)
+	r.Submitted = int64(binary.BigEndian.Uint64(b[8:]))
+	r.Done = int64(binary.BigEndian.Uint64(b[16:]))
+	r.Parts, r.Delivered, r.Network = b[24], b[25], b[26]
+	r.NetworkError = binary.BigEndian.Uint16(b[27:])
+	r.State = State(b[reportHead-1])
+	b = b[reportHead:]
+	for _, s := range r.strings() {
+		if len(b) < 4 {
+			return false
+		}
+		n := binary.BigEndian.Uint32(b)
+		if b = b[4:]; uint64(n) > uint64(len(b)) {
+			return false
+		}
+		*s = part(b, 0, int(n))
+		b = b[n:]
+	}
+	return len(b) == 0
+}

@@ -1,0 +1,52 @@
+package sms
+
+import (
+	"reflect"
+	"testing"
+)
+
+// A receipt says what it was given, and is read again from its text alone. A text that
+// was cut or has more says nothing.
+func TestReport(t *testing.T) {
+	for _, want := range []Report{
+		{},
+		{Known: 1 << 60, State: StateDelivered, Submitted: 1, Done: -2, Parts: 3, Delivered: 2},
+		{
+			ID: []byte("0A"), TextID: []byte("10"), Err: []byte("E045"), Text: []byte("Hello"), Original: []byte("id:0A stat:…"),
+			State: StateSkipped, Network: 3, NetworkError: 0x1234,
+		},
+	} {
+		var m Message
+		m.SetReport(Address{Addr: []byte("46700000001")}, Address{Addr: []byte("acme")}, &want)
+		got, ok := m.Report()
+		if !ok || !reflect.DeepEqual(got, want) || m.Kind != Receipt || string(m.Dest().Addr) != "acme" {
+			t.Errorf("%+v became %+v, %t", want, got, ok)
+		}
+		octets := want.append(nil)
+		for n := range octets {
+			m.Set(Address{}, Address{}, octets[:n])
+			if r, ok := m.Report(); ok {
+				t.Errorf("%d of %d octets were read: %+v", n, len(octets), r)
+			}
+		}
+		if m.Set(Address{}, Address{}, append(octets, 0)); func() bool { _, ok := m.Report(); return ok }() {
+			t.Error("an octet too many was read")
+		}
+	}
+	m := Message{Kind: Receipt}
+	m.Set(Address{}, Address{}, (&Report{}).append(nil))
+	if _, ok := m.Report(); ok {
+		t.Error("a message without the flag has a report")
+	}
+}
+
+// FuzzReport reads what no receipt has written.
+func FuzzReport(f *testing.F) {
+	f.Add((&Report{ID: []byte("1"), State: StateExpired}).append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r Report
+		if r.read(b) && string(r.append(nil)) != string(b) {
+			t.Errorf("%x was read as %+v", b, r)
+		}
+	})
+}
