@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pmg/internal/testutil"
+)
+
+// kannelConfig makes Kannel a client of the gateway. It sends what is asked for by HTTP, and
+// calls the test for what comes.
+const kannelConfig = `group = core
+admin-port = %[1]s
+admin-interface = 127.0.0.1
+admin-password = s3cret
+smsbox-port = %[2]s
+smsbox-interface = 127.0.0.1
+box-allow-ip = 127.0.0.1
+dlr-storage = internal
+sms-resend-freq = 1
+
+group = smsc
+smsc = %[3]s
+smsc-id = pmg
+host = 127.0.0.1
+port = %[4]s
+smsc-username = acme
+smsc-password = s3cret
+reconnect-delay = 1
+%[5]s
+
+group = smsbox
+bearerbox-host = 127.0.0.1
+sendsms-port = %[6]s
+sendsms-interface = 127.0.0.1
+global-sender = 1234
+
+group = sendsms-user
+username = acme
+password = s3cret
+
+group = sms-service
+keyword = default
+get-url = "%[7]s/mo?from=%%p&to=%%P&text=%%b"
+max-messages = 0
+`
+
+// A kannel is Kannel's bearerbox and smsbox, and what they have called the test for.
+type kannel struct {
+	t       *testing.T
+	sendsms string // URL
+	seen    *httptest.Server
+
+	mu    sync.Mutex
+	calls []string // path?query of each call
+}
+
+// startKannel runs Kannel as a client of "clients" until the end of the test, or skips the
+// test. options are further lines about its connection.
+func startKannel(t *testing.T, g *gw, protocol, options string) *kannel {
+	t.Helper()
+	for _, box := range []string{"bearerbox", "smsbox"} {
+		if _, err := exec.LookPath(box); err != nil {
+			t.Skip("Kannel is not installed: apt-get install kannel")
+		}
+	}
+	k := &kannel{t: t}
+	k.seen = httptest.NewServer(http.HandlerFunc(k.called))
+	t.Cleanup(k.seen.Close)
+	var ports [3]string
+	for i := range ports {
+		_, ports[i], _ = net.SplitHostPort(testutil.FreeAddress(t))
+	}
+	_, port, _ := net.SplitHostPort(g.addr("clients"))
+	file := filepath.Join(t.TempDir(), "kannel.conf")
+	text := fmt.Sprintf(kannelConfig, ports[0], ports[1], protocol, port, options, ports[2], k.seen.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.run("bearerbox", file)
+	k.listens(ports[1])
+	log := k.run("smsbox", file)
+	testutil.Eventually(t, "Kannel's boxes are connected", func() bool {
+		return log.count("heartbeat_thread", "maps to pid") > 0 // a message that comes earlier makes smsbox fail
+	})
+	k.sendsms = "http://127.0.0.1:" + ports[2] + "/cgi-bin/sendsms"
+	return k
+}
+
+// run starts one of Kannel's programs, and returns its log.
+func (k *kannel) run(box, file string) *logBuffer {
+	k.t.Helper()
+	out := new(logBuffer)
+	cmd := exec.Command(box, file)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		k.t.Fatal(err)
+	}
+	k.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if k.t.Failed() {
+			k.t.Logf("the end of the log of %s:\n%s", box, out.tail(40))
+		}
+	})
+	return out
+}
+
+// listens waits until there is somebody at a port.
+func (k *kannel) listens(port string) {
+	k.t.Helper()
+	testutil.Eventually(k.t, "Kannel listens", func() bool {
+		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+}
+
+func (k *kannel) called(w http.ResponseWriter, r *http.Request) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.calls = append(k.calls, r.URL.String())
+}
+
+// saw returns the sorted calls for a path.
+func (k *kannel) saw(path string) (queries []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.calls {
+		if q, ok := strings.CutPrefix(c, path+"?"); ok {
+			queries = append(queries, q)
+		}
+	}
+	slices.Sort(queries)
+	return queries
+}
+
+// send has Kannel send a message, with further parameters in pairs.
+func (k *kannel) send(text string, more ...string) {
+	k.t.Helper()
+	q := url.Values{"username": {"acme"}, "password": {"s3cret"}, "to": {"46700000001"}, "text": {text}}
+	for i := 0; i < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	if code, said := k.ask(q); code != http.StatusAccepted {
+		k.t.Fatalf("%d: %s", code, said)
+	}
+}
+
+// ask has Kannel act on a query, and returns its answer.
+func (k *kannel) ask(q url.Values) (code int, said string) {
+	k.t.Helper()
+	answer, err := http.Get(k.sendsms + "?" + q.Encode())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return answer.StatusCode, string(b)
+}
+
+// A kannelWay is a way in which Kannel is a client.
+type kannelWay struct {
+	smsc    string // its name of the protocol
+	options string // of its connection
+	clients string // options of the gateway's connector
+	mobile  string // what it writes before an international number
+}
+
+func kannelWays() []kannelWay {
+	return []kannelWay{
+		{"smpp", "transceiver-mode = true\nsystem-type = \"\"\ninterface-version = 34\nmax-pending-submits = 10", "", "%2B"},
+		{"emi", "flow-control = 0\nwindow = 10\nkeepalive = 30", "protocol: ucp, window: 10", ""},
+	}
+}
+
+// Kannel logs in, its messages reach the SMSC, and what mobiles send reaches Kannel.
+func TestKannel(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for _, way := range kannelWays() {
+			t.Run(way.smsc, func(t *testing.T) {
+				const messages = 50
+				operator := newSMSC(t)
+				g := start(t, a, site{operator: operator, clients: way.clients, routes: "{from: operator, to: clients}\n{to: operator}"})
+				centre := operator.session()
+				k := startKannel(t, g, way.smsc, way.options)
+				for n := range messages {
+					k.send(fmt.Sprintf("hello %02d @{€}", n), "charset", "UTF-8", "coding", "0")
+				}
+				var got []string
+				for range messages {
+					line := centre.want("submit_sm", "source_addr=1234")
+					_, text, _ := strings.Cut(line, " short_message=")
+					got = append(got, text)
+					centre.answer(0, field(line, "seq"))
+				}
+				slices.Sort(got)
+				for n, text := range got {
+					if want := fmt.Sprintf(`"hello %02d \x00\x1b(\x1be\x1b)"`, n); text != want {
+						t.Errorf("got %s, want %s", text, want)
+					}
+				}
+				centre.send(`deliver_sm seq=7 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`)
+				centre.want("deliver_sm_resp", "seq=7", "status=0")
+				testutil.Eventually(t, "Kannel has the answer of the mobile", func() bool { return len(k.saw("/mo")) == 1 })
+				if got, want := k.saw("/mo")[0], "from="+way.mobile+"46700000001&to=1234&text=%40+home"; got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			})
+		}
+	})
+}
