@@ -76,10 +76,10 @@ func answerOf(r *request, code sms.Code, now int64) sms.Answer {
 }
 
 // AnsweredLate implements gateway.Port.
-func (c *conn) AnsweredLate(now int64, l *connector.Link, r *request, id uint64, code sms.Code) {
+func (c *conn) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
 	lane := c.group.engine.lane(l.Lane)
 	lane.do(now, func() {
-		lane.AnsweredLate(l, id, answerOf(r, code, now))
+		lane.AnsweredLate(l, u, answerOf(r, code, now))
 	})
 	c.free(r)
 }

@@ -157,7 +157,7 @@ func (a *actor) answerLate() {
 	s := a.late[i]
 	a.late = slices.Delete(a.late, i, i+1)
 	code := []sms.Code{sms.OK, sms.Rejected, sms.Throttled}[a.random.IntN(3)]
-	a.AnsweredLate(s.link, s.id, sms.Answer{Code: code, At: a.now})
+	a.AnsweredLate(s.link, Unanswered{ID: s.id}, sms.Answer{Code: code, At: a.now})
 	if code != sms.Throttled {
 		a.ended[s.id] = true
 	}

@@ -16,8 +16,13 @@ type late struct {
 
 type lateRequest struct {
 	sequence uint32
-	id       uint64 // of the message
-	sent     int64  // Unix nanoseconds
+	Unanswered
+}
+
+// An Unanswered is a request that was given up because no answer came in time.
+type Unanswered struct {
+	ID   uint64 // of the message
+	Sent int64  // Unix nanoseconds
 }
 
 const (
@@ -37,23 +42,23 @@ func (l *Link) GiveUp(slot *Slot) {
 	if len(*r) >= maxLate*l.Connector.Config().Window {
 		*r = (*r)[:copy(*r, (*r)[1:])]
 	}
-	*r = append(*r, lateRequest{slot.Sequence, slot.Message.ID, slot.Sent})
+	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent}})
 }
 
-// Late returns the message of a request that was given up, and forgets the request.
-// Answers may take longer from now on.
-func (l *Link) Late(now int64, sequence uint32) (id uint64, ok bool) {
+// Late returns a request that was given up, and forgets it. Answers may take longer from
+// now on.
+func (l *Link) Late(now int64, sequence uint32) (u Unanswered, ok bool) {
 	r := &l.late.requests
 	for i, late := range *r {
 		if late.sequence == sequence {
 			*r = append((*r)[:i], (*r)[i+1:]...)
 			most := maxPatience * int64(l.Connector.Config().ResponseTimeout)
-			l.late.timeout = max(l.late.timeout, min(2*(now-late.sent), most))
+			l.late.timeout = max(l.late.timeout, min(2*(now-late.Sent), most))
 			l.late.inTime = 0
-			return late.id, true
+			return late.Unanswered, true
 		}
 	}
-	return 0, false
+	return Unanswered{}, false
 }
 
 // Awaited notes how long an answer to a request that was not given up has taken.
@@ -73,19 +78,19 @@ func (l *Link) Awaited(took int64) {
 
 // AnsweredLate handles an answer that came after its request was given up. If the answer
 // is final, the copy of the message that waits or is under way is not needed.
-func (l *Lane) AnsweredLate(link *Link, id uint64, a sms.Answer) {
+func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
 	l.slots.Thaw(link)
-	m := l.unknown[id]
+	m := l.unknown[u.ID]
 	if m == nil || a.Code != sms.OK && a.Code.Retryable() {
 		return
 	}
 	m.Flags |= sms.Settled
-	delete(l.unknown, id)
+	delete(l.unknown, u.ID)
 	l.stats().Late.Add(1)
 	if a.Code == sms.OK {
 		m.Origin.Tally.Sent.Add(1)
 	}
-	l.count(m, a, 0)
+	l.count(m, a, u.Sent)
 }
 
 // remember keeps a message whose request was not answered in time, because the answer may

@@ -19,7 +19,7 @@ func TestAnsweredLate(t *testing.T) {
 			d.send()
 			id := d.under[0].Message.ID
 			d.answer(sms.Timeout)
-			late := func() { d.AnsweredLate(l, id, sms.Answer{Code: code, At: d.now}) }
+			late := func() { d.AnsweredLate(l, Unanswered{ID: id}, sms.Answer{Code: code, At: d.now}) }
 			if where == "waits" || where == "expired" {
 				late()
 				if where == "expired" {
@@ -62,10 +62,10 @@ func TestAnsweredLateRetryable(t *testing.T) {
 	d.submit("a", 1, nil)
 	d.send()
 	d.answer(sms.Timeout)
-	d.AnsweredLate(l, 1, sms.Answer{Code: sms.Throttled, At: d.now})
+	d.AnsweredLate(l, Unanswered{ID: 1}, sms.Answer{Code: sms.Throttled, At: d.now})
 	d.want("the copy", 1, 0, 0)
 	d.answer(sms.OK)
-	d.AnsweredLate(l, 1, sms.Answer{Code: sms.OK, At: d.now}) // of a message that has ended
+	d.AnsweredLate(l, Unanswered{ID: 1}, sms.Answer{Code: sms.OK, At: d.now}) // of a message that has ended
 	if d.wantEmpty(); d.Stats.Sent.Load() != 1 {
 		t.Errorf("%d sent", d.Stats.Sent.Load())
 	}
@@ -94,7 +94,7 @@ func TestFreeze(t *testing.T) {
 			d.answer(sms.OK)
 			d.want("it answers again", 4, 0, 0)
 		} else {
-			d.AnsweredLate(l, id, sms.Answer{Code: sms.OK, At: d.now})
+			d.AnsweredLate(l, Unanswered{ID: id}, sms.Answer{Code: sms.OK, At: d.now})
 			d.want("it answers again", 3, 0, 0)
 		}
 		if n := windowOf(l); n != 4 {
@@ -122,10 +122,10 @@ func TestLate(t *testing.T) {
 	t.Parallel()
 	l := newLink(newConnector(1, 2))
 	for n := range uint32(20) {
-		l.GiveUp(&Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}})
+		l.GiveUp(&Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}, Sent: start - 1})
 	}
-	if id, ok := l.Late(start, 19); !ok || id != 119 {
-		t.Errorf("request 19 is of message %d, %t", id, ok)
+	if u, ok := l.Late(start, 19); !ok || u != (Unanswered{119, start - 1}) {
+		t.Errorf("request 19 is %v, %t", u, ok)
 	}
 	if _, ok := l.Late(start, 19); ok {
 		t.Error("answered late twice")

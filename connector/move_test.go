@@ -111,7 +111,7 @@ func TestMoveKeeps(t *testing.T) {
 	d.send()
 	d.answer(sms.TemporaryFailure)
 	d.answer(sms.Timeout)
-	d.AnsweredLate(l, 2, sms.Answer{Code: sms.OK})
+	d.AnsweredLate(l, Unanswered{ID: 2}, sms.Answer{Code: sms.OK})
 	d.lose(l)
 	d.wait(30) // message 1 has expired, 2 is settled
 	if n := d.move(to); n != 1 {

@@ -170,7 +170,7 @@ func TestRemove(t *testing.T) {
 	d.read(1)
 	link, id := d.under[0].Link, d.under[0].Message.ID
 	d.answer(sms.Timeout)
-	d.AnsweredLate(link, id, sms.Answer{Code: sms.OK})
+	d.AnsweredLate(link, Unanswered{ID: id}, sms.Answer{Code: sms.OK})
 	if _, found := d.Remove(d.now, s, arrived(3)); found {
 		t.Error("a message is found whose outcome is known")
 	}

@@ -252,7 +252,7 @@ func (w *world) answerLate() {
 	w.late = w.late[1:]
 	k := w.all[late.id]
 	_, known := d.unknown[late.id]
-	d.AnsweredLate(late.link, late.id, sms.Answer{Code: sms.OK, At: d.now})
+	d.AnsweredLate(late.link, Unanswered{ID: late.id}, sms.Answer{Code: sms.OK, At: d.now})
 	if known && !k.ended {
 		k.ended = true
 	}

@@ -136,7 +136,7 @@ func TestSuspectEnds(t *testing.T) {
 	}
 	waits := d.suspects.waiting[0].message
 	d.remember(waits)
-	d.AnsweredLate(l, waits.ID, sms.Answer{Code: sms.OK, At: d.now})
+	d.AnsweredLate(l, Unanswered{ID: waits.ID}, sms.Answer{Code: sms.OK, At: d.now})
 	d.answer(sms.OK)
 	d.want("it was answered", 0, 0, 0)
 	d.wantEmpty()

@@ -57,7 +57,7 @@ type Port[R any] interface {
 	// the answer.
 	Answered(now int64, l *connector.Link, r R, slot *connector.Slot, code sms.Code)
 	// AnsweredLate does the same for a request that had been given up as unanswered.
-	AnsweredLate(now int64, l *connector.Link, r R, id uint64, code sms.Code)
+	AnsweredLate(now int64, l *connector.Link, r R, u connector.Unanswered, code sms.Code)
 	// Unanswered returns a request that was not answered in time to its lane.
 	Unanswered(now int64, slot *connector.Slot)
 	// Bound tells the lane that a session has logged in. takes reports whether the
@@ -317,9 +317,9 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 		c.port.Answered(now, l, r, slot, a.Code)
 		return
 	}
-	if id, ok := l.Late(now, a.Sequence); ok {
+	if u, ok := l.Late(now, a.Sequence); ok {
 		c.gateway.answeredLate(l)
-		c.port.AnsweredLate(now, l, r, id, a.Code)
+		c.port.AnsweredLate(now, l, r, u, a.Code)
 		return
 	}
 	l.Connector.Stats.Unmatched.Add(1)

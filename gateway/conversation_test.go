@@ -33,7 +33,7 @@ type port struct {
 	bound    map[*connector.Link]int
 	leaving  map[*connector.Link]int
 	queued   []*sms.Message
-	late     []uint64
+	late     []connector.Unanswered
 	storing  []Pending[*request] // messages that wait for their commit
 }
 
@@ -93,9 +93,9 @@ func (p *port) Answered(_ int64, _ *connector.Link, r *request, _ *connector.Slo
 	p.gone(r, "answered")
 }
 
-func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, id uint64, _ sms.Code) {
+func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, u connector.Unanswered, _ sms.Code) {
 	p.gone(r, "answered late")
-	p.late = append(p.late, id)
+	p.late = append(p.late, u)
 }
 
 func (p *port) Bound(_ int64, l *connector.Link, _ bool) { p.bound[l]++ }
@@ -424,7 +424,7 @@ func TestAnswers(t *testing.T) {
 	p.want("late", answer(2), "answered late", 0)
 	p.want("late twice", answer(2), "dropped", 0)
 	p.want("unknown", answer(7), "dropped", 0)
-	if len(p.late) != 1 || p.late[0] != 101 || p.operator.Stats.Unmatched.Load() != 2 {
-		t.Errorf("late %d, %d unmatched", p.late, p.operator.Stats.Unmatched.Load())
+	if len(p.late) != 1 || p.late[0].ID != 101 || p.operator.Stats.Unmatched.Load() != 2 {
+		t.Errorf("late %v, %d unmatched", p.late, p.operator.Stats.Unmatched.Load())
 	}
 }

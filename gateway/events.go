@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"pmg/config"
 	"pmg/events"
 	"pmg/pdulog"
@@ -36,20 +38,26 @@ func (g *Gateway) openEvents() error {
 	if cfg.Dir == "" {
 		return nil
 	}
-	o := events.Options{
-		Dir: cfg.Dir, MaxSize: int64(cfg.MaxSize), RotateEvery: cfg.RotateEvery,
-		Keep: cfg.Keep, KeepAge: cfg.KeepAge, MaxTotal: int64(cfg.MaxTotal),
-		MaxWaiting: maxEvents, Log: g.Log,
-	}
+	o := eventOptions(cfg, g.Log)
 	if !g.store.Durable() {
 		o.MaxWaiting = maxMemoryEvents
-	}
-	if cfg.Compress != config.NoCompression {
-		o.Compress = pdulog.Compression(cfg.Compress)
 	}
 	var err error
 	g.events.writer, err = events.Open(o, g.store, g.dropEvents)
 	return err
+}
+
+// eventOptions returns the options of a writer for a durable store.
+func eventOptions(cfg *config.Events, log zerolog.Logger) events.Options {
+	o := events.Options{
+		Dir: cfg.Dir, MaxSize: int64(cfg.MaxSize), RotateEvery: cfg.RotateEvery,
+		Keep: cfg.Keep, KeepAge: cfg.KeepAge, MaxTotal: int64(cfg.MaxTotal),
+		MaxWaiting: maxEvents, Log: log,
+	}
+	if cfg.Compress != config.NoCompression {
+		o.Compress = pdulog.Compression(cfg.Compress)
+	}
+	return o
 }
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.
@@ -68,6 +76,18 @@ type ending struct {
 	peer   protocols.Driver // of the lane; nil: it is gone
 	answer sms.Answer
 	sent   int64 // when it was written last; 0: never
+
+	attempts uint8 // how often it was sent
+}
+
+// attemptsOf returns how often a message was sent that ends with a code, and was written
+// last at the time sent. An attempt that the peer has refused for a while, or not answered, is
+// counted when that is known; so one that is answered late was counted before.
+func attemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
+	if s := events.StateOf(code); sent != 0 && m.Flags&sms.Settled == 0 && (s == events.Sent || s == events.Rejected) {
+		return incremented(m.Attempts)
+	}
+	return m.Attempts
 }
 
 // note adds the event of a message to the open batch.
@@ -77,7 +97,7 @@ func (l *eventLog) note(b *store.Batch, m *sms.Message, e *ending, ahead int64) 
 		Number: n, ID: m.ID, Kind: m.Kind, State: e.state, Reason: e.answer.Code,
 		ToConnector: e.lane.Connector, ToAccount: e.lane.Account,
 		Source: m.Source().Addr, Destination: m.Dest().Addr,
-		Accepted: m.Arrived + ahead, Attempts: int(m.Attempts), PeerID: e.answer.PeerID,
+		Accepted: m.Arrived + ahead, Attempts: int(e.attempts), PeerID: e.answer.PeerID,
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector
@@ -87,10 +107,6 @@ func (l *eventLog) note(b *store.Batch, m *sms.Message, e *ending, ahead int64) 
 	}
 	if e.answer.At != 0 {
 		v.Ended = e.answer.At + ahead
-	}
-	final := e.state == events.Sent || e.state == events.Rejected
-	if final && e.sent != 0 {
-		v.Attempts++ // the others are counted when they end
 	}
 	if e.state == events.Sent || e.answer.Status != 0 {
 		v.Answered, v.Status = true, e.answer.Status

@@ -95,7 +95,7 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	if a.Code != sms.OK && a.Code != sms.Deleted {
 		g.logGivenUp(l, m, a)
 	}
-	g.forget(m, ending{events.StateOf(a.Code), laneName(l), l.Home().Driver, a, sent})
+	g.forget(m, ending{events.StateOf(a.Code), laneName(l), l.Home().Driver, a, sent, attemptsOf(m, a.Code, sent)})
 }
 
 // Halted implements connector.Policy.

@@ -3,9 +3,14 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"pmg/config"
+	"pmg/events"
+	"pmg/sms"
 	"pmg/store"
 )
 
@@ -20,17 +25,13 @@ func ChangeStopped(in store.Store, cfg *config.Config, c QueueChange, s Selectio
 			return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 		}
 	}
-	if c.What == DeleteMessages && !c.DryRun && cfg != nil && cfg.Events.Dir != "" {
-		return QueuePage{}, errors.New("cannot delete messages of a gateway that is stopped while events.dir is set, because their events would be missing: delete them while the gateway runs")
-	}
 	all, looked, next, err := s.find(in, from, limit, time.Now())
 	p := newPage(in, all, looked, next, s)
 	if err == nil && !c.DryRun && len(all) > 0 {
-		var b store.Batch
-		for i, f := range all {
-			p.Messages[i].Result = c.stopped(&b, f)
+		err = c.changeStopped(in, cfg, all)
+		for i := range all {
+			p.Messages[i].Result = c.resultStopped(all[i])
 		}
-		err = in.Commit(&b)
 	}
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
@@ -38,26 +39,67 @@ func ChangeStopped(in store.Store, cfg *config.Config, c QueueChange, s Selectio
 	return p, nil
 }
 
-// stopped adds the change of a message to a batch.
-func (c *QueueChange) stopped(b *store.Batch, f *found) (result string) {
+// changeStopped changes messages in one commit.
+func (c *QueueChange) changeStopped(in store.Store, cfg *config.Config, all []*found) error {
+	var b store.Batch
+	if c.What == DeleteMessages {
+		return deleteStopped(in, cfg, &b, all)
+	}
+	for _, f := range all {
+		if f.err != nil {
+			continue
+		}
+		m := f.message
+		m.Attempts, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0
+		if c.What == MoveMessages {
+			b.Keep(m, store.State{Lane: store.Lane{Connector: c.To}})
+			continue
+		}
+		b.Delete(f.id, len(f.record)) // a message of no lane is routed when the gateway starts
+		m.Origin = f.origin()
+		b.Put(m, store.Lane{})
+	}
+	return in.Commit(&b)
+}
+
+// resultStopped returns what was done to a message.
+func (c *QueueChange) resultStopped(f *found) string {
 	if f.err != nil && c.What != DeleteMessages {
 		return ResultBad
 	}
-	m := f.message
-	if m != nil {
-		m.Attempts, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0
-	}
-	switch c.What {
-	case MoveMessages:
-		b.Keep(m, store.State{Lane: store.Lane{Connector: c.To}})
-	case RetryMessages: // a message of no lane is routed when the gateway starts
-		b.Delete(f.id, len(f.record))
-		m.Origin = f.origin()
-		b.Put(m, store.Lane{})
-	default:
-		b.Delete(f.id, len(f.record))
-	}
 	return c.past()
+}
+
+// deleteStopped deletes messages, with their events if events.dir is set. Events that cannot be
+// written now are in the store, and the next start writes them.
+func deleteStopped(in store.Store, cfg *config.Config, b *store.Batch, all []*found) error {
+	for _, f := range all {
+		b.Delete(f.id, len(f.record))
+	}
+	if cfg == nil || cfg.Events.Dir == "" {
+		return in.Commit(b)
+	}
+	var written atomic.Uint64
+	w, err := events.Open(eventOptions(&cfg.Events, zerolog.Nop()), in, written.Store)
+	if err != nil {
+		return err
+	}
+	log, now := eventLog{writer: w}, time.Now().UnixNano()
+	for _, f := range all {
+		if f.err != nil {
+			continue // nothing is known of it but its id
+		}
+		m := f.message
+		m.Origin = f.origin()
+		log.note(b, m, &ending{state: events.Deleted, lane: f.lane(), answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: m.Attempts}, 0)
+	}
+	if err := in.Commit(b); err != nil {
+		return errors.Join(err, w.Close())
+	}
+	_ = w.Close()
+	b.Reset()
+	b.DropEvents(written.Load())
+	return in.Commit(b)
 }
 
 // StoreStats is what operators see of a store.

@@ -106,7 +106,7 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 		if sent != 0 {
 			sent += ahead
 		}
-		o.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: m.Attempts, Status: a.Status, Sent: sent, At: a.At + ahead, PeerID: a.PeerID})
+		o.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.attempts, Status: a.Status, Sent: sent, At: a.At + ahead, PeerID: a.PeerID})
 	}
 	g.unsettled.add(g.Committer.End())
 }
@@ -134,9 +134,8 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 			g.logUnreadable(o.ID, err)
 			return
 		}
-		m.Attempts = o.Attempts
 		ahead := g.wall.ahead.Load()
-		e := ending{state: events.StateOf(o.Code), lane: lane, answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}}
+		e := ending{state: events.StateOf(o.Code), lane: lane, answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, attempts: o.Attempts}
 		if o.Sent != 0 {
 			e.sent = o.Sent - ahead
 		}

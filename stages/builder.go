@@ -153,8 +153,8 @@ func (b *builder) Answered(now int64, l *connector.Link, j *Job, slot *connector
 }
 
 // AnsweredLate implements gateway.Port.
-func (b *builder) AnsweredLate(_ int64, _ *connector.Link, j *Job, id uint64, code sms.Code) {
-	j.Kind, j.Code, j.ID = AnsweredLate, code, id
+func (b *builder) AnsweredLate(_ int64, _ *connector.Link, j *Job, u connector.Unanswered, code sms.Code) {
+	j.Kind, j.Code, j.extras = AnsweredLate, code, &extras{Late: u}
 	b.out.To(toDispatcher, j)
 }
 

@@ -35,7 +35,7 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		d.touch(j.Slot.Share.Lane).Answered(now, j.Slot, answerOf(j, now))
 	case AnsweredLate:
 		l := &j.Handle.Link
-		d.touch(l.Lane).AnsweredLate(l, j.ID, answerOf(j, now))
+		d.touch(l.Lane).AnsweredLate(l, j.Late, answerOf(j, now))
 	case Unsent:
 		d.touch(j.Slot.Share.Lane).Unsent(now, j.Slot)
 	case Bound:

@@ -76,7 +76,7 @@ type Job struct {
 	Bytes    []byte  // Received: the PDU's own octets
 	Octets   *buffer // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
-	ID      uint64 // Send, AnsweredLate: of the message that PDU is about; 0: none. Committed: of the batch
+	ID      uint64 // Send: of the message that PDU is about; 0: none. Committed: of the batch
 	After   int64  // Store, Stored: the answer is not sent before this time
 	Slot    *connector.Slot
 	Message *sms.Message
@@ -98,6 +98,7 @@ type extras struct {
 	Reply     func(id uint64, code sms.Code) // Submitted; Store and Stored without a session
 	Done      chan<- struct{}                // Barrier
 	More      []gateway.Accepted             // Store, Stored: messages of the same PDU besides Message
+	Late      connector.Unanswered           // AnsweredLate
 }
 
 // more returns the messages that are stored together with Message.

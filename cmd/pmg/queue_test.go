@@ -144,6 +144,45 @@ func TestQueueChangeStopped(t *testing.T) {
 	}
 }
 
+// Deleting messages of a stopped gateway's store writes their events, with numbers that go on,
+// and the store keeps none of them.
+func TestQueueDeleteStoppedEvents(t *testing.T) {
+	t.Parallel()
+	dir, events := newStoreForTest(t), filepath.Join(t.TempDir(), "events")
+	cfg := writeConfig(t, fmt.Sprintf("store: {dir: %q}\nevents: {dir: %q}\nconnectors: []\n", dir, events))
+	for _, c := range []struct{ args, want string }{
+		{hexID(quarantinedID), "1 message deleted\n"},
+		{"--all --dry-run", "3 messages would be deleted"},
+		{"--all", "3 messages deleted\n"},
+	} {
+		if out, err := pmg(t, "queue delete "+c.args+" -c "+cfg); err != nil || !strings.Contains(out, c.want) {
+			t.Errorf("%s: want %q, got %v\n%s", c.args, c.want, err, out)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(events, "events.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	for i, id := range []uint64{quarantinedID, queuedID, parkedID, forAccountID} {
+		want := fmt.Sprintf(`{"number":%d,"id":"%s","kind":"submit","state":"deleted",`, i+1, hexID(id))
+		if len(lines) != 4 || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("want %s, got\n%s", want, b)
+		}
+	}
+	if !strings.Contains(lines[0], `"attempts":3`) || !strings.Contains(lines[0], `"to_connector":"operator"`) || !strings.Contains(lines[0], `"account":"acme"`) {
+		t.Errorf("got %s", lines[0])
+	}
+	s, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if last, err := s.Events(0, 10, func(uint64, []byte) error { return nil }); last != 0 || err != nil {
+		t.Errorf("the store has events up to %d, %v", last, err)
+	}
+}
+
 // The errors of queue and store commands say what to do.
 func TestStoreErrors(t *testing.T) {
 	t.Parallel()

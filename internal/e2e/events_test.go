@@ -231,3 +231,25 @@ func TestEventsInMemory(t *testing.T) {
 		}
 	})
 }
+
+// A message whose answer came late has its event with the time at which it was sent, and the
+// attempt counts once.
+func TestEventOfLateAnswer(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		dir := filepath.Join(t.TempDir(), "events")
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, top: eventsIn(dir), store: vfs.NewMem(), out: "response_timeout: 300ms, enquire_interval: 0s, retry_delay: 1h"})
+		smsc, c := operator.session(), g.bind("transmitter")
+		want := map[string]string{submitOne(c, 1): "sent"}
+		late := smsc.take(1, 1)
+		testutil.Eventually(t, "it is queued again", func() bool { return g.stats("operator").Retried.Load() == 1 })
+		smsc.answer(0, late...)
+		testutil.Eventually(t, "its copy has ended", func() bool { return g.stats("operator").Late.Load() == 1 })
+		c.conn.Close()
+		smsc.conn.Close()
+		g.stop()
+		if e := wantEvents(t, dir, want)["sent"]; e.SentAt.Before(e.AcceptedAt) || e.EndedAt.Before(e.SentAt) || e.Attempts != 1 || e.SMSCID != late[0] {
+			t.Errorf("%+v", e)
+		}
+	})
+}

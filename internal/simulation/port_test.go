@@ -79,11 +79,11 @@ func (n *node) Answered(now int64, _ *connector.Link, r *request, slot *connecto
 }
 
 // AnsweredLate implements gateway.Port.
-func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, id uint64, code sms.Code) {
+func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
 	before := n.g.Committer.Stats().Waiting
-	n.touch(l.Lane).AnsweredLate(l, id, answerOf(r, now, code))
+	n.touch(l.Lane).AnsweredLate(l, u, answerOf(r, now, code))
 	if n.g.Committer.Stats().Waiting > before {
-		n.w.oracle.ended(id, "late answer")
+		n.w.oracle.ended(u.ID, "late answer")
 	}
 	n.release(r)
 }
