@@ -248,9 +248,13 @@ func (f *found) show(text bool) StoredMessage {
 	s.Arrived = time.Unix(0, m.Arrived).UTC()
 	s.DeliverAt, s.NextAttempt, s.Expires = wallTime(m.DeliverAt), wallTime(m.NotBefore), wallTime(m.Expires)
 	if text {
-		shown, ok := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
+		octets := m.Text()
+		if r, ok := m.Report(); ok {
+			octets = r.Original
+		}
+		shown, ok := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, octets)
 		if !ok {
-			shown = "0x" + hex.EncodeToString(m.Text())
+			shown = "0x" + hex.EncodeToString(octets)
 		}
 		s.Text = &shown
 	}

@@ -56,7 +56,7 @@ func needsData(source, dest []byte) bool {
 
 // makeData makes a submit_sm or deliver_sm a data_sm. The fields that data_sm does not have are
 // not written.
-func (s *session) makeData(now int64, p *PDU, m *sms.Message) {
+func (s *session) makeData(now int64, p *PDU, m *sms.Message, text []byte) {
 	p.ID = DataSM
 	p.SM.SourceAddr, p.SM.DestAddr = fit(m.Source().Addr, dataAddressSize), fit(m.Dest().Addr, dataAddressSize)
 	if left := m.Expires - now; s.peer == smsc && left > 0 {
@@ -66,7 +66,7 @@ func (s *session) makeData(now int64, p *PDU, m *sms.Message) {
 		p.scratch = AppendTLV(p.scratch, TagTimeToLive, binary.BigEndian.AppendUint32(nil, uint32(min(seconds, 1<<32-1))))
 		p.SM.TLVs = p.scratch[n:]
 	}
-	if text := m.Text(); len(text) > 0 {
+	if len(text) > 0 {
 		p.setPayload(text)
 	}
 }

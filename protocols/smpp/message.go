@@ -57,8 +57,11 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if len(payload) > 0 { // an empty message_payload besides a short_message is ignored
 		text = payload
 	}
-	m.Set(sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr},
-		sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}, text)
+	source := sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr}
+	dest := sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
+	if m.Kind != sms.Receipt || !setReport(p, m, source, dest, text) {
+		m.Set(source, dest, text)
+	}
 	s.setNative(p, m, found)
 	if m.Kind != sms.Submit {
 		return sms.OK // an SMSC's message is not refused: delivering it with odd values is better than losing it
@@ -329,9 +332,13 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.SM.PriorityFlag = min(p.SM.PriorityFlag, maxPriority33)
 		p.SM.RegisteredDelivery = min(p.SM.RegisteredDelivery&wantsReceipts, wantsAllEnds)
 	}
+	if m.Flags&sms.HasReport != 0 {
+		text = s.reportText(p, m)
+		p.SM.ShortMessage = text
+	}
 	switch {
 	case optional && needsData(source.Addr, dest.Addr):
-		s.makeData(now, p, m)
+		s.makeData(now, p, m, text)
 	case len(text) > maxShort:
 		p.setPayload(text)
 	}

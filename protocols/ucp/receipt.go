@@ -54,9 +54,13 @@ func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
 	p.putNative(native)
 	b := &p.SM
 	if native == nil {
-		s.putOutcome(now, p, m.Text())
+		text := m.Text()
+		if r, ok := m.Report(); ok {
+			text = r.Original
+		}
+		s.putOutcome(now, p, text)
 		at := len(p.buf)
-		p.buf = appendHex(p.buf, m.Text()[:min(len(m.Text()), maxMsg/2)])
+		p.buf = appendHex(p.buf, text[:min(len(text), maxMsg/2)])
 		p.end(&b.Msg, at)
 	}
 	p.put(&b.MT, []byte{'3'})

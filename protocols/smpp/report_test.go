@@ -1,0 +1,67 @@
+package smpp
+
+import (
+	"testing"
+
+	"pmg/sms"
+)
+
+// A receipt of an SMSC is relayed as it came. When the gateway has found the message that it
+// belongs to, the client gets it with the id that the client knows, in the form of the
+// client's version; parameters that are not about the receipt stay.
+func TestReport(t *testing.T) {
+	const known = 0x6a1f00
+	const text = `id:77 SUB:001 DLVRD:001 submit date:2511220102 done date:251122010305 stat:DELIVRD err:000 Text:hi there`
+	smsc := client(t, Version34)
+	f := func(to *session, known uint64, in, want string) {
+		t.Helper()
+		m, code := message(t, smsc, 1, in)
+		if code != sms.OK {
+			t.Fatalf("%s: %s", in, code)
+		}
+		if r, ok := m.Report(); ok && known != 0 {
+			p, native := m.NativePart()
+			native = append([]byte(nil), native...)
+			r.Known, r.Original = known, nil
+			m.SetReport(m.Source(), m.Dest(), &r)
+			m.SetNative(p, native)
+		}
+		var p PDU
+		to.Encode(1, &p, m, 9)
+		if got := string(p.AppendLog(nil, true)); got != want {
+			t.Errorf("\ngot  %s\nwant %s", got, want)
+		}
+		var q PDU
+		if err := q.Decode(p.AppendWire(nil)); err != nil {
+			t.Error(err)
+		}
+	}
+	const in = `deliver_sm seq=3 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 short_message="` + text + `" network_error_code="\x03\x00\x07" tlv_0x1400=01`
+	f(server(t, Version34), 0, in, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 short_message="`+text+`" network_error_code="\x03\x00\x07" tlv_0x1400=01`)
+	f(server(t, Version34), known, in, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 `+
+		`short_message="id:00000000006a1f00 sub:001 dlvrd:001 submit date:2511220102 done date:2511220103 stat:DELIVRD err:000 text:hi there" `+
+		`tlv_0x1400=01 receipted_message_id="00000000006a1f00\x00" message_state=2 network_error_code="\x03\x00\x07"`)
+	f(server(t, Version33), known, in, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 `+
+		`short_message="id:`+ShortID(known)+` sub:001 dlvrd:001 submit date:2511220102 done date:2511220103 stat:DELIVRD err:000 text:hi there"`)
+	const params = `data_sm seq=3 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=8 receipted_message_id="0A\x00" message_state=5`
+	f(server(t, Version34), known, params, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 `+
+		`short_message="id:00000000006a1f00 sub:001 dlvrd:000 submit date:0000000000 done date:0000000000 stat:UNDELIV err:000 text:" `+
+		`receipted_message_id="00000000006a1f00\x00" message_state=5`)
+	f(server(t, Version34), known, `deliver_sm seq=3 esm_class=32 short_message="id:77 stat:ENROUTE"`, `deliver_sm seq=9 esm_class=32 `+
+		`short_message="id:00000000006a1f00 sub:001 dlvrd:000 submit date:0000000000 done date:0000000000 stat:ENROUTE err:000 text:" `+
+		`receipted_message_id="00000000006a1f00\x00" message_state=1`)
+	const garbage = `seq=9 source_addr=1 destination_addr=2 esm_class=4 short_message="stat:DELIVRD without an id"`
+	f(server(t, Version34), known, `deliver_sm `+garbage, `deliver_sm `+garbage)
+
+	// A receipt that the gateway has made, or that came by another protocol.
+	var m sms.Message
+	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{Known: known, State: sms.StateEnroute})
+	var p PDU
+	server(t, Version34).Encode(1, &p, &m, 9)
+	const made = `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=32 ` +
+		`short_message="id:00000000006a1f00 sub:001 dlvrd:000 submit date:0000000000 done date:0000000000 stat:ENROUTE err:000 text:" ` +
+		`receipted_message_id="00000000006a1f00\x00" message_state=1`
+	if got := string(p.AppendLog(nil, true)); got != made {
+		t.Errorf("\ngot  %s\nwant %s", got, made)
+	}
+}
