@@ -107,6 +107,14 @@ func (b *Batch) Len() int { return len(b.ops) }
 // Octets returns how many octets the batch's operations carry.
 func (b *Batch) Octets() int { return len(b.octets) }
 
+// deleted returns how many octets the records have that the batch deletes.
+func (b *Batch) deleted() (octets int64) {
+	for _, o := range b.ops {
+		octets += int64(o.size)
+	}
+	return octets
+}
+
 // keepBatch is the largest storage that an emptied batch keeps.
 const keepBatch = 4 << 20
 

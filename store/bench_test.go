@@ -131,7 +131,7 @@ func BenchmarkBacklog(b *testing.B) {
 			}
 		}
 		drain := time.Since(began)
-		for range 2 * flushAfter {
+		for range 2 * shrinkAfter {
 			s.Tidy()
 		}
 		deadline := time.Now().Add(time.Minute)

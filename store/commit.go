@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -110,6 +109,7 @@ func (s *durable) commit(b *Batch) error {
 		return fmt.Errorf("cannot commit a batch: %w", err)
 	}
 	s.commits.Add(1)
+	s.deleted.Add(b.deleted())
 	s.settle(b, m, lowest)
 	return nil
 }
@@ -127,7 +127,7 @@ func (s *durable) newBatch() *pebble.Batch {
 func (s *durable) reckon(b *Batch) (m marks, lowest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, lowest = s.marks, math.MaxUint64
+	m, lowest = s.marks, noID
 	for _, o := range b.ops {
 		switch o.kind {
 		case opPut:

@@ -138,7 +138,7 @@ func (h *history) use(batches int) error {
 			return err
 		}
 		if h.rand.IntN(5) == 0 {
-			h.store.Tidy()
+			h.tidy()
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 )
 
 // The keys of the pebble engine, each a letter and what follows it. Numbers are big-endian, so
@@ -25,7 +26,10 @@ const (
 	keyEvent   = 'e'
 )
 
-// appendID appends the key of a kind with a number.
+// noID is above the ids of all messages.
+const noID = uint64(math.MaxUint64)
+
+// appendKey appends the key of a kind with a number.
 func appendKey(b []byte, kind byte, number uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, kind), number)
 }

@@ -185,7 +185,15 @@ func (h *history) step() {
 		h.t.Fatalf("seed %d: %v", h.seed, err)
 	}
 	if h.rand.IntN(10) == 0 {
-		h.store.Tidy()
+		h.tidy()
+	}
+}
+
+// tidy does what a gateway does now and then, and sometimes what it does seldom.
+func (h *history) tidy() {
+	h.store.Tidy()
+	if h.rand.IntN(2) == 0 {
+		_ = h.store.(*durable).shrink() // where it fails, the next batch does too
 	}
 }
 
@@ -193,8 +201,13 @@ func (h *history) step() {
 // probability of percent. It returns the error of the commit.
 func (h *history) crash(percent int) {
 	h.begin()
-	done := make(chan error, 1)
-	go func() { done <- h.store.Commit(&h.batch) }()
+	done, shrink := make(chan error, 1), h.rand.IntN(4) == 0
+	go func() {
+		if shrink {
+			_ = h.store.(*durable).shrink()
+		}
+		done <- h.store.Commit(&h.batch)
+	}()
 	for range h.rand.IntN(200) { // some of the time the commit is under way
 		select {
 		case err := <-done:

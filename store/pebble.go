@@ -68,9 +68,10 @@ type durable struct {
 	event  uint64   // number of the last event that was committed
 
 	ballast ballast
-	tidy    tidy
 	states  states
 	commits atomic.Int64
+	deleted atomic.Int64 // octets of the messages that were deleted
+	shrinking
 	stalls  atomic.Int64
 	slow    atomic.Int64
 	stalled atomic.Bool
@@ -121,6 +122,7 @@ func (s *durable) open(o Options) error {
 		return s.openError(err)
 	}
 	s.guard.opening.Store(false)
+	s.deleted.Store(int64(s.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
 	s.ballast.lay()
 	go s.run(s.db, s.fault)
 	return nil

@@ -3,12 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -285,47 +283,6 @@ func TestSyncs(t *testing.T) {
 	after := s.Stats()
 	if commits, syncs := after.Commits-before.Commits, after.Syncs-before.Syncs; commits != 100 || syncs != 100 {
 		t.Errorf("%d commits, %d syncs", commits, syncs)
-	}
-}
-
-// A store that is empty for a while becomes small, and then works as before. A count that was
-// wrong is right again.
-func TestShrink(t *testing.T) {
-	t.Parallel()
-	s, err := Open("data", Options{FS: vfs.NewMem(), memTable: 64 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	random := rand.New(rand.NewPCG(1, 1))
-	text := make([]byte, 1000) // that cannot be compressed
-	for id := uint64(1); id <= 2000; id++ {
-		for i := range text {
-			text[i] = byte(random.Uint32())
-		}
-		commit(t, s, func(b *Batch) { b.Put(sample(id, string(text)), sampleLane) })
-	}
-	commit(t, s, func(b *Batch) { b.Put(sample(2000, "put twice"), sampleLane) })
-	full := s.Stats().Octets
-	for id := uint64(1); id <= 2000; id++ {
-		commit(t, s, func(b *Batch) { b.Delete(id, 1100) })
-	}
-	for range flushAfter {
-		s.Tidy()
-	}
-	if n := s.Stats().Messages; n != 0 {
-		t.Errorf("%d messages", n)
-	}
-	for until := time.Now().Add(20 * time.Second); s.Stats().Octets > full/2; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d octets full, %d empty", full, s.Stats().Octets)
-		}
-	}
-	commit(t, s, func(b *Batch) { b.Put(sample(1, "low"), sampleLane); b.Put(sample(3000, "high"), sampleLane) })
-	if got, _ := entries(t, s, 0, 10); !slices.Equal(got, []string{"1 low", "3000 high"}) {
-		t.Errorf("%q", got)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

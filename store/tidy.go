@@ -4,19 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 
 	"github.com/cockroachdb/pebble/v2"
 )
-
-// A tidy is what Tidy remembers from one call to the next.
-type tidy struct {
-	empty   int   // how often in a row it has found no message
-	flushed int64 // commits when it last had the log dropped
-}
-
-// flushAfter is how many calls of Tidy in a row find no message before the log is dropped.
-const flushAfter = 20
 
 // Tidy raises the low mark to the first message. Deleted messages stay in the tables for a
 // while, and a scan that began before them would pass over each.
@@ -26,15 +16,10 @@ func (s *durable) Tidy() {
 	}
 	s.ballast.lay()
 	s.seal()
-	if s.seek() || !s.recount() {
-		s.tidy.empty = 0
+	if !s.shrinking.due(!s.seek() && s.recount(), s.commits.Load(), s.deleted.Load()) {
 		return
 	}
-	if s.tidy.empty++; s.tidy.empty < flushAfter || s.commits.Load() == s.tidy.flushed {
-		return
-	}
-	s.tidy.empty = 0
-	if err := s.empty(); err != nil {
+	if err := s.shrink(); err != nil {
 		s.log.Error().Err(err).Msg("cannot make the store smaller")
 	}
 }
@@ -70,26 +55,6 @@ func (s *durable) recount() bool {
 	return true
 }
 
-// empty deletes all ids below the low mark once more, as one range: pebble removes tables that
-// lie in it without reading them, and does not look for others on its own while the store is
-// small. Then it has the log dropped.
-func (s *durable) empty() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.seek() // no batch is under way now
-	s.mu.Lock()
-	low := s.marks.low
-	s.mu.Unlock()
-	t := s.newBatch()
-	for _, kind := range []byte{keyMessage, keyState} {
-		if err := t.DeleteRange(appendKey(nil, kind, 0), appendKey(nil, kind, low), nil); err != nil {
-			return err
-		}
-	}
-	s.tidy.flushed = s.commits.Load()
-	return s.ask(flush)
-}
-
 // seal notes what of the store was synced.
 func (s *durable) seal() {
 	if err := s.guard.sealer.write(); err != nil {
@@ -102,7 +67,7 @@ func (s *durable) seal() {
 func (s *durable) seek() bool {
 	s.mu.Lock()
 	low, last := s.marks.low, s.marks.last
-	s.lowPut = math.MaxUint64
+	s.lowPut = noID
 	s.mu.Unlock()
 	id, ok, err := s.first(keyMessage, low)
 	if err != nil {
