@@ -2,6 +2,7 @@ package account
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -30,10 +31,11 @@ func NewRegistry() *Registry {
 	}
 }
 
-// usage is the state of one account. A reload changes its rate also for sessions
-// that logged in before.
+// usage is the state of one account. A reload changes its rate and its configuration
+// also for sessions that logged in before.
 type usage struct {
 	rate ratelimit.Shared
+	cfg  atomic.Pointer[config.Account]
 
 	mu       sync.Mutex
 	sessions int
@@ -76,6 +78,7 @@ func (r *Registry) take(c *config.Account) *usage {
 		r.usage[c.SystemID] = u
 	}
 	u.rate.SetRate(c.Rate, c.Burst)
+	u.cfg.Store(c)
 	return u
 }
 

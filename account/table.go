@@ -158,6 +158,10 @@ func (a *Account) mayComeFrom(addr netip.Addr) bool {
 	return len(a.networks) == 0
 }
 
+// Config returns the account's configuration in force, which may be newer than the
+// Account. It takes no lock and is safe for concurrent use.
+func (a *Account) Config() *config.Account { return a.use.cfg.Load() }
+
 // End records that a session of the account is over.
 func (a *Account) End() { a.use.end() }
 

@@ -125,9 +125,13 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 	}
 	slot.Sequence = c.Session.NextSequence()
 	c.pdu.Reset()
-	c.group.gateway.Encode(now, &c.Link, c.pdu, slot.Message, slot.Sequence)
+	copied := c.group.gateway.Encode(now, &c.Link, c.pdu, slot.Message, slot.Sequence)
 	slot.Sent = now
-	if c.postRequest(now, slot) {
+	posted = c.postRequest(now, slot)
+	if copied != nil {
+		copied.Release()
+	}
+	if posted {
 		return true
 	}
 	if c.Closing() {

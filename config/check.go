@@ -67,6 +67,7 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 
 func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	d.loginFits(a, path, connectors)
+	a.rules = d.rewrite(a.Rewrite, path)
 	if !IsHash(a.Password) {
 		return
 	}
@@ -119,6 +120,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
 	d.protocol(c, path)
+	c.rules = d.rewrite(c.Rewrite, path)
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}

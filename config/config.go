@@ -9,6 +9,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
+	"pmg/rewrite"
 )
 
 // The words of options that allow a fixed set of words.
@@ -141,6 +142,10 @@ type Account struct {
 	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest matching prefix gets the message; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
+
+	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
+
+	rules rules // of Rewrite
 }
 
 // MayUse reports whether the account may log in on the connector.
@@ -189,6 +194,10 @@ type Connector struct {
 	OnUnknown   string        `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came, also because the gateway was killed meanwhile: with resend it may be delivered twice, with fail not at all. With fail and a durable store, each message waits for a note on disk before it leaves."`
 	MaxAttempts int           `yaml:"max_attempts" default:"10" range:"0..1000" live:"yes" doc:"Times a message is sent before it is given up; 0 is no limit but its validity. A larger number survives more failures of the SMSC, and sends more copies to an SMSC that takes messages but does not answer."`
 	RetryDelay  time.Duration `yaml:"retry_delay" default:"5s" range:"0s..24h" live:"yes" doc:"Pause before a message is sent again after a temporary failure other than throttling."`
+
+	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
+
+	rules rules // of Rewrite
 }
 
 // Listens reports whether the connector accepts connections. Role reports whether its

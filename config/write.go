@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"pmg/rewrite"
 )
 
 // Show returns the configuration in effect as a file, with secrets masked and without
@@ -55,8 +57,12 @@ func (w *writer) items(list reflect.Value, depth int) {
 	}
 }
 
-// hasEffect reports whether an option applies to this kind of connector.
+// hasEffect reports whether an option applies to this kind of connector, or is given in
+// this rule.
 func hasEffect(v reflect.Value, f reflect.StructField) bool {
+	if v.Type() == reflect.TypeFor[rewrite.Rule]() {
+		return !v.FieldByIndex(f.Index).IsZero()
+	}
 	c, ok := v.Addr().Interface().(*Connector)
 	only, protocol := f.Tag.Get("only"), f.Tag.Get("protocol")
 	return !ok || (only == "" || only == c.Direction) && (protocol == "" || protocol == c.Protocol)

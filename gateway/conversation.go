@@ -281,7 +281,7 @@ func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Cod
 // Submit accepts a message that came without a session, and returns the code for its
 // sender. reply is called when the message is stored.
 func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
-	code := c.gateway.mayWait(now, m)
+	code := c.gateway.rewriteSubmitted(now, m, from)
 	lane := c.gateway.route(m)
 	switch {
 	case c.gateway.draining.Load() || !c.gateway.mayStore():

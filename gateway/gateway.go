@@ -59,6 +59,7 @@ type Gateway struct {
 	draining   atomic.Bool
 	lanes      lanes
 	origins    origins
+	addresses  sync.Pool // of *rewrite.Addresses
 	wall       wall
 	held       atomic.Int64 // number of submits that wait for room
 	storms     *storms

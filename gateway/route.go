@@ -164,10 +164,16 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	if code == sms.OK {
 		code = g.mayWait(now, m)
 	}
+	why := "message refused: "
+	if code == sms.OK {
+		own, account := rulesIn(l)
+		code = g.rewriteIn(m, own, account)
+		why = "message refused by a rule of rewrite: "
+	}
 	if code != sms.OK {
 		m.Release()
 		l.CountRefused()
-		g.logRefused(now, l, &g.storms.invalid, "message refused: "+code.String())
+		g.logRefused(now, l, &g.storms.invalid, why+code.String())
 		return nil, nil, code
 	}
 	lane := g.route(m)

@@ -49,14 +49,19 @@ func (g *Gateway) message(now int64, s protocols.Messages, p protocols.PDU, m *s
 }
 
 // Encode fills p with the request that carries m to the peer of a session. The caller is
-// the only user of m during the call.
-func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) {
+// the only user of m during the call. p's slices point into m, or into the copy of it that
+// Encode returns, which the caller releases when it does not use p any more.
+func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) (copied *sms.Message) {
+	if out := g.outgoing(l, m); out != m {
+		m, copied = out, out
+	}
 	ahead := g.wall.ahead.Load()
 	if ahead == 0 || m.Expires == 0 {
 		l.Session.Encode(now, p, m, sequence)
-		return
+		return copied
 	}
 	m.Expires += ahead
 	l.Session.Encode(now+ahead, p, m, sequence)
 	m.Expires -= ahead
+	return copied
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"testing"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
@@ -39,7 +40,9 @@ func TestWallClockSteps(t *testing.T) {
 		if code := g.message(now, s, nil, m); code != sms.OK || m.Expires != now+60*second {
 			t.Errorf("step %d: %s, expires in %d s", step/second, code, (m.Expires-now)/second)
 		}
-		l := &connector.Link{Session: s}
+		c := &connector.Connector{}
+		c.SetConfig(&config.Connector{})
+		l := &connector.Link{Session: s, Connector: c}
 		g.Encode(now+second, l, nil, m, 1)
 		if s.written != s.read || m.Expires != now+60*second {
 			t.Errorf("step %d: written as %d s later than it was read", step/second, (s.written-s.read)/second)

@@ -29,7 +29,7 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 		return
 	}
 	slot.Sequence = h.Session.NextSequence()
-	e.Gateway.Encode(out.Now(), &h.Link, j.pdu(h.Connector), slot.Message, slot.Sequence)
+	j.copied = e.Gateway.Encode(out.Now(), &h.Link, j.pdu(h.Connector), slot.Message, slot.Sequence)
 	j.Kind = Send // keeps its slot, so that the message is found if a stage fails
 	if e.of != h {
 		e.Flush(out)

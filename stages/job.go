@@ -73,8 +73,9 @@ type Job struct {
 	refs     int32   // references on Handle that it holds
 	Handle   *handle // the session it belongs to
 	PDU      protocols.PDU
-	Bytes    []byte  // Received: the PDU's own octets
-	Octets   *buffer // Bytes: octets that were read; Send, behind the pdu builder: to be written
+	copied   *sms.Message // Send: a message that PDU points into, and that belongs to the job; nil: it points elsewhere
+	Bytes    []byte       // Received: the PDU's own octets
+	Octets   *buffer      // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
 	ID      uint64 // Send: of the message that PDU is about; 0: none. Committed: of the batch
 	After   int64  // Store, Stored: the answer is not sent before this time
@@ -121,6 +122,10 @@ func NewPool() *flow.Pool[Job] {
 func reset(j *Job) {
 	if j.PDU != nil {
 		j.PDU.Reset()
+	}
+	if j.copied != nil {
+		j.copied.Release()
+		j.copied = nil
 	}
 	if cap(j.Bytes) > keepBytes {
 		j.Bytes = nil

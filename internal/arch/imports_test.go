@@ -30,6 +30,7 @@ func table() []row {
 		{"sms/peerid", ""},
 		{"internal/smstext", "sms sms/charset sms/userdata"},
 		{"store", "sms"},
+		{"rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.
 		{"protocols", "sms"},
@@ -38,7 +39,7 @@ func table() []row {
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
 		// Decisions that need no session.
-		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp"},
+		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp rewrite"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"pdulog", "internal/logtext internal/smstext protocols sms"},
@@ -46,7 +47,7 @@ func table() []row {
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms"},
-		{"gateway", "account config connector events flow internal/smstext pdulog protocols router sms store"},
+		{"gateway", "account config connector events flow internal/smstext pdulog protocols rewrite router sms store"},
 
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

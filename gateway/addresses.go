@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"pmg/connector"
+	"pmg/rewrite"
+	"pmg/sms"
+)
+
+// rewriteIn applies the in rules of a connector and of an account, nil where there are
+// none, to a message that has arrived. A receipt is not refused, because an SMSC would send
+// it again and again: the rules that follow the one that refuses it are left out.
+func (g *Gateway) rewriteIn(m *sms.Message, connector, account *rewrite.Rules) sms.Code {
+	if connector == nil && account == nil {
+		return sms.OK
+	}
+	a := g.getAddresses(m)
+	code := applyBoth(connector, account, a)
+	if code == sms.OK || m.Kind == sms.Receipt {
+		m.SetAddresses(a.Source, a.Dest)
+		code = sms.OK
+	}
+	g.addresses.Put(a)
+	return code
+}
+
+// rulesIn returns the in rules for the messages of a session.
+func rulesIn(l *connector.Link) (connector, account *rewrite.Rules) {
+	if l.Account != nil {
+		account = l.Account.Config().RewriteIn()
+	}
+	return l.Connector.Config().RewriteIn(), account
+}
+
+// rewriteSubmitted checks a message that came without a session, and applies the in rules
+// of its connector and its account.
+func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Connector) sms.Code {
+	if code := g.mayWait(now, m); code != sms.OK {
+		return code
+	}
+	var account *rewrite.Rules
+	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
+		account = a.RewriteIn()
+	}
+	return g.rewriteIn(m, from.Config().RewriteIn(), account)
+}
+
+// outgoing returns the message that a session's peer is sent: m itself, or a copy with the
+// addresses that the out rules make. The stored message does not change, because it may be
+// sent again, by another connector. An address that would be too long is left out, so that
+// the peer refuses the message.
+func (g *Gateway) outgoing(l *connector.Link, m *sms.Message) *sms.Message {
+	var account *rewrite.Rules
+	if l.Account != nil {
+		account = l.Account.Config().RewriteOut()
+	}
+	own := l.Connector.Config().RewriteOut()
+	if own == nil && account == nil {
+		return m
+	}
+	a := g.getAddresses(m)
+	switch applyBoth(account, own, a) {
+	case sms.BadSource:
+		a.Source.Addr = nil
+	case sms.BadDestination:
+		a.Dest.Addr = nil
+	}
+	c := g.Messages.Copy(m)
+	c.SetAddresses(a.Source, a.Dest)
+	g.addresses.Put(a)
+	return c
+}
+
+// getAddresses returns the addresses of a message, for rules to change.
+func (g *Gateway) getAddresses(m *sms.Message) *rewrite.Addresses {
+	a, ok := g.addresses.Get().(*rewrite.Addresses)
+	if !ok {
+		a = &rewrite.Addresses{}
+	}
+	a.Set(m.Source(), m.Dest())
+	return a
+}
+
+// applyBoth applies rules one after the other; nil stands for none.
+func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) sms.Code {
+	if first != nil {
+		if code := first.Apply(a); code != sms.OK {
+			return code
+		}
+	}
+	if second == nil {
+		return sms.OK
+	}
+	return second.Apply(a)
+}

@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+
+	"pmg/connector"
+	"pmg/sms"
+)
+
+func newMessage(g *Gateway, kind sms.Kind, dest string) *sms.Message {
+	m := g.Messages.Get()
+	m.ID, m.Kind = 7, kind
+	m.Set(sms.Address{}, sms.Address{TON: 1, NPI: 1, Addr: []byte(dest)}, []byte("text"))
+	m.SetNative(1, []byte("native"))
+	return m
+}
+
+// Out rules change a copy, so that each attempt is sent the same, by whichever connector.
+// Without rules there is no copy.
+func TestOutgoing(t *testing.T) {
+	g, clients, operator := start(t, `rewrite: [{out: destination, add: "00"}, {out: source, default: PMG}]`)
+	l := &connector.Link{Connector: operator}
+	m := newMessage(g, sms.Submit, "49170")
+	for range 2 {
+		c := g.outgoing(l, m)
+		if c == m || string(c.Dest().Addr) != "0049170" || string(c.Source().Addr) != "PMG" || string(c.Text()) != "text" || string(c.Native(1)) != "native" || c.ID != 7 {
+			t.Errorf("sent is %+v", c)
+		}
+		c.Release()
+		if string(m.Dest().Addr) != "49170" || len(m.Source().Addr) != 0 {
+			t.Errorf("the message has become %+v", m)
+		}
+	}
+	if g.outgoing(&connector.Link{Connector: clients}, m) != m {
+		t.Error("a connector without rules sends a copy")
+	}
+	if n := testing.AllocsPerRun(100, func() { g.outgoing(l, m).Release() }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+	long := newMessage(g, sms.Submit, strings.Repeat("4", 63))
+	if c := g.outgoing(l, long); len(c.Dest().Addr) != 0 {
+		t.Errorf("a destination that is too long is sent as %s", c.Dest().Addr)
+	}
+}
+
+// In rules refuse what a list does not allow, also a message that came without a session.
+// They do not refuse receipts.
+func TestRewriteIn(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, `rewrite: [{in: destination, strip: "00", ton: 2}, {in: destination, deny: ["49*"]}, {in: source, default: PMG}]`)
+	for _, c := range []struct {
+		kind         sms.Kind
+		dest         string
+		code         sms.Code
+		source, want string
+	}{
+		{sms.MO, "0047", sms.OK, "PMG", "47"},
+		{sms.MO, "0049", sms.BadDestination, "", "0049"},
+		{sms.Submit, "49", sms.BadDestination, "", "49"},
+		{sms.Receipt, "0049", sms.OK, "", "49"},
+		{sms.Receipt, "0047", sms.OK, "PMG", "47"},
+	} {
+		m := newMessage(p.g, c.kind, c.dest)
+		code := p.g.rewriteIn(m, p.operator.Config().RewriteIn(), nil)
+		if code != c.code || string(m.Dest().Addr) != c.want || string(m.Source().Addr) != c.source || string(m.Text()) != "text" {
+			t.Errorf("%d to %s: %s, %s to %s", c.kind, c.dest, code, m.Source().Addr, m.Dest().Addr)
+		}
+	}
+
+	l := p.client()
+	for _, dest := range []string{"0047", "0049"} {
+		m := newMessage(p.g, sms.Submit, dest)
+		m.Origin = l.Origin
+		code := sms.OK
+		p.c.Submit(p.now, m, p.operator, func(_ uint64, c sms.Code) { code = c })
+		if want := map[string]sms.Code{"0047": sms.OK, "0049": sms.BadDestination}[dest]; code != want {
+			t.Errorf("%s without a session: %s", dest, code)
+		}
+	}
+	if len(p.queued) != 1 || string(p.queued[0].Dest().Addr) != "47" {
+		t.Errorf("%d messages are queued", len(p.queued))
+	}
+}

@@ -1,0 +1,204 @@
+package rewrite
+
+import (
+	"bytes"
+
+	"pmg/sms"
+)
+
+// Addresses are the addresses of a message while rules change them. What the rules make
+// is kept in it, or in the rules. It can be used many times, for one message at a time.
+type Addresses struct {
+	Source, Dest sms.Address
+
+	given [2 * maxGiven]byte
+	rooms [2][2][MaxAddress]byte // two for each address, used in turn
+	inUse [2]uint8               // which of them holds the address
+}
+
+// maxGiven is the length of the longest address of a message.
+const maxGiven = 255
+
+// Set copies the addresses of a message.
+func (a *Addresses) Set(source, dest sms.Address) {
+	n := copy(a.given[:maxGiven], source.Addr)
+	source.Addr = a.given[:n]
+	dest.Addr = a.given[n : n+copy(a.given[n:n+maxGiven], dest.Addr)]
+	a.Source, a.Dest = source, dest
+}
+
+// Apply applies the rules in order. If the code is not OK, a list or the length of an
+// address refuses the message, and the rules that follow were not applied.
+func (r *Rules) Apply(a *Addresses) sms.Code {
+	for i := range r.rules {
+		if _, code := r.rules[i].apply(a); code != sms.OK {
+			return code
+		}
+	}
+	return sms.OK
+}
+
+// A Step is a rule that did something.
+type Step struct {
+	Rule          int  // its index in the configuration
+	Source        bool // it is for the source
+	List          bool // it is a list
+	Before, After sms.Address
+	Code          sms.Code // why the message is refused; OK: it is not
+}
+
+// Explain applies the rules as Apply does, and calls f for each rule that had an effect,
+// and for each list. Its addresses are valid during the call.
+func (r *Rules) Explain(a *Addresses, f func(Step)) sms.Code {
+	for i := range r.rules {
+		rule := &r.rules[i]
+		s := Step{Rule: rule.number, Source: rule.source, List: rule.allow != nil || rule.deny != nil, Before: *rule.of(a)}
+		var fired bool
+		if fired, s.Code = rule.apply(a); !fired {
+			continue
+		}
+		s.After = *rule.of(a)
+		f(s)
+		if s.Code != sms.OK {
+			return s.Code
+		}
+	}
+	return sms.OK
+}
+
+// of returns the address that the rule is for.
+func (r *rule) of(a *Addresses) *sms.Address {
+	if r.source {
+		return &a.Source
+	}
+	return &a.Dest
+}
+
+// apply applies one rule, and reports whether its conditions were fulfilled.
+func (r *rule) apply(a *Addresses) (fired bool, code sms.Code) {
+	to := r.of(a)
+	if r.allow != nil && !r.allow.has(to.Addr) || r.deny != nil && r.deny.has(to.Addr) {
+		return true, r.refusal()
+	}
+	if r.absent && len(to.Addr) > 0 || !bytes.HasPrefix(to.Addr, r.strip) {
+		return false, sms.OK
+	}
+	next, fits := to.Addr[len(r.strip):], true
+	if r.condition != nil {
+		whole := string(to.Addr)
+		groups := r.condition.FindStringSubmatchIndex(whole)
+		if groups == nil {
+			return false, sms.OK
+		}
+		if r.replace != nil {
+			next, fits = r.expand(a.room(r.source), whole, groups)
+		}
+	}
+	switch {
+	case r.set != nil:
+		next = r.set
+	case r.add != nil:
+		b := a.room(r.source)
+		if fits = len(r.add)+len(next) <= MaxAddress; fits {
+			next = append(append(b, r.add...), next...)
+		}
+	}
+	if !fits || len(next) > MaxAddress && len(r.strip) > 0 || len(next) == 0 && !r.source && len(to.Addr) > 0 {
+		return true, r.refusal()
+	}
+	to.Addr = next
+	r.retype(to)
+	return true, sms.OK
+}
+
+// refusal returns the result for a message whose address the rule refuses.
+func (r *rule) refusal() sms.Code {
+	if r.source {
+		return sms.BadSource
+	}
+	return sms.BadDestination
+}
+
+// retype sets the type and the plan of an address.
+func (r *rule) retype(a *sms.Address) {
+	if r.auto {
+		*a = Auto(a.Addr)
+	}
+	if r.ton >= 0 {
+		a.TON = uint8(r.ton)
+	}
+	if r.npi >= 0 {
+		a.NPI = uint8(r.npi)
+	}
+}
+
+// maxShortCode is the length of the longest short code.
+const maxShortCode = 6
+
+// Types of number and numbering plans of 3GPP TS 23.040 §9.1.2.5.
+const (
+	tonUnknown       = 0
+	tonInternational = 1
+	tonSpecific      = 3
+	tonAlphanumeric  = 5
+
+	npiUnknown = 0
+	npiISDN    = 1
+)
+
+// Auto returns an address with the type and the plan that follow from its form. The
+// leading '+' of an international number is removed.
+func Auto(address []byte) sms.Address {
+	digits := address
+	if len(address) > 1 && address[0] == '+' {
+		digits = address[1:]
+	}
+	switch {
+	case len(address) == 0:
+		return sms.Address{Addr: address}
+	case !isNumber(digits):
+		return sms.Address{TON: tonAlphanumeric, NPI: npiUnknown, Addr: address}
+	case len(digits) < len(address):
+		return sms.Address{TON: tonInternational, NPI: npiISDN, Addr: digits}
+	case digits[0] == '0':
+		return sms.Address{TON: tonUnknown, NPI: npiISDN, Addr: digits}
+	case len(digits) <= maxShortCode:
+		return sms.Address{TON: tonSpecific, NPI: npiUnknown, Addr: digits}
+	}
+	return sms.Address{TON: tonInternational, NPI: npiISDN, Addr: digits}
+}
+
+// isNumber reports whether an address has only what can be dialed.
+func isNumber(address []byte) bool {
+	for _, c := range address {
+		if (c < '0' || c > '9') && c != '*' && c != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// expand appends what replaces an address. It returns false if that is too long.
+func (r *rule) expand(b []byte, whole string, groups []int) ([]byte, bool) {
+	for _, p := range r.replace {
+		group := ""
+		if p.group >= 0 && groups[2*p.group] >= 0 {
+			group = whole[groups[2*p.group]:groups[2*p.group+1]]
+		}
+		if len(b)+len(p.text)+len(group) > MaxAddress {
+			return nil, false
+		}
+		b = append(append(b, p.text...), group...)
+	}
+	return b, true
+}
+
+// room returns empty storage for an address, which does not hold the one before it.
+func (a *Addresses) room(source bool) []byte {
+	i := 0
+	if source {
+		i = 1
+	}
+	a.inUse[i] ^= 1
+	return a.rooms[i][a.inUse[i]][:0]
+}

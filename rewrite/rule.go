@@ -1,0 +1,27 @@
+package rewrite
+
+// A Rule is a rule as the configuration has it. Package config describes the tags.
+type Rule struct {
+	In  string `yaml:"in" enum:"source|destination" live:"yes" doc:"The address of arriving messages that the rule is for. A rule has either this or out. The in rules of a connector are for messages that arrive on it, those of an account for messages that it submits. They apply before a message is routed: first the connector's, then the account's, in the order of the file, each to what those before it have made."`
+	Out string `yaml:"out" enum:"source|destination" live:"yes" doc:"The address of leaving messages that the rule is for: for a connector those that leave by it, for an account those that its sessions receive. They apply each time a message is sent: first the account's, then the connector's. The stored message, and so its receipts and another attempt, keep the address as it was."`
+
+	Match string `yaml:"match" live:"yes" doc:"A regular expression (RE2) that the whole address must match, otherwise the rule does nothing: 0([1-9].*) matches 0170 and neither 00170 nor 4901. (?i) at its beginning ignores case. Such a rule costs about a microsecond for each message, the others very little."`
+
+	Replace string `yaml:"replace" live:"yes" doc:"The address that replaces one that match matches. $1 to $9 stand for what the groups of match matched, $0 for all of it."`
+	Strip   string `yaml:"strip" live:"yes" doc:"A prefix that is removed. The rule does nothing to an address that does not begin so."`
+	Add     string `yaml:"add" live:"yes" doc:"A prefix that is put in front, after strip."`
+	Set     string `yaml:"set" live:"yes" doc:"The address that replaces any other."`
+	Default string `yaml:"default" live:"yes" doc:"The address that a message without one is given."`
+	TON     string `yaml:"ton" enum:"auto|0|1|2|3|4|5|6" live:"yes" doc:"The type of number that the address is given: 0 unknown, 1 international, 2 national, 3 network specific, 4 subscriber, 5 alphanumeric, 6 abbreviated. auto chooses type and plan by the form: a name is 5 and 0; a number of up to six digits 3 and 0; one that begins with 0 is 0 and 1, because it is as dialed; another 1 and 1, without its leading '+'. When not given: auto with set and default, else it stays."`
+	NPI     string `yaml:"npi" enum:"0|1|3|4|6|8|9|10|14|18" live:"yes" doc:"The numbering plan that the address is given: 1 is that of telephone numbers (E.164). When not given it stays, unless ton: auto chooses it."`
+
+	Allow []string `yaml:"allow" live:"yes" doc:"The addresses that may pass; a message with another one is refused (SMPP: ESME_RINVDSTADR or ESME_RINVSRCADR). An entry that ends with '*' is a prefix, any other a whole address; case and a leading '+' make no difference. Only in rules may have lists, and receipts always pass."`
+	Deny  []string `yaml:"deny" live:"yes" doc:"The addresses that may not pass, written like those of allow."`
+}
+
+// A Problem is what is wrong with a rule.
+type Problem struct {
+	Rule   int    // its index in the list
+	Option string // "" if it is the rule as a whole
+	Text   string // "must be …"
+}

@@ -1,0 +1,22 @@
+package sms
+
+// SetAddresses replaces the addresses and keeps the rest of the message. They must not
+// point into the message.
+func (m *Message) SetAddresses(source, dest Address) {
+	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
+	rest := m.octets()[m.textAt():]
+	b := m.room(len(src) + len(dst) + len(rest))
+	copy(b[len(src)+len(dst):], rest) // first, because the addresses may become longer
+	copy(b[copy(b, src):], dst)
+	m.SourceTON, m.SourceNPI, m.source = source.TON, source.NPI, uint8(len(src))
+	m.DestTON, m.DestNPI, m.dest = dest.TON, dest.NPI, uint8(len(dst))
+}
+
+// Copy returns a message from the pool that is like m, with octets of its own.
+func (p *Pool) Copy(m *Message) *Message {
+	c := p.Get()
+	spill := c.spill
+	*c = *m
+	c.pool, c.spill = p, append(spill[:0], m.spill...)
+	return c
+}
