@@ -216,9 +216,9 @@ func TestUCPToSMPP(t *testing.T) {
 			}
 			centre.answer(0, field(line, "seq"))
 		}
-		centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:1 done date:2611201200 stat:DELIVRD err:000"`)
+		centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:1 submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
 		centre.want("deliver_sm_resp", "seq=5", "status=0")
-		line := client.want(`op53 seq=* AdC=1234 OAdC=46700000001 SCTS=* Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg="id:1 done date:2611201200 stat:DELIVRD err:000" OTOA=1139`)
+		line := client.want(`op53 seq=* AdC=1234 OAdC=0046700000001 SCTS=201126115900 Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg="Message for 0046700000001, with identification 261120115900 has been delivered on 2026-11-20 at 12:00:00"`)
 		client.send("op53_result seq=" + field(line, "seq") + " status=0")
 	})
 }

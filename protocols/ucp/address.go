@@ -140,6 +140,21 @@ func (s *session) putOriginator(p *PDU, a sms.Address) {
 	}
 }
 
+// putParties fills in the addresses of a notification. A notification has no OTOA: the
+// recipient stands in it as the client wrote it, and an originator that is a name as its
+// digits.
+func (s *session) putParties(p *PDU, m *sms.Message) {
+	s.putNumber(p, &p.SM.OAdC, m.Source())
+	if s.putNumber(p, &p.SM.AdC, m.Dest()); p.SM.AdC.n > 0 {
+		return
+	}
+	at := len(p.buf)
+	if b, ok := appendName(p.buf, m.Dest().Addr); ok {
+		p.buf = b
+		p.end(&p.SM.AdC, at)
+	}
+}
+
 // decodePassword appends the password that digits stand for: each character is its
 // GSM code. Many clients send that of ASCII instead, so a code whose GSM character is
 // not in ASCII is taken for that.

@@ -22,12 +22,13 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.OT = Deliver
 	}
 	s.ours.asks(uint32(p.TRN), p.OT)
-	s.putNumber(p, &p.SM.AdC, m.Dest())
-	s.putOriginator(p, m.Source())
 	if p.OT == Notify {
+		s.putParties(p, m)
 		s.putReceipt(now, p, m)
 		return
 	}
+	s.putNumber(p, &p.SM.AdC, m.Dest())
+	s.putOriginator(p, m.Source())
 	xser := p.putNative(m.Native(protocols.UCP))
 	if p.OT == Deliver && p.SM.SCTS.n == 0 {
 		s.putTime(p, &p.SM.SCTS, now, secondLen)

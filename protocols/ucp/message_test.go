@@ -147,7 +147,7 @@ func TestThroughUCP(t *testing.T) {
 		`op52 seq=9 AdC=1234 OAdC=46700000001 SCTS=201126120000 MT=3 AMsg="hello"`}))
 	check(t, "ucp client", "ucp server", []way{
 		{`op53 seq=9 AdC=1234 OAdC=0046700000001 SCTS=310726235959 Dst=2 Rsn=107 DSCTS=020826000000 MT=3`,
-			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=2 Rsn=107 DSCTS=020826000000 MT=3 OTOA=1139`},
+			`op53 seq=9 AdC=1234 OAdC=0046700000001 SCTS=310726235959 Dst=2 Rsn=107 DSCTS=020826000000 MT=3`},
 		{`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=1 Rsn=108 DSCTS=020826000000 MT=3 AMsg="buffered"`,
 			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=1 Rsn=108 DSCTS=020826000000 MT=3 AMsg="buffered"`},
 	})
@@ -184,14 +184,18 @@ func TestSMPPToUCP(t *testing.T) {
 	check(t, "smpp client", "ucp server", []way{
 		{`deliver_sm seq=1 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 short_message="hello"`,
 			`op52 seq=9 AdC=1234 OAdC=46700000001 SCTS=201126120000 MT=3 AMsg="hello" OTOA=1139`},
-		{`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:0190f3a2c81b0a0b sub:001 dlvrd:001 submit date:2611201159 done date:2611201200 stat:DELIVRD err:000 text:hi"`,
-			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=` + Stamp(0x0190f3a2c81b0a0b) + ` Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg="id:0190f3a2c81b0a0b sub:001 dlvrd:001 submit date:2611201159 done date:2611201200 stat:DELIVRD err:000 text:hi"`},
-		{`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:x stat:UNDELIV err:107"`,
-			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=201126120000 Dst=2 Rsn=107 DSCTS=201126120000 MT=3 AMsg="id:x stat:UNDELIV err:107"`},
+		{`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:0190f3 sub:001 dlvrd:001 submit date:2611201159 done date:2611201200 stat:DELIVRD err:000 text:hi"`,
+			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=201126115900 Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg="Message for 46700000001, with identification 261120115900 has been delivered on 2026-11-20 at 12:00:00"`},
+		{`deliver_sm seq=1 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:x stat:UNDELIV err:107"`,
+			`op53 seq=9 AdC=1234 OAdC=0046700000001 SCTS=201126120000 Dst=2 Rsn=107 DSCTS=201126120000 MT=3 AMsg="Message for 0046700000001, with identification 261120120000 could not be delivered because of absent subscriber"`},
 		{`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:46700000001:310726235959 done date:261120120059 stat:EXPIRED err:abc"`,
-			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=2 Rsn=108 DSCTS=201126120059 MT=3 AMsg="id:46700000001:310726235959 done date:261120120059 stat:EXPIRED err:abc"`},
+			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=2 Rsn=010 DSCTS=201126120059 MT=3 AMsg="Message for 46700000001, with identification 260731235959 could not be delivered because of network time-out"`},
+		{`deliver_sm seq=1 source_addr=46700000001 dest_addr_ton=5 destination_addr=PMG esm_class=4 short_message="id:1 stat:UNDELIV err:250" network_error_code="\x08\x00\x0a"`,
+			`op53 seq=9 AdC=06D0E611 OAdC=46700000001 SCTS=201126120000 Dst=2 Rsn=250 DSCTS=201126120000 MT=3 AMsg="Message for 46700000001, with identification 261120120000 could not be delivered"`},
 		{`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:1 stat:ENROUTE"`,
-			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=201126120000 Dst=1 Rsn=000 DSCTS=201126120000 MT=3 AMsg="id:1 stat:ENROUTE"`},
+			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=201126120000 Dst=1 Rsn=000 DSCTS=201126120000 MT=3 AMsg="Message for 46700000001, with identification 261120120000 has been buffered"`},
+		{`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="nothing that can be read"`,
+			`op53 seq=9 AdC=1234 OAdC=46700000001 SCTS=201126120000 Dst=2 Rsn=108 DSCTS=201126120000 MT=3 AMsg="Message for 46700000001, with identification 261120120000 could not be delivered because of delivery fail"`},
 	})
 }
 
@@ -215,9 +219,9 @@ func TestUCPToSMPP(t *testing.T) {
 		{`op52 seq=1 AdC=1234 OAdC=0046700000001 SCTS=010203040506 MT=3 AMsg="hello"`,
 			`deliver_sm seq=9 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="hello"`},
 		{`op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=0 Rsn=000 DSCTS=020826000000 MT=3 AMsg="x"`,
-			`deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:46700000001:310726235959 sub:001 dlvrd:001 submit date:2607312359 done date:2608020000 stat:DELIVRD err:000 text:"`},
+			`deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:46700000001:310726235959 sub:001 dlvrd:001 submit date:2607312359 done date:2608020000 stat:DELIVRD err:000 text:" receipted_message_id="46700000001:310726235959\x00" message_state=2`},
 		{`op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=2 Rsn=010 DSCTS=020826000000 MT=3`,
-			`deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:46700000001:310726235959 sub:001 dlvrd:000 submit date:2607312359 done date:2608020000 stat:EXPIRED err:010 text:"`},
+			`deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:46700000001:310726235959 sub:001 dlvrd:000 submit date:2607312359 done date:2608020000 stat:EXPIRED err:010 text:" receipted_message_id="46700000001:310726235959\x00" message_state=3 network_error_code="\x08\x00\x0a"`},
 	})
 }
 

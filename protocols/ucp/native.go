@@ -30,9 +30,9 @@ const (
 	nativeRES5
 	nativeXSer // without what sms.Message says
 	nativeSCTS
-	nativeDst
-	nativeRsn
-	nativeDSCTS
+	_ // these three are what a sms.Report says
+	_
+	_
 	nativeMsg // of a notification
 )
 
@@ -83,10 +83,7 @@ var carriedFields = [...]carried{
 	{nativeRPLy, inAll, func(m *SM) *Field { return &m.RPLy }},
 	{nativeRES4, inAll, func(m *SM) *Field { return &m.RES4 }},
 	{nativeRES5, inAll, func(m *SM) *Field { return &m.RES5 }},
-	{nativeSCTS, inDeliver | inNotify, func(m *SM) *Field { return &m.SCTS }},
-	{nativeDst, inNotify, func(m *SM) *Field { return &m.Dst }},
-	{nativeRsn, inNotify, func(m *SM) *Field { return &m.Rsn }},
-	{nativeDSCTS, inNotify, func(m *SM) *Field { return &m.DSCTS }},
+	{nativeSCTS, inDeliver, func(m *SM) *Field { return &m.SCTS }},
 }
 
 // setNative keeps what sms.Message has no field for, if there is anything. exact says

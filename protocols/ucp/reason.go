@@ -1,16 +1,6 @@
 package ucp
 
-// A state is what became of a message, as receipts in text say it.
-type state string
-
-// The states.
-const (
-	delivered     state = "DELIVRD"
-	buffered      state = "ENROUTE"
-	undeliverable state = "UNDELIV"
-	expired       state = "EXPIRED"
-	rejected      state = "REJECTD"
-)
+import "pmg/sms"
 
 // The outcomes in Dst.
 const (
@@ -22,89 +12,132 @@ const (
 // reasonFailed is the reason of a failure that has no other.
 const reasonFailed = 108
 
+// maxReason is the highest number of a reason.
+const maxReason = 255
+
+// networkCentre is the network of an error that is the centre's own (SMPP 5.0, network_error_code).
+const networkCentre = 8
+
 // A reason is one row of the table of reasons for not delivering a message.
 type reason struct {
 	number uint8
 	text   string
-	state  state // of a message that was not delivered
+	state  sms.State // of a message that was not delivered
 }
 
 // reasons lists the reasons (Rsn) in order. Operators may have others.
 var reasons = [...]reason{
-	{0, "unknown subscriber", rejected},
-	{1, "service temporarily unavailable", undeliverable},
-	{2, "service temporarily unavailable", undeliverable},
-	{3, "service temporarily unavailable", undeliverable},
-	{4, "service temporarily unavailable", undeliverable},
-	{5, "service temporarily unavailable", undeliverable},
-	{6, "service temporarily unavailable", undeliverable},
-	{7, "service temporarily unavailable", undeliverable},
-	{8, "service temporarily unavailable", undeliverable},
-	{9, "illegal error code", undeliverable},
-	{10, "network time-out", expired},
-	{100, "facility not supported", undeliverable},
-	{101, "unknown subscriber", rejected},
-	{102, "facility not provided", undeliverable},
-	{103, "call barred", undeliverable},
-	{104, "operation barred", undeliverable},
-	{105, "SC congestion", undeliverable},
-	{106, "facility not supported", undeliverable},
-	{107, "absent subscriber", undeliverable},
-	{reasonFailed, "delivery fail", undeliverable},
-	{109, "SC congestion", undeliverable},
-	{110, "protocol error", undeliverable},
-	{111, "MS not equipped", undeliverable},
-	{112, "unknown SC", undeliverable},
-	{113, "SC congestion", undeliverable},
-	{114, "illegal MS", undeliverable},
-	{115, "MS not a subscriber", undeliverable},
-	{116, "error in MS", undeliverable},
-	{117, "SMS lower layer not provisioned", undeliverable},
-	{118, "system fail", undeliverable},
-	{119, "PLMN system failure", undeliverable},
-	{120, "HLR system failure", undeliverable},
-	{121, "VLR system failure", undeliverable},
-	{122, "previous VLR system failure", undeliverable},
-	{123, "controlling MSC system failure", undeliverable},
-	{124, "VMSC system failure", undeliverable},
-	{125, "EIR system failure", undeliverable},
-	{126, "system failure", undeliverable},
-	{127, "unexpected data value", undeliverable},
-	{200, "error in address service centre", undeliverable},
-	{201, "invalid absolute validity period", expired},
-	{202, "short message exceeds maximum", undeliverable},
-	{203, "unable to unpack GSM message", undeliverable},
-	{204, "unable to convert to IRA alphabet", undeliverable},
-	{205, "invalid validity period format", expired},
-	{206, "invalid destination address", rejected},
-	{207, "duplicate message submit", undeliverable},
-	{208, "invalid message type indicator", undeliverable},
+	{0, "unknown subscriber", sms.StateRejected},
+	{1, "service temporarily unavailable", sms.StateUndeliverable},
+	{2, "service temporarily unavailable", sms.StateUndeliverable},
+	{3, "service temporarily unavailable", sms.StateUndeliverable},
+	{4, "service temporarily unavailable", sms.StateUndeliverable},
+	{5, "service temporarily unavailable", sms.StateUndeliverable},
+	{6, "service temporarily unavailable", sms.StateUndeliverable},
+	{7, "service temporarily unavailable", sms.StateUndeliverable},
+	{8, "service temporarily unavailable", sms.StateUndeliverable},
+	{9, "illegal error code", sms.StateUndeliverable},
+	{10, "network time-out", sms.StateExpired},
+	{100, "facility not supported", sms.StateUndeliverable},
+	{101, "unknown subscriber", sms.StateRejected},
+	{102, "facility not provided", sms.StateUndeliverable},
+	{103, "call barred", sms.StateUndeliverable},
+	{104, "operation barred", sms.StateUndeliverable},
+	{105, "SC congestion", sms.StateUndeliverable},
+	{106, "facility not supported", sms.StateUndeliverable},
+	{107, "absent subscriber", sms.StateUndeliverable},
+	{reasonFailed, "delivery fail", sms.StateUndeliverable},
+	{109, "SC congestion", sms.StateUndeliverable},
+	{110, "protocol error", sms.StateUndeliverable},
+	{111, "MS not equipped", sms.StateUndeliverable},
+	{112, "unknown SC", sms.StateUndeliverable},
+	{113, "SC congestion", sms.StateUndeliverable},
+	{114, "illegal MS", sms.StateUndeliverable},
+	{115, "MS not a subscriber", sms.StateUndeliverable},
+	{116, "error in MS", sms.StateUndeliverable},
+	{117, "SMS lower layer not provisioned", sms.StateUndeliverable},
+	{118, "system fail", sms.StateUndeliverable},
+	{119, "PLMN system failure", sms.StateUndeliverable},
+	{120, "HLR system failure", sms.StateUndeliverable},
+	{121, "VLR system failure", sms.StateUndeliverable},
+	{122, "previous VLR system failure", sms.StateUndeliverable},
+	{123, "controlling MSC system failure", sms.StateUndeliverable},
+	{124, "VMSC system failure", sms.StateUndeliverable},
+	{125, "EIR system failure", sms.StateUndeliverable},
+	{126, "system failure", sms.StateUndeliverable},
+	{127, "unexpected data value", sms.StateUndeliverable},
+	{200, "error in address service centre", sms.StateUndeliverable},
+	{201, "invalid absolute validity period", sms.StateExpired},
+	{202, "short message exceeds maximum", sms.StateUndeliverable},
+	{203, "unable to unpack GSM message", sms.StateUndeliverable},
+	{204, "unable to convert to IRA alphabet", sms.StateUndeliverable},
+	{205, "invalid validity period format", sms.StateExpired},
+	{206, "invalid destination address", sms.StateRejected},
+	{207, "duplicate message submit", sms.StateUndeliverable},
+	{208, "invalid message type indicator", sms.StateUndeliverable},
 }
+
+// reasonExpired is the reason of a message whose validity ran out, if no other is known.
+const reasonExpired = 10
 
 // stateOf returns the state of a message by Dst and Rsn. The reason of a message that
 // was delivered means nothing.
-func stateOf(dst byte, rsn int) state {
+func stateOf(dst byte, rsn int) sms.State {
 	switch dst {
 	case dstDelivered:
-		return delivered
+		return sms.StateDelivered
 	case dstBuffered:
-		return buffered
+		return sms.StateEnroute
+	case dstNotDelivered:
+	default:
+		return sms.StateUnknown
 	}
 	for i := range reasons {
 		if int(reasons[i].number) == rsn {
 			return reasons[i].state
 		}
 	}
-	return undeliverable
+	return sms.StateUndeliverable
 }
 
-// dstOf returns Dst for a state as a receipt's text says it.
-func dstOf(s []byte) byte {
-	switch string(s) {
-	case string(delivered):
+// dstOf returns Dst for a state. There are three: what moves, or was taken by somebody on
+// behalf of the subscriber, is buffered; all else that was not delivered will not be.
+func dstOf(s sms.State) byte {
+	switch s {
+	case sms.StateDelivered:
 		return dstDelivered
-	case string(buffered), "ACCEPTD", "SCHEDUL":
+	case sms.StateScheduled, sms.StateEnroute, sms.StateAccepted:
 		return dstBuffered
 	}
 	return dstNotDelivered
+}
+
+// reasonOf returns Rsn for what a receipt says. Many centres of SMPP write the numbers of
+// this table as their errors.
+func reasonOf(r *sms.Report) int {
+	if r.State == sms.StateDelivered {
+		return 0
+	}
+	if n := digits(r.Err); n > 0 && n <= maxReason {
+		return n
+	}
+	switch {
+	case r.Network == networkCentre && r.NetworkError <= maxReason:
+		return int(r.NetworkError)
+	case r.State == sms.StateExpired:
+		return reasonExpired
+	case dstOf(r.State) == dstNotDelivered:
+		return reasonFailed
+	}
+	return 0
+}
+
+// textOf returns the text of a reason, or "" if it is an operator's own.
+func textOf(rsn int) string {
+	for i := range reasons {
+		if int(reasons[i].number) == rsn {
+			return reasons[i].text
+		}
+	}
+	return ""
 }

@@ -2,121 +2,133 @@ package ucp
 
 import (
 	"bytes"
-	"strconv"
 
 	"pmg/protocols"
 	"pmg/sms"
 )
 
-// receipt makes a message of a notification. Its text is that of a receipt as clients
-// of SMPP know it (SMPP 3.4, appendix B); what the notification said besides is in the
-// native part.
+// receipt makes a message of a notification. The text that a centre writes for people is kept
+// in the native part.
 func (s *session) receipt(p *PDU, m *sms.Message) {
 	b := &p.SM
-	dst := byte(dstNotDelivered)
+	dst := byte(0)
 	if b.Dst.n == 1 {
 		dst = p.text[b.Dst.at]
 	}
-	rsn := max(digits(p.get(b.Rsn)), 0)
-	stat := stateOf(dst, rsn)
-	reached := byte('0')
-	if stat == delivered {
-		reached, rsn = '1', 0
+	rsn := p.get(b.Rsn)
+	r := sms.Report{State: stateOf(dst, digits(rsn))}
+	r.ID, r.TextID = s.notifiedIDs(p)
+	r.Submitted, _ = parseTime(p.get(b.SCTS), s.zone)
+	r.Done, _ = parseTime(p.get(b.DSCTS), s.zone)
+	if n := digits(rsn); n >= 0 && n <= maxReason && dst != dstDelivered {
+		r.Err, r.Network, r.NetworkError = rsn, networkCentre, uint16(n)
 	}
-	at := len(p.buf)
-	t := append(p.buf, "id:"...)
-	t = append(append(append(t, p.get(b.OAdC)...), ':'), p.get(b.SCTS)...)
-	t = append(append(t, " sub:001 dlvrd:00"...), reached)
-	t = appendReversed(append(t, " submit date:"...), p.get(b.SCTS))
-	t = appendReversed(append(t, " done date:"...), p.get(b.DSCTS))
-	t = append(append(t, " stat:"...), stat...)
-	t = append(t, " err:"...)
-	t = append(t, '0'+byte(rsn/100%10), '0'+byte(rsn/10%10), '0'+byte(rsn%10))
-	p.buf = append(t, " text:"...)
-	text := p.buf[at:]
-	m.Set(s.originator(p), s.number(p.get(b.AdC)), text)
+	m.SetReport(s.originator(p), s.number(p.get(b.AdC)), &r)
 	s.setNative(p, m, true)
 }
 
-// appendReversed appends DDMMYYHHmm of a time as YYMMDDHHmm, or the other way round.
-func appendReversed(b, t []byte) []byte {
-	if len(t) < minuteLen || !isDigits(t) {
-		return b
+// notifiedIDs returns the id of the message that a notification is about, which is the
+// recipient and the SCTS, as the centre wrote it and with the recipient in its other form: a
+// centre may accept 0046700000001 and notify of 46700000001, or the other way round.
+func (s *session) notifiedIDs(p *PDU) (id, other []byte) {
+	oadc, prefix := p.get(p.SM.OAdC), s.options.InternationalPrefix
+	id = p.notifiedID("", oadc)
+	if rest, ok := bytes.CutPrefix(oadc, []byte(prefix)); prefix != "" && ok {
+		return id, p.notifiedID("", rest)
 	}
-	b = append(append(append(b, t[4:6]...), t[2:4]...), t[:2]...)
-	return append(b, t[6:minuteLen]...)
+	return id, p.notifiedID(prefix, oadc)
 }
 
-// putReceipt fills in a notification. A receipt from UCP has its fields in the native
-// part; of another its text says what can be said.
+// notifiedID returns an id in p's own storage.
+func (p *PDU) notifiedID(prefix string, recipient []byte) []byte {
+	at := len(p.buf)
+	p.buf = append(append(append(p.buf, prefix...), recipient...), ':')
+	p.buf = append(p.buf, p.get(p.SM.SCTS)...)
+	return p.buf[at:]
+}
+
+// putReceipt fills in a notification. The peer knows the message by its recipient and the
+// SCTS of our result.
 func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
+	b := &p.SM
+	r, ok := m.Report()
+	if !ok {
+		r.State = sms.StateUnknown
+	}
 	native := m.Native(protocols.UCP)
+	if r.Known != 0 {
+		native = nil // the text names the SCTS of the centre
+	}
 	p.putNative(native)
-	b := &p.SM
-	if native == nil {
-		text := m.Text()
-		if r, ok := m.Report(); ok {
-			text = r.Original
-		}
-		s.putOutcome(now, p, text)
-		at := len(p.buf)
-		p.buf = appendHex(p.buf, text[:min(len(text), maxMsg/2)])
-		p.end(&b.Msg, at)
+	at := len(p.buf)
+	switch id := idStamp(r.ID); {
+	case r.Known != 0:
+		p.buf = appendStamp(p.buf, r.Known)
+	case id != nil:
+		p.buf = append(p.buf, id...)
+	default:
+		p.buf = appendTime(p.buf, orNow(r.Submitted, now), s.zone, secondLen)
 	}
-	p.put(&b.MT, []byte{'3'})
-	for _, f := range []*Field{&b.SCTS, &b.DSCTS} {
-		if f.n == 0 {
-			s.putTime(p, f, now, secondLen)
-		}
-	}
-}
-
-// putOutcome reads the text of a receipt.
-func (s *session) putOutcome(now int64, p *PDU, text []byte) {
-	b := &p.SM
-	id := word(text, "id:")
-	switch n := bytes.LastIndexByte(id, ':'); {
-	case n >= 0 && len(id)-n-1 == secondLen && isDigits(id[n+1:]):
-		p.put(&b.SCTS, id[n+1:])
-	case len(id) == sms.IDLen:
-		if ours, err := strconv.ParseUint(string(id), 16, 64); err == nil {
-			at := len(p.buf)
-			p.buf = appendStamp(p.buf, ours)
-			p.end(&b.SCTS, at)
-		}
-	}
-	dst := dstOf(word(text, "stat:"))
+	p.end(&b.SCTS, at)
+	dst, rsn := dstOf(r.State), reasonOf(&r)
 	p.put(&b.Dst, []byte{dst})
-	rsn := reasonFailed
-	if dst != dstNotDelivered {
-		rsn = 0
-	}
-	if n := digits(word(text, "err:")); n > 0 && n <= 255 && dst == dstNotDelivered {
-		rsn = n
-	}
 	p.put(&b.Rsn, []byte{'0' + byte(rsn/100), '0' + byte(rsn/10%10), '0' + byte(rsn%10)})
-	if done := word(text, "done date:"); len(done) >= minuteLen && isDigits(done) {
-		at := len(p.buf)
-		p.buf = append(appendReversed(p.buf, done), "00"...)
-		if len(done) == secondLen {
-			copy(p.buf[len(p.buf)-2:], done[minuteLen:])
-		}
-		p.end(&b.DSCTS, at)
+	s.putTime(p, &b.DSCTS, orNow(r.Done, now), secondLen)
+	p.put(&b.MT, []byte{'3'})
+	if b.Msg.n == 0 && native == nil {
+		p.putNotice(dst, rsn)
 	}
 }
 
-// word returns what stands behind a name in the text of a receipt, up to the next space.
-func word(text []byte, name string) []byte {
-	for at := 0; ; {
-		i := bytes.Index(text[at:], []byte(name))
-		if i < 0 {
-			return nil
-		}
-		from := at + i + len(name)
-		if at+i == 0 || text[at+i-1] == ' ' {
-			v, _, _ := bytes.Cut(text[from:], []byte{' '})
-			return v
-		}
-		at = from
+// idStamp returns the SCTS at the end of a centre's id, or nil if that has none.
+func idStamp(id []byte) []byte {
+	if n := bytes.LastIndexByte(id, ':'); n >= 0 && len(id)-n-1 == secondLen && isDigits(id[n+1:]) {
+		return id[n+1:]
 	}
+	return nil
+}
+
+// orNow returns a time, or now for one that is not known.
+func orNow(at, now int64) int64 {
+	if at == 0 {
+		return now
+	}
+	return at
+}
+
+// putNotice fills in what people may read of a notification, in the words of the
+// specification. The characters are the same in ASCII and in the GSM alphabet.
+func (p *PDU) putNotice(dst byte, rsn int) {
+	b := &p.SM
+	var room [256]byte
+	t := append(room[:0], "Message for "...)
+	t = append(append(t, p.get(b.OAdC)...), ", with identification "...)
+	t = appendReversed(t, p.get(b.SCTS))
+	switch dst {
+	case dstDelivered:
+		t = appendDay(append(t, " has been delivered on "...), p.get(b.DSCTS))
+	case dstBuffered:
+		t = append(t, " has been buffered"...)
+	default:
+		t = append(t, " could not be delivered"...)
+		if why := textOf(rsn); why != "" {
+			t = append(append(t, " because of "...), why...)
+		}
+	}
+	at := len(p.buf)
+	p.buf = appendHex(p.buf, t)
+	p.end(&b.Msg, at)
+}
+
+// appendReversed appends a DDMMYYHHmmss as YYMMDDHHmmss.
+func appendReversed(b, t []byte) []byte {
+	b = append(append(append(b, t[4:6]...), t[2:4]...), t[:2]...)
+	return append(b, t[6:]...)
+}
+
+// appendDay appends a DDMMYYHHmmss as 20YY-MM-DD at HH:mm:ss.
+func appendDay(b, t []byte) []byte {
+	b = append(append(append(append(b, "20"...), t[4:6]...), '-'), t[2:4]...)
+	b = append(append(append(b, '-'), t[:2]...), " at "...)
+	return append(append(append(append(append(b, t[6:8]...), ':'), t[8:10]...), ':'), t[10:]...)
 }

@@ -77,17 +77,46 @@ func TestCodesAndErrorCodes(t *testing.T) {
 
 // What the reasons mean.
 func TestStates(t *testing.T) {
-	f := func(dst byte, rsn int, want state) {
+	f := func(dst byte, rsn int, want sms.State) {
 		t.Helper()
-		if got := stateOf(dst, rsn); got != want || want != expired && want != rejected && dstOf([]byte(got)) != dst {
+		got := stateOf(dst, rsn)
+		if got != want || want != sms.StateUnknown && dstOf(got) != dst {
 			t.Errorf("%c %d is %s, want %s", dst, rsn, got, want)
 		}
 	}
-	f('0', 0, delivered)
-	f('0', 107, delivered)
-	f('1', 108, buffered)
-	f('2', 107, undeliverable)
-	f('2', 10, expired)
-	f('2', 206, rejected)
-	f('2', 250, undeliverable)
+	f('0', 0, sms.StateDelivered)
+	f('0', 107, sms.StateDelivered)
+	f('1', 108, sms.StateEnroute)
+	f('2', 107, sms.StateUndeliverable)
+	f('2', 10, sms.StateExpired)
+	f('2', 206, sms.StateRejected)
+	f('2', 250, sms.StateUndeliverable)
+	f('3', 0, sms.StateUnknown)
+}
+
+// What notifications say of each state, and what is read of that again.
+func TestReasonsOfStates(t *testing.T) {
+	f := func(r sms.Report, dst byte, rsn int, back sms.State) {
+		t.Helper()
+		if got := dstOf(r.State); got != dst || reasonOf(&r) != rsn || stateOf(got, rsn) != back {
+			t.Errorf("%+v: %c %d, which is %s; want %c %d, %s", r, got, reasonOf(&r), stateOf(got, reasonOf(&r)), dst, rsn, back)
+		}
+	}
+	f(sms.Report{State: sms.StateScheduled}, '1', 0, sms.StateEnroute)
+	f(sms.Report{State: sms.StateEnroute}, '1', 0, sms.StateEnroute)
+	f(sms.Report{State: sms.StateEnroute, Err: []byte("107")}, '1', 107, sms.StateEnroute)
+	f(sms.Report{State: sms.StateDelivered, Err: []byte("003")}, '0', 0, sms.StateDelivered)
+	f(sms.Report{State: sms.StateExpired}, '2', 10, sms.StateExpired)
+	f(sms.Report{State: sms.StateDeleted}, '2', 108, sms.StateUndeliverable)
+	f(sms.Report{State: sms.StateUndeliverable, Err: []byte("000")}, '2', 108, sms.StateUndeliverable)
+	f(sms.Report{State: sms.StateUndeliverable, Err: []byte("107")}, '2', 107, sms.StateUndeliverable)
+	f(sms.Report{State: sms.StateUndeliverable, Err: []byte("21b")}, '2', 108, sms.StateUndeliverable)
+	f(sms.Report{State: sms.StateUndeliverable, Err: []byte("1107")}, '2', 108, sms.StateUndeliverable)
+	f(sms.Report{State: sms.StateUndeliverable, Network: 8, NetworkError: 101}, '2', 101, sms.StateRejected)
+	f(sms.Report{State: sms.StateUndeliverable, Network: 3, NetworkError: 101}, '2', 108, sms.StateUndeliverable) // GSM's own numbers
+	f(sms.Report{State: sms.StateUndeliverable, Network: 8, NetworkError: 0}, '2', 0, sms.StateRejected)
+	f(sms.Report{State: sms.StateAccepted}, '1', 0, sms.StateEnroute)
+	f(sms.Report{State: sms.StateUnknown}, '2', 108, sms.StateUndeliverable)
+	f(sms.Report{State: sms.StateRejected}, '2', 108, sms.StateUndeliverable)
+	f(sms.Report{State: sms.StateSkipped}, '2', 108, sms.StateUndeliverable)
 }
