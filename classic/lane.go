@@ -92,7 +92,7 @@ func (l *lane) dispatch(now int64) {
 		}
 		slot.Link.Owner.(*conn).give(slot)
 	}
-	l.engine.gateway.Commit() // what has ended
+	l.engine.gateway.CommitEnded()
 	l.Quiet(func(link *connector.Link) {
 		l.engine.run(link.Owner.(*conn).quiet) // in a goroutine, because a session's lock must be taken before the lane's
 	})

@@ -113,6 +113,18 @@ func (g *Gateway) Commit() {
 	}
 }
 
+// CommitEnded asks for a commit of what has ended. Only messages that wait for a note of
+// theirs need it immediately.
+func (g *Gateway) CommitEnded() {
+	switch {
+	case g.Committer == nil:
+	case g.notes.waited():
+		g.Committer.Commit()
+	default:
+		g.Committer.CommitSoon()
+	}
+}
+
 // closeStore commits what is left, and closes the store.
 func (g *Gateway) closeStore() error {
 	if g.store == nil {

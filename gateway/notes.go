@@ -34,6 +34,9 @@ func (g *Gateway) IsNoted(note uint64) bool { return note <= g.notes.safe.Load()
 // Stays implements connector.Policy.
 func (g *Gateway) Stays(l *connector.Lane, m *sms.Message) { g.keepState(l, m) }
 
+// waited reports whether there are notes that are not safe.
+func (n *notes) waited() bool { return n.last.Load() > n.safe.Load() }
+
 // goOn reports, once, that messages may leave because their notes are safe.
 func (n *notes) goOn() bool {
 	seen := n.seen.Swap(n.safe.Load())

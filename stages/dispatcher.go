@@ -112,7 +112,7 @@ func (d *dispatcher) dial(out *flow.Out[Job], i *connector.Instance) {
 
 // Flush dispatches for every lane that the batch touched.
 func (d *dispatcher) Flush(out *flow.Out[Job]) {
-	defer d.Gateway.Commit() // what the batch has ended
+	defer d.Gateway.CommitEnded() // what the batch has ended
 	for len(d.touched) > 0 {
 		last := len(d.touched) - 1
 		l := d.touched[last]

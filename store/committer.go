@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -28,6 +29,8 @@ type Committer struct {
 	last    uint64 // number of the last batch whose commit has ended
 	failure error  // of that commit
 	asked   bool   // the open batch is to be committed
+	due     bool   // soon asks for it
+	soon    *time.Timer
 	closed  bool
 	stats   CommitterStats
 
@@ -52,6 +55,7 @@ type CommitterStats struct {
 func NewCommitter(s Store, clock func() int64, done ...func(upTo uint64, err error)) *Committer {
 	c := &Committer{store: s, clock: clock, done: done, open: &Batch{}, spare: &Batch{}, number: 1, ended: make(chan struct{})}
 	c.changed.L = &c.mu
+	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
 	go c.run()
 	return c
 }
@@ -77,6 +81,27 @@ func (c *Committer) Number() uint64 { return c.number }
 func (c *Committer) Commit() {
 	c.mu.Lock()
 	c.ask()
+	c.mu.Unlock()
+}
+
+// CommitSoon asks for a commit of the changes that were collected, at a time at which they
+// may still be joined by others. Nobody waits for the end of a message: if it had a commit of
+// its own, the next message would wait for that.
+func (c *Committer) CommitSoon() {
+	c.mu.Lock()
+	if !c.asked && !c.due && c.open.Len() > 0 {
+		c.due = true
+		c.soon.Reset(commitSoon)
+	}
+	c.mu.Unlock()
+}
+
+func (c *Committer) dueNow() {
+	c.mu.Lock()
+	if c.due {
+		c.due = false
+		c.ask()
+	}
 	c.mu.Unlock()
 }
 
@@ -120,12 +145,15 @@ func (c *Committer) Stats() CommitterStats {
 func (c *Committer) Close() {
 	c.mu.Lock()
 	c.closed = true
+	c.soon.Stop()
 	c.changed.Broadcast()
 	c.mu.Unlock()
 	<-c.ended
 }
 
 const (
+	// commitSoon is how long changes wait for company that nobody waits for.
+	commitSoon = 5 * time.Millisecond
 	// largeBatch is how many changes a batch has under load.
 	largeBatch = 128
 	// restAfterLarge is how long the next batch collects then: larger batches cost less CPU
@@ -177,7 +205,7 @@ func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	c.open, c.spare = c.spare, nil
 	c.open.Ahead = b.Ahead
 	c.number++
-	c.asked = false
+	c.asked, c.due = false, false
 	c.stats.Since = c.clock()
 	return b, number, c.closed
 }

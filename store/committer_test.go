@@ -107,6 +107,38 @@ func TestCommitterGathers(t *testing.T) {
 	})
 }
 
+// A change for which nobody waits is committed with the next one for which somebody does, or
+// soon after it came.
+func TestCommitterSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := &laggard{takes: time.Second}, &ended{}
+		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		defer c.Close()
+		end := func(id uint64) {
+			c.Begin().Delete(id, 0)
+			c.End()
+			c.CommitSoon()
+		}
+		c.CommitSoon()
+		end(1)
+		time.Sleep(commitSoon - 1)
+		if stats := c.Stats(); stats.Since != 0 || stats.Waiting != 1 {
+			t.Errorf("a change is committed without company: %+v", stats)
+		}
+		put(c, 2)
+		c.Commit()
+		synctest.Wait()
+		end(3)
+		time.Sleep(3 * time.Second)
+		e.want(t, "1 true", "2 true")
+		time.Sleep(time.Hour) // the timer of a batch that was taken does not ask for another one
+		if want := [][]string{{"delete1", "put2"}, {"delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+			t.Errorf("committed %v, want %v", s.batches, want)
+		}
+		e.want(t, "1 true", "2 true")
+	})
+}
+
 // The messages of a batch that failed are not stored, and deleted in case that they were;
 // what else it was to do is done by the next.
 func TestCommitterFails(t *testing.T) {
