@@ -7,7 +7,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"pmg/protocols/smpp"
+	"pmg/protocols"
 )
 
 // A client is one bound connection of a load. Its goroutine reads all that has arrived,
@@ -15,9 +15,13 @@ import (
 // answers and submits together. In an open loop the pacer submits too, so mu guards the
 // fields below it.
 type client struct {
-	run  *run
-	conn net.Conn
-	in   stream
+	run      *run
+	conn     net.Conn
+	wire     wire
+	in       stream
+	login    loginRequest
+	account  int              // index of the account
+	receipts *accountReceipts // of the account; nil if receipts are not asked for
 
 	mu          sync.Mutex
 	phase       phase
@@ -26,10 +30,10 @@ type client struct {
 	slots       []slot // the outstanding submits, by sequence modulo len(slots)
 	out         []byte
 	batch       batch
-	pdu         smpp.PDU // the PDU being decoded
 	latency     *hdrhistogram.Histogram
-	refused     map[uint32]int64 // answers by status
-	last        int64            // time of the last answer
+	taken       *hdrhistogram.Histogram // from submits to their receipts
+	refused     map[uint32]int64        // answers by status
+	last        int64                   // time of the last answer
 }
 
 // A phase is the state of a client.
@@ -54,22 +58,34 @@ type batch struct {
 	sent, answered, resent int64
 	throttled, refused     int64
 	unexpected             int64
-	accepted, receipts     []int64 // numbers
-	unnumbered             int64   // receipts and other messages without a number
+	accepted               []int64 // numbers
+	receipts               receiptBatch
+	mo                     []int64 // numbers of messages from the network
+	misrouted              int64   // messages from the network that are for another account
+	unnumbered             int64   // receipts that were not asked for or are not the last one, and messages without a number
+	malformed              int64
 }
 
-func newClient(r *run, conn net.Conn) *client {
+// newClient returns the client of a new connection. Accounts take turns.
+func newClient(r *run, conn net.Conn, account int, bind protocols.BindType) *client {
 	conn = newRawConn(conn)
 	size := 16
 	for size < 2*r.o.Window {
 		size *= 2
 	}
-	return &client{
-		run: r, conn: conn, in: newStream(conn),
+	w, _ := newWire(r.o.Protocol) // check has seen the protocol
+	c := &client{
+		run: r, conn: conn, wire: w, in: newStream(conn, w),
+		login:   loginRequest{r.accounts[account], bind},
+		account: account,
 		slots:   make([]slot, size),
 		latency: newHistogram(),
 		refused: map[uint32]int64{},
 	}
+	if r.o.Receipts {
+		c.receipts, c.taken = r.receiptsOf[account], newHistogram()
+	}
+	return c
 }
 
 // serve runs the client until its connection is over.
@@ -79,7 +95,7 @@ func (c *client) serve() {
 	c.conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	needed := c.outstanding > 0 || !c.run.supply.exhausted()
+	needed := c.outstanding > 0 || !c.run.supply.exhausted() || c.login.bind.CanReceive() && c.run.waiting()
 	c.run.connectionEnded(c.outstanding, c.phase != unbinding && needed)
 	c.phase = closed
 }
@@ -100,7 +116,7 @@ func (c *client) serveOnce() bool {
 // refill submits at most most messages, while the window has room and the supply has
 // messages.
 func (c *client) refill(now int64, most int) {
-	if c.phase != bound || !c.run.o.Bind.CanSubmit() {
+	if c.phase != bound || !c.login.bind.CanSubmit() {
 		return
 	}
 	supply := &c.run.supply
@@ -121,7 +137,7 @@ func (c *client) refill(now int64, most int) {
 
 func (c *client) submit(number, at int64) {
 	for {
-		c.sequence = c.sequence%smpp.MaxSequence + 1
+		c.sequence = c.sequence%c.wire.maxSequence() + 1
 		s := &c.slots[c.sequence%uint32(len(c.slots))]
 		if s.sequence == 0 { // otherwise skip the sequence, because an unanswered submit has the slot
 			*s = slot{c.sequence, number, at}
@@ -136,6 +152,9 @@ func (c *client) submit(number, at int64) {
 // flush adds the batch to the run, then writes: an answer is never counted
 // before its submit. A connection that cannot be written is closed.
 func (c *client) flush() error {
+	if b := &c.batch.receipts; len(b.accepted)+len(b.received) > 0 {
+		c.receipts.match(b, func(taken int64) { record(c.taken, taken) })
+	}
 	c.run.add(&c.batch)
 	if len(c.out) == 0 {
 		return nil
@@ -159,29 +178,26 @@ func (c *client) handle(now int64) bool {
 		if pdu == nil {
 			return true
 		}
-		h := headerOf(pdu)
-		switch h.command {
-		case smpp.SubmitSMResp, smpp.GenericNack:
-			c.answered(h, now)
-		case smpp.DeliverSM:
-			c.delivered(pdu)
-			c.out = appendDeliverSMResp(c.out, h.sequence)
-		case smpp.EnquireLink:
-			c.out = appendHeader(c.out, smpp.EnquireLinkResp, smpp.StatusOK, h.sequence)
-		case smpp.Unbind:
-			c.out = appendHeader(c.out, smpp.UnbindResp, smpp.StatusOK, h.sequence)
+		switch h := c.wire.header(pdu); h.kind {
+		case submitAnswer:
+			c.answered(h, pdu, now)
+		case deliverKind:
+			c.delivered(pdu, now)
+			c.out = c.wire.appendDeliverAnswer(c.out, h, pdu)
+		case keepAlive:
+			c.out = c.wire.appendKeepAliveAnswer(c.out, h)
+		case logout:
+			c.out = c.wire.appendLogoutAnswer(c.out, h)
 			c.stopSubmitting()
-		case smpp.UnbindResp:
+		case logoutAnswer:
 			return false
-		default:
-			if !h.command.IsResponse() {
-				c.out = appendHeader(c.out, smpp.GenericNack, smpp.StatusInvCmdID, h.sequence)
-			}
+		case unknownRequest, loginKind, submitKind:
+			c.out = c.wire.appendNotUnderstood(c.out, h)
 		}
 	}
 }
 
-func (c *client) answered(h header, now int64) {
+func (c *client) answered(h header, pdu []byte, now int64) {
 	s := &c.slots[h.sequence%uint32(len(c.slots))]
 	if h.sequence == 0 || s.sequence != h.sequence {
 		c.batch.unexpected++
@@ -192,12 +208,15 @@ func (c *client) answered(h header, now int64) {
 	c.last = now
 	c.batch.answered++
 	record(c.latency, now-s.at)
-	if h.status == smpp.StatusOK {
+	if h.status == 0 {
 		c.batch.accepted = append(c.batch.accepted, s.number)
+		if b := &c.batch.receipts; c.receipts != nil {
+			b.accepted = append(b.accepted, acceptedMessage{c.run.hash(c.wire.messageID(pdu)), s.number, s.at, len(b.received)})
+		}
 		return
 	}
 	c.refused[h.status]++
-	if h.status != smpp.StatusThrottled && h.status != smpp.StatusMsgQFul {
+	if !c.wire.isThrottled(h.status) {
 		c.batch.refused++
 		return
 	}
@@ -207,12 +226,26 @@ func (c *client) answered(h header, now int64) {
 	}
 }
 
-func (c *client) delivered(pdu []byte) {
-	if number, ok := receiptNumber(&c.pdu, pdu); ok {
-		c.batch.receipts = append(c.batch.receipts, number)
-		return
+// delivered takes a receipt, or a message from the network.
+func (c *client) delivered(pdu []byte, now int64) {
+	d, err := c.wire.delivery(pdu)
+	number, numbered := parseNumber(d.text)
+	switch {
+	case err != nil:
+		c.batch.malformed++
+	case d.receipt && d.final && c.receipts != nil:
+		if !numbered {
+			number = -1
+		}
+		b := &c.batch.receipts
+		b.received = append(b.received, receivedReceipt{c.run.hash(d.id), now, number, d.state})
+	case d.receipt || !numbered:
+		c.batch.unnumbered++
+	case !c.run.isFor(d.to, c.account):
+		c.batch.misrouted++
+	default:
+		c.batch.mo = append(c.batch.mo, number)
 	}
-	c.batch.unnumbered++
 }
 
 // stopSubmitting follows the peer's unbind. Answers to outstanding submits may still
@@ -232,7 +265,7 @@ func (c *client) unbind() {
 		return
 	}
 	c.phase = unbinding
-	c.sequence = c.sequence%smpp.MaxSequence + 1
-	c.out = appendHeader(c.out, smpp.Unbind, smpp.StatusOK, c.sequence)
+	c.sequence = c.sequence%c.wire.maxSequence() + 1
+	c.out = c.wire.appendLogout(c.out, c.sequence)
 	_ = c.flush() // on an error the connection is closed, which ends the session too
 }

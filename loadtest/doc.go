@@ -1,4 +1,4 @@
-// Package loadtest is an SMPP client that sends load and an SMSC that receives it, for
+// Package loadtest is a client that sends load and an SMSC that receives it, for
 // testing and measuring a gateway between the two. It shares the gateway's codec and
 // nothing else: no session, no stage, no connector, because otherwise a fault in those
 // could hide itself.
@@ -13,6 +13,16 @@
 // Every message carries its number at the start of its text, "#000000000042 ".
 // Load and Sink keep the numbers they have seen in bitmaps, so that Compare finds
 // missing and doubled messages exactly.
+//
+// A receipt is paired with its message by message id, as any client does it, on whichever
+// session of the account it comes and also if it comes before the answer. What belongs to
+// no message is sorted at the end: it is another account's, or is not known.
+//
+// # What a sink sends
+//
+// Receipts, and messages of the sink's own (mobile-originated ones), wait in the mail of a
+// session until its window has room. Mail that a session leaves behind goes to another
+// session of the same client, or waits until one logs in (dispatch.go).
 //
 // # Cost
 //
@@ -30,6 +40,7 @@
 //
 // # Start reading
 //
-// load.go (options and results), run.go (a running load), client.go (one connection);
-// sink.go, then session.go. pacer.go has the plan of an open loop.
+// wire.go (what is needed of a protocol); load.go (options and results), run.go (a running
+// load), client.go (one connection), account.go (receipts); sink.go, then session.go and
+// mail.go. pacer.go has the plan of an open loop.
 package loadtest

@@ -13,7 +13,7 @@ import (
 // octets of text between addresses of usual length, and of its answer.
 const (
 	echoRequest = 115
-	echoAnswer  = answerLength
+	echoAnswer  = 33
 )
 
 // An EchoServer answers every request of the size of a submit_sm with an answer of the

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"time"
-
-	"pmg/protocols/smpp"
 )
 
 // Faults are the ways in which a sink misbehaves, as SMSCs in the field do. The zero
@@ -39,25 +37,26 @@ func (f *Faults) counts() bool {
 
 // A faultAction is the effect of a fault on a submit.
 type faultAction struct {
-	status uint32 // of the answer; 0: the submit is accepted
-	close  bool   // the connection is closed instead
+	refused bool
+	refusal refusal
+	close   bool // the connection is closed instead
 }
 
 // actionFor returns the effect of the faults that depend on a message's destination or
 // text.
-func (f *Faults) actionFor(m *smpp.SM) faultAction {
+func (f *Faults) actionFor(m *submitted) faultAction {
 	to := func(prefix string) bool {
-		return prefix != "" && strings.HasPrefix(string(m.DestAddr), prefix)
+		return prefix != "" && strings.HasPrefix(string(m.destination.digits), prefix)
 	}
 	switch {
-	case to(f.CloseTo), f.CloseText != "" && bytes.Contains(userText(m), []byte(f.CloseText)):
+	case to(f.CloseTo), f.CloseText != "" && bytes.Contains(m.text, []byte(f.CloseText)):
 		return faultAction{close: true}
 	case to(f.ThrottleTo):
-		return faultAction{status: smpp.StatusThrottled}
+		return faultAction{refused: true, refusal: refuseThrottled}
 	case to(f.FullTo):
-		return faultAction{status: smpp.StatusMsgQFul}
+		return faultAction{refused: true, refusal: refuseQueueFull}
 	case to(f.RefuseTo):
-		return faultAction{status: smpp.StatusInvDstAdr}
+		return faultAction{refused: true, refusal: refuseDestination}
 	}
 	return faultAction{}
 }

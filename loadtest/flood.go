@@ -20,9 +20,10 @@ const (
 // it connects again. It goes on until ctx ends, and returns how many submits it has
 // written. It uses only the credentials, the addresses, First and Size of the options.
 func Flood(ctx context.Context, o LoadOptions) (written int64) {
-	t := newTemplate(&o)
+	w := &smppWire{}
+	t := w.newTemplate(&o)
 	for ctx.Err() == nil {
-		written += flood(ctx, &o, &t, o.First+written)
+		written += flood(ctx, &o, t, o.First+written)
 		select {
 		case <-ctx.Done():
 		case <-time.After(floodPause):
@@ -32,7 +33,7 @@ func Flood(ctx context.Context, o LoadOptions) (written int64) {
 }
 
 // flood floods on one connection until it is disconnected or ctx ends.
-func flood(ctx context.Context, o *LoadOptions, t *template, first int64) (written int64) {
+func flood(ctx context.Context, o *LoadOptions, t template, first int64) (written int64) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", o.To)
 	if err != nil {
@@ -41,7 +42,7 @@ func flood(ctx context.Context, o *LoadOptions, t *template, first int64) (writt
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	_ = conn.(*net.TCPConn).SetReadBuffer(floodBuffer) // an error is ignored, because a larger buffer only takes longer to fill
-	out := bindRequest(o, 1)
+	out := (&smppWire{}).appendLogin(nil, 1, &loginRequest{Account{o.SystemID, o.Password}, o.Bind})
 	for {
 		if _, err := conn.Write(out); err != nil {
 			return written

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 // LoadOptions are the options of a load. Begin with DefaultLoadOptions.
 type LoadOptions struct {
 	To          string // host:port of the gateway
+	Protocol    string // smpp if empty
 	Connections int    // all of them are bound before the first message is sent
 	Window      int    // unanswered submits on each
 	Messages    int64  // how many to send; 0: until Duration is over
@@ -24,10 +26,16 @@ type LoadOptions struct {
 	Retry       time.Duration // pause before a throttled message is sent again; 0: it is not sent again
 
 	SystemID, Password string
+	Accounts           []Account // that connections take turns to log in with, instead of SystemID
 	Bind               protocols.BindType
+	Separate           bool // each connection is two, a transmitter and a receiver; Bind does not count
 	Source             string
+	Text               string        // behind the number; the rest of the text is filled with the letter x
 	Destination        string        // followed by the last seven digits of the message's number
 	Timeout            time.Duration // the load gives up when it waits and receives nothing for this long
+
+	MO   int64    // messages from the network that are awaited, whose numbers begin at 0
+	MOTo []string // destination of those of each account; empty: each account takes any
 
 	Progress func(Counts) // called about ten times a second, when not nil
 	Bound    func()       // called when all connections are bound, before the first message, when not nil
@@ -51,21 +59,29 @@ const (
 )
 
 func (o *LoadOptions) check() error {
+	submits := o.Separate || o.Bind.CanSubmit()
+	receives := o.Separate || o.Bind.CanReceive()
 	switch {
 	case o.Connections < 1:
 		return errors.New("at least one connection is needed")
+	case o.Connections < len(o.Accounts):
+		return fmt.Errorf("%d accounts need as many connections", len(o.Accounts))
 	case o.Window < 1 || o.Window > maxWindow:
 		return fmt.Errorf("the window must be 1 to %d", maxWindow)
-	case o.Size < numberLength || o.Size > maxSize:
-		return fmt.Errorf("the size must be %d to %d", numberLength, maxSize)
-	case o.Messages < 0 || o.First < 0 || o.First+o.Messages > maxNumber:
+	case o.Size < numberLength+len(o.Text) || o.Size > maxSize:
+		return fmt.Errorf("the size must be %d to %d", numberLength+len(o.Text), maxSize)
+	case o.Messages < 0 || o.MO < 0 || o.First < 0 || o.First+o.Messages > maxNumber:
 		return fmt.Errorf("message numbers must be 0 to %d", int64(maxNumber))
-	case o.Messages == 0 && o.Duration <= 0:
+	case o.Messages == 0 && o.Duration <= 0 && o.MO == 0:
 		return errors.New("a number of messages or a duration is needed")
-	case !o.Bind.CanSubmit() && o.Duration <= 0:
-		return errors.New("a receiver sends nothing and needs a duration")
-	case o.Receipts && !o.Bind.CanReceive():
-		return errors.New("a transmitter gets no receipts: bind as transceiver")
+	case !submits && o.Duration <= 0 && o.MO == 0:
+		return errors.New("a receiver sends nothing and needs a duration, or a number of messages to receive")
+	case (o.Receipts || o.MO > 0) && !receives:
+		return errors.New("a transmitter gets no receipts and no messages: bind as transceiver")
+	case o.Receipts && !submits:
+		return errors.New("a receiver asks for no receipts: bind as transceiver")
+	case len(o.MOTo) > 0 && len(o.MOTo) != max(1, len(o.Accounts)):
+		return fmt.Errorf("%d accounts need as many destinations of messages from the network, not %d", max(1, len(o.Accounts)), len(o.MOTo))
 	case o.Rate < 0 || o.Retry < 0:
 		return errors.New("rate and retry cannot be negative")
 	case o.Timeout <= 0:
@@ -73,7 +89,8 @@ func (o *LoadOptions) check() error {
 	case len(o.Source) > maxAddress || len(o.Destination)+destinationDigits > maxAddress:
 		return fmt.Errorf("addresses have at most %d digits, of which %d digits of a destination are from the message's number", maxAddress, destinationDigits)
 	}
-	return nil
+	_, err := newWire(o.Protocol)
+	return err
 }
 
 // Counts is the progress of a load.
@@ -85,6 +102,7 @@ type Counts struct {
 	Throttled int64
 	Refused   int64
 	Receipts  int64
+	MO        int64
 }
 
 // LoadResult is the result of a load. The JSON names are stable.
@@ -101,15 +119,26 @@ type LoadResult struct {
 	Resent            int64            `json:"resent"`              // submits of a message sent before
 	Unanswered        int64            `json:"unanswered"`          // submits
 	Unexpected        int64            `json:"unexpected"`          // answers without a request
-	Receipts          int64            `json:"receipts"`            // messages with a receipt
+	Receipts          int64            `json:"receipts"`            // messages with a receipt, which has the message's id
 	ReceiptsMissing   int64            `json:"receipts_missing"`    // accepted messages without a receipt, if receipts were asked for
 	ReceiptsDoubled   int64            `json:"receipts_doubled"`    // receipts for a message that had one
-	Unnumbered        int64            `json:"unnumbered"`          // deliver_sm that are not receipts of this load
+	ReceiptsMisrouted int64            `json:"receipts_misrouted"`  // receipts that another account has received
+	ReceiptsUnknown   int64            `json:"receipts_unknown"`    // receipts with an id that no message of the load has
+	ReceiptsWrong     int64            `json:"receipts_wrong"`      // receipts with the id of one message and the text of another
+	ReceiptsEarly     int64            `json:"receipts_early"`      // receipts that came before the answer to the submit
+	ReceiptStates     map[string]int64 `json:"receipt_states"`      // receipts by state
+	MO                int64            `json:"mo"`                  // different messages from the network
+	MOMissing         int64            `json:"mo_missing"`          // of the awaited ones
+	MODoubled         int64            `json:"mo_doubled"`          // received before
+	MOMisrouted       int64            `json:"mo_misrouted"`        // received by an account that they are not for
+	Unnumbered        int64            `json:"unnumbered"`          // receipts that were not asked for or are not the last one, and messages without a number
+	Malformed         int64            `json:"malformed"`           // messages and receipts that could not be read
 	ConnectionsLost   int64            `json:"connections_lost"`    // before the end, their submits unanswered
 	GaveUp            bool             `json:"gave_up"`             // nothing was received for too long
 	Seconds           float64          `json:"seconds"`             // from the first submit to the last answer
 	MessagesPerSecond float64          `json:"messages_per_second"` // accepted ones
 	Latency           Latency          `json:"latency"`             // of answers, from the intended time of the submit
+	ReceiptLatency    Latency          `json:"receipt_latency"`     // of receipts, from the same time
 
 	accepted *numbers
 }
@@ -123,6 +152,13 @@ func (r *LoadResult) Problems() []string {
 	p.count(r.Unexpected, "answered twice or unasked")
 	p.count(r.ReceiptsMissing, "without receipt")
 	p.count(r.ReceiptsDoubled, "with more than one receipt")
+	p.count(r.ReceiptsMisrouted, "receipts received by another account")
+	p.count(r.ReceiptsUnknown, "receipts with an unknown id")
+	p.count(r.ReceiptsWrong, "receipts with the text of another message")
+	p.count(r.MOMissing, "mobile-originated messages missing")
+	p.count(r.MODoubled, "mobile-originated messages doubled")
+	p.count(r.MOMisrouted, "mobile-originated messages received by another account")
+	p.count(r.Malformed, "malformed")
 	p.count(r.ConnectionsLost, "connections lost")
 	return p
 }
@@ -143,8 +179,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("cannot start load: %w", err)
 	}
-	r := &run{o: o, template: newTemplate(&o), began: time.Now(), wake: make(chan struct{}, 1)}
-	r.supply.first, r.supply.limit = o.First, o.Messages
+	r := newRun(o)
 	if err := r.bind(ctx); err != nil {
 		return nil, fmt.Errorf("cannot start load: %w", err)
 	}
@@ -204,6 +239,7 @@ func (r *run) progress() {
 		Throttled: r.throttled.Load(),
 		Refused:   r.refused.Load(),
 		Receipts:  r.receipts.unique.Load(),
+		MO:        r.mo.unique.Load(),
 	})
 }
 
@@ -215,25 +251,49 @@ func (r *run) result() *LoadResult {
 		Accepted: r.accepted.unique.Load(), Throttled: r.throttled.Load(), Refused: r.refused.Load(),
 		Statuses: map[string]int64{}, Resent: r.resent.Load(),
 		Unanswered: r.sent.Load() - r.answered.Load(), Unexpected: r.unexpected.Load(),
-		Receipts: r.receipts.unique.Load(), ReceiptsDoubled: r.receipts.doubled.Load(),
-		Unnumbered: r.unnumbered.Load(), ConnectionsLost: r.lost.Load(), GaveUp: r.gaveUp,
-		accepted: &r.accepted,
+		Unnumbered: r.unnumbered.Load(), Malformed: r.malformed.Load(),
+		ConnectionsLost: r.lost.Load(), GaveUp: r.gaveUp,
+		MO: r.mo.unique.Load(), MODoubled: r.mo.doubled.Load(), MOMisrouted: r.moMisrouted.Load(),
+		MOMissing: max(0, r.o.MO-r.mo.unique.Load()),
+		accepted:  &r.accepted,
 	}
-	if r.o.Receipts {
-		l.ReceiptsMissing = r.accepted.notIn(&r.receipts)
-	}
-	all, last := newHistogram(), int64(0)
+	r.receiptResult(l)
+	all, taken, last := newHistogram(), newHistogram(), int64(0)
 	for _, c := range r.clients {
 		all.Merge(c.latency)
+		if c.taken != nil {
+			taken.Merge(c.taken)
+		}
 		last = max(last, c.last)
 		for status, n := range c.refused {
-			l.Statuses[statusName(status)] += n
+			l.Statuses[c.wire.statusName(status)] += n
 		}
 	}
-	l.Latency = latencyOf(all)
+	l.Latency, l.ReceiptLatency = latencyOf(all), latencyOf(taken)
 	if last > 0 {
 		l.Seconds = time.Duration(last).Seconds()
 		l.MessagesPerSecond = float64(l.Accepted) / l.Seconds
 	}
 	return l
+}
+
+// receiptResult fills in what has become of the receipts, if they were asked for.
+func (r *run) receiptResult(l *LoadResult) {
+	l.ReceiptStates = map[string]int64{}
+	if !r.o.Receipts {
+		return
+	}
+	l.Receipts, l.ReceiptsMissing = r.receipts.unique.Load(), r.accepted.notIn(&r.receipts)
+	l.ReceiptsDoubled = r.receiptsDoubled.Load() + r.receipts.doubled.Load() // the latter if a message has two ids
+	l.ReceiptsWrong, l.ReceiptsEarly = r.receiptsWrong.Load(), r.receiptsBefore.Load()
+	for _, a := range r.receiptsOf {
+		misrouted, unknown := a.strays(r.receiptsOf)
+		l.ReceiptsMisrouted += misrouted
+		l.ReceiptsUnknown += unknown
+	}
+	for i, word := range stateWords() {
+		if n := r.receiptStates[i].Load(); n > 0 {
+			l.ReceiptStates[cmp.Or(word, "none")] = n
+		}
+	}
 }

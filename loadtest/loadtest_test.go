@@ -3,7 +3,6 @@ package loadtest
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"reflect"
 	"strings"
 	"testing"
@@ -76,86 +75,6 @@ func TestLoadAndSinkAgree(t *testing.T) {
 		}
 		if l := r.Latency; l.P50 <= 0 || l.P50 > l.P90 || l.P90 > l.P99 || l.P99 > l.P999 || l.P999 > l.Max {
 			t.Errorf("latency is not a distribution: %+v", l)
-		}
-	}
-}
-
-func TestReceiptsAreMatched(t *testing.T) {
-	t.Parallel()
-	s := startSink(t, SinkOptions{Receipts: true})
-	r := load(t, s, func(o *LoadOptions) { o.Receipts = true })
-	wantClean(t, r.Problems())
-	want(t, "receipts", r.Receipts, 2000)
-	want(t, "receipts sent", s.Result().Receipts, 2000)
-	want(t, "unnumbered", r.Unnumbered, 0)
-}
-
-func TestReceiptsOfATransmitterGoToAReceiver(t *testing.T) {
-	t.Parallel()
-	s := startSink(t, SinkOptions{Receipts: true})
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	heard := make(chan *LoadResult, 1)
-	got := make(chan struct{})
-	var once bool
-	go func() {
-		o := DefaultLoadOptions()
-		o.To, o.Bind, o.Duration = s.Addr(), protocols.Receiver, time.Hour
-		o.Progress = func(c Counts) {
-			if c.Receipts == 500 && !once {
-				once = true
-				close(got)
-			}
-		}
-		r, err := Load(ctx, o)
-		if err != nil {
-			t.Error(err)
-		}
-		heard <- r
-	}()
-	for s.Result().Binds == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	registered := DefaultLoadOptions()
-	registered.To, registered.Bind, registered.Messages = s.Addr(), protocols.Transceiver, 500
-	registered.Receipts = true
-	tx := newTemplate(&registered)
-	submitAsTransmitter(t, s, &tx, 500)
-	<-got
-	stop()
-	r := <-heard
-	want(t, "receipts on the receiver", r.Receipts, 500)
-	wantClean(t, r.Problems())
-}
-
-// submitAsTransmitter sends n submits that ask for receipts from a session that
-// cannot receive any.
-func submitAsTransmitter(t *testing.T, s *Sink, submits *template, n int64) {
-	t.Helper()
-	conn, err := net.Dial("tcp", s.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	o := DefaultLoadOptions()
-	o.Bind = protocols.Transmitter
-	b := bindRequest(&o, 1)
-	for i := range n {
-		b = submits.append(b, uint32(i+2), i)
-	}
-	if _, err := conn.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	in := newStream(conn)
-	for got := int64(0); got < n+1; {
-		if err := in.fill(); err != nil {
-			t.Fatal(err)
-		}
-		for pdu, err := in.next(); pdu != nil; pdu, err = in.next() {
-			if err != nil || headerOf(pdu).status != 0 {
-				t.Fatalf("answer %x: %v", pdu, err)
-			}
-			got++
 		}
 	}
 }

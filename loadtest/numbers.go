@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"fmt"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,19 @@ const (
 	numberLength = 1 + numberDigits + 1
 	maxNumber    = 999_999_999_999
 )
+
+// destinationDigits is how many digits of a message's number are appended to its
+// destination.
+const destinationDigits = 7
+
+// templateText returns the text of a load's messages, with 0 for the number.
+func templateText(o *LoadOptions) []byte {
+	text := fmt.Appendf(nil, "#%0*d %s", numberDigits, 0, o.Text)
+	for len(text) < o.Size {
+		text = append(text, 'x')
+	}
+	return text
+}
 
 // putDigits writes the number, right-aligned with leading zeros, over all of b.
 func putDigits(b []byte, number int64) {

@@ -32,13 +32,13 @@ func TestParseNumber(t *testing.T) {
 // Nothing is allocated for a submit.
 func TestTemplate(t *testing.T) {
 	o := DefaultLoadOptions()
-	submit := newTemplate(&o)
+	var w smppWire
+	submit := w.newTemplate(&o)
 	b := submit.append(nil, 77, 123_456_789_012)
-	var c client
-	if err := c.pdu.Decode(b); err != nil {
+	if err := w.pdu.Decode(b); err != nil {
 		t.Fatal(err)
 	}
-	m := &c.pdu.SM
+	m := &w.pdu.SM
 	number, ok := parseNumber(m.ShortMessage)
 	if !ok || number != 123_456_789_012 || len(m.ShortMessage) != o.Size {
 		t.Errorf("text: got %q", m.ShortMessage)
@@ -46,13 +46,16 @@ func TestTemplate(t *testing.T) {
 	if got := string(m.DestAddr); got != "46706789012" {
 		t.Errorf("destination: got %s", got)
 	}
-	if c.pdu.SequenceNumber != 77 || string(m.SourceAddr) != o.Source {
-		t.Errorf("got sequence %d, source %s", c.pdu.SequenceNumber, m.SourceAddr)
+	if w.pdu.SequenceNumber != 77 || string(m.SourceAddr) != o.Source {
+		t.Errorf("got sequence %d, source %s", w.pdu.SequenceNumber, m.SourceAddr)
 	}
 	if n := testing.AllocsPerRun(100, func() { b = submit.append(b[:0], 1, 2) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
 	if len(b) != echoRequest {
 		t.Errorf("a submit has %d octets; requests of Echo should have as many", len(b))
+	}
+	if b = w.appendAccepted(nil, header{sequence: 1}, nil, messageID{id: 1}); len(b) != echoAnswer {
+		t.Errorf("an answer has %d octets; answers of Echo should have as many", len(b))
 	}
 }

@@ -3,12 +3,13 @@ package loadtest
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"pmg/protocols/smpp"
+	"pmg/protocols"
 )
 
 const (
@@ -24,6 +25,7 @@ type run struct {
 	template template
 	supply   supply
 	clients  []*client
+	senders  []*client // those that submit
 	began    time.Time
 	wake     chan struct{} // signals that the run may have finished
 	gaveUp   bool          // nothing was received for too long
@@ -31,8 +33,43 @@ type run struct {
 	sent, answered, resent atomic.Int64
 	throttled, refused     atomic.Int64
 	unexpected, unnumbered atomic.Int64
+	malformed              atomic.Int64
 	abandoned, lost, live  atomic.Int64
-	accepted, receipts     numbers
+	accepted               numbers
+
+	accounts        []Account
+	receiptsOf      []*accountReceipts // by account
+	seed            maphash.Seed
+	receipts        numbers // messages that have a receipt
+	receiptsDoubled atomic.Int64
+	receiptsWrong   atomic.Int64
+	receiptsBefore  atomic.Int64
+	receiptStates   [states]atomic.Int64
+	mo              numbers
+	moMisrouted     atomic.Int64
+}
+
+// newRun returns a run that has not begun.
+func newRun(o LoadOptions) *run {
+	w, _ := newWire(o.Protocol) // check has seen the protocol
+	r := &run{o: o, template: w.newTemplate(&o), began: time.Now(), wake: make(chan struct{}, 1), seed: maphash.MakeSeed()}
+	r.supply.first, r.supply.limit = o.First, o.Messages
+	if o.Messages == 0 && o.MO > 0 {
+		r.supply.stop()
+	}
+	r.accounts = o.Accounts
+	if len(r.accounts) == 0 {
+		r.accounts = []Account{{o.SystemID, o.Password}}
+	}
+	for range r.accounts {
+		r.receiptsOf = append(r.receiptsOf, newAccountReceipts())
+	}
+	return r
+}
+
+// isFor reports whether a message from the network to an address is for an account.
+func (r *run) isFor(to []byte, account int) bool {
+	return len(r.o.MOTo) == 0 || string(to) == r.o.MOTo[account]
 }
 
 // now returns the time since the run began, in nanoseconds.
@@ -51,13 +88,35 @@ func (r *run) add(b *batch) {
 	add(&r.refused, b.refused)
 	add(&r.unexpected, b.unexpected)
 	add(&r.unnumbered, b.unnumbered)
+	add(&r.malformed, b.malformed)
 	r.accepted.mark(b.accepted)
-	r.receipts.mark(b.receipts)
+	received := len(b.receipts.numbers)+len(b.mo) > 0
+	if received {
+		r.addReceived(b)
+	}
+	add(&r.moMisrouted, b.misrouted)
+	add(&r.receiptsDoubled, b.receipts.doubled)
 	add(&r.answered, b.answered) // added last, so that a reader of answered sees the other counts too
-	if (b.answered > 0 || len(b.receipts) > 0) && r.supply.exhausted() && !r.waiting() {
+	if (b.answered > 0 || received) && r.supply.exhausted() && !r.waiting() {
 		r.signal()
 	}
-	*b = batch{accepted: b.accepted[:0], receipts: b.receipts[:0]}
+	receipts := &b.receipts
+	*b = batch{accepted: b.accepted[:0], mo: b.mo[:0], receipts: receiptBatch{
+		accepted: receipts.accepted[:0], received: receipts.received[:0], numbers: receipts.numbers[:0],
+	}}
+}
+
+// addReceived counts the receipts and the messages from the network of a batch.
+func (r *run) addReceived(b *batch) {
+	r.receipts.mark(b.receipts.numbers)
+	r.receiptsWrong.Add(b.receipts.wrong)
+	r.receiptsBefore.Add(b.receipts.before)
+	for i, n := range b.receipts.states {
+		if n > 0 {
+			r.receiptStates[i].Add(n)
+		}
+	}
+	r.mo.mark(b.mo)
 }
 
 // signal wakes wait.
@@ -81,7 +140,8 @@ func (r *run) connectionEnded(outstanding int, lost bool) {
 // waiting reports whether an answer or a receipt is still missing.
 func (r *run) waiting() bool {
 	return r.answered.Load()+r.abandoned.Load() < r.sent.Load() ||
-		r.o.Receipts && r.receipts.unique.Load() < r.accepted.unique.Load()
+		r.o.Receipts && r.receipts.unique.Load() < r.accepted.unique.Load() ||
+		r.mo.unique.Load() < r.o.MO
 }
 
 // finished reports whether the run is over: no connection is left, or everything is sent
@@ -103,11 +163,15 @@ func (r *run) finished() bool {
 
 // bind opens and binds all connections, or fails.
 func (r *run) bind(ctx context.Context) error {
+	binds := []protocols.BindType{r.o.Bind}
+	if r.o.Separate {
+		binds = []protocols.BindType{protocols.Receiver, protocols.Transmitter}
+	}
 	var (
 		wg    sync.WaitGroup
 		slots = make(chan struct{}, maxBinding)
-		errs  = make(chan error, r.o.Connections)
-		conns = make([]*client, r.o.Connections)
+		conns = make([]*client, r.o.Connections*len(binds))
+		errs  = make(chan error, len(conns))
 	)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -115,7 +179,7 @@ func (r *run) bind(ctx context.Context) error {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			c, err := r.bindOne(ctx)
+			c, err := r.bindOne(ctx, i/len(binds)%len(r.accounts), binds[i%len(binds)])
 			if err != nil {
 				errs <- err
 				cancel() // the others need not try
@@ -126,8 +190,12 @@ func (r *run) bind(ctx context.Context) error {
 	}
 	wg.Wait()
 	for _, c := range conns {
-		if c != nil {
-			r.clients = append(r.clients, c)
+		if c == nil {
+			continue
+		}
+		r.clients = append(r.clients, c)
+		if c.login.bind.CanSubmit() {
+			r.senders = append(r.senders, c)
 		}
 	}
 	select {
@@ -140,29 +208,28 @@ func (r *run) bind(ctx context.Context) error {
 }
 
 // bindOne opens one connection and logs in.
-func (r *run) bindOne(ctx context.Context) (*client, error) {
+func (r *run) bindOne(ctx context.Context, account int, bind protocols.BindType) (*client, error) {
 	dialer := net.Dialer{Timeout: r.o.Timeout}
 	conn, err := dialer.DialContext(ctx, "tcp", r.o.To)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect: %w", err)
 	}
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	c := newClient(r, conn)
+	c := newClient(r, conn, account, bind)
 	if err := c.bind(); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("cannot bind to %s as %q: %w", r.o.To, r.o.SystemID, err)
+		return nil, fmt.Errorf("cannot bind to %s as %q: %w", r.o.To, c.login.SystemID, err)
 	}
 	return c, nil
 }
 
 // bind logs in. The peer may take as long as Timeout.
 func (c *client) bind() error {
-	o := &c.run.o
-	if err := c.conn.SetDeadline(time.Now().Add(o.Timeout)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(c.run.o.Timeout)); err != nil {
 		return err
 	}
 	c.sequence = 1
-	if _, err := c.conn.Write(bindRequest(o, c.sequence)); err != nil {
+	if _, err := c.conn.Write(c.wire.appendLogin(nil, c.sequence, &c.login)); err != nil {
 		return err
 	}
 	for {
@@ -176,10 +243,11 @@ func (c *client) bind() error {
 			}
 			continue
 		}
-		if h := headerOf(pdu); h.sequence == c.sequence && h.command.IsResponse() {
-			if h.status != smpp.StatusOK {
-				return fmt.Errorf("answered with %s", statusName(h.status))
-			}
+		switch h := c.wire.header(pdu); {
+		case h.sequence != c.sequence || h.kind != loginAnswer && h.kind != submitAnswer: // generic_nack is the latter
+		case h.status != 0:
+			return fmt.Errorf("answered with %s", c.wire.statusName(h.status))
+		case h.kind == loginAnswer:
 			return c.conn.SetDeadline(time.Time{})
 		}
 	}
@@ -209,7 +277,7 @@ func (r *run) wait(ctx context.Context) {
 		case <-tick.C:
 			r.progress()
 		}
-		now, count := r.now(), r.answered.Load()+r.receipts.unique.Load()
+		now, count := r.now(), r.answered.Load()+r.receipts.unique.Load()+r.mo.unique.Load()
 		if count != received || !r.waiting() {
 			received, since = count, now
 		} else if now-since > int64(r.o.Timeout) {
@@ -231,10 +299,13 @@ func (r *run) pace(p *pacer) {
 // by itself.
 func (r *run) submitDue(slot int) {
 	now := r.now()
-	ready := r.supply.ready(now, r.o.Window*len(r.clients))
-	share := (ready + len(r.clients) - 1) / len(r.clients)
-	for i := 0; i < len(r.clients) && r.supply.ready(now, 1) > 0; i++ {
-		c := r.clients[(slot+i)%len(r.clients)]
+	if len(r.senders) == 0 {
+		return
+	}
+	ready := r.supply.ready(now, r.o.Window*len(r.senders))
+	share := (ready + len(r.senders) - 1) / len(r.senders)
+	for i := 0; i < len(r.senders) && r.supply.ready(now, 1) > 0; i++ {
+		c := r.senders[(slot+i)%len(r.senders)]
 		if c.mu.TryLock() {
 			c.refill(now, share)
 			_ = c.flush() // on an error the connection is closed and its own goroutine counts it

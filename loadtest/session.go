@@ -1,38 +1,37 @@
 package loadtest
 
 import (
+	"math/rand/v2"
 	"net"
 	"sync/atomic"
 	"time"
 
 	"pmg/protocols"
-	"pmg/protocols/smpp"
 )
 
 // A session is one connection of a sink. Its goroutine reads all that has arrived, handles
 // every PDU and writes the answers together.
 type session struct {
-	sink *Sink
-	conn net.Conn
-	in   stream
-	pdu  smpp.PDU // the PDU being decoded
+	sink    *Sink
+	conn    net.Conn
+	in      stream
+	wire    wire
+	message submitted // the message being handled
 
+	systemID string        // from its login on
 	bind     atomic.Uint32 // BindType, 0 before login; also read by sessions that look for a receiver
 	sequence atomic.Uint32 // of the sink's requests
 	id       uint64        // of the last message
 
 	out     []byte
-	answers []byte // to submits, and receipts; appended to out if there is no delay
+	answers []byte // to submits; appended to out if there is no delay
 	batch   sinkBatch
 	delay   *delayed // writes answers; nil without a delay
+	mail    mail     // started if the sink sends receipts or messages
 
 	lateAnswers []byte   // answers that a fault delays more than the others
 	lateDelay   *delayed // writes them; nil without that fault
 	unbinding   bool     // a fault has sent an unbind
-
-	receiptVia  *session // the session for receipts if this one may not receive, for one batch
-	receiptsOut []byte   // the receipts for it
-	receipt     receipt
 }
 
 // A sinkBatch holds the counts of one batch of PDUs, which flush adds to the sink.
@@ -41,15 +40,20 @@ type sinkBatch struct {
 	throttled, refused, dropped int64
 	unbinds, twice, late        int64
 	malformed, unnumbered       int64
-	receipts, receiptsAnswered  int64
+	receipts                    int64
 	numbers                     []int64
+
+	answered  []header   // the peer's answers to deliveries
+	mail      []delivery // receipts that go over this session immediately
+	elsewhere []delivery // receipts that other sessions may send
 }
 
 func newSession(s *Sink, conn net.Conn, number uint64) *session {
 	conn = newRawConn(conn)
+	w, _ := newWire(s.o.Protocol) // StartSink has checked the protocol
 	// The upper bits of message ids are the session's number, so that ids differ between
 	// sessions without a shared counter.
-	return &session{sink: s, conn: conn, in: newStream(conn), id: number << 40}
+	return &session{sink: s, conn: conn, in: newStream(conn, w), wire: w, id: number << 40}
 }
 
 func (s *session) serve() {
@@ -69,7 +73,7 @@ func (s *session) serve() {
 			break
 		}
 	}
-	s.bind.Store(0)
+	s.leave()
 	for _, d := range []*delayed{s.delay, s.lateDelay} {
 		if d != nil {
 			d.finish()
@@ -80,20 +84,36 @@ func (s *session) serve() {
 	}
 }
 
+// leave ends the deliveries of the session, and has other sessions send what it has not
+// delivered.
+func (s *session) leave() {
+	s.bind.Store(0)
+	if !s.mail.started() {
+		return
+	}
+	s.sink.removeReceiver(s)
+	_ = s.conn.SetWriteDeadline(time.Now().Add(hangUpTime)) // the postman may be writing to a peer that does not read
+	rest := s.mail.close()
+	_ = s.conn.SetWriteDeadline(time.Time{})
+	s.sink.dispatch(rest)
+}
+
 // bound returns the session's bind type, or 0 if it is not logged in.
 func (s *session) bound() protocols.BindType { return protocols.BindType(s.bind.Load()) }
 
 // unbind asks the peer to end the session, and ends it if that takes too long.
 func (s *session) unbind() {
-	if s.bound() == 0 {
+	logout := s.wire.appendLogout(nil, s.nextSequence())
+	if s.bound() == 0 || len(logout) == 0 {
 		s.conn.Close()
 		return
 	}
+	s.pause()
 	_ = s.conn.SetDeadline(time.Now().Add(hangUpTime))
-	_, _ = s.conn.Write(appendHeader(nil, smpp.Unbind, smpp.StatusOK, s.nextSequence()))
+	_, _ = s.conn.Write(logout)
 }
 
-func (s *session) nextSequence() uint32 { return (s.sequence.Add(1)-1)%smpp.MaxSequence + 1 }
+func (s *session) nextSequence() uint32 { return (s.sequence.Add(1)-1)%s.wire.maxSequence() + 1 }
 
 // hangUpTime is how long a peer may take to close a session that the sink has ended.
 const hangUpTime = time.Second
@@ -112,7 +132,7 @@ func (s *session) hangUp() {
 
 // flush counts the batch and writes the answers.
 func (s *session) flush() error {
-	submits := s.batch.submits > 0
+	ends := s.batch.submits > 0 || len(s.batch.answered) > 0
 	s.sink.add(&s.batch)
 	if len(s.answers) > 0 {
 		if s.delay == nil {
@@ -126,16 +146,20 @@ func (s *session) flush() error {
 		s.lateDelay.add(s.lateAnswers)
 		s.lateAnswers = s.lateAnswers[:0]
 	}
-	if s.receiptVia != nil {
-		_, _ = s.receiptVia.conn.Write(s.receiptsOut) // that session handles its own errors
-		s.receiptVia, s.receiptsOut = nil, s.receiptsOut[:0]
+	if s.mail.started() {
+		s.out = s.mail.send(s.out, s.batch.mail, s.batch.answered)
+		s.batch.mail, s.batch.answered = s.batch.mail[:0], s.batch.answered[:0]
 	}
-	if len(s.out) == 0 {
-		return nil
+	var err error
+	if len(s.out) > 0 {
+		_, err = s.conn.Write(s.out)
+		s.out = s.out[:0]
 	}
-	_, err := s.conn.Write(s.out)
-	s.out = s.out[:0]
-	if submits && s.delay == nil {
+	if len(s.batch.elsewhere) > 0 {
+		s.sink.dispatch(s.batch.elsewhere)
+		s.batch.elsewhere = s.batch.elsewhere[:0]
+	}
+	if ends && s.delay == nil {
 		s.sink.answered()
 	}
 	return err
@@ -148,64 +172,80 @@ func (s *session) handle() bool {
 		b, err := s.in.next()
 		if err != nil {
 			s.batch.malformed++
-			s.out = appendHeader(s.out, smpp.GenericNack, smpp.StatusInvCmdLen, 0)
+			s.out = s.wire.appendUnreadable(s.out)
 			return false
 		}
 		if b == nil {
 			return true
 		}
-		h := headerOf(b)
-		switch {
-		case h.command.IsBind():
+		switch h := s.wire.header(b); h.kind {
+		case loginKind:
 			if !s.login(h, b) {
 				return false
 			}
-		case h.command == smpp.SubmitSM:
+		case submitKind:
 			if !s.submit(h, b) {
 				return false
 			}
-		case h.command == smpp.DeliverSMResp:
-			s.batch.receiptsAnswered++
-		case h.command == smpp.EnquireLink:
-			s.out = appendHeader(s.out, smpp.EnquireLinkResp, smpp.StatusOK, h.sequence)
-		case h.command == smpp.Unbind:
-			s.out = appendHeader(s.out, smpp.UnbindResp, smpp.StatusOK, h.sequence)
+		case deliverAnswer:
+			s.batch.answered = append(s.batch.answered, h)
+		case keepAlive:
+			s.out = s.wire.appendKeepAliveAnswer(s.out, h)
+		case logout:
+			s.out = s.wire.appendLogoutAnswer(s.out, h)
+			s.pause()
 			return false
-		case h.command == smpp.UnbindResp:
+		case logoutAnswer:
 			return false
-		case !h.command.IsResponse():
-			s.out = appendHeader(s.out, smpp.GenericNack, smpp.StatusInvCmdID, h.sequence)
+		case unknownRequest:
+			s.out = s.wire.appendNotUnderstood(s.out, h)
 		}
 	}
 }
 
-// login answers a bind. It returns false if the session ends.
+// pause ends the deliveries, because the session is about to end.
+func (s *session) pause() {
+	if s.mail.started() {
+		s.mail.pause()
+	}
+}
+
+// login answers a login. It returns false if the session ends.
 func (s *session) login(h header, b []byte) bool {
 	o := &s.sink.o
-	answer := smpp.PDU{ID: h.command | smpp.Response, SequenceNumber: h.sequence}
-	switch err := s.pdu.Decode(b); {
-	case s.bound() != 0:
-		answer.CommandStatus = smpp.StatusAlyBnd
-	case err != nil,
-		o.SystemID != "" && string(s.pdu.Bind().SystemID) != o.SystemID,
-		o.Password != "" && string(s.pdu.Bind().Password) != o.Password:
-		answer.CommandStatus = smpp.StatusBindFail
+	l, err := s.wire.login(b)
+	refused := s.bound() != 0
+	status := s.wire.status(refuseSecondLogin)
+	if !refused {
+		refused = err != nil || o.SystemID != "" && l.SystemID != o.SystemID || o.Password != "" && l.Password != o.Password
+		status = s.wire.status(refuseLogin)
 	}
-	if answer.CommandStatus != smpp.StatusOK {
+	if refused {
 		s.sink.counts.bindsRefused.Add(1)
-		s.out = answer.AppendWire(s.out)
+		s.out = s.wire.appendLoginAnswer(s.out, h, status)
+		s.pause()
 		return false
 	}
-	s.bind.Store(uint32(bindType(h.command)))
 	closes := every(s.sink.counts.binds.Add(1), o.CloseBindEvery)
-	answer.Body = true
-	answer.BindResp().SystemID = []byte("pmg-sink")
-	answer.BindResp().TLVs = smpp.AppendTLV(nil, smpp.TagVersion, []byte{smpp.Version34})
-	s.out = answer.AppendWire(s.out)
+	s.out = s.wire.appendLoginAnswer(s.out, h, 0)
 	if closes {
 		s.sink.counts.bindsClosed.Add(1)
+		return false
 	}
-	return !closes
+	s.systemID = l.SystemID
+	if o.delivers() {
+		w, _ := newWire(o.Protocol)
+		s.mail.start(s, w)
+	}
+	s.bind.Store(uint32(l.bind))
+	if o.delivers() && l.bind.CanReceive() {
+		if _, err := s.conn.Write(s.out); err != nil { // before the first delivery
+			return false
+		}
+		s.out = s.out[:0]
+		s.sink.addReceiver(s)
+	}
+	return true
 }
 
 // submit accepts, refuses or ignores a message, as the options say. It returns false if
@@ -213,7 +253,7 @@ func (s *session) login(h header, b []byte) bool {
 func (s *session) submit(h header, b []byte) bool {
 	o := &s.sink.o
 	if !s.bound().CanSubmit() {
-		s.out = appendHeader(s.out, smpp.SubmitSMResp, smpp.StatusInvBndSts, h.sequence)
+		s.out = s.wire.appendRefused(s.out, h, s.wire.status(refuseNotBound))
 		return true
 	}
 	s.batch.submits++
@@ -221,7 +261,8 @@ func (s *session) submit(h header, b []byte) bool {
 	if every(nth, o.UnbindEvery) && !s.unbinding {
 		s.unbinding = true
 		s.batch.unbinds++
-		s.out = appendHeader(s.out, smpp.Unbind, smpp.StatusOK, s.nextSequence()) // before the answers of this batch
+		s.out = s.wire.appendLogout(s.out, s.nextSequence()) // before the answers of this batch
+		s.pause()
 	}
 	switch {
 	case o.Mute:
@@ -229,35 +270,35 @@ func (s *session) submit(h header, b []byte) bool {
 		s.batch.dropped++
 		return false
 	case every(nth, o.ThrottleEvery):
-		s.refuse(smpp.StatusThrottled, h.sequence)
+		s.refuse(s.wire.status(refuseThrottled), h)
 	case every(nth, o.RefuseEvery):
-		s.refuse(statusSubmitFail, h.sequence)
-	case s.pdu.Decode(b) != nil:
+		s.refuse(s.wire.status(refuseSubmit), h)
+	case s.wire.submit(b, &s.message) != nil:
 		s.batch.malformed++
-		s.answers = appendHeader(s.answers, smpp.SubmitSMResp, smpp.StatusInvCmdLen, h.sequence)
+		s.answers = s.wire.appendRefused(s.answers, h, s.wire.status(refuseMalformed))
 	default:
-		f := o.actionFor(&s.pdu.SM)
+		f := o.actionFor(&s.message)
 		switch {
 		case f.close:
 			s.batch.dropped++
 			return false
-		case f.status != smpp.StatusOK:
-			s.refuse(f.status, h.sequence)
+		case f.refused:
+			s.refuse(s.wire.status(f.refusal), h)
 		default:
-			s.accept(h.sequence, nth)
+			s.accept(h, nth)
 		}
 	}
 	return true
 }
 
 // refuse answers a submit with a status other than 0.
-func (s *session) refuse(status, sequence uint32) {
-	if status == smpp.StatusThrottled || status == smpp.StatusMsgQFul {
+func (s *session) refuse(status uint32, h header) {
+	if s.wire.isThrottled(status) {
 		s.batch.throttled++
 	} else {
 		s.batch.refused++
 	}
-	s.answers = appendHeader(s.answers, smpp.SubmitSMResp, status, sequence)
+	s.answers = s.wire.appendRefused(s.answers, h, status)
 }
 
 // nth returns the number of a submit among those of all sessions, or 0 if no fault needs
@@ -269,57 +310,62 @@ func (s *session) nth() int64 {
 	return s.sink.counts.nth.Add(1)
 }
 
-// accept accepts the message in s.pdu, which is the nth submit.
-func (s *session) accept(sequence uint32, nth int64) {
+// accept accepts the message being handled, which is the nth submit.
+func (s *session) accept(h header, nth int64) {
 	s.batch.accepted++
-	m := &s.pdu.SM
-	if number, ok := parseNumber(userText(m)); ok {
+	m := &s.message
+	if number, ok := parseNumber(m.text); ok {
 		s.batch.numbers = append(s.batch.numbers, number)
 	} else {
 		s.batch.unnumbered++
 	}
 	s.id++
 	o := &s.sink.o
+	id := messageID{s.id, o.Receipt.answerForm()}
+	late, twice := every(nth, o.LateEvery), every(nth, o.TwiceEvery)
+	if s.receipt(h, id, o.Receipt.First && !late && !twice) {
+		return // it is answered after its receipt
+	}
 	to := &s.answers
-	if every(nth, o.LateEvery) {
+	if late {
 		s.batch.late++
 		to = &s.lateAnswers
 	}
-	*to = appendSubmitSMResp(*to, sequence, s.id)
-	if every(nth, o.TwiceEvery) {
+	*to = s.wire.appendAccepted(*to, h, m, id)
+	if twice {
 		s.batch.twice++
-		*to = appendSubmitSMResp(*to, sequence, s.id)
-	}
-	if o.Receipts && m.RegisteredDelivery&1 != 0 {
-		s.sendReceipt()
+		*to = s.wire.appendAccepted(*to, h, m, id)
 	}
 }
 
-// userText returns the text of a message without its user data header.
-func userText(m *smpp.SM) []byte {
-	text := m.ShortMessage
-	if len(text) == 0 {
-		text, _ = smpp.FindTLV(m.TLVs, smpp.TagPayload)
+// receipt has the receipt for the message being handled sent, if it has asked for one. It
+// reports whether the message is answered after it.
+func (s *session) receipt(h header, id messageID, first bool) (answersLater bool) {
+	o, m := &s.sink.o, &s.message
+	if !o.Receipts || !m.wantsSuccess && !m.wantsFailure {
+		return false
 	}
-	if m.ESMClass&smpp.ClassHeader != 0 && len(text) > 0 {
-		text = text[min(1+int(text[0]), len(text)):]
+	d := delivery{id: id.id, state: stateDelivered, err: [3]byte{'0', '0', '0'}, submitted: time.Now().UTC(), origin: s}
+	if o.Receipt.Fail > 0 && rand.Float64() < o.Receipt.Fail {
+		d.state, d.err = stateUndeliverable, [3]byte{'0', '1', '1'}
 	}
-	return text
-}
-
-// sendReceipt sends the receipt for the message in s.pdu, on another session if
-// this one may not receive; if none may, it is not sent.
-func (s *session) sendReceipt() {
-	to, out := s, &s.answers
-	if !s.bound().CanReceive() {
-		if s.receiptVia == nil {
-			s.receiptVia = s.sink.receiver()
-		}
-		to, out = s.receiptVia, &s.receiptsOut
-	}
-	if to == nil {
-		return
+	if d.state == stateDelivered && !m.wantsSuccess || d.state != stateDelivered && !m.wantsFailure {
+		return false
 	}
 	s.batch.receipts++
-	*out = s.receipt.append(*out, to.nextSequence(), s.id, &s.pdu.SM)
+	d.source.set(m.destination)
+	d.destination.set(m.source)
+	d.textLen = uint8(copy(d.text[:], m.text))
+	if first {
+		d.answer = answerTo{h, id}
+	}
+	switch after := o.Delay + o.Receipt.delay(); {
+	case after > 0:
+		s.sink.later.add(after, &d)
+	case o.Receipt.OtherSession || !s.bound().CanReceive():
+		s.batch.elsewhere = append(s.batch.elsewhere, d)
+	default:
+		s.batch.mail = append(s.batch.mail, d)
+	}
+	return first
 }

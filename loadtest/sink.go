@@ -14,11 +14,15 @@ import (
 // and every message.
 type SinkOptions struct {
 	Listen   string        // host:port; port 0 stands for a free port
+	Protocol string        // smpp if empty
 	Delay    time.Duration // before a submit is answered
 	Receipts bool          // submits that ask for it get a delivery receipt
-	SystemID string        // the only system_id that may bind; empty: any
-	Password string        // the only password that is accepted; empty: any
-	Messages int64         // Done is closed when this many different messages have arrived; 0: never
+	Receipt  ReceiptOptions
+	MO       MOOptions // messages that the sink sends
+	Window   int       // receipts and messages of the sink that are unanswered on each session; 0: DefaultWindow
+	SystemID string    // the only system_id that may bind; empty: any
+	Password string    // the only password that is accepted; empty: any
+	Messages int64     // Done is closed when this many different messages have arrived; 0: never
 	Faults
 }
 
@@ -34,12 +38,21 @@ type Sink struct {
 
 	seen   numbers
 	counts sinkCounts
+	later  *later
+	mo     atomic.Pointer[moSource] // nil until a session can receive
 
-	mu       sync.Mutex
-	closed   bool
-	sessions map[*session]struct{}
-	last     uint64 // number of the last session
+	mu           sync.Mutex
+	closed       bool
+	sessions     map[*session]struct{}
+	last         uint64     // number of the last session
+	receivers    []*session // those that have logged in and can receive
+	nextReceiver int
+	waiting      map[waitingFor]*fifo // deliveries without a receiver
+	waitingCount atomic.Int64
 }
+
+// DefaultWindow is how many deliveries of a sink are unanswered on a session.
+const DefaultWindow = 10
 
 // sinkCounts are the counters of a sink. Sessions add to them a batch at a time.
 type sinkCounts struct {
@@ -49,6 +62,10 @@ type sinkCounts struct {
 	unbinds, twice, late        atomic.Int64
 	malformed, unnumbered       atomic.Int64
 	receipts, receiptsAnswered  atomic.Int64
+	receiptsRefused             atomic.Int64
+	mo, moAnswered, moRefused   atomic.Int64
+	delivered, again            atomic.Int64 // deliveries written; those to be written again
+	unexpected                  atomic.Int64
 	binds, bindsRefused         atomic.Int64
 	bindsClosed                 atomic.Int64
 	first, last                 atomic.Int64 // times of submits
@@ -72,8 +89,14 @@ type SinkResult struct {
 	Binds             int64   `json:"binds"`
 	BindsRefused      int64   `json:"binds_refused"`
 	BindsClosed       int64   `json:"binds_closed"` // accepted, and the connection closed after the answer
-	Receipts          int64   `json:"receipts"`     // sent
+	Receipts          int64   `json:"receipts"`     // that messages have asked for
 	ReceiptsAnswered  int64   `json:"receipts_answered"`
+	ReceiptsRefused   int64   `json:"receipts_refused"` // answered with a status that does not allow to send them again
+	MO                int64   `json:"mo"`               // messages of the sink
+	MOAnswered        int64   `json:"mo_answered"`
+	MORefused         int64   `json:"mo_refused"`
+	Redelivered       int64   `json:"redelivered"`         // receipts and messages of the sink that had to be sent again
+	Unexpected        int64   `json:"unexpected"`          // answers without a request
 	Seconds           float64 `json:"seconds"`             // from the first submit to the last
 	MessagesPerSecond float64 `json:"messages_per_second"` // accepted ones
 
@@ -86,11 +109,41 @@ func (r *SinkResult) Problems() []string {
 	p.count(r.Missing, "missing")
 	p.count(r.Doubled, "doubled")
 	p.count(r.Malformed, "malformed")
+	p.count(r.ReceiptsRefused, "receipts refused")
+	p.count(r.Receipts-r.ReceiptsAnswered-r.ReceiptsRefused, "receipts not delivered")
+	p.count(r.MORefused, "mobile-originated messages refused")
+	p.count(r.MO-r.MOAnswered-r.MORefused, "mobile-originated messages not delivered")
+	p.count(r.Unexpected, "answered twice or unasked")
 	return p
+}
+
+func (o *SinkOptions) check() error {
+	if o.Receipt.First && o.Delay > 0 {
+		return errors.New("a receipt that comes before the answer needs an answer without delay")
+	}
+	if o.Window < 0 || o.Window > maxWindow {
+		return fmt.Errorf("the window must be 1 to %d, not %d", maxWindow, o.Window)
+	}
+	return errors.Join(o.Receipt.check(), o.MO.check())
 }
 
 // StartSink listens and serves until Close.
 func StartSink(o SinkOptions) (*Sink, error) {
+	if o.Window == 0 {
+		o.Window = DefaultWindow
+	}
+	if len(o.MO.To) == 0 {
+		o.MO.To = []string{DefaultLoadOptions().Source}
+	}
+	if o.MO.From == "" {
+		o.MO.From = "46709999999"
+	}
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("cannot start sink: %w", err)
+	}
+	if _, err := newWire(o.Protocol); err != nil {
+		return nil, fmt.Errorf("cannot start sink: %w", err)
+	}
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start sink: %w", err)
@@ -100,8 +153,13 @@ func StartSink(o SinkOptions) (*Sink, error) {
 		closing:  make(chan struct{}),
 		done:     make(chan struct{}),
 		sessions: map[*session]struct{}{},
+		waiting:  map[waitingFor]*fifo{},
 	}
 	s.running.Go(s.accept)
+	if o.delivers() {
+		s.later = newLater(s)
+		s.running.Go(s.later.run)
+	}
 	return s, nil
 }
 
@@ -109,7 +167,8 @@ func StartSink(o SinkOptions) (*Sink, error) {
 func (s *Sink) Addr() string { return s.listener.Addr().String() }
 
 // Done returns a channel that is closed when SinkOptions.Messages messages have arrived
-// and were answered.
+// and were answered, their receipts were answered, and so were SinkOptions.MO.Count messages
+// of the sink. It stays open if neither number is given.
 func (s *Sink) Done() <-chan struct{} { return s.done }
 
 // Await waits until unique different messages have arrived, or ctx ends.
@@ -155,7 +214,9 @@ func (s *Sink) Result() *SinkResult {
 		Dropped: c.dropped.Load(), Malformed: c.malformed.Load(),
 		Unbinds: c.unbinds.Load(), Twice: c.twice.Load(), Late: c.late.Load(),
 		Binds: c.binds.Load(), BindsRefused: c.bindsRefused.Load(), BindsClosed: c.bindsClosed.Load(),
-		Receipts: c.receipts.Load(), ReceiptsAnswered: c.receiptsAnswered.Load(),
+		Receipts: c.receipts.Load(), ReceiptsAnswered: c.receiptsAnswered.Load(), ReceiptsRefused: c.receiptsRefused.Load(),
+		MO: c.mo.Load(), MOAnswered: c.moAnswered.Load(), MORefused: c.moRefused.Load(),
+		Redelivered: c.again.Load(), Unexpected: c.unexpected.Load(),
 		seen: &s.seen,
 	}
 	if s.o.Messages > 0 {
@@ -207,18 +268,6 @@ func (s *Sink) end(one *session) {
 	delete(s.sessions, one)
 }
 
-// receiver returns a session that receipts can be sent on, nil if there is none.
-func (s *Sink) receiver() *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for one := range s.sessions {
-		if one.bound().CanReceive() {
-			return one
-		}
-	}
-	return nil
-}
-
 // add counts a batch and empties it.
 func (s *Sink) add(b *sinkBatch) {
 	c := &s.counts
@@ -228,7 +277,7 @@ func (s *Sink) add(b *sinkBatch) {
 		}
 	}
 	if b.submits > 0 {
-		now := int64(time.Since(s.began))
+		now := s.now()
 		if c.first.Load() == 0 {
 			c.first.CompareAndSwap(0, now)
 		}
@@ -245,14 +294,18 @@ func (s *Sink) add(b *sinkBatch) {
 	add(&c.malformed, b.malformed)
 	add(&c.unnumbered, b.unnumbered)
 	add(&c.receipts, b.receipts)
-	add(&c.receiptsAnswered, b.receiptsAnswered)
 	s.seen.mark(b.numbers)
-	*b = sinkBatch{numbers: b.numbers[:0]}
+	*b = sinkBatch{numbers: b.numbers[:0], answered: b.answered, mail: b.mail, elsewhere: b.elsewhere}
 }
 
-// answered is called after answers were written.
+// answered is called after answers were written, or deliveries were answered.
 func (s *Sink) answered() {
-	if s.o.Messages > 0 && s.seen.unique.Load() >= s.o.Messages {
+	c, o := &s.counts, &s.o
+	if o.Messages == 0 && o.MO.Count == 0 || s.seen.unique.Load() < o.Messages {
+		return
+	}
+	ended := c.receiptsAnswered.Load() + c.receiptsRefused.Load()
+	if mo := c.moAnswered.Load() + c.moRefused.Load(); ended >= c.receipts.Load() && mo >= o.MO.Count {
 		s.doneOnce.Do(func() { close(s.done) })
 	}
 }

@@ -1,27 +1,22 @@
 package loadtest
 
-import (
-	"encoding/binary"
-	"fmt"
-	"io"
+import "io"
 
-	"pmg/protocols/smpp"
-)
-
-const (
-	readBuffer = 16 << 10 // enough for the answers of a window of 500, or for 120 submits
-	maxPDU     = 1 << 20  // a longer PDU means that the framing is lost
-)
+// readBuffer is enough for the answers of a window of 500, or for 120 submits.
+const readBuffer = 16 << 10
 
 // A stream splits the octets of a connection into PDUs. One fill reads all that has
 // arrived; then next is called until it returns nil.
 type stream struct {
 	r          io.Reader
+	wire       wire
 	buf        []byte
 	start, end int // buf[start:end] was read and not yet returned
 }
 
-func newStream(r io.Reader) stream { return stream{r: r, buf: make([]byte, readBuffer)} }
+func newStream(r io.Reader, w wire) stream {
+	return stream{r: r, wire: w, buf: make([]byte, readBuffer)}
+}
 
 // fill reads once. It overwrites PDUs that next has returned.
 func (s *stream) fill() error {
@@ -42,17 +37,11 @@ func (s *stream) fill() error {
 
 // next returns the next whole PDU, nil when more must be read.
 func (s *stream) next() ([]byte, error) {
-	b := s.buf[s.start:s.end]
-	if len(b) < 4 {
-		return nil, nil
+	n, err := s.wire.frame(s.buf[s.start:s.end])
+	if n == 0 || err != nil {
+		return nil, err
 	}
-	length := binary.BigEndian.Uint32(b)
-	if length < smpp.HeaderLen || length > maxPDU {
-		return nil, fmt.Errorf("cannot find the next PDU: its command_length is %d", length)
-	}
-	if uint32(len(b)) < length {
-		return nil, nil
-	}
-	s.start += int(length)
-	return b[:length:length], nil
+	b := s.buf[s.start : s.start+n : s.start+n]
+	s.start += n
+	return b, nil
 }

@@ -1,153 +1,141 @@
 package loadtest
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 
 	"pmg/protocols"
-	"pmg/protocols/smpp"
 )
 
-// statusSubmitFail is ESME_RSUBMITFAIL.
-const statusSubmitFail = 0x45
+// A wire reads and writes the PDUs of one protocol. It has storage of its own, so each
+// connection has one, or two if two goroutines write to it. What it returns points into
+// the PDU, or is valid until the next call.
+type wire interface {
+	// frame returns the length of the PDU at the beginning of b, or 0 if it is not whole.
+	frame(b []byte) (int, error)
+	header(pdu []byte) header
+	// maxSequence is the highest sequence number; the lowest is 1.
+	maxSequence() uint32
+	statusName(status uint32) string
+	// isThrottled reports whether a refused message may be sent again soon.
+	isThrottled(status uint32) bool
 
-// A header is the header of a PDU without the length.
+	clientWire
+	sinkWire
+}
+
+// A clientWire has the part of a wire that clients need.
+type clientWire interface {
+	appendLogin(b []byte, sequence uint32, l *loginRequest) []byte
+	// appendLogout appends nothing if the protocol ends sessions by closing the connection.
+	appendLogout(b []byte, sequence uint32) []byte
+	newTemplate(o *LoadOptions) template
+	// messageID returns the id in an answer that accepts a submit.
+	messageID(pdu []byte) []byte
+	// delivery reads a message or a receipt from the gateway.
+	delivery(pdu []byte) (delivered, error)
+	appendDeliverAnswer(b []byte, h header, pdu []byte) []byte
+}
+
+// A sinkWire has the part of a wire that sinks need.
+type sinkWire interface {
+	login(pdu []byte) (loginRequest, error)
+	appendLoginAnswer(b []byte, h header, status uint32) []byte
+	// submit reads a message. Its fields are valid until the PDU is overwritten.
+	submit(pdu []byte, m *submitted) error
+	appendAccepted(b []byte, h header, m *submitted, id messageID) []byte
+	appendRefused(b []byte, h header, status uint32) []byte
+	appendDelivery(b []byte, sequence uint32, d *delivery, o *ReceiptOptions) []byte
+	appendKeepAliveAnswer(b []byte, h header) []byte
+	appendLogoutAnswer(b []byte, h header) []byte
+	appendNotUnderstood(b []byte, h header) []byte
+	appendUnreadable(b []byte) []byte
+	// isTemporary reports whether a delivery that was answered with a status is sent again.
+	isTemporary(status uint32) bool
+	// status returns the status for a reason to refuse a request.
+	status(r refusal) uint32
+}
+
+// A template is a submit that was encoded once.
+type template interface {
+	// append appends the submit that carries the message with that number.
+	append(b []byte, sequence uint32, number int64) []byte
+}
+
+// A kind is what a PDU is for.
+type kind uint8
+
+const (
+	unknownRequest kind = iota
+	unknownAnswer
+	loginKind
+	loginAnswer
+	submitKind
+	submitAnswer // or one that refuses a request without saying which kind it was of
+	deliverKind
+	deliverAnswer
+	keepAlive
+	logout
+	logoutAnswer
+)
+
+// A header is the beginning of a PDU.
 type header struct {
-	command  smpp.CommandID
-	status   uint32
-	sequence uint32
+	kind     kind
+	command  uint32
+	status   uint32 // of an answer; 0: accepted
+	sequence uint32 // from 1 on
 }
 
-func headerOf(pdu []byte) header {
-	return header{
-		command:  smpp.CommandID(binary.BigEndian.Uint32(pdu[4:])),
-		status:   binary.BigEndian.Uint32(pdu[8:]),
-		sequence: binary.BigEndian.Uint32(pdu[12:]),
-	}
-}
-
-// appendHeader appends a PDU that has no body.
-func appendHeader(b []byte, command smpp.CommandID, status, sequence uint32) []byte {
-	b = binary.BigEndian.AppendUint32(b, smpp.HeaderLen)
-	b = binary.BigEndian.AppendUint32(b, uint32(command))
-	b = binary.BigEndian.AppendUint32(b, status)
-	return binary.BigEndian.AppendUint32(b, sequence)
-}
-
-// appendDeliverSMResp appends the answer to deliver_sm. Its message_id is unused, a
-// single NUL.
-func appendDeliverSMResp(b []byte, sequence uint32) []byte {
-	at := len(b)
-	b = append(appendHeader(b, smpp.DeliverSMResp, smpp.StatusOK, sequence), 0)
-	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at))
-	return b
-}
-
-// statusName returns the name of a status for people.
-func statusName(status uint32) string {
-	if name := smpp.StatusName(status); name != "" {
-		return name
-	}
-	return fmt.Sprintf("0x%08x", status)
-}
-
-// bindCommand returns the login command of a bind type.
-func bindCommand(t protocols.BindType) smpp.CommandID {
-	switch t {
-	case protocols.Transmitter:
-		return smpp.BindTransmitter
-	case protocols.Receiver:
-		return smpp.BindReceiver
-	}
-	return smpp.BindTransceiver
-}
-
-// bindType returns the bind type of a login command.
-func bindType(command smpp.CommandID) protocols.BindType {
-	switch command {
-	case smpp.BindTransmitter:
-		return protocols.Transmitter
-	case smpp.BindReceiver:
-		return protocols.Receiver
-	}
-	return protocols.Transceiver
-}
-
-func bindRequest(o *LoadOptions, sequence uint32) []byte {
-	p := smpp.PDU{ID: bindCommand(o.Bind), SequenceNumber: sequence}
-	*p.Bind() = smpp.Bind{SystemID: []byte(o.SystemID), Password: []byte(o.Password), InterfaceVersion: smpp.Version34}
-	return p.AppendWire(nil)
-}
+// A refusal is a reason to refuse a request.
+type refusal uint8
 
 const (
-	international = 1 // type of number
-	isdn          = 1 // numbering plan
+	refuseLogin refusal = iota
+	refuseSecondLogin
+	refuseNotBound
+	refuseMalformed
+	refuseThrottled
+	refuseQueueFull
+	refuseSubmit
+	refuseDestination
 )
 
-// A template is a submit_sm that was encoded once. Only the fields that differ between
-// messages are written into each copy.
-type template struct {
-	pdu         []byte
-	number      int // offset of the digits of the message's number
-	destination int // offset of the last destinationDigits digits of the destination
+// A loginRequest is what a client logs in with.
+type loginRequest struct {
+	Account
+	bind protocols.BindType
 }
 
-// destinationDigits is how many digits of a message's number are appended to its
-// destination.
-const destinationDigits = 7
-
-func newTemplate(o *LoadOptions) template {
-	own := bytes.Repeat([]byte{'0'}, destinationDigits)
-	text := bytes.Repeat([]byte{'x'}, o.Size)
-	copy(text, fmt.Sprintf("#%0*d ", numberDigits, 0))
-
-	p := smpp.PDU{ID: smpp.SubmitSM}
-	p.SM.SourceTON, p.SM.SourceNPI, p.SM.SourceAddr = international, isdn, []byte(o.Source)
-	p.SM.DestTON, p.SM.DestNPI, p.SM.DestAddr = international, isdn, append([]byte(o.Destination), own...)
-	p.SM.ShortMessage = text
-	if o.Receipts {
-		p.SM.RegisteredDelivery = 1
-	}
-	pdu := p.AppendWire(nil)
-	source := smpp.HeaderLen + len("\x00\x01\x01") // after service_type, ton and npi
-	return template{
-		pdu:         pdu,
-		number:      len(pdu) - len(text) + len("#"),
-		destination: source + len(o.Source) + len("\x00\x01\x01") + len(o.Destination),
-	}
+// An address is the address of a message, as it stands in a PDU.
+type address struct {
+	ton, npi uint8
+	digits   []byte
 }
 
-// append appends the submit_sm that carries the message with that number.
-func (t *template) append(b []byte, sequence uint32, number int64) []byte {
-	at := len(b)
-	b = append(b, t.pdu...)
-	pdu := b[at:]
-	binary.BigEndian.PutUint32(pdu[12:], sequence)
-	digits := pdu[t.number : t.number+numberDigits]
-	putDigits(digits, number)
-	copy(pdu[t.destination:t.destination+destinationDigits], digits[numberDigits-destinationDigits:])
-	return b
+// A submitted message is what a sink needs to know of a submit.
+type submitted struct {
+	source, destination address
+	text                []byte // without a user data header
+	wantsSuccess        bool   // a receipt if the message is delivered
+	wantsFailure        bool   // a receipt if it is not
 }
 
-// receiptNumber returns the number of the message that a receipt is for: most
-// SMSCs repeat the beginning of the text in the receipt's own "text:" field.
-func receiptNumber(p *smpp.PDU, b []byte) (int64, bool) {
-	if p.Decode(b) != nil || p.SM.ESMClass&smpp.ClassType != smpp.ClassReceipt {
-		return 0, false
-	}
-	text := userText(&p.SM)
-	const field = "ext:" // "text:" or "Text:"
-	i := bytes.Index(text, []byte(field+"#"))
-	if i < 0 {
-		return 0, false
-	}
-	return parseNumber(text[i+len(field):])
+// A delivered message is what a client needs to know of a receipt, or of a message from
+// the network.
+type delivered struct {
+	receipt bool
+	final   bool   // a receipt that is the last one for its message
+	id      []byte // of the message that a receipt is for
+	state   state
+	text    []byte // of the message; of a receipt, the beginning of the text of the message that it is for
+	to      []byte // digits of the destination
 }
 
-// Optional parameters of a receipt (SMPP 3.4 §5.3.2).
-const (
-	tagReceiptedID  = 0x001E
-	tagMessageState = 0x0427
-	stateDelivered  = 2
-)
+// newWire returns a wire for a protocol.
+func newWire(protocol string) (wire, error) {
+	switch protocol {
+	case "", "smpp":
+		return &smppWire{}, nil
+	}
+	return nil, fmt.Errorf("cannot speak protocol %q: use smpp", protocol)
+}

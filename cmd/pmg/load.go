@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -18,9 +19,10 @@ import (
 func newLoadCommand() *cobra.Command {
 	o := loadtest.DefaultLoadOptions()
 	var bind string
+	var accounts []string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "load --to HOST:PORT {--messages M | --duration D}",
+		Use:   "load --to HOST:PORT {--messages M | --duration D | --mo N}",
 		Short: "Send SMPP load to a gateway and measure its answers",
 		Long: `Binds connections, keeps a window of submits unanswered on each, and reports how
 many were answered, the throughput and the latency.
@@ -36,20 +38,40 @@ An interrupt stops the sending and prints the summary; a second one ends the pro
 immediately. pmg load uses one core, enough for about a million messages a second,
 unless GOMAXPROCS is set.
 
-The exit status is 1 when something is unanswered, refused, lost or doubled.
+With --receipts each message asks for a delivery receipt, and pmg load pairs receipts
+with messages by message id, as any client does. It waits for the last receipts until
+none has come for --timeout, and finds those that are missing or doubled, that another
+account has received, or that have the id of one message and the text of another.
+
+With --mo it also waits for that many mobile-originated messages, which pmg sink --mo
+sends, and finds missing and doubled ones. It then submits only if --messages says so.
+With several accounts each has its own --mo-to, in the same order, and must receive only
+messages to that address.
+
+The exit status is 1 when something is unanswered, refused, missing, lost, doubled or
+received by another account.
 
 With --json the summary is one object: connections, window, messages, sent,
 answered, accepted, throttled, refused, statuses (by name), resent, unanswered,
-unexpected, receipts, receipts_missing, receipts_doubled, unnumbered,
-connections_lost, gave_up, seconds, messages_per_second, and latency with p50_us,
-p90_us, p99_us, p999_us and max_us.`,
+unexpected, receipts, receipts_missing, receipts_doubled, receipts_misrouted,
+receipts_unknown, receipts_wrong, receipts_early (before the answer to their submit),
+receipt_states (by name), mo, mo_missing, mo_doubled, mo_misrouted, unnumbered,
+malformed, connections_lost, gave_up, seconds, messages_per_second, and latency and
+receipt_latency with p50_us, p90_us, p99_us, p999_us and max_us. Both are measured from
+the submit.`,
 		Example: `  pmg load --to 127.0.0.1:2775 --connections 64 --window 10 --messages 400000
   pmg load --to 127.0.0.1:2775 --duration 1m --rate 2000 --json
-  pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --retry 100ms`,
+  pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --retry 100ms
+  pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --bind tx+rx
+  pmg load --to 127.0.0.1:2775 --connections 8 --messages 100000 --receipts --account acme:s3cret --account other:pw
+  pmg load --to 127.0.0.1:2775 --mo 1000 --account acme:s3cret --mo-to 1001`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if o.Bind, err = parseBind(bind); err != nil {
+			if o.Bind, o.Separate, err = parseBind(bind); err != nil {
+				return err
+			}
+			if o.Accounts, err = parseAccounts(accounts); err != nil {
 				return err
 			}
 			return runLoad(cmd, o, asJSON)
@@ -68,23 +90,43 @@ p90_us, p99_us, p999_us and max_us.`,
 	f.DurationVar(&o.Retry, "retry", 0, "send throttled messages again after this pause; 0: never")
 	f.StringVar(&o.SystemID, "system-id", o.SystemID, "system_id to bind with")
 	f.StringVar(&o.Password, "password", o.Password, "password to bind with")
-	f.StringVar(&bind, "bind", o.Bind.String(), "transmitter, receiver or transceiver")
+	f.StringArrayVar(&accounts, "account", nil, "`system_id:password` to bind with; given several times, connections take turns")
+	f.StringVar(&bind, "bind", o.Bind.String(), "transmitter, receiver, transceiver, or tx+rx: each connection is a transmitter and a receiver")
 	f.StringVar(&o.Source, "source", o.Source, "source address")
 	f.StringVar(&o.Destination, "destination", o.Destination, "`prefix` of the destinations; seven digits of the number follow")
+	f.StringVar(&o.Text, "text", "", "text behind the number, instead of only the letter x")
+	f.Int64Var(&o.MO, "mo", 0, "how many mobile-originated messages to wait for")
+	f.StringArrayVar(&o.MOTo, "mo-to", nil, "destination `address` of those; given once for each account")
 	f.DurationVar(&o.Timeout, "timeout", o.Timeout, "give up when nothing was received for this long")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	_ = cmd.MarkFlagRequired("to")
-	cmd.MarkFlagsOneRequired("messages", "duration")
+	cmd.MarkFlagsOneRequired("messages", "duration", "mo")
 	return cmd
 }
 
-func parseBind(name string) (protocols.BindType, error) {
+// parseBind returns the bind type with that name, or reports that each connection is a
+// transmitter and a receiver.
+func parseBind(name string) (t protocols.BindType, separate bool, err error) {
+	if name == "tx+rx" {
+		return protocols.Transmitter, true, nil
+	}
 	for _, t := range []protocols.BindType{protocols.Transmitter, protocols.Receiver, protocols.Transceiver} {
 		if t.String() == name {
-			return t, nil
+			return t, false, nil
 		}
 	}
-	return 0, fmt.Errorf("cannot bind as %q: use transmitter, receiver or transceiver", name)
+	return 0, false, fmt.Errorf("cannot bind as %q: use transmitter, receiver, transceiver or tx+rx", name)
+}
+
+func parseAccounts(all []string) (accounts []loadtest.Account, err error) {
+	for _, a := range all {
+		systemID, password, ok := strings.Cut(a, ":")
+		if !ok {
+			return nil, fmt.Errorf("cannot bind as %q: use system_id:password", a)
+		}
+		accounts = append(accounts, loadtest.Account{SystemID: systemID, Password: password})
+	}
+	return accounts, nil
 }
 
 func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
@@ -93,7 +135,14 @@ func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
 	defer stop()
 	p := console.NewProgress(cmd.ErrOrStderr(), o.Messages, o.Duration)
 	o.Progress = func(c loadtest.Counts) {
-		p.Show(c.Accepted, fmt.Sprintf("%d answered, %d throttled, %d refused, %d receipts", c.Answered, c.Throttled, c.Refused, c.Receipts))
+		text := fmt.Sprintf("%d answered, %d throttled, %d refused", c.Answered, c.Throttled, c.Refused)
+		if o.Receipts {
+			text += fmt.Sprintf(", %d receipts", c.Receipts)
+		}
+		if o.MO > 0 {
+			text += fmt.Sprintf(", %d received", c.MO)
+		}
+		p.Show(c.Accepted, text)
 	}
 	r, err := loadtest.Load(ctx, o)
 	p.End()
@@ -123,14 +172,48 @@ func loadRows(r *loadtest.LoadResult) []summaryRow {
 	for _, status := range slices.Sorted(maps.Keys(r.Statuses)) {
 		rows = append(rows, countRow(status, r.Statuses[status]))
 	}
-	l := r.Latency
+	rows = append(rows, receiptRows(r)...)
+	if r.MO+r.MOMissing > 0 {
+		rows = append(rows,
+			countRow("mo", r.MO),
+			countRow("mo missing", r.MOMissing),
+			countRow("mo doubled", r.MODoubled))
+	}
 	return append(rows,
-		countRow("receipts", r.Receipts),
 		countRow("connections lost", r.ConnectionsLost),
 		summaryRow{"seconds", fmt.Sprintf("%.3f", r.Seconds)},
 		summaryRow{"messages/s", fmt.Sprintf("%.0f", r.MessagesPerSecond)},
-		summaryRow{"latency", fmt.Sprintf("p50 %.0f us, p90 %.0f us, p99 %.0f us, p99.9 %.0f us, max %.0f us", l.P50, l.P90, l.P99, l.P999, l.Max)},
+		latencyRow("latency", r.Latency),
 	)
+}
+
+// receiptRows returns the rows about receipts, if there is anything to say about them.
+func receiptRows(r *loadtest.LoadResult) (rows []summaryRow) {
+	if r.Receipts+r.ReceiptsMissing+r.ReceiptsUnknown == 0 {
+		return nil
+	}
+	rows = append(rows, countRow("receipts", r.Receipts))
+	for _, state := range slices.Sorted(maps.Keys(r.ReceiptStates)) {
+		rows = append(rows, countRow("  "+state, r.ReceiptStates[state]))
+	}
+	for _, row := range []struct {
+		name string
+		n    int64
+	}{
+		{"  missing", r.ReceiptsMissing},
+		{"  doubled", r.ReceiptsDoubled},
+		{"  of another account", r.ReceiptsMisrouted},
+		{"  unknown id", r.ReceiptsUnknown},
+		{"  wrong text", r.ReceiptsWrong},
+		{"  before the answer", r.ReceiptsEarly},
+	} {
+		rows = append(rows, countRow(row.name, row.n))
+	}
+	return append(rows, latencyRow("  latency", r.ReceiptLatency))
+}
+
+func latencyRow(name string, l loadtest.Latency) summaryRow {
+	return summaryRow{name, fmt.Sprintf("p50 %.0f us, p90 %.0f us, p99 %.0f us, p99.9 %.0f us, max %.0f us", l.P50, l.P90, l.P99, l.P999, l.Max)}
 }
 
 // printSummary prints the result as JSON, or else the rows.

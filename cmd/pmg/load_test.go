@@ -76,6 +76,46 @@ func TestLoadCommandAgainstSinkCommand(t *testing.T) {
 	}
 }
 
+// Two accounts get the receipts that they ask for and the messages that are sent to them.
+func TestLoadCommandReceives(t *testing.T) {
+	address, sink := startSinkCommand(t, "--messages", "500", "--receipts", "--receipt-delay", "1ms-5ms", "--receipt-fail", "20%",
+		"--id-form", "decimal", "--receipt-session", "other", "--receipt-format", "tlv", "--mo-count", "100", "--window", "5")
+	out, err := runForTest(t, newLoadCommand(), io.Discard, "--to", address, "--connections", "4", "--bind", "tx+rx",
+		"--messages", "500", "--receipts", "--account", "a:x", "--account", "b:y", "--mo", "100", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var load loadtest.LoadResult
+	if err := json.Unmarshal([]byte(out), &load); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := sink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load.Receipts != 500 || load.ReceiptStates["UNDELIV"] == 0 || load.MO != 100 || seen.MOAnswered != 100 || seen.Binds != 8 {
+		t.Errorf("load %+v, sink %+v", load, seen)
+	}
+}
+
+func TestSinkCommandRefusesWrongFlags(t *testing.T) {
+	for _, args := range [][]string{
+		{"--receipt-delay", "soon"},
+		{"--receipt-delay", "2s-1s"},
+		{"--receipt-delay", "1s", "--receipt-first"},
+		{"--receipt-fail", "200%"},
+		{"--receipt-format", "xml"},
+		{"--id-form", "octal"},
+		{"--receipt-session", "best"},
+		{"--window", "-1"},
+		{"--mo-to", "123456789012345678901"},
+	} {
+		if _, err := runForTest(t, newSinkCommand(), io.Discard, append(args, "--listen", "127.0.0.1:0")...); err == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}
+
 func TestLoadCommandFailsWhenRefused(t *testing.T) {
 	address, sink := startSinkCommand(t, "--messages", "100", "--refuse-every", "10", "--duration", "1s")
 	out, err := runForTest(t, newLoadCommand(), io.Discard, "--to", address, "--messages", "100")
@@ -95,6 +135,8 @@ func TestLoadCommandRefusesWrongFlags(t *testing.T) {
 		{"--messages", "1"},
 		{"--to", "127.0.0.1:1"},
 		{"--to", "127.0.0.1:1", "--messages", "1", "--bind", "both"},
+		{"--to", "127.0.0.1:1", "--messages", "1", "--account", "nobody"},
+		{"--to", "127.0.0.1:1", "--mo", "1", "--mo-to", "1001", "--mo-to", "1002"},
 		{"--to", "127.0.0.1:1", "--messages", "1", "--size", "1"},
 	} {
 		if _, err := runForTest(t, newLoadCommand(), io.Discard, args...); err == nil {

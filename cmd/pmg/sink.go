@@ -13,6 +13,7 @@ import (
 
 func newSinkCommand() *cobra.Command {
 	var o loadtest.SinkOptions
+	var receipts receiptFlags
 	var duration time.Duration
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -27,21 +28,38 @@ It can also simulate a misbehaving SMSC, with the flags that end in -every, -to 
 digits of a destination. With --unbind-every it answers the submits that it has
 accepted after its unbind, as SMSCs do that are stopped for maintenance.
 
-The exit status is 1 when messages are missing, doubled or malformed. With --messages
-the numbers up to that one are expected, without it the gaps between the numbers count
-as missing.
+With --receipts it sends a delivery receipt for each message that asked for one, over a
+session of the same client. Receipts wait while none can receive them. They are sent
+again if the session ends before they are answered, or if they are refused for the moment.
+
+With --mo or --mo-count it sends mobile-originated messages over all sessions that can
+receive. Each has a number in its text, by which pmg load --mo finds missing and doubled
+ones.
+
+The exit status is 1 when messages are missing, doubled or malformed, or when receipts
+or mobile-originated messages are refused or not delivered. With --messages the numbers
+up to that one are expected, without it the gaps between the numbers count as missing.
 
 With --json the summary is one object: submits, accepted, unique, doubled,
 missing, unnumbered, throttled, refused, dropped, unbinds, twice, late, malformed,
-binds, binds_refused, binds_closed, receipts, receipts_answered, seconds,
-messages_per_second.`,
+binds, binds_refused, binds_closed, receipts, receipts_answered, receipts_refused, mo,
+mo_answered, mo_refused, redelivered (receipts and messages sent again), unexpected,
+seconds, messages_per_second.`,
 		Example: `  pmg sink --listen 127.0.0.1:2776
   pmg sink --listen 127.0.0.1:0 --messages 400000 --json
+  pmg sink --listen 127.0.0.1:2776 --receipts --receipt-delay 10ms-2s --receipt-fail 5%
+  pmg sink --listen 127.0.0.1:2776 --receipts --id-form hex --receipt-id-form decimal --receipt-first
+  pmg sink --listen 127.0.0.1:2776 --mo 100 --mo-to 1001,1002
   pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000
   pmg sink --listen 127.0.0.1:2776 --unbind-every 500 --full-to 4670000001
   pmg sink --listen 127.0.0.1:2776 --late-every 10 --late 90s --close-bind-every 1`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSink(cmd, o, duration, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := receipts.set(&o.Receipt); err != nil {
+				return err
+			}
+			return runSink(cmd, o, duration, asJSON)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "", "`host:port` to listen on; with port 0 a free one is taken and printed")
@@ -61,9 +79,15 @@ messages_per_second.`,
 	f.StringVar(&o.CloseTo, "close-to", "", "close the connection on which a submit to this `destination` arrives")
 	f.StringVar(&o.CloseText, "close-text", "", "close the connection on which a submit with this `text` arrives")
 	f.BoolVar(&o.Receipts, "receipts", false, "send the delivery receipts that submits ask for")
+	receipts.add(cmd, &o.Receipt)
+	f.IntVar(&o.Window, "window", loadtest.DefaultWindow, "receipts and messages of the sink unanswered on each session")
+	f.Float64Var(&o.MO.Rate, "mo", 0, "send mobile-originated messages, this many a second")
+	f.Int64Var(&o.MO.Count, "mo-count", 0, "how many to send, without --mo as fast as they are answered; 0: no end")
+	f.StringVar(&o.MO.From, "mo-from", "", "their source address")
+	f.StringSliceVar(&o.MO.To, "mo-to", nil, "their destination `addresses`, which take turns")
 	f.StringVar(&o.SystemID, "system-id", "", "refuse binds with another system_id")
 	f.StringVar(&o.Password, "password", "", "refuse binds with another password")
-	f.Int64Var(&o.Messages, "messages", 0, "end when this many different messages have arrived; 0: never")
+	f.Int64Var(&o.Messages, "messages", 0, "end when this many different messages have arrived, and receipts and --mo-count messages are answered; 0: never")
 	f.DurationVar(&duration, "duration", 0, "end after this time; 0: never")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	_ = cmd.MarkFlagRequired("listen")
@@ -98,7 +122,14 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 			open = false
 		case <-tick.C:
 			r := s.Result()
-			p.Show(r.Unique, fmt.Sprintf("%d binds, %d accepted, %d doubled", r.Binds, r.Accepted, r.Doubled))
+			text := fmt.Sprintf("%d binds, %d accepted, %d doubled", r.Binds, r.Accepted, r.Doubled)
+			if o.Receipts {
+				text += fmt.Sprintf(", %d of %d receipts answered", r.ReceiptsAnswered, r.Receipts)
+			}
+			if r.MO > 0 {
+				text += fmt.Sprintf(", %d of %d sent ones answered", r.MOAnswered, r.MO)
+			}
+			p.Show(r.Unique, text)
 		}
 	}
 	p.End()
@@ -126,6 +157,11 @@ func sinkRows(r *loadtest.SinkResult) []summaryRow {
 		countRow("twice", r.Twice),
 		countRow("late", r.Late),
 		countRow("receipts", r.Receipts),
+		countRow("receipts answered", r.ReceiptsAnswered),
+		countRow("receipts refused", r.ReceiptsRefused),
+		countRow("mo", r.MO),
+		countRow("mo answered", r.MOAnswered),
+		countRow("sent again", r.Redelivered),
 		countRow("binds", r.Binds),
 		countRow("binds closed", r.BindsClosed),
 		{"seconds", fmt.Sprintf("%.3f", r.Seconds)},

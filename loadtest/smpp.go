@@ -1,0 +1,273 @@
+package loadtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+const (
+	statusSubmitFail = 0x45    // ESME_RSUBMITFAIL
+	statusTemporary  = 0x64    // ESME_RX_T_APPN
+	maxPDU           = 1 << 20 // a longer PDU means that the framing is lost
+)
+
+// An smppWire speaks SMPP 3.4.
+type smppWire struct {
+	pdu        smpp.PDU // the PDU being decoded or encoded
+	text, tlvs []byte   // of a receipt being encoded
+}
+
+func (w *smppWire) frame(b []byte) (int, error) {
+	if len(b) < 4 {
+		return 0, nil
+	}
+	length := binary.BigEndian.Uint32(b)
+	if length < smpp.HeaderLen || length > maxPDU {
+		return 0, fmt.Errorf("cannot find the next PDU: its command_length is %d", length)
+	}
+	if uint32(len(b)) < length {
+		return 0, nil
+	}
+	return int(length), nil
+}
+
+func (w *smppWire) header(pdu []byte) header {
+	h := header{
+		command:  binary.BigEndian.Uint32(pdu[4:]),
+		status:   binary.BigEndian.Uint32(pdu[8:]),
+		sequence: binary.BigEndian.Uint32(pdu[12:]),
+	}
+	h.kind = smppKind(smpp.CommandID(h.command))
+	return h
+}
+
+func smppKind(command smpp.CommandID) kind {
+	switch command {
+	case smpp.SubmitSM:
+		return submitKind
+	case smpp.SubmitSMResp, smpp.GenericNack:
+		return submitAnswer
+	case smpp.DeliverSM:
+		return deliverKind
+	case smpp.DeliverSMResp:
+		return deliverAnswer
+	case smpp.EnquireLink:
+		return keepAlive
+	case smpp.Unbind:
+		return logout
+	case smpp.UnbindResp:
+		return logoutAnswer
+	}
+	switch {
+	case command.IsBind():
+		return loginKind
+	case command.IsResponse() && (command &^ smpp.Response).IsBind():
+		return loginAnswer
+	case command.IsResponse():
+		return unknownAnswer
+	}
+	return unknownRequest
+}
+
+func (w *smppWire) maxSequence() uint32 { return smpp.MaxSequence }
+
+func (w *smppWire) isThrottled(status uint32) bool {
+	return status == smpp.StatusThrottled || status == smpp.StatusMsgQFul
+}
+
+func (w *smppWire) isTemporary(status uint32) bool {
+	return w.isThrottled(status) || status == statusTemporary || status == smpp.StatusSysErr
+}
+
+func (w *smppWire) statusName(status uint32) string {
+	if name := smpp.StatusName(status); name != "" {
+		return name
+	}
+	return fmt.Sprintf("0x%08x", status)
+}
+
+func (w *smppWire) status(r refusal) uint32 {
+	return [...]uint32{
+		refuseLogin:       smpp.StatusBindFail,
+		refuseSecondLogin: smpp.StatusAlyBnd,
+		refuseNotBound:    smpp.StatusInvBndSts,
+		refuseMalformed:   smpp.StatusInvCmdLen,
+		refuseThrottled:   smpp.StatusThrottled,
+		refuseQueueFull:   smpp.StatusMsgQFul,
+		refuseSubmit:      statusSubmitFail,
+		refuseDestination: smpp.StatusInvDstAdr,
+	}[r]
+}
+
+// appendSMPP appends a PDU that has no body.
+func appendSMPP(b []byte, command smpp.CommandID, status, sequence uint32) []byte {
+	b = binary.BigEndian.AppendUint32(b, smpp.HeaderLen)
+	b = binary.BigEndian.AppendUint32(b, uint32(command))
+	b = binary.BigEndian.AppendUint32(b, status)
+	return binary.BigEndian.AppendUint32(b, sequence)
+}
+
+// appendDeliverAnswer appends a deliver_sm_resp. Its message_id is unused, a single NUL.
+func (w *smppWire) appendDeliverAnswer(b []byte, h header, _ []byte) []byte {
+	at := len(b)
+	b = append(appendSMPP(b, smpp.DeliverSMResp, smpp.StatusOK, h.sequence), 0)
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at))
+	return b
+}
+
+func (w *smppWire) appendRefused(b []byte, h header, status uint32) []byte {
+	return appendSMPP(b, smpp.CommandID(h.command)|smpp.Response, status, h.sequence)
+}
+
+func (w *smppWire) appendKeepAliveAnswer(b []byte, h header) []byte {
+	return appendSMPP(b, smpp.EnquireLinkResp, smpp.StatusOK, h.sequence)
+}
+
+func (w *smppWire) appendLogout(b []byte, sequence uint32) []byte {
+	return appendSMPP(b, smpp.Unbind, smpp.StatusOK, sequence)
+}
+
+func (w *smppWire) appendLogoutAnswer(b []byte, h header) []byte {
+	return appendSMPP(b, smpp.UnbindResp, smpp.StatusOK, h.sequence)
+}
+
+func (w *smppWire) appendNotUnderstood(b []byte, h header) []byte {
+	return appendSMPP(b, smpp.GenericNack, smpp.StatusInvCmdID, h.sequence)
+}
+
+func (w *smppWire) appendUnreadable(b []byte) []byte {
+	return appendSMPP(b, smpp.GenericNack, smpp.StatusInvCmdLen, 0)
+}
+
+func (w *smppWire) appendLogin(b []byte, sequence uint32, l *loginRequest) []byte {
+	p := smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: sequence}
+	switch l.bind {
+	case protocols.Transmitter:
+		p.ID = smpp.BindTransmitter
+	case protocols.Receiver:
+		p.ID = smpp.BindReceiver
+	}
+	*p.Bind() = smpp.Bind{SystemID: []byte(l.SystemID), Password: []byte(l.Password), InterfaceVersion: smpp.Version34}
+	return p.AppendWire(b)
+}
+
+func (w *smppWire) login(pdu []byte) (loginRequest, error) {
+	if err := w.pdu.Decode(pdu); err != nil {
+		return loginRequest{}, err
+	}
+	bind := w.pdu.Bind()
+	l := loginRequest{Account{string(bind.SystemID), string(bind.Password)}, protocols.Transceiver}
+	switch w.pdu.ID {
+	case smpp.BindTransmitter:
+		l.bind = protocols.Transmitter
+	case smpp.BindReceiver:
+		l.bind = protocols.Receiver
+	}
+	return l, nil
+}
+
+func (w *smppWire) appendLoginAnswer(b []byte, h header, status uint32) []byte {
+	p := smpp.PDU{ID: smpp.CommandID(h.command) | smpp.Response, CommandStatus: status, SequenceNumber: h.sequence}
+	if status == smpp.StatusOK {
+		p.Body = true
+		p.BindResp().SystemID = []byte("pmg-sink")
+		p.BindResp().TLVs = smpp.AppendTLV(nil, smpp.TagVersion, []byte{smpp.Version34})
+	}
+	return p.AppendWire(b)
+}
+
+// registered_delivery (SMPP 3.4 §5.2.17, and 5.0 for success alone).
+const (
+	wantsAll     = 1
+	wantsFailure = 2
+	wantsSuccess = 3
+	wantsMask    = 3
+)
+
+func (w *smppWire) submit(pdu []byte, m *submitted) error {
+	if err := w.pdu.Decode(pdu); err != nil {
+		return err
+	}
+	sm := &w.pdu.SM
+	wants := sm.RegisteredDelivery & wantsMask
+	*m = submitted{
+		source:       address{sm.SourceTON, sm.SourceNPI, sm.SourceAddr},
+		destination:  address{sm.DestTON, sm.DestNPI, sm.DestAddr},
+		text:         userText(sm),
+		wantsSuccess: wants == wantsAll || wants == wantsSuccess,
+		wantsFailure: wants == wantsAll || wants == wantsFailure,
+	}
+	return nil
+}
+
+func (w *smppWire) appendAccepted(b []byte, h header, _ *submitted, id messageID) []byte {
+	at := len(b)
+	b = appendSMPP(b, smpp.SubmitSMResp, smpp.StatusOK, h.sequence)
+	b = append(id.append(b), 0)
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at))
+	return b
+}
+
+func (w *smppWire) messageID(pdu []byte) []byte {
+	id, _, _ := bytes.Cut(pdu[smpp.HeaderLen:], []byte{0})
+	return id
+}
+
+// userText returns the text of a message without its user data header.
+func userText(m *smpp.SM) []byte {
+	text := m.ShortMessage
+	if len(text) == 0 {
+		text, _ = smpp.FindTLV(m.TLVs, smpp.TagPayload)
+	}
+	if m.ESMClass&smpp.ClassHeader != 0 && len(text) > 0 {
+		text = text[min(1+int(text[0]), len(text)):]
+	}
+	return text
+}
+
+const (
+	international = 1 // type of number
+	isdn          = 1 // numbering plan
+)
+
+// An smppTemplate is a submit_sm. Only the fields that differ between messages are written
+// into each copy.
+type smppTemplate struct {
+	pdu         []byte
+	number      int // offset of the digits of the message's number
+	destination int // offset of the last destinationDigits digits of the destination
+}
+
+func (w *smppWire) newTemplate(o *LoadOptions) template {
+	own := bytes.Repeat([]byte{'0'}, destinationDigits)
+	text := templateText(o)
+	p := smpp.PDU{ID: smpp.SubmitSM}
+	p.SM.SourceTON, p.SM.SourceNPI, p.SM.SourceAddr = international, isdn, []byte(o.Source)
+	p.SM.DestTON, p.SM.DestNPI, p.SM.DestAddr = international, isdn, append([]byte(o.Destination), own...)
+	p.SM.ShortMessage = text
+	if o.Receipts {
+		p.SM.RegisteredDelivery = wantsAll
+	}
+	pdu := p.AppendWire(nil)
+	source := smpp.HeaderLen + len("\x00\x01\x01") // after service_type, ton and npi
+	return &smppTemplate{
+		pdu:         pdu,
+		number:      len(pdu) - len(text) + len("#"),
+		destination: source + len(o.Source) + len("\x00\x01\x01") + len(o.Destination),
+	}
+}
+
+func (t *smppTemplate) append(b []byte, sequence uint32, number int64) []byte {
+	at := len(b)
+	b = append(b, t.pdu...)
+	pdu := b[at:]
+	binary.BigEndian.PutUint32(pdu[12:], sequence)
+	digits := pdu[t.number : t.number+numberDigits]
+	putDigits(digits, number)
+	copy(pdu[t.destination:t.destination+destinationDigits], digits[numberDigits-destinationDigits:])
+	return b
+}
