@@ -40,9 +40,11 @@ The exit status is 70 when the gateway failed and could not go on: the log has t
 reason at level error, and a supervisor should start pmg again. It is 75 when the store
 failed, for example because its disk reports errors: no message is confirmed that is not
 in the store, and a supervisor should start pmg again, which goes on with what is there.
-It is also 75 when a gateway without a durable store (store.engine: memory) stopped after
-a signal, but had accepted messages that were not sent in time or were scheduled for
-later: the log says how many.`,
+It is also 75 when a gateway was stopped by a signal and, eight seconds after
+limits.drain_timeout, still waits for a disk that does not answer: what was confirmed is
+in the store. And it is 75 when a gateway without a durable store (store.engine: memory)
+stopped after a signal, but had accepted messages that were not sent in time or were
+scheduled for later: the log says how many.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -131,36 +133,55 @@ func storeError(err error) error {
 	return exitError{fmt.Errorf("cannot go on: the store has failed: %w", err), exitTemporary}
 }
 
-// endTimeout is how long a gateway that has failed may take to end. Its disk may hang.
+// endTimeout is how long a gateway may take to end when it has failed, or when the time to drain
+// is over. Its disk may hang.
 const endTimeout = 8 * time.Second
 
-// end stops the gateway, and returns the error that pmg exits with. With a failure, or when
-// the store fails meanwhile, nothing is drained, and the end is not waited for if it takes
-// too long.
+// end stops the gateway, and returns the error that pmg exits with. It drains until ctx is done.
+// With a failure, or when the store fails meanwhile, nothing is drained. The end is not waited
+// for if it takes too long.
 func (s *server) end(ctx context.Context, failure error) error {
 	ctx, hurry := context.WithCancel(ctx)
 	defer hurry()
 	ended := make(chan error, 1)
 	go func() { ended <- s.stop(ctx) }()
-	if failure == nil {
+	if failure != nil {
+		hurry()
+	}
+	hurried, timeout := ctx.Done(), (<-chan time.Time)(nil)
+	for {
 		select {
 		case err := <-ended:
-			return err
+			if failure == nil {
+				return err
+			}
+			if err != nil {
+				s.log.Error().Err(err).Msg("cannot end cleanly")
+			}
+			_ = s.givenUp() // logs the number of messages; the exit status is that of the failure
+			return failure
 		case err := <-s.failed:
 			failure = storeError(err)
+			hurry()
+		case <-hurried:
+			hurried, timeout = nil, time.After(endTimeout)
+		case <-timeout:
+			s.log.Error().Stringer("after", endTimeout).Msg("cannot end cleanly: the gateway does not stop; ending the process")
+			if failure == nil {
+				failure = s.unended()
+			}
+			return failure
 		}
 	}
-	hurry()
-	select {
-	case err := <-ended:
-		if err != nil {
-			s.log.Error().Err(err).Msg("cannot end cleanly")
-		}
-		_ = s.givenUp() // logs the number of messages; the exit status is that of the failure
-	case <-time.After(endTimeout):
-		s.log.Error().Stringer("after", endTimeout).Msg("cannot end cleanly: the gateway does not stop; ending the process")
+}
+
+// unended is what pmg exits with when it was stopped and does not end.
+func (s *server) unended() error {
+	err := errors.New("cannot end cleanly: something does not answer, perhaps a disk; look at the disks of store.dir, events.dir and pdulog.dir")
+	if s.gateway.Durable() {
+		err = fmt.Errorf("%w. Messages that were confirmed and not sent are in the store; the next start sends them", err)
 	}
-	return failure
+	return exitError{err, exitTemporary}
 }
 
 // logWriter logs the warnings that are printed at the start.

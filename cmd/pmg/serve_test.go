@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -135,6 +136,42 @@ func TestStoreFails(t *testing.T) {
 		}
 	})
 }
+
+// A gateway that was stopped ends although its disk hangs, with status 75, when the time to drain is
+// over. One that ends a little later ends as usual.
+func TestEndHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := hangingEngine{until: make(chan struct{})}
+		defer close(engine.until)
+		if err := endFor(t, engine); exitStatus(err) != 75 || !strings.HasPrefix(err.Error(), "cannot end cleanly: ") {
+			t.Errorf("error %v, exit status %d", err, exitStatus(err))
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		if err := endFor(t, slowEngine{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// endFor ends a gateway with an engine, with half a minute to drain.
+func endFor(t *testing.T, e gateway.Engine) error {
+	g, err := gateway.New(&config.Config{}, zerolog.Nop(), newDriver)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{gateway: g, engine: e, stopRecovery: func() {}, failed: make(chan error, 1)}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return s.end(ctx, nil)
+}
+
+// A slowEngine takes a while to end behind the time to drain.
+type slowEngine struct{ quietEngine }
+
+func (slowEngine) Drain(ctx context.Context) { <-ctx.Done(); time.Sleep(endTimeout / 2) }
+func (slowEngine) Close() error              { return nil }
 
 // A stuckEngine drains until it is told to hurry.
 type stuckEngine struct {

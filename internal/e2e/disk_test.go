@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -99,6 +100,57 @@ func TestHangingDisk(t *testing.T) {
 			sent++
 			return sent == accepted
 		})
+	})
+}
+
+// T6: a stop while the disk hangs lasts for the time to drain. What was confirmed is in the store when
+// the process has ended then, and nothing else is confirmed.
+func TestHangingDiskStop(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		disk, fs := &hangingDisk{}, vfs.NewCrashableMem()
+		down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
+		g := start(t, a, down)
+		c := g.bind("transmitter")
+		c.submit(1, 2)
+		c.accepted(1, 2)
+		release := disk.hang()
+		t.Cleanup(release)
+		c.submit(3, 3)
+		testutil.Eventually(t, "a submit waits for its commit", func() bool { st, _ := g.StoreStatus(); return st.Storing == 1 })
+
+		ctx, end := context.WithCancel(t.Context())
+		stopped, closed := make(chan error, 1), make(chan error, 1)
+		g.once.Do(func() {
+			go func() {
+				g.engine.Drain(ctx)
+				stopped <- g.engine.Close()
+				closed <- g.Close()
+			}()
+		})
+		testutil.Eventually(t, "it drains", g.Draining)
+		end() // the time to drain is over
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+		for line, err := c.next(); err == nil; line, err = c.next() {
+			if containsAll(line, []string{"submit_sm_resp"}) {
+				t.Errorf("answered although the disk hangs: %s", line)
+			}
+		}
+		select {
+		case err := <-closed:
+			t.Errorf("closed although the disk hangs: %v", err)
+		default:
+		}
+		down.store = fs.CrashClone(vfs.CrashCloneCfg{})
+		again := start(t, a, down)
+		if n := again.Pending(); n != 2 {
+			t.Errorf("%d messages wait after the next start, not 2", n)
+		}
+		release()
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
 	})
 }
 
