@@ -121,6 +121,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	}
 	d.protocol(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)
+	d.checkRetry(&c.Retry, join(path, "retry"))
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}

@@ -178,8 +178,14 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			t.Errorf("%s does not say whether a reload applies it", f.Name)
 		}
 		if def, ok := f.Tag.Lookup("default"); ok {
-			if err := setScalar(reflect.New(f.Type).Elem(), def, f.Tag); err != nil {
-				t.Errorf("default of %s %v", f.Name, err)
+			of, values := f.Type, []string{def}
+			if of.Kind() == reflect.Slice {
+				of, values = of.Elem(), strings.Split(def, ", ")
+			}
+			for _, value := range values {
+				if err := setScalar(reflect.New(of).Elem(), value, f.Tag); err != nil {
+					t.Errorf("default of %s %v", f.Name, err)
+				}
 			}
 		}
 	})

@@ -141,6 +141,10 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		d.value(n, v.Field(0), path, v.Type().Field(0))
 		return
 	}
+	if v.Type() == reflect.TypeFor[Retry]() && n.Type() != ast.MappingType {
+		d.retry(n, v, path)
+		return
+	}
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
 		if path == "" {

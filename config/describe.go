@@ -153,15 +153,33 @@ func Markdown() string {
 	}
 	b.WriteString("\n## Top level\n")
 	table()
-	for _, o := range Describe() {
-		if strings.HasSuffix(o.Type, "section") || strings.HasSuffix(o.Type, "sections") {
+	all := Describe()
+	rows := func(section string) {
+		for _, o := range all {
+			if !o.isSection() && o.section() == section {
+				b.WriteString(o.row())
+			}
+		}
+	}
+	rows("")
+	for _, o := range all {
+		if o.isSection() {
 			fmt.Fprintf(&b, "\n## %s\n\n%s\n", o.Path, o.Doc)
 			table()
-			continue
+			rows(o.Path)
 		}
-		b.WriteString(o.row())
 	}
 	return b.String()
+}
+
+// isSection reports whether the option holds further options.
+func (o Option) isSection() bool {
+	return strings.HasSuffix(o.Type, "section") || strings.HasSuffix(o.Type, "sections")
+}
+
+// section returns the path of the section that holds the option.
+func (o Option) section() string {
+	return strings.TrimSuffix(o.Path[:max(strings.LastIndex(o.Path, "."), 0)], "[]")
 }
 
 func (o Option) row() string {

@@ -71,7 +71,16 @@ func setDefaults(v reflect.Value, tag string) {
 	}
 }
 
+// setDefault sets an option to its default. That of a list has commas between its values.
 func setDefault(v reflect.Value, text string) {
+	if v.Kind() == reflect.Slice {
+		words := strings.Split(text, ", ")
+		v.Set(reflect.MakeSlice(v.Type(), len(words), len(words)))
+		for i, word := range words {
+			setDefault(v.Index(i), word)
+		}
+		return
+	}
 	x, err := parseScalar(v.Type(), text)
 	if err != nil {
 		panic("config: a default tag " + err.Error())

@@ -90,6 +90,8 @@ func another(t *testing.T, v reflect.Value) reflect.Value {
 		x = old + 1
 	case netip.Prefix:
 		x = netip.MustParsePrefix("10.0.0.0/8")
+	case Pause:
+		x = old + 1e9
 	case Compression:
 		x = old + "x"
 	case protocols.BindType:

@@ -27,6 +27,7 @@ var scalarNames = map[reflect.Type]string{
 	reflect.TypeFor[netip.Prefix]():       "network",
 	reflect.TypeFor[protocols.BindType](): "word",
 	reflect.TypeFor[Compression]():        "word",
+	reflect.TypeFor[Pause]():              "duration",
 }
 
 // isScalar reports whether a value of the type is written as one word.
@@ -70,6 +71,8 @@ func parseAny(t reflect.Type, s string) (any, error) {
 		return n, nil
 	case netip.Prefix:
 		return parseNetwork(s)
+	case Pause:
+		return parsePause(s)
 	case Compression:
 		return parseCompression(s)
 	case protocols.BindType:

@@ -125,9 +125,21 @@ func (w *writer) comment(f reflect.StructField, depth int) {
 	}
 }
 
-// commented writes an option with its default, as a comment.
+// commented writes an option with its default, as a comment. The options of a section stand
+// below it.
 func (w *writer) commented(f reflect.StructField, direction string, depth int) {
+	if f.Type.Kind() == reflect.Struct && !isScalar(f.Type) {
+		w.line(depth, "%s:", keyOf(f))
+		for o := range fieldsOf(f.Type) {
+			w.comment(o, depth+1)
+			w.commented(o, direction, depth+1)
+		}
+		return
+	}
 	def := f.Tag.Get("default")
+	if f.Type.Kind() == reflect.Slice && def != "" {
+		def = "[" + def + "]"
+	}
 	if in := f.Tag.Get("in"); in != "" && direction == In {
 		def = in
 	}

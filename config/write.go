@@ -81,7 +81,10 @@ func show(v reflect.Value, f reflect.StructField) string {
 func showList(list reflect.Value) string {
 	words := make([]string, list.Len())
 	for i := range words {
-		words[i] = quote(fmt.Sprint(list.Index(i).Interface()))
+		words[i] = fmt.Sprint(list.Index(i).Interface())
+		if list.Type().Elem() != reflect.TypeFor[Pause]() {
+			words[i] = quote(words[i])
+		}
 	}
 	return "[" + strings.Join(words, ", ") + "]"
 }

@@ -18,7 +18,7 @@ func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) 
 	}
 	m.Attempts = incremented(m.Attempts)
 	if m.Attempts < faultyTries {
-		m.NotBefore = a.At + stepAside(l.Config(), m.Attempts)
+		wait(m, a.At, l.Config().Retry.Temporary, m.Attempts)
 		return connector.Outcome{Again: true}
 	}
 	m.NotBefore = 0

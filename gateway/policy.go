@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"math"
-	"time"
 
 	"pmg/config"
 	"pmg/connector"
@@ -31,35 +30,41 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 }
 
 func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o connector.Outcome) {
-	switch a.Code {
-	case sms.Throttled:
-		o = connector.Outcome{Again: true, Pause: a.At + int64(cfg.ThrottlePause)}
-		if m.Throttles = incremented(m.Throttles); m.Throttles > patience {
-			m.NotBefore = a.At + stepAside(cfg, m.Throttles-patience)
+	failure := a.Code.Failure()
+	resend := failure != sms.NoAnswer || cfg.OnUnknown == config.Resend
+	if a.Code == sms.Lost {
+		m.Losses = incremented(m.Losses)
+		if !alone {
+			return connector.Outcome{Again: resend}
+		}
+	}
+	switch failure {
+	case sms.Permanent:
+		return o
+	case sms.Throttling:
+		o.Pause = a.At + int64(cfg.ThrottlePause)
+		if m.Throttles = incremented(m.Throttles); m.Throttles <= patience {
+			o.Again = true
+		} else {
+			o.Again = wait(m, a.At, cfg.Retry.Throttled, m.Throttles-patience)
 		}
 		return o
-	case sms.Lost:
-		m.Losses = incremented(m.Losses)
-		o.Again = cfg.OnUnknown == config.Resend
-		if !alone {
-			return o
-		}
-		m.Attempts = incremented(m.Attempts)
-		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
-	case sms.Timeout: // the answer may be late: the next attempt waits, and is not made if the answer comes
-		m.Attempts = incremented(m.Attempts)
-		m.NotBefore = a.At + stepAside(cfg, m.Attempts)
-		o.Again = cfg.OnUnknown == config.Resend
-	default:
-		if !a.Code.Retryable() {
-			return o
-		}
-		m.Attempts = incremented(m.Attempts)
-		o.Again, m.NotBefore = true, a.At+stepAside(cfg, m.Attempts)
 	}
-	m.Throttles = 0
-	o.Again = o.Again && (cfg.MaxAttempts == 0 || int(m.Attempts) < min(cfg.MaxAttempts, mostCounted))
+	pauses := cfg.Retry.Temporary
+	if failure == sms.NoAnswer { // the answer may be late: the next attempt waits, and is not made if the answer comes
+		pauses = cfg.Retry.Lost
+	}
+	m.Attempts, m.Throttles = incremented(m.Attempts), 0
+	o.Again = wait(m, a.At, pauses, m.Attempts) && resend
 	return o
+}
+
+// wait makes a message wait after a number of failures. It reports false if there is no
+// further attempt.
+func wait(m *sms.Message, now int64, pauses config.Pauses, failures uint8) bool {
+	pause, again := pauses.After(int(failures))
+	m.NotBefore = now + int64(pause)
+	return again
 }
 
 // mostCounted is the highest count of attempts.
@@ -68,18 +73,6 @@ const mostCounted = math.MaxUint8
 // patience is how often in a row a message may be throttled before it has to wait, so
 // that others go first: some SMSCs throttle one destination and not the connection.
 const patience = 3
-
-// longestRetry is where retry_delay stops doubling.
-const longestRetry = 5 * time.Minute
-
-// stepAside returns how long a message waits after a number of attempts.
-func stepAside(cfg *config.Connector, attempts uint8) int64 {
-	d := cfg.RetryDelay
-	for n := uint8(1); n < attempts && d < longestRetry; n++ {
-		d = min(2*d, longestRetry)
-	}
-	return int64(d)
-}
 
 // incremented returns n+1, or n if that does not fit.
 func incremented(n uint8) uint8 {

@@ -26,7 +26,7 @@ func TestSettle(t *testing.T) {
 		sms.Timeout:          retried,
 		sms.Lost:             {again: true, losses: 1}, // with other messages under way: not counted as its fault
 	}
-	g, _, operator := start(t, "throttle_pause: 2s, retry_delay: 5s, max_attempts: 3")
+	g, _, operator := start(t, "throttle_pause: 2s, retry: [5s, 7s]")
 	lane := g.LaneOf(operator)
 	settle := func(m *sms.Message, code sms.Code, alone bool) connector.Outcome {
 		m.NotBefore = 0
@@ -63,7 +63,7 @@ func TestSettle(t *testing.T) {
 	}
 	settle(m, sms.QueueFull, false)
 	if o := settle(m, sms.TemporaryFailure, false); o.Again {
-		t.Error("sent again after max_attempts")
+		t.Error("sent again after the last pause")
 	}
 }
 
@@ -71,7 +71,7 @@ func TestSettle(t *testing.T) {
 // Any other answer resets that.
 func TestSettleThrottled(t *testing.T) {
 	t.Parallel()
-	g, _, operator := start(t, "throttle_pause: 2s, retry_delay: 5s")
+	g, _, operator := start(t, "throttle_pause: 2s, retry: 5s")
 	lane, m := g.LaneOf(operator), &sms.Message{}
 	for n := range 6 {
 		m.NotBefore = 0
@@ -99,21 +99,47 @@ func TestSettleUnknown(t *testing.T) {
 	}
 }
 
-// The delay between retries grows up to a limit. The count of attempts ends at its
-// highest value, and a message is given up then, whatever max_attempts is.
-func TestStepAside(t *testing.T) {
+// Each kind of failure has its own pauses, and one count of attempts. A message is given up when
+// it fails after the last one, or never.
+func TestSettlePauses(t *testing.T) {
 	t.Parallel()
-	g, _, operator := start(t, "retry_delay: 5s, max_attempts: 1000")
-	cfg := operator.Config()
-	for attempts, want := range map[uint8]time.Duration{1: 5, 2: 10, 3: 20, 7: 300, 255: 300} {
-		if got := stepAside(cfg, attempts); got != int64(want*time.Second) {
-			t.Errorf("after %d attempts: %v, want %v", attempts, time.Duration(got), want*time.Second)
-		}
-	}
-	m := &sms.Message{}
-	for n := 1; g.Settle(g.LaneOf(operator), m, sms.Answer{Code: sms.TemporaryFailure, At: now}, false).Again; n++ {
-		if n > 1000 {
-			t.Fatal("never given up")
+	const s = time.Second
+	ever := []time.Duration{10 * s, 60 * s, 300 * s, 1800 * s}
+	for _, c := range []struct {
+		options string
+		code    sms.Code
+		want    []time.Duration
+		then    time.Duration // which the pauses go on with; 0: it is given up
+	}{
+		{"", sms.TemporaryFailure, ever, 0},
+		{"", sms.Lost, ever, 0},
+		{"", sms.Throttled, []time.Duration{0, 0, 0, 10 * s, 60 * s}, 300 * s},
+		{"retry: [1s, 2s, repeat]", sms.QueueFull, []time.Duration{1 * s}, 2 * s},
+		{"retry: 1s", sms.QueueFull, []time.Duration{1 * s}, 0},
+		{"retry: []", sms.SystemError, nil, 0},
+		{"retry: {lost: [3s]}", sms.Timeout, []time.Duration{3 * s}, 0},
+		{"retry: {lost: []}", sms.Timeout, nil, 0},
+		{"retry: {lost: [3s]}", sms.SystemError, ever, 0},
+		{"retry: {lost: [3s, repeat]}, on_unknown: fail", sms.Timeout, nil, 0},
+		{"retry: {throttled: [1s, 4s]}", sms.Throttled, []time.Duration{0, 0, 0, 1 * s, 4 * s}, 0},
+		{"retry: [1s, 4s]", sms.Throttled, []time.Duration{0, 0, 0, 1 * s}, 4 * s},
+		{"retry: [1s, repeat]", sms.Rejected, nil, 0},
+	} {
+		g, _, operator := start(t, c.options)
+		m := &sms.Message{}
+		for n := range 300 {
+			m.NotBefore = now
+			want, again := c.then, c.then > 0
+			if n < len(c.want) {
+				want, again = c.want[n], true
+			}
+			o := g.Settle(g.LaneOf(operator), m, sms.Answer{Code: c.code, At: now}, true)
+			if got := time.Duration(m.NotBefore - now); o.Again != again || again && got != want {
+				t.Errorf("%s, %s: failure %d: again %t after %s, want %t after %s", c.options, c.code, n+1, o.Again, got, again, want)
+			}
+			if !again || !o.Again {
+				break
+			}
 		}
 	}
 }

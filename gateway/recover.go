@@ -271,9 +271,9 @@ func (g *Gateway) notBefore(wall, ahead int64) int64 {
 	if wall == 0 {
 		return 0
 	}
-	longest := longestRetry
-	for _, c := range g.Config().Connectors {
-		longest = max(longest, c.RetryDelay)
+	var longest time.Duration
+	for i := range g.Config().Connectors {
+		longest = max(longest, g.Config().Connectors[i].Retry.Longest())
 	}
 	return min(wall-ahead, g.clock()+int64(longest))
 }

@@ -57,10 +57,34 @@ func (c Code) String() string {
 }
 
 // Retryable reports whether the same message may succeed if it is sent again later.
-func (c Code) Retryable() bool {
+func (c Code) Retryable() bool { return c.Failure() != Permanent }
+
+// A Failure is the kind of a code: it says whether a message that was not taken is sent again,
+// and when.
+type Failure uint8
+
+// The kinds.
+const (
+	Permanent  Failure = iota // it is not sent again
+	Throttling                // it was sent too fast
+	Temporary                 // the peer cannot take it now
+	NoAnswer                  // the peer may have it
+)
+
+// String returns the name of the kind, which an option of retry has as well.
+func (f Failure) String() string {
+	return [...]string{"permanent", "throttled", "temporary", "lost"}[f&3]
+}
+
+// Failure returns the kind of a code. Each protocol's table of statuses leads to codes.
+func (c Code) Failure() Failure {
 	switch c {
-	case Throttled, QueueFull, TemporaryFailure, SystemError, Timeout, Lost:
-		return true
+	case Throttled:
+		return Throttling
+	case QueueFull, TemporaryFailure, SystemError:
+		return Temporary
+	case Timeout, Lost:
+		return NoAnswer
 	}
-	return false
+	return Permanent
 }

@@ -108,7 +108,7 @@ func TestParked(t *testing.T) {
 func TestQuarantined(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
-		broken := site{operator: operator, out: "retry_delay: 100ms", store: vfs.NewMem(), driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }}
+		broken := site{operator: operator, out: "retry: [100ms, 200ms]", store: vfs.NewMem(), driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }}
 		g := start(t, a, broken)
 		g.faulty = true
 		s, c := operator.session(), g.bind("transmitter")

@@ -97,7 +97,7 @@ func TestEvents(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		dir, fs := filepath.Join(t.TempDir(), "events"), vfs.NewMem()
 		operator := newSMSC(t)
-		s := site{operator: operator, store: fs, top: eventsIn(dir), out: "window: 1, max_attempts: 2, retry_delay: 1ms, response_timeout: 60s, on_unknown: fail"}
+		s := site{operator: operator, store: fs, top: eventsIn(dir), out: "window: 1, retry: 1ms, response_timeout: 60s, on_unknown: fail"}
 		g := start(t, a, s)
 		smsc, c := operator.session(), g.bind("transmitter")
 		want := map[string]string{}
@@ -238,7 +238,7 @@ func TestEventOfLateAnswer(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		dir := filepath.Join(t.TempDir(), "events")
 		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, top: eventsIn(dir), store: vfs.NewMem(), out: "response_timeout: 300ms, enquire_interval: 0s, retry_delay: 1h"})
+		g := start(t, a, site{operator: operator, top: eventsIn(dir), store: vfs.NewMem(), out: "response_timeout: 300ms, enquire_interval: 0s, retry: 1h"})
 		smsc, c := operator.session(), g.bind("transmitter")
 		want := map[string]string{submitOne(c, 1): "sent"}
 		late := smsc.take(1, 1)

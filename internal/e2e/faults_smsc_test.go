@@ -171,7 +171,7 @@ func TestF13Recovers(t *testing.T) {
 func TestH8ClosesAtAMessage(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseText: "#000000000100"}})
-		g := start(t, a, site{more: sinkRow("operator", sink, "max_attempts: 4, retry_delay: 10ms"), routes: "{to: operator}"})
+		g := start(t, a, site{more: sinkRow("operator", sink, "retry: [10ms, 20ms, 40ms]"), routes: "{to: operator}"})
 		o := loadtest.DefaultLoadOptions()
 		o.To, o.SystemID, o.Password, o.Timeout, o.Messages = g.addr("clients"), "acme", "s3cret", testutil.Patience, 300
 		load, err := loadtest.Load(t.Context(), o)
@@ -200,7 +200,7 @@ func TestH8ClosesAtAMessage(t *testing.T) {
 }
 
 // F15: one recipient for whom the SMSC has no room does not stall the connector. Its
-// message is retried later, and is given up after max_attempts if its queue is full.
+// message is retried later, and is given up after the last pause if its queue is full.
 func TestF15OneRecipient(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const to = "4670000001" // messages 10 to 19 of a load
@@ -209,7 +209,7 @@ func TestF15OneRecipient(t *testing.T) {
 				t.Parallel()
 				sink := startSink(t, loadtest.SinkOptions{Faults: f})
 				g := start(t, a, site{
-					more:   sinkRow("operator", sink, "window: 1, throttle_pause: 10ms, retry_delay: 10ms, max_attempts: 6"),
+					more:   sinkRow("operator", sink, "window: 1, throttle_pause: 10ms, retry: [10ms, 20ms, 40ms, 80ms, 160ms]"),
 					routes: "{to: operator}",
 				})
 				p := g.bind("transmitter")

@@ -73,7 +73,7 @@ func newProperty(t *testing.T, a architecture, seed uint64) *property {
 	p.site = site{
 		store: vfs.NewCrashableMem(), top: []string{"", "store: {memory: 1KiB}\n", "store: {memory: 16KiB}\n"}[r.IntN(3)],
 		clients: "window: 50",
-		out: fmt.Sprintf("instances: %d, window: %d, max_queue: %d, queue_full: refuse, retry_delay: 5ms, throttle_pause: 2ms, max_attempts: 0, on_unknown: %s",
+		out: fmt.Sprintf("instances: %d, window: %d, max_queue: %d, queue_full: refuse, retry: [5ms, 10ms, 20ms, 40ms, repeat], throttle_pause: 2ms, on_unknown: %s",
 			p.sessions, p.window, 20+r.IntN(200), unknown),
 	}
 	return p

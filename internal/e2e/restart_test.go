@@ -161,7 +161,7 @@ func TestRestartClosesMidPDU(t *testing.T) {
 // sent to the next session, and after a power cut.
 func TestRestartHalfOpen(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), out: "window: 2, instances: 1, enquire_interval: 100ms, response_timeout: 1s, retry_delay: 1ms", store: vfs.NewCrashableMem()}
+		s := site{operator: newSMSC(t), out: "window: 2, instances: 1, enquire_interval: 100ms, response_timeout: 1s, retry: [1ms, repeat]", store: vfs.NewCrashableMem()}
 		g := start(t, a, s)
 		c, smsc := g.bind("transmitter"), s.operator.session()
 		g.online("operator", 1)
@@ -191,7 +191,7 @@ func TestRestartHalfOpen(t *testing.T) {
 // and is given up after the last.
 func TestRestartKeepsAttempts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), out: "window: 1, retry_delay: 1ms, max_attempts: 3", store: vfs.NewCrashableMem()}
+		s := site{operator: newSMSC(t), out: "window: 1, retry: [1ms, 2ms]", store: vfs.NewCrashableMem()}
 		g := start(t, a, s)
 		c, smsc := g.bind("transmitter"), s.operator.session()
 		g.online("operator", 1)

@@ -14,7 +14,7 @@ func TestRewrite(t *testing.T) {
 			operator: operator,
 			accounts: `{system_id: other, password: s3cret, rewrite: [{in: source, default: "12345"}, {in: destination, deny: ["4790*"]}, {out: source, add: "+"}]}`,
 			clients:  `rewrite: [{in: destination, strip: "+"}, {in: destination, match: "0([1-9].*)", replace: "49$1", ton: 1, npi: 1}, {in: source, deny: ["Bank*"]}, {out: destination, ton: auto}]`,
-			out:      `retry_delay: 10ms, rewrite: [{out: destination, add: "00", ton: 0}, {out: source, match: "1234", set: PMG}, {in: source, strip: "00", ton: 1}]`,
+			out:      `retry: [10ms, repeat], rewrite: [{out: destination, add: "00", ton: 0}, {out: source, match: "1234", set: PMG}, {in: source, strip: "00", ton: 1}]`,
 			routes:   "{from: operator, to: {account: other}}\n{to: operator, destination: 49}",
 		})
 		s := operator.session()

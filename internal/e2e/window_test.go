@@ -158,7 +158,7 @@ func TestThrottled(t *testing.T) {
 func TestRefused(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "window: 1, retry_delay: 10ms, max_attempts: 3"})
+		g := start(t, a, site{operator: operator, out: "window: 1, retry: [10ms, 20ms]"})
 		s, c := operator.session(), g.bind("transmitter")
 		stats := g.stats("operator")
 		for i, status := range []int{0x45, 0x0B, 0x66, 0x4FF} {

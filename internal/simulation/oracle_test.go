@@ -296,13 +296,18 @@ func (o *oracle) check() {
 // ofOutcome reports whether a message that was not delivered may have ended so: its validity
 // has passed, or it was given up after as many attempts as it may have.
 func (o *oracle) ofOutcome(t *text) (ok bool) {
-	cfg := o.w.plan.cfg.Connectors[1]
 	store.OutcomesIn(o.w.outcomes).Read(func(v store.Outcome) {
-		if v.ID == t.id && (v.Code == sms.Expired && t.validity > 0 || v.Code.Retryable() && cfg.MaxAttempts > 0 && t.failed >= cfg.MaxAttempts) {
+		if v.ID == t.id && (v.Code == sms.Expired && t.validity > 0 || v.Code.Retryable() && o.isGivenUp(t)) {
 			ok = true
 		}
 	})
 	return ok || o.doubtful[t.id] && !(t.answered && t.answer == sms.OK) || t.validity > 0 && !o.noted(t)
+}
+
+// isGivenUp reports whether a message was sent in vain so often that it may be given up.
+func (o *oracle) isGivenUp(t *text) bool {
+	_, again := o.w.plan.cfg.Connectors[1].Retry.Temporary.After(max(t.failed, 1))
+	return !again
 }
 
 // noted reports whether it is noted how a message has ended; a power cut forgets that.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"pmg/sms"
 )
 
 // conformancePage is made of spec.txt and of the tables.
@@ -143,8 +145,9 @@ func page(t *testing.T) string {
 		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s | %s | %s |\n", p.tag, p.name, p.form(), r.done, r.remark, r.tests)
 	}
 	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway (`TestCodesAndStatuses`). Others are\n" +
-		"printed as numbers and are final. Those of SMPP 5.0, from 0x100, are the same in all versions.\n\n" +
-		"| status | name | done | means | sent |\n|---|---|---|---|---|\n")
+		"printed as numbers and are permanent. Column retry has the option of `retry` that says when a message is sent again\n" +
+		"which was refused so; with permanent it is not. Those of SMPP 5.0, from 0x100, are the same in all versions.\n\n" +
+		"| status | name | done | means | retry | sent |\n|---|---|---|---|---|---|\n")
 	own := map[uint64]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^\tStatus\w+ += (0x\w+)`).FindAllStringSubmatch(sources(t, "status.go")["status.go"], -1) {
 		n, err := strconv.ParseUint(m[1], 0, 32)
@@ -158,9 +161,17 @@ func page(t *testing.T) string {
 		if s.sent || own[uint64(s.number)] {
 			sent = "yes"
 		}
-		fmt.Fprintf(&b, "| 0x%02X | %s | yes | %s | %s |\n", s.number, s.name, s.code, sent)
+		fmt.Fprintf(&b, "| 0x%02X | %s | yes | %s | %s | %s |\n", s.number, s.name, s.code, retryOf(s.code), sent)
 	}
 	return b.String()
+}
+
+// retryOf returns what the option retry calls a status of that code.
+func retryOf(c sms.Code) string {
+	if c == sms.OK {
+		return ""
+	}
+	return c.Failure().String()
 }
 
 // form returns the type and the length of a parameter's value.

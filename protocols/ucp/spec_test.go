@@ -91,6 +91,13 @@ func TestConformanceIsFresh(t *testing.T) {
 	for _, r := range spec(t) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.item, r.title, r.done, r.remark)
 	}
+	b.WriteString("\n## Error codes\n\nEach is printed by its name and has the meaning of a code of the gateway. Others are\n" +
+		"printed as numbers and are permanent. Column retry has the option of `retry` that says when a message is sent again\n" +
+		"which was refused so; with permanent it is not.\n\n" +
+		"| EC | name | means | retry | sent |\n|---|---|---|---|---|\n")
+	for _, s := range statuses {
+		fmt.Fprintf(&b, "| %02d | %s | %s | %s | %s |\n", s.number, s.name, s.code, s.code.Failure(), map[bool]string{true: "yes", false: "no"}[s.sent])
+	}
 	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
 		if err := os.WriteFile(conformancePage, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -98,6 +105,6 @@ func TestConformanceIsFresh(t *testing.T) {
 	}
 	page, err := os.ReadFile(conformancePage)
 	if err != nil || string(page) != b.String() {
-		t.Errorf("docs/ucp-conformance.md is not what spec.txt says (%v): run make docs", err)
+		t.Errorf("docs/ucp-conformance.md is not what spec.txt and the table of statuses say (%v): run make docs", err)
 	}
 }
