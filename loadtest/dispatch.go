@@ -9,8 +9,11 @@ import (
 // sent again.
 const deliverAgain = time.Second
 
-// delivers reports whether the sink sends receipts or messages of its own.
-func (o *SinkOptions) delivers() bool { return o.Receipts || o.MO.Count > 0 || o.MO.Rate > 0 }
+// delivers reports whether a session sends anything that does not answer what it has just
+// received.
+func (o *SinkOptions) delivers() bool {
+	return o.Receipts || o.Orders || o.MO.Count > 0 || o.MO.Rate > 0
+}
 
 // now returns the time since the sink began, in nanoseconds.
 func (s *Sink) now() int64 { return int64(time.Since(s.began)) }

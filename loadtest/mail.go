@@ -65,6 +65,16 @@ func (m *mail) addAnswer(d *delivery) {
 	m.wakeUp()
 }
 
+// addOctets has the postman write an answer. It is lost if the session is over.
+func (m *mail) addOctets(answer []byte) {
+	m.mu.Lock()
+	if !m.closed {
+		m.answers = append(m.answers, answer...)
+	}
+	m.mu.Unlock()
+	m.wakeUp()
+}
+
 func (m *mail) appendAnswer(b []byte, d *delivery) []byte {
 	to := submitted{destination: address{d.source.ton, d.source.npi, d.source.get()}}
 	return m.wire.appendAccepted(b, d.answer.header, &to, d.answer.id)

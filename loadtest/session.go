@@ -285,10 +285,31 @@ func (s *session) submit(h header, b []byte) bool {
 		case f.refused:
 			s.refuse(s.wire.status(f.refusal), h)
 		default:
-			s.accept(h, nth)
+			s.obey(h, nth)
 		}
 	}
 	return true
+}
+
+// obey accepts or refuses the message being handled, as its text orders.
+func (s *session) obey(h header, nth int64) {
+	var ordered orders
+	if s.sink.o.Orders {
+		var err error
+		if ordered, err = parseOrders(s.message.text); err != nil {
+			s.batch.malformed++
+		}
+	}
+	switch {
+	case ordered.noAnswer:
+	case ordered.status == 0:
+		s.accept(h, nth, &ordered)
+	case ordered.delay > 0:
+		s.batch.refused++
+		s.answerAfter(ordered.delay, s.wire.appendRefused(nil, h, ordered.status))
+	default:
+		s.refuse(ordered.status, h)
+	}
 }
 
 // refuse answers a submit with a status other than 0.
@@ -311,7 +332,7 @@ func (s *session) nth() int64 {
 }
 
 // accept accepts the message being handled, which is the nth submit.
-func (s *session) accept(h header, nth int64) {
+func (s *session) accept(h header, nth int64, ordered *orders) {
 	s.batch.accepted++
 	m := &s.message
 	if number, ok := parseNumber(m.text); ok {
@@ -323,8 +344,12 @@ func (s *session) accept(h header, nth int64) {
 	o := &s.sink.o
 	id := messageID{s.id, o.Receipt.answerForm()}
 	late, twice := every(nth, o.LateEvery), every(nth, o.TwiceEvery)
-	if s.receipt(h, id, o.Receipt.First && !late && !twice) {
+	if s.receipt(h, id, o.Receipt.First && !late && !twice && ordered.delay == 0, ordered) {
 		return // it is answered after its receipt
+	}
+	if ordered.delay > 0 {
+		s.answerAfter(ordered.delay, s.wire.appendAccepted(nil, h, m, id))
+		return
 	}
 	to := &s.answers
 	if late {
@@ -340,14 +365,17 @@ func (s *session) accept(h header, nth int64) {
 
 // receipt has the receipt for the message being handled sent, if it has asked for one. It
 // reports whether the message is answered after it.
-func (s *session) receipt(h header, id messageID, first bool) (answersLater bool) {
+func (s *session) receipt(h header, id messageID, first bool, ordered *orders) (answersLater bool) {
 	o, m := &s.sink.o, &s.message
-	if !o.Receipts || !m.wantsSuccess && !m.wantsFailure {
+	if !o.Receipts || !m.wantsSuccess && !m.wantsFailure || ordered.noReceipt {
 		return false
 	}
 	d := delivery{id: id.id, state: stateDelivered, err: [3]byte{'0', '0', '0'}, submitted: time.Now().UTC(), origin: s}
 	if o.Receipt.Fail > 0 && rand.Float64() < o.Receipt.Fail {
 		d.state, d.err = stateUndeliverable, [3]byte{'0', '1', '1'}
+	}
+	if ordered.state != 0 {
+		d.state, d.err = ordered.state, ordered.err
 	}
 	if d.state == stateDelivered && !m.wantsSuccess || d.state != stateDelivered && !m.wantsFailure {
 		return false
@@ -359,7 +387,7 @@ func (s *session) receipt(h header, id messageID, first bool) (answersLater bool
 	if first {
 		d.answer = answerTo{h, id}
 	}
-	switch after := o.Delay + o.Receipt.delay(); {
+	switch after := o.Delay + ordered.delay + max(o.Receipt.delay(), ordered.after); {
 	case after > 0:
 		s.sink.later.add(after, &d)
 	case o.Receipt.OtherSession || !s.bound().CanReceive():

@@ -18,6 +18,7 @@ type SinkOptions struct {
 	Delay    time.Duration // before a submit is answered
 	Receipts bool          // submits that ask for it get a delivery receipt
 	Receipt  ReceiptOptions
+	Orders   bool      // texts of messages order what is done with them, see orders
 	MO       MOOptions // messages that the sink sends
 	Window   int       // receipts and messages of the sink that are unanswered on each session; 0: DefaultWindow
 	SystemID string    // the only system_id that may bind; empty: any
@@ -65,7 +66,7 @@ type sinkCounts struct {
 	receiptsRefused             atomic.Int64
 	mo, moAnswered, moRefused   atomic.Int64
 	delivered, again            atomic.Int64 // deliveries written; those to be written again
-	unexpected                  atomic.Int64
+	unexpected, answersLater    atomic.Int64
 	binds, bindsRefused         atomic.Int64
 	bindsClosed                 atomic.Int64
 	first, last                 atomic.Int64 // times of submits
@@ -85,7 +86,7 @@ type SinkResult struct {
 	Unbinds           int64   `json:"unbinds"`    // sessions that the sink ended with an unbind
 	Twice             int64   `json:"twice"`      // accepted and answered a second time
 	Late              int64   `json:"late"`       // accepted and answered late
-	Malformed         int64   `json:"malformed"`  // PDUs that could not be read
+	Malformed         int64   `json:"malformed"`  // PDUs and orders that could not be read
 	Binds             int64   `json:"binds"`
 	BindsRefused      int64   `json:"binds_refused"`
 	BindsClosed       int64   `json:"binds_closed"` // accepted, and the connection closed after the answer
@@ -301,7 +302,7 @@ func (s *Sink) add(b *sinkBatch) {
 // answered is called after answers were written, or deliveries were answered.
 func (s *Sink) answered() {
 	c, o := &s.counts, &s.o
-	if o.Messages == 0 && o.MO.Count == 0 || s.seen.unique.Load() < o.Messages {
+	if o.Messages == 0 && o.MO.Count == 0 || s.seen.unique.Load() < o.Messages || c.answersLater.Load() > 0 {
 		return
 	}
 	ended := c.receiptsAnswered.Load() + c.receiptsRefused.Load()

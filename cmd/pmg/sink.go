@@ -36,6 +36,14 @@ With --mo or --mo-count it sends mobile-originated messages over all sessions th
 receive. Each has a number in its text, by which pmg load --mo finds missing and doubled
 ones.
 
+With --orders it obeys orders in the texts of messages, for example of pmg load --text.
+They are JSON, or the same without quotes and outer braces:
+  {"submit": {"status": 88, "delay": "2s"}}             refuse, after two seconds
+  {"submit": {"answer": false}}                         do not answer
+  {"receipt": {"state": "UNDELIV", "err": "045"}}       what the receipt says
+  {"receipt": {"delay": "5s"}}, {"receipt": {"send": false}}
+  submit:{status:0x58,timeout:2}, receipt:{status:expired,timeout:5}
+
 The exit status is 1 when messages are missing, doubled or malformed, or when receipts
 or mobile-originated messages are refused or not delivered. With --messages the numbers
 up to that one are expected, without it the gaps between the numbers count as missing.
@@ -50,6 +58,7 @@ seconds, messages_per_second.`,
   pmg sink --listen 127.0.0.1:2776 --receipts --receipt-delay 10ms-2s --receipt-fail 5%
   pmg sink --listen 127.0.0.1:2776 --receipts --id-form hex --receipt-id-form decimal --receipt-first
   pmg sink --listen 127.0.0.1:2776 --mo 100 --mo-to 1001,1002
+  pmg sink --listen 127.0.0.1:2776 --receipts --orders
   pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000
   pmg sink --listen 127.0.0.1:2776 --unbind-every 500 --full-to 4670000001
   pmg sink --listen 127.0.0.1:2776 --late-every 10 --late 90s --close-bind-every 1`,
@@ -80,6 +89,7 @@ seconds, messages_per_second.`,
 	f.StringVar(&o.CloseText, "close-text", "", "close the connection on which a submit with this `text` arrives")
 	f.BoolVar(&o.Receipts, "receipts", false, "send the delivery receipts that submits ask for")
 	receipts.add(cmd, &o.Receipt)
+	f.BoolVar(&o.Orders, "orders", false, "obey the orders in the texts of messages")
 	f.IntVar(&o.Window, "window", loadtest.DefaultWindow, "receipts and messages of the sink unanswered on each session")
 	f.Float64Var(&o.MO.Rate, "mo", 0, "send mobile-originated messages, this many a second")
 	f.Int64Var(&o.MO.Count, "mo-count", 0, "how many to send, without --mo as fast as they are answered; 0: no end")
