@@ -388,7 +388,7 @@ func TestCheckAfterClose(t *testing.T) {
 	c.session.Lock()
 	r := c.newRequest()
 	c.owe(r)
-	c.Check(&c.Link, r, func() { t.Error("the password was checked") })
+	c.Check(&c.Link, r, func() { t.Error("the password was checked") }, nil)
 	c.session.Unlock()
 	if n := e.Counters().Jobs; n != 0 {
 		t.Errorf("%d requests are kept", n)

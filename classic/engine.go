@@ -39,6 +39,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.groups.Store(&[]*group{})
 	e.store.begin(e)
+	g.SetEngine(e)
 	for _, c := range g.Connectors() {
 		if err := e.Listen(c); err != nil {
 			_ = e.Close()

@@ -40,13 +40,13 @@ func (c *conn) Drop(_ *connector.Link, r *request) { c.free(r) }
 func (c *conn) Hangup(_ *connector.Link, reason string) { c.hangup(reason) }
 
 // Check implements gateway.Port.
-func (c *conn) Check(_ *connector.Link, r *request, check func()) {
+func (c *conn) Check(_ *connector.Link, r *request, check func(), then func(now int64)) {
 	runs := c.group.engine.run(func() {
-		defer c.recovered("login")
+		defer c.recovered("check")
 		check()
-		c.locked("login", func(now int64) { c.talk.Checked(now, &c.Link, r) })
+		c.locked("check", then)
 	})
-	if !runs { // the engine is closed, so Checked is not called
+	if !runs { // the engine is closed, so then is not called
 		c.free(r)
 	}
 }

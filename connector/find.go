@@ -1,23 +1,64 @@
 package connector
 
-import "github.com/tidwall/btree"
+import (
+	"github.com/tidwall/btree"
+
+	"pmg/sms"
+)
 
 // Find calls f for the messages with these ids that wait in the lane, and says of each
 // what Remove needs. It looks at every entry, so it is for the few whose times are not
 // known, because the wall clock was set since they came.
 func (l *Lane) Find(ids map[uint64]bool, f func(s *Share, w Waiting)) {
 	l.Shares(func(s *Share) {
-		s.queue.each(func(e *entry) {
-			if ids[e.id] {
-				f(s, Waiting{ID: e.id, Priority: e.priority, Arrived: e.due, NotBefore: e.wakes, Expires: e.expires})
+		l.EachWaiting(s, func(w Waiting, _ *sms.Message) {
+			if ids[w.ID] {
+				f(s, w)
 			}
 		})
 	})
+}
+
+// EachWaiting calls f for every message of a share that waits: with what Remove needs, and
+// with the message, which is nil where its body is on disk alone. f must not change the
+// lane.
+func (l *Lane) EachWaiting(s *Share, f func(w Waiting, m *sms.Message)) {
+	s.queue.each(func(e *entry) {
+		f(Waiting{ID: e.id, Priority: e.priority, Arrived: e.due, NotBefore: e.wakes, Expires: e.expires}, e.message)
+	})
 	for _, suspect := range l.suspects.waiting {
-		if ids[suspect.message.ID] {
-			f(suspect.share, Waiting{ID: suspect.message.ID})
+		if suspect.share == s {
+			f(Waiting{ID: suspect.message.ID}, suspect.message)
 		}
 	}
+}
+
+// EachUnderWay calls f for every message of an out connector's lane that was sent and is not
+// answered. f must not change the lane.
+func (l *Lane) EachUnderWay(f func(m *sms.Message)) {
+	if l.Account != "" {
+		return
+	}
+	l.Home().Links(func(link *Link) {
+		for _, slot := range link.slots {
+			if slot.Message != nil {
+				f(slot.Message)
+			}
+		}
+	})
+}
+
+// Return takes back a message that Remove has taken out, and that may have been changed
+// since. It stays in memory, because what is being read from disk may be the message as it was.
+func (l *Lane) Return(now int64, s *Share, m *sms.Message) {
+	l.memory.Add(m.Size())
+	if m.DeliverAt > now {
+		m.Flags |= sms.Scheduled
+		m.Origin.Tally.Scheduled.Add(1)
+	} else {
+		s.Add(1)
+	}
+	s.push(m, now)
 }
 
 // each calls f for every entry. f must not change the queue.

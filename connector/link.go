@@ -42,7 +42,8 @@ type Link struct {
 	Over      bool             // the session is over
 	LoggingIn bool             // a login is not decided yet
 	Held      int              // submits that wait for room
-	Storing   int              // messages that wait for their commit
+	Storing   int              // messages that wait for their commit, and operations under way
+	Operating int              // operations under way
 	LastShare *Share           // where its last message went
 	PDUs      int64            // PDUs of the peer, in place of a clock for the work this session made
 	late      late

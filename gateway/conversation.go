@@ -47,8 +47,9 @@ type Port[R any] interface {
 	Drop(l *connector.Link, r R)
 	// Hangup ends a session.
 	Hangup(l *connector.Link, reason string)
-	// Check runs check, which may take long, on another goroutine and then calls Checked.
-	Check(l *connector.Link, r R, check func())
+	// Check runs check, which may take long, on another goroutine, and then calls then
+	// where the session's PDUs are received. r is then's.
+	Check(l *connector.Link, r R, check func(), then func(now int64))
 	// Store has a message committed, and calls Stored when that has ended.
 	Store(now int64, p Pending[R])
 	// Queue gives a message that was accepted to its lane.
@@ -139,6 +140,8 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.port.Drop(l, r)
 	case protocols.Message:
 		c.message(now, l, r)
+	case protocols.Operate:
+		c.operate(now, l, r)
 	case protocols.Answered:
 		c.answered(now, l, r, a)
 	default:
@@ -351,7 +354,7 @@ func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 	switch step, again := o.login.Next(now); step {
 	case LoginHashes:
 		o.hashing = true
-		c.port.Check(l, o.request, o.login.Hash)
+		c.port.Check(l, o.request, o.login.Hash, func(now int64) { c.checked(now, l, o.request) })
 	case LoginWaits:
 		c.waiting.Add(again, l, o)
 		c.port.TickAt(again)
@@ -367,8 +370,8 @@ func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 	}
 }
 
-// Checked continues a login when its password has been checked.
-func (c *Conversation[R]) Checked(now int64, l *connector.Link, r R) {
+// checked continues a login when its password has been checked.
+func (c *Conversation[R]) checked(now int64, l *connector.Link, r R) {
 	if l.Over {
 		c.port.Drop(l, r)
 		return
@@ -386,7 +389,7 @@ func (c *Conversation[R]) abandon(l *connector.Link) {
 	delete(c.logins, l)
 	c.waiting.Take(l, func(*openLogin[R]) {})
 	o.login.Abandon()
-	if !o.hashing { // otherwise Checked releases the request
+	if !o.hashing { // otherwise checked releases the request
 		c.port.Drop(l, o.request)
 	}
 }

@@ -81,8 +81,8 @@ func (p *port) Send(_ int64, _ *connector.Link, r *request, last bool, _ string)
 
 func (p *port) Hangup(l *connector.Link, reason string) { p.hung[l] = reason }
 
-func (p *port) Check(l *connector.Link, r *request, check func()) {
-	p.checks = append(p.checks, func() { check(); p.c.Checked(p.now, l, r) })
+func (p *port) Check(l *connector.Link, r *request, check func(), then func(int64)) {
+	p.checks = append(p.checks, func() { check(); then(p.now) })
 }
 
 func (p *port) Store(_ int64, m Pending[*request]) { p.storing = append(p.storing, m) }

@@ -76,6 +76,7 @@ type ending struct {
 	peer   protocols.Driver // of the lane; nil: it is gone
 	answer sms.Answer
 	sent   int64 // when it was written last; 0: never
+	aside  bool  // it was put aside before
 
 	attempts uint8 // how often it was sent
 }

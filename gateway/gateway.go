@@ -71,6 +71,10 @@ type Gateway struct {
 
 	mu       sync.Mutex // one reload at a time
 	changing sync.Mutex // one change of stored messages by an operator at a time
+
+	engine    Engine       // runs it; nil in tests without one
+	operating atomic.Int64 // operations under way
+	searching sync.Mutex   // one operation at a time reads all messages
 }
 
 // guardSize bounds how many addresses and accounts with failed logins are remembered.

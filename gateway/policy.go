@@ -88,7 +88,10 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	if a.Code != sms.OK && a.Code != sms.Deleted {
 		g.logGivenUp(l, m, a)
 	}
-	g.forget(m, ending{events.StateOf(a.Code), laneName(l), l.Home().Driver, a, sent, attemptsOf(m, a.Code, sent)})
+	g.forget(m, ending{
+		state: events.StateOf(a.Code), lane: laneName(l), peer: l.Home().Driver, answer: a, sent: sent,
+		attempts: attemptsOf(m, a.Code, sent),
+	})
 }
 
 // Halted implements connector.Policy.

@@ -178,7 +178,7 @@ func (c *changer) deleteAside(all []*found) error {
 			continue
 		}
 		f.message.Arrived -= ahead
-		c.forget(f.message, ending{state: events.Deleted, lane: f.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: f.message.Attempts})
+		c.forget(f.message, ending{state: events.Deleted, aside: true, lane: f.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: f.message.Attempts})
 		c.aside[f.state.Aside].Add(-1)
 		f.message.Origin.Tally.Failed.Add(1)
 	}

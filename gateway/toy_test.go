@@ -12,6 +12,7 @@ type pdu struct {
 	action   protocols.Action
 	deliver  int64 // the delivery time of its message
 	kind     sms.Kind
+	op       protocols.Operation
 	answered bool
 	code     sms.Code
 	id       uint64
@@ -50,6 +51,17 @@ func (s *session) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code {
 
 func (s *session) Answer(p protocols.PDU, code sms.Code, id uint64) {
 	p.(*pdu).answered, p.(*pdu).code, p.(*pdu).id = true, code, id
+}
+
+func (s *session) Operation(_ int64, p protocols.PDU) (protocols.Operation, sms.Code) {
+	return p.(*pdu).op, sms.OK
+}
+
+func (s *session) AnswerOperation(p protocols.PDU, code sms.Code, r *protocols.Result) {
+	p.(*pdu).answered, p.(*pdu).code = true, code
+	if r != nil {
+		p.(*pdu).id = r.ID
+	}
 }
 
 func (s *session) Unbind(_ int64, p protocols.PDU) protocols.Action {

@@ -81,7 +81,7 @@ func (u *unsettled) goOn() bool {
 // here, once. It does not wait for the commit.
 func (g *Gateway) forget(m *sms.Message, e ending) {
 	durable := g.Durable()
-	if !durable && g.events.writer == nil && e.state != events.Deleted {
+	if !durable && g.events.writer == nil && !e.aside {
 		return
 	}
 	ahead := g.wall.ahead.Load()
@@ -91,7 +91,7 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 	}
 	b := g.Committer.Begin()
 	b.Ahead = ahead
-	if durable || e.state == events.Deleted { // an engine that is not durable has only messages that were put aside
+	if durable || e.aside { // an engine that is not durable has only messages that were put aside
 		b.Delete(m.ID, size)
 	}
 	if g.events.writer != nil {

@@ -27,7 +27,8 @@ const (
 	Expired               // its validity passed while it waited
 	Faulty                // a part of the gateway failed at it
 	SystemError           // the fault is on the answering side
-	Deleted               // an operator has deleted it
+	Deleted               // an operator or its sender has deleted it
+	UnknownMessage        // there is no message with that id
 	codes
 )
 
@@ -36,7 +37,7 @@ var codeNames = [codes]string{
 	"bad_destination", "bad_length", "bad_schedule", "bad_validity", "bad_parameter",
 	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
 	"lost", "expired", "faulty",
-	"system_error", "deleted",
+	"system_error", "deleted", "unknown_message",
 }
 
 // Codes returns all codes in order, for tables and tests that must cover each of them.

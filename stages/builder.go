@@ -55,7 +55,9 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 		b.talk.Quiet(out.Now(), &h.Link)
 		discard(out, j)
 	case Checked:
-		b.talk.Checked(out.Now(), &h.Link, j)
+		then := j.Then
+		j.extras = nil
+		then(out.Now())
 	case Stored:
 		b.stored(j)
 	case Submitted:
@@ -104,8 +106,8 @@ func (b *builder) Drop(_ *connector.Link, j *Job) { discard(b.out, j) }
 func (b *builder) Hangup(l *connector.Link, reason string) { hangup(b.out, handleOf(l), reason) }
 
 // Check implements gateway.Port.
-func (b *builder) Check(_ *connector.Link, j *Job, check func()) {
-	j.Kind = Checked
+func (b *builder) Check(_ *connector.Link, j *Job, check func(), then func(now int64)) {
+	j.Kind, j.extras = Checked, &extras{Then: then}
 	b.out.Go(toBuilder, j, check)
 }
 

@@ -50,6 +50,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	}
 	e.inlet = e.pipeline.NewInlet()
 	g.OnCommit(e.committed)
+	g.SetEngine(e)
 	for _, c := range g.Connectors() {
 		e.Attach(c)
 	}

@@ -43,7 +43,7 @@ const (
 	Blocked                  // writer → reader: watch until the socket takes more octets
 	Writable                 // reader → writer: the socket takes more octets
 	Room                     // dispatcher → builder: a full lane has room
-	Checked                  // builder → itself: the password of a login was checked
+	Checked                  // builder → itself: a password was checked, or an operation carried out
 	Barrier                  // gateway → builder: reply when all earlier messages have been counted
 	Logout                   // gateway → builder: log out the sessions of a connector
 	Attach                   // gateway → dispatcher: a new connector
@@ -95,7 +95,7 @@ type extras struct {
 	Instance  *connector.Instance            // Dial, Parked
 	Sockets   []sock.Listening               // Listen
 	Attempt   *attempt                       // Dialed
-	Check     func()                         // Checked
+	Then      func(now int64)                // Checked
 	Reply     func(id uint64, code sms.Code) // Submitted; Store and Stored without a session
 	Done      chan<- struct{}                // Barrier
 	More      []gateway.Accepted             // Store, Stored: messages of the same PDU besides Message

@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"math"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
@@ -46,8 +45,8 @@ func Table() []flow.Spec[*Deps, Job] {
 	for i := range table {
 		table[i].Ends = sessionEnds
 	}
-	table[toBuilder].Waits = max(1, runtime.GOMAXPROCS(0)-1) // password hashes, which need a processor each (F2)
-	table[toConnecter].Waits = math.MaxInt                   // all instances are connected in parallel
+	table[toBuilder].Waits = math.MaxInt   // password hashes and operations, whose numbers the gateway limits
+	table[toConnecter].Waits = math.MaxInt // all instances are connected in parallel
 	return table
 }
 

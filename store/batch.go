@@ -21,6 +21,7 @@ type opKind uint8
 
 const (
 	opPut opKind = iota
+	opReplace
 	opKeep
 	opDelete
 	opMap
@@ -49,6 +50,14 @@ func (b *Batch) Put(m *sms.Message, lane Lane) {
 	at := len(b.octets)
 	b.octets = AppendRecord(b.octets, m, lane, b.Ahead)
 	b.add(op{kind: opPut, id: m.ID}, at, 0)
+}
+
+// Replace stores another record of a message that was put. If the commit fails, the message
+// keeps the record that it had.
+func (b *Batch) Replace(m *sms.Message, lane Lane) {
+	at := len(b.octets)
+	b.octets = AppendRecord(b.octets, m, lane, b.Ahead)
+	b.add(op{kind: opReplace, id: m.ID}, at, 0)
 }
 
 // Keep stores what has changed of a message since it was accepted. A message that is put
@@ -141,7 +150,7 @@ func (b *Batch) Append(other *Batch) {
 // Changes is what a batch asks of an engine, in the words of Batch. Octets are the
 // callee's until it returns.
 type Changes interface {
-	Put(id uint64, record []byte)
+	Put(id uint64, record []byte) // for a message that is there it replaces the record
 	// Keep has the message's record again if it is put aside, otherwise nil.
 	Keep(id uint64, state, record []byte)
 	Delete(id uint64)
@@ -156,7 +165,7 @@ type Changes interface {
 func (b *Batch) Each(c Changes) {
 	for _, o := range b.ops {
 		switch o.kind {
-		case opPut:
+		case opPut, opReplace:
 			c.Put(o.id, b.valueOf(o))
 		case opKeep:
 			var record []byte
@@ -185,7 +194,7 @@ func (b *Batch) valueOf(o op) []byte { return b.octets[o.at+o.key : o.at+o.len] 
 // its messages, which are deleted in case that they were stored all the same.
 func (b *Batch) addUndone(failed *Batch) {
 	b.Append(failed)
-	b.ops = slices.DeleteFunc(b.ops, func(o op) bool { return o.kind == opPut })
+	b.ops = slices.DeleteFunc(b.ops, func(o op) bool { return o.kind == opPut || o.kind == opReplace })
 	for _, o := range failed.ops {
 		if o.kind == opPut {
 			b.Delete(o.id, o.len)

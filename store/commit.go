@@ -167,7 +167,7 @@ func (s *durable) settle(b *Batch, m marks, lowest uint64) {
 func (s *durable) do(b *Batch, o op) error {
 	t := s.batch
 	switch o.kind {
-	case opPut:
+	case opPut, opReplace:
 		s.key = appendKey(s.key[:0], keyMessage, o.id)
 		return t.Set(s.key, b.valueOf(o), nil)
 	case opKeep:

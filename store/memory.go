@@ -83,6 +83,11 @@ func (s *memory) do(b *Batch, o op) {
 	case opPut:
 		s.last = max(s.last, o.id)
 		s.waiting++
+	case opReplace:
+		if m, ok := s.aside[o.id]; ok {
+			s.drop(o.id)
+			s.keep(o.id, slices.Clone(b.valueOf(o)), m.state)
+		}
 	case opKeep:
 		s.drop(o.id)
 		if o.aside {

@@ -50,9 +50,9 @@ func (n *node) Hangup(l *connector.Link, reason string) {
 }
 
 // Check implements gateway.Port.
-func (n *node) Check(l *connector.Link, r *request, check func()) {
+func (n *node) Check(l *connector.Link, r *request, check func(), then func(now int64)) {
 	check()
-	n.after(n.w.between(0, 100e6), func() { n.talk.Checked(n.w.now(), l, r) })
+	n.after(n.w.between(0, 100e6), func() { then(n.w.now()) })
 }
 
 // Store implements gateway.Port.

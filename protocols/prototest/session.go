@@ -3,6 +3,7 @@ package prototest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ const epoch = int64(1_700_000_000_000_000_000)
 
 // A Session is a Subject: a driver's session with the minimum of a gateway around it. It has
 // one account, accepts every message that the session accepts, and numbers messages from 1.
+// Messages wait forever, so that operations find them.
 // Its time passes only in Wait. Its commands are
 //
 //	message dest=46700000001 text=hello    # send a message to the peer
@@ -39,6 +41,7 @@ type Session struct {
 	id       uint64
 	awaiting map[uint32]bool // requests that wait for their answers, by sequence number
 	paused   bool
+	waiting  []*sms.Message // that were accepted; none ever leaves
 }
 
 // NewSession begins a session.
@@ -179,8 +182,13 @@ func (s *Session) do(a protocols.Action) {
 		var m sms.Message
 		code := s.session.Message(s.Now, s.p, &m)
 		s.id++
+		if m.ID = s.id; code == sms.OK {
+			s.waiting = append(s.waiting, &m)
+		}
 		s.session.Answer(s.p, code, s.id)
 		s.send()
+	case protocols.Operate:
+		s.operate()
 	case protocols.Answered:
 		s.event("answered seq=%d %s %s", a.Sequence, a.Code, s.p.MessageID())
 		if s.awaiting[a.Sequence] {
@@ -193,4 +201,43 @@ func (s *Session) do(a protocols.Action) {
 func (s *Session) close(reason string) {
 	s.Closed = true
 	s.event("closed %s", reason)
+}
+
+// operate carries out an operation.
+func (s *Session) operate() {
+	o, code := s.session.Operation(s.Now, s.p)
+	var r protocols.Result
+	if code == sms.OK {
+		code = s.carryOut(&o, &r)
+	}
+	s.session.AnswerOperation(s.p, code, &r)
+	s.send()
+}
+
+func (s *Session) carryOut(o *protocols.Operation, r *protocols.Result) sms.Code {
+	code := sms.Rejected
+	s.waiting = slices.DeleteFunc(s.waiting, func(m *sms.Message) bool {
+		if o.ID != 0 && o.ID != m.ID || !bytes.Equal(o.Source, m.Source().Addr) ||
+			o.Dest != nil && !bytes.Equal(o.Dest, m.Dest().Addr) || o.Fits != nil && !o.Fits(m) {
+			return false
+		}
+		code = sms.OK
+		r.ID, r.State = m.ID, sms.StateEnroute
+		switch o.Kind {
+		case protocols.Cancel:
+			return true
+		case protocols.Replace:
+			code = o.Change(s.Now, m)
+		case protocols.List:
+			r.IDs = append([]uint64{m.ID}, r.IDs...)
+			r.IDs = r.IDs[:min(len(r.IDs), o.Limit)]
+		case protocols.Read:
+			r.Read = *m
+		}
+		if m.DeliverAt > s.Now {
+			r.State = sms.StateScheduled
+		}
+		return false
+	})
+	return code
 }

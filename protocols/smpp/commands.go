@@ -98,9 +98,10 @@ type command struct {
 	body body
 
 	// The rest is for few commands.
-	other   func() Fields // makes the body of a rare command
-	only    versions      // the versions that have it, if not all do
-	refusal uint32        // the status with which we refuse it, because the gateway does not offer it
+	other    func() Fields // makes the body of a rare command
+	only     versions      // the versions that have it, if not all do
+	refusal  uint32        // the status with which we refuse it; only with operates the gateway offers it
+	operates bool          // it is about messages that were submitted before
 }
 
 // commands is the operation matrix. A response has the id of its request with the Response
@@ -134,11 +135,11 @@ var commands = [...]command{
 	{id: SubmitMultiResp, name: "submit_multi_resp", spec: "4.5.2", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[MultiResp]},
 
 	// Operations on messages.
-	{id: QuerySM, name: "query_sm", spec: "4.8.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Query], refusal: StatusQueryFail},
+	{id: QuerySM, name: "query_sm", spec: "4.8.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Query], operates: true, refusal: StatusQueryFail},
 	{id: QuerySMResp, name: "query_sm_resp", spec: "4.8.2", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[QueryResp]},
-	{id: CancelSM, name: "cancel_sm", spec: "4.9.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Cancel], refusal: StatusCancelFail},
+	{id: CancelSM, name: "cancel_sm", spec: "4.9.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Cancel], operates: true, refusal: StatusCancelFail},
 	{id: CancelSMResp, name: "cancel_sm_resp", spec: "4.9.2", in: [2]state{smsc: sends}},
-	{id: ReplaceSM, name: "replace_sm", spec: "4.10.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Replace], refusal: StatusReplaceFail},
+	{id: ReplaceSM, name: "replace_sm", spec: "4.10.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Replace], operates: true, refusal: StatusReplaceFail},
 	{id: ReplaceSMResp, name: "replace_sm_resp", spec: "4.10.2", in: [2]state{smsc: sends}},
 	{id: AlertNotification, name: "alert_notification", spec: "4.12.1", in: [2]state{smsc: takes}, body: bodyOther, other: newFields[Alert], only: from34},
 
@@ -153,9 +154,9 @@ var commands = [...]command{
 	// SMPP 3.3.
 	{id: ParamRetrieve, name: "param_retrieve", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Param], only: v33, refusal: StatusInvParam},
 	{id: ParamRetrieveResp, name: "param_retrieve_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[ParamResp]},
-	{id: QueryLastMsgs, name: "query_last_msgs", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[LastMsgs], only: v33, refusal: StatusQueryFail},
+	{id: QueryLastMsgs, name: "query_last_msgs", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[LastMsgs], only: v33, operates: true, refusal: StatusQueryFail},
 	{id: QueryLastMsgsResp, name: "query_last_msgs_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[LastMsgsResp]},
-	{id: QueryMsgDetails, name: "query_msg_details", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Details], only: v33, refusal: StatusQueryFail},
+	{id: QueryMsgDetails, name: "query_msg_details", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Details], only: v33, operates: true, refusal: StatusQueryFail},
 	{id: QueryMsgDetailsResp, name: "query_msg_details_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[DetailsResp]},
 }
 

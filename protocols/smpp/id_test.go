@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// shortIDs is how many ids of shortLen digits there are: 36 to the power of 8.
-const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
-
 // F30: ids for peers of SMPP 3.3 are not repeated for longer than receipts may take.
 func TestShortIDs(t *testing.T) {
 	short := func(id uint64) string {

@@ -219,6 +219,17 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	m.SetNative(protocols.SMPP, p.scratch[at:])
 }
 
+// nativeOf returns the native part of a message: its five fields and a length, service_type
+// and the optional parameters, which point into the message.
+func nativeOf(m *sms.Message) (head [nativeHead]byte, service, params []byte) {
+	if b := m.Native(protocols.SMPP); len(b) >= nativeHead {
+		copy(head[:], b)
+		service = b[nativeHead : nativeHead+int(head[5])]
+		params = b[nativeHead+int(head[5]):]
+	}
+	return head, service, params
+}
+
 // hasHeader reports whether text is as long as the user data header at its beginning
 // requires.
 func hasHeader(text []byte) bool { return len(text) > 0 && int(text[0]) < len(text) }
@@ -299,13 +310,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	p.answer(DeliverSM, 0)
 	p.SequenceNumber = sequence
 	source, dest, text := m.Source(), m.Dest(), m.Text()
-	var head [nativeHead]byte
-	var service, params []byte
-	if b := m.Native(protocols.SMPP); len(b) >= nativeHead {
-		copy(head[:], b)
-		service = b[nativeHead : nativeHead+int(head[5])]
-		params = b[nativeHead+int(head[5]):]
-	}
+	head, service, params := nativeOf(m)
 	p.SM = SM{
 		ServiceType: fit(service, 6),
 		SourceAddr:  fit(source.Addr, 21), SourceTON: source.TON, SourceNPI: source.NPI,

@@ -95,7 +95,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		s.message = now
 		return protocols.Action{Kind: protocols.Message}
 	case c.refusal != 0:
-		return s.send(p, p.ID|Response, p.refusal(c))
+		return s.operation(now, c, p)
 	case p.ID == EnquireLink:
 		return s.send(p, EnquireLinkResp, StatusOK)
 	case p.ID == Unbind:
@@ -108,6 +108,18 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 // commands are taken whatever its version is.
 func (s *session) lacks(c *command) bool {
 	return c.only != 0 && s.peer == esme && s.state&bound != 0 && !c.only.has(s.version.Load())
+}
+
+// operation has the gateway do what a client asks about its messages, or refuses that.
+func (s *session) operation(now int64, c *command, p *PDU) protocols.Action {
+	if !c.operates {
+		return s.send(p, p.ID|Response, p.refusal(c))
+	}
+	if status := badTLV(p.Parameters()); status != StatusOK {
+		return s.send(p, p.ID|Response, status)
+	}
+	s.message = now
+	return protocols.Action{Kind: protocols.Operate}
 }
 
 // refusal returns the status for a valid request that the gateway does not offer.

@@ -87,7 +87,7 @@ var statuses = [...]status{
 	{0x09, "ESME_RINVPAR", "invalid parameter (SMPP 3.3)", sms.BadParameter, !sent},
 	{0x0A, "ESME_RINVSRCADR", "invalid source address", sms.BadSource, sent},
 	{0x0B, "ESME_RINVDSTADR", "invalid destination address", sms.BadDestination, sent},
-	{0x0C, "ESME_RINVMSGID", "message id is invalid", sms.BadParameter, !sent},
+	{0x0C, "ESME_RINVMSGID", "message id is invalid", sms.UnknownMessage, sent},
 	{0x0D, "ESME_RBINDFAIL", "bind failed", sms.BindFailed, sent},
 	{0x0E, "ESME_RINVPASWD", "invalid password", sms.BindFailed, !sent},
 	{0x0F, "ESME_RINVSYSID", "invalid system id", sms.BindFailed, !sent},

@@ -65,7 +65,7 @@ var statuses = [...]status{
 	{ecTooLong, "message_too_long", sms.BadLength, sent},
 	{25, "requested_standard_text_not_valid", sms.BadParameter, !sent},
 	{26, "message_type_not_valid_for_pager", sms.Rejected, !sent},
-	{27, "message_not_found", sms.BadParameter, !sent},
+	{27, "message_not_found", sms.UnknownMessage, sent},
 	{28, "invalid_character_set", sms.BadParameter, !sent},
 	{30, "subscriber_hang_up", sms.TemporaryFailure, !sent},
 	{31, "fax_group_not_supported", sms.Rejected, !sent},

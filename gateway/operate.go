@@ -1,0 +1,56 @@
+package gateway
+
+import (
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// How many operations may be under way, for a session and for all of them. They wait for
+// disks and lanes.
+const (
+	maxOperating    = 16
+	maxAllOperating = 256
+)
+
+// operate carries out what a client asks about messages that it has submitted. Like a
+// submit, that counts towards the account's rate, and is answered before the session ends.
+func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
+	after, ok := c.admit(now, l)
+	if !ok || !c.gateway.mayOperate(l) {
+		c.answerOperation(now, l, r, sms.Throttled, nil, after)
+		return
+	}
+	request, code := l.Session.Operation(now+c.gateway.wall.ahead.Load(), c.port.PDU(r))
+	if code != sms.OK {
+		c.answerOperation(now, l, r, code, nil, after)
+		return
+	}
+	o := &operation{Operation: request, gateway: c.gateway, account: l.Account.SystemID}
+	l.Storing++
+	l.Operating++
+	c.gateway.operating.Add(1)
+	c.port.Check(l, r, o.run, func(now int64) {
+		l.Operating--
+		l.Storing--
+		if l.Over {
+			c.port.Drop(l, r)
+			return
+		}
+		c.port.IsAbout(r, o.result.ID)
+		c.answerOperation(now, l, r, o.code, &o.result, after)
+		if l.Storing == 0 {
+			c.letGo(now, l)
+		}
+	})
+}
+
+// mayOperate reports whether a session may have another operation under way.
+func (g *Gateway) mayOperate(l *connector.Link) bool {
+	return l.Account != nil && l.Operating < maxOperating && g.operating.Load() < maxAllOperating
+}
+
+func (c *Conversation[R]) answerOperation(now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64) {
+	l.Session.AnswerOperation(c.port.PDU(r), code, result)
+	c.send(now, l, r, after)
+}

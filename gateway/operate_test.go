@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"testing"
+
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// An engineNow is an engine whose lanes act immediately.
+type engineNow struct {
+	Engine
+	port *port
+	gone bool
+}
+
+func (e *engineNow) Do(_ *connector.Lane, f func(now int64)) bool {
+	if !e.gone {
+		f(e.port.now)
+	}
+	return !e.gone
+}
+
+// withLanes gives the port lanes that have the messages which were queued.
+func (p *port) withLanes() *engineNow {
+	e := &engineNow{port: p}
+	p.g.SetEngine(e)
+	for _, m := range p.queued {
+		lane := p.g.LaneOf(p.operator)
+		lane.Push(p.now, p.g.share(lane, m.Origin), m)
+	}
+	return e
+}
+
+func (p *port) operate(l *connector.Link, o protocols.Operation) *request {
+	return p.receive(l, protocols.Operate, func(r *request) { r.op = o })
+}
+
+// check lets the operations that wait be carried out.
+func (p *port) check() {
+	checks := p.checks
+	p.checks = nil
+	for _, f := range checks {
+		f()
+	}
+}
+
+// An operation is answered when it was carried out, and a session logs out behind it.
+func TestOperate(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	id := p.submit(l).id
+	p.withLanes()
+	query := func(id uint64) *request { return p.operate(l, protocols.Operation{ID: id}) }
+	found, missing, unknown := query(id), query(id-1), query(id+1000)
+	bye := p.receive(l, protocols.SendClose, nil)
+	if found.gone+missing.gone+bye.gone != "" || l.Operating != 3 {
+		t.Fatalf("%d operations are under way: %q, %q", l.Operating, found.gone, bye.gone)
+	}
+	p.check()
+	p.want("a message that waits", found, "sent", sms.OK)
+	p.want("a message that has left", missing, "sent", sms.Rejected)
+	p.want("an id that was never given", unknown, "sent", sms.UnknownMessage)
+	if bye.gone != "sent" || p.order[len(p.order)-1] != bye || l.Operating+l.Storing != 0 || p.g.operating.Load() != 0 {
+		t.Errorf("the logout is %q, %d operations are under way", bye.gone, l.Operating)
+	}
+}
+
+// A session has a few operations under way, and all sessions together have some more.
+func TestOperationsBound(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	p.withLanes()
+	var refused int
+	for range maxAllOperating/maxOperating + 1 {
+		l := p.client()
+		for range maxOperating + 1 {
+			if r := p.operate(l, protocols.Operation{ID: 1}); r.gone == "sent" {
+				p.want("too many", r, "sent", sms.Throttled)
+				refused++
+			}
+		}
+	}
+	if want := maxAllOperating/maxOperating + maxOperating + 1; refused != want || p.g.operating.Load() != maxAllOperating {
+		t.Errorf("%d are refused, want %d", refused, want)
+	}
+	p.check()
+	if n := p.g.operating.Load(); n != 0 {
+		t.Errorf("%d operations are under way", n)
+	}
+}
+
+// A session may end while an operation is under way.
+func TestOverWhileOperating(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	id := p.submit(l).id
+	e := p.withLanes()
+	r := p.operate(l, protocols.Operation{Kind: protocols.Cancel, ID: id})
+	p.c.Over(p.now, l)
+	p.check()
+	p.want("over", r, "dropped", 0)
+	if n := p.g.Pending(); n != 0 {
+		t.Errorf("%d messages wait: it was not cancelled", n)
+	}
+	p.wantFree()
+
+	l = p.client()
+	e.gone = true // the engine is closed
+	r = p.operate(l, protocols.Operation{Kind: protocols.Cancel, ID: id})
+	p.check()
+	p.want("the engine is closed", r, "sent", sms.SystemError)
+}
+
+// Operations count towards the account's rate.
+func TestOperationsRate(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	p.withLanes()
+	cfg := *p.g.Config()
+	cfg.Accounts = append(cfg.Accounts[:0:0], cfg.Accounts...)
+	cfg.Accounts[0].Rate = 1
+	p.g.apply(&cfg)
+	l := p.client()
+	codes := map[sms.Code]int{}
+	for range 10 {
+		r := p.operate(l, protocols.Operation{ID: 1})
+		p.check()
+		if r.gone == "sent" {
+			codes[r.code]++
+		}
+	}
+	if codes[sms.Rejected] == 0 || codes[sms.Rejected] > 3 {
+		t.Errorf("with a rate of 1 a second: %v", codes)
+	}
+	p.c.Over(p.now, l)
+}
+
+// An id of which only the remainder is known is that of the latest message with it.
+func TestWholeID(t *testing.T) {
+	t.Parallel()
+	g := &Gateway{}
+	g.ids.Store(1_000_123)
+	for _, f := range []struct {
+		id, modulo, want uint64
+		ok               bool
+	}{
+		{1, 0, 1, true}, {0, 0, 0, false}, {1_000_123, 0, 1_000_123, true}, {1_000_124, 0, 0, false},
+		{123, 1000, 1_000_123, true}, {124, 1000, 999_124, true}, {0, 1000, 1_000_000, true},
+		{1_000_123, 1 << 40, 1_000_123, true}, {1_000_124, 1 << 40, 0, false},
+	} {
+		id, ok := g.wholeID(f.id, f.modulo)
+		if ok != f.ok || ok && id != f.want {
+			t.Errorf("%d modulo %d is %d, %t", f.id, f.modulo, id, ok)
+		}
+	}
+}

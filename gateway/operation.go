@@ -1,0 +1,324 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"pmg/connector"
+	"pmg/events"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// An operation is one that is carried out, on a goroutine of its own. It finds messages that
+// wait in the store or, where the store does not have them, in the lanes; and it changes them
+// in the lanes, where nothing else can happen to them meanwhile.
+type operation struct {
+	protocols.Operation
+	gateway *Gateway
+	changer *changer // to reach the lanes
+	account string   // of the client
+
+	result protocols.Result
+	code   sms.Code
+}
+
+// operationTimeout is how long an operation may look for its messages.
+const operationTimeout = 10 * time.Second
+
+// A target is a message that an operation is about.
+type operand struct {
+	*found
+	share   *connector.Share  // in which it waits; nil: where the store says
+	waiting connector.Waiting // with share
+	sent    bool              // it is under way
+}
+
+var (
+	errOperationBusy = errors.New("another operation reads the whole store")
+	errNoMessage     = errors.New("no message")
+)
+
+// SetEngine tells the gateway which engine runs it. It is called once, before the engine
+// takes anything.
+func (g *Gateway) SetEngine(e Engine) { g.engine = e }
+
+// run carries out the operation.
+func (o *operation) run() {
+	g := o.gateway
+	defer g.operating.Add(-1)
+	o.code = sms.SystemError // unless it comes to an end
+	ctx, done := context.WithTimeout(context.Background(), operationTimeout)
+	defer done()
+	o.changer = &changer{Gateway: g, engine: g.engine}
+	if o.ID != 0 || o.Modulo != 0 {
+		id, ok := g.wholeID(o.ID, o.Modulo)
+		if !ok {
+			o.code = sms.UnknownMessage
+			return
+		}
+		o.ID, o.result.ID = id, id
+	}
+	if !g.Recovered() {
+		return
+	}
+	switch err := o.carryOut(ctx); {
+	case err == nil:
+	case errors.Is(err, errNoMessage):
+		o.code = sms.Rejected
+	case errors.Is(err, errOperationBusy):
+		o.code = sms.Throttled
+	default:
+		o.code = sms.SystemError
+		if g.isNews("operation failed") {
+			g.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).Msg("cannot carry out a client's operation")
+		}
+	}
+}
+
+// wholeID returns the id of the latest message whose id has that remainder; with a modulo of
+// 0 the id itself. It reports false if no message can have it.
+func (g *Gateway) wholeID(id, modulo uint64) (uint64, bool) {
+	last := g.ids.Load()
+	if modulo != 0 {
+		if id += last - last%modulo; id > last {
+			id -= modulo
+		}
+	}
+	return id, id != 0 && id <= last
+}
+
+func (o *operation) carryOut(ctx context.Context) error {
+	all, err := o.find(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errNoMessage
+	}
+	switch o.Kind {
+	case protocols.Cancel:
+		return o.cancel(ctx, all)
+	case protocols.Replace:
+		return o.replace(ctx, all)
+	case protocols.List:
+		o.list(all)
+	default:
+		o.read(all[0])
+	}
+	return nil
+}
+
+// read answers where a message is, and what it is.
+func (o *operation) read(t *operand) {
+	o.code = sms.OK
+	o.result.State = sms.StateEnroute
+	if t.message.DeliverAt > o.gateway.WallClock().UnixNano() {
+		o.result.State = sms.StateScheduled
+	}
+	o.result.Read = *t.message
+}
+
+// list answers with the ids of the latest messages.
+func (o *operation) list(all []*operand) {
+	o.code = sms.OK
+	for _, t := range all {
+		if id := t.message.KnownID(); !slices.Contains(o.result.IDs, id) {
+			o.result.IDs = append(o.result.IDs, id)
+		}
+	}
+	slices.SortFunc(o.result.IDs, func(a, b uint64) int { return int(int64(b - a)) })
+	o.result.IDs = o.result.IDs[:min(len(o.result.IDs), o.Limit)]
+}
+
+// matches reports whether the operation is about a message.
+func (o *operation) matches(account string, m *sms.Message) bool {
+	return account == o.account && m.Kind == sms.Submit &&
+		(o.ID == 0 || o.ID == m.KnownID()) && bytes.Equal(o.Source, m.Source().Addr) &&
+		(o.Dest == nil || bytes.Equal(o.Dest, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
+}
+
+// find returns the messages that the operation is about.
+func (o *operation) find(ctx context.Context) (all []*operand, err error) {
+	g := o.gateway
+	if o.ID == 0 && !g.searching.TryLock() {
+		return nil, errOperationBusy
+	} else if o.ID == 0 {
+		defer g.searching.Unlock()
+	}
+	if g.store != nil {
+		if all, err = o.inStore(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if g.Durable() {
+		return all, nil
+	}
+	for _, l := range g.Lanes() {
+		err := o.changer.wait(ctx, l, func(int64) { all = append(all, o.inLane(l)...) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// errSearched ends a scan.
+var errSearched = errors.New("the scan has found all")
+
+// inStore returns those that are in the store. Messages that the client knows by one id
+// have ids that follow it.
+func (o *operation) inStore(ctx context.Context) (all []*operand, err error) {
+	for from, more := o.ID, true; more; {
+		from, err = o.gateway.store.Scan(from, pageLooks, func(e *store.Entry) error {
+			f := newFound(e)
+			if f.err == nil && o.ID != 0 && f.message.KnownID() > o.ID {
+				return errSearched
+			}
+			if f.err == nil && o.matches(string(f.head.Account), f.message) {
+				f.message.Origin = o.gateway.origins.of(string(f.head.Account), string(f.head.Connector))
+				all = append(all, &operand{found: f})
+			}
+			return nil
+		})
+		if errors.Is(err, errSearched) {
+			return all, nil
+		}
+		if more = from != 0; err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// inLane returns those that a lane has. It is called by whatever dispatches for the lane.
+func (o *operation) inLane(l *connector.Lane) (all []*operand) {
+	ahead := o.gateway.wall.ahead.Load()
+	add := func(m *sms.Message, t operand) {
+		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
+			return
+		}
+		t.found = newFound(&store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, laneName(l), ahead)})
+		t.message.Origin = m.Origin
+		all = append(all, &t)
+	}
+	l.Shares(func(s *connector.Share) {
+		if s.Origin.Account == o.account {
+			l.EachWaiting(s, func(w connector.Waiting, m *sms.Message) { add(m, operand{share: s, waiting: w}) })
+		}
+	})
+	if o.ID != 0 {
+		l.EachUnderWay(func(m *sms.Message) { add(m, operand{sent: true}) })
+	}
+	return all
+}
+
+// withdraw takes messages that wait out of their lanes. f has each, as whatever dispatches for
+// its lane; m is nil where its body is on disk. It returns those that wait in no lane.
+func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message)) (left []*operand, err error) {
+	left = slices.DeleteFunc(slices.Clone(all), func(t *operand) bool { return t.sent || t.stateName() != StateQueued })
+	from := func(l *connector.Lane, has func(*operand) bool) error {
+		if !slices.ContainsFunc(left, has) {
+			return nil
+		}
+		return o.changer.wait(ctx, l, func(now int64) {
+			left = slices.DeleteFunc(left, func(t *operand) bool { return has(t) && o.remove(now, l, t, f) })
+		})
+	}
+	lanes := o.gateway.Lanes()
+	for _, l := range lanes {
+		if err = from(l, func(t *operand) bool {
+			return t.share == nil && t.lane() == laneName(l) || t.share != nil && t.share.Lane == l
+		}); err != nil {
+			return left, err
+		}
+	}
+	for _, l := range lanes { // a message may have moved to another lane
+		if err = from(l, func(t *operand) bool { return t.share == nil }); err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}
+
+// remove takes a message out of a lane. It reports false if the message does not wait there.
+func (o *operation) remove(now int64, l *connector.Lane, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) (removed bool) {
+	w := t.waiting
+	if t.share == nil {
+		w = waitingOf(t.found, o.gateway.wall.ahead.Load())
+	}
+	l.Shares(func(s *connector.Share) {
+		if removed || t.share != nil && t.share != s || s.Origin.Account != o.account {
+			return
+		}
+		var m *sms.Message
+		if m, removed = l.Remove(now, s, w); removed {
+			f(now, s, t, m)
+		}
+	})
+	return removed
+}
+
+// cancel ends messages. It succeeds if there was one that waited.
+func (o *operation) cancel(ctx context.Context, all []*operand) error {
+	n := 0
+	_, err := o.withdraw(ctx, all, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
+		n++
+		o.deleted(now, s.Lane, t.found, m)
+	})
+	for _, t := range all {
+		if err == nil && t.state.Aside != store.InLane && o.cancelAside(t) {
+			n++
+		}
+	}
+	if g := o.gateway; g.Committer != nil && err == nil {
+		err = g.Committer.Sync()
+	}
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return errNoMessage
+	}
+	o.code = sms.OK
+	return nil
+}
+
+// deleted ends a message that was taken out of its lane.
+func (o *operation) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
+	if m == nil {
+		m = f.message
+		m.Arrived -= o.gateway.wall.ahead.Load()
+	}
+	l.Home().Stats.Failed.Add(1)
+	m.Origin.Tally.Failed.Add(1)
+	o.gateway.Ended(l, m, sms.Answer{Code: sms.Deleted, At: now}, 0)
+	m.Release()
+}
+
+// cancelAside ends a message that waits in no lane, unless an operator has changed it.
+func (o *operation) cancelAside(t *operand) bool {
+	g := o.gateway
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	var e store.Entry
+	if ok, err := g.store.Get(t.id, &e); err != nil || !ok {
+		return false
+	}
+	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {
+		return false
+	}
+	now := g.clock()
+	t.message.Arrived -= g.wall.ahead.Load()
+	g.forget(t.message, ending{state: events.Deleted, aside: true, lane: t.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: t.message.Attempts})
+	g.aside[t.state.Aside].Add(-1)
+	t.message.Origin.Tally.Failed.Add(1)
+	return true
+}

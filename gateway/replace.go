@@ -1,0 +1,129 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// replace changes a message that waits. It is taken out of its lane first, so that it can
+// neither leave nor end meanwhile, and is back when the change is stored.
+func (o *operation) replace(ctx context.Context, all []*operand) error {
+	t := all[0]
+	if len(all) > 1 || t.message.Parts > 1 { // several messages that the client knows as one
+		return errNoMessage
+	}
+	var trial sms.Message // a change that is refused does not disturb the message
+	if err := store.Decode(t.record, &trial, 0); err != nil {
+		return err
+	}
+	trial.Origin = t.message.Origin
+	if o.code = o.changed(&trial); o.code != sms.OK {
+		return nil
+	}
+	var share *connector.Share
+	var m *sms.Message
+	left, err := o.withdraw(ctx, all, func(_ int64, s *connector.Share, _ *operand, taken *sms.Message) { share, m = s, taken })
+	if err != nil {
+		return err
+	}
+	if share == nil || len(left) > 0 {
+		return errNoMessage
+	}
+	if m == nil {
+		if m, err = o.load(t.id); err != nil {
+			return err // what is in the store comes back with the next start
+		}
+	}
+	err = o.store(share, m)
+	o.put(share, m)
+	return err
+}
+
+// changed makes the change, to a message whose times are by the wall clock.
+func (o *operation) changed(m *sms.Message) sms.Code {
+	now := o.gateway.WallClock().UnixNano()
+	if code := o.Change(now, m); code != sms.OK {
+		return code
+	}
+	return o.gateway.mayWait(now, m)
+}
+
+// load reads a message whose body is on disk alone.
+func (o *operation) load(id uint64) (*sms.Message, error) {
+	g := o.gateway
+	var e store.Entry
+	if ok, err := g.store.Get(id, &e); err != nil || !ok {
+		return nil, err
+	}
+	m, _, err := g.decode(&e)
+	if err == nil && e.State != nil {
+		var s store.State
+		if s, err = store.DecodeState(e.State); err == nil {
+			s.Restore(m, g.wall.ahead.Load())
+		}
+	}
+	return m, err
+}
+
+// store changes a message, in the store first. If that fails the message is as it was.
+func (o *operation) store(s *connector.Share, m *sms.Message) error {
+	g := o.gateway
+	ahead := g.wall.ahead.Load()
+	old := store.AppendRecord(nil, m, laneName(s.Lane), 0)
+	shift(m, ahead)
+	o.code = o.Change(g.WallClock().UnixNano(), m)
+	shift(m, -ahead)
+	if o.code != sms.OK || !g.Durable() {
+		return nil
+	}
+	b := g.Committer.Begin()
+	b.Ahead = ahead
+	b.Replace(m, laneName(s.Lane))
+	g.Committer.End()
+	err := g.Committer.Sync()
+	if err != nil {
+		o.code = sms.SystemError
+		_ = store.Decode(old, m, 0) // it was made of m
+	}
+	return err
+}
+
+// shift moves the times that a client has set.
+func shift(m *sms.Message, by int64) {
+	if m.DeliverAt != 0 {
+		m.DeliverAt += by
+	}
+	if m.Expires != 0 {
+		m.Expires += by
+	}
+}
+
+// put returns a message to the lane from which it was taken, or to that of its route if the
+// lane is gone meanwhile. If the engine does not answer, the message is in the store.
+func (o *operation) put(s *connector.Share, m *sms.Message) {
+	g := o.gateway
+	ctx, done := context.WithTimeout(context.Background(), putTimeout)
+	defer done()
+	for s != nil {
+		to := s
+		s = nil
+		err := o.changer.wait(ctx, to.Lane, func(now int64) {
+			if !to.Lane.Gone() {
+				to.Lane.Return(now, to, m)
+			} else if s = g.Reroute(to.Lane, m, true); s == nil {
+				g.Ended(to.Lane, m, sms.Answer{Code: sms.Rejected, At: now}, 0)
+				m.Release()
+			}
+		})
+		if err != nil {
+			m.Release()
+		}
+	}
+}
+
+// putTimeout is longer than the engine ever takes while it runs.
+const putTimeout = time.Minute

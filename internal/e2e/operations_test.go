@@ -1,0 +1,219 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
+)
+
+// ids reads the answers to submits first to last, and returns the messages' ids by the
+// submits' numbers.
+func (p *peer) ids(first, last int) map[int]string {
+	p.t.Helper()
+	ids := map[int]string{}
+	for n := first; n <= last; n++ {
+		ids[n] = field(p.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+	}
+	return ids
+}
+
+// ask sends a request and wants its answer, with these fields.
+func (p *peer) ask(request string, fields ...string) {
+	p.t.Helper()
+	command := request
+	for i := range request {
+		if request[i] == ' ' {
+			command = request[:i]
+			break
+		}
+	}
+	p.send(request)
+	p.want(command+"_resp", append(fields, "seq="+field(request, "seq"))...)
+}
+
+// stores runs a test with a store on a disk and with one in memory.
+func stores(t *testing.T, f func(t *testing.T, s site)) {
+	for _, engine := range []string{"memory", "disk"} {
+		t.Run(engine, func(t *testing.T) {
+			s := site{operator: newSMSC(t), out: "window: 1", memory: engine == "memory"}
+			if engine == "disk" {
+				s.store = vfs.NewCrashableMem()
+			}
+			s.accounts = "{system_id: other, password: s3cret}"
+			f(t, s)
+		})
+	}
+}
+
+const (
+	queryFail   = "status=0x67(ESME_RQUERYFAIL)"
+	cancelFail  = "status=0x11(ESME_RCANCELFAIL)"
+	replaceFail = "status=0x13(ESME_RREPLACEFAIL)"
+	invalidID   = "status=0xc(ESME_RINVMSGID)"
+)
+
+// A client is told where its messages are while they wait, and nobody else is.
+func TestQuery(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			g := start(t, a, s)
+			c, smsc := g.bind("transmitter"), s.operator.session()
+			g.online("operator", 1)
+			c.submit(1, 2)
+			ids := c.ids(1, 2)
+			under := smsc.take(1, 1)
+			c.submit(3, 3, "schedule_delivery_time=000000010000000R")
+			ids[3] = c.ids(3, 3)[3]
+			for n, id := range ids {
+				c.ask(fmt.Sprintf("query_sm seq=%d message_id=%s source_addr=1234", 10+n, id), "status=0", "message_id="+id, "message_state=1")
+			}
+			c.ask("query_sm seq=20 message_id="+ids[2]+" source_addr=1235", queryFail)
+			c.ask("query_sm seq=21 message_id="+ids[2], queryFail)
+			c.ask("query_sm seq=22 message_id=ffffffffffffffff source_addr=1234", invalidID)
+			c.ask("query_sm seq=23 message_id=0000000000000001 source_addr=1234", queryFail)
+			other := g.dial("clients")
+			other.bind("transmitter", "other", "s3cret")
+			other.ask("query_sm seq=2 message_id="+ids[2]+" source_addr=1234", queryFail)
+			other.ask("cancel_sm seq=3 message_id="+ids[2]+" source_addr=1234", cancelFail)
+			other.ask("cancel_sm seq=4 source_addr=1234 destination_addr=46700000001", cancelFail)
+			other.ask("replace_sm seq=5 message_id="+ids[2]+" source_addr=1234 short_message=\"theirs\"", replaceFail)
+			five := g.dial("clients")
+			five.send("bind_transmitter seq=1 system_id=acme password=s3cret interface_version=0x50")
+			five.want("bind_transmitter_resp", "status=0")
+			five.ask("query_sm seq=2 message_id="+ids[3]+" source_addr=1234", "status=0")
+			smsc.answer(0, under...)
+			smsc.serve(2, 2)
+			smsc.fence()
+			c.ask("query_sm seq=30 message_id="+ids[3]+" source_addr=1234", "status=0", "message_state=1")
+			c.ask("cancel_sm seq=31 message_id="+ids[3]+" source_addr=1234", "status=0")
+			c.ask("query_sm seq=32 message_id="+ids[3]+" source_addr=1234", queryFail)
+		})
+	})
+}
+
+// A message that waits can be cancelled: it is never sent. One that is under way cannot.
+func TestCancel(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			g := start(t, a, s)
+			c, smsc := g.bind("transmitter"), s.operator.session()
+			g.online("operator", 1)
+			c.submit(1, 4)
+			ids := c.ids(1, 4)
+			under := smsc.take(1, 1)
+			c.ask("cancel_sm seq=10 message_id="+ids[1]+" source_addr=1234", cancelFail)
+			c.ask("cancel_sm seq=11 message_id="+ids[2]+" source_addr=1235", cancelFail)
+			c.ask("cancel_sm seq=12 message_id="+ids[2]+" source_addr=1234 destination_addr=46700000009", cancelFail)
+			c.ask("cancel_sm seq=13 message_id="+ids[2]+" source_addr=1234", "status=0")
+			c.ask("cancel_sm seq=14 message_id="+ids[2]+" source_addr=1234", cancelFail)
+			smsc.answer(0, under...)
+			smsc.serve(3, 4)
+			smsc.fence()
+			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+			if n := g.stats("operator").Failed.Load(); n != 1 {
+				t.Errorf("%d messages have failed, want the one that was cancelled", n)
+			}
+		})
+	})
+}
+
+// Without an id a client cancels all of its messages to a destination, or those of a
+// service_type.
+func TestCancelDestination(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			g := start(t, a, s)
+			c, smsc := g.bind("transmitter"), s.operator.session()
+			other := g.dial("clients")
+			other.bind("transmitter", "other", "s3cret")
+			g.online("operator", 1)
+			c.submit(1, 3)
+			c.accepted(1, 3)
+			other.submit(4, 4)
+			other.accepted(4, 4)
+			c.send(`submit_sm seq=5 service_type=CMT source_addr=1234 destination_addr=46700000001 short_message="5"`,
+				`submit_sm seq=6 source_addr=1234 destination_addr=46700000002 short_message="6"`)
+			c.accepted(5, 6)
+			under := smsc.take(1, 1)
+			c.ask("cancel_sm seq=10 service_type=CMT source_addr=1234 destination_addr=46700000001", "status=0")
+			c.ask("cancel_sm seq=11 service_type=CMT source_addr=1234 destination_addr=46700000001", cancelFail)
+			c.ask("cancel_sm seq=12 source_addr=1234 destination_addr=4670000000", cancelFail)
+			c.ask("cancel_sm seq=13 source_addr=1234 destination_addr=46700000001", "status=0")
+			smsc.answer(0, under...)
+			smsc.serve(6, 6) // the accounts take turns
+			smsc.serve(4, 4)
+			smsc.fence()
+			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+			if n := g.stats("operator").Failed.Load(); n != 3 {
+				t.Errorf("%d messages have failed, want the three that were cancelled", n)
+			}
+		})
+	})
+}
+
+// A message that waits is sent with the text and at the time that replace_sm gives it, and
+// keeps its id and its place.
+func TestReplace(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			g := start(t, a, s)
+			c, smsc := g.bind("transmitter"), s.operator.session()
+			g.online("operator", 1)
+			c.submit(1, 4)
+			ids := c.ids(1, 4)
+			under := smsc.take(1, 1)
+			replace := func(seq int, id, fields, text string) string {
+				return fmt.Sprintf("replace_sm seq=%d message_id=%s source_addr=1234 %s short_message=%q", seq, id, fields, text)
+			}
+			c.ask(replace(11, ids[1], "", "too late"), replaceFail)
+			c.ask(replace(12, ids[2], "schedule_delivery_time=x", "bad"), "status=0x61(ESME_RINVSCHED)")
+			c.ask(replace(13, ids[2], "", "first"), "status=0")
+			c.ask(replace(14, ids[2], "validity_period=000000010000000R registered_delivery=1", "second"), "status=0")
+			c.ask(replace(15, ids[3], "schedule_delivery_time=000000010000000R", "later"), "status=0")
+			c.ask("query_sm seq=16 message_id="+ids[3]+" source_addr=1234", "status=0", "message_state=1")
+			if n := g.Scheduled(); n != 1 {
+				t.Errorf("%d messages are scheduled", n)
+			}
+			smsc.answer(0, under...)
+			line := smsc.want("submit_sm", `short_message="second"`, "registered_delivery=1")
+			if field(line, "validity_period") == "" {
+				t.Errorf("%s: no validity", line)
+			}
+			smsc.answer(0, field(line, "seq"))
+			smsc.serve(4, 4)
+			smsc.fence()
+			c.ask(replace(17, ids[3], "schedule_delivery_time=000000000000000R", "now"), "status=0")
+			line = smsc.want("submit_sm", `short_message="now"`)
+			smsc.answer(0, field(line, "seq"))
+			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Scheduled() == 0 })
+		})
+	})
+}
+
+// What was cancelled does not come back with a power cut, and what was replaced is sent as it is
+// since.
+func TestOperationsOutlast(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), out: "window: 1", store: vfs.NewCrashableMem()}
+		g := start(t, a, s)
+		c, smsc := g.bind("transmitter"), s.operator.session()
+		g.online("operator", 1)
+		c.submit(1, 4)
+		ids := c.ids(1, 4)
+		smsc.take(1, 1)
+		c.ask("cancel_sm seq=10 message_id="+ids[2]+" source_addr=1234", "status=0")
+		c.ask(`replace_sm seq=11 message_id=`+ids[3]+` source_addr=1234 short_message="new"`, "status=0")
+		g = g.powerCut(a, &s, c, smsc)
+		smsc = s.operator.session()
+		smsc.serve(1, 1)
+		line := smsc.want("submit_sm", `short_message="new"`)
+		c = g.bind("transmitter")
+		c.ask("cancel_sm seq=12 message_id="+ids[4]+" source_addr=1234", "status=0")
+		smsc.answer(0, field(line, "seq"))
+		smsc.fence()
+		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+	})
+}

@@ -1,0 +1,72 @@
+package protocols
+
+import "pmg/sms"
+
+// An OperationKind is what a client asks about messages that it has submitted.
+type OperationKind uint8
+
+// The kinds of operation.
+const (
+	Query   OperationKind = iota // where a message is
+	Read                         // a message itself, while it waits
+	List                         // the ids of the latest messages of a source that wait
+	Cancel                       // not to send a message, or all messages to a destination
+	Replace                      // to send a message with another text or at other times
+)
+
+// String returns the kind's name in logs.
+func (k OperationKind) String() string {
+	return [...]string{"query", "read", "list", "cancel", "replace"}[k]
+}
+
+// An Operation is a request of a client about messages that it has submitted. Its slices and
+// functions use the PDU that carried it, which must not change until it is answered.
+type Operation struct {
+	Kind OperationKind
+
+	// ID is the id by which the client knows the message, or 0: Cancel is then about all
+	// messages from Source to Dest. If Modulo is not 0, ID is only the remainder of the id,
+	// which is that of the latest message with that remainder.
+	ID, Modulo uint64
+
+	// Source is the sender of the messages, and Dest their recipient; nil: any recipient.
+	// Both are compared without their types.
+	Source, Dest []byte
+	Limit        int // List: of how many messages at most
+
+	// Fits reports whether the fields of the operation that have no meaning but in its
+	// protocol allow a message. Nil means that there are none.
+	Fits func(m *sms.Message) bool
+	// Change changes a message as Replace asks for, at the time now by the clock of the
+	// message's times. With a code other than OK it has changed nothing.
+	Change func(now int64, m *sms.Message) sms.Code
+}
+
+// A Result is what became of an operation that has succeeded.
+type Result struct {
+	ID    uint64      // of the message, as the client knows it
+	State sms.State   // Query
+	Since int64       // Query: when the message came to a final State, in Unix nanoseconds; 0: it did not, or that is not known
+	Error uint8       // Query: the network's error; 0: none
+	IDs   []uint64    // List: the latest one first
+	Read  sms.Message // Read
+}
+
+// Operations handles requests about messages that were submitted before.
+type Operations interface {
+	// Operation returns the operation in p after an Action of kind Operate. If the code is
+	// not OK, the request must be refused with it.
+	Operation(now int64, p PDU) (Operation, sms.Code)
+	// AnswerOperation turns p, a request that carried an operation, into its answer. r is
+	// used if code is OK.
+	AnswerOperation(p PDU, code sms.Code, r *Result)
+}
+
+// NoOperations implements Operations for protocols that have none.
+type NoOperations struct{}
+
+// Operation implements Operations.
+func (NoOperations) Operation(int64, PDU) (Operation, sms.Code) { return Operation{}, sms.Unsupported }
+
+// AnswerOperation implements Operations.
+func (NoOperations) AnswerOperation(PDU, sms.Code, *Result) {}

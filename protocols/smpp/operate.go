@@ -1,0 +1,194 @@
+package smpp
+
+import (
+	"bytes"
+	"strconv"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// Operation implements protocols.Session.
+func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, code sms.Code) {
+	p := pdu.(*PDU)
+	var id []byte
+	switch b := p.Other().(type) {
+	case *Query:
+		o.Kind, id, o.Source = protocols.Query, b.MessageID, b.Source.Addr
+	case *Details:
+		o.Kind, id, o.Source = protocols.Read, b.MessageID, b.Source.Addr
+	case *LastMsgs:
+		o.Kind, o.Source, o.Limit = protocols.List, b.Source.Addr, int(b.Number)
+		return o, sms.OK
+	case *Cancel:
+		o.Kind, id, o.Source = protocols.Cancel, b.MessageID, b.Source.Addr
+		if len(b.DestAddr) > 0 || len(id) == 0 {
+			o.Dest = b.DestAddr
+		}
+		if len(b.ServiceType) > 0 {
+			o.Fits = func(m *sms.Message) bool {
+				_, service, _ := nativeOf(m)
+				return bytes.Equal(service, b.ServiceType)
+			}
+		}
+		if len(id) == 0 {
+			if len(o.Dest) == 0 {
+				return o, sms.BadDestination
+			}
+			return o, sms.OK
+		}
+	case *Replace:
+		o.Kind, id, o.Source = protocols.Replace, b.MessageID, b.Source.Addr
+		o.Change = func(now int64, m *sms.Message) sms.Code { return b.change(now, p.Parameters(), m) }
+	}
+	var ok bool
+	if o.ID, o.Modulo, ok = parseID(id); !ok {
+		return o, sms.UnknownMessage
+	}
+	return o, sms.OK
+}
+
+// shortIDs is how many short ids there are.
+const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
+
+// parseID reads a message_id that messageID has written. Of a short one only the remainder
+// modulo shortIDs is known. It reports false if the gateway writes no such id.
+func parseID(b []byte) (id, modulo uint64, ok bool) {
+	base := 16
+	switch len(b) {
+	case sms.IDLen:
+	case shortLen:
+		base, modulo = 36, shortIDs
+	default:
+		return 0, 0, false
+	}
+	id, err := strconv.ParseUint(string(b), base, 64)
+	return id, modulo, err == nil && (id != 0 || modulo != 0)
+}
+
+// change makes of a message what a replace_sm asks for (§4.10.1). The coding of the text stays
+// that of the message. Empty times leave those that it has.
+func (b *Replace) change(now int64, params []byte, m *sms.Message) sms.Code {
+	deliver, expires := m.DeliverAt, m.Expires
+	if len(b.ScheduleDeliveryTime) > 0 {
+		at, ok := parseTime(b.ScheduleDeliveryTime, now)
+		if !ok {
+			return sms.BadSchedule
+		}
+		if deliver = at; at <= now {
+			deliver = 0
+		}
+	}
+	flags := m.Flags
+	if n := len(b.ValidityPeriod); n > 0 {
+		at, ok := parseTime(b.ValidityPeriod, now)
+		if !ok {
+			return sms.BadValidity
+		}
+		if expires, flags = at, flags&^sms.RelativeValidity; b.ValidityPeriod[n-1] == 'R' {
+			flags |= sms.RelativeValidity
+		}
+	}
+	if expires != 0 && expires <= max(now, deliver) {
+		return sms.BadValidity
+	}
+	text := b.ShortMessage
+	if payload, _ := FindTLV(params, TagPayload); len(payload) > 0 {
+		if len(text) > 0 {
+			return sms.BadLength
+		}
+		text = payload
+	}
+	if m.Flags&sms.HasHeader != 0 && !hasHeader(text) {
+		return sms.BadLength
+	}
+	m.DeliverAt, m.Expires, m.Flags, m.Notify = deliver, expires, flags, notifyOf(b.RegisteredDelivery)
+	head, service, carried := nativeOf(m)
+	head[1], head[4] = b.RegisteredDelivery&^registeredSelf, b.DefaultMsgID
+	native := bytes.Clone(append(append(head[:], service...), carried...))
+	m.Set(m.Source(), m.Dest(), text)
+	if len(native) > nativeHead || [nativeHead]byte(native) != [nativeHead]byte{} {
+		m.SetNative(protocols.SMPP, native)
+	}
+	return sms.OK
+}
+
+// AnswerOperation implements protocols.Session. A refusal has no body.
+func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols.Result) {
+	p := pdu.(*PDU)
+	request, asked := p.ID, p.Other()
+	status := statusOf(code)
+	if code == sms.Rejected {
+		status = commands[request.row()].refusal
+	}
+	p.answer(request|Response, status)
+	if code != sms.OK {
+		return
+	}
+	p.scratch = p.scratch[:0]
+	switch b := p.Other().(type) {
+	case *QueryResp:
+		p.Body = true
+		b.MessageID = asked.(*Query).MessageID // in the form in which the client has written it
+		b.MessageState, b.ErrorCode = s.stateNumber(r.State), r.Error
+		if r.Since != 0 {
+			p.scratch = appendTime(p.scratch, r.Since)
+			b.FinalDate = p.scratch
+		}
+	case *LastMsgsResp:
+		p.Body = true
+		b.MessageIDs = p.listIDs(r.IDs)
+	case *DetailsResp:
+		p.Body = true
+		s.details(p, asked.(*Details), b, r)
+	}
+}
+
+// stateNumber returns the message_state of a state. SMPP 5.0 has brought that of a message
+// that waits for its time.
+func (s *session) stateNumber(state sms.State) uint8 {
+	if state == sms.StateScheduled && s.version.Load() < Version50 {
+		state = sms.StateEnroute
+	}
+	return NumberOfState(state)
+}
+
+// listIDs returns ids as the list of a query_last_msgs_resp.
+func (p *PDU) listIDs(ids []uint64) []byte {
+	ids = ids[:min(len(ids), 255)]
+	p.scratch = append(p.scratch, uint8(len(ids)))
+	var b [16]byte
+	for _, id := range ids {
+		p.scratch = append(append(p.scratch, shortID(&b, id)...), 0)
+	}
+	return p.scratch
+}
+
+// details fills the answer to a query_msg_details.
+func (s *session) details(p *PDU, asked *Details, b *DetailsResp, r *protocols.Result) {
+	m := &r.Read
+	source, dest := m.Source(), m.Dest()
+	head, service, _ := nativeOf(m)
+	*b = DetailsResp{
+		ServiceType: fit(service, 6), Source: Source{TON: source.TON, NPI: source.NPI, Addr: fit(source.Addr, addressSize)},
+		ProtocolID: m.PID, PriorityFlag: min(m.Priority, maxPriority33), RegisteredDelivery: registeredOf(m.Notify), DataCoding: head[2],
+		MessageID: asked.MessageID, MessageStatus: s.stateNumber(r.State), ErrorCode: r.Error,
+		ShortMessage: m.Text()[:min(len(m.Text()), int(asked.Length), maxShort)],
+	}
+	if b.DataCoding == 0 {
+		b.DataCoding = dcsOf(m.Alphabet, m.Class)
+	}
+	p.scratch = append(p.scratch, 1, flagAddress, dest.TON, dest.NPI)
+	p.scratch = append(append(p.scratch, fit(dest.Addr, addressSize)...), 0)
+	b.Dests = p.scratch
+	for _, t := range [...]struct {
+		at    int64
+		field *[]byte
+	}{{m.DeliverAt, &b.ScheduleDeliveryTime}, {m.Expires, &b.ValidityPeriod}} {
+		if t.at != 0 {
+			n := len(p.scratch)
+			p.scratch = appendTime(p.scratch, t.at)
+			*t.field = p.scratch[n:]
+		}
+	}
+}
