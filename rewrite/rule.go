@@ -1,5 +1,10 @@
 package rewrite
 
+import (
+	"fmt"
+	"strings"
+)
+
 // A Rule is a rule as the configuration has it. Package config describes the tags.
 type Rule struct {
 	In  string `yaml:"in" enum:"source|destination" live:"yes" doc:"The address of arriving messages that the rule is for. A rule has either this or out. The in rules of a connector are for messages that arrive on it, those of an account for messages that it submits. They apply before a message is routed: first the connector's, then the account's, in the order of the file, each to what those before it have made."`
@@ -17,6 +22,34 @@ type Rule struct {
 
 	Allow []string `yaml:"allow" live:"yes" doc:"The addresses that may pass; a message with another one is refused (SMPP: ESME_RINVDSTADR or ESME_RINVSRCADR). An entry that ends with '*' is a prefix, any other a whole address; case and a leading '+' make no difference. Only in rules may have lists, and receipts always pass."`
 	Deny  []string `yaml:"deny" live:"yes" doc:"The addresses that may not pass, written like those of allow."`
+}
+
+// String writes what is given of the rule, nearly as the configuration does.
+func (r Rule) String() string {
+	var b strings.Builder
+	for _, o := range []struct{ key, value string }{
+		{"in", r.In}, {"out", r.Out}, {"match", r.Match}, {"replace", r.Replace}, {"strip", r.Strip}, {"add", r.Add},
+		{"set", r.Set}, {"default", r.Default}, {"ton", r.TON}, {"npi", r.NPI}, {"allow", entries(r.Allow)}, {"deny", entries(r.Deny)},
+	} {
+		if o.value != "" {
+			fmt.Fprintf(&b, ", %s: %s", o.key, o.value)
+		}
+	}
+	return "{" + strings.TrimPrefix(b.String(), ", ") + "}"
+}
+
+// maxShown is how many entries of a list are shown.
+const maxShown = 5
+
+func entries(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	shown := strings.Join(list[:min(len(list), maxShown)], ", ")
+	if more := len(list) - maxShown; more > 0 {
+		shown += fmt.Sprintf(", and %d more", more)
+	}
+	return "[" + shown + "]"
 }
 
 // A Problem is what is wrong with a rule.

@@ -25,6 +25,7 @@ type key struct{ account, prefix string }
 // A Route holds the targets of the messages that match it.
 type Route[T any] struct {
 	Targets []Target[T]
+	Index   int // in the configuration
 
 	from     string
 	source   []byte
@@ -44,7 +45,7 @@ func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T
 	t := &Table[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
 	for i := range routes {
 		c, r := &routes[i], &t.routes[i]
-		r.from = c.From
+		r.Index, r.from = i, c.From
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		r.weighted = c.Policy == config.Weighted
 		for _, to := range c.To {

@@ -184,7 +184,7 @@ func checkCommand(t *testing.T, where, line string) {
 
 // shellWords splits the first command of a line.
 func shellWords(line string) (words []string) {
-	for _, w := range strings.Fields(line) {
+	for _, w := range regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`).FindAllString(line, -1) {
 		if w == "|" || w == "&&" || w == ">" || strings.HasPrefix(w, "#") {
 			break
 		}

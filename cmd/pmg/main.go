@@ -51,6 +51,7 @@ func newRootCommand() *cobra.Command {
 		newSinkCommand(),
 		newLogCommand(),
 		newConfigCommand(),
+		newExplainCommand(),
 		newStatusCommand(),
 		newSessionsCommand(),
 		newKickCommand(),

@@ -42,6 +42,7 @@ func table() []row {
 		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp rewrite"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
+		{"explain", "account config protocols rewrite router sms sms/charset sms/userdata"},
 		{"pdulog", "internal/logtext internal/smstext protocols sms"},
 		{"events", "pdulog sms"},
 
@@ -60,7 +61,7 @@ func table() []row {
 		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp stages store"},
+		{"cmd/pmg", "admin classic config connector explain gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp stages store"},
 
 		// The bench runs gateways as processes of their own.
 		{"loadtest/cmd/pmgbench", "internal/console loadtest loadtest/bench"},

@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+
+	"pmg/explain"
 )
 
 // The rules of a connector and of an account change addresses on the wire: in before a
@@ -78,5 +82,57 @@ func TestRewriteReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(3, "source_addr=1234", "destination_addr=46700000001")
+	})
+}
+
+// What pmg explain says of a message is what happens to it.
+func TestRewriteExplained(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		s := site{
+			operator: operator,
+			clients:  `rewrite: [{in: destination, strip: "+", ton: 1}, {in: destination, match: "0([1-9].*)", replace: "49$1"}, {in: source, match: "(?i)a(.*)", replace: "B$1", ton: auto}]`,
+			out:      `rewrite: [{out: destination, match: "49.*", add: "00"}, {out: source, ton: 2, npi: 3}, {out: source, match: "Bx+", set: "77"}]`,
+			accounts: `{system_id: other, password: s3cret, rewrite: [{in: source, default: NONE}, {in: destination, deny: ["4799*", "112"]}, {in: source, allow: ["B*", NONE, "1*"]}]}`,
+			routes:   "{to: operator, destination: [49, 112, 47], account: other}\n{to: operator, destination: 49}",
+		}
+		g := start(t, a, s)
+		session := operator.session()
+		clients := map[string]*peer{"acme": g.bind("transmitter"), "other": g.dial("clients")}
+		clients["other"].bind("transmitter", "other", "s3cret")
+		n := 0
+		for account, client := range clients {
+			for _, from := range []string{"", "1", "axx", "Bank", "Axxxxxxxxxxxxxxx", "+4917012345678"} {
+				for _, to := range []string{"49", "+49170", "0170", "112", "47", "04799", "4799", "0112"} {
+					n++
+					said, err := explain.Ask(g.Config(), explain.Question{Account: account, Connector: "clients", From: from, To: to})
+					if err != nil {
+						t.Fatal(err)
+					}
+					client.send(fmt.Sprintf("submit_sm seq=%d source_addr_ton=%d source_addr_npi=%d source_addr=%q dest_addr_ton=%d dest_addr_npi=%d destination_addr=%s short_message=\"x\"",
+						n, said.From.TON, said.From.NPI, from, said.To.TON, said.To.NPI, to))
+					status := map[string]string{"": "0", "bad_source": "0xa(ESME_RINVSRCADR)", "bad_destination": "0xb(ESME_RINVDSTADR)"}[said.Code]
+					client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status="+status)
+					if said.Refused != "" {
+						continue
+					}
+					w := said.Ways[0]
+					var want []string
+					for _, f := range []struct{ name, value string }{ // the log leaves out what is 0 or empty
+						{"source_addr_ton", fmt.Sprint(w.From.TON)}, {"source_addr_npi", fmt.Sprint(w.From.NPI)}, {"source_addr", w.From.Address},
+						{"dest_addr_ton", fmt.Sprint(w.To.TON)}, {"dest_addr_npi", fmt.Sprint(w.To.NPI)}, {"destination_addr", w.To.Address},
+					} {
+						if f.value != "" && f.value != "0" {
+							want = append(want, f.name+"="+f.value)
+						}
+					}
+					line := session.want("submit_sm", want...)
+					if n := len(strings.Fields(line)); n != len(want)+3 { // and the name, seq and short_message
+						t.Errorf("%s, want %s", line, want)
+					}
+					session.answer(0, field(line, "seq"))
+				}
+			}
+		}
 	})
 }

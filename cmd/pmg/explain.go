@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"pmg/explain"
+)
+
+func newExplainCommand() *cobra.Command {
+	var file string
+	var q explain.Question
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Show what a gateway would do with a message",
+		Long: `Shows what a gateway with the configuration would do with a message: each rule of
+rewrite that does something and what it changes, the lists, the route with its targets,
+the addresses that each target is sent, and how the text is encoded and cut into parts;
+or why the message is refused. Nothing is sent, and no gateway needs to run, so that it is
+not known which targets are up.
+
+The types of the addresses that are given (TON, NPI) are assumed by their form.`,
+		Example: `  pmg explain --from PMG --to 0170123456
+  pmg explain -c new.yaml --account acme --from 12345 --to +49170123456 --text "Grüße"
+  pmg explain --connector operator --from 49170123456 --to 12345 --json | jq .route`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd.ErrOrStderr(), file)
+			if err != nil {
+				return err
+			}
+			answer, err := explain.Ask(c, q)
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				_, err = io.WriteString(cmd.OutOrStdout(), answer.String())
+				return err
+			}
+			e := json.NewEncoder(cmd.OutOrStdout())
+			e.SetIndent("", "  ")
+			return e.Encode(answer)
+		},
+	}
+	configFlag(cmd, &file)
+	f := cmd.Flags()
+	f.StringVar(&q.From, "from", "", "the message's source `address`; none when not given")
+	f.StringVar(&q.To, "to", "", "its destination `address`")
+	f.StringVar(&q.Account, "account", "", "the client that submits it; the only one when not given")
+	f.StringVar(&q.Connector, "connector", "", "the connector that it arrives on: an out connector for a message from an SMSC; the first that the account may use when not given")
+	f.StringVar(&q.Text, "text", "", "its text")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

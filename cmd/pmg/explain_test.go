@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pmg/explain"
+)
+
+const rewriteDocument = "../../docs/rewrite.md"
+
+// The commands of docs/rewrite.md print what stands below them, with the configuration
+// there.
+func TestRewriteDocumentIsFresh(t *testing.T) {
+	b, err := os.ReadFile(rewriteDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "pmg.yaml")
+	if err := os.WriteFile(file, []byte(blocks(string(b), "yaml")[0]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	fresh := regexp.MustCompile("(?ms)^```console\n\\$ pmg ([^\n]*)\n.*?^```$").ReplaceAllStringFunc(string(b), func(block string) string {
+		n++
+		line, _, _ := strings.Cut(strings.TrimPrefix(block, "```console\n$ pmg "), "\n")
+		var out bytes.Buffer
+		if err := runPMG(&out, append(shellWords(line), "-c", file)...); err != nil {
+			t.Errorf("pmg %s: %v", line, err)
+		}
+		return "```console\n$ pmg " + line + "\n" + out.String() + "```"
+	})
+	if n == 0 {
+		t.Fatalf("%s has no command", rewriteDocument)
+	}
+	if *update {
+		if err := os.WriteFile(rewriteDocument, []byte(fresh), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if fresh != string(b) {
+		t.Errorf("%s is not what pmg explain prints: make docs", rewriteDocument)
+	}
+}
+
+// pmg explain --json has the whole answer, and mistakes are said.
+func TestExplainCommand(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(rewriteDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "pmg.yaml")
+	if err := os.WriteFile(file, []byte(blocks(string(b), "yaml")[0]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := runPMG(&out, "explain", "-c", file, "--account", "acme", "--to", "0170", "--json"); err != nil {
+		t.Fatal(err)
+	}
+	var a explain.Answer
+	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Ways) != 2 || a.Ways[0].To.Address != "0049170" || a.Ways[0].From.TON != 5 || a.Route.Index != 1 || len(a.In) != 4 {
+		t.Errorf("%s", out.String())
+	}
+	for want, args := range map[string]string{
+		"without its origin":         "--to 1",
+		"without a destination":      "--account acme",
+		`no account "nobody"`:        "--account nobody --to 1",
+		`no connector "three"`:       "--connector three --to 1",
+		"come from an SMSC":          "--connector one --account acme --to 1",
+		"must have at most 64 chara": "--account acme --to " + strings.Repeat("1", 65),
+	} {
+		out.Reset()
+		if err := runPMG(&out, append([]string{"explain", "-c", file}, strings.Fields(args)...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"pmg/config"
+)
+
+// String writes the answer in English, a line for each fact.
+func (a *Answer) String() string {
+	var b strings.Builder
+	origin := "from the SMSC of connector " + a.Connector
+	if a.Account != "" {
+		origin = fmt.Sprintf("that account %s submits on connector %s", a.Account, a.Connector)
+	}
+	fmt.Fprintf(&b, "A message %s, from %s to %s.\n", origin, a.From.plain(), a.To.plain())
+	writeSteps(&b, "\nIn rules:\n", a.In)
+	if a.Route != nil {
+		fmt.Fprintf(&b, "\nRoute: routes[%d] %s.%s\n", a.Route.Index, a.Route.Text, a.Route.policy(a.Ways))
+		for i := range a.Ways {
+			a.Ways[i].write(&b, i > 0 && a.Ways[i-1].Target == a.Ways[i].Target)
+		}
+	}
+	switch {
+	case a.Parked:
+		b.WriteString("\nParked: no route leads anywhere, and no_route is park. The message is accepted and put aside until an operator decides.\n")
+	case a.Refused != "":
+		fmt.Fprintf(&b, "\nRefused as %s: %s.\n", a.Code, a.Refused)
+	}
+	if a.Text != nil && a.Refused == "" {
+		fmt.Fprintf(&b, "\nText: %s.\n", a.Text)
+	}
+	return b.String()
+}
+
+// policy says which of several ways a message takes.
+func (r *Route) policy(ways []Way) string {
+	switch {
+	case len(ways) == 0 || ways[0].Target == ways[len(ways)-1].Target:
+		return ""
+	case r.Policy == config.Weighted:
+		return " The targets that are up share the messages by weight:"
+	}
+	return " The first target that is up gets the message:"
+}
+
+// write writes a way. With again, it leads to the same target as the way before it.
+func (w *Way) write(b *strings.Builder, again bool) {
+	switch {
+	case again:
+		fmt.Fprintf(b, "     or those on connector %s", w.Connector)
+	case w.Account != "":
+		fmt.Fprintf(b, "  %d. the sessions of account %s on connector %s", w.Target+1, w.Account, w.Connector)
+	default:
+		fmt.Fprintf(b, "  %d. connector %s", w.Target+1, w.Connector)
+	}
+	if w.Weight > 0 {
+		fmt.Fprintf(b, ", weight %d", w.Weight)
+	}
+	if w.Back {
+		b.WriteString(": the message came from there, so it is refused if the route chooses it\n")
+		return
+	}
+	fmt.Fprintf(b, ": from %s to %s\n", w.From.full(), w.To.full())
+	writeSteps(b, "", w.Out)
+}
+
+// writeSteps writes what rules did, below a heading.
+func writeSteps(b *strings.Builder, heading string, steps []Step) {
+	if len(steps) > 0 {
+		b.WriteString(heading)
+	}
+	indent := "  "
+	if heading == "" {
+		indent = "     "
+	}
+	for i := range steps {
+		s := &steps[i]
+		fmt.Fprintf(b, "%s%s, rewrite[%d] %s: %s\n", indent, s.Of, s.Rule, s.Text, s.effect())
+	}
+}
+
+// effect says what a rule did.
+func (s *Step) effect() string {
+	switch {
+	case s.Refuses && s.List:
+		return fmt.Sprintf("%s %s may not pass", s.Address, s.Before.plain())
+	case s.Refuses:
+		return fmt.Sprintf("%s %s would become too long, or empty", s.Address, s.Before.plain())
+	case s.List:
+		return fmt.Sprintf("%s %s may pass", s.Address, s.Before.plain())
+	case s.Before == s.After:
+		return fmt.Sprintf("%s %s stays as it is", s.Address, s.Before.plain())
+	case s.Before.TON != s.After.TON || s.Before.NPI != s.After.NPI:
+		return fmt.Sprintf("%s %s becomes %s", s.Address, s.Before.full(), s.After.full())
+	}
+	return fmt.Sprintf("%s %s becomes %s", s.Address, s.Before.plain(), s.After.plain())
+}
+
+// plain returns the address, or words for none.
+func (a Address) plain() string {
+	if a.Address == "" {
+		return "(none)"
+	}
+	return a.Address
+}
+
+// full returns the address with its type and plan.
+func (a Address) full() string {
+	if a.Address == "" {
+		return a.plain()
+	}
+	return fmt.Sprintf("%s (TON %d, NPI %d)", a.Address, a.TON, a.NPI)
+}
+
+// String says how a text is sent.
+func (t *Text) String() string {
+	if t.Reason != "" {
+		return "cannot be sent: " + t.Reason
+	}
+	unit := "septets"
+	if t.Lacks != "" {
+		unit = "units"
+	}
+	coding := t.Coding
+	if t.Lacks != "" {
+		coding += fmt.Sprintf(", because GSM 7-bit does not have %q", t.Lacks)
+	}
+	if t.Parts == 1 {
+		return fmt.Sprintf("one message of %d %s, of %d that it may have, in %s", t.Units, unit, t.Room, coding)
+	}
+	return fmt.Sprintf("%d %s, sent as %d parts of up to %d, in %s", t.Units, unit, t.Parts, t.Room, coding)
+}
