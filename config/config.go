@@ -175,6 +175,8 @@ type Connector struct {
 	SMPP smpp.ConnectorOptions `protocol:"smpp"` // its options stand among the connector's
 	UCP  ucp.ConnectorOptions  `protocol:"ucp"`  // and so do these
 
+	Text Text // and these
+
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open."`
 

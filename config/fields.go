@@ -10,8 +10,9 @@ import (
 	"pmg/internal/nearest"
 )
 
-// fieldsOf returns the options of a struct, in order. The options of a protocol are
-// among them, with their index and the tag of the protocol's struct.
+// fieldsOf returns the options of a struct, in order. The options of a struct in it that
+// is no option itself are among them, with their index and, if they belong to a protocol,
+// its tag.
 func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
@@ -19,8 +20,7 @@ func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 			if !f.IsExported() {
 				continue
 			}
-			protocol := f.Tag.Get("protocol")
-			if protocol == "" {
+			if keyOf(f) != "" {
 				if !yield(f) {
 					return
 				}
@@ -28,7 +28,9 @@ func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
 			}
 			for own := range fieldsOf(f.Type) {
 				own.Index = append(slices.Clone(f.Index), own.Index...)
-				own.Tag += reflect.StructTag(` protocol:"` + protocol + `"`)
+				if protocol := f.Tag.Get("protocol"); protocol != "" {
+					own.Tag += reflect.StructTag(` protocol:"` + protocol + `"`)
+				}
 				if !yield(own) {
 					return
 				}

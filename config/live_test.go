@@ -36,7 +36,7 @@ func leavesOf(v reflect.Value, path string, way []int) (all []leaf) {
 			continue
 		}
 		at, down := join(path, keyOf(f)), append(append([]int(nil), way...), i)
-		if f.Tag.Get("protocol") != "" {
+		if keyOf(f) == "" {
 			at = path // its options are written among the others
 		}
 		switch {

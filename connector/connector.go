@@ -8,6 +8,7 @@ import (
 	"pmg/config"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/sms/fit"
 )
 
 // A Connector is a named pool of sessions of one protocol.
@@ -23,6 +24,7 @@ type Connector struct {
 	Removed atomic.Bool
 
 	cfg       atomic.Pointer[config.Connector]
+	form      atomic.Pointer[fit.Form] // made of cfg
 	memory    *Memory
 	online    atomic.Int64 // sessions that can be given messages
 	clients   atomic.Int64 // clients that have logged in
@@ -38,7 +40,7 @@ func New(index int, cfg *config.Connector, driver protocols.Driver, memory *Memo
 	c := &Connector{
 		Name: cfg.Name, Index: index, Driver: driver, Stats: NewStats(len(driver.Commands())), memory: memory,
 	}
-	c.cfg.Store(cfg)
+	c.SetConfig(cfg)
 	c.instances.limit = cfg.Instances
 	return c
 }
@@ -47,7 +49,13 @@ func New(index int, cfg *config.Connector, driver protocols.Driver, memory *Memo
 func (c *Connector) Config() *config.Connector { return c.cfg.Load() }
 
 // SetConfig puts a new configuration in force.
-func (c *Connector) SetConfig(cfg *config.Connector) { c.cfg.Store(cfg) }
+func (c *Connector) SetConfig(cfg *config.Connector) {
+	c.cfg.Store(cfg)
+	c.form.Store(cfg.Form())
+}
+
+// Form returns how the connector's peers take texts.
+func (c *Connector) Form() *fit.Form { return c.form.Load() }
 
 // SetSockets changes how many sockets the connector may have at the same time. An in
 // connector may have more sockets than instances, so that clients that have not logged in

@@ -298,6 +298,9 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 		code = noRoute(m.Kind)
 	}
 	if code == sms.OK && lane != nil {
+		code = c.gateway.suit(lane, m)
+	}
+	if code == sms.OK && lane != nil {
 		if s := c.gateway.share(lane, m.Origin); c.intake.HasRoom(s) {
 			m.Arrived = now
 			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: from, Reply: reply})

@@ -18,6 +18,7 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/fit"
 	"pmg/store"
 )
 
@@ -63,6 +64,7 @@ type Gateway struct {
 	wall       wall
 	held       atomic.Int64 // number of submits that wait for room
 	storms     *storms
+	converters sync.Pool // of *fit.Converter
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit
@@ -88,6 +90,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		Prebind:   NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry:  account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
+		converters: sync.Pool{New: func() any { return &fit.Converter{} }},
 	}
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))

@@ -13,7 +13,7 @@ import (
 // neither leave nor end meanwhile, and is back when the change is stored.
 func (o *operation) replace(ctx context.Context, all []*operand) error {
 	t := all[0]
-	if len(all) > 1 || t.message.Parts > 1 { // several messages that the client knows as one
+	if len(all) > 1 || t.message.Parts > 1 || t.message.Flags&sms.Converted != 0 { // several messages that the client knows as one, or a text in another alphabet than the client's
 		return errNoMessage
 	}
 	var trial sms.Message // a change that is refused does not disturb the message

@@ -159,7 +159,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	}
 	m := g.Messages.Get()
 	m.Origin = l.Origin
-	code := g.message(now, l.Session, p, m)
+	code := g.message(now, l, p, m)
 	m.Arrived = now
 	if code == sms.OK {
 		code = g.mayWait(now, m)
@@ -171,10 +171,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		why = "message refused by a rule of rewrite: "
 	}
 	if code != sms.OK {
-		m.Release()
-		l.CountRefused()
-		g.logRefused(now, l, &g.storms.invalid, why+code.String())
-		return nil, nil, code
+		return g.refuse(now, l, m, code, why)
 	}
 	lane := g.route(m)
 	if lane == nil && g.parks(m) {
@@ -191,10 +188,21 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		}
 		return nil, nil, code
 	}
+	if code = g.suit(lane, m); code != sms.OK {
+		return g.refuse(now, l, m, code, "message refused for its text: ")
+	}
 	if s := l.LastShare; s == nil || s.Lane != lane {
 		l.LastShare = g.share(lane, l.Origin)
 	}
 	return m, l.LastShare, sms.OK
+}
+
+// refuse refuses a message of a session. why is what the log says before the code.
+func (g *Gateway) refuse(now int64, l *connector.Link, m *sms.Message, code sms.Code, why string) (*sms.Message, *connector.Share, sms.Code) {
+	m.Release()
+	l.CountRefused()
+	g.logRefused(now, l, &g.storms.invalid, why+code.String())
+	return nil, nil, code
 }
 
 // mayWait checks a scheduled message against what its account may schedule.

@@ -36,9 +36,12 @@ func (g *Gateway) SeeClock(now int64) {
 }
 
 // message reads the message of a session's PDU.
-func (g *Gateway) message(now int64, s protocols.Messages, p protocols.PDU, m *sms.Message) sms.Code {
+func (g *Gateway) message(now int64, l *connector.Link, p protocols.PDU, m *sms.Message) sms.Code {
 	ahead := g.wall.ahead.Load()
-	code := s.Message(now+ahead, p, m)
+	code := l.Session.Message(now+ahead, p, m)
+	if m.Alphabet == sms.Default && m.Kind != sms.Receipt {
+		m.Alphabet = l.Connector.Form().Default
+	}
 	if m.DeliverAt != 0 {
 		m.DeliverAt -= ahead
 	}
@@ -52,7 +55,7 @@ func (g *Gateway) message(now int64, s protocols.Messages, p protocols.PDU, m *s
 // the only user of m during the call. p's slices point into m, or into the copy of it that
 // Encode returns, which the caller releases when it does not use p any more.
 func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) (copied *sms.Message) {
-	if out := g.outgoing(l, m); out != m {
+	if out := g.suited(l, m, g.outgoing(l, m)); out != m {
 		m, copied = out, out
 	}
 	ahead := g.wall.ahead.Load()

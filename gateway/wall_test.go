@@ -37,12 +37,10 @@ func TestWallClockSteps(t *testing.T) {
 		g.wall.see(now, now+step)
 		s := &clockSession{read: now + step + 60*second} // in a minute, by the wall clock
 		m := new(sms.Message)
-		if code := g.message(now, s, nil, m); code != sms.OK || m.Expires != now+60*second {
+		l := &connector.Link{Session: s, Connector: connector.New(0, &config.Connector{}, driver{}, &g.Memory)}
+		if code := g.message(now, l, nil, m); code != sms.OK || m.Expires != now+60*second {
 			t.Errorf("step %d: %s, expires in %d s", step/second, code, (m.Expires-now)/second)
 		}
-		c := &connector.Connector{}
-		c.SetConfig(&config.Connector{})
-		l := &connector.Link{Session: s, Connector: c}
 		g.Encode(now+second, l, nil, m, 1)
 		if s.written != s.read || m.Expires != now+60*second {
 			t.Errorf("step %d: written as %d s later than it was read", step/second, (s.written-s.read)/second)

@@ -179,6 +179,8 @@ type Options interface {
 	// under way yet. One whose sessions track the numbers that they assigned allows all
 	// but those for the session's own requests.
 	MaxWindow() int
+	// Alphabets returns the alphabets that a message can say beside the peer's default one.
+	Alphabets() sms.Alphabets
 	// CheckLogin returns the problems of the connector's own system_id and, if it is a
 	// client, of its password.
 	CheckLogin(systemID, password string) []Problem

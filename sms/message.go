@@ -22,19 +22,6 @@ const (
 	Receipt             // a delivery receipt or an intermediate notification
 )
 
-// An Alphabet is the coding of the octets of a text (3GPP TS 23.038).
-type Alphabet uint8
-
-// The alphabets.
-const (
-	Default Alphabet = iota // the peer's default alphabet: GSM 7-bit, or its own
-	ASCII                   // IA5
-	Latin1                  // ISO 8859-1
-	UCS2                    // UTF-16, most significant octet first
-	Binary                  // octets that are no text
-	Other                   // a coding that only a peer of the same protocol understands
-)
-
 // A Class is the message class of 3GPP TS 23.038 §4: where the mobile stores the message.
 type Class uint8
 
@@ -68,6 +55,7 @@ const (
 	Scheduled                          // it waits for DeliverAt, and is counted as scheduled
 	Settled                            // it has its outcome, although it is still in a queue
 	HasReport                          // it is a receipt whose text is a Report
+	Converted                          // its text is in another alphabet than it came in, so the native part's coding is not the text's
 )
 
 // A Protocol is the protocol of the native part of a message. The numbers are part of
@@ -191,6 +179,21 @@ func (m *Message) Dest() Address {
 
 // Text returns the user data, including its header if Flags has HasHeader.
 func (m *Message) Text() []byte { return part(m.octets(), m.textAt(), m.nativeAt()) }
+
+// SetText replaces the text, which must not be the message's own. The addresses and the
+// native part stay.
+func (m *Message) SetText(text []byte) {
+	from, size := m.nativeAt(), int(m.native)
+	old := m.octets()
+	m.text = uint32(len(text))
+	at := m.nativeAt()
+	b := m.room(at + size)
+	copy(b[at:], old[from:from+size]) // first, because a longer text would overwrite it
+	if len(old) > 0 && &b[0] != &old[0] {
+		copy(b, old[:m.textAt()])
+	}
+	copy(b[m.textAt():], text)
+}
 
 // Native returns the native part for the protocol, or nil if there is none.
 func (m *Message) Native(p Protocol) []byte {

@@ -15,7 +15,7 @@ const maxReason = 1000
 
 // storedFlags are the flags that say something of the message itself. The others are
 // about the queue that it is in.
-const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity | sms.HasReport
+const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity | sms.HasReport | sms.Converted
 
 // A Head is what can be read of a record without the message: all that is needed to
 // give the message its place in a queue.
@@ -58,7 +58,7 @@ type body struct {
 func (b *body) walk(w *walk) {
 	w.u8("protocol", &b.protocol)
 	w.u8("protocol identifier", &b.pid)
-	w.enum("alphabet", &b.alphabet, uint8(sms.Other))
+	w.enum("alphabet", &b.alphabet, uint8(sms.LastAlphabet))
 	w.enum("class", &b.class, uint8(sms.Class3))
 	w.u8("notifications", &b.notify)
 	w.u8("flags", &b.flags)

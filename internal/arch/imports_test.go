@@ -29,6 +29,7 @@ func table() []row {
 		{"sms/userdata", "sms sms/charset"},
 		{"sms/peerid", ""},
 		{"internal/smstext", "sms sms/charset sms/userdata"},
+		{"sms/fit", "internal/smstext sms sms/charset sms/userdata"},
 		{"store", "sms"},
 		{"rewrite", "sms"},
 
@@ -39,7 +40,7 @@ func table() []row {
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
 		// Decisions that need no session.
-		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp rewrite"},
+		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp rewrite sms sms/charset sms/fit"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"explain", "account config protocols rewrite router sms sms/charset sms/userdata"},
@@ -47,8 +48,8 @@ func table() []row {
 		{"events", "pdulog sms"},
 
 		// Sessions, and the gateway's decisions about them.
-		{"connector", "account config flow pdulog protocols ratelimit sms"},
-		{"gateway", "account config connector events flow internal/smstext pdulog protocols rewrite router sms store"},
+		{"connector", "account config flow pdulog protocols ratelimit sms sms/fit"},
+		{"gateway", "account config connector events flow internal/smstext pdulog protocols rewrite router sms sms/fit store"},
 
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

@@ -1,9 +1,8 @@
-// Package smstext reads the text of a message in its alphabet, for people who look
-// at logs and PDUs. Messages that pass the gateway are not changed by it.
+// Package smstext reads the text of a message in its alphabet.
 //
 // # Start reading
 //
-// Decode; package sms/charset has the alphabets.
+// Append; package sms/charset has the alphabets.
 package smstext
 
 import (
@@ -14,40 +13,76 @@ import (
 	"pmg/sms/userdata"
 )
 
-// Decode returns a text as UTF-8. header reports that it begins with a user data
-// header (3GPP TS 23.040 §9.2.3.24), which is skipped, but for the languages that it
-// names. Decode reports false for octets that are not a text in their alphabet.
-//
-// sms.Default is read as the GSM 7-bit alphabet, one character an octet. That has
-// no octets above 0x7F, so a text with such octets is read as Latin-1: many peers
-// send that as their default. What is sent as ASCII may be Latin-1 just as well, never
-// the other way round.
+// Decode returns a text as UTF-8, as Append does.
 func Decode(a sms.Alphabet, header bool, b []byte) (string, bool) {
+	text, ok := Append(nil, a, header, b)
+	return string(text), ok
+}
+
+// Append appends a text to dst as UTF-8. header reports that it begins with a user data
+// header (3GPP TS 23.040 §9.2.3.24), which is skipped, but for the languages that it
+// names. Append reports false for octets that are not a text in their alphabet.
+//
+// GSM 7-bit has no octets above 0x7F where each has a septet, so a text with such octets
+// is read as Latin-1: many peers send that as their default. What is sent as ASCII may be
+// Latin-1 just as well, never the other way round.
+func Append(dst []byte, a sms.Alphabet, header bool, b []byte) ([]byte, bool) {
 	var h userdata.Header
+	var head []byte
 	if header {
-		head, text, ok := userdata.Cut(b)
-		if !ok {
-			return "", false
+		var ok bool
+		if head, b, ok = userdata.Cut(b); !ok {
+			return dst, false
 		}
-		b = text
 		h, _ = userdata.Parse(head) // a text can be read without the header
 	}
+	c, ok := CharsetOf(a)
+	switch {
+	case !ok, c.Coding == charset.UCS2 && len(b)%2 != 0:
+		return dst, false
+	case a == sms.Default && bytes.ContainsFunc(b, func(r rune) bool { return r > 0x7F }):
+		c.Coding = charset.Latin1
+	case c.Coding == charset.ASCII:
+		c.Coding = charset.Latin1
+	case c.Coding == charset.Packed && len(head) > 0:
+		b = Unpack(nil, head, b)
+		c.Coding = charset.GSM7
+	}
+	dst, _ = h.Charset(c).Decode(dst, b)
+	return dst, true
+}
+
+// Unpack appends the septets of a packed text that stands behind a user data header. Seven
+// bits of 0 at the end are filling, although they may be '@'.
+func Unpack(dst, header, packed []byte) []byte {
+	fill := charset.FillBits(len(header))
+	n := charset.PackedSeptets(len(packed), fill)
+	at := len(dst)
+	dst = charset.AppendUnpacked(dst, packed, fill, n)
+	if n > 0 && fill+7*n == 8*len(packed) && dst[at+n-1] == 0 {
+		dst = dst[:at+n-1]
+	}
+	return dst
+}
+
+// CharsetOf returns the charset of texts in an alphabet, and false for octets that are
+// no text, or one that is not known.
+func CharsetOf(a sms.Alphabet) (charset.Charset, bool) {
 	var c charset.Charset
 	switch a {
 	case sms.Default:
-		if bytes.ContainsFunc(b, func(r rune) bool { return r > 0x7F }) {
-			c.Coding = charset.Latin1
-		}
-	case sms.ASCII, sms.Latin1:
+	case sms.DefaultPacked:
+		c.Coding = charset.Packed
+	case sms.ASCII, sms.DefaultASCII:
+		c.Coding = charset.ASCII
+	case sms.Latin1, sms.DefaultLatin1:
 		c.Coding = charset.Latin1
-	case sms.UCS2:
+	case sms.UCS2, sms.DefaultUCS2:
 		c.Coding = charset.UCS2
-		if len(b)%2 != 0 {
-			return "", false
-		}
+	case sms.DefaultUTF8:
+		c.Coding = charset.UTF8
 	default:
-		return "", false
+		return c, false
 	}
-	text, _ := h.Charset(c).Decode(nil, b)
-	return string(text), true
+	return c, true
 }

@@ -130,53 +130,6 @@ func registeredOf(n sms.Notify) (registered uint8) {
 	return registered
 }
 
-// codingOf interprets data_coding (§5.2.19). The values from 0xF0 on are those of
-// 3GPP TS 23.038 with a message class.
-func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
-	switch dcs {
-	case 0:
-		return sms.Default, sms.NoClass
-	case 1:
-		return sms.ASCII, sms.NoClass
-	case 3:
-		return sms.Latin1, sms.NoClass
-	case 2, 4:
-		return sms.Binary, sms.NoClass
-	case 8:
-		return sms.UCS2, sms.NoClass
-	}
-	if dcs&0xF8 == 0xF0 {
-		a := sms.Default
-		if dcs&4 != 0 {
-			a = sms.Binary
-		}
-		return a, sms.Class0 + sms.Class(dcs&3)
-	}
-	return sms.Other, sms.NoClass
-}
-
-// dcsOf is the inverse of codingOf, if SMPP has a value.
-func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
-	if c != sms.NoClass && (a == sms.Default || a == sms.Binary) {
-		dcs := 0xF0 | uint8(c-sms.Class0)
-		if a == sms.Binary {
-			dcs |= 4
-		}
-		return dcs
-	}
-	switch a {
-	case sms.ASCII:
-		return 1
-	case sms.Latin1:
-		return 3
-	case sms.Binary:
-		return 4
-	case sms.UCS2:
-		return 8
-	}
-	return 0
-}
-
 // The native part of a message from SMPP holds the values for which sms.Message has no
 // field. Most messages have no native part. It consists of five fields, service_type after
 // its length, and the optional parameters:
@@ -316,11 +269,8 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		SourceAddr:  fit(source.Addr, 21), SourceTON: source.TON, SourceNPI: source.NPI,
 		DestAddr: fit(dest.Addr, 21), DestTON: dest.TON, DestNPI: dest.NPI,
 		ESMClass: esmClass(m, head[0]), ProtocolID: m.PID, PriorityFlag: m.Priority,
-		RegisteredDelivery: registeredOf(m.Notify) | head[1], DataCoding: head[2],
+		RegisteredDelivery: registeredOf(m.Notify) | head[1], DataCoding: dataCoding(m, head[2]),
 		ShortMessage: text,
-	}
-	if p.SM.DataCoding == 0 {
-		p.SM.DataCoding = dcsOf(m.Alphabet, m.Class)
 	}
 	p.scratch = p.scratch[:0]
 	optional := s.optional()

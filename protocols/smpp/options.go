@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // ConnectorOptions are the options of an SMPP connector. It implements protocols.Options.
@@ -47,6 +48,11 @@ func (o *ConnectorOptions) version() uint8 {
 
 // MaxWindow implements protocols.Options.
 func (o *ConnectorOptions) MaxWindow() int { return MaxSequence/2 - 2 }
+
+// Alphabets implements protocols.Options.
+func (o *ConnectorOptions) Alphabets() sms.Alphabets {
+	return sms.NewAlphabets(sms.ASCII, sms.Latin1, sms.UCS2, sms.Binary, sms.Other)
+}
 
 // CheckLogin implements protocols.Options. Too long passwords are allowed with
 // long_passwords, because some SMSCs accept them.

@@ -95,11 +95,18 @@ func (p *PDU) putText(m *sms.Message, xser []byte) bool {
 		p.buf = appendXSer(p.buf, xserHeader, header)
 	}
 	_, said := findXSer(xser, xserDCS)
+	if m.Flags&sms.Converted != 0 {
+		said = false // the text has another alphabet now
+	}
 	dcs, needed := dcsOf(alphabet, m.Class)
 	if needed && !said {
 		p.buf = appendXSer(p.buf, xserDCS, []byte{dcs})
 	}
-	p.buf = append(p.buf, xser...)
+	if m.Flags&sms.Converted != 0 {
+		p.buf = appendWithout(p.buf, xser, xserDCS)
+	} else {
+		p.buf = append(p.buf, xser...)
+	}
 	p.end(&p.SM.XSer, at)
 	if m.Class != sms.NoClass && !needed && !said {
 		p.put(&p.SM.MCLs, []byte{'0' + byte(m.Class-sms.Class0)})
@@ -111,6 +118,9 @@ func (p *PDU) putText(m *sms.Message, xser []byte) bool {
 func (p *PDU) putMsg(m *sms.Message, text []byte) (sms.Alphabet, bool) {
 	at := len(p.buf)
 	alphabet := m.Alphabet
+	if alphabet.IsDefault() {
+		alphabet = sms.Default
+	}
 	switch alphabet {
 	case sms.Default:
 		if p.SM.MT.n > 0 && isDigits(text) { // it came as a numeric text
@@ -118,13 +128,6 @@ func (p *PDU) putMsg(m *sms.Message, text []byte) (sms.Alphabet, bool) {
 			return alphabet, len(text) <= maxMsg
 		}
 		p.buf = appendHex(p.buf, text)
-	case sms.ASCII, sms.Latin1:
-		if alphabet = sms.Default; !p.appendGSM(text) {
-			alphabet = sms.UCS2
-			for _, c := range text {
-				p.buf = append(p.buf, '0', '0', upper[c>>4], upper[c&15])
-			}
-		}
 	default:
 		p.buf = appendHex(p.buf, text)
 	}
@@ -143,21 +146,4 @@ func (p *PDU) putMsg(m *sms.Message, text []byte) (sms.Alphabet, bool) {
 	p.buf = appendTwo(appendTwo(p.buf, uint8(bits/100)), uint8(bits%100))
 	p.end(&p.SM.NB, at)
 	return alphabet, true
-}
-
-// appendGSM appends a text in Latin-1 as digits of the GSM alphabet, to p's storage. It
-// reports false, and appends nothing, if that does not have all characters.
-func (p *PDU) appendGSM(text []byte) bool {
-	at := len(p.buf)
-	var ok bool
-	if p.buf, ok = appendGSM(p.buf, text); !ok {
-		return false
-	}
-	n := len(p.buf) - at
-	p.buf = append(p.buf, p.buf[at:]...) // room for two digits of each septet
-	for i := n - 1; i >= 0; i-- {
-		c := p.buf[at+i]
-		p.buf[at+2*i], p.buf[at+2*i+1] = upper[c>>4], upper[c&15]
-	}
-	return true
 }

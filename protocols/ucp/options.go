@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // ConnectorOptions are the options that a connector has because it speaks UCP. It
@@ -36,6 +37,11 @@ func (o *ConnectorOptions) BindType() protocols.BindType { return o.Traffic }
 
 // MaxWindow implements protocols.Options: all TRNs but one, which is for operation 31.
 func (o *ConnectorOptions) MaxWindow() int { return trns - 1 }
+
+// Alphabets implements protocols.Options.
+func (o *ConnectorOptions) Alphabets() sms.Alphabets {
+	return sms.NewAlphabets(sms.UCS2, sms.Binary, sms.Other)
+}
 
 // CheckLogin implements protocols.Options.
 func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {

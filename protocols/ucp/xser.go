@@ -66,6 +66,21 @@ func findXSer(b []byte, number uint8) (digits []byte, found bool) {
 	return nil, false
 }
 
+// appendWithout appends the services of b to dst but for those with that number.
+func appendWithout(dst, b []byte, number uint8) []byte {
+	for len(b) > 0 {
+		n, _, rest, ok := cutXSer(b)
+		if !ok {
+			break
+		}
+		if n != number {
+			dst = append(dst, b[:len(b)-len(rest)]...)
+		}
+		b = rest
+	}
+	return dst
+}
+
 // isXSer reports whether b is nothing but whole services.
 func isXSer(b []byte) bool {
 	for len(b) > 0 {

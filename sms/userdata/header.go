@@ -163,29 +163,47 @@ func AppendHeader(dst, header []byte, p Part) ([]byte, bool) {
 			dst = append(append(dst, id, byte(len(v))), v...)
 		}
 	}
-	n := len(dst) - start - lengthOctets
-	if n == 0 || n > maxHeader {
-		return dst[:start], n == 0
-	}
-	dst[start] = byte(n)
-	return dst, true
+	return closeHeader(dst, start)
 }
 
 // AppendShifts appends a header that names the languages of a charset, or nothing if it
 // has none.
 func AppendShifts(dst []byte, c charset.Charset) []byte {
+	dst, _ = AppendShifted(dst, nil, c)
+	return dst
+}
+
+// AppendShifted appends a header to dst that names the languages of a charset: the
+// elements of another one but for its languages, and those of c. It appends nothing if that
+// leaves no element. It reports false if there is no room in a header.
+func AppendShifted(dst, header []byte, c charset.Charset) ([]byte, bool) {
 	start := len(dst)
 	dst = append(dst, 0)
+	for id, v := range Elements(header) {
+		if id != single && id != locking {
+			dst = append(append(dst, id, byte(len(v))), v...)
+		}
+	}
+	dst = appendLanguages(dst, c)
+	return closeHeader(dst, start)
+}
+
+func appendLanguages(dst []byte, c charset.Charset) []byte {
 	if c.Single != charset.NoLanguage {
 		dst = append(dst, single, 1, byte(c.Single))
 	}
 	if c.Locking != charset.NoLanguage {
 		dst = append(dst, locking, 1, byte(c.Locking))
 	}
+	return dst
+}
+
+// closeHeader fills in the length of a header that begins at start.
+func closeHeader(dst []byte, start int) ([]byte, bool) {
 	n := len(dst) - start - lengthOctets
-	if n == 0 {
-		return dst[:start]
+	if n == 0 || n > maxHeader {
+		return dst[:start], n == 0
 	}
 	dst[start] = byte(n)
-	return dst
+	return dst, true
 }

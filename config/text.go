@@ -1,0 +1,43 @@
+package config
+
+import (
+	"pmg/sms"
+	"pmg/sms/charset"
+	"pmg/sms/fit"
+)
+
+// Text is the options of a connector about the texts of messages. docs/text.md describes them.
+type Text struct {
+	Charset   string   `yaml:"charset" default:"gsm7" enum:"gsm7|gsm7-packed|ascii|latin1|ucs2|utf8" live:"yes" doc:"What the peer means by its default alphabet (SMPP: data_coding 0), both ways: gsm7 has an octet for each septet, gsm7-packed has seven octets for eight."`
+	EncodeAs  string   `yaml:"encode_as" default:"keep" enum:"keep|default|shortest|ucs2" live:"yes" doc:"The alphabet of texts for the peer: keep leaves them in theirs where the protocol can say which it is, default sends ASCII and Latin-1 in the default alphabet, shortest also UCS-2 where the default alphabet has all characters, ucs2 sends all texts in UCS-2."`
+	Missing   string   `yaml:"missing_characters" default:"ucs2" enum:"ucs2|transliterate|refuse" live:"yes" doc:"What becomes of a text that must be converted and has characters that the peer's default alphabet lacks: ucs2 sends it in UCS-2, transliterate writes similar characters, and sends it in UCS-2 only if there are none, refuse refuses the message."`
+	Languages []string `yaml:"languages" enum:"turkish|spanish|portuguese|bengali|gujarati|hindi|kannada|malayalam|oriya|punjabi|tamil|telugu|urdu" live:"yes" doc:"National languages whose GSM 7-bit tables may be used where a text must be converted and needs fewer parts with them than in UCS-2. The mobiles must know them."`
+}
+
+// The alphabets, by the words of charset.
+var charsets = map[string]sms.Alphabet{
+	"": sms.Default, "gsm7": sms.Default, "gsm7-packed": sms.DefaultPacked, "ascii": sms.DefaultASCII,
+	"latin1": sms.DefaultLatin1, "ucs2": sms.DefaultUCS2, "utf8": sms.DefaultUTF8,
+}
+
+var encodings = map[string]fit.EncodeAs{
+	"keep": fit.Keep, "default": fit.AsDefault, "shortest": fit.AsShortest, "ucs2": fit.AsUCS2,
+}
+
+var missings = map[string]fit.Missing{"ucs2": fit.UseUCS2, "transliterate": fit.Transliterate, "refuse": fit.Refuse}
+
+// Form returns how the connector's peers take texts.
+func (c *Connector) Form() *fit.Form {
+	t := &c.Text
+	var others sms.Alphabets
+	if o := c.ProtocolOptions(); o != nil {
+		others = o.Alphabets()
+	}
+	f := fit.New(charsets[t.Charset], others, encodings[t.EncodeAs])
+	f.Missing = missings[t.Missing]
+	for _, name := range t.Languages {
+		l, _ := charset.ParseLanguage(name)
+		f.Languages = f.Languages.With(l)
+	}
+	return f
+}

@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/sms/fit"
+)
+
+// suit makes the text of a message that comes in for a lane one that the lane's peers
+// take. Most messages stay as they are. With a code other than OK it cannot be done.
+func (g *Gateway) suit(lane *connector.Lane, m *sms.Message) sms.Code {
+	f := lane.Home().Form()
+	if f.Takes.Has(m.Alphabet) || m.Kind == sms.Receipt {
+		return sms.OK
+	}
+	switch g.convert(f, m, m.Kind == sms.Submit) {
+	case fit.Refused:
+		return sms.BadParameter
+	case fit.TooLong:
+		return sms.BadLength
+	}
+	return sms.OK
+}
+
+// suited returns a message whose text the peer of a session reads: m, or if that has another
+// text, a copy, unless m is one of the message that is stored. A copy is needed only if the
+// message came to the session's lane from another one, if the options have changed since
+// it came in, or if an account is logged in on connectors whose texts differ.
+func (g *Gateway) suited(l *connector.Link, stored, m *sms.Message) *sms.Message {
+	f := l.Connector.Form()
+	if f.Reads.Has(m.Alphabet) || m.Kind == sms.Receipt {
+		return m
+	}
+	if m == stored {
+		m = g.Messages.Copy(m)
+	}
+	g.convert(f, m, false)
+	return m
+}
+
+// convert converts the text of a message. With mayRefuse false a text that is to be refused
+// is converted to UCS-2: the message was accepted already, or it comes from an SMSC, and
+// is better delivered like this than lost.
+func (g *Gateway) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
+	c := g.converters.Get().(*fit.Converter)
+	defer g.converters.Put(c)
+	if f.Missing == fit.Refuse && !mayRefuse {
+		other := *f
+		other.Missing = fit.UseUCS2
+		f = &other
+	}
+	return c.Convert(f, m)
+}

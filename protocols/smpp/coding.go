@@ -1,0 +1,75 @@
+package smpp
+
+import "pmg/sms"
+
+// Values of data_coding (§5.2.19). Those from 0x10 on are those of 3GPP TS 23.038.
+const (
+	codingASCII  = 1
+	codingOctets = 2
+	codingLatin1 = 3
+	codingBinary = 4
+	codingUCS2   = 8
+
+	codingGeneral = 0x10 // general, with a class: 0x10 to 0x1F
+	codingClass   = 0xF0 // with a class: 0xF0 to 0xF7
+	classBits     = 0x03
+)
+
+// codingOf interprets data_coding. What the values from 0x10 to 0x1F mean is reserved, but
+// peers send them as 3GPP TS 23.038 has them.
+func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
+	class := sms.Class0 + sms.Class(dcs&classBits)
+	switch dcs &^ classBits {
+	case codingGeneral, codingClass:
+		return sms.Default, class
+	case codingGeneral | codingBinary, codingClass | codingBinary:
+		return sms.Binary, class
+	case codingGeneral | codingUCS2:
+		return sms.UCS2, class
+	}
+	switch dcs {
+	case 0:
+		return sms.Default, sms.NoClass
+	case codingASCII:
+		return sms.ASCII, sms.NoClass
+	case codingLatin1:
+		return sms.Latin1, sms.NoClass
+	case codingOctets, codingBinary:
+		return sms.Binary, sms.NoClass
+	case codingUCS2:
+		return sms.UCS2, sms.NoClass
+	}
+	return sms.Other, sms.NoClass
+}
+
+// dcsOf is the inverse of codingOf, if SMPP has a value. The class of a text in ASCII or
+// Latin-1 has none.
+func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
+	class := uint8(0)
+	if c != sms.NoClass {
+		class = codingClass | uint8(c-sms.Class0)
+	}
+	switch a {
+	case sms.ASCII:
+		return codingASCII
+	case sms.Latin1:
+		return codingLatin1
+	case sms.Binary:
+		return class | codingBinary
+	case sms.UCS2:
+		if c != sms.NoClass {
+			return codingGeneral | codingUCS2 | class&classBits
+		}
+		return codingUCS2
+	}
+	return class
+}
+
+// dataCoding returns the data_coding of a message: the one that it came with, given by the
+// native part, unless its text has been converted since then.
+func dataCoding(m *sms.Message, native uint8) uint8 {
+	if native != 0 && m.Flags&sms.Converted == 0 {
+		return native
+	}
+	return dcsOf(m.Alphabet, m.Class)
+}

@@ -1,0 +1,47 @@
+package sms
+
+// An Alphabet says how the octets of a text are characters. A message says its own
+// alphabet, whoever it goes to.
+//
+// Peers mean different things by their default alphabet. For most of them it is GSM 7-bit
+// with an octet for each septet, and this is what Default means in a message, whatever the
+// default of the peer that it came from. Where that is another one, the gateway gives the
+// message one of the alphabets whose names begin with Default. A driver writes all of
+// them as the peer's default: a message with another one than the peer's has been
+// converted before.
+type Alphabet uint8
+
+// The alphabets. The numbers are part of stored messages, so their meaning never changes.
+const (
+	Default Alphabet = iota // GSM 7-bit (3GPP TS 23.038), an octet for each septet
+	ASCII                   // IA5
+	Latin1                  // ISO 8859-1
+	UCS2                    // UTF-16, most significant octet first
+	Binary                  // octets that are no text
+	Other                   // a coding that only a peer of the same protocol understands
+
+	DefaultPacked // GSM 7-bit, eight septets in seven octets
+	DefaultASCII
+	DefaultLatin1
+	DefaultUCS2
+	DefaultUTF8
+
+	LastAlphabet = DefaultUTF8
+)
+
+// IsDefault reports whether the alphabet is the default of some peer.
+func (a Alphabet) IsDefault() bool { return a == Default || a >= DefaultPacked }
+
+// Alphabets is a set of alphabets.
+type Alphabets uint16
+
+// NewAlphabets returns the set of those alphabets.
+func NewAlphabets(all ...Alphabet) (s Alphabets) {
+	for _, a := range all {
+		s |= 1 << a
+	}
+	return s
+}
+
+// Has reports whether the set has the alphabet.
+func (s Alphabets) Has(a Alphabet) bool { return s&(1<<a) != 0 }

@@ -1,0 +1,130 @@
+package fit
+
+import (
+	"pmg/internal/smstext"
+	"pmg/sms"
+	"pmg/sms/charset"
+	"pmg/sms/userdata"
+)
+
+// maxOctets is the longest text that any protocol carries.
+const maxOctets = 0xFFFF
+
+// A Result says what Convert did.
+type Result uint8
+
+// The results.
+const (
+	Left      Result = iota // the message is as it was: it is in UCS-2 already, or is no text
+	Converted               // it has another text
+	Refused                 // it is as it was, and the peer cannot read it
+	TooLong                 // it is as it was: it would be longer than any protocol carries
+)
+
+// A Converter has storage for the conversion of a text. It is not safe for concurrent use.
+type Converter struct {
+	text   []byte // UTF-8
+	octets []byte // the text in its new alphabet
+	data   []byte // with its header
+}
+
+// Convert gives a message a text that the peer reads. The caller has found that the peer does
+// not take the one that it has.
+func (c *Converter) Convert(f *Form, m *sms.Message) Result {
+	var ok bool
+	if c.text, ok = smstext.Append(c.text[:0], m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); !ok {
+		return Left
+	}
+	var head []byte
+	if m.Flags&sms.HasHeader != 0 {
+		head, _, _ = userdata.Cut(m.Text())
+	}
+	h, malformed := userdata.Parse(head)
+	a, cs, result := c.encode(f, &h, m.Alphabet)
+	if result != Converted {
+		return result
+	}
+	c.data = c.data[:0]
+	switch {
+	case len(head) == 0:
+		c.data = userdata.AppendShifts(c.data, cs)
+	case malformed != nil:
+		c.data = append(c.data, head...) // so that it is as wrong as it was
+	default:
+		c.data, ok = userdata.AppendShifted(c.data, head, cs)
+		if !ok {
+			return TooLong
+		}
+	}
+	m.Flags &^= sms.HasHeader
+	if len(c.data) > 0 {
+		m.Flags |= sms.HasHeader
+	}
+	if a == sms.DefaultPacked {
+		c.data = charset.AppendPacked(c.data, c.octets, charset.FillBits(len(c.data)))
+	} else {
+		c.data = append(c.data, c.octets...)
+	}
+	if len(c.data) > maxOctets {
+		return TooLong
+	}
+	m.SetText(c.data)
+	m.Alphabet = a
+	m.Flags |= sms.Converted
+	return Converted
+}
+
+// encode writes c.text in an alphabet that the peer reads, to c.octets. Packed septets are
+// not packed yet.
+func (c *Converter) encode(f *Form, h *userdata.Header, from sms.Alphabet) (sms.Alphabet, charset.Charset, Result) {
+	if !f.Reads.Has(f.Default) {
+		return c.ucs2()
+	}
+	cs := f.charset(c.text, h)
+	var loss charset.Loss
+	if c.octets, loss = cs.Encode(c.octets[:0], c.text, charset.Report); loss.Count == 0 {
+		return f.Default, cs, Converted
+	}
+	if f.Missing == Transliterate {
+		if c.octets, loss = cs.Encode(c.octets[:0], c.text, charset.Transliterate); loss.Replaced == 0 {
+			return f.Default, cs, Converted
+		}
+	}
+	switch {
+	case from == sms.UCS2:
+		return from, cs, Left
+	case f.Missing == Refuse:
+		return from, cs, Refused
+	}
+	return c.ucs2()
+}
+
+func (c *Converter) ucs2() (sms.Alphabet, charset.Charset, Result) {
+	cs := charset.Charset{Coding: charset.UCS2}
+	c.octets, _ = cs.Encode(c.octets[:0], c.text, charset.Replace)
+	return sms.UCS2, cs, Converted
+}
+
+// charset returns the charset for a text in the peer's default alphabet. A message that came
+// with tables of a language keeps them if it needs them.
+func (f *Form) charset(text []byte, h *userdata.Header) charset.Charset {
+	cs, _ := smstext.CharsetOf(f.Default)
+	if cs.Coding != charset.GSM7 && cs.Coding != charset.Packed {
+		return cs
+	}
+	plain, own := charset.Charset{}, h.Charset(charset.Charset{})
+	if own != plain {
+		if _, ok := plain.Count(text); ok {
+			return plain
+		}
+		if _, ok := own.Count(text); ok {
+			return own
+		}
+	}
+	if f.Languages != 0 {
+		if best := charset.Best(text, f.Languages); best.Coding == charset.GSM7 {
+			return best
+		}
+	}
+	return plain
+}
