@@ -293,10 +293,7 @@ func (e *asked) target(index int, t config.Target, a *rewrite.Addresses) {
 func (e *asked) way(w Way, a *rewrite.Addresses, rules ...owned) {
 	var own rewrite.Addresses
 	own.Set(a.Source, a.Dest)
-	switch e.apply(&w.Out, &own, rules...) { // a refused address is left out
-	case sms.BadSource:
-		own.Source.Addr = nil
-	case sms.BadDestination:
+	if e.apply(&w.Out, &own, rules...) != sms.OK {
 		own.Dest.Addr = nil
 	}
 	w.From, w.To = addressOf(own.Source), addressOf(own.Dest)

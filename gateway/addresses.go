@@ -8,7 +8,7 @@ import (
 
 // rewriteIn applies the in rules of a connector and of an account, nil where there are
 // none, to a message that has arrived. A receipt is not refused, because an SMSC would send
-// it again and again: the rules that follow the one that refuses it are left out.
+// it again and again.
 func (g *Gateway) rewriteIn(m *sms.Message, connector, account *rewrite.Rules) sms.Code {
 	if connector == nil && account == nil {
 		return sms.OK
@@ -46,8 +46,8 @@ func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Co
 
 // outgoing returns the message that a session's peer is sent: m itself, or a copy with the
 // addresses that the out rules make. The stored message does not change, because it may be
-// sent again, by another connector. An address that would be too long is left out, so that
-// the peer refuses the message.
+// sent again, by another connector. If an address would be too long, the destination is left
+// out, so that the peer refuses the message.
 func (g *Gateway) outgoing(l *connector.Link, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
 	if l.Account != nil {
@@ -58,10 +58,7 @@ func (g *Gateway) outgoing(l *connector.Link, m *sms.Message) *sms.Message {
 		return m
 	}
 	a := g.getAddresses(m)
-	switch applyBoth(account, own, a) {
-	case sms.BadSource:
-		a.Source.Addr = nil
-	case sms.BadDestination:
+	if applyBoth(account, own, a) != sms.OK {
 		a.Dest.Addr = nil
 	}
 	c := g.Messages.Copy(m)
@@ -80,15 +77,17 @@ func (g *Gateway) getAddresses(m *sms.Message) *rewrite.Addresses {
 	return a
 }
 
-// applyBoth applies rules one after the other; nil stands for none.
-func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) sms.Code {
+// applyBoth applies rules one after the other; nil stands for none. It returns the first
+// refusal.
+func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) (refusal sms.Code) {
 	if first != nil {
-		if code := first.Apply(a); code != sms.OK {
-			return code
-		}
+		refusal = first.Apply(a)
 	}
 	if second == nil {
-		return sms.OK
+		return refusal
 	}
-	return second.Apply(a)
+	if code := second.Apply(a); refusal == sms.OK {
+		refusal = code
+	}
+	return refusal
 }

@@ -42,6 +42,12 @@ func TestOutgoing(t *testing.T) {
 	if c := g.outgoing(l, long); len(c.Dest().Addr) != 0 {
 		t.Errorf("a destination that is too long is sent as %s", c.Dest().Addr)
 	}
+	_, _, operator = start(t, `rewrite: [{out: source, match: "(.*)", replace: "$1$1"}]`)
+	l.Connector = operator
+	long.SetAddresses(sms.Address{Addr: []byte(strings.Repeat("4", 33))}, sms.Address{Addr: []byte("49170")})
+	if c := g.outgoing(l, long); len(c.Dest().Addr) != 0 {
+		t.Errorf("with a source that is too long, the destination is %s", c.Dest().Addr)
+	}
 }
 
 // In rules refuse what a list does not allow, also a message that came without a session.
@@ -58,7 +64,7 @@ func TestRewriteIn(t *testing.T) {
 		{sms.MO, "0047", sms.OK, "PMG", "47"},
 		{sms.MO, "0049", sms.BadDestination, "", "0049"},
 		{sms.Submit, "49", sms.BadDestination, "", "49"},
-		{sms.Receipt, "0049", sms.OK, "", "49"},
+		{sms.Receipt, "0049", sms.OK, "PMG", "49"},
 		{sms.Receipt, "0047", sms.OK, "PMG", "47"},
 	} {
 		m := newMessage(p.g, c.kind, c.dest)

@@ -27,15 +27,15 @@ func (a *Addresses) Set(source, dest sms.Address) {
 	a.Source, a.Dest = source, dest
 }
 
-// Apply applies the rules in order. If the code is not OK, a list or the length of an
-// address refuses the message, and the rules that follow were not applied.
-func (r *Rules) Apply(a *Addresses) sms.Code {
+// Apply applies the rules in order. A rule that refuses the message, because of a list or of
+// the length of an address, changes nothing. Apply returns the first refusal.
+func (r *Rules) Apply(a *Addresses) (refusal sms.Code) {
 	for i := range r.rules {
-		if _, code := r.rules[i].apply(a); code != sms.OK {
-			return code
+		if _, code := r.rules[i].apply(a); refusal == sms.OK {
+			refusal = code
 		}
 	}
-	return sms.OK
+	return refusal
 }
 
 // A Step is a rule that did something.
@@ -47,8 +47,8 @@ type Step struct {
 	Code          sms.Code // why the message is refused; OK: it is not
 }
 
-// Explain applies the rules as Apply does, and calls f for each rule that had an effect,
-// and for each list. Its addresses are valid during the call.
+// Explain applies the rules as Apply does, up to the first refusal. It calls f for each rule
+// that had an effect, and for each list. The addresses of a Step are valid during the call.
 func (r *Rules) Explain(a *Addresses, f func(Step)) sms.Code {
 	for i := range r.rules {
 		rule := &r.rules[i]
