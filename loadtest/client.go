@@ -266,6 +266,11 @@ func (c *client) unbind() {
 	}
 	c.phase = unbinding
 	c.sequence = c.sequence%c.wire.maxSequence() + 1
+	before := len(c.out)
 	c.out = c.wire.appendLogout(c.out, c.sequence)
+	ends := len(c.out) == before
 	_ = c.flush() // on an error the connection is closed, which ends the session too
+	if tcp, ok := c.conn.(interface{ CloseWrite() error }); ok && ends {
+		_ = tcp.CloseWrite()
+	}
 }

@@ -40,7 +40,7 @@
 //
 // # Start reading
 //
-// wire.go (what is needed of a protocol); load.go (options and results), run.go (a running
+// wire.go (what is needed of a protocol), smpp.go, ucp.go; load.go (options and results), run.go (a running
 // load), client.go (one connection), account.go (receipts); sink.go, then session.go and
 // mail.go. pacer.go has the plan of an open loop.
 package loadtest

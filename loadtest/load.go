@@ -66,8 +66,6 @@ func (o *LoadOptions) check() error {
 		return errors.New("at least one connection is needed")
 	case o.Connections < len(o.Accounts):
 		return fmt.Errorf("%d accounts need as many connections", len(o.Accounts))
-	case o.Window < 1 || o.Window > maxWindow:
-		return fmt.Errorf("the window must be 1 to %d", maxWindow)
 	case o.Size < numberLength+len(o.Text) || o.Size > maxSize:
 		return fmt.Errorf("the size must be %d to %d", numberLength+len(o.Text), maxSize)
 	case o.Messages < 0 || o.MO < 0 || o.First < 0 || o.First+o.Messages > maxNumber:
@@ -89,8 +87,20 @@ func (o *LoadOptions) check() error {
 	case len(o.Source) > maxAddress || len(o.Destination)+destinationDigits > maxAddress:
 		return fmt.Errorf("addresses have at most %d digits, of which %d digits of a destination are from the message's number", maxAddress, destinationDigits)
 	}
-	_, err := newWire(o.Protocol)
-	return err
+	w, err := newWire(o.Protocol)
+	if err != nil {
+		return err
+	}
+	return checkWindow(o.Window, w)
+}
+
+// checkWindow returns an error if as many requests cannot be unanswered. One sequence number
+// is left for a logout.
+func checkWindow(window int, w wire) error {
+	if most := min(maxWindow, int(w.maxSequence())-1); window < 1 || window > most {
+		return fmt.Errorf("the window must be 1 to %d, not %d", most, window)
+	}
+	return nil
 }
 
 // Counts is the progress of a load.

@@ -150,6 +150,7 @@ type state uint8
 const (
 	stateEnroute       state = 1
 	stateDelivered     state = 2
+	stateExpired       state = 3
 	stateUndeliverable state = 5
 	stateAccepted      state = 6
 	states                   = 9

@@ -340,9 +340,8 @@ func (s *session) accept(h header, nth int64, ordered *orders) {
 	} else {
 		s.batch.unnumbered++
 	}
-	s.id++
 	o := &s.sink.o
-	id := messageID{s.id, o.Receipt.answerForm()}
+	id := messageID{s.nextID(), o.Receipt.answerForm()}
 	late, twice := every(nth, o.LateEvery), every(nth, o.TwiceEvery)
 	if s.receipt(h, id, o.Receipt.First && !late && !twice && ordered.delay == 0, ordered) {
 		return // it is answered after its receipt
@@ -363,6 +362,16 @@ func (s *session) accept(h header, nth int64, ordered *orders) {
 	}
 }
 
+// nextID returns the id of the next message. If ids are times, the sessions share a clock
+// that advances by a second for each message, so that no two have the same.
+func (s *session) nextID() uint64 {
+	if s.wire.idsAreTimes() {
+		return uint64(s.sink.began.Unix() + s.sink.counts.ids.Add(1))
+	}
+	s.id++
+	return s.id
+}
+
 // receipt has the receipt for the message being handled sent, if it has asked for one. It
 // reports whether the message is answered after it.
 func (s *session) receipt(h header, id messageID, first bool, ordered *orders) (answersLater bool) {
@@ -372,7 +381,7 @@ func (s *session) receipt(h header, id messageID, first bool, ordered *orders) (
 	}
 	d := delivery{id: id.id, state: stateDelivered, err: [3]byte{'0', '0', '0'}, submitted: time.Now().UTC(), origin: s}
 	if o.Receipt.Fail > 0 && rand.Float64() < o.Receipt.Fail {
-		d.state, d.err = stateUndeliverable, [3]byte{'0', '1', '1'}
+		d.state, d.err = stateUndeliverable, [3]byte{'1', '0', '8'} // delivery failure, in UCP too
 	}
 	if ordered.state != 0 {
 		d.state, d.err = ordered.state, ordered.err

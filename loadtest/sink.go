@@ -58,6 +58,7 @@ const DefaultWindow = 10
 // sinkCounts are the counters of a sink. Sessions add to them a batch at a time.
 type sinkCounts struct {
 	nth                         atomic.Int64 // submits, for faults of every nth one
+	ids                         atomic.Int64 // message ids, if they are times
 	submits, accepted           atomic.Int64
 	throttled, refused, dropped atomic.Int64
 	unbinds, twice, late        atomic.Int64
@@ -122,10 +123,17 @@ func (o *SinkOptions) check() error {
 	if o.Receipt.First && o.Delay > 0 {
 		return errors.New("a receipt that comes before the answer needs an answer without delay")
 	}
-	if o.Window < 0 || o.Window > maxWindow {
-		return fmt.Errorf("the window must be 1 to %d, not %d", maxWindow, o.Window)
+	w, err := newWire(o.Protocol)
+	if err != nil {
+		return err
 	}
-	return errors.Join(o.Receipt.check(), o.MO.check())
+	if w.idsAreTimes() && (o.Receipt.IDForm != SameForm || o.Receipt.ReceiptIDForm != SameForm || o.Receipt.Format != ReceiptBoth) {
+		return fmt.Errorf("%s has one form of message ids and of receipts", o.Protocol)
+	}
+	if len(w.appendLogout(nil, 1)) == 0 && o.UnbindEvery > 0 {
+		return fmt.Errorf("%s has no unbind", o.Protocol)
+	}
+	return errors.Join(checkWindow(o.Window, w), o.Receipt.check(), o.MO.check())
 }
 
 // StartSink listens and serves until Close.
@@ -140,9 +148,6 @@ func StartSink(o SinkOptions) (*Sink, error) {
 		o.MO.From = "46709999999"
 	}
 	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("cannot start sink: %w", err)
-	}
-	if _, err := newWire(o.Protocol); err != nil {
 		return nil, fmt.Errorf("cannot start sink: %w", err)
 	}
 	listener, err := net.Listen("tcp", o.Listen)

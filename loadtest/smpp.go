@@ -73,6 +73,8 @@ func smppKind(command smpp.CommandID) kind {
 	return unknownRequest
 }
 
+func (w *smppWire) idsAreTimes() bool { return false }
+
 func (w *smppWire) maxSequence() uint32 { return smpp.MaxSequence }
 
 func (w *smppWire) isThrottled(status uint32) bool {

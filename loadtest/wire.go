@@ -13,6 +13,9 @@ type wire interface {
 	// frame returns the length of the PDU at the beginning of b, or 0 if it is not whole.
 	frame(b []byte) (int, error)
 	header(pdu []byte) header
+	// idsAreTimes reports whether a message id is a time and names a message together with
+	// the recipient.
+	idsAreTimes() bool
 	// maxSequence is the highest sequence number; the lowest is 1.
 	maxSequence() uint32
 	statusName(status uint32) string
@@ -136,6 +139,8 @@ func newWire(protocol string) (wire, error) {
 	switch protocol {
 	case "", "smpp":
 		return &smppWire{}, nil
+	case "ucp":
+		return &ucpWire{}, nil
 	}
-	return nil, fmt.Errorf("cannot speak protocol %q: use smpp", protocol)
+	return nil, fmt.Errorf("cannot speak protocol %q: use smpp or ucp", protocol)
 }

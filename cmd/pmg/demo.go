@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ import (
 	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/pdulog"
-	"pmg/protocols/smpp"
+	"pmg/protocols"
 )
 
 // demoTimeout is how long the demo waits for an event that must happen.
@@ -43,7 +42,8 @@ one arrived exactly once. It leaves no files behind.
 The exit status is 1 when a message is missing, doubled, refused or unanswered.`,
 		Example: `  pmg demo
   pmg demo --messages 1000000 --connections 256
-  pmg demo --seconds 10 --architecture classic`,
+  pmg demo --seconds 10 --architecture classic
+  pmg demo --protocol ucp`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds > 0 {
@@ -58,12 +58,13 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
 	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
 	f.StringVar(&architecture, "architecture", config.Pipeline, "pipeline or classic")
+	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMS centre speak: smpp or ucp")
 	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
 	return cmd
 }
 
-// demoConfig is the gateway's: architecture, directory of the pdu logs, engine and
-// directory of the store, most clients, address of the SMS centre.
+// demoConfig is the gateway's: architecture, engine and directory of the store, directory of
+// the pdu logs, protocol, most clients and their window, protocol, address of the SMS centre.
 const demoConfig = `
 architecture: %s
 log: {level: warn}
@@ -72,8 +73,8 @@ pdulog: {dir: %q, max_size: 100GiB, max_total: 0, compress: false}
 accounts:
   - {system_id: load, password: secret}
 connectors:
-  - {name: clients,  direction: in,  address: "127.0.0.1:0", instances: %d, window: 1000}
-  - {name: operator, direction: out, address: %q, instances: 4, window: 10, system_id: pmg, password: secret}
+  - {name: clients,  direction: in,  protocol: %s, address: "127.0.0.1:0", instances: %d, window: %d}
+  - {name: operator, direction: out, protocol: %s, address: %q, instances: 4, window: 10, system_id: pmg, password: secret}
 routes:
   - {to: operator}
 `
@@ -83,8 +84,9 @@ type demo struct {
 	sink    *loadtest.Sink
 	server  *server
 	log     bytes.Buffer // the gateway's, printed if something fails
-	dir     string       // of the pdu logs
-	clients string       // address that the gateway listens on
+	driver  protocols.Driver
+	dir     string // of the pdu logs
+	clients string // address that the gateway listens on
 
 	goroutinesOfOne, goroutinesOfAll int // of the gateway, with one client and with all
 	load                             *loadtest.LoadResult
@@ -100,6 +102,9 @@ func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOpt
 	}
 	defer os.RemoveAll(dir)
 	d := &demo{dir: filepath.Join(dir, "pdulog")}
+	if d.driver, err = newDriver(o.Protocol, &config.Config{}); err != nil {
+		return err
+	}
 	if err := d.start(ctx, architecture, engine, filepath.Join(dir, "store"), o.Connections); err != nil {
 		return err
 	}
@@ -124,10 +129,16 @@ func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOpt
 
 // start starts the SMS centre and the gateway, and waits until the two are connected.
 func (d *demo) start(ctx context.Context, architecture, engine, store string, connections int) (err error) {
-	if d.sink, err = loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0"}); err != nil {
+	protocol := d.driver.Name()
+	if d.sink, err = loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}); err != nil {
 		return err
 	}
-	yaml := fmt.Sprintf(demoConfig, architecture, engine, store, d.dir, connections+2, d.sink.Addr()) // ours and one to spare
+	window := 1000
+	if protocol == "ucp" {
+		window = 99
+	}
+	yaml := fmt.Sprintf(demoConfig, architecture, engine, store, d.dir,
+		protocol, connections+2, window, protocol, d.sink.Addr()) // a client of the demo's own and one to spare
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
 	if err == nil {
 		// The label is inherited by every goroutine that the gateway starts.
@@ -177,7 +188,7 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 		return err
 	}
 	defer conn.Close()
-	if err := ask(conn, `submit_sm seq=2 source_addr=46700000001 destination_addr=46700000002 short_message="Hello, world"`); err != nil {
+	if err := d.ask(conn, d.requests().submit); err != nil {
 		return err
 	}
 	_ = d.sink.Await(waitCtx, d.load.Accepted+1) // a gateway that stops keeps what it has not sent
@@ -236,18 +247,36 @@ func (d *demo) client() (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect: %w", err)
 	}
-	if err := ask(conn, "bind_transceiver seq=1 system_id=load password=secret interface_version=52"); err != nil {
+	if err := d.ask(conn, d.requests().login); err != nil {
 		conn.Close()
 		return nil, err
 	}
 	return conn, nil
 }
 
+// demoRequests are what the demo's own client sends, as the pdu log prints it, and which
+// PDUs of the log show a message.
+type demoRequests struct{ login, submit, shown string }
+
+func (d *demo) requests() demoRequests {
+	if d.driver.Name() == "ucp" {
+		return demoRequests{
+			"op60 seq=1 OAdC=load OTON=6 ONPI=5 STYP=1 PWD=736563726574 VERS=0100",
+			`op51 seq=2 AdC=46700000002 OAdC=46700000001 MT=3 AMsg="Hello, world"`,
+			"op51*",
+		}
+	}
+	return demoRequests{
+		"bind_transceiver seq=1 system_id=load password=secret interface_version=52",
+		`submit_sm seq=2 source_addr=46700000001 destination_addr=46700000002 short_message="Hello, world"`,
+		"submit_sm*",
+	}
+}
+
 // ask sends a request, given as the pdu log prints it, and waits for its answer.
-func ask(conn net.Conn, request string) error {
-	driver := smpp.New(smpp.Options{})
-	p := driver.NewPDU()
-	if err := driver.ParseLog(p, []byte(request)); err != nil {
+func (d *demo) ask(conn net.Conn, request string) error {
+	p := d.driver.NewPDU()
+	if err := d.driver.ParseLog(p, []byte(request)); err != nil {
 		return err
 	}
 	command, _, _ := strings.Cut(request, " ")
@@ -255,23 +284,35 @@ func ask(conn net.Conn, request string) error {
 	if _, err := conn.Write(p.AppendWire(nil)); err != nil {
 		return fmt.Errorf("cannot send %s: %w", command, err)
 	}
-	b := make([]byte, 16)
-	_, err := io.ReadFull(conn, b)
+	b, err := d.readPDU(conn)
 	if err == nil {
-		rest := make([]byte, binary.BigEndian.Uint32(b)-16)
-		_, err = io.ReadFull(conn, rest)
-		b = append(b, rest...)
-	}
-	if err == nil {
-		err = driver.Decode(p, b)
+		err = d.driver.Decode(p, b)
 	}
 	if err == nil && p.Status() != 0 {
-		err = errors.New(driver.StatusName(p.Status()))
+		err = errors.New(d.driver.StatusName(p.Status()))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot get an answer to %s: %w", command, err)
 	}
 	return nil
+}
+
+// readPDU reads one PDU. Nothing is expected behind it.
+func (d *demo) readPDU(conn net.Conn) (b []byte, err error) {
+	for {
+		n, err := d.driver.Frame(b)
+		if err != nil {
+			return nil, err
+		}
+		if n <= len(b) {
+			return b[:n], nil
+		}
+		at := len(b)
+		b = append(b, make([]byte, n-at)...)
+		if _, err := io.ReadFull(conn, b[at:]); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // summary prints the results, and returns an error if a message is missing, doubled,
@@ -303,7 +344,7 @@ func (d *demo) printLog(out io.Writer) error {
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		width, _, _ = term.GetSize(int(f.Fd()))
 	}
-	q := pdulog.Query{Last: 4, Filter: pdulog.Filter{Commands: []string{"submit_sm*"}}}
+	q := pdulog.Query{Last: 4, Filter: pdulog.Filter{Commands: []string{d.requests().shown}}}
 	_, err := pdulog.Read(context.Background(), d.dir, q, func(e *pdulog.Entry) error {
 		line := "  " + string(e.Line)
 		if width > 4 && len(line) > width {

@@ -43,6 +43,27 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+func TestDemoUCP(t *testing.T) {
+	out, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--messages", "2000", "--connections", "8", "--protocol", "ucp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"✓ messages     2,000 sent, 2,000 answered, 2,000 delivered\n",
+		"  missing      0\n",
+		"  doubled      0\n",
+		" op51 seq=2 ",
+		` AMsg="Hello, world"`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if _, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--protocol", "cimd"); err == nil {
+		t.Error("unknown protocol: no error")
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := thousands(n); got != want {

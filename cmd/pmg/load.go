@@ -23,7 +23,7 @@ func newLoadCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "load --to HOST:PORT {--messages M | --duration D | --mo N}",
-		Short: "Send SMPP load to a gateway and measure its answers",
+		Short: "Send load to a gateway and measure its answers",
 		Long: `Binds connections, keeps a window of submits unanswered on each, and reports how
 many were answered, the throughput and the latency.
 
@@ -64,6 +64,7 @@ the submit.`,
   pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --retry 100ms
   pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --bind tx+rx
   pmg load --to 127.0.0.1:2775 --connections 8 --messages 100000 --receipts --account acme:s3cret --account other:pw
+  pmg load --to 127.0.0.1:3700 --protocol ucp --messages 1000 --receipts
   pmg load --to 127.0.0.1:2775 --mo 1000 --account acme:s3cret --mo-to 1001`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -79,6 +80,7 @@ the submit.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.To, "to", "", "`host:port` of the gateway")
+	f.StringVar(&o.Protocol, "protocol", "smpp", "smpp or ucp")
 	f.IntVar(&o.Connections, "connections", o.Connections, "how many connections to bind")
 	f.IntVar(&o.Window, "window", o.Window, "submits unanswered on each connection")
 	f.Int64Var(&o.Messages, "messages", 0, "how many messages to send; 0: until --duration is over")

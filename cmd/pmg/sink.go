@@ -36,6 +36,9 @@ With --mo or --mo-count it sends mobile-originated messages over all sessions th
 receive. Each has a number in its text, by which pmg load --mo finds missing and doubled
 ones.
 
+With --protocol ucp receipts are operations 53, which name a message by its recipient and
+the time in the answer, and mobile-originated messages are operations 52.
+
 With --orders it obeys orders in the texts of messages, for example of pmg load --text.
 They are JSON, or the same without quotes and outer braces:
   {"submit": {"status": 88, "delay": "2s"}}             refuse, after two seconds
@@ -59,6 +62,7 @@ seconds, messages_per_second.`,
   pmg sink --listen 127.0.0.1:2776 --receipts --id-form hex --receipt-id-form decimal --receipt-first
   pmg sink --listen 127.0.0.1:2776 --mo 100 --mo-to 1001,1002
   pmg sink --listen 127.0.0.1:2776 --receipts --orders
+  pmg sink --listen 127.0.0.1:3700 --protocol ucp --receipts
   pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000
   pmg sink --listen 127.0.0.1:2776 --unbind-every 500 --full-to 4670000001
   pmg sink --listen 127.0.0.1:2776 --late-every 10 --late 90s --close-bind-every 1`,
@@ -72,6 +76,7 @@ seconds, messages_per_second.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "", "`host:port` to listen on; with port 0 a free one is taken and printed")
+	f.StringVar(&o.Protocol, "protocol", "smpp", "smpp or ucp")
 	f.DurationVar(&o.Delay, "delay", 0, "time before a submit is answered")
 	f.Int64Var(&o.ThrottleEvery, "throttle-every", 0, "answer every `n`th submit ESME_RTHROTTLED")
 	f.Int64Var(&o.RefuseEvery, "refuse-every", 0, "answer every `n`th submit ESME_RSUBMITFAIL")

@@ -9,6 +9,7 @@ import (
 // A gatewayConfig holds the values that differ between the configurations of gateways.
 type gatewayConfig struct {
 	Setting
+	Protocol string // smpp if empty
 	Dir      string
 	Data     string // directory of the store
 	Sink     string // address of the SMSC
@@ -27,10 +28,10 @@ admin: {address: "127.0.0.1:0"}
 accounts:
   - {system_id: load, password: secret}
 connectors:
-  - {name: clients, direction: in, protocol: smpp, address: "127.0.0.1:0", instances: 1000, window: 100}
-  - {name: operator, direction: out, protocol: smpp, address: "{{.Sink}}", instances: {{.Sessions}}, window: {{.Window}},
+  - {name: clients, direction: in, protocol: {{or .Protocol "smpp"}}, address: "127.0.0.1:0", instances: 1000, window: {{if eq .Protocol "ucp"}}99{{else}}100{{end}}}
+  - {name: operator, direction: out, protocol: {{or .Protocol "smpp"}}, address: "{{.Sink}}", instances: {{.Sessions}}, window: {{.Window}},
      {{- with .MaxQueue}} max_queue: {{.}}, {{end}} reconnect_delay: 100ms,
-     system_id: pmg, password: secret, bind: transceiver}
+     system_id: pmg, password: secret}
 {{- if .Silent}}
   - {name: silent, direction: out, protocol: smpp, address: "{{.Silent}}", max_queue: 1000,
      system_id: pmg, password: secret, bind: transceiver}

@@ -35,7 +35,7 @@ type snapshot struct {
 // runGateway measures a gateway once.
 func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
 	return o.run(ctx, s, func(sink string) (*child, error) {
-		return startGateway(ctx, o.Gateway, gatewayConfig{Setting: s, Sink: sink, Sessions: o.smscSessions(s)})
+		return startGateway(ctx, o.Gateway, gatewayConfig{Setting: s, Protocol: o.Protocol, Sink: sink, Sessions: o.smscSessions(s)})
 	})
 }
 
@@ -43,7 +43,7 @@ func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
 func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*child, error)) (*run, error) {
 	messages := o.messages(s)
 	ahead := messages / warmUp
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Messages: ahead + messages})
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: o.Protocol, Messages: ahead + messages})
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +63,7 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 
 	r := &run{child: c, sink: sink}
 	load := loadtest.DefaultLoadOptions()
+	load.Protocol = o.Protocol
 	load.To, load.Connections, load.Window, load.Messages = c.address, s.Connections, s.Window, ahead
 	if _, err := loadtest.Load(ctx, load); err != nil {
 		return nil, err

@@ -50,6 +50,7 @@ type Options struct {
 	Gateway []string // command that runs a gateway; the name of a configuration file is appended
 	Echo    []string // command that runs an EchoServer, prints its address and runs until it is killed
 
+	Protocol      string // of clients and SMSC: smpp if empty; the results do not name it
 	Architectures []string
 	Logs          []string
 	Connections   []int

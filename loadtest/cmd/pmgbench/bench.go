@@ -67,6 +67,7 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 		Example: `  pmgbench --quick
   pmgbench --connections 1,64 --windows 10 --logs none,pdulog --messages 20000 --csv bench.csv
   pmgbench --relay --latency
+  pmgbench --protocol ucp --connections 64 --windows 10 --logs pdulog
   pmgbench --all --report docs/bench --markdown docs/bench.md
   pmgbench --from docs/bench/results.json --report docs/bench --markdown docs/bench.md`,
 		Args: cobra.NoArgs,
@@ -79,6 +80,7 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	}
 	s := cmd.Flags()
 	s.StringVar(&f.gateway, "gateway", "", "the `pmg` to measure (default: the one in the directory of pmgbench)")
+	s.StringVar(&f.Protocol, "protocol", "smpp", "the protocol of clients and SMSC: smpp or ucp; the results do not name it")
 	s.StringSliceVar(&f.Architectures, "architectures", []string{bench.Pipeline, bench.Classic}, "the architectures to compare")
 	s.StringSliceVar(&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll}, "the amounts to log: none, pdulog, or debug with pdu log")
 	s.IntSliceVar(&f.Connections, "connections", []int{1, 2, 4, 16, 64, 256}, "how many connections")
@@ -98,6 +100,9 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	s.StringVar(&f.csv, "csv", "", "write one line per run to this `file`")
 	s.StringVar(&f.report, "report", "", "write a page with charts, and the results, to this `directory`")
 	s.StringVar(&f.markdown, "markdown", "", "write the results as a page to this `file`")
+	for _, published := range []string{"from", "report", "markdown"} { // these are of SMPP
+		cmd.MarkFlagsMutuallyExclusive("protocol", published)
+	}
 	cmd.AddCommand(newEchoCommand())
 	return cmd
 }
