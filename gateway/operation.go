@@ -138,8 +138,8 @@ func (o *operation) list(all []*operand) {
 // matches reports whether the operation is about a message.
 func (o *operation) matches(account string, m *sms.Message) bool {
 	return account == o.account && m.Kind == sms.Submit &&
-		(o.ID == 0 || o.ID == m.KnownID()) && bytes.Equal(o.Source, m.Source().Addr) &&
-		(o.Dest == nil || bytes.Equal(o.Dest, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
+		(o.ID == 0 || o.ID == m.KnownID()) && bytes.Equal(o.Source.Addr, m.Source().Addr) &&
+		(o.Dest.Addr == nil || bytes.Equal(o.Dest.Addr, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
 }
 
 // find returns the messages that the operation is about.

@@ -29,9 +29,9 @@ type Operation struct {
 	// which is that of the latest message with that remainder.
 	ID, Modulo uint64
 
-	// Source is the sender of the messages, and Dest their recipient; nil: any recipient.
-	// Both are compared without their types.
-	Source, Dest []byte
+	// Source is the sender of the messages, and Dest their recipient, of which nil means any.
+	// They are compared without their types.
+	Source, Dest sms.Address
 	Limit        int // List: of how many messages at most
 
 	// Fits reports whether the fields of the operation that have no meaning but in its

@@ -217,3 +217,26 @@ func TestOperationsOutlast(t *testing.T) {
 		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
 	})
 }
+
+// A client names its messages by the addresses that it has given them, whatever rules have
+// made of these.
+func TestOperationsRewritten(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), out: "window: 1", memory: true, clients: `rewrite: [{in: destination, strip: "467", add: "99"}, {in: source, default: "77"}]`}
+		g := start(t, a, s)
+		c, smsc := g.bind("transmitter"), s.operator.session()
+		g.online("operator", 1)
+		c.submit(1, 3)
+		ids := c.ids(1, 3)
+		smsc.want("submit_sm", "destination_addr=9900000001")
+		c.send(`submit_sm seq=4 destination_addr=46700000001 short_message="4"`)
+		ids[4] = c.ids(4, 4)[4]
+		c.ask("query_sm seq=10 message_id="+ids[4], "status=0")
+		c.ask("cancel_sm seq=11 message_id="+ids[4], "status=0")
+		c.ask("cancel_sm seq=12 message_id="+ids[2]+" source_addr=1234 destination_addr=46700000001", "status=0")
+		c.ask("cancel_sm seq=13 source_addr=1234 destination_addr=46700000001", "status=0")
+		if n := g.Pending(); n != 1 {
+			t.Errorf("%d messages wait, want the one under way", n)
+		}
+	})
+}

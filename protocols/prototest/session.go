@@ -217,8 +217,8 @@ func (s *Session) operate() {
 func (s *Session) carryOut(o *protocols.Operation, r *protocols.Result) sms.Code {
 	code := sms.Rejected
 	s.waiting = slices.DeleteFunc(s.waiting, func(m *sms.Message) bool {
-		if o.ID != 0 && o.ID != m.ID || !bytes.Equal(o.Source, m.Source().Addr) ||
-			o.Dest != nil && !bytes.Equal(o.Dest, m.Dest().Addr) || o.Fits != nil && !o.Fits(m) {
+		if o.ID != 0 && o.ID != m.ID || !bytes.Equal(o.Source.Addr, m.Source().Addr) ||
+			o.Dest.Addr != nil && !bytes.Equal(o.Dest.Addr, m.Dest().Addr) || o.Fits != nil && !o.Fits(m) {
 			return false
 		}
 		code = sms.OK

@@ -14,17 +14,15 @@ func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, 
 	var id []byte
 	switch b := p.Other().(type) {
 	case *Query:
-		o.Kind, id, o.Source = protocols.Query, b.MessageID, b.Source.Addr
+		o.Kind, id, o.Source = protocols.Query, b.MessageID, b.Source.address()
 	case *Details:
-		o.Kind, id, o.Source = protocols.Read, b.MessageID, b.Source.Addr
+		o.Kind, id, o.Source = protocols.Read, b.MessageID, b.Source.address()
 	case *LastMsgs:
-		o.Kind, o.Source, o.Limit = protocols.List, b.Source.Addr, int(b.Number)
+		o.Kind, o.Source, o.Limit = protocols.List, b.Source.address(), int(b.Number)
 		return o, sms.OK
 	case *Cancel:
-		o.Kind, id, o.Source = protocols.Cancel, b.MessageID, b.Source.Addr
-		if len(b.DestAddr) > 0 || len(id) == 0 {
-			o.Dest = b.DestAddr
-		}
+		o.Kind, id, o.Source = protocols.Cancel, b.MessageID, b.Source.address()
+		o.Dest = sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
 		if len(b.ServiceType) > 0 {
 			o.Fits = func(m *sms.Message) bool {
 				_, service, _ := nativeOf(m)
@@ -32,13 +30,13 @@ func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, 
 			}
 		}
 		if len(id) == 0 {
-			if len(o.Dest) == 0 {
+			if len(b.DestAddr) == 0 {
 				return o, sms.BadDestination
 			}
 			return o, sms.OK
 		}
 	case *Replace:
-		o.Kind, id, o.Source = protocols.Replace, b.MessageID, b.Source.Addr
+		o.Kind, id, o.Source = protocols.Replace, b.MessageID, b.Source.address()
 		o.Change = func(now int64, m *sms.Message) sms.Code { return b.change(now, p.Parameters(), m) }
 	}
 	var ok bool
@@ -47,6 +45,8 @@ func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, 
 	}
 	return o, sms.OK
 }
+
+func (m *Source) address() sms.Address { return sms.Address{TON: m.TON, NPI: m.NPI, Addr: m.Addr} }
 
 // shortIDs is how many short ids there are.
 const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
