@@ -139,6 +139,10 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.bound(now, l)
 		c.port.Drop(l, r)
 	case protocols.Message:
+		if a.Messages > 0 {
+			c.messages(now, l, r, a.Messages)
+			return
+		}
 		c.message(now, l, r)
 	case protocols.Operate:
 		c.operate(now, l, r)

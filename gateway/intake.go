@@ -32,11 +32,15 @@ type counted struct {
 func (g *Gateway) NewIntake(block uint64) *Intake { return &Intake{gateway: g, block: block} }
 
 // HasRoom reports whether a share has room for another message.
-func (i *Intake) HasRoom(s *connector.Share) bool {
+func (i *Intake) HasRoom(s *connector.Share) bool { return i.hasRoomBeside(s, 0) }
+
+// hasRoomBeside reports whether a share has room for a message beside n that are about to be
+// accepted.
+func (i *Intake) hasRoomBeside(s *connector.Share, n int64) bool {
 	if i.share != s {
 		i.Flush()
 	}
-	return s.Room() > i.n && !i.gateway.Memory.Full()
+	return s.Room() > i.n+n && !i.gateway.Memory.Full()
 }
 
 // Accept gives m an id and a place in the share, unless that is nil. Count follows, or

@@ -66,6 +66,7 @@ func (b BindType) String() string {
 type Session interface {
 	Conversation
 	Messages
+	Recipients
 	Operations
 	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
@@ -120,6 +121,16 @@ type Messages interface {
 	NextSequence() uint32
 }
 
+// Recipients handles PDUs that carry a message to several recipients, each of which is a message
+// to the gateway. Their Action has the number of them.
+type Recipients interface {
+	// To makes Message return the message to recipient i of p, from 0 on.
+	To(p PDU, i int)
+	// Refuse notes that the recipient that To has named last is refused. Answer says so if the
+	// others are accepted. Their ids follow the one that it is called with.
+	Refuse(p PDU, code sms.Code)
+}
+
 // An ActionKind is the kind of an action.
 type ActionKind uint8
 
@@ -152,6 +163,7 @@ func (k ActionKind) String() string {
 // An Action is what the caller of a session must do.
 type Action struct {
 	Kind     ActionKind
+	Messages int      // Message: to how many recipients, one message each; 0: it is one message
 	Sequence uint32   // Answered: the number of the request
 	Code     sms.Code // Answered: the result; PDU.MessageID returns the peer's id of the message
 	Status   uint32   // Answered: the protocol's own value of the result

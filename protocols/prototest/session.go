@@ -179,14 +179,7 @@ func (s *Session) do(a protocols.Action) {
 	case protocols.Bound:
 		s.event("bound %s", s.session.Bound())
 	case protocols.Message:
-		var m sms.Message
-		code := s.session.Message(s.Now, s.p, &m)
-		s.id++
-		if m.ID = s.id; code == sms.OK {
-			s.waiting = append(s.waiting, &m)
-		}
-		s.session.Answer(s.p, code, s.id)
-		s.send()
+		s.accept(a.Messages)
 	case protocols.Operate:
 		s.operate()
 	case protocols.Answered:
@@ -203,6 +196,42 @@ func (s *Session) close(reason string) {
 	s.event("closed %s", reason)
 }
 
+// accept accepts the messages of a PDU to so many recipients; 0: it is one message.
+func (s *Session) accept(recipients int) {
+	var first uint64
+	refusal := sms.OK
+	for i := range max(recipients, 1) {
+		if recipients > 0 {
+			s.session.To(s.p, i)
+		}
+		m := &sms.Message{}
+		code := s.session.Message(s.Now, s.p, m)
+		if code == sms.OK {
+			s.id++
+			m.ID = s.id
+			if first == 0 {
+				first = m.ID
+			}
+			m.Offset = uint16(m.ID - first)
+			s.waiting = append(s.waiting, m)
+			continue
+		}
+		if recipients > 0 {
+			s.session.Refuse(s.p, code)
+		}
+		if refusal == sms.OK {
+			refusal = code
+		}
+	}
+	if first != 0 {
+		refusal = sms.OK
+	} else {
+		s.id++
+	}
+	s.session.Answer(s.p, refusal, first)
+	s.send()
+}
+
 // operate carries out an operation.
 func (s *Session) operate() {
 	o, code := s.session.Operation(s.Now, s.p)
@@ -217,7 +246,7 @@ func (s *Session) operate() {
 func (s *Session) carryOut(o *protocols.Operation, r *protocols.Result) sms.Code {
 	code := sms.Rejected
 	s.waiting = slices.DeleteFunc(s.waiting, func(m *sms.Message) bool {
-		if o.ID != 0 && o.ID != m.ID || !bytes.Equal(o.Source.Addr, m.Source().Addr) ||
+		if o.ID != 0 && o.ID != m.KnownID() || !bytes.Equal(o.Source.Addr, m.Source().Addr) ||
 			o.Dest.Addr != nil && !bytes.Equal(o.Dest.Addr, m.Dest().Addr) || o.Fits != nil && !o.Fits(m) {
 			return false
 		}

@@ -49,7 +49,10 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	m.Flags = flagsOf(b.ESMClass)
 
 	if p.ID == SubmitMulti {
-		p.setDestination()
+		to := &p.withExtras().multi.to
+		if b.DestTON, b.DestNPI, b.DestAddr = to.TON, to.NPI, to.Addr; to.Flag == flagList {
+			return sms.Rejected
+		}
 	}
 	text := b.ShortMessage
 	payload, found := FindTLV(b.TLVs, TagPayload)
@@ -227,6 +230,14 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	if code == sms.Rejected && s.peer == smsc {
 		status = StatusRxRAppn // because RSUBMITFAIL does not fit a delivery
 	}
+	var unsuccess []byte
+	if p.ID == SubmitMulti {
+		x := p.withExtras()
+		unsuccess = x.multi.unsuccess
+		if first, ok := x.multi.refusal(); ok && code == sms.Rejected {
+			status = first
+		}
+	}
 	p.answer(p.ID|Response, status)
 	switch {
 	case code == sms.QueueFull && s.version.Load() >= Version50:
@@ -239,7 +250,8 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	switch {
 	case s.peer == smsc: // message_id of the answer to a delivery is not used
 	case p.ID == SubmitMultiResp:
-		p.Other().(*MultiResp).MessageID = s.messageID(&p.id, id)
+		b := p.Other().(*MultiResp)
+		b.MessageID, b.Unsuccess = s.messageID(&p.id, id), unsuccess
 	default:
 		p.SMResp.MessageID = s.messageID(&p.id, id)
 	}

@@ -51,8 +51,12 @@ func message(t testing.TB, s *session, now int64, line string) (*sms.Message, sm
 	if err := p.Decode(wireOf(t, line)); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.Receive(now, &p); a.Kind != protocols.Message {
+	a := s.Receive(now, &p)
+	if a.Kind != protocols.Message {
 		t.Fatalf("%s: got %+v", line, a)
+	}
+	if a.Messages > 0 {
+		s.To(&p, 0)
 	}
 	m := new(sms.Message)
 	code := s.Message(now, &p, m)

@@ -1,6 +1,11 @@
 package smpp
 
-import "iter"
+import (
+	"iter"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
 
 // Values of dest_flag (§4.5.1).
 const (
@@ -64,11 +69,59 @@ func Destinations(list []byte) iter.Seq[Destination] {
 	}
 }
 
-// setDestination makes the one recipient of a submit_multi that of a submit_sm.
-func (p *PDU) setDestination() {
-	for d := range Destinations(*p.Dests()) {
-		p.SM.DestTON, p.SM.DestNPI, p.SM.DestAddr = d.TON, d.NPI, d.Addr
+// recipients returns to how many recipients a submit_multi is, and 0 for other PDUs.
+func (p *PDU) recipients() int {
+	if p.ID != SubmitMulti {
+		return 0
 	}
+	return listLen(*p.Dests())
+}
+
+// multi is how far the gateway is with the recipients of a submit_multi.
+type multi struct {
+	at        int         // where the recipients that follow begin
+	to        Destination // the one that it is at
+	unsuccess []byte      // those that were refused, in wire format, with their number
+}
+
+// To implements protocols.Session. It goes through the list once where i rises.
+func (s *session) To(pdu protocols.PDU, i int) {
+	x := pdu.(*PDU).withExtras()
+	w := Walk{b: x.dests, at: x.multi.at}
+	if i == 0 {
+		w.at = 1
+	}
+	x.multi.to = Destination{}
+	x.multi.to.walk(&w)
+	x.multi.at = w.at
+}
+
+// Refuse implements protocols.Session.
+func (s *session) Refuse(pdu protocols.PDU, code sms.Code) {
+	m := &pdu.(*PDU).withExtras().multi
+	status := statusOf(code)
+	if m.to.Flag == flagList {
+		status = StatusCntSubDL // the gateway has no lists
+	}
+	if m.unsuccess == nil {
+		m.unsuccess = []byte{0}
+	}
+	m.unsuccess[0]++
+	w := Walk{b: m.unsuccess, mode: write}
+	(&Unsuccessful{TON: m.to.TON, NPI: m.to.NPI, Addr: m.to.Addr, Status: status}).walk(&w)
+	m.unsuccess = w.b
+}
+
+// refusal returns the status with which the first recipient was refused. It reports false if
+// none was.
+func (m *multi) refusal() (status uint32, ok bool) {
+	if m.unsuccess == nil {
+		return 0, false
+	}
+	var first Unsuccessful
+	w := Walk{b: m.unsuccess, at: 1}
+	first.walk(&w)
+	return first.Status, true
 }
 
 // A MultiResp is the body of submit_multi_resp (§4.5.2).
@@ -94,23 +147,4 @@ func (m *Unsuccessful) walk(w *Walk) {
 	w.U8("dest_addr_npi", StatusInvDstNPI, &m.NPI)
 	w.CString("destination_addr", 21, StatusInvDstAdr, &m.Addr)
 	w.Status("error_status_code", &m.Status)
-}
-
-// multiStatus returns the status with which a submit_multi must be refused, or StatusOK. One
-// PDU is one message to the gateway, so there may be one recipient, which must be an address.
-func multiStatus(list []byte) uint32 {
-	n := 0
-	for d := range Destinations(list) {
-		if d.Flag == flagList {
-			return StatusCntSubDL
-		}
-		n++
-	}
-	switch n {
-	case 0:
-		return StatusInvNumDests
-	case 1:
-		return StatusOK
-	}
-	return StatusSubmitFail
 }

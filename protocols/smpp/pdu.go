@@ -38,6 +38,7 @@ type extras struct {
 	bind     Bind     // bind_receiver, bind_transmitter, bind_transceiver
 	bindResp BindResp // and their responses
 	dests    []byte   // destinations of submit_multi
+	multi    multi    // how far the gateway is with them
 	other    Fields   // the body of a rare command
 	tlvs     []byte   // optional parameters, if the body does not hold them
 	rest     []byte   // octets after the last field, which have no meaning

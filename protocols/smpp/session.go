@@ -93,7 +93,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 			return s.send(p, p.ID|Response, status)
 		}
 		s.message = now
-		return protocols.Action{Kind: protocols.Message}
+		return protocols.Action{Kind: protocols.Message, Messages: p.recipients()}
 	case c.refusal != 0:
 		return s.operation(now, c, p)
 	case p.ID == EnquireLink:
@@ -142,7 +142,10 @@ func (s *session) badMessage(p *PDU) uint32 {
 	if status := badTLV(p.SM.TLVs); status != StatusOK || p.ID != SubmitMulti {
 		return status
 	}
-	return multiStatus(*p.Dests())
+	if listLen(*p.Dests()) == 0 {
+		return StatusInvNumDests
+	}
+	return StatusOK
 }
 
 // illegal returns the status for a request that the peer must not send now, or StatusOK. A

@@ -1,5 +1,12 @@
 package ucp
 
+import (
+	"bytes"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
 // check returns the error code to refuse a message of that side with, and a text that
 // says more, or 0. Messages that come from an SMSC have been on their way already, so
 // they are refused only if their text cannot be found.
@@ -11,12 +18,12 @@ func (p *PDU) check(by side) (ec uint8, text string) {
 	if by == smsc {
 		return 0, ""
 	}
-	if p.OT == MultipleCall || p.OT == Supplementary {
+	if p.OT == Supplementary {
 		if ec, text := p.checkLegacy(); ec != 0 {
 			return ec, text
 		}
 	}
-	if adc := p.recipient(); len(adc) == 0 || !isDigits(adc) {
+	if p.OT != MultipleCall && !isRecipient(p.recipient()) { // Message checks those of an operation 02
 		return ecAdC, ""
 	}
 	if ec := p.checkText(); ec != 0 {
@@ -35,15 +42,12 @@ func (p *PDU) check(by side) (ec uint8, text string) {
 	return 0, ""
 }
 
-// checkLegacy is check for what only operations 02 and 03 have.
+// isRecipient reports whether a message can be sent to an address.
+func isRecipient(adc []byte) bool { return len(adc) > 0 && len(adc) <= maxAddress && isDigits(adc) }
+
+// checkLegacy is check for what only operation 03 has.
 func (p *PDU) checkLegacy() (ec uint8, text string) {
 	l := &p.rare().legacy
-	if p.OT == MultipleCall {
-		if digits(p.get(l.NPL)) > 1 {
-			return ecNotAllowed, textTooMany
-		}
-		return 0, ""
-	}
 	switch {
 	case l.NPL.n > 0 && digits(p.get(l.NPL)) != 0:
 		return ecGA, ""
@@ -92,18 +96,40 @@ func (p *PDU) checkText() uint8 {
 	return 0
 }
 
-// recipient returns AdC, which has another place in an operation 02.
+// recipient returns AdC or, of an operation 02, the recipient that To has named.
 func (p *PDU) recipient() []byte {
 	if p.OT != MultipleCall {
 		return p.get(p.SM.AdC)
 	}
-	one := p.get(p.rare().legacy.RAds)
-	for i, c := range one {
-		if c == ',' || c == '/' {
-			return one[:i]
-		}
+	return p.recipientAt(p.rare().to)
+}
+
+// recipientAt returns a recipient of an operation 02, without its legitimisation code.
+func (p *PDU) recipientAt(i int) []byte {
+	all := p.get(p.rare().legacy.RAds)
+	for ; i > 0; i-- {
+		_, all, _ = bytes.Cut(all, []byte{'/'})
 	}
+	one, _, _ := bytes.Cut(all, []byte{'/'})
+	one, _, _ = bytes.Cut(one, []byte{','})
 	return one
+}
+
+// recipients returns to how many recipients an operation 02 is, and 0 for others.
+func (p *PDU) recipients() int {
+	if p.OT != MultipleCall {
+		return 0
+	}
+	return 1 + bytes.Count(p.get(p.rare().legacy.RAds), []byte{'/'})
+}
+
+// To implements protocols.Session.
+func (s *session) To(pdu protocols.PDU, i int) { pdu.(*PDU).rare().to = i }
+
+// Refuse implements protocols.Session.
+func (s *session) Refuse(pdu protocols.PDU, _ sms.Code) {
+	x := pdu.(*PDU).rare()
+	x.refused |= 1 << x.to
 }
 
 // isOneOf reports whether a field is empty or one of the characters.

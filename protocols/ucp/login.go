@@ -11,9 +11,6 @@ const (
 	version  = "0100"
 )
 
-// textTooMany is what the result of an operation 02 with several recipients says.
-const textTooMany = "too many addresses"
-
 // sendLogin logs in.
 func (s *session) sendLogin(p *PDU) protocols.Action {
 	s.request(p, OpenSession)

@@ -40,6 +40,9 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if m.Kind != sms.Submit {
 		return sms.OK
 	}
+	if p.OT == MultipleCall && !isRecipient(p.recipient()) {
+		return sms.BadDestination
+	}
 	return s.times(now, p, m)
 }
 
@@ -151,7 +154,8 @@ func (s *session) times(now int64, p *PDU, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// Answer implements protocols.Session. A message id is AdC:SCTS.
+// Answer implements protocols.Session. A message id is AdC:SCTS. Messages of an operation 02
+// have the same SCTS, and a recipient that was refused has none.
 func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p := pdu.(*PDU)
 	s.theirs[p.TRN/64] &^= 1 << (p.TRN % 64)
@@ -162,6 +166,15 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	var room [maxAddress + 1 + secondLen]byte
 	sm := room[:0]
 	switch {
+	case p.OT == MultipleCall && s.peer == smt:
+		for i := range p.recipients() {
+			if i > 0 {
+				sm = append(sm, ',')
+			}
+			if sm = append(sm, fit(p.recipientAt(i), maxAddress)...); p.rare().refused&(1<<i) == 0 {
+				sm = appendStamp(append(sm, ':'), id)
+			}
+		}
 	case isSubmit(p.OT) && s.peer == smt:
 		sm = append(append(sm, fit(p.recipient(), maxAddress)...), ':')
 		sm = appendStamp(sm, id)

@@ -386,3 +386,33 @@ func BenchmarkSession(b *testing.B) {
 		to.Receive(now, &q)
 	}
 }
+
+// The result of an operation 02 has the time stamp behind each recipient but those that were
+// refused.
+func TestRecipients(t *testing.T) {
+	for _, f := range []struct {
+		recipients string
+		want       string
+	}{
+		{"NPL=1 RAd=46700000001", "46700000001:010100000007"},
+		{"NPL=3 RAd=46700000001 RAd=x RAd=46700000002,99", "46700000001:010100000007,x,46700000002:010100000007"},
+		{"NPL=2 RAd=01234567890123456 RAd=46700000001", ",46700000001:010100000007"},
+		{"NPL=20" + strings.Repeat(" RAd=0123456789012345", 20), strings.Repeat("0123456789012345:010100000007,", 20)},
+	} {
+		n := nodes(t)["ucp server"]
+		p := n.read(t, "op02 seq=9 "+f.recipients+` OAdC=1234 MT=3 AMsg="hello"`)
+		a := n.Receive(now, p)
+		var m sms.Message
+		for i := range a.Messages {
+			n.To(p, i)
+			if code := n.Message(now, p, &m); code != sms.OK {
+				n.Refuse(p, code)
+			}
+		}
+		n.Answer(p, sms.OK, 7)
+		want := `op02_result seq=9 status=0 SM="` + strings.TrimSuffix(f.want, ",") + `"`
+		if got := string(p.AppendLog(nil, true)); got != want && got != strings.ReplaceAll(want, `"`, "") {
+			t.Errorf("%s:\ngot  %s\nwant %s", f.recipients, got, want)
+		}
+	}
+}

@@ -37,6 +37,9 @@ type extras struct {
 	legacy Legacy
 	raw    []byte // octets of a PDU that cannot be read
 	err    *Error // why it cannot be read
+
+	to      int    // the recipient of an operation 02 that the gateway is at
+	refused uint32 // those that were refused, as bits
 }
 
 // rare returns the PDU's extras, which count from now on.

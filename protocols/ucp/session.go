@@ -121,7 +121,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	}
 	s.message = now
 	s.theirs[p.TRN/64] |= 1 << (p.TRN % 64)
-	return protocols.Action{Kind: protocols.Message}
+	return protocols.Action{Kind: protocols.Message, Messages: p.recipients()}
 }
 
 // isUnanswered reports whether a message of the peer with the TRN is not answered yet.
