@@ -95,6 +95,7 @@ func TestLoadWithoutFile(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(contract))
 	f.Add([]byte(Template()))
+	f.Add([]byte(rewriting))
 	files, _ := filepath.Glob("testdata/*.yaml")
 	for _, file := range files {
 		data, err := os.ReadFile(file)

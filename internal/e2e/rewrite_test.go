@@ -136,3 +136,21 @@ func TestRewriteExplained(t *testing.T) {
 		}
 	})
 }
+
+// Rules are the same for a peer that speaks UCP.
+func TestRewriteUCP(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{
+			operator: operator, out: `protocol: ucp, rewrite: [{out: destination, add: "00"}, {out: source, set: PMG}, {in: source, match: "00(.*)", replace: "$1", ton: 1, npi: 1}]`,
+			routes: "{from: operator, to: clients}\n{to: operator}",
+		})
+		centre, client := operator.ucpSession(), g.bind("transceiver")
+		client.submit(1, 1)
+		client.accepted(1, 1)
+		line := centre.want(`op51 seq=* AdC=0046700000001 OAdC=06D0E611 MT=3 AMsg="1" OTOA=5039`)
+		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=0046700000001:010203040506")
+		centre.send(`op52 seq=7 AdC=1234 OAdC=0046700000001 SCTS=010203040506 MT=3 AMsg="mo"`)
+		client.want("deliver_sm", "source_addr_ton=1", "source_addr=46700000001", "destination_addr=1234", `short_message="mo"`)
+	})
+}
