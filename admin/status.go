@@ -59,15 +59,16 @@ type Connector struct {
 	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages that the queue takes before clients are slowed down."`
 	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the next message to be sent, 0 when none waits."`
 
-	Accepted  int64 `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages from peers that were accepted."`
-	Refused   int64 `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages from peers that were refused."`
-	Sent      int64 `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages that a peer accepted."`
-	Failed    int64 `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages that were given up."`
-	Expired   int64 `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages whose validity ran out while they waited."`
-	Retried   int64 `json:"retried" metric:"messages_retried_total" column:"retried" help:"Times a message was put back into the queue."`
-	Late      int64 `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after the response timeout."`
-	Moved     int64 `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that moved to another target of their route, because this connector was down."`
-	Unmatched int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
+	Accepted   int64 `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages from peers that were accepted."`
+	Refused    int64 `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages from peers that were refused."`
+	Sent       int64 `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages that a peer accepted."`
+	Failed     int64 `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages that were given up."`
+	Expired    int64 `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages whose validity ran out while they waited."`
+	Retried    int64 `json:"retried" metric:"messages_retried_total" column:"retried" help:"Times a message was put back into the queue."`
+	Late       int64 `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after the response timeout."`
+	Moved      int64 `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that moved to another target of their route, because this connector was down."`
+	FailedOver int64 `json:"failed_over" metric:"messages_failed_over_total" help:"Messages that were refused for a while, or not answered, and went to another target of their route."`
+	Unmatched  int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
 
 	PDUs         []PDUCount `json:"pdus,omitempty"`
 	Answers      Answers    `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`

@@ -93,6 +93,9 @@ func (l *lane) dispatch(now int64) {
 		slot.Link.Owner.(*conn).give(slot)
 	}
 	l.engine.gateway.CommitEnded()
+	if l.HasHanded() {
+		l.engine.run(l.handOver)
+	}
 	l.Quiet(func(link *connector.Link) {
 		l.engine.run(link.Owner.(*conn).quiet) // in a goroutine, because a session's lock must be taken before the lane's
 	})
@@ -130,21 +133,37 @@ func (l *lane) tick(now int64) {
 }
 
 // move moves some of the messages that should not wait in this lane any longer, and
-// reports whether there may be more. It holds one lane's lock at a time, because holding
-// two could cause a deadlock.
+// reports whether there may be more.
 func (l *lane) move(now int64) (more bool) {
-	type moved struct {
+	l.give(func(give func(*connector.Share, *sms.Message)) {
+		l.do(now, func() { more = l.Move(now, give) })
+	})
+	return more
+}
+
+// handOver gives other lanes the messages that they take.
+func (l *lane) handOver() {
+	l.give(func(give func(*connector.Share, *sms.Message)) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.HandOver(give)
+	})
+}
+
+// give pushes the messages that from passes to its argument to other lanes. It does so when from
+// has returned, and holds one lane's lock at a time, because holding two could cause a
+// deadlock.
+func (l *lane) give(from func(give func(*connector.Share, *sms.Message))) {
+	type given struct {
 		share   *connector.Share
 		message *sms.Message
 	}
-	var all []moved
-	l.do(now, func() {
-		more = l.Move(now, func(s *connector.Share, m *sms.Message) { all = append(all, moved{s, m}) })
-	})
-	for _, m := range all {
-		l.engine.lane(m.share.Lane).push(now, m.share, m.message)
+	var all []given
+	from(func(s *connector.Share, m *sms.Message) { all = append(all, given{s, m}) })
+	now := l.engine.now()
+	for _, g := range all {
+		l.engine.lane(g.share.Lane).push(now, g.share, g.message)
 	}
-	return more
 }
 
 func (l *lane) stop() {

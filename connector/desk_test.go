@@ -40,6 +40,7 @@ type clerk struct {
 	ended    []sms.Code
 	blamed   map[uint64]int // times a session ended with only this message under way, by id
 
+	failover  *Lane                   // the lane that takes messages which were answered; nil: none
 	elsewhere *Lane                   // the lane for rerouted messages; nil: they have no route
 	stays     func(*sms.Message) bool // reports whether a message has no other route; nil: all have one
 	asked     int                     // calls of Reroute
@@ -54,6 +55,8 @@ type clerk struct {
 
 func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
 	switch {
+	case c.failover != nil:
+		return Outcome{To: c.failover.Share(m.Origin, 100)}
 	case a.Code == sms.Throttled:
 		return Outcome{Again: true, Pause: a.At + c.pause}
 	case a.Code == sms.Lost:

@@ -58,6 +58,7 @@ type Lane struct {
 
 	tally  tally
 	moving moving
+	handed []move // messages that other lanes take
 	paging paging
 }
 
@@ -312,6 +313,10 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	if outcome.Again {
 		l.stats().Retried.Add(1)
 		share.pushBack(m, now)
+		return
+	}
+	if outcome.To != nil {
+		l.failOver(share, outcome.To, m)
 		return
 	}
 	if outcome.Aside {

@@ -73,7 +73,7 @@ func (l *Lane) Restore(now int64, s *Share, w Waiting) {
 // did: messages take so much memory that one which will not leave soon is to be read
 // again when it does. What was tried already is not as it is on disk.
 func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
-	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || l.unknown[m.ID] != nil || !l.policy.Durable() {
+	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil || !l.policy.Durable() {
 		return false
 	}
 	q, e, limits := &s.queue, entryOf(m), &l.paging.limits

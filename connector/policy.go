@@ -49,7 +49,8 @@ type Policy interface {
 // An Outcome says what follows for a message whose request was answered, or never will
 // be.
 type Outcome struct {
-	Again bool  // the message returns to the queue, to be sent at its NotBefore or later
-	Aside bool  // the message waits elsewhere now: it leaves the lane and has not ended
-	Pause int64 // the lane sends nothing before this time; 0: it does not pause
+	Again bool   // the message returns to the queue, to be sent at its NotBefore or later
+	To    *Share // the share of another lane that takes the message; nil: none
+	Aside bool   // the message waits elsewhere now: it leaves the lane and has not ended
+	Pause int64  // the lane sends nothing before this time; 0: it does not pause
 }

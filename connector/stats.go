@@ -17,6 +17,7 @@ type Stats struct {
 	Expired         atomic.Int64   // messages whose validity ended before they were sent
 	Retried         atomic.Int64   // times a message returned to its queue
 	Moved           atomic.Int64   // messages that moved to another target of their route
+	FailedOver      atomic.Int64   // messages that were sent in vain, and went to another target of their route
 	Refused         atomic.Int64   // messages of peers that were refused
 	Unmatched       atomic.Int64   // answers without a request
 	Late            atomic.Int64   // messages whose answer came after the request was given up

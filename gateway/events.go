@@ -85,10 +85,11 @@ type ending struct {
 // last at the time sent. An attempt that the peer has refused for a while, or not answered, is
 // counted when that is known; so one that is answered late was counted before.
 func attemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
+	n := int(m.Attempts) + int(m.Earlier)
 	if s := events.StateOf(code); sent != 0 && m.Flags&sms.Settled == 0 && (s == events.Sent || s == events.Rejected) {
-		return incremented(m.Attempts)
+		n++
 	}
-	return m.Attempts
+	return uint8(min(n, mostCounted))
 }
 
 // note adds the event of a message to the open batch.

@@ -28,7 +28,7 @@ func (driver) Name() string                                          { return "s
 // given options.
 func start(t testing.TB, options string) (g *Gateway, clients, operator *connector.Connector) {
 	t.Helper()
-	cfg, _, err := config.Parse(fmt.Appendf(nil, `
+	g = startWith(t, fmt.Sprintf(`
 pdulog: {enabled: false}
 accounts:
   - {system_id: client, password: secret, max_schedule: 1h, max_scheduled: 2}
@@ -37,13 +37,20 @@ connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0", window: 5}
   - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, %s}
 routes: [{to: operator}]
-`, options), config.Options{Protocols: []string{"smpp"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err = New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+`, options))
 	return g, g.Connector("clients"), g.Connector("operator")
+}
+
+// startWith makes a gateway with a configuration.
+func startWith(t testing.TB, yaml string) *Gateway {
+	t.Helper()
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }

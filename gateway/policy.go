@@ -18,6 +18,13 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	if a.Code == sms.Faulty {
 		o = g.settleFaulty(l, m, a)
 	}
+	if mayFailOver(l.Config(), m, a, o.Again) {
+		if to := g.failOver(l, m); to != nil {
+			g.keepState(to.Lane, m)
+			g.logFailover(l, to.Lane, m, a)
+			return connector.Outcome{To: to, Pause: o.Pause}
+		}
+	}
 	if o.Again {
 		g.keepState(l, m)
 		switch a.Code {

@@ -49,10 +49,10 @@ func TestSettle(t *testing.T) {
 		if code == sms.OK {
 			continue
 		}
-		m := &sms.Message{}
+		m := &sms.Message{Origin: &sms.Origin{Account: "client"}}
 		compare(code, m, settle(m, code, false), want[code])
 	}
-	m := &sms.Message{}
+	m := &sms.Message{Origin: &sms.Origin{Account: "client"}}
 	compare(sms.Lost, m, settle(m, sms.Lost, true), outcome{again: true, aside: 5 * time.Second, attempts: 1, losses: 1})
 
 	for range 40 { // this is not the message's fault, so it is not given up
@@ -72,7 +72,7 @@ func TestSettle(t *testing.T) {
 func TestSettleThrottled(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "throttle_pause: 2s, retry: 5s")
-	lane, m := g.LaneOf(operator), &sms.Message{}
+	lane, m := g.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}
 	for n := range 6 {
 		m.NotBefore = 0
 		o := g.Settle(lane, m, sms.Answer{Code: sms.Throttled, At: now}, false)
@@ -92,7 +92,7 @@ func TestSettleUnknown(t *testing.T) {
 	g, _, operator := start(t, "on_unknown: fail")
 	for _, code := range []sms.Code{sms.Timeout, sms.Lost} {
 		for _, alone := range []bool{false, true} {
-			if o := g.Settle(g.LaneOf(operator), &sms.Message{}, sms.Answer{Code: code, At: now}, alone); o.Again {
+			if o := g.Settle(g.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}, sms.Answer{Code: code, At: now}, alone); o.Again {
 				t.Errorf("%s, alone %t: sent again", code, alone)
 			}
 		}
@@ -126,7 +126,7 @@ func TestSettlePauses(t *testing.T) {
 		{"retry: [1s, repeat]", sms.Rejected, nil, 0},
 	} {
 		g, _, operator := start(t, c.options)
-		m := &sms.Message{}
+		m := &sms.Message{Origin: &sms.Origin{Account: "client"}}
 		for n := range 300 {
 			m.NotBefore = now
 			want, again := c.then, c.then > 0

@@ -244,7 +244,7 @@ func (f *found) show(text bool) StoredMessage {
 	s.Account, s.From = string(f.head.Account), string(f.head.Connector)
 	s.Kind = [...]string{sms.Submit: "submit", sms.MO: "mo", sms.Receipt: "receipt"}[m.Kind]
 	s.Source, s.Dest = string(m.Source().Addr), string(m.Dest().Addr)
-	s.Priority, s.Attempts, s.Octets = m.Priority, m.Attempts, len(m.Text())
+	s.Priority, s.Attempts, s.Octets = m.Priority, attemptsOf(m, sms.Deleted, 0), len(m.Text())
 	s.Arrived = time.Unix(0, m.Arrived).UTC()
 	s.DeliverAt, s.NextAttempt, s.Expires = wallTime(m.DeliverAt), wallTime(m.NotBefore), wallTime(m.Expires)
 	if text {

@@ -258,7 +258,7 @@ func (g *Gateway) decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 			return nil, lane, err
 		}
 		lane = s.Lane
-		m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
+		s.Restore(m, ahead)
 		m.NotBefore = g.notBefore(s.NotBefore, ahead)
 	}
 	return m, lane, nil

@@ -63,12 +63,20 @@ func (g *Gateway) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	}
 }
 
+// logFailover logs that a message goes to another target of its route: the first of a minute for
+// each connector.
+func (g *Gateway) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
+	if g.storms.failovers.next(l.Home().Name, a.At) {
+		aboutMessage(g.Log.Warn(), l, m, a).Str("to", laneTitle(to)).Msg("the peer did not take a message; it goes to another target of its route")
+	}
+}
+
 // aboutMessage adds a message and its answer to an entry of the log.
 func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer) *zerolog.Event {
 	home := l.Home()
 	e = e.Str("connector", home.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code)
-	if m.Attempts > 0 {
-		e = e.Uint8("failed_attempts", m.Attempts)
+	if n := attemptsOf(m, a.Code, 0); n > 0 {
+		e = e.Uint8("failed_attempts", n)
 	}
 	if account := m.Account(); account != "" {
 		e = e.Str("account", account)

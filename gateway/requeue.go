@@ -178,7 +178,7 @@ func (c *changer) deleteAside(all []*found) error {
 			continue
 		}
 		f.message.Arrived -= ahead
-		c.forget(f.message, ending{state: events.Deleted, aside: true, lane: f.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: f.message.Attempts})
+		c.forget(f.message, ending{state: events.Deleted, aside: true, lane: f.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: attemptsOf(f.message, sms.Deleted, 0)})
 		c.aside[f.state.Aside].Add(-1)
 		f.message.Origin.Tally.Failed.Add(1)
 	}
@@ -192,7 +192,7 @@ func (c *changer) put(all []*found) error {
 	b := c.Committer.Begin()
 	for _, f := range all {
 		s, m := c.to[f], f.message
-		m.Attempts, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0
+		m.ForgetAttempts()
 		if c.Durable() {
 			b.Keep(m, store.State{Lane: laneName(s.Lane)})
 		} else {

@@ -96,19 +96,29 @@ func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
 	return nil
 }
 
-// route returns the lane that a message leaves by. A message from an SMSC does not go
-// back to that SMSC, because a route without conditions is meant for clients' messages.
+// route returns the lane that a message leaves by: that of a target that has not failed to
+// send it, if one is up.
 func (g *Gateway) route(m *sms.Message) *connector.Lane {
 	dest := m.Dest().Addr
 	route, ok := g.routes.Load().table.Route(m.Origin.Account, m.Origin.Connector, dest, m.Source().Addr)
 	if !ok {
 		return nil
 	}
-	lane := g.resolve(route.Pick(target.up), dest)
-	if lane == nil || m.Origin.Account == "" && lane.Account == "" && lane.Home().Name == m.Origin.Connector {
+	lane := g.resolve(g.pick(route, m), dest)
+	if lane == nil || isBack(m, lane) {
 		return nil
 	}
 	return lane
+}
+
+// pick returns the target of a route for a message.
+func (g *Gateway) pick(route *router.Route[target], m *sms.Message) target {
+	if m.Tried != 0 {
+		if i, ok := route.PickUntried(tried(m, route.Number()), target.up); ok {
+			return route.Targets[i].To
+		}
+	}
+	return route.Pick(target.up)
 }
 
 // Reroute implements connector.Policy: a message whose lane is down moves to the lane

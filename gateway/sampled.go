@@ -66,6 +66,7 @@ type storms struct {
 	ends       sampled // sessions ended
 	links      sampled // our connections and logins
 	notTaken   sampled // messages that the peer refused for now
+	failovers  sampled // messages that went to another target of their route
 	unrouted   sampled // messages without a route
 	invalid    sampled // submits with contents that cannot be accepted
 	fast       sampled // submits beyond their account's rate
@@ -85,6 +86,7 @@ func newStorms() *storms {
 		ends:       sampled{sum: "further sessions ended", first: many, usual: true},
 		links:      sampled{sum: "further sessions were connected or bound", first: many, usual: true},
 		notTaken:   sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
+		failovers:  sampled{sum: "further messages were not taken by the peer, and went to another target of their route", first: few},
 		unrouted:   sampled{sum: "further messages matched no route", first: few},
 		invalid:    sampled{sum: "further messages were refused because of their contents", first: few},
 		fast:       sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
@@ -97,7 +99,7 @@ func newStorms() *storms {
 // sumUp logs how many entries were hidden in the minutes that began before a time.
 func (g *Gateway) sumUp(before int64) {
 	s := g.storms
-	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.notTaken, &s.unrouted, &s.invalid, &s.fast, &s.waits, &s.noRoom, &s.troubles} {
+	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.notTaken, &s.failovers, &s.unrouted, &s.invalid, &s.fast, &s.waits, &s.noRoom, &s.troubles} {
 		sort.over(before, func(connector string, hidden int64) {
 			e := g.Log.Warn()
 			if sort.usual {

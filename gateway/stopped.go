@@ -50,7 +50,7 @@ func (c *QueueChange) changeStopped(in store.Store, cfg *config.Config, all []*f
 			continue
 		}
 		m := f.message
-		m.Attempts, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0
+		m.ForgetAttempts()
 		if c.What == MoveMessages {
 			b.Keep(m, store.State{Lane: store.Lane{Connector: c.To}})
 			continue
@@ -91,7 +91,7 @@ func deleteStopped(in store.Store, cfg *config.Config, b *store.Batch, all []*fo
 		}
 		m := f.message
 		m.Origin = f.origin()
-		log.note(b, m, &ending{state: events.Deleted, lane: f.lane(), answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: m.Attempts}, 0)
+		log.note(b, m, &ending{state: events.Deleted, lane: f.lane(), answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: attemptsOf(m, sms.Deleted, 0)}, 0)
 	}
 	if err := in.Commit(b); err != nil {
 		return errors.Join(err, w.Close())

@@ -2,6 +2,8 @@ package router
 
 import (
 	"bytes"
+	"fmt"
+	"hash/fnv"
 	"math/bits"
 	"slices"
 	"strings"
@@ -30,6 +32,7 @@ type Route[T any] struct {
 	from     string
 	source   []byte
 	weighted bool
+	number   uint16
 	picks    atomic.Uint64
 }
 
@@ -48,9 +51,12 @@ func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T
 		r.Index, r.from = i, c.From
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		r.weighted = c.Policy == config.Weighted
+		names := fnv.New32a()
 		for _, to := range c.To {
+			fmt.Fprintf(names, "%q %q\n", to.Connector, to.Account)
 			r.Targets = append(r.Targets, Target[T]{resolve(to), uint64(max(to.Weight, 1))})
 		}
+		r.number = uint16(names.Sum32())
 		lengths := t.lengthsOf(c.Account)
 		for _, prefix := range c.Prefixes() {
 			k := key{c.Account, prefix}
@@ -121,46 +127,61 @@ func withoutPlus(address []byte) []byte {
 // is up, with weights one of the targets that are up. If none is up, it chooses as
 // if all were, and the message waits there.
 func (r *Route[T]) Pick(up func(T) bool) T {
+	if i, ok := r.PickUntried(0, up); ok {
+		return r.Targets[i].To
+	}
+	i, _ := r.PickUntried(0, func(T) bool { return true })
+	return r.Targets[i].To
+}
+
+// PickUntried returns the position of the target for a message that some targets have not
+// taken: those at the positions of the bits of tried. It reports false if no other is up.
+func (r *Route[T]) PickUntried(tried uint16, up func(T) bool) (position int, ok bool) {
 	if r.weighted {
-		return r.pickWeighted(up)
+		return r.pickWeighted(tried, up)
 	}
 	for i := range r.Targets {
-		if up(r.Targets[i].To) {
-			return r.Targets[i].To
+		if !isIn(tried, i) && up(r.Targets[i].To) {
+			return i, true
 		}
 	}
-	return r.Targets[0].To
+	return 0, false
 }
+
+// isIn reports whether a position is in a set. Those that no bit is left for always are.
+func isIn(set uint16, position int) bool {
+	return set != 0 && (position >= 16 || set>>position&1 != 0)
+}
+
+// Number returns a number that routes with the same targets at the same positions have in
+// common; others have it with a probability of 1 in 65,536.
+func (r *Route[T]) Number() uint16 { return r.number }
 
 // golden is 2⁶⁴ divided by the golden ratio. Its multiples modulo 2⁶⁴ are spread
 // evenly over the whole range, however many are taken, and neighbours are far
 // apart. So a target's messages come mixed with the others', not in a row.
 const golden = 0x9E3779B97F4A7C15
 
-func (r *Route[T]) pickWeighted(up func(T) bool) T {
+func (r *Route[T]) pickWeighted(tried uint16, up func(T) bool) (position int, ok bool) {
 	total := uint64(0)
 	for i := range r.Targets {
-		if up(r.Targets[i].To) {
+		if !isIn(tried, i) && up(r.Targets[i].To) {
 			total += r.Targets[i].Weight
 		}
 	}
 	if total == 0 {
-		up = func(T) bool { return true }
-		for i := range r.Targets {
-			total += r.Targets[i].Weight
-		}
+		return 0, false
 	}
 	place, _ := bits.Mul64(r.picks.Add(1)*golden, total) // of the multiple, scaled to total
-	chosen := 0
 	for i := range r.Targets {
-		if !up(r.Targets[i].To) {
+		if isIn(tried, i) || !up(r.Targets[i].To) {
 			continue
 		}
-		chosen = i // the last one, if a target went down after it was counted
+		position, ok = i, true // the last one, if a target went down after it was counted
 		if place < r.Targets[i].Weight {
 			break
 		}
 		place -= r.Targets[i].Weight
 	}
-	return r.Targets[chosen].To
+	return position, ok
 }

@@ -186,6 +186,54 @@ func TestWeighted(t *testing.T) {
 	}
 }
 
+// Targets that have failed are not picked again, whatever the policy.
+func TestPickUntried(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]string{
+		"  - to: [a, b, c]": "a b c -",
+		"  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]": "",
+	} {
+		r, _ := table(t, to).Route("", "", nil, nil)
+		for range 20 {
+			var tried uint16
+			got := ""
+			for range 4 {
+				i, ok := r.PickUntried(tried, everyone)
+				if !ok {
+					got += "-"
+					break
+				}
+				if tried>>i&1 != 0 {
+					t.Errorf("%s: %d is picked again", to, i)
+				}
+				tried |= 1 << i
+				got += r.Targets[i].To + " "
+			}
+			if tried != 7 || want != "" && got != want {
+				t.Errorf("%s: %s", to, got)
+			}
+		}
+		if i, ok := r.PickUntried(1, func(c string) bool { return c == "c" }); !ok || r.Targets[i].To != "c" {
+			t.Errorf("%s: with c up alone %d, %t", to, i, ok)
+		}
+		if _, ok := r.PickUntried(1, func(c string) bool { return c == "a" }); ok {
+			t.Errorf("%s: a is picked again", to)
+		}
+	}
+}
+
+// Routes with the same targets have the same number, and others another.
+func TestNumber(t *testing.T) {
+	t.Parallel()
+	number := func(to string) uint16 {
+		r, _ := table(t, "  - to: ["+to+"]").Route("", "", nil, nil)
+		return r.Number()
+	}
+	if number("a, b") != number("a, {connector: b, weight: 3}") || number("a, b") == number("b, a") || number("a, b") == number("a, b, c") {
+		t.Errorf("%d %d %d", number("a, b"), number("b, a"), number("a, b, c"))
+	}
+}
+
 func TestNoAllocation(t *testing.T) {
 	tab := table(t, "  - {account: x, destination: 46, source: \"1\", to: a, policy: weighted}\n  - {to: [a, b]}")
 	dest, source := []byte("+46700000001"), []byte("123")

@@ -91,6 +91,9 @@ type Message struct {
 	Offset      uint16 // the client knows the message by the id ID - Offset
 	Part, Parts uint8  // with Parts > 1 it is one of so many that the gateway made of a long message
 
+	Tried   uint16 // targets of its route that have not taken it: those at the positions of the bits
+	TriedOf uint16 // which route's targets these are
+
 	SourceTON, SourceNPI uint8
 	DestTON, DestNPI     uint8
 	Kind                 Kind
@@ -101,6 +104,7 @@ type Message struct {
 	Notify               Notify
 	Flags                Flags
 	Attempts             uint8 // attempts whose outcome was the message's own
+	Earlier              uint8 // and those before, at the targets that have not taken it
 	Losses               uint8 // times its session ended before an answer came
 	Throttles            uint8 // times in a row that the peer asked us to slow down
 	protocol             Protocol
@@ -110,7 +114,7 @@ type Message struct {
 
 // inlineSize is enough for a usual message with a short text, so that it needs no further
 // storage. It makes a Message fill one of the allocator's sizes (224 octets).
-const inlineSize = 115
+const inlineSize = 110
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096
@@ -216,6 +220,12 @@ func part(b []byte, from, to int) []byte {
 // Due returns the time from which the message may leave: the time of its arrival, or a
 // later one that its sender or the gateway has set.
 func (m *Message) Due() int64 { return max(m.Arrived, m.DeliverAt, m.NotBefore) }
+
+// ForgetAttempts makes the message one that was never sent.
+func (m *Message) ForgetAttempts() {
+	m.Attempts, m.Earlier, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0, 0
+	m.Tried, m.TriedOf = 0, 0
+}
 
 // Account returns the system_id of the client that submitted the message, or "" for a
 // message from an SMSC.

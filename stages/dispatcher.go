@@ -159,6 +159,9 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 		j.Kind, j.Slot = Forward, slot
 		out.To(toEncoder, j)
 	}
+	if l.HasHanded() {
+		l.HandOver(func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(out.Now(), s, m) })
+	}
 	l.Quiet(func(link *connector.Link) { d.quiet(out, handleOf(link)) })
 	d.publish(out, l)
 }

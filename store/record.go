@@ -7,7 +7,7 @@ import "pmg/sms"
 // written with a higher version octet.
 const (
 	recordVersion = 2
-	stateVersion  = 1
+	stateVersion  = 2
 )
 
 // maxReason is the longest reason that is stored, in octets.
@@ -168,6 +168,8 @@ type State struct {
 	// These are the message's own fields. Batch.Keep stores those of the message.
 	Attempts, Losses, Throttles uint8
 	NotBefore                   int64 // by the wall clock; 0: not set
+	Earlier                     uint8
+	Tried, TriedOf              uint16
 }
 
 // An Aside says why a message waits in no lane.
@@ -198,6 +200,11 @@ func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 	w.u8("losses", &s.Losses)
 	w.u8("throttles", &s.Throttles)
 	w.time("next attempt", &s.NotBefore)
+	if w.atLeast(2) {
+		w.u8("earlier attempts", &s.Earlier)
+		w.u16("targets tried", &s.Tried)
+		w.u16("targets' route", &s.TriedOf)
+	}
 	w.octets16("lane's connector", connector)
 	w.octets16("lane's account", account)
 	w.octets16("reason", reason)
@@ -211,6 +218,7 @@ func AppendState(b []byte, m *sms.Message, s State, ahead int64) []byte {
 	w := walk{mode: writing, b: b, ahead: ahead}
 	w.begin(stateVersion)
 	s.Attempts, s.Losses, s.Throttles, s.NotBefore = m.Attempts, m.Losses, m.Throttles, m.NotBefore
+	s.Earlier, s.Tried, s.TriedOf = m.Earlier, m.Tried, m.TriedOf
 	connector, account, reason := octetsOf(s.Lane.Connector), octetsOf(s.Lane.Account), octetsOf(s.Reason)
 	reason = reason[:min(len(reason), maxReason)]
 	s.walk(&w, &connector, &account, &reason)
@@ -238,4 +246,5 @@ func DecodeState(state []byte) (State, error) {
 func (s *State) Restore(m *sms.Message, ahead int64) {
 	m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
 	m.NotBefore = shift(s.NotBefore, -ahead)
+	m.Earlier, m.Tried, m.TriedOf = s.Earlier, s.Tried, s.TriedOf
 }

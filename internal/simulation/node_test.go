@@ -249,6 +249,7 @@ func (n *node) dispatch(l *connector.Lane) {
 		}
 		n.forward(l, slot)
 	}
+	l.HandOver(func(s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(n.w.now(), s, m) })
 	l.Quiet(func(link *connector.Link) {
 		n.after(0, func() { n.talk.Quiet(n.w.now(), link) })
 	})

@@ -30,9 +30,9 @@ accounts:
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0", window: 5, response_timeout: 5s, retry: [1s, 2s, 4s, 8s, 16s, 32s, repeat], throttle_pause: 500ms}
   - {name: a, direction: out, address: "127.0.0.1:1", instances: %d, window: %d, system_id: pmg, password: secret, max_queue: %d, queue_wait: 5s,
-     response_timeout: 5s, enquire_interval: 10s, bind_timeout: 5s, reconnect_delay: 1s, retry: [%s], throttle_pause: 500ms, failover_after: 5s}
+     response_timeout: 5s, enquire_interval: 10s, bind_timeout: 5s, reconnect_delay: 1s, retry: [%s], throttle_pause: 500ms, failover_after: 5s, failover_attempts: %d}
   - {name: b, direction: out, address: "127.0.0.1:2", instances: 1, window: 4, system_id: pmg, password: secret, static: %t, bind: %s,
-     response_timeout: 5s, enquire_interval: 10s, bind_timeout: 5s, reconnect_delay: 1s, retry: [%s], throttle_pause: 500ms, failover_after: 5s}
+     response_timeout: 5s, enquire_interval: 10s, bind_timeout: 5s, reconnect_delay: 1s, retry: [%s], throttle_pause: 500ms, failover_after: 5s, failover_attempts: %d}
 routes:
   - {to: clients, from: a}
   - {to: clients, from: b}
@@ -49,10 +49,10 @@ func (w *world) newPlan() (p plan) {
 	p.keep = int64(pick(0, 0, 1, 5000))
 	instances, window, queue := 1+w.rng.IntN(3), 1+w.rng.IntN(6), int(pick(5, 30, 1000))
 	pauses := []string{"1s, 2s, 4s, 8s, 16s, 32s, repeat", "1s, 2s, 4s, 8s, 16s, 32s, 64s"}[int(pick(0, 0, 1))]
-	static := w.chance(0.5)
+	static, failover := w.chance(0.5), int(pick(0, 1, 3))
 	bind := []string{"transceiver", "transmitter"}[w.rng.IntN(2)]
 	parse := func(to string) *config.Config {
-		text := fmt.Sprintf(yaml, instances, window, queue, pauses, static, bind, pauses, to)
+		text := fmt.Sprintf(yaml, instances, window, queue, pauses, failover, static, bind, pauses, failover, to)
 		cfg, _, err := config.Parse([]byte(text), config.Options{Protocols: []string{"smpp"}})
 		if err != nil {
 			panic(err)

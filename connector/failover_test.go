@@ -1,0 +1,39 @@
+package connector
+
+import (
+	"testing"
+
+	"pmg/sms"
+)
+
+// A message that another lane takes is counted there, and in no other, before it is pushed and
+// afterwards. A late answer does not find it.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	d, to := twoDesks(t, "instances: 1, window: 10")
+	link := d.connect()
+	d.submit("a", 3, nil)
+	d.send()
+	d.failover = to.Lane
+	id := d.under[0].Message.ID
+	d.answer(sms.Timeout)
+	d.answer(sms.QueueFull)
+	d.failover = nil
+	d.answer(sms.OK)
+	if d.Queued.Load() != 1 || to.Queued.Load() != 2 || !d.HasHanded() || d.Len() != 0 || to.Len() != 0 {
+		t.Errorf("%d and %d places, %t, %d and %d wait", d.Queued.Load(), to.Queued.Load(), d.HasHanded(), d.Len(), to.Len())
+	}
+	d.HandOver(func(s *Share, m *sms.Message) { s.Lane.Push(d.now, s, m) })
+	if d.HasHanded() || to.Len() != 2 || d.Stats.FailedOver.Load() != 2 || d.Stats.Retried.Load() != 0 {
+		t.Errorf("%t, %d wait, %d have failed over", d.HasHanded(), to.Len(), d.Stats.FailedOver.Load())
+	}
+	d.AnsweredLate(link, Unanswered{ID: id}, sms.Answer{Code: sms.OK})
+	if n, _, _ := to.send(); n != 2 {
+		t.Fatalf("%d are sent", n)
+	}
+	to.answer(sms.OK)
+	to.answer(sms.OK)
+	to.Publish()
+	d.wantEmptyBut(to)
+	to.wantEmpty()
+}

@@ -1,0 +1,66 @@
+package gateway
+
+import (
+	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// mayFailOver reports whether a message that a lane has sent in vain may go to another target of
+// its route: after failover_attempts, or in the place of being given up. One that the
+// peer has refused for good ends, because most such statuses are about the message.
+func mayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool) bool {
+	switch a.Code.Failure() {
+	case sms.Permanent:
+		return false
+	case sms.NoAnswer:
+		if cfg.OnUnknown != config.Resend {
+			return false
+		}
+	}
+	return !again || cfg.FailoverAttempts > 0 && int(m.Attempts) >= cfg.FailoverAttempts
+}
+
+// failOver returns the share of another lane that takes a message which l has sent in vain: that
+// of the next target of its route that is up and has not failed to send it. It returns nil
+// if there is none. The message begins there with its attempts, and remembers the targets
+// that have failed.
+func (g *Gateway) failOver(l *connector.Lane, m *sms.Message) *connector.Share {
+	dest := m.Dest().Addr
+	route, ok := g.routes.Load().table.Route(m.Origin.Account, m.Origin.Connector, dest, m.Source().Addr)
+	if !ok || len(route.Targets) < 2 {
+		return nil
+	}
+	tried := tried(m, route.Number())
+	for i := range min(len(route.Targets), 16) {
+		if g.resolve(route.Targets[i].To, dest) == l {
+			tried |= 1 << i
+		}
+	}
+	i, ok := route.PickUntried(tried, func(t target) bool {
+		lane := g.resolve(t, dest)
+		return lane != nil && lane != l && lane.Up() && !isBack(m, lane)
+	})
+	if !ok {
+		return nil
+	}
+	m.Tried, m.TriedOf = tried, route.Number()
+	m.Earlier = uint8(min(int(m.Earlier)+int(m.Attempts), mostCounted))
+	m.Attempts, m.Throttles, m.NotBefore = 0, 0, 0
+	return g.share(g.resolve(route.Targets[i].To, dest), m.Origin)
+}
+
+// tried returns the targets of a route that have failed to send a message. A reload may have
+// changed the route: then they are forgotten.
+func tried(m *sms.Message, route uint16) uint16 {
+	if m.TriedOf != route {
+		return 0
+	}
+	return m.Tried
+}
+
+// isBack reports whether a lane leads to the SMSC that a message came from. It does not go
+// back there, because a route without conditions is meant for clients' messages.
+func isBack(m *sms.Message, lane *connector.Lane) bool {
+	return m.Origin.Account == "" && lane.Account == "" && lane.Home().Name == m.Origin.Connector
+}
