@@ -5,17 +5,20 @@ import (
 	"time"
 )
 
-// How long a stopping gateway waits for peers that do not answer its unbind, and how
-// often it checks whether all sessions have ended.
 const (
+	// logoutTimeout is how long a stopping gateway waits for peers that do not answer its unbind.
 	logoutTimeout = 5 * time.Second
+	// storeTimeout is how long it waits, where the time to drain is over, for the commit that
+	// submits wait for: a moment, unless the disk hangs.
+	storeTimeout = time.Second
+	// drainInterval is how often it looks.
 	drainInterval = 10 * time.Millisecond
 )
 
 // DrainSessions stops accepting clients and messages, and waits for the accepted ones to
 // be sent. What a durable store holds stays there, except what is under way, whose
 // answers are waited for. Then it logs every session out. All that lasts until ctx is
-// done. barrier returns when
+// done, except that a submit is answered that waits for its commit. barrier returns when
 // everything that was accepted before has been counted; logout begins to log out
 // the sessions there are, and may be called again for those that have come since.
 func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout func()) {
@@ -23,6 +26,9 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 	unlisten()
 	barrier()
 	waitFor(ctx, g.mayLogOut)
+	store, cancelStore := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancelStore()
+	waitFor(store, func() bool { return g.storing.Load() == 0 })
 	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
 	waitFor(ctx, func() bool {

@@ -64,7 +64,7 @@ func (g *Gateway) mayStore() bool {
 // Stored goes on with a message when its commit has ended. With an error nothing was
 // stored.
 func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
-	c.gateway.storing.Add(-1)
+	defer c.gateway.storing.Add(-1) // behind the answer, for which a stop waits
 	if p.Link != nil {
 		p.Link.Storing--
 	}

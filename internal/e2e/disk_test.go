@@ -154,6 +154,54 @@ func TestHangingDiskStop(t *testing.T) {
 	})
 }
 
+// A stop that is hurried waits for the commit under way all the same: submits that wait for it
+// leave nothing behind, also those of a client that has gone, and none is refused that is stored.
+func TestHurriedStop(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for _, gone := range []bool{false, true} {
+			disk, fs := &hangingDisk{}, vfs.NewCrashableMem()
+			down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
+			g := start(t, a, down)
+			c := g.bind("transmitter")
+			release := disk.hang()
+			t.Cleanup(release)
+			c.submit(1, 1)
+			testutil.Eventually(t, "a submit waits for its commit", func() bool { st, _ := g.StoreStatus(); return st.Storing == 1 })
+			if gone {
+				c.conn.Close()
+				g.bind("transmitter").fence() // what came before it was read
+			}
+			ctx, hurry := context.WithCancel(t.Context())
+			hurry()
+			stopped := make(chan error, 1)
+			g.once.Do(func() {
+				go func() {
+					g.engine.Drain(ctx)
+					err := g.engine.Close()
+					stopped <- errors.Join(err, g.Close())
+				}()
+			})
+			testutil.Eventually(t, "it drains", g.Draining)
+			release()
+			if err := <-stopped; err != nil {
+				t.Error(err)
+			}
+			if n := g.engine.Counters().Jobs; n != 0 {
+				t.Errorf("gone %v: %d jobs are left", gone, n)
+			}
+			if line, err := c.next(); err == nil && !containsAll(line, []string{"submit_sm_resp", "status=0"}) { // or the end came first
+				t.Errorf("gone %v: %s", gone, line)
+			}
+			down.store = fs.CrashClone(vfs.CrashCloneCfg{})
+			again := start(t, a, down)
+			if n := again.Pending(); n != 1 {
+				t.Errorf("gone %v: %d messages wait after the next start", gone, n)
+			}
+			again.stop()
+		}
+	})
+}
+
 // A failingDisk fails one operation that changes it.
 type failingDisk struct {
 	armed atomic.Bool
