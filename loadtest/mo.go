@@ -41,10 +41,10 @@ func (s *Sink) startMO() {
 		return
 	}
 	m := &moSource{}
-	m.from.set(address{international, isdn, []byte(o.From)})
+	m.from.set(moAddress(o.From))
 	m.to = make([]shortAddress, len(o.To))
 	for i, to := range o.To {
-		m.to[i].set(address{international, isdn, []byte(to)})
+		m.to[i].set(moAddress(to))
 	}
 	m.supply.limit = o.Count
 	if o.Rate > 0 {
@@ -52,6 +52,15 @@ func (s *Sink) startMO() {
 		s.running.Go(func() { s.paceMO(m) })
 	}
 	s.mo.Store(m)
+}
+
+// moAddress returns an international number, or a short number, which is in no plan.
+func moAddress(digits string) address {
+	const longestShort = 6
+	if len(digits) <= longestShort {
+		return address{digits: []byte(digits)}
+	}
+	return address{international, isdn, []byte(digits)}
 }
 
 // takeMO takes the next message of the sink's own, if one is due.

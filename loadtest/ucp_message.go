@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 )
@@ -114,7 +115,7 @@ func (w *ucpWire) delivery(pdu []byte) (d delivered, err error) {
 	if !w.split(pdu, ucpFields) {
 		return d, fmt.Errorf("cannot read operation %q: it does not have %d fields", pdu, ucpFields)
 	}
-	d.to = w.fields[ucpAdC]
+	d.to = bytes.TrimPrefix(w.fields[ucpAdC], []byte("00")) // which international numbers may begin with
 	if d.text, err = w.readText(); err != nil || w.header(pdu).command == ucpMO {
 		return d, err
 	}

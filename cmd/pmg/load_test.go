@@ -98,6 +98,18 @@ func TestLoadCommandReceives(t *testing.T) {
 	}
 }
 
+func TestLoadCommandUCP(t *testing.T) {
+	address, sink := startSinkCommand(t, "--protocol", "ucp", "--messages", "500", "--receipts", "--mo-count", "50")
+	out, err := runForTest(t, newLoadCommand(), io.Discard, "--to", address, "--protocol", "ucp", "--connections", "2",
+		"--messages", "500", "--receipts", "--mo", "50")
+	if err != nil {
+		t.Errorf("load: %v\n%s", err, out)
+	}
+	if seen, err := sink(); err != nil || seen.ReceiptsAnswered != 500 || seen.MOAnswered != 50 {
+		t.Errorf("sink: %v, %+v", err, seen)
+	}
+}
+
 func TestSinkCommandRefusesWrongFlags(t *testing.T) {
 	for _, args := range [][]string{
 		{"--receipt-delay", "soon"},
@@ -108,6 +120,10 @@ func TestSinkCommandRefusesWrongFlags(t *testing.T) {
 		{"--id-form", "octal"},
 		{"--receipt-session", "best"},
 		{"--window", "-1"},
+		{"--protocol", "ucp", "--window", "100"},
+		{"--protocol", "ucp", "--id-form", "decimal"},
+		{"--protocol", "ucp", "--unbind-every", "10"},
+		{"--protocol", "cimd"},
 		{"--mo-to", "123456789012345678901"},
 	} {
 		if _, err := runForTest(t, newSinkCommand(), io.Discard, append(args, "--listen", "127.0.0.1:0")...); err == nil {
