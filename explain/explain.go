@@ -34,7 +34,6 @@ type Answer struct {
 	Parked    bool    `json:"parked,omitempty"`
 	Refused   string  `json:"refused,omitempty"` // why; "": it is accepted
 	Code      string  `json:"code,omitempty"`    // of the refusal
-	Text      *Text   `json:"text,omitempty"`
 }
 
 // An Address is an address of the message.
@@ -74,11 +73,12 @@ type Way struct {
 	Out       []Step  `json:"out,omitempty"`
 	From      Address `json:"from"`
 	To        Address `json:"to"`
+	Text      *Text   `json:"text,omitempty"`
 }
 
 // Ask answers a question about a configuration that has been checked.
 func Ask(c *config.Config, q Question) (*Answer, error) {
-	e := &asked{config: c, answer: &Answer{}}
+	e := &asked{config: c, text: q.Text, answer: &Answer{}}
 	if err := e.origin(q); err != nil {
 		return nil, err
 	}
@@ -91,9 +91,6 @@ func Ask(c *config.Config, q Question) (*Answer, error) {
 		}
 	}
 	a := e.answer
-	if q.Text != "" {
-		a.Text = plan(q.Text)
-	}
 	addresses := assumed(q)
 	a.From, a.To = addressOf(addresses.Source), addressOf(addresses.Dest)
 	code := e.apply(&a.In, addresses, ofConnector(e.from, e.from.RewriteIn()), e.ofAccount((*config.Account).RewriteIn))
@@ -125,6 +122,7 @@ type asked struct {
 	config  *config.Config
 	from    *config.Connector
 	account *config.Account // nil: the message comes from an SMSC
+	text    string
 	answer  *Answer
 }
 
@@ -297,6 +295,9 @@ func (e *asked) way(w Way, a *rewrite.Addresses, rules ...owned) {
 		own.Dest.Addr = nil
 	}
 	w.From, w.To = addressOf(own.Source), addressOf(own.Dest)
+	if e.text != "" {
+		w.Text = plan(e.from.Form(), e.connector(w.Connector).Form(), e.text)
+	}
 	e.answer.Ways = append(e.answer.Ways, w)
 }
 

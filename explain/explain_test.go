@@ -54,6 +54,9 @@ func TestAnswers(t *testing.T) {
 		{"surrogates are not cut", c, Question{Connector: "one", From: "PMG", To: "3", Text: "a" + strings.Repeat("😀", 67)}},
 		{"too long", c, Question{Connector: "one", From: "PMG", To: "3", Text: strings.Repeat("a", 255*153+1)}},
 		{"not UTF-8", c, Question{Connector: "one", From: "PMG", To: "3", Text: "a\xff"}},
+		{"texts of several forms", c, Question{Account: "acme", From: "1", To: "77", Text: "Grüße, señor ¿qué?"}},
+		{"texts with what few have", c, Question{Account: "acme", From: "1", To: "77", Text: "İstanbul’da ğ"}},
+		{"a long one in tables of a language", c, Question{Account: "acme", From: "1", To: "77", Text: strings.Repeat("İstanbul'da ğ ", 20)}},
 	} {
 		a, err := Ask(q.c, q.q)
 		if err != nil {

@@ -28,9 +28,6 @@ func (a *Answer) String() string {
 	case a.Refused != "":
 		fmt.Fprintf(&b, "\nRefused as %s: %s.\n", a.Code, a.Refused)
 	}
-	if a.Text != nil && a.Refused == "" {
-		fmt.Fprintf(&b, "\nText: %s.\n", a.Text)
-	}
 	return b.String()
 }
 
@@ -64,6 +61,9 @@ func (w *Way) write(b *strings.Builder, again bool) {
 	}
 	fmt.Fprintf(b, ": from %s to %s\n", w.From.full(), w.To.full())
 	writeSteps(b, "", w.Out)
+	if w.Text != nil {
+		fmt.Fprintf(b, "     the text is %s\n", w.Text)
+	}
 }
 
 // writeSteps writes what rules did, below a heading.
@@ -116,19 +116,21 @@ func (a Address) full() string {
 
 // String says how a text is sent.
 func (t *Text) String() string {
-	if t.Reason != "" {
-		return "cannot be sent: " + t.Reason
+	if t.Refused != "" {
+		return "not sent: " + t.Refused
 	}
-	unit := "septets"
+	what := fmt.Sprintf("sent in %s", t.Coding)
+	if t.Becomes != "" {
+		what += fmt.Sprintf(" as %q", t.Becomes)
+	}
 	if t.Lacks != "" {
-		unit = "units"
+		what += fmt.Sprintf(" (GSM 7-bit does not have %q)", t.Lacks)
 	}
-	coding := t.Coding
-	if t.Lacks != "" {
-		coding += fmt.Sprintf(", because GSM 7-bit does not have %q", t.Lacks)
+	switch t.Parts {
+	case 0:
+		return fmt.Sprintf("%s: %d %ss, which no long message can have", what, t.Units, t.Unit)
+	case 1:
+		return fmt.Sprintf("%s: %d of %d %ss of one short message", what, t.Units, t.Room, t.Unit)
 	}
-	if t.Parts == 1 {
-		return fmt.Sprintf("one message of %d %s, of %d that it may have, in %s", t.Units, unit, t.Room, coding)
-	}
-	return fmt.Sprintf("%d %s, sent as %d parts of up to %d, in %s", t.Units, unit, t.Parts, t.Room, coding)
+	return fmt.Sprintf("%s: %d %ss, which are %d short messages of up to %d", what, t.Units, t.Unit, t.Parts, t.Room)
 }

@@ -18,11 +18,12 @@ func newExplainCommand() *cobra.Command {
 		Short: "Show what a gateway would do with a message",
 		Long: `Shows what a gateway with the configuration would do with a message: each rule of
 rewrite that does something and what it changes, the lists, the route with its targets,
-the addresses that each target is sent, and how the text is encoded and cut into parts;
-or why the message is refused. Nothing is sent, and no gateway needs to run, so that it is
-not known which targets are up.
+and for each target the addresses that it is sent, the coding of the text, and how many
+short messages that is on the air; or why the message is refused. Nothing is sent, and no
+gateway needs to run, so that it is not known which targets are up.
 
-The types of the addresses that are given (TON, NPI) are assumed by their form.`,
+The types of the addresses that are given (TON, NPI) are assumed by their form. The text
+is assumed to arrive in the default alphabet of its connector, or in UCS-2.`,
 		Example: `  pmg explain --from PMG --to 0170123456
   pmg explain -c new.yaml --account acme --from 12345 --to +49170123456 --text "Grüße"
   pmg explain --connector operator --from 49170123456 --to 12345 --json | jq .route`,

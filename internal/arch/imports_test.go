@@ -43,7 +43,7 @@ func table() []row {
 		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp rewrite sms sms/charset sms/fit"},
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
-		{"explain", "account config protocols rewrite router sms sms/charset sms/userdata"},
+		{"explain", "account config internal/smstext protocols rewrite router sms sms/charset sms/fit sms/userdata"},
 		{"pdulog", "internal/logtext internal/smstext protocols sms"},
 		{"events", "pdulog sms"},
 
