@@ -41,6 +41,7 @@ func (d *decoder) check(c *Config, o Options) {
 		d.connector(&c.Connectors[i], fmt.Sprintf("connectors[%d]", i), o)
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}
+	d.operators(c)
 	d.addresses(c)
 	x := newIndex(c)
 	for i := range c.Routes {
@@ -124,6 +125,26 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	d.checkRetry(&c.Retry, join(path, "retry"))
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
+	}
+}
+
+// operators checks what connectors to the same SMSC must have in common.
+func (d *decoder) operators(c *Config) {
+	first := map[string]int{}
+	for i := range c.Connectors {
+		one, path := &c.Connectors[i], fmt.Sprintf("connectors[%d]", i)
+		if one.Operator != "" && !nameForm.MatchString(one.Operator) {
+			d.problem(path+".operator", "must be letters, digits, '-' and '_', at most 64, not %q", one.Operator)
+		}
+		if one.Role() != protocols.Client {
+			continue
+		}
+		name := one.OperatorName()
+		if j, ok := first[name]; ok && c.Connectors[j].ReceiptIDs != one.ReceiptIDs {
+			d.problem(path+".receipt_ids", "must be %s, as that of connector %s, because both have operator %s", c.Connectors[j].ReceiptIDs, c.Connectors[j].Name, name)
+		} else if !ok {
+			first[name] = i
+		}
 	}
 }
 

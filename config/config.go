@@ -31,6 +31,9 @@ const (
 	Resend = "resend" // on_unknown
 	Fail   = "fail"
 
+	ForceReceipts = "force" // receipts of a connector
+	NeverReceipts = "never"
+
 	Failover = "failover" // policy
 	Weighted = "weighted"
 )
@@ -44,6 +47,7 @@ type Config struct {
 	Store        Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Admin        Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits       Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
+	Receipts     Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
 	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors   []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
@@ -126,6 +130,12 @@ func (l *Limits) MemoryLimit() int64 {
 	return machine.Memory() / 2
 }
 
+// Receipts is for how long receipts can find their way.
+type Receipts struct {
+	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client. It takes about 150 octets on disk for a message. Receipts whose message is not known wait for as long (pmg queue list --state orphan)."`
+	Validity time.Duration `yaml:"validity" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a client that is not bound."`
+}
+
 // Account is a client that may log in.
 type Account struct {
 	SystemID    string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
@@ -177,6 +187,10 @@ type Connector struct {
 
 	Text Text // and these
 
+	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
+	Receipts   string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. The client gets those that it has asked for."`
+	ReceiptIDs string `yaml:"receipt_ids" default:"learn" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn finds out from the receipts that come; until it is sure, each form is tried. Letter case and leading zeros never matter."`
+
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open."`
 
@@ -213,6 +227,14 @@ func (c *Connector) Role() protocols.Role {
 		return protocols.Server
 	}
 	return protocols.Client
+}
+
+// OperatorName returns the name under which the messages of the connector's SMSC are known.
+func (c *Connector) OperatorName() string {
+	if c.Operator != "" {
+		return c.Operator
+	}
+	return c.Name
 }
 
 // ProtocolOptions returns the options of the connector's protocol, or nil if the

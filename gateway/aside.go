@@ -52,5 +52,20 @@ func (g *Gateway) parks(m *sms.Message) bool {
 	return g.store != nil && m.Kind != sms.Receipt && g.Config().NoRoute == config.Park
 }
 
-// parkedReason is why messages are parked.
-const parkedReason = "no route leads anywhere"
+// asideOf returns why a message that no route leads anywhere is put aside.
+func asideOf(m *sms.Message) store.Aside {
+	if isReport(m) && !isKnown(m) {
+		return store.Orphan
+	}
+	return store.Parked
+}
+
+// asideReasons are those reasons for people.
+var asideReasons = [...]string{store.Parked: "no route leads anywhere", store.Orphan: "no message is known that the receipt belongs to"}
+
+// isAside notes that a message which waits in no lane was stored.
+func (g *Gateway) isAside(a Accepted) {
+	if !isNoted(a) && asideOf(a.Message) == store.Orphan {
+		g.keepOrphan(a.Message)
+	}
+}

@@ -29,6 +29,8 @@ type Conversation[R any] struct {
 	pressure map[*connector.Share]*connector.Backpressure[R]
 	pressed  []*connector.Share          // that pressure has, those that have waited longest first
 	held     map[*connector.Link]held[R] // what waits for the commits that are due to sessions
+	early    []*finding[R]               // receipts that may have overtaken the answers to their messages
+	finding  finding[R]                  // of the receipt at hand
 }
 
 // A Port is how a conversation reaches its architecture. It has many methods because
@@ -158,6 +160,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 func (c *Conversation[R]) settle(now int64, l *connector.Link) {
 	c.delayed.Take(l, func(r R) { c.port.Send(now, l, r, false, "") })
 	c.takeWaiting(l, func(m *sms.Message, r R) { c.refuse(now, l, m, r) })
+	c.lookAgain(now, l)
 }
 
 // send sends an answer, immediately or at its due time.
@@ -175,6 +178,10 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	m, s, code := c.gateway.Prepare(now, l, c.port.PDU(r))
 	if m == nil {
 		c.answer(now, l, r, code, 0, 0)
+		return
+	}
+	if isReport(m) {
+		c.receipt(now, l, r, m)
 		return
 	}
 	after, ok := c.admit(now, l)
@@ -336,11 +343,6 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 	c.port.Drop(l, r)
 }
 
-// bound notes that a session has logged in.
-func (c *Conversation[R]) bound(now int64, l *connector.Link) {
-	c.port.Bound(now, l, c.gateway.Bound(now, l))
-}
-
 // An openLogin is a login that is not decided yet.
 type openLogin[R any] struct {
 	login   *Login
@@ -468,6 +470,7 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	delete(c.behind, l)
 	c.abandon(l)
 	c.forget(l)
+	c.dropEarly(l)
 	c.delayed.Take(l, func(r R) { c.port.Drop(l, r) })
 	c.takeWaiting(l, func(m *sms.Message, r R) {
 		m.Release()
@@ -489,5 +492,6 @@ func (c *Conversation[R]) Tick(now int64) (next int64) {
 	for _, s := range slices.Clone(c.pressed) {
 		c.letIn(now, s, c.pressure[s])
 	}
-	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
+	next = c.lookAgain(now, nil)
+	return connector.Earlier(next, connector.Earlier(c.delayed.Next(), c.waiting.Next()))
 }

@@ -31,6 +31,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if err := g.forgetKilled(outcomes); err != nil {
 		return errors.Join(err, outcomes.Close())
 	}
+	g.lastStored = s.LastID() // receipts of messages that had failed have come
 	outcomes.Clear()
 	g.unsettled.outcomes = outcomes
 	return nil
@@ -52,6 +53,7 @@ func (g *Gateway) committed(upTo uint64, err error) {
 		}
 		g.notes.safe.Store(upTo)
 	}
+	g.receipts.outgoing.committed(g, upTo, err != nil)
 	if f := g.onCommit.Load(); f != nil {
 		(*f)(upTo, err)
 	}
@@ -87,9 +89,12 @@ func (g *Gateway) Put(first Accepted, more []Accepted) (batch uint64) {
 
 func (g *Gateway) put(b *store.Batch, a Accepted) {
 	switch {
+	case isNoted(a):
+		g.notePart(b, a.Message)
 	case a.Share == nil:
 		b.Put(a.Message, store.Lane{})
-		g.keepAside(b, a.Message, store.Lane{}, store.Parked, parkedReason)
+		why := asideOf(a.Message)
+		g.keepAside(b, a.Message, store.Lane{}, why, asideReasons[why])
 	case g.Durable():
 		b.Put(a.Message, laneName(a.Share.Lane))
 	}
@@ -131,6 +136,8 @@ func (g *Gateway) closeStore() error {
 		return nil
 	}
 	g.loads.end()
+	g.receipts.orphans.end()
+	g.receipts.outgoing.end()
 	failed := g.closeEvents()
 	g.upkeep.tidy.running.Wait()
 	g.Committer.Close()

@@ -79,6 +79,8 @@ type ending struct {
 	aside  bool  // it was put aside before
 
 	attempts uint8 // how often it was sent
+
+	maps *operator // that has accepted it and may send receipts; nil: none comes
 }
 
 // attemptsOf returns how often a message was sent that ends with a code, and was written

@@ -40,11 +40,12 @@ type Gateway struct {
 	recovered  atomic.Bool  // the messages of earlier runs are in their queues
 	loads      loads
 	unsettled  unsettled
+	receipts   receipts
 	events     eventLog
 	notes      notes
 	space      space
 	upkeep     upkeep
-	aside      [store.Quarantined + 1]atomic.Int64 // messages that were put aside, by the reason
+	aside      [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
 	cfg        atomic.Pointer[config.Config]

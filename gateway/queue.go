@@ -19,6 +19,7 @@ const (
 	StateQueued      = "queued"      // it waits in a lane, or is under way
 	StateParked      = "parked"      // no route leads anywhere
 	StateQuarantined = "quarantined" // a part of the gateway fails at it
+	StateOrphan      = "orphan"      // a receipt whose message is not known
 	StateUnreadable  = "unreadable"  // its record is damaged
 )
 
@@ -135,6 +136,8 @@ func (f *found) stateName() string {
 		return StateParked
 	case f.state.Aside == store.Quarantined:
 		return StateQuarantined
+	case f.state.Aside == store.Orphan:
+		return StateOrphan
 	}
 	return StateQueued
 }

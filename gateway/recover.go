@@ -39,6 +39,7 @@ type recovery struct {
 // Recover returns the messages of earlier runs to their lanes, until ctx is done. The log
 // says how many there were.
 func (g *Gateway) Recover(ctx context.Context, e Engine) {
+	g.receipts.outgoing.begin(g, e)
 	if !g.Durable() {
 		return
 	}
@@ -135,6 +136,9 @@ func (r *recovery) entry(e *store.Entry) {
 	}
 	if s.Aside != store.InLane {
 		r.gateway.aside[s.Aside].Add(1)
+		if s.Aside == store.Orphan {
+			r.gateway.findOrphan(e)
+		}
 		r.aside++
 		return
 	}
@@ -220,7 +224,11 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 	if lane := g.route(m); lane != nil {
 		return g.share(lane, origin)
 	}
-	g.setAside(m, store.Lane{}, store.Parked, parkedReason)
+	why := asideOf(m)
+	g.setAside(m, store.Lane{}, why, asideReasons[why])
+	if why == store.Orphan {
+		g.keepOrphan(m)
+	}
 	return nil
 }
 

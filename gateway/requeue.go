@@ -37,6 +37,7 @@ const (
 	ResultUnderWay = "under way"  // it is being sent, or stored: it was left alone
 	ResultNoRoute  = "no route"   // no route leads anywhere: it was left alone
 	ResultGone     = "gone"       // it has ended meanwhile
+	ResultUnknown  = "unmatched"  // it is a receipt, and the message that it belongs to is not known: it was left alone
 	ResultBad      = "unreadable" // it can be deleted alone
 )
 
@@ -131,6 +132,7 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 		switch {
 		case f.err != nil && c.change.What != DeleteMessages:
 			c.result[f] = ResultBad
+		case f.stateName() == StateOrphan && c.change.What == RetryMessages && c.matched(f):
 		case c.change.What != DeleteMessages && !c.aim(f):
 			c.result[f] = ResultNoRoute
 		case f.stateName() == StateQueued:
@@ -156,6 +158,8 @@ func (c *changer) aim(f *found) bool {
 		if to := c.Connector(c.change.To); to != nil {
 			lane = c.LaneOf(to)
 		}
+	} else if isKnown(f.message) {
+		lane = c.clientLane(string(f.head.LaneAccount))
 	} else {
 		lane = c.route(f.message)
 	}
@@ -179,7 +183,7 @@ func (c *changer) deleteAside(all []*found) error {
 		}
 		f.message.Arrived -= ahead
 		c.forget(f.message, ending{state: events.Deleted, aside: true, lane: f.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: attemptsOf(f.message, sms.Deleted, 0)})
-		c.aside[f.state.Aside].Add(-1)
+		c.leftAside(f)
 		f.message.Origin.Tally.Failed.Add(1)
 	}
 	return c.Committer.Sync()
@@ -204,7 +208,7 @@ func (c *changer) put(all []*found) error {
 	failed := c.Committer.Sync() // the rest of a batch that failed is in the next one, so that the lanes are to have them all the same
 	for _, f := range all {
 		if f.state.Aside != store.InLane {
-			c.aside[f.state.Aside].Add(-1)
+			c.leftAside(f)
 		}
 		c.result[f] = c.change.past()
 	}

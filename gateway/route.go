@@ -104,6 +104,9 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 	if !ok {
 		return nil
 	}
+	if m.Kind == sms.Receipt && (route.From() == "" || isKnown(m)) {
+		return nil // a route must say that it is for receipts, and those of a client go to no other one
+	}
 	lane := g.resolve(g.pick(route, m), dest)
 	if lane == nil || isBack(m, lane) {
 		return nil
@@ -182,6 +185,9 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	}
 	if code != sms.OK {
 		return g.refuse(now, l, m, code, why)
+	}
+	if isReport(m) && l.Account == nil {
+		return m, nil, sms.OK // the message that it belongs to decides
 	}
 	lane := g.route(m)
 	if lane == nil && g.parks(m) {

@@ -229,3 +229,8 @@ const (
 	Stuck     = 30 * time.Second
 	StuckFull = 5 * time.Second
 )
+
+// bound notes that a session has logged in.
+func (c *Conversation[R]) bound(now int64, l *connector.Link) {
+	c.port.Bound(now, l, c.gateway.Bound(now, l))
+}

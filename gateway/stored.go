@@ -3,7 +3,6 @@ package gateway
 import (
 	"pmg/connector"
 	"pmg/sms"
-	"pmg/store"
 )
 
 // An Accepted is a message that was accepted, and its place.
@@ -47,6 +46,11 @@ func (c *Conversation[R]) accept(now int64, p Pending[R]) {
 		c.stored(now, p)
 		return
 	}
+	c.store(now, p)
+}
+
+// store has messages stored.
+func (c *Conversation[R]) store(now int64, p Pending[R]) {
 	if p.Link != nil {
 		p.Link.Storing++
 	}
@@ -80,7 +84,9 @@ func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
 
 // stored answers the PDU that carried a message, and queues the message.
 func (c *Conversation[R]) stored(now int64, p Pending[R]) {
-	c.intake.Count(p.From, p.Message.Origin)
+	if !isNoted(p.Accepted) {
+		c.intake.Count(p.From, p.Message.Origin)
+	}
 	for _, a := range p.More {
 		c.intake.Count(p.From, a.Message.Origin)
 	}
@@ -102,6 +108,7 @@ func (c *Conversation[R]) stored(now int64, p Pending[R]) {
 // queue gives a message that was stored to its lane.
 func (c *Conversation[R]) queue(now int64, a Accepted) {
 	if a.Share == nil {
+		c.gateway.isAside(a)
 		a.Message.Release() // it is in the store
 		return
 	}
@@ -126,10 +133,11 @@ func (c *Conversation[R]) notStored(now int64, p Pending[R]) {
 
 // cancel takes back the acceptance of a message that could not be stored.
 func (c *Conversation[R]) cancel(from *connector.Connector, a Accepted) {
-	if a.Share != nil {
+	switch {
+	case a.Share != nil:
 		c.intake.Cancel(a.Message, a.Share)
-	} else {
-		c.gateway.aside[store.Parked].Add(-1)
+	case !isNoted(a):
+		c.gateway.aside[asideOf(a.Message)].Add(-1)
 	}
 	from.Stats.Refused.Add(1)
 	a.Message.Origin.Tally.Refused.Add(1)

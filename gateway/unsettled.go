@@ -81,10 +81,15 @@ func (u *unsettled) goOn() bool {
 // here, once. It does not wait for the commit.
 func (g *Gateway) forget(m *sms.Message, e ending) {
 	durable := g.Durable()
-	if !durable && g.events.writer == nil && !e.aside {
+	ahead := g.wall.ahead.Load()
+	receipt, share := g.ownReceipt(m, &e)
+	if g.store == nil {
+		g.settleReceipts(nil, m, &e, receipt, share, ahead)
 		return
 	}
-	ahead := g.wall.ahead.Load()
+	if !durable && g.events.writer == nil && !e.aside && e.maps == nil && receipt == nil {
+		return
+	}
 	size := 0
 	if durable {
 		size = store.RecordSize(m, e.lane)
@@ -97,6 +102,7 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 	if g.events.writer != nil {
 		g.events.note(b, m, &e, ahead)
 	}
+	g.settleReceipts(b, m, &e, receipt, share, ahead)
 	if !durable {
 		g.Committer.End()
 		return
@@ -141,6 +147,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		}
 		if l := g.laneNamed(g.Config(), lane); l != nil {
 			e.peer = l.Home().Driver
+			e.maps = g.mapsFor(l, m, &e.answer)
 		}
 		g.forget(m, e)
 		m.Release()

@@ -59,6 +59,7 @@ func (g *Gateway) checkStore(now int64) {
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}
 	g.checkEvents()
+	g.tidyReceipts(now)
 	g.space.probing.begin(g.checkSpace)
 	u.tidy.begin(g.tidyStore)
 }

@@ -58,6 +58,11 @@ func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.M
 	if out := g.suited(l, m, g.outgoing(l, m)); out != m {
 		m, copied = out, out
 	}
+	if m.Kind == sms.Submit {
+		notify := m.Notify
+		m.Notify = g.asksFor(l, m)
+		defer func() { m.Notify = notify }()
+	}
 	ahead := g.wall.ahead.Load()
 	if ahead == 0 || m.Expires == 0 {
 		l.Session.Encode(now, p, m, sequence)

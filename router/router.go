@@ -101,6 +101,9 @@ func (t *Table[T]) Route(account, from string, dest, source []byte) (*Route[T], 
 	return &t.routes[best], true
 }
 
+// From returns the connector whose messages the route is for, or "".
+func (r *Route[T]) From() string { return r.from }
+
 // first returns the first of the rows whose other conditions match, or best if
 // that comes before it.
 func (t *Table[T]) first(rows []int, best int, from string, source []byte) int {

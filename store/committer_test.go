@@ -139,8 +139,8 @@ func TestCommitterSoon(t *testing.T) {
 	})
 }
 
-// The messages of a batch that failed are not stored, and deleted in case that they were;
-// what else it was to do is done by the next.
+// The messages of a batch that failed are not stored, and deleted in case that they were, but
+// for the gateway's own; what else it was to do is done by the next.
 func TestCommitterFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := &laggard{fails: 2}, &ended{}
@@ -150,6 +150,7 @@ func TestCommitterFails(t *testing.T) {
 		b.Put(&sms.Message{ID: 1}, Lane{})
 		b.Keep(&sms.Message{ID: 1}, State{})
 		b.Delete(7, 0)
+		b.PutOwn(&sms.Message{ID: 8}, Lane{})
 		c.End()
 		if err := c.Sync(); err == nil {
 			t.Error("Sync reports no error")
@@ -166,7 +167,7 @@ func TestCommitterFails(t *testing.T) {
 		c.Commit()
 		synctest.Wait()
 		e.want(t, "1 false", "2 false", "3 true")
-		if want := [][]string{{"keep1", "delete7", "delete1", "delete2", "delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+		if want := [][]string{{"keep1", "delete7", "put8", "delete1", "delete2", "delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
 			t.Errorf("committed %v, want %v", s.batches, want)
 		}
 	})

@@ -180,20 +180,19 @@ const (
 	InLane      Aside = iota // it waits in its lane
 	Parked                   // no route leads anywhere
 	Quarantined              // something fails at it
+	underWay                 // stands for State.UnderWay in a stored state, because a message cannot be both
+	Orphan                   // it is a receipt, and the message that it belongs to is not known
+	Asides                   // how many there are
 )
-
-// underWay stands in a stored state in the place of a reason to be put aside, because a message
-// cannot be both.
-const underWay = uint8(Quarantined) + 1
 
 // walk leads w along the fields of a state, whose names are octets on the way.
 func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 	place := uint8(s.Aside)
 	if s.UnderWay {
-		place = underWay
+		place = uint8(underWay)
 	}
-	w.enum("reason to be put aside", &place, underWay)
-	if s.UnderWay = place == underWay; !s.UnderWay {
+	w.enum("reason to be put aside", &place, uint8(Orphan))
+	if s.UnderWay = place == uint8(underWay); !s.UnderWay {
 		s.Aside = Aside(place)
 	}
 	w.u8("attempts", &s.Attempts)

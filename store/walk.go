@@ -72,6 +72,19 @@ func (w *walk) u16(name string, v *uint16) {
 	}
 }
 
+func (w *walk) u64(name string, v *uint64) {
+	switch w.mode {
+	case reading:
+		if b := w.take(name, 8); b != nil {
+			*v = binary.BigEndian.Uint64(b)
+		}
+	case writing:
+		w.b = binary.BigEndian.AppendUint64(w.b, *v)
+	case measuring:
+		w.n += 8
+	}
+}
+
 // enum is an integer of one octet that is at most highest.
 func (w *walk) enum(name string, v *uint8, highest uint8) {
 	w.u8(name, v)

@@ -68,7 +68,7 @@ func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
 
 // queueStates are the values of --state.
 func queueStates() []string {
-	return []string{gateway.StateQueued, gateway.StateParked, gateway.StateQuarantined}
+	return []string{gateway.StateQueued, gateway.StateParked, gateway.StateQuarantined, gateway.StateOrphan}
 }
 
 // check checks what was selected.

@@ -231,14 +231,15 @@ func TestSMPPToUCP(t *testing.T) {
 		centre := operator.ucpSession()
 		client := g.bind("transceiver")
 		client.send(submitLine(2, "registered_delivery=1"), submitLine(3))
-		client.accepted(2, 3)
+		known := field(client.want("submit_sm_resp", "seq=2", "status=0"), "message_id")
+		client.accepted(3, 3)
 		centre.want(`op51 seq=1 AdC=46700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg="2"`)
 		centre.send("op51_result seq=1 status=0 SM=46700000001:010126000000")
 		centre.want(`op51 seq=2 AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
 		centre.send("op51_result seq=2 status=0x6", `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3`)
 		centre.want("op53_result seq=1 status=0")
 		line := client.want("deliver_sm", "esm_class=4", "source_addr=46700000001", "destination_addr=1234")
-		if !strings.Contains(line, "id:46700000001:010126000000 ") || !strings.Contains(line, " stat:UNDELIV err:107 ") {
+		if !strings.Contains(line, "id:"+known+" ") || !strings.Contains(line, " stat:UNDELIV err:107 ") {
 			t.Error(line)
 		}
 		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")

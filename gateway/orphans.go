@@ -1,0 +1,341 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"pmg/config"
+	"pmg/events"
+	"pmg/sms"
+	"pmg/sms/peerid"
+	"pmg/store"
+)
+
+// orphans are the receipts in the store whose messages are not known. An answer of an SMSC
+// that comes later finds them here. It is safe for concurrent use.
+type orphans struct {
+	done sync.WaitGroup
+	n    atomic.Int64
+
+	mu      sync.Mutex
+	all     []orphan            // the oldest first
+	known   map[uint64]bool     // by their ids
+	by      map[string][]uint64 // ids of receipts, by operator and key
+	again   []uint64            // receipts whose messages are to be looked for again
+	drop    []uint64            // receipts that are to be forgotten
+	running bool
+	ended   bool
+}
+
+// An orphan is a receipt whose message is not known.
+type orphan struct {
+	id      uint64
+	arrived int64    // by the wall clock
+	keys    []string // in by
+}
+
+// maxOrphans is how many are kept; the oldest make room.
+const maxOrphans = 100_000
+
+// errUnknown says that the message of a receipt is not known.
+var errUnknown = errors.New(asideReasons[store.Orphan])
+
+// orphanKeys returns the keys by which the message of a receipt would be found, whatever form
+// the operator writes ids in.
+func orphanKeys(operator string, m *sms.Message) (keys []string) {
+	r, _ := m.Report()
+	for _, id := range [...][]byte{r.ID, r.TextID} {
+		for _, relation := range new(peerid.Learner).Relations() {
+			if key, ok := peerid.AppendKey(append([]byte(operator), 0), id, relation); ok && !slices.Contains(keys, string(key)) {
+				keys = append(keys, string(key))
+			}
+		}
+	}
+	return keys
+}
+
+// keepOrphan notes that a receipt was kept whose message is not known. Its message may have become
+// known meanwhile.
+func (g *Gateway) keepOrphan(m *sms.Message) {
+	o := &g.receipts.orphans
+	one := orphan{id: m.ID, arrived: m.Arrived + g.wall.ahead.Load(), keys: orphanKeys(g.operatorOf(m), m)}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by == nil {
+		o.by, o.known = map[string][]uint64{}, map[uint64]bool{}
+	}
+	o.all = append(o.all, one)
+	o.known[one.id] = true
+	for _, key := range one.keys {
+		o.by[key] = append(o.by[key], one.id)
+	}
+	if len(o.all) > maxOrphans {
+		o.drop = append(o.drop, o.all[0].id)
+		o.forget(0)
+	}
+	o.n.Store(int64(len(o.all)))
+	o.again = append(o.again, one.id)
+	o.run(g)
+}
+
+// operatorOf returns the name of the operator that a message came from.
+func (g *Gateway) operatorOf(m *sms.Message) string {
+	if c := g.Connector(m.Origin.Connector); c != nil {
+		return c.Config().OperatorName()
+	}
+	return m.Origin.Connector
+}
+
+// forget removes a receipt. The caller holds the lock.
+func (o *orphans) forget(i int) {
+	one := o.all[i]
+	for _, key := range one.keys {
+		ids := o.by[key]
+		if ids = slices.DeleteFunc(ids, func(id uint64) bool { return id == one.id }); len(ids) == 0 {
+			delete(o.by, key)
+		} else {
+			o.by[key] = ids
+		}
+	}
+	delete(o.known, one.id)
+	if i == 0 {
+		o.all[0], o.all = orphan{}, o.all[1:]
+	} else {
+		o.all = slices.Delete(o.all, i, i+1)
+	}
+	o.n.Store(int64(len(o.all)))
+}
+
+// remove removes a receipt that is no orphan any more.
+func (o *orphans) remove(id uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if i := slices.IndexFunc(o.all, func(one orphan) bool { return one.id == id }); i >= 0 {
+		o.forget(i)
+	}
+}
+
+// answered looks for the receipts of a message that an SMSC has accepted.
+func (o *orphans) answered(g *Gateway, operator string, key []byte) {
+	if o.n.Load() == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var room [128]byte
+	if ids := o.by[string(append(append(append(room[:0], operator...), 0), key...))]; len(ids) > 0 {
+		o.again = append(o.again, ids...)
+		o.run(g)
+	}
+}
+
+// run starts the goroutine that works on receipts, because it reads the store. The caller
+// holds the lock.
+func (o *orphans) run(g *Gateway) {
+	if !o.running && !o.ended && len(o.again)+len(o.drop) > 0 {
+		o.running = true
+		o.done.Go(func() { o.loop(g) })
+	}
+}
+
+// end waits until nothing is worked on any more.
+func (o *orphans) end() {
+	o.mu.Lock()
+	o.ended = true
+	o.mu.Unlock()
+	o.done.Wait()
+}
+
+func (o *orphans) loop(g *Gateway) {
+	for {
+		o.mu.Lock()
+		again, drop := o.again, o.drop
+		o.again, o.drop = nil, nil
+		if o.ended || len(again)+len(drop) == 0 {
+			o.running = false
+			o.mu.Unlock()
+			return
+		}
+		o.mu.Unlock()
+		g.changing.Lock()
+		for _, id := range drop {
+			g.orphan(id, g.dropOrphan)
+		}
+		for _, id := range again {
+			if !o.has(id) {
+				continue // its message was found a moment ago
+			}
+			g.orphan(id, func(m *sms.Message, size int) error {
+				err := g.adopt(m, size)
+				if errors.Is(err, errUnknown) {
+					err = nil
+				}
+				return err
+			})
+		}
+		if err := g.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
+			g.logLookup(err)
+		}
+		g.changing.Unlock()
+	}
+}
+
+// has reports whether a receipt is an orphan still.
+func (o *orphans) has(id uint64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.known[id]
+}
+
+// orphan calls f with a receipt that is still kept, and the size of its record.
+func (g *Gateway) orphan(id uint64, f func(m *sms.Message, size int) error) {
+	var e store.Entry
+	ok, err := g.store.Get(id, &e)
+	if err == nil && !ok {
+		return
+	}
+	var s store.State
+	if err == nil && e.State != nil {
+		s, err = store.DecodeState(e.State)
+	}
+	if err == nil && s.Aside != store.Orphan {
+		return
+	}
+	var m *sms.Message
+	if err == nil {
+		m, _, err = g.decode(&e)
+	}
+	if err == nil {
+		err = f(m, len(e.Record))
+	}
+	if err != nil {
+		g.logLookup(err)
+	}
+}
+
+// adopt gives a receipt to its client, if its message is known by now, and releases m.
+func (g *Gateway) adopt(m *sms.Message, size int) error {
+	var f match
+	c := &config.Connector{Name: g.operatorOf(m)}
+	if from := g.Connector(m.Origin.Connector); from != nil {
+		c = from.Config()
+	}
+	o := g.receipts.of(g.Config(), c)
+	found, err := o.find(m, &f), error(nil)
+	if !found {
+		found, err = o.lookUp(g.store, m, &f)
+	}
+	if err != nil || !found {
+		m.Release()
+		if err == nil {
+			err = errUnknown
+		}
+		return err
+	}
+	id, now := m.ID, g.clock()
+	share, v := g.direct(now, m, &f)
+	if v == unread {
+		if err := g.loadParts(&f); err != nil {
+			m.Release()
+			return err
+		}
+		share, v = g.direct(now, m, &f)
+	}
+	b := g.Committer.Begin()
+	b.Ahead = g.wall.ahead.Load()
+	b.Delete(id, size)
+	switch v {
+	case passOn:
+		m.ID = id
+		g.send(b, m, share)
+	case noted:
+		g.send(b, m, nil)
+	default:
+		m.Release()
+	}
+	g.Committer.End()
+	g.receipts.counts.Adopted.Add(1)
+	g.noOrphan(id)
+	return nil
+}
+
+// noOrphan notes that a receipt is no orphan any more.
+func (g *Gateway) noOrphan(id uint64) {
+	g.aside[store.Orphan].Add(-1)
+	g.receipts.orphans.remove(id)
+}
+
+// dropOrphan ends a receipt whose message was not found in time, and releases m.
+func (g *Gateway) dropOrphan(m *sms.Message, _ int) error {
+	g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: g.clock()}, aside: true})
+	g.noOrphan(m.ID)
+	m.Origin.Tally.Expired.Add(1)
+	m.Release()
+	return nil
+}
+
+// dropBefore has those dropped that have been kept for long enough.
+func (o *orphans) dropBefore(g *Gateway, before int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.all) > 0 && o.all[0].arrived < before {
+		o.drop = append(o.drop, o.all[0].id)
+		o.forget(0)
+	}
+	o.run(g)
+}
+
+// adoptNow is adopt for an operator who retries a receipt.
+func (c *changer) adoptNow(f *found) (result string, err error) {
+	result = ResultUnknown
+	c.orphan(f.id, func(m *sms.Message, size int) error {
+		switch err = c.adopt(m, size); {
+		case err == nil:
+			result = ResultRetried
+		case errors.Is(err, errUnknown):
+			err = nil
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("message %s: %w", MessageID(f.id), err)
+	}
+	return result, err
+}
+
+// matched retries a receipt whose message was not known. It reports false if a route may take
+// the receipt.
+func (c *changer) matched(f *found) bool {
+	result, err := c.adoptNow(f)
+	if err != nil {
+		c.logLookup(err)
+	}
+	if result == ResultUnknown && c.route(f.message) != nil {
+		return false
+	}
+	c.result[f] = result
+	return true
+}
+
+// leftAside notes that a message is not put aside any more.
+func (c *changer) leftAside(f *found) {
+	if f.state.Aside == store.Orphan {
+		c.noOrphan(f.id)
+		return
+	}
+	c.Gateway.aside[f.state.Aside].Add(-1)
+}
+
+// findOrphan does so for a receipt of an earlier run.
+func (g *Gateway) findOrphan(e *store.Entry) {
+	m, _, err := g.decode(e)
+	if err != nil {
+		g.logUnreadable(e.ID, err)
+		return
+	}
+	g.keepOrphan(m)
+	m.Release()
+}

@@ -1,0 +1,206 @@
+package gateway
+
+import (
+	"slices"
+
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// A finding is a receipt of an SMSC whose message is looked for.
+type finding[R any] struct {
+	link     *connector.Link
+	request  R
+	message  *sms.Message
+	operator *operator
+	until    int64 // it has overtaken the answer to its message, perhaps, and waits until then
+
+	match
+	found  bool
+	failed error
+}
+
+const (
+	// overtaken is how long a receipt may be ahead of the SMSC's answer until it is stored.
+	overtaken = int64(200e6)
+	// overtakenStep is how often a session without traffic looks again.
+	overtakenStep = int64(5e6)
+	// maxEarly is how many such receipts may wait.
+	maxEarly = 1000
+)
+
+// receipt finds the message that a receipt belongs to, and gives the receipt to the client
+// that has submitted the message.
+func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message) {
+	g, q := c.gateway, &c.finding
+	*q = finding[R]{link: l, request: r, message: m, match: match{record: q.record}}
+	q.operator = g.receipts.of(g.Config(), l.Connector.Config())
+	if q.operator.find(m, &q.match) {
+		q.found = true
+		c.foundOut(now, q)
+		return
+	}
+	copied := *q
+	copied.record = nil
+	if g.store == nil {
+		c.foundOut(now, &copied)
+		return
+	}
+	c.lookUp(&copied)
+}
+
+// lookUp looks into the store, on another goroutine. The session does not end meanwhile,
+// because its answers come before.
+func (c *Conversation[R]) lookUp(q *finding[R]) {
+	g := c.gateway
+	q.link.Storing++
+	c.port.Check(q.link, q.request, func() {
+		if !q.found {
+			q.found, q.failed = q.operator.lookUp(g.store, q.message, &q.match)
+		}
+		if q.found && q.Parts > 1 && q.failed == nil {
+			q.failed = g.loadParts(&q.match)
+		}
+	}, func(now int64) { c.lookedUp(now, q) })
+}
+
+// lookedUp goes on when that has ended.
+func (c *Conversation[R]) lookedUp(now int64, q *finding[R]) {
+	l := q.link
+	l.Storing--
+	switch {
+	case l.Over: // the SMSC has no answer and sends the receipt again
+		q.message.Release()
+		c.port.Drop(l, q.request)
+		return
+	case q.failed != nil:
+		c.gateway.logLookup(q.failed)
+		q.message.Release()
+		c.answer(now, l, q.request, sms.SystemError, 0, 0)
+	default:
+		c.foundOut(now, q)
+	}
+	if l.Storing == 0 {
+		c.letGo(now, l)
+	}
+}
+
+// foundOut deals with a receipt whose message was looked for.
+func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
+	g, l, m := c.gateway, q.link, q.message
+	if !q.found {
+		c.notFound(now, q)
+		return
+	}
+	share, v := g.direct(now, m, &q.match)
+	switch v {
+	case unread:
+		copied := *q
+		copied.set(q.record)
+		c.lookUp(&copied)
+	case dropped:
+		m.Release()
+		c.answer(now, l, q.request, sms.OK, 0, 0)
+	case noted:
+		c.store(now, Pending[R]{Accepted: Accepted{Message: m}, From: l.Connector, Link: l, Request: q.request})
+	default:
+		g.receipts.counts.Matched.Add(1)
+		c.acceptReceipt(now, q, share)
+	}
+}
+
+// acceptReceipt accepts a receipt for a share, if that has room.
+func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share) {
+	l := q.link
+	if s != nil && !c.intake.HasRoom(s) {
+		c.gateway.logNoRoom(now, l, s)
+		c.refuse(now, l, q.message, q.request)
+		return
+	}
+	c.accept(now, Pending[R]{Accepted: Accepted{q.message, s}, From: l.Connector, Link: l, Request: q.request})
+}
+
+// notFound deals with a receipt whose message is not known. It waits a moment for the SMSC's
+// answer, which it may have overtaken. Then it is relayed by a route for messages of the
+// connector, or kept as an orphan.
+func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
+	g, l := c.gateway, q.link
+	if q.until == 0 && g.receipts.asked.Load() && len(c.early) < maxEarly && !l.Ended && !l.LoggedOut {
+		q.until = now + overtaken
+		l.Storing++
+		c.early = append(c.early, q)
+		c.port.TickAt(now + overtakenStep)
+		return
+	}
+	q.operator.missed()
+	if lane := g.route(q.message); lane != nil {
+		g.receipts.counts.Relayed.Add(1)
+		c.acceptReceipt(now, q, g.share(lane, l.Origin))
+		return
+	}
+	g.receipts.counts.Unmatched.Add(1)
+	if g.store == nil {
+		g.logUnrouted(now, l, sms.Receipt)
+		q.message.Release()
+		c.answer(now, l, q.request, sms.OK, 0, 0)
+		return
+	}
+	c.acceptReceipt(now, q, nil)
+}
+
+// LookAgain does what is due after every batch of PDUs: answers may have come that receipts
+// have overtaken.
+func (c *Conversation[R]) LookAgain(now int64) {
+	if len(c.early) > 0 {
+		c.lookAgain(now, nil)
+	}
+}
+
+// lookAgain looks again for the messages of receipts that may have overtaken answers. all
+// ends the waiting of a session's receipts. It returns when it is to be called again, 0 if
+// none waits.
+func (c *Conversation[R]) lookAgain(now int64, all *connector.Link) (next int64) {
+	if len(c.early) == 0 {
+		return 0
+	}
+	waiting := c.early
+	c.early = nil
+	for _, q := range waiting {
+		l := q.link
+		switch {
+		case q.operator.find(q.message, &q.match):
+			q.found = true
+		case l != all && now < q.until:
+			c.early = append(c.early, q)
+			continue
+		}
+		l.Storing--
+		c.foundOut(now, q)
+		if l.Storing == 0 {
+			c.letGo(now, l)
+		}
+	}
+	if len(c.early) > 0 {
+		return now + overtakenStep
+	}
+	return 0
+}
+
+// dropEarly forgets the receipts of a session that is over. The SMSC has no answer and sends
+// them again.
+func (c *Conversation[R]) dropEarly(l *connector.Link) {
+	c.early = slices.DeleteFunc(c.early, func(q *finding[R]) bool {
+		if q.link != l {
+			return false
+		}
+		q.message.Release()
+		c.port.Drop(l, q.request)
+		return true
+	})
+}
+
+// isNoted reports whether what was accepted is a part's outcome, which the store keeps until
+// those of the other parts have come, and no message.
+func isNoted(a Accepted) bool {
+	return a.Share == nil && a.Message.Kind == sms.Receipt && a.Message.Parts > 1
+}

@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A verdict is what becomes of a receipt whose message is known.
+type verdict uint8
+
+const (
+	passOn  verdict = iota // to its client
+	dropped                // the client has not asked for it, or there is no such client any more
+	noted                  // it is about a part, and others have no final state yet
+	unread                 // the outcomes of other parts are to be read from the store
+)
+
+// direct makes a receipt of an SMSC the client's, and returns its place.
+func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share, verdict) {
+	r, _ := m.Report()
+	c := &g.receipts.counts
+	if f.Notify == 0 {
+		c.Unwanted.Add(1)
+		return nil, dropped
+	}
+	if f.Parts > 1 && isFinal(r.State) {
+		joined, v := g.receipts.joints.add(f.WholeID(), f.Part, f.Parts, &r, g.readsParts(f.WholeID()))
+		if v != passOn {
+			m.ID, m.Part, m.Parts = f.WholeID(), f.Part, f.Parts
+			return nil, v
+		}
+		r = joined
+	}
+	if !wants(f.Notify, r.State) {
+		c.Unwanted.Add(1)
+		return nil, dropped
+	}
+	lane := g.clientLane(string(f.Account))
+	if lane == nil {
+		c.Homeless.Add(1)
+		g.logHomeless(string(f.Account))
+		return nil, dropped
+	}
+	g.address(now, m, f.Mapping, &r)
+	return g.share(lane, m.Origin), passOn
+}
+
+// isFinal reports whether nothing follows a state. A word that is not known is taken for a
+// final one.
+func isFinal(s sms.State) bool { return s == sms.NoState || s.Final() }
+
+// wants reports whether a client that has asked for receipts of these outcomes wants one.
+func wants(n sms.Notify, s sms.State) bool {
+	switch {
+	case s == sms.NoState:
+		return n&(sms.NotifySuccess|sms.NotifyFailure) != 0
+	case !s.Final():
+		return n&sms.NotifyProgress != 0
+	case s == sms.StateDelivered || s == sms.StateAccepted:
+		return n&sms.NotifySuccess != 0
+	}
+	return n&sms.NotifyFailure != 0
+}
+
+// clientLane returns the lane of an account that may receive, nil if there is none.
+func (g *Gateway) clientLane(account string) *connector.Lane {
+	a := g.routes.Load().accounts[account]
+	if a == nil || !a.MayReceive() {
+		return nil
+	}
+	return g.accountLane(g.Config(), account)
+}
+
+// address makes m the receipt r of a message, for the client that has submitted that. r may
+// point into m.
+func (g *Gateway) address(now int64, m *sms.Message, f store.Mapping, r *sms.Report) {
+	r.Known, r.Original = f.KnownID(), nil
+	wall := now + g.wall.ahead.Load()
+	if r.Submitted == 0 {
+		r.Submitted = f.Arrived
+	}
+	if r.Done == 0 && isFinal(r.State) {
+		r.Done = wall
+	}
+	protocol, native := m.NativePart()
+	native = append([]byte(nil), native...)
+	m.SetReport(f.Dest, f.Source, r)
+	if len(native) > 0 {
+		m.SetNative(protocol, native)
+	}
+	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, 0
+	m.Expires = now + int64(g.Config().Receipts.Validity)
+	m.Notify, m.Offset, m.Part, m.Parts = 0, 0, 0, 0
+	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
+}
+
+// isKnown reports whether a message is a receipt that belongs to a client.
+func isKnown(m *sms.Message) bool {
+	if m.Flags&sms.HasReport == 0 {
+		return false
+	}
+	r, ok := m.Report()
+	return ok && r.Known != 0
+}

@@ -1,0 +1,193 @@
+package gateway
+
+import (
+	"fmt"
+	"sync"
+
+	"pmg/connector"
+	"pmg/events"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// ownReceipt returns the receipt that the gateway makes of a message that has ended without
+// being accepted by an SMSC, and its place, if the client wants one. The committer's lock is
+// not needed; put follows.
+func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connector.Share) {
+	if e.state == events.Sent || m.Kind != sms.Submit || m.Notify&sms.NotifyFailure == 0 || m.Account() == "" {
+		return nil, nil
+	}
+	lane := g.clientLane(m.Account())
+	if lane == nil {
+		g.receipts.counts.Homeless.Add(1)
+		return nil, nil
+	}
+	ahead := g.wall.ahead.Load()
+	r := sms.Report{State: stateOfEnd(e.state), Submitted: m.Arrived + ahead, Done: e.answer.At + ahead}
+	if e.answer.Status != 0 && e.answer.Status < 1000 {
+		r.Err = fmt.Appendf(nil, "%03d", e.answer.Status)
+	}
+	v := store.MappingOf(m, ahead)
+	own := g.Messages.Get()
+	own.Origin = g.origins.of("", lane.Home().Name)
+	own.Kind, own.Flags = sms.Receipt, sms.HasReport
+	if m.Parts > 1 {
+		if joined, verdict := g.receipts.joints.add(v.WholeID(), v.Part, v.Parts, &r, g.readsParts(v.WholeID())); verdict == passOn {
+			r = joined
+		} else {
+			own.SetReport(sms.Address{}, sms.Address{}, &r)
+			own.ID, own.Part, own.Parts = v.WholeID(), v.Part, v.Parts
+			return own, nil // its outcome is noted
+		}
+	}
+	g.address(max(e.answer.At, m.Arrived), own, v, &r)
+	own.ID = g.ids.Add(1)
+	return own, g.share(lane, own.Origin)
+}
+
+// stateOfEnd returns the state that the receipt of a message reports which has ended so.
+func stateOfEnd(s events.State) sms.State {
+	switch s {
+	case events.Expired:
+		return sms.StateExpired
+	case events.Deleted:
+		return sms.StateDeleted
+	case events.Rejected:
+		return sms.StateRejected
+	case events.Unknown:
+		return sms.StateUnknown
+	}
+	return sms.StateUndeliverable
+}
+
+// send stores a receipt that the gateway has made, and gives it to its lane when it is stored.
+// b is the open batch, nil if there is no store.
+func (g *Gateway) send(b *store.Batch, m *sms.Message, s *connector.Share) {
+	o := sending{share: s, message: m}
+	switch {
+	case s == nil: // the outcome of a part
+		if b != nil {
+			g.notePart(b, m)
+		}
+		m.Release()
+		return
+	case g.Durable():
+		b.PutOwn(m, laneName(s.Lane))
+		o.batch = g.Committer.Number()
+	}
+	g.receipts.outgoing.add(g, o)
+}
+
+// outgoing is receipts that the gateway has made and not given to their lanes yet: they are
+// to be stored before, and the lanes are reached on a goroutine of its own, because one
+// lane's lock may be held. It is safe for concurrent use.
+type outgoing struct {
+	done sync.WaitGroup
+
+	mu      sync.Mutex
+	engine  Engine // nil: not begun, or ended
+	waiting []sending
+	safe    uint64 // batches up to this one are committed
+	running bool
+}
+
+// A sending is a receipt that the gateway has made, and its place.
+type sending struct {
+	batch   uint64 // 0: it is not stored
+	share   *connector.Share
+	message *sms.Message
+}
+
+func (o *outgoing) add(g *Gateway, one sending) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = append(o.waiting, one)
+	o.run(g)
+}
+
+// begin allows lanes to be given receipts by an engine.
+func (o *outgoing) begin(g *Gateway, e Engine) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.engine = e
+	o.run(g)
+}
+
+// end waits until no lane is given anything any more. What is left is in the store.
+func (o *outgoing) end() {
+	o.mu.Lock()
+	o.engine, o.waiting = nil, nil
+	o.mu.Unlock()
+	o.done.Wait()
+}
+
+// committed notes that a commit has ended. What failed is in the next batch.
+func (o *outgoing) committed(g *Gateway, upTo uint64, failed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !failed {
+		o.safe = upTo
+		o.run(g)
+		return
+	}
+	for i := range o.waiting {
+		if w := &o.waiting[i]; w.batch != 0 && w.batch <= upTo {
+			w.batch = upTo + 1
+		}
+	}
+}
+
+// run starts the goroutine if there may be work for it. The caller holds the lock.
+func (o *outgoing) run(g *Gateway) {
+	if o.engine != nil && !o.running && len(o.waiting) > 0 {
+		o.running = true
+		o.done.Go(func() { o.loop(g) })
+	}
+}
+
+func (o *outgoing) loop(g *Gateway) {
+	for {
+		o.mu.Lock()
+		n, e := 0, o.engine
+		for n < len(o.waiting) && o.waiting[n].batch <= o.safe {
+			n++
+		}
+		part := o.waiting[:n:n]
+		o.waiting = append([]sending(nil), o.waiting[n:]...)
+		if n == 0 || e == nil {
+			o.running = false
+			o.mu.Unlock()
+			return
+		}
+		o.mu.Unlock()
+		for len(part) > 0 {
+			n := 1
+			for n < len(part) && part[n].share == part[0].share {
+				n++
+			}
+			g.enterOwn(e, part[0].share, part[:n])
+			part = part[n:]
+		}
+	}
+}
+
+// enterOwn gives receipts to a lane.
+func (g *Gateway) enterOwn(e Engine, s *connector.Share, all []sending) {
+	for _, o := range all {
+		g.Memory.Add(o.message.Size())
+	}
+	s.Add(int64(len(all)))
+	ok := e.Do(s.Lane, func(now int64) {
+		for _, o := range all {
+			s.Lane.Push(now, s, o.message)
+		}
+	})
+	if ok {
+		return
+	}
+	s.Add(-int64(len(all)))
+	for _, o := range all { // they are in the store
+		g.Memory.Add(-o.message.Size())
+		o.message.Release()
+	}
+}

@@ -1,0 +1,42 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The latest entries are found, the oldest make room, and a key has its latest value.
+func TestRecent(t *testing.T) {
+	t.Parallel()
+	r := newRecent(4 * recentChunk)
+	value := []byte(strings.Repeat("v", 1000))
+	const n = 5000
+	for i := range n {
+		r.add(fmt.Appendf(nil, "key %d", i), append(value, fmt.Sprint(i)...))
+		r.add([]byte("always"), fmt.Append(nil, i))
+	}
+	kept := 0
+	for i := range n {
+		v := r.find(fmt.Appendf(nil, "key %d", i))
+		if v == nil && kept > 0 {
+			t.Errorf("key %d is gone, and an older one is not", i)
+		}
+		if v != nil {
+			kept++
+			if want := fmt.Sprint(string(value), i); string(v) != want {
+				t.Errorf("key %d has %q", i, v)
+			}
+		}
+	}
+	if kept < 3*recentChunk/1100 || kept > 4*recentChunk/1000 || len(r.places) > 2*kept || len(r.chunks) != 4 {
+		t.Errorf("%d of %d entries are kept, in %d places and %d chunks", kept, n, len(r.places), len(r.chunks))
+	}
+	if v := r.find([]byte("always")); string(v) != fmt.Sprint(n-1) {
+		t.Errorf("the key that came again has %q", v)
+	}
+	r.add([]byte("large"), make([]byte, recentChunk))
+	if r.find([]byte("large")) != nil || r.find([]byte("never")) != nil {
+		t.Error("an entry was found that is not there")
+	}
+}

@@ -1,0 +1,332 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/gateway"
+	"pmg/internal/testutil"
+	"pmg/store"
+)
+
+// asks makes a submit ask for receipts of both outcomes.
+const asks = "registered_delivery=1"
+
+// smscReceipt returns a receipt of an SMSC for the message to which submitLine's are.
+func smscReceipt(seq int, id, stat string, more ...string) string {
+	return fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:%s sub:001 dlvrd:001 submit date:2511220102 done date:2511220103 stat:%s err:000 text:x" %s`,
+		seq, id, stat, strings.Join(more, " "))
+}
+
+// receipt sends a receipt, and wants it accepted.
+func (p *peer) receipt(seq int, id, stat string, more ...string) {
+	p.t.Helper()
+	p.send(smscReceipt(seq, id, stat, more...))
+	p.want("deliver_sm_resp", fmt.Sprint("seq=", seq), "status=0")
+}
+
+// submitted submits message n, which asks for receipts, has it accepted by the SMSC under an
+// id, and returns the id that the client knows.
+func (p *peer) submitted(smsc *peer, n int, id string, more ...string) (known string) {
+	p.t.Helper()
+	p.submit(n, n, append(more, asks)...)
+	known = field(p.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+	line := smsc.want("submit_sm", asks, fmt.Sprintf("short_message=\"%d\"", n))
+	smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=%s", field(line, "seq"), id))
+	return known
+}
+
+// wantReceipt wants a receipt of a message that the client knows by that id, and accepts it.
+func (p *peer) wantReceipt(known, stat string) string {
+	p.t.Helper()
+	line := p.want("deliver_sm", "esm_class=4", "source_addr=46700000001", "destination_addr=1234")
+	if !containsAll(line, []string{"short_message=\"id:" + known + " ", " stat:" + stat + " ", `receipted_message_id="` + known}) {
+		p.t.Fatalf("want a receipt of %s with %s, got %s", known, stat, line)
+	}
+	p.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	return line
+}
+
+// storages runs a part of a test with each engine of the store.
+func storages(t *testing.T, f func(t *testing.T, s site)) {
+	t.Run("pebble", func(t *testing.T) { f(t, site{store: vfs.NewMem()}) })
+	t.Run("memory", func(t *testing.T) { f(t, site{memory: true}) })
+}
+
+// A receipt goes back to the client that has submitted the message, with the id that the
+// client knows, whatever form the SMSC writes the id in, without any route. The other account
+// gets none.
+func TestReceiptGoesBack(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		storages(t, func(t *testing.T, s site) {
+			s.operator, s.accounts = newSMSC(t), "{system_id: other, password: s3cret}"
+			g := start(t, a, s)
+			client, smsc := g.bind("transceiver"), s.operator.session()
+			other := g.dial("clients")
+			other.bind("transceiver", "other", "s3cret")
+			one := client.submitted(smsc, 1, "0A1B2C")
+			smsc.fence()
+			smsc.receipt(101, "0A1B2C", "DELIVRD")
+			line := client.wantReceipt(one, "DELIVRD")
+			if !strings.Contains(line, "submit date:2511220102 done date:2511220103") || !strings.Contains(line, "text:x") {
+				t.Errorf("receipt %s", line)
+			}
+			two := client.submitted(smsc, 2, "a1b2c3")
+			smsc.fence()
+			smsc.receipt(102, fmt.Sprint(0xa1b2c3), "UNDELIV") // in decimal
+			client.wantReceipt(two, "UNDELIV")
+			three := client.submitted(smsc, 3, "5551234")
+			smsc.fence()
+			smsc.receipt(103, fmt.Sprintf("%X", 5551234), "DELIVRD") // in hexadecimal
+			client.wantReceipt(three, "DELIVRD")
+			four := client.submitted(smsc, 4, "00ff")
+			smsc.fence()
+			smsc.receipt(104, "FF", "EXPIRED", "message_state=3", `receipted_message_id="00FF\x00"`, "tlv_0x1400=0102")
+			if line := client.wantReceipt(four, "EXPIRED"); !strings.Contains(line, "tlv_0x1400=0102") {
+				t.Errorf("the vendor's parameter is gone: %s", line)
+			}
+			client.fence()
+			other.fence()
+			if !other.silent("deliver_sm") || !client.silent("deliver_sm") {
+				t.Error("a receipt that nobody waits for")
+			}
+			if n := g.Receipts().Matched.Load(); n != 4 {
+				t.Errorf("%d receipts matched", n)
+			}
+		})
+	})
+}
+
+// The client hears what it has asked for, also where the SMSC is made to send all receipts.
+func TestReceiptsAsked(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "receipts: force", memory: true})
+		client, smsc := g.bind("transceiver"), operator.session()
+		client.submit(1, 1)
+		client.submit(2, 2, "registered_delivery=2")
+		client.submit(3, 3, "registered_delivery=17")
+		ids, theirs := make([]string, 4), make([]string, 4)
+		for n := 1; n <= 3; n++ {
+			ids[n] = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+			registered := map[int]string{1: "1", 2: "1", 3: "17"}[n]
+			theirs[n] = field(smsc.want("submit_sm", "registered_delivery="+registered), "seq")
+			smsc.answer(0, theirs[n])
+		}
+		smsc.fence()
+		for n := 1; n <= 3; n++ {
+			smsc.receipt(100+n, theirs[n], "DELIVRD")
+		}
+		smsc.send(`deliver_sm seq=110 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[2]+` stat:ENROUTE"`,
+			`deliver_sm seq=111 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[3]+` stat:ENROUTE"`,
+			smscReceipt(112, theirs[2], "REJECTD"))
+		for n := 110; n <= 112; n++ {
+			smsc.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
+		}
+		got := map[string]int{}
+		for range 3 {
+			line := client.want("deliver_sm")
+			i, j := strings.Index(line, "id:"), strings.Index(line, "stat:")
+			got[line[i+3:i+19]+" "+line[j+5:j+12]]++
+			client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		}
+		for _, want := range []string{ids[3] + " DELIVRD", ids[3] + " ENROUTE", ids[2] + " REJECTD"} {
+			if got[want] != 1 {
+				t.Errorf("got %v, want %s", got, want)
+			}
+		}
+		client.fence()
+		if !client.silent("deliver_sm") {
+			t.Error("a receipt that the client has not asked for")
+		}
+	})
+}
+
+// A receipt that comes before the answer to its submit waits for that; one that comes long
+// before is kept, and goes on when the answer comes.
+func TestReceiptOvertakes(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		storages(t, func(t *testing.T, s site) {
+			s.operator = newSMSC(t)
+			g := start(t, a, s)
+			client, smsc := g.bind("transceiver"), s.operator.session()
+			take := func(n int) (known, seq string) {
+				client.submit(n, n, asks)
+				known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+				return known, field(smsc.want("submit_sm"), "seq")
+			}
+			one, seq := take(1)
+			smsc.send(smscReceipt(101, "77", "DELIVRD"), "submit_sm_resp seq="+seq+" status=0 message_id=77")
+			smsc.want("deliver_sm_resp", "seq=101", "status=0")
+			client.wantReceipt(one, "DELIVRD")
+			two, seq := take(2)
+			smsc.receipt(102, "78", "DELIVRD") // answered when it is kept
+			testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=78")
+			client.wantReceipt(two, "DELIVRD")
+			g.wantStored()
+			if n := g.Aside(store.Orphan); n != 0 || g.Receipts().Adopted.Load() != 1 {
+				t.Errorf("%d orphans, %d adopted", n, g.Receipts().Adopted.Load())
+			}
+		})
+	})
+}
+
+// A receipt may come over another session, and over another connector of the same operator;
+// an operator of another name does not share ids.
+func TestReceiptElsewhere(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		north, south, far := newSMSC(t), newSMSC(t), newSMSC(t)
+		g := start(t, a, site{operator: north, out: "operator: telco, instances: 2", store: vfs.NewMem(),
+			more: fmt.Sprintf("{name: south, direction: out, address: %q, system_id: pmg, password: secret, operator: telco}\n"+
+				"{name: far, direction: out, address: %q, system_id: pmg, password: secret}", south.addr(), far.addr())})
+		client, sessions := g.bind("transceiver"), []*peer{north.session(), north.session()}
+		third, fourth := south.session(), far.session()
+		g.online("operator", 2)
+		take := func(n int) (known string, other *peer) {
+			client.submit(n, n, asks)
+			known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+			one, other := sessions[0], sessions[1]
+			testutil.Eventually(t, "the message comes", func() bool {
+				if one, other = other, one; one.silent("submit_sm") {
+					return false
+				}
+				return true
+			})
+			one.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=50%d", field(one.want("submit_sm"), "seq"), n))
+			one.fence()
+			return known, other
+		}
+		known, other := take(1)
+		other.receipt(101, "501", "DELIVRD")
+		client.wantReceipt(known, "DELIVRD")
+		known, _ = take(2)
+		third.receipt(102, "502", "DELIVRD")
+		client.wantReceipt(known, "DELIVRD")
+		known, _ = take(3)
+		fourth.receipt(103, "503", "UNDELIV")
+		g.wantStored(gateway.StateOrphan)
+		third.send(strings.Replace(smscReceipt(104, "503", "DELIVRD"), "46700000001", "46700000009", 1)) // another number
+		third.want("deliver_sm_resp", "seq=104", "status=0")
+		g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
+		third.send(strings.Replace(smscReceipt(105, "503", "DELIVRD"), "46700000001", "0700000001", 1)) // the same, in national form
+		line := client.want("deliver_sm", "source_addr=46700000001")
+		if !containsAll(line, []string{known, "stat:DELIVRD"}) {
+			t.Errorf("got %s", line)
+		}
+	})
+}
+
+// What the gateway knows of messages outlives it: a receipt that comes after a power cut finds
+// its client, one that came before waits for the client, and one whose message is not known
+// is kept.
+func TestReceiptAfterRestart(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}
+		g := start(t, a, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		one, two := client.submitted(smsc, 1, "0abc"), client.submitted(smsc, 2, "0def")
+		smsc.fence()
+		client.conn.Close()
+		testutil.Eventually(t, "no client is left", func() bool { return g.clients() == 0 })
+		smsc.receipt(101, "0ABC", "DELIVRD")
+		smsc.receipt(102, "99", "DELIVRD")
+		testutil.Eventually(t, "that is stored", func() bool { return g.Committer.Sync() == nil })
+		g = g.powerCut(a, &s, smsc)
+		smsc = s.operator.session()
+		smsc.receipt(103, fmt.Sprint(0xdef), "DELIVRD")
+		client = g.bind("receiver")
+		client.wantReceipt(one, "DELIVRD")
+		client.wantReceipt(two, "DELIVRD")
+		g.wantStored(gateway.StateOrphan)
+	})
+}
+
+// The gateway itself makes the receipt of a message that expires, that an SMSC refuses for
+// good, or that an operator deletes, where the client has asked for it.
+func TestOwnReceipts(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		storages(t, func(t *testing.T, s site) {
+			s.operator = newSMSC(t)
+			g := start(t, a, s)
+			client, smsc := g.bind("transceiver"), s.operator.session()
+			refused := func(n int, more ...string) (known string) {
+				client.submit(n, n, more...)
+				known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+				smsc.answer(0x0B, field(smsc.want("submit_sm"), "seq"))
+				return known
+			}
+			refused(1)
+			line := client.wantReceipt(refused(2, asks), "REJECTD")
+			if !strings.Contains(line, " err:011 ") {
+				t.Errorf("receipt %s", line)
+			}
+			client.wantReceipt(refused(3, "registered_delivery=2"), "REJECTD")
+			s.operator.down()
+			smsc.conn.Close()
+			testutil.Eventually(t, "the operator is down", func() bool { return g.Connector("operator").Online() == 0 })
+			client.submit(4, 4, "validity_period=000000000001000R", asks)
+			known := field(client.want("submit_sm_resp", "seq=4", "status=0"), "message_id")
+			client.wantReceipt(known, "EXPIRED")
+			if s.memory {
+				return // an operator cannot delete what is in no store
+			}
+			client.submit(5, 5, asks)
+			known = field(client.want("submit_sm_resp", "seq=5", "status=0"), "message_id")
+			g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateQueued, Connector: "operator"}, gateway.ResultDeleted)
+			client.wantReceipt(known, "DELETED")
+			if n := g.Receipts().Own.Load(); n != 4 {
+				t.Errorf("%d receipts of our own", n)
+			}
+		})
+	})
+}
+
+// A receipt that belongs to no message is relayed by a route for messages of its connector;
+// where there is none it is kept, and can be looked at, matched again and deleted.
+func TestOrphans(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), store: vfs.NewMem()}
+		g := start(t, a, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		g.online("operator", 1)
+		smsc.receipt(101, "1", "DELIVRD")
+		smsc.receipt(102, "2", "DELIVRD")
+		g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
+		p, err := g.ListStored(gateway.Selection{State: gateway.StateOrphan, Text: true}, 0, 1)
+		if err != nil || len(p.Messages) != 1 || p.Messages[0].Text == nil || !strings.HasPrefix(*p.Messages[0].Text, "id:1 sub:001") || p.Messages[0].Reason == "" {
+			t.Errorf("%+v %v", p.Messages, err)
+		}
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultUnknown, gateway.ResultUnknown)
+		relays := s
+		relays.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
+		if err := g.reload(relays); err != nil {
+			t.Fatal(err)
+		}
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan, Dest: "1234"}, gateway.ResultRetried, gateway.ResultRetried)
+		for _, id := range []string{"1", "2"} {
+			line := client.want("deliver_sm", "esm_class=4")
+			if !strings.Contains(line, "id:"+id+" ") {
+				t.Errorf("receipt %s", line)
+			}
+			client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		}
+		smsc.receipt(103, "3", "DELIVRD")
+		client.want("deliver_sm", "esm_class=4")
+		if n := g.Receipts().Relayed.Load(); n != 1 {
+			t.Errorf("%d relayed", n)
+		}
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		smsc.receipt(104, "4", "DELIVRD")
+		testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultDeleted)
+		if n := g.Aside(store.Orphan); n != 0 {
+			t.Errorf("%d orphans are left", n)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package store
+
+import "pmg/sms"
+
+const mappingVersion = 1
+
+// A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
+// a receipt of the message to the client that submitted it. Times are by the wall clock.
+type Mapping struct {
+	ID          uint64 // the gateway's
+	Offset      uint16 // these are as in sms.Message
+	Part, Parts uint8
+	Notify      sms.Notify // what the client has asked for
+
+	Account, Connector []byte // the message's origin
+	Source, Dest       sms.Address
+	Arrived, DeliverAt int64
+}
+
+// KnownID returns the id by which the client knows the message.
+func (v *Mapping) KnownID() uint64 { return v.ID - uint64(v.Offset) }
+
+// WholeID returns an id that all parts of the same long message have in common.
+func (v *Mapping) WholeID() uint64 { return v.ID - uint64(v.Part) }
+
+// walk leads w along the fields of a mapping.
+func (v *Mapping) walk(w *walk) {
+	w.u64("id", &v.ID)
+	w.u16("offset of the id", &v.Offset)
+	w.u8("part", &v.Part)
+	w.u8("parts", &v.Parts)
+	w.u8("notifications", (*uint8)(&v.Notify))
+	w.time("time of arrival", &v.Arrived)
+	w.time("delivery time", &v.DeliverAt)
+	w.octets16("account", &v.Account)
+	w.octets16("connector", &v.Connector)
+	w.u8("source's type", &v.Source.TON)
+	w.u8("source's plan", &v.Source.NPI)
+	w.octets8("source", &v.Source.Addr)
+	w.u8("destination's type", &v.Dest.TON)
+	w.u8("destination's plan", &v.Dest.NPI)
+	w.octets8("destination", &v.Dest.Addr)
+}
+
+// MappingOf returns what the peer's id of a message stands for. ahead is how many nanoseconds
+// the wall clock is ahead of the clock that the message's times are by. The mapping's octets
+// are the message's.
+func MappingOf(m *sms.Message, ahead int64) Mapping {
+	v := Mapping{
+		ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts, Notify: m.Notify,
+		Source: m.Source(), Dest: m.Dest(), Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
+	}
+	if o := m.Origin; o != nil {
+		v.Account, v.Connector = octetsOf(o.Account), octetsOf(o.Connector)
+	}
+	return v
+}
+
+// Append appends the mapping as a record.
+func (v *Mapping) Append(b []byte) []byte {
+	w := walk{mode: writing, b: b}
+	w.begin(mappingVersion)
+	v.walk(&w)
+	return w.b
+}
+
+// DecodeMapping reads what Append has appended. The mapping's octets are the record's.
+func DecodeMapping(record []byte) (v Mapping, err error) {
+	w := walk{b: record}
+	if err := w.version("mapping", mappingVersion); err != nil {
+		return Mapping{}, err
+	}
+	v.walk(&w)
+	if err := w.end("mapping"); err != nil {
+		return Mapping{}, err
+	}
+	return v, nil
+}
