@@ -14,7 +14,7 @@ func TestLimitDescriptors(t *testing.T) {
 	g.connectors.Store(&[]*connector.Connector{})
 	c := connector.New(0, &config.Connector{Name: "clients"}, driver{}, &g.Memory)
 	remote := netip.MustParseAddrPort("192.0.2.1:1")
-	for limit, want := range map[int]int{10: 5, 100: 50, 200: 136} {
+	for limit, want := range map[int]int{10: 2, 100: 36, 200: 136} {
 		g.LimitDescriptors(limit)
 		n := 0
 		for g.Admit(c, remote) && n < 1000 {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -52,8 +53,18 @@ type event struct {
 // test if it still runs then.
 func startProcess(t *testing.T, config string) *process {
 	t.Helper()
-	p := &process{t: t, began: time.Now(), ended: make(chan struct{}), events: map[string]event{}}
-	p.cmd = exec.Command(os.Args[0], "serve", "-c", config)
+	return startCommand(t, exec.Command(os.Args[0], "serve", "-c", config))
+}
+
+// startLimited is startProcess for a process that may have so many file descriptors.
+func startLimited(t *testing.T, descriptors int, config string) *process {
+	t.Helper()
+	return startCommand(t, exec.Command("/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, descriptors), "sh", os.Args[0], "serve", "-c", config))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, began: time.Now(), ended: make(chan struct{}), events: map[string]event{}}
 	p.cmd.Env = append(os.Environ(), processKey+"=1")
 	p.cmd.Stderr = os.Stderr
 	out, err := p.cmd.StdoutPipe()
