@@ -39,7 +39,7 @@ func (r *Route) policy(ways []Way) string {
 	case r.Policy == config.Weighted:
 		return " The targets that are up share the messages by weight:"
 	}
-	return " The first target that is up gets the message:"
+	return " The first target that is up gets the message, the next one if that cannot send it:"
 }
 
 // write writes a way. With again, it leads to the same target as the way before it.
