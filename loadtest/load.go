@@ -13,15 +13,15 @@ import (
 
 // LoadOptions are the options of a load. Begin with DefaultLoadOptions.
 type LoadOptions struct {
-	To          string // host:port of the gateway
-	Protocol    string // smpp if empty
-	Connections int    // all of them are bound before the first message is sent
-	Window      int    // unanswered submits on each
-	Messages    int64  // how many to send; 0: until Duration is over
+	To       string // host:port of the gateway
+	Protocol string // smpp if empty
+	Content
+	Connections int   // all of them are bound before the first message is sent
+	Window      int   // unanswered submits on each
+	Messages    int64 // how many to send; 0: until Duration is over
 	Duration    time.Duration
 	Rate        float64       // messages a second over all connections; 0: as fast as the answers arrive
 	First       int64         // number of the first message
-	Size        int           // octets of text
 	Receipts    bool          // ask for delivery receipts and wait for them
 	Retry       time.Duration // pause before a throttled message is sent again; 0: it is not sent again
 
@@ -30,7 +30,6 @@ type LoadOptions struct {
 	Bind               protocols.BindType
 	Separate           bool // each connection is two, a transmitter and a receiver; Bind does not count
 	Source             string
-	Text               string        // behind the number; the rest of the text is filled with the letter x
 	Destination        string        // followed by the last seven digits of the message's number
 	Timeout            time.Duration // the load gives up when it waits and receives nothing for this long
 
@@ -45,7 +44,7 @@ type LoadOptions struct {
 // DefaultLoadOptions returns the options of one connection with a window of ten.
 func DefaultLoadOptions() LoadOptions {
 	return LoadOptions{
-		Connections: 1, Window: 10, Size: 60,
+		Connections: 1, Window: 10, Content: Content{Size: 60},
 		SystemID: "load", Password: "secret", Bind: protocols.Transceiver,
 		Source: "46700000001", Destination: "4670",
 		Timeout: 10 * time.Second,
@@ -66,8 +65,6 @@ func (o *LoadOptions) check() error {
 		return errors.New("at least one connection is needed")
 	case o.Connections < len(o.Accounts):
 		return fmt.Errorf("%d accounts need as many connections", len(o.Accounts))
-	case o.Size < numberLength+len(o.Text) || o.Size > maxSize:
-		return fmt.Errorf("the size must be %d to %d", numberLength+len(o.Text), maxSize)
 	case o.Messages < 0 || o.MO < 0 || o.First < 0 || o.First+o.Messages > maxNumber:
 		return fmt.Errorf("message numbers must be 0 to %d", int64(maxNumber))
 	case o.Messages == 0 && o.Duration <= 0 && o.MO == 0:
@@ -91,7 +88,7 @@ func (o *LoadOptions) check() error {
 	if err != nil {
 		return err
 	}
-	return checkWindow(o.Window, w)
+	return errors.Join(checkWindow(o.Window, w), o.Content.check())
 }
 
 // checkWindow returns an error if as many requests cannot be unanswered. One sequence number

@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"fmt"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -17,15 +16,6 @@ const (
 // destinationDigits is how many digits of a message's number are appended to its
 // destination.
 const destinationDigits = 7
-
-// templateText returns the text of a load's messages, with 0 for the number.
-func templateText(o *LoadOptions) []byte {
-	text := fmt.Appendf(nil, "#%0*d %s", numberDigits, 0, o.Text)
-	for len(text) < o.Size {
-		text = append(text, 'x')
-	}
-	return text
-}
 
 // putDigits writes the number, right-aligned with leading zeros, over all of b.
 func putDigits(b []byte, number int64) {

@@ -16,7 +16,8 @@ type session struct {
 	conn    net.Conn
 	in      stream
 	wire    wire
-	message submitted // the message being handled
+	message submitted     // the message being handled
+	content *contentCheck // nil if it is not checked
 
 	systemID string        // from its login on
 	bind     atomic.Uint32 // BindType, 0 before login; also read by sessions that look for a receiver
@@ -40,6 +41,7 @@ type sinkBatch struct {
 	throttled, refused, dropped int64
 	unbinds, twice, late        int64
 	malformed, unnumbered       int64
+	changed                     int64
 	receipts                    int64
 	numbers                     []int64
 
@@ -53,7 +55,11 @@ func newSession(s *Sink, conn net.Conn, number uint64) *session {
 	w, _ := newWire(s.o.Protocol) // StartSink has checked the protocol
 	// The upper bits of message ids are the session's number, so that ids differ between
 	// sessions without a shared counter.
-	return &session{sink: s, conn: conn, in: newStream(conn, w), wire: w, id: number << 40}
+	one := &session{sink: s, conn: conn, in: newStream(conn, w), wire: w, id: number << 40}
+	if s.o.Content != nil {
+		one.content = newContentCheck(s.o.Content)
+	}
+	return one
 }
 
 func (s *session) serve() {
@@ -337,6 +343,9 @@ func (s *session) accept(h header, nth int64, ordered *orders) {
 	m := &s.message
 	if number, ok := parseNumber(m.text); ok {
 		s.batch.numbers = append(s.batch.numbers, number)
+		if s.content != nil && !s.content.matches(m, number) {
+			s.batch.changed++
+		}
 	} else {
 		s.batch.unnumbered++
 	}

@@ -23,6 +23,7 @@ type SinkOptions struct {
 	Window   int       // receipts and messages of the sink that are unanswered on each session; 0: DefaultWindow
 	SystemID string    // the only system_id that may bind; empty: any
 	Password string    // the only password that is accepted; empty: any
+	Content  *Content  // of all messages that have a number; nil: it is not checked
 	Messages int64     // Done is closed when this many different messages have arrived; 0: never
 	Faults
 }
@@ -63,6 +64,7 @@ type sinkCounts struct {
 	throttled, refused, dropped atomic.Int64
 	unbinds, twice, late        atomic.Int64
 	malformed, unnumbered       atomic.Int64
+	changed                     atomic.Int64
 	receipts, receiptsAnswered  atomic.Int64
 	receiptsRefused             atomic.Int64
 	mo, moAnswered, moRefused   atomic.Int64
@@ -81,6 +83,7 @@ type SinkResult struct {
 	Doubled           int64   `json:"doubled"`    // accepted, but not for the first time
 	Missing           int64   `json:"missing"`    // up to the expected number; if there is none, gaps between the numbers
 	Unnumbered        int64   `json:"unnumbered"` // accepted, but without a message number
+	Changed           int64   `json:"changed"`    // accepted, but with other octets, another coding or another header than SinkOptions.Content
 	Throttled         int64   `json:"throttled"`  // answered ESME_RTHROTTLED or ESME_RMSGQFUL
 	Refused           int64   `json:"refused"`    // answered with another status
 	Dropped           int64   `json:"dropped"`    // connections closed instead of an answer
@@ -111,6 +114,7 @@ func (r *SinkResult) Problems() []string {
 	p.count(r.Missing, "missing")
 	p.count(r.Doubled, "doubled")
 	p.count(r.Malformed, "malformed")
+	p.count(r.Changed, "with another text")
 	p.count(r.ReceiptsRefused, "receipts refused")
 	p.count(r.Receipts-r.ReceiptsAnswered-r.ReceiptsRefused, "receipts not delivered")
 	p.count(r.MORefused, "mobile-originated messages refused")
@@ -133,7 +137,11 @@ func (o *SinkOptions) check() error {
 	if len(w.appendLogout(nil, 1)) == 0 && o.UnbindEvery > 0 {
 		return fmt.Errorf("%s has no unbind", o.Protocol)
 	}
-	return errors.Join(checkWindow(o.Window, w), o.Receipt.check(), o.MO.check())
+	var content error
+	if o.Content != nil {
+		content = o.Content.check()
+	}
+	return errors.Join(checkWindow(o.Window, w), o.Receipt.check(), o.MO.check(), content)
 }
 
 // StartSink listens and serves until Close.
@@ -216,7 +224,7 @@ func (s *Sink) Result() *SinkResult {
 	r := &SinkResult{
 		Submits: c.submits.Load(), Accepted: c.accepted.Load(),
 		Unique: s.seen.unique.Load(), Doubled: s.seen.doubled.Load(), Missing: s.seen.gaps(),
-		Unnumbered: c.unnumbered.Load(), Throttled: c.throttled.Load(), Refused: c.refused.Load(),
+		Unnumbered: c.unnumbered.Load(), Changed: c.changed.Load(), Throttled: c.throttled.Load(), Refused: c.refused.Load(),
 		Dropped: c.dropped.Load(), Malformed: c.malformed.Load(),
 		Unbinds: c.unbinds.Load(), Twice: c.twice.Load(), Late: c.late.Load(),
 		Binds: c.binds.Load(), BindsRefused: c.bindsRefused.Load(), BindsClosed: c.bindsClosed.Load(),
@@ -299,6 +307,7 @@ func (s *Sink) add(b *sinkBatch) {
 	add(&c.late, b.late)
 	add(&c.malformed, b.malformed)
 	add(&c.unnumbered, b.unnumbered)
+	add(&c.changed, b.changed)
 	add(&c.receipts, b.receipts)
 	s.seen.mark(b.numbers)
 	*b = sinkBatch{numbers: b.numbers[:0], answered: b.answered, mail: b.mail, elsewhere: b.elsewhere}

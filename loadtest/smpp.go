@@ -199,11 +199,32 @@ func (w *smppWire) submit(pdu []byte, m *submitted) error {
 	*m = submitted{
 		source:       address{sm.SourceTON, sm.SourceNPI, sm.SourceAddr},
 		destination:  address{sm.DestTON, sm.DestNPI, sm.DestAddr},
-		text:         userText(sm),
+		coding:       smppCoding(sm.DataCoding),
 		wantsSuccess: wants == wantsAll || wants == wantsSuccess,
 		wantsFailure: wants == wantsAll || wants == wantsFailure,
 	}
+	m.header, m.octets = splitText(sm)
+	m.text = textOf(w.text[:0], m.octets, m.coding)
 	return nil
+}
+
+// The values of data_coding that load and sink know (SMPP 3.4 §5.2.19).
+const (
+	codingDefault = 0
+	codingBinary  = 4
+	codingUCS2    = 8
+)
+
+func smppCoding(dataCoding uint8) Coding {
+	switch dataCoding {
+	case codingDefault:
+		return GSMCoding
+	case codingUCS2:
+		return UCS2Coding
+	case codingBinary, 2, 0xF4, 0xF5, 0xF6, 0xF7: // the last four with a message class
+		return BinaryCoding
+	}
+	return otherCoding
 }
 
 func (w *smppWire) appendAccepted(b []byte, h header, _ *submitted, id messageID) []byte {
@@ -219,16 +240,17 @@ func (w *smppWire) messageID(pdu []byte) []byte {
 	return id
 }
 
-// userText returns the text of a message without its user data header.
-func userText(m *smpp.SM) []byte {
-	text := m.ShortMessage
+// splitText returns the user data header of a message, and the text behind it.
+func splitText(m *smpp.SM) (header, text []byte) {
+	text = m.ShortMessage
 	if len(text) == 0 {
 		text, _ = smpp.FindTLV(m.TLVs, smpp.TagPayload)
 	}
 	if m.ESMClass&smpp.ClassHeader != 0 && len(text) > 0 {
-		text = text[min(1+int(text[0]), len(text)):]
+		n := min(1+int(text[0]), len(text))
+		return text[:n], text[n:]
 	}
-	return text
+	return nil, text
 }
 
 const (
@@ -239,26 +261,37 @@ const (
 // An smppTemplate is a submit_sm. Only the fields that differ between messages are written
 // into each copy.
 type smppTemplate struct {
+	content     Content
 	pdu         []byte
-	number      int // offset of the digits of the message's number
+	text        int // offset of the text and its header
 	destination int // offset of the last destinationDigits digits of the destination
 }
 
 func (w *smppWire) newTemplate(o *LoadOptions) template {
 	own := bytes.Repeat([]byte{'0'}, destinationDigits)
-	text := templateText(o)
+	text := append(o.header(nil, 0), o.octets()...)
 	p := smpp.PDU{ID: smpp.SubmitSM}
 	p.SM.SourceTON, p.SM.SourceNPI, p.SM.SourceAddr = international, isdn, []byte(o.Source)
 	p.SM.DestTON, p.SM.DestNPI, p.SM.DestAddr = international, isdn, append([]byte(o.Destination), own...)
 	p.SM.ShortMessage = text
+	switch o.Coding {
+	case UCS2Coding:
+		p.SM.DataCoding = codingUCS2
+	case BinaryCoding:
+		p.SM.DataCoding = codingBinary
+	}
+	if o.isLong() {
+		p.SM.ESMClass = smpp.ClassHeader
+	}
 	if o.Receipts {
 		p.SM.RegisteredDelivery = wantsAll
 	}
 	pdu := p.AppendWire(nil)
 	source := smpp.HeaderLen + len("\x00\x01\x01") // after service_type, ton and npi
 	return &smppTemplate{
+		content:     o.Content,
 		pdu:         pdu,
-		number:      len(pdu) - len(text) + len("#"),
+		text:        len(pdu) - len(text),
 		destination: source + len(o.Source) + len("\x00\x01\x01") + len(o.Destination),
 	}
 }
@@ -268,8 +301,19 @@ func (t *smppTemplate) append(b []byte, sequence uint32, number int64) []byte {
 	b = append(b, t.pdu...)
 	pdu := b[at:]
 	binary.BigEndian.PutUint32(pdu[12:], sequence)
-	digits := pdu[t.number : t.number+numberDigits]
-	putDigits(digits, number)
-	copy(pdu[t.destination:t.destination+destinationDigits], digits[numberDigits-destinationDigits:])
+	text := pdu[t.text:]
+	if t.content.isLong() {
+		t.content.header(text[:0], number)
+		text = text[userDataHeader:]
+	}
+	putDigits(pdu[t.destination:t.destination+destinationDigits], t.content.destination(number))
+	if t.content.Coding != UCS2Coding {
+		putDigits(text[1:1+numberDigits], number)
+		return b
+	}
+	for i := numberDigits; i > 0; i-- {
+		text[2*i+1] = byte('0' + number%10)
+		number /= 10
+	}
 	return b
 }

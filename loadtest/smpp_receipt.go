@@ -71,7 +71,8 @@ func (w *smppWire) delivery(pdu []byte) (d delivered, err error) {
 		return d, err
 	}
 	sm := &w.pdu.SM
-	d.to, d.text = sm.DestAddr, userText(sm)
+	d.to = sm.DestAddr
+	_, d.text = splitText(sm)
 	if sm.ESMClass&smpp.ClassType != smpp.ClassReceipt {
 		return d, nil
 	}

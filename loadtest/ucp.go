@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 
 	"pmg/protocols"
@@ -41,7 +42,9 @@ const (
 	ucpDSCTS = 17
 	ucpMT    = 18
 	ucpMsg   = 20
+	ucpMCLs  = 24
 	ucpOTOA  = 28
+	ucpXSer  = 30
 )
 
 // Error codes of negative results.
@@ -59,8 +62,9 @@ const ucpTime = "020106150405" // DDMMYYHHmmss
 // A ucpWire speaks EMI/UCP. Its sequence numbers are the TRNs, plus 1. Its message ids are
 // times in Unix seconds, which with the recipient name a message.
 type ucpWire struct {
-	fields     [ucpFields][]byte // of the PDU being read
-	text, name []byte            // of the message being read
+	fields      [ucpFields][]byte // of the PDU being read
+	text, name  []byte            // of the message being read
+	octets, udh []byte
 }
 
 func (w *ucpWire) frame(b []byte) (int, error) {
@@ -204,11 +208,10 @@ func ucpChecksum(b []byte) (sum byte) {
 
 const upperHex = "0123456789ABCDEF"
 
-// appendHexText appends characters of the GSM alphabet as pairs of digits. Those of ASCII
-// that are elsewhere in that alphabet are translated.
+// appendHexText appends characters of ASCII in the GSM alphabet, as pairs of digits.
 func appendHexText(b, text []byte) []byte {
 	for _, c := range text {
-		switch i := bytes.IndexByte([]byte(gsmExtended), c); {
+		switch i := strings.IndexByte(gsmExtended, c); {
 		case i >= 0:
 			b = appendHexOctet(append(b, "1B"...), gsmExtendedCodes[i])
 		case c == '@':
@@ -232,19 +235,34 @@ const (
 
 func appendHexOctet(b []byte, c byte) []byte { return append(b, upperHex[c>>4], upperHex[c&15]) }
 
-// appendUnhexText is the opposite of appendHexText. It reports false if b is not hex.
-func appendUnhexText(text, b []byte) ([]byte, bool) {
-	if len(b)%2 != 0 {
-		return text, false
+// appendHex appends octets as pairs of digits.
+func appendHex(b, octets []byte) []byte {
+	for _, c := range octets {
+		b = appendHexOctet(b, c)
 	}
-	escaped := false
+	return b
+}
+
+// appendUnhex is the opposite of appendHex. It reports false if b is not hex.
+func appendUnhex(octets, b []byte) ([]byte, bool) {
+	if len(b)%2 != 0 {
+		return octets, false
+	}
 	for ; len(b) > 0; b = b[2:] {
 		high, low := nibble(b[0]), nibble(b[1])
 		if high|low > 15 {
-			return text, false
+			return octets, false
 		}
-		c := high<<4 | low
-		switch i := bytes.IndexByte([]byte(gsmExtendedCodes), c); {
+		octets = append(octets, high<<4|low)
+	}
+	return octets, true
+}
+
+// appendGSMText appends characters of the GSM alphabet that are in ASCII.
+func appendGSMText(text, octets []byte) []byte {
+	escaped := false
+	for _, c := range octets {
+		switch i := strings.IndexByte(gsmExtendedCodes, c); {
 		case escaped && i >= 0:
 			c = gsmExtended[i]
 		case escaped:
@@ -261,7 +279,7 @@ func appendUnhexText(text, b []byte) ([]byte, bool) {
 		escaped = false
 		text = append(text, c)
 	}
-	return text, true
+	return text
 }
 
 func nibble(c byte) byte {
@@ -303,12 +321,12 @@ const ucpLoginFields = 12
 func (w *ucpWire) login(pdu []byte) (loginRequest, error) {
 	password, ok := []byte(nil), w.split(pdu, ucpLoginFields)
 	if ok {
-		password, ok = appendUnhexText(nil, w.fields[4])
+		password, ok = appendUnhex(nil, w.fields[4])
 	}
 	if !ok {
 		return loginRequest{}, fmt.Errorf("cannot read login %q", pdu)
 	}
-	return loginRequest{Account{string(w.fields[0]), string(password)}, protocols.Transceiver}, nil
+	return loginRequest{Account{string(w.fields[0]), string(appendGSMText(nil, password))}, protocols.Transceiver}, nil
 }
 
 // appendUCPResult appends a result with fields that have slashes behind them.

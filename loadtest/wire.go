@@ -118,7 +118,10 @@ type address struct {
 // A submitted message is what a sink needs to know of a submit.
 type submitted struct {
 	source, destination address
-	text                []byte // without a user data header
+	text                []byte // its characters in ASCII
+	octets              []byte // of the text, without a user data header; GSM 7-bit is unpacked
+	header              []byte // user data header, with its length
+	coding              Coding // of the octets
 	wantsSuccess        bool   // a receipt if the message is delivered
 	wantsFailure        bool   // a receipt if it is not
 }

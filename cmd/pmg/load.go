@@ -18,7 +18,7 @@ import (
 
 func newLoadCommand() *cobra.Command {
 	o := loadtest.DefaultLoadOptions()
-	var bind string
+	var bind, coding string
 	var accounts []string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -32,7 +32,8 @@ Without --rate each answer makes room for the next submit (closed loop). With
 that time (open loop), so that a stall shows in every message that it delayed.
 
 Each text begins with the message's number, "#000000000042 ", by which pmg sink
-finds missing and doubled messages. Throttled and queue-full answers are counted
+finds missing and doubled messages. What follows depends on --coding and --size alone, so
+that pmg sink --check-text finds texts that have changed. Throttled and queue-full answers are counted
 separately; --retry sends those messages again. A lost connection is not opened again.
 An interrupt stops the sending and prints the summary; a second one ends the program
 immediately. pmg load uses one core, enough for about a million messages a second,
@@ -64,12 +65,16 @@ the submit.`,
   pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --retry 100ms
   pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --bind tx+rx
   pmg load --to 127.0.0.1:2775 --connections 8 --messages 100000 --receipts --account acme:s3cret --account other:pw
+  pmg load --to 127.0.0.1:2775 --messages 3000 --coding ucs2 --parts 3 --size 130
   pmg load --to 127.0.0.1:3700 --protocol ucp --messages 1000 --receipts
   pmg load --to 127.0.0.1:2775 --mo 1000 --account acme:s3cret --mo-to 1001`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if o.Bind, o.Separate, err = parseBind(bind); err != nil {
+				return err
+			}
+			if o.Coding, err = loadtest.ParseCoding(coding); err != nil {
 				return err
 			}
 			if o.Accounts, err = parseAccounts(accounts); err != nil {
@@ -87,7 +92,7 @@ the submit.`,
 	f.DurationVar(&o.Duration, "duration", 0, "how long to send; 0: until --messages are sent")
 	f.Float64Var(&o.Rate, "rate", 0, "messages a second over all connections; 0: as fast as the answers arrive")
 	f.Int64Var(&o.First, "first", 0, "number of the first message")
-	f.IntVar(&o.Size, "size", o.Size, "octets of text, 14 to 254")
+	addContentFlags(cmd, &o.Content, &coding)
 	f.BoolVar(&o.Receipts, "receipts", false, "ask for delivery receipts and wait for them")
 	f.DurationVar(&o.Retry, "retry", 0, "send throttled messages again after this pause; 0: never")
 	f.StringVar(&o.SystemID, "system-id", o.SystemID, "system_id to bind with")
@@ -96,7 +101,6 @@ the submit.`,
 	f.StringVar(&bind, "bind", o.Bind.String(), "transmitter, receiver, transceiver, or tx+rx: each connection is a transmitter and a receiver")
 	f.StringVar(&o.Source, "source", o.Source, "source address")
 	f.StringVar(&o.Destination, "destination", o.Destination, "`prefix` of the destinations; seven digits of the number follow")
-	f.StringVar(&o.Text, "text", "", "text behind the number, instead of only the letter x")
 	f.Int64Var(&o.MO, "mo", 0, "how many mobile-originated messages to wait for")
 	f.StringArrayVar(&o.MOTo, "mo-to", nil, "destination `address` of those; given once for each account")
 	f.DurationVar(&o.Timeout, "timeout", o.Timeout, "give up when nothing was received for this long")
@@ -104,6 +108,16 @@ the submit.`,
 	_ = cmd.MarkFlagRequired("to")
 	cmd.MarkFlagsOneRequired("messages", "duration", "mo")
 	return cmd
+}
+
+// addContentFlags adds the flags that load and sink share, because the sink checks what the
+// load has sent.
+func addContentFlags(cmd *cobra.Command, c *loadtest.Content, coding *string) {
+	f := cmd.Flags()
+	f.IntVar(&c.Size, "size", 60, "octets of text, 14 to 254")
+	f.StringVar(coding, "coding", "plain", "plain (GSM 7-bit, the letter x), gsm (every character), ucs2 (with emoji) or binary (every octet)")
+	f.IntVar(&c.Parts, "parts", 1, "how many messages in a row are the parts of a long one, with a user data header")
+	f.StringVar(&c.Text, "text", "", "text behind the number, instead of only the letter x")
 }
 
 // parseBind returns the bind type with that name, or reports that each connection is a

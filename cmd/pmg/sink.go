@@ -14,6 +14,9 @@ import (
 func newSinkCommand() *cobra.Command {
 	var o loadtest.SinkOptions
 	var receipts receiptFlags
+	var content loadtest.Content
+	var coding string
+	var checkText bool
 	var duration time.Duration
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -47,12 +50,12 @@ They are JSON, or the same without quotes and outer braces:
   {"receipt": {"delay": "5s"}}, {"receipt": {"send": false}}
   submit:{status:0x58,timeout:2}, receipt:{status:expired,timeout:5}
 
-The exit status is 1 when messages are missing, doubled or malformed, or when receipts
+The exit status is 1 when messages are missing, doubled, malformed or changed, or when receipts
 or mobile-originated messages are refused or not delivered. With --messages the numbers
 up to that one are expected, without it the gaps between the numbers count as missing.
 
 With --json the summary is one object: submits, accepted, unique, doubled,
-missing, unnumbered, throttled, refused, dropped, unbinds, twice, late, malformed,
+missing, unnumbered, changed (other texts), throttled, refused, dropped, unbinds, twice, late, malformed,
 binds, binds_refused, binds_closed, receipts, receipts_answered, receipts_refused, mo,
 mo_answered, mo_refused, redelivered (receipts and messages sent again), unexpected,
 seconds, messages_per_second.`,
@@ -63,6 +66,7 @@ seconds, messages_per_second.`,
   pmg sink --listen 127.0.0.1:2776 --mo 100 --mo-to 1001,1002
   pmg sink --listen 127.0.0.1:2776 --receipts --orders
   pmg sink --listen 127.0.0.1:3700 --protocol ucp --receipts
+  pmg sink --listen 127.0.0.1:2776 --check-text --coding ucs2 --parts 3 --size 130
   pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000
   pmg sink --listen 127.0.0.1:2776 --unbind-every 500 --full-to 4670000001
   pmg sink --listen 127.0.0.1:2776 --late-every 10 --late 90s --close-bind-every 1`,
@@ -70,6 +74,13 @@ seconds, messages_per_second.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := receipts.set(&o.Receipt); err != nil {
 				return err
+			}
+			if checkText {
+				var err error
+				if content.Coding, err = loadtest.ParseCoding(coding); err != nil {
+					return err
+				}
+				o.Content = &content
 			}
 			return runSink(cmd, o, duration, asJSON)
 		},
@@ -94,6 +105,8 @@ seconds, messages_per_second.`,
 	f.StringVar(&o.CloseText, "close-text", "", "close the connection on which a submit with this `text` arrives")
 	f.BoolVar(&o.Receipts, "receipts", false, "send the delivery receipts that submits ask for")
 	receipts.add(cmd, &o.Receipt)
+	f.BoolVar(&checkText, "check-text", false, "find texts that are not those of a pmg load with the same --size, --coding, --parts and --text")
+	addContentFlags(cmd, &content, &coding)
 	f.BoolVar(&o.Orders, "orders", false, "obey the orders in the texts of messages")
 	f.IntVar(&o.Window, "window", loadtest.DefaultWindow, "receipts and messages of the sink unanswered on each session")
 	f.Float64Var(&o.MO.Rate, "mo", 0, "send mobile-originated messages, this many a second")
@@ -165,6 +178,7 @@ func sinkRows(r *loadtest.SinkResult) []summaryRow {
 		countRow("unique", r.Unique),
 		countRow("doubled", r.Doubled),
 		countRow("missing", r.Missing),
+		countRow("changed", r.Changed),
 		countRow("throttled", r.Throttled),
 		countRow("refused", r.Refused),
 		countRow("dropped", r.Dropped),
