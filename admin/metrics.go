@@ -53,6 +53,15 @@ func metrics() (all []metric) {
 				}
 			}
 		}})
+	all = append(all, metric{"pmg_connector_fields_lost_total", counter, []string{"connector", "field"},
+		"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields.",
+		func(s *Status, e emitter) {
+			for _, c := range s.Connectors {
+				for field, n := range c.FieldsLost {
+					e.value(float64(n), c.Name, field)
+				}
+			}
+		}})
 	all = append(all, metricsOf(Account{}, "pmg_account_", []string{"account"}, func(s *Status, f func(any, ...string)) {
 		accounts := labelled(s.Accounts)
 		for i := range accounts {

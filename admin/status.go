@@ -70,11 +70,12 @@ type Connector struct {
 	FailedOver int64 `json:"failed_over" metric:"messages_failed_over_total" help:"Messages that were refused for a while, or not answered, and went to another target of their route."`
 	Unmatched  int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
 
-	PDUs         []PDUCount `json:"pdus,omitempty"`
-	Answers      Answers    `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`
-	PDULogLines  uint64     `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
-	PDULogLost   uint64     `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
-	PDULogErrors uint64     `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; the lines are written later."`
+	PDUs         []PDUCount       `json:"pdus,omitempty"`
+	FieldsLost   map[string]int64 `json:"fields_lost,omitempty"` // by the names of the fields
+	Answers      Answers          `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`
+	PDULogLines  uint64           `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
+	PDULogLost   uint64           `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
+	PDULogErrors uint64           `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; the lines are written later."`
 
 	Duration     Spread  `json:"session_duration" metric:"session_duration_seconds" help:"Duration of the sessions that are over: min, mean, max, std_dev."`
 	Work         Spread  `json:"session_work" metric:"session_work_seconds" help:"Working time of the sessions that are over: min, mean, max, std_dev."`
@@ -273,7 +274,7 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perP
 		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, State: v.state(c, bound),
 		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(),
 		Window: cfg.Window, Windows: cfg.Window * c.Online(), MaxQueue: cfg.MaxQueue,
-		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer),
+		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer), FieldsLost: s.Lost.Counts(),
 	}
 	fill(&row, s)
 	if t := c.Trouble(); t != nil {

@@ -123,6 +123,10 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 		c.giveBack(now, slot)
 		return true
 	}
+	if code := c.group.gateway.Refuses(&c.Link, slot.Message); code != sms.OK {
+		c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: code, At: now})
+		return true
+	}
 	slot.Sequence = c.Session.NextSequence()
 	c.pdu.Reset()
 	copied := c.group.gateway.Encode(now, &c.Link, c.pdu, slot.Message, slot.Sequence)

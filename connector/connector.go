@@ -8,6 +8,7 @@ import (
 	"pmg/config"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/sms"
 	"pmg/sms/fit"
 )
 
@@ -16,7 +17,7 @@ type Connector struct {
 	Name     string
 	Index    int // in the gateway's list; it is not used again after the connector is removed
 	Driver   protocols.Driver
-	Protocol uint8 // the same number for all connectors of one protocol
+	Protocol sms.Protocol
 	Stats    *Stats
 	PDULog   *pdulog.File // nil: PDUs are not logged
 

@@ -26,6 +26,7 @@ type Stats struct {
 	Queued          atomic.Int64   // messages that wait in its lanes
 	InFlight        atomic.Int64   // our requests without an answer
 	Answer          Histogram      // time from our request to its answer
+	Lost            LostFields     // what messages have lost that came by another protocol
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64

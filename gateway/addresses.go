@@ -44,11 +44,11 @@ func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Co
 	return g.rewriteIn(m, from.Config().RewriteIn(), account)
 }
 
-// outgoing returns the message that a session's peer is sent: m itself, or a copy with the
-// addresses that the out rules make. The stored message does not change, because it may be
-// sent again, by another connector. If an address would be too long, the destination is left
-// out, so that the peer refuses the message.
-func (g *Gateway) outgoing(l *connector.Link, m *sms.Message) *sms.Message {
+// outgoing returns the message that a session's peer is sent: m, or, if m is the one that is
+// stored, a copy with the addresses that the out rules make. The stored message does not
+// change, because it may be sent again, by another connector. If an address would be too long,
+// the destination is left out, so that the peer refuses the message.
+func (g *Gateway) outgoing(l *connector.Link, stored, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
 	if l.Account != nil {
 		account = l.Account.Config().RewriteOut()
@@ -61,10 +61,12 @@ func (g *Gateway) outgoing(l *connector.Link, m *sms.Message) *sms.Message {
 	if applyBoth(account, own, a) != sms.OK {
 		a.Dest.Addr = nil
 	}
-	c := g.Messages.Copy(m)
-	c.SetAddresses(a.Source, a.Dest)
+	if m == stored {
+		m = g.Messages.Copy(m)
+	}
+	m.SetAddresses(a.Source, a.Dest)
 	g.addresses.Put(a)
-	return c
+	return m
 }
 
 // getAddresses returns the addresses of a message, for rules to change.

@@ -23,7 +23,7 @@ func TestOutgoing(t *testing.T) {
 	l := &connector.Link{Connector: operator}
 	m := newMessage(g, sms.Submit, "49170")
 	for range 2 {
-		c := g.outgoing(l, m)
+		c := g.outgoing(l, m, m)
 		if c == m || string(c.Dest().Addr) != "0049170" || string(c.Source().Addr) != "PMG" || string(c.Text()) != "text" || string(c.Native(1)) != "native" || c.ID != 7 {
 			t.Errorf("sent is %+v", c)
 		}
@@ -32,20 +32,20 @@ func TestOutgoing(t *testing.T) {
 			t.Errorf("the message has become %+v", m)
 		}
 	}
-	if g.outgoing(&connector.Link{Connector: clients}, m) != m {
+	if g.outgoing(&connector.Link{Connector: clients}, m, m) != m {
 		t.Error("a connector without rules sends a copy")
 	}
-	if n := testing.AllocsPerRun(100, func() { g.outgoing(l, m).Release() }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { g.outgoing(l, m, m).Release() }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
 	long := newMessage(g, sms.Submit, strings.Repeat("4", 63))
-	if c := g.outgoing(l, long); len(c.Dest().Addr) != 0 {
+	if c := g.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
 		t.Errorf("a destination that is too long is sent as %s", c.Dest().Addr)
 	}
 	_, _, operator = start(t, `rewrite: [{out: source, match: "(.*)", replace: "$1$1"}]`)
 	l.Connector = operator
 	long.SetAddresses(sms.Address{Addr: []byte(strings.Repeat("4", 33))}, sms.Address{Addr: []byte("49170")})
-	if c := g.outgoing(l, long); len(c.Dest().Addr) != 0 {
+	if c := g.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
 		t.Errorf("with a source that is too long, the destination is %s", c.Dest().Addr)
 	}
 }

@@ -175,13 +175,7 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	}
 	all := g.Connectors()
 	c := connector.New(len(all), cc, driver, &g.Memory)
-	c.Protocol = uint8(len(all)) // connectors of one protocol share the number of the first of them
-	for _, other := range all {
-		if other.Driver.Name() == driver.Name() {
-			c.Protocol = other.Protocol
-			break
-		}
-	}
+	c.Protocol = driver.Protocol()
 	c.SetSockets(socketsOf(cfg, cc))
 	if g.pdulogs != nil {
 		if c.PDULog, err = g.pdulogs.Open(c.Name); err != nil {

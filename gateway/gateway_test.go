@@ -9,6 +9,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // now is an arbitrary time.
@@ -19,10 +20,14 @@ const second = int64(1_000_000_000)
 // A driver implements as much of a protocol as these tests need.
 type driver struct{ protocols.Driver }
 
-func (driver) Commands() []string                                    { return nil }
-func (driver) NewSession(protocols.SessionOptions) protocols.Session { return &session{} }
-func (driver) StatusName(uint32) string                              { return "" }
-func (driver) Name() string                                          { return "smpp" }
+func (driver) Commands() []string                                          { return nil }
+func (driver) NewSession(protocols.SessionOptions) protocols.Session       { return &session{} }
+func (driver) StatusName(uint32) string                                    { return "" }
+func (driver) Name() string                                                { return "smpp" }
+func (driver) Protocol() sms.Protocol                                      { return protocols.SMPP }
+func (driver) Losses() []protocols.Loss                                    { return nil }
+func (driver) Leave(*sms.Message) (lost protocols.Lost)                    { return lost }
+func (driver) Lacks(*sms.Message, protocols.Options) (lost protocols.Lost) { return lost }
 
 // start makes a gateway with the connectors "clients" and "operator". The latter gets the
 // given options.

@@ -28,7 +28,8 @@ func (t target) up() bool {
 type routes struct {
 	table    *router.Table[target]
 	accounts map[string]*config.Account
-	single   bool // there is only one account
+	single   bool               // there is only one account
+	drivers  []protocols.Driver // by protocol
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
@@ -36,6 +37,11 @@ func (g *Gateway) newRoutes(cfg *config.Config) *routes {
 	r := &routes{accounts: map[string]*config.Account{}, single: len(cfg.Accounts) == 1}
 	for i := range cfg.Accounts {
 		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
+	}
+	for i := range cfg.Connectors {
+		if c := g.Connector(cfg.Connectors[i].Name); c != nil {
+			r.addDriver(c.Driver)
+		}
 	}
 	r.table = router.Build(cfg.Routes, func(t config.Target) target { return g.target(cfg, t) })
 	return r
@@ -205,7 +211,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		return nil, nil, code
 	}
 	if code = g.suit(lane, m); code != sms.OK {
-		return g.refuse(now, l, m, code, "message refused for its text: ")
+		return g.refuse(now, l, m, code, "message refused for its content: ")
 	}
 	if s := l.LastShare; s == nil || s.Lane != lane {
 		l.LastShare = g.share(lane, l.Origin)

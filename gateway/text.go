@@ -6,9 +6,13 @@ import (
 	"pmg/sms/fit"
 )
 
-// suit makes the text of a message that comes in for a lane one that the lane's peers
-// take. Most messages stay as they are. With a code other than OK it cannot be done.
+// suit makes a message that comes in for a lane one that the lane's peers take: of their
+// protocol, and with a text that they read. Most messages stay as they are. With a code other
+// than OK it cannot be done.
 func (g *Gateway) suit(lane *connector.Lane, m *sms.Message) sms.Code {
+	if code := g.cross(lane, m); code != sms.OK {
+		return code
+	}
 	f := lane.Home().Form()
 	if f.Takes.Has(m.Alphabet) || m.Kind == sms.Receipt {
 		return sms.OK

@@ -55,7 +55,11 @@ func (g *Gateway) message(now int64, l *connector.Link, p protocols.PDU, m *sms.
 // the only user of m during the call. p's slices point into m, or into the copy of it that
 // Encode returns, which the caller releases when it does not use p any more.
 func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) (copied *sms.Message) {
-	if out := g.suited(l, m, g.outgoing(l, m)); out != m {
+	out := m
+	if m.Protocol() != l.Connector.Protocol {
+		out = g.crossing(l.Connector, m)
+	}
+	if out = g.suited(l, m, g.outgoing(l, m, out)); out != m {
 		m, copied = out, out
 	}
 	if m.Kind == sms.Submit {

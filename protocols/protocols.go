@@ -21,6 +21,7 @@ const (
 type Driver interface {
 	Vocabulary
 	Codec
+	Converter
 	// NewSession returns the session of a new connection.
 	NewSession(o SessionOptions) Session
 }

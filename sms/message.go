@@ -135,8 +135,8 @@ func (m *Message) Set(source, dest Address, text []byte) {
 	copy(b[n:], text)
 }
 
-// SetNative copies the part of a message that only a peer of the same protocol
-// understands. It must be called after Set.
+// SetNative says by which protocol the message came, and copies the part of it that only a peer
+// of the same protocol understands; most messages have none. It must be called after Set.
 func (m *Message) SetNative(p Protocol, native []byte) {
 	at := m.nativeAt()
 	old := m.octets()
@@ -206,6 +206,10 @@ func (m *Message) Native(p Protocol) []byte {
 	}
 	return part(m.octets(), m.nativeAt(), m.nativeAt()+int(m.native))
 }
+
+// Protocol returns the protocol that the message came by, or 0 if it came by none or that is
+// not known.
+func (m *Message) Protocol() Protocol { return m.protocol }
 
 // NativePart returns the part that belongs to a protocol, and which protocol that is.
 func (m *Message) NativePart() (Protocol, []byte) { return m.protocol, m.Native(m.protocol) }

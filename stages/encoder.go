@@ -1,6 +1,9 @@
 package stages
 
-import "pmg/flow"
+import (
+	"pmg/flow"
+	"pmg/sms"
+)
 
 // encoder makes a PDU of a message for the session whose slot the message has. It also
 // chooses the sequence number, so that the pdu log shows it. The PDU's fields point into
@@ -25,6 +28,11 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 	h := handleOf(slot.Link)
 	if !h.Session.Accepting() { // a logout has begun since the slot was taken
 		j.Kind = Unsent
+		out.To(toDispatcher, j)
+		return
+	}
+	if code := e.Gateway.Refuses(&h.Link, slot.Message); code != sms.OK {
+		j.Kind, j.Code = Answered, code
 		out.To(toDispatcher, j)
 		return
 	}

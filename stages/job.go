@@ -67,11 +67,11 @@ type Job struct {
 	flow.Ref
 	Kind     Kind
 	Code     sms.Code
-	Last     bool    // Send: end the session when it is written
-	Closing  bool    // Send: no request of ours follows
-	protocol uint8   // of PDU
-	refs     int32   // references on Handle that it holds
-	Handle   *handle // the session it belongs to
+	Last     bool         // Send: end the session when it is written
+	Closing  bool         // Send: no request of ours follows
+	protocol sms.Protocol // of PDU
+	refs     int32        // references on Handle that it holds
+	Handle   *handle      // the session it belongs to
 	PDU      protocols.PDU
 	copied   *sms.Message // Send: a message that PDU points into, and that belongs to the job; nil: it points elsewhere
 	Bytes    []byte       // Received: the PDU's own octets

@@ -15,8 +15,13 @@ type toy struct{}
 func (toy) Name() string                         { return "toy" }
 func (toy) Commands() []string                   { return []string{"pdu"} }
 func (toy) StatusName(uint32) string             { return "" }
+func (toy) Protocol() sms.Protocol               { return 0 }
+func (toy) Losses() []protocols.Loss             { return nil }
+func (toy) Leave(*sms.Message) protocols.Lost    { return protocols.Lost{} }
 func (toy) NewPDU() protocols.PDU                { return &toyPDU{} }
 func (toy) ParseLog(protocols.PDU, []byte) error { return nil }
+
+func (toy) Lacks(*sms.Message, protocols.Options) (lost protocols.Lost) { return lost }
 
 func (toy) Decode(p protocols.PDU, b []byte) error {
 	if len(b) > 1 && b[1] == '!' {

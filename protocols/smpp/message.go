@@ -168,6 +168,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 		head[2] = b.DataCoding
 	}
 	if head == [nativeHead]byte{} && len(params) == 0 {
+		m.SetNative(protocols.SMPP, nil)
 		return
 	}
 	at := len(p.scratch)

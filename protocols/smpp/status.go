@@ -198,3 +198,9 @@ func statusOf(code sms.Code) uint32 {
 	}
 	return StatusSysErr
 }
+
+// CodeOf returns the code of a command_status in an answer to a message.
+func (d *Driver) CodeOf(status uint32) sms.Code { return codeOf(status) }
+
+// StatusOf returns the command_status that a message is refused with.
+func (d *Driver) StatusOf(code sms.Code) uint32 { return statusOf(code) }

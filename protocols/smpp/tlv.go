@@ -10,8 +10,14 @@ import (
 
 // The optional parameters that the driver itself reads or writes.
 const (
+	tagDestSubunit  = 0x0005
 	TagTimeToLive   = 0x0017
 	TagReceiptedID  = 0x001E
+	tagSourcePort   = 0x020A
+	tagDestPort     = 0x020B
+	tagSARReference = 0x020C
+	tagSARTotal     = 0x020E
+	tagSARNumber    = 0x020F
 	TagVersion      = 0x0210
 	TagNetworkError = 0x0423
 	TagPayload      = 0x0424
@@ -53,7 +59,7 @@ type parameter struct {
 // parameters lists the optional parameters (§5.3.2, and SMPP 5.0's) in order of tag.
 // If the documents or peers differ, the lengths allow all variants.
 var parameters = [...]parameter{
-	{0x0005, "dest_addr_subunit", integer, 1, 1},
+	{tagDestSubunit, "dest_addr_subunit", integer, 1, 1},
 	{0x0006, "dest_network_type", integer, 1, 1},
 	{0x0007, "dest_bearer_type", integer, 1, 1},
 	{0x0008, "dest_telematics_id", integer, 2, 2},
@@ -71,12 +77,12 @@ var parameters = [...]parameter{
 	{0x0203, "dest_subaddress", octets, 2, 23},
 	{0x0204, "user_message_reference", integer, 2, 2},
 	{0x0205, "user_response_code", integer, 1, 1},
-	{0x020A, "source_port", integer, 2, 2},
-	{0x020B, "destination_port", integer, 2, 2},
-	{0x020C, "sar_msg_ref_num", integer, 2, 2},
+	{tagSourcePort, "source_port", integer, 2, 2},
+	{tagDestPort, "destination_port", integer, 2, 2},
+	{tagSARReference, "sar_msg_ref_num", integer, 2, 2},
 	{0x020D, "language_indicator", integer, 1, 1},
-	{0x020E, "sar_total_segments", integer, 1, 1},
-	{0x020F, "sar_segment_seqnum", integer, 1, 1},
+	{tagSARTotal, "sar_total_segments", integer, 1, 1},
+	{tagSARNumber, "sar_segment_seqnum", integer, 1, 1},
 	{TagVersion, "sc_interface_version", integer, 1, 1},
 	{0x0302, "callback_num_pres_ind", integer, 1, 1},
 	{0x0303, "callback_num_atag", octets, 0, 65},
@@ -159,11 +165,20 @@ func hasTLVs(b []byte, tags ...uint16) bool {
 
 // findTag returns the row of a tag, or nil if the tag is not assigned.
 func findTag(tag uint16) *parameter {
-	i, ok := slices.BinarySearchFunc(parameters[:], tag, func(p parameter, t uint16) int { return cmp.Compare(p.tag, t) })
-	if !ok {
+	i := indexOfTag(tag)
+	if i < 0 {
 		return nil
 	}
 	return &parameters[i]
+}
+
+// indexOfTag returns the number of the row of a tag, or -1 if the tag is not assigned.
+func indexOfTag(tag uint16) int {
+	i, ok := slices.BinarySearchFunc(parameters[:], tag, func(p parameter, t uint16) int { return cmp.Compare(p.tag, t) })
+	if !ok {
+		return -1
+	}
+	return i
 }
 
 // findParameter returns the row with that name, or nil if there is none.

@@ -104,17 +104,28 @@ func (s *session) originator(p *PDU) sms.Address {
 	return s.number(oadc)
 }
 
+// digits returns an address as digits, and the prefix that belongs before them.
+func (o *ConnectorOptions) digits(a sms.Address) (prefix string, digits []byte) {
+	digits = bytes.TrimPrefix(a.Addr, []byte{'+'})
+	if a.TON == tonInternational || len(digits) < len(a.Addr) {
+		prefix = o.InternationalPrefix
+	}
+	return prefix, digits
+}
+
+// fits reports whether a field has room for an address as digits.
+func (o *ConnectorOptions) fits(a sms.Address) bool {
+	prefix, digits := o.digits(a)
+	return isDigits(digits) && len(prefix)+len(digits) <= maxAddress
+}
+
 // putNumber makes f an address of digits. One that does not fit is left out, so that
 // the peer refuses it: half an address is somebody else's.
 func (s *session) putNumber(p *PDU, f *Field, a sms.Address) {
-	prefix := ""
-	digits := bytes.TrimPrefix(a.Addr, []byte{'+'})
-	if a.TON == tonInternational || len(digits) < len(a.Addr) {
-		prefix = s.options.InternationalPrefix
-	}
-	if !isDigits(digits) || len(prefix)+len(digits) > maxAddress {
+	if !s.options.fits(a) {
 		return
 	}
+	prefix, digits := s.options.digits(a)
 	at := len(p.buf)
 	p.buf = append(append(p.buf, prefix...), digits...)
 	p.end(f, at)

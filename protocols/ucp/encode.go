@@ -1,6 +1,8 @@
 package ucp
 
 import (
+	"time"
+
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -58,7 +60,7 @@ func (s *session) putSubmit(p *PDU, m *sms.Message) {
 		p.end(&p.SM.NT, at)
 	}
 	if m.Expires != 0 {
-		s.putTime(p, &p.SM.VP, m.Expires, minuteLen)
+		s.putTime(p, &p.SM.VP, m.Expires+int64(time.Minute)-1, minuteLen) // rounded up: a validity that is over would be refused
 	}
 	if m.Priority > 0 && s.options.Priority {
 		p.put(&p.SM.PR, []byte{'1'})

@@ -34,6 +34,7 @@ const (
 	_
 	_
 	nativeMsg // of a notification
+	nativeEnd
 )
 
 const nativeHead = 3
@@ -105,9 +106,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, exact bool) {
 		p.buf = appendNative(p.buf, nativeMsg, p.get(b.Msg))
 	}
 	s.appendServices(p, exact)
-	if len(p.buf) > at {
-		m.SetNative(protocols.UCP, p.buf[at:])
-	}
+	m.SetNative(protocols.UCP, p.buf[at:])
 }
 
 // appendServices keeps the extra services that sms.Message does not say.

@@ -1,6 +1,10 @@
 package ucp
 
-import "pmg/sms"
+import (
+	"slices"
+
+	"pmg/sms"
+)
 
 // The outcomes in Dst.
 const (
@@ -18,15 +22,8 @@ const maxReason = 255
 // networkCentre is the network of an error that is the centre's own (SMPP 5.0, network_error_code).
 const networkCentre = 8
 
-// A reason is one row of the table of reasons for not delivering a message.
-type reason struct {
-	number uint8
-	text   string
-	state  sms.State // of a message that was not delivered
-}
-
 // reasons lists the reasons (Rsn) in order. Operators may have others.
-var reasons = [...]reason{
+var reasons = [...]Reason{
 	{0, "unknown subscriber", sms.StateRejected},
 	{1, "service temporarily unavailable", sms.StateUndeliverable},
 	{2, "service temporarily unavailable", sms.StateUndeliverable},
@@ -93,8 +90,8 @@ func stateOf(dst byte, rsn int) sms.State {
 		return sms.StateUnknown
 	}
 	for i := range reasons {
-		if int(reasons[i].number) == rsn {
-			return reasons[i].state
+		if int(reasons[i].Number) == rsn {
+			return reasons[i].State
 		}
 	}
 	return sms.StateUndeliverable
@@ -135,9 +132,19 @@ func reasonOf(r *sms.Report) int {
 // textOf returns the text of a reason, or "" if it is an operator's own.
 func textOf(rsn int) string {
 	for i := range reasons {
-		if int(reasons[i].number) == rsn {
-			return reasons[i].text
+		if int(reasons[i].Number) == rsn {
+			return reasons[i].Text
 		}
 	}
 	return ""
 }
+
+// A Reason is a row of the table of reasons for not delivering a message (Rsn).
+type Reason struct {
+	Number uint8
+	Text   string
+	State  sms.State // that a receipt reports
+}
+
+// Reasons returns all rows in order.
+func Reasons() []Reason { return slices.Clone(reasons[:]) }

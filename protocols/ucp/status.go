@@ -162,3 +162,9 @@ func ecOf(code sms.Code) uint8 {
 	}
 	return ecNotAllowed
 }
+
+// CodeOf returns the code of an error code in an answer to a message.
+func (d *Driver) CodeOf(status uint32) sms.Code { return codeOf(uint8(status)) }
+
+// StatusOf returns the error code that a message is refused with.
+func (d *Driver) StatusOf(code sms.Code) uint32 { return uint32(ecOf(code)) }

@@ -13,8 +13,8 @@ func TestTablesAreInOrder(t *testing.T) {
 		}
 	}
 	for i := 1; i < len(reasons); i++ {
-		if reasons[i-1].number >= reasons[i].number {
-			t.Errorf("reason %d is out of order", reasons[i].number)
+		if reasons[i-1].Number >= reasons[i].Number {
+			t.Errorf("reason %d is out of order", reasons[i].Number)
 		}
 	}
 	for i, s := range services {

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"testing"
+
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
+	"pmg/sms"
+)
+
+const conversionPage = "../../docs/conversion.md"
+
+// conversionMark is where the part of the page begins that is made of the drivers' tables.
+const conversionMark = "<!-- made by: make docs -->\n"
+
+// A convertible is a driver with the meaning of its statuses.
+type convertible interface {
+	protocols.Driver
+	Statuses() iter.Seq2[uint32, string]
+	CodeOf(status uint32) sms.Code
+	StatusOf(code sms.Code) uint32
+}
+
+// conversionTables returns the generated part of docs/conversion.md.
+func conversionTables() string {
+	var b strings.Builder
+	s, u := convertible(smpp.New(smpp.Options{})), convertible(ucp.New(ucp.Options{}))
+	writeLosses(&b, "From SMPP to UCP", s, u)
+	writeLosses(&b, "From UCP to SMPP", u, s)
+	b.WriteString("\n## Answers\n\nWhat an SMSC answers means a code of the gateway. By it a client of the other protocol is refused where the\n" +
+		"gateway refuses, and the pauses of `retry` are chosen.\n")
+	writeCodes(&b, "error code of UCP", u, s, "%02d", "0x%02X")
+	writeCodes(&b, "command_status of SMPP", s, u, "0x%02X", "%02d")
+	b.WriteString("\n## Receipts\n\nDst 0 is DELIVRD, and 1 is ENROUTE. With Dst 2 the state is that of the reason; one that is not in the table is\n" +
+		"UNDELIV. The other way DELIVRD is Dst 0; ENROUTE, SCHEDULED and ACCEPTD are 1; all else is 2. Rsn is `err` if\n" +
+		"that is a number from 1 to 255, or the code of a `network_error_code` of type 8; otherwise 010 for EXPIRED and 108.\n\n" +
+		"| Rsn | | state |\n|---|---|---|\n")
+	for _, r := range ucp.Reasons() {
+		fmt.Fprintf(&b, "| %03d | %s | %s |\n", r.Number, r.Text, smpp.WordOfState(r.State))
+	}
+	return b.String()
+}
+
+// writeLosses writes which fields a message loses between two protocols.
+func writeLosses(b *strings.Builder, title string, from, to protocols.Driver) {
+	fmt.Fprintf(b, "\n## %s\n\n| field | |\n|---|---|\n", title)
+	var gone []string // nothing is left of these
+	for _, d := range []protocols.Driver{from, to} {
+		for _, l := range d.Losses() {
+			switch {
+			case l.Neutral != (d == to):
+			case l.Text == "Not sent.":
+				gone = append(gone, "`"+l.Field+"`")
+			default:
+				fmt.Fprintf(b, "| `%s` | %s |\n", l.Field, l.Text)
+			}
+		}
+	}
+	fmt.Fprintf(b, "| %s | Not sent. |\n", strings.Join(gone, ", "))
+}
+
+// writeCodes writes what the statuses of a protocol mean, and the other protocol's status
+// for that.
+func writeCodes(b *strings.Builder, title string, of, other convertible, form, otherForm string) {
+	fmt.Fprintf(b, "\n| %s | | code | is as |\n|---|---|---|---|\n", title)
+	for n, name := range of.Statuses() {
+		code := of.CodeOf(n)
+		if code == sms.OK {
+			continue
+		}
+		as := other.StatusOf(code)
+		fmt.Fprintf(b, "| "+form+" | %s | %s | "+otherForm+" %s |\n", n, name, code, as, other.StatusName(as))
+	}
+}
+
+// docs/conversion.md has the drivers' tables. To write it again: make docs
+func TestConversionIsFresh(t *testing.T) {
+	b, err := os.ReadFile(conversionPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(b), conversionMark)
+	if !found {
+		t.Fatalf("%s has no %q", conversionPage, conversionMark)
+	}
+	fresh := before + conversionMark + conversionTables()
+	if *update {
+		if err := os.WriteFile(conversionPage, []byte(fresh), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if fresh != string(b) {
+		t.Errorf("%s is not what the drivers' tables say: make docs", conversionPage)
+	}
+}

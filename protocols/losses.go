@@ -1,0 +1,57 @@
+package protocols
+
+import (
+	"iter"
+	"math/bits"
+
+	"pmg/sms"
+)
+
+// A Converter says what of a message cannot pass from one protocol to another.
+//
+// What two protocols have in common is in the fields of sms.Message. The rest is in the
+// message's native part, which only a driver of the same protocol reads. Each driver has one
+// table of all fields that may be lost: its own, which messages lose that leave for another
+// protocol, and those of sms.Message, which it cannot write.
+type Converter interface {
+	// Protocol returns the number of the protocol in messages.
+	Protocol() sms.Protocol
+	// Losses returns the table. The results of Leave and Lacks are its rows.
+	Losses() []Loss
+	// Leave makes a message that came by this protocol ready for a peer of another one: what
+	// its native part has and sms.Message has room for is put there. It returns the fields that
+	// remain, which are lost. A message that has left once is not changed by leaving again.
+	Leave(m *sms.Message) Lost
+	// Lacks returns the fields of a message from another protocol that peers of a connector
+	// with these options cannot be sent.
+	Lacks(m *sms.Message, o Options) Lost
+}
+
+// A Loss is a row of the table of fields that may be lost.
+type Loss struct {
+	Field   string // its name: as its protocol has it, or as sms.Message has it
+	Neutral bool   // it is a field of sms.Message
+	Text    string // what becomes of it
+}
+
+// Lost is a set of rows of a driver's table, as bits.
+type Lost [2]uint64
+
+// Add adds a row.
+func (s *Lost) Add(row int) { s[row/64] |= 1 << (row % 64) }
+
+// Has reports whether the set has a row.
+func (s Lost) Has(row int) bool { return s[row/64]&(1<<(row%64)) != 0 }
+
+// All returns the rows in order.
+func (s Lost) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range s {
+			for ; word != 0; word &= word - 1 {
+				if !yield(64*i + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package smpp
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// The rows of losses in front of those of the optional parameters.
+const (
+	lostServiceType = iota
+	lostESMClass
+	lostRegistered
+	lostReplace
+	lostDefaultID
+	lostSource
+	lostDest
+	lostClass
+	lostVendor
+	lostParameters // the first of parameters
+)
+
+// notSent is the text of a field of which nothing is left.
+const notSent = "Not sent."
+
+// losses lists all that a message may lose between SMPP and another protocol.
+var losses = func() []protocols.Loss {
+	all := []protocols.Loss{
+		lostServiceType: {Field: "service_type", Text: notSent},
+		lostESMClass:    {Field: "esm_class", Text: "The messaging mode and acknowledgements of the recipient's are not sent. The header indicator and the reply path are."},
+		lostRegistered:  {Field: "registered_delivery", Text: "Acknowledgements of the recipient's are not asked for. Receipts and intermediate notifications are."},
+		lostReplace:     {Field: "replace_if_present_flag", Text: "The message is sent as a new one. protocol_id 65 to 71, by which the mobile replaces it, is sent."},
+		lostDefaultID:   {Field: "sm_default_msg_id", Text: "Only the SMSC that has the text can send it."},
+		lostSource:      {Field: "source_addr", Neutral: true, Text: "Longer than 64 octets: left out."},
+		lostDest:        {Field: "destination_addr", Neutral: true, Text: "Longer than 64 octets: left out, so that the SMSC refuses the message."},
+		lostClass:       {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
+		lostVendor:      {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
+	}
+	for i := range parameters {
+		p := &parameters[i]
+		l := protocols.Loss{Field: p.name, Text: notSent}
+		switch p.tag {
+		case TagPayload:
+			l.Text = "Its text is the message's; never lost."
+		case tagSARReference, tagSARTotal, tagSARNumber:
+			l.Text = "The three become a user data header; they are lost if one is missing or wrong, or beside a user data header."
+		case tagSourcePort, tagDestPort:
+			l.Text = "They become a user data header; lost beside one."
+		case tagDestSubunit:
+			l.Text = "1 to 4 become the message class; lost beside a class."
+		case TagTimeToLive:
+			l.Text = "That of a data_sm is the validity; another is lost."
+		case TagReceiptedID, TagMessageState, TagNetworkError:
+			l.Text = "What a receipt says of its message; lost in another message."
+		}
+		all = append(all, l)
+	}
+	return all
+}()
+
+// Protocol implements protocols.Converter.
+func (d *Driver) Protocol() sms.Protocol { return protocols.SMPP }
+
+// Losses implements protocols.Converter.
+func (d *Driver) Losses() []protocols.Loss { return losses }
+
+// Lacks implements protocols.Converter.
+func (d *Driver) Lacks(m *sms.Message, _ protocols.Options) (lost protocols.Lost) {
+	if len(m.Source().Addr) >= dataAddressSize {
+		lost.Add(lostSource)
+	}
+	if len(m.Dest().Addr) >= dataAddressSize {
+		lost.Add(lostDest)
+	}
+	if m.Class != sms.NoClass && (m.Alphabet == sms.ASCII || m.Alphabet == sms.Latin1) {
+		lost.Add(lostClass)
+	}
+	return lost
+}
+
+// Leave implements protocols.Converter.
+func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
+	head, service, params := nativeOf(m)
+	if m.Kind != sms.Receipt && hasLeaving(params) {
+		leave(m, head, service, params)
+		head, service, params = nativeOf(m)
+	}
+	head[2] = 0 // data_coding: the alphabet of the message says it, or that it is another one
+	if m.Kind == sms.Receipt {
+		head[0] = 0 // the state of the report says it
+	}
+	for i, row := range [...]int{lostESMClass, lostRegistered, -1, lostReplace, lostDefaultID} {
+		if head[i] != 0 {
+			lost.Add(row)
+		}
+	}
+	if len(service) > 0 {
+		lost.Add(lostServiceType)
+	}
+	for tag := range TLVs(params) {
+		switch i := indexOfTag(tag); {
+		case i < 0:
+			lost.Add(lostVendor)
+		case m.Kind == sms.Receipt && (tag == TagReceiptedID || tag == TagMessageState || tag == TagNetworkError):
+		default:
+			lost.Add(lostParameters + i)
+		}
+	}
+	return lost
+}
+
+// hasLeaving reports whether there is an optional parameter that sms.Message may have room for.
+func hasLeaving(params []byte) bool {
+	for tag := range TLVs(params) {
+		switch tag {
+		case tagSARReference, tagSourcePort, tagDestPort, tagDestSubunit:
+			return true
+		}
+	}
+	return false
+}
+
+// leave moves optional parameters from the native part into the message.
+func leave(m *sms.Message, head [nativeHead]byte, service, params []byte) {
+	var moved []uint16
+	if v, ok := FindTLV(params, tagDestSubunit); ok && len(v) == 1 && v[0] >= 1 && v[0] <= 4 && m.Class == sms.NoClass {
+		m.Class = sms.Class0 + sms.Class(v[0]-1)
+		moved = append(moved, tagDestSubunit)
+	}
+	text := m.Text()
+	if m.Flags&sms.HasHeader == 0 {
+		header := []byte{0}
+		header, moved = appendSAR(header, params, moved)
+		header, moved = appendPorts(header, params, moved)
+		if n := len(header) - 1; n > 0 {
+			header[0] = byte(n)
+			text = append(header, text...)
+			m.Flags |= sms.HasHeader
+		}
+	}
+	if len(moved) == 0 {
+		return
+	}
+	native := append(append(make([]byte, 0, nativeHead+len(service)+len(params)), head[:]...), service...)
+	for tag, v := range TLVs(params) {
+		if !contains(moved, tag) {
+			native = AppendTLV(native, tag, v)
+		}
+	}
+	source, dest := m.Source(), m.Dest()
+	source.Addr, dest.Addr = bytes.Clone(source.Addr), bytes.Clone(dest.Addr)
+	m.Set(source, dest, bytes.Clone(text))
+	m.SetNative(protocols.SMPP, native)
+}
+
+func contains(tags []uint16, tag uint16) bool {
+	for _, t := range tags {
+		if t == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// Information elements of a user data header of 3GPP TS 23.040.
+const (
+	ieConcatenated   = 0x00 // with a reference of one octet
+	ieConcatenated16 = 0x08
+	iePorts          = 0x05
+)
+
+// appendSAR appends which part of a long message this one is.
+func appendSAR(header, params []byte, moved []uint16) ([]byte, []uint16) {
+	reference, _ := FindTLV(params, tagSARReference)
+	total, _ := FindTLV(params, tagSARTotal)
+	number, _ := FindTLV(params, tagSARNumber)
+	if len(reference) != 2 || len(total) != 1 || len(number) != 1 || number[0] == 0 || number[0] > total[0] {
+		return header, moved
+	}
+	if reference[0] == 0 {
+		header = append(header, ieConcatenated, 3, reference[1])
+	} else {
+		header = append(header, ieConcatenated16, 4, reference[0], reference[1])
+	}
+	return append(header, total[0], number[0]), append(moved, tagSARReference, tagSARTotal, tagSARNumber)
+}
+
+// appendPorts appends the ports of an application. A missing one is 0.
+func appendPorts(header, params []byte, moved []uint16) ([]byte, []uint16) {
+	to, isTo := FindTLV(params, tagDestPort)
+	from, isFrom := FindTLV(params, tagSourcePort)
+	if !isTo && !isFrom || isTo && len(to) != 2 || isFrom && len(from) != 2 {
+		return header, moved
+	}
+	header = append(header, iePorts, 4)
+	for _, port := range [][]byte{to, from} {
+		n := uint16(0)
+		if len(port) == 2 {
+			n = binary.BigEndian.Uint16(port)
+		}
+		header = binary.BigEndian.AppendUint16(header, n)
+	}
+	return header, append(moved, tagDestPort, tagSourcePort)
+}
