@@ -105,7 +105,11 @@ there is none, it is pdulog. --dir names another.`,
 }
 
 func (l *logFlags) run(cmd *cobra.Command) error {
-	p := newLogProtocols()
+	declared, err := declaredTLVs(l.config, cmd.Flags().Changed("config"))
+	if err != nil {
+		return err
+	}
+	p := newLogProtocols(declared)
 	q, err := l.query(p, time.Now(), cmd.Flags().Changed("lines"))
 	if err != nil {
 		return err

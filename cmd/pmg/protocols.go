@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"pmg/config"
 	"pmg/protocols"
@@ -13,17 +14,19 @@ import (
 // of options in config.Connector.
 var makers = []struct {
 	protocol string
-	make     func(l *config.Limits) vocabulary
+	make     func(c *config.Config) vocabulary
 }{
-	{"smpp", func(l *config.Limits) vocabulary { return smpp.New(smpp.Options{MaxPDU: int(l.MaxPDU)}) }},
-	{"ucp", func(l *config.Limits) vocabulary { return ucp.New(ucp.Options{MaxPDU: int(l.MaxPDU)}) }},
+	{"smpp", func(c *config.Config) vocabulary {
+		return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU), VendorTLVs: c.VendorTLVs})
+	}},
+	{"ucp", func(c *config.Config) vocabulary { return ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)}) }},
 }
 
 // newDriver returns the driver of a protocol.
 func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 	for _, m := range makers {
 		if m.protocol == protocol {
-			return m.make(&c.Limits), nil
+			return m.make(c), nil
 		}
 	}
 	return nil, fmt.Errorf("cannot speak protocol %q: only smpp is known", protocol)
@@ -37,11 +40,24 @@ func protocolNames() (names []string) {
 	return names
 }
 
+// declaredTLVs returns the optional parameters that a configuration declares. Unless it is
+// named by a flag it may be missing, or have problems.
+func declaredTLVs(file string, named bool) ([]smpp.VendorTLV, error) {
+	c, err := loadConfig(io.Discard, file)
+	switch {
+	case err == nil:
+		return c.VendorTLVs, nil
+	case named:
+		return nil, fmt.Errorf("cannot read the names of optional parameters: %w", err)
+	}
+	return nil, nil
+}
+
 // newLogProtocols returns the protocols that a log may be written in, without settings:
 // each with its own limits.
-func newLogProtocols() (all logProtocols) {
+func newLogProtocols(declared []smpp.VendorTLV) (all logProtocols) {
 	for _, m := range makers {
-		all = append(all, m.make(&config.Limits{}))
+		all = append(all, m.make(&config.Config{VendorTLVs: declared}))
 	}
 	return all
 }

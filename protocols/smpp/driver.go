@@ -12,18 +12,22 @@ const defaultMaxPDU = 64 << 10
 
 // Options are the driver's settings.
 type Options struct {
-	MaxPDU int // octets; longer PDUs end the connection. 0: 65536
+	MaxPDU     int         // octets; longer PDUs end the connection. 0: 65536
+	VendorTLVs []VendorTLV // have names in pdu logs
 }
 
 // A Driver implements protocols.Driver for SMPP.
-type Driver struct{ max int }
+type Driver struct {
+	max        int
+	dictionary *dictionary
+}
 
 // New returns a driver.
 func New(o Options) *Driver {
 	if o.MaxPDU == 0 {
 		o.MaxPDU = defaultMaxPDU
 	}
-	return &Driver{max: o.MaxPDU}
+	return &Driver{max: o.MaxPDU, dictionary: newDictionary(o.VendorTLVs)}
 }
 
 // Name implements protocols.Driver.
@@ -42,7 +46,13 @@ func (d *Driver) Commands() []string {
 func (d *Driver) StatusName(status uint32) string { return StatusName(status) }
 
 // NewPDU implements protocols.Driver.
-func (d *Driver) NewPDU() protocols.PDU { return new(PDU) }
+func (d *Driver) NewPDU() protocols.PDU {
+	p := new(PDU)
+	if d.dictionary != nil {
+		p.extras = &extras{dictionary: d.dictionary}
+	}
+	return p
+}
 
 // Frame implements protocols.Driver. It asks for the header first, and then for the length
 // in the header.

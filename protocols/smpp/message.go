@@ -214,13 +214,13 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 // carried returns the optional parameters without those whose values the message has fields
 // for: message_payload and, with lives, qos_time_to_live.
 func (p *PDU) carried(lives bool) []byte {
-	p.scratch = p.scratch[:0]
+	n := len(p.scratch)
 	for tag, value := range TLVs(p.SM.TLVs) {
 		if tag != TagPayload && (tag != TagTimeToLive || !lives) {
 			p.scratch = AppendTLV(p.scratch, tag, value)
 		}
 	}
-	return p.scratch
+	return p.scratch[n:]
 }
 
 // Answer implements protocols.Session. A refusal has no body (§4.4.2), unless a peer of SMPP
@@ -309,6 +309,9 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		s.makeData(now, p, m, text)
 	case len(text) > maxShort:
 		p.setPayload(text)
+	}
+	if optional && s.options.out != nil {
+		p.rewrite(s.options.out)
 	}
 }
 

@@ -14,7 +14,11 @@ type ConnectorOptions struct {
 	AddressRange string             `yaml:"address_range" only:"out" live:"rebind" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
 	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks. A session uses the lower of both sides' versions; a peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
 
+	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
+
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
+
+	in, out []tlvRule // of TLVs
 }
 
 // NewConnectorOptions returns the default options of a connector.

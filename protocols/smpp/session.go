@@ -93,6 +93,9 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 			return s.send(p, p.ID|Response, status)
 		}
 		s.message = now
+		if s.options.in != nil {
+			p.rewrite(s.options.in)
+		}
 		return protocols.Action{Kind: protocols.Message, Messages: p.recipients()}
 	case c.refusal != 0:
 		return s.operation(now, c, p)

@@ -26,15 +26,16 @@ const (
 // Reading and writing are the hot path. The short methods below handle the usual cases and
 // leave the textual modes to walk_text.go.
 type Walk struct {
-	b    []byte // read: the whole input; write, show: the output so far
-	at   int    // read: number of octets of b that were read
-	err  *Error // read: the first error
-	mode mode
-	full bool                         // show: print texts and octets of unknown meaning
-	keep bool                         // show: print the next field even when it is zero or empty
-	room int32                        // show: how many octets of unknown meaning may still be printed
-	line *logtext.Scanner             // scan: the input
-	call func(name string, value any) // visit: the function
+	b     []byte // read: the whole input; write, show: the output so far
+	at    int    // read: number of octets of b that were read
+	err   *Error // read: the first error
+	mode  mode
+	full  bool                         // show: print texts and octets of unknown meaning
+	keep  bool                         // show: print the next field even when it is zero or empty
+	room  int32                        // show: how many octets of unknown meaning may still be printed
+	line  *logtext.Scanner             // scan: the input
+	call  func(name string, value any) // visit: the function
+	names *dictionary                  // show, scan, visit: of vendors' optional parameters
 }
 
 // U8 walks an integer of one octet. status is the command_status for a PDU that ends before
