@@ -98,6 +98,7 @@ type site struct {
 	driver func(protocols.Driver) protocols.Driver // wraps the driver; nil: does not
 	memory bool                                    // messages that are put aside are kept in memory
 	disk   string                                  // directory on the disk in which messages are stored
+	wall   time.Duration                           // that the wall clock is ahead of the machine's
 	store  vfs.FS                                  // where messages are stored; nil: as the flag -store says
 }
 
@@ -171,6 +172,10 @@ func start(t *testing.T, a architecture, s site) *gw {
 	var err error
 	if g.Gateway, err = gateway.New(parse(t, s.yaml(g.dir)), zerolog.New(g.log), newDriver); err != nil {
 		t.Fatal(err)
+	}
+	if s.wall != 0 {
+		g.WallClock = func() time.Time { return time.Now().Add(s.wall) }
+		g.SeeClock(time.Now().UnixNano())
 	}
 	g.keep(s.store)
 	g.keepOnDisk(s.disk)
