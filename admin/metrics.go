@@ -34,6 +34,7 @@ func metrics() (all []metric) {
 			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
 	}
 	all = append(all, metricsOf(Status{}, "pmg_", nil, func(s *Status, f func(any, ...string)) { f(s) })...)
+	all = append(all, metricsOf(Receipts{}, "pmg_receipts_", nil, func(s *Status, f func(any, ...string)) { f(&s.Receipts) })...)
 	all = append(all, metricsOf(Store{}, "pmg_store_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Store != nil {
 			f(s.Store)

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/sms"
 )
 
 // L: one row per counter. Every counter has a field, and the field has a name in the
 // JSON, a metric and its text.
 func TestEveryCounterIsShown(t *testing.T) {
-	for _, pair := range [][2]any{{connector.Stats{}, Connector{}}, {sms.Tally{}, Account{}}} {
+	for _, pair := range [][2]any{{connector.Stats{}, Connector{}}, {sms.Tally{}, Account{}}, {gateway.ReceiptCounts{}, Receipts{}}} {
 		counts, shown := reflect.TypeOf(pair[0]), reflect.TypeOf(pair[1])
 		for i := range counts.NumField() {
 			f := counts.Field(i)
@@ -25,7 +26,7 @@ func TestEveryCounterIsShown(t *testing.T) {
 			}
 		}
 	}
-	for _, row := range []any{Status{}, Connector{}, Account{}, Stage{}} {
+	for _, row := range []any{Status{}, Receipts{}, Connector{}, Account{}, Stage{}} {
 		r := reflect.TypeOf(row)
 		for i := range r.NumField() {
 			tag := r.Field(i).Tag

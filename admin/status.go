@@ -26,6 +26,8 @@ type Status struct {
 	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
 	Parked        int64       `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
 	Quarantined   int64       `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
+	Orphans       int64       `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
+	Receipts      Receipts    `json:"receipts"`
 	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
 	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages."`
 	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
@@ -36,6 +38,17 @@ type Status struct {
 	Connectors    []Connector `json:"connectors"`
 	Accounts      []Account   `json:"accounts"`
 	Stages        []Stage     `json:"stages,omitempty"`
+}
+
+// Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
+type Receipts struct {
+	Matched   int64 `json:"matched" metric:"matched_total" help:"Receipts of SMSCs whose message was found; they go to the client that submitted it."`
+	Unmatched int64 `json:"unmatched" metric:"unmatched_total" help:"Receipts whose message was not known when they came, and which no route takes."`
+	Adopted   int64 `json:"adopted" metric:"adopted_total" help:"Receipts whose message became known after they had been put aside."`
+	Relayed   int64 `json:"relayed" metric:"relayed_total" help:"Receipts whose message was not known, and which a route took as they came."`
+	Unwanted  int64 `json:"unwanted" metric:"unwanted_total" help:"Receipts that the client had not asked for; they are dropped."`
+	Homeless  int64 `json:"homeless" metric:"homeless_total" help:"Receipts whose account is gone or may not receive; they are dropped."`
+	Own       int64 `json:"own" metric:"own_total" help:"Receipts that the gateway made of messages that expired, were refused for good or deleted."`
 }
 
 // Connector is the status of a connector.
@@ -207,12 +220,13 @@ func (v *view) status(withSessions bool) *Status {
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
 		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), Recovering: !v.gateway.Recovered(),
 		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
-		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined),
+		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
 		Locks: counted.Locks, HandleChanges: counted.Refs,
 	}
 	if w := v.gateway.Events(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
 	}
+	fill(&s.Receipts, v.gateway.Receipts())
 	s.Store = v.store()
 	s.Accounts = v.accounts()
 	perPDU, queues := v.workPerPDU(stages), map[string]int64{}

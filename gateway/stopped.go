@@ -111,6 +111,7 @@ type StoreStats struct {
 	Messages    int64  `json:"messages"`
 	Parked      int64  `json:"parked"`
 	Quarantined int64  `json:"quarantined"`
+	Orphans     int64  `json:"orphans"`
 	Commits     int64  `json:"commits"` // since it was opened
 	Syncs       int64  `json:"syncs"`
 	Stalls      int64  `json:"stalls"`
@@ -136,7 +137,7 @@ func (g *Gateway) StoreStats() (StoreStats, bool) {
 		dir = g.Config().Store.Dir
 	}
 	s := newStoreStats(g.store.Stats(), dir)
-	s.Parked, s.Quarantined = g.Aside(store.Parked), g.Aside(store.Quarantined)
+	s.Parked, s.Quarantined, s.Orphans = g.Aside(store.Parked), g.Aside(store.Quarantined), g.Aside(store.Orphan)
 	return s, true
 }
 
@@ -153,6 +154,8 @@ func StatsOfStopped(in store.Store, dir string) (StoreStats, error) {
 				s.Parked++
 			case state.Aside == store.Quarantined:
 				s.Quarantined++
+			case state.Aside == store.Orphan:
+				s.Orphans++
 			}
 			return nil
 		})

@@ -26,6 +26,9 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 		fmt.Fprintf(&b, "not ready: %s\n", printable(strings.Join(s.NotReady, "; ")))
 	}
 	fmt.Fprintf(&b, "unrouted messages %d, parked %d, quarantined %d, live jobs %d\n", s.Unrouted, s.Parked, s.Quarantined, s.Jobs)
+	if r := &s.Receipts; r.Matched+r.Unmatched+r.Own > 0 || s.Orphans > 0 {
+		fmt.Fprintf(&b, "receipts matched %d, unmatched %d, own %d, orphans %d\n", r.Matched, r.Unmatched, r.Own, s.Orphans)
+	}
 	writeStore(&b, s.Store)
 	b.WriteString("\n")
 	connectorTable(before, s).write(&b)

@@ -139,7 +139,7 @@ func writeStoreStats(out io.Writer, s *gateway.StoreStats, asJSON bool) error {
 		name  string
 		value int64
 	}{
-		{"format", int64(s.Format)}, {"octets", s.Octets}, {"messages", s.Messages}, {"parked", s.Parked}, {"quarantined", s.Quarantined},
+		{"format", int64(s.Format)}, {"octets", s.Octets}, {"messages", s.Messages}, {"parked", s.Parked}, {"quarantined", s.Quarantined}, {"orphans", s.Orphans},
 		{"commits", s.Commits}, {"synced writes", s.Syncs}, {"stalls", s.Stalls}, {"slow", s.Slow},
 	} {
 		fmt.Fprintf(out, "%-13s %d\n", row.name, row.value)
