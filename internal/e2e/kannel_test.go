@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -182,12 +183,13 @@ type kannelWay struct {
 	options string // of its connection
 	clients string // options of the gateway's connector
 	mobile  string // what it writes before an international number
+	expired int    // the state in which it calls for a message that has expired
 }
 
 func kannelWays() []kannelWay {
 	return []kannelWay{
-		{"smpp", "transceiver-mode = true\nsystem-type = \"\"\ninterface-version = 34\nmax-pending-submits = 10", "", "%2B"},
-		{"emi", "flow-control = 0\nwindow = 10\nkeepalive = 30", "protocol: ucp, window: 10", ""},
+		{"smpp", "transceiver-mode = true\nsystem-type = \"\"\ninterface-version = 34\nmax-pending-submits = 10", "", "%2B", dlrFailed | dlrExpired},
+		{"emi", "flow-control = 0\nwindow = 10\nkeepalive = 30", "protocol: ucp, window: 10", "", dlrFailed},
 	}
 }
 
@@ -226,4 +228,116 @@ func TestKannel(t *testing.T) {
 			})
 		}
 	})
+}
+
+// The states in which Kannel calls a dlr-url.
+const (
+	dlrDelivered = 1 << iota
+	dlrFailed
+	dlrBuffered
+	dlrAccepted
+	dlrRefused
+	dlrExpired
+	dlrAll = dlrDelivered | dlrFailed | dlrBuffered | dlrAccepted | dlrRefused
+)
+
+// fates returns the states that message n of TestKannelReceipts comes to, in order, and the
+// words of the SMSC's receipts for them.
+func fates(n, expired int) (states []int, words []string) {
+	if n%50 == 49 {
+		return []int{dlrRefused}, nil // no route leads to its recipient
+	}
+	states = []int{dlrAccepted}
+	if n%7 == 0 {
+		states, words = append(states, dlrBuffered), append(words, "ENROUTE")
+	}
+	switch n % 5 {
+	case 0:
+		return append(states, dlrFailed), append(words, "UNDELIV")
+	case 1:
+		return append(states, expired), append(words, "EXPIRED")
+	case 2:
+		return append(states, dlrFailed), append(words, "REJECTD")
+	}
+	return append(states, dlrDelivered), append(words, "DELIVRD")
+}
+
+// serveReceipts accepts messages and sends the receipts that fates says, until the session ends.
+func (p *peer) serveReceipts() {
+	for seq := 1; ; {
+		line, err := p.next()
+		if err != nil {
+			return
+		}
+		if !strings.HasPrefix(line, "submit_sm ") {
+			continue
+		}
+		n, err := strconv.Atoi(strings.Trim(field(line, "short_message"), `"`))
+		if err != nil || field(line, "registered_delivery") != "17" {
+			p.t.Errorf("got %s", line)
+		}
+		answer := []string{fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=A%d", field(line, "seq"), n)}
+		_, words := fates(n, 0)
+		for i, w := range words {
+			class := 4
+			if i < len(words)-1 {
+				class = 32
+			}
+			answer = append(answer, fmt.Sprintf(`deliver_sm seq=%d source_addr_ton=1 source_addr_npi=1 source_addr=%s destination_addr=1234 esm_class=%d `+
+				`short_message="id:A%d sub:001 dlvrd:001 submit date:2611201159 done date:2611201200 stat:%s err:000 text:"`, seq, field(line, "destination_addr"), class, n, w))
+			seq++
+		}
+		p.write(wire(p.t, answer...))
+	}
+}
+
+// Each dlr-url of Kannel is called for each state of its message, once, over SMPP and over
+// UCP.
+func TestKannelReceipts(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for _, way := range kannelWays() {
+			t.Run(way.smsc, func(t *testing.T) {
+				const messages = 500
+				operator := newSMSC(t)
+				g := start(t, a, site{operator: operator, clients: way.clients, routes: "{destination: [467], to: operator}"})
+				centre := operator.session()
+				go centre.serveReceipts()
+				k := startKannel(t, g, way.smsc, way.options)
+				var want []string
+				for n := range messages {
+					to := fmt.Sprintf("467%08d", n)
+					states, _ := fates(n, way.expired)
+					if states[0] == dlrRefused {
+						to = fmt.Sprintf("468%08d", n)
+					}
+					for _, s := range states {
+						want = append(want, fmt.Sprintf("n=%03d&state=%d", n, s))
+					}
+					k.send(fmt.Sprint(n), "to", to, "dlr-mask", fmt.Sprint(dlrAll), "dlr-url", fmt.Sprintf("%s/dlr?n=%03d&state=%%d", k.seen.URL, n))
+				}
+				slices.Sort(want)
+				testutil.Eventually(t, "each state is reported", func() bool { return len(k.saw("/dlr")) >= len(want) })
+				got := k.saw("/dlr")
+				if !slices.Equal(got, want) {
+					t.Errorf("%d calls, want %d:\n%s", len(got), len(want), difference(got, want))
+				}
+			})
+		}
+	})
+}
+
+// difference returns the lines that one of two sorted lists has.
+func difference(got, want []string) string {
+	var b strings.Builder
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			fmt.Fprintf(&b, "too much: %s\n", line)
+		}
+	}
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			fmt.Fprintf(&b, "missing: %s\n", line)
+		}
+	}
+	return b.String()
 }
