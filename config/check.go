@@ -127,6 +127,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
 	d.protocol(c, path)
+	d.checkText(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)
 	d.checkRetry(&c.Retry, join(path, "retry"))
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {

@@ -80,6 +80,7 @@ func (c *Connector) NewSession(taken func(sequence uint32) bool) protocols.Sessi
 		EnquireInterval: int64(cfg.EnquireInterval),
 		ResponseTimeout: int64(cfg.ResponseTimeout),
 		IdleMax:         int64(cfg.IdleMax),
+		Payload:         c.Form().Long == fit.Payload,
 		Taken:           taken,
 		Options:         cfg.ProtocolOptions(),
 	})

@@ -75,6 +75,8 @@ type Event struct {
 	Status     uint32 // the protocol's number
 	StatusName string
 	PeerID     []byte // the SMSC's id of the message
+
+	Part, Parts uint8 // with Parts > 1 it is one of so many, from 0, that a long message was split into
 }
 
 // A Printer makes lines of events. It keeps the texts of seconds, which many events share.
@@ -104,7 +106,10 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 		b = appendText(b, `,"status_name":"`, e.StatusName)
 	}
 	b = appendText(b, `,"smsc_id":"`, e.PeerID)
-	return append(b, `,"parts":1}`...)
+	if e.Parts > 1 {
+		b = strconv.AppendUint(append(b, `,"part":`...), uint64(e.Part)+1, 10)
+	}
+	return append(strconv.AppendUint(append(b, `,"parts":`...), uint64(max(e.Parts, 1)), 10), '}')
 }
 
 // appendText appends a field that is a string, unless it is empty. Octets above 0x7f are the

@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,10 @@ func TestLine(t *testing.T) {
 	const least = `{"number":1,"id":"0000000000000002","kind":"receipt","state":"deleted","attempts":0,"parts":1}`
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted})); got != least {
 		t.Errorf("%s\nwant\n%s", got, least)
+	}
+	part := strings.Replace(least, `"parts":1`, `"part":3,"parts":4`, 1)
+	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Part: 2, Parts: 4})); got != part {
+		t.Errorf("%s\nwant\n%s", got, part)
 	}
 }
 

@@ -102,6 +102,7 @@ func (l *eventLog) note(b *store.Batch, m *sms.Message, e *ending, ahead int64) 
 		ToConnector: e.lane.Connector, ToAccount: e.lane.Account,
 		Source: m.Source().Addr, Destination: m.Dest().Addr,
 		Accepted: m.Arrived + ahead, Attempts: int(e.attempts), PeerID: e.answer.PeerID,
+		Part: m.Part, Parts: m.Parts,
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector

@@ -66,6 +66,7 @@ type Gateway struct {
 	held       atomic.Int64 // number of submits that wait for room
 	storms     *storms
 	converters sync.Pool // of *fit.Converter
+	references *references
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit
@@ -91,6 +92,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		Prebind:   NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry:  account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
+		references: newReferences(),
 		converters: sync.Pool{New: func() any { return &fit.Converter{} }},
 	}
 	if cfg.PDULog.Enabled {

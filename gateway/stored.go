@@ -33,6 +33,9 @@ type held[R any] struct {
 
 // accept makes a message the gateway's own, and goes on when it is stored.
 func (c *Conversation[R]) accept(now int64, p Pending[R]) {
+	if p.Message.Parts > 1 || p.More != nil {
+		p.Accepted, p.More = c.gateway.split(p.Accepted, p.More)
+	}
 	first := p.Message
 	c.intake.InARow(1 + len(p.More))
 	c.intake.Accept(now, first, p.Share)

@@ -8,22 +8,25 @@ import (
 
 // suit makes a message that comes in for a lane one that the lane's peers take: of their
 // protocol, and with a text that they read. Most messages stay as they are. With a code other
-// than OK it cannot be done.
-func (g *Gateway) suit(lane *connector.Lane, m *sms.Message) sms.Code {
+// than OK it cannot be done. A message that must be split has the number of its parts
+// afterwards.
+func (g *Gateway) suit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	if code := g.cross(lane, m); code != sms.OK {
 		return code
 	}
 	f := lane.Home().Form()
-	if f.Takes.Has(m.Alphabet) || m.Kind == sms.Receipt {
-		return sms.OK
+	if !f.Takes.Has(m.Alphabet) && m.Kind != sms.Receipt {
+		switch g.convert(f, m, m.Kind == sms.Submit) {
+		case fit.Refused:
+			return sms.BadParameter
+		case fit.TooLong:
+			return sms.BadLength
+		}
 	}
-	switch g.convert(f, m, m.Kind == sms.Submit) {
-	case fit.Refused:
-		return sms.BadParameter
-	case fit.TooLong:
-		return sms.BadLength
+	if f.Splits(m) {
+		m.Parts, code = g.parts(f, m)
 	}
-	return sms.OK
+	return code
 }
 
 // suited returns a message whose text the peer of a session reads: m, or if that has another

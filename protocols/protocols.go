@@ -9,7 +9,10 @@
 // Driver, then Session (session.go), then Action.
 package protocols
 
-import "pmg/sms"
+import (
+	"pmg/sms"
+	"pmg/sms/userdata"
+)
 
 // The numbers of the protocols in the native parts of messages.
 const (
@@ -24,6 +27,16 @@ type Driver interface {
 	Converter
 	// NewSession returns the session of a new connection.
 	NewSession(o SessionOptions) Session
+}
+
+// A PartNamer is a Driver whose protocol has a field that says which part of a long message a
+// message is. The field is in the native part of messages.
+type PartNamer interface {
+	// Part returns which part a message says that it is. It returns false if it says
+	// none.
+	Part(m *sms.Message) (userdata.Part, bool)
+	// SetPart makes a message say which part it is, and with the zero Part that it is whole.
+	SetPart(m *sms.Message, p userdata.Part)
 }
 
 // A Vocabulary returns the names of a protocol.

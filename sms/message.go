@@ -89,7 +89,7 @@ type Message struct {
 
 	// A client's PDU may become several messages, whose ids follow each other.
 	Offset      uint16 // the client knows the message by the id ID - Offset
-	Part, Parts uint8  // with Parts > 1 it is one of so many that the gateway made of a long message
+	Part, Parts uint8  // with Parts > 1 it is one of so many, counted from 0, that the gateway made of a long message
 
 	Tried   uint16 // targets of its route that have not taken it: those at the positions of the bits
 	TriedOf uint16 // which route's targets these are

@@ -34,9 +34,9 @@ func table() []row {
 		{"rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.
-		{"protocols", "sms"},
+		{"protocols", "sms sms/userdata"},
 		{"protocols/prototest", "protocols sms"},
-		{"protocols/smpp", "internal/logtext protocols sms"},
+		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
 		// Decisions that need no session.
@@ -49,7 +49,7 @@ func table() []row {
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms sms/fit"},
-		{"gateway", "account config connector events flow internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid store"},
+		{"gateway", "account config connector events flow internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
 
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

@@ -31,6 +31,15 @@ const (
 // sent in message_payload.
 const maxShort = 254
 
+// single returns the length of the longest text that is one short message: 140 octets, of
+// which each septet of the default alphabet takes seven bits.
+func single(m *sms.Message) int {
+	if m.Alphabet.IsDefault() && m.Alphabet != sms.DefaultUCS2 && m.Alphabet != sms.DefaultPacked {
+		return 160
+	}
+	return 140
+}
+
 // The highest values of priority_flag with a meaning.
 const (
 	maxPriority   = 4 // SMPP 5.0
@@ -297,6 +306,9 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	if optional {
 		p.SM.TLVs = params
 	} else {
+		if part, ok := partOf(params); ok && m.Flags&sms.HasHeader == 0 {
+			p.putHeader(part)
+		}
 		p.SM.PriorityFlag = min(p.SM.PriorityFlag, maxPriority33)
 		p.SM.RegisteredDelivery = min(p.SM.RegisteredDelivery&wantsReceipts, wantsAllEnds)
 	}
@@ -307,7 +319,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	switch {
 	case optional && needsData(source.Addr, dest.Addr):
 		s.makeData(now, p, m, text)
-	case len(text) > maxShort:
+	case len(text) > maxShort || s.o.Payload && optional && len(text) > single(m):
 		p.setPayload(text)
 	}
 	if optional && s.options.out != nil {

@@ -26,6 +26,7 @@ type Converter struct {
 	text   []byte // UTF-8
 	octets []byte // the text in its new alphabet
 	data   []byte // with its header
+	header []byte // of a text that is cut
 }
 
 // Convert gives a message a text that the peer reads. The caller has found that the peer does

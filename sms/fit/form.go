@@ -30,11 +30,11 @@ type Long uint8
 
 // The values of Long.
 const (
-	Pass    Long = iota // it is sent as it is
-	Split8              // it is cut into parts, with a reference of 8 bits in their headers
-	Split16             // with one of 16 bits
-	SplitBy             // the protocol has a field for which part one is
-	Payload             // it is sent whole, in a field for long texts
+	Pass     Long = iota // it is sent as it is
+	Split8               // it is cut into parts, with a reference of 8 bits in their headers
+	Split16              // it is cut into parts, with a reference of 16 bits in their headers
+	SplitSAR             // it is cut into parts, and a field of the protocol says which one each is
+	Payload              // it is sent whole, in the protocol's field for long texts
 )
 
 // An EncodeAs says which of the alphabets that a peer reads it is sent.

@@ -1,0 +1,66 @@
+package smpp
+
+import (
+	"encoding/binary"
+
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/sms/userdata"
+)
+
+// Part implements protocols.PartNamer.
+func (d *Driver) Part(m *sms.Message) (p userdata.Part, ok bool) {
+	_, _, params := nativeOf(m)
+	return partOf(params)
+}
+
+// partOf returns which part optional parameters say that their message is. They count only
+// if all three are there.
+func partOf(params []byte) (p userdata.Part, ok bool) {
+	var found uint8
+	for tag, v := range TLVs(params) {
+		switch {
+		case tag == tagSARReference && len(v) == 2:
+			p.Reference = binary.BigEndian.Uint16(v)
+			found |= 1
+		case tag == tagSARTotal && len(v) == 1:
+			p.Total = v[0]
+			found |= 2
+		case tag == tagSARNumber && len(v) == 1:
+			p.Number = v[0]
+			found |= 4
+		}
+	}
+	p.Wide = p.Reference > 0xFF
+	if found != 7 || !p.Valid() {
+		return userdata.Part{}, false
+	}
+	return p, true
+}
+
+// SetPart implements protocols.PartNamer.
+func (d *Driver) SetPart(m *sms.Message, p userdata.Part) {
+	head, service, params := nativeOf(m)
+	b := append(append([]byte(nil), head[:]...), service...)
+	for tag, v := range TLVs(params) {
+		if tag != tagSARReference && tag != tagSARTotal && tag != tagSARNumber {
+			b = AppendTLV(b, tag, v)
+		}
+	}
+	if p != (userdata.Part{}) {
+		b = AppendTLV(b, tagSARReference, []byte{byte(p.Reference >> 8), byte(p.Reference)})
+		b = AppendTLV(b, tagSARTotal, []byte{p.Total})
+		b = AppendTLV(b, tagSARNumber, []byte{p.Number})
+	}
+	m.SetNative(protocols.SMPP, b)
+}
+
+// putHeader says which part of a long message a message is in a user data header, for a peer
+// that does not know optional parameters.
+func (p *PDU) putHeader(part userdata.Part) {
+	n := len(p.scratch)
+	b, _ := userdata.AppendHeader(p.scratch, nil, part)
+	p.scratch = append(b, p.SM.ShortMessage...)
+	p.SM.ShortMessage = p.scratch[n:]
+	p.SM.ESMClass |= ClassHeader
+}

@@ -1,0 +1,138 @@
+package fit
+
+import (
+	"pmg/internal/smstext"
+	"pmg/sms"
+	"pmg/sms/charset"
+	"pmg/sms/userdata"
+)
+
+// Parts returns how many parts a message is sent in: 1 if it leaves as it is. It returns
+// false if there would be more than there may be. A message that is a part already leaves
+// as it is, however long it is, and so do texts in alphabets that nobody knows.
+func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
+	if !f.Splits(m) {
+		return 1, true
+	}
+	s, text, ok := c.splitter(f, m)
+	if !ok {
+		return 1, true
+	}
+	n, err := s.Count(text)
+	return n, err == nil
+}
+
+// Splits reports whether a message may have to be split, which Parts finds out.
+func (f *Form) Splits(m *sms.Message) bool {
+	return f.Long != Pass && f.Long != Payload && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
+}
+
+// room returns how many octets of a text in an alphabet certainly are one message, with or
+// without a header.
+func room(a sms.Alphabet) int {
+	switch a {
+	case sms.Default, sms.DefaultPacked, sms.UCS2, sms.DefaultUCS2, sms.Binary:
+		return charset.PartOctets
+	}
+	return charset.PartOctets / 2 // a character of one octet may be sent in UCS-2
+}
+
+// Split gives each of the messages the part of m that it is, in their order. Parts has
+// returned how many there are. They are copies of m, and m may be the first. ref
+// is their reference.
+func (c *Converter) Split(f *Form, m *sms.Message, ref uint16, parts []*sms.Message) {
+	s, text, ok := c.splitter(f, m)
+	if !ok {
+		return
+	}
+	p := userdata.Part{Reference: ref, Total: uint8(len(parts)), Wide: s.Wide}
+	if !s.Wide {
+		p.Reference &= 0xFF
+	}
+	for i, part := range parts {
+		p.Number = uint8(i + 1)
+		named := p
+		if f.Long == SplitSAR {
+			named = userdata.Part{}
+		}
+		c.data, _ = userdata.AppendHeader(c.data[:0], s.Header, named)
+		header := len(c.data)
+		var piece []byte
+		piece, text = s.Next(text)
+		c.data = c.appendPiece(c.data, m.Alphabet, s.Coding, piece)
+		part.Flags &^= sms.HasHeader
+		if header > 0 {
+			part.Flags |= sms.HasHeader
+		}
+		part.SetText(c.data)
+		part.Part, part.Parts = uint8(i), uint8(len(parts))
+	}
+}
+
+// splitter returns what cuts a message, and its text as it is cut: a short message carries
+// septets, UTF-16 or octets, whatever alphabet the peer is sent. It returns false for
+// a message that is not cut. The text is not the message's own.
+func (c *Converter) splitter(f *Form, m *sms.Message) (s userdata.Splitter, text []byte, ok bool) {
+	body := m.Text()
+	if m.Flags&sms.HasHeader != 0 {
+		var head []byte
+		if head, body, ok = userdata.Cut(body); !ok {
+			return s, nil, false
+		}
+		if h, err := userdata.Parse(head); err != nil || h.Part != (userdata.Part{}) {
+			return s, nil, false
+		}
+		c.header = append(c.header[:0], head...)
+		s.Header = c.header
+	}
+	s.Wide = f.Long == Split16
+	c.octets = c.octets[:0]
+	switch m.Alphabet {
+	case sms.Other:
+		return s, nil, false
+	case sms.Default:
+		c.octets = append(c.octets, body...)
+	case sms.UCS2, sms.DefaultUCS2:
+		s.Coding = charset.UCS2
+		c.octets = append(c.octets, body...)
+	case sms.Binary:
+		s.Coding = charset.Latin1
+		c.octets = append(c.octets, body...)
+	case sms.DefaultPacked:
+		c.octets = smstext.Unpack(c.octets, s.Header, body)
+	default:
+		s.Coding = c.air(m.Alphabet, body)
+	}
+	return s, c.octets, true
+}
+
+// air writes a text to c.octets as the SMS centre sends it to a mobile, and returns how that
+// is.
+func (c *Converter) air(a sms.Alphabet, body []byte) charset.Coding {
+	c.text, _ = smstext.Append(c.text[:0], a, false, body)
+	var loss charset.Loss
+	if c.octets, loss = (charset.Charset{}).Encode(c.octets[:0], c.text, charset.Report); loss.Count == 0 {
+		return charset.GSM7
+	}
+	ucs2 := charset.Charset{Coding: charset.UCS2}
+	c.octets, _ = ucs2.Encode(c.octets[:0], c.text, charset.Replace)
+	return charset.UCS2
+}
+
+// appendPiece appends a piece of a text that was cut to its header, in the alphabet of the
+// message.
+func (c *Converter) appendPiece(dst []byte, a sms.Alphabet, cut charset.Coding, piece []byte) []byte {
+	switch a {
+	case sms.Default, sms.UCS2, sms.DefaultUCS2, sms.Binary:
+		return append(dst, piece...)
+	case sms.DefaultPacked:
+		return charset.AppendPacked(dst, piece, charset.FillBits(len(dst)))
+	}
+	own, _ := smstext.CharsetOf(a)
+	if own.Coding == charset.ASCII {
+		own.Coding = charset.Latin1 // as it was read
+	}
+	c.text, _ = charset.Charset{Coding: cut}.Decode(c.text[:0], piece)
+	dst, _ = own.Encode(dst, c.text, charset.Replace)
+	return dst
+}
