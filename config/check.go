@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -74,6 +75,7 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 
 func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	d.loginFits(a, path, connectors)
+	d.validity(a.Validity, a.MaxValidity, path)
 	a.rules = d.rewrite(a.Rewrite, path)
 	if !IsHash(a.Password) {
 		return
@@ -84,6 +86,13 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 		d.problem(path+".password", "begins like a bcrypt hash and is not one: %v; make one with htpasswd -nB", err)
 	case cost > maxCost:
 		d.problem(path+".password", "is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C 10)", cost, maxCost)
+	}
+}
+
+// validity checks that the usual validity of messages is allowed.
+func (d *decoder) validity(usual, most time.Duration, path string) {
+	if most > 0 && usual > most {
+		d.problem(path+".validity", "must be at most max_validity, which is %s, not %s", formatDuration(most), formatDuration(usual))
 	}
 }
 
@@ -130,6 +139,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	d.checkText(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)
 	d.checkRetry(&c.Retry, join(path, "retry"))
+	d.validity(c.Validity, c.MaxValidity, path)
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}

@@ -151,6 +151,8 @@ type Account struct {
 	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
 	Share        int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: 100 lets this one shut them out."`
 	MaxSchedule  time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
+	Validity     time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that its sender has given no validity, counted from its delivery time; then it ends as expired. 0s is the validity of the connector that it arrives on."`
+	MaxValidity  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of its messages. A longer one, or none, is shortened to this. 0s is the max_validity of the connector that they arrive on."`
 	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest matching prefix gets the message; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
@@ -209,6 +211,9 @@ type Connector struct {
 	BindTimeout      time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`
 	EnquireInterval  time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is sent a keep-alive; 0s sends none, so a dead peer is noticed late."`
 	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. on_unknown decides what happens to a message without one; a peer that does not answer enquire_link either is disconnected. A session whose answers are repeatedly late waits longer for them, up to ten times as long, until they are in time again."`
+
+	Validity    time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that arrives on the connector and has no validity, counted from its delivery time; then it ends as expired. The account's option comes first. 0s is forever."`
+	MaxValidity time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of messages that arrive on the connector. A longer one, or none, is shortened to this. The account's option comes first. 0s is any."`
 
 	Strict    bool   `yaml:"strict" default:"false" only:"out" live:"yes" doc:"Whether a message from another protocol is refused if it has a field that this one lacks. Otherwise the field is lost and counted (pmg_connector_fields_lost_total); docs/conversion.md lists all of them."`
 	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came, also because the gateway was killed meanwhile: with resend it may be delivered twice, with fail not at all. With fail and a durable store, each message waits for a note on disk before it leaves."`

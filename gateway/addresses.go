@@ -37,6 +37,7 @@ func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Co
 	if code := g.mayWait(now, m); code != sms.OK {
 		return code
 	}
+	g.limitValidity(now, m)
 	var account *rewrite.Rules
 	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
 		account = a.RewriteIn()

@@ -37,7 +37,7 @@ func (g *Gateway) failOver(l *connector.Lane, m *sms.Message) *connector.Share {
 			tried |= 1 << i
 		}
 	}
-	i, ok := route.PickUntried(tried, func(t target) bool {
+	i, ok := route.PickUntried(tried, g.togetherOf(m), func(t target) bool {
 		lane := g.resolve(t, dest)
 		return lane != nil && lane != l && lane.Up() && !isBack(m, lane)
 	})

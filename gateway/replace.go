@@ -75,7 +75,9 @@ func (o *operation) store(s *connector.Share, m *sms.Message) error {
 	ahead := g.wall.ahead.Load()
 	old := store.AppendRecord(nil, m, laneName(s.Lane), 0)
 	shift(m, ahead)
-	o.code = o.Change(g.WallClock().UnixNano(), m)
+	now := g.WallClock().UnixNano()
+	o.code = o.Change(now, m)
+	g.limitValidity(now, m)
 	shift(m, -ahead)
 	if o.code != sms.OK || !g.Durable() {
 		return nil

@@ -30,6 +30,9 @@ type routes struct {
 	accounts map[string]*config.Account
 	single   bool               // there is only one account
 	drivers  []protocols.Driver // by protocol
+
+	connectors map[string]*config.Connector
+	validity   bool // limitValidity has something to do
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
@@ -38,7 +41,9 @@ func (g *Gateway) newRoutes(cfg *config.Config) *routes {
 	for i := range cfg.Accounts {
 		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
 	}
+	r.connectors, r.validity = map[string]*config.Connector{}, hasValidity(cfg)
 	for i := range cfg.Connectors {
+		r.connectors[cfg.Connectors[i].Name] = &cfg.Connectors[i]
 		if c := g.Connector(cfg.Connectors[i].Name); c != nil {
 			r.addDriver(c.Driver)
 		}
@@ -122,12 +127,16 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 
 // pick returns the target of a route for a message.
 func (g *Gateway) pick(route *router.Route[target], m *sms.Message) target {
+	together := uint64(0)
+	if route.IsWeighted() {
+		together = g.togetherOf(m)
+	}
 	if m.Tried != 0 {
-		if i, ok := route.PickUntried(tried(m, route.Number()), target.up); ok {
+		if i, ok := route.PickUntried(tried(m, route.Number()), together, target.up); ok {
 			return route.Targets[i].To
 		}
 	}
-	return route.Pick(target.up)
+	return route.Pick(together, target.up)
 }
 
 // Reroute implements connector.Policy: a message whose lane is down moves to the lane
@@ -182,6 +191,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	m.Arrived = now
 	if code == sms.OK {
 		code = g.mayWait(now, m)
+		g.limitValidity(now, m)
 	}
 	why := "message refused: "
 	if code == sms.OK {

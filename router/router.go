@@ -128,20 +128,21 @@ func withoutPlus(address []byte) []byte {
 
 // Pick returns the target for the next message: with failover the first target that
 // is up, with weights one of the targets that are up. If none is up, it chooses as
-// if all were, and the message waits there.
-func (r *Route[T]) Pick(up func(T) bool) T {
-	if i, ok := r.PickUntried(0, up); ok {
+// if all were, and the message waits there. For messages with the same number together,
+// other than 0, weights choose the same target, while the same targets are up.
+func (r *Route[T]) Pick(together uint64, up func(T) bool) T {
+	if i, ok := r.PickUntried(0, together, up); ok {
 		return r.Targets[i].To
 	}
-	i, _ := r.PickUntried(0, func(T) bool { return true })
+	i, _ := r.PickUntried(0, together, func(T) bool { return true })
 	return r.Targets[i].To
 }
 
 // PickUntried returns the position of the target for a message that some targets have not
 // taken: those at the positions of the bits of tried. It reports false if no other is up.
-func (r *Route[T]) PickUntried(tried uint16, up func(T) bool) (position int, ok bool) {
+func (r *Route[T]) PickUntried(tried uint16, together uint64, up func(T) bool) (position int, ok bool) {
 	if r.weighted {
-		return r.pickWeighted(tried, up)
+		return r.pickWeighted(tried, together, up)
 	}
 	for i := range r.Targets {
 		if !isIn(tried, i) && up(r.Targets[i].To) {
@@ -156,6 +157,9 @@ func isIn(set uint16, position int) bool {
 	return set != 0 && (position >= 16 || set>>position&1 != 0)
 }
 
+// IsWeighted reports whether targets are picked by their weights.
+func (r *Route[T]) IsWeighted() bool { return r.weighted }
+
 // Number returns a number that routes with the same targets at the same positions have in
 // common; others have it with a probability of 1 in 65,536.
 func (r *Route[T]) Number() uint16 { return r.number }
@@ -165,7 +169,7 @@ func (r *Route[T]) Number() uint16 { return r.number }
 // apart. So a target's messages come mixed with the others', not in a row.
 const golden = 0x9E3779B97F4A7C15
 
-func (r *Route[T]) pickWeighted(tried uint16, up func(T) bool) (position int, ok bool) {
+func (r *Route[T]) pickWeighted(tried uint16, together uint64, up func(T) bool) (position int, ok bool) {
 	total := uint64(0)
 	for i := range r.Targets {
 		if !isIn(tried, i) && up(r.Targets[i].To) {
@@ -175,7 +179,10 @@ func (r *Route[T]) pickWeighted(tried uint16, up func(T) bool) (position int, ok
 	if total == 0 {
 		return 0, false
 	}
-	place, _ := bits.Mul64(r.picks.Add(1)*golden, total) // of the multiple, scaled to total
+	if together == 0 {
+		together = r.picks.Add(1)
+	}
+	place, _ := bits.Mul64(together*golden, total) // of the multiple, scaled to total
 	for i := range r.Targets {
 		if isIn(tried, i) || !up(r.Targets[i].To) {
 			continue

@@ -126,14 +126,14 @@ func TestAccountTargets(t *testing.T) {
 	t.Parallel()
 	r, _ := table(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil)
 	for up, want := range map[string]string{"xby": "x", "by": "b", "y": "y", "": "x"} {
-		if got := r.Pick(func(to string) bool { return strings.Contains(up, to) }); got != want {
+		if got := r.Pick(0, func(to string) bool { return strings.Contains(up, to) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
 		}
 	}
 	r, _ = table(t, "  - {to: [{account: x, weight: 3}, b]}").Route("", "", nil, nil)
 	got := map[string]int{}
 	for range 400 {
-		got[r.Pick(everyone)]++
+		got[r.Pick(0, everyone)]++
 	}
 	if n := got["x"]; n < 297 || n > 303 || len(got) != 2 {
 		t.Errorf("by weight: %v of 400, want 300 for x", got)
@@ -144,7 +144,7 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	r, _ := table(t, "  - {to: [a, b, c]}").Route("", "", nil, nil)
 	for up, want := range map[string]string{"abc": "a", "bc": "b", "c": "c", "": "a"} {
-		if got := r.Pick(func(c string) bool { return strings.Contains(up, c) }); got != want {
+		if got := r.Pick(0, func(c string) bool { return strings.Contains(up, c) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
 		}
 	}
@@ -167,7 +167,7 @@ func TestWeighted(t *testing.T) {
 		got := map[string]int{}
 		inRow, longest, last := 0, 0, ""
 		for range 1000 {
-			to := r.Pick(up)
+			to := r.Pick(0, up)
 			got[to]++
 			if to != last {
 				inRow, last = 0, to
@@ -198,7 +198,7 @@ func TestPickUntried(t *testing.T) {
 			var tried uint16
 			got := ""
 			for range 4 {
-				i, ok := r.PickUntried(tried, everyone)
+				i, ok := r.PickUntried(tried, 0, everyone)
 				if !ok {
 					got += "-"
 					break
@@ -213,12 +213,29 @@ func TestPickUntried(t *testing.T) {
 				t.Errorf("%s: %s", to, got)
 			}
 		}
-		if i, ok := r.PickUntried(1, func(c string) bool { return c == "c" }); !ok || r.Targets[i].To != "c" {
+		if i, ok := r.PickUntried(1, 0, func(c string) bool { return c == "c" }); !ok || r.Targets[i].To != "c" {
 			t.Errorf("%s: with c up alone %d, %t", to, i, ok)
 		}
-		if _, ok := r.PickUntried(1, func(c string) bool { return c == "a" }); ok {
+		if _, ok := r.PickUntried(1, 0, func(c string) bool { return c == "a" }); ok {
 			t.Errorf("%s: a is picked again", to)
 		}
+	}
+}
+
+// Messages that belong together take the same target, and different ones are shared by weight.
+func TestPickTogether(t *testing.T) {
+	t.Parallel()
+	r, _ := table(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
+	got := map[string]int{}
+	for n := range uint64(1000) {
+		to := r.Pick(n+1, everyone)
+		got[to]++
+		if r.Pick(0, everyone); r.Pick(n+1, everyone) != to {
+			t.Fatalf("messages with number %d take two targets", n+1)
+		}
+	}
+	if got["a"] < 580 || got["a"] > 620 || got["c"] < 80 || got["c"] > 120 {
+		t.Errorf("%v of 1000", got)
 	}
 }
 
@@ -240,7 +257,7 @@ func TestNoAllocation(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		for _, account := range []string{"x", "y"} {
 			r, _ := tab.Route(account, "c", dest, source)
-			r.Pick(everyone)
+			r.Pick(0, everyone)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -262,7 +279,7 @@ func BenchmarkRoute(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r, _ := tab.Route("x", "c", dest, source)
-				r.Pick(everyone)
+				r.Pick(0, everyone)
 			}
 		})
 	}
@@ -275,7 +292,7 @@ func BenchmarkPick(b *testing.B) {
 			r, _ := tab.Route("", "", nil, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				r.Pick(everyone)
+				r.Pick(0, everyone)
 			}
 		})
 	}

@@ -1,0 +1,56 @@
+package gateway
+
+import (
+	"encoding/binary"
+
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/sms/userdata"
+)
+
+// togetherOf returns a number that the parts of one long message have in common, so that a
+// weighted route picks the same target for all of them; 0 for a message that is whole. A
+// mobile cannot join parts that come by way of different SMSCs, some of which change the
+// reference.
+func (g *Gateway) togetherOf(m *sms.Message) uint64 {
+	if m.Parts > 1 {
+		return hashOf(m, m.WholeID())
+	}
+	if m.Flags&sms.HasHeader != 0 {
+		header, _, _ := userdata.Cut(m.Text())
+		if h, err := userdata.Parse(header); err == nil && h.Part.Total > 1 {
+			return hashOf(m, uint64(h.Part.Reference))
+		}
+	}
+	if p, native := m.NativePart(); len(native) > 0 {
+		if d, ok := g.routes.Load().driverOf(p).(protocols.PartReader); ok {
+			if reference, ok := d.PartOf(native); ok {
+				return hashOf(m, uint64(reference))
+			}
+		}
+	}
+	return 0
+}
+
+// hashOf returns a number that messages with the same account, addresses and reference have in
+// common. It is not 0.
+func hashOf(m *sms.Message, reference uint64) uint64 {
+	const offset, prime = 0xcbf29ce484222325, 0x100000001b3 // of FNV-1a
+	h := uint64(offset)
+	add := func(b byte) { h = (h ^ uint64(b)) * prime }
+	for i := range len(m.Origin.Account) {
+		add(m.Origin.Account[i])
+	}
+	add(0)
+	for _, b := range m.Source().Addr {
+		add(b)
+	}
+	add(0)
+	for _, b := range m.Dest().Addr {
+		add(b)
+	}
+	for _, b := range binary.BigEndian.AppendUint64(nil, reference) {
+		add(b)
+	}
+	return max(h, 1)
+}

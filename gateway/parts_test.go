@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"fmt"
+	"testing"
+
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A partDriver's native parts are references.
+type partDriver struct{ driver }
+
+func (partDriver) PartOf(native []byte) (uint16, bool) { return uint16(native[0]), native[0] != 0 }
+
+// The parts of a long message take the same target of a weighted route, and long messages are
+// shared by weight as others are.
+func TestPartsStayTogether(t *testing.T) {
+	t.Parallel()
+	g := newTrio(t, "", "[{connector: a, weight: 2}, {connector: b, weight: 1}, {connector: c, weight: 1}]")
+	g.routes.Load().addDriver(partDriver{})
+	for form, fill := range map[string]func(m *sms.Message, message, part int){
+		"8 bits": func(m *sms.Message, message, part int) {
+			m.Flags |= sms.HasHeader
+			m.Set(m.Source(), m.Dest(), []byte{5, 0, 3, byte(message), 3, byte(part), 'x'})
+		},
+		"16 bits": func(m *sms.Message, message, part int) {
+			m.Flags |= sms.HasHeader
+			m.Set(m.Source(), m.Dest(), []byte{6, 8, 4, byte(message >> 8), byte(message), 3, byte(part), 'x'})
+		},
+		"of the protocol": func(m *sms.Message, message, _ int) { m.SetNative(protocols.SMPP, []byte{byte(1 + message)}) },
+		"split by the gateway": func(m *sms.Message, message, part int) {
+			m.ID, m.Part, m.Parts = uint64(3*message+part), uint8(part-1), 3
+		},
+	} {
+		shares := map[*connector.Lane]int{}
+		for message := range 200 {
+			lanes := map[*connector.Lane]bool{}
+			for part := 1; part <= 3; part++ {
+				m := g.submitted()
+				fill(m, message, part)
+				lane := g.route(m)
+				lanes[lane] = true
+				shares[lane]++
+				g.route(g.submitted()) // other messages come between them
+			}
+			if len(lanes) != 1 {
+				t.Fatalf("%s: the parts of message %d take %d targets", form, message, len(lanes))
+			}
+		}
+		if n := shares[g.laneTo("a")]; n < 200 || n > 400 || len(shares) != 3 {
+			t.Errorf("%s: %d of 600 go to a, which has half of the weight", form, n)
+		}
+	}
+}
+
+// A message that is whole, or whose header cannot be read, takes any target.
+func TestWholeMessages(t *testing.T) {
+	t.Parallel()
+	g := newTrio(t, "", "[{connector: a, weight: 1}, b]")
+	g.routes.Load().addDriver(partDriver{})
+	for _, text := range []string{"", "\x05\x00\x03\x07\x01\x01x", "\x05\x00\x03\x07\x03\x04x", "\x09\x00\x03", "\x03\x24\x01\x01x"} {
+		m := g.submitted()
+		m.Flags |= sms.HasHeader
+		m.Set(m.Source(), m.Dest(), []byte(text))
+		if n := g.togetherOf(m); n != 0 {
+			t.Errorf("%q has the number %d", text, n)
+		}
+	}
+	m := g.submitted()
+	if m.SetNative(protocols.SMPP, []byte{0}); g.togetherOf(m) != 0 || g.togetherOf(g.submitted()) != 0 {
+		t.Error("a message that is whole has a number")
+	}
+}
+
+// Messages are told apart by account, addresses and reference.
+func TestHashOf(t *testing.T) {
+	t.Parallel()
+	g := newTrio(t, "", "[a]")
+	seen := map[uint64]string{}
+	for _, account := range []string{"client", "other"} {
+		for _, addresses := range [][2]string{{"1", "22"}, {"12", "2"}, {"1", "23"}} {
+			for reference := range uint64(300) {
+				m := g.submitted()
+				m.Origin = &sms.Origin{Account: account}
+				m.Set(sms.Address{Addr: []byte(addresses[0])}, sms.Address{Addr: []byte(addresses[1])}, nil)
+				what := fmt.Sprint(account, addresses, reference)
+				if n := hashOf(m, reference); n == 0 || seen[n] != "" {
+					t.Errorf("%s and %s have the same number %d", what, seen[n], n)
+				} else {
+					seen[n] = what
+				}
+			}
+		}
+	}
+}
+
+// Looking for parts allocates nothing.
+func TestTogetherAllocates(t *testing.T) {
+	g := newTrio(t, "", "[{connector: a, weight: 1}, b]")
+	m := g.submitted()
+	m.Flags |= sms.HasHeader
+	m.Set(m.Source(), m.Dest(), []byte("\x05\x00\x03\x07\x03\x01x"))
+	if n := testing.AllocsPerRun(100, func() { g.togetherOf(m) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
