@@ -97,7 +97,11 @@ func (o *operation) carryOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) > 0:
+	case o.Kind == protocols.Query:
+		return o.ended()
+	default:
 		return errNoMessage
 	}
 	switch o.Kind {

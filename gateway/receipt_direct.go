@@ -32,6 +32,7 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 		}
 		r = joined
 	}
+	g.noteReport(now, f, &r)
 	if !wants(f.Notify, r.State) {
 		c.Unwanted.Add(1)
 		return nil, dropped

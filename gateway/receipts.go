@@ -134,6 +134,9 @@ func (g *Gateway) settleReceipts(b *store.Batch, m *sms.Message, e *ending, own 
 	if e.maps != nil {
 		g.receipts.note(g, b, e.maps, m, &e.answer, ahead)
 	}
+	if b != nil && notesEnd(m) {
+		g.noteEnd(b, m, e, ahead)
+	}
 	if own != nil {
 		g.send(b, own, s)
 		if s != nil {

@@ -240,3 +240,51 @@ func TestOperationsRewritten(t *testing.T) {
 		}
 	})
 }
+
+// A client that has asked for receipts is told what became of its messages after they have left
+// too; of others nothing is known any more.
+func TestQueryAfterwards(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.out = "window: 10"
+			g := start(t, a, s)
+			c, smsc := g.bind("transceiver"), s.operator.session()
+			g.online("operator", 1)
+			other := g.dial("clients")
+			other.bind("transmitter", "other", "s3cret")
+			c.submit(1, 3, "registered_delivery=1")
+			c.submit(4, 4)
+			ids := c.ids(1, 4)
+			smsc.answer(0, smsc.take(1, 1)...)
+			second := smsc.take(2, 2) // which is its id, too
+			smsc.answer(0, second...)
+			smsc.answer(0x45, smsc.take(3, 3)...) // ESME_RSUBMITFAIL
+			under := smsc.take(4, 4)
+			smsc.answer(0, under...)
+			c.until(func(line string) bool { // the receipt of the gateway's own
+				if field(line, "short_message") == "" {
+					return false
+				}
+				c.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+				return true
+			})
+			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+			query := func(p *peer, n int, fields ...string) {
+				t.Helper()
+				p.ask(fmt.Sprintf("query_sm seq=%d message_id=%s source_addr=1234", 10+n, ids[n]), fields...)
+			}
+			query(c, 1, "status=0", "message_state=1")
+			query(c, 2, "status=0", "message_state=1")
+			query(c, 3, "status=0", "message_state=8")
+			query(c, 4, queryFail)
+			query(other, 1, queryFail)
+			c.ask("query_sm seq=20 message_id="+ids[1]+" source_addr=1235", queryFail)
+			c.ask("cancel_sm seq=21 message_id="+ids[1]+" source_addr=1234", cancelFail)
+			smsc.send(`deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + second[0] + ` submit date:2611201200 done date:2611201201 stat:DELIVRD"`)
+			smsc.want("deliver_sm_resp", "seq=7", "status=0")
+			c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
+			query(c, 1, "status=0", "message_state=1")
+			query(c, 2, "status=0", "message_state=2", "final_date=261120120100000+")
+		})
+	})
+}

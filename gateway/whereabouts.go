@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"pmg/events"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// endedName is the name under which the store keeps what became of messages that have left, by
+// our own ids, for the clients that ask. Only messages whose clients have asked for receipts are
+// noted, for as long as what the SMSCs' ids stand for. A value is a store.Mapping and behind it
+//
+//	+-------+-------+-------+
+//	| state | error | since |
+//	| 1     | 1     | 8     |
+//	+-------+-------+-------+
+const (
+	endedName = ".ended"
+	endedTail = 10
+)
+
+// notesEnd reports whether what becomes of a message is noted: for that by whose id a client
+// knows it.
+func notesEnd(m *sms.Message) bool {
+	return m.Notify != 0 && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
+}
+
+// noteEnd notes, in the open batch, what became of a message that has ended. One that an SMSC has
+// accepted is on its way until its receipt comes.
+func (g *Gateway) noteEnd(b *store.Batch, m *sms.Message, e *ending, ahead int64) {
+	state, since := stateOfEnd(e.state), e.answer.At+ahead
+	if e.state == events.Sent {
+		state = sms.StateEnroute
+	}
+	g.noteState(b, store.MappingOf(m, ahead), state, 0, since)
+}
+
+// noteReport notes what a receipt says of a message, all parts of it if it has some.
+func (g *Gateway) noteReport(now int64, f *match, r *sms.Report) {
+	if g.store == nil || !r.State.Final() || f.Offset != 0 && f.Parts <= 1 {
+		return
+	}
+	v := f.Mapping
+	v.ID, v.Offset, v.Part, v.Parts = v.KnownID(), 0, 0, 0
+	wall := now + g.wall.ahead.Load()
+	since := r.Done
+	if since == 0 {
+		since = wall
+	}
+	g.noteState(g.Committer.Begin(), v, r.State, uint8(min(r.NetworkError, math.MaxUint8)), since)
+	g.Committer.End()
+}
+
+func (g *Gateway) noteState(b *store.Batch, v store.Mapping, state sms.State, failure uint8, since int64) {
+	r := &g.receipts
+	r.noting.Lock()
+	defer r.noting.Unlock()
+	r.key = binary.BigEndian.AppendUint64(r.key[:0], v.ID)
+	r.record = append(v.Append(r.record[:0]), uint8(state), failure)
+	r.record = binary.BigEndian.AppendUint64(r.record, uint64(since))
+	b.Map(dayOf(g.clock()+g.wall.ahead.Load()), endedName, r.key, r.record)
+}
+
+// ended answers a query about a message that has left. It reports errNoMessage if nothing is
+// known of it.
+func (o *operation) ended() error {
+	g := o.gateway
+	if g.store == nil {
+		return errNoMessage
+	}
+	if err := g.Committer.Sync(); err != nil { // what was noted last is in the open batch
+		return err
+	}
+	value, ok, err := g.store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, o.ID))
+	if err == nil && ok && len(value) < endedTail {
+		err = store.ErrDamaged
+	}
+	if err != nil {
+		return fmt.Errorf("cannot look up message %s: %w", MessageID(o.ID), err)
+	}
+	if !ok {
+		return errNoMessage
+	}
+	value, tail := value[:len(value)-endedTail], value[len(value)-endedTail:]
+	v, err := store.DecodeMapping(value)
+	if err != nil {
+		return fmt.Errorf("cannot look up message %s: %w", MessageID(o.ID), err)
+	}
+	if string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr) {
+		return errNoMessage
+	}
+	o.code = sms.OK
+	o.result.State, o.result.Error = sms.State(tail[0]), tail[1]
+	if o.result.State.Final() {
+		o.result.Since = int64(binary.BigEndian.Uint64(tail[2:]))
+	}
+	return nil
+}
