@@ -37,11 +37,11 @@ func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	if m.Protocol() == home.Protocol {
 		return sms.OK
 	}
-	from, left := g.leave(m)
+	lost := g.leave(home, m)
 	if !home.Config().Strict || m.Kind == sms.Receipt {
 		return sms.OK
 	}
-	return g.checkLost(home, m, from, left)
+	return g.checkLost(home, m, &lost)
 }
 
 // Refuses returns the code with which a message ends that must not leave by a session,
@@ -53,63 +53,76 @@ func (g *Gateway) Refuses(l *connector.Link, m *sms.Message) sms.Code {
 	}
 	own := g.Messages.Copy(m)
 	defer own.Release()
-	from, left := g.leave(own)
-	if g.checkLost(c, own, from, left) != sms.OK {
+	if lost := g.leave(c, own); g.checkLost(c, own, &lost) != sms.OK {
 		return sms.Rejected
 	}
 	return sms.OK
 }
 
-// crossing returns a copy of a message that is ready for a connector of another protocol, and
-// counts what it loses. The message itself stays as it is, because its size is counted while it
-// is queued.
+// crossing returns a message that is ready for a connector of another protocol, and counts what
+// it loses: m, or a copy if it has a native part. The message itself stays as it is, because its
+// size is counted while it is queued.
 func (g *Gateway) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
-	own := g.Messages.Copy(m)
-	from, left := g.leave(own)
-	for loss := range lost(c, own, from, left) {
+	if _, native := m.NativePart(); len(native) > 0 {
+		m = g.Messages.Copy(m)
+	}
+	lost := g.leave(c, m)
+	if lost.isNone() {
+		return m
+	}
+	for loss := range lost.all() {
 		if c.Stats.Lost.Add(loss) {
 			g.Log.Warn().Str("connector", c.Name).Str("id", MessageID(m.ID)).Str("field", loss.Field).
 				Msg("a message has lost a field that " + c.Driver.Name() + " lacks; further ones are only counted, see docs/conversion.md")
 		}
 	}
-	return own
-}
-
-// leave makes a message ready for a peer of another protocol. It returns the driver of its
-// own, nil if there is none, and the fields that remain in its native part.
-func (g *Gateway) leave(m *sms.Message) (from protocols.Driver, left protocols.Lost) {
-	if from = g.routes.Load().driverOf(m.Protocol()); from != nil {
-		left = from.Leave(m)
-	}
-	return from, left
+	return m
 }
 
 // checkLost returns the code to refuse a message with that loses fields, and logs one of them.
-func (g *Gateway) checkLost(c *connector.Connector, m *sms.Message, from protocols.Driver, left protocols.Lost) sms.Code {
-	for loss := range lost(c, m, from, left) {
+func (g *Gateway) checkLost(c *connector.Connector, m *sms.Message, lost *lostFields) sms.Code {
+	if lost.isNone() {
+		return sms.OK
+	}
+	for loss := range lost.all() {
 		if g.isNews("strict: " + c.Name) {
 			g.Log.Warn().Str("connector", c.Name).Str("account", m.Account()).Str("field", loss.Field).
 				Msg("message refused: it would lose a field that " + c.Driver.Name() + " lacks, and the connector is strict")
 		}
-		return sms.BadParameter
+		break
 	}
-	return sms.OK
+	return sms.BadParameter
 }
 
-// lost yields the fields that a message loses: those that remain in its native part, and those
-// that the connector's protocol lacks.
-func lost(c *connector.Connector, m *sms.Message, from protocols.Driver, left protocols.Lost) iter.Seq[*protocols.Loss] {
+// lostFields are the fields that a message loses between two protocols.
+type lostFields struct {
+	from, to    protocols.Driver // from is nil if nobody speaks the message's protocol
+	left, lacks protocols.Lost   // what remains in the native part; what to cannot write
+}
+
+// leave makes a message ready for the peers of a connector of another protocol.
+func (g *Gateway) leave(c *connector.Connector, m *sms.Message) lostFields {
+	f := lostFields{from: g.routes.Load().driverOf(m.Protocol()), to: c.Driver}
+	if f.from != nil {
+		f.left = f.from.Leave(m)
+	}
+	f.lacks = f.to.Lacks(m, c.Config().ProtocolOptions())
+	return f
+}
+
+func (f *lostFields) isNone() bool { return f.left == protocols.Lost{} && f.lacks == protocols.Lost{} }
+
+// all yields the rows of the drivers' tables.
+func (f *lostFields) all() iter.Seq[*protocols.Loss] {
 	return func(yield func(*protocols.Loss) bool) {
-		if left != (protocols.Lost{}) && !each(from.Losses(), left, yield) {
+		if f.from != nil && !each(f.from.Losses(), f.left, yield) {
 			return
 		}
-		if lacks := c.Driver.Lacks(m, c.Config().ProtocolOptions()); lacks != (protocols.Lost{}) {
-			each(c.Driver.Losses(), lacks, yield)
-		}
+		each(f.to.Losses(), f.lacks, yield)
 	}
 }
 
-// each calls f with rows of a table until it returns false.
+// each calls f with rows of a table until it returns false, and returns what it returned last.
 func each(rows []protocols.Loss, which protocols.Lost, f func(*protocols.Loss) bool) bool {
 	for n := range which.All() {
 		if !f(&rows[n]) {

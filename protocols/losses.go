@@ -20,7 +20,8 @@ type Converter interface {
 	Losses() []Loss
 	// Leave makes a message that came by this protocol ready for a peer of another one: what
 	// its native part has and sms.Message has room for is put there. It returns the fields that
-	// remain, which are lost. A message that has left once is not changed by leaving again.
+	// remain, which are lost. A message without a native part is not changed, nor is one that
+	// has left before.
 	Leave(m *sms.Message) Lost
 	// Lacks returns the fields of a message from another protocol that peers of a connector
 	// with these options cannot be sent.

@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
+	"pmg/sms"
+)
+
+// A message that loses nothing on its way to another protocol, and one that always loses the
+// same, cost no allocation; without a native part there is no copy either.
+func TestCrossingDoesNotAllocate(t *testing.T) {
+	cfg, _, err := config.Parse(fmt.Append(nil, `
+pdulog: {enabled: false}
+accounts: [{system_id: client, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: operator, direction: out, address: "127.0.0.1:1", protocol: ucp, system_id: pmg, password: secret}
+routes: [{to: operator}]
+`), config.Options{Protocols: []string{"smpp", "ucp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := New(cfg, zerolog.Nop(), func(protocol string, _ *config.Config) (protocols.Driver, error) {
+		if protocol == "ucp" {
+			return ucp.New(ucp.Options{}), nil
+		}
+		return smpp.New(smpp.Options{}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := g.Connector("operator")
+	lane := g.LaneOf(operator)
+	f := func(native []byte, copied bool, lost int64) {
+		t.Helper()
+		m := &sms.Message{Origin: &sms.Origin{}}
+		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{TON: 1, NPI: 1, Addr: []byte("46700000001")}, []byte("hello"))
+		m.SetNative(protocols.SMPP, native)
+		link := &connector.Link{Connector: operator}
+		var total int64
+		n := testing.AllocsPerRun(100, func() {
+			if g.cross(lane, m) != sms.OK || g.Refuses(link, m) != sms.OK {
+				t.Fatal("refused")
+			}
+			out := g.crossing(operator, m)
+			if copied != (out != m) {
+				t.Fatal("copied")
+			}
+			if copied {
+				out.Release()
+			}
+		})
+		for _, count := range operator.Stats.Lost.Counts() {
+			total += count
+		}
+		if n != 0 || total != lost {
+			t.Errorf("%v allocations, %d fields lost, want %d", n, total, lost)
+		}
+	}
+	f(nil, false, 0)
+	f(append([]byte{0, 0, 0, 0, 0, 3}, "WAP"...), true, 101) // AllocsPerRun calls once more
+}
