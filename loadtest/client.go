@@ -34,6 +34,7 @@ type client struct {
 	taken       *hdrhistogram.Histogram // from submits to their receipts
 	refused     map[uint32]int64        // answers by status
 	last        int64                   // time of the last answer
+	lastReceipt int64
 }
 
 // A phase is the state of a client.
@@ -237,6 +238,7 @@ func (c *client) delivered(pdu []byte, now int64) {
 		if !numbered {
 			number = -1
 		}
+		c.lastReceipt = now
 		b := &c.batch.receipts
 		b.received = append(b.received, receivedReceipt{c.run.hash(d.id), now, number, d.state})
 	case d.receipt || !numbered:

@@ -144,6 +144,7 @@ type LoadResult struct {
 	GaveUp            bool             `json:"gave_up"`             // nothing was received for too long
 	Seconds           float64          `json:"seconds"`             // from the first submit to the last answer
 	MessagesPerSecond float64          `json:"messages_per_second"` // accepted ones
+	ReceiptsPerSecond float64          `json:"receipts_per_second"` // from the first submit to the last receipt
 	Latency           Latency          `json:"latency"`             // of answers, from the intended time of the submit
 	ReceiptLatency    Latency          `json:"receipt_latency"`     // of receipts, from the same time
 
@@ -265,13 +266,13 @@ func (r *run) result() *LoadResult {
 		accepted:  &r.accepted,
 	}
 	r.receiptResult(l)
-	all, taken, last := newHistogram(), newHistogram(), int64(0)
+	all, taken, last, lastReceipt := newHistogram(), newHistogram(), int64(0), int64(0)
 	for _, c := range r.clients {
 		all.Merge(c.latency)
 		if c.taken != nil {
 			taken.Merge(c.taken)
 		}
-		last = max(last, c.last)
+		last, lastReceipt = max(last, c.last), max(lastReceipt, c.lastReceipt)
 		for status, n := range c.refused {
 			l.Statuses[c.wire.statusName(status)] += n
 		}
@@ -280,6 +281,9 @@ func (r *run) result() *LoadResult {
 	if last > 0 {
 		l.Seconds = time.Duration(last).Seconds()
 		l.MessagesPerSecond = float64(l.Accepted) / l.Seconds
+	}
+	if lastReceipt > 0 {
+		l.ReceiptsPerSecond = float64(l.Receipts) / time.Duration(lastReceipt).Seconds()
 	}
 	return l
 }

@@ -41,6 +41,9 @@ func TestReceipts(t *testing.T) {
 				if o.First && !o.OtherSession && !separate {
 					want(t, "early", r.ReceiptsEarly, 2000)
 				}
+				if r.ReceiptsPerSecond <= 0 {
+					t.Errorf("%f receipts a second", r.ReceiptsPerSecond)
+				}
 				if l := r.ReceiptLatency; l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max {
 					t.Errorf("latency is not a distribution: %+v", l)
 				}

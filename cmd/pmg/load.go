@@ -57,7 +57,8 @@ answered, accepted, throttled, refused, statuses (by name), resent, unanswered,
 unexpected, receipts, receipts_missing, receipts_doubled, receipts_misrouted,
 receipts_unknown, receipts_wrong, receipts_early (before the answer to their submit),
 receipt_states (by name), mo, mo_missing, mo_doubled, mo_misrouted, unnumbered,
-malformed, connections_lost, gave_up, seconds, messages_per_second, and latency and
+malformed, connections_lost, gave_up, seconds, messages_per_second,
+receipts_per_second (from the first submit to the last receipt), and latency and
 receipt_latency with p50_us, p90_us, p99_us, p999_us and max_us. Both are measured from
 the submit.`,
 		Example: `  pmg load --to 127.0.0.1:2775 --connections 64 --window 10 --messages 400000
@@ -225,7 +226,9 @@ func receiptRows(r *loadtest.LoadResult) (rows []summaryRow) {
 	} {
 		rows = append(rows, countRow(row.name, row.n))
 	}
-	return append(rows, latencyRow("  latency", r.ReceiptLatency))
+	return append(rows,
+		summaryRow{"  receipts/s", fmt.Sprintf("%.0f", r.ReceiptsPerSecond)},
+		latencyRow("  latency", r.ReceiptLatency))
 }
 
 func latencyRow(name string, l loadtest.Latency) summaryRow {
