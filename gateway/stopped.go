@@ -102,49 +102,33 @@ func deleteStopped(in store.Store, cfg *config.Config, b *store.Batch, all []*fo
 	return in.Commit(b)
 }
 
-// StoreStats is what operators see of a store.
+// StoreStats is what operators see of a store, whether its gateway runs or not.
 type StoreStats struct {
-	Engine      string `json:"engine"`
+	store.Stats
 	Dir         string `json:"dir,omitempty"`
-	Format      int    `json:"format"`
-	Octets      int64  `json:"octets"` // on disk
-	Messages    int64  `json:"messages"`
 	Parked      int64  `json:"parked"`
 	Quarantined int64  `json:"quarantined"`
 	Orphans     int64  `json:"orphans"`
-	Commits     int64  `json:"commits"` // since it was opened
-	Syncs       int64  `json:"syncs"`
-	Stalls      int64  `json:"stalls"`
-	Slow        int64  `json:"slow"` // operations of the disk
-	Problem     string `json:"problem,omitempty"`
 }
 
-func newStoreStats(s store.Stats, dir string) StoreStats {
-	return StoreStats{
-		Engine: s.Engine, Dir: dir, Format: s.Format, Octets: s.Octets, Messages: s.Messages,
-		Commits: s.Commits, Syncs: s.Syncs, Stalls: s.Stalls, Slow: s.Slow, Problem: s.Problem,
-	}
-}
-
-// StoreStats returns what is known of the gateway's store. It reports false if there is
-// none.
-func (g *Gateway) StoreStats() (StoreStats, bool) {
+// StoreStats returns what is known of the gateway's store at this moment, for which it waits
+// where the disk hangs; StoreStatus does not. It reports false if there is no store.
+func (g *Gateway) StoreStats() (s StoreStats, ok bool) {
 	if g.store == nil {
-		return StoreStats{}, false
+		return s, false
 	}
-	dir := ""
-	if g.store.Durable() {
-		dir = g.Config().Store.Dir
-	}
-	s := newStoreStats(g.store.Stats(), dir)
+	s.Stats = g.store.Stats()
 	s.Parked, s.Quarantined, s.Orphans = g.Aside(store.Parked), g.Aside(store.Quarantined), g.Aside(store.Orphan)
+	if g.store.Durable() {
+		s.Dir = g.Config().Store.Dir
+	}
 	return s, true
 }
 
 // StatsOfStopped returns what is known of the store of a gateway that is stopped. It reads
 // all of it.
 func StatsOfStopped(in store.Store, dir string) (StoreStats, error) {
-	s := newStoreStats(in.Stats(), dir)
+	s := StoreStats{Stats: in.Stats(), Dir: dir}
 	for from, more := uint64(0), true; more; {
 		next, err := in.Scan(from, pageLooks, func(e *store.Entry) error {
 			state, err := store.DecodeState(e.State)
