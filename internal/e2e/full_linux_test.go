@@ -12,11 +12,11 @@ import (
 	"pmg/internal/testutil"
 )
 
-// smallDisk mounts a file system of 64 MB until the end of the test.
-func smallDisk(t *testing.T) (dir string) {
+// smallDisk mounts a file system of so many MiB until the end of the test.
+func smallDisk(t *testing.T, mib int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%dm", mib)); err != nil {
 		t.Skipf("cannot mount a small file system: %v; it takes root", err)
 	}
 	t.Cleanup(func() {
@@ -31,7 +31,7 @@ func smallDisk(t *testing.T) (dir string) {
 // sent, none is lost, and messages are accepted again when there is room.
 func TestFullFileSystem(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		disk := smallDisk(t)
+		disk := smallDisk(t, 128)
 		operator := newSMSC(t)
 		operator.down()
 		g := start(t, a, site{operator: operator, disk: filepath.Join(disk, "data"), out: "window: 100"})
@@ -56,7 +56,7 @@ func TestFullFileSystem(t *testing.T) {
 				t.Fatal("all is accepted")
 			}
 		}
-		if s, _ := g.StoreStatus(); accepted < 3 || s.Space.Free == 0 || s.Failed != "" {
+		if s, _ := g.StoreStatus(); accepted < 50 || s.Space.Free == 0 || s.Failed != "" {
 			t.Errorf("%d messages were accepted, %+v", accepted, s)
 		}
 		if submit(n + 1) {
@@ -75,7 +75,7 @@ func TestFullFileSystem(t *testing.T) {
 // again, without a restart, when it has gone.
 func TestRoomComesBack(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		disk := smallDisk(t)
+		disk := smallDisk(t, 64)
 		g := start(t, a, site{more: downRow(t, "operator", ""), routes: "{to: operator}", disk: filepath.Join(disk, "data")})
 		c := g.bind("transmitter")
 		c.submit(1, 1)
