@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -224,6 +225,11 @@ func (d *decoder) route(x *index, r *Route, path string) {
 	for i, p := range r.Destination {
 		if !isDigits(strings.TrimPrefix(p, "+")) {
 			d.problem(fmt.Sprintf("%s.destination[%d]", path, i), "must be digits, not %q", p)
+		}
+	}
+	for i, k := range r.Keyword {
+		if k == "" || strings.ContainsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+			d.problem(fmt.Sprintf("%s.keyword[%d]", path, i), "must be one word of letters and digits, not %q", k)
 		}
 	}
 	d.targets(x, r, path)

@@ -28,7 +28,7 @@ func (r *Route) Prefixes() []string {
 
 // takesAny reports whether the route takes every message.
 func (r *Route) takesAny() bool {
-	return r.Account+r.From+r.Source+r.DestinationFile == "" && strings.Join(r.Prefixes(), "") == ""
+	return r.Account+r.From+r.Source+r.DestinationFile == "" && len(r.Keyword) == 0 && strings.Join(r.Prefixes(), "") == ""
 }
 
 // prefixFiles reads the files of prefixes that routes name.

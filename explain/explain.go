@@ -228,7 +228,7 @@ func (e *asked) apply(to *[]Step, a *rewrite.Addresses, all ...owned) sms.Code {
 // route finds the route of the message, and what becomes of it without one.
 func (e *asked) route(a *rewrite.Addresses) {
 	table := router.Build(e.config.Routes, func(t config.Target) config.Target { return t })
-	r, found := table.Route(e.answer.Account, e.from.Name, a.Dest.Addr, a.Source.Addr)
+	r, found := table.RouteKeyword(e.answer.Account, e.from.Name, a.Dest.Addr, a.Source.Addr, router.Keyword(e.text))
 	if !found {
 		e.unrouted("no route matches")
 		return
@@ -308,7 +308,7 @@ const maxPrefixes = 5
 func routeText(r *config.Route) string {
 	var b strings.Builder
 	for _, o := range []struct{ key, value string }{
-		{"account", r.Account}, {"from", r.From}, {"destination", prefixes(r)}, {"source", r.Source},
+		{"account", r.Account}, {"from", r.From}, {"destination", prefixes(r)}, {"source", r.Source}, {"keyword", strings.Join(r.Keyword, ", ")},
 	} {
 		if o.value != "" {
 			fmt.Fprintf(&b, ", %s: %s", o.key, o.value)

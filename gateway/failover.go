@@ -27,7 +27,7 @@ func mayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool
 // that have failed.
 func (g *Gateway) failOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	dest := m.Dest().Addr
-	route, ok := g.routes.Load().table.Route(m.Origin.Account, m.Origin.Connector, dest, m.Source().Addr)
+	route, ok := g.routeOf(m)
 	if !ok || len(route.Targets) < 2 {
 		return nil
 	}

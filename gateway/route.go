@@ -5,6 +5,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/internal/smstext"
 	"pmg/protocols"
 	"pmg/router"
 	"pmg/sms"
@@ -107,16 +108,29 @@ func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
 	return nil
 }
 
+// routeOf returns the route of a message, and reports whether there is one. A route for receipts
+// must name their connector, and those whose client is known go to no other one.
+func (g *Gateway) routeOf(m *sms.Message) (*router.Route[target], bool) {
+	table := g.routes.Load().table
+	keyword := ""
+	if table.HasKeywords() && !isReport(m) {
+		text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
+		keyword = router.Keyword(text)
+	}
+	r, ok := table.RouteKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
+	if ok && m.Kind == sms.Receipt && (r.From() == "" || isKnown(m)) {
+		return nil, false
+	}
+	return r, ok
+}
+
 // route returns the lane that a message leaves by: that of a target that has not failed to
 // send it, if one is up.
 func (g *Gateway) route(m *sms.Message) *connector.Lane {
 	dest := m.Dest().Addr
-	route, ok := g.routes.Load().table.Route(m.Origin.Account, m.Origin.Connector, dest, m.Source().Addr)
+	route, ok := g.routeOf(m)
 	if !ok {
 		return nil
-	}
-	if m.Kind == sms.Receipt && (route.From() == "" || isKnown(m)) {
-		return nil // a route must say that it is for receipts, and those of a client go to no other one
 	}
 	lane := g.resolve(g.pick(route, m), dest)
 	if lane == nil || isBack(m, lane) {

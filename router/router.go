@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"pmg/config"
 )
@@ -19,6 +20,7 @@ type Table[T any] struct {
 	// The lengths of destination prefixes that must be looked up: those of the
 	// routes for any account, and those of the routes for one account.
 	anyLengths, accountLengths []int
+	keywords                   bool // a route asks for one
 }
 
 // A key is a key of the index of routes.
@@ -31,6 +33,7 @@ type Route[T any] struct {
 
 	from     string
 	source   []byte
+	keywords []string // in capitals
 	weighted bool
 	number   uint16
 	picks    atomic.Uint64
@@ -50,6 +53,10 @@ func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T
 		c, r := &routes[i], &t.routes[i]
 		r.Index, r.from = i, c.From
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
+		for _, k := range c.Keyword {
+			r.keywords = append(r.keywords, strings.ToUpper(k))
+			t.keywords = true
+		}
 		r.weighted = c.Policy == config.Weighted
 		names := fnv.New32a()
 		for _, to := range c.To {
@@ -76,22 +83,41 @@ func (t *Table[T]) lengthsOf(account string) *[]int {
 	return &t.accountLengths
 }
 
-// Route returns the first route for a message that account submitted and that
+// HasKeywords reports whether the text of a message makes a difference.
+func (t *Table[T]) HasKeywords() bool { return t.keywords }
+
+// Keyword returns the word that a text begins with, as RouteKeyword has it.
+func Keyword(text string) string {
+	text = strings.TrimLeftFunc(text, isNoLetter)
+	if end := strings.IndexFunc(text, isNoLetter); end >= 0 {
+		text = text[:end]
+	}
+	return strings.ToUpper(text)
+}
+
+func isNoLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// Route returns the first route for a message without a keyword.
+func (t *Table[T]) Route(account, from string, dest, source []byte) (*Route[T], bool) {
+	return t.RouteKeyword(account, from, dest, source, "")
+}
+
+// RouteKeyword returns the first route for a message that account submitted and that
 // arrived on the connector from, and reports whether there is one. The account
 // of a message from an SMSC is "". A leading '+' of an address makes no
 // difference.
-func (t *Table[T]) Route(account, from string, dest, source []byte) (*Route[T], bool) {
+func (t *Table[T]) RouteKeyword(account, from string, dest, source []byte, keyword string) (*Route[T], bool) {
 	dest, source = withoutPlus(dest), withoutPlus(source)
 	best := len(t.routes)
 	for _, n := range t.anyLengths {
 		if n <= len(dest) {
-			best = t.first(t.rows[key{"", string(dest[:n])}], best, from, source)
+			best = t.first(t.rows[key{"", string(dest[:n])}], best, from, source, keyword)
 		}
 	}
 	if account != "" {
 		for _, n := range t.accountLengths {
 			if n <= len(dest) {
-				best = t.first(t.rows[key{account, string(dest[:n])}], best, from, source)
+				best = t.first(t.rows[key{account, string(dest[:n])}], best, from, source, keyword)
 			}
 		}
 	}
@@ -106,13 +132,14 @@ func (r *Route[T]) From() string { return r.from }
 
 // first returns the first of the rows whose other conditions match, or best if
 // that comes before it.
-func (t *Table[T]) first(rows []int, best int, from string, source []byte) int {
+func (t *Table[T]) first(rows []int, best int, from string, source []byte, keyword string) int {
 	for _, i := range rows {
 		if i >= best {
 			break
 		}
 		r := &t.routes[i]
-		if (r.from == "" || r.from == from) && bytes.HasPrefix(source, r.source) {
+		if (r.from == "" || r.from == from) && bytes.HasPrefix(source, r.source) &&
+			(len(r.keywords) == 0 || slices.Contains(r.keywords, keyword)) {
 			return i
 		}
 	}

@@ -45,6 +45,31 @@ func row(tab *Table[string], account, from, dest, source string) int {
 	return -1
 }
 
+// A keyword is the first word of a text, in any letter case; a route with one takes no other
+// texts, and the others are as without it.
+func TestKeyword(t *testing.T) {
+	t.Parallel()
+	tab := table(t, `
+  - {destination: "46", keyword: [stop, "NÄR"], to: a}
+  - {account: x, keyword: "7", to: b}
+  - {to: c}
+`)
+	for text, want := range map[string]int{
+		"stop": 0, " *Stop*, please": 0, "STOP.": 0, "stopped": 2, "please stop": 2, "": 2, "...": 2, "när?": 0, "7 of us": 1,
+	} {
+		r, ok := tab.RouteKeyword("x", "c", []byte("4670"), nil, Keyword(text))
+		if !ok || r.Index != want {
+			t.Errorf("%q takes another route than %d", text, want)
+		}
+	}
+	if r, _ := tab.RouteKeyword("x", "c", []byte("4770"), nil, Keyword("stop")); r.Index != 2 || !tab.HasKeywords() {
+		t.Error("the keyword counts alone")
+	}
+	if r, _ := tab.Route("x", "c", []byte("4670"), nil); r.Index != 2 {
+		t.Error("a message without a text has a keyword")
+	}
+}
+
 func TestRoute(t *testing.T) {
 	t.Parallel()
 	tab := table(t, `

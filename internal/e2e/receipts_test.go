@@ -330,3 +330,31 @@ func TestOrphans(t *testing.T) {
 		}
 	})
 }
+
+// A receipt that its client refuses for a while is sent to that client again, and to no
+// other one, whatever the routes say.
+func TestReceiptStays(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", clients: "failover_attempts: 1, failover_after: 10ms, retry: 50ms",
+			routes: "{from: operator, to: [{account: acme}, {account: other}]}\n{to: operator}"}
+		g := start(t, a, s)
+		client, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
+		other.bind("transceiver", "other", "s3cret")
+		known := client.submitted(smsc, 1, "55")
+		smsc.fence()
+		smsc.receipt(101, "55", "DELIVRD")
+		client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=0x64")
+		testutil.Eventually(t, "it waits again", func() bool { return g.stats("clients").Retried.Load() == 1 })
+		other.fence()
+		if !other.silent("deliver_sm") {
+			t.Error("another account has got the receipt")
+		}
+		client.conn.Close()
+		client = g.bind("receiver")
+		client.wantReceipt(known, "DELIVRD")
+		other.fence()
+		if !other.silent("deliver_sm") {
+			t.Error("another account has got the receipt")
+		}
+	})
+}
