@@ -68,8 +68,8 @@ func (c *Connector) SetSockets(n int) {
 }
 
 // NewSession returns the protocol's session of a new connection. taken reports whether a
-// request with a sequence number waits for its answer.
-func (c *Connector) NewSession(taken func(sequence uint32) bool) protocols.Session {
+// request with a sequence number waits for its answer, load is as in protocols.SessionOptions.
+func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int) protocols.Session {
 	cfg := c.Config()
 	return c.Driver.NewSession(protocols.SessionOptions{
 		Role:            cfg.Role(),
@@ -82,6 +82,7 @@ func (c *Connector) NewSession(taken func(sequence uint32) bool) protocols.Sessi
 		IdleMax:         int64(cfg.IdleMax),
 		Payload:         c.Form().Long == fit.Payload,
 		Taken:           taken,
+		Load:            load,
 		Options:         cfg.ProtocolOptions(),
 	})
 }

@@ -71,7 +71,16 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.Heard.Store(now)
 	window := i.Connector.Config().Window
 	l.window = window
-	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) })
+	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load)
+}
+
+// load returns how full the queue is to which the session's last message went, in percent.
+func (l *Link) load() int {
+	if l.LastShare == nil {
+		return 0
+	}
+	lane := l.LastShare.Lane
+	return int(min(lane.Queued.Load()*100/int64(lane.Config().MaxQueue), 100))
 }
 
 // CountRefused counts a message of the session that was not accepted.

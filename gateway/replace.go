@@ -21,7 +21,7 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 		return err
 	}
 	trial.Origin = t.message.Origin
-	if o.code = o.changed(&trial); o.code != sms.OK {
+	if o.code = o.changed(t, &trial); o.code != sms.OK {
 		return nil
 	}
 	var share *connector.Share
@@ -43,21 +43,37 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 	return err
 }
 
-// changed makes the change, to a message whose times are by the wall clock.
-func (o *operation) changed(m *sms.Message) sms.Code {
-	now := o.gateway.WallClock().UnixNano()
+// changed makes the change in a copy of a message, whose times are by the wall clock. The code is
+// not OK if the lane's peers would not take the message as it is then.
+func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
+	g := o.gateway
+	now := g.WallClock().UnixNano()
 	if code := o.Change(now, m); code != sms.OK {
 		return code
 	}
-	return o.gateway.mayWait(now, m)
+	if code := g.mayWait(now, m); code != sms.OK {
+		return code
+	}
+	lane := g.laneNamed(g.Config(), t.lane())
+	if lane == nil {
+		return sms.OK // its connector is gone, and the message will be routed again
+	}
+	code := g.suit(lane, m)
+	if code == sms.OK && (m.Parts > 1 || m.Flags&sms.Converted != 0) {
+		code = sms.BadLength // it would need several messages, or another alphabet
+	}
+	return code
 }
 
 // load reads a message whose body is on disk alone.
 func (o *operation) load(id uint64) (*sms.Message, error) {
 	g := o.gateway
 	var e store.Entry
-	if ok, err := g.store.Get(id, &e); err != nil || !ok {
+	switch ok, err := g.store.Get(id, &e); {
+	case err != nil:
 		return nil, err
+	case !ok:
+		return nil, errNoMessage
 	}
 	m, _, err := g.decode(&e)
 	if err == nil && e.State != nil {

@@ -32,6 +32,10 @@ type SessionOptions struct {
 	// that no number is taken.
 	Taken func(sequence uint32) bool
 
+	// Load returns how full the queue is to which the session's last message went, in percent.
+	// It is called in Messages.Answer. Nil means that this is not known.
+	Load func() int
+
 	// Options are the connector's options that belong to its protocol; nil means the
 	// defaults.
 	Options Options

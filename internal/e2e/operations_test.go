@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -286,5 +287,46 @@ func TestQueryAfterwards(t *testing.T) {
 			query(c, 1, "status=0", "message_state=1")
 			query(c, 2, "status=0", "message_state=2", "final_date=261120120100000+")
 		})
+	})
+}
+
+// A message is not replaced by a text that its connector would have to split.
+func TestReplaceTooLong(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.out = "window: 1, long_messages: split8"
+			g := start(t, a, s)
+			c, smsc := g.bind("transmitter"), s.operator.session()
+			g.online("operator", 1)
+			c.submit(1, 2)
+			ids := c.ids(1, 2)
+			under := smsc.take(1, 1)
+			long := strings.Repeat("0123456789", 17)
+			c.ask("replace_sm seq=10 message_id="+ids[2]+` source_addr=1234 short_message="`+long+`"`, "status=0x1(ESME_RINVMSGLEN)")
+			c.ask("replace_sm seq=11 message_id="+ids[2]+` source_addr=1234 short_message="`+long[:160]+`"`, "status=0")
+			smsc.answer(0, under...)
+			smsc.answer(0, field(smsc.want("submit_sm", `short_message="`+long[:160]+`"`), "seq"))
+			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		})
+	})
+}
+
+// A client of SMPP 5.0 is told how full the queue is that its messages go to.
+func TestCongestion(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), memory: true, out: "window: 1, max_queue: 10"}
+		g := start(t, a, s)
+		smsc, c := s.operator.session(), g.dial("clients")
+		g.online("operator", 1)
+		c.send("bind_transmitter seq=1 system_id=acme password=s3cret interface_version=0x50")
+		c.want("bind_transmitter_resp", "status=0")
+		for n := 1; n <= 5; n++ {
+			c.submit(n, n)
+			line := c.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0")
+			if told := field(line, "congestion_state"); told != "" && n < 3 || n == 5 && told < "40" {
+				t.Errorf("%d messages wait: %s", n, line)
+			}
+		}
+		smsc.serve(1, 5)
 	})
 }

@@ -251,7 +251,7 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p.answer(p.ID|Response, status)
 	switch {
 	case code == sms.QueueFull && s.version.Load() >= Version50:
-		p.congested()
+		p.congested(congestionFull)
 		return
 	case code != sms.OK:
 		return
@@ -265,15 +265,24 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	default:
 		p.SMResp.MessageID = s.messageID(&p.id, id)
 	}
+	if s.o.Load != nil && s.peer == esme && s.version.Load() >= Version50 {
+		if load := s.o.Load(); load >= congestionTold {
+			p.congested(uint8(min(load, congestionFull-1)))
+		}
+	}
 }
 
-// congestionFull is the congestion_state of a side that takes nothing more (SMPP 5.0).
-const congestionFull = 100
+// The values of congestion_state that are told (SMPP 5.0). Below congestionTold the load is low,
+// which need not be told in every answer.
+const (
+	congestionTold = 30
+	congestionFull = 100 // nothing more is taken
+)
 
-// congested gives a refusal a body that says that the queue is full.
-func (p *PDU) congested() {
+// congested gives an answer a body that says how full the queue is.
+func (p *PDU) congested(load uint8) {
 	p.Body = true
-	p.scratch = AppendTLV(p.scratch[:0], TagCongestion, []byte{congestionFull})
+	p.scratch = AppendTLV(p.scratch[:0], TagCongestion, []byte{load})
 	p.withExtras().tlvs = p.scratch
 }
 

@@ -220,7 +220,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A peer of SMPP 5.0 is told that the queue is full.
+// A client of SMPP 5.0 is told how full the queue is.
 func TestCongestion(t *testing.T) {
 	f := func(s *session, code sms.Code, want string) {
 		t.Helper()
@@ -236,6 +236,16 @@ func TestCongestion(t *testing.T) {
 	s.version.Store(Version50)
 	f(s, sms.QueueFull, `submit_sm_resp seq=3 status=0x14(ESME_RMSGQFUL) message_id="" congestion_state=100`)
 	f(s, sms.Throttled, "submit_sm_resp seq=3 status=0x58(ESME_RTHROTTLED)")
+	f(s, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0000000000000001")
+	load := 29
+	s.o.Load = func() int { return load }
+	f(s, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0000000000000001")
+	load = 30
+	f(s, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0000000000000001 congestion_state=30")
+	f(s, sms.Throttled, "submit_sm_resp seq=3 status=0x58(ESME_RTHROTTLED)")
+	load = 100 // it was taken all the same
+	f(s, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0000000000000001 congestion_state=99")
+	s.version.Store(Version34)
 	f(s, sms.OK, "submit_sm_resp seq=3 status=0 message_id=0000000000000001")
 }
 
