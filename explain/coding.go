@@ -51,6 +51,12 @@ func plan(from, to *fit.Form, text string) *Text {
 		t.Becomes, text = read, read
 	}
 	t.count(m, text)
+	if to.Splits(m) {
+		var ok bool
+		if t.Parts, ok = new(fit.Converter).Parts(to, m); !ok {
+			return &Text{Refused: "it needs more than 255 parts"}
+		}
+	}
 	return t
 }
 

@@ -96,7 +96,7 @@ func (of *joint) add(part uint8, r *sms.Report) bool {
 	if of.n == 1 || badness(r.State) > badness(t.State) {
 		t.State = r.State
 	}
-	if t.Text == nil || part <= 1 {
+	if t.Text == nil || part == 0 {
 		t.Text = slices.Clone(r.Text)
 	}
 	return true

@@ -3,11 +3,21 @@ package e2e
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf16"
 
+	gosmpp "github.com/fiorix/go-smpp/smpp"
+	"github.com/fiorix/go-smpp/smpp/pdu"
+	"github.com/fiorix/go-smpp/smpp/pdu/pdufield"
+	"github.com/fiorix/go-smpp/smpp/pdu/pdutext"
+	"github.com/fiorix/go-smpp/smpp/pdu/pdutlv"
+
+	"pmg/internal/testutil"
 	"pmg/protocols/smpp"
 	"pmg/sms/charset"
 	"pmg/sms/userdata"
@@ -17,6 +27,7 @@ import (
 type long struct {
 	name   string
 	coding uint8
+	text   string
 	octets []byte
 	room   int // octets of a part beside a header of six
 }
@@ -24,11 +35,14 @@ type long struct {
 // longs are texts in GSM 7-bit with characters of the extension table, in UCS-2, and with
 // emoji, which are surrogate pairs. They are placed so that cuts fall on them.
 func longs() []long {
-	gsm, _ := charset.Charset{}.Encode(nil, []byte(strings.Repeat("x", 152)+strings.Repeat("€[Grüße]", 35)), charset.Report)
+	gsm := strings.Repeat("x", 152) + strings.Repeat("€[Grüße]", 35)
+	octets, _ := charset.Charset{}.Encode(nil, []byte(gsm), charset.Report)
+	cyrillic := strings.Repeat("Привет, мир. ", 17)
+	emoji := strings.Repeat("Hi 😀😁 ", 26) + strings.Repeat("😂", 11)
 	return []long{
-		{"GSM 7-bit", 0, gsm, 153},
-		{"UCS-2", 8, utf16be(strings.Repeat("Привет, мир. ", 17)), 134},
-		{"emoji", 8, utf16be(strings.Repeat("Hi 😀😁 ", 26) + strings.Repeat("😂", 11)), 134},
+		{"GSM 7-bit", 0, gsm, octets, 153},
+		{"UCS-2", 8, cyrillic, utf16be(cyrillic), 134},
+		{"emoji", 8, emoji, utf16be(emoji), 134},
 	}
 }
 
@@ -181,6 +195,31 @@ func TestLongMessagesBySAR(t *testing.T) {
 	})
 }
 
+// The receipts of the parts become one, for the message that the client has submitted.
+func TestReceiptOfLongMessage(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "long_messages: split8", memory: true})
+		centre, client := operator.session(), g.bind("transceiver")
+		client.send(strings.Replace(longs()[0].payload(2), "data_coding=0", "registered_delivery=1", 1))
+		id := field(client.want("submit_sm_resp", "seq=2", "status=0"), "message_id")
+		for n := range 4 {
+			line := centre.want("submit_sm", "registered_delivery=1")
+			centre.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=part%d", field(line, "seq"), n))
+		}
+		for n := range 4 {
+			centre.send(fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:part%d sub:001 dlvrd:001 submit date:2611221200 done date:2611221201 stat:DELIVRD err:000 text:"`, n+50, n))
+			centre.want("deliver_sm_resp", fmt.Sprintf("seq=%d", n+50), "status=0")
+		}
+		line := client.want("deliver_sm", "esm_class=4")
+		if !strings.Contains(line, "id:"+id+" ") || !strings.Contains(line, " stat:DELIVRD ") {
+			t.Errorf("%s is no receipt for %s", line, id)
+		}
+		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		client.fence() // there is no other
+	})
+}
+
 // Whole texts go in message_payload where the SMSC wants that, whatever the client has done.
 func TestLongMessagesInPayload(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
@@ -200,6 +239,120 @@ func TestLongMessagesInPayload(t *testing.T) {
 			if n > 160 != (len(payload) == n) || n <= 160 != (len(pdu.SM.ShortMessage) == n) {
 				t.Errorf("%d octets: %d in short_message, %d in message_payload", n, len(pdu.SM.ShortMessage), len(payload))
 			}
+		}
+	})
+}
+
+// echo answers the parts of the long texts, which must be those of the fact sheet, and then
+// sends each as a mobile's message.
+func (p *peer) echo(t *testing.T) {
+	var back []string
+	for _, l := range longs() {
+		for number, octets := range l.cut() {
+			pdu := p.taken()
+			text := pdu.SM.ShortMessage
+			if want := append([]byte{5, 0, 3, text[3], 4, byte(number + 1)}, octets...); !bytes.Equal(text, want) || pdu.SM.DataCoding != l.coding {
+				t.Errorf("%s: part %d is %x in %d, want %x", l.name, number+1, text, pdu.SM.DataCoding, want)
+			}
+			back = append(back, fmt.Sprintf("source_addr=46700000001 destination_addr=1234 esm_class=64 data_coding=%d short_message=%s", l.coding, quoted(text)))
+		}
+	}
+	for i, fields := range back {
+		p.send(fmt.Sprintf("deliver_sm seq=%d %s", i+1000, fields))
+		p.want("deliver_sm_resp", fmt.Sprintf("seq=%d", i+1000), "status=0")
+	}
+}
+
+// go-smpp as a client submits long texts, and reads them again as a mobile's, whole.
+func TestLongMessagesOfGoSMPP(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "long_messages: split8, window: 1", routes: "{from: operator, to: clients}\n{to: operator}"})
+		centre := operator.session()
+		var mu sync.Mutex
+		joined := map[byte]string{} // by reference, the texts of the parts, which come in order
+		for range 1000 {            // see TestGoSMPP: its sequence numbers are to be others than the gateway's
+			pdu.NewEnquireLink()
+		}
+		client := &gosmpp.Transceiver{
+			Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: testutil.Patience,
+			Handler: func(p pdu.Body) {
+				if p.Header().ID != pdu.DeliverSMID {
+					return
+				}
+				b := p.Fields()[pdufield.ShortMessage].Bytes()
+				text := pdutext.UCS2(b).Decode()
+				if p.Fields()[pdufield.DataCoding].Bytes()[0] == 0 {
+					text = pdutext.GSM7(b).Decode()
+				}
+				header := p.Fields()[pdufield.GSMUserData].(*pdufield.UDHList).Data[0].IEData.Data
+				mu.Lock()
+				defer mu.Unlock()
+				joined[header[0]] += string(text)
+			},
+		}
+		if s := <-client.Bind(); s.Status() != gosmpp.Connected {
+			t.Fatal(s.Error())
+		}
+		defer client.Close()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for _, l := range longs() {
+				m := &gosmpp.ShortMessage{Src: "1234", Dst: "46700000001", Text: pdutext.Raw(""), TLVFields: pdutlv.Fields{pdutlv.TagMessagePayload: l.octets}}
+				if l.coding == 8 {
+					m.Text = pdutext.UCS2("")
+				}
+				if _, err := client.Submit(m); err != nil {
+					t.Errorf("%s: %v", l.name, err)
+				}
+			}
+		}()
+		centre.echo(t)
+		<-done
+		testutil.Eventually(t, "every text is there again", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			found := 0
+			for _, l := range longs() {
+				for _, text := range joined {
+					if text == l.text {
+						found++
+					}
+				}
+			}
+			return found == len(longs())
+		})
+	})
+}
+
+// The npm package smpp does the same, with its own coders.
+func TestLongMessagesOfNode(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, out: "long_messages: split8, window: 1", routes: "{from: operator, to: clients}\n{to: operator}"})
+		var texts []map[string]any
+		var want []string
+		for _, l := range longs() {
+			texts, want = append(texts, map[string]any{"coding": l.coding, "text": l.text}), append(want, l.text)
+		}
+		arg, _ := json.Marshal(texts)
+		client := nodeCommand(t, "long.js", g.addr("clients"), string(arg))
+		out, err := client.StdoutPipe()
+		if err == nil {
+			err = client.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Process.Kill() }) // it has already ended, unless the test failed
+		operator.session().echo(t)
+		var got []string
+		if err := json.NewDecoder(out).Decode(&got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, got %q", err, got)
+		}
+		if err := client.Wait(); err != nil {
+			t.Error(err)
 		}
 	})
 }
