@@ -9,9 +9,12 @@ import (
 	"pmg/protocols"
 )
 
-// Receivers returns the accounts that may log in on the connector and receive
+// Receivers returns the accounts that may log in on the in connector and receive
 // messages there.
 func (c *Config) Receivers(connector *Connector) []*Account {
+	if !connector.BindType().CanReceive() {
+		return nil
+	}
 	var receivers []*Account
 	for i := range c.Accounts {
 		if a := &c.Accounts[i]; a.MayReceive() && a.MayUse(connector) {

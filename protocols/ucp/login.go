@@ -54,7 +54,7 @@ func (s *session) receiveLogin(p *PDU) protocols.Action {
 	at := len(p.buf)
 	p.buf = decodePassword(p.buf, p.get(l.PWD))
 	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{
-		SystemID: p.get(l.OAdC), Password: p.buf[at:], Bind: protocols.Transceiver,
+		SystemID: p.get(l.OAdC), Password: p.buf[at:], Bind: s.options.Traffic,
 	}}
 }
 
@@ -70,7 +70,7 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	if code != sms.OK {
 		return s.end(protocols.SendClose, "login refused: "+code.String())
 	}
-	s.enter(now, protocols.Transceiver)
+	s.enter(now, s.options.Traffic)
 	return protocols.Action{Kind: protocols.Send}
 }
 

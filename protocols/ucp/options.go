@@ -11,7 +11,7 @@ import (
 // ConnectorOptions are the options that a connector has because it speaks UCP. It
 // implements protocols.Options.
 type ConnectorOptions struct {
-	Traffic             protocols.BindType `yaml:"traffic" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both. Some SMSCs want two connections, one for each."`
+	Traffic             protocols.BindType `yaml:"traffic" default:"transceiver" enum:"transmitter|receiver|transceiver" live:"no" doc:"Which way messages flow on a session, seen from the client: transmitter sends, receiver is given, transceiver does both. Some SMSCs want two connections, one for each: give them two connectors with the same operator. An in connector's clients are refused messages as a receiver, and are given none as a transmitter."`
 	OTON                int                `yaml:"oton" default:"6" range:"1..6" only:"out" live:"rebind" doc:"Type of number of its system_id: 1 international, 2 national, 6 abbreviated, which short numbers and names are."`
 	ONPI                int                `yaml:"onpi" default:"5" range:"1..5" only:"out" live:"rebind" doc:"Numbering plan of its system_id: 1 E.164, 3 X.121, 5 private, which short numbers and names are."`
 	AlertPID            string             `yaml:"alert_pid" default:"0539" enum:"0100|0122|0131|0138|0139|0339|0439|0539|0639" live:"rebind" doc:"The PID that it asks with whether the peer lives (operation 31): 0539 a PC over TCP/IP, 0639 a PC by its short number."`

@@ -115,6 +115,8 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.answerAlert(p)
 	case s.isUnanswered(p.TRN):
 		return protocols.Action{}
+	case s.peer == smt && !s.options.Traffic.CanSubmit():
+		return s.nack(p, ecNotAllowed, "")
 	}
 	if ec, text := p.check(s.peer); ec != 0 {
 		return s.nack(p, ec, text)
