@@ -90,7 +90,7 @@ func (of *joint) add(part uint8, r *sms.Report) bool {
 	if !failed {
 		t.Delivered++
 	}
-	if failed && badness(t.State) <= badness(sms.StateAccepted) { // the first one
+	if failed && (of.n == 1 || badness(t.State) <= badness(sms.StateAccepted)) { // the first one
 		t.Err, t.Network, t.NetworkError = slices.Clone(r.Err), r.Network, r.NetworkError
 	}
 	if of.n == 1 || badness(r.State) > badness(t.State) {

@@ -358,3 +358,56 @@ func TestReceiptStays(t *testing.T) {
 		}
 	})
 }
+
+// The client that has submitted one long message gets one receipt, when all parts that the
+// gateway has made of it have their final state, over a power cut too, and whether an SMSC
+// or the gateway says what became of a part.
+func TestReceiptsOfParts(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), out: "long_messages: split8", store: vfs.NewCrashableMem()}
+		g := start(t, a, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		submit := func(seq int) (known string, parts []string) {
+			t.Helper()
+			client.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %s message_payload=\"%s\"", seq, asks, strings.Repeat("x", 400)))
+			known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", seq), "status=0"), "message_id")
+			for range 3 {
+				parts = append(parts, field(smsc.want("submit_sm", "esm_class=64", asks), "seq"))
+			}
+			return known, parts
+		}
+		accept := func(part, id string) { smsc.send("submit_sm_resp seq=" + part + " status=0 message_id=" + id) }
+		known, parts := submit(2)
+		for i, id := range []string{"70", "71", "72"} {
+			accept(parts[i], id)
+		}
+		smsc.fence()
+		smsc.receipt(101, "72", "DELIVRD")
+		smsc.receipt(102, "70", "DELIVRD")
+		client.fence()
+		if !client.silent("deliver_sm") {
+			t.Error("a receipt of a part")
+		}
+		testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g = g.powerCut(a, &s, client, smsc)
+		client, smsc = g.bind("transceiver"), s.operator.session()
+		smsc.receipt(103, "71", "DELIVRD")
+		if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:003 dlvrd:003") {
+			t.Errorf("receipt %s", line)
+		}
+		known, parts = submit(3)
+		accept(parts[0], "80")
+		smsc.answer(0x45, parts[1]) // ESME_RSUBMITFAIL
+		accept(parts[2], "82")
+		smsc.fence()
+		smsc.receipt(104, "80", "DELIVRD")
+		smsc.receipt(105, "82", "DELIVRD")
+		if line := client.wantReceipt(known, "REJECTD"); !containsAll(line, []string{"sub:003 dlvrd:002", "err:069"}) {
+			t.Errorf("receipt %s", line)
+		}
+		client.fence()
+		if !client.silent("deliver_sm") {
+			t.Error("another receipt")
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"testing"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// partOf returns a receipt of an SMSC, and what is known of the part that it is about.
+func partOf(g *Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *match) {
+	m := g.Messages.Get()
+	m.Origin = g.origins.of("", "operator")
+	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
+		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
+	first := uint64(5000)
+	v := store.Mapping{ID: first + uint64(part) - 1, Offset: uint16(part - 1), Part: part, Parts: parts,
+		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
+		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
+	f := &match{}
+	if err := f.set(v.Append(nil)); err != nil {
+		panic(err)
+	}
+	return m, f
+}
+
+// The receipts of the parts of a long message become one for the client, whatever their
+// order: the worst state, and the error of the first part that failed. One that comes twice
+// makes no difference; the last may come again, because it may not have been stored.
+func TestReceiptOfParts(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	step := func(part uint8, state sms.State, err string, want verdict) *sms.Message {
+		t.Helper()
+		m, f := partOf(g, part, 3, state, err)
+		if _, v := g.direct(1, m, f); v != want {
+			t.Fatalf("part %d: verdict %d, want %d", part, v, want)
+		}
+		return m
+	}
+	step(3, sms.StateDelivered, "000", noted)
+	step(3, sms.StateDelivered, "000", noted)
+	if m := step(1, sms.StateEnroute, "", dropped); m.Parts != 0 { // an intermediate notification, which the client has not asked for
+		t.Errorf("it counts as a part: %d of %d", m.Part, m.Parts)
+	}
+	if m := step(1, sms.StateExpired, "011", noted); m.ID != 4999 || m.Part != 1 || !isNoted(Accepted{Message: m}) {
+		t.Errorf("it would be stored as part %d of %d", m.Part, m.ID)
+	}
+	for range 2 {
+		m := step(2, sms.StateUndeliverable, "022", passOn)
+		r, _ := m.Report()
+		if r.Known != 5000 || r.State != sms.StateUndeliverable || string(r.Err) != "011" || r.Parts != 3 || r.Delivered != 1 ||
+			r.Submitted != 1001 || r.Done != 2003 || string(r.Text) != "x\x01" || m.Parts != 0 {
+			t.Errorf("%+v", r)
+		}
+		if string(m.Source().Addr) != "46700000001" || string(m.Dest().Addr) != "1234" {
+			t.Errorf("from %s to %s", m.Source().Addr, m.Dest().Addr)
+		}
+	}
+	step(1, sms.StateExpired, "011", dropped)
+}
+
+// What became of the parts before a restart is read from the store.
+func TestReceiptOfPartsAfterRestart(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	if err := g.Keep(store.NewMemory(), nil); err != nil {
+		t.Fatal(err)
+	}
+	m, f := partOf(g, 1, 2, sms.StateDelivered, "000")
+	if _, v := g.direct(1, m, f); v != noted {
+		t.Fatalf("verdict %d", v)
+	}
+	g.Put(Accepted{Message: m}, nil)
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if n := g.Aside(store.Orphan) + g.Aside(store.Parked); n != 0 {
+		t.Errorf("%d messages are put aside", n)
+	}
+	g.receipts.joints.by, g.receipts.joints.order, g.lastStored = nil, nil, 6000
+	m, f = partOf(g, 2, 2, sms.StateDelivered, "000")
+	if _, v := g.direct(1, m, f); v != unread {
+		t.Fatalf("verdict %d before the others are read", v)
+	}
+	if err := g.loadParts(f); err != nil {
+		t.Fatal(err)
+	}
+	if _, v := g.direct(1, m, f); v != passOn {
+		t.Fatalf("verdict %d", v)
+	}
+	if r, _ := m.Report(); r.Known != 5000 || r.State != sms.StateDelivered || r.Delivered != 2 || r.Parts != 2 {
+		t.Errorf("%+v", r)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
