@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -30,7 +31,7 @@ type operation struct {
 // operationTimeout is how long an operation may look for its messages.
 const operationTimeout = 10 * time.Second
 
-// A target is a message that an operation is about.
+// An operand is a message that an operation is about.
 type operand struct {
 	*found
 	share   *connector.Share  // in which it waits; nil: where the store says
@@ -93,27 +94,65 @@ func (g *Gateway) wholeID(id, modulo uint64) (uint64, bool) {
 }
 
 func (o *operation) carryOut(ctx context.Context) error {
-	all, err := o.find(ctx)
-	if err != nil {
-		return err
+	if o.ID == 0 {
+		return o.carryOutMany(ctx)
 	}
+	var all []*operand
+	err := o.find(ctx, func(some []*operand) error {
+		all = append(all, some...)
+		return nil
+	})
 	switch {
-	case len(all) > 0:
-	case o.Kind == protocols.Query:
+	case err != nil:
+		return err
+	case len(all) == 0 && o.Kind == protocols.Query:
 		return o.ended()
-	default:
+	case len(all) == 0:
 		return errNoMessage
 	}
 	switch o.Kind {
 	case protocols.Cancel:
-		return o.cancel(ctx, all)
+		n, err := o.cancel(ctx, all)
+		return o.done(n, err)
 	case protocols.Replace:
 		return o.replace(ctx, all)
-	case protocols.List:
-		o.list(all)
 	default:
 		o.read(all[0])
 	}
+	return nil
+}
+
+// carryOutMany carries out an operation about messages of which no id is known: it goes
+// through all that wait, a part at a time, because there may be very many. Only one does so
+// at a time.
+func (o *operation) carryOutMany(ctx context.Context) error {
+	if !o.gateway.searching.TryLock() {
+		return errOperationBusy
+	}
+	defer o.gateway.searching.Unlock()
+	n := 0
+	err := o.find(ctx, func(some []*operand) (err error) {
+		if o.Kind == protocols.List {
+			o.list(some)
+			n += len(some)
+			return nil
+		}
+		cancelled, err := o.cancel(ctx, some)
+		n += cancelled
+		return err
+	})
+	return o.done(n, err)
+}
+
+// done ends an operation that has succeeded if it was about a message.
+func (o *operation) done(n int, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return errNoMessage
+	}
+	o.code = sms.OK
 	return nil
 }
 
@@ -127,16 +166,15 @@ func (o *operation) read(t *operand) {
 	o.result.Read = *t.message
 }
 
-// list answers with the ids of the latest messages.
-func (o *operation) list(all []*operand) {
-	o.code = sms.OK
-	for _, t := range all {
-		if id := t.message.KnownID(); !slices.Contains(o.result.IDs, id) {
-			o.result.IDs = append(o.result.IDs, id)
-		}
+// list adds to the answer the ids of the latest messages.
+func (o *operation) list(some []*operand) {
+	ids := o.result.IDs
+	for _, t := range some {
+		ids = append(ids, t.message.KnownID())
 	}
-	slices.SortFunc(o.result.IDs, func(a, b uint64) int { return int(int64(b - a)) })
-	o.result.IDs = o.result.IDs[:min(len(o.result.IDs), o.Limit)]
+	slices.SortFunc(ids, func(a, b uint64) int { return cmp.Compare(b, a) })
+	ids = slices.Compact(ids)
+	o.result.IDs = ids[:min(len(ids), o.Limit)]
 }
 
 // matches reports whether the operation is about a message.
@@ -146,60 +184,66 @@ func (o *operation) matches(account string, m *sms.Message) bool {
 		(o.Dest.Addr == nil || bytes.Equal(o.Dest.Addr, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
 }
 
-// find returns the messages that the operation is about.
-func (o *operation) find(ctx context.Context) (all []*operand, err error) {
+// find passes the messages that the operation is about to f, in parts.
+func (o *operation) find(ctx context.Context, f func([]*operand) error) error {
 	g := o.gateway
-	if o.ID == 0 && !g.searching.TryLock() {
-		return nil, errOperationBusy
-	} else if o.ID == 0 {
-		defer g.searching.Unlock()
-	}
 	if g.store != nil {
-		if all, err = o.inStore(ctx); err != nil {
-			return nil, err
+		if err := o.inStore(ctx, f); err != nil {
+			return err
 		}
 	}
 	if g.Durable() {
-		return all, nil
+		return nil
 	}
 	for _, l := range g.Lanes() {
-		err := o.changer.wait(ctx, l, func(int64) { all = append(all, o.inLane(l)...) })
+		var some []*operand
+		err := o.changer.wait(ctx, l, func(int64) { some = o.inLane(l) })
+		if err == nil {
+			err = f(some)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // errSearched ends a scan.
 var errSearched = errors.New("the scan has found all")
 
-// inStore returns those that are in the store. Messages that the client knows by one id
+// inStore passes those that are in the store to f. Messages that the client knows by one id
 // have ids that follow it.
-func (o *operation) inStore(ctx context.Context) (all []*operand, err error) {
+func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
-		from, err = o.gateway.store.Scan(from, pageLooks, func(e *store.Entry) error {
-			f := newFound(e)
-			if f.err == nil && o.ID != 0 && f.message.KnownID() > o.ID {
+		var some []*operand
+		next, err := o.gateway.store.Scan(from, pageLooks, func(e *store.Entry) error {
+			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.account {
+				return nil
+			}
+			m := newFound(e)
+			if m.err == nil && o.ID != 0 && m.message.KnownID() > o.ID {
 				return errSearched
 			}
-			if f.err == nil && o.matches(string(f.head.Account), f.message) {
-				f.message.Origin = o.gateway.origins.of(string(f.head.Account), string(f.head.Connector))
-				all = append(all, &operand{found: f})
+			if m.err == nil && o.matches(string(m.head.Account), m.message) {
+				m.message.Origin = o.gateway.origins.of(string(m.head.Account), string(m.head.Connector))
+				some = append(some, &operand{found: m})
 			}
 			return nil
 		})
-		if errors.Is(err, errSearched) {
-			return all, nil
+		if from, more = next, err == nil && next != 0; errors.Is(err, errSearched) {
+			err = nil
 		}
-		if more = from != 0; err == nil {
+		if err == nil {
+			err = f(some)
+		}
+		if err == nil && more {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // inLane returns those that a lane has. It is called by whatever dispatches for the lane.
@@ -270,10 +314,12 @@ func (o *operation) remove(now int64, l *connector.Lane, t *operand, f func(int6
 	return removed
 }
 
-// cancel ends messages. It succeeds if there was one that waited.
-func (o *operation) cancel(ctx context.Context, all []*operand) error {
-	n := 0
-	_, err := o.withdraw(ctx, all, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
+// cancel ends messages, and returns how many of them waited.
+func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	_, err = o.withdraw(ctx, all, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
 		n++
 		o.deleted(now, s.Lane, t.found, m)
 	})
@@ -285,14 +331,7 @@ func (o *operation) cancel(ctx context.Context, all []*operand) error {
 	if g := o.gateway; g.Committer != nil && err == nil {
 		err = g.Committer.Sync()
 	}
-	switch {
-	case err != nil:
-		return err
-	case n == 0:
-		return errNoMessage
-	}
-	o.code = sms.OK
-	return nil
+	return n, err
 }
 
 // deleted ends a message that was taken out of its lane.
