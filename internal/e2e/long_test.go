@@ -142,6 +142,31 @@ func TestLongMessages(t *testing.T) {
 	})
 }
 
+// Parts that a client has made pass as they came, also those of which some are missing, that
+// come twice or in disorder, or that contradict each other, and headers that cannot be.
+func TestOddParts(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, clients: "charset: latin1", out: "charset: latin1, long_messages: split8, window: 1"})
+		centre, client := operator.session(), g.bind("transmitter")
+		for i, header := range []string{
+			`\x05\x00\x03\x07\x03\x03`, `\x05\x00\x03\x07\x03\x01`, `\x05\x00\x03\x07\x03\x01`, `\x05\x00\x03\x07\x04\x01`,
+			`\x06\x08\x04\x00\x07\x03\x01`, `\x05\x00\x03\x07\x00\x00`, `\x05\x00\x03\x07\x02\x09`, `\x05\x00\x03\x07\x01\x01`,
+			`\x03\x00\x03\x07`, `\x00`,
+		} {
+			client.send(fmt.Sprintf(`submit_sm seq=%d source_addr=1234 destination_addr=46700000001 esm_class=64 short_message="%s@[\xfc"`, i+2, header))
+			client.want("submit_sm_resp", fmt.Sprintf("seq=%d", i+2), "status=0")
+			if line := centre.want("submit_sm", "esm_class=64"); !strings.HasSuffix(line, ` short_message="`+header+`@[\xfc"`) {
+				t.Errorf("%s became %s", header, line)
+			} else {
+				centre.answer(0, field(line, "seq"))
+			}
+		}
+		client.send(`submit_sm seq=20 source_addr=1234 destination_addr=46700000001 esm_class=64 short_message="\x05\x00\x03"`)
+		client.want("submit_sm_resp", "seq=20", "status=0x1(ESME_RINVMSGLEN)")
+	})
+}
+
 // Parts are said by the optional parameters of SMPP, and a peer that has none hears it in a
 // header.
 func TestLongMessagesBySAR(t *testing.T) {
