@@ -16,7 +16,8 @@ import (
 // fields below it.
 type client struct {
 	run      *run
-	conn     net.Conn
+	conn     net.Conn // replaced by its goroutine with mu and connMu held
+	connMu   sync.Mutex
 	wire     wire
 	in       stream
 	login    loginRequest
@@ -41,10 +42,11 @@ type client struct {
 type phase uint8
 
 const (
-	bound       phase = iota // until the load ends
-	peerUnbound              // the peer has sent unbind: the client reads until the peer closes
-	unbinding                // the client has sent unbind
-	closed                   // the connection is over
+	bound        phase = iota // until the load ends
+	peerUnbound               // the peer has sent unbind: the client reads until the peer closes
+	unbinding                 // the client has sent unbind
+	closed                    // the connection is over
+	reconnecting              // the connection is over, and another one is being opened
 )
 
 // A slot is an outstanding submit; it is free while its sequence is 0.
@@ -91,9 +93,14 @@ func newClient(r *run, conn net.Conn, account int, bind protocols.BindType) *cli
 
 // serve runs the client until its connection is over.
 func (c *client) serve() {
-	for c.serveOnce() && c.in.fill() == nil {
+	for {
+		for c.serveOnce() && c.in.fill() == nil {
+		}
+		c.close()
+		if !c.reconnect() {
+			break
+		}
 	}
-	c.conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	needed := c.outstanding > 0 || !c.run.supply.exhausted() || c.login.bind.CanReceive() && c.run.waiting()

@@ -25,6 +25,8 @@ type LoadOptions struct {
 	Receipts    bool          // ask for delivery receipts and wait for them
 	Retry       time.Duration // pause before a throttled message is sent again; 0: it is not sent again
 
+	Reconnect time.Duration // pause before a lost connection is opened again, and its unanswered submits are sent again; 0: it is not
+
 	SystemID, Password string
 	Accounts           []Account // that connections take turns to log in with, instead of SystemID
 	Bind               protocols.BindType
@@ -77,8 +79,8 @@ func (o *LoadOptions) check() error {
 		return errors.New("a receiver asks for no receipts: bind as transceiver")
 	case len(o.MOTo) > 0 && len(o.MOTo) != max(1, len(o.Accounts)):
 		return fmt.Errorf("%d accounts need as many destinations of messages from the network, not %d", max(1, len(o.Accounts)), len(o.MOTo))
-	case o.Rate < 0 || o.Retry < 0:
-		return errors.New("rate and retry cannot be negative")
+	case o.Rate < 0 || o.Retry < 0 || o.Reconnect < 0:
+		return errors.New("rate, retry and reconnect cannot be negative")
 	case o.Timeout <= 0:
 		return errors.New("a timeout is needed")
 	case len(o.Source) > maxAddress || len(o.Destination)+destinationDigits > maxAddress:
@@ -140,6 +142,8 @@ type LoadResult struct {
 	MOMisrouted       int64            `json:"mo_misrouted"`        // received by an account that they are not for
 	Unnumbered        int64            `json:"unnumbered"`          // receipts that were not asked for or are not the last one, and messages without a number
 	Malformed         int64            `json:"malformed"`           // messages and receipts that could not be read
+	Reconnects        int64            `json:"reconnects"`          // connections that were opened again
+	SentAgain         int64            `json:"sent_again"`          // submits without an answer on those, which were sent again
 	ConnectionsLost   int64            `json:"connections_lost"`    // before the end, their submits unanswered
 	GaveUp            bool             `json:"gave_up"`             // nothing was received for too long
 	Seconds           float64          `json:"seconds"`             // from the first submit to the last answer
@@ -159,12 +163,14 @@ func (r *LoadResult) Problems() []string {
 	p.count(r.Refused, "refused")
 	p.count(r.Unexpected, "answered twice or unasked")
 	p.count(r.ReceiptsMissing, "without receipt")
-	p.count(r.ReceiptsDoubled, "with more than one receipt")
+	if r.Reconnects == 0 { // otherwise the answer to a receipt may have been lost
+		p.count(r.ReceiptsDoubled, "with more than one receipt")
+		p.count(r.MODoubled, "mobile-originated messages doubled")
+	}
 	p.count(r.ReceiptsMisrouted, "receipts received by another account")
-	p.count(r.ReceiptsUnknown, "receipts with an unknown id")
+	p.count(max(0, r.ReceiptsUnknown-r.SentAgain), "receipts with an unknown id") // the answers of the others were lost
 	p.count(r.ReceiptsWrong, "receipts with the text of another message")
 	p.count(r.MOMissing, "mobile-originated messages missing")
-	p.count(r.MODoubled, "mobile-originated messages doubled")
 	p.count(r.MOMisrouted, "mobile-originated messages received by another account")
 	p.count(r.Malformed, "malformed")
 	p.count(r.ConnectionsLost, "connections lost")
@@ -258,9 +264,10 @@ func (r *run) result() *LoadResult {
 		Messages: r.supply.taken.Load(), Sent: r.sent.Load(), Answered: r.answered.Load(),
 		Accepted: r.accepted.unique.Load(), Throttled: r.throttled.Load(), Refused: r.refused.Load(),
 		Statuses: map[string]int64{}, Resent: r.resent.Load(),
-		Unanswered: r.sent.Load() - r.answered.Load(), Unexpected: r.unexpected.Load(),
+		Unanswered: r.sent.Load() - r.answered.Load() - r.sentAgain.Load(), Unexpected: r.unexpected.Load(),
 		Unnumbered: r.unnumbered.Load(), Malformed: r.malformed.Load(),
 		ConnectionsLost: r.lost.Load(), GaveUp: r.gaveUp,
+		Reconnects: r.reconnects.Load(), SentAgain: r.sentAgain.Load(),
 		MO: r.mo.unique.Load(), MODoubled: r.mo.doubled.Load(), MOMisrouted: r.moMisrouted.Load(),
 		MOMissing: max(0, r.o.MO-r.mo.unique.Load()),
 		accepted:  &r.accepted,

@@ -35,6 +35,10 @@ type run struct {
 	unexpected, unnumbered atomic.Int64
 	malformed              atomic.Int64
 	abandoned, lost, live  atomic.Int64
+	away                   atomic.Int64    // connections that are being opened again
+	reconnects, sentAgain  atomic.Int64    // connections opened again; submits of lost ones that were requeued
+	ending                 context.Context // ends when the sessions are ended
+	end                    context.CancelFunc
 	accepted               numbers
 
 	accounts        []Account
@@ -53,6 +57,7 @@ type run struct {
 func newRun(o LoadOptions) *run {
 	w, _ := newWire(o.Protocol) // check has seen the protocol
 	r := &run{o: o, template: w.newTemplate(&o), began: time.Now(), wake: make(chan struct{}, 1), seed: maphash.MakeSeed()}
+	r.ending, r.end = context.WithCancel(context.Background())
 	r.supply.first, r.supply.limit = o.First, o.Messages
 	if o.Messages == 0 && o.MO > 0 {
 		r.supply.stop()
@@ -278,7 +283,7 @@ func (r *run) wait(ctx context.Context) {
 			r.progress()
 		}
 		now, count := r.now(), r.answered.Load()+r.receipts.unique.Load()+r.mo.unique.Load()
-		if count != received || !r.waiting() {
+		if count != received || !r.waiting() && r.away.Load() < int64(len(r.clients)) {
 			received, since = count, now
 		} else if now-since > int64(r.o.Timeout) {
 			r.gaveUp = true
@@ -318,6 +323,7 @@ func (r *run) submitDue(slot int) {
 func (r *run) unbind(serving *sync.WaitGroup) {
 	timer := time.AfterFunc(min(unbindTime, r.o.Timeout), r.close)
 	defer timer.Stop()
+	r.end()
 	for _, c := range r.clients {
 		c.unbind()
 	}
@@ -326,7 +332,8 @@ func (r *run) unbind(serving *sync.WaitGroup) {
 
 // close closes all connections.
 func (r *run) close() {
+	r.end()
 	for _, c := range r.clients {
-		c.conn.Close()
+		c.close()
 	}
 }

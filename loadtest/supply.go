@@ -60,15 +60,17 @@ func (s *supply) intended(number, now int64) int64 {
 	return min(now, s.plan.at(number-s.first))
 }
 
-// requeue makes the number available again at a later time.
-func (s *supply) requeue(number, at int64) {
+// requeue makes the number available again at a later time. It returns false if the supply
+// has ended.
+func (s *supply) requeue(number, at int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped.Load() {
-		return
+		return false
 	}
 	s.requeued = append(s.requeued, requeuedNumber{number, at})
 	s.waiting.Store(int64(len(s.requeued)))
+	return true
 }
 
 // takeRequeued takes a requeued number whose time has come, and reports whether there is

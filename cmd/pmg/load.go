@@ -32,9 +32,14 @@ Without --rate each answer makes room for the next submit (closed loop). With
 that time (open loop), so that a stall shows in every message that it delayed.
 
 Each text begins with the message's number, "#000000000042 ", by which pmg sink
-finds missing and doubled messages. What follows depends on --coding and --size alone, so
-that pmg sink --check-text finds texts that have changed. Throttled and queue-full answers are counted
-separately; --retry sends those messages again. A lost connection is not opened again.
+finds missing and doubled messages. What follows depends on --coding and --size alone,
+so that pmg sink --check-text finds texts that have changed.
+
+Throttled and queue-full answers are counted separately; --retry sends those messages
+again. A lost connection is opened again only with --reconnect, which also sends again
+what was not answered on it. Receipts and messages may then come twice, because an
+answer may have been lost.
+
 An interrupt stops the sending and prints the summary; a second one ends the program
 immediately. pmg load uses one core, enough for about a million messages a second,
 unless GOMAXPROCS is set.
@@ -57,7 +62,7 @@ answered, accepted, throttled, refused, statuses (by name), resent, unanswered,
 unexpected, receipts, receipts_missing, receipts_doubled, receipts_misrouted,
 receipts_unknown, receipts_wrong, receipts_early (before the answer to their submit),
 receipt_states (by name), mo, mo_missing, mo_doubled, mo_misrouted, unnumbered,
-malformed, connections_lost, gave_up, seconds, messages_per_second,
+malformed, reconnects, sent_again, connections_lost, gave_up, seconds, messages_per_second,
 receipts_per_second (from the first submit to the last receipt), and latency and
 receipt_latency with p50_us, p90_us, p99_us, p999_us and max_us. Both are measured from
 the submit.`,
@@ -96,6 +101,7 @@ the submit.`,
 	addContentFlags(cmd, &o.Content, &coding)
 	f.BoolVar(&o.Receipts, "receipts", false, "ask for delivery receipts and wait for them")
 	f.DurationVar(&o.Retry, "retry", 0, "send throttled messages again after this pause; 0: never")
+	f.DurationVar(&o.Reconnect, "reconnect", 0, "open lost connections again after this pause; 0: never")
 	f.StringVar(&o.SystemID, "system-id", o.SystemID, "system_id to bind with")
 	f.StringVar(&o.Password, "password", o.Password, "password to bind with")
 	f.StringArrayVar(&accounts, "account", nil, "`system_id:password` to bind with; given several times, connections take turns")
@@ -188,6 +194,9 @@ func loadRows(r *loadtest.LoadResult) []summaryRow {
 	}
 	for _, status := range slices.Sorted(maps.Keys(r.Statuses)) {
 		rows = append(rows, countRow(status, r.Statuses[status]))
+	}
+	if r.Reconnects > 0 {
+		rows = append(rows, countRow("reconnects", r.Reconnects), countRow("sent again", r.SentAgain))
 	}
 	rows = append(rows, receiptRows(r)...)
 	if r.MO+r.MOMissing > 0 {
