@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+
+	"pmg/internal/testutil"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// What old ids stand for and receipts without a message are forgotten after receipts.keep.
+func TestTidyReceipts(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	if err := g.Keep(store.NewMemory(), nil); err != nil {
+		t.Fatal(err)
+	}
+	now, keep := g.clock(), int64(g.Config().Receipts.Keep)
+	day := int64(24 * time.Hour)
+	m := g.Messages.Get()
+	m.Origin = g.origins.of("", "operator")
+	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
+	m.ID, m.Arrived = g.ids.Add(1), now-keep-day
+	b := g.Committer.Begin()
+	b.Map(dayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
+	b.Map(dayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
+	b.Put(m, store.Lane{})
+	g.keepAside(b, m, store.Lane{}, store.Orphan, "")
+	g.Committer.End()
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	g.keepOrphan(m)
+	g.tidyReceipts(now)
+	testutil.Eventually(t, "the orphan is dropped", func() bool { return g.Aside(store.Orphan) == 0 })
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"old": false, "new": true} {
+		if _, ok, err := g.store.Lookup("operator", []byte(id)); ok != want || err != nil {
+			t.Errorf("%s is there: %v, %v", id, ok, err)
+		}
+	}
+	var e store.Entry
+	if ok, _ := g.store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.receipts.orphans.all) != 0 || len(g.receipts.orphans.by) != 0 {
+		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Aside(store.Orphan))
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A receipt of a message whose account is gone goes to nobody, and one that names a message
+// of its client goes by no route.
+func TestHomelessReceipt(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	m, f := partOf(g, 1, 1, sms.StateDelivered, "000")
+	f.Account = []byte("gone")
+	if _, v := g.direct(1, m, f); v != dropped || g.Receipts().Homeless.Load() != 1 {
+		t.Errorf("verdict %d", v)
+	}
+	m, f = partOf(g, 1, 1, sms.StateDelivered, "000")
+	s, v := g.direct(1, m, f)
+	if v != passOn || s.Lane.Account != "client" {
+		t.Fatalf("verdict %d", v)
+	}
+	if _, ok := g.routeOf(m); ok {
+		t.Error("a route takes it")
+	}
+	if m.Expires != 1+int64(g.Config().Receipts.Validity) {
+		t.Errorf("expires at %d", m.Expires)
+	}
+}
+
+// The addresses of a receipt agree with a message's recipient in whatever form they are
+// written, and not with another number.
+func TestIsAbout(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		source, dest, recipient string
+		want                    bool
+	}{
+		{"46700000001", "1234", "46700000001", true},
+		{"0700000001", "1234", "46700000001", true},
+		{"+46 70-000 00 01", "1234", "0046700000001", true},
+		{"1234", "46700000001", "46700000001", true}, // not swapped
+		{"46700000002", "1234", "46700000001", false},
+		{"", "1234", "46700000001", true},
+		{"PMG", "1234", "46700000001", true},
+		{"46700000001", "1234", "name", true},
+		{"72", "1234", "72", true},
+		{"73", "1234", "72", false},
+	} {
+		var m sms.Message
+		m.Set(sms.Address{Addr: []byte(c.source)}, sms.Address{Addr: []byte(c.dest)}, nil)
+		if got := isAbout(&m, []byte(c.recipient)); got != c.want {
+			t.Errorf("from %q to %q about %q: %v", c.source, c.dest, c.recipient, got)
+		}
+	}
+}
