@@ -335,7 +335,7 @@ func TestOrphans(t *testing.T) {
 // other one, whatever the routes say.
 func TestReceiptStays(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", clients: "failover_attempts: 1, failover_after: 10ms, retry: 50ms",
+		s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", clients: "failover_attempts: 1, failover_after: 10ms, retry: [50ms, repeat]",
 			routes: "{from: operator, to: [{account: acme}, {account: other}]}\n{to: operator}"}
 		g := start(t, a, s)
 		client, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
