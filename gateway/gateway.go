@@ -67,6 +67,7 @@ type Gateway struct {
 	storms     *storms
 	converters sync.Pool // of *fit.Converter
 	references *references
+	alerts     alerts
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit

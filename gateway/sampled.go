@@ -72,6 +72,7 @@ type storms struct {
 	fast       sampled // submits beyond their account's rate
 	waits      sampled // submits that began to wait for room
 	noRoom     sampled // submits for which there was no room
+	alerts     sampled // alerts that no client was sent
 	troubles   sampled // failed connections and logins, and lost sessions
 }
 
@@ -92,6 +93,7 @@ func newStorms() *storms {
 		fast:       sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
 		waits:      sampled{sum: "further messages were answered late, because a queue was full again", first: few},
 		noRoom:     sampled{sum: "further messages were refused because there was no room for them", first: few},
+		alerts:     sampled{sum: "further alerts of an SMSC were sent to no client", first: few},
 		troubles:   sampled{sum: "further connections, logins or sessions failed", first: many},
 	}
 }
@@ -99,7 +101,7 @@ func newStorms() *storms {
 // sumUp logs how many entries were hidden in the minutes that began before a time.
 func (g *Gateway) sumUp(before int64) {
 	s := g.storms
-	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.notTaken, &s.failovers, &s.unrouted, &s.invalid, &s.fast, &s.waits, &s.noRoom, &s.troubles} {
+	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.notTaken, &s.failovers, &s.unrouted, &s.invalid, &s.fast, &s.waits, &s.noRoom, &s.alerts, &s.troubles} {
 		sort.over(before, func(connector string, hidden int64) {
 			e := g.Log.Warn()
 			if sort.usual {

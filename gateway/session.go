@@ -124,6 +124,7 @@ func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 	if !way.CanReceive() {
 		return false
 	}
+	g.alerts.add(l)
 	l.Lane = g.accountLane(g.Config(), l.Account.SystemID)
 	return l.Lane != nil
 }
@@ -137,6 +138,7 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 		}
 	}
 	if l.Account != nil {
+		g.alerts.remove(l)
 		l.Account.End()
 		l.Connector.UnbindClient()
 	}

@@ -73,6 +73,7 @@ type Session interface {
 	Messages
 	Recipients
 	Operations
+	Alerts
 	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
 	// Accepting reports whether the session is logged in and neither side has begun to log
@@ -149,13 +150,14 @@ const (
 	Bound                       // our login was accepted
 	Message                     // the PDU carries a message: call Session.Message, later Session.Answer
 	Operate                     // the PDU carries an operation: call Session.Operation, later Session.AnswerOperation
+	Alert                       // the PDU says that a mobile is available again: call Session.Alert
 	Answered                    // the peer answered our request Action.Sequence with Action.Code
 	Logout                      // send the PDU, our logout; the session accepts no more messages, but answers may still come
 	Drain                       // the peer logs out, or we do without a PDU for it: the session accepts no more messages; call Session.Idle when all our requests are answered
 )
 
 // kindNames are the names of the kinds in failing tests.
-var kindNames = [...]string{"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Operate", "Answered", "Logout", "Drain"}
+var kindNames = [...]string{"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Operate", "Alert", "Answered", "Logout", "Drain"}
 
 // String returns the kind's name.
 func (k ActionKind) String() string {

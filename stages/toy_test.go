@@ -67,6 +67,7 @@ func (p *toyPDU) Reset()                            { p.b = nil }
 type toySession struct {
 	protocols.Recipients
 	protocols.NoOperations
+	protocols.NoAlerts
 	taken    func(uint32) bool
 	bound    protocols.BindType
 	sequence uint32

@@ -14,8 +14,8 @@
 // A line that begins with ">" is a PDU from the peer, in the form of the pdu log or in
 // hex. "wait" lets time pass. "session", at the top, sets protocols.SessionOptions. Other
 // words in lower case are commands to the Subject ("unbind", "message ..."). All other
-// lines are expected output: "<" is a PDU to the peer, and "bound", "answered" and
-// "closed" are events. "=*" matches any value. "#" begins a comment.
+// lines are expected output: "<" is a PDU to the peer, and "bound", "answered",
+// "alerted" and "closed" are events. "=*" matches any value. "#" begins a comment.
 //
 // # Start reading
 //

@@ -39,7 +39,7 @@ const (
 )
 
 // outcomes are the words with which an expected line may begin.
-var outcomes = []string{"<", "bound", "answered", "unsent", "closed"}
+var outcomes = []string{"<", "bound", "answered", "unsent", "alerted", "closed"}
 
 // Load reads a transcript with PDUs of the driver d. Its session lines may also set fields of
 // options, by their names in the configuration.

@@ -26,6 +26,7 @@ const epoch = int64(1_700_000_000_000_000_000)
 // Its time passes only in Wait. Its commands are
 //
 //	message dest=46700000001 text=hello    # send a message to the peer
+//	alert source=46700000001 dest=1234     # say that a mobile is available again
 //	unbind                                 # log out
 //	pause                                  # stop reading: octets of the peer wait
 //	resume                                 # read again
@@ -103,8 +104,12 @@ func (s *Session) Command(text string) error {
 	switch word {
 	case "unbind":
 		s.do(s.session.Unbind(s.Now, s.p))
-	case "message":
-		return s.message(rest)
+	case "message", "alert":
+		m, err := messageOf(rest)
+		if err == nil {
+			s.message(m, word == "alert")
+		}
+		return err
 	case "pause":
 		s.paused = true
 	case "resume":
@@ -116,9 +121,8 @@ func (s *Session) Command(text string) error {
 	return nil
 }
 
-// message sends a message to the peer, if the session accepts one.
-func (s *Session) message(fields string) error {
-	var m sms.Message
+// messageOf makes a message of the fields of a command.
+func messageOf(fields string) (*sms.Message, error) {
 	var source, dest sms.Address
 	var text []byte
 	for _, f := range strings.Fields(fields) {
@@ -131,19 +135,29 @@ func (s *Session) message(fields string) error {
 		case "text":
 			text = []byte(value)
 		default:
-			return fmt.Errorf("cannot set %q of a message", key)
+			return nil, fmt.Errorf("cannot set %q of a message", key)
 		}
 	}
-	if !s.session.Accepting() {
-		s.event("unsent")
-		return nil
-	}
+	m := &sms.Message{}
 	m.Set(source, dest, text)
+	return m, nil
+}
+
+// message sends a message to the peer, or an alert, if the session accepts one.
+func (s *Session) message(m *sms.Message, alert bool) {
+	if !s.session.Accepting() || alert && !s.session.TakesAlerts() {
+		s.event("unsent")
+		return
+	}
+	if alert {
+		s.session.EncodeAlert(s.p, m)
+		s.send()
+		return
+	}
 	n := s.session.NextSequence()
 	s.awaiting[n] = true
-	s.session.Encode(s.Now, s.p, &m, n)
+	s.session.Encode(s.Now, s.p, m, n)
 	s.send()
-	return nil
 }
 
 // idle calls Session.Idle when the session has drained.
@@ -182,6 +196,10 @@ func (s *Session) do(a protocols.Action) {
 		s.accept(a.Messages)
 	case protocols.Operate:
 		s.operate()
+	case protocols.Alert:
+		var m sms.Message
+		s.session.Alert(s.p, &m)
+		s.event("alerted source=%s dest=%s", m.Source().Addr, m.Dest().Addr)
 	case protocols.Answered:
 		s.event("answered seq=%d %s %s", a.Sequence, a.Code, s.p.MessageID())
 		if s.awaiting[a.Sequence] {

@@ -81,7 +81,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	case p.ID.IsResponse():
 		return s.response(now, c, p)
 	case !p.ID.isAnswered():
-		return protocols.Action{} // outbind: our bind is on its way; alert_notification: there is nothing to do
+		return s.unanswered(c, p)
 	case c.id == 0, s.lacks(c):
 		return s.send(p, GenericNack, StatusInvCmdID)
 	case s.illegal(c) != StatusOK:

@@ -28,6 +28,7 @@ const (
 // results of what was sent, and closes the connection.
 type session struct {
 	protocols.NoOperations
+	protocols.NoAlerts
 	o       protocols.SessionOptions
 	options *ConnectorOptions
 	zone    *time.Location
