@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"encoding/binary"
-
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/userdata"
@@ -49,8 +47,9 @@ func hashOf(m *sms.Message, reference uint64) uint64 {
 	for _, b := range m.Dest().Addr {
 		add(b)
 	}
-	for _, b := range binary.BigEndian.AppendUint64(nil, reference) {
-		add(b)
+	for range 8 {
+		add(byte(reference))
+		reference >>= 8
 	}
 	return max(h, 1)
 }

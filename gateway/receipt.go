@@ -93,6 +93,9 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		return
 	}
 	share, v := g.direct(now, m, &q.match)
+	if v == noted && g.store == nil { // there is nowhere but in memory
+		v = dropped
+	}
 	switch v {
 	case unread:
 		copied := *q

@@ -130,8 +130,8 @@ func (g *Gateway) loadParts(f *match) error {
 		return nil
 	}
 	var read joint
-	for part := range int(f.Parts) + 1 { // parts count from 0 or from 1
-		value, ok, err := g.store.Lookup(partsName, wholeKey(whole, uint8(part)))
+	for part := range f.Parts {
+		value, ok, err := g.store.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}
@@ -139,7 +139,7 @@ func (g *Gateway) loadParts(f *match) error {
 		m.Set(sms.Address{}, sms.Address{}, value)
 		m.Flags = sms.HasReport
 		if r, valid := m.Report(); ok && valid {
-			read.add(uint8(part), &r)
+			read.add(part, &r)
 		}
 	}
 	j.mu.Lock()

@@ -7,14 +7,14 @@ import (
 	"pmg/store"
 )
 
-// partOf returns a receipt of an SMSC, and what is known of the part that it is about.
+// partOf returns a receipt of an SMSC, and what is known of the part that it is about. Parts
+// count from 0.
 func partOf(g *Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *match) {
 	m := g.Messages.Get()
 	m.Origin = g.origins.of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
 		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
-	first := uint64(5000)
-	v := store.Mapping{ID: first + uint64(part) - 1, Offset: uint16(part - 1), Part: part, Parts: parts,
+	v := store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
 		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 	f := &match{}
@@ -38,26 +38,26 @@ func TestReceiptOfParts(t *testing.T) {
 		}
 		return m
 	}
-	step(3, sms.StateDelivered, "000", noted)
-	step(3, sms.StateDelivered, "000", noted)
-	if m := step(1, sms.StateEnroute, "", dropped); m.Parts != 0 { // an intermediate notification, which the client has not asked for
+	step(2, sms.StateDelivered, "000", noted)
+	step(2, sms.StateDelivered, "000", noted)
+	if m := step(0, sms.StateEnroute, "", dropped); m.Parts != 0 { // an intermediate notification, which the client has not asked for
 		t.Errorf("it counts as a part: %d of %d", m.Part, m.Parts)
 	}
-	if m := step(1, sms.StateExpired, "011", noted); m.ID != 4999 || m.Part != 1 || !isNoted(Accepted{Message: m}) {
+	if m := step(0, sms.StateExpired, "011", noted); m.ID != 5000 || m.Part != 0 || !isNoted(Accepted{Message: m}) {
 		t.Errorf("it would be stored as part %d of %d", m.Part, m.ID)
 	}
 	for range 2 {
-		m := step(2, sms.StateUndeliverable, "022", passOn)
+		m := step(1, sms.StateUndeliverable, "022", passOn)
 		r, _ := m.Report()
 		if r.Known != 5000 || r.State != sms.StateUndeliverable || string(r.Err) != "011" || r.Parts != 3 || r.Delivered != 1 ||
-			r.Submitted != 1001 || r.Done != 2003 || string(r.Text) != "x\x01" || m.Parts != 0 {
+			r.Submitted != 1000 || r.Done != 2002 || string(r.Text) != "x\x00" || m.Parts != 0 {
 			t.Errorf("%+v", r)
 		}
 		if string(m.Source().Addr) != "46700000001" || string(m.Dest().Addr) != "1234" {
 			t.Errorf("from %s to %s", m.Source().Addr, m.Dest().Addr)
 		}
 	}
-	step(1, sms.StateExpired, "011", dropped)
+	step(0, sms.StateExpired, "011", dropped)
 }
 
 // What became of the parts before a restart is read from the store.
@@ -67,7 +67,7 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 	if err := g.Keep(store.NewMemory(), nil); err != nil {
 		t.Fatal(err)
 	}
-	m, f := partOf(g, 1, 2, sms.StateDelivered, "000")
+	m, f := partOf(g, 0, 2, sms.StateDelivered, "000")
 	if _, v := g.direct(1, m, f); v != noted {
 		t.Fatalf("verdict %d", v)
 	}
@@ -79,7 +79,7 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 		t.Errorf("%d messages are put aside", n)
 	}
 	g.receipts.joints.by, g.receipts.joints.order, g.lastStored = nil, nil, 6000
-	m, f = partOf(g, 2, 2, sms.StateDelivered, "000")
+	m, f = partOf(g, 1, 2, sms.StateDelivered, "000")
 	if _, v := g.direct(1, m, f); v != unread {
 		t.Fatalf("verdict %d before the others are read", v)
 	}
@@ -94,5 +94,23 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Without a store the outcome of a part is in memory alone, and its receipt is answered.
+func TestReceiptOfPartWithoutStore(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.link()
+	m, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
+	r := &request{}
+	p.open++
+	p.c.foundOut(p.now, &finding[*request]{link: l, request: r, message: m, match: *f, found: true})
+	if len(p.storing) != 0 || r.gone != "sent" {
+		t.Errorf("%d wait to be stored, and the request is %q", len(p.storing), r.gone)
+	}
+	m, f = partOf(p.g, 1, 2, sms.StateDelivered, "000")
+	if _, v := p.g.direct(p.now, m, f); v != passOn {
+		t.Errorf("verdict %d for the last part", v)
 	}
 }

@@ -56,12 +56,12 @@ func TestTidyReceipts(t *testing.T) {
 func TestHomelessReceipt(t *testing.T) {
 	t.Parallel()
 	g, _, _ := start(t, "")
-	m, f := partOf(g, 1, 1, sms.StateDelivered, "000")
+	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
 	f.Account = []byte("gone")
 	if _, v := g.direct(1, m, f); v != dropped || g.Receipts().Homeless.Load() != 1 {
 		t.Errorf("verdict %d", v)
 	}
-	m, f = partOf(g, 1, 1, sms.StateDelivered, "000")
+	m, f = partOf(g, 0, 1, sms.StateDelivered, "000")
 	s, v := g.direct(1, m, f)
 	if v != passOn || s.Lane.Account != "client" {
 		t.Fatalf("verdict %d", v)

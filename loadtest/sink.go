@@ -169,11 +169,11 @@ func StartSink(o SinkOptions) (*Sink, error) {
 		sessions: map[*session]struct{}{},
 		waiting:  map[waitingFor]*fifo{},
 	}
-	s.running.Go(s.accept)
 	if o.delivers() {
 		s.later = newLater(s)
 		s.running.Go(s.later.run)
 	}
+	s.running.Go(s.accept) // last: a session may use all of the sink
 	return s, nil
 }
 

@@ -39,7 +39,7 @@ func TestSessions(t *testing.T) {
 		{"--connector operator", "no sessions", "clients"},
 		{"--json", `"account":"load","bind":"transceiver"`, "in flight"},
 	} {
-		out, err := runForTest(t, newSessionsCommand(), os.Stderr, append(strings.Fields(c.args), "--address", address)...)
+		out, err := runForTest(t, newSessionsCommand(), t.Output(), append(strings.Fields(c.args), "--address", address)...)
 		if err != nil || !strings.Contains(out, c.has) || strings.Contains(out, c.lacks) {
 			t.Errorf("pmg sessions %s: error %v, output\n%s", c.args, err, out)
 		}
@@ -54,12 +54,12 @@ func TestKickCommand(t *testing.T) {
 		{"acme", "session account=acme is being logged out\n"},
 		{"--account clients/3", "session account=clients%2F3 is being logged out\n"},
 	} {
-		out, err := runForTest(t, newKickCommand(), os.Stderr, append(strings.Fields(c.args), "--address", address)...)
+		out, err := runForTest(t, newKickCommand(), t.Output(), append(strings.Fields(c.args), "--address", address)...)
 		if err != nil || !strings.HasPrefix(out, c.want) {
 			t.Errorf("pmg kick %s: error %v, output\n%s", c.args, err, out)
 		}
 	}
-	if _, err := runForTest(t, newKickCommand(), os.Stderr, "nobody", "--address", address); err == nil ||
+	if _, err := runForTest(t, newKickCommand(), t.Output(), "nobody", "--address", address); err == nil ||
 		!strings.HasSuffix(err.Error(), "answers 404 Not Found: cannot end sessions: there is no session of account nobody") {
 		t.Errorf("got %v", err)
 	}
@@ -76,13 +76,13 @@ func TestTraceCommand(t *testing.T) {
 	}
 	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nconnectors: []\n")
 	for _, args := range []string{"00000000000000aa --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
-		out, err := runForTest(t, newTraceCommand(), os.Stderr, strings.Fields(args)...)
+		out, err := runForTest(t, newTraceCommand(), t.Output(), strings.Fields(args)...)
 		if err != nil || out != line+answer {
 			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)
 		}
 	}
 	for _, args := range []string{"00000000000000ab --dir " + dir, "46700000002 --since 1h --dir " + dir, "--id 46700000002 --dir " + dir} {
-		if out, err := runForTest(t, newTraceCommand(), os.Stderr, strings.Fields(args)...); err == nil || out != "" || !strings.Contains(err.Error(), "no line of the pdu logs") {
+		if out, err := runForTest(t, newTraceCommand(), t.Output(), strings.Fields(args)...); err == nil || out != "" || !strings.Contains(err.Error(), "no line of the pdu logs") {
 			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)
 		}
 	}

@@ -200,7 +200,7 @@ func TestStoreErrors(t *testing.T) {
 		}
 	}
 	newer := newStoreForTest(t)
-	db, err := pebble.Open(newer, &pebble.Options{})
+	db, err := pebble.Open(newer, &pebble.Options{Logger: silent{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ connectors:
   - {name: second, direction: out, address: %q, system_id: pmg, password: secret}
 routes: [{to: operator, destination: "467"}]
 `, admin, dir, testutil.FreeAddress(t), testutil.FreeAddress(t)))
-	cfg, err := loadConfig(os.Stderr, file)
+	cfg, err := loadConfig(t.Output(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ routes: [{to: operator, destination: "467"}]
 // A store in memory has the messages that were put aside alone, and the commands say so.
 func TestQueueInMemory(t *testing.T) {
 	t.Parallel()
-	cfg, err := loadConfig(os.Stderr, writeConfig(t, `pdulog: {enabled: false}
+	cfg, err := loadConfig(t.Output(), writeConfig(t, `pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
 store: {engine: memory}
 no_route: park
@@ -380,3 +380,10 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 		}
 	}
 }
+
+// silent is pebble's log of a test.
+type silent struct{}
+
+func (silent) Infof(string, ...any)              {}
+func (silent) Errorf(string, ...any)             {}
+func (silent) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

@@ -55,7 +55,7 @@ func runServer(t *testing.T, text string) *runningServer {
 	t.Helper()
 	r := &runningServer{t: t, file: filepath.Join(t.TempDir(), "pmg.yaml"), signals: make(chan os.Signal), log: &lockedLog{}}
 	r.write(text)
-	cfg, err := loadConfig(os.Stderr, r.file)
+	cfg, err := loadConfig(t.Output(), r.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (r *runningServer) write(text string) {
 // reload runs pmg reload, and returns its output or its error.
 func (r *runningServer) reload(args ...string) string {
 	r.t.Helper()
-	out, err := runForTest(r.t, newReloadCommand(), os.Stderr, append(args, "--address", r.admin.Addr())...)
+	out, err := runForTest(r.t, newReloadCommand(), r.t.Output(), append(args, "--address", r.admin.Addr())...)
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -193,7 +193,7 @@ func TestReloadSaysWhatIsWrong(t *testing.T) {
 		{[]string{"-c", r.file + ".none"}, "no such file"},
 		{[]string{"-c", writeConfig(t, "connectors: []\n")}, "sets no admin.address, so send SIGHUP to its process instead"},
 	} {
-		if _, err := runForTest(t, newReloadCommand(), os.Stderr, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := runForTest(t, newReloadCommand(), r.t.Output(), c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got error %v, want %s", c.args, err, c.want)
 		}
 	}

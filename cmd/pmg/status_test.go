@@ -119,13 +119,13 @@ func TestStatusCommand(t *testing.T) {
 		{[]string{"--sessions"}, "clients/1  192.0.2.7:40112  load ", "sent/s"},
 		{[]string{"--json"}, `"sent":998750`, "192.0.2.7"},
 	} {
-		out, err := runForTest(t, newStatusCommand(), os.Stderr, append(c.args, "--address", address)...)
+		out, err := runForTest(t, newStatusCommand(), t.Output(), append(c.args, "--address", address)...)
 		if err != nil || !strings.Contains(out, c.has) || strings.Contains(out, c.lacks) {
 			t.Errorf("%q: error %v, output\n%s", c.args, err, out)
 		}
 	}
 	file := writeConfig(t, "connectors: []\nadmin: {address: "+`"`+address+`"`+"}\n")
-	if out, err := runForTest(t, newStatusCommand(), os.Stderr, "-c", file); err != nil || !strings.Contains(out, "operator") {
+	if out, err := runForTest(t, newStatusCommand(), t.Output(), "-c", file); err != nil || !strings.Contains(out, "operator") {
 		t.Errorf("by configuration: error %v, output\n%s", err, out)
 	}
 }
@@ -178,7 +178,7 @@ func TestStatusCommandSaysWhatIsWrong(t *testing.T) {
 		{[]string{"-c", writeConfig(t, "connectors: []\n")}, "sets no admin.address"},
 		{[]string{"-c", filepath.Join(t.TempDir(), "none.yaml")}, "--address names it without a configuration"},
 	} {
-		_, err := runForTest(t, newStatusCommand(), os.Stderr, c.args...)
+		_, err := runForTest(t, newStatusCommand(), t.Output(), c.args...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got error %v, want one with %q", c.args, err, c.want)
 		}
@@ -225,13 +225,13 @@ func TestStatusIsPrintable(t *testing.T) {
 		want string
 		n    int
 	}{{[]string{"--sessions"}, text, 7}, {[]string{"--sessions", "--json"}, asJSON, 7}} {
-		out, err := runForTest(t, newStatusCommand(), os.Stderr, append(c.args, ask...)...)
+		out, err := runForTest(t, newStatusCommand(), t.Output(), append(c.args, ask...)...)
 		if n := strings.Count(out, c.want); err != nil || n < c.n || strings.ContainsFunc(out, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 			t.Errorf("%q: %d times as it should be, error %v, in\n%q", c.args, n, err, out)
 		}
 	}
 	status = "503 no\x1b[2J"
-	if _, err := runForTest(t, newStatusCommand(), os.Stderr, ask...); err == nil || !strings.Contains(err.Error(), `503 no\x1b[2J`) {
+	if _, err := runForTest(t, newStatusCommand(), t.Output(), ask...); err == nil || !strings.Contains(err.Error(), `503 no\x1b[2J`) {
 		t.Errorf("error %q", err)
 	}
 }
