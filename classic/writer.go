@@ -129,7 +129,7 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 	}
 	slot.Sequence = c.Session.NextSequence()
 	c.pdu.Reset()
-	copied := c.group.gateway.Encode(now, &c.Link, c.pdu, slot.Message, slot.Sequence)
+	copied := c.group.gateway.EncodeSlot(now, slot, c.pdu)
 	slot.Sent = now
 	posted = c.postRequest(now, slot)
 	if copied != nil {

@@ -60,6 +60,7 @@ type Lane struct {
 	moving moving
 	handed []move // messages that other lanes take
 	paging paging
+	asking asking
 }
 
 // NewLane makes the lane of a connector, or, with account, the lane of a client account
@@ -223,6 +224,11 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 		l.limiter.SetRate(cfg.Rate, 0)
 	}
 	wait := max(l.paused-now, l.limiter.Wait(now))
+	if len(l.asking.waiting) > 0 && wait <= 0 {
+		if slot := l.nextAsked(now); slot != nil {
+			return l.leave(now, slot), 0
+		}
+	}
 	for l.ready(now) || len(l.suspects.waiting) > 0 {
 		front := l.slots.Front()
 		if wait <= 0 {
@@ -256,7 +262,7 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 			return l.leave(now, slot), 0
 		}
 	}
-	if wait > 0 && l.Len() > 0 {
+	if wait > 0 && l.Len()+len(l.asking.waiting) > 0 {
 		return nil, now + wait
 	}
 	if l.nextDue > now {
@@ -299,6 +305,10 @@ func (l *Lane) Len() int { return l.waiting + len(l.suspects.waiting) + l.paging
 
 // Answered takes back a slot whose message was answered, or never will be.
 func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
+	if slot.Asked != nil {
+		l.answeredAsked(slot, a)
+		return
+	}
 	m, share := slot.Message, slot.Share
 	alone := l.putBack(slot, a.Code)
 	if m.Flags&sms.Settled != 0 {
@@ -375,6 +385,10 @@ func (l *Lane) drop(s *Share, m *sms.Message) {
 
 // Unsent takes back a slot whose message was never written.
 func (l *Lane) Unsent(now int64, slot *Slot) {
+	if slot.Asked != nil {
+		l.answeredAsked(slot, sms.Answer{Code: sms.Lost, At: now})
+		return
+	}
 	m, share := slot.Message, slot.Share
 	l.putBack(slot, sms.Lost) // because the peer has not answered
 	if l.isNoting() {
@@ -424,6 +438,7 @@ func (l *Lane) Tick(now int64) {
 	})
 	l.oldest.Store(oldest)
 	l.endOverdue()
+	l.endAsked(now)
 	l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
 		return l.isOver(now, s.share, s.message, s.message.Expires)
 	})

@@ -22,7 +22,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	}
 	for {
 		slot, again = l.next(now)
-		if slot == nil || slot.Link == nil || !l.isNoting() {
+		if slot == nil || slot.Link == nil || slot.Asked != nil || !l.isNoting() {
 			return slot, again
 		}
 		note := l.policy.Leaves(l, slot.Message)

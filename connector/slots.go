@@ -9,6 +9,7 @@ type Slot struct {
 	Link     *Link // nil while the instance is not connected
 	Message  *sms.Message
 	Share    *Share // of Message
+	Asked    *Asked // the operation that is under way, with Message as what it is about; nil: Message itself is
 	Sequence uint32
 	Sent     int64 // Unix nanoseconds
 
@@ -110,7 +111,7 @@ func (s *Slots) Take() *Slot {
 // Put returns a slot of a connected instance after the answer to its request. The slot of
 // a session that is over is dropped.
 func (s *Slots) Put(slot *Slot) {
-	slot.Message, slot.Share = nil, nil
+	slot.Message, slot.Share, slot.Asked = nil, nil, nil
 	l := slot.Link
 	l.used--
 	switch {
@@ -132,7 +133,7 @@ func (s *Slots) Freeze(slot *Slot) {
 		s.Put(slot)
 		return
 	}
-	slot.Message, slot.Share = nil, nil
+	slot.Message, slot.Share, slot.Asked = nil, nil, nil
 	l.used--
 	if !l.dropped {
 		l.frozen = append(l.frozen, slot)

@@ -293,6 +293,9 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
 	if slot := l.Inflight.Take(a.Sequence); slot != nil {
 		l.Awaited(now - slot.Sent)
+		if slot.Asked != nil && a.Code == sms.OK {
+			slot.Asked.Result = l.Session.Outcome(now, c.port.PDU(r))
+		}
 		c.port.Answered(now, l, r, slot, a.Code)
 		return
 	}

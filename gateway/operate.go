@@ -27,7 +27,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		return
 	}
 	c.gateway.rewriteOperation(l, &request)
-	o := &operation{Operation: request, gateway: c.gateway, account: l.Account.SystemID}
+	o := &operation{Operation: request, gateway: c.gateway, account: l.Account.SystemID, spoken: l.Connector.Protocol}
 	l.Storing++
 	l.Operating++
 	c.gateway.operating.Add(1)

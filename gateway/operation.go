@@ -21,8 +21,9 @@ import (
 type operation struct {
 	protocols.Operation
 	gateway *Gateway
-	changer *changer // to reach the lanes
-	account string   // of the client
+	changer *changer     // to reach the lanes
+	account string       // of the client
+	spoken  sms.Protocol // by the client
 
 	result protocols.Result
 	code   sms.Code
@@ -105,10 +106,8 @@ func (o *operation) carryOut(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case len(all) == 0 && o.Kind == protocols.Query:
-		return o.ended()
 	case len(all) == 0:
-		return errNoMessage
+		return o.ended(ctx)
 	}
 	switch o.Kind {
 	case protocols.Cancel:

@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
 
 	"pmg/events"
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -34,10 +36,12 @@ func notesEnd(m *sms.Message) bool {
 // accepted is on its way until its receipt comes.
 func (g *Gateway) noteEnd(b *store.Batch, m *sms.Message, e *ending, ahead int64) {
 	state, since := stateOfEnd(e.state), e.answer.At+ahead
+	v := store.MappingOf(m, ahead)
 	if e.state == events.Sent {
 		state = sms.StateEnroute
+		v.TakenBy(e.lane.Connector, e.answer.PeerID, m)
 	}
-	g.noteState(b, store.MappingOf(m, ahead), state, 0, since)
+	g.noteState(b, v, state, 0, since)
 }
 
 // noteReport notes what a receipt says of a message, all parts of it if it has some.
@@ -66,38 +70,51 @@ func (g *Gateway) noteState(b *store.Batch, v store.Mapping, state sms.State, fa
 	b.Map(dayOf(g.clock()+g.wall.ahead.Load()), endedName, r.key, r.record)
 }
 
-// ended answers a query about a message that has left. It reports errNoMessage if nothing is
-// known of it.
-func (o *operation) ended() error {
-	g := o.gateway
-	if g.store == nil {
-		return errNoMessage
-	}
-	if err := g.Committer.Sync(); err != nil { // what was noted last is in the open batch
+// ended carries out an operation about a message that has left. It reports errNoMessage if
+// nothing is known of it.
+func (o *operation) ended(ctx context.Context) error {
+	v, tail, err := o.lookUp()
+	switch {
+	case err != nil:
 		return err
-	}
-	value, ok, err := g.store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, o.ID))
-	if err == nil && ok && len(value) < endedTail {
-		err = store.ErrDamaged
-	}
-	if err != nil {
-		return fmt.Errorf("cannot look up message %s: %w", MessageID(o.ID), err)
-	}
-	if !ok {
+	case string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr),
+		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr), o.Kind == protocols.Read:
 		return errNoMessage
 	}
-	value, tail := value[:len(value)-endedTail], value[len(value)-endedTail:]
-	v, err := store.DecodeMapping(value)
-	if err != nil {
-		return fmt.Errorf("cannot look up message %s: %w", MessageID(o.ID), err)
-	}
-	if string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr) {
-		return errNoMessage
-	}
-	o.code = sms.OK
 	o.result.State, o.result.Error = sms.State(tail[0]), tail[1]
-	if o.result.State.Final() {
-		o.result.Since = int64(binary.BigEndian.Uint64(tail[2:]))
+	if !o.result.State.Final() {
+		o.code = o.forward(ctx, &v)
+	} else {
+		o.code, o.result.Since = sms.Rejected, int64(binary.BigEndian.Uint64(tail[2:]))
+	}
+	if o.Kind == protocols.Query { // without an answer of the SMSC, what is known: that it has accepted the message
+		o.code = sms.OK
 	}
 	return nil
+}
+
+// lookUp returns what was noted of a message that has left.
+func (o *operation) lookUp() (v store.Mapping, tail []byte, err error) {
+	g := o.gateway
+	if g.store == nil {
+		return v, nil, errNoMessage
+	}
+	if err := g.Committer.Sync(); err != nil { // what was noted last is in the open batch
+		return v, nil, err
+	}
+	value, ok, err := g.store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, o.ID))
+	if err == nil && !ok {
+		return v, nil, errNoMessage
+	}
+	if err == nil && len(value) < endedTail {
+		err = store.ErrDamaged
+	}
+	if err == nil {
+		value, tail = value[:len(value)-endedTail], value[len(value)-endedTail:]
+		v, err = store.DecodeMapping(value)
+	}
+	if err != nil {
+		return v, nil, fmt.Errorf("cannot look up message %s: %w", MessageID(o.ID), err)
+	}
+	return v, tail, nil
 }

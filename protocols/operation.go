@@ -60,6 +60,21 @@ type Operations interface {
 	// AnswerOperation turns p, a request that carried an operation, into its answer. r is
 	// used if code is OK.
 	AnswerOperation(p PDU, code sms.Code, r *Result)
+	// Ask fills p with a request about a message that the peer has, with the given sequence
+	// number. p's slices point into r. It is called like Messages.Encode.
+	Ask(p PDU, r *Request, sequence uint32)
+	// Outcome returns what p says, the answer to such a request that has succeeded.
+	Outcome(now int64, p PDU) Result
+}
+
+// A Request is an operation about a message that a peer has accepted from us.
+type Request struct {
+	Kind   OperationKind // Query, Cancel or Replace
+	PeerID []byte        // the peer's id of the message
+
+	// Message has the addresses of the message. For Replace it is what the message becomes;
+	// its times are by the wall clock.
+	Message *sms.Message
 }
 
 // NoOperations implements Operations for protocols that have none.
@@ -70,3 +85,9 @@ func (NoOperations) Operation(int64, PDU) (Operation, sms.Code) { return Operati
 
 // AnswerOperation implements Operations.
 func (NoOperations) AnswerOperation(PDU, sms.Code, *Result) {}
+
+// Ask implements Operations. The gateway does not call it.
+func (NoOperations) Ask(PDU, *Request, uint32) {}
+
+// Outcome implements Operations.
+func (NoOperations) Outcome(int64, PDU) Result { return Result{} }

@@ -37,7 +37,7 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 		return
 	}
 	slot.Sequence = h.Session.NextSequence()
-	j.copied = e.Gateway.Encode(out.Now(), &h.Link, j.pdu(h.Connector), slot.Message, slot.Sequence)
+	j.copied = e.Gateway.EncodeSlot(out.Now(), slot, j.pdu(h.Connector))
 	j.Kind = Send // keeps its slot, so that the message is found if a stage fails
 	if e.of != h {
 		e.Flush(out)

@@ -2,7 +2,12 @@ package store
 
 import "pmg/sms"
 
-const mappingVersion = 1
+// The versions of the record of a mapping. One without a way to the peer has the first, because
+// there are many.
+const (
+	mappingVersion = 2
+	mappingOfPeer  = 1
+)
 
 // A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
 // a receipt of the message to the client that submitted it. Times are by the wall clock.
@@ -15,6 +20,12 @@ type Mapping struct {
 	Account, Connector []byte // the message's origin
 	Source, Dest       sms.Address
 	Arrived, DeliverAt int64
+
+	// The way to the peer that has accepted the message, for what its client asks later.
+	By       []byte // the out connector; empty: none
+	PeerID   []byte // the peer's id
+	Flags    sms.Flags
+	Alphabet sms.Alphabet
 }
 
 // KnownID returns the id by which the client knows the message.
@@ -40,6 +51,12 @@ func (v *Mapping) walk(w *walk) {
 	w.u8("destination's type", &v.Dest.TON)
 	w.u8("destination's plan", &v.Dest.NPI)
 	w.octets8("destination", &v.Dest.Addr)
+	if w.atLeast(mappingVersion) {
+		w.octets16("connector of the peer", &v.By)
+		w.octets8("peer's id", &v.PeerID)
+		w.u8("flags", (*uint8)(&v.Flags))
+		w.u8("alphabet", (*uint8)(&v.Alphabet))
+	}
 }
 
 // MappingOf returns what the peer's id of a message stands for. ahead is how many nanoseconds
@@ -56,10 +73,20 @@ func MappingOf(m *sms.Message, ahead int64) Mapping {
 	return v
 }
 
+// TakenBy notes the way to the peer that has accepted a message: the out connector, "" where there
+// is none, and the peer's id. The mapping's octets are theirs.
+func (v *Mapping) TakenBy(connector string, peerID []byte, m *sms.Message) {
+	v.By, v.PeerID, v.Flags, v.Alphabet = octetsOf(connector), peerID, m.Flags, m.Alphabet
+}
+
 // Append appends the mapping as a record.
 func (v *Mapping) Append(b []byte) []byte {
 	w := walk{mode: writing, b: b}
-	w.begin(mappingVersion)
+	version := uint8(mappingOfPeer)
+	if len(v.By) > 0 {
+		version = mappingVersion
+	}
+	w.begin(version)
 	v.walk(&w)
 	return w.b
 }
@@ -71,6 +98,9 @@ func DecodeMapping(record []byte) (v Mapping, err error) {
 		return Mapping{}, err
 	}
 	v.walk(&w)
+	if w.atLeast(mappingVersion) && len(v.By) == 0 {
+		w.fail("connector of the peer", true)
+	}
 	if err := w.end("mapping"); err != nil {
 		return Mapping{}, err
 	}

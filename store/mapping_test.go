@@ -3,6 +3,8 @@ package store
 import (
 	"reflect"
 	"testing"
+
+	"pmg/sms"
 )
 
 // A mapping is read as it was written, by the wall clock.
@@ -13,6 +15,14 @@ func TestMapping(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, v) {
 		t.Fatalf("got %+v %v, want %+v", got, err, v)
 	}
+	if first := v.Append(nil)[0]; first != mappingOfPeer {
+		t.Errorf("without a way to the peer the version is %d", first)
+	}
+	v.By, v.PeerID, v.Flags, v.Alphabet = []byte("operator"), []byte("4711"), sms.HasHeader, sms.UCS2
+	record := v.Append(nil)
+	if got, err = DecodeMapping(record); err != nil || !reflect.DeepEqual(got, v) || record[0] != mappingVersion {
+		t.Errorf("got %+v %v, want %+v", got, err, v)
+	}
 	if v.Arrived != 1005 || v.DeliverAt != 2005 || v.KnownID() != m.KnownID() || v.WholeID() != m.WholeID() || string(v.Account) != "acme" {
 		t.Errorf("%+v", v)
 	}
@@ -22,6 +32,8 @@ func TestMapping(t *testing.T) {
 // One that is read is written again as it was.
 func FuzzMapping(f *testing.F) {
 	v := MappingOf(sample(7, "text"), 1)
+	f.Add(v.Append(nil))
+	v.By, v.PeerID = []byte("operator"), []byte("4711")
 	f.Add(v.Append(nil))
 	f.Add([]byte(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {

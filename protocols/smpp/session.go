@@ -174,7 +174,7 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 	switch p.ID {
 	case GenericNack:
 		return s.nacked(now, p)
-	case SubmitSMResp, DeliverSMResp, DataSMResp:
+	case SubmitSMResp, DeliverSMResp, DataSMResp, QuerySMResp, CancelSMResp, ReplaceSMResp:
 		if s.peer == esme {
 			p.SMResp.MessageID = nil // that of a data_sm_resp has no meaning in a delivery
 		}

@@ -1,0 +1,84 @@
+package connector
+
+import (
+	"slices"
+	"testing"
+
+	"pmg/sms"
+)
+
+// ask asks the lane's peer, and returns where the codes of the outcome are added.
+func (d *desk) ask() *[]sms.Code {
+	var codes []sms.Code
+	a := &Asked{Deadline: d.now + 5*second, Done: func(code sms.Code) { codes = append(codes, code) }}
+	a.Request.Message = &sms.Message{ID: 1, Origin: d.share("a").Origin}
+	d.Ask(a)
+	return &codes
+}
+
+func (d *desk) wantCodes(why string, got *[]sms.Code, want ...sms.Code) {
+	d.t.Helper()
+	if !slices.Equal(*got, want) {
+		d.t.Errorf("%s: got %v, want %v", why, *got, want)
+	}
+}
+
+// An operation goes before the messages that wait, takes a slot, and ends once, whatever
+// becomes of it. It is not a message.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, window: 1, static: true, on_unknown: fail, rate: 1")
+	none := d.ask()
+	d.wantCodes("no session", none, sms.Lost)
+	l := d.connect()
+	answered := d.ask()
+	d.want("the operation leaves", 1, 0, 0)
+	d.EachUnderWay(func(m *sms.Message) { t.Errorf("message %d is under way", m.ID) })
+	waits := d.ask()
+	d.want("no slot is free", 0, 0, d.now+second)
+	d.wantCodes("under way", answered)
+	d.answer(sms.OK)
+	d.wantCodes("answered", answered, sms.OK)
+	d.want("the rate allows one a second", 0, 0, d.now+second)
+	d.now += 6 * second
+	d.want("it has waited for too long", 0, 0, 0)
+	d.wantCodes("too long", waits, sms.Lost)
+
+	for _, code := range []sms.Code{sms.Timeout, sms.Throttled, sms.Faulty} {
+		d.now += second
+		got := d.ask()
+		d.want("an operation that fails", 1, 0, 0)
+		d.answer(code)
+		d.wantCodes("failed", got, code)
+	}
+	d.now += second
+	unsent := d.ask()
+	d.want("one that is not written", 1, 0, 0)
+	d.Unsent(d.now, d.take(0))
+	d.wantCodes("not written", unsent, sms.Lost)
+	d.now += second
+	lost := d.ask()
+	d.want("one whose session ends", 1, 0, 0)
+	behind := d.ask()
+	d.lose(l)
+	d.wantCodes("session over", lost, sms.Lost)
+	d.Tick(d.now)
+	d.wantCodes("no session is left", behind, sms.Lost)
+	if len(d.notes)+len(d.stayed)+len(d.ended) != 0 || len(d.asking.waiting) != 0 {
+		t.Errorf("%v %v %v, %d wait", d.notes, d.stayed, d.ended, len(d.asking.waiting))
+	}
+	d.wantEmpty()
+}
+
+// A tick ends the operations that wait for a slot, so that there is room for others.
+func TestAskTick(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, window: 1, static: true")
+	d.connect()
+	d.ask()
+	d.want("it takes the slot", 1, 0, 0)
+	late := d.ask()
+	d.now += 6 * second
+	d.Tick(d.now)
+	d.wantCodes("too long", late, sms.Lost)
+}

@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// forwardWait is how long an operation may wait for a slot towards the SMSC. Its client waits
+// for the answer meanwhile.
+const forwardWait = 5 * time.Second
+
+// forward asks the SMSC that has accepted a message for the operation, and returns how that
+// ended. Nothing is sent again, because the client may repeat what has failed. A long message
+// is several to the SMSC, so that one request would be about a part of it.
+func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
+	g := o.gateway
+	lane := g.laneNamed(g.Config(), store.Lane{Connector: string(v.By)})
+	if lane == nil || len(v.PeerID) == 0 || v.Parts > 1 || lane.Home().Protocol != o.spoken || o.Fits != nil {
+		return sms.Rejected
+	}
+	m, code := o.asked(lane, v)
+	if code != sms.OK {
+		return code
+	}
+	answers := make(chan sms.Code, 1)
+	a := &connector.Asked{
+		Request: protocols.Request{Kind: o.Kind, PeerID: v.PeerID, Message: m},
+		Done:    func(code sms.Code) { answers <- code },
+	}
+	if err := o.changer.wait(ctx, lane, func(now int64) {
+		a.Deadline = now + int64(forwardWait)
+		lane.Ask(a)
+	}); err != nil {
+		return sms.Rejected
+	}
+	if code = o.outcome(ctx, lane, answers); code != sms.OK {
+		return relayed(code)
+	}
+	if o.Kind == protocols.Query {
+		o.result.State, o.result.Since, o.result.Error = a.Result.State, a.Result.Since, a.Result.Error
+	}
+	return sms.OK
+}
+
+// outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is
+// closed meanwhile does not have to wait for that.
+func (o *operation) outcome(ctx context.Context, lane *connector.Lane, answers <-chan sms.Code) sms.Code {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		select {
+		case code := <-answers:
+			return code
+		case <-ctx.Done():
+			return sms.Timeout
+		case <-look.C:
+			if !o.gateway.engine.Do(lane, func(int64) {}) {
+				return sms.Lost
+			}
+		}
+	}
+}
+
+// asked returns what an SMSC is told of a message: its addresses and, for Replace, what it
+// becomes, with times by the wall clock.
+func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message, sms.Code) {
+	g := o.gateway
+	home := lane.Home().Protocol
+	m := &sms.Message{
+		ID: v.ID, Origin: g.origins.of(string(v.Account), string(v.Connector)),
+		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted), Alphabet: v.Alphabet,
+	}
+	m.Set(v.Source, v.Dest, nil)
+	m.SetNative(home, nil)
+	if o.Kind != protocols.Replace {
+		return m, sms.OK
+	}
+	if m.Flags&sms.Converted != 0 { // the client's text would not be in the message's alphabet
+		return nil, sms.Rejected
+	}
+	if code := o.Change(g.WallClock().UnixNano(), m); code != sms.OK {
+		return nil, code
+	}
+	m.SetNative(home, m.Native(home))
+	if code := g.suit(lane, m); code != sms.OK {
+		return nil, code
+	}
+	if m.Parts > 1 || m.Flags&sms.Converted != 0 {
+		return nil, sms.BadLength // it would need several messages, or another alphabet
+	}
+	return m, sms.OK
+}
+
+// relayed returns the code for a client whose operation an SMSC has refused, or not answered.
+// Codes that say more of the gateway and the SMSC than of the operation are not passed on.
+func relayed(code sms.Code) sms.Code {
+	switch code {
+	case sms.UnknownMessage, sms.BadLength, sms.BadSchedule, sms.BadValidity, sms.BadParameter, sms.Throttled:
+		return code
+	}
+	return sms.Rejected
+}
+
+// EncodeSlot fills p with the request of a slot that is about to leave: what carries its
+// message, as Encode says, or an operation.
+func (g *Gateway) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
+	l, m := slot.Link, slot.Message
+	if slot.Asked == nil {
+		return g.Encode(now, l, p, m, slot.Sequence)
+	}
+	r := slot.Asked.Request
+	if out := g.outgoing(l, m, m); out != m {
+		r.Message, copied = out, out
+	}
+	if r.Kind == protocols.Replace {
+		r.Message.Notify = asks(r.Message, l.Connector.Config())
+	}
+	l.Session.Ask(p, &r, slot.Sequence)
+	return copied
+}
