@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pmg/config"
+	"pmg/protocols"
 )
 
 // Receivers finds the account of a message that a route sends to an in connector.
@@ -19,7 +20,7 @@ func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
 	all := map[string]*Receivers{}
 	for i := range c.Connectors {
 		to := &c.Connectors[i]
-		if !to.Listens() {
+		if to.Role() != protocols.Server {
 			continue
 		}
 		r := &Receivers{byPrefix: map[string]*Account{}}

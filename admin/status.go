@@ -392,7 +392,7 @@ func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[s
 		if l.Session.Bound() != 0 {
 			s.Account = accountOf(l)
 			s.Queued = queues[peerOf(c, s.Account)]
-			if !cfg.Listens() {
+			if cfg.Direction == config.Out {
 				s.Account = cfg.SystemID
 			}
 		}

@@ -32,9 +32,13 @@ func (d *decoder) addresses(c *Config) {
 	for i := range c.Connectors {
 		cc := &c.Connectors[i]
 		if len(cc.AllAddresses()) == 0 {
-			d.problem(fmt.Sprintf("connectors[%d]", i), "must have address, written as host:port")
+			what := "address"
+			if cc.Direction == Out {
+				what = "address or listen"
+			}
+			d.problem(fmt.Sprintf("connectors[%d]", i), "must have %s, written as host:port", what)
 		}
-		if cc.Direction != Out {
+		if cc.Listens() {
 			continue
 		}
 		eachAddress(cc, i, func(path, address string) {
@@ -48,6 +52,10 @@ func (d *decoder) addresses(c *Config) {
 
 // eachAddress calls f for every address of connector i, with the path of its option.
 func eachAddress(c *Connector, i int, f func(path, address string)) {
+	if c.Listen != "" {
+		f(fmt.Sprintf("connectors[%d].listen", i), c.Listen)
+		return
+	}
 	if c.Address != "" {
 		f(fmt.Sprintf("connectors[%d].address", i), c.Address)
 	}

@@ -141,6 +141,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	c.rules = d.rewrite(c.Rewrite, path)
 	d.checkRetry(&c.Retry, join(path, "retry"))
 	d.validity(c.Validity, c.MaxValidity, path)
+	d.listen(c, path)
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}

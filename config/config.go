@@ -175,13 +175,18 @@ func (a *Account) MayReceive() bool {
 // Connector is a named pool of sessions of one protocol.
 type Connector struct {
 	Name      string `yaml:"name" required:"yes" live:"no" doc:"Its name in routes, logs and metrics, and of its pdu log file: letters, digits, '-' and '_'."`
-	Direction string `yaml:"direction" required:"yes" enum:"in|out" live:"no" doc:"in listens for clients, out connects to an SMSC."`
+	Direction string `yaml:"direction" required:"yes" enum:"in|out" live:"no" doc:"in listens for clients, out connects to an SMSC, or waits for one that connects (listen)."`
 	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"The protocol it speaks."`
 
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
 	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10, and UCP allows at most 99, often only 1."`
+
+	Listen       string         `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on for an SMSC that opens the connection itself, in place of address: with SMPP it sends outbind, and the connector binds on that connection; with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open, and nothing is connected from here."`
+	PeerSystemID string         `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
+	PeerPassword string         `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password that the SMSC must give in its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
+	Networks     []netip.Prefix `yaml:"networks" only:"out" live:"yes" doc:"With listen, addresses that the SMSC may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed."`
 
 	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns when a client logs in."`
 	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters, UCP 16."`
@@ -225,8 +230,8 @@ type Connector struct {
 }
 
 // Listens reports whether the connector accepts connections. Role reports whether its
-// peers are clients.
-func (c *Connector) Listens() bool { return c.Direction == In }
+// peers are clients: SMSCs may connect too.
+func (c *Connector) Listens() bool { return c.Direction == In || c.Listen != "" }
 
 // Role returns the connector's side of its sessions: the peers of a server are
 // clients, the peers of a client are SMSCs.
@@ -266,16 +271,23 @@ func (c *Connector) BindType() protocols.BindType {
 }
 
 // IsStatic reports whether the connector's sessions stay open when there is nothing to
-// send.
+// send. Those that the SMSC opens cannot be opened when there is.
 func (c *Connector) IsStatic() bool {
+	if c.Listen != "" {
+		return true
+	}
 	if c.Static != nil {
 		return *c.Static
 	}
 	return c.BindType() != protocols.Transmitter
 }
 
-// AllAddresses returns Address, if it is set, and then Addresses.
+// AllAddresses returns Listen if it is set, otherwise Address, if that is set, and then
+// Addresses.
 func (c *Connector) AllAddresses() []string {
+	if c.Listen != "" {
+		return []string{c.Listen}
+	}
 	if c.Address == "" {
 		return c.Addresses
 	}

@@ -232,7 +232,7 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 			d.problem(join(path, keyOf(f)), "is an option of protocol %s, and this connector speaks %s", p, c.Protocol)
 			continue
 		}
-		if def := f.Tag.Get("in"); def != "" && c.Listens() && !given[keyOf(f)] {
+		if def := f.Tag.Get("in"); def != "" && c.Direction == In && !given[keyOf(f)] {
 			setDefault(v.FieldByIndex(f.Index), def)
 		}
 		if only := f.Tag.Get("only"); only != "" && c.Direction != "" && only != c.Direction && given[keyOf(f)] {

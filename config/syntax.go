@@ -118,7 +118,7 @@ func (d *decoder) complete(c *Config, empty bool) {
 			Message: "is empty: pmg config init writes a configuration to begin with"})
 		return
 	}
-	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Listens() })
+	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Direction == In })
 	for _, list := range []struct {
 		key, without string
 		needed       bool

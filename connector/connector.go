@@ -74,6 +74,8 @@ func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int
 	return c.Driver.NewSession(protocols.SessionOptions{
 		Role:            cfg.Role(),
 		Name:            ourName(cfg),
+		Accepted:        cfg.Role() == protocols.Client && cfg.Listens(),
+		Anonymous:       !cfg.PeerLogsIn(),
 		SystemID:        cfg.SystemID,
 		Password:        cfg.Password,
 		BindTimeout:     int64(cfg.BindTimeout),

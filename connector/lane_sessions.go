@@ -39,7 +39,7 @@ func (l *Lane) Park(i *Instance) (dial bool) {
 // messages.
 func (l *Lane) Bound(link *Link, takes bool) {
 	link.boundAt = link.BoundAt
-	if l.Account == "" {
+	if l.Account == "" && !l.Config().Listens() {
 		l.dialing--
 		l.stats().Failing.Store(0)
 	}

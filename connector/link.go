@@ -33,6 +33,7 @@ type Link struct {
 	// These belong to the goroutine that runs the session.
 	Account   *account.Account // of the client; set before Session.Bound is not 0, and never changed then
 	Origin    *sms.Origin      // of the messages that arrive on it
+	Admitted  bool             // counted by Connector.BindClient
 	Bound     bool             // logged in
 	BoundAt   int64            // Unix nanoseconds
 	LoggedOut bool             // we are logging out, or have logged out

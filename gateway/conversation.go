@@ -53,7 +53,11 @@ func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 	case l.LoggingIn:
 		c.behind[l] = append(c.behind[l], r)
 	default:
-		c.do(now, l, r, l.Session.Receive(now, c.port.PDU(r)))
+		a := l.Session.Receive(now, c.port.PDU(r))
+		if !l.Bound && !c.begun(now, l, a) {
+			a = protocols.Action{Kind: protocols.Close, Reason: "all instances are in use"}
+		}
+		c.do(now, l, r, a)
 	}
 }
 

@@ -263,11 +263,11 @@ func (g *Gateway) Close() error {
 	return err
 }
 
-// Deliverable returns how many accepted messages may still be sent: messages for SMSCs,
-// and messages for clients that are connected.
+// Deliverable returns how many accepted messages may still be sent: messages for SMSCs that
+// can be connected, and messages for peers that are.
 func (g *Gateway) Deliverable() (n int64) {
 	for _, l := range g.Lanes() {
-		if l.Account == "" || l.Online() > 0 {
+		if l.Account == "" && !l.Config().Listens() || l.Online() > 0 {
 			n += l.Queued.Load()
 		}
 	}

@@ -28,7 +28,7 @@ func (g *Gateway) Connected(l *connector.Link) {
 	if l.Connector.Config().Role() == protocols.Client {
 		l.Lane = g.LaneOf(l.Connector)
 		l.Origin = g.origins.of("", l.Connector.Name)
-		if g.storms.links.next(l.Connector.Name, l.Opened) {
+		if !l.Connector.Config().Listens() && g.storms.links.next(l.Connector.Name, l.Opened) {
 			e = g.Log.Info()
 		}
 	}
@@ -126,9 +126,13 @@ func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration)
 	ofSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
 }
 
-// clientOver logs the end of a client's session. Sessions that never logged in are
+// acceptedOver logs the end of the session of a peer that has connected. Sessions that never logged in are
 // counted elsewhere.
-func (g *Gateway) clientOver(now int64, l *connector.Link) {
+func (g *Gateway) acceptedOver(now int64, l *connector.Link) {
+	if l.Account == nil && l.Admitted && !l.Bound && !l.LoggedOut { // the SMSC has refused our login
+		g.Disconnected(now, l, 0)
+		return
+	}
 	e := g.Log.Debug()
 	if l.Bound && g.storms.ends.next(l.Connector.Name, now) {
 		e = g.Log.Info()

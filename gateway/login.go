@@ -80,6 +80,10 @@ func (l *Login) Next(now int64) (step LoginStep, again int64) {
 		l.allowed, l.clean = true, !g.guard.Failed(now, l.who.Addr, l.who.SystemID)
 	}
 	l.endWait()
+	if cfg := l.connector.Config(); cfg.Role() == protocols.Client {
+		l.decidePeer(now, cfg)
+		return LoginDecided, 0
+	}
 	if l.password == account.Unverified {
 		if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
 			return LoginHashes, 0

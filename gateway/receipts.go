@@ -8,6 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/peerid"
 	"pmg/store"
@@ -118,7 +119,7 @@ func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *ope
 // asksFor returns of which outcomes a message asks for receipts when it leaves by a session.
 func (g *Gateway) asksFor(l *connector.Link, m *sms.Message) sms.Notify {
 	c := l.Connector.Config()
-	if c.Listens() {
+	if c.Role() == protocols.Server {
 		return m.Notify
 	}
 	n := asks(m, c)

@@ -8,6 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -237,7 +238,7 @@ func (g *Gateway) laneNamed(cfg *config.Config, name store.Lane) *connector.Lane
 	if name.Account != "" {
 		return g.accountLane(cfg, name.Account)
 	}
-	if c := g.Connector(name.Connector); c != nil && !c.Config().Listens() {
+	if c := g.Connector(name.Connector); c != nil && c.Config().Role() == protocols.Client {
 		return g.LaneOf(c)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/events"
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -109,7 +110,7 @@ func (c *changer) mayBegin() error {
 func checkTarget(cfg *config.Config, to string) error {
 	var names []string
 	for i := range cfg.Connectors {
-		if cc := &cfg.Connectors[i]; !cc.Listens() {
+		if cc := &cfg.Connectors[i]; cc.Role() == protocols.Client {
 			if cc.Name == to {
 				return nil
 			}

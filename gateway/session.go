@@ -12,7 +12,7 @@ import (
 	"pmg/sms"
 )
 
-// Admit reports whether a client that has just connected may stay. If it may, Over or
+// Admit reports whether a peer that has just connected may stay. If it may, Over or
 // Leave must be called at its end.
 func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	if limit := g.clientSockets.Load(); limit > 0 && g.sockets.Load() >= limit {
@@ -20,6 +20,10 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 			g.Log.Error().Str("connector", c.Name).Int64("clients", limit).
 				Msg("a client was refused: the file descriptors that are left are for our own connections; raise the limit with ulimit -n")
 		}
+		return false
+	}
+	if cfg := c.Config(); cfg.Role() == protocols.Client && !cfg.TakesFrom(remote.Addr()) {
+		g.strange(c, remote)
 		return false
 	}
 	if !g.Prebind.Enter(remote.Addr()) {
@@ -96,19 +100,23 @@ func (g *Gateway) isNews(what string) bool {
 	return true
 }
 
-// admit counts a client that has logged in, unless the connector has as many
+// admit counts a client that has logged in, or an SMSC that has connected, unless the connector has as many
 // sessions as it may.
 func (g *Gateway) admit(l *connector.Link, result LoginResult) LoginResult {
 	if result.Code != sms.OK {
 		return result
 	}
 	if !l.Connector.BindClient() {
-		result.Account.End()
+		if result.Account != nil {
+			result.Account.End()
+		}
 		g.NoInstance(l.Connector)
 		return LoginResult{Code: sms.BindFailed}
 	}
-	l.Account = result.Account
-	l.Origin = g.origins.of(l.Account.SystemID, l.Connector.Name)
+	l.Admitted = true
+	if l.Account = result.Account; l.Account != nil {
+		l.Origin = g.origins.of(l.Account.SystemID, l.Connector.Name)
+	}
 	return result
 }
 
@@ -116,11 +124,13 @@ func (g *Gateway) admit(l *connector.Link, result LoginResult) LoginResult {
 func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 	l.Bound, l.BoundAt = true, now
 	way := l.Session.Bound()
+	if l.Connector.Config().Listens() {
+		g.Prebind.Leave(l.Remote.Addr())
+	}
 	if l.Account == nil {
 		g.bound(now, l, way)
 		return way.CanSubmit()
 	}
-	g.Prebind.Leave(l.Remote.Addr())
 	if !way.CanReceive() {
 		return false
 	}
@@ -140,11 +150,13 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 	if l.Account != nil {
 		g.alerts.remove(l)
 		l.Account.End()
+	}
+	if l.Admitted {
 		l.Connector.UnbindClient()
 	}
 	l.Connector.Stats.SessionOver(now-l.Opened, l.PDUs)
 	if l.Connector.Config().Listens() {
-		g.clientOver(now, l)
+		g.acceptedOver(now, l)
 	} // otherwise Disconnected follows, which knows when there will be another
 }
 

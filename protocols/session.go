@@ -19,6 +19,8 @@ func (r Role) String() string { return [...]string{"server", "client"}[r&1] }
 type SessionOptions struct {
 	Role            Role
 	Name            string // a server's name in its answer to a login
+	Accepted        bool   // a client: the peer has connected, so it is the first to speak
+	Anonymous       bool   // with Accepted: the peer need not log in, if the protocol has no other need for that
 	SystemID        string // a client's account for its login
 	Password        string // a client's password for its login
 	BindTimeout     int64  // from the connection to the end of the login
@@ -85,10 +87,12 @@ type Session interface {
 // A Conversation handles the PDUs of the peer and the timers of a session.
 type Conversation interface {
 	// Start begins the session. A client fills p with its login and returns Send; a
-	// server returns None and waits.
+	// server returns None and waits, and so does a client whose peer has connected, for
+	// which p may be nil.
 	Start(now int64, p PDU) Action
 	// Receive handles a PDU of the peer and returns the action that follows. With Send or
-	// SendClose, p has become the answer.
+	// SendClose, p has become the answer. With Accepted and Anonymous, the first PDU may make
+	// the session a bound one (Bound), whatever its action.
 	Receive(now int64, p PDU) Action
 	// Login is called with the result after an Action of kind Login. p, the request,
 	// becomes its answer.
@@ -146,7 +150,7 @@ const (
 	Send                        // send the PDU
 	SendClose                   // send the PDU, then close the connection
 	Close                       // close the connection
-	Login                       // check Action.Credentials, then call Session.Login
+	Login                       // check Action.Credentials, then call Session.Login; with Accepted they are those of an SMSC
 	Bound                       // our login was accepted
 	Message                     // the PDU carries a message: call Session.Message, later Session.Answer
 	Operate                     // the PDU carries an operation: call Session.Operation, later Session.AnswerOperation

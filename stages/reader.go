@@ -8,6 +8,7 @@ import (
 	"pmg/flow"
 	"pmg/internal/poll"
 	"pmg/internal/sock"
+	"pmg/protocols"
 )
 
 // reader waits for data on all sockets and reads it. Only the reader ends sessions: it
@@ -124,7 +125,7 @@ func (r *reader) Poll(out *flow.Out[Job]) {
 		if e.Writable && r.blocked[h] {
 			r.unblock(out, h)
 		}
-		if e.Readable && !(r.full && h.Connector.Config().Listens()) {
+		if e.Readable && !(r.full && h.Connector.Config().Role() == protocols.Server) {
 			r.read(out, h, e.Gone)
 		}
 	}

@@ -68,14 +68,30 @@ func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subje
 	s.g = start(t, a, site{
 		operator: operator,
 		clients:  fmt.Sprintf("system_id: %s, long_passwords: %t, version: %s", o.Name, options.LongPasswords, options.Version),
-		out:      fmt.Sprintf("bind: %s, static: %v, version: %s", options.Bind, o.Role == protocols.Client, options.Version),
+		out:      fmt.Sprintf("bind: %s, static: %v, version: %s", options.Bind, o.Role == protocols.Client && !o.Accepted, options.Version),
+		more:     listening(o, "bind: "+options.Bind.String()),
 	})
 	if o.Role == protocols.Server {
 		s.p = s.g.dial("clients")
 		return s
 	}
+	if o.Accepted {
+		s.name, s.p = "centre", s.g.dial("centre")
+		return s
+	}
 	s.name, s.p = "operator", operator.accept()
 	return s
+}
+
+// listening returns a connector to which the SMSC of a transcript connects, if it does.
+func listening(o protocols.SessionOptions, options string) string {
+	switch {
+	case !o.Accepted:
+		return ""
+	case !o.Anonymous:
+		options += ", peer_system_id: acme, peer_password: s3cret"
+	}
+	return `{name: centre, direction: out, listen: "127.0.0.1:0", system_id: pmg, password: secret, ` + options + "}"
 }
 
 // Write implements prototest.Subject. The gateway may have closed already.

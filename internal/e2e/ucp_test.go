@@ -313,10 +313,13 @@ func newUCPSubject(t *testing.T, a architecture, o protocols.SessionOptions) *uc
 	s.g = start(t, a, site{
 		operator: operator,
 		clients:  fmt.Sprintf("protocol: ucp, system_id: %s", o.Name),
-		out:      fmt.Sprintf("protocol: ucp, static: %v", o.Role == protocols.Client),
+		out:      fmt.Sprintf("protocol: ucp, static: %v", o.Role == protocols.Client && !o.Accepted),
+		more:     listening(o, "protocol: ucp, traffic: "+o.Options.BindType().String()),
 	})
 	if o.Role == protocols.Server {
 		s.p = s.g.dial("clients")
+	} else if o.Accepted {
+		s.name, s.p = "centre", s.g.dial("centre")
 	} else {
 		s.name, s.p = "operator", operator.accept()
 	}

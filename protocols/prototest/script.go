@@ -128,6 +128,10 @@ func (s *Script) options(text string) error {
 		switch key {
 		case "client":
 			o.Role = protocols.Client
+		case "accepted":
+			o.Accepted = true
+		case "anonymous":
+			o.Anonymous = true
 		case "name":
 			o.Name = value
 		case "system_id":

@@ -90,14 +90,37 @@ func (s *session) receiveBind(p *PDU) protocols.Action {
 	}}
 }
 
+// outbound handles the outbind of an SMSC that has connected (§4.1.7). The gateway decides
+// about its credentials. Nothing answers an outbind, so one that cannot be read ends the
+// session.
+func (s *session) outbound(p *PDU) protocols.Action {
+	switch {
+	case s.state != open || s.bind.pending || s.bind.id != 0:
+		return protocols.Action{} // our bind is on its way, or is accepted
+	case p.Err() != nil:
+		return s.close(protocols.Close, "cannot read outbind: "+p.Err().Text)
+	}
+	s.bind.pending = true
+	b := p.Other().(*OutbindBody)
+	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{
+		SystemID: b.SystemID, Password: b.Password, Bind: s.options.Bind,
+	}}
+}
+
 // Login implements protocols.Session. It closes the connection of a refused client, so that
-// trying another password costs a connection.
+// trying another password costs a connection. To an outbind our bind is the answer.
 func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.Action {
 	p := pdu.(*PDU)
 	if s.state != open || !s.bind.pending {
 		return protocols.Action{}
 	}
 	s.bind.pending = false
+	if s.o.Role == protocols.Client {
+		if code != sms.OK {
+			return s.close(protocols.Close, "outbind refused: "+code.String())
+		}
+		return s.sendBind(p)
+	}
 	p.answer(s.bind.id|Response, statusOf(code))
 	if code != sms.OK {
 		return s.close(protocols.SendClose, "login refused: "+code.String())

@@ -54,7 +54,7 @@ func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 // Start implements protocols.Session.
 func (s *session) Start(now int64, pdu protocols.PDU) protocols.Action {
 	s.bind.since = now
-	if s.o.Role == protocols.Client {
+	if s.o.Role == protocols.Client && !s.o.Accepted {
 		return s.sendBind(pdu.(*PDU))
 	}
 	return protocols.Action{}
@@ -80,6 +80,8 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	switch {
 	case p.ID.IsResponse():
 		return s.response(now, c, p)
+	case p.ID == Outbind && s.o.Accepted:
+		return s.outbound(p)
 	case !p.ID.isAnswered():
 		return s.unanswered(c, p)
 	case c.id == 0, s.lacks(c):

@@ -38,6 +38,10 @@ func (s *session) loginAnswered(now int64, p *PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Bound}
 }
 
+// begins reports whether the session of an SMSC that has connected begins with its first
+// message or 31. The facts that are known of UCP do not say that such an SMSC logs in.
+func (s *session) begins() bool { return s.o.Accepted && s.o.Anonymous && !s.pending }
+
 // receiveLogin takes a client's login; the gateway decides. There is nothing but
 // sessions to open: passwords are the gateway's configuration.
 func (s *session) receiveLogin(p *PDU) protocols.Action {

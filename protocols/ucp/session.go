@@ -77,7 +77,7 @@ func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 // Start implements protocols.Session.
 func (s *session) Start(now int64, pdu protocols.PDU) protocols.Action {
 	s.since = now
-	if s.o.Role == protocols.Client {
+	if s.o.Role == protocols.Client && !s.o.Accepted {
 		return s.sendLogin(pdu.(*PDU))
 	}
 	return protocols.Action{}
@@ -106,12 +106,19 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.nack(p, err.EC, "")
 	case o.use == refused:
 		return s.nack(p, ecNotSupported, "")
+	case o.use == login && s.o.Accepted:
+		return s.receiveLogin(p)
 	case o.by&s.peer == 0:
 		return s.nack(p, ecNotAllowed, "")
 	case o.use == login:
 		return s.receiveLogin(p)
-	case s.at == open:
+	case s.at == open && !s.begins():
 		return s.nack(p, ecNotAllowed, "")
+	}
+	if s.at == open {
+		s.enter(now, s.options.Traffic)
+	}
+	switch o := row(p.OT); {
 	case o.use == keepLive:
 		return s.answerAlert(p)
 	case s.isUnanswered(p.TRN):
