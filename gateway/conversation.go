@@ -396,6 +396,7 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result Log
 // refuseLogin answers a failed login after a delay, and then ends the session.
 func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason string, after int64) {
 	l.Ended, l.EndReason = true, reason
+	l.Explain(reason)
 	c.delayed.Add(after, l, r)
 	c.port.TickAt(after)
 }

@@ -272,3 +272,20 @@ func TestHashTogether(t *testing.T) {
 		}
 	}
 }
+
+// A client whose login is refused may leave before it has its answer, or before the gateway
+// has ended the session. The log says why it was over all the same.
+func TestRefusedLoginIsTheReason(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.link()
+	r := p.login(l, "client", "wrong")
+	l.BeginClosing("the peer closed the connection")
+	if l.Reason() != "login refused" {
+		t.Errorf("it is over because %s", l.Reason())
+	}
+	p.c.Over(p.now, l)
+	if r.gone != "dropped" {
+		t.Errorf("the login was %s", r.gone)
+	}
+}

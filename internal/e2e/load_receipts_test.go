@@ -14,7 +14,8 @@ const twoAccounts = `{system_id: one, password: secret, receives: ["1001"]}
 
 // Every message has one receipt, which reaches the account that submitted it, however the
 // SMSC writes message ids, in whatever order its answer and its receipt come, and in every
-// pair of protocols. So does every message from the network.
+// pair of protocols. So does every message from the network. There is a store, because a
+// receipt that is far ahead of the answer waits there.
 func TestLoadReceipts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		for _, c := range []struct {
@@ -35,7 +36,7 @@ func TestLoadReceipts(t *testing.T) {
 				g, sink := loadSite(t, a, loadtest.SinkOptions{
 					Protocol: c.smsc, Receipts: true, Receipt: c.receipts, Messages: 2000,
 					MO: loadtest.MOOptions{Count: 500, To: []string{"1001", "1002"}},
-				}, site{accounts: twoAccounts, clients: "protocol: " + c.clients})
+				}, site{memory: true, accounts: twoAccounts, clients: "protocol: " + c.clients})
 				result, compared := run(t, g, sink, func(o *loadtest.LoadOptions) {
 					o.Protocol, o.Connections, o.Messages, o.Receipts, o.Separate = c.clients, 4, 2000, true, c.separate
 					o.Accounts = []loadtest.Account{{SystemID: "one", Password: "secret"}, {SystemID: "two", Password: "secret"}}
