@@ -297,7 +297,11 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
 	if slot := l.Inflight.Take(a.Sequence); slot != nil {
 		l.Awaited(now - slot.Sent)
-		if slot.Asked != nil && a.Code == sms.OK {
+		switch asked := slot.Asked != nil; {
+		case a.Code != sms.OK:
+		case a.Asked != asked:
+			a.Code = sms.TemporaryFailure // the answer to another request than ours has accepted nothing
+		case asked:
 			slot.Asked.Result = l.Session.Outcome(now, c.port.PDU(r))
 		}
 		c.port.Answered(now, l, r, slot, a.Code)

@@ -151,3 +151,23 @@ func TestForwardMany(t *testing.T) {
 		smsc.want("query_sm") // and the gateway is closed
 	})
 }
+
+// An answer to a request of another kind accepts nothing.
+func TestForwardConfused(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), out: "window: 10, retry: [10ms, repeat]", memory: true}
+		g := start(t, a, s)
+		c, smsc := g.bind("transmitter"), s.operator.session()
+		g.online("operator", 1)
+		c.submit(1, 1, "registered_delivery=1")
+		id := c.ids(1, 1)[1]
+		smsc.send("cancel_sm_resp seq=" + smsc.take(1, 1)[0] + " status=0")
+		smsc.serve(1, 1) // it comes again
+		smsc.fence()
+		g.settled()
+		c.send("cancel_sm seq=10 message_id=" + id + " source_addr=1234")
+		smsc.answer(0, field(smsc.want("cancel_sm"), "seq"))
+		c.want("cancel_sm_resp", "seq=10", cancelFail)
+		g.submitStill(c, smsc)
+	})
+}

@@ -23,16 +23,16 @@ func TestAsk(t *testing.T) {
 	}{
 		{protocols.Query, "query_sm seq=9 " + source,
 			"query_sm_resp seq=9 message_id=4711 final_date=261122115900000+ message_state=5 error_code=17",
-			protocols.Action{Kind: protocols.Answered, Sequence: 9},
+			protocols.Action{Kind: protocols.Answered, Sequence: 9, Asked: true},
 			protocols.Result{State: sms.StateUndeliverable, Since: now - 60e9, Error: 17}},
 		{protocols.Query, "query_sm seq=9 " + source, "query_sm_resp seq=9 status=0x67",
-			protocols.Action{Kind: protocols.Answered, Sequence: 9, Code: sms.Rejected, Status: StatusQueryFail}, protocols.Result{}},
+			protocols.Action{Kind: protocols.Answered, Sequence: 9, Asked: true, Code: sms.Rejected, Status: StatusQueryFail}, protocols.Result{}},
 		{protocols.Cancel, "cancel_sm seq=9 " + source + " dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001", "cancel_sm_resp seq=9",
-			protocols.Action{Kind: protocols.Answered, Sequence: 9}, protocols.Result{}},
+			protocols.Action{Kind: protocols.Answered, Sequence: 9, Asked: true}, protocols.Result{}},
 		{protocols.Cancel, "cancel_sm seq=9 " + source + " dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001", "generic_nack seq=9 status=3",
 			protocols.Action{Kind: protocols.Answered, Sequence: 9, Code: sms.Unsupported, Status: StatusInvCmdID}, protocols.Result{}},
 		{protocols.Replace, "replace_sm seq=9 " + source + " " + times + ` registered_delivery=1 short_message="new"`, "replace_sm_resp seq=9 status=0x13",
-			protocols.Action{Kind: protocols.Answered, Sequence: 9, Code: sms.Rejected, Status: StatusReplaceFail}, protocols.Result{}},
+			protocols.Action{Kind: protocols.Answered, Sequence: 9, Asked: true, Code: sms.Rejected, Status: StatusReplaceFail}, protocols.Result{}},
 	} {
 		for _, version := range []uint8{Version33, Version34, Version50} {
 			s := client(t, version)

@@ -182,7 +182,7 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 		}
 		s.message = now
 		return protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber,
-			Code: codeOf(p.CommandStatus), Status: p.CommandStatus}
+			Code: codeOf(p.CommandStatus), Status: p.CommandStatus, Asked: c.body != bodySMResp}
 	case BindReceiverResp, BindTransmitterResp, BindTransceiverResp:
 		return s.bindAnswered(now, p)
 	case UnbindResp:
