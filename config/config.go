@@ -121,6 +121,7 @@ type Limits struct {
 	Prebind           int           `yaml:"prebind" default:"1000" range:"1.." live:"no" doc:"Connections that may be open without having logged in, over all addresses and connectors. Further ones are closed immediately."`
 	PrebindPerAddress int           `yaml:"prebind_per_address" default:"100" range:"1.." live:"no" doc:"The same for one address. It must be at least as many as the sessions that one client opens together. An IPv6 address counts together with the others of its /64."`
 	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU may take from its first to its last octet. A slower peer is disconnected."`
+	JoinTimeout       time.Duration `yaml:"join_timeout" default:"30s" range:"1s..10m" live:"no" doc:"How long the parts of a long message wait for the others where long_messages is join. Then they are sent as they came."`
 	DrainTimeout      time.Duration `yaml:"drain_timeout" default:"30s" range:"0s..1h" live:"no" doc:"How long a stopping gateway waits for answers that are still due."`
 }
 

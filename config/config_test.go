@@ -322,6 +322,11 @@ func TestOptionsOfAProtocol(t *testing.T) {
 	if c, err = parse("ucp", "timezone: Europe/Stockholm, traffic: transmitter"); err != nil || c.Connectors[0].UCP.Timezone != "Europe/Stockholm" || c.Connectors[0].IsStatic() {
 		t.Errorf("error %v", err)
 	}
+	for _, long := range []string{"join", "payload", "sar"} {
+		if _, err = parse("ucp", "long_messages: "+long); err == nil || !strings.Contains(err.Error(), "must be pass, split8 or split16 with protocol ucp: only SMPP has a field for "+long) {
+			t.Error(err)
+		}
+	}
 	if _, err = parse("ucp", "window: 100"); err == nil || !strings.Contains(err.Error(), "must be at most 99, the most that ucp can pair with answers") {
 		t.Errorf("got error %v", err)
 	}

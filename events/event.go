@@ -18,10 +18,11 @@ const (
 	Unknown               // given up: it was sent, and no answer came
 	Expired               // its validity passed before a peer had accepted it
 	Deleted               // an operator has deleted it
+	Joined                // it was a part of a long message that is sent whole, as another message
 	states
 )
 
-var stateNames = [states]string{"sent", "failed", "rejected", "unknown", "expired", "deleted"}
+var stateNames = [states]string{"sent", "failed", "rejected", "unknown", "expired", "deleted", "joined"}
 
 // String returns the state's name, as events show it.
 func (s State) String() string { return stateNames[s] }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -25,6 +26,7 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 	g.Drain()
 	unlisten()
 	barrier()
+	g.endJoining(math.MaxInt64)
 	waitFor(ctx, g.mayLogOut)
 	store, cancelStore := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancelStore()

@@ -68,6 +68,7 @@ type Gateway struct {
 	converters sync.Pool // of *fit.Converter
 	references *references
 	alerts     alerts
+	joining    joining
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit

@@ -78,8 +78,8 @@ func (g *Gateway) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 	g.receipts.outgoing.add(g, o)
 }
 
-// outgoing is receipts that the gateway has made and not given to their lanes yet: they are
-// to be stored before, and the lanes are reached on a goroutine of its own, because one
+// outgoing is receipts, joined messages and parts that the gateway has not given to their lanes
+// yet: what it has made is to be stored before, and the lanes are reached on a goroutine of its own, because one
 // lane's lock may be held. It is safe for concurrent use.
 type outgoing struct {
 	done sync.WaitGroup
@@ -91,9 +91,10 @@ type outgoing struct {
 	running bool
 }
 
-// A sending is a receipt that the gateway has made, and its place.
+// A sending is a message that the gateway has made, and its place.
 type sending struct {
-	batch   uint64 // 0: it is not stored
+	batch   uint64 // that is committed first; 0: none
+	placed  bool   // it holds its place in the lane
 	share   *connector.Share
 	message *sms.Message
 }
@@ -171,12 +172,14 @@ func (o *outgoing) loop(g *Gateway) {
 	}
 }
 
-// enterOwn gives receipts to a lane.
+// enterOwn gives messages to a lane.
 func (g *Gateway) enterOwn(e Engine, s *connector.Share, all []sending) {
 	for _, o := range all {
-		g.Memory.Add(o.message.Size())
+		if !o.placed {
+			s.Add(1)
+			g.Memory.Add(o.message.Size())
+		}
 	}
-	s.Add(int64(len(all)))
 	ok := e.Do(s.Lane, func(now int64) {
 		for _, o := range all {
 			s.Lane.Push(now, s, o.message)

@@ -3,6 +3,7 @@ package gateway
 import (
 	"pmg/connector"
 	"pmg/sms"
+	"pmg/sms/fit"
 )
 
 // An Accepted is a message that was accepted, and its place.
@@ -114,6 +115,12 @@ func (c *Conversation[R]) queue(now int64, a Accepted) {
 		c.gateway.isAside(a)
 		a.Message.Release() // it is in the store
 		return
+	}
+	if a.Share.Lane.Home().Form().Long == fit.Join {
+		c.intake.Flush() // because the lane may get the whole message before this batch ends
+		if c.gateway.join(now, a) {
+			return
+		}
 	}
 	c.port.Queue(now, a.Share, a.Message)
 }

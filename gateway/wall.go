@@ -32,6 +32,7 @@ func (w *wall) see(now, wallNow int64) {
 func (g *Gateway) SeeClock(now int64) {
 	g.wall.see(now, g.WallClock().UnixNano())
 	g.checkStore(now)
+	g.endJoining(now)
 	g.sumUp(now - sampleTime)
 }
 

@@ -39,7 +39,7 @@ type op struct {
 	key, len int    // octets of its key, and of key and value together; opKeep: the state is the key
 	aside    bool   // opKeep: the message is put aside, and the value is its record
 	size     int    // opDelete: octets of the record that is deleted
-	stays    bool   // opPut: no peer waits for it, so that it stays in the batch if a commit fails
+	stays    bool   // opPut, opReplace: no peer waits for it, so that it stays in the batch if a commit fails
 }
 
 // A Lane is the name of a way out of the gateway: that of an out connector, or of a
@@ -59,6 +59,13 @@ func (b *Batch) Replace(m *sms.Message, lane Lane) {
 	at := len(b.octets)
 	b.octets = AppendRecord(b.octets, m, lane, b.Ahead)
 	b.add(op{kind: opReplace, id: m.ID}, at, 0)
+}
+
+// ReplaceOwn is Replace for a change that nobody waits for: if the commit fails, the next one
+// makes it, with what else the batch has.
+func (b *Batch) ReplaceOwn(m *sms.Message, lane Lane) {
+	b.Replace(m, lane)
+	b.ops[len(b.ops)-1].stays = true
 }
 
 // PutOwn stores a message that the gateway has made, such as a receipt. Nobody is told if a
@@ -202,7 +209,7 @@ func (b *Batch) valueOf(o op) []byte { return b.octets[o.at+o.key : o.at+o.len] 
 // messages of peers, which are deleted in case that they were stored all the same.
 func (b *Batch) addUndone(failed *Batch) {
 	b.Append(failed)
-	b.ops = slices.DeleteFunc(b.ops, func(o op) bool { return o.kind == opPut && !o.stays || o.kind == opReplace })
+	b.ops = slices.DeleteFunc(b.ops, func(o op) bool { return (o.kind == opPut || o.kind == opReplace) && !o.stays })
 	for _, o := range failed.ops {
 		if o.kind == opPut && !o.stays {
 			b.Delete(o.id, o.len)

@@ -32,7 +32,7 @@ func (s *laggard) Commit(b *Batch) error {
 	}
 	var ops []string
 	for _, o := range b.ops {
-		ops = append(ops, fmt.Sprint(map[opKind]string{opPut: "put", opDelete: "delete", opKeep: "keep"}[o.kind], o.id))
+		ops = append(ops, fmt.Sprint(map[opKind]string{opPut: "put", opReplace: "replace", opDelete: "delete", opKeep: "keep"}[o.kind], o.id))
 	}
 	s.batches = append(s.batches, ops)
 	return nil
@@ -151,6 +151,8 @@ func TestCommitterFails(t *testing.T) {
 		b.Keep(&sms.Message{ID: 1}, State{})
 		b.Delete(7, 0)
 		b.PutOwn(&sms.Message{ID: 8}, Lane{})
+		b.ReplaceOwn(&sms.Message{ID: 9}, Lane{})
+		b.Replace(&sms.Message{ID: 10}, Lane{})
 		c.End()
 		if err := c.Sync(); err == nil {
 			t.Error("Sync reports no error")
@@ -167,7 +169,7 @@ func TestCommitterFails(t *testing.T) {
 		c.Commit()
 		synctest.Wait()
 		e.want(t, "1 false", "2 false", "3 true")
-		if want := [][]string{{"keep1", "delete7", "put8", "delete1", "delete2", "delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+		if want := [][]string{{"keep1", "delete7", "put8", "replace9", "delete1", "delete2", "delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
 			t.Errorf("committed %v, want %v", s.batches, want)
 		}
 	})

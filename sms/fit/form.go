@@ -35,6 +35,7 @@ const (
 	Split16              // it is cut into parts, with a reference of 16 bits in their headers
 	SplitSAR             // it is cut into parts, and a field of the protocol says which one each is
 	Payload              // it is sent whole, in the protocol's field for long texts
+	Join                 // it is sent as it is, and so are texts that came in parts
 )
 
 // An EncodeAs says which of the alphabets that a peer reads it is sent.

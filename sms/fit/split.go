@@ -24,7 +24,7 @@ func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
 
 // Splits reports whether a message may have to be split, which Parts finds out.
 func (f *Form) Splits(m *sms.Message) bool {
-	return f.Long != Pass && f.Long != Payload && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
+	return f.Long != Pass && f.Long != Payload && f.Long != Join && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
 }
 
 // room returns how many octets of a text in an alphabet certainly are one message, with or

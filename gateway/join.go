@@ -1,0 +1,213 @@
+package gateway
+
+import (
+	"math"
+	"sync"
+
+	"pmg/connector"
+	"pmg/events"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/sms/fit"
+	"pmg/sms/userdata"
+	"pmg/store"
+)
+
+// joining keeps the parts of long messages for lanes whose peers want whole messages. The
+// parts were stored and answered before, each as the message that it is, and hold their
+// places in the lane:
+//
+//	part ──► join ──► all are there ──► store: the whole for one part, without the others ──► lane
+//	            └───► time-out, drain ──► the parts, as they came ──► lane
+//
+// After a restart the parts that the store has are sent as they came. It is safe for
+// concurrent use.
+type joining struct {
+	mu     sync.Mutex
+	joiner *userdata.Joiner[Accepted] // nil: there was no part yet
+}
+
+// join takes a message that is a part of a long one, if its lane is to have that whole. It
+// reports false for any other message, which goes to its lane.
+func (g *Gateway) join(now int64, a Accepted) bool {
+	m := a.Message
+	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || g.draining.Load() {
+		return false
+	}
+	p, text, ok := g.partOf(m)
+	if !ok {
+		return false
+	}
+	from := userdata.Source{Account: joinedBy(a.Share), From: m.Source(), To: m.Dest()}
+	j := &g.joining
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.joiner == nil {
+		limits := g.Config().Limits
+		room := int(limits.MemoryLimit() / 16)
+		j.joiner = userdata.NewJoiner[Accepted](userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)})
+	}
+	g.giveUp(j, now)
+	outcome, values := j.joiner.Add(now, from, p, text, a, int(m.Size()))
+	switch outcome {
+	case userdata.Doubled: // its text leaves with that of the first one
+		if m.Notify != 0 {
+			return false
+		}
+		g.endJoined(now, nil, []Accepted{a})
+	case userdata.Complete:
+		g.joinAll(now, values)
+	case userdata.Replaced:
+		g.sendParts(values)
+	case userdata.Full, userdata.Invalid:
+		return false
+	}
+	return true
+}
+
+// joinedBy returns a name for those whose parts one share has: parts of different shares are
+// not joined.
+func joinedBy(s *connector.Share) string {
+	lane := laneName(s.Lane)
+	return s.Origin.Account + "\x00" + s.Origin.Connector + "\x00" + lane.Connector + "\x00" + lane.Account
+}
+
+// partOf returns which part of a long message a message is, and its text without the header.
+// It returns false for one that is whole.
+func (g *Gateway) partOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
+	if p, text, ok = fit.PartOf(m); ok || m.Flags&sms.HasHeader != 0 {
+		return p, text, ok
+	}
+	if namer := g.partNamer(m); namer != nil {
+		p, ok = namer.Part(m)
+	}
+	return p, m.Text(), ok && p.Total > 1
+}
+
+// partNamer returns who can read which part a message's native part says that it is, or nil.
+func (g *Gateway) partNamer(m *sms.Message) protocols.PartNamer {
+	p, native := m.NativePart()
+	if len(native) == 0 {
+		return nil
+	}
+	namer, _ := g.routes.Load().driverOf(p).(protocols.PartNamer)
+	return namer
+}
+
+// joinAll gives a lane the message that parts make together. If they do not fit together,
+// or several of them ask for receipts, they are sent as they came.
+func (g *Gateway) joinAll(now int64, parts []Accepted) {
+	at, ok := leading(parts)
+	if !ok {
+		g.sendParts(parts)
+		return
+	}
+	whole := parts[at]
+	m := whole.Message
+	messages := make([]*sms.Message, 0, len(parts))
+	expires := int64(math.MaxInt64)
+	for _, p := range parts {
+		messages = append(messages, p.Message)
+		if p.Message.Expires != 0 {
+			expires = min(expires, p.Message.Expires)
+		}
+	}
+	before := m.Size()
+	c := g.converters.Get().(*fit.Converter)
+	ok = c.Join(messages, m)
+	g.converters.Put(c)
+	if !ok {
+		g.sendParts(parts)
+		return
+	}
+	if expires != math.MaxInt64 {
+		m.Expires = expires
+	}
+	if namer := g.partNamer(m); namer != nil {
+		namer.SetPart(m, userdata.Part{})
+	}
+	g.Memory.Add(m.Size() - before)
+	others := make([]Accepted, 0, len(parts)-1)
+	g.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
+}
+
+// leading returns the part whose id the whole message has: the one that asks for a receipt,
+// or else the first. It reports false if several ask for receipts, because the SMSC sends
+// only one.
+func leading(parts []Accepted) (at int, ok bool) {
+	asking := 0
+	for i, p := range parts {
+		if p.Message.Notify != 0 {
+			at = i
+			asking++
+		}
+	}
+	return at, asking <= 1
+}
+
+// endJoined ends parts that are joined, and, in the same commit, stores the whole message,
+// which then goes to its lane. whole is nil for a part that came twice.
+func (g *Gateway) endJoined(now int64, whole *Accepted, parts []Accepted) {
+	durable := g.Durable()
+	var o sending
+	if whole != nil {
+		o = sending{share: whole.Share, message: whole.Message, placed: true}
+	}
+	if durable || g.events.writer != nil {
+		b := g.Committer.Begin()
+		ahead := g.wall.ahead.Load()
+		b.Ahead = ahead
+		if durable && whole != nil {
+			b.ReplaceOwn(whole.Message, laneName(whole.Share.Lane))
+			o.batch = g.Committer.Number()
+		}
+		for _, p := range parts {
+			lane := laneName(p.Share.Lane)
+			if durable {
+				b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
+			}
+			if g.events.writer != nil {
+				e := ending{state: events.Joined, lane: lane, answer: sms.Answer{At: now}}
+				g.events.note(b, p.Message, &e, ahead)
+			}
+		}
+		g.Committer.End()
+		g.Committer.Commit()
+	}
+	for _, p := range parts {
+		p.Share.Add(-1)
+		g.Memory.Add(-p.Message.Size())
+		p.Message.Release()
+	}
+	if whole != nil {
+		g.receipts.outgoing.add(g, o)
+	}
+}
+
+// sendParts gives lanes parts as they came.
+func (g *Gateway) sendParts(parts []Accepted) {
+	for _, p := range parts {
+		g.receipts.outgoing.add(g, sending{share: p.Share, message: p.Message, placed: true})
+	}
+}
+
+// giveUp sends the parts of messages whose time is over as they came.
+func (g *Gateway) giveUp(j *joining, now int64) {
+	for parts, ok := j.joiner.Expire(now); ok; parts, ok = j.joiner.Expire(now) {
+		g.sendParts(parts)
+	}
+}
+
+// endJoining sends the parts whose time is over as they came, and all parts while the
+// gateway is stopping.
+func (g *Gateway) endJoining(now int64) {
+	j := &g.joining
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if g.draining.Load() {
+		now = math.MaxInt64
+	}
+	if j.joiner != nil {
+		g.giveUp(j, now)
+	}
+}

@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"fmt"
+	"testing"
+
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// A joinRig is a gateway whose lane to a wants whole messages, without an engine, so that what
+// would go to the lane stays in outgoing.
+type joinRig struct {
+	*Gateway
+	t     *testing.T
+	share *connector.Share
+	id    uint64
+}
+
+func newJoinRig(t *testing.T) *joinRig {
+	g := newTrio(t, "long_messages: join", "a")
+	lane := g.laneTo("a")
+	return &joinRig{Gateway: g, t: t, share: g.share(lane, g.origins.of("client", "clients"))}
+}
+
+// part gives the gateway a part that holds a place, and reports whether it is kept.
+func (r *joinRig) part(now int64, ref, total, number byte, text string, change ...func(*sms.Message)) bool {
+	r.t.Helper()
+	m := r.Messages.Get()
+	r.id++
+	m.ID, m.Origin, m.Flags = r.id, r.share.Origin, sms.HasHeader
+	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, append([]byte{5, 0, 3, ref, total, number}, text...))
+	for _, f := range change {
+		f(m)
+	}
+	r.share.Add(1)
+	r.Memory.Add(m.Size())
+	return r.join(now, Accepted{m, r.share})
+}
+
+// out returns what goes to the lane, and the counts must be those of that and of what waits.
+func (r *joinRig) out(waiting int64) (texts []string) {
+	r.t.Helper()
+	o := &r.receipts.outgoing
+	size := int64(0)
+	for _, s := range o.waiting {
+		if !s.placed || s.share != r.share {
+			r.t.Errorf("%+v", s)
+		}
+		size += s.message.Size()
+		texts = append(texts, fmt.Sprintf("%d %q", s.message.ID, s.message.Text()))
+	}
+	if n := r.share.Queued(); n != int64(len(o.waiting))+waiting {
+		r.t.Errorf("%d places are taken, want %d and %d", n, len(o.waiting), waiting)
+	}
+	if used := r.Memory.Used(); waiting == 0 && used != size {
+		r.t.Errorf("%d octets are counted, want %d", used, size)
+	}
+	for _, s := range o.waiting {
+		r.share.Add(-1)
+		r.Memory.Add(-s.message.Size())
+	}
+	o.waiting = nil
+	return texts
+}
+
+func (r *joinRig) wantOut(waiting int64, want ...string) {
+	r.t.Helper()
+	if got := r.out(waiting); fmt.Sprint(got) != fmt.Sprint(want) {
+		r.t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Parts wait for each other until their time is over, and hold their places as long.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	const second = int64(1e9)
+	asks := func(m *sms.Message) { m.Notify = sms.NotifySuccess }
+	r := newJoinRig(t)
+	keep := func(kept bool) {
+		t.Helper()
+		if !kept {
+			t.Error("not kept")
+		}
+	}
+	// In disorder, with a double; the whole has the id of the part that asks.
+	keep(r.part(now, 1, 3, 3, "c"))
+	keep(r.part(now, 1, 3, 1, "a", asks))
+	keep(r.part(now, 1, 3, 1, "a"))
+	r.wantOut(2)
+	keep(r.part(now, 1, 3, 2, "b"))
+	r.wantOut(0, `2 "abc"`)
+	// Two ask.
+	keep(r.part(now, 1, 2, 1, "a", asks))
+	keep(r.part(now, 1, 2, 2, "b", asks))
+	r.wantOut(0, `5 "\x05\x00\x03\x01\x02\x01a"`, `6 "\x05\x00\x03\x01\x02\x02b"`)
+	// A part is missing, then it comes too late.
+	keep(r.part(now, 2, 2, 1, "a"))
+	r.endJoining(now + 29*second)
+	r.wantOut(1)
+	r.endJoining(now + 30*second)
+	r.wantOut(0, `7 "\x05\x00\x03\x02\x02\x01a"`)
+	keep(r.part(now+30*second, 2, 2, 2, "b"))
+	r.endJoining(now + 60*second)
+	r.wantOut(0, `8 "\x05\x00\x03\x02\x02\x02b"`)
+	// Another text with the same reference, and other totals.
+	keep(r.part(now+60*second, 3, 2, 1, "a"))
+	keep(r.part(now+60*second, 3, 2, 1, "x"))
+	r.wantOut(1, `9 "\x05\x00\x03\x03\x02\x01a"`)
+	keep(r.part(now+60*second, 3, 3, 2, "b"))
+	keep(r.part(now+60*second, 3, 2, 2, "y"))
+	r.wantOut(1, `10 "xy"`)
+	// The one that waits leaves when the gateway stops.
+	r.Drain()
+	if r.part(now+61*second, 3, 3, 1, "z") {
+		t.Error("a part is kept while the gateway stops")
+	}
+	r.share.Add(-1)
+	r.Memory.Add(-(&sms.Message{}).Size())
+	r.endJoining(now + 61*second)
+	r.wantOut(0, `11 "\x05\x00\x03\x03\x03\x02b"`)
+}
+
+// What has no other parts, or is not to be joined, is not kept.
+func TestJoinLeaves(t *testing.T) {
+	t.Parallel()
+	r := newJoinRig(t)
+	for name, change := range map[string]func(*sms.Message){
+		"receipt":   func(m *sms.Message) { m.Kind = sms.Receipt },
+		"own part":  func(m *sms.Message) { m.Parts = 2 },
+		"copy":      func(m *sms.Message) { m.Offset = 1 },
+		"scheduled": func(m *sms.Message) { m.Flags |= sms.Scheduled },
+		"no header": func(m *sms.Message) { m.Flags = 0 },
+	} {
+		if r.part(now, 1, 2, 1, "a", change) {
+			t.Errorf("%s: kept", name)
+		}
+	}
+	if r.part(now, 1, 1, 1, "a") {
+		t.Error("the only part is kept")
+	}
+}
+
+// A whole message expires when the first of its parts does.
+func TestJoinedExpires(t *testing.T) {
+	t.Parallel()
+	r := newJoinRig(t)
+	for i, at := range []int64{0, 500, 400} {
+		r.part(now, 1, 3, byte(i+1), "x", func(m *sms.Message) { m.Expires = at })
+	}
+	if o := r.receipts.outgoing.waiting; len(o) != 1 || o[0].message.Expires != 400 {
+		t.Errorf("%+v", o)
+	}
+}

@@ -1,0 +1,70 @@
+package fit
+
+import (
+	"bytes"
+
+	"pmg/internal/smstext"
+	"pmg/sms"
+	"pmg/sms/charset"
+	"pmg/sms/userdata"
+)
+
+// PartOf returns which part of a long message the header of a message says that it is, and
+// the text behind the header. It returns false for a message that is whole.
+func PartOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
+	if m.Flags&sms.HasHeader == 0 {
+		return p, nil, false
+	}
+	head, text, ok := userdata.Cut(m.Text())
+	if !ok {
+		return p, nil, false
+	}
+	h, err := userdata.Parse(head)
+	return h.Part, text, err == nil && h.Part.Total > 1
+}
+
+// Join gives m, which may be one of the parts, the text that the parts make together, in
+// their order. It returns false, and m is as it was, if they are no parts of one text: their
+// alphabets, classes or protocol identifiers differ, or what else their headers say does.
+func (c *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
+	head := false
+	c.octets = c.octets[:0]
+	for i, part := range parts {
+		if part.Alphabet != m.Alphabet || part.Class != m.Class || part.PID != m.PID {
+			return false
+		}
+		var own []byte
+		body := part.Text()
+		if part.Flags&sms.HasHeader != 0 {
+			var ok bool
+			if own, body, ok = userdata.Cut(body); !ok {
+				return false
+			}
+		}
+		rest, _ := userdata.AppendHeader(c.data[:0], own, userdata.Part{})
+		c.data = rest
+		if i == 0 {
+			c.header = append(c.header[:0], rest...)
+			head = len(rest) > 0
+		} else if !bytes.Equal(rest, c.header) {
+			return false
+		}
+		if m.Alphabet == sms.DefaultPacked {
+			c.octets = smstext.Unpack(c.octets, own, body)
+		} else {
+			c.octets = append(c.octets, body...)
+		}
+	}
+	c.data = append(c.data[:0], c.header...)
+	if m.Alphabet == sms.DefaultPacked {
+		c.data = charset.AppendPacked(c.data, c.octets, charset.FillBits(len(c.header)))
+	} else {
+		c.data = append(c.data, c.octets...)
+	}
+	m.SetText(c.data)
+	m.Flags &^= sms.HasHeader
+	if head {
+		m.Flags |= sms.HasHeader
+	}
+	return true
+}
