@@ -34,9 +34,13 @@ func TestFailoverOnStatus(t *testing.T) {
 				t.Parallel()
 				dir := filepath.Join(t.TempDir(), "events")
 				one, two := newSMSC(t), newSMSC(t)
-				options := "response_timeout: 300ms, enquire_interval: 0s, " + c.options
+				options := "enquire_interval: 0s, " + c.options
+				impatient := options
+				if c.first == timeout {
+					impatient += ", response_timeout: 300ms"
+				}
 				g := start(t, a, site{
-					more: row("one", one, options) + row("two", two, options), routes: "{to: [one, two]}",
+					more: row("one", one, impatient) + row("two", two, options), routes: "{to: [one, two]}",
 					store: vfs.NewMem(), top: eventsIn(dir),
 				})
 				first, second, cl := one.session(), two.session(), g.bind("transmitter")
