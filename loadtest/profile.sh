@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes cmd/pmg/default.pgo, the profile that the compiler optimises hot code with: CPU
-# profiles of both architectures under load, merged. Run it (make pgo) after large changes of
+# profiles of both architectures under load, and of the store, merged. Run it (make pgo) after large changes of
 # the hot path.
 set -euo pipefail
 pmg=${1:?usage: profile.sh PATH-OF-PMG OUTPUT} out=${2:?usage: profile.sh PATH-OF-PMG OUTPUT}
@@ -19,10 +19,12 @@ address() { # file, words before it: waits for a line with an address
 
 "$pmg" sink --listen 127.0.0.1:0 >"$dir/sink" 2>&1 &
 sink=$(address "$dir/sink" 'listening on')
-for architecture in pipeline classic; do
+profiles=()
+for run in pipeline-memory pipeline-pebble classic-memory; do
+  architecture=${run%-*} engine=${run#*-}
   cat >"$dir/pmg.yaml" <<YAML
 architecture: $architecture
-store: {engine: memory}
+store: {engine: $engine, dir: "$dir/data"}
 pdulog: {enabled: true, dir: "$dir/pdulog", compress: false, keep: 1}
 admin: {address: "127.0.0.1:0", pprof: true}
 accounts: [{system_id: load, password: secret}]
@@ -31,16 +33,17 @@ connectors:
   - {name: operator, direction: out, address: "$sink", instances: 64, window: 10, system_id: pmg, password: secret}
 routes: [{to: operator}]
 YAML
-  "$pmg" serve -c "$dir/pmg.yaml" >"$dir/$architecture.log" 2>&1 &
+  "$pmg" serve -c "$dir/pmg.yaml" >"$dir/$run.log" 2>&1 &
   gateway=$!
-  admin=$(address "$dir/$architecture.log" '"level":"info","address"')
-  clients=$(address "$dir/$architecture.log" '"clients"')
+  admin=$(address "$dir/$run.log" '"level":"info","address"')
+  clients=$(address "$dir/$run.log" '"clients"')
   "$pmg" load --to "$clients" --connections 64 --duration 12s >/dev/null 2>&1 &
   load=$!
   sleep 1
-  curl -sf "http://$admin/debug/pprof/profile?seconds=10" >"$dir/$architecture.pprof"
+  curl -sf "http://$admin/debug/pprof/profile?seconds=10" >"$dir/$run.pprof"
   kill "$load" "$gateway"
   wait "$load" "$gateway" || true
+  profiles+=("$dir/$run.pprof")
 done
-go tool pprof -proto "$dir/pipeline.pprof" "$dir/classic.pprof" >"$out"
+go tool pprof -proto "${profiles[@]}" >"$out"
 echo "made $out"
