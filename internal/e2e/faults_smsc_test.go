@@ -269,7 +269,8 @@ func TestF18SomeLateAnswers(t *testing.T) {
 			routes: "{to: operator}",
 		})
 		compared := sendAll(t, g, sink, 1000)
-		if late := sink.Result().Late; compared.Missing != 0 || compared.Doubled > late {
+		late := max(sink.Result().Late, g.stats("operator").Late.Load()) // on a slow machine other answers are late, too
+		if compared.Missing != 0 || compared.Doubled > late {
 			t.Errorf("%d answers were late: %+v", late, compared)
 		}
 		if n := g.stats("operator").Sent.Load(); n != 1000 {
@@ -382,7 +383,7 @@ func TestH14NobodyReceives(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
 		g := start(t, a, site{
-			operator: operator, clients: "max_queue: 10", out: "response_timeout: 2s, enquire_interval: 0s",
+			operator: operator, clients: "max_queue: 10", out: "response_timeout: 15s, enquire_interval: 0s",
 			routes: "{from: operator, to: {account: acme}}\n{to: operator}",
 		})
 		s, c := operator.session(), g.bind("transmitter")
