@@ -80,6 +80,18 @@ func startKannel(t *testing.T, g *gw, protocol, options string) *kannel {
 	k := &kannel{t: t}
 	k.seen = httptest.NewServer(http.HandlerFunc(k.called))
 	t.Cleanup(k.seen.Close)
+	for attempt := 1; !k.start(g, protocol, options); attempt++ {
+		if attempt == 5 {
+			t.Fatal("Kannel finds its ports taken, again and again")
+		}
+	}
+	return k
+}
+
+// start runs Kannel on free ports. It reports false if another program has taken one meanwhile.
+func (k *kannel) start(g *gw, protocol, options string) bool {
+	t := k.t
+	t.Helper()
 	var ports [3]string
 	for i := range ports {
 		_, ports[i], _ = net.SplitHostPort(testutil.FreeAddress(t))
@@ -90,18 +102,28 @@ func startKannel(t *testing.T, g *gw, protocol, options string) *kannel {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k.run("bearerbox", file)
-	k.listens(ports[1])
-	log := k.run("smsbox", file)
+	bearerbox, stop := k.run("bearerbox", file)
+	failed := func(log *logBuffer) bool { return log.count("PANIC") > 0 }
+	testutil.Eventually(t, "Kannel listens", func() bool { return failed(bearerbox) || isOpen(ports[1]) })
+	if failed(bearerbox) {
+		stop()
+		return false
+	}
+	smsbox, stopSMSBox := k.run("smsbox", file)
 	testutil.Eventually(t, "Kannel's boxes are connected", func() bool {
-		return log.count("heartbeat_thread", "maps to pid") > 0 // a message that comes earlier makes smsbox fail
+		return failed(smsbox) || smsbox.count("heartbeat_thread", "maps to pid") > 0 // a message that comes earlier makes smsbox fail
 	})
+	if failed(smsbox) {
+		stopSMSBox()
+		stop()
+		return false
+	}
 	k.sendsms = "http://127.0.0.1:" + ports[2] + "/cgi-bin/sendsms"
-	return k
+	return true
 }
 
-// run starts one of Kannel's programs, and returns its log.
-func (k *kannel) run(box, file string) *logBuffer {
+// run starts one of Kannel's programs, and returns its log and what ends it.
+func (k *kannel) run(box, file string) (log *logBuffer, stop func()) {
 	k.t.Helper()
 	out := new(logBuffer)
 	cmd := exec.Command(box, file)
@@ -109,26 +131,26 @@ func (k *kannel) run(box, file string) *logBuffer {
 	if err := cmd.Start(); err != nil {
 		k.t.Fatal(err)
 	}
-	k.t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+	})
+	k.t.Cleanup(func() {
+		stop()
 		if k.t.Failed() {
 			k.t.Logf("the end of the log of %s:\n%s", box, out.tail(40))
 		}
 	})
-	return out
+	return out, stop
 }
 
-// listens waits until there is somebody at a port.
-func (k *kannel) listens(port string) {
-	k.t.Helper()
-	testutil.Eventually(k.t, "Kannel listens", func() bool {
-		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
+// isOpen reports whether there is somebody at a port.
+func isOpen(port string) bool {
+	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
 }
 
 func (k *kannel) called(w http.ResponseWriter, r *http.Request) {
