@@ -349,6 +349,29 @@ func TestBehindLogout(t *testing.T) {
 	<-over
 }
 
+// What was posted before the end of a session is written, also if the peer is not told of the
+// end.
+func TestWrittenBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	e := start(t, site{})
+	c, peer := smscSession(t, e)
+	c.session.Lock()
+	for _, line := range []string{"enquire_link seq=7", "enquire_link seq=8"} {
+		r := c.newRequest()
+		_ = r.pdu.(*smpp.PDU).ParseLog([]byte(line))
+		c.Send(e.now(), &c.Link, r, false, "")
+	}
+	c.Hangup(&c.Link, "done")
+	c.session.Unlock()
+	c.serve()
+	for _, begins := range []string{"bind_", "enquire_link seq=7", "enquire_link seq=8"} {
+		want(t, peer, begins)
+	}
+	if n, err := peer.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("%d octets, %v", n, err)
+	}
+}
+
 // A message that came without a session is accepted or refused, and its sender gets a reply.
 func TestSubmit(t *testing.T) {
 	t.Parallel()

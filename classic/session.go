@@ -36,8 +36,19 @@ func (c *conn) Send(now int64, _ *connector.Link, r *request, last bool, reason 
 // Drop implements gateway.Port.
 func (c *conn) Drop(_ *connector.Link, r *request) { c.free(r) }
 
-// Hangup implements gateway.Port.
-func (c *conn) Hangup(_ *connector.Link, reason string) { c.hangup(reason) }
+// Hangup implements gateway.Port. PDUs that were posted before are written first.
+func (c *conn) Hangup(_ *connector.Link, reason string) {
+	c.mu.Lock()
+	waits := len(c.out)+c.writing > 0
+	if waits && !c.last {
+		c.last, c.reason = true, reason
+		c.wakeLocked()
+	}
+	c.mu.Unlock()
+	if !waits {
+		c.hangup(reason)
+	}
+}
 
 // Check implements gateway.Port.
 func (c *conn) Check(_ *connector.Link, r *request, check func(), then func(now int64)) {
