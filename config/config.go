@@ -205,13 +205,13 @@ type Connector struct {
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open."`
 
 	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
-	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory, about 1 KiB each."`
+	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory: about 300 octets for a small message, 100 for one that waits on disk alone (store.memory)."`
 	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"How a submit is answered when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that the queue is full."`
 	QueueWait time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
 	ThrottlePause    time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway."`
 	ConnectTimeout   time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
-	ReconnectDelay   time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt."`
+	ReconnectDelay   time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt. It doubles with each further failure, up to six times as long, until a session has lasted that long."`
 	FailoverAfter    time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until the messages that wait for it are routed again and go to another target of their route that is up. New messages go there immediately. A stopping gateway does not wait for this time. 0s leaves the messages where they are."`
 	FailoverAttempts int           `yaml:"failover_attempts" default:"0" range:"0..100" live:"yes" doc:"Attempts after which a message that the peer has refused for a while, or not answered, goes to the next target of its route that is up and has not failed to send it. 0 is all that retry allows. One without an answer may be delivered twice, so with on_unknown: fail it goes nowhere; nor does one that was refused for good."`
 	BindTimeout      time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`

@@ -36,7 +36,7 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	}
 	for i := range cfg.Routes {
 		if why := g.dead(&cfg.Routes[i]); why != "" {
-			missing = append(missing, fmt.Sprintf("route %d has no target that works: %s", i+1, why))
+			missing = append(missing, fmt.Sprintf("routes[%d] has no target that works: %s", i, why))
 		}
 	}
 	if why := g.storeTrouble(); why != "" {

@@ -25,12 +25,13 @@ func newQueueCommand() *cobra.Command {
   queued       it waits for its connector or account, or is under way
   parked       no route leads anywhere (no_route: park)
   quarantined  a part of the gateway failed at it three times
+  orphan       a receipt of an SMSC whose message is not known
   unreadable   its record is damaged; it is found by its id only
 
 The commands ask the running gateway at --address, or at the configuration's
 admin.address. If none answers there, or with --store, they work on the store of a
 gateway that is stopped. A store in memory (store.engine: memory) has the messages that
-are parked or quarantined, and none that is queued.
+are in one of the other states, and none that is queued.
 
 The admin address has no login: anyone who can connect to it can read and delete
 messages, so keep it on a loopback address.`,
@@ -62,7 +63,7 @@ func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
 	f.StringVar(&o.query.Account, "account", "", "only those that came from this account, or wait for its clients")
 	f.StringVar(&o.query.Dest, "destination", "", "only those whose destination begins with these `digits`")
 	f.DurationVar(&o.query.Older, "older", 0, "only those that came longer ago than this, as in 90m or 24h")
-	f.StringVar(&o.query.State, "state", "", "only those in this state: queued, parked or quarantined")
+	f.StringVar(&o.query.State, "state", "", "only those in this `state`: "+strings.Join(queueStates(), ", "))
 	f.IntVar(&o.limit, "limit", limit, "stop after this number of messages; 0 is no limit")
 }
 
@@ -123,7 +124,7 @@ func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gat
 			}
 			if page.Memory && !said {
 				said = true
-				fmt.Fprintln(o.notes, "this gateway keeps queued messages in memory only (store.engine: memory), where they cannot be listed or changed: this is about those that are parked or quarantined")
+				fmt.Fprintln(o.notes, "this gateway keeps queued messages in memory only (store.engine: memory), where they cannot be listed or changed: this is about those that were put aside")
 			}
 			left -= len(page.Messages)
 			if o.limit > 0 && left <= 0 {
@@ -193,7 +194,7 @@ func newQueueChangeCommand(what string) *cobra.Command {
 		_ = cmd.MarkFlagRequired("to")
 	default:
 		cmd.Short = "Route messages again, and send them as if they had just come"
-		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and forgets their attempts: those that are parked or quarantined, and those that\nare queued. A message that no route leads anywhere, or that is under way, is left alone.\nIn the store of a stopped gateway they are routed when it starts."
+		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and forgets their attempts: those that are parked or quarantined, and those that\nare queued; for an orphan its message is looked for again. A message that no route leads\nanywhere, or that is under way, is left alone.\nIn the store of a stopped gateway they are routed when it starts."
 		cmd.Example = "  pmg queue retry --state parked\n  pmg queue retry --connector operator --older 1h"
 	}
 	o.flags(cmd, 0)

@@ -27,7 +27,7 @@ func twoStatuses() (before, s *admin.Status) {
 	started := time.Date(2026, 11, 20, 10, 13, 47, 0, time.UTC)
 	s = &admin.Status{
 		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
-		NotReady: []string{"route 2 has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Jobs: 160,
+		NotReady: []string{"routes[1] has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Jobs: 160,
 		Store: &admin.Store{Engine: "pebble", Refuses: "only 3 MiB are free", Messages: 1200, Octets: 70 << 20, Commits: 25000, Changes: 2000000,
 			CommitSeconds: 7.5, LongestSeconds: 0.026, Free: 3 << 20, MinFree: 1 << 30, Recovered: true},
 		Connectors: []admin.Connector{

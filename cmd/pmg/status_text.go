@@ -46,7 +46,7 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(b, "store %s: messages %d, %s on disk, commits %d of %.1f changes in %s, longest %s",
+	fmt.Fprintf(b, "store %s: messages %d, %s on disk, commits %d, a mean one of %.1f changes in %s, the longest in %s",
 		printable(s.Engine), s.Messages, size(s.Octets), s.Commits, float64(s.Changes)/float64(max(s.Commits, 1)),
 		dash(span(s.CommitSeconds/float64(max(s.Commits, 1)))), dash(span(s.LongestSeconds)))
 	if s.MinFree > 0 {

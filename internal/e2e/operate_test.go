@@ -86,7 +86,7 @@ func TestLinkLife(t *testing.T) {
 		if n := g.log.count("warn", refused+"; next attempt in "); n != 1 {
 			t.Errorf("it is logged %d times that the connection is refused", n)
 		}
-		if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "route 1 has no target that works: connector operator: "+refused {
+		if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "routes[0] has no target that works: connector operator: "+refused {
 			t.Errorf("not ready: %q", why)
 		}
 		operator.up()
@@ -115,7 +115,7 @@ func TestReadyByRoute(t *testing.T) {
 		operator, second := newSMSC(t), newSMSC(t)
 		second.down()
 		g := start(t, a, site{operator: operator, more: row("second", second, ""), routes: "{destination: \"1\", to: [second, operator]}\n{from: second, to: clients}\n{to: operator}"})
-		if why := g.NotReady(g.engine); len(why) != 2 || !strings.HasPrefix(why[1], "route 3 has no target that works: connector operator") {
+		if why := g.NotReady(g.engine); len(why) != 2 || !strings.HasPrefix(why[1], "routes[2] has no target that works: connector operator") {
 			t.Errorf("not ready before the first login: %q", why)
 		}
 		s := operator.session()
