@@ -43,7 +43,7 @@ type Lane struct {
 	rotation []*Share // shares with messages that are due, in the order of their turns
 	nextDue  int64    // no message in any share becomes due before this time; 0: none waits for its time
 	slots    Slots
-	noting   []noting // messages that leave when a note of that is safe
+	noting   noting
 	limiter  ratelimit.Limiter
 	rate     int
 	paused   int64 // nothing is sent before this time

@@ -67,6 +67,7 @@ func (l *Lane) LoggingOut(link *Link) {
 
 func (l *Lane) removeSlots(link *Link) {
 	l.suspects.release(l, link)
+	l.noting.dropped = true
 	if l.slots.Drop(link) {
 		l.setOnline(link, -1)
 	}

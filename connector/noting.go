@@ -1,13 +1,32 @@
 package connector
 
-import "pmg/config"
+import (
+	"slices"
 
-// A noting is a slot whose message leaves when the store has a note of that. With
+	"pmg/config"
+)
+
+// noting is the slots whose messages leave when the store has a note of that. With
 // on_unknown: fail a message must not be sent again if the gateway is killed while nobody
 // knows whether the peer has it.
 type noting struct {
+	waiting []noted // from first on, in the order of their notes
+	first   int
+	dropped bool // a session takes no more requests, and may have some of these slots
+}
+
+type noted struct {
 	slot *Slot
 	note uint64
+}
+
+// add adds a slot. The slots that have left make room when they are more than those that wait.
+func (n *noting) add(slot *Slot, note uint64) {
+	if n.first > len(n.waiting)/2 {
+		n.waiting = slices.Delete(n.waiting, 0, n.first)
+		n.first = 0
+	}
+	n.waiting = append(n.waiting, noted{slot, note})
 }
 
 // Next removes and returns the next slot. Either the slot holds a message that must be
@@ -15,7 +34,7 @@ type noting struct {
 // nothing can be done now. Then again is the time of the next call, or 0 if only another
 // event allows one.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
-	if len(l.noting) > 0 {
+	if len(l.noting.waiting) > 0 {
 		if slot = l.nextNoted(now); slot != nil {
 			return slot, 0
 		}
@@ -29,28 +48,34 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 		if note == 0 {
 			return slot, again
 		}
-		l.noting = append(l.noting, noting{slot, note})
+		l.noting.add(slot, note)
 	}
 }
 
 // isNoting reports whether messages leave only after a note.
 func (l *Lane) isNoting() bool { return l.Config().OnUnknown == config.Fail }
 
-// nextNoted returns the slot of the first message whose note is safe. Messages whose
+// nextNoted returns the slot of the first message, if its note is safe. Messages whose
 // sessions take no more requests return to their queues.
 func (l *Lane) nextNoted(now int64) (slot *Slot) {
-	waiting := l.noting
-	l.noting = l.noting[:0]
-	for _, n := range waiting {
-		switch {
-		case n.slot.Link.dropped:
-			l.Unsent(now, n.slot)
-		case slot == nil && l.policy.IsNoted(n.note):
-			slot = n.slot
-		default:
-			l.noting = append(l.noting, n)
-		}
+	n := &l.noting
+	if n.dropped {
+		n.dropped = false
+		n.waiting, n.first = slices.Delete(n.waiting, 0, n.first), 0
+		n.waiting = slices.DeleteFunc(n.waiting, func(w noted) bool {
+			if w.slot.Link.dropped {
+				l.Unsent(now, w.slot)
+			}
+			return w.slot.Link.dropped
+		})
 	}
-	clear(waiting[len(l.noting):])
+	if n.first < len(n.waiting) && l.policy.IsNoted(n.waiting[n.first].note) {
+		slot = n.waiting[n.first].slot
+		n.waiting[n.first] = noted{}
+		n.first++
+	}
+	if n.first == len(n.waiting) {
+		n.waiting, n.first = n.waiting[:0], 0
+	}
 	return slot
 }

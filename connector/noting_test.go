@@ -59,3 +59,72 @@ func TestNoNoting(t *testing.T) {
 		t.Errorf("notes of %v", d.notes)
 	}
 }
+
+// Messages leave in the order of their notes. Those of a session that ends do not wait until the
+// notes before theirs are safe.
+func TestNotingOrder(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 2, window: 2, on_unknown: fail, static: true")
+	stays, ends := d.connect(), d.connect()
+	d.submit("a", 4, nil)
+	d.want("nothing is noted", 0, 0, 0)
+	var kept, back []uint64
+	for _, n := range d.noting.waiting {
+		if n.slot.Link == stays {
+			kept = append(kept, n.slot.Message.ID)
+		} else {
+			back = append(back, n.slot.Message.ID)
+		}
+	}
+	d.lose(ends)
+	d.send()
+	if !slices.Equal(d.stayed, back) || len(back) != 2 {
+		t.Errorf("%v have stayed, want %v", d.stayed, back)
+	}
+	d.noted = 4
+	d.want("the others leave", 2, 0, 0)
+	if ids := []uint64{d.under[0].Message.ID, d.under[1].Message.ID}; !slices.Equal(ids, kept) {
+		t.Errorf("%v leave, want %v", ids, kept)
+	}
+	for d.noted = 6; len(d.under) > 0; d.send() {
+		d.answer(sms.OK)
+	}
+	d.wantEmpty()
+}
+
+// What waits for a note takes room for itself, and not for all that have waited.
+func TestNotingRoom(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, window: 10, on_unknown: fail, static: true")
+	d.connect()
+	d.submit("a", 10_000, nil)
+	for id := uint64(0); len(d.noting.waiting) > 0 || id == 0; d.noted++ { // always a part of them
+		d.send()
+		for len(d.under) > 0 {
+			if id++; d.under[0].Message.ID != id {
+				t.Fatalf("message %d leaves, want %d", d.under[0].Message.ID, id)
+			}
+			d.answer(sms.OK)
+		}
+	}
+	if n := cap(d.noting.waiting); n > 100 {
+		t.Errorf("room for %d", n)
+	}
+	d.wantEmpty()
+}
+
+func BenchmarkNoting(b *testing.B) {
+	const window = 10_000
+	d := newDesk(b, "instances: 1, window: 10000, on_unknown: fail, static: true")
+	d.connect()
+	for b.Loop() {
+		d.submit("a", window, nil)
+		d.send()
+		d.noted += window
+		d.send()
+		for len(d.under) > 0 {
+			d.answerSlot(len(d.under)-1, sms.OK)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/window, "ns/message")
+}
