@@ -29,7 +29,7 @@ admin: {address: "127.0.0.1:0"}
 store: {dir: %q, ballast: 0B}
 accounts: [{system_id: one, password: secret}, {system_id: two, password: secret}]
 connectors:
-  - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}
+  - {name: clients, direction: in, address: %q, window: 100}
   - {name: operator, direction: out, address: %q, instances: 2, window: 10, system_id: pmg, password: secret, reconnect_delay: 20ms}
 routes: [{to: operator}]
 `
@@ -52,7 +52,7 @@ func TestKillReceipts(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer sink.Close()
-			file := writeConfig(t, fmt.Sprintf(killReceiptsConfig, architecture, newStoreDir(t), sink.Addr()))
+			file := writeConfig(t, fmt.Sprintf(killReceiptsConfig, architecture, newStoreDir(t), testutil.FreeAddress(t), sink.Addr()))
 			var to atomic.Pointer[string]
 			clients := []*receiver{newReceiver("one", &to), newReceiver("two", &to)}
 			serve := func() *process {

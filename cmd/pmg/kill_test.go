@@ -42,7 +42,7 @@ store: {dir: %q, ballast: 0B}
 events: {dir: %q}
 accounts: [{system_id: load, password: secret}]
 connectors:
-  - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}
+  - {name: clients, direction: in, address: %q, window: 100}
   - {name: operator, direction: out, address: %q, instances: %d, window: %d, max_queue: 500, queue_wait: 60s,
      system_id: pmg, password: secret, reconnect_delay: 20ms, on_unknown: %s}
 routes: [{to: operator}]
@@ -87,7 +87,7 @@ func killed(t *testing.T, architecture, unknown string, random *rand.Rand) {
 	}
 	defer sink.Close()
 	dir := newStoreDir(t)
-	file := writeConfig(t, fmt.Sprintf(killConfig, architecture, dir, dir+"-events", sink.Addr(), killSessions, killWindow, unknown))
+	file := writeConfig(t, fmt.Sprintf(killConfig, architecture, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown))
 	loads := startStubborn()
 	k := killing{fails: unknown == config.Fail}
 	for k.kills < *kills {

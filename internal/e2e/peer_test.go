@@ -389,7 +389,7 @@ func isTimeout(err error) bool {
 	return ok && e.Timeout()
 }
 
-// An smsc is a listener whose sessions are peers.
+// An smsc is a listener whose sessions are peers. Its address stays its own while it is down.
 type smsc struct {
 	t testing.TB
 	l *net.TCPListener
@@ -397,7 +397,7 @@ type smsc struct {
 
 func newSMSC(t testing.TB) *smsc {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", testutil.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}

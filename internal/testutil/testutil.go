@@ -2,12 +2,11 @@
 //
 // # Start reading
 //
-// Eventually, then NoLeaks.
+// Eventually, then FreeAddress and NoLeaks.
 package testutil
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"runtime"
 	"testing"
@@ -43,15 +42,4 @@ func NoLeaks(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
-}
-
-// FreeAddress returns an address of this host that no process listens on at present.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
