@@ -58,8 +58,8 @@ func TestForward(t *testing.T) {
 			asked(c, smsc, query(11), there, "status=0 message_id=smsc-7 final_date=261120120100000+ message_state=5 error_code=17",
 				"status=0", "message_id="+id, "message_state=5", "final_date=261120120100000+", "error_code=17")
 			asked(c, smsc, query(12), there, "status=0x67", "status=0", "message_state=1") // the gateway knows that it was accepted
-			asked(c, smsc, replace(13, `validity_period=261130120000000+ registered_delivery=1 short_message="new"`),
-				append(there, `short_message="new"`, "registered_delivery=1", "validity_period=261130120000000+"), "status=0", "status=0")
+			asked(c, smsc, replace(13, `validity_period=371130120000000+ registered_delivery=1 short_message="new"`),
+				append(there, `short_message="new"`, "registered_delivery=1", "validity_period=371130120000000+"), "status=0", "status=0")
 			asked(c, smsc, replace(14, `short_message="newer"`), append(there, `short_message="newer"`), "status=0x13", replaceFail)
 			c.ask(replace(15, "schedule_delivery_time=x"), "status=0x61(ESME_RINVSCHED)")
 			asked(c, smsc, cancel(16), append(there, "destination_addr=46700000001"), "status=0", "status=0")
