@@ -272,7 +272,7 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 		return
 	case code == sms.OK && lane == nil:
 		c.gateway.unrouted.Add(1)
-		code = noRoute(m.Kind)
+		code = noRoute(m)
 	}
 	if code == sms.OK && lane != nil {
 		code = c.gateway.suit(lane, m)
@@ -302,7 +302,10 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 		case a.Asked != asked:
 			a.Code = sms.TemporaryFailure // the answer to another request than ours has accepted nothing
 		case asked:
-			slot.Asked.Result = l.Session.Outcome(now, c.port.PDU(r))
+			var ok bool
+			if slot.Asked.Result, ok = l.Session.Outcome(now, c.port.PDU(r), &slot.Asked.Request); !ok {
+				a.Code = sms.TemporaryFailure
+			}
 		}
 		c.port.Answered(now, l, r, slot, a.Code)
 		return

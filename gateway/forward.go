@@ -42,7 +42,7 @@ func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 		return relayed(code)
 	}
 	if o.Kind == protocols.Query {
-		o.result.State, o.result.Since, o.result.Error = a.Result.State, a.Result.Since, a.Result.Error
+		o.result.State, o.result.Since, o.result.Error, o.result.Areas = a.Result.State, a.Result.Since, a.Result.Error, a.Result.Areas
 	}
 	return sms.OK
 }
@@ -73,7 +73,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	home := lane.Home().Protocol
 	m := &sms.Message{
 		ID: v.ID, Origin: g.origins.of(string(v.Account), string(v.Connector)),
-		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted), Alphabet: v.Alphabet,
+		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted | sms.Broadcast), Alphabet: v.Alphabet,
 	}
 	m.Set(v.Source, v.Dest, nil)
 	m.SetNative(home, nil)

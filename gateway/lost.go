@@ -48,6 +48,9 @@ func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
 // or sms.OK.
 func (g *Gateway) Refuses(l *connector.Link, m *sms.Message) sms.Code {
 	c := l.Connector
+	if m.Flags&sms.Broadcast != 0 && !l.Session.TakesBroadcasts() {
+		return sms.Rejected
+	}
 	if m.Protocol() == c.Protocol || !c.Config().Strict || m.Kind == sms.Receipt {
 		return sms.OK
 	}

@@ -133,7 +133,7 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 		return nil
 	}
 	lane := g.resolve(g.pick(route, m), dest)
-	if lane == nil || isBack(m, lane) {
+	if lane == nil || isBack(m, lane) || m.Flags&sms.Broadcast != 0 && !lane.Config().TakesBroadcasts() {
 		return nil
 	}
 	return lane
@@ -225,10 +225,10 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	}
 	if lane == nil {
 		kind := m.Kind
+		code = noRoute(m)
 		m.Release()
 		g.unrouted.Add(1)
 		g.logUnrouted(now, l, kind)
-		code = noRoute(kind)
 		if code != sms.OK {
 			l.CountRefused()
 		}
@@ -278,11 +278,11 @@ const (
 // noRoute returns the answer to a message without a route. A receipt is accepted all the
 // same, because an SMSC would send a refused receipt again and again. Its content is in
 // the pdu log.
-func noRoute(kind sms.Kind) sms.Code {
-	switch kind {
-	case sms.Receipt:
+func noRoute(m *sms.Message) sms.Code {
+	switch {
+	case m.Kind == sms.Receipt:
 		return sms.OK
-	case sms.MO:
+	case m.Kind == sms.MO, m.Flags&sms.Broadcast != 0:
 		return sms.Rejected
 	}
 	return sms.BadDestination

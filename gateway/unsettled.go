@@ -87,7 +87,7 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 		g.settleReceipts(nil, m, &e, receipt, share, ahead)
 		return
 	}
-	if !durable && g.events.writer == nil && !e.aside && e.maps == nil && receipt == nil && !notesEnd(m) {
+	if !durable && g.events.writer == nil && !e.aside && e.maps == nil && receipt == nil && !notesEnd(m, &e) {
 		return
 	}
 	size := 0

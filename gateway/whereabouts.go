@@ -14,8 +14,9 @@ import (
 )
 
 // endedName is the name under which the store keeps what became of messages that have left, by
-// our own ids, for the clients that ask. Only messages whose clients have asked for receipts are
-// noted, for as long as what the SMSCs' ids stand for. A value is a store.Mapping and behind it
+// our own ids, for the clients that ask. Only messages whose clients have asked for receipts, and
+// broadcasts that an SMSC has, are noted, for as long as what the SMSCs' ids stand for. A value is
+// a store.Mapping and behind it
 //
 //	+-------+-------+-------+
 //	| state | error | since |
@@ -28,8 +29,9 @@ const (
 
 // notesEnd reports whether what becomes of a message is noted: for that by whose id a client
 // knows it.
-func notesEnd(m *sms.Message) bool {
-	return m.Notify != 0 && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
+func notesEnd(m *sms.Message, e *ending) bool {
+	return (m.Notify != 0 || m.Flags&sms.Broadcast != 0 && e.state == events.Sent) &&
+		m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
 }
 
 // noteEnd notes, in the open batch, what became of a message that has ended. One that an SMSC has
@@ -77,7 +79,7 @@ func (o *operation) ended(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr),
+	case string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr), o.Broadcast != (v.Flags&sms.Broadcast != 0),
 		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr), o.Kind == protocols.Read:
 		return errNoMessage
 	}
@@ -87,7 +89,7 @@ func (o *operation) ended(ctx context.Context) error {
 	} else {
 		o.code, o.result.Since = sms.Rejected, int64(binary.BigEndian.Uint64(tail[2:]))
 	}
-	if o.Kind == protocols.Query { // without an answer of the SMSC, what is known: that it has accepted the message
+	if o.Kind == protocols.Query && !o.Broadcast { // without an answer of the SMSC, what is known: that it has accepted the message
 		o.code = sms.OK
 	}
 	return nil

@@ -22,7 +22,8 @@ func (k OperationKind) String() string {
 // An Operation is a request of a client about messages that it has submitted. Its slices and
 // functions use the PDU that carried it, which must not change until it is answered.
 type Operation struct {
-	Kind OperationKind
+	Kind      OperationKind
+	Broadcast bool // it is about broadcasts, otherwise about other messages
 
 	// ID is the id by which the client knows the message, or 0: Cancel is then about all
 	// messages from Source to Dest. If Modulo is not 0, ID is only the remainder of the id,
@@ -49,7 +50,8 @@ type Result struct {
 	Since int64       // Query: when the message came to a final State, in Unix nanoseconds; 0: it did not, or that is not known
 	Error uint8       // Query: the network's error; 0: none
 	IDs   []uint64    // List: the latest one first
-	Read  sms.Message // Read
+	Read  sms.Message // the message of a Query or Read, while it waits
+	Areas []byte      // Query: what the peer says of a broadcast in its areas, in the form of the protocol
 }
 
 // Operations handles requests about messages that were submitted before.
@@ -63,8 +65,9 @@ type Operations interface {
 	// Ask fills p with a request about a message that the peer has, with the given sequence
 	// number. p's slices point into r. It is called like Messages.Encode.
 	Ask(p PDU, r *Request, sequence uint32)
-	// Outcome returns what p says, the answer to such a request that has succeeded.
-	Outcome(now int64, p PDU) Result
+	// Outcome returns what p says, the answer to request r, which has succeeded. It reports false
+	// if p answers a request of another kind.
+	Outcome(now int64, p PDU, r *Request) (Result, bool)
 }
 
 // A Request is an operation about a message that a peer has accepted from us.
@@ -72,8 +75,8 @@ type Request struct {
 	Kind   OperationKind // Query, Cancel or Replace
 	PeerID []byte        // the peer's id of the message
 
-	// Message has the addresses of the message. For Replace it is what the message becomes;
-	// its times are by the wall clock.
+	// Message has the addresses of the message, and the flag of a broadcast. For Replace it is
+	// what the message becomes; its times are by the wall clock.
 	Message *sms.Message
 }
 
@@ -90,4 +93,4 @@ func (NoOperations) AnswerOperation(PDU, sms.Code, *Result) {}
 func (NoOperations) Ask(PDU, *Request, uint32) {}
 
 // Outcome implements Operations.
-func (NoOperations) Outcome(int64, PDU) Result { return Result{} }
+func (NoOperations) Outcome(int64, PDU, *Request) (Result, bool) { return Result{}, false }

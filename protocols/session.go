@@ -76,6 +76,7 @@ type Session interface {
 	Recipients
 	Operations
 	Alerts
+	Broadcasts
 	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
 	// Accepting reports whether the session is logged in and neither side has begun to log

@@ -56,6 +56,7 @@ const (
 	Settled                            // it has its outcome, although it is still in a queue
 	HasReport                          // it is a receipt whose text is a Report
 	Converted                          // its text is in another alphabet than it came in, so the native part's coding is not the text's
+	Broadcast                          // it is for all mobiles of an area, which the native part names, and has no recipient
 )
 
 // A Protocol is the protocol of the native part of a message. The numbers are part of

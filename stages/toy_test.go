@@ -68,6 +68,7 @@ type toySession struct {
 	protocols.Recipients
 	protocols.NoOperations
 	protocols.NoAlerts
+	protocols.NoBroadcasts
 	taken    func(uint32) bool
 	bound    protocols.BindType
 	sequence uint32

@@ -5,6 +5,22 @@ import (
 	"pmg/sms"
 )
 
+// askedBy returns the command by which a peer is asked.
+func askedBy(r *protocols.Request) CommandID {
+	broadcast := r.Message.Flags&sms.Broadcast != 0
+	switch {
+	case r.Kind == protocols.Replace:
+		return ReplaceSM
+	case r.Kind == protocols.Cancel && broadcast:
+		return CancelBroadcastSM
+	case r.Kind == protocols.Cancel:
+		return CancelSM
+	case broadcast:
+		return QueryBroadcastSM
+	}
+	return QuerySM
+}
+
 // Ask implements protocols.Session. Times of a replace_sm are absolute, because SMPP 3.3 has no
 // others.
 func (s *session) Ask(pdu protocols.PDU, r *protocols.Request, sequence uint32) {
@@ -12,19 +28,18 @@ func (s *session) Ask(pdu protocols.PDU, r *protocols.Request, sequence uint32) 
 	id := fit(r.PeerID, 65)
 	from := m.Source()
 	source := Source{TON: from.TON, NPI: from.NPI, Addr: fit(from.Addr, 21)}
-	switch r.Kind {
-	case protocols.Cancel:
-		p.answer(CancelSM, StatusOK)
+	p.answer(askedBy(r), StatusOK)
+	switch b := p.Other().(type) {
+	case *Query:
+		*b = Query{MessageID: id, Source: source}
+	case *Cancel:
 		to := m.Dest()
-		*p.Other().(*Cancel) = Cancel{MessageID: id, Source: source, DestTON: to.TON, DestNPI: to.NPI, DestAddr: fit(to.Addr, 21)}
-	case protocols.Replace:
-		p.answer(ReplaceSM, StatusOK)
-		b := p.Other().(*Replace)
+		*b = Cancel{MessageID: id, Source: source, DestTON: to.TON, DestNPI: to.NPI, DestAddr: fit(to.Addr, 21)}
+	case *CancelBroadcast:
+		*b = CancelBroadcast{MessageID: id, Source: source}
+	case *Replace:
 		s.replacement(p, b, m)
 		b.MessageID, b.Source = id, source
-	default:
-		p.answer(QuerySM, StatusOK)
-		*p.Other().(*Query) = Query{MessageID: id, Source: source}
 	}
 	p.SequenceNumber = sequence
 }
@@ -56,15 +71,19 @@ func (s *session) replacement(p *PDU, b *Replace, m *sms.Message) {
 }
 
 // Outcome implements protocols.Session.
-func (s *session) Outcome(now int64, pdu protocols.PDU) (r protocols.Result) {
+func (s *session) Outcome(now int64, pdu protocols.PDU, asked *protocols.Request) (r protocols.Result, ok bool) {
 	p := pdu.(*PDU)
-	b, ok := p.Other().(*QueryResp)
-	if !ok || !p.Body {
-		return r
+	if p.ID != askedBy(asked)|Response {
+		return r, false
 	}
-	r.State, r.Error = StateOfNumber(b.MessageState), b.ErrorCode
-	if at, ok := parseTime(b.FinalDate, now); ok {
-		r.Since = at
+	if p.ID == QueryBroadcastSMResp {
+		return p.broadcastOutcome(), true
 	}
-	return r
+	if b, ok := p.Other().(*QueryResp); ok && p.Body {
+		r.State, r.Error = StateOfNumber(b.MessageState), b.ErrorCode
+		if at, ok := parseTime(b.FinalDate, now); ok {
+			r.Since = at
+		}
+	}
+	return r, true
 }

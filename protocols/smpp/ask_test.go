@@ -37,7 +37,8 @@ func TestAsk(t *testing.T) {
 		for _, version := range []uint8{Version33, Version34, Version50} {
 			s := client(t, version)
 			var p, want, answer PDU
-			s.Ask(&p, &protocols.Request{Kind: f.kind, PeerID: []byte("4711"), Message: m}, 9)
+			request := protocols.Request{Kind: f.kind, PeerID: []byte("4711"), Message: m}
+			s.Ask(&p, &request, 9)
 			if err := want.Decode(wireOf(t, f.want)); err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +52,7 @@ func TestAsk(t *testing.T) {
 			if a := s.Receive(now, &answer); !reflect.DeepEqual(a, f.action) {
 				t.Errorf("%s: %+v", f.answer, a)
 			}
-			if r := s.Outcome(now, &answer); r.State != f.result.State || r.Since != f.result.Since || r.Error != f.result.Error {
+			if r, ok := s.Outcome(now, &answer, &request); ok != f.action.Asked || r.State != f.result.State || r.Since != f.result.Since || r.Error != f.result.Error {
 				t.Errorf("%s: %+v", f.answer, r)
 			}
 		}

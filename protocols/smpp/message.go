@@ -57,7 +57,10 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	m.Notify = notifyOf(b.RegisteredDelivery)
 	m.Flags = flagsOf(b.ESMClass)
 
-	if p.ID == SubmitMulti {
+	switch p.ID {
+	case BroadcastSM:
+		m.Flags |= sms.Broadcast
+	case SubmitMulti:
 		to := &p.withExtras().multi.to
 		if b.DestTON, b.DestNPI, b.DestAddr = to.TON, to.NPI, to.Addr; to.Flag == flagList {
 			return sms.Rejected
@@ -81,7 +84,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if both || m.Flags&sms.HasHeader != 0 && !hasHeader(text) {
 		return sms.BadLength
 	}
-	if len(b.DestAddr) == 0 {
+	if len(b.DestAddr) == 0 && p.ID != BroadcastSM {
 		return sms.BadDestination
 	}
 	if p.ID == DataSM {
@@ -240,6 +243,9 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	if code == sms.Rejected && s.peer == smsc {
 		status = StatusRxRAppn // because RSUBMITFAIL does not fit a delivery
 	}
+	if code == sms.Rejected && p.ID == BroadcastSM {
+		status = StatusBcastFail
+	}
 	var unsuccess []byte
 	if p.ID == SubmitMulti {
 		x := p.withExtras()
@@ -262,6 +268,8 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	case p.ID == SubmitMultiResp:
 		b := p.Other().(*MultiResp)
 		b.MessageID, b.Unsuccess = s.messageID(&p.id, id), unsuccess
+	case p.ID == BroadcastSMResp:
+		p.Other().(*IDOnly).MessageID = s.messageID(&p.id, id)
 	default:
 		p.SMResp.MessageID = s.messageID(&p.id, id)
 	}
@@ -326,6 +334,9 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.SM.ShortMessage = text
 	}
 	switch {
+	case m.Flags&sms.Broadcast != 0:
+		s.makeBroadcast(p, text)
+		return
 	case optional && needsData(source.Addr, dest.Addr):
 		s.makeData(now, p, m, text)
 	case len(text) > maxShort || s.o.Payload && optional && len(text) > single(m):

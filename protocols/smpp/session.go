@@ -117,6 +117,9 @@ func (s *session) lacks(c *command) bool {
 
 // operation has the gateway do what a client asks about its messages, or refuses that.
 func (s *session) operation(now int64, c *command, p *PDU) protocols.Action {
+	if p.ID == BroadcastSM {
+		return s.broadcast(now, p)
+	}
 	if !c.operates {
 		return s.send(p, p.ID|Response, p.refusal(c))
 	}
@@ -131,9 +134,6 @@ func (s *session) operation(now int64, c *command, p *PDU) protocols.Action {
 func (p *PDU) refusal(c *command) uint32 {
 	if status := badTLV(p.Parameters()); status != StatusOK {
 		return status
-	}
-	if p.ID == BroadcastSM && !hasTLVs(p.Parameters(), TagBroadcastArea, TagBroadcastType, TagBroadcastNumber, TagBroadcastInterval) {
-		return StatusMissingParam
 	}
 	return c.refusal
 }
@@ -176,13 +176,14 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 	switch p.ID {
 	case GenericNack:
 		return s.nacked(now, p)
-	case SubmitSMResp, DeliverSMResp, DataSMResp, QuerySMResp, CancelSMResp, ReplaceSMResp:
+	case SubmitSMResp, DeliverSMResp, DataSMResp, BroadcastSMResp,
+		QuerySMResp, CancelSMResp, ReplaceSMResp, QueryBroadcastSMResp, CancelBroadcastSMResp:
 		if s.peer == esme {
 			p.SMResp.MessageID = nil // that of a data_sm_resp has no meaning in a delivery
 		}
 		s.message = now
 		return protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber,
-			Code: codeOf(p.CommandStatus), Status: p.CommandStatus, Asked: c.body != bodySMResp}
+			Code: codeOf(p.CommandStatus), Status: p.CommandStatus, Asked: c.body != bodySMResp && p.ID != BroadcastSMResp}
 	case BindReceiverResp, BindTransmitterResp, BindTransceiverResp:
 		return s.bindAnswered(now, p)
 	case UnbindResp:

@@ -28,6 +28,8 @@ const (
 	TagBroadcastNumber   = 0x0604
 	TagBroadcastInterval = 0x0605
 	TagBroadcastArea     = 0x0606
+	TagBroadcastSuccess  = 0x0608
+	TagBroadcastEnd      = 0x0609
 )
 
 // tlvHeader is the size of a tag and a length.
@@ -106,8 +108,8 @@ var parameters = [...]parameter{
 	{TagBroadcastInterval, "broadcast_frequency_interval", octets, 3, 3},
 	{TagBroadcastArea, "broadcast_area_identifier", octets, 0, maxTLV},
 	{0x0607, "broadcast_error_status", integer, 4, 4},
-	{0x0608, "broadcast_area_success", integer, 1, 1},
-	{0x0609, "broadcast_end_time", cstring, 17, 17},
+	{TagBroadcastSuccess, "broadcast_area_success", integer, 1, 1},
+	{TagBroadcastEnd, "broadcast_end_time", cstring, 17, 17},
 	{0x060A, "broadcast_service_group", octets, 1, 255},
 	{0x060B, "billing_identification", octets, 1, 1024},
 	{0x060D, "source_network_id", cstring, 7, 65},

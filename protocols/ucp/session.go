@@ -29,6 +29,7 @@ const (
 type session struct {
 	protocols.NoOperations
 	protocols.NoAlerts
+	protocols.NoBroadcasts
 	o       protocols.SessionOptions
 	options *ConnectorOptions
 	zone    *time.Location
