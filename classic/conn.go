@@ -31,6 +31,7 @@ type conn struct {
 
 	owed   atomic.Int32 // requests that wait for room or for the time of their answer
 	full   atomic.Bool  // too many octets are unsent, so nothing is read
+	deaf   atomic.Bool  // the session ends when the posted PDUs are written, and nothing is read any more
 	resume signal       // owed or unsent octets have become less
 
 	mu        lock // guards these

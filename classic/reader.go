@@ -33,10 +33,10 @@ func readReason(err error) string {
 	return "connection lost: " + err.Error()
 }
 
-// mayRead waits while too many requests are unanswered, or too many octets unsent.
+// mayRead waits while nothing is to be read. It returns false at the end of the session.
 func (c *conn) mayRead() bool {
 	for !c.Closing() {
-		if !c.tooMuch() {
+		if !c.deaf.Load() && !c.tooMuch() {
 			return true
 		}
 		<-c.resume
@@ -44,7 +44,8 @@ func (c *conn) mayRead() bool {
 	return false
 }
 
-// tooMuch reports whether reading must pause.
+// tooMuch reports whether reading must pause: too many requests are unanswered, or too many octets
+// unsent.
 func (c *conn) tooMuch() bool {
 	return int(c.owed.Load()) > c.Connector.ReadLimit() || c.full.Load()
 }
@@ -56,7 +57,7 @@ func (c *conn) receiveAll(now int64) {
 	defer c.session.Unlock()
 	defer c.wake()
 	b, need := c.in, 0
-	for len(b) > 0 && !c.lost && !c.Closing() {
+	for len(b) > 0 && !c.lost && !c.deaf.Load() && !c.Closing() {
 		n, err := c.Connector.Driver.Frame(b)
 		if err != nil {
 			c.lost = true

@@ -36,8 +36,10 @@ func (c *conn) Send(now int64, _ *connector.Link, r *request, last bool, reason 
 // Drop implements gateway.Port.
 func (c *conn) Drop(_ *connector.Link, r *request) { c.free(r) }
 
-// Hangup implements gateway.Port. PDUs that were posted before are written first.
+// Hangup implements gateway.Port. PDUs that were posted before are written first. Nothing more
+// is read meanwhile, because the peer may send without end.
 func (c *conn) Hangup(_ *connector.Link, reason string) {
+	c.deaf.Store(true)
 	c.mu.Lock()
 	waits := len(c.out)+c.writing > 0
 	if waits && !c.last {
