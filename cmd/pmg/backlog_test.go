@@ -55,8 +55,7 @@ func drainBacklog(t *testing.T, architecture string) {
 	full := dirSize(t, dir)
 	file := writeConfig(t, fmt.Sprintf(backlogConfig, architecture, dir, to, *backlog+1)) // room for one message beside those
 	p := startProcess(t, file)
-	p.wait("listening")
-	listening, _ := p.logged("listening")
+	listening := p.wait("listening")
 	one := loadtest.DefaultLoadOptions()
 	one.To, one.Messages, one.First, one.Timeout = listening.Address, 1, int64(*backlog), testutil.Patience
 	r, err := loadtest.Load(t.Context(), one)
@@ -144,7 +143,7 @@ func fill(t *testing.T, dir string, n int) {
 	}
 }
 
-// size returns how many octets the files in a directory have.
+// dirSize returns how many octets the files in a directory have.
 func dirSize(t *testing.T, dir string) (n int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

@@ -57,8 +57,7 @@ func crowded(t *testing.T, architecture string, limit int) {
 	dir := newStoreDir(t)
 	fill(t, dir, before) // so that the store has tables to read and to merge
 	p := startLimited(t, limit, writeConfig(t, fmt.Sprintf(descriptorsConfig, architecture, dir+"-logs", dir, dir+"-events", sink.Addr())))
-	p.wait("listening")
-	listening, _ := p.logged("listening")
+	listening := p.wait("listening")
 	load := loadtest.DefaultLoadOptions()
 	load.To, load.Connections, load.Window, load.Timeout = listening.Address, 4, 20, testutil.Patience
 	load.First, load.Messages = before, during

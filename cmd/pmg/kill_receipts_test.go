@@ -57,8 +57,7 @@ func TestKillReceipts(t *testing.T) {
 			clients := []*receiver{newReceiver("one", &to), newReceiver("two", &to)}
 			serve := func() *process {
 				p := startProcess(t, file)
-				p.wait("listening")
-				e, _ := p.logged("listening")
+				e := p.wait("listening")
 				to.Store(&e.Address)
 				return p
 			}
@@ -78,9 +77,11 @@ func TestKillReceipts(t *testing.T) {
 				testutil.Eventually(t, "each message of "+c.account+" has a receipt", func() bool { return c.missing() == 0 })
 			}
 			p.settles()
-			for i, c := range clients {
+			for _, c := range clients {
 				c.cancel()
 				c.done.Wait()
+			}
+			for i, c := range clients {
 				other := clients[1-i]
 				twice := 0
 				for id, n := range c.receipts {

@@ -146,9 +146,8 @@ func (k *killing) doubled(t *testing.T, sink *loadtest.Sink) {
 
 // serves waits until a process serves, and leads the clients to it.
 func (k *killing) serves(p *process, loads *stubborn) {
-	p.wait("listening")
+	e := p.wait("listening")
 	p.wait("serving")
-	e, _ := p.logged("listening")
 	loads.to.Store(&e.Address)
 	k.ready = max(k.ready, e.after)
 }

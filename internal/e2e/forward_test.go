@@ -21,12 +21,6 @@ func asked(c, smsc *peer, request string, there []string, answer string, here ..
 	c.want(command+"_resp", append(here, "seq="+field(request, "seq"))...)
 }
 
-// settled waits until all messages have ended and that is in the store.
-func (g *gw) settled() {
-	g.t.Helper()
-	testutil.Eventually(g.t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
-}
-
 // An operation about a message that an SMSC has accepted is the SMSC's to carry out: it gets its
 // own id and the addresses that it knows, and its answer goes to the client.
 func TestForward(t *testing.T) {

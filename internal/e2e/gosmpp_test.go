@@ -80,10 +80,39 @@ func goSMSC(t *testing.T, got *tally) *smpptest.Server {
 	return s
 }
 
+// goWindow is how many submits goSMPP may have unanswered.
+const goWindow = 10
+
+// goSMPP binds go-smpp as a client that passes the messages that it receives to deliver.
+func goSMPP(t *testing.T, g *gw, deliver func(pdu.Body)) *smpp.Transceiver {
+	t.Helper()
+	client := &smpp.Transceiver{
+		Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", WindowSize: goWindow, RespTimeout: testutil.Patience,
+		Handler: func(p pdu.Body) {
+			if p.Header().ID == pdu.DeliverSMID {
+				deliver(p)
+			}
+		},
+	}
+	if s := <-client.Bind(); s.Status() != smpp.Connected {
+		t.Fatal(s.Error())
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// goText reads octets as go-smpp does a text in the data_coding of its message.
+func goText(p pdu.Body, octets []byte) string {
+	if p.Fields()[pdufield.DataCoding].Bytes()[0] == 0 {
+		return string(pdutext.GSM7(octets).Decode())
+	}
+	return string(pdutext.UCS2(octets).Decode())
+}
+
 // go-smpp as client and as SMSC.
 func TestGoSMPP(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		const senders, each = 10, 20
+		const senders, each = goWindow, 20
 		var got, receipts tally
 		operator := goSMSC(t, &got)
 		g := start(t, a, site{
@@ -97,18 +126,7 @@ func TestGoSMPP(t *testing.T) {
 		for range 10 * senders * each {
 			pdu.NewEnquireLink()
 		}
-		client := &smpp.Transceiver{
-			Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", WindowSize: senders, RespTimeout: testutil.Patience,
-			Handler: func(p pdu.Body) {
-				if p.Header().ID == pdu.DeliverSMID {
-					receipts.add(p.Fields()[pdufield.ShortMessage].String())
-				}
-			},
-		}
-		if s := <-client.Bind(); s.Status() != smpp.Connected {
-			t.Fatal(s.Error())
-		}
-		defer client.Close()
+		client := goSMPP(t, g, func(p pdu.Body) { receipts.add(p.Fields()[pdufield.ShortMessage].String()) })
 		var wg sync.WaitGroup
 		for i := range senders {
 			wg.Go(func() {

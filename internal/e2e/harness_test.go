@@ -232,6 +232,22 @@ func (g *gw) keepOnDisk(dir string) {
 	}
 }
 
+// stores runs a part of a test with each engine of the store.
+func stores(t *testing.T, f func(t *testing.T, s site)) {
+	for name, s := range map[string]site{"pebble": {store: vfs.NewMem()}, "memory": {memory: true}} {
+		t.Run(name, func(t *testing.T) {
+			s.operator, s.accounts = newSMSC(t), "{system_id: other, password: s3cret}"
+			f(t, s)
+		})
+	}
+}
+
+// settled waits until all messages have ended and that is in the store.
+func (g *gw) settled() {
+	g.t.Helper()
+	testutil.Eventually(g.t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+}
+
 // stop ends the gateway and looks whether it leaves anything behind. What still
 // waits in queues is given up; clients have gone by themselves, or are logged out.
 func (g *gw) stop() {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,10 +10,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-	gosmpp "github.com/fiorix/go-smpp/smpp"
 	"github.com/fiorix/go-smpp/smpp/pdu"
-	"github.com/fiorix/go-smpp/smpp/pdu/pdufield"
-	"github.com/fiorix/go-smpp/smpp/pdu/pdutext"
 	"github.com/fiorix/go-smpp/smpp/pdu/pdutlv"
 
 	"pmg/internal/testutil"
@@ -243,26 +239,11 @@ func TestJoinedMessagesOfGoSMPP(t *testing.T) {
 		centre := operator.session()
 		var mu sync.Mutex
 		var texts []string
-		client := &gosmpp.Transceiver{
-			Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: testutil.Patience,
-			Handler: func(p pdu.Body) {
-				if p.Header().ID != pdu.DeliverSMID {
-					return
-				}
-				b := p.TLVFields()[pdutlv.TagMessagePayload].Bytes()
-				text := pdutext.UCS2(b).Decode()
-				if p.Fields()[pdufield.DataCoding].Bytes()[0] == 0 {
-					text = pdutext.GSM7(b).Decode()
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				texts = append(texts, string(text))
-			},
-		}
-		if s := <-client.Bind(); s.Status() != gosmpp.Connected {
-			t.Fatal(s.Error())
-		}
-		defer client.Close()
+		goSMPP(t, g, func(p pdu.Body) {
+			mu.Lock()
+			defer mu.Unlock()
+			texts = append(texts, goText(p, p.TLVFields()[pdutlv.TagMessagePayload].Bytes()))
+		})
 		centre.sendParts()
 		testutil.Eventually(t, "every text is there", func() bool {
 			mu.Lock()
@@ -282,26 +263,6 @@ func TestJoinedMessagesOfNode(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
 		g := start(t, a, site{operator: operator, clients: "long_messages: join", routes: joinedRoutes})
-		var want []string
-		for _, l := range longs() {
-			want = append(want, l.text)
-		}
-		client := nodeCommand(t, "whole.js", g.addr("clients"), fmt.Sprint(len(want)))
-		out, err := client.StdoutPipe()
-		if err == nil {
-			err = client.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = client.Process.Kill() }) // it has already ended, unless the test failed
-		operator.session().sendParts()
-		var got []string
-		if err := json.NewDecoder(out).Decode(&got); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v, got %q", err, got)
-		}
-		if err := client.Wait(); err != nil {
-			t.Error(err)
-		}
+		wantNode(t, func() { operator.session().sendParts() }, "whole.js", g.addr("clients"), fmt.Sprint(len(longs())))
 	})
 }

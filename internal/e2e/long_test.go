@@ -299,27 +299,12 @@ func TestLongMessagesOfGoSMPP(t *testing.T) {
 		for range 1000 {            // see TestGoSMPP: its sequence numbers are to be others than the gateway's
 			pdu.NewEnquireLink()
 		}
-		client := &gosmpp.Transceiver{
-			Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: testutil.Patience,
-			Handler: func(p pdu.Body) {
-				if p.Header().ID != pdu.DeliverSMID {
-					return
-				}
-				b := p.Fields()[pdufield.ShortMessage].Bytes()
-				text := pdutext.UCS2(b).Decode()
-				if p.Fields()[pdufield.DataCoding].Bytes()[0] == 0 {
-					text = pdutext.GSM7(b).Decode()
-				}
-				header := p.Fields()[pdufield.GSMUserData].(*pdufield.UDHList).Data[0].IEData.Data
-				mu.Lock()
-				defer mu.Unlock()
-				joined[header[0]] += string(text)
-			},
-		}
-		if s := <-client.Bind(); s.Status() != gosmpp.Connected {
-			t.Fatal(s.Error())
-		}
-		defer client.Close()
+		client := goSMPP(t, g, func(p pdu.Body) {
+			header := p.Fields()[pdufield.GSMUserData].(*pdufield.UDHList).Data[0].IEData.Data
+			mu.Lock()
+			defer mu.Unlock()
+			joined[header[0]] += goText(p, p.Fields()[pdufield.ShortMessage].Bytes())
+		})
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -357,27 +342,36 @@ func TestLongMessagesOfNode(t *testing.T) {
 		operator := newSMSC(t)
 		g := start(t, a, site{operator: operator, out: "long_messages: split8, window: 1", routes: "{from: operator, to: clients}\n{to: operator}"})
 		var texts []map[string]any
-		var want []string
 		for _, l := range longs() {
-			texts, want = append(texts, map[string]any{"coding": l.coding, "text": l.text}), append(want, l.text)
+			texts = append(texts, map[string]any{"coding": l.coding, "text": l.text})
 		}
 		arg, _ := json.Marshal(texts)
-		client := nodeCommand(t, "long.js", g.addr("clients"), string(arg))
-		out, err := client.StdoutPipe()
-		if err == nil {
-			err = client.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = client.Process.Kill() }) // it has already ended, unless the test failed
-		operator.session().echo(t)
-		var got []string
-		if err := json.NewDecoder(out).Decode(&got); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v, got %q", err, got)
-		}
-		if err := client.Wait(); err != nil {
-			t.Error(err)
-		}
+		wantNode(t, func() { operator.session().echo(t) }, "long.js", g.addr("clients"), string(arg))
 	})
+}
+
+// wantNode runs a script of node, which must print the long texts, and meanwhile what the SMSC
+// does.
+func wantNode(t *testing.T, meanwhile func(), script ...string) {
+	t.Helper()
+	var got, want []string
+	for _, l := range longs() {
+		want = append(want, l.text)
+	}
+	client := nodeCommand(t, script...)
+	out, err := client.StdoutPipe()
+	if err == nil {
+		err = client.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Process.Kill() }) // it has already ended, unless the test failed
+	meanwhile()
+	if err := json.NewDecoder(out).Decode(&got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, got %q", err, got)
+	}
+	if err := client.Wait(); err != nil {
+		t.Error(err)
+	}
 }

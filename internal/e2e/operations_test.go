@@ -24,29 +24,9 @@ func (p *peer) ids(first, last int) map[int]string {
 // ask sends a request and wants its answer, with these fields.
 func (p *peer) ask(request string, fields ...string) {
 	p.t.Helper()
-	command := request
-	for i := range request {
-		if request[i] == ' ' {
-			command = request[:i]
-			break
-		}
-	}
+	command, _, _ := strings.Cut(request, " ")
 	p.send(request)
 	p.want(command+"_resp", append(fields, "seq="+field(request, "seq"))...)
-}
-
-// stores runs a test with a store on a disk and with one in memory.
-func stores(t *testing.T, f func(t *testing.T, s site)) {
-	for _, engine := range []string{"memory", "disk"} {
-		t.Run(engine, func(t *testing.T) {
-			s := site{operator: newSMSC(t), out: "window: 1", memory: engine == "memory"}
-			if engine == "disk" {
-				s.store = vfs.NewCrashableMem()
-			}
-			s.accounts = "{system_id: other, password: s3cret}"
-			f(t, s)
-		})
-	}
 }
 
 const (
@@ -60,6 +40,7 @@ const (
 func TestQuery(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		stores(t, func(t *testing.T, s site) {
+			s.out = "window: 1"
 			g := start(t, a, s)
 			c, smsc := g.bind("transmitter"), s.operator.session()
 			g.online("operator", 1)
@@ -99,6 +80,7 @@ func TestQuery(t *testing.T) {
 func TestCancel(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		stores(t, func(t *testing.T, s site) {
+			s.out = "window: 1"
 			g := start(t, a, s)
 			c, smsc := g.bind("transmitter"), s.operator.session()
 			g.online("operator", 1)
@@ -113,7 +95,7 @@ func TestCancel(t *testing.T) {
 			smsc.answer(0, under...)
 			smsc.serve(3, 4)
 			smsc.fence()
-			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+			g.settled()
 			if n := g.stats("operator").Failed.Load(); n != 1 {
 				t.Errorf("%d messages have failed, want the one that was cancelled", n)
 			}
@@ -126,6 +108,7 @@ func TestCancel(t *testing.T) {
 func TestCancelDestination(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		stores(t, func(t *testing.T, s site) {
+			s.out = "window: 1"
 			g := start(t, a, s)
 			c, smsc := g.bind("transmitter"), s.operator.session()
 			other := g.dial("clients")
@@ -147,7 +130,7 @@ func TestCancelDestination(t *testing.T) {
 			smsc.serve(6, 6) // the accounts take turns
 			smsc.serve(4, 4)
 			smsc.fence()
-			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+			g.settled()
 			if n := g.stats("operator").Failed.Load(); n != 3 {
 				t.Errorf("%d messages have failed, want the three that were cancelled", n)
 			}
@@ -160,6 +143,7 @@ func TestCancelDestination(t *testing.T) {
 func TestReplace(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		stores(t, func(t *testing.T, s site) {
+			s.out = "window: 1"
 			g := start(t, a, s)
 			c, smsc := g.bind("transmitter"), s.operator.session()
 			g.online("operator", 1)
@@ -215,7 +199,7 @@ func TestOperationsOutlast(t *testing.T) {
 		c.ask("cancel_sm seq=12 message_id="+ids[4]+" source_addr=1234", "status=0")
 		smsc.answer(0, field(line, "seq"))
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 	})
 }
 
@@ -269,7 +253,7 @@ func TestQueryAfterwards(t *testing.T) {
 				c.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 				return true
 			})
-			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+			g.settled()
 			query := func(p *peer, n int, fields ...string) {
 				t.Helper()
 				p.ask(fmt.Sprintf("query_sm seq=%d message_id=%s source_addr=1234", 10+n, ids[n]), fields...)
@@ -310,7 +294,7 @@ func TestReplaceTooLong(t *testing.T) {
 			c.ask("replace_sm seq=11 message_id="+ids[2]+` source_addr=1234 short_message="`+long[:160]+`"`, "status=0")
 			smsc.answer(0, under...)
 			smsc.answer(0, field(smsc.want("submit_sm", `short_message="`+long[:160]+`"`), "seq"))
-			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+			g.settled()
 		})
 	})
 }
@@ -339,6 +323,7 @@ func TestCongestion(t *testing.T) {
 func TestQueries33(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		stores(t, func(t *testing.T, s site) {
+			s.out = "window: 1"
 			g := start(t, a, s)
 			smsc, c := s.operator.session(), g.dial("clients")
 			g.online("operator", 1)
@@ -364,7 +349,7 @@ func TestQueries33(t *testing.T) {
 			for range 3 {
 				smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
 			}
-			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+			g.settled()
 		})
 	})
 }

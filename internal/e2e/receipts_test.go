@@ -50,19 +50,12 @@ func (p *peer) wantReceipt(known, stat string) string {
 	return line
 }
 
-// storages runs a part of a test with each engine of the store.
-func storages(t *testing.T, f func(t *testing.T, s site)) {
-	t.Run("pebble", func(t *testing.T) { f(t, site{store: vfs.NewMem()}) })
-	t.Run("memory", func(t *testing.T) { f(t, site{memory: true}) })
-}
-
 // A receipt goes back to the client that has submitted the message, with the id that the
 // client knows, whatever form the SMSC writes the id in, without any route. The other account
 // gets none.
 func TestReceiptGoesBack(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		storages(t, func(t *testing.T, s site) {
-			s.operator, s.accounts = newSMSC(t), "{system_id: other, password: s3cret}"
+		stores(t, func(t *testing.T, s site) {
 			g := start(t, a, s)
 			client, smsc := g.bind("transceiver"), s.operator.session()
 			other := g.dial("clients")
@@ -149,8 +142,7 @@ func TestReceiptsAsked(t *testing.T) {
 // before is kept, and goes on when the answer comes.
 func TestReceiptOvertakes(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		storages(t, func(t *testing.T, s site) {
-			s.operator = newSMSC(t)
+		stores(t, func(t *testing.T, s site) {
 			g := start(t, a, s)
 			client, smsc := g.bind("transceiver"), s.operator.session()
 			take := func(n int) (known, seq string) {
@@ -249,8 +241,7 @@ func TestReceiptAfterRestart(t *testing.T) {
 // good, or that an operator deletes, where the client has asked for it.
 func TestOwnReceipts(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		storages(t, func(t *testing.T, s site) {
-			s.operator = newSMSC(t)
+		stores(t, func(t *testing.T, s site) {
 			g := start(t, a, s)
 			client, smsc := g.bind("transceiver"), s.operator.session()
 			refused := func(n int, more ...string) (known string) {
@@ -388,7 +379,7 @@ func TestReceiptsOfParts(t *testing.T) {
 		if !client.silent("deliver_sm") {
 			t.Error("a receipt of a part")
 		}
-		testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 		g = g.powerCut(a, &s, client, smsc)
 		client, smsc = g.bind("transceiver"), s.operator.session()
 		smsc.receipt(103, "71", "DELIVRD")

@@ -3,8 +3,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-
-	"pmg/internal/testutil"
 )
 
 // Each recipient of a submit_multi gets a message. The client has one id for all of them, and is
@@ -48,7 +46,7 @@ func TestRecipients(t *testing.T) {
 			}
 			c.send(multi("8", `number_of_dests=2 dest_flag=1 destination_addr=4911 dest_flag=2 dl_name=friends short_message="hi"`))
 			c.want("submit_multi_resp", "seq=8", "status=0xb(ESME_RINVDSTADR)")
-			testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+			g.settled()
 			if n := g.stats("clients").Accepted.Load(); n != 5 {
 				t.Errorf("%d messages count as accepted", n)
 			}
@@ -71,7 +69,7 @@ func TestRecipientsFull(t *testing.T) {
 		for range 3 {
 			smsc.answer(0, field(smsc.want("submit_sm", `short_message="hi"`), "seq"))
 		}
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		g.settled()
 	})
 }
 
@@ -89,6 +87,6 @@ func TestRecipientsUCP(t *testing.T) {
 		}
 		c.send(`op02 seq=2 NPL=2 RAd=x RAd=y OAdC=1234 MT=3 AMsg="hello"`)
 		c.want("op02_result seq=2 status=0x6(adc_invalid)")
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 })
+		g.settled()
 	})
 }

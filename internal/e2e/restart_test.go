@@ -41,7 +41,7 @@ func TestRestartFails(t *testing.T) {
 		smsc = s.operator.session()
 		smsc.serve(5, 6)
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 		if n := g.stats("operator").Failed.Load(); n != 3 {
 			t.Errorf("%d messages are given up, want 2, 3 and 4", n)
 		}
@@ -98,7 +98,7 @@ func TestRestartNeverAnswers(t *testing.T) {
 		g = g.powerCut(a, &s, c, smsc)
 		smsc = s.operator.session()
 		smsc.serve(1, 20)
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 	})
 }
 
@@ -118,7 +118,7 @@ func TestRestartAnswersLate(t *testing.T) {
 		now := smsc.take(1, 2)
 		smsc.answer(0, "77", now[0], now[0], now[1], now[1], late[0], "78")
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 		if n := g.stats("operator").Sent.Load(); n != 2 {
 			t.Errorf("%d messages count as sent", n)
 		}
@@ -156,7 +156,7 @@ func TestRestartClosesMidPDU(t *testing.T) {
 		smsc = s.operator.session()
 		smsc.serve(2, 10)
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 	})
 }
 
@@ -183,7 +183,7 @@ func TestRestartHalfOpen(t *testing.T) {
 			got[field(line, "short_message")] = true
 			next.answer(0, field(line, "seq"))
 		}
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 		if len(got) != 4 {
 			t.Errorf("only %v have arrived", got)
 		}
@@ -240,6 +240,6 @@ func TestRestartReceiverNeverReads(t *testing.T) {
 			line := p.want("deliver_sm", fmt.Sprintf("short_message=\"%d\"", n))
 			p.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 		}
-		testutil.Eventually(t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+		g.settled()
 	})
 }
