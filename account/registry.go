@@ -34,8 +34,9 @@ func NewRegistry() *Registry {
 // usage is the state of one account. A reload changes its rate and its configuration
 // also for sessions that logged in before.
 type usage struct {
-	rate ratelimit.Shared
-	cfg  atomic.Pointer[config.Account]
+	rate      ratelimit.Shared
+	cfg       atomic.Pointer[config.Account]
+	operating atomic.Int64
 
 	mu       sync.Mutex
 	sessions int

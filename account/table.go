@@ -165,6 +165,10 @@ func (a *Account) Config() *config.Account { return a.use.cfg.Load() }
 // End records that a session of the account is over.
 func (a *Account) End() { a.use.end() }
 
+// Operate counts n operations that begin or, if n is negative, end. It returns how many of the
+// account's are under way then, over all of its sessions.
+func (a *Account) Operate(n int64) int64 { return a.use.operating.Add(n) }
+
 // Admit takes the place of one message in the account's rate, which all of its
 // sessions share. The message may be accepted wait nanoseconds from now, and
 // until then its session should not be read. If it returns false, too many

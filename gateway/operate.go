@@ -7,10 +7,12 @@ import (
 )
 
 // How many operations may be under way, for a session and for all of them. They wait for
-// disks and lanes.
+// disks and lanes. An account may have one in shareOperating of those that the others leave, so
+// that there are always some left for one that has none.
 const (
 	maxOperating    = 16
 	maxAllOperating = 256
+	shareOperating  = 4
 )
 
 // operate carries out what a client asks about messages that it has submitted. Like a
@@ -27,10 +29,11 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		return
 	}
 	c.gateway.rewriteOperation(l, &request)
-	o := &operation{Operation: request, gateway: c.gateway, account: l.Account.SystemID, spoken: l.Connector.Protocol}
+	o := &operation{Operation: request, gateway: c.gateway, client: l.Account, account: l.Account.SystemID, spoken: l.Connector.Protocol}
 	l.Storing++
 	l.Operating++
 	c.gateway.operating.Add(1)
+	l.Account.Operate(1)
 	c.port.Check(l, r, o.run, func(now int64) {
 		l.Operating--
 		l.Storing--
@@ -66,7 +69,12 @@ func (g *Gateway) rewriteOperation(l *connector.Link, o *protocols.Operation) {
 
 // mayOperate reports whether a session may have another operation under way.
 func (g *Gateway) mayOperate(l *connector.Link) bool {
-	return l.Account != nil && l.Operating < maxOperating && g.operating.Load() < maxAllOperating
+	if l.Account == nil || l.Operating >= maxOperating {
+		return false
+	}
+	own := l.Account.Operate(0)
+	others := g.operating.Load() - own
+	return own < (maxAllOperating-others)/shareOperating
 }
 
 func (c *Conversation[R]) answerOperation(now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64) {

@@ -68,28 +68,42 @@ func TestOperate(t *testing.T) {
 	}
 }
 
-// A session has a few operations under way, and all sessions together have some more.
+// A session has a few operations under way, and an account, however many sessions it has, a
+// quarter of those that the others leave.
 func TestOperationsBound(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	p.withLanes()
-	var refused int
-	for range maxAllOperating/maxOperating + 1 {
-		l := p.client()
-		for range maxOperating + 1 {
-			if r := p.operate(l, protocols.Operation{ID: 1}); r.gone == "sent" {
-				p.want("too many", r, "sent", sms.Throttled)
-				refused++
+	operate := func(account string) (taken int) {
+		for range maxAllOperating / maxOperating {
+			l := p.link()
+			if r := p.login(l, account, "secret"); r.code != sms.OK {
+				t.Fatalf("login: %+v", r)
+			}
+			for range maxOperating + 1 {
+				if r := p.operate(l, protocols.Operation{ID: 1}); r.gone == "" {
+					taken++
+				} else {
+					p.want("too many", r, "sent", sms.Throttled)
+				}
 			}
 		}
+		return taken
 	}
-	if want := maxAllOperating/maxOperating + maxOperating + 1; refused != want || p.g.operating.Load() != maxAllOperating {
-		t.Errorf("%d are refused, want %d", refused, want)
+	if n := operate("client"); n != maxAllOperating/4 {
+		t.Errorf("the first account has %d operations under way, want %d", n, maxAllOperating/4)
+	}
+	if n, want := operate("other"), maxAllOperating*3/4/4; n != want {
+		t.Errorf("the second account has %d operations under way, want %d", n, want)
 	}
 	p.check()
 	if n := p.g.operating.Load(); n != 0 {
 		t.Errorf("%d operations are under way", n)
 	}
+	if n := operate("other"); n != maxAllOperating/4 {
+		t.Errorf("alone, the second account has %d operations under way, want %d", n, maxAllOperating/4)
+	}
+	p.check()
 }
 
 // A session may end while an operation is under way.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"pmg/account"
 	"pmg/connector"
 	"pmg/events"
 	"pmg/protocols"
@@ -21,8 +22,9 @@ import (
 type operation struct {
 	protocols.Operation
 	gateway *Gateway
-	changer *changer     // to reach the lanes
-	account string       // of the client
+	changer *changer // to reach the lanes
+	client  *account.Account
+	account string       // the client's name
 	spoken  sms.Protocol // by the client
 
 	result protocols.Result
@@ -52,7 +54,10 @@ func (g *Gateway) SetEngine(e Engine) { g.engine = e }
 // run carries out the operation.
 func (o *operation) run() {
 	g := o.gateway
-	defer g.operating.Add(-1)
+	defer func() {
+		o.client.Operate(-1)
+		g.operating.Add(-1)
+	}()
 	o.code = sms.SystemError // unless it comes to an end
 	ctx, done := context.WithTimeout(context.Background(), operationTimeout)
 	defer done()
