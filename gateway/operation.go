@@ -325,7 +325,7 @@ func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 	}
 	_, err = o.withdraw(ctx, all, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
 		n++
-		o.deleted(now, s.Lane, t.found, m)
+		o.gateway.deleted(now, s.Lane, t.found, m)
 	})
 	for _, t := range all {
 		if err == nil && t.state.Aside != store.InLane && o.cancelAside(t) {
@@ -336,18 +336,6 @@ func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 		err = g.Committer.Sync()
 	}
 	return n, err
-}
-
-// deleted ends a message that was taken out of its lane.
-func (o *operation) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
-	if m == nil {
-		m = f.message
-		m.Arrived -= o.gateway.wall.ahead.Load()
-	}
-	l.Home().Stats.Failed.Add(1)
-	m.Origin.Tally.Failed.Add(1)
-	o.gateway.Ended(l, m, sms.Answer{Code: sms.Deleted, At: now}, 0)
-	m.Release()
 }
 
 // cancelAside ends a message that waits in no lane, unless an operator has changed it.

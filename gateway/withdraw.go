@@ -125,16 +125,27 @@ func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f 
 	if !ok {
 		return
 	}
+	delete(w.left, f)
+	if w.change.What == DeleteMessages {
+		w.result[f] = ResultDeleted
+		w.deleted(now, l, f, m)
+		return
+	}
+	w.taken = append(w.taken, f)
 	if m != nil {
 		m.Release()
 	}
-	delete(w.left, f)
-	if w.change.What != DeleteMessages {
-		w.taken = append(w.taken, f)
-		return
+}
+
+// deleted ends a message that was taken out of its lane, and releases it. m is nil where its body
+// is on disk.
+func (g *Gateway) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
+	if m == nil {
+		m = f.message
+		m.Arrived -= g.wall.ahead.Load()
 	}
-	w.result[f] = ResultDeleted
 	l.Home().Stats.Failed.Add(1)
-	f.message.Origin.Tally.Failed.Add(1)
-	w.Ended(l, f.message, sms.Answer{Code: sms.Deleted, At: now}, 0)
+	m.Origin.Tally.Failed.Add(1)
+	g.Ended(l, m, sms.Answer{Code: sms.Deleted, At: now}, 0)
+	m.Release()
 }

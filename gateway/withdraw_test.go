@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/connector"
+	"pmg/store"
+)
+
+// The event of a message that an operator deletes from its queue has the time at which it was
+// accepted by the wall clock, also if that clock was set since the gateway began, and whether the
+// lane has the message or its entry alone.
+func TestDeletedWhen(t *testing.T) {
+	t.Parallel()
+	durable, err := store.Open("store", store.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPort(t, "")
+	dir := p.withEvents(durable)
+	const ahead = int64(time.Hour)
+	p.g.wall.ahead.Store(ahead)
+	p.g.recovered.Store(true)
+	p.submit(p.client())
+	stored := p.storing[0]
+	share, entry := stored.Share, p.g.Messages.Copy(stored.Message)
+	entry.ID = p.g.ids.Add(100)
+	p.g.Put(stored.Accepted, []Accepted{{entry, share}})
+	if err := p.g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	p.c.Stored(p.now, stored, false)
+	e := p.withLanes()
+	share.Lane.Restore(p.now, share, connector.Waiting{ID: entry.ID, Arrived: p.now})
+	page, err := p.g.ChangeStored(t.Context(), e, QueueChange{What: DeleteMessages}, Selection{}, 0, 10)
+	if err != nil || len(page.Messages) != 2 || page.Messages[0].Result != ResultDeleted || page.Messages[1].Result != ResultDeleted {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if err := p.g.closeStore(); err != nil {
+		t.Error(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "events.log"))
+	want := `"accepted_at":"` + time.Unix(0, now+ahead).UTC().Format("2006-01-02T15:04:05")
+	if err != nil || strings.Count(string(b), want) != 2 {
+		t.Errorf("%s %v, want %s", b, err, want)
+	}
+}
