@@ -17,7 +17,7 @@ const (
 	Rejected              // the peer has refused it for good
 	Unknown               // given up: it was sent, and no answer came
 	Expired               // its validity passed before a peer had accepted it
-	Deleted               // an operator has deleted it
+	Deleted               // an operator has deleted it, or its client has cancelled it
 	Joined                // it was a part of a long message that is sent whole, as another message
 	states
 )

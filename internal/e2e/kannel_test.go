@@ -179,24 +179,14 @@ func (k *kannel) send(text string, more ...string) {
 	for i := 0; i < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}
-	if code, said := k.ask(q); code != http.StatusAccepted {
-		k.t.Fatalf("%d: %s", code, said)
-	}
-}
-
-// ask has Kannel act on a query, and returns its answer.
-func (k *kannel) ask(q url.Values) (code int, said string) {
-	k.t.Helper()
 	answer, err := http.Get(k.sendsms + "?" + q.Encode())
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		k.t.Fatal(err)
+	if said, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusAccepted {
+		k.t.Fatalf("%d %v: %s", answer.StatusCode, err, said)
 	}
-	return answer.StatusCode, string(b)
 }
 
 // A kannelWay is a way in which Kannel is a client.

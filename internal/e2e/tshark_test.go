@@ -173,7 +173,10 @@ func TestTsharkVectors(t *testing.T) {
 			}
 			for _, w := range wrong {
 				var n int
-				if _, err := fmt.Sscan(w, &n); err != nil || faults[names[n-1]] == "" {
+				if _, err := fmt.Sscan(w, &n); err != nil {
+					t.Fatalf("%v: %s", err, w)
+				}
+				if faults[names[n-1]] == "" {
 					t.Errorf("%s: %s", names[n-1], w)
 				}
 			}

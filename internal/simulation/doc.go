@@ -9,7 +9,8 @@
 // they wait for is an event too.
 //
 // A seed's history has two phases. In the first everything fails now and then. Before the second
-// everything is mended, and within 20 minutes each stored message must have reached its end.
+// everything is mended, and within 20 minutes each stored message must have reached its end;
+// within 3 hours where there are delivery times, because the wall clock may have been set back.
 //
 //	go test -v -run TestSimulation ./internal/simulation -args -seed 17
 //
