@@ -68,6 +68,17 @@ func (p Pauses) After(failed int) (pause time.Duration, again bool) {
 	return 0, false
 }
 
+// Last returns the last pause. It reports false if there is none.
+func (p Pauses) Last() (pause time.Duration, any bool) {
+	if n := len(p); n > 0 && p[n-1] == Repeat {
+		p = p[:n-1]
+	}
+	if len(p) == 0 {
+		return 0, false
+	}
+	return time.Duration(p[len(p)-1]), true
+}
+
 // Longest returns the longest pause.
 func (r *Retry) Longest() time.Duration {
 	return time.Duration(max(0, slices.Max(slices.Concat(r.Throttled, r.Temporary, r.Lost, Pauses{0}))))

@@ -25,6 +25,9 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 			return connector.Outcome{To: to, Pause: o.Pause}
 		}
 	}
+	if !o.Again && l.Account != "" {
+		o.Again = goOn(l.Config(), m, a)
+	}
 	if o.Again {
 		g.keepState(l, m)
 		switch a.Code {
@@ -53,17 +56,38 @@ func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o 
 		if m.Throttles = incremented(m.Throttles); m.Throttles <= patience {
 			o.Again = true
 		} else {
-			o.Again = wait(m, a.At, cfg.Retry.Throttled, m.Throttles-patience)
+			o.Again = wait(m, a.At, pausesAfter(cfg, failure), m.Throttles-patience)
 		}
 		return o
 	}
-	pauses := cfg.Retry.Temporary
-	if failure == sms.NoAnswer { // the answer may be late: the next attempt waits, and is not made if the answer comes
-		pauses = cfg.Retry.Lost
-	}
 	m.Attempts, m.Throttles = incremented(m.Attempts), 0
-	o.Again = wait(m, a.At, pauses, m.Attempts) && resend
+	o.Again = wait(m, a.At, pausesAfter(cfg, failure), m.Attempts) && resend
 	return o
+}
+
+// pausesAfter returns the pauses between attempts that fail so.
+func pausesAfter(cfg *config.Connector, f sms.Failure) config.Pauses {
+	switch f {
+	case sms.Throttling:
+		return cfg.Retry.Throttled
+	case sms.NoAnswer: // the answer may be late: the next attempt waits, and is not made if the answer comes
+		return cfg.Retry.Lost
+	}
+	return cfg.Retry.Temporary
+}
+
+// goOn has a message for a client that has failed after the last pause wait for that pause
+// again, because a client that is busy for long must not lose its receipts: its validity ends
+// the message. It reports false if the refusal was permanent, or the options allow no further
+// attempt.
+func goOn(cfg *config.Connector, m *sms.Message, a sms.Answer) (again bool) {
+	failure := a.Code.Failure()
+	if failure == sms.Permanent || failure == sms.NoAnswer && cfg.OnUnknown != config.Resend {
+		return false
+	}
+	pause, again := pausesAfter(cfg, failure).Last()
+	m.NotBefore = a.At + int64(pause)
+	return again
 }
 
 // wait makes a message wait after a number of failures. It reports false if there is no

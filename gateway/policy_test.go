@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -99,18 +100,67 @@ func TestSettleUnknown(t *testing.T) {
 	}
 }
 
+// A failing is what the options of a lane make of a message that fails again and again.
+type failing struct {
+	options string
+	code    sms.Code
+	want    []time.Duration
+	then    time.Duration // which the pauses go on with; 0: it is given up
+}
+
+func (c failing) check(t *testing.T, g *Gateway, lane *connector.Lane) {
+	t.Helper()
+	m := &sms.Message{Origin: &sms.Origin{Connector: "clients"}}
+	for n := range 300 {
+		m.NotBefore = now
+		want, again := c.then, c.then > 0
+		if n < len(c.want) {
+			want, again = c.want[n], true
+		}
+		o := g.Settle(lane, m, sms.Answer{Code: c.code, At: now}, true)
+		if got := time.Duration(m.NotBefore - now); o.Again != again || again && got != want {
+			t.Errorf("%s, %s: failure %d: again %t after %s, want %t after %s", c.options, c.code, n+1, o.Again, got, again, want)
+		}
+		if !again || !o.Again {
+			break
+		}
+	}
+}
+
+// A message for a client goes on with the last pause, because only the end of its validity may
+// lose a receipt. A permanent refusal ends it, and so does what the options say of messages
+// without an answer.
+func TestSettleForClients(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for _, c := range []failing{
+		{"", sms.SystemError, []time.Duration{10 * s, 60 * s, 300 * s}, 1800 * s},
+		{"", sms.Timeout, []time.Duration{10 * s, 60 * s, 300 * s}, 1800 * s},
+		{"retry: [1s, 2s]", sms.QueueFull, []time.Duration{1 * s}, 2 * s},
+		{"retry: [1s, 2s, repeat]", sms.QueueFull, []time.Duration{1 * s}, 2 * s},
+		{"retry: {throttled: [1s, 4s]}", sms.Throttled, []time.Duration{0, 0, 0, 1 * s}, 4 * s},
+		{"retry: {lost: [3s]}", sms.Lost, nil, 3 * s},
+		{"retry: []", sms.QueueFull, nil, 0},
+		{"on_unknown: fail", sms.Timeout, nil, 0},
+		{"on_unknown: fail", sms.SystemError, []time.Duration{10 * s, 60 * s, 300 * s}, 1800 * s},
+		{"", sms.Rejected, nil, 0},
+	} {
+		g := startWith(t, fmt.Sprintf(`
+pdulog: {enabled: false}
+accounts: [{system_id: client, password: secret}]
+connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
+`, c.options))
+		c.check(t, g, g.clientLane("client"))
+	}
+}
+
 // Each kind of failure has its own pauses, and one count of attempts. A message is given up when
 // it fails after the last one, or never.
 func TestSettlePauses(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
 	ever := []time.Duration{10 * s, 60 * s, 300 * s, 1800 * s}
-	for _, c := range []struct {
-		options string
-		code    sms.Code
-		want    []time.Duration
-		then    time.Duration // which the pauses go on with; 0: it is given up
-	}{
+	for _, c := range []failing{
 		{"", sms.TemporaryFailure, ever, 0},
 		{"", sms.Lost, ever, 0},
 		{"", sms.Throttled, []time.Duration{0, 0, 0, 10 * s, 60 * s}, 300 * s},
@@ -126,20 +176,6 @@ func TestSettlePauses(t *testing.T) {
 		{"retry: [1s, repeat]", sms.Rejected, nil, 0},
 	} {
 		g, _, operator := start(t, c.options)
-		m := &sms.Message{Origin: &sms.Origin{Account: "client"}}
-		for n := range 300 {
-			m.NotBefore = now
-			want, again := c.then, c.then > 0
-			if n < len(c.want) {
-				want, again = c.want[n], true
-			}
-			o := g.Settle(g.LaneOf(operator), m, sms.Answer{Code: c.code, At: now}, true)
-			if got := time.Duration(m.NotBefore - now); o.Again != again || again && got != want {
-				t.Errorf("%s, %s: failure %d: again %t after %s, want %t after %s", c.options, c.code, n+1, o.Again, got, again, want)
-			}
-			if !again || !o.Again {
-				break
-			}
-		}
+		c.check(t, g, g.LaneOf(operator))
 	}
 }
