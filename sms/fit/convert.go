@@ -57,22 +57,33 @@ func (c *Converter) Convert(f *Form, m *sms.Message) Result {
 			return TooLong
 		}
 	}
-	m.Flags &^= sms.HasHeader
-	if len(c.data) > 0 {
-		m.Flags |= sms.HasHeader
+	header := len(c.data)
+	c.appendBody(a)
+	if len(c.data) > maxOctets {
+		return TooLong
 	}
+	c.setText(m, header)
+	m.Alphabet = a
+	m.Flags |= sms.Converted
+	return Converted
+}
+
+// appendBody appends c.octets to the header in c.data, packed if the alphabet is.
+func (c *Converter) appendBody(a sms.Alphabet) {
 	if a == sms.DefaultPacked {
 		c.data = charset.AppendPacked(c.data, c.octets, charset.FillBits(len(c.data)))
 	} else {
 		c.data = append(c.data, c.octets...)
 	}
-	if len(c.data) > maxOctets {
-		return TooLong
+}
+
+// setText gives a message the text in c.data, which begins with a header of that many octets.
+func (c *Converter) setText(m *sms.Message, header int) {
+	m.Flags &^= sms.HasHeader
+	if header > 0 {
+		m.Flags |= sms.HasHeader
 	}
 	m.SetText(c.data)
-	m.Alphabet = a
-	m.Flags |= sms.Converted
-	return Converted
 }
 
 // encode writes c.text in an alphabet that the peer reads, to c.octets. Packed septets are

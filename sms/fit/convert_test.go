@@ -112,6 +112,7 @@ func TestConvertLeaves(t *testing.T) {
 	f(gsm, Refused, sms.DefaultUTF8, false, "d0af")
 	f(gsm, Left, sms.UCS2, false, "0410")
 	f(New(sms.DefaultUCS2, others, Keep), TooLong, sms.Default, false, hex.EncodeToString(bytes.Repeat([]byte("A"), 40000)))
+	f(New(sms.DefaultUCS2, others, Keep), TooLong, sms.Default, true, "03240101"+hex.EncodeToString(bytes.Repeat([]byte("A"), 40000)))
 }
 
 // What is taken as it is depends on the form alone.

@@ -5,7 +5,6 @@ import (
 
 	"pmg/internal/smstext"
 	"pmg/sms"
-	"pmg/sms/charset"
 	"pmg/sms/userdata"
 )
 
@@ -24,10 +23,10 @@ func PartOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
 }
 
 // Join gives m, which may be one of the parts, the text that the parts make together, in
-// their order. It returns false, and m is as it was, if they are no parts of one text: their
-// alphabets, classes or protocol identifiers differ, or what else their headers say does.
+// their order. It returns false, and m is as it was, if they are no parts of one text, because
+// their alphabets, classes or protocol identifiers differ, or what else their headers say does,
+// or if the text would be longer than any protocol carries.
 func (c *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
-	head := false
 	c.octets = c.octets[:0]
 	for i, part := range parts {
 		if part.Alphabet != m.Alphabet || part.Class != m.Class || part.PID != m.PID {
@@ -45,7 +44,6 @@ func (c *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
 		c.data = rest
 		if i == 0 {
 			c.header = append(c.header[:0], rest...)
-			head = len(rest) > 0
 		} else if !bytes.Equal(rest, c.header) {
 			return false
 		}
@@ -56,15 +54,10 @@ func (c *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
 		}
 	}
 	c.data = append(c.data[:0], c.header...)
-	if m.Alphabet == sms.DefaultPacked {
-		c.data = charset.AppendPacked(c.data, c.octets, charset.FillBits(len(c.header)))
-	} else {
-		c.data = append(c.data, c.octets...)
+	c.appendBody(m.Alphabet)
+	if len(c.data) > maxOctets {
+		return false
 	}
-	m.SetText(c.data)
-	m.Flags &^= sms.HasHeader
-	if head {
-		m.Flags |= sms.HasHeader
-	}
+	c.setText(m, len(c.header))
 	return true
 }

@@ -83,3 +83,19 @@ func TestJoinRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Parts that make more than a protocol carries are not joined, because the rest would be cut off.
+func TestJoinTooLong(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]bool{maxOctets / 2: true, maxOctets/2 + 1: false} {
+		parts := make([]*sms.Message, 2)
+		for i := range parts {
+			parts[i] = &sms.Message{Flags: sms.HasHeader}
+			parts[i].Set(sms.Address{}, sms.Address{}, append([]byte{5, 0, 3, 1, 2, byte(i + 1)}, strings.Repeat("x", size)...))
+		}
+		before := bytes.Clone(parts[0].Text())
+		if ok := (&Converter{}).Join(parts, parts[0]); ok != want || !ok && !bytes.Equal(parts[0].Text(), before) {
+			t.Errorf("2 parts of %d octets: joined %t to %d octets", size, ok, len(parts[0].Text()))
+		}
+	}
+}

@@ -60,11 +60,7 @@ func (c *Converter) Split(f *Form, m *sms.Message, ref uint16, parts []*sms.Mess
 		var piece []byte
 		piece, text = s.Next(text)
 		c.data = c.appendPiece(c.data, m.Alphabet, s.Coding, piece)
-		part.Flags &^= sms.HasHeader
-		if header > 0 {
-			part.Flags |= sms.HasHeader
-		}
-		part.SetText(c.data)
+		c.setText(part, header)
 		part.Part, part.Parts = uint8(i), uint8(len(parts))
 	}
 }
