@@ -1,9 +1,8 @@
 package gateway
 
 import (
-	"pmg/protocols"
 	"pmg/sms"
-	"pmg/sms/userdata"
+	"pmg/sms/fit"
 )
 
 // togetherOf returns a number that the parts of one long message have in common, so that a
@@ -14,17 +13,12 @@ func (g *Gateway) togetherOf(m *sms.Message) uint64 {
 	if m.Parts > 1 {
 		return hashOf(m, m.WholeID())
 	}
-	if m.Flags&sms.HasHeader != 0 {
-		header, _, _ := userdata.Cut(m.Text())
-		if h, err := userdata.Parse(header); err == nil && h.Part.Total > 1 {
-			return hashOf(m, uint64(h.Part.Reference))
-		}
+	if p, _, ok := fit.PartOf(m); ok {
+		return hashOf(m, uint64(p.Reference))
 	}
-	if p, native := m.NativePart(); len(native) > 0 {
-		if d, ok := g.routes.Load().driverOf(p).(protocols.PartReader); ok {
-			if reference, ok := d.PartOf(native); ok {
-				return hashOf(m, uint64(reference))
-			}
+	if namer := g.partNamer(m); namer != nil {
+		if p, ok := namer.Part(m); ok {
+			return hashOf(m, uint64(p.Reference))
 		}
 	}
 	return 0

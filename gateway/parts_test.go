@@ -7,12 +7,18 @@ import (
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/userdata"
 )
 
 // A partDriver's native parts are references.
 type partDriver struct{ driver }
 
-func (partDriver) PartOf(native []byte) (uint16, bool) { return uint16(native[0]), native[0] != 0 }
+func (partDriver) Part(m *sms.Message) (userdata.Part, bool) {
+	native := m.Native(protocols.SMPP)
+	return userdata.Part{Reference: uint16(native[0])}, native[0] != 0
+}
+
+func (partDriver) SetPart(*sms.Message, userdata.Part) {}
 
 // The parts of a long message take the same target of a weighted route, and long messages are
 // shared by weight as others are.

@@ -1,11 +1,11 @@
 package smpp
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/userdata"
 )
 
 // The rows of losses in front of those of the optional parameters.
@@ -84,7 +84,7 @@ func (d *Driver) Lacks(m *sms.Message, _ protocols.Options) (lost protocols.Lost
 func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 	head, service, params := nativeOf(m)
 	if m.Kind != sms.Receipt && hasLeaving(params) {
-		leave(m, head, service, params)
+		leave(m, params)
 		head, service, params = nativeOf(m)
 	}
 	head[2] = 0 // data_coding: the alphabet of the message says it, or that it is another one
@@ -123,69 +123,34 @@ func hasLeaving(params []byte) bool {
 }
 
 // leave moves optional parameters from the native part into the message.
-func leave(m *sms.Message, head [nativeHead]byte, service, params []byte) {
+func leave(m *sms.Message, params []byte) {
 	var moved []uint16
 	if v, ok := FindTLV(params, tagDestSubunit); ok && len(v) == 1 && v[0] >= 1 && v[0] <= 4 && m.Class == sms.NoClass {
 		m.Class = sms.Class0 + sms.Class(v[0]-1)
 		moved = append(moved, tagDestSubunit)
 	}
-	text := m.Text()
+	var header []byte
 	if m.Flags&sms.HasHeader == 0 {
-		header := []byte{0}
-		header, moved = appendSAR(header, params, moved)
-		header, moved = appendPorts(header, params, moved)
-		if n := len(header) - 1; n > 0 {
-			header[0] = byte(n)
-			text = append(header, text...)
-			m.Flags |= sms.HasHeader
+		part, ok := partOf(params)
+		if ok {
+			moved = append(moved, sarTags[:]...)
 		}
+		header, moved = appendPorts([]byte{0}, params, moved)
+		header, _ = userdata.AppendHeader(nil, header, part)
 	}
 	if len(moved) == 0 {
 		return
 	}
-	native := append(append(make([]byte, 0, nativeHead+len(service)+len(params)), head[:]...), service...)
-	for tag, v := range TLVs(params) {
-		if !contains(moved, tag) {
-			native = AppendTLV(native, tag, v)
-		}
+	native := nativeWithout(m, moved...)
+	if len(header) > 0 {
+		m.SetText(append(header, m.Text()...))
+		m.Flags |= sms.HasHeader
 	}
-	source, dest := m.Source(), m.Dest()
-	source.Addr, dest.Addr = bytes.Clone(source.Addr), bytes.Clone(dest.Addr)
-	m.Set(source, dest, bytes.Clone(text))
 	m.SetNative(protocols.SMPP, native)
 }
 
-func contains(tags []uint16, tag uint16) bool {
-	for _, t := range tags {
-		if t == tag {
-			return true
-		}
-	}
-	return false
-}
-
-// Information elements of a user data header of 3GPP TS 23.040.
-const (
-	ieConcatenated   = 0x00 // with a reference of one octet
-	ieConcatenated16 = 0x08
-	iePorts          = 0x05
-)
-
-// appendSAR appends which part of a long message this one is.
-func appendSAR(header, params []byte, moved []uint16) ([]byte, []uint16) {
-	reference, _ := FindTLV(params, tagSARReference)
-	total, _ := FindTLV(params, tagSARTotal)
-	number, _ := FindTLV(params, tagSARNumber)
-	if len(reference) != 2 || len(total) != 1 || len(number) != 1 || number[0] == 0 || number[0] > total[0] {
-		return header, moved
-	}
-	if reference[0] == 0 {
-		header = append(header, ieConcatenated, 3, reference[1])
-	} else {
-		header = append(header, ieConcatenated16, 4, reference[0], reference[1])
-	}
-	return append(header, total[0], number[0]), append(moved, tagSARReference, tagSARTotal, tagSARNumber)
-}
+// iePorts is the information element of ports of 3GPP TS 23.040.
+const iePorts = 0x05
 
 // appendPorts appends the ports of an application. A missing one is 0.
 func appendPorts(header, params []byte, moved []uint16) ([]byte, []uint16) {

@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"bytes"
+	"slices"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -191,12 +192,25 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 // nativeOf returns the native part of a message: its five fields and a length, service_type
 // and the optional parameters, which point into the message.
 func nativeOf(m *sms.Message) (head [nativeHead]byte, service, params []byte) {
-	if b := m.Native(protocols.SMPP); len(b) >= nativeHead {
+	if b := m.Native(protocols.SMPP); len(b) >= nativeHead && len(b) >= nativeHead+int(b[5]) {
 		copy(head[:], b)
 		service = b[nativeHead : nativeHead+int(head[5])]
 		params = b[nativeHead+int(head[5]):]
 	}
 	return head, service, params
+}
+
+// nativeWithout returns a copy of the native part of a message without some of its optional
+// parameters.
+func nativeWithout(m *sms.Message, tags ...uint16) []byte {
+	head, service, params := nativeOf(m)
+	b := append(append(make([]byte, 0, nativeHead+len(service)+len(params)), head[:]...), service...)
+	for tag, v := range TLVs(params) {
+		if !slices.Contains(tags, tag) {
+			b = AppendTLV(b, tag, v)
+		}
+	}
+	return b
 }
 
 // hasHeader reports whether text is as long as the user data header at its beginning

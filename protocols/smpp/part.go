@@ -38,15 +38,12 @@ func partOf(params []byte) (p userdata.Part, ok bool) {
 	return p, true
 }
 
+// sarTags are the optional parameters that together say which part a message is.
+var sarTags = [...]uint16{tagSARReference, tagSARTotal, tagSARNumber}
+
 // SetPart implements protocols.PartNamer.
 func (d *Driver) SetPart(m *sms.Message, p userdata.Part) {
-	head, service, params := nativeOf(m)
-	b := append(append([]byte(nil), head[:]...), service...)
-	for tag, v := range TLVs(params) {
-		if tag != tagSARReference && tag != tagSARTotal && tag != tagSARNumber {
-			b = AppendTLV(b, tag, v)
-		}
-	}
+	b := nativeWithout(m, sarTags[:]...)
 	if p != (userdata.Part{}) {
 		b = AppendTLV(b, tagSARReference, []byte{byte(p.Reference >> 8), byte(p.Reference)})
 		b = AppendTLV(b, tagSARTotal, []byte{p.Total})
