@@ -20,14 +20,20 @@ type SM struct {
 	DefaultMsgID         uint8
 }
 
-func (m *SM) walk(w *Walk) {
+// walk walks the body. In a submit_multi (§4.5.1) dests replace the one destination; they are nil
+// in the others.
+func (m *SM) walk(w *Walk, dests *[]byte) {
 	w.CString("service_type", 6, StatusInvSerTyp, &m.ServiceType)
 	w.U8("source_addr_ton", StatusInvSrcTON, &m.SourceTON)
 	w.U8("source_addr_npi", StatusInvSrcNPI, &m.SourceNPI)
 	w.CString("source_addr", 21, StatusInvSrcAdr, &m.SourceAddr)
-	w.U8("dest_addr_ton", StatusInvDstTON, &m.DestTON)
-	w.U8("dest_addr_npi", StatusInvDstNPI, &m.DestNPI)
-	w.CString("destination_addr", 21, StatusInvDstAdr, &m.DestAddr)
+	if dests != nil {
+		w.List("number_of_dests", "dest_address", StatusInvNumDests, dests, new(Destination))
+	} else {
+		w.U8("dest_addr_ton", StatusInvDstTON, &m.DestTON)
+		w.U8("dest_addr_npi", StatusInvDstNPI, &m.DestNPI)
+		w.CString("destination_addr", 21, StatusInvDstAdr, &m.DestAddr)
+	}
 	w.U8("esm_class", StatusInvEsmClass, &m.ESMClass)
 	w.U8("protocol_id", StatusInvCmdLen, &m.ProtocolID)
 	w.U8("priority_flag", StatusInvPrtFlg, &m.PriorityFlag)

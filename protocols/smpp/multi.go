@@ -13,27 +13,6 @@ const (
 	flagList    = 2 // the name of a distribution list
 )
 
-// walkMulti walks the body of submit_multi (§4.5.1). dests replace the one destination of
-// a submit_sm.
-func (m *SM) walkMulti(w *Walk, dests *[]byte) {
-	w.CString("service_type", 6, StatusInvSerTyp, &m.ServiceType)
-	w.U8("source_addr_ton", StatusInvSrcTON, &m.SourceTON)
-	w.U8("source_addr_npi", StatusInvSrcNPI, &m.SourceNPI)
-	w.CString("source_addr", 21, StatusInvSrcAdr, &m.SourceAddr)
-	w.List("number_of_dests", "dest_address", StatusInvNumDests, dests, new(Destination))
-	w.U8("esm_class", StatusInvEsmClass, &m.ESMClass)
-	w.U8("protocol_id", StatusInvCmdLen, &m.ProtocolID)
-	w.U8("priority_flag", StatusInvPrtFlg, &m.PriorityFlag)
-	w.CString("schedule_delivery_time", 17, StatusInvSched, &m.ScheduleDeliveryTime)
-	w.CString("validity_period", 17, StatusInvExpiry, &m.ValidityPeriod)
-	w.U8("registered_delivery", StatusInvRegDlvFlg, &m.RegisteredDelivery)
-	w.U8("replace_if_present_flag", StatusInvRepFlag, &m.ReplaceIfPresent)
-	w.U8("data_coding", StatusInvCmdLen, &m.DataCoding)
-	w.U8("sm_default_msg_id", StatusInvDftMsgID, &m.DefaultMsgID)
-	w.Text("sm_length", "short_message", StatusInvMsgLen, &m.ShortMessage)
-	w.TLVs(&m.TLVs)
-}
-
 // A Destination is one of the recipients of a submit_multi.
 type Destination struct {
 	Flag     uint8

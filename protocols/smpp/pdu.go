@@ -215,7 +215,7 @@ func (p *PDU) fields(w *Walk) {
 	body := commands[p.ID.row()].body
 	switch body {
 	case bodySM:
-		p.SM.walk(w)
+		p.SM.walk(w, nil)
 	case bodySMResp:
 		if w.Body(&p.Body) {
 			w.CString("message_id", 65, StatusInvMsgID, &p.SMResp.MessageID)
@@ -223,7 +223,7 @@ func (p *PDU) fields(w *Walk) {
 	case bodyData:
 		p.SM.walkData(w)
 	case bodyMulti:
-		p.SM.walkMulti(w, p.Dests())
+		p.SM.walk(w, p.Dests())
 	case bodyBind:
 		p.Bind().walk(w)
 	case bodyBindResp:
