@@ -53,19 +53,10 @@ func (s *session) replacement(p *PDU, b *Replace, m *sms.Message) {
 		b.RegisteredDelivery = min(b.RegisteredDelivery&wantsReceipts, wantsAllEnds)
 	}
 	p.scratch = p.scratch[:0]
-	for _, t := range [...]struct {
-		at    int64
-		field *[]byte
-	}{{m.DeliverAt, &b.ScheduleDeliveryTime}, {m.Expires, &b.ValidityPeriod}} {
-		if t.at != 0 {
-			n := len(p.scratch)
-			p.scratch = appendTime(p.scratch, t.at)
-			*t.field = p.scratch[n:]
-		}
-	}
+	p.putTimes(m, &b.ScheduleDeliveryTime, &b.ValidityPeriod)
 	if text := m.Text(); len(text) > maxShort {
 		n := len(p.scratch)
-		p.scratch = AppendTLV(p.scratch, TagPayload, text[:min(len(text), 0xFFFF)])
+		p.scratch = AppendTLV(p.scratch, TagPayload, text[:min(len(text), maxTLV)])
 		b.ShortMessage, p.withExtras().tlvs = nil, p.scratch[n:]
 	}
 }

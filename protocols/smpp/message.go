@@ -379,7 +379,7 @@ func esmClass(m *sms.Message, native uint8) uint8 {
 func (p *PDU) setPayload(text []byte) {
 	n := len(p.scratch)
 	p.scratch = append(p.scratch, p.SM.TLVs...)
-	p.scratch = AppendTLV(p.scratch, TagPayload, text[:min(len(text), 0xFFFF)])
+	p.scratch = AppendTLV(p.scratch, TagPayload, text[:min(len(text), maxTLV)])
 	p.SM.TLVs, p.SM.ShortMessage = p.scratch[n:], nil
 }
 

@@ -114,7 +114,7 @@ func (b *Replace) change(now int64, params []byte, m *sms.Message) sms.Code {
 	m.DeliverAt, m.Expires, m.Flags, m.Notify = deliver, expires, flags, notifyOf(b.RegisteredDelivery)
 	head, service, carried := nativeOf(m)
 	head[1], head[4] = b.RegisteredDelivery&^registeredSelf, b.DefaultMsgID
-	native := bytes.Clone(append(append(head[:], service...), carried...))
+	native := append(append(head[:], service...), carried...)
 	m.Set(m.Source(), m.Dest(), text)
 	if len(native) > nativeHead || [nativeHead]byte(native) != [nativeHead]byte{} {
 		m.SetNative(protocols.SMPP, native)
@@ -194,10 +194,15 @@ func (s *session) details(p *PDU, asked *Details, b *DetailsResp, r *protocols.R
 	p.scratch = append(p.scratch, 1, flagAddress, dest.TON, dest.NPI)
 	p.scratch = append(append(p.scratch, fit(dest.Addr, addressSize)...), 0)
 	b.Dests = p.scratch
+	p.putTimes(m, &b.ScheduleDeliveryTime, &b.ValidityPeriod)
+}
+
+// putTimes writes the times of a message, those that it has.
+func (p *PDU) putTimes(m *sms.Message, deliver, expires *[]byte) {
 	for _, t := range [...]struct {
 		at    int64
 		field *[]byte
-	}{{m.DeliverAt, &b.ScheduleDeliveryTime}, {m.Expires, &b.ValidityPeriod}} {
+	}{{m.DeliverAt, deliver}, {m.Expires, expires}} {
 		if t.at != 0 {
 			n := len(p.scratch)
 			p.scratch = appendTime(p.scratch, t.at)

@@ -294,7 +294,7 @@ func (w *Walk) scanTLV(b, name []byte) []byte {
 		b = w.line.AppendValue(b)
 	}
 	n := len(b) - at - tlvHeader
-	if n > 0xFFFF {
+	if n > maxTLV {
 		w.line.Fail(string(name), "is longer than 65535 octets")
 		return b
 	}
