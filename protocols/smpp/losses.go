@@ -146,7 +146,7 @@ func leave(m *sms.Message, params []byte) {
 		m.SetText(append(header, m.Text()...))
 		m.Flags |= sms.HasHeader
 	}
-	m.SetNative(protocols.SMPP, native)
+	putNative(m, native)
 }
 
 // iePorts is the information element of ports of 3GPP TS 23.040.

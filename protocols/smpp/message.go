@@ -213,6 +213,14 @@ func nativeWithout(m *sms.Message, tags ...uint16) []byte {
 	return b
 }
 
+// putNative gives a message a native part, or none if that says nothing.
+func putNative(m *sms.Message, native []byte) {
+	if len(native) == nativeHead && [nativeHead]byte(native) == [nativeHead]byte{} {
+		native = nil
+	}
+	m.SetNative(protocols.SMPP, native)
+}
+
 // hasHeader reports whether text is as long as the user data header at its beginning
 // requires.
 func hasHeader(text []byte) bool { return len(text) > 0 && int(text[0]) < len(text) }

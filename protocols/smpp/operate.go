@@ -116,9 +116,7 @@ func (b *Replace) change(now int64, params []byte, m *sms.Message) sms.Code {
 	head[1], head[4] = b.RegisteredDelivery&^registeredSelf, b.DefaultMsgID
 	native := append(append(head[:], service...), carried...)
 	m.Set(m.Source(), m.Dest(), text)
-	if len(native) > nativeHead || [nativeHead]byte(native) != [nativeHead]byte{} {
-		m.SetNative(protocols.SMPP, native)
-	}
+	putNative(m, native)
 	return sms.OK
 }
 

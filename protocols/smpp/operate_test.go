@@ -40,6 +40,18 @@ func TestReplaceKeeps(t *testing.T) {
 	}
 }
 
+// A message that was replaced still is one of SMPP, also if it has no native part.
+func TestReplaceKeepsProtocol(t *testing.T) {
+	m := &sms.Message{}
+	m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("old"))
+	m.SetNative(protocols.SMPP, nil)
+	for _, b := range []Replace{{ShortMessage: []byte("new")}, {ShortMessage: []byte("new"), DefaultMsgID: 1}, {ShortMessage: []byte("newer")}} {
+		if code := b.change(1, nil, m); code != sms.OK || m.Protocol() != protocols.SMPP || (len(m.Native(protocols.SMPP)) > 0) != (b.DefaultMsgID > 0) {
+			t.Errorf("%s: %s, protocol %d, native part %x", b.ShortMessage, code, m.Protocol(), m.Native(protocols.SMPP))
+		}
+	}
+}
+
 // The ids of messages are read in the forms in which they are written, and in no other.
 func TestParseID(t *testing.T) {
 	for _, id := range []uint64{1, 36, shortIDs - 1, shortIDs, 0x0006_1234_5678_9ABC, 1<<64 - 1} {

@@ -3,7 +3,6 @@ package smpp
 import (
 	"encoding/binary"
 
-	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/userdata"
 )
@@ -49,7 +48,7 @@ func (d *Driver) SetPart(m *sms.Message, p userdata.Part) {
 		b = AppendTLV(b, tagSARTotal, []byte{p.Total})
 		b = AppendTLV(b, tagSARNumber, []byte{p.Number})
 	}
-	m.SetNative(protocols.SMPP, b)
+	putNative(m, b)
 }
 
 // putHeader says which part of a long message a message is in a user data header, for a peer
