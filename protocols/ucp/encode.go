@@ -118,21 +118,16 @@ func (p *PDU) putText(m *sms.Message, xser []byte) bool {
 
 // putMsg fills in MT, NB and Msg, and returns the alphabet that the text is sent in.
 func (p *PDU) putMsg(m *sms.Message, text []byte) (sms.Alphabet, bool) {
-	at := len(p.buf)
 	alphabet := m.Alphabet
 	if alphabet.IsDefault() {
 		alphabet = sms.Default
 	}
-	switch alphabet {
-	case sms.Default:
-		if p.SM.MT.n > 0 && isDigits(text) { // it came as a numeric text
-			p.put(&p.SM.Msg, text)
-			return alphabet, len(text) <= maxMsg
-		}
-		p.buf = appendHex(p.buf, text)
-	default:
-		p.buf = appendHex(p.buf, text)
+	if alphabet == sms.Default && p.SM.MT.n > 0 && isDigits(text) { // it came as a numeric text
+		p.put(&p.SM.Msg, text)
+		return alphabet, len(text) <= maxMsg
 	}
+	at := len(p.buf)
+	p.buf = appendHex(p.buf, text)
 	n := len(p.buf) - at
 	if n > maxMsg {
 		return alphabet, false

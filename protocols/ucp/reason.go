@@ -89,12 +89,20 @@ func stateOf(dst byte, rsn int) sms.State {
 	default:
 		return sms.StateUnknown
 	}
-	for i := range reasons {
-		if int(reasons[i].Number) == rsn {
-			return reasons[i].State
-		}
+	if r := findReason(rsn); r != nil {
+		return r.State
 	}
 	return sms.StateUndeliverable
+}
+
+// findReason returns the row of a reason, or nil if it is an operator's own.
+func findReason(rsn int) *Reason {
+	for i := range reasons {
+		if int(reasons[i].Number) == rsn {
+			return &reasons[i]
+		}
+	}
+	return nil
 }
 
 // dstOf returns Dst for a state. There are three: what moves, or was taken by somebody on
@@ -127,16 +135,6 @@ func reasonOf(r *sms.Report) int {
 		return reasonFailed
 	}
 	return 0
-}
-
-// textOf returns the text of a reason, or "" if it is an operator's own.
-func textOf(rsn int) string {
-	for i := range reasons {
-		if int(reasons[i].Number) == rsn {
-			return reasons[i].Text
-		}
-	}
-	return ""
 }
 
 // A Reason is a row of the table of reasons for not delivering a message (Rsn).

@@ -111,8 +111,8 @@ func (p *PDU) putNotice(dst byte, rsn int) {
 		t = append(t, " has been buffered"...)
 	default:
 		t = append(t, " could not be delivered"...)
-		if why := textOf(rsn); why != "" {
-			t = append(append(t, " because of "...), why...)
+		if why := findReason(rsn); why != nil {
+			t = append(append(t, " because of "...), why.Text...)
 		}
 	}
 	at := len(p.buf)
