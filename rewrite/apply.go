@@ -85,13 +85,12 @@ func (r *rule) apply(a *Addresses) (fired bool, code sms.Code) {
 	}
 	next, fits := to.Addr[len(r.strip):], true
 	if r.condition != nil {
-		whole := string(to.Addr)
-		groups := r.condition.FindStringSubmatchIndex(whole)
+		groups := r.condition.FindSubmatchIndex(to.Addr)
 		if groups == nil {
 			return false, sms.OK
 		}
 		if r.replace != nil {
-			next, fits = r.expand(a.room(r.source), whole, groups)
+			next, fits = r.expand(a.room(r.source), to.Addr, groups)
 		}
 	}
 	switch {
@@ -179,9 +178,9 @@ func isNumber(address []byte) bool {
 }
 
 // expand appends what replaces an address. It returns false if that is too long.
-func (r *rule) expand(b []byte, whole string, groups []int) ([]byte, bool) {
+func (r *rule) expand(b, whole []byte, groups []int) ([]byte, bool) {
 	for _, p := range r.replace {
-		group := ""
+		var group []byte
 		if p.group >= 0 && groups[2*p.group] >= 0 {
 			group = whole[groups[2*p.group]:groups[2*p.group+1]]
 		}

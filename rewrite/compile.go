@@ -126,7 +126,7 @@ func (c *compiler) address(option, text string) {
 	if len(text) > MaxAddress {
 		c.problem(option, "must be at most %d characters, not %d", MaxAddress, len(text))
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' && r != ' ' || r > '~' }) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		c.problem(option, "must be characters of ASCII, not %q", text)
 	}
 }
