@@ -96,7 +96,8 @@ func (w *ucpWire) header(pdu []byte) header {
 	if pdu[10] == 'R' {
 		h.kind = ucpAnswers(ot)
 		if pdu[ucpData] != 'A' {
-			ec, _, _ := bytes.Cut(pdu[ucpData+len("N/"):len(pdu)-ucpEnd], []byte{'/'})
+			_, ec, _ := bytes.Cut(pdu[ucpData:len(pdu)-ucpEnd], []byte{'/'}) // behind the N
+			ec, _, _ = bytes.Cut(ec, []byte{'/'})
 			n, _ := digitsOf(ec)
 			h.status = uint32(max(1, n))
 		}

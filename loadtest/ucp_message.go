@@ -55,7 +55,7 @@ func (w *ucpWire) readXSer(m *submitted, hex []byte) error {
 		if len(rest) < 2 || len(rest) < 2+int(rest[1]) {
 			return fmt.Errorf("cannot read XSer %q: it ends early", hex)
 		}
-		service, value := rest[0], rest[2:2+rest[1]]
+		service, value := rest[0], rest[2:2+int(rest[1])]
 		rest = rest[2+len(value):]
 		switch {
 		case service == xserHeader:
