@@ -10,9 +10,8 @@ import (
 )
 
 const (
-	statusSubmitFail = 0x45    // ESME_RSUBMITFAIL
-	statusTemporary  = 0x64    // ESME_RX_T_APPN
-	maxPDU           = 1 << 20 // a longer PDU means that the framing is lost
+	statusTemporary = 0x64    // ESME_RX_T_APPN
+	maxPDU          = 1 << 20 // a longer PDU means that the framing is lost
 )
 
 // An smppWire speaks SMPP 3.4.
@@ -100,7 +99,7 @@ func (w *smppWire) status(r refusal) uint32 {
 		refuseMalformed:   smpp.StatusInvCmdLen,
 		refuseThrottled:   smpp.StatusThrottled,
 		refuseQueueFull:   smpp.StatusMsgQFul,
-		refuseSubmit:      statusSubmitFail,
+		refuseSubmit:      smpp.StatusSubmitFail,
 		refuseDestination: smpp.StatusInvDstAdr,
 	}[r]
 }

@@ -7,12 +7,6 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// Optional parameters of a receipt (SMPP 3.4 §5.3.2).
-const (
-	tagReceiptedID  = 0x001E
-	tagMessageState = 0x0427
-)
-
 // appendDelivery appends a deliver_sm.
 func (w *smppWire) appendDelivery(b []byte, sequence uint32, d *delivery, o *ReceiptOptions) []byte {
 	w.tlvs = w.tlvs[:0]
@@ -41,8 +35,8 @@ func (w *smppWire) receipt(d *delivery, o *ReceiptOptions) {
 		w.text = appendReceiptText(w.text, id, d)
 	}
 	if o.Format != ReceiptText {
-		w.tlvs = smpp.AppendTLV(w.tlvs, tagMessageState, []byte{byte(d.state)})
-		w.tlvs = smpp.AppendTLV(w.tlvs, tagReceiptedID, append(id, 0))
+		w.tlvs = smpp.AppendTLV(w.tlvs, smpp.TagMessageState, []byte{byte(d.state)})
+		w.tlvs = smpp.AppendTLV(w.tlvs, smpp.TagReceiptedID, append(id, 0))
 	}
 }
 
@@ -78,10 +72,10 @@ func (w *smppWire) delivery(pdu []byte) (d delivered, err error) {
 	}
 	d.receipt = true
 	d.id, d.state, d.text = parseReceiptText(d.text)
-	if id, ok := smpp.FindTLV(sm.TLVs, tagReceiptedID); ok {
+	if id, ok := smpp.FindTLV(sm.TLVs, smpp.TagReceiptedID); ok {
 		d.id = bytes.TrimRight(id, "\x00")
 	}
-	if s, ok := smpp.FindTLV(sm.TLVs, tagMessageState); ok && len(s) == 1 {
+	if s, ok := smpp.FindTLV(sm.TLVs, smpp.TagMessageState); ok && len(s) == 1 {
 		d.state = state(s[0])
 	}
 	d.final = d.state.isFinal()

@@ -121,7 +121,7 @@ the submit.`,
 // load has sent.
 func addContentFlags(cmd *cobra.Command, c *loadtest.Content, coding *string) {
 	f := cmd.Flags()
-	f.IntVar(&c.Size, "size", 60, "octets of text, 14 to 254")
+	f.IntVar(&c.Size, "size", loadtest.DefaultLoadOptions().Size, "octets of text, 14 to 254")
 	f.StringVar(coding, "coding", "plain", "plain (GSM 7-bit, the letter x), gsm (every character), ucs2 (with emoji) or binary (every octet)")
 	f.IntVar(&c.Parts, "parts", 1, "how many messages in a row are the parts of a long one, with a user data header")
 	f.StringVar(&c.Text, "text", "", "text behind the number, instead of only the letter x")

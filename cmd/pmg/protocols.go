@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"pmg/config"
 	"pmg/protocols"
@@ -29,7 +30,7 @@ func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 			return m.make(c), nil
 		}
 	}
-	return nil, fmt.Errorf("cannot speak protocol %q: only smpp is known", protocol)
+	return nil, fmt.Errorf("cannot speak protocol %q: use %s", protocol, strings.Join(protocolNames(), " or "))
 }
 
 // protocolNames are the protocols a connector may have.
