@@ -22,9 +22,6 @@ type Text struct {
 	Refused string `json:"refused,omitempty"` // why it cannot be sent
 }
 
-// partHeader is the length of the header of a part, with its length octet.
-const partHeader = 6
-
 // codings are the names of alphabets.
 var codings = map[sms.Alphabet]string{
 	sms.Default: "GSM 7-bit", sms.DefaultPacked: "packed GSM 7-bit", sms.ASCII: "ASCII", sms.DefaultASCII: "ASCII",
@@ -50,7 +47,7 @@ func plan(from, to *fit.Form, text string) *Text {
 	if read, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); read != text {
 		t.Becomes, text = read, read
 	}
-	t.count(m, text)
+	t.count(to, m, text)
 	if to.Splits(m) {
 		var ok bool
 		if t.Parts, ok = new(fit.Converter).Parts(to, m); !ok {
@@ -73,9 +70,9 @@ func written(a sms.Alphabet, text string) *sms.Message {
 	return m
 }
 
-// count fills in what the text is on the air. An SMSC is assumed to write ASCII, Latin-1 and
+// count fills in what the text is on the air to the peers of a form. An SMSC is assumed to write ASCII, Latin-1 and
 // UTF-8 in GSM 7-bit if that has all characters.
-func (t *Text) count(m *sms.Message, text string) {
+func (t *Text) count(to *fit.Form, m *sms.Message, text string) {
 	var header []byte
 	if m.Flags&sms.HasHeader != 0 {
 		header, _, _ = userdata.Cut(m.Text())
@@ -91,10 +88,9 @@ func (t *Text) count(m *sms.Message, text string) {
 	}
 	octets, _ := air.Encode(nil, []byte(text), charset.Replace)
 	t.Units, _ = air.Count([]byte(text))
+	s := userdata.Splitter{Coding: air.Coding, Header: header, Wide: to.Long == fit.Split16}
 	t.Room = air.Room(len(header))
-	s := userdata.Splitter{Coding: air.Coding, Header: header}
-	t.Parts, _ = s.Count(octets)
-	if t.Parts != 1 {
-		t.Room = air.Room(max(len(header), 1) - 1 + partHeader)
+	if t.Parts, _ = s.Count(octets); t.Parts != 1 {
+		t.Room = s.Room()
 	}
 }

@@ -56,6 +56,7 @@ func TestAnswers(t *testing.T) {
 		{"not UTF-8", c, Question{Connector: "one", From: "PMG", To: "3", Text: "a\xff"}},
 		{"texts of several forms", c, Question{Account: "acme", From: "1", To: "77", Text: "Grüße, señor ¿qué?"}},
 		{"texts with what few have", c, Question{Account: "acme", From: "1", To: "77", Text: "İstanbul’da ğ"}},
+		{"references of 16 bits", c, Question{Connector: "one", From: "1", To: "78", Text: strings.Repeat("a", 161)}},
 		{"a long one in tables of a language", c, Question{Account: "acme", From: "1", To: "77", Text: strings.Repeat("İstanbul'da ğ ", 20)}},
 	} {
 		a, err := Ask(q.c, q.q)

@@ -37,12 +37,11 @@ type Splitter struct {
 // A part has the same room where the protocol has a field for which one it is, because
 // the SMS centre makes a header of it.
 func (s *Splitter) Count(text []byte) (int, error) {
-	c := charset.Charset{Coding: s.Coding}
-	whole, parts := s.headers()
-	if octets := c.Room(whole) * s.unit(); len(text) <= octets {
+	whole, _ := s.headers()
+	if octets := (charset.Charset{Coding: s.Coding}).Room(whole) * s.unit(); len(text) <= octets {
 		return 1, nil
 	}
-	room := c.Room(parts) * s.unit()
+	room := s.Room() * s.unit()
 	for n := 1; n <= maxParts; n++ {
 		cut := s.cut(text, room)
 		if cut == 0 {
@@ -58,12 +57,17 @@ func (s *Splitter) Count(text []byte) (int, error) {
 // Next cuts the next part off a text that Count has found to be more than one. The part
 // is nil when nothing is left.
 func (s *Splitter) Next(text []byte) (part, rest []byte) {
-	_, header := s.headers()
-	cut := s.cut(text, charset.Charset{Coding: s.Coding}.Room(header)*s.unit())
+	cut := s.cut(text, s.Room()*s.unit())
 	if cut == 0 {
 		return nil, text
 	}
 	return text[:cut:cut], text[cut:]
+}
+
+// Room returns how many units of text a part holds, which are those of charset.Charset.Room.
+func (s *Splitter) Room() int {
+	_, part := s.headers()
+	return charset.Charset{Coding: s.Coding}.Room(part)
 }
 
 // headers returns how many octets the header has, of the message that is whole and of a part.
