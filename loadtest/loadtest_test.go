@@ -137,7 +137,7 @@ func TestDroppedConnectionsAreCounted(t *testing.T) {
 func TestMuteSinkIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Faults: Faults{Mute: true}})
-	r := load(t, s, func(o *LoadOptions) { o.Timeout = 50 * time.Millisecond })
+	r := load(t, s, func(o *LoadOptions) { o.Timeout = 3 * time.Second })
 	if !r.GaveUp {
 		t.Error("did not give up")
 	}

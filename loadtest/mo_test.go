@@ -40,7 +40,7 @@ func TestMOOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{MO: MOOptions{Count: 100, To: []string{"1001", "1002"}}})
 	r := load(t, s, func(o *LoadOptions) {
-		o.Messages, o.MO, o.Connections, o.Timeout = 0, 100, 2, 200*time.Millisecond
+		o.Messages, o.MO, o.Connections, o.Timeout = 0, 100, 2, 3*time.Second
 		o.Accounts, o.MOTo = []Account{{"a", "x"}, {"b", "y"}}, []string{"1001", "1002"}
 	})
 	want(t, "all", r.MO+r.MOMisrouted, 100)

@@ -39,7 +39,7 @@ func TestOrders(t *testing.T) {
 		o.Receipts, o.Messages = true, 20
 		s := startSink(t, o)
 		return load(t, s, func(o *LoadOptions) {
-			o.Receipts, o.Messages, o.Text, o.Size, o.Timeout = true, 20, text, 100, time.Second
+			o.Receipts, o.Messages, o.Text, o.Size, o.Timeout = true, 20, text, 100, 3*time.Second
 		})
 	}
 	r := run("submit:{status:0x0B,delay:1ms}", SinkOptions{Orders: true})

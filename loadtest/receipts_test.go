@@ -69,7 +69,7 @@ func TestReceiptsOfFailures(t *testing.T) {
 func TestReceiptsWithOtherIDsAreUnknown(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Receipts: true, Receipt: ReceiptOptions{ReceiptIDForm: DecimalForm}})
-	r := load(t, s, func(o *LoadOptions) { o.Receipts, o.Timeout = true, 100*time.Millisecond })
+	r := load(t, s, func(o *LoadOptions) { o.Receipts, o.Timeout = true, 3*time.Second })
 	if !r.GaveUp {
 		t.Error("did not give up")
 	}

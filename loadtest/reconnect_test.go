@@ -33,7 +33,7 @@ func TestReconnectEnds(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{})
 	r := load(t, s, func(o *LoadOptions) {
-		o.Messages, o.Duration, o.Reconnect, o.Timeout = 0, time.Hour, time.Millisecond, 200*time.Millisecond
+		o.Messages, o.Duration, o.Reconnect, o.Timeout = 0, time.Hour, time.Millisecond, 3*time.Second
 		o.Progress = func(c Counts) {
 			if c.Answered > 1000 {
 				if err := s.Close(); err != nil {
