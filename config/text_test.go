@@ -1,0 +1,34 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pmg/sms/charset"
+)
+
+// Each word that an option about texts allows has a meaning, and each that has one is allowed.
+func TestTextWords(t *testing.T) {
+	t.Parallel()
+	meanings := map[string][]string{
+		"Charset": slices.Sorted(maps.Keys(charsets)), "EncodeAs": slices.Sorted(maps.Keys(encodings)),
+		"Missing": slices.Sorted(maps.Keys(missings)), "Long": slices.Sorted(maps.Keys(longs)),
+	}
+	for f := range fieldsOf(reflect.TypeFor[Text]()) {
+		words := strings.Split(f.Tag.Get("enum"), "|")
+		slices.Sort(words)
+		known := slices.DeleteFunc(meanings[f.Name], func(word string) bool { return word == "" })
+		if f.Name == "Languages" {
+			known = slices.DeleteFunc(slices.Clone(words), func(word string) bool {
+				_, ok := charset.ParseLanguage(word)
+				return !ok
+			})
+		}
+		if !slices.Equal(words, known) {
+			t.Errorf("%s allows %q, and %q have a meaning", keyOf(f), words, known)
+		}
+	}
+}
