@@ -55,6 +55,22 @@ func TestBroadcastThroughEncode(t *testing.T) {
 	}
 }
 
+// Broadcasts are messages: a client may send as many of them as its rate allows.
+func TestManyBroadcasts(t *testing.T) {
+	s := server(t, Version50)
+	s.version.Store(Version50)
+	wire := wireOf(t, `broadcast_sm seq=7 broadcast_area_identifier="\x00North" broadcast_content_type="\x01\x00\x10" broadcast_rep_num=1 broadcast_frequency_interval="\x08\x00\x05"`)
+	for n := range 3 * checkBurst {
+		var p PDU
+		if err := p.Decode(wire); err != nil {
+			t.Fatal(err)
+		}
+		if a := s.Receive(1, &p); a.Kind != protocols.Message {
+			t.Fatalf("broadcast %d: %+v", n, a)
+		}
+	}
+}
+
 // An SMSC is asked for its broadcasts by operations of their own, and what it says of the areas is
 // kept. The answer to an operation of another kind is none.
 func TestAskBroadcast(t *testing.T) {

@@ -35,10 +35,14 @@ func (s *session) tooMuch(now int64, c *command, p *PDU) string {
 }
 
 // isCheap reports whether a PDU without a message is a request, of which a peer might send
-// very many, or not known. An SMSC may send an alert_notification for each of its mobiles.
+// very many, or not known. An SMSC may send an alert_notification for each of its mobiles. A
+// broadcast_sm becomes a message, for which the gateway has other limits.
 func (s *session) isCheap(c *command, id CommandID) bool {
-	if id.IsResponse() {
+	switch {
+	case id.IsResponse():
 		return c.id == 0
+	case id == BroadcastSM:
+		return s.lacks(c) || s.illegal(c) != StatusOK
 	}
 	return id != AlertNotification || s.peer == esme
 }
