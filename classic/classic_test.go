@@ -372,6 +372,25 @@ func TestWrittenBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// While what was posted before the end of a session is to be written, nothing more of the peer is
+// handled, not even counted and logged.
+func TestNothingBehindTheEnd(t *testing.T) {
+	t.Parallel()
+	e := start(t, site{})
+	c, _ := smscSession(t, e)
+	var p smpp.PDU
+	_ = p.ParseLog([]byte("enquire_link seq=1"))
+	const many = 1000 // PDUs before the login, which are too many
+	for range many {
+		c.in = p.AppendWire(c.in)
+	}
+	c.receiveAll(e.now()) // the writer does not run yet
+	if c.PDUs > many/10 {
+		t.Errorf("%d PDUs were handled", c.PDUs)
+	}
+	c.serve()
+}
+
 // A message that came without a session is accepted or refused, and its sender gets a reply.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
