@@ -172,3 +172,34 @@ func TestWholeID(t *testing.T) {
 		}
 	}
 }
+
+// An engineInParts notes how many messages a lane has lost at most while nothing else could leave.
+type engineInParts struct {
+	*engineNow
+	most int
+}
+
+func (e *engineInParts) Do(l *connector.Lane, f func(now int64)) bool {
+	before := l.Len()
+	ok := e.engineNow.Do(l, f)
+	e.most = max(e.most, before-l.Len())
+	return ok
+}
+
+// A client that cancels very many messages does not keep a lane from sending others meanwhile.
+func TestCancelInParts(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	for range 3 * withdrawAtATime {
+		p.submit(l)
+	}
+	e := &engineInParts{engineNow: p.withLanes()}
+	p.g.SetEngine(e)
+	r := p.operate(l, protocols.Operation{Kind: protocols.Cancel, Dest: sms.Address{Addr: []byte("491701234567")}})
+	p.check()
+	p.want("many messages", r, "sent", sms.OK)
+	if n := p.g.LaneOf(p.operator).Len(); n != 0 || e.most != withdrawAtATime {
+		t.Errorf("%d messages are left, %d were taken together", n, e.most)
+	}
+}

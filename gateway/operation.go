@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -257,32 +258,60 @@ func (o *operation) inLane(l *connector.Lane) (all []*operand) {
 		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
 			return
 		}
-		t.found = newFound(&store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, laneName(l), ahead)})
-		t.message.Origin = m.Origin
+		if o.ID == 0 { // there may be very many, of which no more is needed
+			t.found = &found{id: m.ID, message: &sms.Message{ID: m.ID, Offset: m.Offset}}
+		} else {
+			t.found = newFound(&store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, laneName(l), ahead)})
+			t.message.Origin = m.Origin
+		}
 		all = append(all, &t)
 	}
-	l.Shares(func(s *connector.Share) {
-		if s.Origin.Account == o.account {
-			l.EachWaiting(s, func(w connector.Waiting, m *sms.Message) { add(m, operand{share: s, waiting: w}) })
-		}
-	})
+	for _, s := range o.shares(l) {
+		l.EachWaiting(s, func(w connector.Waiting, m *sms.Message) {
+			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are not looked at, which would take much longer
+				add(m, operand{share: s, waiting: w})
+			}
+		})
+	}
 	if o.ID != 0 {
 		l.EachUnderWay(func(m *sms.Message) { add(m, operand{sent: true}) })
 	}
 	return all
 }
 
+// shares returns the client's shares of a lane.
+func (o *operation) shares(l *connector.Lane) (own []*connector.Share) {
+	l.Shares(func(s *connector.Share) {
+		if s.Origin.Account == o.account {
+			own = append(own, s)
+		}
+	})
+	return own
+}
+
+// withdrawAtATime is how many messages are taken out of a lane at a time, in a few milliseconds,
+// because nothing else leaves meanwhile.
+const withdrawAtATime = 512
+
 // withdraw takes messages that wait out of their lanes. f has each, as whatever dispatches for
 // its lane; m is nil where its body is on disk. It returns those that wait in no lane.
 func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message)) (left []*operand, err error) {
 	left = slices.DeleteFunc(slices.Clone(all), func(t *operand) bool { return t.sent || t.stateName() != StateQueued })
-	from := func(l *connector.Lane, has func(*operand) bool) error {
-		if !slices.ContainsFunc(left, has) {
-			return nil
+	from := func(l *connector.Lane, has func(*operand) bool) (err error) {
+		there := slices.DeleteFunc(slices.Clone(left), func(t *operand) bool { return !has(t) })
+		taken := map[*operand]bool{}
+		for part := range slices.Chunk(there, withdrawAtATime) {
+			if err = o.changer.wait(ctx, l, func(now int64) {
+				own := o.shares(l)
+				for _, t := range part {
+					taken[t] = o.remove(now, own, t, f)
+				}
+			}); err != nil {
+				break
+			}
 		}
-		return o.changer.wait(ctx, l, func(now int64) {
-			left = slices.DeleteFunc(left, func(t *operand) bool { return has(t) && o.remove(now, l, t, f) })
-		})
+		left = slices.DeleteFunc(left, func(t *operand) bool { return taken[t] })
+		return err
 	}
 	lanes := o.gateway.Lanes()
 	for _, l := range lanes {
@@ -300,22 +329,23 @@ func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int
 	return left, nil
 }
 
-// remove takes a message out of a lane. It reports false if the message does not wait there.
-func (o *operation) remove(now int64, l *connector.Lane, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) (removed bool) {
+// remove takes a message out of the client's shares of a lane. It reports false if the message
+// does not wait there.
+func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
 	w := t.waiting
 	if t.share == nil {
 		w = waitingOf(t.found, o.gateway.wall.ahead.Load())
 	}
-	l.Shares(func(s *connector.Share) {
-		if removed || t.share != nil && t.share != s || s.Origin.Account != o.account {
-			return
+	for _, s := range shares {
+		if t.share != nil && t.share != s {
+			continue
 		}
-		var m *sms.Message
-		if m, removed = l.Remove(now, s, w); removed {
+		if m, ok := s.Lane.Remove(now, s, w); ok {
 			f(now, s, t, m)
+			return true
 		}
-	})
-	return removed
+	}
+	return false
 }
 
 // cancel ends messages, and returns how many of them waited.
