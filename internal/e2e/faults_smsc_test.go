@@ -287,7 +287,7 @@ func TestF18WindowOfAnswersLost(t *testing.T) {
 			t.Run(fmt.Sprint("window=", window), func(t *testing.T) {
 				t.Parallel()
 				operator := newSMSC(t)
-				g := start(t, a, site{operator: operator, out: fmt.Sprintf("window: %d, response_timeout: 300ms, enquire_interval: 200ms", window)})
+				g := start(t, a, site{operator: operator, out: fmt.Sprintf("window: %d, response_timeout: 1s, enquire_interval: 200ms", window)})
 				s, c := operator.session(), g.bind("transmitter")
 				c.submit(1, 6)
 				c.accepted(1, 6)
