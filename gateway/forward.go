@@ -27,6 +27,7 @@ func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	if code != sms.OK {
 		return code
 	}
+	notify := m.Notify
 	answers := make(chan sms.Code, 1)
 	a := &connector.Asked{
 		Request: protocols.Request{Kind: o.Kind, PeerID: v.PeerID, Message: m},
@@ -41,10 +42,24 @@ func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	if code = o.outcome(ctx, lane, answers); code != sms.OK {
 		return relayed(code)
 	}
-	if o.Kind == protocols.Query {
+	switch o.Kind {
+	case protocols.Replace:
+		g.noteReplaced(lane, *v, notify)
+	case protocols.Query:
 		o.result.State, o.result.Since, o.result.Error, o.result.Areas = a.Result.State, a.Result.Since, a.Result.Error, a.Result.Areas
 	}
 	return sms.OK
+}
+
+// noteReplaced notes of which outcomes the client wants receipts of a message since it has
+// replaced it at the SMSC.
+func (g *Gateway) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
+	id := v.PeerID
+	v.Notify, v.By, v.PeerID = notify, nil, nil
+	o := g.receipts.of(g.Config(), lane.Config())
+	g.receipts.noteMapping(g, g.Committer.Begin(), o, &v, id, g.clock()+g.wall.ahead.Load())
+	g.Committer.End()
+	g.Committer.CommitSoon()
 }
 
 // outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is
@@ -118,7 +133,7 @@ func (g *Gateway) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (
 		r.Message, copied = out, out
 	}
 	if r.Kind == protocols.Replace {
-		r.Message.Notify = asks(r.Message, l.Connector.Config())
+		r.Message.Notify = g.asksFor(l, r.Message)
 	}
 	l.Session.Ask(p, &r, slot.Sequence)
 	return copied

@@ -189,12 +189,16 @@ func dayOf(wall int64) uint32 { return uint32(max(wall, 0) / dayLength) }
 // committer's lock is held, unless there is no store.
 func (r *receipts) note(g *Gateway, b *store.Batch, o *operator, m *sms.Message, a *sms.Answer, ahead int64) {
 	v := store.MappingOf(m, ahead)
+	r.noteMapping(g, b, o, &v, a.PeerID, a.At+ahead)
+}
+
+func (r *receipts) noteMapping(g *Gateway, b *store.Batch, o *operator, v *store.Mapping, peerID []byte, wall int64) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
 	r.record = v.Append(r.record[:0])
-	r.key, _ = peerid.AppendKey(r.key[:0], a.PeerID, peerid.Same)
+	r.key, _ = peerid.AppendKey(r.key[:0], peerID, peerid.Same)
 	if b != nil {
-		b.Map(dayOf(a.At+ahead), o.name, r.key, r.record)
+		b.Map(dayOf(wall), o.name, r.key, r.record)
 	}
 	o.mu.Lock()
 	o.recent.add(r.key, r.record)

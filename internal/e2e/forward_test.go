@@ -165,3 +165,25 @@ func TestForwardConfused(t *testing.T) {
 		g.submitStill(c, smsc)
 	})
 }
+
+// A receipt of a message that was replaced at the SMSC is one that the client asked for when it
+// replaced the message.
+func TestForwardReplaceNotify(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			g := start(t, a, s)
+			c, smsc := g.bind("transceiver"), s.operator.session()
+			g.online("operator", 1)
+			c.submit(1, 1, "registered_delivery=2")
+			id := c.ids(1, 1)[1]
+			smsc.send("submit_sm_resp seq=" + smsc.take(1, 1)[0] + " status=0 message_id=57")
+			smsc.fence()
+			g.settled()
+			replace := fmt.Sprintf(`replace_sm seq=2 message_id=%s source_addr=1234 registered_delivery=1 short_message="new"`, id)
+			asked(c, smsc, replace, []string{"message_id=57", "registered_delivery=1"}, "status=0", "status=0")
+			smsc.receipt(101, "57", "DELIVRD")
+			c.wantReceipt(id, "DELIVRD")
+			c.ask("query_sm seq=3 message_id="+id+" source_addr=1234", "status=0", "message_state=2")
+		})
+	})
+}
