@@ -80,7 +80,8 @@ type ending struct {
 
 	attempts uint8 // how often it was sent
 
-	maps *operator // that has accepted it and may send receipts; nil: none comes
+	maps       *operator // that has accepted it and may send receipts; nil: none comes
+	operations bool      // an out connector with the option operations was the last
 }
 
 // attemptsOf returns how often a message was sent that ends with a code, and was written

@@ -122,6 +122,7 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	g.forget(m, ending{
 		state: events.StateOf(a.Code), lane: laneName(l), peer: l.Home().Driver, answer: a, sent: sent,
 		attempts: attemptsOf(m, a.Code, sent), maps: g.mapsFor(l, m, &a),
+		operations: l.Config().Operations,
 	})
 }
 

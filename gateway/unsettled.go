@@ -148,6 +148,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		if l := g.laneNamed(g.Config(), lane); l != nil {
 			e.peer = l.Home().Driver
 			e.maps = g.mapsFor(l, m, &e.answer)
+			e.operations = l.Config().Operations
 		}
 		g.forget(m, e)
 		m.Release()

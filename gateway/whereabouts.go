@@ -14,9 +14,9 @@ import (
 )
 
 // endedName is the name under which the store keeps what became of messages that have left, by
-// our own ids, for the clients that ask. Only messages whose clients have asked for receipts, and
-// broadcasts that an SMSC has, are noted, for as long as what the SMSCs' ids stand for. A value is
-// a store.Mapping and behind it
+// our own ids, for the clients that ask. Messages whose clients have asked for receipts, broadcasts
+// that an SMSC has, and all messages of connectors with the option operations are noted, for as
+// long as what the SMSCs' ids stand for. A value is a store.Mapping and behind it
 //
 //	+-------+-------+-------+
 //	| state | error | since |
@@ -30,7 +30,7 @@ const (
 // notesEnd reports whether what becomes of a message is noted: for that by whose id a client
 // knows it.
 func notesEnd(m *sms.Message, e *ending) bool {
-	return (m.Notify != 0 || m.Flags&sms.Broadcast != 0 && e.state == events.Sent) &&
+	return (m.Notify != 0 || e.operations || m.Flags&sms.Broadcast != 0 && e.state == events.Sent) &&
 		m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
 }
 

@@ -187,3 +187,42 @@ func TestForwardReplaceNotify(t *testing.T) {
 		})
 	})
 }
+
+// Operations about messages that asked for no receipt reach the SMSC where its connector says so.
+func TestForwardAll(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			second := newSMSC(t)
+			s.more = fmt.Sprintf("{name: second, direction: out, address: %q, system_id: pmg, password: secret, operations: true}", second.addr())
+			s.routes = "{destination: \"46700000001\", to: second}\n{to: operator}"
+			g := start(t, a, s)
+			c, without, with := g.bind("transceiver"), s.operator.session(), second.session()
+			g.online("operator", 1)
+			g.online("second", 1)
+			c.send(`submit_sm seq=1 source_addr=1234 destination_addr=46700000002 short_message="1"`)
+			unknown := c.ids(1, 1)[1]
+			without.serve(1, 1)
+			without.fence()
+			c.submit(2, 2)
+			id := c.ids(2, 2)[2]
+			with.send("submit_sm_resp seq=" + with.take(2, 2)[0] + " status=0 message_id=57")
+			with.fence()
+			g.settled()
+			about := func(command string, seq int, id string) string {
+				return fmt.Sprintf("%s seq=%d message_id=%s source_addr=1234", command, seq, id)
+			}
+			there := []string{"message_id=57"}
+			asked(c, with, about("query_sm", 10, id), there, "status=0 message_id=57 message_state=2", "status=0", "message_id="+id, "message_state=2")
+			asked(c, with, about("cancel_sm", 11, id), there, "status=0x11", cancelFail)
+			asked(c, with, about("replace_sm", 12, id)+` registered_delivery=1 short_message="new"`, there, "status=0", "status=0")
+			with.receipt(101, "57", "DELIVRD")
+			c.wantReceipt(id, "DELIVRD")
+			c.ask(about("query_sm", 13, unknown), queryFail)
+			c.ask(about("cancel_sm", 14, unknown), cancelFail)
+			without.fence()
+			if !without.silent("_sm") {
+				t.Error("an SMSC was asked of which the gateway does not know what it has")
+			}
+		})
+	})
+}
