@@ -19,15 +19,6 @@ func (s *smsc) bindVersion(version string) *peer {
 	return p
 }
 
-// bindFive logs in to "clients" with SMPP 5.0.
-func (g *gw) bindFive() *peer {
-	g.t.Helper()
-	c := g.dial("clients")
-	c.send("bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x50")
-	c.want("bind_transceiver_resp", "seq=1", "status=0")
-	return c
-}
-
 // broadcast sends a broadcast with further fields before its optional parameters, and returns its
 // id.
 func (p *peer) broadcast(seq int, more string) (id string) {

@@ -46,8 +46,7 @@ func TestRestartClockSet(t *testing.T) {
 				}
 				operator.answer(0, field(line, "seq"))
 			}
-			c.submit(5, 5)
-			id := field(c.want("submit_sm_resp", "seq=5", "status=0"), "message_id")
+			id := c.submitOne(5)
 			if lowest := fmt.Sprintf("%016x", high+4); id <= lowest {
 				t.Errorf("clock set by %v: the new message has the id %s, not above %s", step, id, lowest)
 			}

@@ -85,13 +85,6 @@ func wantEvents(t *testing.T, dir string, want map[string]string) map[string]eve
 	return by
 }
 
-// submitOne submits message n, and returns its id.
-func submitOne(c *peer, n int, more ...string) (id string) {
-	c.t.Helper()
-	c.send(submitLine(n, more...))
-	return field(c.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
-}
-
 // Each message has exactly one event, with the state that it has ended in, also over a restart.
 func TestEvents(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
@@ -101,17 +94,17 @@ func TestEvents(t *testing.T) {
 		g := start(t, a, s)
 		smsc, c := operator.session(), g.bind("transmitter")
 		want := map[string]string{}
-		want[submitOne(c, 1)] = "sent"
+		want[c.submitOne(1)] = "sent"
 		smsc.serve(1, 1)
-		want[submitOne(c, 2)] = "rejected"
+		want[c.submitOne(2)] = "rejected"
 		smsc.answer(0x0b, smsc.take(2, 2)...)
-		want[submitOne(c, 3)] = "failed"
+		want[c.submitOne(3)] = "failed"
 		smsc.answer(0x08, smsc.take(3, 3)...)
 		smsc.answer(0x08, smsc.take(3, 3)...)
-		want[submitOne(c, 4)] = "unknown"
+		want[c.submitOne(4)] = "unknown"
 		smsc.take(4, 4)
-		want[submitOne(c, 5, "validity_period=000000000001000R")] = "expired" // waits behind 4
-		want[submitOne(c, 6)] = "sent"
+		want[c.submitOne(5, "validity_period=000000000001000R")] = "expired" // waits behind 4
+		want[c.submitOne(6)] = "sent"
 		testutil.Eventually(t, "a message has expired", func() bool { return g.stats("operator").Expired.Load() == 1 })
 		smsc.conn.Close() // the answer to 4 never comes
 		smsc = operator.session()
@@ -141,7 +134,7 @@ func TestEvents(t *testing.T) {
 
 		g = start(t, a, s)
 		smsc, c = operator.session(), g.bind("transmitter")
-		want[submitOne(c, 1)] = "sent"
+		want[c.submitOne(1)] = "sent"
 		smsc.serve(1, 1)
 		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
 		c.conn.Close()
@@ -160,7 +153,7 @@ func TestEventsAfterKill(t *testing.T) {
 		smsc, c := operator.session(), g.bind("transmitter")
 		want := map[string]string{}
 		for n := 1; n <= 20; n++ {
-			want[submitOne(c, n)] = "sent"
+			want[c.submitOne(n)] = "sent"
 			smsc.serve(n, n)
 		}
 		testutil.Eventually(t, "events are in the store", func() bool { return g.Events().Written() == 20 })
@@ -215,7 +208,7 @@ func TestEventsInMemory(t *testing.T) {
 		smsc, c := operator.session(), g.bind("transmitter")
 		var ids []string
 		for n := 1; n <= 5; n++ {
-			ids = append(ids, submitOne(c, n))
+			ids = append(ids, c.submitOne(n))
 			smsc.serve(n, n)
 		}
 		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
@@ -240,7 +233,7 @@ func TestEventOfLateAnswer(t *testing.T) {
 		operator := newSMSC(t)
 		g := start(t, a, site{operator: operator, top: eventsIn(dir), store: vfs.NewMem(), out: "response_timeout: 300ms, enquire_interval: 0s, retry: 1h"})
 		smsc, c := operator.session(), g.bind("transmitter")
-		want := map[string]string{submitOne(c, 1): "sent"}
+		want := map[string]string{c.submitOne(1): "sent"}
 		late := smsc.take(1, 1)
 		testutil.Eventually(t, "it is queued again", func() bool { return g.stats("operator").Retried.Load() == 1 })
 		smsc.answer(0, late...)

@@ -46,7 +46,7 @@ func TestFailoverOnStatus(t *testing.T) {
 				first, second, cl := one.session(), two.session(), g.bind("transmitter")
 				g.online("one", 1)
 				g.online("two", 1)
-				id := submitOne(cl, 1)
+				id := cl.submitOne(1)
 				for range c.attempts {
 					if taken := first.take(1, 1); c.first != timeout {
 						first.answer(c.first, taken...)
@@ -135,7 +135,7 @@ func TestFailoverOverRestart(t *testing.T) {
 		first, second, c := one.session(), two.session(), g.bind("transmitter")
 		g.online("one", 1)
 		g.online("two", 1)
-		id := submitOne(c, 1)
+		id := c.submitOne(1)
 		first.answer(0x14, first.take(1, 1)...)
 		second.take(1, 1)
 		if err := g.Committer.Sync(); err != nil {

@@ -32,8 +32,7 @@ func TestForward(t *testing.T) {
 			g.online("operator", 1)
 			other := g.dial("clients")
 			other.bind("transmitter", "other", "s3cret")
-			c.submit(1, 1, "registered_delivery=1")
-			id := c.ids(1, 1)[1]
+			id := c.submitOne(1, "registered_delivery=1")
 			seq := smsc.take(1, 1)[0]
 			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=smsc-7")
 			smsc.fence()
@@ -85,8 +84,7 @@ func TestForwardUnanswered(t *testing.T) {
 		g := start(t, a, s)
 		c, smsc := g.bind("transmitter"), s.operator.session()
 		g.online("operator", 1)
-		c.submit(1, 1, "registered_delivery=1")
-		id := c.ids(1, 1)[1]
+		id := c.submitOne(1, "registered_delivery=1")
 		smsc.serve(1, 1)
 		smsc.fence()
 		g.settled()
@@ -122,8 +120,7 @@ func TestForwardMany(t *testing.T) {
 		g := start(t, a, s)
 		c, smsc := g.bind("transmitter"), s.operator.session()
 		g.online("operator", 1)
-		c.submit(1, 1, "registered_delivery=1")
-		id := c.ids(1, 1)[1]
+		id := c.submitOne(1, "registered_delivery=1")
 		smsc.serve(1, 1)
 		smsc.fence()
 		g.settled()
@@ -153,8 +150,7 @@ func TestForwardConfused(t *testing.T) {
 		g := start(t, a, s)
 		c, smsc := g.bind("transmitter"), s.operator.session()
 		g.online("operator", 1)
-		c.submit(1, 1, "registered_delivery=1")
-		id := c.ids(1, 1)[1]
+		id := c.submitOne(1, "registered_delivery=1")
 		smsc.send("cancel_sm_resp seq=" + smsc.take(1, 1)[0] + " status=0")
 		smsc.serve(1, 1) // it comes again
 		smsc.fence()

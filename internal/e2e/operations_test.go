@@ -10,17 +10,6 @@ import (
 	"pmg/internal/testutil"
 )
 
-// ids reads the answers to submits first to last, and returns the messages' ids by the
-// submits' numbers.
-func (p *peer) ids(first, last int) map[int]string {
-	p.t.Helper()
-	ids := map[int]string{}
-	for n := first; n <= last; n++ {
-		ids[n] = field(p.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
-	}
-	return ids
-}
-
 // ask sends a request and wants its answer, with these fields.
 func (p *peer) ask(request string, fields ...string) {
 	p.t.Helper()
@@ -47,8 +36,7 @@ func TestQuery(t *testing.T) {
 			c.submit(1, 2)
 			ids := c.ids(1, 2)
 			under := smsc.take(1, 1)
-			c.submit(3, 3, "schedule_delivery_time=000000010000000R")
-			ids[3] = c.ids(3, 3)[3]
+			ids[3] = c.submitOne(3, "schedule_delivery_time=000000010000000R")
 			for n, id := range ids {
 				c.ask(fmt.Sprintf("query_sm seq=%d message_id=%s source_addr=1234", 10+n, id), "status=0", "message_id="+id, "message_state=1")
 			}
@@ -62,9 +50,7 @@ func TestQuery(t *testing.T) {
 			other.ask("cancel_sm seq=3 message_id="+ids[2]+" source_addr=1234", cancelFail)
 			other.ask("cancel_sm seq=4 source_addr=1234 destination_addr=46700000001", cancelFail)
 			other.ask("replace_sm seq=5 message_id="+ids[2]+" source_addr=1234 short_message=\"theirs\"", replaceFail)
-			five := g.dial("clients")
-			five.send("bind_transmitter seq=1 system_id=acme password=s3cret interface_version=0x50")
-			five.want("bind_transmitter_resp", "status=0")
+			five := g.bindFive()
 			five.ask("query_sm seq=2 message_id="+ids[3]+" source_addr=1234", "status=0")
 			smsc.answer(0, under...)
 			smsc.serve(2, 2)
@@ -304,10 +290,8 @@ func TestCongestion(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		s := site{operator: newSMSC(t), memory: true, out: "window: 1, max_queue: 10"}
 		g := start(t, a, s)
-		smsc, c := s.operator.session(), g.dial("clients")
+		smsc, c := s.operator.session(), g.bindFive()
 		g.online("operator", 1)
-		c.send("bind_transmitter seq=1 system_id=acme password=s3cret interface_version=0x50")
-		c.want("bind_transmitter_resp", "status=0")
 		for n := 1; n <= 5; n++ {
 			c.submit(n, n)
 			line := c.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0")

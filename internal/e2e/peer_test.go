@@ -63,6 +63,15 @@ func (g *gw) bind(kind string) *peer {
 	return p
 }
 
+// bindFive logs in to "clients" with SMPP 5.0.
+func (g *gw) bindFive() *peer {
+	g.t.Helper()
+	c := g.dial("clients")
+	c.send("bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x50")
+	c.want("bind_transceiver_resp", "seq=1", "status=0")
+	return c
+}
+
 func (p *peer) bind(kind, systemID, password string) {
 	p.t.Helper()
 	p.send(bindLine(kind, systemID, password))
@@ -339,6 +348,24 @@ func (p *peer) accepted(first, last int) {
 	for n := first; n <= last; n++ {
 		p.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0")
 	}
+}
+
+// ids reads the answers to submits first to last, and returns the messages' ids by the
+// submits' numbers.
+func (p *peer) ids(first, last int) map[int]string {
+	p.t.Helper()
+	ids := map[int]string{}
+	for n := first; n <= last; n++ {
+		ids[n] = field(p.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+	}
+	return ids
+}
+
+// submitOne submits message n, and returns the id that it is accepted with.
+func (p *peer) submitOne(n int, more ...string) (id string) {
+	p.t.Helper()
+	p.submit(n, n, more...)
+	return p.ids(n, n)[n]
 }
 
 // take wants the submits of messages first to last, in order, and returns their sequence

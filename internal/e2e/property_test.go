@@ -294,7 +294,7 @@ func (c *centre) serve(p *peer) {
 	}
 }
 
-// answer returns the answer to a PDU, and whether the session ends instead.
+// answer returns the answer to a PDU: "" for none, and "close" if the session ends instead.
 func (c *centre) answer(line string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -32,8 +32,7 @@ func (p *peer) receipt(seq int, id, stat string, more ...string) {
 // id, and returns the id that the client knows.
 func (p *peer) submitted(smsc *peer, n int, id string, more ...string) (known string) {
 	p.t.Helper()
-	p.submit(n, n, append(more, asks)...)
-	known = field(p.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+	known = p.submitOne(n, append(more, asks)...)
 	line := smsc.want("submit_sm", asks, fmt.Sprintf("short_message=\"%d\"", n))
 	smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=%s", field(line, "seq"), id))
 	return known
@@ -146,8 +145,7 @@ func TestReceiptOvertakes(t *testing.T) {
 			g := start(t, a, s)
 			client, smsc := g.bind("transceiver"), s.operator.session()
 			take := func(n int) (known, seq string) {
-				client.submit(n, n, asks)
-				known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+				known = client.submitOne(n, asks)
 				return known, field(smsc.want("submit_sm"), "seq")
 			}
 			one, seq := take(1)
@@ -179,8 +177,7 @@ func TestReceiptElsewhere(t *testing.T) {
 		third, fourth := south.session(), far.session()
 		g.online("operator", 2)
 		take := func(n int) (known string, other *peer) {
-			client.submit(n, n, asks)
-			known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+			known = client.submitOne(n, asks)
 			one, other := sessions[0], sessions[1]
 			testutil.Eventually(t, "the message comes", func() bool {
 				if one, other = other, one; one.silent("submit_sm") {
@@ -245,8 +242,7 @@ func TestOwnReceipts(t *testing.T) {
 			g := start(t, a, s)
 			client, smsc := g.bind("transceiver"), s.operator.session()
 			refused := func(n int, more ...string) (known string) {
-				client.submit(n, n, more...)
-				known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+				known = client.submitOne(n, more...)
 				smsc.answer(0x0B, field(smsc.want("submit_sm"), "seq"))
 				return known
 			}
@@ -259,14 +255,12 @@ func TestOwnReceipts(t *testing.T) {
 			s.operator.down()
 			smsc.conn.Close()
 			testutil.Eventually(t, "the operator is down", func() bool { return g.Connector("operator").Online() == 0 })
-			client.submit(4, 4, "validity_period=000000000001000R", asks)
-			known := field(client.want("submit_sm_resp", "seq=4", "status=0"), "message_id")
+			known := client.submitOne(4, "validity_period=000000000001000R", asks)
 			client.wantReceipt(known, "EXPIRED")
 			if s.memory {
 				return // an operator cannot delete what is in no store
 			}
-			client.submit(5, 5, asks)
-			known = field(client.want("submit_sm_resp", "seq=5", "status=0"), "message_id")
+			known = client.submitOne(5, asks)
 			g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateQueued, Connector: "operator"}, gateway.ResultDeleted)
 			client.wantReceipt(known, "DELETED")
 			if n := g.Receipts().Own.Load(); n != 4 {
