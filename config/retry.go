@@ -69,7 +69,7 @@ func (p Pauses) After(failed int) (pause time.Duration, again bool) {
 }
 
 // Last returns the last pause. It reports false if there is none.
-func (p Pauses) Last() (pause time.Duration, any bool) {
+func (p Pauses) Last() (pause time.Duration, ok bool) {
 	if n := len(p); n > 0 && p[n-1] == Repeat {
 		p = p[:n-1]
 	}

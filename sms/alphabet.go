@@ -1,7 +1,7 @@
 package sms
 
 // An Alphabet says how the octets of a text are characters. A message says its own
-// alphabet, whoever it goes to.
+// alphabet, whichever peer it goes to.
 //
 // Peers mean different things by their default alphabet. For most of them it is GSM 7-bit
 // with an octet for each septet, and this is what Default means in a message, whatever the

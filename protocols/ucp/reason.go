@@ -105,7 +105,7 @@ func findReason(rsn int) *Reason {
 	return nil
 }
 
-// dstOf returns Dst for a state. There are three: what moves, or was taken by somebody on
+// dstOf returns Dst for a state. There are three: what is under way, or was taken on
 // behalf of the subscriber, is buffered; all else that was not delivered will not be.
 func dstOf(s sms.State) byte {
 	switch s {

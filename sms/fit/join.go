@@ -52,6 +52,9 @@ func (c *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
 		} else {
 			c.octets = append(c.octets, body...)
 		}
+		if len(c.octets) > 2*maxOctets { // too long, packed or not: the other parts need not be copied
+			return false
+		}
 	}
 	c.data = append(c.data[:0], c.header...)
 	c.appendBody(m.Alphabet)

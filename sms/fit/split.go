@@ -9,7 +9,7 @@ import (
 
 // Parts returns how many parts a message is sent in: 1 if it leaves as it is. It returns
 // false if there would be more than there may be. A message that is a part already leaves
-// as it is, however long it is, and so do texts in alphabets that nobody knows.
+// as it is, however long it is, and so do texts whose alphabet is not known.
 func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
 	if !f.Splits(m) {
 		return 1, true
