@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -27,12 +28,17 @@ type Rule struct {
 // String writes what is given of the rule, nearly as the configuration does.
 func (r Rule) String() string {
 	var b strings.Builder
-	for _, o := range []struct{ key, value string }{
-		{"in", r.In}, {"out", r.Out}, {"match", r.Match}, {"replace", r.Replace}, {"strip", r.Strip}, {"add", r.Add},
-		{"set", r.Set}, {"default", r.Default}, {"ton", r.TON}, {"npi", r.NPI}, {"allow", entries(r.Allow)}, {"deny", entries(r.Deny)},
-	} {
-		if o.value != "" {
-			fmt.Fprintf(&b, ", %s: %s", o.key, o.value)
+	v := reflect.ValueOf(r)
+	for i := range v.NumField() {
+		var value string
+		switch given := v.Field(i).Interface().(type) {
+		case string:
+			value = given
+		case []string:
+			value = entries(given)
+		}
+		if value != "" {
+			fmt.Fprintf(&b, ", %s: %s", v.Type().Field(i).Tag.Get("yaml"), value)
 		}
 	}
 	return "{" + strings.TrimPrefix(b.String(), ", ") + "}"
