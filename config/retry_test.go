@@ -2,9 +2,12 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pmg/sms"
 )
 
 // The forms of retry, and what the lists mean.
@@ -30,6 +33,11 @@ func TestRetry(t *testing.T) {
 		}
 		if next := mustParse(t, "connectors:\n  - {name: a, direction: out, address: \"a:1\", system_id: x, retry: [3s]}\n"); text != "" && len(c.Diff(next)) == 0 {
 			t.Errorf("%s: no change", text)
+		}
+	}
+	for _, f := range []sms.Failure{sms.Throttling, sms.Temporary, sms.NoAnswer} {
+		if !slices.ContainsFunc(Describe(), func(o Option) bool { return o.Path == "connectors[].retry."+f.String() }) {
+			t.Errorf("there are no pauses for failures that are %s", f)
 		}
 	}
 	if d := (&Retry{Lost: Pauses{Pause(time.Minute), Repeat}}).Longest(); d != time.Minute {
