@@ -20,14 +20,15 @@
 //
 // Two per connection, one per listening socket, one per instance that is being
 // connected (it becomes the reader), and one per connector: the keeper, which checks
-// timers and accepts submits that wait for room. Only its reader closes a connection,
-// after its writer has ended.
+// timers and accepts submits that wait for room. Passwords are checked, and operations carried
+// out, on goroutines of their own. Only its reader closes a connection, after its writer
+// has ended.
 //
 // # Locks
 //
 // In the order in which they are taken:
 //
-//	conn.session   one session's state
+//	conn.session   one session's state; that of a session to an SMSC before a client's (conn.At)
 //	lane.mu        a lane's queues and slots
 //	group.mu       a connector's acceptor
 //	conn.mu        the octets and slots for one writer

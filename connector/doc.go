@@ -25,5 +25,6 @@
 //
 // connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and
 // suspects.go, slots.go (windows), inflight.go, queue.go with entry.go
-// and expiry.go, paging.go (bodies on disk), move.go.
+// and expiry.go, paging.go (bodies on disk), move.go and failover.go (to other lanes),
+// noting.go (what the store is told before a message leaves), asked.go (operations).
 package connector

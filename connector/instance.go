@@ -157,8 +157,9 @@ func (c *Connector) Links(f func(*Link)) {
 	}
 }
 
-// BindClient counts a client that is logging in, or an SMSC that has connected, unless the connector has as many bound
-// sessions as it may. It reports whether it did. If so, UnbindClient must be called later.
+// BindClient counts a client that is logging in, or an SMSC that has connected, unless the
+// connector has as many bound sessions as it may. It reports whether it did. If so,
+// UnbindClient must be called later.
 func (c *Connector) BindClient() bool {
 	if c.clients.Add(1) <= int64(c.Config().Instances) {
 		return true

@@ -6,7 +6,9 @@
 //
 // # Start reading
 //
-// gateway.go (the shared state), conversation.go (the actions of sessions), route.go and
-// intake.go (the way of a message to its lane), policy.go (what follows from its answer),
-// session.go and links.go (the life of a session), login.go, drain.go, reload.go.
+// gateway.go (the shared state), conversation.go (the actions of sessions), route.go,
+// intake.go and stored.go (the way of a message to its lane), policy.go and failover.go (what
+// follows from its answer), unsettled.go (its end), receipts.go (what the SMSC says of it later),
+// operate.go and operation.go (what its client asks about it), long.go and join.go (parts),
+// session.go, links.go and peers.go (the life of a session), login.go, drain.go, reload.go.
 package gateway

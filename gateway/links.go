@@ -126,8 +126,8 @@ func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration)
 	ofSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
 }
 
-// acceptedOver logs the end of the session of a peer that has connected. Sessions that never logged in are
-// counted elsewhere.
+// acceptedOver logs the end of the session of a peer that has connected. Sessions that never
+// logged in are counted elsewhere.
 func (g *Gateway) acceptedOver(now int64, l *connector.Link) {
 	if l.Account == nil && l.Admitted && !l.Bound && !l.LoggedOut { // the SMSC has refused our login
 		g.Disconnected(now, l, 0)

@@ -7,8 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// logRefused logs why a message of a session was not accepted, or not immediately, for the first of a minute on
-// each connector.
+// logRefused logs why a message of a session was not accepted, or not immediately, for the first
+// of a minute on each connector.
 func (g *Gateway) logRefused(now int64, l *connector.Link, sort *sampled, why string) {
 	if !sort.next(l.Connector.Name, now) {
 		return

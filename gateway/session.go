@@ -100,8 +100,8 @@ func (g *Gateway) isNews(what string) bool {
 	return true
 }
 
-// admit counts a client that has logged in, or an SMSC that has connected, unless the connector has as many
-// sessions as it may.
+// admit counts a client that has logged in, or an SMSC that has connected, unless the
+// connector has as many sessions as it may.
 func (g *Gateway) admit(l *connector.Link, result LoginResult) LoginResult {
 	if result.Code != sms.OK {
 		return result
