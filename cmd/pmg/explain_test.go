@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,10 +20,7 @@ func TestRewriteDocumentIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "pmg.yaml")
-	if err := os.WriteFile(file, []byte(blocks(string(b), "yaml")[0]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := writeConfig(t, blocks(string(b), "yaml")[0])
 	n := 0
 	fresh := regexp.MustCompile("(?ms)^```console\n\\$ pmg ([^\n]*)\n.*?^```$").ReplaceAllStringFunc(string(b), func(block string) string {
 		n++
@@ -54,20 +50,17 @@ func TestExplainCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "pmg.yaml")
-	if err := os.WriteFile(file, []byte(blocks(string(b), "yaml")[0]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if err := runPMG(&out, "explain", "-c", file, "--account", "acme", "--to", "0170", "--json"); err != nil {
+	file := writeConfig(t, blocks(string(b), "yaml")[0])
+	out, err := pmg(t, "explain --account acme --to 0170 --json -c "+file)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var a explain.Answer
-	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
 		t.Fatal(err)
 	}
 	if len(a.Ways) != 2 || a.Ways[0].To.Address != "0049170" || a.Ways[0].From.TON != 5 || a.Route.Index != 1 || len(a.In) != 4 {
-		t.Errorf("%s", out.String())
+		t.Error(out)
 	}
 	for want, args := range map[string]string{
 		"without its origin":         "--to 1",
@@ -77,8 +70,7 @@ func TestExplainCommand(t *testing.T) {
 		"come from an SMSC":          "--connector one --account acme --to 1",
 		"must have at most 64 chara": "--account acme --to " + strings.Repeat("1", 65),
 	} {
-		out.Reset()
-		if err := runPMG(&out, append([]string{"explain", "-c", file}, strings.Fields(args)...)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := pmg(t, "explain -c "+file+" "+args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

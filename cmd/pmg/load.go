@@ -163,7 +163,7 @@ func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
 			text += fmt.Sprintf(", %d receipts", c.Receipts)
 		}
 		if o.MO > 0 {
-			text += fmt.Sprintf(", %d received", c.MO)
+			text += fmt.Sprintf(", %d mobile-originated messages", c.MO)
 		}
 		p.Show(c.Accepted, text)
 	}

@@ -74,26 +74,16 @@ func TestPDUDecodeVectors(t *testing.T) {
 	if err := json.Unmarshal(b, &vectors); err != nil {
 		t.Fatal(err)
 	}
-	decode := func(args ...string) (string, error) {
-		var out bytes.Buffer
-		cmd := newPDUCommand()
-		cmd.SetArgs(append([]string{"decode"}, args...))
-		cmd.SetOut(&out)
-		cmd.SetErr(&out)
-		cmd.SilenceUsage, cmd.SilenceErrors = true, true
-		err := cmd.Execute()
-		return out.String(), err
-	}
 	for _, v := range vectors {
 		if !v.Valid {
 			continue
 		}
 		command := v.Expect["command"].(string)
-		line, err := decode(v.Hex)
+		line, err := pmg(t, "pdu decode "+v.Hex)
 		if err != nil || !strings.HasPrefix(line, command+" seq=") || strings.Contains(line, "malformed") {
 			t.Errorf("%s: %q, %v", v.Name, line, err)
 		}
-		object, err := decode("--json", v.Hex)
+		object, err := pmg(t, "pdu decode --json "+v.Hex)
 		var fields map[string]any
 		if err != nil || json.Unmarshal([]byte(object), &fields) != nil {
 			t.Errorf("%s: %q, %v", v.Name, object, err)

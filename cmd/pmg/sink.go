@@ -155,7 +155,7 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 				text += fmt.Sprintf(", %d of %d receipts answered", r.ReceiptsAnswered, r.Receipts)
 			}
 			if r.MO > 0 {
-				text += fmt.Sprintf(", %d of %d sent ones answered", r.MOAnswered, r.MO)
+				text += fmt.Sprintf(", %d of %d mobile-originated messages answered", r.MOAnswered, r.MO)
 			}
 			p.Show(r.Unique, text)
 		}
