@@ -16,6 +16,9 @@ func (g *Gateway) rewriteIn(m *sms.Message, connector, account *rewrite.Rules) s
 	a := g.getAddresses(m)
 	code := applyBoth(connector, account, a)
 	if code == sms.OK || m.Kind == sms.Receipt {
+		if m.Kind == sms.Submit && m.Notify != 0 {
+			m.KeepAddresses(a.Source, a.Dest)
+		}
 		m.SetAddresses(a.Source, a.Dest)
 		code = sms.OK
 	}
@@ -48,14 +51,15 @@ func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Co
 // outgoing returns the message that a session's peer is sent: m, or, if m is the one that is
 // stored, a copy with the addresses that the out rules make. The stored message does not
 // change, because it may be sent again, by another connector. If an address would be too long,
-// the destination is left out, so that the peer refuses the message.
+// the destination is left out, so that the peer refuses the message. A receipt of a client's
+// message has the addresses that the client wrote, and stays as it is.
 func (g *Gateway) outgoing(l *connector.Link, stored, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
 	if l.Account != nil {
 		account = l.Account.Config().RewriteOut()
 	}
 	own := l.Connector.Config().RewriteOut()
-	if own == nil && account == nil {
+	if own == nil && account == nil || l.Account != nil && isKnown(m) {
 		return m
 	}
 	a := g.getAddresses(m)

@@ -86,7 +86,11 @@ func (g *Gateway) address(now int64, m *sms.Message, f store.Mapping, r *sms.Rep
 	}
 	protocol, native := m.NativePart()
 	native = append([]byte(nil), native...)
-	m.SetReport(f.Dest, f.Source, r)
+	source, dest := f.Source, f.Dest
+	if s, ok := sms.ReadSubmitted(f.Submitted); ok {
+		source, dest = s.Source, s.Dest
+	}
+	m.SetReport(dest, source, r)
 	if len(native) > 0 {
 		m.SetNative(protocol, native)
 	}

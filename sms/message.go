@@ -85,7 +85,7 @@ type Message struct {
 	pool  *Pool
 	spill []byte // the octets, if they do not fit into inline
 
-	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native
+	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, submitted
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.
@@ -104,11 +104,11 @@ type Message struct {
 	Class                Class
 	Notify               Notify
 	Flags                Flags
-	Attempts             uint8 // attempts whose outcome was the message's own
-	Earlier              uint8 // and those before, at the targets that have not taken it
-	Losses               uint8 // times its session ended before an answer came
-	Throttles            uint8 // times in a row that the peer asked us to slow down
-	protocol             Protocol
+	Attempts             uint8    // attempts whose outcome was the message's own
+	Earlier              uint8    // and those before, at the targets that have not taken it
+	Losses               uint8    // times its session ended before an answer came
+	Throttles            uint8    // times in a row that the peer asked us to slow down
+	protocol             Protocol // and the flag hasSubmitted
 
 	inline [inlineSize]byte
 }
@@ -126,6 +126,7 @@ const maxAddress = 255
 // Set copies the addresses and the text into the message's own storage. It removes the
 // native part.
 func (m *Message) Set(source, dest Address, text []byte) {
+	submitted := m.cutSubmitted()
 	m.SourceTON, m.SourceNPI = source.TON, source.NPI
 	m.DestTON, m.DestNPI = dest.TON, dest.NPI
 	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
@@ -134,11 +135,13 @@ func (m *Message) Set(source, dest Address, text []byte) {
 	n := copy(b, src)
 	n += copy(b[n:], dst)
 	copy(b[n:], text)
+	m.putSubmitted(submitted)
 }
 
 // SetNative says by which protocol the message came, and copies the part of it that only a peer
 // of the same protocol understands; most messages have none. It must be called after Set.
 func (m *Message) SetNative(p Protocol, native []byte) {
+	submitted := m.cutSubmitted()
 	at := m.nativeAt()
 	old := m.octets()
 	b := m.room(at + len(native))
@@ -147,6 +150,7 @@ func (m *Message) SetNative(p Protocol, native []byte) {
 	}
 	copy(b[at:], native)
 	m.protocol, m.native = p, uint32(len(native))
+	m.putSubmitted(submitted)
 }
 
 // room returns storage for n octets. If it is the same storage as before, it still holds
@@ -166,7 +170,7 @@ func (m *Message) octets() []byte {
 	if len(m.spill) > 0 {
 		return m.spill
 	}
-	return m.inline[:m.nativeAt()+int(m.native)]
+	return m.inline[:m.submittedAt()+m.submittedLen()]
 }
 
 func (m *Message) textAt() int   { return int(m.source) + int(m.dest) }
@@ -188,6 +192,7 @@ func (m *Message) Text() []byte { return part(m.octets(), m.textAt(), m.nativeAt
 // SetText replaces the text, which must not be the message's own. The addresses and the
 // native part stay.
 func (m *Message) SetText(text []byte) {
+	submitted := m.cutSubmitted()
 	from, size := m.nativeAt(), int(m.native)
 	old := m.octets()
 	m.text = uint32(len(text))
@@ -198,11 +203,12 @@ func (m *Message) SetText(text []byte) {
 		copy(b, old[:m.textAt()])
 	}
 	copy(b[m.textAt():], text)
+	m.putSubmitted(submitted)
 }
 
 // Native returns the native part for the protocol, or nil if there is none.
 func (m *Message) Native(p Protocol) []byte {
-	if m.protocol != p {
+	if m.Protocol() != p {
 		return nil
 	}
 	return part(m.octets(), m.nativeAt(), m.nativeAt()+int(m.native))
@@ -210,10 +216,10 @@ func (m *Message) Native(p Protocol) []byte {
 
 // Protocol returns the protocol that the message came by, or 0 if it came by none or that is
 // not known.
-func (m *Message) Protocol() Protocol { return m.protocol }
+func (m *Message) Protocol() Protocol { return m.protocol &^ hasSubmitted }
 
 // NativePart returns the part that belongs to a protocol, and which protocol that is.
-func (m *Message) NativePart() (Protocol, []byte) { return m.protocol, m.Native(m.protocol) }
+func (m *Message) NativePart() (Protocol, []byte) { return m.Protocol(), m.Native(m.Protocol()) }
 
 func part(b []byte, from, to int) []byte {
 	if from == to {

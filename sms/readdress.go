@@ -4,7 +4,7 @@ package sms
 // point into the message.
 func (m *Message) SetAddresses(source, dest Address) {
 	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
-	rest := m.octets()[m.textAt():]
+	rest := m.octets()[m.textAt():] // with what was submitted
 	b := m.room(len(src) + len(dst) + len(rest))
 	copy(b[len(src)+len(dst):], rest) // first, because the addresses may become longer
 	copy(b[copy(b, src):], dst)

@@ -2,11 +2,12 @@ package store
 
 import "pmg/sms"
 
-// The versions of the record of a mapping. One without a way to the peer has the first, because
+// The versions of the record of a mapping. Each has the lowest that has all of its fields, because
 // there are many.
 const (
-	mappingVersion = 2
-	mappingOfPeer  = 1
+	mappingOfPeer    = 1
+	mappingWithWay   = 2 // with a way to the peer
+	mappingSubmitted = 3 // with what the client has submitted, and perhaps a way to the peer
 )
 
 // A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
@@ -26,6 +27,8 @@ type Mapping struct {
 	PeerID   []byte // the peer's id
 	Flags    sms.Flags
 	Alphabet sms.Alphabet
+
+	Submitted []byte // sms.Message.SubmittedOctets; empty: the message is as the client has submitted it
 }
 
 // KnownID returns the id by which the client knows the message.
@@ -51,11 +54,14 @@ func (v *Mapping) walk(w *walk) {
 	w.u8("destination's type", &v.Dest.TON)
 	w.u8("destination's plan", &v.Dest.NPI)
 	w.octets8("destination", &v.Dest.Addr)
-	if w.atLeast(mappingVersion) {
+	if w.atLeast(mappingWithWay) {
 		w.octets16("connector of the peer", &v.By)
 		w.octets8("peer's id", &v.PeerID)
 		w.u8("flags", (*uint8)(&v.Flags))
 		w.u8("alphabet", (*uint8)(&v.Alphabet))
+	}
+	if w.atLeast(mappingSubmitted) {
+		w.octets16("what the client has submitted", &v.Submitted)
 	}
 }
 
@@ -65,7 +71,7 @@ func (v *Mapping) walk(w *walk) {
 func MappingOf(m *sms.Message, ahead int64) Mapping {
 	v := Mapping{
 		ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts, Notify: m.Notify,
-		Source: m.Source(), Dest: m.Dest(), Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
+		Submitted: m.SubmittedOctets(), Source: m.Source(), Dest: m.Dest(), Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = octetsOf(o.Account), octetsOf(o.Connector)
@@ -84,7 +90,10 @@ func (v *Mapping) Append(b []byte) []byte {
 	w := walk{mode: writing, b: b}
 	version := uint8(mappingOfPeer)
 	if len(v.By) > 0 {
-		version = mappingVersion
+		version = mappingWithWay
+	}
+	if len(v.Submitted) > 0 {
+		version = mappingSubmitted
 	}
 	w.begin(version)
 	v.walk(&w)
@@ -94,12 +103,15 @@ func (v *Mapping) Append(b []byte) []byte {
 // DecodeMapping reads what Append has appended. The mapping's octets are the record's.
 func DecodeMapping(record []byte) (v Mapping, err error) {
 	w := walk{b: record}
-	if err := w.version("mapping", mappingVersion); err != nil {
+	if err := w.version("mapping", mappingSubmitted); err != nil {
 		return Mapping{}, err
 	}
 	v.walk(&w)
-	if w.atLeast(mappingVersion) && len(v.By) == 0 {
+	if w.v == mappingWithWay && len(v.By) == 0 {
 		w.fail("connector of the peer", true)
+	}
+	if w.atLeast(mappingSubmitted) && len(v.Submitted) == 0 {
+		w.fail("what the client has submitted", true)
 	}
 	if err := w.end("mapping"); err != nil {
 		return Mapping{}, err

@@ -20,8 +20,16 @@ func TestMapping(t *testing.T) {
 	}
 	v.By, v.PeerID, v.Flags, v.Alphabet = []byte("operator"), []byte("4711"), sms.HasHeader, sms.UCS2
 	record := v.Append(nil)
-	if got, err = DecodeMapping(record); err != nil || !reflect.DeepEqual(got, v) || record[0] != mappingVersion {
+	if got, err = DecodeMapping(record); err != nil || !reflect.DeepEqual(got, v) || record[0] != mappingWithWay {
 		t.Errorf("got %+v %v, want %+v", got, err, v)
+	}
+	v.Submitted = []byte("submitted")
+	for range 2 {
+		record = v.Append(nil)
+		if got, err = DecodeMapping(record); err != nil || !reflect.DeepEqual(got, v) || record[0] != mappingSubmitted {
+			t.Errorf("got %+v %v, want %+v", got, err, v)
+		}
+		v.By, v.PeerID, v.Flags, v.Alphabet = nil, nil, 0, 0
 	}
 	if v.Arrived != 1005 || v.DeliverAt != 2005 || v.KnownID() != m.KnownID() || v.WholeID() != m.WholeID() || string(v.Account) != "acme" {
 		t.Errorf("%+v", v)
@@ -34,6 +42,8 @@ func FuzzMapping(f *testing.F) {
 	v := MappingOf(sample(7, "text"), 1)
 	f.Add(v.Append(nil))
 	v.By, v.PeerID = []byte("operator"), []byte("4711")
+	f.Add(v.Append(nil))
+	v.Submitted = []byte("submitted")
 	f.Add(v.Append(nil))
 	f.Add([]byte(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {

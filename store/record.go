@@ -6,8 +6,9 @@ import "pmg/sms"
 // The lists of their fields are in the walks below. A later version of either may only be
 // written with a higher version octet.
 const (
-	recordVersion = 2
-	stateVersion  = 2
+	recordVersion   = 2
+	recordSubmitted = 3 // with what the client has submitted
+	stateVersion    = 2
 )
 
 // maxReason is the longest reason that is stored, in octets.
@@ -52,11 +53,12 @@ type body struct {
 	notify, flags        uint8
 	offset               uint16
 	part, parts          uint8
+	submitted            []byte
 }
 
 // walk leads w along the fields of a body.
 func (b *body) walk(w *walk) {
-	w.u8("protocol", &b.protocol)
+	w.enum("protocol", &b.protocol, uint8(sms.LastProtocol))
 	w.u8("protocol identifier", &b.pid)
 	w.enum("alphabet", &b.alphabet, uint8(sms.LastAlphabet))
 	w.enum("class", &b.class, uint8(sms.Class3))
@@ -75,6 +77,9 @@ func (b *body) walk(w *walk) {
 	w.octets8("destination", &b.dest.Addr)
 	w.octets32("text", &b.text)
 	w.octets32("native part", &b.native)
+	if w.atLeast(recordSubmitted) {
+		w.octets16("what the client has submitted", &b.submitted)
+	}
 }
 
 // walkMessage leads a writing or measuring w along the record of a message.
@@ -92,9 +97,13 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 		source: m.Source(), dest: m.Dest(), text: m.Text(), native: native,
 		protocol: uint8(protocol), pid: m.PID, alphabet: uint8(m.Alphabet), class: uint8(m.Class),
 		notify: uint8(m.Notify), flags: uint8(m.Flags & storedFlags),
-		offset: m.Offset, part: m.Part, parts: m.Parts,
+		offset: m.Offset, part: m.Part, parts: m.Parts, submitted: m.SubmittedOctets(),
 	}
-	w.begin(recordVersion)
+	version := uint8(recordVersion)
+	if len(b.submitted) > 0 {
+		version = recordSubmitted
+	}
+	w.begin(version)
 	h.walk(w)
 	b.walk(w)
 }
@@ -118,7 +127,7 @@ func RecordSize(m *sms.Message, lane Lane) int {
 func DecodeHead(record []byte) (Head, error) {
 	w := walk{b: record}
 	var h Head
-	if err := w.version("message", recordVersion); err != nil {
+	if err := w.version("message", recordSubmitted); err != nil {
 		return Head{}, err
 	}
 	h.walk(&w)
@@ -132,7 +141,7 @@ func DecodeHead(record []byte) (Head, error) {
 // clock that the wall clock is ahead of.
 func Decode(record []byte, m *sms.Message, ahead int64) error {
 	w := walk{b: record, ahead: ahead}
-	if err := w.version("message", recordVersion); err != nil {
+	if err := w.version("message", recordSubmitted); err != nil {
 		return err
 	}
 	var h Head
@@ -142,11 +151,15 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	if sms.Flags(b.flags)&^storedFlags != 0 {
 		w.fail("flags", true)
 	}
+	if w.atLeast(recordSubmitted) && len(b.submitted) == 0 {
+		w.fail("what the client has submitted", true)
+	}
 	if err := w.end("message"); err != nil {
 		return err
 	}
 	m.Set(b.source, b.dest, b.text)
 	m.SetNative(sms.Protocol(b.protocol), b.native)
+	m.SetSubmittedOctets(b.submitted)
 	m.Arrived, m.DeliverAt, m.Expires = h.Arrived, h.DeliverAt, h.Expires
 	m.Priority, m.Kind = h.Priority, h.Kind
 	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)

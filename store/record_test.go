@@ -67,6 +67,31 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// What the client has submitted is in the record only where the message differs from it.
+func TestRecordSubmitted(t *testing.T) {
+	m := sample(7, "Hello")
+	plain := AppendRecord(nil, m, sampleLane, 0)
+	m.KeepAddresses(m.Source(), m.Dest())
+	if got := AppendRecord(nil, m, sampleLane, 0); !bytes.Equal(got, plain) {
+		t.Errorf("the record of a message that did not change: %x, not %x", got, plain)
+	}
+	m.KeepAddresses(m.Source(), sms.Address{Addr: []byte("1")})
+	m.SetAddresses(sms.Address{}, sms.Address{Addr: []byte("1")})
+	record := AppendRecord(nil, m, sampleLane, 0)
+	var got sms.Message
+	if err := Decode(record, &got, 0); err != nil || len(record) != RecordSize(m, sampleLane) {
+		t.Fatalf("error %v, %d octets", err, len(record))
+	}
+	clear(record) // the message has octets of its own
+	s, ok := got.Submitted()
+	if !ok || s.Source.TON != 5 || string(s.Source.Addr) != "Sender" || s.Dest.NPI != 2 || string(s.Dest.Addr) != "46700000001" {
+		t.Errorf("got %+v", s)
+	}
+	if err := Decode(plain, &got, 0); err != nil || got.SubmittedOctets() != nil {
+		t.Errorf("error %v, still %x", err, got.SubmittedOctets())
+	}
+}
+
 // A time that is not set stays so, whatever the clocks.
 func TestRecordTimes(t *testing.T) {
 	m := &sms.Message{Arrived: 5}
@@ -121,7 +146,7 @@ func TestRecordRefused(t *testing.T) {
 			t.Errorf("a %s with an octet too many is accepted", what)
 		}
 		later := bytes.Clone(good)
-		later[0]++
+		later[0] = max(recordSubmitted, stateVersion) + 1
 		if err := read[what](later); !errors.Is(err, ErrNewer) {
 			t.Errorf("a %s of a later version: %v", what, err)
 		}

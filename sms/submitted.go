@@ -1,0 +1,123 @@
+package sms
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
+
+// A Submitted is how a client knows a message that is not as the client has submitted it any
+// more. Receipts are made with it.
+type Submitted struct {
+	Source, Dest Address // as the client wrote them
+}
+
+// hasSubmitted is the flag in a message's protocol that says that the message has a Submitted.
+// It is behind the native part, with its length before it in two octets.
+const hasSubmitted Protocol = 0x80
+
+// LastProtocol is the highest number that a protocol may have.
+const LastProtocol = hasSubmitted - 1
+
+// Submitted returns how the client knows the message. It reports false if that is as the message
+// is. The slices are valid as long as the message does not change.
+func (m *Message) Submitted() (s Submitted, ok bool) { return ReadSubmitted(m.SubmittedOctets()) }
+
+// SetSubmitted sets how the client knows the message.
+func (m *Message) SetSubmitted(s *Submitted) { m.SetSubmittedOctets(s.append(nil)) }
+
+// KeepAddresses notes the message's addresses as those that the client wrote, unless the ones
+// that it is to get are the same.
+func (m *Message) KeepAddresses(source, dest Address) {
+	if from, to := m.Source(), m.Dest(); !from.equal(source) || !to.equal(dest) {
+		m.SetSubmitted(&Submitted{Source: from, Dest: to})
+	}
+}
+
+func (a Address) equal(b Address) bool {
+	return a.TON == b.TON && a.NPI == b.NPI && bytes.Equal(a.Addr, b.Addr)
+}
+
+// SubmittedOctets returns what SetSubmittedOctets of another message, or ReadSubmitted, takes;
+// nil if there is none. It is stored, so its form never changes:
+//
+//	+------------+--------------+------------+--------------+
+//	| type, plan | length, source | type, plan | length, dest |
+//	| 2          | 1 + n          | 2          | 1 + n        |
+//	+------------+--------------+------------+--------------+
+func (m *Message) SubmittedOctets() []byte {
+	if m.protocol&hasSubmitted == 0 {
+		return nil
+	}
+	return part(m.octets(), m.submittedAt()+2, m.submittedAt()+m.submittedLen())
+}
+
+// SetSubmittedOctets sets how the client knows the message; empty: as it is.
+func (m *Message) SetSubmittedOctets(b []byte) {
+	m.cutSubmitted()
+	m.putSubmitted(b)
+}
+
+func (s *Submitted) append(b []byte) []byte {
+	for _, a := range [...]Address{s.Source, s.Dest} {
+		n := min(len(a.Addr), maxAddress)
+		b = append(append(b, a.TON, a.NPI, uint8(n)), a.Addr[:n]...)
+	}
+	return b
+}
+
+// ReadSubmitted reads what SubmittedOctets has returned. Slices are parts of that.
+func ReadSubmitted(b []byte) (s Submitted, ok bool) {
+	for _, a := range [...]*Address{&s.Source, &s.Dest} {
+		if len(b) < 3 || len(b) < 3+int(b[2]) {
+			return Submitted{}, false
+		}
+		n := 3 + int(b[2])
+		*a = Address{TON: b[0], NPI: b[1], Addr: part(b, 3, n)}
+		b = b[n:]
+	}
+	return s, len(b) == 0
+}
+
+func (m *Message) submittedAt() int { return m.nativeAt() + int(m.native) }
+
+// submittedLen returns how many octets it takes, with its length.
+func (m *Message) submittedLen() int {
+	if m.protocol&hasSubmitted == 0 {
+		return 0
+	}
+	b := m.inline[:]
+	if len(m.spill) > 0 {
+		b = m.spill
+	}
+	return 2 + int(binary.BigEndian.Uint16(b[m.submittedAt():]))
+}
+
+// cutSubmitted removes and returns it, so that what lies before it can change.
+func (m *Message) cutSubmitted() []byte {
+	if m.protocol&hasSubmitted == 0 {
+		return nil
+	}
+	b := slices.Clone(m.SubmittedOctets())
+	m.protocol &^= hasSubmitted
+	if len(m.spill) > 0 {
+		m.spill = m.spill[:m.submittedAt()]
+	}
+	return b
+}
+
+// putSubmitted adds it again.
+func (m *Message) putSubmitted(submitted []byte) {
+	if len(submitted) == 0 || len(submitted) > 0xFFFF {
+		return
+	}
+	at := m.submittedAt()
+	old := m.octets()
+	b := m.room(at + 2 + len(submitted))
+	if len(old) > 0 && &b[0] != &old[0] {
+		copy(b, old[:at])
+	}
+	binary.BigEndian.PutUint16(b[at:], uint16(len(submitted)))
+	copy(b[at+2:], submitted)
+	m.protocol |= hasSubmitted
+}
