@@ -301,14 +301,14 @@ func (e *asked) way(w Way, a *rewrite.Addresses, rules ...owned) {
 	e.answer.Ways = append(e.answer.Ways, w)
 }
 
-// maxPrefixes is how many prefixes of a route are shown.
-const maxPrefixes = 5
+// maxListed is how many prefixes or keywords of a route are shown.
+const maxListed = 5
 
 // routeText writes the conditions of a route, nearly as the configuration does.
 func routeText(r *config.Route) string {
 	var b strings.Builder
 	for _, o := range []struct{ key, value string }{
-		{"account", r.Account}, {"from", r.From}, {"destination", prefixes(r)}, {"source", r.Source}, {"keyword", strings.Join(r.Keyword, ", ")},
+		{"account", r.Account}, {"from", r.From}, {"destination", list(r.Prefixes())}, {"source", r.Source}, {"keyword", list(r.Keyword)},
 	} {
 		if o.value != "" {
 			fmt.Fprintf(&b, ", %s: %s", o.key, o.value)
@@ -320,13 +320,16 @@ func routeText(r *config.Route) string {
 	return "{" + strings.TrimPrefix(b.String(), ", ") + "}"
 }
 
-func prefixes(r *config.Route) string {
-	all := r.Prefixes()
-	if len(all) == 1 {
+// list writes a list as the configuration does; a list of one needs no brackets.
+func list(all []string) string {
+	switch len(all) {
+	case 0:
+		return ""
+	case 1:
 		return all[0]
 	}
-	shown := strings.Join(all[:min(len(all), maxPrefixes)], ", ")
-	if more := len(all) - maxPrefixes; more > 0 {
+	shown := strings.Join(all[:min(len(all), maxListed)], ", ")
+	if more := len(all) - maxListed; more > 0 {
 		shown += fmt.Sprintf(", and %d more", more)
 	}
 	return "[" + shown + "]"
