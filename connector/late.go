@@ -21,8 +21,9 @@ type lateRequest struct {
 
 // An Unanswered is a request that was given up because no answer came in time.
 type Unanswered struct {
-	ID   uint64 // of the message
-	Sent int64  // Unix nanoseconds
+	ID    uint64 // of the message
+	Sent  int64  // Unix nanoseconds
+	Asked bool   // it was for an operation
 }
 
 const (
@@ -42,7 +43,7 @@ func (l *Link) GiveUp(slot *Slot) {
 	if len(*r) >= maxLate*l.Connector.Config().Window {
 		*r = (*r)[:copy(*r, (*r)[1:])]
 	}
-	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent}})
+	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Asked != nil}})
 }
 
 // Late returns a request that was given up, and forgets it. Answers may take longer from

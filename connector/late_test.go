@@ -124,7 +124,7 @@ func TestLate(t *testing.T) {
 	for n := range uint32(20) {
 		l.GiveUp(&Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}, Sent: start - 1})
 	}
-	if u, ok := l.Late(start, 19); !ok || u != (Unanswered{119, start - 1}) {
+	if u, ok := l.Late(start, 19); !ok || u != (Unanswered{ID: 119, Sent: start - 1}) {
 		t.Errorf("request 19 is %v, %t", u, ok)
 	}
 	if _, ok := l.Late(start, 19); ok {

@@ -297,26 +297,32 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
 	if slot := l.Inflight.Take(a.Sequence); slot != nil {
 		l.Awaited(now - slot.Sent)
-		switch asked := slot.Asked != nil; {
-		case a.Code != sms.OK:
-		case a.Asked != asked:
-			a.Code = sms.TemporaryFailure // the answer to another request than ours has accepted nothing
-		case asked:
+		code := codeOf(a, slot.Asked != nil)
+		if slot.Asked != nil && code == sms.OK {
 			var ok bool
 			if slot.Asked.Result, ok = l.Session.Outcome(now, c.port.PDU(r), &slot.Asked.Request); !ok {
-				a.Code = sms.TemporaryFailure
+				code = sms.TemporaryFailure
 			}
 		}
-		c.port.Answered(now, l, r, slot, a.Code)
+		c.port.Answered(now, l, r, slot, code)
 		return
 	}
 	if u, ok := l.Late(now, a.Sequence); ok {
 		c.gateway.answeredLate(l)
-		c.port.AnsweredLate(now, l, r, u, a.Code)
+		c.port.AnsweredLate(now, l, r, u, codeOf(a, u.Asked))
 		return
 	}
 	l.Connector.Stats.Unmatched.Add(1)
 	c.port.Drop(l, r)
+}
+
+// codeOf returns what an answer says about a request of ours, which was for an operation if asked
+// is set. The answer to another kind of request has accepted nothing.
+func codeOf(a protocols.Action, asked bool) sms.Code {
+	if a.Code == sms.OK && a.Asked != asked {
+		return sms.TemporaryFailure
+	}
+	return a.Code
 }
 
 // An openLogin is a login that is not decided yet.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ type port struct {
 	leaving  map[*connector.Link]int
 	queued   []*sms.Message
 	late     []connector.Unanswered
+	codes    []sms.Code          // of the late answers
 	storing  []Pending[*request] // messages that wait for their commit
 }
 
@@ -94,9 +96,9 @@ func (p *port) Answered(_ int64, _ *connector.Link, r *request, _ *connector.Slo
 	p.gone(r, "answered")
 }
 
-func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, u connector.Unanswered, _ sms.Code) {
+func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
 	p.gone(r, "answered late")
-	p.late = append(p.late, u)
+	p.late, p.codes = append(p.late, u), append(p.codes, code)
 }
 
 func (p *port) Bound(_ int64, l *connector.Link, _ bool) { p.bound[l]++ }
@@ -427,5 +429,24 @@ func TestAnswers(t *testing.T) {
 	p.want("unknown", answer(7), "dropped", 0)
 	if len(p.late) != 1 || p.late[0].ID != 101 || p.operator.Stats.Unmatched.Load() != 2 {
 		t.Errorf("late %v, %d unmatched", p.late, p.operator.Stats.Unmatched.Load())
+	}
+}
+
+// A late answer to a request of another kind accepts nothing, as one in time.
+func TestLateAnswerOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := &connector.Link{}
+	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+	for n := range uint32(4) { // two messages and two operations, of which the first are answered as the others
+		slot := &connector.Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}}
+		if n >= 2 {
+			slot.Asked = &connector.Asked{}
+		}
+		l.GiveUp(slot)
+		p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence, r.action.Asked = n, n == 0 || n == 3 })
+	}
+	if want := []sms.Code{sms.TemporaryFailure, sms.OK, sms.TemporaryFailure, sms.OK}; !slices.Equal(p.codes, want) {
+		t.Errorf("got %v, want %v", p.codes, want)
 	}
 }
