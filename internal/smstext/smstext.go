@@ -52,17 +52,10 @@ func Append(dst []byte, a sms.Alphabet, header bool, b []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// Unpack appends the septets of a packed text that stands behind a user data header. Seven
-// bits of 0 at the end are filling, although they may be '@'.
+// Unpack appends the septets of a packed text that stands behind a user data header.
 func Unpack(dst, header, packed []byte) []byte {
 	fill := charset.FillBits(len(header))
-	n := charset.PackedSeptets(len(packed), fill)
-	at := len(dst)
-	dst = charset.AppendUnpacked(dst, packed, fill, n)
-	if n > 0 && fill+7*n == 8*len(packed) && dst[at+n-1] == 0 {
-		dst = dst[:at+n-1]
-	}
-	return dst
+	return charset.AppendUnpacked(dst, packed, fill, charset.PackedSeptets(packed, fill))
 }
 
 // CharsetOf returns the charset of texts in an alphabet, and false for octets that are

@@ -83,15 +83,9 @@ func (c Charset) decodeSeptets(dst, b []byte) ([]byte, bool) {
 	return d.end(dst)
 }
 
-// decodePacked takes seven bits that are 0 at the end for filling, although they may be
-// '@': nothing else says how many characters there are, and texts that end in '@' are rare.
 func (c Charset) decodePacked(dst, b []byte) ([]byte, bool) {
-	n := PackedSeptets(len(b), 0)
-	if n > 0 && n%8 == 0 && septetAt(b, 0, n-1) == 0 {
-		n--
-	}
 	d := c.reader()
-	for i := range n {
+	for i := range PackedSeptets(b, 0) {
 		dst = d.append(dst, septetAt(b, 0, i))
 	}
 	return d.end(dst)
@@ -102,8 +96,19 @@ func (c Charset) decodePacked(dst, b []byte) ([]byte, bool) {
 // header were made of septets (3GPP TS 23.040 §9.2.3.24).
 func FillBits(header int) int { return (7 - header*8%7) % 7 }
 
-// PackedSeptets returns how many septets stand in so many octets behind that many fill bits.
-func PackedSeptets(octets, fill int) int { return max(octets*8-fill, 0) / 7 }
+// PackedSeptets returns how many septets packed octets hold, which begin with fill bits. It takes
+// seven bits that are 0 at the end for filling, although they may be '@': nothing else says
+// how many characters there are, and texts that end in '@' are rare.
+func PackedSeptets(packed []byte, fill int) int {
+	n := roomForSeptets(len(packed), fill)
+	if n > 0 && fill+7*n == 8*len(packed) && septetAt(packed, fill, n-1) == 0 {
+		n--
+	}
+	return n
+}
+
+// roomForSeptets returns how many septets have room in so many octets behind that many fill bits.
+func roomForSeptets(octets, fill int) int { return max(octets*8-fill, 0) / 7 }
 
 // septetAt returns a septet of packed octets.
 func septetAt(packed []byte, fill, i int) byte {
@@ -142,7 +147,7 @@ func AppendPacked(dst, septets []byte, fill int) []byte {
 // AppendUnpacked appends the first n septets of packed octets to dst, one an octet. It
 // appends fewer if there are fewer. The packed octets begin with fill bits.
 func AppendUnpacked(dst, packed []byte, fill, n int) []byte {
-	for i := range min(n, PackedSeptets(len(packed), fill)) {
+	for i := range min(n, roomForSeptets(len(packed), fill)) {
 		dst = append(dst, septetAt(packed, fill, i))
 	}
 	return dst
