@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"pmg/sms"
+	"pmg/sms/charset"
 )
 
 // The types of an originator (OTOA).
@@ -36,20 +37,12 @@ func decodeName(to, digits []byte) (name []byte, ok bool) {
 	b := appendUnhex(room[:0], digits[:min(len(digits), maxOAdC)])
 	length := int(b[0])
 	b = b[1:]
-	n := min(length, 2*len(b)) * 4 / 7
 	var septets [2 * maxOAdC]byte
-	for i := range n {
-		bit := 7 * i
-		c := uint16(b[bit/8]) >> (bit % 8)
-		if bit%8 > 1 && bit/8+1 < len(b) {
-			c |= uint16(b[bit/8+1]) << (8 - bit%8)
-		}
-		septets[i] = byte(c & 0x7F)
+	s := charset.AppendUnpacked(septets[:0], b, 0, min(length, 2*len(b))*4/7)
+	if n := len(s); n > 0 && n%8 == 0 && s[n-1] == 0 {
+		s = s[:n-1]
 	}
-	if n > 0 && n%8 == 0 && septets[n-1] == 0 {
-		n--
-	}
-	to, _ = appendLatin1(to, septets[:n])
+	to, _ = appendLatin1(to, s)
 	return to, true
 }
 
@@ -64,19 +57,9 @@ func appendName(to, name []byte) ([]byte, bool) {
 	if !ok || len(s) > maxName {
 		return to, false
 	}
+	var packed [maxName]byte
 	to = append(to, upper[(7*len(s)+3)/4>>4], upper[(7*len(s)+3)/4&15])
-	for bit := 0; bit < 7*len(s); bit += 8 {
-		i := bit / 7
-		c := uint16(s[i]) >> (bit % 7)
-		if i+1 < len(s) {
-			c |= uint16(s[i+1]) << (7 - bit%7)
-		}
-		if i+2 < len(s) {
-			c |= uint16(s[i+2]) << (14 - bit%7)
-		}
-		to = append(to, upper[c>>4&15], upper[c&15])
-	}
-	return to, true
+	return appendHex(to, charset.AppendPacked(packed[:0], s, 0)), true
 }
 
 // number reads an address of digits.
