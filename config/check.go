@@ -77,6 +77,9 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	d.loginFits(a, path, connectors)
 	d.validity(a.Validity, a.MaxValidity, path)
+	if a.Receipts == ForceReceipts && !a.MayReceive() {
+		d.problem(path+".receipts", "must not be force, because bind lets the account receive nothing: add receiver or transceiver there")
+	}
 	a.rules = d.rewrite(a.Rewrite, path)
 	if !IsHash(a.Password) {
 		return

@@ -31,8 +31,8 @@ const (
 	Resend = "resend" // on_unknown
 	Fail   = "fail"
 
-	ForceReceipts = "force" // receipts of a connector
-	NeverReceipts = "never"
+	ForceReceipts = "force" // receipts of a connector or an account
+	NeverReceipts = "never" // of a connector alone
 
 	Failover = "failover" // policy
 	Weighted = "weighted"
@@ -156,6 +156,7 @@ type Account struct {
 	MaxValidity  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of its messages. A longer one, or none, is shortened to this. 0s is the max_validity of the connector that they arrive on."`
 	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
+	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: ask is those that it asks for with each message, force those of the final states of all its messages, whether it asks or not. Out connectors with receipts: never do not ask their SMSCs all the same."`
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest matching prefix gets the message; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
@@ -198,7 +199,7 @@ type Connector struct {
 	Text Text // and these
 
 	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
-	Receipts   string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. The client gets those that it has asked for."`
+	Receipts   string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. Clients get none but those that they, or the option receipts of their accounts, have asked for: the others that come of force are in the pdu log, are counted (pmg_receipts_unwanted_total), and are dropped."`
 	ReceiptIDs string `yaml:"receipt_ids" default:"learn" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn finds out from the receipts that come; until it is sure, each form is tried. Letter case and leading zeros never matter."`
 	Operations bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also ask for, cancel and replace (SMPP: query_sm, cancel_sm, replace_sm) messages that the SMSC has accepted and that asked for no receipt. What the SMSC calls a message is then noted for all that leave by the connector, which takes about 150 octets on disk for each, for receipts.keep."`
 

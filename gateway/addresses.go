@@ -41,6 +41,7 @@ func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Co
 		return code
 	}
 	g.limitValidity(now, m)
+	g.forceReceipts(m)
 	var account *rewrite.Rules
 	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
 		account = a.RewriteIn()

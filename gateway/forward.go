@@ -101,6 +101,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	if code := o.Change(g.WallClock().UnixNano(), m); code != sms.OK {
 		return nil, code
 	}
+	g.forceReceipts(m)
 	m.SetNative(home, m.Native(home))
 	if code := g.suit(lane, m); code != sms.OK {
 		return nil, code

@@ -94,6 +94,7 @@ func (o *operation) store(s *connector.Share, m *sms.Message) error {
 	now := g.WallClock().UnixNano()
 	o.code = o.Change(now, m)
 	g.limitValidity(now, m)
+	g.forceReceipts(m)
 	shift(m, -ahead)
 	if o.code != sms.OK || !g.Durable() {
 		return nil

@@ -34,6 +34,7 @@ type routes struct {
 
 	connectors map[string]*config.Connector
 	validity   bool // limitValidity has something to do
+	forced     bool // an account gets receipts that it does not ask for
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
@@ -41,6 +42,7 @@ func (g *Gateway) newRoutes(cfg *config.Config) *routes {
 	r := &routes{accounts: map[string]*config.Account{}, single: len(cfg.Accounts) == 1}
 	for i := range cfg.Accounts {
 		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
+		r.forced = r.forced || cfg.Accounts[i].Receipts == config.ForceReceipts
 	}
 	r.connectors, r.validity = map[string]*config.Connector{}, hasValidity(cfg)
 	for i := range cfg.Connectors {
@@ -206,6 +208,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	if code == sms.OK {
 		code = g.mayWait(now, m)
 		g.limitValidity(now, m)
+		g.forceReceipts(m)
 	}
 	why := "message refused: "
 	if code == sms.OK {
