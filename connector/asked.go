@@ -20,14 +20,23 @@ type Asked struct {
 	Result protocols.Result
 }
 
-// asking is what a lane knows of operations.
+// asking is what a lane knows of operations. They may have a quarter of the slots, and take turns
+// with the messages, so that messages leave however much clients ask for.
 type asking struct {
-	waiting []*Asked
-	share   *Share // of their slots
+	waiting  []*Asked
+	share    *Share // of their slots
+	underWay int
+	wasLast  bool  // an operation was the last to leave, so that messages go first now
+	rests    int64 // nothing is asked for before this time
 }
 
-// Ask has a lane's peer asked. The operation goes before all messages, and fails if the lane has
-// no session.
+const (
+	askedShare = 4 // one in so many slots may have an operation
+	askedRest  = 4 // how many times response_timeout a peer is not asked that has not answered
+)
+
+// Ask has a lane's peer asked. The operation fails if the lane has no session, or if the peer has
+// not answered another one lately.
 func (l *Lane) Ask(a *Asked) {
 	if l.online.Load() == 0 {
 		a.Done(sms.Lost)
@@ -43,11 +52,13 @@ func (l *Lane) Ask(a *Asked) {
 func (l *Lane) nextAsked(now int64) *Slot {
 	l.endAsked(now)
 	front := l.slots.Front()
-	if len(l.asking.waiting) == 0 || front == nil || front.Link == nil {
+	if len(l.asking.waiting) == 0 || front == nil || front.Link == nil ||
+		l.asking.underWay >= max(1, l.Online()*l.Config().Window/askedShare) {
 		return nil
 	}
 	a := l.asking.waiting[0]
 	l.asking.waiting = slices.Delete(l.asking.waiting, 0, 1)
+	l.asking.underWay++
 	slot := l.slots.Take()
 	slot.Message, slot.Share, slot.Asked = a.Request.Message, l.asking.share, a
 	return slot
@@ -56,18 +67,27 @@ func (l *Lane) nextAsked(now int64) *Slot {
 // answeredAsked takes back the slot of an operation.
 func (l *Lane) answeredAsked(slot *Slot, answer sms.Answer) {
 	a := slot.Asked
+	l.asking.underWay--
+	switch answer.Code {
+	case sms.Timeout:
+		l.asking.rests = answer.At + askedRest*int64(l.Config().ResponseTimeout)
+	case sms.Lost:
+	default:
+		l.asking.rests = 0
+	}
 	l.putBack(slot, answer.Code)
 	a.Done(answer.Code)
 }
 
-// endAsked ends the operations that have waited for too long, and all if no session is left.
+// endAsked ends the operations that have waited for too long, and all if no session is left or the
+// peer is not asked now.
 func (l *Lane) endAsked(now int64) {
 	if len(l.asking.waiting) == 0 {
 		return
 	}
-	offline := l.online.Load() == 0
+	all := l.online.Load() == 0 || now < l.asking.rests
 	l.asking.waiting = slices.DeleteFunc(l.asking.waiting, func(a *Asked) bool {
-		over := offline || now > a.Deadline
+		over := all || now > a.Deadline
 		if over {
 			a.Done(sms.Lost)
 		}

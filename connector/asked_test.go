@@ -23,8 +23,7 @@ func (d *desk) wantCodes(why string, got *[]sms.Code, want ...sms.Code) {
 	}
 }
 
-// An operation goes before the messages that wait, takes a slot, and ends once, whatever
-// becomes of it. It is not a message.
+// An operation takes a slot and ends once, whatever becomes of it. It is not a message.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 1, static: true, on_unknown: fail, rate: 1")
@@ -44,7 +43,7 @@ func TestAsk(t *testing.T) {
 	d.want("it has waited for too long", 0, 0, 0)
 	d.wantCodes("too long", waits, sms.Lost)
 
-	for _, code := range []sms.Code{sms.Timeout, sms.Throttled, sms.Faulty} {
+	for _, code := range []sms.Code{sms.Throttled, sms.Faulty, sms.Rejected} {
 		d.now += second
 		got := d.ask()
 		d.want("an operation that fails", 1, 0, 0)
@@ -81,4 +80,71 @@ func TestAskTick(t *testing.T) {
 	d.now += 6 * second
 	d.Tick(d.now)
 	d.wantCodes("too long", late, sms.Lost)
+}
+
+// However many operations wait, messages leave: operations have a quarter of the slots, and take
+// turns with the messages.
+func TestAskTurns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, window: 8, static: true")
+	d.connect()
+	d.submit("a", 9, nil)
+	for range 5 {
+		d.ask()
+	}
+	d.want("the window is full", 8, 0, 0)
+	asked := func() (which []bool) {
+		for _, slot := range d.under {
+			which = append(which, slot.Asked != nil)
+		}
+		return which
+	}
+	if got, want := asked(), []bool{true, false, true, false, false, false, false, false}; !slices.Equal(got, want) {
+		t.Errorf("operations are %v, want %v", got, want)
+	}
+	for range 3 {
+		d.answer(sms.OK)
+	}
+	d.want("three slots are free", 3, 0, 0)
+	if got, want := asked()[5:], []bool{true, false, true}; !slices.Equal(got, want) {
+		t.Errorf("then operations are %v, want %v", got, want)
+	}
+	for len(d.under) > 0 {
+		d.answer(sms.OK)
+		d.send()
+	}
+	if len(d.asking.waiting) != 0 || d.asking.underWay != 0 {
+		t.Errorf("%d operations wait, %d are under way", len(d.asking.waiting), d.asking.underWay)
+	}
+	d.wantEmpty()
+}
+
+// A peer that has not answered an operation in time is asked for nothing for a while, because
+// operations that it never answers would keep messages from its slots. One whose answer comes late
+// is asked again.
+func TestAskSilent(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "instances: 1, window: 1, static: true, response_timeout: 2s")
+	l := d.connect()
+	silent := func() {
+		t.Helper()
+		got := d.ask()
+		d.want("an operation", 1, 0, 0)
+		d.answer(sms.Timeout)
+		d.wantCodes("not answered", got, sms.Timeout)
+		got = d.ask()
+		d.submit("a", 1, nil)
+		d.want("only the message leaves", 1, 0, 0)
+		d.wantCodes("the peer is silent", got, sms.Lost)
+		d.answer(sms.OK)
+	}
+	silent()
+	d.now += 9 * second
+	silent()
+	d.AnsweredLate(l, Unanswered{Asked: true}, sms.Answer{Code: sms.OK, At: d.now})
+	got := d.ask()
+	d.want("behind a late answer", 1, 0, 0)
+	d.answer(sms.OK)
+	d.wantCodes("answered", got, sms.OK)
+	d.wantEmpty()
 }

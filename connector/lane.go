@@ -224,7 +224,8 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 		l.limiter.SetRate(cfg.Rate, 0)
 	}
 	wait := max(l.paused-now, l.limiter.Wait(now))
-	if len(l.asking.waiting) > 0 && wait <= 0 {
+	asks := len(l.asking.waiting) > 0 && wait <= 0
+	if asks && !l.asking.wasLast {
 		if slot := l.nextAsked(now); slot != nil {
 			return l.leave(now, slot), 0
 		}
@@ -262,6 +263,11 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 			return l.leave(now, slot), 0
 		}
 	}
+	if asks && l.asking.wasLast { // no message has taken the turn
+		if slot := l.nextAsked(now); slot != nil {
+			return l.leave(now, slot), 0
+		}
+	}
 	if wait > 0 && l.Len()+len(l.asking.waiting) > 0 {
 		return nil, now + wait
 	}
@@ -284,8 +290,9 @@ func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
 	return true
 }
 
-// leave notes that a message leaves by a slot.
+// leave notes that a message or an operation leaves by a slot.
 func (l *Lane) leave(now int64, slot *Slot) *Slot {
+	l.asking.wasLast = slot.Asked != nil
 	l.limiter.Reserve(now)
 	l.inFlight++
 	return slot

@@ -81,6 +81,9 @@ func (l *Link) Awaited(took int64) {
 // is final, the copy of the message that waits or is under way is not needed.
 func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
 	l.slots.Thaw(link)
+	if u.Asked {
+		l.asking.rests = 0
+	}
 	m := l.unknown[u.ID]
 	if m == nil || a.Code != sms.OK && a.Code.Retryable() {
 		return

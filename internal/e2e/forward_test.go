@@ -89,11 +89,12 @@ func TestForwardUnanswered(t *testing.T) {
 		smsc.fence()
 		g.settled()
 		cancel := func(seq int) string { return fmt.Sprintf("cancel_sm seq=%d message_id=%s source_addr=1234", seq, id) }
-		asked(c, smsc, cancel(10), nil, "", cancelFail) // no answer comes
-		c.send(cancel(11))
+		c.send(cancel(10))
 		late := smsc.want("cancel_sm")
-		c.want("cancel_sm_resp", "seq=11", cancelFail)
+		c.want("cancel_sm_resp", "seq=10", cancelFail) // no answer has come
+		c.ask(cancel(11), cancelFail)                  // and it is not asked for a while
 		smsc.send("cancel_sm_resp seq=" + field(late, "seq") + " status=0")
+		smsc.fence()
 		c.send(cancel(12))
 		smsc.want("cancel_sm")
 		smsc.conn.Close()
