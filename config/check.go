@@ -145,6 +145,9 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	d.checkRetry(&c.Retry, join(path, "retry"))
 	d.validity(c.Validity, c.MaxValidity, path)
 	d.listen(c, path)
+	if c.IdleMax > 0 && c.Direction == Out && c.Listen == "" && c.IsStatic() {
+		d.warn(path+".idle_max", "logs sessions out that are opened again immediately, because static is true: write static: false")
+	}
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}

@@ -204,7 +204,7 @@ type Connector struct {
 	Operations bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also ask for, cancel and replace (SMPP: query_sm, cancel_sm, replace_sm) messages that the SMSC has accepted and that asked for no receipt. What the SMSC calls a message is then noted for all that leave by the connector, which takes about 150 octets on disk for each, for receipts.keep."`
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
-	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open."`
+	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open. An out connector needs static: false with it, otherwise the session is opened again immediately."`
 
 	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
 	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory: about 300 octets for a small message, 100 for one that waits on disk alone (store.memory)."`

@@ -396,3 +396,17 @@ func defaultConnector(direction string) Connector {
 	}
 	return c
 }
+
+// idle_max of a connector whose sessions are always open is noticed.
+func TestIdleMaxOfStatic(t *testing.T) {
+	for options, warned := range map[string]bool{
+		"direction: out, address: a:1, system_id: x": true, "direction: out, address: a:1, system_id: x, static: false": false,
+		"direction: out, address: a:1, system_id: x, bind: transmitter": false, "direction: in, address: a:1": false,
+	} {
+		_, warnings, err := Parse([]byte("accounts: []\nconnectors: [{name: a, idle_max: 1m, "+options+"}]"), speaksSMPP)
+		found := slices.ContainsFunc(warnings, func(w Problem) bool { return strings.Contains(w.String(), "connectors[0].idle_max logs sessions out") })
+		if err != nil || found != warned {
+			t.Errorf("%s: %v, %v", options, warnings, err)
+		}
+	}
+}
