@@ -99,7 +99,8 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 	switch v {
 	case unread:
 		copied := *q
-		copied.set(q.record)
+		copied.match = match{} // its record is that of the next receipt, too
+		_ = copied.set(q.record)
 		c.lookUp(&copied)
 	case dropped:
 		m.Release()

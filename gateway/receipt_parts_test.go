@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"net/netip"
 	"testing"
 
+	"pmg/connector"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -112,5 +114,49 @@ func TestReceiptOfPartWithoutStore(t *testing.T) {
 	m, f = partOf(p.g, 1, 2, sms.StateDelivered, "000")
 	if _, v := p.g.direct(p.now, m, f); v != passOn {
 		t.Errorf("verdict %d for the last part", v)
+	}
+}
+
+// What a receipt belongs to is kept while the outcomes of other parts are read from the store,
+// whatever receipts of the session come meanwhile.
+func TestReceiptWhileReading(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
+		t.Fatal(err)
+	}
+	p.g.lastStored = 6000
+	first, _ := partOf(p.g, 0, 2, sms.StateDelivered, "000")
+	first.ID, first.Part = 5000, 0
+	p.g.notePart(p.g.Committer.Begin(), first)
+	p.g.Committer.End()
+	if err := p.g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	recent := p.g.receipts.of(p.g.Config(), p.operator.Config()).recent
+	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
+	recent.add([]byte("b"), f.record)
+	others, f := partOf(p.g, 2, 1, sms.StateDelivered, "000")
+	f.ID, f.Offset, f.Account, f.Source.Addr = 7000, 0, []byte("other"), []byte("9999")
+	recent.add([]byte("c"), f.Append(nil))
+
+	l := &connector.Link{}
+	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+	for _, m := range []*sms.Message{second, others} {
+		p.open++
+		p.c.receipt(p.now, l, &request{}, m)
+	}
+	p.check()
+	for _, m := range p.queued {
+		want := map[uint64]string{5000: "1234", 7000: "9999"}
+		if r, _ := m.Report(); string(m.Dest().Addr) != want[r.Known] {
+			t.Errorf("the receipt of message %d goes to %s", r.Known, m.Dest().Addr)
+		}
+	}
+	if len(p.queued) != 2 {
+		t.Errorf("%d receipts", len(p.queued))
+	}
+	if err := p.g.Close(); err != nil {
+		t.Error(err)
 	}
 }
