@@ -37,6 +37,7 @@ type usage struct {
 	rate      ratelimit.Shared
 	cfg       atomic.Pointer[config.Account]
 	operating atomic.Int64
+	searching atomic.Bool
 
 	mu       sync.Mutex
 	sessions int

@@ -169,6 +169,13 @@ func (a *Account) End() { a.use.end() }
 // account's are under way then, over all of its sessions.
 func (a *Account) Operate(n int64) int64 { return a.use.operating.Add(n) }
 
+// Search begins a search of the account's messages, which EndSearch ends. It reports false if one
+// is under way.
+func (a *Account) Search() bool { return a.use.searching.CompareAndSwap(false, true) }
+
+// EndSearch ends a search that Search has begun.
+func (a *Account) EndSearch() { a.use.searching.Store(false) }
+
 // Admit takes the place of one message in the account's rate, which all of its
 // sessions share. The message may be accepted wait nanoseconds from now, and
 // until then its session should not be read. If it returns false, too many

@@ -80,7 +80,7 @@ type Gateway struct {
 
 	engine    Engine       // runs it; nil in tests without one
 	operating atomic.Int64 // operations under way
-	searching sync.Mutex   // one operation at a time reads all messages
+	searching atomic.Int64 // those of them that read all messages
 }
 
 // guardSize bounds how many addresses and accounts with failed logins are remembered.

@@ -8,11 +8,12 @@ import (
 
 // How many operations may be under way, for a session and for all of them. They wait for
 // disks and lanes. An account may have one in shareOperating of those that the others leave, so
-// that there are always some left for one that has none.
+// that there are always some left for one that has none. Few read all messages.
 const (
 	maxOperating    = 16
 	maxAllOperating = 256
 	shareOperating  = 4
+	maxSearching    = 4
 )
 
 // operate carries out what a client asks about messages that it has submitted. Like a

@@ -106,6 +106,33 @@ func TestOperationsBound(t *testing.T) {
 	p.check()
 }
 
+// An account that has all its messages searched, again and again, does not keep others from that.
+func TestSearchesBound(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	p.withLanes()
+	cancel := func(account string) (r *request) {
+		l := p.link()
+		p.login(l, account, "secret")
+		r = p.operate(l, protocols.Operation{Kind: protocols.Cancel})
+		p.check()
+		return r
+	}
+	p.want("nothing waits", cancel("client"), "sent", sms.Rejected)
+	l := p.client()
+	if !l.Account.Search() {
+		t.Fatal("a search is under way")
+	}
+	p.want("another search of the account", cancel("client"), "sent", sms.Throttled)
+	p.want("a search of another account", cancel("other"), "sent", sms.Rejected)
+	l.Account.EndSearch()
+	p.g.searching.Add(maxSearching)
+	p.want("too many accounts search", cancel("other"), "sent", sms.Throttled)
+	p.g.searching.Add(-maxSearching)
+	p.want("they have ended", cancel("other"), "sent", sms.Rejected)
+	p.want("the account's search has ended", cancel("client"), "sent", sms.Rejected)
+}
+
 // A session may end while an operation is under way.
 func TestOverWhileOperating(t *testing.T) {
 	t.Parallel()

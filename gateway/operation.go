@@ -44,7 +44,7 @@ type operand struct {
 }
 
 var (
-	errOperationBusy = errors.New("another operation reads the whole store")
+	errOperationBusy = errors.New("other operations read the whole store")
 	errNoMessage     = errors.New("no message")
 )
 
@@ -128,13 +128,17 @@ func (o *operation) carryOut(ctx context.Context) error {
 }
 
 // carryOutMany carries out an operation about messages of which no id is known: it goes
-// through all that wait, a part at a time, because there may be very many. Only one does so
-// at a time.
+// through all that wait, a part at a time, because there may be very many. An account has one
+// such operation under way, so that others get their turns.
 func (o *operation) carryOutMany(ctx context.Context) error {
-	if !o.gateway.searching.TryLock() {
+	if !o.client.Search() {
 		return errOperationBusy
 	}
-	defer o.gateway.searching.Unlock()
+	defer o.client.EndSearch()
+	defer o.gateway.searching.Add(-1)
+	if o.gateway.searching.Add(1) > maxSearching {
+		return errOperationBusy
+	}
 	n := 0
 	err := o.find(ctx, func(some []*operand) (err error) {
 		if o.Kind == protocols.List {
