@@ -103,8 +103,10 @@ func (c *client) serve() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	needed := c.outstanding > 0 || !c.run.supply.exhausted() || c.login.bind.CanReceive() && c.run.waiting()
-	c.run.connectionEnded(c.outstanding, c.phase != unbinding && needed)
+	if ours := c.phase == unbinding; !ours {
+		c.run.endedByPeer(c.outstanding > 0 || !c.run.supply.exhausted(), c.login.bind.CanReceive() && c.run.waiting())
+	}
+	c.run.connectionEnded(c.outstanding)
 	c.phase = closed
 }
 

@@ -266,7 +266,7 @@ func (r *run) result() *LoadResult {
 		Statuses: map[string]int64{}, Resent: r.resent.Load(),
 		Unanswered: r.sent.Load() - r.answered.Load() - r.sentAgain.Load(), Unexpected: r.unexpected.Load(),
 		Unnumbered: r.unnumbered.Load(), Malformed: r.malformed.Load(),
-		ConnectionsLost: r.lost.Load(), GaveUp: r.gaveUp,
+		ConnectionsLost: r.connectionsLost(), GaveUp: r.gaveUp,
 		Reconnects: r.reconnects.Load(), SentAgain: r.sentAgain.Load(),
 		MO: r.mo.unique.Load(), MODoubled: r.mo.doubled.Load(), MOMisrouted: r.moMisrouted.Load(),
 		MOMissing: max(0, r.o.MO-r.mo.unique.Load()),

@@ -1,8 +1,11 @@
 package loadtest
 
 import (
+	"net"
 	"testing"
 	"time"
+
+	"pmg/protocols"
 )
 
 // Connections that are lost are opened again: every message is accepted, and has a receipt,
@@ -46,4 +49,33 @@ func TestReconnectEnds(t *testing.T) {
 		t.Error("did not give up")
 	}
 	want(t, "answered", r.Answered, s.Result().Accepted)
+}
+
+// A receiving connection that the peer ends is lost if something is missing in the end, and not
+// if another connection has only not read it yet.
+func TestEndedBeforeOthersHaveRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		arrives, receives bool
+		lost              int64
+	}{{true, true, 0}, {false, true, 1}, {false, false, 0}} {
+		ours, peer := net.Pipe()
+		peer.Close()
+		o := DefaultLoadOptions()
+		o.Receipts = true
+		r := newRun(o)
+		r.supply.stop()
+		bind := protocols.Transmitter
+		if c.receives {
+			bind = protocols.Receiver
+		}
+		one := newClient(r, ours, 0, bind)
+		r.clients = append(r.clients, one)
+		r.accepted.mark([]int64{0}) // its receipt is to come
+		one.serve()
+		if c.arrives {
+			r.receipts.mark([]int64{0})
+		}
+		want(t, "lost", r.result().ConnectionsLost, c.lost)
+	}
 }

@@ -35,6 +35,7 @@ type run struct {
 	unexpected, unnumbered atomic.Int64
 	malformed              atomic.Int64
 	abandoned, lost, live  atomic.Int64
+	early                  atomic.Int64    // connections that the peer has ended while something was to be received
 	away                   atomic.Int64    // connections that are being opened again
 	reconnects, sentAgain  atomic.Int64    // connections opened again; submits of lost ones that were requeued
 	ending                 context.Context // ends when the sessions are ended
@@ -132,12 +133,29 @@ func (r *run) signal() {
 	}
 }
 
-// connectionEnded counts the end of a connection.
-func (r *run) connectionEnded(outstanding int, lost bool) {
-	r.abandoned.Add(int64(outstanding))
-	if lost {
+// endedByPeer counts a connection that the peer has ended. It is lost if it had work to do. If
+// it could still receive something, then what is missing in the end decides, because other
+// connections may not have read all yet that the peer has sent.
+func (r *run) endedByPeer(worked, received bool) {
+	switch {
+	case worked:
 		r.lost.Add(1)
+	case received:
+		r.early.Add(1)
 	}
+}
+
+// connectionsLost returns how many connections were lost. The run is over.
+func (r *run) connectionsLost() int64 {
+	if r.waiting() {
+		return r.lost.Load() + r.early.Load()
+	}
+	return r.lost.Load()
+}
+
+// connectionEnded counts the end of a connection.
+func (r *run) connectionEnded(outstanding int) {
+	r.abandoned.Add(int64(outstanding))
 	r.live.Add(-1)
 	r.signal()
 }

@@ -68,6 +68,10 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	case Logout:
 		b.logout(j.Connector, j.Match)
 		out.Release(j)
+	case Rebind:
+		b.logout(j.Connector, nil)
+		j.Kind = Attach
+		out.To(toDispatcher, j) // behind the logout, which would also end the sessions that are connected now
 	case Barrier:
 		b.Flush(out)
 		close(j.Done)

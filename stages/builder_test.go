@@ -266,6 +266,22 @@ func TestBuilderPanic(t *testing.T) {
 	})
 }
 
+// Instances are connected with the options of a reload when the sessions are logged out that there
+// were before, and not earlier: a logout would end the new sessions too.
+func TestBuilderRebind(t *testing.T) {
+	building(t, site{}, func(r *rig, h *handle) {
+		r.send(toBuilder, Rebind, func(j *Job) { j.extras = &extras{Connector: h.Connector} })
+		synctest.Wait()
+		last := Kind(0)
+		for _, s := range r.take(toDispatcher) {
+			last = s.Kind
+		}
+		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || last != Attach {
+			t.Errorf("%+v, the dispatcher was sent %s last", s, last)
+		}
+	})
+}
+
 // A logout ends the sessions of one connector, or of all.
 func TestBuilderLogout(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {

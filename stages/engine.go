@@ -172,10 +172,7 @@ func (e *Engine) Detach(c *connector.Connector) {
 
 // Rebind logs out the sessions of an out connector and connects as many instances as
 // are configured.
-func (e *Engine) Rebind(c *connector.Connector) {
-	e.send(toBuilder, Logout, c, nil)
-	e.send(toDispatcher, Attach, c, nil)
-}
+func (e *Engine) Rebind(c *connector.Connector) { e.send(toBuilder, Rebind, c, nil) }
 
 func (e *Engine) send(row int, kind Kind, c *connector.Connector, sockets []sock.Listening) {
 	j := e.inlet.Get()

@@ -46,7 +46,8 @@ const (
 	Checked                  // builder → itself: a password was checked, or an operation carried out
 	Barrier                  // gateway → builder: reply when all earlier messages have been counted
 	Logout                   // gateway → builder: log out the sessions of a connector
-	Attach                   // gateway → dispatcher: a new connector
+	Rebind                   // gateway → builder: log out the sessions of a connector, which is attached again then
+	Attach                   // gateway, builder → dispatcher: a new connector, or one whose sessions are logged out
 	Detach                   // gateway → dispatcher → connecter: a connector that is no more
 	Call                     // gateway → dispatcher: something to do with a lane
 	kinds
@@ -55,7 +56,7 @@ const (
 var kindNames = [kinds]string{
 	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Submitted", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
-	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Attach", "Detach", "Call",
+	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Call",
 }
 
 // String returns the kind's name, for the log and for tests.
@@ -88,7 +89,7 @@ type Job struct {
 // extras are the fields that few jobs have. They are separate so that jobs stay small.
 type extras struct {
 	Reason    string                         // why, for Last
-	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Submitted; Store and Stored without a session
+	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Rebind, Submitted; Store and Stored without a session
 	Match     func(*connector.Link) bool     // Logout: which sessions; nil: all
 	Lane      *connector.Lane                // Room, Call
 	Call      func(now int64)                // Call

@@ -167,7 +167,7 @@ func TestBindAbandoned(t *testing.T) {
 // A client that does not log in, or stops in the middle of a PDU, is disconnected.
 func TestBindTimeout(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		g := start(t, a, site{clients: "bind_timeout: 1s", limits: "pdu_timeout: 300ms"})
+		g := start(t, a, site{clients: "bind_timeout: 5s", limits: "pdu_timeout: 300ms"})
 		bound := g.bind("transmitter")
 		silent := g.dial("clients")
 		silent.fence()
@@ -207,7 +207,7 @@ func TestUnbind(t *testing.T) {
 func TestEnquire(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
-		const timers = "enquire_interval: 100ms, response_timeout: 1s"
+		const timers = "enquire_interval: 100ms, response_timeout: 5s"
 		g := start(t, a, site{operator: operator, clients: timers, out: timers})
 		s, c := operator.session(), g.bind("receiver")
 		for range 3 {

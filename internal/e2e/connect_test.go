@@ -14,7 +14,7 @@ import (
 func TestOnDemand(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "bind: transmitter, instances: 3, window: 2, idle_max: 200ms"})
+		g := start(t, a, site{operator: operator, out: "bind: transmitter, instances: 3, window: 2, idle_max: 1s"})
 		c := g.bind("transmitter")
 		for n := range 2 {
 			c.fence()
@@ -77,7 +77,7 @@ func TestReconnect(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
 		operator.down()
-		g := start(t, a, site{operator: operator, out: "bind_timeout: 2s"})
+		g := start(t, a, site{operator: operator, out: "bind_timeout: 5s"})
 		c := g.bind("transmitter")
 		c.submit(1, 2)
 		c.accepted(1, 2)

@@ -280,7 +280,8 @@ func TestH5LoggedBeforeLogin(t *testing.T) {
 func TestH22Flood(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, accounts: otherAccount})
+		const patient = "enquire_interval: 0s" // neither is asked whether it lives while the others log in
+		g := start(t, a, site{operator: operator, accounts: otherAccount, clients: patient, out: patient})
 		s, c := operator.session(), g.bind("transmitter")
 		b := bytes.Repeat(wire(t, "enquire_link seq=1"), 1000)
 		for range 20 {

@@ -14,7 +14,7 @@ func TestH15LargeMessages(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		const clients, each, size = 10, 300, 65000 // 195 MB
 		c := startChild(t, a, 1000, site{
-			limits: "memory: 64MiB", more: downRow(t, "operator", "max_queue: 50000"), routes: "{to: operator}",
+			limits: "memory: 64MiB", more: downRow(t, "operator", "max_queue: 50000"), routes: "{to: operator}", silent: true,
 		})
 		before := c.usage()
 		line := fmt.Sprintf("submit_sm seq=1 source_addr=1234 destination_addr=46700000001 message_payload=\"%s\"", strings.Repeat("x", size))
@@ -71,7 +71,7 @@ func TestH15FloodOfSMSC(t *testing.T) {
 		operator := newSMSC(t)
 		c := startChild(t, a, 1000, site{
 			operator: operator, limits: "memory: 64MiB", clients: "max_queue: 1000000",
-			routes: "{from: operator, to: {account: acme}}\n{to: operator}",
+			routes: "{from: operator, to: {account: acme}}\n{to: operator}", silent: true,
 		})
 		s := operator.session()
 		before := c.usage()
@@ -113,7 +113,7 @@ func TestH15SmallMessages(t *testing.T) {
 		const messages, most = 200000, 300
 		c := startChild(t, a, 1000, site{
 			accounts: "{system_id: big, password: s3cret, share: 100}",
-			more:     downRow(t, "operator", "max_queue: 1000000"), routes: "{to: operator}",
+			more:     downRow(t, "operator", "max_queue: 1000000"), routes: "{to: operator}", silent: true,
 		})
 		p := dial(t, c.addr)
 		p.bind("transmitter", "big", "s3cret")

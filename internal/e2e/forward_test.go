@@ -80,7 +80,7 @@ func (g *gw) submitStill(c, smsc *peer) {
 // A client is answered although the SMSC is not heard of any more, and the slot is free again.
 func TestForwardUnanswered(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), out: "window: 1, response_timeout: 2s", memory: true}
+		s := site{operator: newSMSC(t), out: "window: 1, response_timeout: 5s", memory: true}
 		g := start(t, a, s)
 		c, smsc := g.bind("transmitter"), s.operator.session()
 		g.online("operator", 1)

@@ -97,6 +97,7 @@ type site struct {
 
 	driver func(protocols.Driver) protocols.Driver // wraps the driver; nil: does not
 	memory bool                                    // messages that are put aside are kept in memory
+	silent bool                                    // there are no pdu logs, whose lines wait in memory while a disk is slow
 	disk   string                                  // directory on the disk in which messages are stored
 	wall   time.Duration                           // that the wall clock is ahead of the machine's
 	store  vfs.FS                                  // where messages are stored; nil: as the flag -store says
@@ -105,7 +106,7 @@ type site struct {
 // yaml returns the configuration, with pdu logs in dir.
 func (s site) yaml(dir string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pdulog: {dir: %q, flush: 5ms}\nlimits: {%s}\n", dir, s.limits)
+	fmt.Fprintf(&b, "pdulog: {dir: %q, flush: 5ms, enabled: %t}\nlimits: {%s}\n", dir, !s.silent, s.limits)
 	b.WriteString(s.top)
 	fmt.Fprintf(&b, "accounts:\n  - {system_id: acme, password: s3cret}\n%s", rows(s.accounts))
 	fmt.Fprintf(&b, "connectors:\n  - {name: clients, direction: in, address: \"127.0.0.1:0\", %s}\n", s.clients)

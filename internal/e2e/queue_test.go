@@ -51,7 +51,7 @@ func TestQueueFullDelays(t *testing.T) {
 func TestQueueWait(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "max_queue: 2, queue_wait: 200ms"})
+		g := start(t, a, site{operator: operator, out: "max_queue: 2, queue_wait: 3s"})
 		c := g.bind("transmitter")
 		c.submit(1, 4)
 		c.accepted(1, 2)

@@ -164,7 +164,7 @@ func TestRestartClosesMidPDU(t *testing.T) {
 // sent to the next session, and after a power cut.
 func TestRestartHalfOpen(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), out: "window: 2, instances: 1, enquire_interval: 100ms, response_timeout: 1s, retry: [1ms, repeat]", store: vfs.NewCrashableMem()}
+		s := site{operator: newSMSC(t), out: "window: 2, instances: 1, enquire_interval: 100ms, response_timeout: 3s, retry: [1ms, repeat]", store: vfs.NewCrashableMem()}
 		g := start(t, a, s)
 		c, smsc := g.bind("transmitter"), s.operator.session()
 		g.online("operator", 1)

@@ -12,7 +12,7 @@ func TestUCPIdle(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
 		g := start(t, a, site{
-			operator: operator, clients: "protocol: ucp", out: "protocol: ucp, static: false, idle_max: 200ms",
+			operator: operator, clients: "protocol: ucp", out: "protocol: ucp, static: false, idle_max: 1s",
 		})
 		client := g.ucpClient()
 		for range 2 {

@@ -50,7 +50,7 @@ accounts:
   - {system_id: again, password: secret}
   - {system_id: full, password: secret}
 connectors:
-  - {name: clients,  direction: in,  address: "127.0.0.1:0", window: 100, bind_timeout: 1s}
+  - {name: clients,  direction: in,  address: "127.0.0.1:0", window: 100}
   - {name: operator, direction: out, address: %q, instances: %d, window: %d, max_queue: 200, queue_wait: 60s,
      system_id: pmg, password: secret, reconnect_delay: 20ms, throttle_pause: 5ms, retry: [20ms, 40ms, 80ms, 160ms, 320ms],
      response_timeout: 2s}
