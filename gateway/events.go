@@ -80,6 +80,8 @@ type ending struct {
 
 	attempts uint8 // how often it was sent
 
+	more []*sms.Message // receipts beside the gateway's own one, for the other messages that it was joined of
+
 	maps       *operator // that has accepted it and may send receipts; nil: none comes
 	operations bool      // an out connector with the option operations was the last
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"pmg/connector"
@@ -95,13 +96,9 @@ func (g *Gateway) partNamer(m *sms.Message) protocols.PartNamer {
 }
 
 // joinAll gives a lane the message that parts make together. If they do not fit together,
-// or several of them ask for receipts, they are sent as they came.
+// they are sent as they came.
 func (g *Gateway) joinAll(now int64, parts []Accepted) {
-	at, ok := leading(parts)
-	if !ok {
-		g.sendParts(parts)
-		return
-	}
+	at := leading(parts)
 	whole := parts[at]
 	m := whole.Message
 	messages := make([]*sms.Message, 0, len(parts))
@@ -114,7 +111,7 @@ func (g *Gateway) joinAll(now int64, parts []Accepted) {
 	}
 	before := m.Size()
 	c := g.converters.Get().(*fit.Converter)
-	ok = c.Join(messages, m)
+	ok := c.Join(messages, m)
 	g.converters.Put(c)
 	if !ok {
 		g.sendParts(parts)
@@ -126,23 +123,16 @@ func (g *Gateway) joinAll(now int64, parts []Accepted) {
 	if namer := g.partNamer(m); namer != nil {
 		namer.SetPart(m, userdata.Part{})
 	}
+	wish(m, messages)
 	g.Memory.Add(m.Size() - before)
 	others := make([]Accepted, 0, len(parts)-1)
 	g.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
 }
 
-// leading returns the part whose id the whole message has: the one that asks for a receipt,
-// or else the first. It reports false if several ask for receipts, because the SMSC sends
-// only one.
-func leading(parts []Accepted) (at int, ok bool) {
-	asking := 0
-	for i, p := range parts {
-		if p.Message.Notify != 0 {
-			at = i
-			asking++
-		}
-	}
-	return at, asking <= 1
+// leading returns the part whose id the whole message has: the first that asks for a receipt,
+// or else the first.
+func leading(parts []Accepted) int {
+	return max(0, slices.IndexFunc(parts, func(p Accepted) bool { return p.Message.Notify != 0 }))
 }
 
 // endJoined ends parts that are joined, and, in the same commit, stores the whole message,

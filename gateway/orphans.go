@@ -251,6 +251,10 @@ func (g *Gateway) adopt(m *sms.Message, size int) error {
 	case passOn:
 		m.ID = id
 		g.send(b, m, share)
+		for _, other := range f.more {
+			other.ID = g.ids.Add(1)
+			g.send(b, other, share)
+		}
 	case noted:
 		g.send(b, m, nil)
 	default:

@@ -118,10 +118,17 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 	l := q.link
 	if s != nil && !c.intake.HasRoom(s) {
 		c.gateway.logNoRoom(now, l, s)
+		for _, m := range q.more {
+			m.Release()
+		}
 		c.refuse(now, l, q.message, q.request)
 		return
 	}
-	c.accept(now, Pending[R]{Accepted: Accepted{q.message, s}, From: l.Connector, Link: l, Request: q.request})
+	p := Pending[R]{Accepted: Accepted{q.message, s}, From: l.Connector, Link: l, Request: q.request}
+	for _, m := range q.more {
+		p.More = append(p.More, Accepted{m, s})
+	}
+	c.accept(now, p)
 }
 
 // notFound deals with a receipt whose message is not known. It waits a moment for the SMSC's

@@ -33,7 +33,8 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 		r = joined
 	}
 	g.noteReport(now, f, &r)
-	if !wants(f.Notify, r.State) {
+	known, others := receivers(&f.Mapping, r.State)
+	if known == 0 {
 		c.Unwanted.Add(1)
 		return nil, dropped
 	}
@@ -43,7 +44,7 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 		g.logHomeless(string(f.Account))
 		return nil, dropped
 	}
-	g.address(now, m, f.Mapping, &r)
+	f.more = g.addressAll(now, m, &f.Mapping, &r, known, others)
 	return g.share(lane, m.Origin), passOn
 }
 
@@ -73,10 +74,10 @@ func (g *Gateway) clientLane(account string) *connector.Lane {
 	return g.accountLane(g.Config(), account)
 }
 
-// address makes m the receipt r of a message, for the client that has submitted that. r may
+// address makes m the receipt r of a message, for the client that knows that by an id. r may
 // point into m.
-func (g *Gateway) address(now int64, m *sms.Message, f store.Mapping, r *sms.Report) {
-	r.Known, r.Original = f.KnownID(), nil
+func (g *Gateway) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
+	r.Known, r.Original = known, nil
 	wall := now + g.wall.ahead.Load()
 	if r.Submitted == 0 {
 		r.Submitted = f.Arrived

@@ -40,8 +40,12 @@ func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connecto
 			return own, nil // its outcome is noted
 		}
 	}
-	g.address(max(e.answer.At, m.Arrived), own, v, &r)
+	known, others := receivers(&v, r.State)
+	e.more = g.addressAll(max(e.answer.At, m.Arrived), own, &v, &r, known, others)
 	own.ID = g.ids.Add(1)
+	for _, other := range e.more {
+		other.ID = g.ids.Add(1)
+	}
 	return own, g.share(lane, own.Origin)
 }
 

@@ -144,6 +144,10 @@ func (g *Gateway) settleReceipts(b *store.Batch, m *sms.Message, e *ending, own 
 			g.receipts.counts.Own.Add(1)
 		}
 	}
+	for _, own := range e.more {
+		g.send(b, own, s)
+		g.receipts.counts.Own.Add(1)
+	}
 }
 
 // isReport reports whether a message is a receipt that can be understood.
@@ -209,7 +213,8 @@ func (r *receipts) noteMapping(g *Gateway, b *store.Batch, o *operator, v *store
 // A match is the message that a receipt belongs to.
 type match struct {
 	store.Mapping
-	record []byte // that the mapping lies in
+	record []byte         // that the mapping lies in
+	more   []*sms.Message // receipts beside that which direct has made, for the other messages that it was joined of
 }
 
 // set makes a match of a record.

@@ -10,6 +10,16 @@ import (
 // more. Receipts are made with it.
 type Submitted struct {
 	Source, Dest Address // as the client wrote them
+
+	// Joined are the client's messages that the message was joined of and that ask for receipts.
+	// If there are any, the message's own id and wishes do not count.
+	Joined []Joined
+}
+
+// A Joined is a message of a client that has become part of another one.
+type Joined struct {
+	ID     uint64 // by which the client knows it
+	Notify Notify
 }
 
 // hasSubmitted is the flag in a message's protocol that says that the message has a Submitted.
@@ -41,10 +51,10 @@ func (a Address) equal(b Address) bool {
 // SubmittedOctets returns what SetSubmittedOctets of another message, or ReadSubmitted, takes;
 // nil if there is none. It is stored, so its form never changes:
 //
-//	+------------+--------------+------------+--------------+
-//	| type, plan | length, source | type, plan | length, dest |
-//	| 2          | 1 + n          | 2          | 1 + n        |
-//	+------------+--------------+------------+--------------+
+//	+------------+----------------+------------+--------------+------------------+
+//	| type, plan | length, source | type, plan | length, dest | n × (id, notify) |
+//	| 2          | 1 + n          | 2          | 1 + n        | n × (8 + 1)      |
+//	+------------+----------------+------------+--------------+------------------+
 func (m *Message) SubmittedOctets() []byte {
 	if m.protocol&hasSubmitted == 0 {
 		return nil
@@ -58,10 +68,15 @@ func (m *Message) SetSubmittedOctets(b []byte) {
 	m.putSubmitted(b)
 }
 
+const joinedLen = 9
+
 func (s *Submitted) append(b []byte) []byte {
 	for _, a := range [...]Address{s.Source, s.Dest} {
 		n := min(len(a.Addr), maxAddress)
 		b = append(append(b, a.TON, a.NPI, uint8(n)), a.Addr[:n]...)
+	}
+	for _, j := range s.Joined {
+		b = append(binary.BigEndian.AppendUint64(b, j.ID), uint8(j.Notify))
 	}
 	return b
 }
@@ -75,6 +90,9 @@ func ReadSubmitted(b []byte) (s Submitted, ok bool) {
 		n := 3 + int(b[2])
 		*a = Address{TON: b[0], NPI: b[1], Addr: part(b, 3, n)}
 		b = b[n:]
+	}
+	for ; len(b) >= joinedLen; b = b[joinedLen:] {
+		s.Joined = append(s.Joined, Joined{binary.BigEndian.Uint64(b), Notify(b[8])})
 	}
 	return s, len(b) == 0
 }

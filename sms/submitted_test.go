@@ -2,6 +2,7 @@ package sms
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -62,6 +63,14 @@ func TestSubmittedDamaged(t *testing.T) {
 	t.Parallel()
 	s := Submitted{Source: Address{Addr: []byte("1234")}, Dest: Address{Addr: []byte("5")}}
 	b := s.append(nil)
+	s.Joined = []Joined{{1 << 40, NotifySuccess}, {7, NotifyFailure | NotifyProgress}}
+	whole := s.append(nil)
+	if got, ok := ReadSubmitted(whole); !ok || !slices.Equal(got.Joined, s.Joined) {
+		t.Errorf("read %+v %v", got, ok)
+	}
+	if _, ok := ReadSubmitted(whole[:len(whole)-1]); ok {
+		t.Error("half a joined message is read")
+	}
 	for n := range b {
 		if _, ok := ReadSubmitted(b[:n]); ok {
 			t.Errorf("%x is read", b[:n])

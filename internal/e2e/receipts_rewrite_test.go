@@ -68,6 +68,9 @@ func TestReceiptHasClientsAddresses(t *testing.T) {
 		five, six := submit(6, "4321", "+46700000001"), submit(7, "1234", "46700000001")
 		accept("75", 0, "source_addr=4321")
 		g.wantStored(gateway.StateQueued) // the other one
+		if err := g.Committer.Sync(); err != nil {
+			t.Fatal(err)
+		}
 		g = g.powerCut(a, &s, client, smsc)
 		client, smsc = g.bind("transceiver"), s.operator.session()
 		accept("76", 0, "source_addr=PMG")
