@@ -37,5 +37,12 @@ func (m *Memory) Used() int64 { return m.used.Load() }
 // Peak returns about the highest number of octets in use since its last call.
 func (m *Memory) Peak() int64 { return m.peak.Swap(m.used.Load()) }
 
+// HasSpare reports whether messages that were accepted may take more. A quarter is left for new
+// ones.
+func (m *Memory) HasSpare() bool {
+	limit := m.limit.Load()
+	return m.used.Load() < limit-limit/4
+}
+
 // Full reports whether no more messages may be accepted.
 func (m *Memory) Full() bool { return m.used.Load() >= m.limit.Load() }

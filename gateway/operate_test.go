@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"testing"
+	"time"
 
 	"pmg/connector"
 	"pmg/protocols"
@@ -131,6 +132,58 @@ func TestSearchesBound(t *testing.T) {
 	p.g.searching.Add(-maxSearching)
 	p.want("they have ended", cancel("other"), "sent", sms.Rejected)
 	p.want("the account's search has ended", cancel("client"), "sent", sms.Rejected)
+}
+
+// A message that waits can be replaced by a scheduled one where the account may schedule another,
+// or where it is scheduled already.
+func TestReplaceScheduled(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "") // max_scheduled: 2, max_schedule: 1h
+	p.g.WallClock = func() time.Time { return time.Unix(0, p.now) }
+	l := p.client()
+	var ids []uint64
+	for _, in := range []int64{0, 1, 1} {
+		r := p.receive(l, protocols.Message, func(r *request) { r.deliver = p.now + in*second })
+		p.want("submitted", r, "sent", sms.OK)
+		ids = append(ids, r.id)
+	}
+	p.withLanes()
+	p.g.ids.Store(ids[2])
+	replace := func(id uint64, in int64) *request {
+		r := p.operate(l, protocols.Operation{Kind: protocols.Replace, ID: id, Change: func(_ int64, m *sms.Message) sms.Code {
+			m.DeliverAt = p.now + in*second
+			return sms.OK
+		}})
+		p.check()
+		return r
+	}
+	p.want("one that is scheduled", replace(ids[1], 60), "sent", sms.OK)
+	p.want("too far ahead", replace(ids[1], 2*3600), "sent", sms.BadSchedule)
+	p.want("one that is not scheduled", replace(ids[0], 60), "sent", sms.QueueFull)
+}
+
+// What waits is not replaced by what may be longer while memory, or room on the disk, is scarce.
+func TestReplaceFull(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.client()
+	id := p.submit(l).id
+	p.withLanes()
+	replace := func() *request {
+		r := p.operate(l, protocols.Operation{Kind: protocols.Replace, ID: id, Change: func(_ int64, m *sms.Message) sms.Code {
+			m.Set(m.Source(), m.Dest(), make([]byte, 1000))
+			return sms.OK
+		}})
+		p.check()
+		return r
+	}
+	p.g.Memory.SetLimit(p.g.Memory.Used() + 1)
+	p.want("little memory", replace(), "sent", sms.QueueFull)
+	p.g.Memory.SetLimit(1 << 30)
+	p.g.storing.Add(int64(p.g.Config().Limits.MaxJobs))
+	p.want("the disk hangs", replace(), "sent", sms.QueueFull)
+	p.g.storing.Add(-int64(p.g.Config().Limits.MaxJobs))
+	p.want("room", replace(), "sent", sms.OK)
 }
 
 // A session may end while an operation is under way.

@@ -44,21 +44,29 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 }
 
 // changed makes the change in a copy of a message, whose times are by the wall clock. The code is
-// not OK if the lane's peers would not take the message as it is then.
+// not OK if the lane's peers would not take the message as it is then, or if it may need room that
+// there is not: what waited on disk stays in memory from then on.
 func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 	g := o.gateway
 	now := g.WallClock().UnixNano()
 	if code := o.Change(now, m); code != sms.OK {
 		return code
 	}
-	if code := g.mayWait(now, m); code != sms.OK {
+	code := g.mayWait(now, m)
+	if code == sms.QueueFull && t.message.DeliverAt > now {
+		code = sms.OK // it is one of those that are scheduled
+	}
+	if code == sms.OK && (!g.Memory.HasSpare() || !g.mayStore()) {
+		code = sms.QueueFull
+	}
+	if code != sms.OK {
 		return code
 	}
 	lane := g.laneNamed(g.Config(), t.lane())
 	if lane == nil {
 		return sms.OK // its connector is gone, and the message will be routed again
 	}
-	code := g.suit(lane, m)
+	code = g.suit(lane, m)
 	if code == sms.OK && (m.Parts > 1 || m.Flags&sms.Converted != 0) {
 		code = sms.BadLength // it would need several messages, or another alphabet
 	}
