@@ -19,18 +19,20 @@ import (
 //	                    ──► Message ──► accept ──► stored ──► answer ──► queue
 //	                    ──► Answered ──► the message's lane
 type Conversation[R any] struct {
-	gateway  *Gateway
-	port     Port[R]
-	intake   *Intake
-	delayed  connector.Delayed[R]
-	logins   map[*connector.Link]*openLogin[R]
-	waiting  connector.Delayed[*openLogin[R]] // logins, until the time at which their passwords are checked
-	behind   map[*connector.Link][]R          // PDUs that came behind a login that is not decided yet
-	pressure map[*connector.Share]*connector.Backpressure[R]
-	pressed  []*connector.Share          // that pressure has, those that have waited longest first
-	held     map[*connector.Link]held[R] // what waits for the commits that are due to sessions
-	early    []*finding[R]               // receipts that may have overtaken the answers to their messages
-	finding  finding[R]                  // of the receipt at hand
+	gateway   *Gateway
+	port      Port[R]
+	intake    *Intake
+	delayed   connector.Delayed[R]
+	logins    map[*connector.Link]*openLogin[R]
+	waiting   connector.Delayed[*openLogin[R]] // logins, until the time at which their passwords are checked
+	behind    map[*connector.Link][]R          // PDUs that came behind a login that is not decided yet
+	pressure  map[*connector.Share]*connector.Backpressure[R]
+	pressed   []*connector.Share          // that pressure has, those that have waited longest first
+	held      map[*connector.Link]held[R] // what waits for the commits that are due to sessions
+	early     []*finding[R]               // receipts that may have overtaken the answers to their messages
+	finding   finding[R]                  // of the receipt at hand
+	searches  map[string]*search[R]       // of receipts whose messages are looked for
+	searchKey []byte
 }
 
 // NewConversation makes a conversation that takes block message ids at a time.
@@ -453,7 +455,7 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	delete(c.behind, l)
 	c.abandon(l)
 	c.forget(l)
-	c.dropEarly(l)
+	c.dropEarly(now, l)
 	c.delayed.Take(l, func(r R) { c.port.Drop(l, r) })
 	c.takeWaiting(l, func(m *sms.Message, r R) {
 		m.Release()

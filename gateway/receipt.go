@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"slices"
-
 	"pmg/connector"
 	"pmg/sms"
 )
@@ -14,6 +12,7 @@ type finding[R any] struct {
 	message  *sms.Message
 	operator *operator
 	until    int64 // it has overtaken the answer to its message, perhaps, and waits until then
+	search   *search[R]
 
 	match
 	found  bool
@@ -35,14 +34,22 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 	g, q := c.gateway, &c.finding
 	*q = finding[R]{link: l, request: r, message: m, match: match{record: q.record}}
 	q.operator = g.receipts.of(g.Config(), l.Connector.Config())
-	if q.operator.find(m, &q.match) {
+	if !c.follows(q) {
+		c.find(now, q)
+	}
+}
+
+// find finds the message of a receipt, which does not wait for an earlier one.
+func (c *Conversation[R]) find(now int64, q *finding[R]) {
+	if q.operator.find(q.message, &q.match) {
 		q.found = true
 		c.foundOut(now, q)
 		return
 	}
 	copied := *q
 	copied.record = nil
-	if g.store == nil {
+	c.begins(&copied)
+	if c.gateway.store == nil {
 		c.foundOut(now, &copied)
 		return
 	}
@@ -72,11 +79,13 @@ func (c *Conversation[R]) lookedUp(now int64, q *finding[R]) {
 	case l.Over: // the SMSC has no answer and sends the receipt again
 		q.message.Release()
 		c.port.Drop(l, q.request)
+		c.ends(now, q, false)
 		return
 	case q.failed != nil:
 		c.gateway.logLookup(q.failed)
 		q.message.Release()
 		c.answer(now, l, q.request, sms.SystemError, 0, 0)
+		c.ends(now, q, false)
 	default:
 		c.foundOut(now, q)
 	}
@@ -89,7 +98,10 @@ func (c *Conversation[R]) lookedUp(now int64, q *finding[R]) {
 func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 	g, l, m := c.gateway, q.link, q.message
 	if !q.found {
-		c.notFound(now, q)
+		if !c.waitsForAnswer(now, q) {
+			c.notFound(now, q)
+			c.ends(now, q, true)
+		}
 		return
 	}
 	share, v := g.direct(now, m, &q.match)
@@ -101,7 +113,9 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		copied := *q
 		copied.match = match{} // its record is that of the next receipt, too
 		_ = copied.set(q.record)
+		c.begins(&copied)
 		c.lookUp(&copied)
+		return
 	case dropped:
 		m.Release()
 		c.answer(now, l, q.request, sms.OK, 0, 0)
@@ -111,6 +125,7 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		g.receipts.counts.Matched.Add(1)
 		c.acceptReceipt(now, q, share)
 	}
+	c.ends(now, q, false)
 }
 
 // acceptReceipt accepts a receipt for a share, if that has room.
@@ -131,18 +146,24 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 	c.accept(now, p)
 }
 
-// notFound deals with a receipt whose message is not known. It waits a moment for the SMSC's
-// answer, which it may have overtaken. Then it is relayed by a route for messages of the
-// connector, or kept as an orphan.
+// waitsForAnswer makes a receipt whose message is not known wait a moment for the SMSC's answer,
+// which it may have overtaken. It reports whether it does.
+func (c *Conversation[R]) waitsForAnswer(now int64, q *finding[R]) bool {
+	g, l := c.gateway, q.link
+	if q.until != 0 || !g.receipts.asked.Load() || len(c.early) >= maxEarly || l.Ended || l.LoggedOut {
+		return false
+	}
+	q.until = now + overtaken
+	l.Storing++
+	c.early = append(c.early, q)
+	c.port.TickAt(now + overtakenStep)
+	return true
+}
+
+// notFound deals with a receipt whose message is not known: it is relayed by a route for messages
+// of the connector, or kept as an orphan.
 func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 	g, l := c.gateway, q.link
-	if q.until == 0 && g.receipts.asked.Load() && len(c.early) < maxEarly && !l.Ended && !l.LoggedOut {
-		q.until = now + overtaken
-		l.Storing++
-		c.early = append(c.early, q)
-		c.port.TickAt(now + overtakenStep)
-		return
-	}
 	q.operator.missed()
 	if lane := g.route(q.message); lane != nil {
 		g.receipts.counts.Relayed.Add(1)
@@ -195,19 +216,6 @@ func (c *Conversation[R]) lookAgain(now int64, all *connector.Link) (next int64)
 		return now + overtakenStep
 	}
 	return 0
-}
-
-// dropEarly forgets the receipts of a session that is over. The SMSC has no answer and sends
-// them again.
-func (c *Conversation[R]) dropEarly(l *connector.Link) {
-	c.early = slices.DeleteFunc(c.early, func(q *finding[R]) bool {
-		if q.link != l {
-			return false
-		}
-		q.message.Release()
-		c.port.Drop(l, q.request)
-		return true
-	})
 }
 
 // isNoted reports whether what was accepted is a part's outcome, which the store keeps until

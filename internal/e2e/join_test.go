@@ -161,6 +161,9 @@ func TestPartsSurvive(t *testing.T) {
 		}
 		client.submitAll(10, p...) // and joined ones survive as one
 		centre.want("submit_sm", "data_coding=8")
+		if err := g.Committer.Sync(); err != nil { // that they are one now is stored soon, and not before it leaves
+			t.Fatal(err)
+		}
 		g = g.powerCut(a, &s, centre, client)
 		centre = s.operator.session()
 		centre.wantWhole(longs()[1])
