@@ -82,8 +82,9 @@ type ending struct {
 
 	more []*sms.Message // receipts beside the gateway's own one, for the other messages that it was joined of
 
-	maps       *operator // that has accepted it and may send receipts; nil: none comes
-	operations bool      // an out connector with the option operations was the last
+	maps       *operator   // that has accepted it and may send receipts; nil: none comes
+	operations bool        // an out connector with the option operations was the last
+	unread     *unreadPart // ownReceipt: outcomes of other parts are in the store alone; nil: none is
 }
 
 // attemptsOf returns how often a message was sent that ends with a code, and was written

@@ -35,6 +35,9 @@ func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connecto
 		if joined, verdict := g.receipts.joints.add(v.WholeID(), v.Part, v.Parts, &r, g.readsParts(v.WholeID())); verdict == passOn {
 			r = joined
 		} else {
+			if verdict == unread {
+				e.unread = newUnreadPart(&v, &r)
+			}
 			own.SetReport(sms.Address{}, sms.Address{}, &r)
 			own.ID, own.Part, own.Parts = v.WholeID(), v.Part, v.Parts
 			return own, nil // its outcome is noted
@@ -101,6 +104,7 @@ type sending struct {
 	placed  bool   // it holds its place in the lane
 	share   *connector.Share
 	message *sms.Message
+	unread  *unreadPart // there is no message yet; nil: there is
 }
 
 func (o *outgoing) add(g *Gateway, one sending) {
@@ -166,6 +170,11 @@ func (o *outgoing) loop(g *Gateway) {
 		}
 		o.mu.Unlock()
 		for len(part) > 0 {
+			if u := part[0].unread; u != nil {
+				g.joinUnread(u)
+				part = part[1:]
+				continue
+			}
 			n := 1
 			for n < len(part) && part[n].share == part[0].share {
 				n++
@@ -174,6 +183,44 @@ func (o *outgoing) loop(g *Gateway) {
 			part = part[n:]
 		}
 	}
+}
+
+// An unreadPart is a part of a long message that the gateway has given up, where the outcomes of
+// other parts are in the store alone.
+type unreadPart struct {
+	match
+	report sms.Report
+}
+
+func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
+	u := &unreadPart{report: *r}
+	_ = u.set(v.Append(nil))
+	return u
+}
+
+// joinUnread makes the receipt of the long message if each part has an outcome. That of this part
+// is in the store.
+func (g *Gateway) joinUnread(u *unreadPart) {
+	if err := g.loadParts(&u.match); err != nil {
+		g.logLookup(err)
+		return
+	}
+	r, v := g.receipts.joints.add(u.WholeID(), u.Part, u.Parts, &u.report, false)
+	lane := g.clientLane(string(u.Account))
+	if v != passOn || lane == nil {
+		return
+	}
+	own := g.Messages.Get()
+	own.Origin = g.origins.of("", lane.Home().Name)
+	own.Kind, own.Flags = sms.Receipt, sms.HasReport
+	g.address(g.clock(), own, &u.Mapping, &r, u.KnownID())
+	own.ID = g.ids.Add(1)
+	b := g.Committer.Begin()
+	b.Ahead = g.wall.ahead.Load()
+	g.send(b, own, g.share(lane, own.Origin))
+	g.Committer.End()
+	g.Committer.CommitSoon()
+	g.receipts.counts.Own.Add(1)
 }
 
 // enterOwn gives messages to a lane.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pmg/connector"
+	"pmg/events"
+	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -158,5 +160,40 @@ func TestReceiptWhileReading(t *testing.T) {
 	}
 	if err := p.g.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A long message of an earlier run that the gateway itself gives up has one receipt, whose parts'
+// outcomes are in the store alone.
+func TestOwnReceiptAfterRestart(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
+		t.Fatal(err)
+	}
+	p.g.lastStored = 6000
+	p.g.receipts.outgoing.begin(p.g, &engineNow{port: p})
+	for part := range uint8(3) {
+		m := p.g.Messages.Get()
+		m.ID, m.Offset, m.Part, m.Parts = 5000+uint64(part), uint16(part), part, 3
+		m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
+		p.g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: p.now}})
+		m.Release()
+	}
+	lane := p.g.clientLane("client")
+	p.g.Commit()
+	testutil.Eventually(t, "the client is to have a receipt", func() bool { return lane.Queued.Load() == 1 })
+	if err := p.g.Close(); err != nil {
+		t.Error(err)
+	}
+	lane.Shares(func(s *connector.Share) {
+		lane.EachWaiting(s, func(_ connector.Waiting, m *sms.Message) {
+			if r, _ := m.Report(); r.Known != 5000 || r.State != sms.StateExpired || r.Parts != 3 || r.Delivered != 0 {
+				t.Errorf("%+v", r)
+			}
+		})
+	})
+	if lane.Len() != 1 {
+		t.Errorf("%d receipts", lane.Len())
 	}
 }

@@ -148,6 +148,9 @@ func (g *Gateway) settleReceipts(b *store.Batch, m *sms.Message, e *ending, own 
 		g.send(b, own, s)
 		g.receipts.counts.Own.Add(1)
 	}
+	if b != nil && e.unread != nil {
+		g.receipts.outgoing.add(g, sending{batch: g.Committer.Number(), unread: e.unread})
+	}
 }
 
 // isReport reports whether a message is a receipt that can be understood.
