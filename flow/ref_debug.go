@@ -4,7 +4,8 @@ package flow
 
 import (
 	"fmt"
-	"runtime/debug"
+	"runtime"
+	"strings"
 	"sync/atomic"
 )
 
@@ -14,8 +15,12 @@ const quarantine = true
 // released after its last reference was released, and the panic says where that was.
 type Ref struct {
 	n     atomic.Int32
-	freed atomic.Pointer[[]byte]
+	freed atomic.Pointer[place]
 }
+
+// A place is where a job was released: callers, the latest first. It is small, because the
+// places of all jobs that a busy machine keeps would otherwise be most of its memory.
+type place [16]uintptr
 
 func (r *Ref) acquire() { r.n.Store(1) }
 
@@ -27,16 +32,29 @@ func (r *Ref) release() bool {
 	if r.n.Add(-1) > 0 {
 		return false
 	}
-	stack := debug.Stack()
-	r.freed.Store(&stack)
+	p := new(place)
+	runtime.Callers(2, p[:])
+	r.freed.Store(p)
 	return true
 }
 
 func (r *Ref) alive() {
-	if s := r.freed.Load(); s != nil {
-		panic(fmt.Sprintf("flow: job used after its release at:\n%s", *s))
+	if p := r.freed.Load(); p != nil {
+		panic(fmt.Sprintf("flow: job used after its release at:\n%s", p))
 	}
 	if r.n.Load() <= 0 {
 		panic("flow: job used that has no reference left")
 	}
+}
+
+// String returns the functions and lines of the callers.
+func (p *place) String() string {
+	var b strings.Builder
+	for frames, more := runtime.CallersFrames(p[:]), true; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); f.PC != 0 {
+			fmt.Fprintf(&b, "%s\n\t%s:%d\n", f.Function, f.File, f.Line)
+		}
+	}
+	return b.String()
 }
