@@ -12,7 +12,7 @@ import (
 func TestLaneMemory(t *testing.T) { // not parallel, because it measures the whole heap
 	const messages = 200_000
 	d := newDesk(t, "instances: 1, window: 100, static: true, max_queue: 1000000")
-	text := make([]byte, 90)
+	text := make([]byte, 100)
 	before := heap()
 	d.submit("a", messages, func(m *sms.Message) {
 		m.Set(sms.Address{Addr: []byte("12345")}, sms.Address{Addr: []byte("491701234567")}, text)

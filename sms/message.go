@@ -83,7 +83,7 @@ type Message struct {
 	Expires   int64 // the message is not sent after this time; 0 means that it never expires
 
 	pool  *Pool
-	spill []byte // the octets, if they do not fit into inline
+	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
 
 	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, submitted
 	source, dest uint8
@@ -115,7 +115,7 @@ type Message struct {
 
 // inlineSize is enough for a usual message with a short text, so that it needs no further
 // storage. It makes a Message fill one of the allocator's sizes (224 octets).
-const inlineSize = 110
+const inlineSize = 126
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096
@@ -156,19 +156,24 @@ func (m *Message) SetNative(p Protocol, native []byte) {
 // room returns storage for n octets. If it is the same storage as before, it still holds
 // the old octets.
 func (m *Message) room(n int) []byte {
-	if n <= inlineSize && len(m.spill) == 0 {
+	if n <= inlineSize && !m.isSpilled() {
 		return m.inline[:n]
 	}
-	if cap(m.spill) < n {
-		m.spill = make([]byte, n)
+	if m.spill == nil {
+		m.spill = new([]byte)
 	}
-	m.spill = m.spill[:n]
-	return m.spill
+	if cap(*m.spill) < n {
+		*m.spill = make([]byte, n)
+	}
+	*m.spill = (*m.spill)[:n]
+	return *m.spill
 }
 
+func (m *Message) isSpilled() bool { return m.spill != nil && len(*m.spill) > 0 }
+
 func (m *Message) octets() []byte {
-	if len(m.spill) > 0 {
-		return m.spill
+	if m.isSpilled() {
+		return *m.spill
 	}
 	return m.inline[:m.submittedAt()+m.submittedLen()]
 }
@@ -247,8 +252,10 @@ func (m *Message) Account() string {
 	return m.Origin.Account
 }
 
-// messageSize is the size of a message without spill.
-const messageSize = int64(unsafe.Sizeof(Message{}))
+const (
+	messageSize = int64(unsafe.Sizeof(Message{})) // without spill
+	spillSize   = int64(unsafe.Sizeof([]byte{}))  // without its octets
+)
 
 // KnownID returns the id by which the client knows the message.
 func (m *Message) KnownID() uint64 { return m.ID - uint64(m.Offset) }
@@ -257,7 +264,12 @@ func (m *Message) KnownID() uint64 { return m.ID - uint64(m.Offset) }
 func (m *Message) WholeID() uint64 { return m.ID - uint64(m.Part) }
 
 // Size returns how many octets of memory the message takes.
-func (m *Message) Size() int64 { return messageSize + int64(cap(m.spill)) }
+func (m *Message) Size() int64 {
+	if m.spill == nil {
+		return messageSize
+	}
+	return messageSize + spillSize + int64(cap(*m.spill))
+}
 
 // Release returns the message to its pool. It must not be used afterwards.
 func (m *Message) Release() {
@@ -275,12 +287,16 @@ func (p *Pool) Get() *Message {
 	if !ok {
 		return &Message{pool: p}
 	}
-	*m = Message{spill: m.spill[:0], pool: p}
+	spill := m.spill
+	if spill != nil {
+		*spill = (*spill)[:0]
+	}
+	*m = Message{spill: spill, pool: p}
 	return m
 }
 
 func (p *Pool) put(m *Message) {
-	if cap(m.spill) > keepSpill {
+	if m.spill != nil && cap(*m.spill) > keepSpill {
 		m.spill = nil
 	}
 	m.pool = nil // so that a message that is released twice does not get two owners

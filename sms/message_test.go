@@ -21,7 +21,7 @@ func TestPool(t *testing.T) {
 			t.Error("a message released twice has two owners")
 		}
 		for _, m := range []*Message{a, b} {
-			if m.Text() != nil || m.Account() != "" || m.Attempts != 0 || cap(m.spill) > keepSpill {
+			if m.Text() != nil || m.Account() != "" || m.Attempts != 0 || m.spill != nil && cap(*m.spill) > keepSpill {
 				t.Errorf("after a text of %d octets: %+v", size, m)
 			}
 		}

@@ -17,6 +17,9 @@ func (p *Pool) Copy(m *Message) *Message {
 	c := p.Get()
 	spill := c.spill
 	*c = *m
-	c.pool, c.spill = p, append(spill[:0], m.spill...)
+	c.pool, c.spill = p, spill
+	if m.isSpilled() {
+		copy(c.room(len(*m.spill)), *m.spill)
+	}
 	return c
 }

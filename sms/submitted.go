@@ -105,8 +105,8 @@ func (m *Message) submittedLen() int {
 		return 0
 	}
 	b := m.inline[:]
-	if len(m.spill) > 0 {
-		b = m.spill
+	if m.isSpilled() {
+		b = *m.spill
 	}
 	return 2 + int(binary.BigEndian.Uint16(b[m.submittedAt():]))
 }
@@ -118,8 +118,8 @@ func (m *Message) cutSubmitted() []byte {
 	}
 	b := slices.Clone(m.SubmittedOctets())
 	m.protocol &^= hasSubmitted
-	if len(m.spill) > 0 {
-		m.spill = m.spill[:m.submittedAt()]
+	if m.isSpilled() {
+		*m.spill = (*m.spill)[:m.submittedAt()]
 	}
 	return b
 }

@@ -11,7 +11,7 @@ import (
 func TestSubmitted(t *testing.T) {
 	t.Parallel()
 	var p Pool
-	for _, size := range []int{0, 40, 60, 70, 90, 110, 300} {
+	for _, size := range []int{0, 40, 60, 70, 90, 110, 130, 300} {
 		m := p.Get()
 		text, native := bytes.Repeat([]byte("t"), size), []byte("native")
 		source, dest := Address{TON: 5, Addr: []byte("Me")}, Address{NPI: 1, Addr: []byte("+46700000001")}
