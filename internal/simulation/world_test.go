@@ -117,6 +117,7 @@ func (w *world) run(until int64, done func() bool) {
 		time.Sleep(time.Duration(e.at - w.now()))
 		w.done++
 		e.do()
+		synctest.Wait() // what it has woken comes before what follows, whatever the scheduler does
 		if w.fault(w.plan.crash) && w.node != nil {
 			w.crash()
 		}
