@@ -324,7 +324,7 @@ func TestH11SuspectExpires(t *testing.T) {
 		c := g.bind("transmitter")
 		one, two := operator.session(), operator.session()
 		g.online("operator", 2)
-		c.submit(1, 2, "validity_period=000000000004000R") // either may be the one that is under way
+		c.submit(1, 2, "validity_period=000000000015000R") // longer than the loop takes; either may be the one that is under way
 		c.accepted(1, 2)
 		stats := g.stats("operator")
 		for range 6 { // both sessions end under them until one alone is under way
