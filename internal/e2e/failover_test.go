@@ -129,7 +129,7 @@ func TestReloadScheduled(t *testing.T) {
 			g.online("operator", 1)
 			g.online("second", 1)
 			c := g.bind("transmitter")
-			c.submit(1, 3, "schedule_delivery_time=000000000003000R")
+			c.submit(1, 3, "schedule_delivery_time=000000000008000R") // later than the reload
 			c.accepted(1, 3)
 			after := before
 			after.more = ""
