@@ -23,6 +23,9 @@ const (
 	closeWait = 5 * time.Second
 )
 
+// ErrNoAnswer says that a disk did not answer in the time that Close waits for it.
+var ErrNoAnswer = errors.New("the disk has not answered")
+
 // A Dir is the directory of one gateway's pdu logs. It is safe for concurrent use.
 //
 // Files of the same name share one file on disk and the goroutine that writes it.
@@ -156,7 +159,7 @@ func (d *Dir) close(files []*File) error {
 		select {
 		case err = <-end:
 		case <-limit.Done():
-			err = fmt.Errorf("the disk has not answered for %v; lines are lost", closeWait)
+			err = fmt.Errorf("%w for %v; lines are lost", ErrNoAnswer, closeWait)
 		}
 		if err != nil {
 			errs = errors.Join(errs, fmt.Errorf("cannot close pdu log of %s: %w", files[i].name, err))

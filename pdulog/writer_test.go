@@ -2,6 +2,7 @@ package pdulog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -135,7 +136,7 @@ func TestCloseOnFrozenDisk(t *testing.T) {
 			f.Flush(0)
 		}
 		begun := time.Now()
-		if err := logs.Close(); err == nil || !strings.Contains(err.Error(), "c9: the disk has not answered") {
+		if err := logs.Close(); !errors.Is(err, ErrNoAnswer) || !strings.Contains(err.Error(), "c9: the disk has not answered") {
 			t.Errorf("Close: %v", err)
 		}
 		if d := time.Since(begun); d != closeWait { // in synctest's time

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/internal/testutil"
+	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
@@ -269,9 +271,7 @@ func (g *gw) stop() {
 		if err := g.engine.Close(); err != nil {
 			g.t.Errorf("cannot close the engine: %v", err)
 		}
-		if err := g.Close(); err != nil && !g.broken {
-			g.t.Errorf("cannot close the gateway: %v", err)
-		}
+		g.closeGateway()
 		if n := g.engine.Counters().Jobs; n != 0 && !g.faulty {
 			g.t.Errorf("%d jobs are left", n)
 		}
@@ -279,6 +279,19 @@ func (g *gw) stop() {
 			g.balanced()
 		}
 	})
+}
+
+// closeGateway closes what the engine leaves open. A machine whose disk pauses for seconds loses
+// lines of the pdu log, as it should; a test that reads them finds out.
+func (g *gw) closeGateway() {
+	g.t.Helper()
+	switch err := g.Close(); {
+	case err == nil || g.broken:
+	case errors.Is(err, pdulog.ErrNoAnswer):
+		g.t.Logf("the machine's disk has paused: %v", err)
+	default:
+		g.t.Errorf("cannot close the gateway: %v", err)
+	}
 }
 
 // balanced fails the test if counters of places in queues or, if no message is left, of

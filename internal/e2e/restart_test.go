@@ -32,9 +32,7 @@ func (g *gw) cut() {
 		if err := g.engine.Close(); err != nil {
 			g.t.Errorf("cannot close the engine: %v", err)
 		}
-		if err := g.Close(); err != nil {
-			g.t.Errorf("cannot close the gateway: %v", err)
-		}
+		g.closeGateway()
 	})
 }
 
