@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
 )
 
 // texts are texts of 1,000 octets that cannot be compressed.
@@ -102,6 +104,10 @@ func TestShrinkUnderTraffic(t *testing.T) {
 					}
 				})
 			}
+			testutil.Eventually(t, "tables are written", func() bool { // one that came behind the shrinking would stay
+				m := s.(*durable).db.Metrics()
+				return m.MemTable.Count == 1 && m.Compact.NumInProgress == 0
+			})
 			want := entriesOf(t, s)
 			for id := uint64(n + 1); id <= n+shrinkAfter; id++ {
 				commit(t, s, func(b *Batch) { b.Put(sample(id, texts.next()), sampleLane) })
