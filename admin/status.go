@@ -89,6 +89,7 @@ type Connector struct {
 	PDULogLines  uint64           `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
 	PDULogLost   uint64           `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
 	PDULogErrors uint64           `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; the lines are written later."`
+	PDULogEarly  int64            `json:"pdu_log_removed_early" metric:"pdu_log_removed_early_total" help:"Rotated files of the pdu log that were removed before their time because the disk was nearly full (pdulog.min_free)."`
 
 	Duration     Spread  `json:"session_duration" metric:"session_duration_seconds" help:"Duration of the sessions that are over: min, mean, max, std_dev."`
 	Work         Spread  `json:"session_work" metric:"session_work_seconds" help:"Working time of the sessions that are over: min, mean, max, std_dev."`
@@ -298,7 +299,7 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perP
 		row.OldestSeconds = max(0, seconds(now-oldest))
 	}
 	if f := c.PDULog; f != nil {
-		row.PDULogLines, row.PDULogLost, row.PDULogErrors = f.Lines(), f.Lost(), f.Errors()
+		row.PDULogLines, row.PDULogLost, row.PDULogErrors, row.PDULogEarly = f.Lines(), f.Lost(), f.Errors(), f.RemovedEarly()
 	}
 	duration, pdus := s.Sessions()
 	row.Duration, row.Work = newSpread(duration), newSpread(pdus.Scale(perPDU))

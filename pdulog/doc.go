@@ -30,7 +30,9 @@
 // goroutine. The writer is woken when 512 KiB wait or the oldest line has waited for
 // Options.Flush. It rotates the file before a line that would make it too large, and at the
 // first line after the end of its period. Then it removes the oldest files, so that
-// Options.Keep, KeepAge and MaxTotal hold at any time, and MinFree of the disk stays free.
+// Options.Keep, KeepAge and MaxTotal hold at any time, and MinFree of the disk stays free. For
+// the sake of MinFree it removes files of the last day only where the logs themselves fill the
+// disk, and none where that would not make enough room.
 // Another goroutine per file compresses the remaining ones.
 //
 // # What survives

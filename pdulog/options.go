@@ -15,7 +15,7 @@ type Options struct {
 	Keep        int           // rotated files to keep, compressed or not; the oldest are removed
 	KeepAge     time.Duration // rotated files older than this are removed
 	Waiting     int64         // bytes of lines that may wait in memory for a slow disk; 0: 64 MiB, which is also the most
-	MinFree     int           // percent of the disk: while less is free, the oldest rotated files are removed
+	MinFree     int           // percent of the disk, 1 GiB at most: while less is free, the oldest rotated files are removed
 	Compress    Compression   // of rotated files
 	Text        bool          // message texts are written; otherwise only their lengths
 	Flush       time.Duration // how long a line may wait in memory before it is written

@@ -30,8 +30,10 @@ type retention struct {
 	quit  chan struct{} // closed to stop
 	ended chan struct{} // closed when the goroutine has ended
 
+	early atomic.Int64 // segments removed for MinFree
+
 	mu       sync.Mutex
-	early    int           // segments removed for MinFree since the last warning
+	warned   int64         // early at the last warning
 	warnedAt time.Time     // time of that warning
 	current  string        // stamp of the file being compressed; empty: none
 	reserve  int64         // bytes reserved for its compressed form
@@ -155,30 +157,6 @@ func (r *retention) trim(extra int64) ([]segment, error) {
 		errs = errors.Join(errs, s.remove())
 	}
 	return segments[n:], errs
-}
-
-// makeRoom returns how many segments must be removed so that Options.MinFree of the disk is
-// free. The first n are removed in any case.
-func (r *retention) makeRoom(segments []segment, n int) (int, error) {
-	o := &r.dir.o
-	if o.MinFree <= 0 {
-		return n, nil
-	}
-	free, size, err := r.dir.space(r.dir.path)
-	if err != nil {
-		return n, err
-	}
-	before := n
-	for i, least := 0, size/100*int64(o.MinFree); i < len(segments) && (i < n || free < least); i++ {
-		free += segments[i].size()
-		n = max(n, i+1)
-	}
-	if r.early += n - before; r.early > 0 && time.Since(r.warnedAt) >= time.Hour {
-		r.log.Warn().Int("removed", r.early).Int("min_free_percent", o.MinFree).
-			Msg(r.what + " are removed early because the disk is nearly full")
-		r.early, r.warnedAt = 0, time.Now()
-	}
-	return n, nil
 }
 
 // names returns the names that a segment may have: plain and compressed.

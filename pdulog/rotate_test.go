@@ -201,52 +201,104 @@ func (f untouchable) Truncate(size int64) error {
 	return nil
 }
 
-// U9: files are kept for a week if the disk has room, and for less time otherwise.
+// U9, O5: files are kept for a week if the disk has room, and for less time otherwise: those
+// of the last day only give way where the logs themselves fill the disk, and none does where
+// that would not help.
 func TestRetentionOnSmallDisk(t *testing.T) {
+	const line = 58
+	const size = 1000 * line // 100 lines must stay free
+	for _, c := range []struct {
+		name    string
+		others  int // lines' room that other files take
+		written int // one an hour, each in a file of its own
+		left    int
+		logs    string
+	}{
+		{"there is room", 0, 200, 169, ""},
+		{"others fill it, older files make room", 860, 48, 40, "are removed early"},
+		{"others fill it, older files are too few", 880, 26, 26, "would not make enough room"},
+		{"others fill it beyond what files can help", 970, 28, 28, "would not make enough room"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				var log bytes.Buffer
+				d := NewDir(dir, Options{MaxSize: 1, KeepAge: 7 * 24 * time.Hour, MinFree: 10, Log: zerolog.New(&log)})
+				d.space = func(string) (int64, int64, error) {
+					return int64(size-c.others*line) - octetsIn(t, dir), size, nil
+				}
+				f, err := d.Open("clients")
+				if err != nil {
+					t.Fatal(err)
+				}
+				writeEvery(f, 100, c.written, time.Hour)
+				wantNumbers(t, readAll(t, dir, Query{}), numbers(100+c.written-c.left, 100+c.written))
+				if !strings.Contains(log.String(), c.logs) || c.logs == "" && log.Len() > 0 {
+					t.Errorf("logged %s", &log)
+				}
+				if want := c.written - c.left; c.logs != "" && f.RemovedEarly() != int64(want) {
+					t.Errorf("%d files are counted as removed early, want %d", f.RemovedEarly(), want)
+				}
+				mustClose(t, f)
+			})
+		})
+	}
+}
+
+// A log that fills the disk by itself within a day keeps as much as there is room for.
+func TestRetentionFillsDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		var log bytes.Buffer
-		d := NewDir(dir, Options{MaxSize: 1, KeepAge: 7 * 24 * time.Hour, MinFree: 10, Log: zerolog.New(&log)})
 		const line = 58
-		room := int64(1000 * line) // of the disk for this connector's files
-		d.space = func(string) (free, size int64, err error) {
-			free = room
-			for _, name := range names(t, dir) {
-				if st, err := os.Stat(filepath.Join(dir, name)); err == nil {
-					free -= st.Size()
-				}
-			}
-			return free, 100 * line, nil
-		}
+		d := NewDir(dir, Options{MaxSize: 1, MinFree: 10, Log: zerolog.Nop()})
+		d.space = func(string) (int64, int64, error) { return 90*line - octetsIn(t, dir), 100 * line, nil }
 		f, err := d.Open("clients")
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := 100
-		write := func(lines int) {
-			for range lines {
-				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
-				flush(f, time.Now().UnixNano())
-				synctest.Wait()
-				n++
-				time.Sleep(time.Hour)
-				synctest.Wait() // files are also checked every hour
-			}
-		}
-		write(10)
-		wantNumbers(t, readAll(t, dir, Query{}), numbers(100, 110))
-		if log.Len() > 0 {
-			t.Errorf("logged %s", &log)
-		}
-		room = 14 * line // 10 of these must stay free
-		write(3)
-		wantNumbers(t, readAll(t, dir, Query{}), numbers(n-4, n))
-		wantMessages(t, &log, `"removed":6,"min_free_percent":10`, "nearly full", "nearly full", "nearly full")
-		room = 1000 * line
-		write(7*24 + 10)
-		wantNumbers(t, readAll(t, dir, Query{}), numbers(n-7*24-1, n))
+		writeEvery(f, 100, 200, time.Minute)
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(100+200-81, 100+200))
 		mustClose(t, f)
 	})
+}
+
+// However large the disk is, not more than 1 GiB must stay free.
+func TestRetentionOnLargeDisk(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "clients-20000101T000000.000000.log.zst")
+	mustWrite(t, old, "old")
+	d := NewDir(dir, Options{MinFree: 10, Log: zerolog.Nop()})
+	free := mostFree
+	d.space = func(string) (int64, int64, error) { return free, 252 << 30, nil }
+	w := d.add("clients")
+	if err := w.retention.remove(); err != nil || !exists(old) {
+		t.Errorf("1 GiB of 252 is free, and a file is removed; error %v", err)
+	}
+	free--
+	if err := w.retention.remove(); err != nil || exists(old) {
+		t.Errorf("less is free, and nothing is removed; error %v", err)
+	}
+}
+
+// octetsIn returns how many octets the files of a directory take.
+func octetsIn(t *testing.T, dir string) (n int64) {
+	for _, name := range names(t, dir) {
+		if st, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			n += st.Size()
+		}
+	}
+	return n
+}
+
+// writeEvery writes lines with a pause behind each, in which files are checked.
+func writeEvery(f *File, from, lines int, pause time.Duration) {
+	for n := range lines {
+		f.Line(time.Now().UnixNano(), 1, true, submit(from+n), LoggedIn, About{})
+		flush(f, time.Now().UnixNano())
+		synctest.Wait()
+		time.Sleep(pause)
+		synctest.Wait()
+	}
 }
 
 // Old files are removed when another program has filled the disk between two rotations.

@@ -1,0 +1,94 @@
+package pdulog
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	mostFree = int64(1 << 30) // Options.MinFree asks for no more, however large the disk is
+	lastDay  = 24 * time.Hour
+)
+
+// makeRoom returns how many segments must be removed so that Options.MinFree of the disk is
+// free. The first n are removed in any case.
+//
+// Segments of the last day are removed only while the pdu logs take more of the disk than all
+// other files: what somebody else fills it with must not cost what operators ask about most.
+// If the segments of all logs that may be removed do not suffice, none is, because that would
+// help nobody.
+func (r *retention) makeRoom(segments []segment, n int) (int, error) {
+	o := &r.dir.o
+	if o.MinFree <= 0 || n == len(segments) {
+		return n, nil
+	}
+	free, size, err := r.dir.space(r.dir.path)
+	if err != nil {
+		return n, err
+	}
+	for _, s := range segments[:n] {
+		free += s.size()
+	}
+	least := min(size/100*int64(o.MinFree), mostFree)
+	if free >= least {
+		return n, nil
+	}
+	young := time.Now().UTC().Add(-lastDay).Format(stampLayout)
+	all, old, err := r.dir.octets(young)
+	if err != nil {
+		return n, err
+	}
+	if fillIt := all > (size-free)/2; fillIt {
+		young, old = "~", all // behind every stamp
+	}
+	before := n
+	if free+old >= least {
+		for n < len(segments) && segments[n].stamp < young && free < least {
+			free += segments[n].size()
+			n++
+		}
+	}
+	r.early.Add(int64(n - before))
+	r.warn(free, least)
+	return n, nil
+}
+
+// warn tells the operator, at most once an hour, that the disk is nearly full.
+func (r *retention) warn(free, least int64) {
+	if !r.warnedAt.IsZero() && time.Since(r.warnedAt) < time.Hour {
+		return
+	}
+	removed := r.early.Load()
+	e := r.log.Error().Int64("removed", removed-r.warned).Int64("free_mib", max(0, free)>>20).Int64("min_free_mib", least>>20)
+	r.warned, r.warnedAt = removed, time.Now()
+	if free < least {
+		e.Msg("the disk is nearly full, and old " + r.what + " would not make enough room; make room, or nothing is logged when it is full")
+		return
+	}
+	e.Msg(r.what + " are removed early because the disk is nearly full; make room to keep them")
+}
+
+// octets returns how many octets the rotated files of the directory take, and those that were
+// rotated before a stamp.
+func (d *Dir) octets(stamp string) (all, old int64, err error) {
+	files, err := os.ReadDir(d.path)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, f := range files {
+		_, at, _, ok := splitName(f.Name())
+		if !ok || at == "" {
+			continue
+		}
+		st, err := os.Lstat(filepath.Join(d.path, f.Name()))
+		if err != nil {
+			continue // it has just been removed
+		}
+		all += st.Size()
+		if at < stamp {
+			old += st.Size()
+		}
+	}
+	return all, old, nil
+}
