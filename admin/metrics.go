@@ -54,6 +54,15 @@ func metrics() (all []metric) {
 				}
 			}
 		}})
+	all = append(all, metric{"pmg_connector_receipts_total", counter, []string{"connector", "state"},
+		"Receipts of an SMSC that were taken, by what they say of the message: delivered, undeliverable, expired and so on. Each counts once, whether or not its message is known.",
+		func(s *Status, e emitter) {
+			for _, c := range s.Connectors {
+				for state, n := range c.Receipts {
+					e.value(float64(n), c.Name, state)
+				}
+			}
+		}})
 	all = append(all, metric{"pmg_connector_fields_lost_total", counter, []string{"connector", "field"},
 		"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields.",
 		func(s *Status, e emitter) {

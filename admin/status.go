@@ -11,6 +11,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/sms"
 	"pmg/store"
 )
 
@@ -42,7 +43,7 @@ type Status struct {
 
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
 type Receipts struct {
-	Matched   int64 `json:"matched" metric:"matched_total" help:"Receipts of SMSCs whose message was found; they go to the client that submitted it."`
+	Matched   int64 `json:"matched" metric:"matched_total" help:"Receipts of SMSCs whose message was found, and which go to the client that submitted it; one that is refused for want of room counts when it is taken."`
 	Unmatched int64 `json:"unmatched" metric:"unmatched_total" help:"Receipts whose message was not known when they came, and which no route takes."`
 	Adopted   int64 `json:"adopted" metric:"adopted_total" help:"Receipts whose message became known after they had been put aside."`
 	Relayed   int64 `json:"relayed" metric:"relayed_total" help:"Receipts whose message was not known, and which a route took as they came."`
@@ -84,6 +85,7 @@ type Connector struct {
 	Unmatched  int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
 
 	PDUs         []PDUCount       `json:"pdus,omitempty"`
+	Receipts     map[string]int64 `json:"receipts,omitempty"`    // of the SMSC that were taken, by what they say
 	FieldsLost   map[string]int64 `json:"fields_lost,omitempty"` // by the names of the fields
 	Answers      Answers          `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`
 	PDULogLines  uint64           `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
@@ -289,7 +291,7 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perP
 		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, State: v.state(c, bound),
 		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(),
 		Window: cfg.Window, Windows: cfg.Window * c.Online(), MaxQueue: cfg.MaxQueue,
-		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer), FieldsLost: s.Lost.Counts(),
+		PDUs: pduCounts(c), Receipts: receiptCounts(s), Answers: newAnswers(&s.Answer), FieldsLost: s.Lost.Counts(),
 	}
 	fill(&row, s)
 	if t := c.Trouble(); t != nil {
@@ -358,6 +360,17 @@ func pduCounts(c *connector.Connector) (counts []PDUCount) {
 	slices.SortFunc(counts, func(a, b PDUCount) int {
 		return cmp.Or(cmp.Compare(a.Command, b.Command), cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Status, b.Status))
 	})
+	return counts
+}
+
+// receiptCounts returns the numbers of receipts that there were, by the names of their states.
+func receiptCounts(s *connector.Stats) map[string]int64 {
+	counts := map[string]int64{}
+	for state := range s.Receipts {
+		if n := s.Receipts[state].Load(); n > 0 {
+			counts[sms.State(state).String()] = n
+		}
+	}
 	return counts
 }
 

@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -295,6 +296,9 @@ func (l *Lane) leave(now int64, slot *Slot) *Slot {
 	l.asking.wasLast = slot.Asked != nil
 	l.limiter.Reserve(now)
 	l.inFlight++
+	if slot.Asked == nil && slot.Message.Sends < math.MaxUint8 {
+		slot.Message.Sends++
+	}
 	return slot
 }
 
@@ -397,6 +401,9 @@ func (l *Lane) Unsent(now int64, slot *Slot) {
 		return
 	}
 	m, share := slot.Message, slot.Share
+	if m.Sends < math.MaxUint8 {
+		m.Sends--
+	}
 	l.putBack(slot, sms.Lost) // because the peer has not answered
 	if l.isNoting() {
 		l.policy.Stays(l, m)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"pmg/flow"
+	"pmg/sms"
 )
 
 // Stats holds the counters of a connector. All of them may be read at any time.
@@ -25,6 +26,7 @@ type Stats struct {
 	Failing         atomic.Int64   // connections, logins and short sessions that failed in a row
 	Queued          atomic.Int64   // messages that wait in its lanes
 	InFlight        atomic.Int64   // our requests without an answer
+	Receipts        ReceiptStates  // receipts of an SMSC that were taken, by what they say
 	Answer          Histogram      // time from our request to its answer
 	Lost            LostFields     // what messages have lost that came by another protocol
 
@@ -33,6 +35,9 @@ type Stats struct {
 	duration flow.Spread
 	pdus     flow.Spread
 }
+
+// ReceiptStates counts receipts by what they say of their messages.
+type ReceiptStates [sms.StateCount]atomic.Int64
 
 // StatusKey identifies the answers of a command with a status other than 0.
 type StatusKey struct {

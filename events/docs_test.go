@@ -3,9 +3,12 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
+
+	"pmg/sms"
 )
 
 // docs/events.md has the line that is written, and describes each of its fields and each state.
@@ -23,14 +26,26 @@ func TestDocumented(t *testing.T) {
 	if !strings.Contains(text, "```json\n"+line+"\n```") {
 		t.Errorf("the example is not what is written:\n%s", line)
 	}
-	e.ToAccount = "other"
+	e.ToAccount, e.ClientID = "other", 1
+	e.Delivery = &Delivery{Client: 1, State: sms.StateDelivered, Error: []byte("1"), Network: 1}
 	var fields map[string]any
 	if err := json.Unmarshal(p.Append(nil, e), &fields); err != nil {
 		t.Fatal(err)
 	}
+	var orphan map[string]any
+	e.Delivery = &Delivery{Peer: []byte("1")}
+	if err := json.Unmarshal(p.Append(nil, e), &orphan); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(fields, orphan)
 	for name := range fields {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("the field %s is not described", name)
+		}
+	}
+	for _, s := range sms.States() {
+		if !strings.Contains(text, "`"+s.String()+"`") {
+			t.Errorf("the delivery %v is not described", s)
 		}
 	}
 	for s := range states {

@@ -70,14 +70,45 @@ type Event struct {
 	Source, Destination    []byte
 
 	Accepted, Sent, Ended int64
-	Attempts              int
+	Attempts, Sends       int
 
 	Answered   bool   // Status counts
 	Status     uint32 // the protocol's number
 	StatusName string
 	PeerID     []byte // the SMSC's id of the message
 
-	Part, Parts uint8 // with Parts > 1 it is one of so many, from 0, that a long message was split into
+	Delivery *Delivery // of a receipt; nil: the message is none, or what it says is not known
+
+	ClientID    uint64 // by which the client knows the message; 0: ID
+	Part, Parts uint8  // with Parts > 1 it is one of so many, from 0, that a long message was split into
+}
+
+// A Delivery is what a receipt tells of another message.
+type Delivery struct {
+	Client       uint64 // by which the client knows the message; 0: it is not known
+	Peer         []byte // the SMSC's id of it, where Client is 0
+	State        sms.State
+	Error        []byte // as the SMSC has written it
+	Network      uint8
+	NetworkError uint16
+}
+
+// append appends the fields of a receipt.
+func (d *Delivery) append(b []byte) []byte {
+	if d.Client != 0 {
+		b = append(sms.AppendID(append(b, `,"about":"`...), d.Client), '"')
+	} else {
+		b = appendText(b, `,"about_smsc_id":"`, d.Peer)
+	}
+	if d.State != sms.NoState {
+		b = append(append(append(b, `,"delivery":"`...), d.State.String()...), '"')
+	}
+	b = appendText(b, `,"error":"`, d.Error)
+	if d.Network != 0 {
+		b = strconv.AppendUint(append(b, `,"network":`...), uint64(d.Network), 10)
+		b = strconv.AppendUint(append(b, `,"network_error":`...), uint64(d.NetworkError), 10)
+	}
+	return b
 }
 
 // A Printer makes lines of events. It keeps the texts of seconds, which many events share.
@@ -102,11 +133,18 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 	b = p.sent.append(b, `,"sent_at":"`, e.Sent)
 	b = p.ended.append(b, `,"ended_at":"`, e.Ended)
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(e.Attempts), 10)
+	b = strconv.AppendInt(append(b, `,"sends":`...), int64(e.Sends), 10)
 	if e.Answered {
 		b = strconv.AppendUint(append(b, `,"status":`...), uint64(e.Status), 10)
 		b = appendText(b, `,"status_name":"`, e.StatusName)
 	}
 	b = appendText(b, `,"smsc_id":"`, e.PeerID)
+	if e.ClientID != 0 {
+		b = append(sms.AppendID(append(b, `,"client_id":"`...), e.ClientID), '"')
+	}
+	if e.Delivery != nil {
+		b = e.Delivery.append(b)
+	}
 	if e.Parts > 1 {
 		b = strconv.AppendUint(append(b, `,"part":`...), uint64(e.Part)+1, 10)
 	}

@@ -15,7 +15,7 @@ func sample() *Event {
 		Number: 7, ID: 0x1a1fb0c12c230d41, State: Sent, Account: "acme", Connector: "clients", ToConnector: "operator",
 		Source: []byte("Caf\xe9 \"1\"\\\x00"), Destination: []byte("46700000001"),
 		Accepted: at, Sent: at + int64(time.Millisecond), Ended: at + int64(time.Second),
-		Attempts: 1, Answered: true, StatusName: "ESME_ROK", PeerID: []byte("4a-17"),
+		Attempts: 1, Sends: 2, Answered: true, StatusName: "ESME_ROK", PeerID: []byte("4a-17"),
 	}
 }
 
@@ -26,7 +26,7 @@ func TestLine(t *testing.T) {
 	const want = `{"number":7,"id":"1a1fb0c12c230d41","kind":"submit","state":"sent","reason":"ok","account":"acme","connector":"clients",` +
 		`"to_connector":"operator","source":"Caf\u00e9 \"1\"\\\u0000","destination":"46700000001",` +
 		`"accepted_at":"2026-11-22T00:50:07.041003Z","sent_at":"2026-11-22T00:50:07.042003Z","ended_at":"2026-11-22T00:50:08.041003Z",` +
-		`"attempts":1,"status":0,"status_name":"ESME_ROK","smsc_id":"4a-17","parts":1}`
+		`"attempts":1,"sends":2,"status":0,"status_name":"ESME_ROK","smsc_id":"4a-17","parts":1}`
 	got := string(p.Append(nil, sample()))
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -34,9 +34,19 @@ func TestLine(t *testing.T) {
 	if !json.Valid([]byte(got)) {
 		t.Error("it is not JSON")
 	}
-	const least = `{"number":1,"id":"0000000000000002","kind":"receipt","state":"deleted","attempts":0,"parts":1}`
+	const least = `{"number":1,"id":"0000000000000002","kind":"receipt","state":"deleted","attempts":0,"sends":0,"parts":1}`
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted})); got != least {
 		t.Errorf("%s\nwant\n%s", got, least)
+	}
+	about := strings.Replace(least, `"parts"`, `"client_id":"0000000000000001","about":"000000000000000f","delivery":"undeliverable","error":"0\u0022","network":3,"network_error":69,"parts"`, 1)
+	about = strings.Replace(about, "\\u0022", "\\\"", 1)
+	d := Delivery{Client: 15, Peer: []byte("17"), State: sms.StateUndeliverable, Error: []byte("0\""), Network: 3, NetworkError: 69}
+	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, ClientID: 1, Delivery: &d})); got != about {
+		t.Errorf("%s\nwant\n%s", got, about)
+	}
+	orphan := strings.Replace(least, `"parts"`, `"about_smsc_id":"17","parts"`, 1)
+	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Delivery: &Delivery{Peer: []byte("17")}})); got != orphan {
+		t.Errorf("%s\nwant\n%s", got, orphan)
 	}
 	part := strings.Replace(least, `"parts":1`, `"part":3,"parts":4`, 1)
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Part: 2, Parts: 4})); got != part {

@@ -28,8 +28,9 @@ type eventLog struct {
 	halted atomic.Bool    // messages have been kept from leaving because too many events wait
 
 	// The committer's lock guards these.
-	printer events.Printer
-	line    []byte
+	printer  events.Printer
+	delivery events.Delivery
+	line     []byte
 }
 
 // openEvents begins to write events.
@@ -105,7 +106,7 @@ func (l *eventLog) note(b *store.Batch, m *sms.Message, e *ending, ahead int64) 
 		Number: n, ID: m.ID, Kind: m.Kind, State: e.state, Reason: e.answer.Code,
 		ToConnector: e.lane.Connector, ToAccount: e.lane.Account,
 		Source: m.Source().Addr, Destination: m.Dest().Addr,
-		Accepted: m.Arrived + ahead, Attempts: int(e.attempts), PeerID: e.answer.PeerID,
+		Accepted: m.Arrived + ahead, Attempts: int(e.attempts), Sends: int(m.Sends), PeerID: e.answer.PeerID,
 		Part: m.Part, Parts: m.Parts,
 	}
 	if o := m.Origin; o != nil {
@@ -122,6 +123,13 @@ func (l *eventLog) note(b *store.Batch, m *sms.Message, e *ending, ahead int64) 
 		if e.peer != nil {
 			v.StatusName = e.peer.StatusName(v.Status)
 		}
+	}
+	if m.Offset != 0 {
+		v.ClientID = m.ID - uint64(m.Offset)
+	}
+	if r, ok := m.Report(); ok {
+		l.delivery = events.Delivery{Client: r.Known, Peer: r.ID, State: r.State, Error: r.Err, Network: r.Network, NetworkError: r.NetworkError}
+		v.Delivery = &l.delivery
 	}
 	l.line = l.printer.Append(l.line[:0], &v)
 	b.Event(n, l.line)

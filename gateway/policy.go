@@ -117,7 +117,7 @@ func incremented(n uint8) uint8 {
 // known. The operator is told of one that was given up.
 func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if a.Code != sms.OK && a.Code != sms.Deleted {
-		g.logGivenUp(l, m, a)
+		g.logGivenUp(l, m, a, sent)
 	}
 	g.forget(m, ending{
 		state: events.StateOf(a.Code), lane: laneName(l), peer: l.Home().Driver, answer: a, sent: sent,
@@ -131,11 +131,21 @@ func (g *Gateway) Halted() bool {
 	return g.draining.Load() && g.Durable() || g.unsettled.full() || g.events.full()
 }
 
-func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer) {
+func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if !g.storms.failures.next(l.Home().Name, a.At) {
 		return
 	}
-	aboutMessage(g.Log.Warn(), l, m, a).Msg("message given up")
+	e := aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, sent))
+	r, ok := m.Report()
+	if m.Kind != sms.Receipt || !ok {
+		e.Msg("message given up")
+		return
+	}
+	e = e.Stringer("delivery", r.State)
+	if r.Known != 0 {
+		e = e.Str("about", MessageID(r.Known))
+	}
+	e.Msg("receipt given up: its client does not get it")
 }
 
 // MessageID returns a message's id as logs show it, and as most clients receive it.

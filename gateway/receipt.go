@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"sync/atomic"
+
 	"pmg/connector"
 	"pmg/sms"
 )
@@ -11,7 +13,8 @@ type finding[R any] struct {
 	request  R
 	message  *sms.Message
 	operator *operator
-	until    int64 // it has overtaken the answer to its message, perhaps, and waits until then
+	state    sms.State // that the SMSC reports
+	until    int64     // it has overtaken the answer to its message, perhaps, and waits until then
 	search   *search[R]
 
 	match
@@ -34,6 +37,9 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 	g, q := c.gateway, &c.finding
 	*q = finding[R]{link: l, request: r, message: m, match: match{record: q.record}}
 	q.operator = g.receipts.of(g.Config(), l.Connector.Config())
+	if report, ok := m.Report(); ok {
+		q.state = report.State
+	}
 	if !c.follows(q) {
 		c.find(now, q)
 	}
@@ -117,19 +123,29 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		c.lookUp(&copied)
 		return
 	case dropped:
+		q.taken(nil)
 		m.Release()
 		c.answer(now, l, q.request, sms.OK, 0, 0)
 	case noted:
+		q.taken(nil)
 		c.store(now, Pending[R]{Accepted: Accepted{Message: m}, From: l.Connector, Link: l, Request: q.request})
 	default:
-		g.receipts.counts.Matched.Add(1)
-		c.acceptReceipt(now, q, share)
+		c.acceptReceipt(now, q, share, &g.receipts.counts.Matched)
 	}
 	c.ends(now, q, false)
 }
 
-// acceptReceipt accepts a receipt for a share, if that has room.
-func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share) {
+// taken counts a receipt that is not refused, so that the SMSC does not send it again: by its
+// state, and in the count if there is one.
+func (q *finding[R]) taken(count *atomic.Int64) {
+	q.link.Connector.Stats.Receipts[q.state].Add(1)
+	if count != nil {
+		count.Add(1)
+	}
+}
+
+// acceptReceipt accepts a receipt for a share, if that has room, and counts it.
+func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
 	l := q.link
 	if s != nil && !c.intake.HasRoom(s) {
 		c.gateway.logNoRoom(now, l, s)
@@ -139,6 +155,7 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 		c.refuse(now, l, q.message, q.request)
 		return
 	}
+	q.taken(count)
 	p := Pending[R]{Accepted: Accepted{q.message, s}, From: l.Connector, Link: l, Request: q.request}
 	for _, m := range q.more {
 		p.More = append(p.More, Accepted{m, s})
@@ -166,18 +183,17 @@ func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 	g, l := c.gateway, q.link
 	q.operator.missed()
 	if lane := g.route(q.message); lane != nil {
-		g.receipts.counts.Relayed.Add(1)
-		c.acceptReceipt(now, q, g.share(lane, l.Origin))
+		c.acceptReceipt(now, q, g.share(lane, l.Origin), &g.receipts.counts.Relayed)
 		return
 	}
-	g.receipts.counts.Unmatched.Add(1)
 	if g.store == nil {
+		q.taken(&g.receipts.counts.Unmatched)
 		g.logUnrouted(now, l, sms.Receipt)
 		q.message.Release()
 		c.answer(now, l, q.request, sms.OK, 0, 0)
 		return
 	}
-	c.acceptReceipt(now, q, nil)
+	c.acceptReceipt(now, q, nil, &g.receipts.counts.Unmatched)
 }
 
 // LookAgain does what is due after every batch of PDUs: answers may have come that receipts

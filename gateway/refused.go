@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/rs/zerolog"
 
 	"pmg/connector"
@@ -59,7 +62,7 @@ func laneTitle(l *connector.Lane) string {
 // at another time: the first of a minute for each connector.
 func (g *Gateway) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if home := l.Home(); g.storms.notTaken.next(home.Name, a.At) {
-		aboutMessage(g.Log.Warn(), l, m, a).Msg("the peer did not take a message; it is sent again")
+		aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, 0)).Msg("the peer did not take a message; it is sent again")
 	}
 }
 
@@ -67,22 +70,26 @@ func (g *Gateway) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 // each connector.
 func (g *Gateway) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
 	if g.storms.failovers.next(l.Home().Name, a.At) {
-		aboutMessage(g.Log.Warn(), l, m, a).Str("to", laneTitle(to)).Msg("the peer did not take a message; it goes to another target of its route")
+		aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, 0)).Str("to", laneTitle(to)).Msg("the peer did not take a message; it goes to another target of its route")
 	}
 }
 
-// aboutMessage adds a message and its answer to an entry of the log.
-func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer) *zerolog.Event {
+// aboutMessage adds a message, how often it was tried in vain, and its answer to an entry of the
+// log.
+func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer, failed uint8) *zerolog.Event {
 	home := l.Home()
 	e = e.Str("connector", home.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code)
-	if n := attemptsOf(m, a.Code, 0); n > 0 {
-		e = e.Uint8("failed_attempts", n)
+	if failed > 0 {
+		e = e.Uint8("failed_attempts", failed)
+	}
+	if l.Account != "" {
+		e = e.Str("to_account", l.Account)
 	}
 	if account := m.Account(); account != "" {
 		e = e.Str("account", account)
 	}
 	if a.Status != 0 {
-		e = e.Str("status", home.Driver.StatusName(a.Status))
+		e = e.Str("status", cmp.Or(home.Driver.StatusName(a.Status), fmt.Sprintf("0x%x", a.Status)))
 	}
 	return e
 }

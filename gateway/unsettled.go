@@ -117,6 +117,13 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 	g.unsettled.add(g.Committer.End())
 }
 
+// isNotedUnderWay reports whether a stored state was written when the message was about to
+// leave, so that it counts that attempt.
+func isNotedUnderWay(state []byte) bool {
+	s, err := store.DecodeState(state)
+	return err == nil && s.UnderWay
+}
+
 // forgetKilled has the store forget the messages that had ended when an earlier run was
 // killed, before it had the store forget them.
 func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
@@ -139,6 +146,9 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		if err != nil {
 			g.logUnreadable(o.ID, err)
 			return
+		}
+		if o.Sent != 0 && !isNotedUnderWay(e.State) {
+			m.Sends = incremented(m.Sends) // its state was stored before it was sent last
 		}
 		ahead := g.wall.ahead.Load()
 		e := ending{state: events.StateOf(o.Code), lane: lane, answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, attempts: o.Attempts}

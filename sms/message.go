@@ -108,6 +108,7 @@ type Message struct {
 	Earlier              uint8    // and those before, at the targets that have not taken it
 	Losses               uint8    // times its session ended before an answer came
 	Throttles            uint8    // times in a row that the peer asked us to slow down
+	Sends                uint8    // times it was written to a peer, whatever came of that
 	protocol             Protocol // and the flag hasSubmitted
 
 	inline [inlineSize]byte
@@ -115,7 +116,7 @@ type Message struct {
 
 // inlineSize is enough for a usual message with a short text, so that it needs no further
 // storage. It makes a Message fill one of the allocator's sizes (224 octets).
-const inlineSize = 126
+const inlineSize = 125
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096
@@ -237,7 +238,7 @@ func part(b []byte, from, to int) []byte {
 // later one that its sender or the gateway has set.
 func (m *Message) Due() int64 { return max(m.Arrived, m.DeliverAt, m.NotBefore) }
 
-// ForgetAttempts makes the message one that was never sent.
+// ForgetAttempts makes the message one that was never tried. How often it was written stays.
 func (m *Message) ForgetAttempts() {
 	m.Attempts, m.Earlier, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0, 0
 	m.Tried, m.TriedOf = 0, 0

@@ -25,6 +25,9 @@ var stateNames = [states]string{
 	"rejected", "skipped",
 }
 
+// StateCount is how many states there are, NoState too.
+const StateCount = int(states)
+
 // States lists every State but NoState in order, for tables and tests that must cover all.
 func States() []State {
 	all := make([]State, 0, states-1)

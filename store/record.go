@@ -8,7 +8,7 @@ import "pmg/sms"
 const (
 	recordVersion   = 2
 	recordSubmitted = 3 // with what the client has submitted
-	stateVersion    = 2
+	stateVersion    = 3
 )
 
 // maxReason is the longest reason that is stored, in octets.
@@ -181,7 +181,7 @@ type State struct {
 	// These are the message's own fields. Batch.Keep stores those of the message.
 	Attempts, Losses, Throttles uint8
 	NotBefore                   int64 // by the wall clock; 0: not set
-	Earlier                     uint8
+	Earlier, Sends              uint8
 	Tried, TriedOf              uint16
 }
 
@@ -217,6 +217,9 @@ func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 		w.u16("targets tried", &s.Tried)
 		w.u16("targets' route", &s.TriedOf)
 	}
+	if w.atLeast(3) {
+		w.u8("sends", &s.Sends)
+	}
 	w.octets16("lane's connector", connector)
 	w.octets16("lane's account", account)
 	w.octets16("reason", reason)
@@ -230,7 +233,7 @@ func AppendState(b []byte, m *sms.Message, s State, ahead int64) []byte {
 	w := walk{mode: writing, b: b, ahead: ahead}
 	w.begin(stateVersion)
 	s.Attempts, s.Losses, s.Throttles, s.NotBefore = m.Attempts, m.Losses, m.Throttles, m.NotBefore
-	s.Earlier, s.Tried, s.TriedOf = m.Earlier, m.Tried, m.TriedOf
+	s.Earlier, s.Tried, s.TriedOf, s.Sends = m.Earlier, m.Tried, m.TriedOf, m.Sends
 	connector, account, reason := octetsOf(s.Lane.Connector), octetsOf(s.Lane.Account), octetsOf(s.Reason)
 	reason = reason[:min(len(reason), maxReason)]
 	s.walk(&w, &connector, &account, &reason)
@@ -258,5 +261,5 @@ func DecodeState(state []byte) (State, error) {
 func (s *State) Restore(m *sms.Message, ahead int64) {
 	m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
 	m.NotBefore = shift(s.NotBefore, -ahead)
-	m.Earlier, m.Tried, m.TriedOf = s.Earlier, s.Tried, s.TriedOf
+	m.Earlier, m.Tried, m.TriedOf, m.Sends = s.Earlier, s.Tried, s.TriedOf, s.Sends
 }

@@ -33,6 +33,11 @@ type event struct {
 	SentAt      time.Time `json:"sent_at"`
 	EndedAt     time.Time `json:"ended_at"`
 	Attempts    int
+	Sends       int
+	About       string
+	Delivery    string
+	Error       string
+	ClientID    string `json:"client_id"`
 	Status      *uint32
 	StatusName  string `json:"status_name"`
 	SMSCID      string `json:"smsc_id"`
@@ -117,14 +122,14 @@ func TestEvents(t *testing.T) {
 		g.stop()
 		by := wantEvents(t, dir, want)
 		for state, fields := range map[string]string{
-			"sent": "1 0 ESME_ROK ok", "rejected": "1 11 ESME_RINVDSTADR bad_destination", "failed": "2 8 ESME_RSYSERR system_error",
-			"unknown": "1 none  lost", "expired": "0 none  expired",
+			"sent": "1 1 0 ESME_ROK ok", "rejected": "1 1 11 ESME_RINVDSTADR bad_destination", "failed": "2 2 8 ESME_RSYSERR system_error",
+			"unknown": "1 1 none  lost", "expired": "0 0 none  expired",
 		} {
 			e, status := by[state], "none"
 			if e.Status != nil {
 				status = fmt.Sprint(*e.Status)
 			}
-			if got := fmt.Sprint(e.Attempts, " ", status, " ", e.StatusName, " ", e.Reason); got != fields {
+			if got := fmt.Sprint(e.Attempts, " ", e.Sends, " ", status, " ", e.StatusName, " ", e.Reason); got != fields {
 				t.Errorf("%s: %s, want %s", state, got, fields)
 			}
 			if (e.SMSCID != "") != (state == "sent") || e.SentAt.IsZero() != (state == "expired") {
