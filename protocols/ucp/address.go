@@ -136,14 +136,19 @@ func (s *session) putOriginator(p *PDU, a sms.Address) {
 
 // putParties fills in the addresses of a notification. A notification has no OTOA: the
 // recipient stands in it as the client wrote it, and an originator that is a name as its
-// digits.
+// digits. Those of a name of more than eight characters are more than AdC has room for by the
+// letter, so a client that has logged in with a number is written that instead.
 func (s *session) putParties(p *PDU, m *sms.Message) {
 	s.putNumber(p, &p.SM.OAdC, m.Source())
 	if s.putNumber(p, &p.SM.AdC, m.Dest()); p.SM.AdC.n > 0 {
 		return
 	}
 	at := len(p.buf)
-	if b, ok := appendName(p.buf, m.Dest().Addr); ok {
+	b, ok := appendName(p.buf, m.Dest().Addr)
+	switch {
+	case (!ok || len(b)-at > maxAddress) && isDigits(s.client) && len(s.client) > 0:
+		p.put(&p.SM.AdC, s.client)
+	case ok:
 		p.buf = b
 		p.end(&p.SM.AdC, at)
 	}

@@ -30,9 +30,18 @@ const (
 	maxSM       = 640 // system message of a result
 )
 
+// maxAdC returns how long AdC may be. The recipient of a notification is who sent the message: a
+// centre may write a name there, as the digits of an alphanumeric originator.
+func (p *PDU) maxAdC() int {
+	if p.OT == Notify {
+		return maxOAdC
+	}
+	return maxAddress
+}
+
 func (p *PDU) walkSM(w *Walk) {
 	m := &p.SM
-	w.Str("AdC", maxAddress, ecAdC, &m.AdC)
+	w.Str("AdC", p.maxAdC(), ecAdC, &m.AdC)
 	w.Str("OAdC", maxOAdC, ecSyntax, &m.OAdC)
 	w.Secret("AC", maxAddress, ecSyntax, &m.AC)
 	w.Str("NRq", 1, ecSyntax, &m.NRq)

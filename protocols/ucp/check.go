@@ -26,6 +26,9 @@ func (p *PDU) check(by side) (ec uint8, text string) {
 	if p.OT != MultipleCall && !isRecipient(p.recipient()) { // Message checks those of an operation 02
 		return ecAdC, ""
 	}
+	if !p.hasOriginator() {
+		return ecSyntax, ""
+	}
 	if ec := p.checkText(); ec != 0 {
 		return ec, ""
 	}
@@ -44,6 +47,24 @@ func (p *PDU) check(by side) (ec uint8, text string) {
 
 // isRecipient reports whether a message can be sent to an address.
 func isRecipient(adc []byte) bool { return len(adc) > 0 && len(adc) <= maxAddress && isDigits(adc) }
+
+// hasOriginator reports whether OAdC can be shown: a control character in it, as it stands or
+// in the name that it packs, is none of a number's or a name's.
+func (p *PDU) hasOriginator() bool {
+	v, last := p.get(p.SM.OAdC), byte('~')
+	if p.isAlphanumeric() {
+		var room [2 * maxOAdC]byte
+		if name, ok := decodeName(room[:0], v); ok {
+			v, last = name, 0xFF // in Latin-1
+		}
+	}
+	for _, c := range v {
+		if c < ' ' || c > last || c == 0x7F {
+			return false
+		}
+	}
+	return true
+}
 
 // checkLegacy is check for what only operation 03 has.
 func (p *PDU) checkLegacy() (ec uint8, text string) {

@@ -1,6 +1,9 @@
 package ucp
 
-import "pmg/sms"
+import (
+	"pmg/sms"
+	"pmg/sms/charset"
+)
 
 // Data coding schemes that the driver itself writes (3GPP TS 23.038 §4).
 const (
@@ -11,30 +14,76 @@ const (
 )
 
 // coding reads how the text of a message is to be read: XSer 02 before MCLs, and MT
-// before both. exact reports whether that says all that there is.
+// before both. A scheme that names no class leaves that to MCLs. exact reports whether the
+// gateway itself would write XSer 02 like this.
 func (p *PDU) coding() (a sms.Alphabet, c sms.Class, exact bool) {
-	m := &p.SM
-	a, exact = sms.Default, true
-	if p.isType('4') && p.OT != Transfer {
+	transparent := p.isType('4') && p.OT != Transfer
+	if transparent {
 		a = sms.Binary
 	}
-	v, found := findXSer(p.get(m.XSer), xserDCS)
+	dcs, found := dcsIn(p.get(p.SM.XSer))
+	if !found {
+		return a, p.class(), true
+	}
+	said, c := codingOf(dcs)
+	if c == sms.NoClass && said != sms.Other {
+		c = p.class()
+	}
+	exact = true
+	if transparent {
+		switch {
+		case said == sms.Default && p.isPacked():
+			a = said
+		case said == sms.Default || said == sms.Other:
+			exact = false // octets whatever the scheme says
+		default:
+			a = said
+		}
+	}
+	own, _ := dcsOf(a, c)
+	return a, c, exact && own == dcs
+}
+
+// class returns the class that MCLs says.
+func (p *PDU) class() sms.Class {
+	if p.SM.MCLs.n != 1 {
+		return sms.NoClass
+	}
+	return sms.Class0 + sms.Class(p.text[p.SM.MCLs.at]-'0')&3
+}
+
+// isPacked reports whether a transparent text whose scheme is the default alphabet can be read:
+// it has seven octets for eight septets. Behind a user data header nobody says where the first
+// septet begins.
+func (p *PDU) isPacked() bool {
+	header, _ := findXSer(p.get(p.SM.XSer), xserHeader)
+	return len(header) == 0
+}
+
+// unpacked replaces the octets of p.buf from there on, which are a packed text, by its septets. NB
+// says how many bits they are. Where it counts whole octets, or is missing, seven bits may be
+// left over, which are no '@'.
+func (p *PDU) unpacked(from int) {
+	octets := p.buf[from:]
+	bits := 8 * len(octets)
+	if nb := digits(p.get(p.SM.NB)); nb > 0 {
+		bits = min(bits, nb)
+	}
+	var room [(maxMsg/2*8 + 6) / 7]byte
+	s := charset.AppendUnpacked(room[:0], octets, 0, bits/7)
+	if n := len(s); n > 0 && n%8 == 0 && bits == 8*len(octets) && s[n-1] == 0 {
+		s = s[:n-1]
+	}
+	p.buf = append(p.buf[:from], s...)
+}
+
+// dcsIn returns the data coding scheme in extra services.
+func dcsIn(xser []byte) (dcs uint8, found bool) {
+	v, found := findXSer(xser, xserDCS)
 	if !found || len(v) != 2 {
-		if m.MCLs.n == 1 {
-			c = sms.Class0 + sms.Class(p.text[m.MCLs.at]-'0')&3
-		}
-		return a, c, true
+		return 0, false
 	}
-	dcs := nibbles[v[0]]<<4 | nibbles[v[1]]
-	said, class := codingOf(dcs)
-	if a == sms.Binary {
-		a = said
-		if said == sms.Default || said == sms.Other {
-			a, exact = sms.Binary, false // octets whatever the scheme says
-		}
-	}
-	own, _ := dcsOf(a, class)
-	return a, class, exact && own == dcs
+	return nibbles[v[0]]<<4 | nibbles[v[1]], true
 }
 
 // codingOf reads a data coding scheme.

@@ -96,10 +96,11 @@ func (p *PDU) putText(m *sms.Message, xser []byte) bool {
 	if len(header) > 0 {
 		p.buf = appendXSer(p.buf, xserHeader, header)
 	}
-	_, said := findXSer(xser, xserDCS)
+	scheme, said := dcsIn(xser)
 	if m.Flags&sms.Converted != 0 {
 		said = false // the text has another alphabet now
 	}
+	_, named := codingOf(scheme) // MCLs says a class that the scheme does not
 	dcs, needed := dcsOf(alphabet, m.Class)
 	if needed && !said {
 		p.buf = appendXSer(p.buf, xserDCS, []byte{dcs})
@@ -110,7 +111,7 @@ func (p *PDU) putText(m *sms.Message, xser []byte) bool {
 		p.buf = append(p.buf, xser...)
 	}
 	p.end(&p.SM.XSer, at)
-	if m.Class != sms.NoClass && !needed && !said {
+	if m.Class != sms.NoClass && (!needed && !said || said && named == sms.NoClass) {
 		p.put(&p.SM.MCLs, []byte{'0' + byte(m.Class-sms.Class0)})
 	}
 	return true

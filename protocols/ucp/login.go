@@ -1,6 +1,8 @@
 package ucp
 
 import (
+	"bytes"
+
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -54,7 +56,7 @@ func (s *session) receiveLogin(p *PDU) protocols.Action {
 	case string(p.get(l.STYP)) != stypOpen:
 		return s.nack(p, ecNotAllowed, "")
 	}
-	s.pending = true
+	s.pending, s.client = true, bytes.Clone(p.get(l.OAdC))
 	at := len(p.buf)
 	p.buf = decodePassword(p.buf, p.get(l.PWD))
 	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{

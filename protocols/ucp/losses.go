@@ -89,27 +89,38 @@ func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 		}
 		native = rest
 		if number == nativeXSer {
-			lostXSer(&lost, v)
+			lostXSer(&lost, m, v)
 		} else if int(number) < len(lostNative) && lostNative[number] != 0 && (number != nativeSCTS || m.Kind != sms.Receipt) {
 			lost.Add(int(lostNative[number]) - 1)
 		}
 	}
 }
 
-// lostXSer adds extra services.
-func lostXSer(lost *protocols.Lost, xser []byte) {
+// lostXSer adds extra services of a message. A data coding scheme that says no more than the
+// message's alphabet and class do is none of them.
+func lostXSer(lost *protocols.Lost, m *sms.Message, xser []byte) {
 	for {
-		number, _, rest, ok := cutXSer(xser)
+		number, v, rest, ok := cutXSer(xser)
 		if !ok {
 			return
 		}
 		xser = rest
+		if number == xserDCS && len(v) == 2 {
+			if a, _ := codingOf(nibbles[v[0]]<<4 | nibbles[v[1]]); a != sms.Other && (isOf(m, a) || m.Flags&sms.Converted != 0) {
+				continue
+			}
+		}
 		if findService(number) != nil {
 			lost.Add(lostServices + int(number) - 1)
 		} else {
 			lost.Add(lostService)
 		}
 	}
+}
+
+// isOf reports whether a message has that alphabet. There are several default ones.
+func isOf(m *sms.Message, a sms.Alphabet) bool {
+	return m.Alphabet == a || a == sms.Default && m.Alphabet.IsDefault()
 }
 
 // Lacks implements protocols.Converter.

@@ -108,8 +108,11 @@ func (p *PDU) userData(m *sms.Message) []byte {
 	}
 	from := len(p.buf)
 	p.buf = appendUnhex(p.buf, v)
-	if m.Alphabet == sms.UCS2 {
+	switch {
+	case m.Alphabet == sms.UCS2:
 		p.buf = p.buf[:from+len(bigEndian(p.buf[from:]))]
+	case m.Alphabet == sms.Default && p.isType('4'):
+		p.unpacked(from)
 	}
 	return p.buf[at:]
 }

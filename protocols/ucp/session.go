@@ -36,12 +36,13 @@ type session struct {
 	peer    side
 
 	at      phase
-	since   int64 // when the connection began
-	early   int   // PDUs that the peer sent before it logged in, besides its login
-	noise   int   // octets since the last frame that are none
-	pending bool  // server: the gateway looks at the credentials
-	leaving int64 // since when we wait for results to log out; 0: we do not
-	message int64 // when a message or the result of one last came
+	since   int64  // when the connection began
+	early   int    // PDUs that the peer sent before it logged in, besides its login
+	noise   int    // octets since the last frame that are none
+	pending bool   // server: the gateway looks at the credentials
+	client  []byte // server: what the client has logged in as
+	leaving int64  // since when we wait for results to log out; 0: we do not
+	message int64  // when a message or the result of one last came
 	line    line
 	theirs  [trns/64 + 1]uint64 // TRNs of the peer's messages that are not answered, as bits
 

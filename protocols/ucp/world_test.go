@@ -1,0 +1,107 @@
+package ucp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A notification reaches a client whatever name the message was from. Names of more than eight
+// characters are more digits than AdC has by the letter: a client that is a number is written that.
+func TestNotificationOfAName(t *testing.T) {
+	all := nodes(t)
+	number := node{New(Options{}), New(Options{}).NewSession(protocols.SessionOptions{Name: "PMG"})}
+	p := number.read(t, "op60 seq=0 OAdC=46700 OTON=1 ONPI=1 STYP=1 PWD=733363726574 VERS=0100")
+	number.Receive(now, p)
+	number.Login(now, p, sms.OK)
+	for _, name := range []string{"A", "ABCDEFGH", "ABCDEFGHI", "Company1234"} {
+		m := new(sms.Message)
+		m.SetReport(sms.Address{TON: 1, NPI: 1, Addr: []byte("46700000001")}, sms.Address{TON: 5, Addr: []byte(name)},
+			&sms.Report{Known: 12345, State: sms.StateDelivered, Submitted: now, Done: now})
+		m.Kind = sms.Receipt
+		packed, _ := appendName(nil, []byte(name))
+		for _, of := range []struct {
+			server node
+			adc    string
+		}{
+			{all["ucp server"], string(packed)},
+			{number, map[bool]string{true: string(packed), false: "46700"}[len(packed) <= maxAddress]},
+		} {
+			line := of.server.give(t, m)
+			if !strings.Contains(line, " AdC="+of.adc+" ") {
+				t.Errorf("%s: %s, want AdC %s", name, line, of.adc)
+			}
+			if _, code := all["ucp client"].take(t, line); code != sms.OK {
+				t.Errorf("our own client answers %s to %s", code, line)
+			}
+		}
+	}
+}
+
+// MCLs beside a scheme that names no class counts, and both arrive as they came.
+func TestClassBesideScheme(t *testing.T) {
+	const to = `op51 seq=9 AdC=46700000001 OAdC=1234 `
+	check(t, "ucp server", "ucp client", same(
+		to+`MT=3 AMsg="hello" MCLs=0 XSer=020100`,
+		to+`MT=3 AMsg="hello" MCLs=1 XSer=020100`,
+		to+`MT=4 NB=0032 TMsg="\x04\x14\x040" MCLs=0 XSer=020108`,
+		to+`MT=3 AMsg="hello" XSer=020110`,
+		to+`MT=3 AMsg="hello" XSer=020111`,
+	))
+	const sent = `submit_sm seq=9 source_addr=1234 destination_addr=46700000001 `
+	for _, w := range []struct {
+		in     string
+		coding int
+	}{
+		{`MT=3 AMsg="hello" MCLs=0 XSer=020100`, 0xF0}, {`MT=3 AMsg="hello" MCLs=0`, 0xF0}, {`MT=3 AMsg="hello" MCLs=1 XSer=0201F0`, 0xF0},
+		{`MT=4 NB=0032 TMsg="\x04\x14\x040" MCLs=0 XSer=020108`, 0x18}, {`MT=3 AMsg="hello" XSer=020110`, 0xF0},
+	} {
+		all := nodes(t)
+		m, _ := all["ucp server"].take(t, to+w.in)
+		if lost := lostBetween(all["ucp server"].Driver, all["smpp client"].Driver, m, nil); len(lost) > 0 {
+			t.Errorf("%s loses %q", w.in, lost)
+		}
+		if got := all["smpp client"].give(t, m); !strings.HasPrefix(got, sent+fmt.Sprintf("data_coding=%d ", w.coding)) {
+			t.Errorf("%s: %s, want data_coding %d", w.in, got, w.coding)
+		}
+	}
+}
+
+// A transparent text in the default alphabet is packed: NB says how much of it there is.
+func TestPackedText(t *testing.T) {
+	all := nodes(t)
+	for in, text := range map[string]string{
+		`NB=0035 TMsg="\xe82\x9b\xfd\x06" XSer=020100`:            "hello",
+		`NB=0040 TMsg="\xe82\x9b\xfd\x06" XSer=020110`:            "hello",
+		`TMsg="\xe82\x9b\xfd\x06" XSer=0201F1`:                    "hello",
+		`NB=0056 TMsg="\x00\x00\x00\x00\x00\x00\x00" XSer=020100`: "\x00\x00\x00\x00\x00\x00\x00",
+		`NB=0070 TMsg="\xe82\x9b\xfdF\x97\xd9\xec7" XSer=020100`:  "hellohello",
+		`NB=0014 TMsg="\xe82" XSer=020100`:                        "he",
+		`NB=0016 TMsg="\xe82" XSer=020104`:                        "\xe82",
+		`NB=0016 TMsg="\xe82" XSer=01060500037F0202020100`:        "\x05\x00\x03\x7f\x02\x02\xe82",
+	} {
+		m, code := all["ucp server"].take(t, `op51 seq=9 AdC=46700000001 OAdC=1234 MT=4 `+in)
+		if code != sms.OK || string(m.Text()) != text {
+			t.Errorf("%s: %s, %q, want %q", in, code, m.Text(), text)
+		}
+	}
+}
+
+// An originator that cannot be shown is refused.
+func TestControlCharactersInOriginator(t *testing.T) {
+	server := nodes(t)["ucp server"]
+	for oadc, refused := range map[string]bool{
+		`OAdC=1234`: false, `OAdC="PMG 1"`: false, `OAdC=06D0E611 OTOA=5039`: false, `OAdC=047F6C OTOA=5039`: false,
+		`OAdC="1\x0a2"`: true, `OAdC="1\x1b[2J"`: true, `OAdC="1\xe9"`: true, `OAdC="\x7f"`: true, `OAdC=048A06 OTOA=5039`: true,
+	} {
+		p := server.read(t, `op51 seq=9 AdC=46700000001 `+strings.Replace(oadc, " OTOA", ` MT=3 AMsg="x" OTOA`, 1)+map[bool]string{true: "", false: ` MT=3 AMsg="x"`}[strings.Contains(oadc, "OTOA")])
+		if a := server.Receive(now, p); (a.Kind == protocols.Send) != refused {
+			t.Errorf("%s: %+v", oadc, a)
+		} else if !refused {
+			server.Answer(p, sms.OK, 1)
+		}
+	}
+}
