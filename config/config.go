@@ -183,7 +183,7 @@ type Connector struct {
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
-	Window    int      `yaml:"window" default:"10" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10, and UCP allows at most 99, often only 1."`
+	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows at most 99, but many of its peers discard what comes before they have answered: give them 1 unless they agree to more."`
 
 	Listen       string         `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on for an SMSC that opens the connection itself, in place of address: with SMPP it sends outbind, and the connector binds on that connection; with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open, and nothing is connected from here."`
 	PeerSystemID string         `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`

@@ -223,7 +223,7 @@ func (d *decoder) merge(n ast.Node, v reflect.Value, path string, given map[stri
 	})
 }
 
-// direction sets the defaults that depend on a connector's direction. It warns of
+// direction sets the defaults that depend on a connector's direction or protocol. It warns of
 // options of the other direction, and refuses those of another protocol.
 func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 	v := reflect.ValueOf(c).Elem()
@@ -233,6 +233,9 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 			continue
 		}
 		if def := f.Tag.Get("in"); def != "" && c.Direction == In && !given[keyOf(f)] {
+			setDefault(v.FieldByIndex(f.Index), def)
+		}
+		if def := f.Tag.Get(c.Protocol); def != "" && !given[keyOf(f)] {
 			setDefault(v.FieldByIndex(f.Index), def)
 		}
 		if only := f.Tag.Get("only"); only != "" && c.Direction != "" && only != c.Direction && given[keyOf(f)] {

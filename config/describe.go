@@ -58,8 +58,10 @@ func optionOf(f reflect.StructField, path string) Option {
 	if limits := f.Tag.Get("range"); limits != "" {
 		o.Allowed = describeRange(limits)
 	}
-	if in := f.Tag.Get("in"); in != "" {
-		o.Default += " (in: " + in + ")"
+	for _, of := range []string{"in", "ucp"} {
+		if def := f.Tag.Get(of); def != "" {
+			o.Default += " (" + of + ": " + def + ")"
+		}
 	}
 	return o
 }

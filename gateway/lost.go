@@ -38,6 +38,9 @@ func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
 		return sms.OK
 	}
 	lost := g.leave(home, m)
+	if code := refusal(home.Driver, lost.lacks); code != sms.OK {
+		return code
+	}
 	if !home.Config().Strict || m.Kind == sms.Receipt {
 		return sms.OK
 	}
@@ -51,13 +54,29 @@ func (g *Gateway) Refuses(l *connector.Link, m *sms.Message) sms.Code {
 	if m.Flags&sms.Broadcast != 0 && !l.Session.TakesBroadcasts() {
 		return sms.Rejected
 	}
-	if m.Protocol() == c.Protocol || !c.Config().Strict || m.Kind == sms.Receipt {
+	if m.Protocol() == c.Protocol || m.Kind == sms.Receipt {
+		return sms.OK
+	}
+	if refusal(c.Driver, c.Driver.Lacks(m, c.Config().ProtocolOptions())) != sms.OK {
+		return sms.Rejected
+	}
+	if !c.Config().Strict {
 		return sms.OK
 	}
 	own := g.Messages.Copy(m)
 	defer own.Release()
 	if lost := g.leave(c, own); g.checkLost(c, own, &lost) != sms.OK {
 		return sms.Rejected
+	}
+	return sms.OK
+}
+
+// refusal returns why a message cannot be sent without the fields that a driver lacks, or sms.OK.
+func refusal(d protocols.Driver, lacks protocols.Lost) sms.Code {
+	for row := range lacks.All() {
+		if code := d.Losses()[row].Refuse; code != sms.OK {
+			return code
+		}
 	}
 	return sms.OK
 }

@@ -26,8 +26,11 @@ func (g *Gateway) suit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 			return sms.BadLength
 		}
 	}
-	if f.Splits(m) {
+	switch {
+	case f.Splits(m):
 		m.Parts, code = g.parts(f, m)
+	case m.Kind != sms.Receipt && !f.HasRoom(m):
+		return sms.BadLength
 	}
 	return code
 }

@@ -33,6 +33,8 @@ type Loss struct {
 	Field   string // its name: as its protocol has it, or as sms.Message has it
 	Neutral bool   // it is a field of sms.Message
 	Text    string // what becomes of it
+
+	Refuse sms.Code // why a message is refused that would lose it; OK if it can be sent without it
 }
 
 // Lost is a set of rows of a driver's table, as bits.

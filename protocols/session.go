@@ -206,6 +206,9 @@ type Options interface {
 	MaxWindow() int
 	// Alphabets returns the alphabets that a message can say beside the peer's default one.
 	Alphabets() sms.Alphabets
+	// MaxText returns how many octets of text, without a user data header, a message has room
+	// for; 0 if there is room for every text that a message may have.
+	MaxText() int
 	// CheckLogin returns the problems of the connector's own system_id and, if it is a
 	// client, of its password.
 	CheckLogin(systemID, password string) []Problem

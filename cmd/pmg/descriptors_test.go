@@ -80,13 +80,19 @@ func crowded(t *testing.T, architecture string, limit int) {
 		p.wait(noDescriptors)
 	}
 	r, err := loadtest.Load(t.Context(), load)
-	if err != nil || r.Problems() != nil || r.Accepted != during {
-		t.Errorf("with the crowd: error %v, %v", err, r.Problems())
+	if err != nil {
+		t.Fatal("with the crowd: ", err)
+	}
+	if r.Problems() != nil || r.Accepted != during {
+		t.Errorf("with the crowd: %v", r.Problems())
 	}
 	leave()
 	load.First, load.Messages, load.Bound = before+during, 100, nil
-	if r, err = loadtest.Load(t.Context(), load); err != nil || r.Problems() != nil || r.Accepted != 100 {
-		t.Errorf("behind the crowd: error %v, %v", err, r.Problems())
+	if r, err = loadtest.Load(t.Context(), load); err != nil {
+		t.Fatal("behind the crowd: ", err)
+	}
+	if r.Problems() != nil || r.Accepted != 100 {
+		t.Errorf("behind the crowd: %v", r.Problems())
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*testutil.Patience)
 	defer cancel()

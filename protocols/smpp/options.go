@@ -59,6 +59,9 @@ func (o *ConnectorOptions) Alphabets() sms.Alphabets {
 	return sms.NewAlphabets(sms.ASCII, sms.Latin1, sms.UCS2, sms.Binary, sms.Other)
 }
 
+// MaxText implements protocols.Options: message_payload has room for every text.
+func (o *ConnectorOptions) MaxText() int { return 0 }
+
 // CheckLogin implements protocols.Options. Too long passwords are allowed with
 // long_passwords, because some SMSCs accept them.
 func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {

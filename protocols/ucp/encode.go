@@ -46,7 +46,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	if m.Flags&sms.ReplyPath != 0 {
 		p.put(&p.SM.RPI, []byte{replyRequested})
 	}
-	if !p.putText(m, xser) {
+	if !p.putText(m, xser, s.options.AlwaysDCS) {
 		p.SM.AdC, p.SM.Msg, p.SM.XSer = Field{}, Field{}, Field{}
 	}
 }
@@ -77,9 +77,9 @@ func (s *session) putTime(p *PDU, f *Field, at int64, length int) {
 const ownServices = 4 + 6
 
 // putText fills in the text of a message and how it is to be read: MT, NB, Msg, MCLs and
-// XSer. xser is what the message came with besides. It reports false if the text is
-// too long.
-func (p *PDU) putText(m *sms.Message, xser []byte) bool {
+// XSer. xser is what the message came with besides. always has the coding stand in XSer in any
+// case. It reports false if the text is too long.
+func (p *PDU) putText(m *sms.Message, xser []byte, always bool) bool {
 	text := m.Text()
 	var header []byte
 	if m.Flags&sms.HasHeader != 0 && len(text) > 0 && int(text[0]) < len(text) {
@@ -102,7 +102,7 @@ func (p *PDU) putText(m *sms.Message, xser []byte) bool {
 	}
 	_, named := codingOf(scheme) // MCLs says a class that the scheme does not
 	dcs, needed := dcsOf(alphabet, m.Class)
-	if needed && !said {
+	if needed = needed || always; needed && !said {
 		p.buf = appendXSer(p.buf, xserDCS, []byte{dcs})
 	}
 	if m.Flags&sms.Converted != 0 {

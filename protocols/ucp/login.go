@@ -13,8 +13,12 @@ const (
 	version  = "0100"
 )
 
-// sendLogin logs in.
+// sendLogin logs in. An SMSC without logins is asked whether it lives: its answer, whatever it
+// is, begins the session.
 func (s *session) sendLogin(p *PDU) protocols.Action {
+	if s.options.Login == loginNone {
+		return s.ask(p)
+	}
 	s.request(p, OpenSession)
 	l := &p.rare().login
 	p.put(&l.OAdC, fit([]byte(s.o.SystemID), maxAddress))
@@ -33,7 +37,7 @@ func (s *session) loginAnswered(now int64, p *PDU) protocols.Action {
 	if s.at != open {
 		return protocols.Action{}
 	}
-	if p.Nack {
+	if p.Nack && p.OT == OpenSession {
 		return s.close("cannot log in: operation 60 answered with error " + p.describe())
 	}
 	s.enter(now, s.options.Traffic)

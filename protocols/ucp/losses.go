@@ -44,7 +44,7 @@ var losses = func() []protocols.Loss {
 
 		lostOriginator:    {Field: "source", Neutral: true, Text: "A number of more than 16 digits, or a name that is longer than 11 characters or has others than GSM 7-bit: left out."},
 		lostOriginatorTON: {Field: "source_type", Neutral: true, Text: "Types other than unknown (0), international (1) and alphanumeric (5), and plans other than 0 and 1: the digits are sent."},
-		lostRecipient:     {Field: "destination", Neutral: true, Text: "Other than up to 16 digits, with the international prefix: left out, so that the SMSC refuses the message."},
+		lostRecipient:     {Field: "destination", Neutral: true, Text: "Other than up to 16 digits, with the international prefix: the message is refused.", Refuse: sms.BadDestination},
 		lostRecipientTON:  {Field: "destination_type", Neutral: true, Text: "As source_type."},
 		lostPriority:      {Field: "priority", Neutral: true, Text: "One with `priority: true` of the connector, otherwise none. Priorities over 1 are sent as 1."},
 		lostNotify:        {Field: "notify", Neutral: true, Text: "A message of a mobile (operation 52) cannot ask for notifications."},

@@ -146,7 +146,7 @@ func (s *session) result(now int64, p *PDU) protocols.Action {
 		return protocols.Action{}
 	}
 	switch {
-	case p.OT == OpenSession:
+	case p.OT == OpenSession, s.at == open:
 		return s.loginAnswered(now, p)
 	case row(p.OT).use != message:
 		return protocols.Action{} // the result of a 31 has shown that the peer lives
@@ -209,13 +209,18 @@ func (s *session) checkLine(now int64, p *PDU) protocols.Action {
 		}
 	case late(now, s.line.heard, s.o.EnquireInterval):
 		s.line.asked = now
-		s.request(p, Alert)
-		a := &p.rare().alert
-		p.put(&a.AdC, fit(s.address(), maxAddress))
-		p.put(&a.PID, []byte(s.options.AlertPID))
-		return protocols.Action{Kind: protocols.Send}
+		return s.ask(p)
 	}
 	return protocols.Action{}
+}
+
+// ask asks the peer whether it lives.
+func (s *session) ask(p *PDU) protocols.Action {
+	s.request(p, Alert)
+	a := &p.rare().alert
+	p.put(&a.AdC, fit(s.address(), maxAddress))
+	p.put(&a.PID, []byte(s.options.AlertPID))
+	return protocols.Action{Kind: protocols.Send}
 }
 
 // address is what we call ourselves in operation 31.

@@ -105,3 +105,20 @@ func TestControlCharactersInOriginator(t *testing.T) {
 		}
 	}
 }
+
+// With always_dcs the coding stands in XSer 02 of every text.
+func TestAlwaysDCS(t *testing.T) {
+	o := NewConnectorOptions()
+	o.AlwaysDCS = true
+	n, all := node{New(Options{}), loggedIn(t, protocols.Client, o)}, nodes(t)
+	for in, out := range map[string]string{
+		`MT=3 AMsg="hello"`: `MT=3 AMsg="hello" XSer=020100`, `MT=3 AMsg="hello" MCLs=1`: `MT=3 AMsg="hello" XSer=0201F1`,
+		`MT=4 NB=0016 TMsg="\x01\x02" MCLs=2`:      `MT=4 NB=0016 TMsg="\x01\x02" XSer=0201F6`,
+		`MT=4 NB=0016 TMsg="\x04\x14" XSer=020108`: `MT=4 NB=0016 TMsg="\x04\x14" XSer=020108`,
+	} {
+		m, _ := all["ucp server"].take(t, `op51 seq=9 AdC=4670 OAdC=1234 `+in)
+		if got := n.give(t, m); got != `op51 seq=9 AdC=4670 OAdC=1234 `+out {
+			t.Errorf("%s: %s, want %s", in, got, out)
+		}
+	}
+}

@@ -13,6 +13,17 @@ type Form struct {
 	Languages charset.Languages // whose tables its texts may have
 	Missing   Missing
 	Long      Long
+	Most      int // octets of text, without a header, that a message of the protocol has room for; 0: any
+}
+
+// HasRoom reports whether the text of a message that is not split can be sent.
+func (f *Form) HasRoom(m *sms.Message) bool {
+	text := m.Text()
+	n := len(text)
+	if m.Flags&sms.HasHeader != 0 && n > 0 {
+		n -= min(n, 1+int(text[0]))
+	}
+	return f.Most == 0 || n <= f.Most
 }
 
 // Missing says what becomes of a text that has characters which an alphabet lacks.
