@@ -14,7 +14,7 @@ import (
 func TestTextWords(t *testing.T) {
 	t.Parallel()
 	meanings := map[string][]string{
-		"Charset": slices.Sorted(maps.Keys(charsets)), "EncodeAs": slices.Sorted(maps.Keys(encodings)),
+		"Charset": slices.Sorted(maps.Keys(charsets)), "ASCII": slices.Sorted(maps.Keys(asciis)), "EncodeAs": slices.Sorted(maps.Keys(encodings)),
 		"Missing": slices.Sorted(maps.Keys(missings)), "Long": slices.Sorted(maps.Keys(longs)),
 	}
 	for f := range fieldsOf(reflect.TypeFor[Text]()) {

@@ -40,8 +40,13 @@ func (g *Gateway) SeeClock(now int64) {
 func (g *Gateway) message(now int64, l *connector.Link, p protocols.PDU, m *sms.Message) sms.Code {
 	ahead := g.wall.ahead.Load()
 	code := l.Session.Message(now+ahead, p, m)
-	if m.Alphabet == sms.Default && m.Kind != sms.Receipt {
-		m.Alphabet = l.Connector.Form().Default
+	if m.Kind != sms.Receipt {
+		switch f := l.Connector.Form(); m.Alphabet {
+		case sms.Default:
+			m.Alphabet = f.Default
+		case sms.ASCII:
+			m.Alphabet = f.ASCII
+		}
 	}
 	if m.DeliverAt != 0 {
 		m.DeliverAt -= ahead

@@ -135,3 +135,22 @@ func TestTextThroughBothProtocols(t *testing.T) {
 		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 	})
 }
+
+// A client that writes GSM 7-bit where it says ASCII, as npm's smpp does, is understood.
+func TestGSMAsASCII(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator, other := newSMSC(t), newSMSC(t)
+		g := start(t, a, site{clients: "ascii: gsm7",
+			more: row("one", operator, "") + row("two", other, "charset: utf8"), routes: `{destination: "46700000001", to: one}` + "\n{to: two}"})
+		centre, client := operator.session(), g.bind("transceiver")
+		if got := through(t, client, centre, 2, `data_coding=1`, `"Gr~\x1ee \x1be"`); got != `short_message="Gr~\x1ee \x1be"` {
+			t.Errorf("GSM 7-bit became %s", got)
+		}
+		client.send(`submit_sm seq=3 source_addr=1234 destination_addr=46700000002 data_coding=1 short_message="Gr~\x1ee \x1be"`)
+		client.want("submit_sm_resp", "seq=3", "status=0")
+		line := other.session().want("submit_sm")
+		if !strings.Contains(line, `short_message="Gr\xc3\xbc\xc3\x9fe \xe2\x82\xac"`) {
+			t.Errorf("in UTF-8: %s", line)
+		}
+	})
+}

@@ -97,22 +97,22 @@ func Best(text []byte, allowed Languages) Charset {
 	if !ok || allowed == 0 {
 		return best
 	}
-	least := best.parts(units)
+	least := best.Parts(units)
 	for l := Turkish; l < languages; l++ {
 		if !allowed.Has(l) {
 			continue
 		}
 		for _, c := range [...]Charset{{Single: l}, {Locking: l}, {Locking: l, Single: l}} {
-			if units, ok := c.Count(text); ok && c.parts(units) < least {
-				best, least = c, c.parts(units)
+			if units, ok := c.Count(text); ok && c.Parts(units) < least {
+				best, least = c, c.Parts(units)
 			}
 		}
 	}
 	return best
 }
 
-// parts returns how many parts a text of that many units takes.
-func (c Charset) parts(units int) int {
+// Parts returns how many parts a text of that many units takes.
+func (c Charset) Parts(units int) int {
 	shifts := 0
 	if c.Locking != NoLanguage {
 		shifts += shiftElement

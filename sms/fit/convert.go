@@ -98,7 +98,7 @@ func (c *Converter) encode(f *Form, h *userdata.Header, from sms.Alphabet) (sms.
 		return f.Default, cs, Converted
 	}
 	if f.Missing == Transliterate {
-		if c.octets, loss = cs.Encode(c.octets[:0], c.text, charset.Transliterate); loss.Replaced == 0 {
+		if c.octets, loss = cs.Encode(c.octets[:0], c.text, charset.Transliterate); loss.Replaced == 0 && !f.prefersUCS2(cs, c.text, len(c.octets)) {
 			return f.Default, cs, Converted
 		}
 	}
@@ -109,6 +109,18 @@ func (c *Converter) encode(f *Form, h *userdata.Header, from sms.Alphabet) (sms.
 		return from, cs, Refused
 	}
 	return c.ucs2()
+}
+
+// prefersUCS2 reports whether a text of which similar characters were written, in that many octets
+// of cs, is better sent exactly. Where languages are named, characters count, and UCS-2 has
+// all of them: it is taken where it needs no more parts.
+func (f *Form) prefersUCS2(cs charset.Charset, text []byte, octets int) bool {
+	if f.Languages == 0 {
+		return false
+	}
+	exact := charset.Charset{Coding: charset.UCS2}
+	units, ok := exact.Count(text)
+	return ok && exact.Parts(units) <= cs.Parts(octets)
 }
 
 func (c *Converter) ucs2() (sms.Alphabet, charset.Charset, Result) {

@@ -88,6 +88,15 @@ func TestConvert(t *testing.T) {
 	f(similar, sms.DefaultUTF8, "", hex.EncodeToString([]byte("“é” ş")), sms.Default, "", hex.EncodeToString([]byte("\"\x05\" s")))
 	f(similar, sms.DefaultUTF8, "", hex.EncodeToString([]byte("a 中")), sms.UCS2, "", "006100204e2d")
 
+	// Where languages are named too, a text is exact if that needs no more parts.
+	exact := New(sms.Default, others, AsShortest)
+	exact.Missing, exact.Languages = Transliterate, exact.Languages.With(charset.Turkish)
+	name := []byte("Işığı")
+	f(exact, sms.DefaultUTF8, "", hex.EncodeToString(name), sms.UCS2, "", "0049015f0131011f0131")
+	f(exact, sms.DefaultUTF8, "", hex.EncodeToString(append(bytes.Repeat([]byte("A"), 70), "ğ"...)), sms.Default, "03240101", strings.Repeat("41", 70)+"1b67")
+	f(exact, sms.DefaultUTF8, "", hex.EncodeToString(append(bytes.Repeat([]byte("A"), 70), "š"...)), sms.Default, "", strings.Repeat("41", 70)+"73") // neither has it
+	f(exact, sms.DefaultUTF8, "", hex.EncodeToString(append(bytes.Repeat([]byte("A"), 69), "š"...)), sms.UCS2, "", strings.Repeat("0041", 69)+"0161")
+
 	// What is not quite right.
 	f(utf8, sms.Default, "", "4772fcdf65", sms.DefaultUTF8, "", "4772c3bcc39f65") // says GSM and is Latin-1
 	f(utf8, sms.Default, "0224014142"[:6], "4142", sms.DefaultUTF8, "022401", "4142")

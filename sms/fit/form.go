@@ -8,6 +8,7 @@ import (
 // A Form is how a peer takes texts.
 type Form struct {
 	Default   sms.Alphabet      // what the peer's default alphabet is
+	ASCII     sms.Alphabet      // what it means where it says ASCII
 	Takes     sms.Alphabets     // texts that it is sent as they are
 	Reads     sms.Alphabets     // texts that it understands: these, and what others become
 	Languages charset.Languages // whose tables its texts may have
@@ -63,7 +64,7 @@ const (
 // New returns the form of a peer with that default alphabet, whose protocol can name the
 // others.
 func New(byDefault sms.Alphabet, others sms.Alphabets, as EncodeAs) *Form {
-	f := &Form{Default: byDefault}
+	f := &Form{Default: byDefault, ASCII: sms.ASCII}
 	ucs2 := sms.NewAlphabets(sms.UCS2)
 	octets := others & sms.NewAlphabets(sms.Binary, sms.Other)
 	switch own := sms.NewAlphabets(byDefault); as {
