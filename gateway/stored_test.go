@@ -18,8 +18,11 @@ type disk struct {
 
 func newDisk() *disk { return &disk{permits: make(chan error), begun: make(chan int, 100)} }
 
-func (d *disk) Durable() bool      { return true }
-func (d *disk) LastID() uint64     { return 0 }
+func (d *disk) Durable() bool  { return true }
+func (d *disk) LastID() uint64 { return 0 }
+func (d *disk) Mapped(string, []byte, int, func(peerID, value []byte) error) error {
+	return nil
+}
 func (d *disk) Close() error       { return nil }
 func (d *disk) Tidy()              {}
 func (d *disk) Stats() store.Stats { return store.Stats{Engine: "disk"} }

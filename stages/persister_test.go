@@ -22,8 +22,11 @@ type disk struct {
 	changes []int // of each commit
 }
 
-func (d *disk) Durable() bool      { return true }
-func (d *disk) LastID() uint64     { return 0 }
+func (d *disk) Durable() bool  { return true }
+func (d *disk) LastID() uint64 { return 0 }
+func (d *disk) Mapped(string, []byte, int, func(peerID, value []byte) error) error {
+	return nil
+}
 func (d *disk) Close() error       { return nil }
 func (d *disk) Tidy()              {}
 func (d *disk) Stats() store.Stats { return store.Stats{} }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pmg/sms"
@@ -34,6 +36,45 @@ func TestMapping(t *testing.T) {
 	if v.Arrived != 1005 || v.DeliverAt != 2005 || v.KnownID() != m.KnownID() || v.WholeID() != m.WholeID() || string(v.Account) != "acme" {
 		t.Errorf("%+v", v)
 	}
+}
+
+// What was mapped for a connector is read by day and in the order of the ids, from an id on.
+func TestMapped(t *testing.T) {
+	errEnough := errors.New("enough")
+	engines(t, func(t *testing.T, s Store) {
+		want := func(from string, limit int, stop, all string) {
+			t.Helper()
+			var got []string
+			err := s.Mapped("north", []byte(from), limit, func(id, value []byte) error {
+				if string(id) == stop {
+					return errEnough
+				}
+				got = append(got, string(id)+"="+string(value))
+				return nil
+			})
+			if strings.Join(got, " ") != all || stop == "" && err != nil || stop != "" && !errors.Is(err, errEnough) {
+				t.Errorf("from %q, %d: %q %v, want %q", from, limit, got, err, all)
+			}
+		}
+		want("", 10, "", "")
+		commit(t, s, func(b *Batch) {
+			b.Map(6, "north", []byte("c"), []byte("3"))
+			b.Map(6, "north", []byte("a\x00"), []byte("5"))
+			b.Map(5, "north", []byte("b"), []byte("2"))
+			b.Map(5, "north", []byte("a"), []byte("1"))
+			b.Map(6, "nort", []byte("a"), []byte("4"))
+			b.Map(6, "northern", []byte("a"), []byte("4"))
+			b.Map(7, "south", []byte("a"), []byte("4"))
+		})
+		want("", 10, "", "a=1 b=2 a\x00=5 c=3")
+		want("", 3, "", "a=1 b=2 a\x00=5")
+		want("a\x00", 10, "", "b=2 a\x00=5 c=3")
+		want("b", 1, "", "b=2")
+		want("", 10, "b", "a=1")
+		commit(t, s, func(b *Batch) { b.UnmapBefore(6) })
+		want("", 10, "", "a\x00=5 c=3")
+		want("d", 10, "", "")
+	})
 }
 
 // A record of a mapping that is damaged is refused, and never ends the process.

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -203,6 +205,29 @@ func (s *memory) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
 	defer s.mu.Unlock()
 	m, ok := s.mapped[string(appendPeer(nil, connector, peerID))]
 	return slices.Clone(m.value), ok, nil
+}
+
+func (s *memory) Mapped(connector string, from []byte, limit int, f func(peerID, value []byte) error) error {
+	type entry struct {
+		id, value []byte
+		day       uint32
+	}
+	var all []entry
+	prefix := string(appendPeer(nil, connector, nil))
+	s.mu.Lock()
+	for key, m := range s.mapped {
+		if id, ok := strings.CutPrefix(key, prefix); ok && id >= string(from) {
+			all = append(all, entry{[]byte(id), m.value, m.day})
+		}
+	}
+	s.mu.Unlock()
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(a.day, b.day), bytes.Compare(a.id, b.id)) })
+	for _, e := range all[:min(limit, len(all))] {
+		if err := f(e.id, slices.Clone(e.value)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *memory) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {

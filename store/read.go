@@ -202,6 +202,44 @@ func (s *durable) Lookup(connector string, peerID []byte) ([]byte, bool, error) 
 	return nil, false, nil
 }
 
+func (s *durable) Mapped(connector string, from []byte, limit int, f func(peerID, value []byte) error) error {
+	if err := s.failure(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	days := s.days
+	s.mu.Unlock()
+	for _, day := range days {
+		n, err := s.mappedOn(day, connector, from, limit, f)
+		if limit -= n; err != nil || limit <= 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// mappedOn is Mapped for a day. It returns how many there were.
+func (s *durable) mappedOn(day uint32, connector string, from []byte, limit int, f func(peerID, value []byte) error) (n int, err error) {
+	begin := appendPeer(appendDay(nil, day), connector, nil)
+	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the name
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: append(append([]byte(nil), begin...), from...), UpperBound: end})
+	if err != nil {
+		return 0, s.readError(err)
+	}
+	defer it.Close()
+	for ok := it.First(); ok && n < limit; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return n, s.readError(err)
+		}
+		if err := f(it.Key()[len(begin):], value); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, s.readError(it.Error())
+}
+
 // lastEvent returns the highest number of the events, 0 if there are none.
 func (s *durable) lastEvent() (number uint64, err error) {
 	it, err := s.iterate(s.db, keyEvent, 0)

@@ -51,6 +51,10 @@ func (v *view) Stats() store.Stats {
 	return store.Stats{Engine: "simulation", Messages: int64(len(v.disk.ids))}
 }
 
+// Mapped and Lookup find nothing: no peer's id is mapped here.
+func (v *view) Mapped(string, []byte, int, func(peerID, value []byte) error) error { return nil }
+func (v *view) Lookup(string, []byte) ([]byte, bool, error)                        { return nil, false, nil }
+
 // gate makes calls wait for an event, or lets all of them through.
 func (v *view) gate(shut bool) {
 	v.mu.Lock()
