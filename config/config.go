@@ -137,6 +137,8 @@ func (l *Limits) MemoryLimit() int64 {
 type Receipts struct {
 	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client. It takes about 150 octets on disk for a message. Receipts whose message is not known wait for as long (pmg queue list --state orphan)."`
 	Validity time.Duration `yaml:"validity" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a client that is not bound."`
+
+	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a long message that was sent in parts waits for what became of all of them, from the first outcome of a part. Then the client gets a receipt with UNKNOWN, and what became of the message only if that comes later. A failure of a part is told immediately. Must be less than keep to have an effect."`
 }
 
 // Account is a client that may log in.

@@ -11,7 +11,9 @@ type Report struct {
 	// text of the receipt, if the peer has written another one there.
 	ID, TextID []byte
 
-	State     State
+	State State
+	// Word is what the peer wrote, if State is NoState because that is not known.
+	Word      []byte
 	Submitted int64 // Unix nanoseconds by the wall clock; 0: not known
 	Done      int64 // when it came to its state; as Submitted
 	// Parts and Delivered are how many parts were submitted and delivered; 0: not known.
@@ -51,14 +53,15 @@ func (m *Message) Report() (r Report, ok bool) {
 // reportHead is how many octets a stored Report has before its strings.
 //
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
-//	| known | submitted | done | parts | delivered | network | network error | state | 5 × (length, octets) … |
+//	| known | submitted | done | parts | delivered | network | network error | state | n × (length, octets) … |
 //	| 8     | 8         | 8    | 1     | 1         | 1       | 2             | 1     | 4                      |
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
 const reportHead = 30
 
-// strings are the strings of a Report in their stored order, which never changes.
-func (r *Report) strings() [5]*[]byte {
-	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original}
+// strings are the strings of a Report in their stored order, which never changes. The last one
+// is stored only if it is not empty.
+func (r *Report) strings() [6]*[]byte {
+	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word}
 }
 
 func (r *Report) append(b []byte) []byte {
@@ -69,6 +72,9 @@ func (r *Report) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, r.NetworkError)
 	b = append(b, uint8(r.State))
 	for _, s := range r.strings() {
+		if s == &r.Word && len(*s) == 0 {
+			break
+		}
 		b = append(binary.BigEndian.AppendUint32(b, uint32(len(*s))), *s...)
 	}
 	return b
@@ -86,11 +92,15 @@ func (r *Report) read(b []byte) bool {
 	r.State = State(b[reportHead-1])
 	b = b[reportHead:]
 	for _, s := range r.strings() {
+		if s == &r.Word && len(b) == 0 {
+			*s = nil
+			break
+		}
 		if len(b) < 4 {
 			return false
 		}
 		n := binary.BigEndian.Uint32(b)
-		if b = b[4:]; uint64(n) > uint64(len(b)) {
+		if b = b[4:]; uint64(n) > uint64(len(b)) || n == 0 && s == &r.Word {
 			return false
 		}
 		*s = part(b, 0, int(n))

@@ -46,11 +46,11 @@ func (s State) String() string {
 }
 
 // Final reports whether no other state follows. StateAccepted is final by the
-// specification of SMPP. Where a peer means that its network took the message, it is not,
-// which only the peer's configuration can say.
+// specification of SMPP, but most peers mean by it that their network took the message, and
+// report later what became of that. So it is not.
 func (s State) Final() bool {
 	switch s {
-	case NoState, StateScheduled, StateEnroute:
+	case NoState, StateScheduled, StateEnroute, StateAccepted:
 		return false
 	}
 	return s < states

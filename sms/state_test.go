@@ -11,7 +11,7 @@ func TestStates(t *testing.T) {
 		} else {
 			names[name] = true
 		}
-		if moving := s == StateScheduled || s == StateEnroute; s.Final() == moving {
+		if moving := s == StateScheduled || s == StateEnroute || s == StateAccepted; s.Final() == moving {
 			t.Errorf("%s: final is %t", s, s.Final())
 		}
 	}

@@ -75,7 +75,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	}
 	source := sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr}
 	dest := sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
-	if m.Kind != sms.Receipt || !setReport(p, m, source, dest, text) {
+	if m.Kind != sms.Receipt || !s.setReport(p, m, source, dest, text) {
 		m.Set(source, dest, text)
 	}
 	s.setNative(p, m, found)

@@ -17,6 +17,8 @@ type ConnectorOptions struct {
 
 	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
 
+	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
+
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 
 	in, out []tlvRule // of TLVs

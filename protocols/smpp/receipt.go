@@ -95,6 +95,7 @@ const (
 	keyStat
 	keyErr
 	keyText
+	keyStatus // as keyStat
 )
 
 // receiptKeys are the names of the fields. A space may stand where gap says.
@@ -103,7 +104,7 @@ var receiptKeys = [...]struct {
 	gap  int
 }{
 	keyID: {"id", 0}, keySub: {"sub", 0}, keyDlvrd: {"dlvrd", 0}, keySubmitDate: {"submitdate", 6},
-	keyDoneDate: {"donedate", 4}, keyStat: {"stat", 0}, keyErr: {"err", 0}, keyText: {"text", 0},
+	keyDoneDate: {"donedate", 4}, keyStat: {"stat", 0}, keyErr: {"err", 0}, keyText: {"text", 0}, keyStatus: {"status", 0},
 }
 
 // A receiptParser reads the text of a receipt.
@@ -137,12 +138,15 @@ func (p *receiptParser) parse(b []byte) {
 
 // findKey returns the key that b begins with, and how long it is with the colon.
 func findKey(b []byte) (receiptKey, int) {
-	for k := keyID; k <= keyText; k++ {
+	for k := keyID; k <= keyStatus; k++ {
 		name := receiptKeys[k].name
 		if b[0]|0x20 != name[0] { // it is so for most
 			continue
 		}
 		if n := keyLen(b, name, receiptKeys[k].gap); n > 0 {
+			if k == keyStatus {
+				k = keyStat
+			}
 			return k, n
 		}
 	}
@@ -302,7 +306,12 @@ func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 	b = appendThree(append(b, " dlvrd:"...), delivered)
 	b = appendReceiptTime(append(b, " submit date:"...), r.Submitted, zone)
 	b = appendReceiptTime(append(b, " done date:"...), r.Done, zone)
-	b = append(append(b, " stat:"...), WordOfState(r.State)...)
+	b = append(b, " stat:"...)
+	if r.State == sms.NoState && len(r.Word) > 0 {
+		b = append(b, r.Word...)
+	} else {
+		b = append(b, WordOfState(r.State)...)
+	}
 	b = append(b, " err:"...)
 	if len(r.Err) > 0 {
 		b = append(b, r.Err...)

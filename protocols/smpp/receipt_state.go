@@ -31,15 +31,50 @@ var receiptStates = [...]stateRow{
 }
 
 // otherWords are words for states that peers send although no document has them. SMPP 3.3
-// calls a message invalid that is unknown. The names of sms.State are known as well.
+// calls a message invalid that is unknown. The names of sms.State are known as well. A word
+// that may mean the end of a message at one peer and not at another is not among them.
 var otherWords = [...]struct {
 	word  string
 	state sms.State
 }{
 	{"UNDELIVERED", sms.StateUndeliverable},
+	{"UNDELIVRD", sms.StateUndeliverable},
 	{"FAILED", sms.StateUndeliverable},
 	{"DELIVERD", sms.StateDelivered},
 	{"INVALID", sms.StateUnknown},
+	{"BLOCKED", sms.StateRejected},
+	{"QUEUED", sms.StateEnroute},
+	{"BUFFERED", sms.StateEnroute},
+	{"BUFFERD", sms.StateEnroute},
+	{"BUFFRED", sms.StateEnroute},
+	{"ACKED", sms.StateEnroute},
+	{"SENT", sms.StateEnroute},
+	{"TRANSIT", sms.StateEnroute},
+	{"SUBMITD", sms.StateEnroute},
+}
+
+// A ReceiptState says what a word in the receipts of an SMSC means. Package config describes
+// the tags.
+type ReceiptState struct {
+	Word string `yaml:"word" required:"yes" live:"rebind" doc:"The word behind stat: in the text of the receipt, in any letter case. Where the text has none, the word that stands for its message_state."`
+	Is   string `yaml:"is" required:"yes" enum:"enroute|delivered|expired|deleted|undeliverable|accepted|unknown|rejected" live:"rebind" doc:"What it means, and what clients are told. enroute and accepted do not end the message's story; the others do."`
+}
+
+// stateOf returns the state that a receipt reports by the connector's options: by its word, or by
+// the state that was read of it.
+func (o *ConnectorOptions) stateOf(word []byte, read sms.State) sms.State {
+	for i := range o.ReceiptStates {
+		r := &o.ReceiptStates[i]
+		if !equalFold(word, r.Word) && (read == sms.NoState || !strings.EqualFold(WordOfState(read), r.Word)) {
+			continue
+		}
+		for _, s := range sms.States() {
+			if s.String() == r.Is {
+				return s
+			}
+		}
+	}
+	return read
 }
 
 // StateOfNumber returns the state with that message_state, or sms.NoState if there is none.
@@ -52,7 +87,8 @@ func StateOfNumber(number uint8) sms.State {
 	return sms.NoState
 }
 
-// NumberOfState returns the message_state of a state, that of UNKNOWN for sms.NoState.
+// NumberOfState returns the message_state of a state. That of sms.NoState is ENROUTE, because
+// a word that is not known must not end the story of a message.
 func NumberOfState(s sms.State) uint8 { return rowOf(s).number }
 
 // StateOfWord returns the state with that word in the text of a receipt, in any letter case,
@@ -76,7 +112,7 @@ func StateOfWord(word []byte) sms.State {
 	return sms.NoState
 }
 
-// WordOfState returns the word for a state in the text of a receipt, UNKNOWN for sms.NoState.
+// WordOfState returns the word for a state in the text of a receipt, ENROUTE for sms.NoState.
 func WordOfState(s sms.State) string { return rowOf(s).word }
 
 func rowOf(s sms.State) stateRow {
@@ -85,7 +121,7 @@ func rowOf(s sms.State) stateRow {
 			return row
 		}
 	}
-	return rowOf(sms.StateUnknown)
+	return rowOf(sms.StateEnroute)
 }
 
 // equalFold reports whether a word is the same but for the letter case.

@@ -127,9 +127,10 @@ func TestReceiptText(t *testing.T) {
 	f("id:abc sub:x dlvrd: submit date:000000000000 done date:2401321531 stat:rejected err:21b text:", func(w *shown) {
 		*w = shown{id: "abc", textID: "abc", state: sms.StateRejected, word: "rejected", parts: -1, delivered: -1, err: "21b"}
 	})
-	f("id:abc sub:0012 dlvrd:9999999999 submit date:2401311530 done date:2401311531 stat:BUFFERED err:0000 text:Hello", func(w *shown) {
-		w.parts, w.delivered, w.state, w.word, w.err = 12, -1, sms.NoState, "BUFFERED", "0000"
+	f("id:abc sub:0012 dlvrd:9999999999 submit date:2401311530 done date:2401311531 stat:READ err:0000 text:Hello", func(w *shown) {
+		w.parts, w.delivered, w.state, w.word, w.err = 12, -1, sms.NoState, "READ", "0000"
 	})
+	f("id:abc sub:001 dlvrd:001 submit date:2401311530 done date:2401311531 status:DELIVRD err:000 text:Hello", same)
 	f("id:abc id:def stat:DELIVRD stat:UNDELIV sub:001 dlvrd:001 submit date:2401311530 done date:2401311531 err:000 text:Hello", same)
 
 	// What a client wrote is no field.
@@ -198,8 +199,8 @@ func TestAppendReceipt(t *testing.T) {
 		"id:1 sub:003 dlvrd:002 submit date:2401311530 done date:0000000000 stat:EXPIRED err:027 text:1234567890123456789",
 		"001e00023100"+"0427000103"+"0423000303001b")
 	f(Receipt{ID: []byte("1"), Parts: 1234, Err: []byte("21b")},
-		"id:1 sub:001234 dlvrd:000 submit date:0000000000 done date:0000000000 stat:UNKNOWN err:21b text:",
-		"001e00023100"+"0427000107")
+		"id:1 sub:001234 dlvrd:000 submit date:0000000000 done date:0000000000 stat:ENROUTE err:21b text:",
+		"001e00023100"+"0427000101")
 }
 
 // Every state has a number and a word, and comes back by the number and, where SMPP has a
@@ -220,7 +221,7 @@ func TestReceiptStates(t *testing.T) {
 			t.Errorf("%s: its name is %s", s, got)
 		}
 	}
-	if StateOfNumber(10) != sms.NoState || StateOfWord([]byte("other")) != sms.NoState || WordOfState(sms.NoState) != "UNKNOWN" {
+	if StateOfNumber(10) != sms.NoState || StateOfWord([]byte("other")) != sms.NoState || WordOfState(sms.NoState) != "ENROUTE" {
 		t.Error("a state is made up")
 	}
 }

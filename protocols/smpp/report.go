@@ -10,19 +10,22 @@ import (
 // setReport makes m the receipt that a PDU of an SMSC carries. It reports false if the PDU
 // does not say of which message it is or what became of that, so that it is no receipt that
 // can be understood.
-func setReport(p *PDU, m *sms.Message, source, dest sms.Address, text []byte) bool {
+func (s *session) setReport(p *PDU, m *sms.Message, source, dest sms.Address, text []byte) bool {
 	in, ok := ParseReceipt(text, p.SM.TLVs, nil)
 	if !ok {
 		return false
 	}
 	r := sms.Report{
-		ID: in.ID, State: in.State, Submitted: in.Submitted, Done: in.Done,
+		ID: in.ID, Submitted: in.Submitted, Done: in.Done,
 		Parts: partsOf(in.Parts), Delivered: partsOf(in.Delivered),
 		Err: in.Err, Network: in.Network.Type, NetworkError: in.Network.Code,
 		Text: in.Text, Original: text,
 	}
 	if !bytes.Equal(in.TextID, in.ID) {
 		r.TextID = in.TextID
+	}
+	if r.State = s.options.stateOf(in.Word, in.State); r.State == sms.NoState {
+		r.Word = in.Word
 	}
 	m.SetReport(source, dest, &r)
 	return true
@@ -40,7 +43,7 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 		return r.Original
 	}
 	out := Receipt{
-		ID: r.ID, State: r.State, Submitted: r.Submitted, Done: r.Done, Parts: int(r.Parts), Delivered: int(r.Delivered),
+		ID: r.ID, State: r.State, Word: r.Word, Submitted: r.Submitted, Done: r.Done, Parts: int(r.Parts), Delivered: int(r.Delivered),
 		Err: r.Err, Network: NetworkError{r.Network, r.NetworkError}, Text: r.Text,
 	}
 	if r.Known != 0 {
@@ -52,7 +55,7 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 	if out.Delivered == 0 {
 		out.Delivered = -1
 	}
-	if m.Native(protocols.SMPP) == nil && r.State != sms.NoState && !r.State.Final() {
+	if m.Native(protocols.SMPP) == nil && r.State != sms.NoState && r.State != sms.StateAccepted && !r.State.Final() {
 		p.SM.ESMClass = p.SM.ESMClass&^ClassType | classIntermediate
 	}
 	switch m.Alphabet {

@@ -1,6 +1,7 @@
 package smpp
 
 import (
+	"strings"
 	"testing"
 
 	"pmg/sms"
@@ -63,5 +64,58 @@ func TestReport(t *testing.T) {
 		`receipted_message_id="00000000006a1f00\x00" message_state=1`
 	if got := string(p.AppendLog(nil, true)); got != made {
 		t.Errorf("\ngot  %s\nwant %s", got, made)
+	}
+}
+
+// A word that SMPP does not have passes to the client as it is, and ends nothing. Words that say
+// that a message is on its way are known, and receipt_states says what others mean.
+func TestReportWords(t *testing.T) {
+	t.Parallel()
+	smsc := client(t, Version34)
+	f := func(stat, params string, state sms.State, want string) {
+		t.Helper()
+		m, _ := message(t, smsc, 1, `deliver_sm seq=3 source_addr=1 destination_addr=2 esm_class=4 short_message="id:77 `+stat+` text:x" `+params)
+		r, ok := m.Report()
+		if !ok || r.State != state {
+			t.Fatalf("%s: %t, %s", stat, ok, r.State)
+		}
+		r.Known, r.Original = 1, nil
+		m.SetReport(m.Source(), m.Dest(), &r)
+		var p PDU
+		server(t, Version34).Encode(1, &p, m, 9)
+		if got := string(p.AppendLog(nil, true)); !strings.Contains(got, " "+want+" err:") || strings.Contains(got, "message_state=1") == state.Final() {
+			t.Errorf("%s %s became %s", stat, params, got)
+		}
+	}
+	for _, word := range []string{"QUEUED", "BUFFRED", "BUFFERD", "BUFFERED", "ACKED", "SENT", "TRANSIT", "submitd"} {
+		f("stat:"+word, "", sms.StateEnroute, "stat:ENROUTE")
+	}
+	f("stat:UNDELIVRD", "", sms.StateUndeliverable, "stat:UNDELIV")
+	f("stat:BLOCKED", "", sms.StateRejected, "stat:REJECTD")
+	f("status:DELIVRD", "", sms.StateDelivered, "stat:DELIVRD")
+	f("stat:READ", "", sms.NoState, "stat:READ")
+	f("stat:READ", "message_state=99", sms.NoState, "stat:READ")
+	f("stat:READ", "message_state=2", sms.StateDelivered, "stat:DELIVRD") // which counts more
+	smsc.options.ReceiptStates = []ReceiptState{{Word: "READ", Is: "delivered"}, {Word: "DELIVRD", Is: "enroute"}, {Word: "acceptd", Is: "undeliverable"}}
+	f("stat:read", "", sms.StateDelivered, "stat:DELIVRD")
+	f("stat:READ", "message_state=5", sms.StateDelivered, "stat:DELIVRD")
+	f("stat:DELIVRD", "", sms.StateEnroute, "stat:ENROUTE")
+	f("stat:ACCEPTD", "", sms.StateUndeliverable, "stat:UNDELIV")
+	f("", "message_state=6", sms.StateUndeliverable, "stat:UNDELIV")
+	f("stat:OTHER", "message_state=6", sms.StateUndeliverable, "stat:UNDELIV")
+	f("stat:OTHER", "", sms.NoState, "stat:OTHER")
+}
+
+// ACCEPTD passes as it is: it is no intermediate notification.
+func TestReportAccepted(t *testing.T) {
+	t.Parallel()
+	m, _ := message(t, client(t, Version34), 1, `deliver_sm seq=3 source_addr=1 destination_addr=2 esm_class=4 short_message="id:77 stat:ACCEPTD"`)
+	r, _ := m.Report()
+	r.Known, r.Original = 1, nil
+	m.SetReport(m.Source(), m.Dest(), &r)
+	var p PDU
+	server(t, Version34).Encode(1, &p, m, 9)
+	if got := string(p.AppendLog(nil, true)); !strings.Contains(got, "esm_class=4 ") || !strings.Contains(got, "stat:ACCEPTD") || !strings.Contains(got, "message_state=6") {
+		t.Error(got)
 	}
 }

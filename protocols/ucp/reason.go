@@ -106,12 +106,13 @@ func findReason(rsn int) *Reason {
 }
 
 // dstOf returns Dst for a state. There are three: what is under way, or was taken on
-// behalf of the subscriber, is buffered; all else that was not delivered will not be.
+// behalf of the subscriber, or is not known, is buffered; all else that was not delivered will
+// not be.
 func dstOf(s sms.State) byte {
 	switch s {
 	case sms.StateDelivered:
 		return dstDelivered
-	case sms.StateScheduled, sms.StateEnroute, sms.StateAccepted:
+	case sms.NoState, sms.StateScheduled, sms.StateEnroute, sms.StateAccepted:
 		return dstBuffered
 	}
 	return dstNotDelivered
