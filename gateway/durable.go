@@ -137,6 +137,7 @@ func (g *Gateway) closeStore() error {
 	}
 	g.loads.end()
 	g.receipts.orphans.end()
+	g.receipts.waits.running.Wait()
 	g.receipts.outgoing.end()
 	failed := g.closeEvents()
 	g.upkeep.tidy.running.Wait()

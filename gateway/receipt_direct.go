@@ -24,8 +24,8 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 		c.Unwanted.Add(1)
 		return nil, dropped
 	}
-	if f.Parts > 1 && isFinal(r.State) {
-		joined, v := g.receipts.joints.add(f.WholeID(), f.Part, f.Parts, &r, g.readsParts(f.WholeID()))
+	if f.Parts > 1 && endsPart(r.State) {
+		joined, v := g.partEnded(&f.Mapping, &r, g.readsParts(f.WholeID()))
 		if v != passOn {
 			m.ID, m.Part, m.Parts = f.WholeID(), f.Part, f.Parts
 			return nil, v
@@ -48,19 +48,17 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 	return g.share(lane, m.Origin), passOn
 }
 
-// isFinal reports whether nothing follows a state. A word that is not known is taken for a
-// final one.
-func isFinal(s sms.State) bool { return s == sms.NoState || s.Final() }
-
-// wants reports whether a client that has asked for receipts of these outcomes wants one.
+// wants reports whether a client that has asked for receipts of these outcomes wants one. It gets
+// the words that are not known, because they may be any of them. ACCEPTD may be all that it hears
+// of a message that has arrived.
 func wants(n sms.Notify, s sms.State) bool {
 	switch {
 	case s == sms.NoState:
-		return n&(sms.NotifySuccess|sms.NotifyFailure) != 0
-	case !s.Final():
-		return n&sms.NotifyProgress != 0
+		return n != 0
 	case s == sms.StateDelivered || s == sms.StateAccepted:
 		return n&sms.NotifySuccess != 0
+	case !s.Final():
+		return n&sms.NotifyProgress != 0
 	}
 	return n&sms.NotifyFailure != 0
 }
@@ -82,7 +80,7 @@ func (g *Gateway) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 	if r.Submitted == 0 {
 		r.Submitted = f.Arrived
 	}
-	if r.Done == 0 && isFinal(r.State) {
+	if r.Done == 0 && endsPart(r.State) {
 		r.Done = wall
 	}
 	protocol, native := m.NativePart()

@@ -32,7 +32,7 @@ func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connecto
 	own.Origin = g.origins.of("", lane.Home().Name)
 	own.Kind, own.Flags = sms.Receipt, sms.HasReport
 	if m.Parts > 1 {
-		if joined, verdict := g.receipts.joints.add(v.WholeID(), v.Part, v.Parts, &r, g.readsParts(v.WholeID())); verdict == passOn {
+		if joined, verdict := g.partEnded(&v, &r, g.readsParts(v.WholeID())); verdict == passOn {
 			r = joined
 		} else {
 			if verdict == unread {
@@ -205,22 +205,33 @@ func (g *Gateway) joinUnread(u *unreadPart) {
 		g.logLookup(err)
 		return
 	}
-	r, v := g.receipts.joints.add(u.WholeID(), u.Part, u.Parts, &u.report, false)
-	lane := g.clientLane(string(u.Account))
-	if v != passOn || lane == nil {
+	if r, v := g.partEnded(&u.Mapping, &u.report, false); v == passOn {
+		g.sendOwn(&u.Mapping, &r)
+	}
+}
+
+// sendOwn makes the receipt r of a message whose parts have ended, or were waited for long enough,
+// and sends it if the client wants it.
+func (g *Gateway) sendOwn(f *store.Mapping, r *sms.Report) {
+	known, others := receivers(f, r.State)
+	lane := g.clientLane(string(f.Account))
+	if known == 0 || lane == nil {
 		return
 	}
 	own := g.Messages.Get()
 	own.Origin = g.origins.of("", lane.Home().Name)
 	own.Kind, own.Flags = sms.Receipt, sms.HasReport
-	g.address(g.clock(), own, &u.Mapping, &r, u.KnownID())
-	own.ID = g.ids.Add(1)
+	all := append(g.addressAll(g.clock(), own, f, r, known, others), own)
+	share := g.share(lane, own.Origin)
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
-	g.send(b, own, g.share(lane, own.Origin))
+	for _, m := range all {
+		m.ID = g.ids.Add(1)
+		g.send(b, m, share)
+		g.receipts.counts.Own.Add(1)
+	}
 	g.Committer.End()
 	g.Committer.CommitSoon()
-	g.receipts.counts.Own.Add(1)
 }
 
 // enterOwn gives messages to a lane.

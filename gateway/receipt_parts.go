@@ -9,8 +9,14 @@ import (
 	"pmg/store"
 )
 
-// joints make one receipt of those of the parts of a long message. Each part's outcome is
-// in the store as well, under a name that is no operator's. It is safe for concurrent use.
+// joints make one receipt of those of the parts of a long message:
+//
+//	ACCEPTD or a final state of a part ──► joint ──► each part has one: ACCEPTD, while one has no other
+//	                                         ├────► a part has failed, or each has its final state: that
+//	                                         └────► receipts.parts_wait is over: UNKNOWN
+//
+// A client hears of each of these once. Each part's outcome is in the store as well, under a name
+// that is no operator's, and so is what the client was told. It is safe for concurrent use.
 type joints struct {
 	mu      sync.Mutex
 	by      map[uint64]*joint // by what the ids of the parts have in common
@@ -20,40 +26,89 @@ type joints struct {
 
 // A joint is what is known of the parts of a message.
 type joint struct {
-	seen   [4]uint64 // a bit for each part that has its final state
-	n      int       // how many have
-	last   uint8     // the one that got it last
-	report sms.Report
+	ended, taken   [4]uint64 // bits: parts that have their final state; parts that have that, or ACCEPTD
+	nEnded, nTaken int       // how many these are
+	failed         bool      // one of them will never be delivered
+	told           told
+	by             uint8 // the part with which that was told; noPart: none
+	waits          bool  // the store knows that it waits
+	report         sms.Report
 }
+
+// told is what a client was told of a long message.
+type told uint8
+
+const (
+	toldNothing told = iota
+	toldForNow       // that the SMSC has taken it, or that nothing more is known
+	toldEnd          // what became of it
+)
 
 const (
 	// partsName is the name under which the store keeps outcomes of parts.
 	partsName = ".parts"
 	maxJoints = 50_000
+	// noPart is the number of no part, because a message has 255 at most. The store keeps with it
+	// what the client was told.
+	noPart = 255
 )
 
+// endsPart reports whether a state counts where a part of a long message has it.
+func endsPart(s sms.State) bool { return s.Final() || s == sms.StateAccepted }
+
 // add adds the outcome of a part. It returns passOn and the receipt of the whole message when
-// each part has one. The last one may come again: then its receipt had not been stored. read
-// says that outcomes may be in the store alone.
-func (j *joints) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (sms.Report, verdict) {
+// there is something to tell. The part with which that was told may come again: then its receipt
+// had not been stored. read says that outcomes may be in the store alone. begins is true if the
+// message begins to wait for others.
+func (j *joints) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (joined sms.Report, v verdict, begins bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	of := j.by[whole]
 	if of == nil {
 		if read || whole <= j.evicted {
-			return sms.Report{}, unread
+			return sms.Report{}, unread, false
 		}
 		of = j.make(whole)
 	}
-	isNew := of.add(part, r)
+	of.add(part, r)
+	next := toldNothing
 	switch {
-	case of.n < int(parts):
-		return sms.Report{}, noted
-	case !isNew && part != of.last:
-		return sms.Report{}, dropped
+	case of.failed || of.nEnded == int(parts):
+		next = toldEnd
+	case of.nTaken == int(parts):
+		next = toldForNow
 	}
-	of.report.Parts = parts
-	return of.report, passOn
+	switch {
+	case next > of.told:
+		of.told, of.by = next, part
+	case of.told == toldEnd && part != of.by:
+		return sms.Report{}, dropped, false
+	case of.told == toldNothing, part != of.by, next != of.told:
+		begins = !of.waits
+		of.waits = true
+		return sms.Report{}, noted, begins
+	}
+	joined = of.report
+	joined.Parts = parts
+	if of.told == toldForNow {
+		joined.State = sms.StateAccepted
+	}
+	return joined, passOn, false
+}
+
+// giveUp returns the receipt of a message that has waited for its parts for too long. It reports
+// false if the client was told something.
+func (j *joints) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	of := j.by[whole]
+	if of == nil || of.told != toldNothing {
+		return joined, false
+	}
+	of.told, of.by = toldForNow, noPart
+	joined = of.report
+	joined.Parts, joined.State = parts, sms.StateUnknown
+	return joined, true
 }
 
 // make makes the joint of a message.
@@ -66,46 +121,75 @@ func (j *joints) make(whole uint64) *joint {
 		delete(j.by, j.order[0])
 		j.order = j.order[1:]
 	}
-	of := &joint{}
+	of := &joint{by: noPart}
 	j.by[whole] = of
 	j.order = append(j.order, whole)
 	return of
 }
 
-// add adds the outcome of a part. It reports false if that was known.
-func (of *joint) add(part uint8, r *sms.Report) bool {
-	bit := uint64(1) << (part % 64)
-	if of.seen[part/64]&bit != 0 {
-		return false
+// add adds the outcome of a part. A final state counts more than ACCEPTD.
+func (of *joint) add(part uint8, r *sms.Report) {
+	at, bit := part/64, uint64(1)<<(part%64)
+	if !endsPart(r.State) || of.ended[at]&bit != 0 || r.State == sms.StateAccepted && of.taken[at]&bit != 0 {
+		return
 	}
-	of.seen[part/64] |= bit
-	of.n++
-	of.last = part
 	t := &of.report
 	if t.Submitted == 0 || r.Submitted != 0 && r.Submitted < t.Submitted {
 		t.Submitted = r.Submitted
 	}
 	t.Done = max(t.Done, r.Done)
-	failed := badness(r.State) > badness(sms.StateAccepted)
-	if !failed {
-		t.Delivered++
-	}
-	if failed && (of.n == 1 || badness(t.State) <= badness(sms.StateAccepted)) { // the first one
-		t.Err, t.Network, t.NetworkError = slices.Clone(r.Err), r.Network, r.NetworkError
-	}
-	if of.n == 1 || badness(r.State) > badness(t.State) {
-		t.State = r.State
-	}
 	if t.Text == nil || part == 0 {
 		t.Text = slices.Clone(r.Text)
 	}
-	return true
+	if of.taken[at]&bit == 0 {
+		of.taken[at] |= bit
+		of.nTaken++
+	}
+	if r.State == sms.StateAccepted {
+		return
+	}
+	of.ended[at] |= bit
+	of.nEnded++
+	if r.State == sms.StateDelivered {
+		t.Delivered++
+	}
+	if of.nEnded == 1 || badness(r.State) > badness(t.State) {
+		t.State = r.State
+		if r.State != sms.StateDelivered {
+			t.Err, t.Network, t.NetworkError = slices.Clone(r.Err), r.Network, r.NetworkError
+		}
+	}
+	of.failed = of.failed || badness(r.State) > badness(sms.StateUnknown)
 }
 
-// badness orders the final states: of the parts' states the worst is that of the message.
+// badness orders the final states: of the parts' states the worst is that of the message. All
+// behind StateUnknown say that the part will never be delivered.
 func badness(s sms.State) int {
-	return slices.Index([]sms.State{sms.StateDelivered, sms.StateAccepted, sms.NoState, sms.StateUnknown, sms.StateSkipped,
+	return slices.Index([]sms.State{sms.StateDelivered, sms.StateUnknown, sms.StateSkipped,
 		sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateRejected}, s)
+}
+
+// partEnded adds the outcome of a part to those of the others, and notes what is told with it.
+func (g *Gateway) partEnded(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
+	joined, v, begins := g.receipts.joints.add(f.WholeID(), f.Part, f.Parts, r, read)
+	switch {
+	case g.store == nil:
+	case v == passOn:
+		of := toldForNow
+		if joined.State.Final() {
+			of = toldEnd
+		}
+		g.noteTold(f.WholeID(), of, f.Part)
+	case begins:
+		g.noteWaits(f)
+	}
+	return joined, v
+}
+
+// noteTold notes what the client was told of a long message, and with which part.
+func (g *Gateway) noteTold(whole uint64, of told, by uint8) {
+	g.Committer.Begin().Map(dayOf(g.clock()+g.wall.ahead.Load()), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
+	g.Committer.End()
 }
 
 // readsParts reports whether outcomes of parts may be in the store alone: those of
@@ -129,7 +213,12 @@ func (g *Gateway) loadParts(f *match) error {
 	if known {
 		return nil
 	}
-	var read joint
+	read := joint{by: noPart}
+	if value, ok, err := g.store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+		return fmt.Errorf("cannot read what was told of a long message: %w", err)
+	} else if ok && len(value) == 2 {
+		read.told, read.by = told(value[0]), value[1]
+	}
 	for part := range f.Parts {
 		value, ok, err := g.store.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {

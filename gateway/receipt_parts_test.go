@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"pmg/connector"
 	"pmg/events"
 	"pmg/internal/testutil"
@@ -28,40 +30,232 @@ func partOf(g *Gateway, part, parts uint8, state sms.State, err string) (*sms.Me
 	return m, f
 }
 
-// The receipts of the parts of a long message become one for the client, whatever their
-// order: the worst state, and the error of the first part that failed. One that comes twice
-// makes no difference; the last may come again, because it may not have been stored.
+// A step is a receipt of a part, and what becomes of it.
+type step struct {
+	part  uint8
+	state sms.State
+	err   string
+	want  verdict
+	told  sms.State // with passOn: the state that the client is told
+}
+
+// steps gives a gateway the receipts of the parts of a message of three.
+func steps(t *testing.T, g *Gateway, steps ...step) (last sms.Report) {
+	t.Helper()
+	for i, s := range steps {
+		m, f := partOf(g, s.part, 3, s.state, s.err)
+		_, v := g.direct(1, m, f)
+		last, _ = m.Report()
+		if v != s.want || v == passOn && last.State != s.told {
+			t.Fatalf("step %d: verdict %d, %s; want %d, %s", i, v, last.State, s.want, s.told)
+		}
+		switch {
+		case v == noted && (m.ID != 5000 || m.Part != s.part || !isNoted(Accepted{Message: m})):
+			t.Errorf("step %d: it would be stored as part %d of %d", i, m.Part, m.ID)
+		case v == passOn && (last.Known != 5000 && !(s.state == sms.NoState) || string(m.Source().Addr) != "46700000001" || string(m.Dest().Addr) != "1234" || m.Parts != 0):
+			t.Errorf("step %d: %+v from %s to %s", i, last, m.Source().Addr, m.Dest().Addr)
+		}
+	}
+	return last
+}
+
+// The receipts of the parts of a long message become one for the client, whatever their order.
+// One that comes twice makes no difference; the last may come again, because it may not have
+// been stored.
 func TestReceiptOfParts(t *testing.T) {
 	t.Parallel()
 	g, _, _ := start(t, "")
-	step := func(part uint8, state sms.State, err string, want verdict) *sms.Message {
+	const delivered = sms.StateDelivered
+	steps(t, g,
+		step{2, delivered, "000", noted, 0},
+		step{2, delivered, "000", noted, 0},
+		step{0, sms.StateEnroute, "", dropped, 0}, // an intermediate notification, which the client has not asked for
+		step{0, delivered, "000", noted, 0},
+		step{1, delivered, "000", passOn, delivered},
+		step{1, delivered, "000", passOn, delivered},
+		step{0, delivered, "000", dropped, 0})
+	if r := steps(t, g, step{1, delivered, "000", passOn, delivered}); r.Parts != 3 || r.Delivered != 3 || r.Submitted != 1000 || r.Done != 2002 || string(r.Text) != "x\x00" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The client hears of a part that has failed for good immediately, because the others' receipts
+// may never come, and of nothing else.
+func TestReceiptOfFailedPart(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	r := steps(t, g,
+		step{2, sms.StateDelivered, "000", noted, 0},
+		step{0, sms.StateUnknown, "099", noted, 0}, // which may be worse, or not be the end
+		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable})
+	if string(r.Err) != "022" || r.Parts != 3 || r.Delivered != 1 || r.Done != 2002 {
+		t.Errorf("%+v", r)
+	}
+	steps(t, g,
+		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable}, // it was not stored
+		step{0, sms.StateRejected, "011", dropped, 0},
+		step{2, sms.StateDelivered, "000", dropped, 0})
+}
+
+// ACCEPTD of a part is told when all have at least that, and is replaced by what follows.
+func TestReceiptOfAcceptedParts(t *testing.T) {
+	t.Parallel()
+	const accepted, delivered = sms.StateAccepted, sms.StateDelivered
+	g, _, _ := start(t, "")
+	steps(t, g,
+		step{0, accepted, "000", noted, 0},
+		step{0, sms.NoState, "000", passOn, sms.NoState}, // a word that is not known ends nothing
+		step{1, accepted, "000", noted, 0},
+		step{2, accepted, "000", passOn, accepted},
+		step{2, accepted, "000", passOn, accepted},
+		step{1, accepted, "000", noted, 0},
+		step{0, delivered, "000", noted, 0},
+		step{0, accepted, "000", noted, 0}, // a late one
+		step{1, delivered, "000", noted, 0},
+		step{2, delivered, "000", passOn, delivered},
+		step{1, delivered, "000", dropped, 0})
+	g, _, _ = start(t, "")
+	steps(t, g,
+		step{0, accepted, "000", noted, 0},
+		step{1, delivered, "000", noted, 0},
+		step{2, accepted, "000", passOn, accepted},
+		step{0, sms.StateUndeliverable, "011", passOn, sms.StateUndeliverable},
+		step{2, delivered, "000", dropped, 0})
+}
+
+// keepAgain is a restart of a gateway whose store is on fs.
+func keepAgain(t *testing.T, fs vfs.FS) *port {
+	t.Helper()
+	p := newPort(t, "")
+	s, err := store.Open("data", store.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.g.lastStored = 6000
+	p.g.receipts.outgoing.begin(p.g, &engineNow{port: p})
+	return p
+}
+
+// part gives a gateway the receipt of a part of a message of two, as a session does.
+func (p *port) part(t *testing.T, part uint8, state sms.State) (v verdict, told sms.State) {
+	t.Helper()
+	m, f := partOf(p.g, part, 2, state, "000")
+	_, v = p.g.direct(p.now, m, f)
+	if v == unread {
+		if err := p.g.loadParts(f); err != nil {
+			t.Fatal(err)
+		}
+		_, v = p.g.direct(p.now, m, f)
+	}
+	if v == noted {
+		p.g.Put(Accepted{Message: m}, nil)
+		if err := p.g.Committer.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, _ := m.Report()
+	return v, r.State
+}
+
+// madeReceipts returns the receipts that the gateway has made and given to the client's lane, and closes
+// the gateway.
+func (p *port) madeReceipts(t *testing.T) (all []sms.Report) {
+	t.Helper()
+	if err := p.g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	o := &p.g.receipts.outgoing
+	testutil.Eventually(t, "the lanes have what was made", func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return !o.running && len(o.waiting) == 0
+	})
+	if err := p.g.Close(); err != nil {
+		t.Error(err)
+	}
+	lane := p.g.clientLane("client")
+	lane.Shares(func(s *connector.Share) {
+		lane.EachWaiting(s, func(_ connector.Waiting, m *sms.Message) {
+			r, _ := m.Report()
+			r.Text = nil
+			all = append(all, r)
+		})
+	})
+	return all
+}
+
+// A part of which nothing is heard has its time: then the client is told what is known, once, and
+// later what became of the message, whatever restarts are between.
+func TestPartsWait(t *testing.T) {
+	t.Parallel()
+	day := int64(24 * 3600e9)
+	fs := vfs.NewMem()
+	p := keepAgain(t, fs)
+	tell := func() {
 		t.Helper()
-		m, f := partOf(g, part, 3, state, err)
-		if _, v := g.direct(1, m, f); v != want {
-			t.Fatalf("part %d: verdict %d, want %d", part, v, want)
-		}
-		return m
-	}
-	step(2, sms.StateDelivered, "000", noted)
-	step(2, sms.StateDelivered, "000", noted)
-	if m := step(0, sms.StateEnroute, "", dropped); m.Parts != 0 { // an intermediate notification, which the client has not asked for
-		t.Errorf("it counts as a part: %d of %d", m.Part, m.Parts)
-	}
-	if m := step(0, sms.StateExpired, "011", noted); m.ID != 5000 || m.Part != 0 || !isNoted(Accepted{Message: m}) {
-		t.Errorf("it would be stored as part %d of %d", m.Part, m.ID)
-	}
-	for range 2 {
-		m := step(1, sms.StateUndeliverable, "022", passOn)
-		r, _ := m.Report()
-		if r.Known != 5000 || r.State != sms.StateUndeliverable || string(r.Err) != "011" || r.Parts != 3 || r.Delivered != 1 ||
-			r.Submitted != 1000 || r.Done != 2002 || string(r.Text) != "x\x00" || m.Parts != 0 {
-			t.Errorf("%+v", r)
-		}
-		if string(m.Source().Addr) != "46700000001" || string(m.Dest().Addr) != "1234" {
-			t.Errorf("from %s to %s", m.Source().Addr, m.Dest().Addr)
+		if err := p.g.tellWaiting(); err != nil {
+			t.Fatal(err)
 		}
 	}
-	step(0, sms.StateExpired, "011", dropped)
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != noted {
+		t.Fatalf("verdict %d", v)
+	}
+	tell()
+	if all := p.madeReceipts(t); len(all) != 0 {
+		t.Fatalf("told at once: %+v", all)
+	}
+	p = keepAgain(t, fs)
+	p.g.wall.ahead.Store(day + 60e9)
+	tell()
+	tell()
+	all := p.madeReceipts(t)
+	if len(all) != 1 || all[0].Known != 5000 || all[0].State != sms.StateUnknown || all[0].Parts != 2 || all[0].Delivered != 1 {
+		t.Fatalf("told %+v", all)
+	}
+	p = keepAgain(t, fs)
+	p.g.wall.ahead.Store(2*day + 60e9)
+	tell()
+	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateDelivered {
+		t.Errorf("the last part: verdict %d, %s", v, told)
+	}
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != dropped {
+		t.Errorf("the first part again: verdict %d", v)
+	}
+	if all := p.madeReceipts(t); len(all) != 0 {
+		t.Errorf("told again: %+v", all)
+	}
+	p = keepAgain(t, fs)
+	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != dropped {
+		t.Errorf("the client, which was told all, is told more: verdict %d", v)
+	}
+	if all := p.madeReceipts(t); len(all) != 0 {
+		t.Errorf("told again: %+v", all)
+	}
+}
+
+// A message of which everything is known waits for nothing.
+func TestPartsWaitForNothing(t *testing.T) {
+	t.Parallel()
+	for _, last := range []sms.State{sms.StateDelivered, sms.StateUndeliverable, sms.StateAccepted} {
+		fs := vfs.NewMem()
+		p := keepAgain(t, fs)
+		p.part(t, 0, sms.StateDelivered)
+		if v, told := p.part(t, 1, last); v != passOn || told != last {
+			t.Errorf("%s: verdict %d, %s", last, v, told)
+		}
+		p.madeReceipts(t)
+		p = keepAgain(t, fs)
+		p.g.wall.ahead.Store(int64(25 * 3600e9))
+		if err := p.g.tellWaiting(); err != nil {
+			t.Fatal(err)
+		}
+		if all := p.madeReceipts(t); len(all) != 0 {
+			t.Errorf("%s: told %+v", last, all)
+		}
+	}
 }
 
 // What became of the parts before a restart is read from the store.
@@ -164,36 +358,60 @@ func TestReceiptWhileReading(t *testing.T) {
 }
 
 // A long message of an earlier run that the gateway itself gives up has one receipt, whose parts'
-// outcomes are in the store alone.
+// outcomes are in the store alone, whichever part it is.
 func TestOwnReceiptAfterRestart(t *testing.T) {
 	t.Parallel()
-	p := newPort(t, "")
-	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
+	for _, ends := range [][]uint8{{0, 1}, {1}, {0}} {
+		fs := vfs.NewMem()
+		p := keepAgain(t, fs)
+		for part := range uint8(2) {
+			if len(ends) < 2 && part != ends[0] {
+				if v, _ := p.part(t, part, sms.StateDelivered); v != noted {
+					t.Fatalf("verdict %d", v)
+				}
+			}
+		}
+		p.madeReceipts(t)
+		p = keepAgain(t, fs)
+		for _, part := range ends {
+			m := p.g.Messages.Get()
+			m.ID, m.Offset, m.Part, m.Parts = 5000+uint64(part), uint16(part), part, 2
+			m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
+			m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
+			p.g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: p.now}})
+			m.Release()
+		}
+		all := p.madeReceipts(t)
+		if len(all) != 1 || all[0].Known != 5000 || all[0].State != sms.StateExpired || all[0].Parts != 2 || int(all[0].Delivered) != 2-len(ends) && len(ends) < 2 {
+			t.Errorf("parts %d end: %+v", ends, all)
+		}
+		p = keepAgain(t, fs)
+		other := 1 - ends[0]
+		if v, _ := p.part(t, other, sms.StateUndeliverable); v != dropped {
+			t.Errorf("parts %d end: the client is told more: verdict %d", ends, v)
+		}
+		p.madeReceipts(t)
+	}
+}
+
+// A part whose outcome is not known counts as one that waits, when the gateway itself ends it.
+func TestOwnUnknownPart(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	p := keepAgain(t, fs)
+	m := p.g.Messages.Get()
+	m.ID, m.Part, m.Parts = 5000, 0, 2
+	m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
+	p.g.forget(m, ending{state: events.Unknown, answer: sms.Answer{Code: sms.Lost, At: p.now}})
+	if all := p.madeReceipts(t); len(all) != 0 {
+		t.Errorf("told at once: %+v", all)
+	}
+	p = keepAgain(t, fs)
+	p.g.wall.ahead.Store(int64(25 * 3600e9))
+	if err := p.g.tellWaiting(); err != nil {
 		t.Fatal(err)
 	}
-	p.g.lastStored = 6000
-	p.g.receipts.outgoing.begin(p.g, &engineNow{port: p})
-	for part := range uint8(3) {
-		m := p.g.Messages.Get()
-		m.ID, m.Offset, m.Part, m.Parts = 5000+uint64(part), uint16(part), part, 3
-		m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
-		p.g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: p.now}})
-		m.Release()
-	}
-	lane := p.g.clientLane("client")
-	p.g.Commit()
-	testutil.Eventually(t, "the client is to have a receipt", func() bool { return lane.Queued.Load() == 1 })
-	if err := p.g.Close(); err != nil {
-		t.Error(err)
-	}
-	lane.Shares(func(s *connector.Share) {
-		lane.EachWaiting(s, func(_ connector.Waiting, m *sms.Message) {
-			if r, _ := m.Report(); r.Known != 5000 || r.State != sms.StateExpired || r.Parts != 3 || r.Delivered != 0 {
-				t.Errorf("%+v", r)
-			}
-		})
-	})
-	if lane.Len() != 1 {
-		t.Errorf("%d receipts", lane.Len())
+	if all := p.madeReceipts(t); len(all) != 1 || all[0].State != sms.StateUnknown {
+		t.Errorf("told %+v", all)
 	}
 }

@@ -28,6 +28,7 @@ type receipts struct {
 	mu        sync.Mutex
 	operators map[string]*operator
 	joints    joints
+	waits     waits
 	orphans   orphans
 	outgoing  outgoing
 
@@ -92,13 +93,18 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20)
 }
 
-// asks returns of which outcomes a message asks for receipts when it leaves by a connector.
+// asks returns of which outcomes a message asks for receipts when it leaves by a connector. A part
+// of a long message asks for success and failure, whichever of them the client wants to hear of,
+// because the client is told what became of all parts.
 func asks(m *sms.Message, c *config.Connector) sms.Notify {
+	const ends = sms.NotifySuccess | sms.NotifyFailure
 	switch {
 	case c.Receipts == config.NeverReceipts:
 		return 0
 	case c.Receipts == config.ForceReceipts:
-		return m.Notify | sms.NotifySuccess | sms.NotifyFailure
+		return m.Notify | ends
+	case m.Parts > 1 && m.Notify&ends != 0:
+		return m.Notify | ends
 	}
 	return m.Notify
 }

@@ -60,6 +60,7 @@ func (g *Gateway) checkStore(now int64) {
 	}
 	g.checkEvents()
 	g.tidyReceipts(now)
+	g.checkWaits(now)
 	g.space.probing.begin(g.checkSpace)
 	u.tidy.begin(g.tidyStore)
 }

@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync/atomic"
+
+	"pmg/store"
+)
+
+// waits tells clients what is known of long messages when some of their parts have an outcome, and
+// others have had none for receipts.parts_wait. The store knows which wait, in the order in which
+// they began to, so that they are told after a restart as well. It is safe for concurrent use.
+type waits struct {
+	lone
+	next  atomic.Int64 // when it is looked for them next, by the engine's clock
+	swept atomic.Int64 // those that began to wait before this time of the wall clock are told, or have got their receipt
+}
+
+const (
+	// waitsName is the name under which the store keeps which messages wait. A key is the time at
+	// which the message began to, and what the ids of its parts have in common; the value is the
+	// store.Mapping of one of its parts. The key sweptKey has swept.
+	waitsName = ".waits"
+	sweptKey  = "swept"
+	// waitsEvery is how often it is looked for those that have waited for long enough.
+	waitsEvery = int64(60e9)
+	// waitsAtATime is how many the store reads at a time.
+	waitsAtATime = 1000
+)
+
+// noteWaits notes that a message waits for the outcomes of its other parts.
+func (g *Gateway) noteWaits(f *store.Mapping) {
+	since := max(g.clock()+g.wall.ahead.Load(), g.receipts.waits.swept.Load())
+	key := binary.BigEndian.AppendUint64(nil, uint64(since))
+	g.Committer.Begin().Map(dayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
+	g.Committer.End()
+}
+
+// checkWaits looks, about once a minute, for messages that have waited for long enough.
+func (g *Gateway) checkWaits(now int64) {
+	w := &g.receipts.waits
+	if next := w.next.Load(); now >= next && g.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
+		w.begin(func() {
+			if err := g.tellWaiting(); err != nil {
+				g.logLookup(err)
+			}
+		})
+	}
+}
+
+// errEnough ends the reading of the store.
+var errEnough = errors.New("enough was read")
+
+// tellWaiting tells clients what is known of the messages that have waited for long enough.
+func (g *Gateway) tellWaiting() error {
+	w := &g.receipts.waits
+	if w.swept.Load() == 0 { // of earlier runs
+		value, ok, err := g.store.Lookup(waitsName, []byte(sweptKey))
+		if err != nil {
+			return err
+		}
+		if ok && len(value) == 8 {
+			w.swept.Store(int64(binary.BigEndian.Uint64(value)))
+		}
+	}
+	wall := g.clock() + g.wall.ahead.Load()
+	until := wall - int64(g.Config().Receipts.PartsWait)
+	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
+	for {
+		var due []match
+		err := g.store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+			if len(key) != 16 {
+				return nil
+			}
+			if int64(binary.BigEndian.Uint64(key)) >= until {
+				return errEnough
+			}
+			from = append(append(from[:0], key...), 0)
+			var f match
+			if err := f.set(value); err != nil {
+				return err
+			}
+			due = append(due, f)
+			return nil
+		})
+		for i := range due {
+			if err := g.tellKnown(&due[i]); err != nil {
+				return err
+			}
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+		if err != nil || len(due) == 0 {
+			break
+		}
+	}
+	if until > w.swept.Load() {
+		w.swept.Store(until)
+		g.Committer.Begin().Map(dayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
+		g.Committer.End()
+	}
+	return nil
+}
+
+// tellKnown tells a client what is known of a message, unless it was told something.
+func (g *Gateway) tellKnown(f *match) error {
+	if err := g.loadParts(f); err != nil {
+		return err
+	}
+	r, ok := g.receipts.joints.giveUp(f.WholeID(), f.Parts)
+	if !ok {
+		return nil
+	}
+	g.noteTold(f.WholeID(), toldForNow, noPart)
+	g.noteReport(g.clock(), f, &r)
+	g.sendOwn(&f.Mapping, &r)
+	return nil
+}
