@@ -8,6 +8,11 @@ DURATION    ?= 10m
 KILLS       ?= 200
 BENCH       ?= .
 SEEDS       ?= 100000
+PACKAGES    ?=
+RUN         ?=
+PKG         ?= ./sms/fit
+N           ?= 50
+WITH        ?=
 COUNT       ?= 6
 BASE        ?= HEAD~1
 
@@ -17,7 +22,7 @@ BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug fuzz soak simulate \
+.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug mutate fuzz soak simulate \
 	figures bench bench-relay bench-micro bench-compare pgo docs clean
 
 help: ## list the targets
@@ -33,10 +38,11 @@ demo: build ## run clients, gateway and SMS centre in one process
 	bin/pmg demo
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
-test race debug fresh vet simulate: export GOFLAGS += -pgo=off
+test race debug fresh vet simulate mutate: export GOFLAGS += -pgo=off
 
+# PACKAGES and RUN narrow these down: make race PACKAGES=./gateway RUN='-run TestSettle -count 1'.
 test: ## run all tests
-	$(GOTEST) ./...
+	$(GOTEST) $(RUN) $(or $(PACKAGES),./...)
 
 check: vet staticcheck format fresh ## check the source without running the gateway
 
@@ -59,10 +65,13 @@ fresh:
 
 # Fewer tests run in parallel, because the detector makes them use more CPU.
 race: ## run all tests with the race detector
-	$(GOTEST) -race -parallel 4 ./...
+	$(GOTEST) -race -parallel 4 $(RUN) $(or $(PACKAGES),./...)
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
-	$(GOTEST) -tags pmgdebug ./flow ./stages ./internal/e2e ./internal/soak
+	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e ./internal/soak)
+
+mutate: ## make N (50) small faults in package PKG, and print those that no test notices; WITH names further packages of tests
+	go run ./internal/mutate -pkg $(PKG) -n $(N) -with "$(WITH)"
 
 fuzz: ## fuzz every target, each for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z0-9]*' . | while IFS=: read -r file _ func; do \

@@ -1,0 +1,60 @@
+// Command mutate says how well the tests of a package would notice a fault in it. It makes small
+// faults (mutants): a condition is turned round, a comparison moved by one, a side of && or ||
+// or a whole statement left out, a number made greater by one, an error forgotten. All mutants are compiled into
+// the package once, and a variable of the environment switches one of them on. For each
+// the tests that execute it are run: those that fail have killed it, and a mutant that nobody
+// kills is printed as a survivor.
+//
+//	go run ./internal/mutate -pkg ./sms/fit -n 100
+//	go run ./internal/mutate -pkg ./gateway -n 40 -with ./internal/e2e,./internal/simulation
+//
+// A survivor is a place to look at and no verdict: some mutants change nothing that a user could see.
+//
+// # Start reading
+//
+// points.go finds the places and rewrites the source; run.go builds and runs.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+)
+
+// Options are what a run is told.
+type Options struct {
+	Package  string        // directory of the package whose source is changed
+	Tests    []string      // directories of the packages whose tests run: that one first
+	Count    int           // how many mutants; 0: all
+	Seed     int64         // chooses them
+	Patience time.Duration // the longest that the tests of one mutant may take
+	Log      func(format string, args ...any)
+}
+
+func main() {
+	o := Options{Log: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }}
+	var with string
+	flag.StringVar(&o.Package, "pkg", "", "directory of the package that is changed, such as ./sms/fit")
+	flag.StringVar(&with, "with", "", "further packages, divided by commas, whose tests run against what the package's own let live")
+	flag.IntVar(&o.Count, "n", 50, "how many mutants, chosen at random; 0 is all")
+	flag.Int64Var(&o.Seed, "seed", 1, "chooses the mutants")
+	flag.DurationVar(&o.Patience, "patience", 2*time.Minute, "the longest that the tests of one mutant may take; one that takes longer is killed")
+	flag.Parse()
+	if o.Package == "" || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "mutate: name a package: go run ./internal/mutate -pkg ./sms/fit -n 100")
+		os.Exit(2)
+	}
+	o.Tests = append([]string{o.Package}, strings.FieldsFunc(with, func(r rune) bool { return r == ',' })...)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	r, err := Run(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("%s: %d mutants: %d killed, %d survived, of which no test executes %d\n", o.Package, len(r.Mutants), r.Killed, len(r.Mutants)-r.Killed, r.Idle)
+}
