@@ -188,6 +188,9 @@ func (a *Account) EndSearch() { a.use.searching.Store(false) }
 // Admit takes no lock and is safe for concurrent use.
 func (a *Account) Admit(now int64) (wait int64, ok bool) { return a.use.rate.Admit(now) }
 
+// Charge takes the places of n further messages that an admitted one has become.
+func (a *Account) Charge(now, n int64) { a.use.rate.Take(now, n) }
+
 func (u *usage) isVerified(d digest) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -29,7 +29,7 @@ func TestBackpressure(t *testing.T) {
 	d, s, b, links := waiters(t, 10, "max_queue: 3, queue_wait: 1s")
 	var got []string
 	letIn := func(at int64) {
-		b.LetIn(at, func() bool { return s.Room() > 0 },
+		b.LetIn(at, func(*sms.Message) bool { return s.Room() > 0 },
 			func(l *Link, _ *sms.Message, i int, _ int64) {
 				s.Add(1)
 				got = append(got, fmt.Sprint("in ", i))
@@ -85,7 +85,7 @@ func TestBackpressurePanic(t *testing.T) {
 	for range 4 {
 		func() {
 			defer func() { _ = recover() }()
-			b.LetIn(d.now, func() bool { return true }, func(l *Link, m *sms.Message, i int, _ int64) {
+			b.LetIn(d.now, func(*sms.Message) bool { return true }, func(l *Link, m *sms.Message, i int, _ int64) {
 				if l == nil || m == nil {
 					t.Fatal("a submit without a session")
 				}
@@ -111,7 +111,7 @@ func BenchmarkBackpressure(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Add(-1)
-				w.LetIn(d.now, func() bool { return s.Room() > 0 }, func(*Link, *sms.Message, int, int64) { s.Add(1) }, nil)
+				w.LetIn(d.now, func(*sms.Message) bool { return s.Room() > 0 }, func(*Link, *sms.Message, int, int64) { s.Add(1) }, nil)
 				w.Wait(d.now, s, m, links[0], 0, 0)
 			}
 		})

@@ -44,5 +44,8 @@ func (m *Memory) HasSpare() bool {
 	return m.used.Load() < limit-limit/4
 }
 
+// HasRoom reports whether messages that take that many octets may be accepted.
+func (m *Memory) HasRoom(octets int64) bool { return m.used.Load()+octets <= m.limit.Load() }
+
 // Full reports whether no more messages may be accepted.
 func (m *Memory) Full() bool { return m.used.Load() >= m.limit.Load() }

@@ -35,6 +35,14 @@ func (s *Share) Room() int64 {
 	return min(size-queued, (size-(queued-own))*int64(s.percent.Load())/100-own)
 }
 
+// HasRoom reports whether the lane may accept n more messages of the account together, the parts
+// of one text, beside others that are about to be accepted. An account that has none in the lane
+// may have one text in it, because there would never be room for it otherwise.
+func (s *Share) HasRoom(others, n int64) bool {
+	room := s.Room() - others
+	return room >= n || room > 0 && others == 0 && s.queued.Load() == 0
+}
+
 // Hold counts n submits that begin to wait for room, or, if n is negative, stop waiting.
 func (s *Share) Hold(n int64) {
 	s.held.Add(n)

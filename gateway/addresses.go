@@ -37,7 +37,7 @@ func rulesIn(l *connector.Link) (connector, account *rewrite.Rules) {
 // rewriteSubmitted checks a message that came without a session, and applies the in rules
 // of its connector and its account.
 func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Connector) sms.Code {
-	if code := g.mayWait(now, m); code != sms.OK {
+	if code := g.mayWait(now, m, nil); code != sms.OK {
 		return code
 	}
 	g.limitValidity(now, m)

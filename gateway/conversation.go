@@ -143,45 +143,59 @@ func (c *Conversation[R]) send(now int64, l *connector.Link, r R, after int64) {
 
 // message accepts a submit, makes it wait for room, or refuses it.
 func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
-	m, s, code := c.gateway.Prepare(now, l, c.port.PDU(r))
+	after, ok := c.admit(now, l)
+	if !ok {
+		c.answer(now, l, r, sms.Throttled, 0, 0)
+		return
+	}
+	m, s, code := c.gateway.Prepare(now, l, c.port.PDU(r), nil)
 	if m == nil {
-		c.answer(now, l, r, code, 0, 0)
+		c.answer(now, l, r, code, 0, after)
 		return
 	}
 	if isReport(m) {
 		c.receipt(now, l, r, m)
 		return
 	}
-	after, ok := c.admit(now, l)
+	a := Accepted{m, s}
+	c.charge(now, l, a)
 	switch b := c.pressure[s]; {
-	case !ok:
-		m.Release()
-		l.CountRefused()
-		c.gateway.logRefused(now, l, &c.gateway.storms.fast, "message refused: the account is faster than its rate")
-		c.answer(now, l, r, sms.Throttled, 0, 0)
-	case s == nil, (b == nil || b.Len() == 0) && c.intake.HasRoom(s):
-		c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: l.Connector, Link: l, Request: r, After: after})
-	case !c.wait(now, l, m, r, s, after):
+	case s == nil, (b == nil || b.Len() == 0) && c.intake.HasRoom(a):
+		c.accept(now, Pending[R]{Accepted: a, From: l.Connector, Link: l, Request: r, After: after})
+	case !c.wait(now, l, a, r, after):
 		c.gateway.logNoRoom(now, l, s)
 		c.refuse(now, l, m, r)
 	}
 }
 
-// admit asks the rate limit of the client's account to admit a submit. It returns the
-// time before which the client must not be answered.
+// admit asks the rate limit of the client's account to admit a message, before any work is done
+// for it. It returns the time before which the client must not be answered.
 func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
 	if l.Account == nil {
 		return 0, true
 	}
 	wait, ok := l.Account.Admit(now)
+	if !ok {
+		l.CountRefused()
+		c.gateway.logRefused(now, l, &c.gateway.storms.fast, "message refused: the account is faster than its rate")
+	}
 	return now + wait, ok
+}
+
+// charge counts the parts of a long message as messages of the account's rate. One of them was
+// admitted.
+func (c *Conversation[R]) charge(now int64, l *connector.Link, a Accepted) {
+	if n := a.places(); n > 1 && l.Account != nil {
+		l.Account.Charge(now, n-1)
+	}
 }
 
 // wait makes a client's submit wait for room. However soon there is room, the answer is
 // not sent before the time after, which the account's rate asks for. Messages from an
 // SMSC do not wait, because the answers to our own requests would wait behind them.
-func (c *Conversation[R]) wait(now int64, l *connector.Link, m *sms.Message, r R, s *connector.Share, after int64) bool {
-	if l.Account == nil || c.gateway.Memory.Full() || !c.gateway.mayHold(s) {
+func (c *Conversation[R]) wait(now int64, l *connector.Link, a Accepted, r R, after int64) bool {
+	m, s := a.Message, a.Share
+	if l.Account == nil || !c.gateway.Memory.HasRoom(a.octets()) || !c.gateway.mayHold(s) {
 		return false
 	}
 	b := c.pressure[s]
@@ -210,7 +224,7 @@ func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
 }
 
 func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Backpressure[R]) {
-	b.LetIn(now, func() bool { return c.gateway.mayStore() && c.intake.HasRoom(s) },
+	b.LetIn(now, func(m *sms.Message) bool { return c.gateway.mayStore() && c.intake.HasRoom(Accepted{m, s}) },
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
 			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: l.Connector, Link: l, Request: r, After: after})
@@ -277,12 +291,12 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 		code = noRoute(m)
 	}
 	if code == sms.OK && lane != nil {
-		code = c.gateway.suit(lane, m)
+		code = c.gateway.suit(lane, m, nil)
 	}
 	if code == sms.OK && lane != nil {
-		if s := c.gateway.share(lane, m.Origin); c.intake.HasRoom(s) {
+		if a := (Accepted{m, c.gateway.share(lane, m.Origin)}); c.intake.HasRoom(a) {
 			m.Arrived = now
-			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: from, Reply: reply})
+			c.accept(now, Pending[R]{Accepted: a, From: from, Reply: reply})
 			return
 		}
 		code = sms.QueueFull

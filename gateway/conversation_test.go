@@ -326,7 +326,7 @@ func TestMODoesNotWait(t *testing.T) {
 	m := p.g.Messages.Get()
 	p.open++
 	r := &request{}
-	if p.c.wait(p.now, l, m, r, s, 0) {
+	if p.c.wait(p.now, l, Accepted{m, s}, r, 0) {
 		t.Error("a message from an SMSC waits")
 	}
 	p.c.refuse(p.now, l, m, r)
@@ -375,7 +375,7 @@ func TestMemoryFull(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	p.g.Memory.SetLimit(1)
+	p.g.Memory.SetLimit(300)
 	p.want("the first", p.submit(l), "sent", sms.OK)
 	p.want("full", p.submit(l), "sent", sms.QueueFull)
 	if l.Held != 0 {

@@ -103,7 +103,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	}
 	g.forceReceipts(m)
 	m.SetNative(home, m.Native(home))
-	if code := g.suit(lane, m); code != sms.OK {
+	if code := g.suit(lane, m, nil); code != sms.OK {
 		return nil, code
 	}
 	if m.Parts > 1 || m.Flags&sms.Converted != 0 {

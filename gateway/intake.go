@@ -31,16 +31,16 @@ type counted struct {
 // are counted immediately and not at Flush.
 func (g *Gateway) NewIntake(block uint64) *Intake { return &Intake{gateway: g, block: block} }
 
-// HasRoom reports whether a share has room for another message.
-func (i *Intake) HasRoom(s *connector.Share) bool { return i.hasRoomBeside(s, 0) }
+// HasRoom reports whether a message's share has room for it, and for each of its parts.
+func (i *Intake) HasRoom(a Accepted) bool { return i.hasRoomBeside(a, 0, 0) }
 
-// hasRoomBeside reports whether a share has room for a message beside n that are about to be
-// accepted.
-func (i *Intake) hasRoomBeside(s *connector.Share, n int64) bool {
-	if i.share != s {
+// hasRoomBeside reports so beside n short messages that are about to be accepted for the share,
+// where the octets of messages are about to be accepted for any.
+func (i *Intake) hasRoomBeside(a Accepted, n, octets int64) bool {
+	if i.share != a.Share {
 		i.Flush()
 	}
-	return s.Room() > i.n+n && !i.gateway.Memory.Full()
+	return a.Share.HasRoom(i.n+n, a.places()) && i.gateway.Memory.HasRoom(i.size+octets+a.octets())
 }
 
 // Accept gives m an id and a place in the share, unless that is nil. Count follows, or

@@ -3,6 +3,7 @@ package gateway
 import (
 	"testing"
 
+	"pmg/connector"
 	"pmg/sms"
 )
 
@@ -35,22 +36,23 @@ func TestIntake(t *testing.T) {
 		}
 		return m
 	}
+	hasRoom := func(s *connector.Share) bool { return in.HasRoom(Accepted{&sms.Message{}, s}) }
 	size := int64(0)
 	for range 4 {
-		if !in.HasRoom(a) {
+		if !hasRoom(a) {
 			t.Error("no room for half of the queue")
 		}
 		size += take(in, client, 0).Size()
 	}
 	size += take(in, client, now+1).Size()
-	if lane.Queued.Load() != 0 || !in.HasRoom(a) {
+	if lane.Queued.Load() != 0 || !hasRoom(a) {
 		t.Error("counted before Flush, or a scheduled message takes a place")
 	}
 	size += take(in, client, 0).Size()
-	if in.HasRoom(a) {
+	if hasRoom(a) {
 		t.Error("room for more than half of the queue before Flush")
 	}
-	if !in.HasRoom(b) || lane.Queued.Load() != 5 { // asking for another share counts
+	if !hasRoom(b) || lane.Queued.Load() != 5 { // asking for another share counts
 		t.Errorf("no room for another account, or %d queued", lane.Queued.Load())
 	}
 	size += take(in, other, 0).Size()

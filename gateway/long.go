@@ -17,10 +17,18 @@ func (g *Gateway) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
 	c := g.converters.Get().(*fit.Converter)
 	defer g.converters.Put(c)
 	n, ok := c.Parts(f, m)
-	if !ok {
+	if !ok || n > g.mostParts(m) {
 		return 0, sms.BadLength
 	}
 	return uint8(n), sms.OK
+}
+
+// mostParts returns how many parts a message may be sent in. Those of an SMSC have no account.
+func (g *Gateway) mostParts(m *sms.Message) int {
+	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
+		return a.MaxParts
+	}
+	return userdata.MaxParts
 }
 
 // split puts the parts of each message that suit has found to be too long for its lane in the
@@ -48,14 +56,13 @@ func (g *Gateway) appendParts(all []Accepted, a Accepted) []Accepted {
 		return append(all, a)
 	}
 	parts := make([]*sms.Message, n)
-	for i := range parts {
-		if parts[i] = m; i > 0 {
-			parts[i] = g.Messages.Copy(m)
-		}
+	for i := range parts { // without the text, of which each has its part alone
+		parts[i] = g.Messages.CopyBare(m)
 		all = append(all, Accepted{parts[i], a.Share})
 	}
 	ref := g.references.next(m.Dest().Addr)
 	c.Split(f, m, ref, parts)
+	m.Release()
 	if namer, ok := a.Share.Lane.Home().Driver.(protocols.PartNamer); ok && f.Long == fit.SplitSAR {
 		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMS centre makes a header of it
 			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: uint8(n)})

@@ -147,7 +147,7 @@ func (q *finding[R]) taken(count *atomic.Int64) {
 // acceptReceipt accepts a receipt for a share, if that has room, and counts it.
 func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
 	l := q.link
-	if s != nil && !c.intake.HasRoom(s) {
+	if s != nil && !c.intake.HasRoom(Accepted{q.message, s}) {
 		c.gateway.logNoRoom(now, l, s)
 		for _, m := range q.more {
 			m.Release()

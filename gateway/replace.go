@@ -52,7 +52,7 @@ func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 	if code := o.Change(now, m); code != sms.OK {
 		return code
 	}
-	code := g.mayWait(now, m)
+	code := g.mayWait(now, m, nil)
 	if code == sms.QueueFull && t.message.DeliverAt > now {
 		code = sms.OK // it is one of those that are scheduled
 	}
@@ -66,7 +66,7 @@ func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 	if lane == nil {
 		return sms.OK // its connector is gone, and the message will be routed again
 	}
-	code = g.suit(lane, m)
+	code = g.suit(lane, m, nil)
 	if code == sms.OK && (m.Parts > 1 || m.Flags&sms.Converted != 0) {
 		code = sms.BadLength // it would need several messages, or another alphabet
 	}

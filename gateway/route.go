@@ -110,13 +110,18 @@ func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
 	return nil
 }
 
+// keywordOctets is how many octets of a text are searched for its keyword: a header and some
+// hundred characters.
+const keywordOctets = 512
+
 // routeOf returns the route of a message, and reports whether there is one. A route for receipts
 // must name their connector, and those whose client is known go to no other one.
 func (g *Gateway) routeOf(m *sms.Message) (*router.Route[target], bool) {
 	table := g.routes.Load().table
 	keyword := ""
 	if table.HasKeywords() && !isReport(m) {
-		text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
+		begin := m.Text()
+		text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
 		keyword = router.Keyword(text)
 	}
 	r, ok := table.RouteKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
@@ -195,8 +200,9 @@ func (g *Gateway) percent(r *routes, account string) int {
 
 // Prepare makes a message of a PDU that carries one, and finds its share of the
 // lane that it leaves by, nil if it is to be parked. With a code other than OK there is no
-// message, and the PDU is to be answered with that code.
-func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.Message, *connector.Share, sms.Code) {
+// message, and the PDU is to be answered with that code. The other messages of a PDU with several
+// recipients are others, otherwise nil.
+func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU, others *several) (*sms.Message, *connector.Share, sms.Code) {
 	if g.draining.Load() || !g.mayStore() {
 		l.CountRefused()
 		return nil, nil, sms.QueueFull
@@ -206,7 +212,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 	code := g.message(now, l, p, m)
 	m.Arrived = now
 	if code == sms.OK {
-		code = g.mayWait(now, m)
+		code = g.mayWait(now, m, others)
 		g.limitValidity(now, m)
 		g.forceReceipts(m)
 	}
@@ -237,7 +243,13 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU) (*sms.M
 		}
 		return nil, nil, code
 	}
-	if code = g.suit(lane, m); code != sms.OK {
+	if code = g.suit(lane, m, others); code == sms.BadLength {
+		return g.refuse(now, l, m, code, "message refused: its text takes more parts than there may be (max_parts of its account): ")
+	}
+	if code == sms.OK && m.Parts > 1 {
+		code = g.mayWait(now, m, others)
+	}
+	if code != sms.OK {
 		return g.refuse(now, l, m, code, "message refused for its content: ")
 	}
 	if s := l.LastShare; s == nil || s.Lane != lane {
@@ -254,8 +266,9 @@ func (g *Gateway) refuse(now int64, l *connector.Link, m *sms.Message, code sms.
 	return nil, nil, code
 }
 
-// mayWait checks a scheduled message against what its account may schedule.
-func (g *Gateway) mayWait(now int64, m *sms.Message) sms.Code {
+// mayWait checks a scheduled message, and its parts, against what its account may schedule. Those
+// of others, if there are any, are scheduled as well.
+func (g *Gateway) mayWait(now int64, m *sms.Message, others *several) sms.Code {
 	if m.DeliverAt <= now {
 		return sms.OK
 	}
@@ -263,10 +276,14 @@ func (g *Gateway) mayWait(now int64, m *sms.Message) sms.Code {
 	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
 		horizon, limit = int64(a.MaxSchedule), int64(a.MaxScheduled)
 	}
+	n := m.Origin.Tally.Scheduled.Load() + max(int64(m.Parts), 1)
+	if others != nil {
+		n += others.n
+	}
 	switch {
 	case m.DeliverAt-now > horizon:
 		return sms.BadSchedule
-	case m.Origin.Tally.Scheduled.Load() >= limit:
+	case n > limit:
 		return sms.QueueFull
 	}
 	return sms.OK

@@ -12,6 +12,22 @@ type Accepted struct {
 	Share   *connector.Share // in which it has its place; nil: it is parked
 }
 
+// places returns how many places of the queue a message takes: one for each of its parts.
+func (a Accepted) places() int64 {
+	if a.Share == nil {
+		return 1
+	}
+	return max(int64(a.Message.Parts), 1)
+}
+
+// octets returns how many octets it takes, at most, when it has been split.
+func (a Accepted) octets() int64 {
+	if a.Share == nil {
+		return a.Message.Size()
+	}
+	return a.Message.SizeInParts()
+}
+
 // A Pending is a message that was accepted, between its acceptance and its commit.
 type Pending[R any] struct {
 	Accepted

@@ -123,13 +123,13 @@ func TestMessagesOfOnePDU(t *testing.T) {
 	}
 	p.queued = nil
 	for _, fault := range []error{nil, errors.New("no space left")} {
-		first, s, code := p.g.Prepare(p.now, l, &pdu{})
+		first, s, code := p.g.Prepare(p.now, l, &pdu{}, nil)
 		if code != sms.OK {
 			t.Fatal(code)
 		}
 		pending := Pending[*request]{Accepted: Accepted{first, s}, From: l.Connector, Link: l, Request: p.New(l)}
 		for range 2 {
-			m, s, _ := p.g.Prepare(p.now, l, &pdu{})
+			m, s, _ := p.g.Prepare(p.now, l, &pdu{}, nil)
 			pending.More = append(pending.More, Accepted{m, s})
 		}
 		r, before := pending.Request, p.g.Pending()

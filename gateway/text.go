@@ -9,15 +9,27 @@ import (
 // suit makes a message that comes in for a lane one that the lane's peers take: of their
 // protocol, and with a text that they read. Most messages stay as they are. With a code other
 // than OK it cannot be done. A message that must be split has the number of its parts
-// afterwards.
-func (g *Gateway) suit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
+// afterwards. others are the other messages of a PDU with several recipients, or nil.
+func (g *Gateway) suit(lane *connector.Lane, m *sms.Message, others *several) (code sms.Code) {
 	if m.Flags&sms.Broadcast != 0 {
 		return sms.OK // its peers take it as it came
 	}
 	if code := g.cross(lane, m); code != sms.OK {
 		return code
 	}
+	if others != nil {
+		return others.fit(g, lane, m)
+	}
+	return g.fit(lane, m)
+}
+
+// fit makes the text of a message one that the peers of a lane take. A text that is certainly too
+// long is not looked at.
+func (g *Gateway) fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	f := lane.Home().Form()
+	if f.Splits(m) && f.LeastParts(m) > g.mostParts(m) {
+		return sms.BadLength
+	}
 	if !f.Takes.Has(m.Alphabet) && m.Kind != sms.Receipt {
 		switch g.convert(f, m, m.Kind == sms.Submit) {
 		case fit.Refused:

@@ -12,6 +12,10 @@ type pdu struct {
 	action   protocols.Action
 	deliver  int64 // the delivery time of its message
 	kind     sms.Kind
+	text     []byte // of its message; nil: a short one
+	alphabet sms.Alphabet
+	to       int   // the recipient that Session.To has named
+	refused  []int // recipients that were refused
 	op       protocols.Operation
 	answered bool
 	alert    bool // it was made one
@@ -46,9 +50,18 @@ func (s *session) Login(_ int64, p protocols.PDU, code sms.Code) protocols.Actio
 
 func (s *session) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code {
 	m.DeliverAt = p.(*pdu).deliver
-	m.Set(sms.Address{}, sms.Address{Addr: []byte("491701234567")}, []byte("text"))
-	m.Kind = p.(*pdu).kind
+	text := p.(*pdu).text
+	if text == nil {
+		text = []byte("text")
+	}
+	m.Set(sms.Address{}, sms.Address{Addr: []byte("491701234567")}, text)
+	m.Kind, m.Alphabet = p.(*pdu).kind, p.(*pdu).alphabet
 	return sms.OK
+}
+
+func (s *session) To(p protocols.PDU, i int) { p.(*pdu).to = i }
+func (s *session) Refuse(p protocols.PDU, _ sms.Code) {
+	p.(*pdu).refused = append(p.(*pdu).refused, p.(*pdu).to)
 }
 
 func (s *session) Answer(p protocols.PDU, code sms.Code, id uint64) {

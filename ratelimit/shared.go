@@ -56,3 +56,19 @@ func (s *Shared) Admit(now int64) (wait int64, ok bool) {
 		}
 	}
 }
+
+// Take takes the places of n messages, however long they have to wait, and returns how long
+// that is for the first of them.
+func (s *Shared) Take(now, n int64) (wait int64) {
+	t := s.terms.Load()
+	if t == nil {
+		return 0
+	}
+	for {
+		due := s.due.Load()
+		start := max(due, now)
+		if s.due.CompareAndSwap(due, start+n*t.interval) {
+			return max(start-t.slack-now, 0)
+		}
+	}
+}

@@ -272,6 +272,19 @@ func (m *Message) Size() int64 {
 	return messageSize + spillSize + int64(cap(*m.spill))
 }
 
+// maxPart is how many octets the text of a part takes at most, with its header: one for each
+// septet.
+const maxPart = 160
+
+// SizeInParts returns how many octets of memory the parts take that the message is to be sent
+// in, at most.
+func (m *Message) SizeInParts() int64 {
+	if m.Parts < 2 {
+		return m.Size()
+	}
+	return int64(m.Parts) * (messageSize + spillSize + int64(len(m.octets())-int(m.text)) + maxPart)
+}
+
 // Release returns the message to its pool. It must not be used afterwards.
 func (m *Message) Release() {
 	if p := m.pool; p != nil {

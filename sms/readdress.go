@@ -12,6 +12,19 @@ func (m *Message) SetAddresses(source, dest Address) {
 	m.DestTON, m.DestNPI, m.dest = dest.TON, dest.NPI, uint8(len(dst))
 }
 
+// CopyBare returns a message from the pool that is like m and has no text.
+func (p *Pool) CopyBare(m *Message) *Message {
+	c := p.Get()
+	spill := c.spill
+	*c = *m
+	c.pool, c.spill, c.text, c.native, c.source, c.dest = p, spill, 0, 0, 0, 0
+	c.protocol &^= hasSubmitted
+	c.SetAddresses(m.Source(), m.Dest())
+	c.SetNative(m.NativePart())
+	c.putSubmitted(m.SubmittedOctets())
+	return c
+}
+
 // Copy returns a message from the pool that is like m, with octets of its own.
 func (p *Pool) Copy(m *Message) *Message {
 	c := p.Get()

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -88,5 +89,34 @@ func TestRecipientsUCP(t *testing.T) {
 		c.send(`op02 seq=2 NPL=2 RAd=x RAd=y OAdC=1234 MT=3 AMsg="hello"`)
 		c.want("op02_result seq=2 status=0x6(adc_invalid)")
 		g.settled()
+	})
+}
+
+// A1: one PDU becomes a bounded number of short messages, whatever it asks for: of 255 recipients
+// of a text of 254 parts, 16 are accepted, and the others may be sent later.
+func TestPartsOfOnePDU(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{
+			accounts: "{system_id: big, password: s3cret, share: 100, max_parts: 255}", more: downRow(t, "operator", "max_queue: 1000000, long_messages: split8"), routes: "{to: operator}",
+			silent: true,
+		}
+		g := start(t, a, s)
+		multi := "submit_multi seq=2 source_addr=1234 number_of_dests=255" + strings.Repeat(" dest_flag=1 destination_addr=46700000001", 255) + " data_coding=8 message_payload=" + quoted(bytes.Repeat([]byte{4, 0x1F}, 17_000))
+		c := dial(t, g.addr("clients"))
+		c.bind("transmitter", "big", "s3cret")
+		c.send(multi)
+		line := c.want("submit_multi_resp", "seq=2", "status=0", "no_unsuccess=239")
+		if n := strings.Count(line, "0x14(ESME_RMSGQFUL)"); n != 239 {
+			t.Errorf("%d recipients have no room", n)
+		}
+		if n := g.Pending(); n != 16*254 {
+			t.Errorf("%d messages wait", n)
+		}
+		c = g.bind("transmitter") // with max_parts: 10
+		c.send(multi)
+		c.want("submit_multi_resp", "seq=2", "status=0x1(ESME_RINVMSGLEN)")
+		if n := g.Pending(); n != 16*254 {
+			t.Errorf("%d messages wait", n)
+		}
 	})
 }

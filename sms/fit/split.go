@@ -27,6 +27,21 @@ func (f *Form) Splits(m *sms.Message) bool {
 	return f.Long != Pass && f.Long != Payload && f.Long != Join && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
 }
 
+// LeastParts returns a number of parts that a text which has to be split takes at least, whatever
+// its alphabet becomes: a character takes a septet or more.
+func (f *Form) LeastParts(m *sms.Message) int {
+	octets := 2 // of a character, at most
+	switch m.Alphabet {
+	case sms.UCS2, sms.DefaultUCS2, sms.DefaultUTF8:
+		octets = 4
+	}
+	return (len(m.Text()) + octets*partSeptets - 1) / (octets * partSeptets)
+}
+
+// partSeptets is how many septets a part has room for beside the shortest header, or a text that
+// is not split.
+const partSeptets = 160
+
 // room returns how many octets of a text in an alphabet certainly are one message, with or
 // without a header.
 func room(a sms.Alphabet) int {

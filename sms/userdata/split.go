@@ -11,8 +11,8 @@ import (
 // escape announces a character of the extension table of GSM 7-bit.
 const escape = 0x1B
 
-// maxParts is how many parts a long message may have: their number has one octet.
-const maxParts = 255
+// MaxParts is how many parts a long message may have: their number has one octet.
+const MaxParts = 255
 
 // ErrTooLong is the error for a text that needs more parts than there may be, or that
 // has no room beside its header.
@@ -42,7 +42,7 @@ func (s *Splitter) Count(text []byte) (int, error) {
 		return 1, nil
 	}
 	room := s.Room() * s.unit()
-	for n := 1; n <= maxParts; n++ {
+	for n := 1; n <= MaxParts; n++ {
 		cut := s.cut(text, room)
 		if cut == 0 {
 			return 0, ErrTooLong
