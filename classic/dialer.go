@@ -72,7 +72,7 @@ func (g *group) needed(i *connector.Instance) bool {
 	l := g.engine.lane(g.gateway.LaneOf(g.Connector))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !g.HasSurplus() && (g.IsWanted() || l.Queued.Load() > 0) {
+	if g.gateway.Connects() && !g.HasSurplus() && (g.IsWanted() || l.Queued.Load() > 0) {
 		return true
 	}
 	return l.Park(i)

@@ -26,7 +26,7 @@ func (l *Lane) Attach() (dial []*Instance) {
 func (l *Lane) Park(i *Instance) (dial bool) {
 	switch {
 	case l.Home().ReturnSurplus(i):
-	case l.Home().IsWanted():
+	case l.Home().IsWanted() && !l.isDrained():
 		return true // it was surplus, but other instances have been returned meanwhile
 	default:
 		l.slots.Park(i)
@@ -117,10 +117,14 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 }
 
 // isDrained reports whether the gateway is stopping and the lane has nothing more to send.
-// Messages on their way to the lane count, scheduled ones do not.
+// What waits in a store is sent after the next start. Without a store, messages on their way
+// to the lane count, scheduled ones do not.
 func (l *Lane) isDrained() bool {
-	if !l.policy.Draining() {
+	switch {
+	case !l.policy.Draining():
 		return false
+	case l.policy.Durable():
+		return true
 	}
 	l.countDone()
 	return l.Queued.Load() == 0

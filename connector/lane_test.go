@@ -96,6 +96,29 @@ func TestLaneClosedDraining(t *testing.T) {
 	}
 }
 
+// A5: while the gateway stops and has a store, no session is connected, whatever waits, and an
+// instance that was being connected is taken back.
+func TestLaneClosedDrainingStore(t *testing.T) {
+	t.Parallel()
+	for _, static := range []bool{true, false} {
+		d := newDesk(t, fmt.Sprintf("instances: 2, static: %t", static))
+		d.addDisk(1 << 40)
+		d.submit("a", 40, nil)
+		d.send()
+		l := d.connect()
+		second := d.dialed[0]
+		d.send()
+		d.draining, d.halted = true, true
+		d.Over(l)
+		if d.Closed(d.now, l) {
+			t.Errorf("static %t: connected again for messages that are stored", static)
+		}
+		if d.Park(second) {
+			t.Errorf("static %t: an instance that was being connected is connected", static)
+		}
+	}
+}
+
 // The messages of a session that is over return to the queue, and leave again in their old
 // order.
 func TestLaneOver(t *testing.T) {

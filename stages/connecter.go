@@ -65,6 +65,10 @@ func (c *connecter) begin(out *flow.Out[Job], i *connector.Instance) {
 }
 
 func (c *connecter) dial(out *flow.Out[Job], a *attempt) {
+	if !c.Gateway.Connects() {
+		c.park(out, a)
+		return
+	}
 	ctx, cancel := context.WithCancel(c.Context)
 	a.cancel = cancel
 	j := out.Get()
@@ -84,12 +88,15 @@ func (c *connecter) dial(out *flow.Out[Job], a *attempt) {
 func (c *connecter) dialed(out *flow.Out[Job], a *attempt) {
 	wanted := c.attempts[a.instance] == a && c.Context.Err() == nil
 	switch {
-	case wanted && a.err == nil:
+	case wanted && a.err == nil && c.Gateway.Connects():
 		c.connected(out, a)
-	case wanted:
+	case wanted && a.err != nil:
 		c.rest(out, a, c.Gateway.ConnectFailed(out.Now(), a.instance, a.err))
 	case a.err == nil:
 		_ = unix.Close(a.fd)
+		if wanted {
+			c.park(out, a)
+		}
 	}
 }
 
@@ -145,11 +152,16 @@ func (c *connecter) Tick(out *flow.Out[Job]) time.Duration {
 // rested dials an instance again, unless it is not needed any more.
 func (c *connecter) rested(out *flow.Out[Job], a *attempt) {
 	if cn := a.instance.Connector; !cn.IsWanted() && cn.Queued() == 0 || cn.HasSurplus() {
-		delete(c.attempts, a.instance)
-		j := out.Get()
-		j.Kind, j.extras = Parked, &extras{Instance: a.instance}
-		out.To(toDispatcher, j)
+		c.park(out, a)
 		return
 	}
 	c.dial(out, a)
+}
+
+// park gives an instance that is not connected back to its lane.
+func (c *connecter) park(out *flow.Out[Job], a *attempt) {
+	delete(c.attempts, a.instance)
+	j := out.Get()
+	j.Kind, j.extras = Parked, &extras{Instance: a.instance}
+	out.To(toDispatcher, j)
 }

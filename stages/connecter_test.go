@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
+
+	"pmg/store"
 )
 
 // unresponsive returns an address that neither accepts nor refuses connections. It is a
@@ -76,5 +80,41 @@ func TestDialedInVain(t *testing.T) {
 	}
 	if seen := r.take(toReader); seen != nil || i.Link() != nil {
 		t.Errorf("a session was begun: %v", seen)
+	}
+}
+
+// A5: while the gateway stops and has a store, an instance that is to be connected goes back to
+// its lane, and a connection that has just been made is closed.
+func TestStoppingConnectsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, site{operator: "instances: 2"}, toConnecter)
+	defer r.close()
+	s, err := store.Open("store", store.Options{FS: vfs.NewMem(), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.gateway.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.gateway.Close() })
+	c := r.gateway.Connector("operator")
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[1])
+	made := &attempt{instance: c.Acquire(), fd: pair[0]}
+	r.real[toConnecter].(*connecter).attempts[made.instance] = made // the stage has nothing to do yet
+	r.gateway.Drain()
+	r.send(toConnecter, Dialed, func(j *Job) { j.extras = &extras{Attempt: made} })
+	if n, err := unix.Read(pair[1], make([]byte, 1)); n != 0 || err != nil {
+		t.Errorf("the connection is still open: %d, %v", n, err)
+	}
+	r.send(toConnecter, Dial, func(j *Job) { j.extras = &extras{Instance: c.Acquire()} })
+	if back := r.await(toDispatcher, 2); back[0].Kind != Parked || back[1].Kind != Parked {
+		t.Errorf("the lane gets jobs of kinds %d and %d", back[0].Kind, back[1].Kind)
+	}
+	if n := c.Stats.Failing.Load(); n != 0 || r.take(toReader) != nil {
+		t.Errorf("%d dials have failed, or a session was begun", n)
 	}
 }

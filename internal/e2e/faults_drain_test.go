@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"pmg/internal/testutil"
 )
 
@@ -170,5 +172,60 @@ func TestF10LogoutBehindAnswers(t *testing.T) {
 		c.send("unbind_resp seq=1 status=0")
 		cancel()
 		<-drained
+	})
+}
+
+// A5: a stop with a backlog opens no session, because what waits stays in the store.
+func TestA5StopWithBacklog(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, store: vfs.NewMem(), out: "rate: 1, instances: 2"})
+		s1, s2 := operator.session(), operator.session()
+		g.online("operator", 2)
+		c := g.bind("transmitter")
+		c.submit(1, 50)
+		c.accepted(1, 50)
+		s1.answerUnbind()
+		s2.answerUnbind()
+		c.answerUnbind()
+		g.drains()
+		if n := g.stats("operator").Opened.Load(); n != 2 {
+			t.Errorf("%d sessions to the SMSC, so the stop has opened %d", n, n-2)
+		}
+		if g.Pending() == 0 {
+			t.Error("nothing waits, so the test shows nothing")
+		}
+	})
+}
+
+// A5: neither is one opened in place of a session that is lost while answers to what is under
+// way are waited for.
+func TestA5StopLosesSession(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, store: vfs.NewMem(), out: "window: 2, instances: 2"})
+		s1, s2 := operator.session(), operator.session()
+		g.online("operator", 2)
+		c := g.bind("transmitter")
+		c.submit(1, 20)
+		c.accepted(1, 20)
+		for _, s := range []*peer{s1, s2} {
+			s.want("submit_sm")
+			s.want("submit_sm")
+		}
+		c.answerUnbind()
+		drained := make(chan struct{})
+		go func() {
+			g.drains()
+			close(drained)
+		}()
+		testutil.Eventually(t, "the gateway is draining", g.Draining)
+		s1.conn.Close()
+		testutil.Eventually(t, "the session is over", func() bool { return g.Connector("operator").Online() == 1 })
+		s2.conn.Close()
+		<-drained
+		if n := g.stats("operator").Opened.Load(); n != 2 {
+			t.Errorf("%d sessions to the SMSC, so the stop has opened %d", n, n-2)
+		}
 	})
 }
