@@ -144,7 +144,7 @@ const markdownHead = "# Configuration\n\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
 	"- *Change by* is the action that puts a change in force: `pmg reload` (or SIGHUP), or a restart of the gateway.\n" +
 	"  *New sessions*: the change applies to sessions that begin after the reload. The sessions of an out connector\n" +
-	"  are bound anew for it and are missing for a few seconds.\n"
+	"  are bound anew for it, each when what it has sent is answered, and are missing for a few seconds.\n"
 
 // Markdown returns the text of docs/config.md.
 func Markdown() string {

@@ -36,6 +36,7 @@ type Link struct {
 	Admitted  bool             // counted by Connector.BindClient
 	Bound     bool             // logged in
 	BoundAt   int64            // Unix nanoseconds
+	LeavingAt int64            // when our logout was asked for; it waits for the answers to our requests; 0: it was not
 	LoggedOut bool             // we are logging out, or have logged out
 	Draining  bool             // the peer logs out: only the answer to that is still sent
 	Ended     bool             // our last PDU is on its way; requests are not answered any more

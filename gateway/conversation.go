@@ -430,36 +430,6 @@ func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason 
 	c.port.TickAt(after)
 }
 
-// Unbind begins to log out of a session. Its waiting requests are answered first.
-func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
-	if l.Over || l.Ended || l.LoggedOut {
-		return
-	}
-	c.loggingOut(now, l)
-	r := c.port.New(l)
-	c.do(now, l, r, l.Session.Unbind(now, c.port.PDU(r)))
-}
-
-// loggingOut answers the waiting requests of a session that we log out from, and
-// gives the session no more messages.
-func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
-	if l.LoggedOut {
-		return
-	}
-	l.LoggedOut = true
-	c.settle(now, l)
-	c.port.LoggingOut(now, l)
-}
-
-// Quiet continues a logout when all our requests of the session have their outcome.
-func (c *Conversation[R]) Quiet(now int64, l *connector.Link) {
-	if l.Over || l.Ended {
-		return
-	}
-	r := c.port.New(l)
-	c.do(now, l, r, l.Session.Idle(now, c.port.PDU(r)))
-}
-
 // Over forgets a session that has ended.
 func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	l.Over = true

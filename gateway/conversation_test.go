@@ -222,7 +222,11 @@ func TestSettled(t *testing.T) {
 		switch who {
 		case "we log out":
 			p.c.Unbind(p.now, l)
-			p.c.Unbind(p.now, l) // again, by a drain
+			p.c.Unbind(p.now, l) // again, by an operator
+			if len(p.order) != 0 {
+				t.Error("we log out before it is known that nothing is under way")
+			}
+			p.c.Quiet(p.now, l)
 		case "the session logs out":
 			p.receive(l, protocols.Logout, nil)
 		case "the peer logs out":

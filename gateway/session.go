@@ -214,6 +214,10 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 	if l.Over || l.Ended || l.LoggingIn {
 		return false
 	}
+	if l.LeavingAt != 0 && !l.LoggedOut && now-l.LeavingAt >= int64(l.Connector.Config().ResponseTimeout) {
+		c.unbind(now, l)
+		return false
+	}
 	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
 		l.GiveUp(slot)
 		c.port.Unanswered(now, slot)
@@ -221,8 +225,9 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 	switch a.Kind {
 	case protocols.None:
 		return false
-	case protocols.Drain: // the peer has not asked for it
-		c.loggingOut(now, l)
+	case protocols.Leave:
+		c.Unbind(now, l)
+		return false
 	}
 	c.do(now, l, r, a)
 	return true

@@ -99,8 +99,8 @@ type Conversation interface {
 	// becomes its answer.
 	Login(now int64, p PDU, code sms.Code) Action
 	// Tick is called regularly, at least ten times while any timer of SessionOptions runs.
-	// It fills p when it returns Send, SendClose or Logout. It may begin our logout, as
-	// Unbind does. listening reports whether the
+	// It fills p when it returns Send or SendClose. It returns Leave, again and again, where the
+	// session is to be logged out of. listening reports whether the
 	// session is being read. While it is not, silence of the peer means nothing.
 	Tick(now int64, p PDU, listening bool) Action
 	// Unbind begins our logout. It fills p and returns Logout, or returns Drain if the
@@ -158,11 +158,12 @@ const (
 	Alert                       // the PDU says that a mobile is available again: call Session.Alert
 	Answered                    // the peer answered our request Action.Sequence with Action.Code
 	Logout                      // send the PDU, our logout; the session accepts no more messages, but answers may still come
+	Leave                       // the session has been idle: call Session.Unbind when all our requests are answered
 	Drain                       // the peer logs out, or we do without a PDU for it: the session accepts no more messages; call Session.Idle when all our requests are answered
 )
 
 // kindNames are the names of the kinds in failing tests.
-var kindNames = [...]string{"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Operate", "Alert", "Answered", "Logout", "Drain"}
+var kindNames = [...]string{"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Operate", "Alert", "Answered", "Logout", "Leave", "Drain"}
 
 // String returns the kind's name.
 func (k ActionKind) String() string {

@@ -266,18 +266,25 @@ func TestBuilderPanic(t *testing.T) {
 	})
 }
 
-// Instances are connected with the options of a reload when the sessions are logged out that there
-// were before, and not earlier: a logout would end the new sessions too.
+// quiet tells the builder that nothing is under way on a session.
+func (r *rig) quiet(h *handle) {
+	h.retainOpen()
+	r.send(toBuilder, Quiet, func(j *Job) { j.Handle, j.refs = h, 1 })
+}
+
+// Instances are connected with the options of a reload behind the beginning of the logout from the
+// sessions that there were before, and not earlier: it would end the new sessions too.
 func TestBuilderRebind(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {
 		r.send(toBuilder, Rebind, func(j *Job) { j.extras = &extras{Connector: h.Connector} })
 		synctest.Wait()
-		last := Kind(0)
-		for _, s := range r.take(toDispatcher) {
-			last = s.Kind
+		if s := r.take(toDispatcher); len(s) != 2 || s[0].Kind != LoggingOut || s[1].Kind != Attach {
+			t.Errorf("the dispatcher was sent %+v", s)
 		}
-		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || last != Attach {
-			t.Errorf("%+v, the dispatcher was sent %s last", s, last)
+		r.quiet(h)
+		synctest.Wait()
+		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup {
+			t.Errorf("%+v", s)
 		}
 	})
 }
@@ -293,6 +300,11 @@ func TestBuilderLogout(t *testing.T) {
 		for range 2 {
 			r.send(toBuilder, Logout, func(j *Job) { j.extras = &extras{} })
 		}
+		synctest.Wait()
+		if h.Closing() {
+			t.Error("logged out before its requests have their answers")
+		}
+		r.quiet(h)
 		synctest.Wait()
 		if s := r.take(toReader); len(s) != 1 || s[0].Kind != Hangup || h.Reason() != "told to" {
 			t.Errorf("%+v, reason %q", s, h.Reason())

@@ -21,8 +21,9 @@ func newKickCommand() *cobra.Command {
 		Use:   "kick SESSION|ACCOUNT",
 		Short: "End a session, or all sessions of an account",
 		Long: `Asks a running gateway at its admin address to log out of a session, named as
-"pmg sessions" does (clients/3), or out of all sessions of a client account. Requests
-under way are answered first.
+"pmg sessions" does (clients/3), or out of all sessions of a client account. It
+gets no more messages, and is logged out when those that it has are answered, or after
+response_timeout.
 
 A client that was logged out may log in again: to keep it out, change or remove its
 account and reload. A session to an SMS centre is connected again.

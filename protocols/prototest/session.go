@@ -177,6 +177,8 @@ func (s *Session) do(a protocols.Action) {
 	switch a.Kind {
 	case protocols.Send, protocols.Logout:
 		s.send()
+	case protocols.Leave:
+		s.do(s.session.Unbind(s.Now, s.p))
 	case protocols.Drain:
 		s.idle()
 	case protocols.SendClose:

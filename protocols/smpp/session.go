@@ -236,7 +236,7 @@ func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.A
 			return s.close(protocols.Close, "unbind unanswered for "+time.Duration(s.o.ResponseTimeout).String())
 		}
 	case late(now, s.message, s.o.IdleMax):
-		return s.Unbind(now, p)
+		return protocols.Action{Kind: protocols.Leave}
 	default:
 		return s.checkAlive(now, p)
 	}

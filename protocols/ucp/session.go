@@ -177,7 +177,7 @@ func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.A
 			return s.close("logged out, with results missing after " + time.Duration(s.drainTime()).String())
 		}
 	case late(now, s.message, s.o.IdleMax):
-		return s.Unbind(now, pdu)
+		return protocols.Action{Kind: protocols.Leave}
 	default:
 		return s.checkLine(now, pdu.(*PDU))
 	}
