@@ -11,7 +11,6 @@ import (
 
 	"pmg/account"
 	"pmg/connector"
-	"pmg/events"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -27,6 +26,8 @@ type operation struct {
 	client  *account.Account
 	account string       // the client's name
 	spoken  sms.Protocol // by the client
+
+	parts map[uint64][]*operand // for a cancel: of long messages of which not all were found yet, by what their ids have in common
 
 	result protocols.Result
 	code   sms.Code
@@ -263,7 +264,7 @@ func (o *operation) inLane(l *connector.Lane) (all []*operand) {
 			return
 		}
 		if o.ID == 0 { // there may be very many, of which no more is needed
-			t.found = &found{id: m.ID, message: &sms.Message{ID: m.ID, Offset: m.Offset}}
+			t.found = &found{id: m.ID, message: &sms.Message{ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts}}
 		} else {
 			t.found = newFound(&store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, laneName(l), ahead)})
 			t.message.Origin = m.Origin
@@ -350,44 +351,4 @@ func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f f
 		}
 	}
 	return false
-}
-
-// cancel ends messages, and returns how many of them waited.
-func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err error) {
-	if len(all) == 0 {
-		return 0, nil
-	}
-	_, err = o.withdraw(ctx, all, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
-		n++
-		o.gateway.deleted(now, s.Lane, t.found, m)
-	})
-	for _, t := range all {
-		if err == nil && t.state.Aside != store.InLane && o.cancelAside(t) {
-			n++
-		}
-	}
-	if g := o.gateway; g.Committer != nil && err == nil {
-		err = g.Committer.Sync()
-	}
-	return n, err
-}
-
-// cancelAside ends a message that waits in no lane, unless an operator has changed it.
-func (o *operation) cancelAside(t *operand) bool {
-	g := o.gateway
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	var e store.Entry
-	if ok, err := g.store.Get(t.id, &e); err != nil || !ok {
-		return false
-	}
-	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {
-		return false
-	}
-	now := g.clock()
-	t.message.Arrived -= g.wall.ahead.Load()
-	g.forget(t.message, ending{state: events.Deleted, aside: true, lane: t.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: t.message.Attempts})
-	g.aside[t.state.Aside].Add(-1)
-	t.message.Origin.Tally.Failed.Add(1)
-	return true
 }

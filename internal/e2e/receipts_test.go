@@ -383,13 +383,13 @@ func TestReceiptsOfParts(t *testing.T) {
 		known, parts = submit(3)
 		accept(parts[0], "80")
 		smsc.answer(0x45, parts[1]) // ESME_RSUBMITFAIL
+		if line := client.wantReceipt(known, "REJECTD"); !containsAll(line, []string{"sub:003 dlvrd:000", "err:069"}) {
+			t.Errorf("receipt %s", line)
+		}
 		accept(parts[2], "82")
 		smsc.fence()
 		smsc.receipt(104, "80", "DELIVRD")
 		smsc.receipt(105, "82", "DELIVRD")
-		if line := client.wantReceipt(known, "REJECTD"); !containsAll(line, []string{"sub:003 dlvrd:002", "err:069"}) {
-			t.Errorf("receipt %s", line)
-		}
 		client.fence()
 		if !client.silent("deliver_sm") {
 			t.Error("another receipt")

@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"pmg/connector"
+	"pmg/events"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// cancel ends messages, and returns how many of them waited. Parts of long messages wait here for
+// their others.
+func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	whole, complete := o.sortParts(all)
+	_, err = o.withdraw(ctx, whole, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
+		n++
+		o.gateway.deleted(now, s.Lane, t.found, m)
+	})
+	for _, t := range whole {
+		if err == nil && t.state.Aside != store.InLane && o.cancelAside(t) {
+			n++
+		}
+	}
+	for _, parts := range complete {
+		if err == nil {
+			var ended bool
+			if ended, err = o.cancelParts(ctx, parts); ended {
+				n += len(parts)
+			}
+		}
+	}
+	if g := o.gateway; g.Committer != nil && err == nil {
+		err = g.Committer.Sync()
+	}
+	return n, err
+}
+
+// sortParts returns the messages that are whole, and those long ones of which all parts are there by
+// now. A long message of which a part has left is not cancelled, because the mobile would get
+// half a text, and nothing would end what has left.
+func (o *operation) sortParts(all []*operand) (whole []*operand, complete [][]*operand) {
+	for _, t := range all {
+		if t.message.Parts <= 1 {
+			whole = append(whole, t)
+			continue
+		}
+		if o.parts == nil {
+			o.parts = map[uint64][]*operand{}
+		}
+		id := t.message.WholeID()
+		if o.parts[id] = append(o.parts[id], t); len(o.parts[id]) == int(t.message.Parts) {
+			complete = append(complete, o.parts[id])
+			delete(o.parts, id)
+		}
+	}
+	return whole, complete
+}
+
+// cancelParts ends all parts of a long message, or none if one is under way or has left. They are
+// taken out of their lanes first, so that none leaves meanwhile.
+func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bool, err error) {
+	type part struct {
+		*operand
+		share *connector.Share
+		m     *sms.Message // nil: its body is on disk
+	}
+	var taken []part
+	left, err := o.withdraw(ctx, parts, func(_ int64, s *connector.Share, t *operand, m *sms.Message) {
+		taken = append(taken, part{t, s, m})
+	})
+	ended = err == nil && len(left) == 0 && !slices.ContainsFunc(parts, func(t *operand) bool { return t.sent })
+	for _, p := range taken {
+		if ended {
+			o.gateway.deleted(o.gateway.clock(), p.share.Lane, p.found, p.m)
+			continue
+		}
+		if p.m == nil {
+			var failed error
+			if p.m, failed = o.load(p.id); failed != nil {
+				err = errors.Join(err, failed)
+				continue // what is in the store comes back with the next start
+			}
+		}
+		o.put(p.share, p.m)
+	}
+	for _, t := range parts {
+		if ended && t.state.Aside != store.InLane {
+			o.cancelAside(t)
+		}
+	}
+	return ended, err
+}
+
+// cancelAside ends a message that waits in no lane, unless an operator has changed it.
+func (o *operation) cancelAside(t *operand) bool {
+	g := o.gateway
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	var e store.Entry
+	if ok, err := g.store.Get(t.id, &e); err != nil || !ok {
+		return false
+	}
+	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {
+		return false
+	}
+	now := g.clock()
+	t.message.Arrived -= g.wall.ahead.Load()
+	g.forget(t.message, ending{state: events.Deleted, aside: true, lane: t.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: t.message.Attempts})
+	g.aside[t.state.Aside].Add(-1)
+	t.message.Origin.Tally.Failed.Add(1)
+	return true
+}
