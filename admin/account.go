@@ -7,22 +7,24 @@ import (
 
 // Account is the status of an account. Counts are over all its connectors.
 type Account struct {
-	Name      string `json:"name"`
-	Sessions  int    `json:"sessions" metric:"sessions" column:"sessions" help:"Sessions that are logged in."`
-	Queued    int64  `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
-	Scheduled int64  `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
-	Accepted  int64  `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages of the account's clients that were accepted."`
-	Refused   int64  `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
-	Sent      int64  `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
-	Failed    int64  `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients that were given up."`
-	Expired   int64  `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
-	Waiting   int64  `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
-	Delivered int64  `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
+	Name      string  `json:"name"`
+	Sessions  int     `json:"sessions" metric:"sessions" column:"sessions" help:"Sessions that are logged in."`
+	Queued    int64   `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
+	Scheduled int64   `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
+	Accepted  int64   `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages of the account's clients that were accepted."`
+	Refused   int64   `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
+	Sent      int64   `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
+	Failed    int64   `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients that were given up."`
+	Expired   int64   `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
+	Waiting   int64   `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
+	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
+	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
 }
 
 // add adds the counts of another account.
 func (a *Account) add(b *Account) {
 	a.Sessions += b.Sessions
+	a.Oldest = max(a.Oldest, b.Oldest)
 	for _, n := range []struct {
 		to   *int64
 		from int64
@@ -55,8 +57,9 @@ func labelled(accounts []Account) []Account {
 	return append(shown, others)
 }
 
-// accounts returns the status of the accounts of the configuration.
-func (v *view) accounts() []Account {
+// accounts returns the status of the accounts of the configuration. now is the time by the
+// engine's clock.
+func (v *view) accounts(now int64) []Account {
 	cfg := v.gateway.Config()
 	rows := make([]Account, len(cfg.Accounts))
 	at := make(map[string]*Account, len(rows))
@@ -79,6 +82,9 @@ func (v *view) accounts() []Account {
 	for _, l := range v.gateway.Lanes() {
 		if row := at[l.Account]; row != nil {
 			row.Waiting += l.Queued.Load()
+			if oldest := l.Oldest(); oldest != 0 {
+				row.Oldest = max(row.Oldest, seconds(now-oldest))
+			}
 			row.Delivered += l.Delivered.Load()
 		}
 		l.Shares(func(s *connector.Share) {

@@ -4,6 +4,9 @@ import (
 	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"pmg/config"
+	"pmg/sms"
 )
 
 // A metric is one row of the table: one series, or several that differ by labels.
@@ -32,6 +35,8 @@ func metrics() (all []metric) {
 			func(s *Status, e emitter) { e.value(1, s.Version, s.Architecture, runtime.Version()) }},
 		{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz reports.",
 			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
+		{"pmg_problems", gauge, nil, "Routes none of whose targets works although the gateway is ready, as /readyz and pmg status tell.",
+			func(s *Status, e emitter) { e.value(float64(len(s.Problems))) }},
 	}
 	all = append(all, metricsOf(Status{}, "pmg_", nil, func(s *Status, f func(any, ...string)) { f(s) })...)
 	all = append(all, metricsOf(Receipts{}, "pmg_receipts_", nil, func(s *Status, f func(any, ...string)) { f(&s.Receipts) })...)
@@ -45,6 +50,20 @@ func metrics() (all []metric) {
 			f(&s.Connectors[i], s.Connectors[i].Name)
 		}
 	})...)
+	all = append(all, metric{"pmg_connector_info", gauge, []string{"connector", "direction", "protocol", "static"},
+		"1, with direction (in: from clients; out: to an SMSC), protocol and whether it is to have its sessions always, for joins: pmg_connector_sessions_ready * on (connector) group_left pmg_connector_info{direction=\"out\",static=\"yes\"}.",
+		func(s *Status, e emitter) {
+			for _, c := range s.Connectors {
+				e.value(1, c.Name, c.Direction, c.Protocol, yesNo(c.Static))
+			}
+		}})
+	all = append(all, metric{"pmg_connector_held", gauge, []string{"connector"},
+		"Whether an operator holds the connector, so that nothing is sent to it.",
+		func(s *Status, e emitter) {
+			for _, c := range s.Connectors {
+				e.value(boolValue(c.Held != nil), c.Name)
+			}
+		}})
 	all = append(all, metric{"pmg_connector_pdus_total", counter, []string{"connector", "direction", "command", "status"},
 		"PDUs received and sent, by the names the protocol gives command and status; a status without a name is other.",
 		func(s *Status, e emitter) {
@@ -58,8 +77,11 @@ func metrics() (all []metric) {
 		"Receipts of an SMSC that were taken, by what they say of the message: delivered, undeliverable, expired and so on. Each counts once, whether or not its message is known.",
 		func(s *Status, e emitter) {
 			for _, c := range s.Connectors {
-				for state, n := range c.Receipts {
-					e.value(float64(n), c.Name, state)
+				if c.Direction != config.Out {
+					continue
+				}
+				for _, state := range append(sms.States(), sms.NoState) {
+					e.value(float64(c.Receipts[state.String()]), c.Name, state.String())
 				}
 			}
 		}})
@@ -83,6 +105,13 @@ func metrics() (all []metric) {
 			f(&s.Stages[i], s.Stages[i].Name)
 		}
 	})...)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
 }
 
 func boolValue(b bool) float64 {

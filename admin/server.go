@@ -86,15 +86,18 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
 	m.Handle("POST /reload", limited(&s.reloader))
 	m.Handle("POST /kick", limited(http.HandlerFunc(s.kick)))
+	m.Handle("POST /hold", limited(http.HandlerFunc(s.hold)))
+	m.Handle("POST /release", limited(http.HandlerFunc(s.release)))
+	m.Handle("POST /connect", limited(http.HandlerFunc(s.connect)))
 	m.Handle("GET /queue", limited(http.HandlerFunc(s.queue)))
 	m.Handle("POST /queue/{what}", limited(http.HandlerFunc(s.change)))
 	m.Handle("GET /store", limited(http.HandlerFunc(s.store)))
 	m.Handle("POST /store/backup", limited(http.HandlerFunc(s.backup)))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, s.progress.stalled(s.view.engine.Counters().Stages))
+		answer(w, s.progress.stalled(s.view.engine.Counters().Stages), nil)
 	})
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, s.view.gateway.NotReady(s.view.engine))
+		answer(w, s.view.gateway.NotReady(s.view.engine), s.view.gateway.Problems())
 	})
 	if withPprof {
 		m.Handle("GET /debug/pprof/", limited(http.HandlerFunc(pprof.Index)))
@@ -110,15 +113,19 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.view.status(r.FormValue("sessions") != ""))
 }
 
-// answer writes "ok", or the problems with one on each line.
-func answer(w http.ResponseWriter, problems []string) {
+// answer writes "ok", or the reasons why it is not with one on each line, and then the
+// problems for which nobody must be kept away.
+func answer(w http.ResponseWriter, reasons, problems []string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if len(problems) == 0 {
+	if len(reasons) == 0 {
 		fmt.Fprintln(w, "ok")
-		return
+	} else {
+		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	w.WriteHeader(http.StatusServiceUnavailable)
-	for _, line := range problems {
+	for _, line := range reasons {
 		fmt.Fprintln(w, line)
+	}
+	for _, line := range problems {
+		fmt.Fprintln(w, "problem:", line)
 	}
 }

@@ -23,6 +23,7 @@ type Status struct {
 	Started       time.Time   `json:"started"`
 	Time          time.Time   `json:"time"`
 	NotReady      []string    `json:"not_ready,omitempty"`  // the reasons why it is not ready
+	Problems      []string    `json:"problems,omitempty"`   // what to look at although it is ready
 	Recovering    bool        `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
 	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
 	Parked        int64       `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
@@ -57,8 +58,10 @@ type Connector struct {
 	Name      string   `json:"name"`
 	Direction string   `json:"direction"`
 	Protocol  string   `json:"protocol"`
-	State     string   `json:"state"`             // listening, closed; up, connecting, failing, idle; removed
+	Static    bool     `json:"static"`            // it leads to an SMSC and is to have its sessions always
+	State     string   `json:"state"`             // listening, closed; held, up, connecting, failing, idle; removed
 	Trouble   *Trouble `json:"trouble,omitempty"` // the reason why it has no session, or fewer than it should
+	Held      *Held    `json:"held,omitempty"`    // an operator keeps messages from leaving
 
 	Sessions      int     `json:"sessions" metric:"sessions" help:"Connections that are open."`
 	SessionsBound int     `json:"sessions_bound" metric:"sessions_bound" help:"Sessions that are logged in."`
@@ -70,8 +73,9 @@ type Connector struct {
 	Window        int     `json:"window"` // of a session
 	Windows       int     `json:"windows" metric:"window_size" help:"Messages that may be unanswered, over the sessions that can be given messages."`
 	Queued        int64   `json:"queued" metric:"queue_messages" help:"Messages that wait to be sent."`
-	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages that the queue takes before clients are slowed down."`
-	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the next message to be sent, 0 when none waits."`
+	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages that a queue takes before clients are slowed down. A connector that clients log in to has one queue for each account, so compare queue_fullest_messages with it."`
+	Fullest       int64   `json:"fullest" metric:"queue_fullest_messages" help:"Messages that wait or are under way in the fullest queue of the connector."`
+	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the next message to be sent, 0 when none waits. Accounts without a session have it in pmg_account_waiting_oldest_seconds alone."`
 
 	Accepted   int64 `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages from peers that were accepted."`
 	Refused    int64 `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages from peers that were refused."`
@@ -221,7 +225,7 @@ func (v *view) status(withSessions bool) *Status {
 	stages := counted.Stages
 	s := &Status{
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
-		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), Recovering: !v.gateway.Recovered(),
+		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), Problems: v.gateway.Problems(), Recovering: !v.gateway.Recovered(),
 		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
 		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
 		Locks: counted.Locks, HandleChanges: counted.Refs,
@@ -231,7 +235,7 @@ func (v *view) status(withSessions bool) *Status {
 	}
 	fill(&s.Receipts, v.gateway.Receipts())
 	s.Store = v.store()
-	s.Accounts = v.accounts()
+	s.Accounts = v.accounts(counted.Now)
 	perPDU, queues := v.workPerPDU(stages), map[string]int64{}
 	for _, l := range v.gateway.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()
@@ -297,6 +301,8 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perP
 	if t := c.Trouble(); t != nil {
 		row.Trouble = &Trouble{t.Reason, wall.Add(time.Duration(t.Since - now)), wall.Add(time.Duration(t.At-now) + t.Rest)}
 	}
+	row.Held, row.Static = v.held(c, now, wall), cfg.Direction == config.Out && cfg.IsStatic()
+	row.Fullest = c.Fullest()
 	if oldest := c.Oldest(); oldest != 0 {
 		row.OldestSeconds = max(0, seconds(now-oldest))
 	}
@@ -323,6 +329,8 @@ func (v *view) state(c *connector.Connector, bound int) string {
 		return "listening"
 	case cfg.Direction == config.In:
 		return "closed"
+	case c.Hold() != nil:
+		return "held"
 	case bound > 0:
 		return "up"
 	case c.Stats.Failing.Load() > 0:

@@ -38,7 +38,7 @@ func (g *group) connect(i *connector.Instance) net.Conn {
 	wait := i.Wait(g.engine.now())
 	for {
 		if wait > 0 {
-			rest(g.dialing, wait)
+			rest(g.dialing, wait, *g.nudged.Load())
 			if !g.needed(i) {
 				return nil
 			}
@@ -54,11 +54,20 @@ func (g *group) connect(i *connector.Instance) net.Conn {
 	}
 }
 
-func rest(ctx context.Context, d time.Duration) {
+// nudge ends the rests of instances.
+func (g *group) nudge() {
+	next := make(chan struct{})
+	if old := g.nudged.Swap(&next); old != nil {
+		close(*old)
+	}
+}
+
+func rest(ctx context.Context, d time.Duration, nudged <-chan struct{}) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
+	case <-nudged:
 	case <-t.C:
 	}
 }

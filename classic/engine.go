@@ -104,6 +104,9 @@ func (e *Engine) Unlisten(c *connector.Connector) { e.group(c).unlisten() }
 // Rebind implements gateway.Engine.
 func (e *Engine) Rebind(c *connector.Connector) { e.group(c).rebind() }
 
+// Connect implements gateway.Engine.
+func (e *Engine) Connect(c *connector.Connector) { e.group(c).nudge() }
+
 // Addresses implements gateway.Engine.
 func (e *Engine) Addresses(c *connector.Connector) []netip.AddrPort { return e.group(c).addresses() }
 

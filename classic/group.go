@@ -20,7 +20,8 @@ type group struct {
 	wake     signal       // wakes the keeper
 	ended    atomic.Int64 // locks taken by connections that have ended
 
-	dialing     context.Context // done when instances need not be connected any more
+	nudged      atomic.Pointer[chan struct{}] // is closed to end the rests of instances
+	dialing     context.Context               // done when instances need not be connected any more
 	stopDialing context.CancelFunc
 
 	mu       lock // guards the rest
@@ -32,6 +33,7 @@ func newGroup(e *Engine, c *connector.Connector) *group {
 	g := &group{
 		Connector: c, engine: e, gateway: e.gateway, log: newPDULog(c.PDULog, e.now), wake: newSignal(),
 	}
+	g.nudge()
 	g.requests.New = func() any { return &request{pdu: c.Driver.NewPDU()} }
 	g.dialing, g.stopDialing = context.WithCancel(e.ctx)
 	g.acceptor.free.L = &g.mu

@@ -30,6 +30,7 @@ type Connector struct {
 	online    atomic.Int64 // sessions that can be given messages
 	clients   atomic.Int64 // clients that have logged in
 	trouble   atomic.Pointer[Trouble]
+	hold      atomic.Pointer[Hold]
 	instances instances
 
 	mu    sync.Mutex
@@ -130,8 +131,20 @@ func (c *Connector) Queued() (n int64) {
 	return n
 }
 
-// Oldest returns when the message that has waited longest was due, or 0 if none waits.
+// Oldest returns when the message that has waited longest was due, or 0 if none waits. Those of
+// clients that are away count for their accounts alone.
 func (c *Connector) Oldest() (oldest int64) {
-	c.Lanes(func(l *Lane) { oldest = Earlier(oldest, l.oldest.Load()) })
+	c.Lanes(func(l *Lane) {
+		if l.Account == "" || l.Online() > 0 {
+			oldest = Earlier(oldest, l.Oldest())
+		}
+	})
 	return oldest
+}
+
+// Fullest returns how many messages wait or are under way in the fullest of the connector's lanes,
+// each of which takes max_queue: an in connector has one for each account.
+func (c *Connector) Fullest() (n int64) {
+	c.Lanes(func(l *Lane) { n = max(n, l.Queued.Load()) })
+	return n
 }

@@ -45,6 +45,7 @@ type clerk struct {
 	stays     func(*sms.Message) bool // reports whether a message has no other route; nil: all have one
 	asked     int                     // calls of Reroute
 	moved     int                     // messages that moved because their lane was down
+	holdsOver int                     // holds that have ended by their time
 
 	notes, stayed []uint64 // ids of messages that were about to leave, and that have not left
 	noted         uint64   // how many of the notes are safe
@@ -96,6 +97,7 @@ func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	return c.elsewhere.Share(m.Origin, 100)
 }
 
+func (c *clerk) HoldOver(*Lane)                        { c.holdsOver++ }
 func (c *clerk) Moved(_ *Lane, n int, _ time.Duration) { c.moved += n }
 func (c *clerk) Leaves(_ *Lane, m *sms.Message) uint64 {
 	c.notes = append(c.notes, m.ID)

@@ -118,6 +118,10 @@ func (l *Lane) Shares(f func(*Share)) {
 	}
 }
 
+// Oldest returns when the message that has waited longest was due, or 0 if none waits. It is
+// safe for concurrent use.
+func (l *Lane) Oldest() int64 { return l.oldest.Load() }
+
 // Online returns how many sessions can be given messages. It is safe for concurrent use.
 func (l *Lane) Online() int { return int(l.online.Load()) }
 
@@ -130,8 +134,12 @@ func (l *Lane) Up() bool {
 	return l.isReachable()
 }
 
-// isReachable reports whether there is a session, or one can be connected on demand.
+// isReachable reports whether there is a session, or one can be connected on demand, and no
+// operator holds the connector.
 func (l *Lane) isReachable() bool {
+	if l.Account == "" && l.Home().Hold() != nil {
+		return false
+	}
 	if l.online.Load() > 0 {
 		return true
 	}
@@ -218,6 +226,9 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 func (l *Lane) next(now int64) (slot *Slot, again int64) {
 	if l.policy.Halted() {
 		return nil, 0
+	}
+	if held, until := l.holds(now); held {
+		return nil, until
 	}
 	cfg := l.Config()
 	if cfg.Rate != l.rate {
@@ -435,6 +446,7 @@ func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 // passed, and forgets failures of instances whose sessions have lived long enough. It is
 // called about once a second.
 func (l *Lane) Tick(now int64) {
+	l.holds(now) // it may be over
 	var oldest int64
 	l.Shares(func(s *Share) {
 		s.queue.Expired(now, func(e *entry) {

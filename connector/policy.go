@@ -36,6 +36,9 @@ type Policy interface {
 	// Moved is called when n messages have left the lane, because it was down for too long.
 	Moved(l *Lane, n int, down time.Duration)
 
+	// HoldOver is called when the hold of the lane's connector has ended by its time.
+	HoldOver(l *Lane)
+
 	// Durable reports whether messages are on disk as well, so that Load can read them.
 	Durable() bool
 	// Load begins to read messages of which the lane has an entry alone. It must not

@@ -46,6 +46,8 @@ type Service interface {
 	// are configured, because its options have changed. The new sessions send the waiting
 	// messages.
 	Rebind(c *connector.Connector)
+	// Connect connects those instances of an out connector now that rest after a failure.
+	Connect(c *connector.Connector)
 	// Logout begins to log out the sessions for which match reports true. It is called
 	// where the session's fields may be read.
 	Logout(match func(*connector.Link) bool)

@@ -14,7 +14,7 @@ import (
 //
 //   - it is not stopping,
 //   - clients can log in: each in connector listens, and there are descriptors for more clients,
-//   - each route has a target that works,
+//   - a route to an SMSC has a target that works, if there is any such route,
 //   - the store takes messages: it has not failed, answers, and has room,
 //   - clients are read: limits.memory and limits.max_jobs are not reached.
 //
@@ -34,10 +34,8 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	if limit := g.clientSockets.Load(); limit > 0 && g.sockets.Load() >= limit {
 		missing = append(missing, fmt.Sprintf("no more clients are accepted: %d are connected, and the file descriptors that are left are for the gateway's own connections", limit))
 	}
-	for i := range cfg.Routes {
-		if why := g.dead(&cfg.Routes[i]); why != "" {
-			missing = append(missing, fmt.Sprintf("routes[%d] has no target that works: %s", i, why))
-		}
+	if dead, routes := g.deadRoutes(); len(dead) > 0 && len(dead) == routes {
+		missing = append(missing, dead...)
 	}
 	if why := g.storeTrouble(); why != "" {
 		missing = append(missing, why)
@@ -51,12 +49,49 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	return missing
 }
 
+// Problems returns what an operator should look at although the gateway is ready, each as a
+// line: an SMSC that is down must not keep the traffic of the others away.
+func (g *Gateway) Problems() []string {
+	dead, routes := g.deadRoutes()
+	if len(dead) == routes { // NotReady says so
+		return nil
+	}
+	return dead
+}
+
+// deadRoutes returns a line for each route none of whose targets works, and how many routes lead
+// to SMSCs alone.
+func (g *Gateway) deadRoutes() (dead []string, routes int) {
+	cfg := g.Config()
+	for i := range cfg.Routes {
+		r := &cfg.Routes[i]
+		if !g.leadsToSMSCs(r) {
+			continue
+		}
+		routes++
+		if why := g.dead(r); why != "" {
+			dead = append(dead, fmt.Sprintf("routes[%d] has no target that works: %s", i, why))
+		}
+	}
+	return dead, routes
+}
+
+// leadsToSMSCs reports whether no target of a route is a client.
+func (g *Gateway) leadsToSMSCs(r *config.Route) bool {
+	for _, to := range r.To {
+		if c := g.Connector(to.Connector); to.Account != "" || c != nil && c.Config().Role() == protocols.Server {
+			return false
+		}
+	}
+	return true
+}
+
 // dead returns why none of a route's targets works, or "" if one does.
 func (g *Gateway) dead(r *config.Route) string {
 	var why []string
 	for _, to := range r.To {
 		c := g.Connector(to.Connector)
-		if to.Account != "" || c == nil || c.Config().Role() == protocols.Server || g.LaneOf(c).Up() {
+		if c == nil || g.LaneOf(c).Up() {
 			return "" // c is nil where a reload has just removed it
 		}
 		why = append(why, Why(c))
@@ -64,8 +99,11 @@ func (g *Gateway) dead(r *config.Route) string {
 	return strings.Join(why, "; ")
 }
 
-// Why returns why a connector to an SMSC has no session.
+// Why returns why no message leaves by a connector to an SMSC.
 func Why(c *connector.Connector) string {
+	if c.Hold() != nil {
+		return fmt.Sprintf("connector %s: an operator holds it", c.Name)
+	}
 	if t := c.Trouble(); t != nil {
 		return fmt.Sprintf("connector %s: %s", c.Name, t.Reason)
 	}

@@ -43,6 +43,12 @@ func (c *connecter) Work(out *flow.Out[Job], j *Job) {
 		c.begin(out, j.Instance)
 	case Dialed:
 		c.dialed(out, j.Attempt)
+	case Connect:
+		for _, a := range c.attempts {
+			if a.instance.Connector == j.Connector && a.cancel == nil {
+				c.rested(out, a)
+			}
+		}
 	case Detach:
 		for _, a := range c.attempts {
 			if j.Connector == nil || a.instance.Connector == j.Connector {

@@ -135,6 +135,9 @@ func (e *Engine) closeSockets() {
 	}
 }
 
+// Connect implements gateway.Service.
+func (e *Engine) Connect(c *connector.Connector) { e.send(toConnecter, Connect, c, nil) }
+
 // Logout implements gateway.Service.
 func (e *Engine) Logout(match func(*connector.Link) bool) {
 	j := e.inlet.Get()

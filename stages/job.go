@@ -49,6 +49,7 @@ const (
 	Rebind                   // gateway → builder: log out the sessions of a connector, which is attached again then
 	Attach                   // gateway, builder → dispatcher: a new connector, or one whose sessions are logged out
 	Detach                   // gateway → dispatcher → connecter: a connector that is no more
+	Connect                  // gateway → connecter: the instances of a connector rest no longer
 	Call                     // gateway → dispatcher: something to do with a lane
 	kinds
 )
@@ -56,7 +57,7 @@ const (
 var kindNames = [kinds]string{
 	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Submitted", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
-	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Call",
+	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Connect", "Call",
 }
 
 // String returns the kind's name, for the log and for tests.

@@ -94,6 +94,9 @@ func commandNames(*cobra.Command) (names []string) {
 // lists the known ones.
 func explainUnknown(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 { // pmg server -c file
+			return unknownCommand(cmd, words)
+		}
 		return fmt.Errorf("%w: %q lists the flags", err, cmd.CommandPath()+" --help")
 	})
 	if cmd.HasSubCommands() && !cmd.Runnable() {

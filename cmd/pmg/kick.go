@@ -31,7 +31,7 @@ account and reload. A session to an SMS centre is connected again.
 The admin address has no login: anyone who can connect to it can end sessions, so keep
 it on a loopback address.`,
 		Example: "  pmg kick clients/3\n  pmg kick acme",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg("the name of a session or an account, as pmg sessions shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.find(cmd); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/admin"
 )
@@ -62,6 +64,45 @@ func TestKickCommand(t *testing.T) {
 	if _, err := runForTest(t, newKickCommand(), t.Output(), "nobody", "--address", address); err == nil ||
 		!strings.HasSuffix(err.Error(), "answers 404 Not Found: cannot end sessions: there is no session of account nobody") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// O17: pmg hold, release and connect say what they have done, and what is wrong with a command.
+func TestHoldCommands(t *testing.T) {
+	mux := http.NewServeMux()
+	for _, path := range []string{"/hold", "/release", "/connect"} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			o := admin.Ordered{Connector: r.FormValue("connector"), Queued: 7, Sessions: 1, Instances: 2}
+			if d, err := time.ParseDuration(r.FormValue("for")); err == nil {
+				o.Held = &admin.Held{Until: time.Date(2026, 11, 22, 1, 0, 0, 0, time.Local).Add(d)}
+			}
+			_ = json.NewEncoder(w).Encode(o)
+		})
+	}
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	address := " --address " + server.Listener.Addr().String()
+	for args, want := range map[string]string{
+		"hold operator":           `nothing is sent to operator until "pmg release operator" or a restart; 7 messages wait there`,
+		"hold operator --for 1h":  "nothing is sent to operator until 2026-11-22 02:00:00 or a restart; 7 messages wait there",
+		"hold operator --for 1d":  "until 2026-11-23 01:00:00 or",
+		"hold operator --for -1h": "cannot use --for -1h: it must be a duration above 0",
+		"hold":                    "cannot hold: it needs the name of a connector",
+		"hold a b":                "it takes one argument, the name of a connector, as in the configuration, and got 2",
+		"release operator":        "messages are sent to operator again; 7 wait there, and 1 of 2 sessions are open",
+		"connect operator":        "operator is being connected: 1 of 2 sessions were open",
+		"server -c file":          `there is no command "server": "pmg --help" lists the commands; did you mean "pmg serve"?`,
+	} {
+		var out bytes.Buffer
+		if !strings.HasPrefix(args, "server") {
+			args += address
+		}
+		if err := runPMG(&out, strings.Fields(args)...); err != nil {
+			out.WriteString(err.Error())
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("pmg %s: %s", args, &out)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func newQueueShowCommand() *cobra.Command {
 		Short:   "Show what is known of a message that waits",
 		Long:    "Shows all that the store has of a message, with its text if --text is set.",
 		Example: "  pmg queue show 1a1fb0c12c230d41\n  pmg queue show 1a1fb0c12c230d41 --text",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg("the id of a message, as logs and pmg queue list show it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (n int, err error) {
 				_, err = o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {

@@ -28,6 +28,8 @@ func twoStatuses() (before, s *admin.Status) {
 	s = &admin.Status{
 		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
 		NotReady: []string{"routes[1] has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Jobs: 160,
+		Problems: []string{"routes[0] has no target that works: connector operator: an operator holds it"},
+		Receipts: admin.Receipts{Matched: 505, Homeless: 5},
 		Store: &admin.Store{Engine: "pebble", Refuses: "only 3 MiB are free", Messages: 1200, Octets: 70 << 20, Commits: 25000, Changes: 2000000,
 			CommitSeconds: 7.5, LongestSeconds: 0.026, Free: 3 << 20, MinFree: 1 << 30, Recovered: true},
 		Connectors: []admin.Connector{
@@ -39,7 +41,8 @@ func twoStatuses() (before, s *admin.Status) {
 				}},
 			{Name: "operator", Direction: "out", State: "up", Instances: 4, Sessions: 4, SessionsReady: 4, Window: 10, Windows: 40,
 				InFlight: 38, Queued: 1200, MaxQueue: 50000, OldestSeconds: 3.25, Sent: 998750, Failed: 9, Expired: 1, Retried: 17,
-				Answers: admin.Answers{Count: 998776, MeanSeconds: 0.0123}, PDULogLost: 4},
+				Answers: admin.Answers{Count: 998776, MeanSeconds: 0.0123}, PDULogLost: 4,
+				Held: &admin.Held{Since: started.Add(5 * time.Hour), Until: started.Add(7 * time.Hour), By: "127.0.0.1:40000"}},
 			{Name: "backup", Direction: "out", State: "failing", Failing: 8, Instances: 1, Window: 10, MaxQueue: 50000,
 				Trouble: &admin.Trouble{Reason: "cannot connect to 192.0.2.1:2775: connection refused", Since: started.Add(3 * time.Hour), Next: started.Add(6*time.Hour + 20*time.Second)}},
 		},

@@ -25,9 +25,21 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 	} else {
 		fmt.Fprintf(&b, "not ready: %s\n", printable(strings.Join(s.NotReady, "; ")))
 	}
+	for _, problem := range s.Problems {
+		fmt.Fprintf(&b, "problem: %s\n", printable(problem))
+	}
 	fmt.Fprintf(&b, "unrouted messages %d, parked %d, quarantined %d, live jobs %d\n", s.Unrouted, s.Parked, s.Quarantined, s.Jobs)
-	if r := &s.Receipts; r.Matched+r.Unmatched+r.Own > 0 || s.Orphans > 0 {
-		fmt.Fprintf(&b, "receipts matched %d, unmatched %d, own %d, orphans %d\n", r.Matched, r.Unmatched, r.Own, s.Orphans)
+	if r := &s.Receipts; r.Matched+r.Unmatched+r.Own+r.Unwanted+r.Homeless+r.Relayed > 0 || s.Orphans > 0 {
+		fmt.Fprintf(&b, "receipts matched %d, unmatched %d, own %d, orphans %d", r.Matched, r.Unmatched, r.Own, s.Orphans)
+		for _, rare := range []struct {
+			name string
+			n    int64
+		}{{"adopted", r.Adopted}, {"relayed", r.Relayed}, {"unwanted", r.Unwanted}, {"homeless", r.Homeless}} {
+			if rare.n > 0 {
+				fmt.Fprintf(&b, ", %s %d", rare.name, rare.n)
+			}
+		}
+		b.WriteString("\n")
 	}
 	writeStore(&b, s.Store)
 	b.WriteString("\n")
@@ -79,7 +91,7 @@ func connectorTable(before, s *admin.Status) *table {
 	}
 	for _, c := range s.Connectors {
 		row := append([]string{c.Name, c.Direction, c.State,
-			of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Windows), of(c.Queued, c.MaxQueue),
+			of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Windows), queued(c),
 			span(c.OldestSeconds), span(c.Answers.MeanSeconds)}, admin.Cells(c)...)
 		if rated {
 			seconds := s.Time.Sub(before.Time).Seconds()
@@ -94,6 +106,10 @@ func connectorTable(before, s *admin.Status) *table {
 func writeTroubles(b *strings.Builder, s *admin.Status) {
 	printed := false
 	for _, c := range s.Connectors {
+		if c.Held != nil {
+			printed = true
+			fmt.Fprintf(b, "%s: %s\n", printable(c.Name), heldText(c.Held, s.Time))
+		}
 		t := c.Trouble
 		if t == nil {
 			continue
@@ -108,6 +124,15 @@ func writeTroubles(b *strings.Builder, s *admin.Status) {
 	if printed {
 		b.WriteString("\n")
 	}
+}
+
+// heldText says that an operator holds a connector.
+func heldText(h *admin.Held, now time.Time) string {
+	text := "held for " + dash(span(now.Sub(h.Since).Seconds())) + " by the operator at " + printable(h.By)
+	if h.Until.IsZero() {
+		return text + ", until it is released"
+	}
+	return text + ", for another " + span(h.Until.Sub(now).Seconds())
 }
 
 // fewAccounts is how many accounts are listed without --accounts.
@@ -162,6 +187,15 @@ func stageTable(s *admin.Status) *table {
 		t.add(append(row, workers(g.BusyWorkers), count(g.Locks), count(g.Panics))...)
 	}
 	return t
+}
+
+// queued returns how many messages wait, and how many may. Each account of a connector that clients
+// log in to has a queue of its own, so that the limit is not one of the sum.
+func queued(c admin.Connector) string {
+	if c.Direction == "in" {
+		return count(c.Queued)
+	}
+	return of(c.Queued, c.MaxQueue)
 }
 
 func count(n int64) string           { return strconv.FormatInt(n, 10) }

@@ -165,7 +165,7 @@ file system it takes little room at first, because files are linked.
 A gateway that is started with the copy sends the messages that waited at that moment,
 those too that were sent since, so start it only when the store itself is lost.`,
 		Example: "  pmg store backup /var/backups/pmg-monday\n  pmg store backup --store data /var/backups/pmg-monday",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg("the directory to make, on the machine of the gateway"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(args[0])
 			if err != nil {

@@ -30,7 +30,7 @@ digits; with --id it is taken for an id.`,
 		Example: `  pmg trace 1a1fb0c12c230d41
   pmg trace +46700000002 --since 1h
   pmg trace --id 000001000000 --dir /var/log/pmg`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArg("the id of a message, or a phone number"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd, &o, args[0]) },
 	}
 	f := cmd.Flags()

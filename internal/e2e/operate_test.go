@@ -109,6 +109,26 @@ func TestLinkLife(t *testing.T) {
 	})
 }
 
+// O24: where the only SMSC of one customer is down, the gateway takes the traffic of the others,
+// and tells of it.
+func TestReadyWithoutOneSMSC(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator, second := newSMSC(t), newSMSC(t)
+		second.down()
+		g := start(t, a, site{operator: operator, memory: true, more: row("second", second, ""),
+			routes: "{destination: \"1\", to: second}\n{from: operator, to: clients}\n{to: operator}"})
+		operator.session()
+		g.online("operator", 1)
+		testutil.Eventually(t, "a connection failed", func() bool { return g.stats("second").Failing.Load() > 0 })
+		if why := g.NotReady(g.engine); why != nil {
+			t.Errorf("not ready: %q", why)
+		}
+		if p := g.Problems(); len(p) != 1 || !strings.HasPrefix(p[0], "routes[0] has no target that works: connector second: cannot connect to ") {
+			t.Errorf("problems: %q", p)
+		}
+	})
+}
+
 // U6: one of two SMSCs may be down. A drain is not ready, nor is a gateway whose
 // memory is full.
 func TestReadyByRoute(t *testing.T) {
@@ -123,6 +143,9 @@ func TestReadyByRoute(t *testing.T) {
 		g.online("operator", 1)
 		if why := g.NotReady(g.engine); why != nil {
 			t.Errorf("not ready: %q", why)
+		}
+		if problems := g.Problems(); problems != nil {
+			t.Errorf("problems: %q", problems)
 		}
 		limit := int64(g.Config().Limits.MemoryLimit())
 		g.Memory.Add(limit)

@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway"
+)
+
+// Held says that messages are kept from leaving by a connector.
+type Held struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until,omitzero"` // zero: until it is released
+	By    string    `json:"by"`             // the operator's address
+}
+
+// Ordered is the answer to a request about an out connector: what it is like then.
+type Ordered struct {
+	Connector string `json:"connector"`
+	Held      *Held  `json:"held,omitempty"`
+	Queued    int64  `json:"queued"`
+	Sessions  int    `json:"sessions"` // that are open
+	Instances int    `json:"instances"`
+}
+
+// hold keeps the messages of ?connector=name from leaving, for the duration ?for or until
+// it is released.
+func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
+	lasts := time.Duration(0)
+	if text := r.FormValue("for"); text != "" {
+		var err error
+		if lasts, err = time.ParseDuration(text); err != nil || lasts <= 0 {
+			http.Error(w, "cannot hold: for must be a duration above 0, like 1h", http.StatusBadRequest)
+			return
+		}
+	}
+	_, err := s.view.gateway.Hold(s.view.engine, r.FormValue("connector"), lasts, r.RemoteAddr)
+	s.ordered(w, r, "hold", err)
+}
+
+// release lets the messages of ?connector=name leave again.
+func (s *Server) release(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("connector")
+	was, err := s.view.gateway.Release(s.view.engine, name, r.RemoteAddr)
+	if err == nil && !was {
+		http.Error(w, "cannot release: connector "+name+" is not held", http.StatusConflict)
+		return
+	}
+	s.ordered(w, r, "release", err)
+}
+
+// connect has the instances of ?connector=name connected now.
+func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
+	_, err := s.view.gateway.Connect(s.view.engine, r.FormValue("connector"), r.RemoteAddr)
+	s.ordered(w, r, "connect", err)
+}
+
+// ordered answers a request about an out connector.
+func (s *Server) ordered(w http.ResponseWriter, r *http.Request, what string, err error) {
+	c := s.view.gateway.Connector(r.FormValue("connector"))
+	if err != nil || c == nil {
+		code := http.StatusConflict
+		if c == nil || errors.Is(err, gateway.ErrUnknown) {
+			code = http.StatusNotFound
+		}
+		if err == nil {
+			err = gateway.ErrUnknown
+		}
+		http.Error(w, "cannot "+what+": "+err.Error(), code)
+		return
+	}
+	open, _ := sessions(c)
+	answer := Ordered{Connector: c.Name, Held: s.view.held(c, s.view.engine.Counters().Now, time.Now()), Queued: c.Queued(), Sessions: open, Instances: c.Config().Instances}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// held returns what keeps a connector's messages from leaving. now is the time by the engine's
+// clock, and wall by the wall clock.
+func (v *view) held(c *connector.Connector, now int64, wall time.Time) *Held {
+	h := c.Hold()
+	if h == nil {
+		return nil
+	}
+	held := &Held{Since: wall.Add(time.Duration(h.Since - now)), By: h.By}
+	if h.Until != 0 {
+		held.Until = wall.Add(time.Duration(h.Until - now))
+	}
+	return held
+}

@@ -1,0 +1,92 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/internal/nearest"
+)
+
+// ErrUnknown says that there is no connector of a name.
+var ErrUnknown = errors.New("no such connector")
+
+// errStopped says that an engine takes no orders any more.
+var errStopped = errors.New("the gateway is stopping")
+
+// Hold keeps the messages of an out connector from leaving, for a time or, with 0, until
+// Release. It is for an SMSC that is to be left alone for a while: what waits goes to other
+// targets of its routes, as where a connector is down, or waits on. A restart ends it.
+func (g *Gateway) Hold(e Engine, name string, lasts time.Duration, by string) (*connector.Hold, error) {
+	c, err := g.toSMSC(name)
+	if err != nil {
+		return nil, err
+	}
+	h := &connector.Hold{Since: e.Counters().Now, By: by}
+	if lasts > 0 {
+		h.Until = h.Since + int64(lasts)
+	}
+	c.SetHold(h)
+	event := g.Log.Warn().Str("connector", name).Str("operator", by)
+	if lasts > 0 {
+		event = event.Stringer("for", lasts)
+	}
+	event.Msg("an operator holds the connector: nothing is sent to it")
+	return h, nil
+}
+
+// Release ends what Hold has begun. It reports false if nothing was held.
+func (g *Gateway) Release(e Engine, name, by string) (was bool, err error) {
+	c, err := g.toSMSC(name)
+	if err != nil || c.Hold() == nil {
+		return false, err
+	}
+	c.SetHold(nil)
+	if !e.Do(g.LaneOf(c), func(int64) {}) {
+		return false, errStopped
+	}
+	g.Log.Info().Str("connector", name).Str("operator", by).Msg("an operator releases the connector: messages are sent to it again")
+	return true, nil
+}
+
+// Connect has the instances of an out connector connected now that rest after a failure.
+func (g *Gateway) Connect(e Engine, name, by string) (*connector.Connector, error) {
+	c, err := g.toSMSC(name)
+	if err != nil {
+		return nil, err
+	}
+	if c.Config().Listens() {
+		return nil, fmt.Errorf("connector %s waits for the SMSC to connect", name)
+	}
+	g.Log.Info().Str("connector", name).Str("operator", by).Msg("an operator has the connector connected now")
+	e.Connect(c)
+	return c, nil
+}
+
+// toSMSC returns the out connector of a name.
+func (g *Gateway) toSMSC(name string) (*connector.Connector, error) {
+	c := g.Connector(name)
+	if c != nil && c.Config().Direction == config.Out {
+		return c, nil
+	}
+	if c != nil {
+		return nil, fmt.Errorf("connector %s is for clients; only one with direction: out leads to an SMSC", name)
+	}
+	var names []string
+	for _, c := range g.Connectors() {
+		if !c.Removed.Load() && c.Config().Direction == config.Out {
+			names = append(names, c.Name)
+		}
+	}
+	if near := nearest.Word(name, names); near != "" {
+		return nil, fmt.Errorf("%w: %s; did you mean %s?", ErrUnknown, name, near)
+	}
+	return nil, fmt.Errorf("%w: %s", ErrUnknown, name)
+}
+
+// HoldOver implements connector.Policy.
+func (g *Gateway) HoldOver(l *connector.Lane) {
+	g.Log.Info().Str("connector", l.Home().Name).Msg("the hold of the connector is over: messages are sent to it again")
+}
