@@ -227,3 +227,51 @@ func TestResultNames(t *testing.T) {
 		}
 	}
 }
+
+// Secrets that are the same octets with other ends have other digests.
+func TestDigestsTellEnds(t *testing.T) {
+	t.Parallel()
+	r := NewRegistry()
+	if r.digest([]byte("ab"), []byte("c")) == r.digest([]byte("a"), []byte("bc")) {
+		t.Error("the end of one secret is taken for the beginning of the next")
+	}
+	if r.digest([]byte("ab"), []byte("c")) != r.digest([]byte("ab"), []byte("c")) || r.digest([]byte("a")) == NewRegistry().digest([]byte("a")) {
+		t.Error("digests are not keyed hashes")
+	}
+}
+
+// A session that is logged in has the options of the account as they are now.
+func TestConfigAfterReload(t *testing.T) {
+	t.Parallel()
+	r := NewRegistry()
+	a, got := check(newTable(r, config.Account{SystemID: "a", Password: "x", Share: 10}), login("a", "x"))
+	if got != OK || a.Config().Share != 10 {
+		t.Fatalf("%s", got)
+	}
+	newTable(r, config.Account{SystemID: "a", Password: "x", Share: 20})
+	if a.Config().Share != 20 {
+		t.Errorf("share %d", a.Config().Share)
+	}
+}
+
+// An account has its messages searched once at a time.
+func TestSearchOnce(t *testing.T) {
+	t.Parallel()
+	a, _ := check(newTable(NewRegistry(), config.Account{SystemID: "a", Password: "x"}), login("a", "x"))
+	if !a.Search() || a.Search() {
+		t.Error("two searches at a time, or none")
+	}
+	if a.EndSearch(); !a.Search() {
+		t.Error("no search after one has ended")
+	}
+}
+
+// Which refusals are guesses at a password, and make others from there wait.
+func TestGuesses(t *testing.T) {
+	t.Parallel()
+	for r := OK; r <= TooManySessions; r++ {
+		if want := r == NoAccount || r == WrongPassword || r == WrongNetwork; r.IsGuess() != want {
+			t.Errorf("%s: %t", r, r.IsGuess())
+		}
+	}
+}

@@ -236,3 +236,28 @@ func FuzzRules(f *testing.F) {
 		}
 	})
 }
+
+// The addresses of a message are copied: it may change while rules work on them.
+func TestSetCopies(t *testing.T) {
+	t.Parallel()
+	source, dest := []byte("1234"), []byte("46700000001")
+	var a Addresses
+	a.Set(sms.Address{Addr: source}, sms.Address{Addr: dest})
+	copy(source, "xxxx")
+	copy(dest, "yyyyyyyyyyy")
+	if string(a.Source.Addr) != "1234" || string(a.Dest.Addr) != "46700000001" {
+		t.Errorf("%s, %s", show(a.Source), show(a.Dest))
+	}
+}
+
+// What a rule makes has up to 64 characters: one more is refused.
+func TestLongestAddress(t *testing.T) {
+	t.Parallel()
+	in, _ := compiled(t, Rule{In: "source", Match: "(.*)", Replace: "~ $1"})
+	for n, want := range map[int]sms.Code{62: sms.OK, 63: sms.BadSource} {
+		a := &Addresses{Source: sms.Address{Addr: bytes.Repeat([]byte("1"), n)}, Dest: sms.Address{Addr: []byte("1")}}
+		if code := in.Apply(a); code != want || want == sms.OK && len(a.Source.Addr) != 64 {
+			t.Errorf("%d characters and two: %s, %s", n, code, show(a.Source))
+		}
+	}
+}

@@ -322,3 +322,40 @@ func BenchmarkPick(b *testing.B) {
 		})
 	}
 }
+
+// What no route matches has none.
+func TestNoRoute(t *testing.T) {
+	t.Parallel()
+	tab := table(t, "  - {destination: \"46\", to: a}\n  - {account: x, destination: \"47\", to: b}")
+	for _, c := range []struct {
+		account, dest string
+		found         bool
+	}{{"", "46", true}, {"x", "4670", true}, {"x", "47", true}, {"y", "47", false}, {"", "4", false}, {"", "", false}, {"x", "48", false}} {
+		if r, ok := tab.Route(c.account, "", []byte(c.dest), nil); ok != c.found || ok != (r != nil) {
+			t.Errorf("%s, %s: %v, %t", c.account, c.dest, r, ok)
+		}
+	}
+}
+
+// Targets behind the sixteenth have no bit of their own: once one has failed they are not picked.
+func TestManyTargets(t *testing.T) {
+	t.Parallel()
+	route := config.Route{To: []config.Target{{Connector: "b", Weight: 1}}}
+	for range 16 {
+		route.To = slices.Insert(route.To, 0, config.Target{Connector: "a", Weight: 1})
+	}
+	r, _ := Build([]config.Route{route}, name).Route("", "", nil, nil)
+	onlyB := func(c string) bool { return c == "b" }
+	if i, ok := r.PickUntried(0, 0, onlyB); !ok || i != 16 {
+		t.Errorf("the last one, with none tried: %d, %t", i, ok)
+	}
+	if i, ok := r.PickUntried(1, 0, onlyB); ok {
+		t.Errorf("the last one, with one tried: %d", i)
+	}
+	if i, ok := r.PickUntried(1, 0, everyone); !ok || i != 1 || r.IsWeighted() {
+		t.Errorf("the second: %d, %t", i, ok)
+	}
+	if weighted, _ := table(t, "  - to: [{connector: a, weight: 2}, b]").Route("", "", nil, nil); !weighted.IsWeighted() {
+		t.Error("weights are not seen")
+	}
+}

@@ -255,7 +255,9 @@ func (p *PDU) Text() (protocols.Text, bool) {
 			return t, true
 		}
 	}
-	t.Alphabet, _, _ = p.coding()
+	if t.Alphabet, _, _ = p.coding(); t.Alphabet == sms.Default && p.isType('4') {
+		t.Alphabet = sms.DefaultPacked
+	}
 	t.Octets = appendUnhex(make([]byte, 0, len(v)/2), v)
 	return t, true
 }

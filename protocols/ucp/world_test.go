@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -120,5 +121,84 @@ func TestAlwaysDCS(t *testing.T) {
 		if got := n.give(t, m); got != `op51 seq=9 AdC=4670 OAdC=1234 `+out {
 			t.Errorf("%s: %s, want %s", in, got, out)
 		}
+	}
+}
+
+// Times are read in both lengths, and what is no time is none.
+func TestParseTime(t *testing.T) {
+	at := func(year, month, day, hour, minute, second int) int64 {
+		return time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC).UnixNano()
+	}
+	for text, want := range map[string]int64{
+		"2911261305": at(2026, 11, 29, 13, 5, 0), "291126130559": at(2026, 11, 29, 13, 5, 59), "290224000000": at(2024, 2, 29, 0, 0, 0),
+		"311289235959": at(2089, 12, 31, 23, 59, 59), "010190000000": at(1990, 1, 1, 0, 0, 0), "010100000000": at(2000, 1, 1, 0, 0, 0),
+		"": 0, "291126": 0, "29112613": 0, "291126130": 0, "29112613055": 0, "2911261305590": 0, "29112613055x": 0, "-91126130559": 0, "2911 6130559": 0,
+		"001126130559": 0, "310426130559": 0, "290226130559": 0, "291326130559": 0, "290026130559": 0, "291126240000": 0, "291126136000": 0, "291126130060": 0,
+	} {
+		if got, ok := parseTime([]byte(text), time.UTC); got != want || ok != (want != 0) {
+			t.Errorf("%q: %s, %t", text, time.Unix(0, got).UTC(), ok)
+		}
+	}
+}
+
+// A notification with fields that cannot be read says what can be.
+func TestOddNotifications(t *testing.T) {
+	client := nodes(t)["ucp client"]
+	const head = `op53 seq=1 AdC=1234 OAdC=46700000001 `
+	for fields, want := range map[string]struct {
+		state sms.State
+		err   string
+		done  bool
+	}{
+		`SCTS=310726235959 Dst=2 Rsn=107 DSCTS=020826000000`: {sms.StateUndeliverable, "107", true},
+		`SCTS=310726235959 Dst=2 Rsn=255 DSCTS=020826000000`: {sms.StateUndeliverable, "255", true},
+		`SCTS=310726235959 Dst=2 Rsn=256 DSCTS=020826000000`: {sms.StateUndeliverable, "", true},
+		`SCTS=310726235959 Dst=2 Rsn=x DSCTS=never`:          {sms.StateUndeliverable, "", false},
+		`SCTS=310726235959 Dst=2 Rsn=-1 DSCTS=310226000000`:  {sms.StateUndeliverable, "", false},
+		`SCTS=310726235959 Dst=0 Rsn=107 DSCTS=020826000000`: {sms.StateDelivered, "", true},
+	} {
+		m, code := client.take(t, head+fields+` MT=3`)
+		r, ok := m.Report()
+		if code != sms.OK || !ok || r.State != want.state || string(r.Err) != want.err || (r.Done != 0) != want.done {
+			t.Errorf("%s: %s, %t, %+v", fields, code, ok, r)
+		}
+	}
+}
+
+// Extra services that are cut off, too long or there twice are refused; those of which
+// several may be there are not.
+func TestExtraServices(t *testing.T) {
+	for x, bad := range map[string]bool{
+		"": false, "020100": false, "02010": true, "0201": true, "02": true, "0202": true, "0202000": true, "02020000": true, "0200": true, "0201000": true,
+		"020100020100": true, "020100030101": false, "0902AABB0902AABB": false, "0C15" + strings.Repeat("00", 21): true, "0C14" + strings.Repeat("00", 20): false,
+		"0C00": false, "FF0100": false, "0x0100": true, "04010A": true, "04020A0B": false,
+	} {
+		if got := badXSer([]byte(x)); got != bad {
+			t.Errorf("%s: refused is %t", x, got)
+		}
+	}
+}
+
+// A frame begins with a header whose numbers are digits.
+func TestHeaders(t *testing.T) {
+	for head, want := range map[string]bool{
+		"\x0200/00000/O/00/": true, "\x0299/99999/R/99/": true, "\x020/00000/O/00/0": false, "\x0200/0000:/O/00/": false, "\x020//00000/O/00/": false,
+		"\x0200/00000/X/00/": false, "\x0200/00000/O/0:/": false, "\x0200-00000/O/00/": false, "\x02/0/00000/O/00/": false,
+	} {
+		if got := isHeader([]byte(head)); got != want {
+			t.Errorf("%q: %t", head, got)
+		}
+	}
+}
+
+// The log shows a packed text as what it says, and its octets as they came.
+func TestPackedTextInLog(t *testing.T) {
+	const line = `op51 seq=9 AdC=46700000001 OAdC=1234 MT=4 NB=0035 TMsg="\xe82\x9b\xfd\x06" XSer=020100`
+	var p PDU
+	if err := p.ParseLog([]byte(line)); err != nil {
+		t.Fatal(err)
+	}
+	if text, ok := p.Text(); !ok || text.Alphabet != sms.DefaultPacked || string(p.AppendLog(nil, true)) != line {
+		t.Errorf("%+v, %s", text, p.AppendLog(nil, true))
 	}
 }

@@ -373,3 +373,41 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+// What stands for characters that look like others, as a person would write it.
+func TestLookalikes(t *testing.T) {
+	for _, row := range [][2]string{
+		{"‘’‚‛′‹›´ʼ", "'''''''''"}, {"“”„‟″«»", `"""""""`}, {"‐‑‒–—―−\u00AD", "--------"}, {"\u00A0\u202F", "  "},
+		{"a\u200Bb\u200Cc\u200Dd\u2060e\uFEFFf\uFE0Fg", "abcdefg"}, {"1\u20282\u20293\u00854", "1\n2\n3\n4"},
+		{"•·", "**"}, {"⁄∕÷", "///"}, {"×", "x"}, {"¦", "!"}, {"°º", "oo"}, {"©®", "(C)(R)"}, {"€£¥", "EURGBPJPY"},
+		{"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"}, {"αβεζηικμνορτυχ", "ABEZHIKMNOPTYX"},
+		{"ÆæŒœßẞØøŁłĐÐđð", "AEaeOEoessSSOoLlDDdd"}, {"ÞþĦħıŦŧŊŋ", "THthHhiTtNn"},
+	} {
+		if b, loss := ascii.Encode(nil, []byte(row[0]), Transliterate); string(b) != row[1] || loss.Replaced != 0 {
+			t.Errorf("%q: %q, %+v; want %q", row[0], b, loss, row[1])
+		}
+	}
+	for r, want := range map[rune]string{'[': "(", '{': "(", ']': ")", '}': ")", '~': "-", '\\': "/", '|': "!", '`': "'", '\t': " "} { // ASCII has these
+		if got, ok := lookalike(r); !ok || got != want {
+			t.Errorf("%c: %q, want %q", r, got, want)
+		}
+	}
+}
+
+// How many characters have room in a part: the fact sheet's capacities, with the elements that name
+// tables.
+func TestParts(t *testing.T) {
+	for _, row := range []struct {
+		c        Charset
+		one, all int // in a single message, and in each part of several
+	}{
+		{gsm, 160, 153}, {ucs2, 70, 67}, {latin1, 140, 134},
+		{Charset{Single: Turkish}, 155, 149}, {Charset{Locking: Turkish}, 155, 149}, {turkish, 152, 146},
+	} {
+		for units, want := range map[int]int{0: 1, row.one: 1, row.one + 1: 2, 2 * row.all: 2, 2*row.all + 1: 3, 255 * row.all: 255} {
+			if got := row.c.Parts(units); got != want {
+				t.Errorf("%v: %d units in %d parts, want %d", row.c, units, got, want)
+			}
+		}
+	}
+}

@@ -106,6 +106,13 @@ func TestAppendShifts(t *testing.T) {
 	f(charset.Charset{Single: charset.Turkish}, "03240101")
 	f(charset.Charset{Locking: charset.Urdu}, "0325010d")
 	f(charset.Charset{Single: charset.Turkish, Locking: charset.Turkish}, "06240101250101")
+	// The elements of a header that is there stay, but for its languages.
+	for header, want := range map[string]string{"0500032a0201": "0800032a0201240101", "03240102": "03240101", "0800032a0201250101": "0800032a0201240101"} {
+		in, _ := hex.DecodeString(header)
+		if b, ok := AppendShifted([]byte("x"), in, charset.Charset{Single: charset.Turkish}); !ok || hex.EncodeToString(b[1:]) != want {
+			t.Errorf("%s: %x, %t, want %s", header, b, ok, want)
+		}
+	}
 	h := Header{Single: charset.Turkish}
 	if c := (charset.Charset{Coding: charset.UCS2}); h.Charset(c) != c {
 		t.Error("UCS-2 has languages")
