@@ -26,6 +26,7 @@ type operation struct {
 	client  *account.Account
 	account string       // the client's name
 	spoken  sms.Protocol // by the client
+	turn    *turn
 
 	parts map[uint64][]*operand // for a cancel: of long messages of which not all were found yet, by what their ids have in common
 
@@ -57,6 +58,7 @@ func (g *Gateway) SetEngine(e Engine) { g.engine = e }
 func (o *operation) run() {
 	g := o.gateway
 	defer func() {
+		g.turns.end(o.turn)
 		o.client.Operate(-1)
 		g.operating.Add(-1)
 	}()
@@ -72,7 +74,7 @@ func (o *operation) run() {
 		}
 		o.ID, o.result.ID = id, id
 	}
-	if !g.Recovered() {
+	if !g.Recovered() || o.turn.wait(ctx) != nil {
 		return
 	}
 	switch err := o.carryOut(ctx); {

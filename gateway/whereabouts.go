@@ -101,7 +101,7 @@ func (o *operation) lookUp() (v store.Mapping, tail []byte, err error) {
 	if g.store == nil {
 		return v, nil, errNoMessage
 	}
-	if err := g.Committer.Sync(); err != nil { // what was noted last is in the open batch
+	if err := g.Committer.SyncSoon(); err != nil { // what was noted last is in the open batch
 		return v, nil, err
 	}
 	value, ok, err := g.store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, o.ID))

@@ -89,11 +89,15 @@ func (c *Committer) Commit() {
 // its own, the next message would wait for that.
 func (c *Committer) CommitSoon() {
 	c.mu.Lock()
+	c.askSoon()
+	c.mu.Unlock()
+}
+
+func (c *Committer) askSoon() {
 	if !c.asked && !c.due && c.open.Len() > 0 {
 		c.due = true
 		c.soon.Reset(commitSoon)
 	}
-	c.mu.Unlock()
 }
 
 func (c *Committer) dueNow() {
@@ -114,7 +118,13 @@ func (c *Committer) ask() {
 
 // Sync commits what was collected, and returns when that has ended, and the commit that was
 // under way as well.
-func (c *Committer) Sync() error {
+func (c *Committer) Sync() error { return c.sync(c.ask) }
+
+// SyncSoon does the same with a commit that other changes may still join, for callers that may
+// be many.
+func (c *Committer) SyncSoon() error { return c.sync(c.askSoon) }
+
+func (c *Committer) sync(ask func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	number := c.number
@@ -124,7 +134,7 @@ func (c *Committer) Sync() error {
 	if c.last >= number {
 		return nil
 	}
-	c.ask()
+	ask()
 	for c.last < number {
 		c.changed.Wait()
 	}

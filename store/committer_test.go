@@ -139,6 +139,33 @@ func TestCommitterSoon(t *testing.T) {
 	})
 }
 
+// P19c: those who wait for a commit that others may join do not have one each.
+func TestCommitterSyncSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := &laggard{}, &ended{}
+		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		defer c.Close()
+		var all sync.WaitGroup
+		for id := range uint64(4) {
+			c.Begin().Delete(id+1, 0)
+			c.End()
+			all.Go(func() {
+				if err := c.SyncSoon(); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Millisecond)
+		}
+		all.Wait()
+		if want := [][]string{{"delete1", "delete2", "delete3", "delete4"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+			t.Errorf("committed %v, want %v", s.batches, want)
+		}
+		if err := c.SyncSoon(); err != nil || len(s.batches) != 1 {
+			t.Errorf("%d commits, %v: nothing was left", len(s.batches), err)
+		}
+	})
+}
+
 // The messages of a batch that failed are not stored, and deleted in case that they were, but
 // for the gateway's own; what else it was to do is done by the next.
 func TestCommitterFails(t *testing.T) {

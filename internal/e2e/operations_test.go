@@ -337,3 +337,78 @@ func TestQueries33(t *testing.T) {
 		})
 	})
 }
+
+// A9, P8: a client may cancel a campaign as fast as it was submitted: nothing ends its session. An
+// account's rate holds for that, too.
+func TestA9CancelsEndNothing(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		operator.down()
+		g := start(t, a, site{operator: operator, store: vfs.NewMem(), out: "static: false", accounts: "{system_id: slow, password: s3cret, rate: 5}"})
+		c := g.bind("transmitter")
+		const campaign, at = 480, 16 // at: as many as a session may have under way
+		c.submit(1, campaign)
+		ids := c.ids(1, campaign)
+		for n := 1; n <= campaign; n += at {
+			var lines []string
+			for i := n; i < n+at; i++ {
+				lines = append(lines, fmt.Sprintf("cancel_sm seq=%d message_id=%s source_addr=1234", i, ids[i]))
+			}
+			c.send(lines...)
+			for range at {
+				c.want("cancel_sm_resp", "status=0")
+			}
+		}
+		c.fence()
+		testutil.Eventually(t, "nothing is left", func() bool { return g.Pending() == 0 })
+
+		slow := g.dial("clients")
+		slow.bind("transmitter", "slow", "s3cret")
+		var lines []string
+		for n := range 500 {
+			lines = append(lines, fmt.Sprintf("query_sm seq=%d message_id=%s source_addr=1234", n+1, ids[1]))
+		}
+		slow.send(lines...)
+		got := map[string]int{}
+		for range lines {
+			got[field(slow.want("query_sm_resp"), "status")]++
+		}
+		if got["0x58(ESME_RTHROTTLED)"] < 400 || got["0x67(ESME_RQUERYFAIL)"] == 0 {
+			t.Errorf("the answers to 500 queries of an account with a rate of 5: %v", got)
+		}
+		slow.fence()
+	})
+}
+
+// Operations about one message are carried out in the order in which they came, also when they
+// come together: a message that was asked about, or replaced, is then cancelled.
+func TestOperationsInOrder(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.operator.down()
+			s.out = "static: false"
+			g := start(t, a, s)
+			c := g.bind("transmitter")
+			const n = 20
+			c.submit(1, n)
+			for i, id := range c.ids(1, n) {
+				of := fmt.Sprintf("message_id=%s source_addr=1234", id)
+				c.send("query_sm seq=1 "+of, "replace_sm seq=2 "+of+" short_message=\"other\"", "query_sm seq=3 "+of,
+					"replace_sm seq=4 "+of+" short_message=\"another\"", "cancel_sm seq=5 "+of, "query_sm seq=6 "+of)
+				got := map[string]string{}
+				for range 6 {
+					line, err := c.next()
+					if err != nil {
+						t.Fatal(err)
+					}
+					got[field(line, "seq")] = field(line, "status")
+				}
+				for seq, want := range map[string]string{"1": "0", "2": "0", "3": "0", "4": "0", "5": "0", "6": "0x67(ESME_RQUERYFAIL)"} {
+					if got[seq] != want {
+						t.Fatalf("message %d: request %s is answered with %s, want %s: %v", i, seq, got[seq], want, got)
+					}
+				}
+			}
+		})
+	})
+}

@@ -24,7 +24,7 @@ func (s *session) tooMuch(now int64, c *command, p *PDU) string {
 	if s.state == open {
 		return s.tooEarly(p)
 	}
-	if c.carriesMessage() || !s.isCheap(c, p.ID) {
+	if c.carriesMessage() || c.operates && s.mayOperate(c, p) || !s.isCheap(c, p.ID) {
 		return ""
 	}
 	l := &s.keepalive
@@ -32,6 +32,12 @@ func (s *session) tooMuch(now int64, c *command, p *PDU) string {
 		return fmt.Sprintf("too many PDUs without a message: over %d a second", int64(time.Second)/checkEvery)
 	}
 	return ""
+}
+
+// mayOperate reports whether an operation goes on to the gateway, where it counts towards the
+// account's rate. A campaign may be cancelled as fast as it was submitted.
+func (s *session) mayOperate(c *command, p *PDU) bool {
+	return !s.lacks(c) && s.illegal(c) == StatusOK && p.Err() == nil && badTLV(p.Parameters()) == StatusOK
 }
 
 // isCheap reports whether a PDU without a message is a request, of which a peer might send

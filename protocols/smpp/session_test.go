@@ -69,6 +69,35 @@ func TestEnquireRate(t *testing.T) {
 	}
 }
 
+// P8: what a client asks about its messages does not count, because the account's rate does, but
+// for what the gateway is not asked.
+func TestOperationRate(t *testing.T) {
+	s := server(t, 0x34)
+	for n := range 1000 {
+		for _, id := range []CommandID{QuerySM, CancelSM, ReplaceSM} {
+			if a := s.Receive(2, decoded(t, id)); a.Kind != protocols.Operate {
+				t.Fatalf("number %d: %s: got %+v", n, id, a)
+			}
+		}
+	}
+	for n := range 101 { // a transmitter's client does not have it in this version
+		a := s.Receive(2, &PDU{ID: QueryBroadcastSM})
+		if want := protocols.Send; n < 100 && a.Kind != want || n == 100 && a.Kind != protocols.Close {
+			t.Fatalf("number %d: got %+v", n, a)
+		}
+	}
+}
+
+// decoded returns a request without values.
+func decoded(t *testing.T, id CommandID) *PDU {
+	t.Helper()
+	p := &PDU{}
+	if err := p.ParseLog([]byte(id.String() + " seq=1")); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // Unknown commands count as well.
 func TestUnknownRate(t *testing.T) {
 	s := server(t, 0x34)
