@@ -55,7 +55,7 @@ func (g *Gateway) parks(m *sms.Message) bool {
 
 // asideOf returns why a message that no route leads anywhere is put aside.
 func asideOf(m *sms.Message) store.Aside {
-	if isReport(m) && !isKnown(m) {
+	if m.Kind == sms.Receipt && !isKnown(m) {
 		return store.Orphan
 	}
 	return store.Parked

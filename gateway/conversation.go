@@ -153,7 +153,7 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 		c.answer(now, l, r, code, 0, after)
 		return
 	}
-	if isReport(m) {
+	if m.Kind == sms.Receipt {
 		c.receipt(now, l, r, m)
 		return
 	}

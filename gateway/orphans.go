@@ -310,18 +310,13 @@ func (c *changer) adoptNow(f *found) (result string, err error) {
 	return result, err
 }
 
-// matched retries a receipt whose message was not known. It reports false if a route may take
-// the receipt.
-func (c *changer) matched(f *found) bool {
+// matched retries a receipt whose message was not known.
+func (c *changer) matched(f *found) {
 	result, err := c.adoptNow(f)
 	if err != nil {
 		c.logLookup(err)
 	}
-	if result == ResultUnknown && c.route(f.message) != nil {
-		return false
-	}
 	c.result[f] = result
-	return true
 }
 
 // leftAside notes that a message is not put aside any more.

@@ -40,7 +40,10 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 	if report, ok := m.Report(); ok {
 		q.state = report.State
 	}
-	if !c.follows(q) {
+	switch {
+	case !isReport(m): // what it says is not known
+		c.notFound(now, q)
+	case !c.follows(q):
 		c.find(now, q)
 	}
 }
@@ -177,18 +180,13 @@ func (c *Conversation[R]) waitsForAnswer(now int64, q *finding[R]) bool {
 	return true
 }
 
-// notFound deals with a receipt whose message is not known: it is relayed by a route for messages
-// of the connector, or kept as an orphan.
+// notFound deals with a receipt whose message is not known: it is kept as an orphan.
 func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 	g, l := c.gateway, q.link
 	q.operator.missed()
-	if lane := g.route(q.message); lane != nil {
-		c.acceptReceipt(now, q, g.share(lane, l.Origin), &g.receipts.counts.Relayed)
-		return
-	}
 	if g.store == nil {
 		q.taken(&g.receipts.counts.Unmatched)
-		g.logUnrouted(now, l, sms.Receipt)
+		g.logUnknownReceipt(now, l)
 		q.message.Release()
 		c.answer(now, l, q.request, sms.OK, 0, 0)
 		return

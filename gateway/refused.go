@@ -24,12 +24,14 @@ func (g *Gateway) logRefused(now int64, l *connector.Link, sort *sampled, why st
 }
 
 // logUnrouted logs that no route matches a message of a session.
-func (g *Gateway) logUnrouted(now int64, l *connector.Link, kind sms.Kind) {
-	why := "message refused: no route matches"
-	if kind == sms.Receipt {
-		why = "receipt accepted and dropped: no route matches"
-	}
-	g.logRefused(now, l, &g.storms.unrouted, why)
+func (g *Gateway) logUnrouted(now int64, l *connector.Link) {
+	g.logRefused(now, l, &g.storms.unrouted, "message refused: no route matches")
+}
+
+// logUnknownReceipt logs that a receipt of an SMSC is dropped because its message is not known and there
+// is no store to keep it in.
+func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {
+	g.logRefused(now, l, &g.storms.unrouted, "receipt accepted and dropped: its message is not known")
 }
 
 // logNoRoom logs that there was no room for a message of a session.

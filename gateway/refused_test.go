@@ -52,7 +52,7 @@ func TestRefusedIsLogged(t *testing.T) {
 		t.Errorf("after a minute: %s", s)
 	}
 	send(smsc, sms.Receipt)
-	if s := b.String(); !strings.Contains(s, "receipt accepted and dropped: no route matches") {
+	if s := b.String(); !strings.Contains(s, "receipt accepted and dropped: its message is not known") {
 		t.Errorf("a receipt: %s", s)
 	}
 	p.c.Over(p.now, l)

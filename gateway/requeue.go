@@ -133,7 +133,8 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 		switch {
 		case f.err != nil && c.change.What != DeleteMessages:
 			c.result[f] = ResultBad
-		case f.stateName() == StateOrphan && c.change.What == RetryMessages && c.matched(f):
+		case f.stateName() == StateOrphan && c.change.What == RetryMessages:
+			c.matched(f)
 		case c.change.What != DeleteMessages && !c.aim(f):
 			c.result[f] = ResultNoRoute
 		case f.stateName() == StateQueued:

@@ -114,21 +114,20 @@ func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
 // hundred characters.
 const keywordOctets = 512
 
-// routeOf returns the route of a message, and reports whether there is one. A route for receipts
-// must name their connector, and those whose client is known go to no other one.
+// routeOf returns the route of a message, and reports whether there is one. A receipt takes
+// none: it goes to the client of its message, and nobody else may see it.
 func (g *Gateway) routeOf(m *sms.Message) (*router.Route[target], bool) {
+	if m.Kind == sms.Receipt {
+		return nil, false
+	}
 	table := g.routes.Load().table
 	keyword := ""
-	if table.HasKeywords() && !isReport(m) {
+	if table.HasKeywords() {
 		begin := m.Text()
 		text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
 		keyword = router.Keyword(text)
 	}
-	r, ok := table.RouteKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
-	if ok && m.Kind == sms.Receipt && (r.From() == "" || isKnown(m)) {
-		return nil, false
-	}
-	return r, ok
+	return table.RouteKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
 }
 
 // route returns the lane that a message leaves by: that of a target that has not failed to
@@ -225,7 +224,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU, others 
 	if code != sms.OK {
 		return g.refuse(now, l, m, code, why)
 	}
-	if isReport(m) && l.Account == nil {
+	if m.Kind == sms.Receipt {
 		return m, nil, sms.OK // the message that it belongs to decides
 	}
 	lane := g.route(m)
@@ -233,14 +232,11 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU, others 
 		return m, nil, sms.OK
 	}
 	if lane == nil {
-		kind := m.Kind
 		code = noRoute(m)
 		m.Release()
 		g.unrouted.Add(1)
-		g.logUnrouted(now, l, kind)
-		if code != sms.OK {
-			l.CountRefused()
-		}
+		g.logUnrouted(now, l)
+		l.CountRefused()
 		return nil, nil, code
 	}
 	if code = g.suit(lane, m, others); code == sms.BadLength {

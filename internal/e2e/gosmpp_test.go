@@ -132,7 +132,7 @@ func TestGoSMPP(t *testing.T) {
 			wg.Go(func() {
 				for j := range each {
 					m, err := client.Submit(&smpp.ShortMessage{
-						Src: "1234", Dst: "46700000001", Text: pdutext.Raw(fmt.Sprintf("%d-%d", i, j)),
+						Src: "1234", Dst: "46700000001", Text: pdutext.Raw(fmt.Sprintf("%d-%d", i, j)), Register: pdufield.FinalDeliveryReceipt,
 						TLVFields: pdutlv.Fields{pdutlv.TagUserMessageReference: []byte{byte(i), byte(j)}},
 					})
 					if err != nil || len(m.RespID()) != 16 {

@@ -270,13 +270,12 @@ func TestOwnReceipts(t *testing.T) {
 	})
 }
 
-// A receipt that belongs to no message is relayed by a route for messages of its connector;
-// where there is none it is kept, and can be looked at, matched again and deleted.
+// A receipt that belongs to no message is kept, and can be looked at, matched again and deleted.
 func TestOrphans(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		s := site{operator: newSMSC(t), store: vfs.NewMem()}
 		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
+		smsc := s.operator.session()
 		g.online("operator", 1)
 		smsc.receipt(101, "1", "DELIVRD")
 		smsc.receipt(102, "2", "DELIVRD")
@@ -286,33 +285,48 @@ func TestOrphans(t *testing.T) {
 			t.Errorf("%+v %v", p.Messages, err)
 		}
 		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultUnknown, gateway.ResultUnknown)
-		relays := s
-		relays.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
-		if err := g.reload(relays); err != nil {
-			t.Fatal(err)
-		}
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan, Dest: "1234"}, gateway.ResultRetried, gateway.ResultRetried)
-		for _, id := range []string{"1", "2"} {
-			line := client.want("deliver_sm", "esm_class=4")
-			if !strings.Contains(line, "id:"+id+" ") {
-				t.Errorf("receipt %s", line)
-			}
-			client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		}
-		smsc.receipt(103, "3", "DELIVRD")
-		client.want("deliver_sm", "esm_class=4")
-		if n := g.Receipts().Relayed.Load(); n != 1 {
-			t.Errorf("%d relayed", n)
-		}
-		if err := g.reload(s); err != nil {
-			t.Fatal(err)
-		}
-		smsc.receipt(104, "4", "DELIVRD")
-		testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultDeleted)
+		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultDeleted, gateway.ResultDeleted)
 		if n := g.Aside(store.Orphan); n != 0 {
 			t.Errorf("%d orphans are left", n)
 		}
+	})
+}
+
+// A receipt goes to no account by a route for the messages of its connector: not if its client has
+// not asked for it, nor if it comes long before the answer to its submit, has an id that no message
+// has, or cannot be understood. It is kept, also when the operator has routes tried again, and
+// the answer finds it.
+func TestReceiptsTakeNoRoute(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
+			g := start(t, a, s)
+			acme, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
+			other.bind("transceiver", "other", "s3cret")
+			other.submit(2, 2) // asks for nothing
+			other.want("submit_sm_resp", "seq=2", "status=0")
+			smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=AB1")
+			smsc.fence()
+			smsc.receipt(101, "AB1", "DELIVRD")
+			smsc.receipt(102, "nobody's", "DELIVRD")
+			smsc.send(`deliver_sm seq=103 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="secret of other"`)
+			smsc.want("deliver_sm_resp", "seq=103", "status=0")
+			known := other.submitOne(3, asks)
+			line := smsc.want("submit_sm", asks)
+			smsc.receipt(104, "AB2", "DELIVRD") // answered when it is kept
+			smsc.send(moLine)
+			smsc.want("deliver_sm_resp", "seq=7", "status=0")
+			testutil.Eventually(t, "they are kept", func() bool { return g.Aside(store.Orphan) == 4 })
+			g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan},
+				gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown)
+			smsc.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=AB2")
+			other.wantReceipt(known, "DELIVRD")
+			acme.send("deliver_sm_resp seq=" + field(acme.want("deliver_sm", `short_message="hello"`), "seq") + " status=0")
+			acme.fence()
+			if !acme.silent("deliver_sm") {
+				t.Error("another account has got a receipt")
+			}
+		})
 	})
 }
 

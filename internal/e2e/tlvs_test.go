@@ -16,14 +16,15 @@ func TestTLVs(t *testing.T) {
 		g := start(t, a, s)
 		c, smsc := g.bind("transceiver"), s.operator.session()
 		g.online("operator", 1)
-		c.send(`submit_sm seq=2 source_addr=1234 destination_addr=46700000001 short_message="hi" tlv_0x1400=00ff00 tlv_0x1402=01 tlv_0x1400= tlv_0x3fff=01`)
+		c.send(`submit_sm seq=2 source_addr=1234 destination_addr=46700000001 registered_delivery=1 short_message="hi" tlv_0x1400=00ff00 tlv_0x1402=01 tlv_0x1400= tlv_0x3fff=01`)
 		c.accepted(2, 2)
 		line := smsc.want("submit_sm", "tlv_0x1400=00ff00", "tlv_0x1400=", "tlv_0x3fff=01", "tlv_0x1401=012c")
 		if field(line, "tlv_0x1402") != "" {
 			t.Errorf("%s: a parameter was not dropped", line)
 		}
-		smsc.answer(0, field(line, "seq"))
-		for _, more := range []string{`short_message="mo"`, `esm_class=4 short_message="id:77 stat:DELIVRD"`} {
+		id := field(line, "seq")
+		smsc.answer(0, id)
+		for _, more := range []string{`short_message="mo"`, `esm_class=4 short_message="id:` + id + ` stat:DELIVRD"`} {
 			smsc.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 " + more + " tlv_0x1400=00ff00 tlv_0x1500=0007")
 			smsc.want("deliver_sm_resp", "seq=7", "status=0")
 			line = c.want("deliver_sm", "tlv_0x1400=00ff00", "tlv_0x1401=0007")

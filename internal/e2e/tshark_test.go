@@ -217,6 +217,7 @@ func TestTsharkRun(t *testing.T) {
 		ucpClient.want("op60_result seq=0 status=0")
 		ucpClient.want("op31_result seq=1 status=0 SM=0000")
 
+		var ids []string
 		for i, m := range []string{ // from UCP to SMPP
 			`AdC=0046700000001 OAdC=06D0E611 NRq=1 NT=7 VP=3112391300 RPID=0065 MT=3 AMsg="\x00hello" RPI=1 OTOA=5039`,
 			`AdC=1 OAdC=1234 MT=4 NB=0048 TMsg="\x04\x14\x040\x00!" XSer=01060500037F0202020108`,
@@ -224,12 +225,13 @@ func TestTsharkRun(t *testing.T) {
 		} {
 			ucpClient.send(fmt.Sprintf("op51 seq=%d %s", i, m))
 			ucpClient.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
-			centre.answer(0, field(centre.want("submit_sm"), "seq"))
+			ids = append(ids, field(centre.want("submit_sm"), "seq"))
+			centre.answer(0, ids[i])
 		}
 		ucpClient.send(`op51 seq=7 AdC= OAdC=1234 MT=3 AMsg="nobody"`)
 		ucpClient.want("op51_result seq=7 status=0x6(adc_invalid)")
 		for i, m := range []string{ // from SMPP to UCP
-			`source_addr_ton=5 source_addr="A@_[1]" dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 protocol_id=65 priority_flag=1 validity_period=000001000000000R registered_delivery=19 short_message="\x00hello\x1be"`,
+			`source_addr_ton=5 source_addr="A@_[1]" dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 protocol_id=65 priority_flag=1 validity_period=000001000000000R registered_delivery=17 short_message="\x00hello\x1be"`,
 			`source_addr_ton=1 source_addr_npi=1 source_addr=46700000002 destination_addr=1 esm_class=64 data_coding=8 short_message="\x05\x00\x03\x7f\x02\x02\x04\x14\x040"`,
 			`source_addr=1234 destination_addr=1 data_coding=245 short_message="\x01\xff\x03"`,
 		} {
@@ -239,10 +241,10 @@ func TestTsharkRun(t *testing.T) {
 			if err != nil || !strings.HasPrefix(line, "op51 ") {
 				t.Fatal(line, err)
 			}
-			ucpCentre.send(fmt.Sprintf("op51_result seq=%s status=0 SM=1:01012600000%d", field(line, "seq"), i))
+			ucpCentre.send(fmt.Sprintf("op51_result seq=%s status=0 SM=46700000001:01012600000%d", field(line, "seq"), i))
 		}
 		centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`,
-			`deliver_sm seq=6 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:1 sub:001 dlvrd:001 submit date:2611201200 done date:2611201200 stat:DELIVRD err:000 text:"`)
+			`deliver_sm seq=6 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:`+ids[0]+` sub:001 dlvrd:001 submit date:2611201200 done date:2611201200 stat:DELIVRD err:000 text:"`)
 		for range 2 {
 			centre.want("deliver_sm_resp", "status=0")
 			line, err := ucpClient.next()

@@ -136,7 +136,7 @@ func TestUCPToUCP(t *testing.T) {
 			if n >= window {
 				answered()
 			}
-			client.send(fmt.Sprintf("op51 seq=%d AdC=0046700000001 OAdC=1234 MT=3 AMsg=\"%d\"", n%100, n))
+			client.send(fmt.Sprintf("op51 seq=%d AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg=\"%d\"", n%100, n))
 		}
 		for range window {
 			answered()
@@ -151,12 +151,14 @@ func TestUCPToUCP(t *testing.T) {
 
 		// The other way.
 		centre.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`,
-			`op53 seq=8 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="delivered"`)
+			`op53 seq=8 AdC=1234 OAdC=46700000001 SCTS=000000000999 Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="delivered"`)
 		centre.want("op52_result seq=7 status=0")
 		centre.want("op53_result seq=8 status=0")
 		line := client.want(`op52 seq=* AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`)
 		client.send("op52_result seq=" + field(line, "seq") + " status=0")
-		line = client.want(`op53 seq=* AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="delivered"`)
+		if line, _ = client.next(); !containsAll(line, []string{"op53 ", " AdC=1234 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="}) {
+			t.Error(line)
+		}
 		client.send("op53_result seq=" + field(line, "seq") + " status=0")
 		testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("clients").InFlight.Load() == 0 })
 
@@ -201,6 +203,7 @@ func TestUCPToSMPP(t *testing.T) {
 		g := start(t, a, site{operator: operator, clients: "protocol: ucp", routes: "{from: operator, to: clients}\n{to: operator}"})
 		centre := operator.session()
 		client := g.ucpClient()
+		var ids []string
 		for i, m := range [][2]string{
 			{`AdC=0046700000001 OAdC=06D0E611 NRq=1 NT=3 MT=3 AMsg="\x00hello" OTOA=5039`,
 				`source_addr_ton=5 source_addr=PMG dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 registered_delivery=1 short_message="\x00hello"`},
@@ -214,11 +217,15 @@ func TestUCPToSMPP(t *testing.T) {
 			if _, fields, _ := strings.Cut(strings.TrimPrefix(line, "submit_sm "), " "); fields != m[1] {
 				t.Errorf("got %s, want %s", fields, m[1])
 			}
-			centre.answer(0, field(line, "seq"))
+			ids = append(ids, field(line, "seq"))
+			centre.answer(0, ids[i])
 		}
-		centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:1 submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
+		centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + ids[0] + ` submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
 		centre.want("deliver_sm_resp", "seq=5", "status=0")
-		line := client.want(`op53 seq=* AdC=1234 OAdC=0046700000001 SCTS=201126115900 Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg="Message for 0046700000001, with identification 261120115900 has been delivered on 2026-11-20 at 12:00:00"`)
+		line, _ := client.next()
+		if !containsAll(line, []string{"op53 ", " AdC=06D0E611 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg=\"Message for 0046700000001, with identification ", " has been delivered on 2026-11-20 at 12:00:00"}) {
+			t.Error(line)
+		}
 		client.send("op53_result seq=" + field(line, "seq") + " status=0")
 	})
 }
