@@ -8,6 +8,7 @@ type shrinking struct {
 	empty   int   // of Tidy in a row that have found no message
 	commits int64 // up to then
 	octets  int64 // of messages deleted up to then
+	again   int   // how often it is tried again while the tables are not small
 }
 
 const (
@@ -16,14 +17,19 @@ const (
 	shrinkAfter = 20
 	// shrinkOctets is how much was deleted since the last time where messages wait.
 	shrinkOctets = 16 << 20
+	// shrinkAgain is how often the store is made smaller again that has not become small: pebble
+	// does not remove tables that are being compacted, nor what they become.
+	shrinkAgain = 3
+	smallTables = shrinkOctets / 4
 	// fewMessages is how many are written again. Where more wait, the store is not small anyway.
 	fewMessages = 10_000
 	// spanMessages is how many are written again while no batch is committed: a few milliseconds.
 	spanMessages = 500
 )
 
-// due reports whether the store is to be made smaller. It is called once for each call of Tidy.
-func (s *shrinking) due(empty bool, commits, deleted int64) bool {
+// due reports whether the store is to be made smaller, whose tables have so many octets. It is
+// called once for each call of Tidy.
+func (s *shrinking) due(empty bool, commits, deleted, tables int64) bool {
 	if s.empty++; !empty {
 		s.empty = 0
 	}
@@ -31,7 +37,13 @@ func (s *shrinking) due(empty bool, commits, deleted int64) bool {
 		return false
 	}
 	dropsLog := s.empty >= shrinkAfter && commits != s.commits
-	if !dropsLog && deleted-s.octets < shrinkOctets {
+	switch {
+	case deleted-s.octets >= shrinkOctets:
+		s.again = shrinkAgain
+	case dropsLog:
+	case s.again > 0 && tables > smallTables:
+		s.again--
+	default:
 		return false
 	}
 	s.calls, s.empty, s.octets = 0, 0, deleted

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"pmg/internal/testutil"
 )
 
 // texts are texts of 1,000 octets that cannot be compressed.
@@ -94,7 +92,6 @@ func TestShrinkUnderTraffic(t *testing.T) {
 					}
 				})
 			}
-			tables := func() int64 { return int64(s.(*durable).db.Metrics().Table.Local.LiveSize) } // logs are kept for later use
 			for from := uint64(1); from <= n; from += 100 {
 				commit(t, s, func(b *Batch) {
 					for id := from; id < from+100; id++ {
@@ -104,17 +101,16 @@ func TestShrinkUnderTraffic(t *testing.T) {
 					}
 				})
 			}
-			testutil.Eventually(t, "tables are written", func() bool { // one that came behind the shrinking would stay
-				m := s.(*durable).db.Metrics()
-				return m.MemTable.Count == 1 && m.Compact.NumInProgress == 0
-			})
 			want := entriesOf(t, s)
 			for id := uint64(n + 1); id <= n+shrinkAfter; id++ {
 				commit(t, s, func(b *Batch) { b.Put(sample(id, texts.next()), sampleLane) })
 				s.Tidy()
 				commit(t, s, func(b *Batch) { b.Delete(id, 1000) })
 			}
-			becomesSmall(t, tables, 4<<20)
+			becomesSmall(t, func() int64 { // logs are kept for later use
+				s.Tidy()
+				return s.(*durable).tableOctets()
+			}, smallTables)
 			if got := entriesOf(t, s); len(got) != len(c.stay) || !slices.Equal(got, want) {
 				t.Errorf("%d messages, not %d", len(got), len(c.stay))
 			}
@@ -122,6 +118,29 @@ func TestShrinkUnderTraffic(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A store that has not become small is made smaller again, though not for ever.
+func TestShrinkAgain(t *testing.T) {
+	t.Parallel()
+	var s shrinking
+	count := func(empty bool, commits, deleted, tables int64) (n int) {
+		for range 10 * shrinkAfter {
+			if s.due(empty, commits, deleted, tables) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(false, 1, shrinkOctets-1, smallTables+1); n != 0 {
+		t.Errorf("%d times while little was deleted", n)
+	}
+	if n := count(false, 2, shrinkOctets, smallTables+1); n != 1+shrinkAgain {
+		t.Errorf("%d times while the tables stay large", n)
+	}
+	if n := count(false, 3, 2*shrinkOctets, smallTables); n != 1 {
+		t.Errorf("%d times where the tables are small", n)
 	}
 }
 

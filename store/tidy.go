@@ -16,13 +16,17 @@ func (s *durable) Tidy() {
 	}
 	s.ballast.lay()
 	s.seal()
-	if !s.shrinking.due(!s.seek() && s.recount(), s.commits.Load(), s.deleted.Load()) {
+	empty := !s.seek() && s.recount()
+	if !s.shrinking.due(empty, s.commits.Load(), s.deleted.Load(), s.tableOctets()) {
 		return
 	}
 	if err := s.shrink(); err != nil {
 		s.log.Error().Err(err).Msg("cannot make the store smaller")
 	}
 }
+
+// tableOctets returns how many octets the tables have that count.
+func (s *durable) tableOctets() int64 { return int64(s.db.Metrics().Table.Local.LiveSize) }
 
 // isRemoved reports whether the store's directory was removed, or emptied, and makes that the
 // store's fault. Pebble would go on writing to files that no other process can find any more.
