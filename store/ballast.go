@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
@@ -20,7 +21,7 @@ type ballast struct {
 	inUse atomic.Bool // it was removed because the disk was full
 
 	mu   sync.Mutex
-	laid bool
+	laid int64 // octets that it takes on the disk; 0: it is not there
 }
 
 const (
@@ -31,11 +32,26 @@ const (
 
 func (b *ballast) path() string { return b.fs.PathJoin(b.dir, ballastName) }
 
+// find notes the file that an earlier run has left. The disk may be full by now.
+func (b *ballast) find() {
+	info, err := b.fs.Stat(b.path())
+	if err != nil {
+		return
+	}
+	octets := info.Size()
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		octets = st.Blocks * 512 // room may be kept behind the end of the file
+	}
+	b.mu.Lock()
+	b.laid = max(octets, 1)
+	b.mu.Unlock()
+}
+
 // lay makes the file if it is not there and the disk has room.
 func (b *ballast) lay() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.laid || b.size <= 0 {
+	if b.laid > 0 || b.size <= 0 {
 		return
 	}
 	if usage, err := b.fs.GetDiskUsage(b.dir); err == nil && int64(usage.AvailBytes) < ballastSpare*b.size {
@@ -46,7 +62,7 @@ func (b *ballast) lay() {
 		_ = b.fs.Remove(b.path())
 		return
 	}
-	b.laid = true
+	b.laid = b.size
 	b.inUse.Store(false)
 }
 
@@ -68,13 +84,14 @@ func (b *ballast) write() error {
 func (b *ballast) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.laid {
+	if b.laid == 0 {
 		return
 	}
-	b.laid = false
+	octets := b.laid
+	b.laid = 0
 	b.inUse.Store(true)
 	err := b.fs.Remove(b.path())
-	b.log.Error().Err(err).Int64("octets", b.size).
+	b.log.Error().Err(err).Int64("octets", octets).
 		Msg("the disk of the store is full; its reserve was released so that waiting messages can still be delivered")
 }
 
@@ -82,8 +99,5 @@ func (b *ballast) drop() {
 func (b *ballast) octets() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.laid {
-		return b.size
-	}
-	return 0
+	return b.laid
 }

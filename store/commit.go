@@ -191,7 +191,18 @@ func (s *durable) do(b *Batch, o op) error {
 		s.key = appendKey(s.key[:0], keyEvent, o.id)
 		return t.Set(s.key, b.valueOf(o), nil)
 	default: // opDropEvents
-		s.key = appendKey(appendKey(s.key[:0], keyEvent, 0), keyEvent, o.id+1)
-		return t.DeleteRange(s.key[:9], s.key[9:], nil)
+		return s.dropEvents(o.id)
 	}
+}
+
+// dropEvents begins where the last time ended: pebble cuts ranges that overlap in a memory table into
+// pieces, of which each has all ranges that it lies in, and does so again at each read behind a change.
+func (s *durable) dropEvents(upTo uint64) error {
+	first := s.dropped + 1
+	if upTo < first {
+		return nil
+	}
+	s.dropped = upTo
+	s.key = appendKey(appendKey(s.key[:0], keyEvent, first), keyEvent, upTo+1)
+	return s.batch.DeleteRange(s.key[:9], s.key[9:], nil)
 }

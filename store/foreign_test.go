@@ -3,10 +3,14 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
+
+	"pmg/internal/testutil"
 )
 
 // A store whose directory is removed while it is open takes no batches any more.
@@ -93,6 +97,82 @@ func TestOpenForeign(t *testing.T) {
 		after, _ := filepath.Glob(filepath.Join(c.dir, "*"))
 		if len(after) < len(before) { // the lock may have come
 			t.Errorf("files were %q, and are %q", before, after)
+		}
+	}
+}
+
+// A table, a log or a manifest that is removed is noticed, and what pebble itself removes is not.
+func TestFileRemoved(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{".sst", ".log", "MANIFEST-", "marker.manifest"} {
+		fs := vfs.NewMem()
+		s, err := Open("data", Options{FS: fs, memTable: 16 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := uint64(0)
+		put := func() {
+			for range 100 {
+				id++
+				commit(t, s, func(b *Batch) { b.Put(sample(id, strings.Repeat("t", 100)), sampleLane); b.Delete(id-1, 100) })
+			}
+		}
+		d := s.(*durable)
+		testutil.Eventually(t, "tables are compacted, and logs used again", func() bool {
+			put()
+			s.Tidy()
+			if problem := s.Stats().Problem; problem != "" {
+				t.Fatalf("%s: before: %s", kind, problem)
+			}
+			m := d.db.Metrics()
+			return m.Compact.Count > 1 && m.Flush.Count > 3 && m.Table.Local.LiveCount > 0
+		})
+		names, err := fs.List("data")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, kind) && d.guard.files.has(name) })
+		if err := fs.Remove("data/" + names[at]); err != nil {
+			t.Fatal(err)
+		}
+		s.Tidy()
+		if problem := s.Stats().Problem; !strings.Contains(problem, names[at]+" was removed while the store was open") {
+			t.Errorf("%s: the problem is %q", kind, problem)
+		}
+		_ = s.Close() // the fault again
+	}
+}
+
+// What serve refuses as damaged, a check does not take for whole.
+func TestCheckAgrees(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{".sst", ".log", "MANIFEST-", "marker.manifest", "marker.format"} {
+		used, _ := usedStore(t)
+		names, err := used.List("data")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if !strings.Contains(name, kind) {
+				continue
+			}
+			fs, there := vfs.NewMem(), vfs.NewMem()
+			for _, to := range []vfs.FS{fs, there} {
+				if _, err := vfs.Clone(used, to, "data", "data"); err != nil {
+					t.Fatal(err)
+				}
+				if err := to.Remove("data/" + name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, checked := check(fs, "data")
+			s, opened := Open("data", Options{FS: there})
+			if opened == nil {
+				opened = s.Close()
+			}
+			if (checked == nil) != (opened == nil) {
+				t.Errorf("without %s: check says %v, and serve %v", name, checked, opened)
+			}
 		}
 	}
 }

@@ -111,3 +111,55 @@ func TestFullDiskWaits(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A disk that is full when the gateway starts costs the ballast that an earlier run has laid.
+func TestFullDiskAtStart(t *testing.T) {
+	t.Parallel()
+	disk := &fullDisk{fs: vfs.NewMem()}
+	o := Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: 1 << 20, memTable: 64 << 10, retryPause: time.Millisecond}
+	s, err := Open("data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range uint64(200) {
+		commit(t, s, func(b *Batch) { b.Put(sample(1+id, "text"), sampleLane) })
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	disk.full.Store(true)
+	if s, err = Open("data", o); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Messages; n != 200 {
+		t.Errorf("%d messages", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The ballast of an earlier run is given back, whether this one is to have one or not.
+func TestBallastOfEarlierRun(t *testing.T) {
+	t.Parallel()
+	disk := &fullDisk{fs: vfs.NewMem()}
+	if err := disk.fs.MkdirAll("data", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int64{1 << 20, 0} {
+		disk.full.Store(false)
+		writeFile(t, disk.fs, "data/"+ballastName, []byte("room"))
+		s, err := Open("data", Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: size, memTable: 64 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk.full.Store(true)
+		commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+		if !s.Stats().Full {
+			t.Errorf("ballast %d: the disk is not known to be full", size)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

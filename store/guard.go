@@ -44,7 +44,9 @@ func (f *fault) get() error {
 	}
 }
 
-// A guard stands between pebble and the file system.
+// A guard stands between pebble and the file system. Files outside of the store's directory, as
+// those of a backup, are not the store's: they go to another file system, and their errors to
+// whoever has made them.
 //
 // Pebble does not go on when its log or its manifest cannot be written: it calls Fatalf, panics,
 // or unlocks a mutex twice, which cannot be recovered. The guard notes the error as the store's
@@ -54,6 +56,9 @@ func (f *fault) get() error {
 // Pebble writes a table again as soon as that has failed. The guard lets it wait meanwhile.
 type guard struct {
 	vfs.FS
+	dir      string  // of the store, clean
+	others   private // for files elsewhere
+	files    files   // of the store
 	fault    *fault
 	opening  atomic.Bool   // errors are pebble's: it returns them from Open
 	released chan struct{} // closed when pebble closes after a fault
@@ -75,6 +80,9 @@ func isManifest(name string) bool { return strings.HasPrefix(filepath.Base(name)
 func isVital(name string) bool {
 	return isLog(name) || isManifest(name) || strings.HasPrefix(filepath.Base(name), "marker.")
 }
+
+// belongs reports whether a file is the store's.
+func (g *guard) belongs(name string) bool { return filepath.Dir(name) == g.dir }
 
 // swallow notes an error as the store's fault, and reports whether pebble is not to see it.
 func (g *guard) swallow(err error) bool {
@@ -111,6 +119,9 @@ func (g *guard) rest() error {
 }
 
 func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if !g.belongs(name) {
+		return g.others.Create(name, c)
+	}
 	if !isVital(name) {
 		if err := g.rest(); err != nil {
 			return nil, err
@@ -125,10 +136,14 @@ func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return g.vital(f, name, err)
 }
 
+// MkdirAll makes the directory of a backup, which holds texts and numbers.
+func (g *guard) MkdirAll(name string, _ os.FileMode) error { return g.others.MkdirAll(name, 0o700) }
+
 func (g *guard) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if g.fault.get() != nil {
 		return nowhere{name: name}, nil
 	}
+	g.files.remove(old)
 	f, err := g.FS.ReuseForWrite(old, name, c)
 	return g.vital(f, name, err)
 }
@@ -148,6 +163,7 @@ func (g *guard) wrap(f vfs.File, name string) vfs.File {
 	if f == nil {
 		return nil
 	}
+	g.files.add(name)
 	return &guarded{File: f, guard: g, name: name, vital: isVital(name)}
 }
 
@@ -159,12 +175,18 @@ func (g *guard) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 }
 
 func (g *guard) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	if !g.belongs(name) {
+		return g.others.OpenReadWrite(name, c, opts...)
+	}
 	f, err := g.FS.OpenReadWrite(name, c, opts...)
 	return g.wrap(f, name), err
 }
 
 // OpenDir opens the directory, which pebble syncs when it has begun a log.
 func (g *guard) OpenDir(name string) (vfs.File, error) {
+	if filepath.Clean(name) != g.dir {
+		return g.others.OpenDir(name)
+	}
 	f, err := g.FS.OpenDir(name)
 	if f == nil {
 		return nil, err
@@ -176,6 +198,9 @@ func (g *guard) Link(old, name string) error {
 	if err := g.fault.get(); err != nil {
 		return err
 	}
+	if !g.belongs(name) {
+		return g.others.Link(old, name)
+	}
 	return g.table(g.FS.Link(old, name))
 }
 
@@ -183,14 +208,26 @@ func (g *guard) Rename(old, name string) error {
 	if err := g.fault.get(); err != nil {
 		return err
 	}
-	return g.table(g.FS.Rename(old, name))
+	if !g.belongs(name) {
+		return g.others.Rename(old, name)
+	}
+	g.files.remove(old)
+	err := g.table(g.FS.Rename(old, name))
+	if err == nil {
+		g.files.add(name)
+	}
+	return err
 }
 
 // Remove does nothing after a fault, because the file may be needed to recover.
 func (g *guard) Remove(name string) error {
+	if !g.belongs(name) {
+		return g.others.Remove(name)
+	}
 	if g.fault.get() != nil {
 		return nil
 	}
+	g.files.remove(name)
 	return g.FS.Remove(name)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -45,8 +46,9 @@ const (
 	retryPause    = time.Second     // between a table that could not be written and the next attempt
 	maxBatchKept  = 4 << 20         // largest storage that the pebble batch keeps
 	formatPebble  = pebble.FormatValueSeparation
-	flushAttempts = 8 // pauses after which a memory table that cannot be written is a fault
-	closePauses   = 4 // pauses for which Close waits for a commit that may never return
+	flushRanges   = time.Minute // for which a range that is deleted stays in the memory table at most
+	flushAttempts = 8           // pauses after which a memory table that cannot be written is a fault
+	closePauses   = 4           // pauses for which Close waits for a commit that may never return
 )
 
 // A durable is the engine that keeps messages on disk, in pebble.
@@ -72,6 +74,7 @@ type durable struct {
 	commits atomic.Int64
 	deleted atomic.Int64 // octets of the messages that were deleted
 	shrinking
+	dropped uint64 // number of the last event that was dropped since the opening; writing guards it
 	stalls  atomic.Int64
 	slow    atomic.Int64
 	stalled atomic.Bool
@@ -94,11 +97,15 @@ func newDurable(dir string, o Options) *durable {
 	if base == nil {
 		base = vfs.Default
 	}
+	others := private{base}
 	s := &durable{dir: dir, log: o.Log, fault: newFault(o.Fatal)}
-	s.ballast = ballast{fs: base, dir: dir, size: o.Ballast, log: o.Log}
-	full := vfs.OnDiskFull(base, s.ballast.drop)
+	s.ballast = ballast{fs: others, dir: dir, size: o.Ballast, log: o.Log}
+	full := vfs.OnDiskFull(others, s.ballast.drop)
 	s.fs, s.health = vfs.WithDiskHealthChecks(full, slowDisk, nil, s.isSlow)
-	s.guard = &guard{FS: s.fs, fault: s.fault, sealer: newSealer(s.fs, dir), released: make(chan struct{}), pause: o.retryPause}
+	s.guard = &guard{
+		FS: s.fs, dir: filepath.Clean(dir), others: others, fault: s.fault, sealer: newSealer(s.fs, dir),
+		released: make(chan struct{}), pause: o.retryPause,
+	}
 	if s.guard.pause == 0 {
 		s.guard.pause = retryPause
 	}
@@ -116,6 +123,7 @@ func (s *durable) open(o Options) error {
 		return lockError(err)
 	}
 	s.lock = lock
+	s.ballast.find()
 	if err := s.openLocked(o); err != nil {
 		_ = s.lock.Close()
 		_ = s.health.Close()
@@ -135,6 +143,13 @@ func (s *durable) openLocked(o Options) error {
 	}
 	if err := checkSeal(s.guard, s.dir); err != nil {
 		return err
+	}
+	names, err := s.fs.List(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		s.guard.files.add(name)
 	}
 	db, err := s.openPebble(s.settings(o))
 	if err != nil {
@@ -190,6 +205,7 @@ func (s *durable) settings(from Options) *pebble.Options {
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
 		CacheSize:                   blockCache,
 		MaxOpenFiles:                maxFiles,
+		FlushDelayDeleteRange:       flushRanges,
 		Logger:                      (*pebbleLog)(s),
 		EventListener: &pebble.EventListener{
 			BackgroundError: s.backgroundError,
@@ -299,6 +315,8 @@ func (s *durable) load() error {
 	return err
 }
 
+var errNoFormat = errors.New("it has no format: a part of it is missing, or it was not written by pmg")
+
 // begin writes the format into a store that is empty.
 func (s *durable) begin() error {
 	it, err := s.db.NewIter(nil)
@@ -307,7 +325,7 @@ func (s *durable) begin() error {
 	}
 	defer it.Close()
 	if it.First() {
-		return errors.New("it has no format, and was not written by pmg")
+		return errNoFormat
 	}
 	if err := it.Error(); err != nil {
 		return err

@@ -84,7 +84,10 @@ func check(fs vfs.FS, dir string) (r Report, err error) {
 		return r, fmt.Errorf("cannot check the store in %s: %w", dir, lockError(err))
 	}
 	defer s.lock.Close()
-	if err = checkSeal(s.guard, dir); err == nil {
+	if err = checkDir(s.guard, dir); err == nil {
+		err = checkSeal(s.guard, dir)
+	}
+	if err == nil {
 		err = s.checkAll(&r)
 	}
 	if err != nil {
@@ -120,8 +123,11 @@ func (s *durable) checkAll(r *Report) error {
 	if err := it.Error(); err != nil {
 		return s.readError(err)
 	}
-	if r.Format > formatVersion {
+	switch {
+	case r.Format > formatVersion:
 		return fmt.Errorf("%w: its format is %d", ErrNewer, r.Format)
+	case r.Format == 0:
+		return errNoFormat
 	}
 	return nil
 }

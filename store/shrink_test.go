@@ -121,7 +121,7 @@ func TestShrinkUnderTraffic(t *testing.T) {
 	}
 }
 
-// A store that has not become small is made smaller again, though not for ever.
+// A store that has not become small is made smaller again, though not forever.
 func TestShrinkAgain(t *testing.T) {
 	t.Parallel()
 	var s shrinking

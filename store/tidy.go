@@ -1,9 +1,7 @@
 package store
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -27,17 +25,6 @@ func (s *durable) Tidy() {
 
 // tableOctets returns how many octets the tables have that count.
 func (s *durable) tableOctets() int64 { return int64(s.db.Metrics().Table.Local.LiveSize) }
-
-// isRemoved reports whether the store's directory was removed, or emptied, and makes that the
-// store's fault. Pebble would go on writing to files that no other process can find any more.
-func (s *durable) isRemoved() bool {
-	_, err := s.fs.Stat(s.fs.PathJoin(s.dir, lockName))
-	if !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	s.fault.set(fmt.Errorf("%s was removed while the store was open: what it held is lost", s.fs.PathJoin(s.dir, lockName)))
-	return true
-}
 
 // recount reports whether there is no message, and corrects the count, which is wrong if a
 // message was put twice.
@@ -110,7 +97,8 @@ func (s *durable) Stats() Stats {
 	return st
 }
 
-// Backup links the tables and copies the logs.
+// Backup links the tables and copies the logs. An error of the disk that the copy is on is no fault
+// of the store's.
 func (s *durable) Backup(dir string) error {
 	if err := s.failure(); err != nil {
 		return err
@@ -118,5 +106,5 @@ func (s *durable) Backup(dir string) error {
 	if err := s.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
 		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)
 	}
-	return nil
+	return s.failure()
 }

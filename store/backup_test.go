@@ -1,0 +1,164 @@
+package store
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
+)
+
+// Where the logs of a store were used before, a copy of them is longer than what is valid in them.
+// The store opens all the same after a backup, whether it is killed or closed.
+func TestBackupThenKill(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{false, true} {
+		fs := vfs.NewCrashableMem()
+		s, err := Open("data", Options{FS: fs, memTable: 64 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := uint64(0)
+		put := func(n uint64) {
+			for range n {
+				id++
+				commit(t, s, func(b *Batch) { b.Put(sample(id, strings.Repeat("t", 100)), sampleLane) })
+			}
+		}
+		put(3000)
+		d := s.(*durable).db
+		testutil.Eventually(t, "logs can be used again", func() bool {
+			m := d.Metrics()
+			return m.MemTable.Count == 1 && m.WAL.ObsoleteFiles > 0
+		})
+		put(1)
+		for d.Metrics().WAL.Size > 10<<10 { // until one has been used again, and is not full
+			put(1)
+		}
+		if err := s.Backup("backup"); err != nil {
+			t.Fatal(err)
+		}
+		s.Tidy()
+		killed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if closed {
+			killed = fs
+		}
+		for _, dir := range []string{"data", "backup"} {
+			again, err := Open(dir, Options{FS: killed})
+			if err != nil {
+				t.Fatalf("closed %v: %v", closed, err)
+			}
+			if n := again.Stats().Messages; n != int64(id) {
+				t.Errorf("closed %v: %d messages of %d in %s", closed, n, id, dir)
+			}
+			if err := again.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// An elsewhere is a disk for backups that is another file system, and that has no room for files
+// with a part of their names.
+type elsewhere struct {
+	vfs.FS
+	full string
+}
+
+func (f elsewhere) Link(old, name string) error {
+	if strings.HasPrefix(name, "backup") {
+		return &os.LinkError{Op: "link", Old: old, New: name, Err: syscall.EXDEV}
+	}
+	return f.FS.Link(old, name)
+}
+
+func (f elsewhere) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := f.FS.Create(name, c)
+	if err == nil && f.full != "" && strings.HasPrefix(name, "backup") && strings.Contains(filepath.Base(name), f.full) {
+		return fullFile{file}, nil
+	}
+	return file, err
+}
+
+type fullFile struct{ vfs.File }
+
+func (fullFile) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// The errors of a backup's disk are the backup's: the store keeps its ballast, takes messages, and
+// writes its tables without a pause.
+func TestBackupElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, full := range []string{"", ".log", "MANIFEST", "marker", ".sst"} {
+		s, err := Open("data", Options{FS: elsewhere{vfs.NewMem(), full}, memTable: 64 << 10, Ballast: 1 << 20, retryPause: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := func(first uint64) {
+			for id := range uint64(1000) {
+				commit(t, s, func(b *Batch) { b.Put(sample(first+id, strings.Repeat("t", 100)), sampleLane) })
+			}
+		}
+		put(1)
+		if err := s.Backup("backup"); (err != nil) != (full != "" && full != "marker") { // a marker is its name alone
+			t.Errorf("%q is full: %v", full, err)
+		}
+		put(1001)
+		if st := s.Stats(); st.Full || st.Problem != "" || st.Messages != 2000 {
+			t.Errorf("%q is full: %+v", full, st)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What is in a store, and in a copy of it, is for its owner alone.
+func TestModes(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	s, err := Open(filepath.Join(base, "data"), Options{Ballast: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+	if err := s.Backup(filepath.Join(base, "new", "backup")); err != nil {
+		t.Fatal(err)
+	}
+	s.Tidy()
+	files := 0
+	err = filepath.WalkDir(base, func(path string, d os.DirEntry, err error) error {
+		if err != nil || path == base {
+			return err
+		}
+		info, err := d.Info()
+		if want := map[bool]os.FileMode{true: 0o700, false: 0o600}[d.IsDir()]; err == nil && info.Mode().Perm() != want && d.Name() != lockName {
+			t.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 8 {
+		t.Errorf("%d files, error %v", files, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if s, err = Open(filepath.Join(base, "data"), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Octets; n < 1<<20 {
+		t.Errorf("the ballast of the earlier run is not counted: %d octets", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
