@@ -80,7 +80,7 @@ type Gateway struct {
 
 	engine    Engine       // runs it; nil in tests without one
 	operating atomic.Int64 // operations under way
-	turns     turns
+	orders    orders
 	searching atomic.Int64 // those of them that read all messages
 }
 

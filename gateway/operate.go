@@ -31,7 +31,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 	}
 	c.gateway.rewriteOperation(l, &request)
 	o := &operation{Operation: request, gateway: c.gateway, client: l.Account, account: l.Account.SystemID, spoken: l.Connector.Protocol}
-	o.turn = c.gateway.turns.take(o.ID)
+	o.order = c.gateway.orders.take(o.ID)
 	l.Storing++
 	l.Operating++
 	c.gateway.operating.Add(1)

@@ -26,7 +26,7 @@ type operation struct {
 	client  *account.Account
 	account string       // the client's name
 	spoken  sms.Protocol // by the client
-	turn    *turn
+	order   *order
 
 	parts map[uint64][]*operand // for a cancel: of long messages of which not all were found yet, by what their ids have in common
 
@@ -58,7 +58,7 @@ func (g *Gateway) SetEngine(e Engine) { g.engine = e }
 func (o *operation) run() {
 	g := o.gateway
 	defer func() {
-		g.turns.end(o.turn)
+		g.orders.end(o.order)
 		o.client.Operate(-1)
 		g.operating.Add(-1)
 	}()
@@ -74,7 +74,7 @@ func (o *operation) run() {
 		}
 		o.ID, o.result.ID = id, id
 	}
-	if !g.Recovered() || o.turn.wait(ctx) != nil {
+	if !g.Recovered() || o.order.wait(ctx) != nil {
 		return
 	}
 	switch err := o.carryOut(ctx); {
