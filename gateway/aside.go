@@ -64,9 +64,21 @@ func asideOf(m *sms.Message) store.Aside {
 // asideReasons are those reasons for people.
 var asideReasons = [...]string{store.Parked: "no route leads anywhere", store.Orphan: "no message is known that the receipt belongs to"}
 
+// reasonOf returns the reason why a message is put aside, for people.
+func (g *Gateway) reasonOf(m *sms.Message, why store.Aside) string {
+	if why == store.Parked && g.lacksFirst(m) {
+		return "the first part of the long message, whose keyword decides the route, has not come"
+	}
+	return asideReasons[why]
+}
+
 // isAside notes that a message which waits in no lane was stored.
 func (g *Gateway) isAside(a Accepted) {
-	if !isNoted(a) && asideOf(a.Message) == store.Orphan {
+	switch {
+	case isNoted(a):
+	case asideOf(a.Message) == store.Orphan:
 		g.keepOrphan(a.Message)
+	default:
+		g.keepFirstless(a.Message)
 	}
 }

@@ -278,11 +278,14 @@ func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Cod
 // sender. reply is called when the message is stored.
 func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
 	code := c.gateway.rewriteSubmitted(now, m, from)
+	if m.Arrived = now; code == sms.OK {
+		c.gateway.noteKeyword(m)
+	}
 	lane := c.gateway.route(m)
 	switch {
 	case c.gateway.draining.Load() || !c.gateway.mayStore():
 		code = sms.QueueFull
-	case code == sms.OK && lane == nil && c.gateway.parks(m):
+	case code == sms.OK && lane == nil && (c.gateway.waitsForFirst(m) || c.gateway.parks(m)):
 		m.Arrived = now
 		c.accept(now, Pending[R]{Accepted: Accepted{Message: m}, From: from, Reply: reply})
 		return

@@ -94,7 +94,7 @@ func (g *Gateway) put(b *store.Batch, a Accepted) {
 	case a.Share == nil:
 		b.Put(a.Message, store.Lane{})
 		why := asideOf(a.Message)
-		g.keepAside(b, a.Message, store.Lane{}, why, asideReasons[why])
+		g.keepAside(b, a.Message, store.Lane{}, why, g.reasonOf(a.Message, why))
 	case g.Durable():
 		b.Put(a.Message, laneName(a.Share.Lane))
 	}
@@ -137,6 +137,7 @@ func (g *Gateway) closeStore() error {
 	}
 	g.loads.end()
 	g.receipts.orphans.end()
+	g.keywords.end()
 	g.receipts.waits.running.Wait()
 	g.receipts.outgoing.end()
 	failed := g.closeEvents()

@@ -41,6 +41,7 @@ type Gateway struct {
 	loads      loads
 	unsettled  unsettled
 	receipts   receipts
+	keywords   keywords
 	events     eventLog
 	notes      notes
 	space      space

@@ -52,6 +52,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	}
 	err := r.run(ctx)
 	g.recovered.Store(true)
+	g.keywords.recovered(g)
 	if ctx.Err() != nil {
 		return // the gateway stops, and what was not read stays in the store
 	}
@@ -139,6 +140,9 @@ func (r *recovery) entry(e *store.Entry) {
 		r.gateway.aside[s.Aside].Add(1)
 		if s.Aside == store.Orphan {
 			r.gateway.findOrphan(e)
+		}
+		if s.Aside == store.Parked {
+			r.gateway.findFirstless(e)
 		}
 		r.aside++
 		return

@@ -5,7 +5,6 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/internal/smstext"
 	"pmg/protocols"
 	"pmg/router"
 	"pmg/sms"
@@ -123,9 +122,10 @@ func (g *Gateway) routeOf(m *sms.Message) (*router.Route[target], bool) {
 	table := g.routes.Load().table
 	keyword := ""
 	if table.HasKeywords() {
-		begin := m.Text()
-		text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
-		keyword = router.Keyword(text)
+		var known bool
+		if keyword, known = g.keywordOf(m); !known && g.lacksFirst(m) {
+			return nil, false
+		}
 	}
 	return table.RouteKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
 }
@@ -227,12 +227,15 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU, others 
 	if m.Kind == sms.Receipt {
 		return m, nil, sms.OK // the message that it belongs to decides
 	}
+	g.noteKeyword(m)
 	lane := g.route(m)
-	if lane == nil && g.parks(m) {
+	if lane == nil && (g.waitsForFirst(m) || g.parks(m)) {
 		return m, nil, sms.OK
 	}
 	if lane == nil {
-		code = noRoute(m)
+		if code = noRoute(m); g.lacksFirst(m) {
+			code = sms.QueueFull // too many parts wait for their first one; the peer sends it again
+		}
 		m.Release()
 		g.unrouted.Add(1)
 		g.logUnrouted(now, l)

@@ -62,6 +62,14 @@ func (c *Conversation[R]) accept(now int64, p Pending[R]) {
 		a.Message.Offset = uint16(a.Message.ID - first.ID)
 		parked = parked || a.Share == nil
 	}
+	if first.Parts > 1 {
+		c.gateway.noteKeyword(first)
+	}
+	for _, a := range p.More {
+		if a.Message.Parts > 1 && a.Message.Part == 0 {
+			c.gateway.noteKeyword(a.Message)
+		}
+	}
 	if !c.gateway.Durable() && !parked {
 		c.stored(now, p)
 		return

@@ -127,6 +127,19 @@ func (t *Table[T]) RouteKeyword(account, from string, dest, source []byte, keywo
 	return &t.routes[best], true
 }
 
+// anyKeyword is a keyword that no text has, and each route with keywords takes.
+const anyKeyword = "\x00"
+
+// DependsOnKeyword reports whether it depends on a message's keyword which route is its.
+func (t *Table[T]) DependsOnKeyword(account, from string, dest, source []byte) bool {
+	if !t.keywords {
+		return false
+	}
+	one, _ := t.RouteKeyword(account, from, dest, source, "")
+	other, _ := t.RouteKeyword(account, from, dest, source, anyKeyword)
+	return one != other
+}
+
 // From returns the connector whose messages the route is for, or "".
 func (r *Route[T]) From() string { return r.from }
 
@@ -139,7 +152,7 @@ func (t *Table[T]) first(rows []int, best int, from string, source []byte, keywo
 		}
 		r := &t.routes[i]
 		if (r.from == "" || r.from == from) && bytes.HasPrefix(source, r.source) &&
-			(len(r.keywords) == 0 || slices.Contains(r.keywords, keyword)) {
+			(len(r.keywords) == 0 || keyword == anyKeyword || slices.Contains(r.keywords, keyword)) {
 			return i
 		}
 	}

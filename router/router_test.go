@@ -111,6 +111,27 @@ func TestRoute(t *testing.T) {
 	}
 }
 
+// It depends on the keyword where a route with one comes before that without, and takes the message
+// otherwise.
+func TestDependsOnKeyword(t *testing.T) {
+	t.Parallel()
+	tab := table(t, `
+  - {from: a, destination: "72", keyword: [VOTE], to: c}
+  - {from: a, to: c}
+  - {from: b, to: c}
+  - {from: b, keyword: [STOP], to: c}
+  - {from: a, destination: "73", keyword: [STOP], to: c}
+`)
+	for _, f := range []struct {
+		from, dest string
+		want       bool
+	}{{"a", "7212", true}, {"a", "7112", false}, {"a", "7312", false}, {"b", "7212", false}, {"c", "72", false}} {
+		if got := tab.DependsOnKeyword("", f.from, []byte(f.dest), nil); got != f.want {
+			t.Errorf("from %s to %s: %t", f.from, f.dest, got)
+		}
+	}
+}
+
 // The index finds the same route as a linear search.
 func TestRouteAgainstLinear(t *testing.T) {
 	t.Parallel()
