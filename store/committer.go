@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ type Committer struct {
 	due     bool   // soon asks for it
 	soon    *time.Timer
 	closed  bool
+	over    bool // nothing is committed any more
 	stats   CommitterStats
 
 	ended chan struct{} // closed when the goroutine has ended
@@ -116,8 +118,10 @@ func (c *Committer) ask() {
 	}
 }
 
+var errClosed = errors.New("cannot commit: the store is being closed")
+
 // Sync commits what was collected, and returns when that has ended, and the commit that was
-// under way as well.
+// under way as well. It returns an error if that does not happen any more.
 func (c *Committer) Sync() error { return c.sync(c.ask) }
 
 // SyncSoon does the same with a commit that other changes may still join, for callers that may
@@ -135,8 +139,11 @@ func (c *Committer) sync(ask func()) error {
 		return nil
 	}
 	ask()
-	for c.last < number {
+	for c.last < number && !c.over {
 		c.changed.Wait()
+	}
+	if c.last < number {
+		return errClosed
 	}
 	return c.failure
 }
@@ -175,7 +182,7 @@ const (
 )
 
 func (c *Committer) run() {
-	defer close(c.ended)
+	defer c.end()
 	for {
 		b, number, last := c.next()
 		if b == nil {
@@ -198,6 +205,15 @@ func (c *Committer) run() {
 			time.Sleep(restAfterLarge)
 		}
 	}
+}
+
+// end notes that the goroutine has ended.
+func (c *Committer) end() {
+	c.mu.Lock()
+	c.over = true
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	close(c.ended)
 }
 
 // next waits until a commit was asked for and returns the batch, nil when there is none

@@ -24,3 +24,19 @@ func TestCommitterCloseFailing(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// Sync does not wait for a commit that does not come any more, of changes that the last one has
+// left or that came after Close.
+func TestCommitterSyncClosed(t *testing.T) {
+	t.Parallel()
+	c := NewCommitter(failing{}, func() int64 { return 0 })
+	c.Close()
+	if err := c.Sync(); err != nil {
+		t.Errorf("nothing is to be committed: %v", err)
+	}
+	c.Begin().Delete(1, 0)
+	c.End()
+	if err := c.Sync(); !errors.Is(err, errClosed) {
+		t.Errorf("got %v", err)
+	}
+}
