@@ -77,7 +77,7 @@ type Gateway struct {
 	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
 	mu       sync.Mutex // one reload at a time
-	changing sync.Mutex // one change of stored messages by an operator at a time
+	changing changeLock // one change of stored messages by an operator at a time
 
 	engine    Engine       // runs it; nil in tests without one
 	operating atomic.Int64 // operations under way
@@ -96,7 +96,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		Prebind:   NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry:  account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
-		references: newReferences(),
+		references: newReferences(), changing: make(changeLock, 1),
 		converters: sync.Pool{New: func() any { return &fit.Converter{} }},
 	}
 	if cfg.PDULog.Enabled {

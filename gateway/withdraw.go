@@ -11,6 +11,13 @@ import (
 	"pmg/store"
 )
 
+// A changeLock is a lock that is held while a disk or a lane is waited for. It is a channel, because
+// testing/synctest takes nothing that waits for a mutex for idle.
+type changeLock chan struct{}
+
+func (t changeLock) Lock()   { t <- struct{}{} }
+func (t changeLock) Unlock() { <-t }
+
 // errStopping says that a lane cannot be asked any more.
 var errStopping = errors.New("the gateway is stopping; what was not done yet stays as it is in the store")
 
