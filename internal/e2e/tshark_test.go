@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -27,13 +26,7 @@ type tape struct {
 	net.Conn
 
 	mu       sync.Mutex
-	segments []segment
-}
-
-// A segment is what one side has written in one piece.
-type segment struct {
-	ours bool // the gateway has written it
-	data []byte
+	segments []testutil.Segment
 }
 
 func (c *tape) Read(b []byte) (int, error) {
@@ -51,7 +44,7 @@ func (c *tape) record(ours bool, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(b) > 0 {
-		c.segments = append(c.segments, segment{ours, bytes.Clone(b)})
+		c.segments = append(c.segments, testutil.Segment{Peer: peersPort, Port: ourPort, Ours: ours, Data: bytes.Clone(b)})
 	}
 }
 
@@ -61,47 +54,15 @@ const (
 	ourPort   = 3700
 )
 
-// capture returns segments as a capture file (libpcap 2.4) of IPv4 packets.
-func capture(segments []segment) []byte {
-	const (
-		headers = 20 + 20 // IPv4 and TCP
-		ipv4    = 228     // LINKTYPE_IPV4
-	)
-	le, be := binary.LittleEndian, binary.BigEndian
-	f := le.AppendUint32(nil, 0xA1B2C3D4)
-	f = append(f, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-	f = le.AppendUint32(le.AppendUint32(f, 1<<16), ipv4)
-	next := map[bool]uint32{} // sequence numbers
-	for i, s := range segments {
-		size := uint32(headers + len(s.data))
-		for _, n := range []uint32{uint32(i), 0, size, size} { // seconds, microseconds, captured, sent
-			f = le.AppendUint32(f, n)
-		}
-		from, to := uint16(peersPort), uint16(ourPort)
-		if s.ours {
-			from, to = to, from
-		}
-		f = append(f, 0x45, 0)
-		f = be.AppendUint16(f, uint16(size))
-		f = append(f, 0, 0, 0, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1)
-		f = be.AppendUint16(be.AppendUint16(f, from), to)
-		f = be.AppendUint32(be.AppendUint32(f, next[s.ours]), next[!s.ours])
-		f = append(f, 0x50, 0x18, 0xFF, 0xFF, 0, 0, 0, 0)
-		f = append(f, s.data...)
-		next[s.ours] += uint32(len(s.data))
-	}
-	return f
-}
-
 // tshark dissects segments of a protocol. It returns how many PDUs it has seen, and a line for
 // each packet with something that is wrong.
-func tshark(t *testing.T, protocol string, segments []segment) (pdus int, wrong []string) {
+func tshark(t *testing.T, protocol string, segments []testutil.Segment) (pdus int, wrong []string) {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed: apt-get install tshark")
 	}
 	file := filepath.Join(t.TempDir(), "run.pcap")
-	if err := os.WriteFile(file, capture(segments), 0o600); err != nil {
+	if err := os.WriteFile(file, testutil.Capture(segments), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("tshark", "-n", "-r", file, "-d", fmt.Sprintf("tcp.port==%d,%s", ourPort, protocol), "-T", "fields",
@@ -149,7 +110,7 @@ func TestTsharkVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			faults := dissectorsFaults()
-			var segments []segment
+			var segments []testutil.Segment
 			var names []string
 			p := d.NewPDU()
 			for _, v := range vectors {
@@ -163,7 +124,7 @@ func TestTsharkVectors(t *testing.T) {
 				if err := d.Decode(p, octets); err != nil {
 					t.Fatalf("%s: %v", v.Name, err)
 				}
-				segments = append(segments, segment{true, p.AppendWire(nil)})
+				segments = append(segments, testutil.Segment{Peer: peersPort, Port: ourPort, Ours: true, Data: p.AppendWire(nil)})
 				names = append(names, v.Name)
 			}
 			pdus, wrong := tshark(t, d.Name(), segments)

@@ -2,7 +2,7 @@
 //
 // # Start reading
 //
-// Eventually, then FreeAddress and NoLeaks.
+// Eventually, then FreeAddress, Capture and NoLeaks.
 package testutil
 
 import (
