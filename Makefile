@@ -22,7 +22,7 @@ BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug mutate fuzz soak simulate \
+.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
 	figures bench bench-relay bench-micro bench-compare pgo docs clean
 
 help: ## list the targets
@@ -38,7 +38,7 @@ demo: build ## run clients, gateway and SMS centre in one process
 	bin/pmg demo
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
-test race debug fresh vet simulate mutate: export GOFLAGS += -pgo=off
+test race debug fresh vet simulate mutate peers: export GOFLAGS += -pgo=off
 
 # PACKAGES and RUN narrow these down: make race PACKAGES=./gateway RUN='-run TestSettle -count 1'.
 test: ## run all tests
@@ -61,7 +61,7 @@ format:
 # Tests of import directions, package state, comments, and generated parts of documents.
 fresh:
 	$(GOTEST) ./internal/arch
-	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg ./protocols/ucp
+	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg ./protocols/ucp ./internal/peers
 
 # Fewer tests run in parallel, because the detector makes them use more CPU.
 race: ## run all tests with the race detector
@@ -72,6 +72,12 @@ debug: ## run the tests of the pipeline with jobs checked for double release, us
 
 mutate: ## make N (50) small faults in package PKG, and print those that no test notices; WITH names further packages of tests
 	go run ./internal/mutate -pkg $(PKG) -n $(N) -with "$(WITH)"
+
+# What cannot be installed is skipped, and named.
+peers: build ## run clients and SMSCs that others wrote: docs/compatibility.md has the result
+	-cd internal/peers/node && npm ci --no-audit --no-fund --silent
+	-cd internal/peers/golang && go build -o bin/ ./gosmpp ./fiorix
+	cd internal/peers && $(GOTEST) -parallel 8 $(or $(RUN),-count 1 -run TestPeers) -args -peers -write
 
 fuzz: ## fuzz every target, each for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z0-9]*' . | while IFS=: read -r file _ func; do \

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,6 +36,11 @@ func sources(t *testing.T) []source {
 		name := d.Name()
 		if d.IsDir() && path != root && (name[0] == '.' || name == "testdata" || name == "node_modules" || name == "bin") {
 			return fs.SkipDir
+		}
+		if d.IsDir() && path != root {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+				return fs.SkipDir // a module of its own: programs that tests run
+			}
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil

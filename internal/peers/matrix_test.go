@@ -1,0 +1,180 @@
+package peers
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// page is the document with the matrix, which is between begin and end.
+const (
+	page   = "../../docs/compatibility.md"
+	begin  = "<!-- made by: make peers -->\n"
+	finish = "<!-- end -->\n"
+)
+
+// matrix returns the tables of results, and notes about what is not possible.
+func matrix(results []result) string {
+	var b strings.Builder
+	var notes []string
+	for _, role := range []string{"client", "smsc"} {
+		var columns, rows []string
+		for _, x := range results {
+			if x.role != role {
+				continue
+			}
+			if !slices.Contains(columns, x.column) {
+				columns = append(columns, x.column)
+			}
+			if !slices.Contains(rows, x.peer) {
+				rows = append(rows, x.peer)
+			}
+		}
+		fmt.Fprintf(&b, "\n| as %s | %s |\n|---|%s\n", map[string]string{"client": "client", "smsc": "SMSC"}[role], strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+		for _, name := range rows {
+			b.WriteString("| " + name + " |")
+			for _, c := range columns {
+				of := slices.DeleteFunc(slices.Clone(results), func(x result) bool { return x.role != role || x.peer != name || x.column != c })
+				b.WriteString(" " + cell(of, &notes) + " |")
+			}
+			b.WriteString("\n")
+		}
+	}
+	b.WriteString("\n")
+	for i, n := range notes {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, n)
+	}
+	return b.String()
+}
+
+// cell returns what came of the scenarios of a column with a peer, and adds its notes.
+func cell(results []result, notes *[]string) string {
+	state, possible := "ok", false
+	var bad, numbers []string
+	names := map[string][]string{} // by the reason why they are not possible
+	var reasons []string
+	for _, x := range results {
+		switch x.outcome {
+		case ok:
+			possible = true
+		case impossible:
+			if names[x.why] == nil {
+				reasons = append(reasons, x.why)
+			}
+			names[x.why] = append(names[x.why], x.name)
+		default:
+			possible = true
+			bad = append(bad, x.name)
+		}
+	}
+	if !possible {
+		state = "–"
+	}
+	if len(bad) > 0 {
+		state = "**failed**: " + strings.Join(bad, ", ")
+	}
+	for _, why := range reasons {
+		note := why
+		if possible {
+			note = strings.Join(names[why], ", ") + ": " + why
+		}
+		i := slices.Index(*notes, note)
+		if i < 0 {
+			i = len(*notes)
+			*notes = append(*notes, note)
+		}
+		numbers = append(numbers, fmt.Sprint(i+1))
+	}
+	if len(numbers) > 0 {
+		state += " (" + strings.Join(numbers, ", ") + ")"
+	}
+	return state
+}
+
+// expected returns results in which all is well: that of every scenario with every peer.
+func expected() (all []result) {
+	add := func(p *peer, role, name, column string) {
+		x := result{peer: p.name, role: role, column: column, name: name, outcome: ok}
+		if x.why = p.why(role, name, column); x.why != "" {
+			x.outcome = impossible
+		}
+		all = append(all, x)
+	}
+	for _, p := range peers() {
+		if p.client != nil {
+			for _, s := range clientScenarios() {
+				add(p, "client", s.name, s.column)
+			}
+		}
+		if p.smsc != nil {
+			for _, s := range smscScenarios() {
+				add(p, "smsc", s.name, s.column)
+			}
+		}
+	}
+	return all
+}
+
+// readPage returns the document in front of the matrix, the matrix, and what is behind it.
+func readPage(t *testing.T) (before, text, after string) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(b), begin)
+	text, after, closed := strings.Cut(rest, finish)
+	if !found || !closed {
+		t.Fatalf("%s has no matrix between %q and %q", page, begin, finish)
+	}
+	return before, text, after
+}
+
+// writeMatrix writes what came of every scenario. The results are put in the order of the tables.
+func writeMatrix(t *testing.T, results []result) {
+	t.Helper()
+	all := expected()
+	for i := range all {
+		found := slices.IndexFunc(results, func(x result) bool {
+			return x.peer == all[i].peer && x.role == all[i].role && x.name == all[i].name
+		})
+		if found < 0 {
+			t.Logf("the matrix is not written, because %s was not run", all[i].peer)
+			return
+		}
+		all[i] = results[found]
+	}
+	before, _, after := readPage(t)
+	if err := os.WriteFile(page, []byte(before+begin+matrix(all)+finish+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The matrix in the document is of the scenarios and peers that there are, and all is well in it.
+func TestMatrixFresh(t *testing.T) {
+	if _, text, _ := readPage(t); text != matrix(expected()) {
+		t.Errorf("%s is not what make peers would write if all were well; it should be\n%s", page, matrix(expected()))
+	}
+}
+
+// No two scenarios of a role have one name, and every reason is about one that exists.
+func TestTable(t *testing.T) {
+	names := map[string]bool{}
+	for _, x := range expected() {
+		key := x.peer + " " + x.role + ": " + x.name
+		if names[key] {
+			t.Errorf("%s is there twice", key)
+		}
+		names[key] = true
+		names[x.role+": "+x.name], names[x.role+": "+x.column] = true, true
+	}
+	for _, p := range peers() {
+		for key := range p.cannot {
+			if !names[key] {
+				t.Errorf("%s cannot do %q, which is no scenario", p.name, key)
+			}
+		}
+	}
+}

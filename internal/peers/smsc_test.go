@@ -1,0 +1,284 @@
+package peers
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An smscBench is a library that is the SMSC of a gateway, whose clients are the test's own.
+type smscBench struct {
+	t       testing.TB
+	row     *peer
+	gateway *gateway
+	start   func() library // at the address that the gateway dials
+}
+
+// An smscScenario is what an SMSC does, and what must come of it at both ends. It has a gateway
+// of its own, because what a gateway has learned of an SMSC is not forgotten.
+type smscScenario struct {
+	name, column string
+	options      string // of the gateway's connector
+	run          func(b *smscBench)
+}
+
+func smscScenarios() []smscScenario {
+	all := []smscScenario{
+		{"login", "bind", "", func(b *smscBench) {
+			s := b.smsc()
+			if e := s.login; e.Name != "pmg" || e.Password != "secret" {
+				b.t.Errorf("got %+v", e)
+			}
+		}},
+		{"plain", "submits", "", func(b *smscBench) { b.takes(`short_message="hello"`, "hello") }},
+		{"GSM characters", "submits", "", func(b *smscBench) { b.takes(`short_message="price \x1b<12\x1b> \x1b(\x1be\x1b)"`, escapes) }},
+		{"UCS-2", "submits", "", func(b *smscBench) { b.takes("data_coding=8 short_message="+wide(plane), plane) }},
+		{"parts", "submits", "", func(b *smscBench) { b.takes(`esm_class=64 short_message="\x05\x00\x03\x07\x02\x01hello"`, "hello") }},
+		{"binary", "submits", "", func(b *smscBench) {
+			if e := b.takes(`data_coding=4 short_message="\x00\xff\x1b\x80"`, ""); e.Octets != "00ff1b80" {
+				b.t.Errorf("the library got %+v", e.message)
+			}
+		}},
+		{"message_payload", "submits", "", func(b *smscBench) {
+			b.takes(`short_message="" message_payload="`+strings.Repeat("0123456789", 30)+`"`, strings.Repeat("0123456789", 30))
+		}},
+		{"messages of mobiles", "messages of mobiles", "", func(b *smscBench) {
+			s := b.smsc()
+			_, got := bindClient(b.t, b.gateway.others, "acme", nil)
+			for _, m := range []message{{Text: "hello"}, {Text: plane, Coding: 8}} {
+				m.From, m.To = mobile, short
+				if e := s.ask(request{Do: "deliver", message: m}); e.Status != 0 {
+					b.t.Errorf("the delivery was answered %+v", e)
+				}
+				text := field(got.next(b.t, "deliver_sm"), "short_message")
+				if m.Coding == 8 {
+					text = ucs2(text)
+				}
+				if text != m.Text {
+					b.t.Errorf("the client got %q, want %q", text, m.Text)
+				}
+			}
+		}},
+		{"throttles every tenth", "faults", "", func(b *smscBench) {
+			b.arrive(50, func(s *smsc, n int, e event) bool {
+				if n%10 == 9 {
+					s.answer(e, 0x58, "")
+					return false
+				}
+				s.answer(e, 0, strconv.Itoa(n))
+				return true
+			})
+		}},
+		{"closes its sessions", "faults", "", func(b *smscBench) {
+			b.arrive(50, func(s *smsc, n int, e event) bool {
+				if n == 20 || n == 35 {
+					s.start(request{Do: "close"})
+					return false
+				}
+				s.answer(e, 0, strconv.Itoa(n))
+				return true
+			})
+		}},
+		{"is killed and comes back", "faults", "", func(b *smscBench) {
+			b.arrive(50, func(s *smsc, n int, e event) bool {
+				if n == 20 {
+					s.lib.close()
+					s.lib, s.had = b.start(), nil
+					return false
+				}
+				s.answer(e, 0, strconv.Itoa(n))
+				return true
+			})
+		}},
+		{"keep-alive of the gateway", "keep-alive", "enquire_interval: 100ms", func(b *smscBench) {
+			b.smsc()
+			within(b.t, "the library answers", func() bool { return b.gateway.logged("operator", " < enquire_link_resp ") })
+		}},
+		{"keep-alive of the library", "keep-alive", "", func(b *smscBench) {
+			if e := b.smsc().ask(request{Do: "enquire"}); e.Status != 0 {
+				b.t.Errorf("got %+v", e)
+			}
+		}},
+		{"query", "query", "operations: true", func(b *smscBench) { b.queries() }},
+		{"unbind", "unbind", "", func(b *smscBench) {
+			s := b.smsc()
+			if err := b.gateway.stop(b.t); err != nil {
+				b.t.Errorf("the gateway ended with %v", err)
+			}
+			s.next("unbind")
+		}},
+	}
+	for _, form := range forms() {
+		all = append(all, smscScenario{"ids: " + form.name, "receipts", form.options, func(b *smscBench) { b.ids(form) }})
+	}
+	return all
+}
+
+// An smsc is a library to which the gateway has bound.
+type smsc struct {
+	peerEnd
+	login event
+}
+
+// smsc starts the library, and waits for the gateway's login.
+func (b *smscBench) smsc() *smsc {
+	b.t.Helper()
+	s := &smsc{peerEnd: peerEnd{t: b.t, lib: b.start()}}
+	s.login = s.next("bound")
+	within(b.t, "the gateway has bound", func() bool { return strings.Contains(b.gateway.log.String(), `"message":"bound"`) })
+	return s
+}
+
+// answer answers a request of the gateway.
+func (s *smsc) answer(e event, status int, id string) {
+	s.start(request{Do: "answer", Key: e.Key, Status: status, ID: id})
+}
+
+// takes has a client submit a message, of which the library must make a text. It returns what the
+// library got.
+func (b *smscBench) takes(fields, text string) event {
+	b.t.Helper()
+	s := b.smsc()
+	c, _ := bindClient(b.t, b.gateway.others, "acme", nil)
+	b.submit(c, fields)
+	e := s.next("submit")
+	s.answer(e, 0, "1")
+	if e.From != short || e.To != mobile || text != "" && e.Text != text {
+		b.t.Errorf("the library got %+v, want %q", e.message, text)
+	}
+	return e
+}
+
+// submit has a client submit a message, and returns its id.
+func (b *smscBench) submit(c *end, fields string) (id string) {
+	b.t.Helper()
+	line := c.ask(b.t, fmt.Sprintf("submit_sm source_addr=%s destination_addr=%s %s", short, mobile, fields))
+	if field(line, "status") != "0" {
+		b.t.Fatalf("got %s", line)
+	}
+	return field(line, "message_id")
+}
+
+// arrive has a client submit messages, and the library answer them as take does, until it has
+// accepted each; take reports whether it has accepted one.
+func (b *smscBench) arrive(messages int, take func(s *smsc, n int, e event) bool) {
+	b.t.Helper()
+	s := b.smsc()
+	c, _ := bindClient(b.t, b.gateway.others, "acme", nil)
+	var requests []string
+	for n := range messages {
+		requests = append(requests, fmt.Sprintf(`submit_sm source_addr=%s destination_addr=%s short_message="%d"`, short, mobile, n))
+	}
+	for _, answer := range c.request(requests...) {
+		if line := answerOf(b.t, answer); field(line, "status") != "0" {
+			b.t.Fatalf("got %s", line)
+		}
+	}
+	got := map[string]bool{}
+	for n := 0; len(got) < messages; n++ {
+		e := s.next("submit")
+		if take(s, n, e) {
+			got[e.Text] = true
+		}
+	}
+}
+
+// queries has a client ask for the state of a message that the library has.
+func (b *smscBench) queries() {
+	b.t.Helper()
+	s := b.smsc()
+	c, _ := bindClient(b.t, b.gateway.others, "acme", nil)
+	id := b.submit(c, `short_message="hello"`)
+	s.answer(s.next("submit"), 0, "abc7")
+	answer := make(chan string, 1)
+	go func() { // until the gateway has noted the SMSC's answer, it answers itself
+		for range 100 {
+			line := <-c.request(fmt.Sprintf("query_sm message_id=%s source_addr=%s", id, short))[0]
+			if field(line, "message_state") == "2(DELIVERED)" || field(line, "message_state") == "2" {
+				answer <- line
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		answer <- "no answer with the state"
+	}()
+	e := s.next("submit")
+	if e.Command != "query_sm" || e.ID != "abc7" {
+		b.t.Fatalf("the library got %+v", e)
+	}
+	s.start(request{Do: "answer", Key: e.Key, ID: "abc7", State: 2})
+	if line := answerOf(b.t, answer); !strings.HasPrefix(line, "query_sm_resp ") {
+		b.t.Errorf("got %s", line)
+	}
+}
+
+// A form is how an SMSC writes the ids of messages, which it counts from 1.
+type form struct {
+	name            string
+	answer, receipt func(n int) string
+	options         string // of the gateway's connector
+}
+
+// forms are six of them.
+func forms() []form {
+	decimal := func(n int) string { return strconv.Itoa(n) }
+	hex := func(n int) string { return strconv.FormatInt(int64(n), 16) }
+	padded := func(n int) string { return fmt.Sprintf("%010d", n) }
+	paddedHex := func(n int) string { return fmt.Sprintf("%08X", n) }
+	uuid := func(n int) string { return fmt.Sprintf("61ce3b96-0c94-4d1f-9f8e-%012x", n) }
+	return []form{
+		{"decimal", decimal, decimal, ""},
+		{"hexadecimal", hex, hex, ""},
+		{"with zeros in front", padded, padded, ""},
+		{"hexadecimal with zeros, then decimal", paddedHex, decimal, ""},
+		{"decimal, then hexadecimal", decimal, hex, ""},
+		{"UUID, then in capitals", uuid, func(n int) string { return strings.ToUpper(uuid(n)) }, ""},
+	}
+}
+
+// ids has two clients submit 300 messages each to one recipient. The library's receipt is right
+// behind its answer.
+func (b *smscBench) ids(f form) {
+	b.t.Helper()
+	const messages = 300
+	s := b.smsc()
+	var ledgers []*ledger
+	var answers [][]chan string
+	for _, account := range []string{"acme", "bcme"} {
+		l := newLedger(account)
+		c, _ := bindClient(b.t, b.gateway.others, account, func(line string) { l.receipt(field(line, "short_message")) })
+		var requests []string
+		for n := range messages {
+			requests = append(requests, fmt.Sprintf(`submit_sm source_addr=%s destination_addr=%s registered_delivery=1 short_message="%s %d"`, short, mobile, account, n))
+		}
+		answers, ledgers = append(answers, c.request(requests...)), append(ledgers, l)
+	}
+	for n := 1; n <= 2*messages; n++ {
+		e := s.next("submit")
+		account, number, _ := strings.Cut(e.Text, " ")
+		i, err := strconv.Atoi(number)
+		if err != nil {
+			b.t.Fatalf("the library got %+v", e)
+		}
+		s.answer(e, 0, f.answer(n))
+		s.start(request{Do: "deliver", message: message{From: mobile, To: short, Class: 4, Text: fmt.Sprintf(
+			"id:%s sub:001 dlvrd:001 submit date:2611221200 done date:2611221200 stat:%s err:000 text:", f.receipt(n), fate(account, i))}})
+	}
+	for a, l := range ledgers {
+		for n, answer := range answers[a] {
+			l.submitted(n, field(answerOf(b.t, answer), "message_id"))
+		}
+	}
+	until := time.Now().Add(10 * time.Second)
+	for ledgers[0].count() < messages || ledgers[1].count() < messages {
+		if time.Now().After(until) {
+			break // right says how many there are
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, l := range ledgers {
+		l.right(b.t)
+	}
+}
