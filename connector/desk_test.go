@@ -35,6 +35,7 @@ type clerk struct {
 	pause    int64 // after Throttled
 	aside    int64 // how long a message waits after another temporary failure
 	fail     bool  // a message without an answer is given up
+	writes   bool  // what is sent again is on the disk as it is then, in batch 1
 	draining bool
 	halted   bool
 	ended    []sms.Code
@@ -54,7 +55,15 @@ type clerk struct {
 	onEnd func(id uint64) // called when a message has failed or expired; may be nil
 }
 
-func (c *clerk) Settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
+func (c *clerk) Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
+	if o = c.settle(l, m, a, alone); o.Again && c.writes {
+		c.disk.write(m)
+		o.Kept = 1
+	}
+	return o
+}
+
+func (c *clerk) settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
 	switch {
 	case c.failover != nil:
 		return Outcome{To: c.failover.Share(m.Origin, 100)}
@@ -158,7 +167,7 @@ func (d *desk) accept(account string, fill func(*sms.Message)) (*Share, *sms.Mes
 	if fill != nil {
 		fill(m)
 	}
-	d.used.Add(m.Size())
+	s.Use(m.Size())
 	if m.DeliverAt > d.now {
 		m.Flags |= sms.Scheduled
 		m.Origin.Tally.Scheduled.Add(1)

@@ -149,7 +149,7 @@ func (l *Lane) isReachable() bool {
 // Push adds a message that was accepted for a share. The lane may release it
 // immediately, where its body can be read again.
 func (l *Lane) Push(now int64, s *Share, m *sms.Message) {
-	if !l.memory.isCrowded() || !l.pageOut(now, s, m) {
+	if !s.isCrowded() || !l.pageOut(now, s, m) {
 		s.push(m, now)
 	}
 }
@@ -345,6 +345,9 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	if outcome.Again {
 		l.stats().Retried.Add(1)
 		share.pushBack(m, now)
+		if outcome.Kept != 0 && share.isCrowded() {
+			l.paging.tried = append(l.paging.tried, triedOf(share, m, outcome.Kept))
+		}
 		return
 	}
 	if outcome.To != nil {
@@ -463,6 +466,7 @@ func (l *Lane) Tick(now int64) {
 		oldest = Earlier(oldest, s.queue.Oldest())
 	})
 	l.oldest.Store(oldest)
+	l.pageTried(now)
 	l.endOverdue()
 	l.endAsked(now)
 	l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {

@@ -16,7 +16,7 @@ type tally struct {
 func (l *Lane) countDone() {
 	if t := &l.tally; t.done > 0 {
 		t.by.Add(-t.done)
-		l.memory.Add(-t.freed)
+		t.by.Use(-t.freed)
 		if t.sentBy > 0 {
 			t.by.Origin.Tally.Sent.Add(t.sentBy)
 		}

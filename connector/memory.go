@@ -18,12 +18,6 @@ func (m *Memory) SetLimit(octets int64) { m.limit.Store(octets) }
 // soon is kept on disk alone; 0 keeps all of them in memory.
 func (m *Memory) SetKeep(octets int64) { m.keep.Store(octets) }
 
-// isCrowded reports whether a message that will not leave soon is kept on disk alone.
-func (m *Memory) isCrowded() bool {
-	keep := m.keep.Load()
-	return keep > 0 && m.used.Load() >= keep
-}
-
 // Add counts octets that came into use, or, if n is negative, went out of it.
 func (m *Memory) Add(n int64) {
 	if used := m.used.Add(n); used > m.peak.Load() {
@@ -43,9 +37,6 @@ func (m *Memory) HasSpare() bool {
 	limit := m.limit.Load()
 	return m.used.Load() < limit-limit/4
 }
-
-// HasRoom reports whether messages that take that many octets may be accepted.
-func (m *Memory) HasRoom(octets int64) bool { return m.used.Load()+octets <= m.limit.Load() }
 
 // Full reports whether no more messages may be accepted.
 func (m *Memory) Full() bool { return m.used.Load() >= m.limit.Load() }

@@ -184,7 +184,7 @@ func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (e
 				return leaves
 			}
 			if e.state == loaded {
-				l.unload(e)
+				l.unload(s, e)
 			}
 			return stays
 		},

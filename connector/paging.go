@@ -18,6 +18,8 @@ type paging struct {
 	limits  pagingLimits
 	reads   map[uint64]read // bodies that are being read, by id
 	wanted  []uint64        // those of them that the policy was not asked for yet
+	body    int64           // octets of a body that was read, on average; 0: none was
+	tried   []tried         // messages that came back, in the order of their batches
 	starved bool            // more are needed than may be read at the same time
 	ending  int             // expired messages whose bodies are on disk
 	overdue []overdue       // those of them whose bodies are not being read yet
@@ -40,6 +42,7 @@ type read struct {
 // pagingLimits bound what is kept in memory of messages that are on disk.
 type pagingLimits struct {
 	behind int   // how many messages of its priority are before one that is paged out
+	octets int64 // or what the bodies of messages that wait take, which shares with messages that are due divide among themselves
 	after  int64 // or how long it waits for its time
 	ahead  int   // how many entries of a ring bodies are read ahead for
 	least  int   // and where many shares have messages that are due, or memory is full
@@ -50,7 +53,7 @@ type pagingLimits struct {
 // defaultPaging returns the limits of every lane. A few hundred bodies are read in about
 // a millisecond, and are sent in several.
 func defaultPaging() pagingLimits {
-	return pagingLimits{behind: 4096, after: 10e9, ahead: 512, least: 16, all: 16 * 1024, reads: 4096}
+	return pagingLimits{behind: 4096, octets: 1 << 20, after: 10e9, ahead: 512, least: 16, all: 16 * 1024, reads: 4096}
 }
 
 // Restore takes in a message whose body is on disk. It comes to its place even if newer
@@ -64,7 +67,7 @@ func (l *Lane) Restore(now int64, s *Share, w Waiting) {
 	} else {
 		s.Add(1)
 	}
-	l.memory.Add(entrySize)
+	s.Use(entrySize)
 	s.queue.restore(e, e.due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
 	l.waits(s, now)
 }
@@ -78,12 +81,12 @@ func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 	}
 	q, e, limits := &s.queue, entryOf(m), &l.paging.limits
 	before := q.rings[e.priority].n + q.older[e.priority].n + q.back.Len()
-	if before < limits.behind && e.wakes-now < limits.after {
+	if before < limits.behind && e.wakes-now < limits.after && !l.isLarge(s, m) {
 		return false
 	}
 	waits, byArrival := m.DeliverAt > now, e.due == m.Arrived
 	e.message, e.state, e.scheduled = nil, onDisk, m.Flags&sms.Scheduled != 0
-	l.memory.Add(entrySize - m.Size())
+	s.Use(entrySize - m.Size())
 	m.Release()
 	if waits || q.rings[e.priority].fits(e.due, e.id) {
 		q.push(e, waits)
@@ -94,9 +97,16 @@ func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 	return true
 }
 
+// isLarge reports whether the bodies of a share that are in memory would take more octets than
+// they may if all were like m. So they take a few times as many, whichever m are among them.
+func (l *Lane) isLarge(s *Share, m *sms.Message) bool {
+	limits, inMemory := &l.paging.limits, s.queue.n-s.queue.absent
+	return inMemory >= limits.least && int64(inMemory)*m.Size() > limits.octets/int64(max(len(l.rotation), 1))
+}
+
 // unload takes the body of a message out of memory that was read from disk.
-func (l *Lane) unload(e *entry) {
-	l.memory.Add(entrySize - e.message.Size())
+func (l *Lane) unload(s *Share, e *entry) {
+	s.Use(entrySize - e.message.Size())
 	e.message.Release()
 	e.message, e.state = nil, onDisk
 }
@@ -115,7 +125,7 @@ func (l *Lane) read(r read) bool {
 	_, isRead := p.reads[r.entry.id]
 	switch {
 	case isRead: // for an entry that was taken out, and is here again
-	case len(p.reads) >= p.limits.reads:
+	case len(p.reads) >= p.mayRead():
 		p.starved = true
 		return false
 	default:
@@ -127,6 +137,27 @@ func (l *Lane) read(r read) bool {
 	p.reads[r.entry.id] = r
 	return true
 }
+
+// mayRead returns how many bodies may be read at the same time.
+func (p *paging) mayRead() int {
+	return min(p.limits.reads, max(p.limits.least, p.fit(readOctets)))
+}
+
+// fit returns how many bodies are about so many octets.
+func (p *paging) fit(octets int64) int {
+	if p.body == 0 {
+		return int(octets / usualBody)
+	}
+	return int(octets / p.body)
+}
+
+// The octets of bodies that are read at the same time, and those of a share that are read
+// ahead, as far as is known from those that were read before.
+const (
+	readOctets  = int64(4 << 20)
+	aheadOctets = int64(1 << 20)
+	usualBody   = int64(1024)
+)
 
 // load passes the bodies that are needed to the policy.
 func (l *Lane) load() {
@@ -140,7 +171,7 @@ func (l *Lane) load() {
 // them is asked for at a time, when half of the last has left.
 func (l *Lane) readAhead(s *Share) {
 	q, limits := &s.queue, &l.paging.limits
-	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.rotation), 1)))
+	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.rotation), 1), l.paging.fit(aheadOctets)))
 	if l.memory.Full() {
 		window = limits.least
 	}
@@ -216,8 +247,12 @@ func (l *Lane) Loaded(now int64, messages []*sms.Message, missing []uint64) {
 
 // loaded takes in a message that was read.
 func (l *Lane) loaded(now int64, r read, m *sms.Message) {
-	s := r.share
-	l.memory.Add(m.Size() - entrySize)
+	s, size := r.share, m.Size()
+	s.Use(size - entrySize)
+	if l.paging.body == 0 {
+		l.paging.body = size
+	}
+	l.paging.body += (size - l.paging.body) / 8
 	m.Flags &^= sms.Scheduled
 	if r.entry.scheduled {
 		m.Flags |= sms.Scheduled
@@ -243,7 +278,7 @@ func (l *Lane) missing(now int64, r read) {
 		l.rest(s, now)
 		l.takeTurn(s, now)
 	}
-	l.memory.Add(-entrySize)
+	s.Use(-entrySize)
 	s.leaves(r.entry.scheduled)
 	l.stats().Failed.Add(1)
 	s.Origin.Tally.Failed.Add(1)
@@ -268,7 +303,7 @@ func (l *Lane) expiresOnDisk(s *Share, e *entry) {
 // the same time to messages that are to be sent.
 func (l *Lane) endOverdue() {
 	p := &l.paging
-	for len(p.overdue) > 0 && p.ending-len(p.overdue) < max(p.limits.reads/2, 1) {
+	for len(p.overdue) > 0 && p.ending-len(p.overdue) < max(p.mayRead()/2, 1) {
 		next := p.overdue[0]
 		if !l.read(read{next.share, entry{id: next.id, scheduled: next.scheduled}, true}) {
 			break
@@ -301,7 +336,7 @@ func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found boo
 	if e.state == asked {
 		l.paging.reads[e.id] = read{}
 	}
-	l.memory.Add(-entrySize)
+	s.Use(-entrySize)
 	s.leaves(e.scheduled)
 	return nil, true
 }
@@ -324,7 +359,7 @@ func (l *Lane) removeSuspect(s *Share, id uint64) (m *sms.Message, found bool) {
 // removed counts a message that was taken out.
 func (l *Lane) removed(s *Share, m *sms.Message) {
 	delete(l.unknown, m.ID)
-	l.memory.Add(-m.Size())
+	s.Use(-m.Size())
 	s.leaves(m.Flags&sms.Scheduled != 0)
 	m.Flags &^= sms.Scheduled
 }

@@ -45,8 +45,9 @@ func runPaging(t *testing.T, seed uint64) {
 	w := &world{t: t, seed: seed, random: random, desks: [2]*desk{from, to}, all: map[uint64]*known{}}
 	to.disk = from.addDisk([]int64{1, 5000, 0}[seed%3])
 	for _, d := range w.desks {
-		d.paging.limits = pagingLimits{behind: 3, after: second, ahead: 4, least: 2, all: 8, reads: 1 + random.IntN(6)}
+		d.paging.limits = pagingLimits{behind: 3, octets: random.Int64N(2000), after: second, ahead: 4, least: 2, all: 8, reads: 1 + random.IntN(6)}
 		d.onEnd = w.end
+		d.writes, d.noted = seed%2 == 0, seed%5
 	}
 	if seed%4 == 0 {
 		from.stays = func(m *sms.Message) bool { return m.ID%3 == 0 }

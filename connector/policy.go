@@ -54,6 +54,7 @@ type Policy interface {
 type Outcome struct {
 	Again bool   // the message returns to the queue, to be sent at its NotBefore or later
 	To    *Share // the share of another lane that takes the message; nil: none
+	Kept  uint64 // with Again, what IsNoted is asked for: the store has the message as it is now; 0: it has not
 	Aside bool   // the message waits elsewhere now: it leaves the lane and has not ended
 	Pause int64  // the lane sends nothing before this time; 0: it does not pause
 }

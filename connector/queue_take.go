@@ -223,17 +223,22 @@ func (q *Queue) load(e *entry, m *sms.Message) (ok bool) {
 		return false
 	}
 	found.message, found.state = m, loaded
+	q.replace(&found, in)
+	return true
+}
+
+// replace replaces an entry, where it is, by one whose body is where that one's is not.
+func (q *Queue) replace(e *entry, in place) {
 	switch {
 	case in.at != nil:
-		*in.at = found
-		q.absent--
+		q.absent += e.absent() - in.at.absent()
+		*in.at = *e
 	case in.tree == q.back:
-		q.replaceBack([]entry{found})
+		q.replaceBack([]entry{*e})
 	default:
-		in.tree.Set(found)
-		q.absent--
+		old, _ := in.tree.Set(*e)
+		q.absent += e.absent() - old.absent()
 	}
-	return true
 }
 
 // remove takes out the entry with the id and place of e, whose message is not found if

@@ -43,6 +43,42 @@ func (s *Share) HasRoom(others, n int64) bool {
 	return room >= n || room > 0 && others == 0 && s.queued.Load() == 0
 }
 
+// Use counts octets of memory that the account's messages take from now on, or, if n is
+// negative, take no more.
+func (s *Share) Use(octets int64) {
+	s.Lane.memory.Add(octets)
+	s.Origin.Tally.Memory.Add(octets)
+}
+
+// HasMemory reports whether the account's messages may take that many octets more.
+func (s *Share) HasMemory(octets int64) bool {
+	return s.Origin.Tally.Memory.Load()+octets <= s.mayUse()
+}
+
+// memoryPercent is how much of the free memory an account may take at least. SMSCs, which
+// have no account, may take as much together.
+const memoryPercent = 50
+
+// mayUse returns how many octets the account's messages may take, in all lanes: a part of what
+// the others leave, as of the places of a queue.
+func (s *Share) mayUse() int64 {
+	percent := int64(memoryPercent)
+	if s.Origin.Account != "" {
+		percent = max(percent, int64(s.percent.Load()))
+	}
+	m := s.Lane.memory
+	others := m.used.Load() - s.Origin.Tally.Memory.Load()
+	return (m.limit.Load() - others) * percent / 100
+}
+
+// isCrowded reports whether a message of the account that will not leave soon is kept on disk
+// alone. An account that takes half of what it may does so before others need the memory.
+func (s *Share) isCrowded() bool {
+	m := s.Lane.memory
+	keep, used := m.keep.Load(), m.used.Load()
+	return keep > 0 && (used >= keep || used >= keep/4 && s.Origin.Tally.Memory.Load() >= s.mayUse()/2)
+}
+
 // Hold counts n submits that begin to wait for room, or, if n is negative, stop waiting.
 func (s *Share) Hold(n int64) {
 	s.held.Add(n)

@@ -114,10 +114,9 @@ func TestPartsCount(t *testing.T) {
 	p = newPort(t, "long_messages: split8, max_queue: 3")
 	l = p.client()
 	p.want("a text that is longer than the queue finds room where there is nothing else", p.long(l, text), "sent", sms.OK)
-	p.g.Memory.SetLimit(p.g.Memory.Used() + 4*500)
 	p = newPort(t, "long_messages: split8")
 	l = p.client()
-	p.g.Memory.SetLimit(1500)
+	p.g.Memory.SetLimit(2000)
 	p.want("more than memory", p.long(l, text), "sent", sms.QueueFull)
 	p.want("that is not full", p.submit(l), "sent", sms.OK)
 }

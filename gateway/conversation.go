@@ -195,7 +195,7 @@ func (c *Conversation[R]) charge(now int64, l *connector.Link, a Accepted) {
 // SMSC do not wait, because the answers to our own requests would wait behind them.
 func (c *Conversation[R]) wait(now int64, l *connector.Link, a Accepted, r R, after int64) bool {
 	m, s := a.Message, a.Share
-	if l.Account == nil || !c.gateway.Memory.HasRoom(a.octets()) || !c.gateway.mayHold(s) {
+	if l.Account == nil || !s.HasMemory(a.octets()) || !c.gateway.mayHold(s) {
 		return false
 	}
 	b := c.pressure[s]

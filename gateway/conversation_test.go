@@ -379,13 +379,13 @@ func TestMemoryFull(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	p.g.Memory.SetLimit(300)
+	p.g.Memory.SetLimit(500)
 	p.want("the first", p.submit(l), "sent", sms.OK)
 	p.want("full", p.submit(l), "sent", sms.QueueFull)
 	if l.Held != 0 {
 		t.Error("a submit waits for memory")
 	}
-	p.g.Memory.Add(-p.queued[0].Size())
+	p.g.share(p.g.LaneOf(p.operator), l.Origin).Use(-p.queued[0].Size())
 	p.want("free again", p.submit(l), "sent", sms.OK)
 }
 

@@ -100,15 +100,16 @@ func (g *Gateway) put(b *store.Batch, a Accepted) {
 	}
 }
 
-// keepState stores what has changed of a message that waits again.
-func (g *Gateway) keepState(l *connector.Lane, m *sms.Message) {
+// keepState stores what has changed of a message that waits again, and returns the number of the
+// batch, 0 if nothing is stored.
+func (g *Gateway) keepState(l *connector.Lane, m *sms.Message) (batch uint64) {
 	if !g.Durable() {
-		return
+		return 0
 	}
 	b := g.Committer.Begin()
 	b.Ahead = g.wall.ahead.Load()
 	b.Keep(m, store.State{Lane: laneName(l)})
-	g.Committer.End()
+	return g.Committer.End()
 }
 
 // Commit asks for what was collected to be committed. It does not wait for that.

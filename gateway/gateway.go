@@ -144,7 +144,7 @@ func (g *Gateway) hold(l *connector.Link, s *connector.Share, m *sms.Message, n 
 	l.Held += int(n)
 	s.Hold(n)
 	g.held.Add(n)
-	g.Memory.Add(n * (2*m.Size() + requestSize)) // the PDU that carried the message waits as well
+	s.Use(n * (2*m.Size() + requestSize)) // the PDU that carried the message waits as well
 }
 
 // mayHold reports whether another submit may wait for room in a share. Waiting submits

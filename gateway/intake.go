@@ -40,7 +40,7 @@ func (i *Intake) hasRoomBeside(a Accepted, n, octets int64) bool {
 	if i.share != a.Share {
 		i.Flush()
 	}
-	return a.Share.HasRoom(i.n+n, a.places()) && i.gateway.Memory.HasRoom(i.size+octets+a.octets())
+	return a.Share.HasRoom(i.n+n, a.places()) && a.Share.HasMemory(i.size+octets+a.octets())
 }
 
 // Accept gives m an id and a place in the share, unless that is nil. Count follows, or
@@ -103,7 +103,7 @@ func (i *Intake) Count(from *connector.Connector, o *sms.Origin) {
 // Cancel takes back the place of a message that was not stored.
 func (i *Intake) Cancel(m *sms.Message, s *connector.Share) {
 	i.Flush()
-	i.gateway.Memory.Add(-m.Size())
+	s.Use(-m.Size())
 	if m.Flags&sms.Scheduled != 0 {
 		m.Origin.Tally.Scheduled.Add(-1)
 	} else {
@@ -115,7 +115,7 @@ func (i *Intake) Cancel(m *sms.Message, s *connector.Share) {
 func (i *Intake) Flush() {
 	if i.size > 0 {
 		i.share.Add(i.n)
-		i.gateway.Memory.Add(i.size)
+		i.share.Use(i.size)
 		i.n, i.size = 0, 0
 	}
 	i.flushCounted()

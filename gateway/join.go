@@ -124,7 +124,7 @@ func (g *Gateway) joinAll(now int64, parts []Accepted) {
 		namer.SetPart(m, userdata.Part{})
 	}
 	wish(m, messages)
-	g.Memory.Add(m.Size() - before)
+	whole.Share.Use(m.Size() - before)
 	others := make([]Accepted, 0, len(parts)-1)
 	g.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
 }
@@ -166,7 +166,7 @@ func (g *Gateway) endJoined(now int64, whole *Accepted, parts []Accepted) {
 	}
 	for _, p := range parts {
 		p.Share.Add(-1)
-		g.Memory.Add(-p.Message.Size())
+		p.Share.Use(-p.Message.Size())
 		p.Message.Release()
 	}
 	if whole != nil {

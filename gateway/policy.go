@@ -29,7 +29,7 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 		o.Again = goOn(l.Config(), m, a)
 	}
 	if o.Again {
-		g.keepState(l, m)
+		o.Kept = g.keepState(l, m)
 		switch a.Code {
 		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
 		default:

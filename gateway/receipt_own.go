@@ -239,7 +239,7 @@ func (g *Gateway) enterOwn(e Engine, s *connector.Share, all []sending) {
 	for _, o := range all {
 		if !o.placed {
 			s.Add(1)
-			g.Memory.Add(o.message.Size())
+			s.Use(o.message.Size())
 		}
 	}
 	ok := e.Do(s.Lane, func(now int64) {
@@ -252,7 +252,7 @@ func (g *Gateway) enterOwn(e Engine, s *connector.Share, all []sending) {
 	}
 	s.Add(-int64(len(all)))
 	for _, o := range all { // they are in the store
-		g.Memory.Add(-o.message.Size())
+		s.Use(-o.message.Size())
 		o.message.Release()
 	}
 }

@@ -88,9 +88,16 @@ func (r *receipts) of(cfg *config.Config, c *config.Connector) *operator {
 	return o
 }
 
-// recentSize returns how many octets an operator's latest messages may take.
+// recentSize returns how many octets an operator's latest messages may take: its part of what
+// those of all operators may.
 func recentSize(cfg *config.Config) int64 {
-	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20)
+	operators := map[string]bool{}
+	for i := range cfg.Connectors {
+		if c := &cfg.Connectors[i]; c.Role() == protocols.Client {
+			operators[c.OperatorName()] = true
+		}
+	}
+	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
 // asks returns of which outcomes a message asks for receipts when it leaves by a connector. A part

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pmg/config"
 )
 
 // The latest entries are found, the oldest make room, and a key has its latest value.
@@ -38,5 +40,39 @@ func TestRecent(t *testing.T) {
 	r.add([]byte("large"), make([]byte, recentChunk))
 	if r.find([]byte("large")) != nil || r.find([]byte("never")) != nil {
 		t.Error("an entry was found that is not there")
+	}
+}
+
+// D13: what is remembered of all operators together does not grow with their number.
+func TestRecentSize(t *testing.T) {
+	t.Parallel()
+	cfg := &config.Config{Limits: config.Limits{Memory: 1 << 30}}
+	add := func(name, direction, operator string) {
+		cfg.Connectors = append(cfg.Connectors, config.Connector{Name: name, Direction: direction, Operator: operator})
+	}
+	add("clients", config.In, "")
+	add("one", config.Out, "")
+	one := recentSize(cfg)
+	add("two", config.Out, "one")
+	if n := recentSize(cfg); n != one {
+		t.Errorf("two connectors to one operator: %d octets, with one %d", n, one)
+	}
+	add("three", config.Out, "")
+	add("four", config.Out, "")
+	if n := recentSize(cfg); n != one/3 {
+		t.Errorf("three operators: %d octets each, one %d", n, one)
+	}
+}
+
+// D13: what orphans take in memory counts.
+func TestOrphansCount(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	for _, n := range []int64{10, 7, 0} {
+		g.receipts.orphans.n.Store(n)
+		g.countOrphans()
+		if used := g.Memory.Used(); used != n*orphanSize {
+			t.Errorf("%d octets are counted for %d orphans", used, n)
+		}
 	}
 }

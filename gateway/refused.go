@@ -37,8 +37,11 @@ func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {
 // logNoRoom logs that there was no room for a message of a session.
 func (g *Gateway) logNoRoom(now int64, l *connector.Link, s *connector.Share) {
 	why := "message refused: " + fullQueue(s)
-	if g.Memory.Full() {
+	switch {
+	case g.Memory.Full():
 		why = "message refused: limits.memory is reached"
+	case !s.HasMemory(0):
+		why = "message refused: the account's messages take half of limits.memory that others leave, and more would keep others out"
 	}
 	g.logRefused(now, l, &g.storms.noRoom, why)
 }

@@ -237,7 +237,7 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 			m.Release() // it was read before
 			continue
 		}
-		c.Memory.Add(m.Size())
+		s.Use(m.Size())
 		if m.DeliverAt > now {
 			m.Flags |= sms.Scheduled
 			m.Origin.Tally.Scheduled.Add(1)

@@ -11,9 +11,10 @@ import (
 // upkeep looks after the store. What may wait for the disk is done on goroutines of its
 // own.
 type upkeep struct {
-	next atomic.Int64 // when it is done again, by the engine's clock
-	tidy lone
-	last atomic.Pointer[store.Stats] // what the store said of itself last
+	next    atomic.Int64 // when it is done again, by the engine's clock
+	tidy    lone
+	orphans atomic.Int64                // octets that are counted for them
+	last    atomic.Pointer[store.Stats] // what the store said of itself last
 
 	failed atomic.Pointer[string] // why the store takes nothing any more; nil: it does
 }
@@ -60,9 +61,19 @@ func (g *Gateway) checkStore(now int64) {
 	}
 	g.checkEvents()
 	g.tidyReceipts(now)
+	g.countOrphans()
 	g.checkWaits(now)
 	g.space.probing.begin(g.checkSpace)
 	u.tidy.begin(g.tidyStore)
+}
+
+// orphanSize is about how many octets the keys of an orphan take in memory.
+const orphanSize = 1300
+
+// countOrphans counts what the keys of orphans take as memory that is in use.
+func (g *Gateway) countOrphans() {
+	size := g.receipts.orphans.n.Load() * orphanSize
+	g.Memory.Add(size - g.upkeep.orphans.Swap(size))
 }
 
 // tidyStore has the store tidy up, and keeps what it says of itself.

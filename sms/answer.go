@@ -19,5 +19,6 @@ type Tally struct {
 	Refused   atomic.Int64 // messages of its clients that were refused
 	Sent      atomic.Int64 // its messages that a peer has accepted
 	Failed    atomic.Int64 // its messages that were given up
+	Memory    atomic.Int64 // octets that its messages take in memory
 	Expired   atomic.Int64 // its messages whose validity ended before they were sent
 }
