@@ -73,7 +73,7 @@ func TestReceiptOfParts(t *testing.T) {
 		step{0, delivered, "000", noted, 0},
 		step{1, delivered, "000", passOn, delivered},
 		step{1, delivered, "000", passOn, delivered},
-		step{0, delivered, "000", dropped, 0})
+		step{0, delivered, "000", noted, 0})
 	if r := steps(t, g, step{1, delivered, "000", passOn, delivered}); r.Parts != 3 || r.Delivered != 3 || r.Submitted != 1000 || r.Done != 2002 || string(r.Text) != "x\x00" {
 		t.Errorf("%+v", r)
 	}
@@ -93,8 +93,8 @@ func TestReceiptOfFailedPart(t *testing.T) {
 	}
 	steps(t, g,
 		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable}, // it was not stored
-		step{0, sms.StateRejected, "011", dropped, 0},
-		step{2, sms.StateDelivered, "000", dropped, 0})
+		step{0, sms.StateRejected, "011", noted, 0},
+		step{2, sms.StateDelivered, "000", noted, 0})
 }
 
 // ACCEPTD of a part is told when all have at least that, and is replaced by what follows.
@@ -113,14 +113,14 @@ func TestReceiptOfAcceptedParts(t *testing.T) {
 		step{0, accepted, "000", noted, 0}, // a late one
 		step{1, delivered, "000", noted, 0},
 		step{2, delivered, "000", passOn, delivered},
-		step{1, delivered, "000", dropped, 0})
+		step{1, delivered, "000", noted, 0})
 	g, _, _ = start(t, "")
 	steps(t, g,
 		step{0, accepted, "000", noted, 0},
 		step{1, delivered, "000", noted, 0},
 		step{2, accepted, "000", passOn, accepted},
 		step{0, sms.StateUndeliverable, "011", passOn, sms.StateUndeliverable},
-		step{2, delivered, "000", dropped, 0})
+		step{2, delivered, "000", noted, 0})
 }
 
 // keepAgain is a restart of a gateway whose store is on fs.
@@ -221,14 +221,14 @@ func TestPartsWait(t *testing.T) {
 	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateDelivered {
 		t.Errorf("the last part: verdict %d, %s", v, told)
 	}
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != dropped {
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != noted {
 		t.Errorf("the first part again: verdict %d", v)
 	}
 	if all := p.madeReceipts(t); len(all) != 0 {
 		t.Errorf("told again: %+v", all)
 	}
 	p = keepAgain(t, fs)
-	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != dropped {
+	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != noted {
 		t.Errorf("the client, which was told all, is told more: verdict %d", v)
 	}
 	if all := p.madeReceipts(t); len(all) != 0 {
@@ -387,7 +387,7 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 		}
 		p = keepAgain(t, fs)
 		other := 1 - ends[0]
-		if v, _ := p.part(t, other, sms.StateUndeliverable); v != dropped {
+		if v, _ := p.part(t, other, sms.StateUndeliverable); v != noted {
 			t.Errorf("parts %d end: the client is told more: verdict %d", ends, v)
 		}
 		p.madeReceipts(t)
