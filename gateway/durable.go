@@ -31,7 +31,8 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if err := g.forgetKilled(outcomes); err != nil {
 		return errors.Join(err, outcomes.Close())
 	}
-	g.lastStored = s.LastID() // receipts of messages that had failed have come
+	g.lastStored = s.LastID() // receipts of messages that had failed have come, which Recover finds in the store
+	g.receipts.outgoing.areStored()
 	outcomes.Clear()
 	g.unsettled.outcomes = outcomes
 	return nil

@@ -75,3 +75,68 @@ func TestForgetKilled(t *testing.T) {
 		t.Errorf("events: %s %v, want %s", b, err, want)
 	}
 }
+
+// The receipt of a message that had ended in vain when the gateway was killed is given to its lane
+// once; and the id of one that had moved and was accepted is that of the SMSC which has accepted it,
+// although the store names the lane that it was accepted for.
+func TestKilledReceipts(t *testing.T) {
+	t.Parallel()
+	fs, dir := vfs.NewMem(), t.TempDir()
+	open := func() *Gateway {
+		g := startWith(t, `
+pdulog: {enabled: false}
+accounts: [{system_id: client, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+  - {name: b, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+routes: [{to: [a, b]}]
+`)
+		s, err := store.Open("data", store.Options{FS: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := store.OpenOutcomes(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Keep(s, o); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	g := open()
+	share := g.share(g.LaneOf(g.Connector("a")), g.origins.of("client", "clients"))
+	for id := range uint64(3) {
+		m := g.Messages.Get()
+		m.ID, m.Origin, m.Notify = 1+id, share.Origin, sms.NotifySuccess|sms.NotifyFailure
+		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
+		g.Put(Accepted{m, share}, nil)
+	}
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []store.Outcome{
+		{ID: 1, Code: sms.Rejected}, {ID: 2, Code: sms.OK, PeerID: []byte("2"), Lane: store.HashOfLane(store.Lane{Connector: "b"})}, {ID: 3, Code: sms.OK, PeerID: []byte("3")},
+	} {
+		g.unsettled.outcomes.Note(o)
+		g.unsettled.n.Add(1)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g = open()
+	if n, waiting := g.store.Stats().Messages, len(g.receipts.outgoing.waiting); n != 1 || waiting != 0 {
+		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, waiting)
+	}
+	for id, operator := range map[string]string{"2": "b", "3": "a"} {
+		for _, name := range []string{"a", "b"} {
+			if _, ok, err := g.store.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
+				t.Errorf("message %s is known of %s: %t, %v", id, name, ok, err)
+			}
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"pmg/connector"
@@ -112,6 +113,18 @@ func (o *outgoing) add(g *Gateway, one sending) {
 	defer o.mu.Unlock()
 	o.waiting = append(o.waiting, one)
 	o.run(g)
+}
+
+// areStored drops the messages that have been added so far, because they are found in the store.
+func (o *outgoing) areStored() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = slices.DeleteFunc(o.waiting, func(one sending) bool {
+		if one.message != nil {
+			one.message.Release()
+		}
+		return one.message != nil
+	})
 }
 
 // begin allows lanes to be given receipts by an engine.

@@ -112,7 +112,7 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 		if sent != 0 {
 			sent += ahead
 		}
-		o.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.attempts, Status: a.Status, Sent: sent, At: a.At + ahead, PeerID: a.PeerID})
+		o.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.attempts, Status: a.Status, Sent: sent, At: a.At + ahead, Lane: store.HashOfLane(e.lane), PeerID: a.PeerID})
 	}
 	g.unsettled.add(g.Committer.End())
 }
@@ -149,6 +149,13 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		}
 		if o.Sent != 0 && !isNotedUnderWay(e.State) {
 			m.Sends = incremented(m.Sends) // its state was stored before it was sent last
+		}
+		if o.Lane != 0 && o.Lane != store.HashOfLane(lane) { // it had moved, and the store did not know that yet
+			for _, l := range g.Lanes() {
+				if name := laneName(l); store.HashOfLane(name) == o.Lane {
+					lane = name
+				}
+			}
 		}
 		ahead := g.wall.ahead.Load()
 		e := ending{state: events.StateOf(o.Code), lane: lane, answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, attempts: o.Attempts}

@@ -32,14 +32,21 @@ type Outcome struct {
 	Attempts uint8
 	Status   uint32 // the protocol's own value of Code
 	Sent, At int64  // by the wall clock; 0: not set
+	Lane     uint32 // HashOfLane of the lane that it left by; 0: not known
 	PeerID   []byte // at most maxPeerID octets are noted
+}
+
+// HashOfLane returns a number that stands for the name of a lane in an Outcome. It is not 0.
+func HashOfLane(l Lane) uint32 {
+	sum := crc32.Update(0, castagnoli, []byte(l.Connector))
+	return crc32.Update(crc32.Update(sum, castagnoli, []byte{0}), castagnoli, []byte(l.Account)) | 1
 }
 
 const (
 	// OutcomeSize is how many octets a note takes.
 	OutcomeSize = 128
 
-	maxPeerID = OutcomeSize - 8 - 8 - 8 - 8 - 4 - 1 - 1 - 1 - 4
+	maxPeerID = OutcomeSize - 8 - 8 - 8 - 8 - 4 - 1 - 1 - 1 - 4 - 4
 
 	// MaxOutcomes is how many outcomes are noted; each further one takes the place of
 	// the oldest.
@@ -108,10 +115,10 @@ func newOutcomes(name string, mem []byte) *Outcomes {
 // A note is a number that rises, the outcome, and a checksum: a process may be killed
 // while it writes one.
 //
-//	+--------+----+------+----+--------+------+----------+---------+--------+----------+
-//	| number | id | sent | at | status | code | attempts | id's n. | peerid | checksum |
-//	+--------+----+------+----+--------+------+----------+---------+--------+----------+
-//	 8        8    8      8    4        1      1          1         85       4
+//	+--------+----+------+----+--------+------+----------+---------+--------+------+----------+
+//	| number | id | sent | at | status | code | attempts | id's n. | peerid | lane | checksum |
+//	+--------+----+------+----+--------+------+----------+---------+--------+------+----------+
+//	 8        8    8      8    4        1      1          1         81       4      4
 
 // Note notes how a message has ended.
 func (o *Outcomes) Note(v Outcome) {
@@ -125,12 +132,23 @@ func (o *Outcomes) Note(v Outcome) {
 	binary.BigEndian.PutUint32(b[32:], v.Status)
 	b[36], b[37] = uint8(v.Code), v.Attempts
 	b[38] = uint8(copy(b[39:39+maxPeerID], v.PeerID))
+	binary.BigEndian.PutUint32(b[laneAt:], v.Lane)
 	binary.BigEndian.PutUint32(b[OutcomeSize-4:], checksum(b))
 	o.next++
 }
 
+// laneAt is where the lane stands in a note.
+const laneAt = OutcomeSize - 8
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum returns that of a note. A note of an earlier version has no lane.
 func checksum(note []byte) uint32 {
-	return crc32.Checksum(note[:39+int(note[38])], crc32.MakeTable(crc32.Castagnoli)) | 1
+	sum := crc32.Checksum(note[:39+int(note[38])], castagnoli)
+	if lane := note[laneAt : laneAt+4]; binary.BigEndian.Uint32(lane) != 0 {
+		sum = crc32.Update(sum, castagnoli, lane)
+	}
+	return sum | 1
 }
 
 // each calls f for every note that is whole, in the order of their places.
@@ -149,7 +167,7 @@ func (o *Outcomes) Read(f func(Outcome)) {
 	o.each(func(_ uint64, b []byte) {
 		f(Outcome{
 			ID: binary.BigEndian.Uint64(b[8:]), Sent: int64(binary.BigEndian.Uint64(b[16:])), At: int64(binary.BigEndian.Uint64(b[24:])),
-			Status: binary.BigEndian.Uint32(b[32:]), Code: sms.Code(b[36]), Attempts: b[37], PeerID: b[39 : 39+int(b[38])],
+			Status: binary.BigEndian.Uint32(b[32:]), Code: sms.Code(b[36]), Attempts: b[37], Lane: binary.BigEndian.Uint32(b[laneAt:]), PeerID: b[39 : 39+int(b[38])],
 		})
 	})
 }
