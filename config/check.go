@@ -31,7 +31,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 func (d *decoder) check(c *Config, o Options) {
 	d.pduLog(&c.PDULog)
 	if c.Store.Engine != MemoryStore {
-		d.directory("store.dir", c.Store.Dir)
+		d.store(c)
 	}
 	d.events(&c.Events, &c.PDULog)
 	accounts := map[string]int{}
@@ -214,6 +214,20 @@ func (d *decoder) events(e *Events, p *PDULog) {
 	d.directory("events.dir", e.Dir)
 	if p.Enabled && filepath.Clean(e.Dir) == filepath.Clean(p.Dir) {
 		d.problem("events.dir", "must not be the directory of the pdu logs, %s, because a connector may be named events: name another", p.Dir)
+	}
+}
+
+// store checks that the directory of the store is its own: names of its files end as those of pdu
+// logs do, and whoever removes pdu logs would remove messages.
+func (d *decoder) store(c *Config) {
+	d.directory("store.dir", c.Store.Dir)
+	for _, other := range []struct{ option, dir, holds string }{
+		{"pdulog.dir", c.PDULog.Dir, "pdu logs"}, {"events.dir", c.Events.Dir, "events"},
+	} {
+		used := other.dir != "" && (other.option != "pdulog.dir" || c.PDULog.Enabled)
+		if used && filepath.Clean(other.dir) == filepath.Clean(c.Store.Dir) {
+			d.problem("store.dir", "must not be %s, %s, because the names of a store's files are like those of %s: name another", other.option, other.dir, other.holds)
+		}
 	}
 }
 

@@ -150,15 +150,3 @@ func StatsOfStopped(in store.Store, dir string) (StoreStats, error) {
 	}
 	return s, nil
 }
-
-// BackUp writes a consistent copy of the gateway's store into a directory that does not
-// exist.
-func (g *Gateway) BackUp(dir string) error {
-	if g.store == nil {
-		return errors.New("cannot back up the store: this gateway has none")
-	}
-	if err := g.Committer.Sync(); err != nil {
-		return fmt.Errorf("cannot back up the store: %w", err)
-	}
-	return g.store.Backup(dir)
-}
