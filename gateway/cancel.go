@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"pmg/connector"
@@ -81,11 +80,8 @@ func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 			continue
 		}
 		if p.m == nil {
-			var failed error
-			if p.m, failed = o.load(p.id); failed != nil {
-				err = errors.Join(err, failed)
-				continue // what is in the store comes back with the next start
-			}
+			o.changer.giveBack(p.share, p.found)
+			continue
 		}
 		o.put(p.share, p.m)
 	}

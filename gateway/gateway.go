@@ -35,9 +35,10 @@ type Gateway struct {
 	Committer  *store.Committer // nil: nothing is stored
 	store      store.Store
 	onCommit   atomic.Pointer[func(upTo uint64, err error)]
-	storing    atomic.Int64 // submits that wait for their commit
-	lastStored uint64       // the highest id of all earlier runs
-	recovered  atomic.Bool  // the messages of earlier runs are in their queues
+	storing    atomic.Int64           // submits that wait for their commit
+	lastStored uint64                 // the highest id of all earlier runs
+	recovered  atomic.Bool            // the messages of earlier runs are in their queues
+	unread     atomic.Pointer[string] // which of them cannot be read; nil: none
 	loads      loads
 	unsettled  unsettled
 	receipts   receipts

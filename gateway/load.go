@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"pmg/connector"
 	"pmg/sms"
@@ -23,15 +25,22 @@ type loads struct {
 
 // A load is messages that a lane is to have.
 type load struct {
-	lane *connector.Lane
-	ids  []uint64
+	lane  *connector.Lane
+	ids   []uint64
+	tries int // how often they could not be read
 }
+
+const (
+	loadPause  = 10 * time.Millisecond // between two tries to read messages; it doubles
+	loadPauses = time.Second           // up to this
+	loadTries  = 64                    // about a minute
+)
 
 // Load implements connector.Policy.
 func (g *Gateway) Load(l *connector.Lane, ids []uint64) {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
-	g.loads.wanted = append(g.loads.wanted, load{l, slices.Clone(ids)})
+	g.loads.wanted = append(g.loads.wanted, load{lane: l, ids: slices.Clone(ids)})
 	g.loads.run()
 }
 
@@ -70,22 +79,47 @@ func (ls *loads) loop() {
 		w, e := ls.wanted[0], ls.engine
 		ls.wanted = ls.wanted[1:]
 		ls.mu.Unlock()
-		messages, missing := ls.read(w.ids)
+		messages, missing, failed := ls.read(w)
 		e.Do(w.lane, func(now int64) { w.lane.Loaded(now, messages, missing) })
+		if len(failed) > 0 {
+			ls.later(load{w.lane, failed, w.tries + 1})
+		}
 	}
 }
 
-// read reads messages, and returns the ids of those that cannot be read.
-func (ls *loads) read(ids []uint64) (messages []*sms.Message, missing []uint64) {
+// later has messages read again after a pause. The lane waits for them meanwhile.
+func (ls *loads) later(w load) {
+	time.AfterFunc(min(loadPause<<min(w.tries, 10), loadPauses), func() {
+		ls.mu.Lock()
+		defer ls.mu.Unlock()
+		if ls.engine != nil {
+			ls.wanted = append(ls.wanted, w)
+			ls.run()
+		}
+	})
+}
+
+// read reads messages. It also returns the ids of those that the store does not have or that are
+// damaged, and of those that may be there: too many open files, for one, are no reason to drop a
+// message from its queue.
+func (ls *loads) read(w load) (messages []*sms.Message, missing, failed []uint64) {
+	g := ls.gateway
 	var e store.Entry
-	for _, id := range ids {
-		ok, err := ls.gateway.store.Get(id, &e)
+	for _, id := range w.ids {
+		ok, err := g.store.Get(id, &e)
+		if err != nil && !errors.Is(err, store.ErrDamaged) && w.tries < loadTries {
+			failed = append(failed, id)
+			if g.isNews("unread") {
+				g.Log.Error().Err(err).Str("id", MessageID(id)).Msg("cannot read a stored message that is due; trying again")
+			}
+			continue
+		}
 		var m *sms.Message
 		if err == nil && ok {
-			m, _, err = ls.gateway.decode(&e)
+			m, _, err = g.decode(&e)
 		}
 		if err != nil {
-			ls.gateway.logUnreadable(id, err)
+			g.logUnreadable(id, err)
 		}
 		if m == nil {
 			missing = append(missing, id)
@@ -93,5 +127,5 @@ func (ls *loads) read(ids []uint64) (messages []*sms.Message, missing []uint64) 
 		}
 		messages = append(messages, m)
 	}
-	return messages, missing
+	return messages, missing, failed
 }

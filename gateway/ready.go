@@ -52,11 +52,17 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 // Problems returns what an operator should look at although the gateway is ready, each as a
 // line: an SMSC that is down must not keep the traffic of the others away.
 func (g *Gateway) Problems() []string {
-	dead, routes := g.deadRoutes()
-	if len(dead) == routes { // NotReady says so
-		return nil
+	all, routes := g.deadRoutes()
+	if len(all) == routes { // NotReady says so
+		all = nil
 	}
-	return dead
+	if why := g.unread.Load(); why != nil {
+		all = append(all, *why)
+	}
+	if s, ok := g.StoreStatus(); ok && s.Failed == "" && s.Problem != "" {
+		all = append(all, "the store has a problem: "+s.Problem)
+	}
+	return all
 }
 
 // deadRoutes returns a line for each route none of whose targets works, and how many routes lead

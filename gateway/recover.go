@@ -3,7 +3,9 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"pmg/config"
@@ -70,6 +72,8 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 		log.Int("unreadable", r.lost)
 	}
 	if err != nil {
+		all := "messages of earlier runs cannot be read: stop the gateway, and run pmg store repair"
+		g.unread.CompareAndSwap(nil, &all)
 		log.Int("messages", r.found).Msg("cannot read all messages of earlier runs; they stay in the store")
 	} else if r.found+r.aside+r.lost+r.unknown > 0 {
 		log.Int("messages", r.found).Stringer("took", time.Since(began).Round(time.Millisecond)).
@@ -80,23 +84,82 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 // Recovered reports whether all messages of earlier runs are in their queues.
 func (g *Gateway) Recovered() bool { return !g.Durable() || g.recovered.Load() }
 
-func (r *recovery) run(ctx context.Context) error {
-	for from, more := uint64(0), true; more; {
-		next, err := r.gateway.store.Scan(from, recoverAtATime, func(e *store.Entry) error {
-			if e.ID <= r.last {
-				r.entry(e)
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("cannot read store: %w", err)
-		}
+// run reads all messages of earlier runs. It goes on behind those that cannot be read, and returns
+// why they could not.
+func (r *recovery) run(ctx context.Context) (failed error) {
+	for from := uint64(0); from != noMore; {
+		next, err := r.page(from)
 		if !r.hand(ctx) {
 			return ctx.Err()
 		}
-		from, more = next, next != 0 && next <= r.last
+		if err != nil {
+			failed = errors.Join(failed, err)
+			if next, err = r.behind(next); err != nil {
+				return failed
+			}
+		}
+		from = next
 	}
-	return nil
+	return failed
+}
+
+// noMore is returned instead of the next id where there is none.
+const noMore = math.MaxUint64
+
+// page reads some messages, and returns the id to go on with: after an error, the first one that
+// was not read.
+func (r *recovery) page(from uint64) (next uint64, err error) {
+	at := from
+	next, err = r.gateway.store.Scan(from, recoverAtATime, func(e *store.Entry) error {
+		if at = e.ID + 1; e.ID <= r.last {
+			r.entry(e)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return at, fmt.Errorf("cannot read store: %w", err)
+	case next == 0 || next > r.last:
+		return noMore, nil
+	}
+	return next, nil
+}
+
+// behind returns about the lowest id from which on messages can be read, where there may be some at
+// an id that cannot: a file of the store is read in blocks, and one is damaged. It looks at
+// distances that double, and then between the last two.
+func (r *recovery) behind(bad uint64) (good uint64, err error) {
+	first := bad
+	read := func(from uint64) bool {
+		_, err = r.gateway.store.Scan(from, 1, func(*store.Entry) error { return nil })
+		return err == nil
+	}
+	step := uint64(1)
+	for good = bad + step; !read(good); good = bad + step {
+		if good > r.last {
+			return 0, err
+		}
+		bad = good
+		step *= 2
+	}
+	for bad+1 < good {
+		if middle := bad + (good-bad)/2; read(middle) {
+			good = middle
+		} else {
+			bad = middle
+		}
+	}
+	r.gateway.noteUnread(first, min(good-1, r.last))
+	return good, nil
+}
+
+// noteUnread tells the operator of messages that recovery could not read, for as long as the gateway
+// runs.
+func (g *Gateway) noteUnread(first, last uint64) {
+	problem := fmt.Sprintf("messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair", MessageID(first), MessageID(last))
+	g.unread.CompareAndSwap(nil, &problem)
+	g.Log.Error().Str("from", MessageID(first)).Str("to", MessageID(last)).
+		Msg("cannot read messages of earlier runs; they stay in the store: stop the gateway, and run pmg store repair")
 }
 
 // hand gives the lanes what was read, and waits until they have it. It reports false if
@@ -104,6 +167,9 @@ func (r *recovery) run(ctx context.Context) error {
 func (r *recovery) hand(ctx context.Context) bool {
 	for _, s := range r.shares {
 		part := r.parts[s]
+		if len(part) == 0 {
+			continue
+		}
 		done := make(chan struct{})
 		ok := r.engine.Do(s.Lane, func(now int64) {
 			for _, w := range part {

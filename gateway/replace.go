@@ -35,7 +35,8 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 	}
 	if m == nil {
 		if m, err = o.load(t.id); err != nil {
-			return err // what is in the store comes back with the next start
+			o.changer.giveBack(share, t.found)
+			return err
 		}
 	}
 	err = o.store(share, m)

@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"pmg/connector"
@@ -51,7 +53,15 @@ func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)
 // deleted have ended then. The others are returned, for other lanes; what is under way has
 // a result.
 func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, err error) {
-	w := &withdrawal{changer: c, left: map[*found]bool{}, lanes: map[*connector.Lane][]*found{}}
+	w := &withdrawal{changer: c, left: map[*found]bool{}, lanes: map[*connector.Lane][]*found{}, taken: map[*connector.Share][]*found{}}
+	defer func() {
+		if err == nil {
+			return
+		}
+		for s, part := range w.taken {
+			c.giveBack(s, part...)
+		}
+	}()
 	for _, f := range all {
 		w.left[f] = true
 		if l := c.laneNamed(c.Config(), f.lane()); l != nil {
@@ -79,10 +89,11 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 			c.result[f] = ResultGone
 		}
 	}
-	if c.change.What == DeleteMessages {
-		return nil, err
+	for _, part := range w.taken {
+		taken = append(taken, part...)
 	}
-	return w.taken, nil
+	slices.SortFunc(taken, func(a, b *found) int { return cmp.Compare(a.id, b.id) })
+	return taken, err
 }
 
 // A withdrawal takes messages out of lanes, one lane after the other.
@@ -90,7 +101,18 @@ type withdrawal struct {
 	*changer
 	lanes map[*connector.Lane][]*found // by the lanes that the store names
 	left  map[*found]bool              // those that were not found yet
-	taken []*found
+	taken map[*connector.Share][]*found
+}
+
+// giveBack returns messages to a lane as the store has them. It does not wait: who has taken them
+// out may have gone.
+func (c *changer) giveBack(s *connector.Share, all ...*found) {
+	ahead := c.wall.ahead.Load()
+	c.engine.Do(s.Lane, func(now int64) {
+		for _, f := range all {
+			s.Lane.Restore(now, s, waitingOf(f, ahead))
+		}
+	})
 }
 
 // from takes messages out of a lane, by their places, or, with search, wherever they are.
@@ -138,7 +160,7 @@ func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f 
 		w.deleted(now, l, f, m)
 		return
 	}
-	w.taken = append(w.taken, f)
+	w.taken[s] = append(w.taken[s], f)
 	if m != nil {
 		m.Release()
 	}

@@ -149,6 +149,9 @@ func (s *durable) scan(from uint64, limit int, f func(*Entry) error) (next uint6
 	}
 	defer states.Close()
 	state := states.First()
+	if err := states.Error(); err != nil {
+		return 0, s.readError(err)
+	}
 	var e Entry
 	for ok := messages.First(); ok; ok = messages.Next() {
 		if e.ID, err = idOf(messages); err != nil {
@@ -161,7 +164,9 @@ func (s *durable) scan(from uint64, limit int, f func(*Entry) error) (next uint6
 			return 0, s.readError(err)
 		}
 		for state && bytes.Compare(states.Key()[1:], messages.Key()[1:]) < 0 {
-			state = states.Next()
+			if state = states.Next(); !state && states.Error() != nil { // nothing is passed on without its state
+				return 0, s.readError(states.Error())
+			}
 		}
 		e.State = nil
 		if state && bytes.Equal(states.Key()[1:], messages.Key()[1:]) {

@@ -1,0 +1,244 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A brokenStore cannot read some messages.
+type brokenStore struct {
+	store.Store
+	mu    sync.Mutex
+	why   map[uint64]error
+	tries map[uint64]int // after which Get reads a message all the same; 0: never
+}
+
+func (s *brokenStore) Scan(from uint64, limit int, f func(*store.Entry) error) (uint64, error) {
+	return s.Store.Scan(from, limit, func(e *store.Entry) error {
+		if err := s.why[e.ID]; err != nil {
+			return err
+		}
+		return f(e)
+	})
+}
+
+func (s *brokenStore) Get(id uint64, e *store.Entry) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.why[id]; err != nil {
+		if s.tries[id]--; s.tries[id] != 0 {
+			return false, err
+		}
+		delete(s.why, id)
+	}
+	return s.Store.Get(id, e)
+}
+
+// newBrokenStore returns a store with messages 1 to n for a lane, each of the next account.
+func newBrokenStore(t *testing.T, p *port, n uint64, lane store.Lane, accounts ...string) *brokenStore {
+	t.Helper()
+	s, err := store.Open("store", store.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b store.Batch
+	for id := uint64(1); id <= n; id++ {
+		m := &sms.Message{ID: id, Origin: p.g.origins.of(accounts[id%uint64(len(accounts))], "clients"), Arrived: now}
+		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
+		b.Put(m, lane)
+	}
+	if err := s.Commit(&b); err != nil {
+		t.Fatal(err)
+	}
+	return &brokenStore{Store: s, why: map[uint64]error{}, tries: map[uint64]int{}}
+}
+
+// An askedEngine counts how often lanes are asked.
+type askedEngine struct {
+	engineNow
+	n int
+}
+
+func (e *askedEngine) Do(l *connector.Lane, f func(now int64)) bool {
+	e.n++
+	return e.engineNow.Do(l, f)
+}
+
+// What can be read of a damaged store is sent, and the operator is told of what cannot.
+func TestRecoverBehindDamage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		bad  []uint64
+		want int
+	}{
+		{"none", nil, 40},
+		{"first", []uint64{1}, 39},
+		{"last", []uint64{40}, 39},
+		{"two blocks", []uint64{5, 6, 7, 8, 9, 20}, 34},
+		{"all", []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 30},
+	} {
+		p := newPort(t, "")
+		s := newBrokenStore(t, p, 40, store.Lane{Connector: p.operator.Name}, "client", "other")
+		for _, id := range c.bad {
+			s.why[id] = fmt.Errorf("%w: a block", store.ErrDamaged)
+		}
+		if err := p.g.Keep(s, nil); err != nil {
+			t.Fatal(err)
+		}
+		e := &engineNow{port: p}
+		p.g.SetEngine(e)
+		p.g.Recover(t.Context(), e)
+		if n := p.g.LaneOf(p.operator).Len(); n != c.want {
+			t.Errorf("%s: %d messages are in their lane, not %d", c.name, n, c.want)
+		}
+		told := slices.ContainsFunc(p.g.Problems(), func(line string) bool { return strings.Contains(line, "pmg store repair") })
+		if told != (len(c.bad) > 0) || !p.g.Recovered() {
+			t.Errorf("%s: %q, recovered %v", c.name, p.g.Problems(), p.g.Recovered())
+		}
+	}
+}
+
+// A lane is asked once for each account with messages in a page, whatever other accounts have had.
+func TestRecoverAsksFew(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	s := newBrokenStore(t, p, 3*recoverAtATime, store.Lane{Connector: p.operator.Name}, "big")
+	var b store.Batch
+	for id := uint64(1); id <= 100; id++ {
+		b.Put(&sms.Message{ID: id, Origin: p.g.origins.of(fmt.Sprint("account", id), "clients"), Arrived: now}, store.Lane{Connector: p.operator.Name})
+	}
+	if err := s.Commit(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	e := &askedEngine{engineNow: engineNow{port: p}}
+	p.g.SetEngine(e)
+	p.g.Recover(t.Context(), e)
+	if n := p.g.LaneOf(p.operator).Len(); n != 3*recoverAtATime || e.n != 103 {
+		t.Errorf("%d messages are in their lane, and it was asked %d times", n, e.n)
+	}
+}
+
+// A message that is due is dropped from its queue if it is damaged, and not because the store cannot
+// be read for a moment.
+func TestLoadFails(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	s := newBrokenStore(t, p, 4, store.Lane{Connector: p.operator.Name}, "client")
+	s.why[1], s.tries[1] = syscall.EMFILE, 3
+	s.why[3] = fmt.Errorf("%w: a block", store.ErrDamaged)
+	if err := s.Commit(deleteOf(4)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	asked := chanEngine{calls: make(chan func(int64), 10)}
+	lane := p.g.LaneOf(p.operator)
+	p.g.loads.begin(p.g, asked)
+	messages, missing, failed := p.g.loads.read(load{lane: lane, ids: []uint64{2, 3, 4}})
+	if len(messages) != 1 || messages[0].ID != 2 || !slices.Equal(missing, []uint64{3, 4}) || len(failed) > 0 {
+		t.Errorf("%d messages, %v are missing, %v failed", len(messages), missing, failed)
+	}
+	messages[0].Release()
+	p.g.Load(lane, []uint64{1})
+	for range 3 { // twice in vain
+		(<-asked.calls)(now)
+	}
+	s.mu.Lock()
+	if len(s.why) != 1 {
+		t.Errorf("message 1 was not read")
+	}
+	s.why[1], s.tries[1] = syscall.EIO, 0
+	s.mu.Unlock()
+	p.g.loads.end()
+	for tries := range loadTries + 1 { // it is given up in the end
+		_, missing, failed := p.g.loads.read(load{lane, []uint64{1}, tries})
+		if n := len(missing); n+len(failed) != 1 || n == 1 != (tries == loadTries) {
+			t.Errorf("try %d: %v missing, %v failed", tries, missing, failed)
+		}
+	}
+}
+
+func deleteOf(id uint64) *store.Batch {
+	b := new(store.Batch)
+	b.Delete(id, 0)
+	return b
+}
+
+// A chanEngine passes on what lanes are asked.
+type chanEngine struct {
+	Engine
+	calls chan func(now int64)
+}
+
+func (e chanEngine) Do(_ *connector.Lane, f func(now int64)) bool { e.calls <- f; return true }
+
+// An interruptedEngine is one whose operator goes away when a lane is asked, once; lanes that are
+// asked then do not answer.
+type interruptedEngine struct {
+	Engine
+	cancel func()
+	asked  int
+	waits  []func()
+}
+
+func (e *interruptedEngine) Do(l *connector.Lane, f func(now int64)) bool {
+	if e.asked++; e.asked != 2 {
+		return e.Engine.Do(l, f)
+	}
+	e.cancel()
+	e.waits = append(e.waits, func() { e.Engine.Do(l, f) })
+	return true
+}
+
+// A change of queues that is interrupted leaves messages in their lanes.
+func TestChangeInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{RetryMessages, MoveMessages} {
+		durable, err := store.Open("store", store.Options{FS: vfs.NewMem()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newPort(t, "")
+		p.withEvents(durable)
+		p.g.recovered.Store(true)
+		p.submit(p.client())
+		stored := p.storing[0]
+		share, other := stored.Share, p.g.Messages.Copy(stored.Message)
+		other.ID = p.g.ids.Add(100)
+		p.g.Put(stored.Accepted, []Accepted{{other, share}}) // which is under way
+		if err := p.g.Committer.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		e := p.withLanes()
+		share.Lane.Restore(p.now, share, connector.Waiting{ID: stored.Message.ID, Arrived: stored.Message.Arrived})
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := &interruptedEngine{Engine: e, cancel: cancel}
+		change := QueueChange{What: what, To: "operator"}
+		if _, err = p.g.ChangeStored(ctx, gone, change, Selection{}, 0, 10); err == nil {
+			t.Errorf("%s was not interrupted", what)
+		}
+		p.c.Stored(p.now, stored, false)
+		for _, f := range gone.waits {
+			f() // the lane is told too late
+		}
+		if n := share.Lane.Len(); n != 1 {
+			t.Errorf("%s: %d messages are in the lane", what, n)
+		}
+	}
+}
