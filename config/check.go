@@ -47,6 +47,7 @@ func (d *decoder) check(c *Config, o Options) {
 		path := fmt.Sprintf("connectors[%d]", i)
 		d.connector(&c.Connectors[i], path, o)
 		d.report(path, c.Connectors[i].SMPP.CompileTLVs(c.VendorTLVs))
+		d.report(path, c.Connectors[i].SMPP.CompileStatuses())
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}
 	d.operators(c)

@@ -57,6 +57,25 @@ func (f *Inflight) Take(sequence uint32) *Slot {
 	return slot
 }
 
+// TakeOnly removes and returns the slot if exactly one request is under way, and otherwise
+// returns nil and how many there are.
+func (f *Inflight) TakeOnly() (slot *Slot, used int) {
+	cells := f.cells.Load()
+	if cells == nil {
+		return nil, 0
+	}
+	for i := range *cells {
+		if s := (*cells)[i].Load(); s != nil {
+			slot = s
+			used++
+		}
+	}
+	if used != 1 {
+		return nil, used
+	}
+	return f.Take(slot.Sequence), 1
+}
+
 // Used returns how many requests are under way. It is safe for concurrent use.
 func (f *Inflight) Used() (n int) {
 	if cells := f.cells.Load(); cells != nil {

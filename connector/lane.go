@@ -430,7 +430,7 @@ func (l *Lane) Unsent(now int64, slot *Slot) {
 func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 	l.inFlight--
 	link := slot.Link
-	alone = link.atEnd == 1
+	alone = link.atEnd == 1 || code == sms.BadState && link.suspect == slot
 	l.suspects.answered(l, slot)
 	if code == sms.Timeout {
 		l.slots.Freeze(slot)

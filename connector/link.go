@@ -37,6 +37,7 @@ type Link struct {
 	Bound     bool             // logged in
 	BoundAt   int64            // Unix nanoseconds
 	LeavingAt int64            // when our logout was asked for; it waits for the answers to our requests; 0: it was not
+	Refuses   bool             // the peer takes nothing in this session, which is closed without a logout
 	LoggedOut bool             // we are logging out, or have logged out
 	Draining  bool             // the peer logs out: only the answer to that is still sent
 	Ended     bool             // our last PDU is on its way; requests are not answered any more

@@ -314,9 +314,20 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 
 // answered pairs an answer with our request that it belongs to.
 func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
-	if slot := l.Inflight.Take(a.Sequence); slot != nil {
+	slot := l.Inflight.Take(a.Sequence)
+	if a.NoNumber {
+		if slot = c.unnumbered(now, l, a); slot == nil {
+			c.port.Drop(l, r)
+			return
+		}
+	}
+	if slot != nil {
 		l.Awaited(now - slot.Sent)
 		code := codeOf(a, slot.Asked != nil)
+		if a.Session && slot.Asked == nil {
+			code = sms.BadState
+			c.refused(now, l, a)
+		}
 		if slot.Asked != nil && code == sms.OK {
 			var ok bool
 			if slot.Asked.Result, ok = l.Session.Outcome(now, c.port.PDU(r), &slot.Asked.Request); !ok {
@@ -325,6 +336,9 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 		}
 		c.port.Answered(now, l, r, slot, code)
 		return
+	}
+	if a.Session {
+		a.Code = sms.TemporaryFailure
 	}
 	if u, ok := l.Late(now, a.Sequence); ok {
 		c.gateway.answeredLate(l)

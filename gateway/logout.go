@@ -1,6 +1,11 @@
 package gateway
 
-import "pmg/connector"
+import (
+	"fmt"
+
+	"pmg/connector"
+	"pmg/protocols"
+)
 
 // Unbind begins to log out of a session. The session gets no more messages from now on. Our
 // logout is sent when those that it has are answered, or when response_timeout is over, because a
@@ -14,6 +19,45 @@ func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 		l.LeavingAt = now
 		c.port.LoggingOut(now, l) // Quiet follows
 	}
+}
+
+// refused begins to end a session because the SMSC takes no message in it: it has lost our login,
+// for instance. The session gets no more messages, and ends when the others are answered.
+func (c *Conversation[R]) refused(now int64, l *connector.Link, a protocols.Action) {
+	if l.LeavingAt != 0 || l.Draining {
+		return
+	}
+	l.Refuses = true
+	l.Explain(fmt.Sprintf("the SMSC takes no messages in this session: it has answered one with status 0x%x (%s)",
+		a.Status, l.Connector.Driver.StatusName(a.Status)))
+	l.LeavingAt = now
+	c.port.LoggingOut(now, l) // Quiet follows
+}
+
+// unnumbered returns the request that an answer without a sequence number is about, if exactly one
+// is under way. With several, what the SMSC has read of them is not known, so the session ends.
+func (c *Conversation[R]) unnumbered(now int64, l *connector.Link, a protocols.Action) *connector.Slot {
+	slot, n := l.Inflight.TakeOnly()
+	switch {
+	case slot != nil:
+		return slot
+	case n == 0:
+		l.Connector.Stats.Unmatched.Add(1)
+		return nil
+	}
+	reason := fmt.Sprintf("the peer cannot read one of %d requests, and does not say which: status 0x%x (%s)",
+		n, a.Status, l.Connector.Driver.StatusName(a.Status))
+	c.do(now, l, c.port.New(l), protocols.Action{Kind: protocols.Close, Reason: reason})
+	return nil
+}
+
+// leave ends a session whose requests have their answers.
+func (c *Conversation[R]) leave(now int64, l *connector.Link) {
+	if l.Refuses {
+		c.do(now, l, c.port.New(l), protocols.Action{Kind: protocols.Close, Reason: l.Reason()})
+		return
+	}
+	c.unbind(now, l)
 }
 
 // unbind sends our logout, behind the answers to the peer's waiting requests.
@@ -40,7 +84,7 @@ func (c *Conversation[R]) Quiet(now int64, l *connector.Link) {
 		return
 	}
 	if l.LeavingAt != 0 && !l.LoggedOut && !l.Draining {
-		c.unbind(now, l)
+		c.leave(now, l)
 		return
 	}
 	r := c.port.New(l)

@@ -6,6 +6,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/events"
+	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -25,8 +26,8 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 			return connector.Outcome{To: to, Pause: o.Pause}
 		}
 	}
-	if !o.Again && l.Account != "" {
-		o.Again = goOn(l.Config(), m, a)
+	if cfg := l.Config(); !o.Again && (l.Account != "" || m.Expires != 0 && a.Code.Failure() == sms.Temporary && cfg.Retry.Lasts()) {
+		o.Again = goOn(cfg, m, a)
 	}
 	if o.Again {
 		o.Kept = g.keepState(l, m)
@@ -48,6 +49,9 @@ func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o 
 			return connector.Outcome{Again: resend}
 		}
 	}
+	if a.Code == sms.BadState && cfg.Role() == protocols.Client {
+		return refused(cfg, m, a, alone)
+	}
 	switch failure {
 	case sms.Permanent:
 		return o
@@ -65,6 +69,18 @@ func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o 
 	return o
 }
 
+// refused decides about a message that was answered with a status which means the whole session.
+// The session ends, and the message keeps its place. When sessions have ended so under the message
+// alone, it is perhaps the message all the same: then each attempt counts.
+func refused(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
+	m.Losses = incremented(m.Losses)
+	if !alone {
+		return connector.Outcome{Again: true}
+	}
+	m.Attempts, m.Throttles = incremented(m.Attempts), 0
+	return connector.Outcome{Again: wait(m, a.At, pausesAfter(cfg, sms.NoAnswer), m.Attempts)}
+}
+
 // pausesAfter returns the pauses between attempts that fail so.
 func pausesAfter(cfg *config.Connector, f sms.Failure) config.Pauses {
 	switch f {
@@ -76,9 +92,9 @@ func pausesAfter(cfg *config.Connector, f sms.Failure) config.Pauses {
 	return cfg.Retry.Temporary
 }
 
-// goOn has a message for a client that has failed after the last pause wait for that pause
-// again, because a client that is busy for long must not lose its receipts: its validity ends
-// the message. It reports false if the refusal was permanent, or the options allow no further
+// goOn has a message that has failed after the last pause wait for that pause again, because a
+// client that is busy for long must not lose its receipts, nor a message end as undeliverable long
+// before its time: its validity ends it. It reports false if the refusal was permanent, or the options allow no further
 // attempt.
 func goOn(cfg *config.Connector, m *sms.Message, a sms.Answer) (again bool) {
 	failure := a.Code.Failure()

@@ -25,6 +25,7 @@ func TestSettle(t *testing.T) {
 		sms.TemporaryFailure: retried,
 		sms.SystemError:      retried,
 		sms.Timeout:          retried,
+		sms.BadState:         {again: true, losses: 1}, // P6: the session ends
 		sms.Lost:             {again: true, losses: 1}, // with other messages under way: not counted as its fault
 	}
 	g, _, operator := start(t, "throttle_pause: 2s, retry: [5s, 7s]")
@@ -56,6 +57,12 @@ func TestSettle(t *testing.T) {
 	m := &sms.Message{Origin: &sms.Origin{Account: "client"}}
 	compare(sms.Lost, m, settle(m, sms.Lost, true), outcome{again: true, aside: 5 * time.Second, attempts: 1, losses: 1})
 
+	ends := &sms.Message{Origin: &sms.Origin{Account: "client"}}
+	for n, want := range []outcome{{again: true, aside: 5 * time.Second, attempts: 1, losses: 1}, {again: true, aside: 7 * time.Second, attempts: 2, losses: 2}} {
+		if compare(sms.BadState, ends, settle(ends, sms.BadState, true), want); n == 1 && settle(ends, sms.BadState, true).Again {
+			t.Error("a message may end sessions for ever")
+		}
+	}
 	for range 40 { // this is not the message's fault, so it is not given up
 		settle(m, sms.Lost, false)
 	}
@@ -151,6 +158,26 @@ accounts: [{system_id: client, password: secret}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 `, c.options))
 		c.check(t, g, g.clientLane("client"))
+	}
+}
+
+// P6: a message with a validity is not given up before that by default, where the peer cannot take
+// it for a while. A list of pauses in the configuration says how often instead.
+func TestSettleValidity(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string]bool{"": true, "retry: [1s, 2s]": false, "retry: {temporary: []}": false, "retry: {lost: [1s]}": true} {
+		g, _, operator := start(t, options)
+		m := &sms.Message{Origin: &sms.Origin{Account: "client"}, Expires: now + 3600*24*second}
+		var o connector.Outcome
+		for range 300 {
+			o = g.Settle(g.LaneOf(operator), m, sms.Answer{Code: sms.QueueFull, At: now}, true)
+		}
+		if o.Again != want || want && m.NotBefore != now+30*60*second {
+			t.Errorf("%q: again %t, after %ds", options, o.Again, (m.NotBefore-now)/second)
+		}
+		if o = g.Settle(g.LaneOf(operator), m, sms.Answer{Code: sms.Timeout, At: now}, true); o.Again {
+			t.Errorf("%q: a message that may have been delivered is sent for ever", options)
+		}
 	}
 }
 

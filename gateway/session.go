@@ -215,7 +215,7 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 		return false
 	}
 	if l.LeavingAt != 0 && !l.LoggedOut && now-l.LeavingAt >= int64(l.Connector.Config().ResponseTimeout) {
-		c.unbind(now, l)
+		c.leave(now, l)
 		return false
 	}
 	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {

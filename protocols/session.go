@@ -180,6 +180,8 @@ type Action struct {
 	Sequence uint32   // Answered: the number of the request
 	Code     sms.Code // Answered: the result; PDU.MessageID returns the peer's id of the message
 	Status   uint32   // Answered: the protocol's own value of the result
+	NoNumber bool     // Answered: it has no Sequence, because the peer could not read one of our requests
+	Session  bool     // Answered: Code says that the peer takes no message in this session, whatever it is
 	Asked    bool     // Answered: it is the answer to a request of Operations.Ask; a refusal may be without
 	Reason   string   // Close, SendClose: the reason, for the log: "cannot hear from peer: …"
 

@@ -12,11 +12,12 @@ type keepalive struct {
 	heard    int64  // when the peer's last PDU came, or could have come while the session was not read
 	asked    int64  // when the unanswered enquire_link was sent; 0: there is none
 	sequence uint32 // of our last enquire_link
+	unread   bool   // the PDU at hand may be about an enquire_link that was unanswered
 	checks   int64  // the time up to which PDUs of the peer without a message have used its allowance
 }
 
 // alive notes that a PDU came.
-func (l *keepalive) alive(now int64) { l.heard, l.asked = now, 0 }
+func (l *keepalive) alive(now int64) { l.heard, l.asked, l.unread = now, 0, l.asked != 0 }
 
 // checkAlive sends a silent peer an enquire_link, and ends the session if the peer does not
 // answer.

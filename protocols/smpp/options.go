@@ -19,9 +19,12 @@ type ConnectorOptions struct {
 
 	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
 
+	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" doc:"What statuses in the SMSC's answers to messages mean, where they are its own or mean something else there, such as {status: 0x14, is: throttled}. The first rule that has a status counts. Without one, docs/smpp-conformance.md says what a status means, and one that SMPP does not name ends the message."`
+
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 
-	in, out []tlvRule // of TLVs
+	in, out  []tlvRule     // of TLVs
+	statuses []statusRange // of Statuses
 }
 
 // NewConnectorOptions returns the default options of a connector.

@@ -182,8 +182,9 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 			p.SMResp.MessageID = nil // that of a data_sm_resp has no meaning in a delivery
 		}
 		s.message = now
-		return protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber,
-			Code: codeOf(p.CommandStatus), Status: p.CommandStatus, Asked: c.body != bodySMResp && p.ID != BroadcastSMResp}
+		a := s.answered(p, s.options.codeOf(p.CommandStatus))
+		a.Asked = c.body != bodySMResp && p.ID != BroadcastSMResp
+		return a
 	case BindReceiverResp, BindTransmitterResp, BindTransceiverResp:
 		return s.bindAnswered(now, p)
 	case UnbindResp:
@@ -194,25 +195,31 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 	return protocols.Action{} // any PDU, such as an enquire_link_resp, shows that the peer is alive
 }
 
-// nacked handles a generic_nack (§4.3.1), which answers any request with its sequence_number.
+// nacked handles a generic_nack (§4.3.1), which answers any request with its sequence_number. Without
+// one, for a request that could not be read, it answers our login or logout if that is under way.
+// Otherwise the gateway knows how many requests it may be about.
 func (s *session) nacked(now int64, p *PDU) protocols.Action {
 	switch n := p.SequenceNumber; {
 	case s.state == open:
-		if s.o.Role == protocols.Client && n == s.bind.sequence {
+		if s.o.Role == protocols.Client && (n == s.bind.sequence || n == 0 && s.bind.sequence != 0) {
 			return s.bindRefused(p)
 		}
 		return protocols.Action{}
-	case n == s.keepalive.sequence:
+	case n != 0 && n == s.keepalive.sequence:
 		return protocols.Action{} // the peer does not know enquire_link, but it is alive
-	case s.ours.answeredBy(p):
+	case s.ours.answeredBy(p), n == 0 && s.ours.begun():
 		return s.loggedOut(p)
+	case n == 0 && s.keepalive.unread:
+		return protocols.Action{}
 	}
-	code := codeOf(p.CommandStatus)
+	code := s.options.codeOf(p.CommandStatus)
 	if code == sms.OK { // a generic_nack is never a success, whatever its status
 		code = sms.Rejected
 	}
 	s.message = now
-	return protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber, Code: code, Status: p.CommandStatus}
+	a := s.answered(p, code)
+	a.NoNumber = p.SequenceNumber == 0
+	return a
 }
 
 // Tick implements protocols.Session.

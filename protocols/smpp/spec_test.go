@@ -146,7 +146,9 @@ func page(t *testing.T) string {
 	}
 	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway (`TestCodesAndStatuses`). Others are\n" +
 		"printed as numbers and are permanent. Column retry has the option of `retry` that says when a message is sent again\n" +
-		"which was refused so; with permanent it is not. Those of SMPP 5.0, from 0x100, are the same in all versions.\n\n" +
+		"which was refused so; with permanent it is not. With session an SMSC takes nothing in the session, which ends, and the\n" +
+		"message keeps its place; a client that answers so refuses the message. Option statuses changes what a status of an\n" +
+		"SMSC means. Those of SMPP 5.0, from 0x100, are the same in all versions.\n\n" +
 		"| status | name | done | means | retry | sent |\n|---|---|---|---|---|---|\n")
 	own := map[uint64]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^\tStatus\w+ += (0x\w+)`).FindAllStringSubmatch(sources(t, "status.go")["status.go"], -1) {
@@ -168,8 +170,11 @@ func page(t *testing.T) string {
 
 // retryOf returns what the option retry calls a status of that code.
 func retryOf(c sms.Code) string {
-	if c == sms.OK {
+	switch c {
+	case sms.OK:
 		return ""
+	case sms.BadState, sms.AlreadyBound, sms.BindFailed:
+		return "session"
 	}
 	return c.Failure().String()
 }

@@ -1,0 +1,76 @@
+package smpp
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A StatusRule says what statuses mean in the answers of an SMSC. Package config describes the
+// tags.
+type StatusRule struct {
+	Status []string `yaml:"status" required:"yes" live:"rebind" doc:"The statuses: numbers such as 0x45, and ranges such as 0x400-0x4ff."`
+	Is     string   `yaml:"is" required:"yes" enum:"throttled|temporary|permanent|session" live:"rebind" doc:"What they mean: throttled is that messages come too fast, so that the connector pauses for throttle_pause; after temporary the same message is sent again later, as retry says; permanent ends it; session is that the SMSC takes nothing in this session, which is ended, and the message keeps its place."`
+}
+
+// A statusRange is a compiled one.
+type statusRange struct {
+	from, to uint32
+	code     sms.Code
+}
+
+// codesOfRules are the codes of the words of rules.
+var codesOfRules = map[string]sms.Code{
+	"throttled": sms.Throttled, "temporary": sms.TemporaryFailure, "permanent": sms.Rejected, "session": sms.BadState,
+}
+
+// CompileStatuses compiles the connector's rules about statuses, and returns their problems.
+func (o *ConnectorOptions) CompileStatuses() (problems []protocols.Problem) {
+	o.statuses = nil
+	for i, r := range o.Statuses {
+		for n, text := range r.Status {
+			from, to, isRange := strings.Cut(text, "-")
+			if !isRange {
+				to = from
+			}
+			low, err := parseStatus(from)
+			high, err2 := parseStatus(to)
+			if err != nil || err2 != nil || low == StatusOK || low > high {
+				problems = append(problems, protocols.Problem{Option: fmt.Sprintf("statuses[%d].status[%d]", i, n),
+					Text: fmt.Sprintf("must be a status other than 0 such as 0x45, or a range such as 0x400-0x4ff, not %q", text)})
+				continue
+			}
+			o.statuses = append(o.statuses, statusRange{low, high, codesOfRules[r.Is]})
+		}
+	}
+	return problems
+}
+
+func parseStatus(text string) (uint32, error) {
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 0, 32)
+	return uint32(n), err
+}
+
+// codeOf returns the code of a command_status in an answer of the connector's peers.
+func (o *ConnectorOptions) codeOf(status uint32) sms.Code {
+	for i := range o.statuses {
+		if r := &o.statuses[i]; r.from <= status && status <= r.to {
+			return r.code
+		}
+	}
+	return codeOf(status)
+}
+
+// answered returns the action of an answer to one of our requests. An SMSC that says that we are
+// not logged in, or should not be, says it of every message in the session (§5.1.3).
+func (s *session) answered(p *PDU, code sms.Code) protocols.Action {
+	a := protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber, Code: code, Status: p.CommandStatus}
+	switch code {
+	case sms.BadState, sms.AlreadyBound, sms.BindFailed:
+		a.Session = s.peer == smsc
+	}
+	return a
+}
