@@ -107,6 +107,7 @@ func (m *merge) past(ctx context.Context, visit func(*Entry) error) error {
 		return err
 	}
 	for _, s := range added {
+		s.stopAfter(m.q.Filter.Until)
 		if !m.q.Filter.Since.IsZero() {
 			if err := s.skipBefore(m.q.Filter.Since); err != nil {
 				return err

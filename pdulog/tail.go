@@ -20,6 +20,7 @@ import (
 type tail struct {
 	dir, connector string
 	last           string
+	until          string // no file is read that begins behind this stamp; empty: all are
 
 	file    *os.File  // nil between files
 	unpack  io.Closer // reader of a compressed file
@@ -101,6 +102,9 @@ func (t *tail) later() ([]segment, error) {
 // open opens the next file. It returns io.EOF if there is none.
 func (t *tail) open() error {
 	for {
+		if t.until != "" && t.last > t.until { // what follows was written later
+			return io.EOF
+		}
 		next := segment{path: t.current()}
 		segments, err := t.later()
 		if err != nil {
@@ -246,6 +250,13 @@ func (t *tail) skipBefore(since time.Time) error {
 		}
 	}
 	return err
+}
+
+// stopAfter ends the reading before the first file that has only lines from a time on.
+func (t *tail) stopAfter(until time.Time) {
+	if !until.IsZero() {
+		t.until = until.UTC().Format(stampLayout)
+	}
 }
 
 // back moves a tail that has not begun forward to a place with at least n matching lines

@@ -2,178 +2,300 @@ package pdulog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pmg/internal/logtext"
 )
 
 // A Trace selects the messages whose way through the gateway is traced.
 type Trace struct {
-	ID     string // the gateway's or a peer's id of the message
-	Number string // number of the sender or the recipient; used if ID is empty
-	Filter Filter
-
-	// Short returns the id of a message for peers that support only short ids.
-	Short func(id uint64) string
+	ID     string   // the gateway's or a peer's id of the message
+	Number string   // number of the sender or the recipient; used if ID is empty
+	Also   []string // further ids that the gateway has given, for example of receipts
+	Filter Filter   // of it Since and Until count
 }
 
-// Trace returns the lines about the selected messages, in the order of Read: the request
-// that carried a message to the gateway and its answer, the requests that carried it to a
-// peer and their answers, and receipts with the SMSC's id of it. If the id is a peer's,
-// Trace first reads the logs once more, to find the gateway's id.
-func (t *Trace) Trace(ctx context.Context, dir string) (lines [][]byte, err error) {
-	w := &tracer{Trace: t, ids: map[string]bool{}, peers: map[string]bool{}}
-	query := Query{Filter: t.Filter}
-	if t.ID != "" {
-		w.peers[t.ID] = true // from the answer to a client, or of an SMSC
-		if id := strings.ToLower(t.ID); logtext.IsID([]byte(id)) {
-			w.ids[id] = true
-		} else if _, err := Read(ctx, dir, query, w.resolve); err != nil {
-			return nil, err
-		}
-	}
-	w.open = map[openKey]*tracedLine{}
-	if _, err := Read(ctx, dir, query, w.visit); err != nil {
+// rounds is how often the logs are read at most: what a line tells of others may stand behind
+// them.
+const rounds = 6
+
+// Trace returns the lines about the selected messages, in the order of their times: the request
+// that carried a message to the gateway and its answer, the requests that carried it and its
+// other parts to a peer and their answers, and the receipts for it.
+//
+// It looks for octets and parses only the lines that have them, so that reading takes the time.
+// A line may name ids, or belong to a request or an answer, that stand in lines already
+// read; so it reads again until nothing new is learned.
+func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
+	w := newTracer(t)
+	connectors, err := Connectors(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	slices.SortFunc(w.found, func(a, b *tracedLine) int { return a.at - b.at })
-	for _, l := range w.found {
-		lines = append(lines, l.line)
+	for range rounds {
+		before := w.learned
+		for _, c := range connectors {
+			if err := w.scan(ctx, dir, c); err != nil {
+				return nil, err
+			}
+		}
+		w.pair()
+		if w.learned == before {
+			break
+		}
+		w.limit()
 	}
-	return lines, nil
+	return w.lines(), nil
 }
 
+// scan reads the lines of a connector.
+func (w *tracer) scan(ctx context.Context, dir, connector string) error {
+	n := 0
+	return ReadLines(ctx, dir, connector, w.since, w.Filter.Until, func(line []byte) {
+		n++
+		if w.isWorthParsing(line) {
+			if e, err := Parse(line); err == nil && w.Filter.Match(&e) {
+				w.visit(&e, n)
+			}
+		}
+	})
+}
+
+// A tracer collects the lines about messages, and what they tell of others.
 type tracer struct {
 	*Trace
-	ids   map[string]bool         // the gateway's ids of the messages, 16 digits
-	peers map[string]bool         // the peers' ids of the messages
-	open  map[openKey]*tracedLine // requests without an answer so far
-	found []*tracedLine
-	read  int
+	words   [][]byte          // octets that a line about one of the messages has
+	told    [][]byte          // octets that a receipt for one of them has
+	ids     map[string]bool   // the gateway's ids of the messages and of receipts for them, 16 digits
+	short   map[string]bool   // ids that clients know the messages by, where they support only short ones
+	peers   map[string]string // the peers' ids of the messages: the connectors that they came by; empty: any
+	forms   map[string]bool   // other forms that receipts may write them in
+	numbers [][]byte          // recipients of the messages
+	parts   map[string]part   // ids that other parts of the messages may have
+
+	found map[string]*tracedLine
+	asked map[uint32]bool // sequences of lines that are wanted because they belong to others
+	pairs map[pairKey][]*pairing
+
+	since            time.Time // no line before this time is about one of the messages
+	from             []byte    // the same, as a line has it
+	pairFrom, pairTo []byte    // nor is a request or an answer that is wanted outside of this
+
+	learned int // things that have been learned: it rises until there is nothing more
 }
 
 type tracedLine struct {
-	line  []byte
-	at    int // its number among the lines that were read
-	found bool
+	line      []byte
+	at        time.Time
+	rank      int
+	connector string
+	n         int // of its lines
 }
 
-// resolve searches the gateway's ids of a message for a peer's id.
-func (w *tracer) resolve(e *Entry) error {
-	if e.ID == nil {
-		return nil
-	}
-	if id, err := strconv.ParseUint(string(e.ID), 16, 64); err == nil && (w.names(e, "message_id") || w.Short != nil && w.peers[w.Short(id)]) {
-		w.ids[string(e.ID)] = true
-	}
-	return nil
+// A pairKey is what the lines of a request and its answer share; received is that of the line
+// that is wanted.
+type pairKey struct {
+	connector string
+	instance  int
+	received  bool
+	sequence  uint32
 }
 
-// visit handles the next line.
-func (w *tracer) visit(e *Entry) error {
-	w.read++
-	sequence, _ := e.Sequence()
-	key := openKey{e.Connector, e.Instance, e.Received, sequence}
-	if _, answer := e.Status(); !answer {
-		l := &tracedLine{line: bytes.Clone(e.Line), at: w.read}
-		w.open[key] = l
-		if w.isAsked(e) {
-			w.find(l)
+// A pairing is a line whose request or answer is wanted.
+type pairing struct {
+	at     time.Time
+	before bool   // its request is wanted: the last one before it; otherwise its answer, the first one after it
+	line   []byte // the best so far
+	best   time.Time
+	n      int
+}
+
+func newTracer(t *Trace) *tracer {
+	w := &tracer{
+		Trace: t, ids: map[string]bool{}, short: map[string]bool{}, peers: map[string]string{}, forms: map[string]bool{}, parts: map[string]part{},
+		found: map[string]*tracedLine{}, asked: map[uint32]bool{}, pairs: map[pairKey][]*pairing{},
+	}
+	w.since = t.Filter.Since
+	if t.ID == "" {
+		w.words = append(w.words, []byte(comparedEnd(t.Number)))
+		return w
+	}
+	w.words = append(w.words, []byte(t.ID))
+	w.peers[t.ID] = ""
+	if id := strings.ToLower(t.ID); logtext.IsID([]byte(id)) {
+		w.addID(id)
+		w.noneBefore(acceptedAfter(id))
+	} else {
+		w.addForms(t.ID)
+	}
+	for _, id := range t.Also {
+		w.addID(id)
+	}
+	return w
+}
+
+// answerWithin is how far a request and its answer are apart at most.
+const answerWithin = 10 * time.Minute
+
+// limit notes from what was found which lines need not be looked at.
+func (w *tracer) limit() {
+	var first, last time.Time
+	for _, l := range w.found {
+		if first.IsZero() || l.at.Before(first) {
+			first = l.at
 		}
-		return nil
-	}
-	key.received = !key.received
-	request := w.open[key]
-	delete(w.open, key)
-	asked := w.isAsked(e)
-	if !asked && (request == nil || !request.found) {
-		return nil
-	}
-	if request != nil {
-		w.find(request)
-	}
-	w.find(&tracedLine{line: bytes.Clone(e.Line), at: w.read})
-	w.learn(e)
-	return nil
-}
-
-func (w *tracer) find(l *tracedLine) {
-	if !l.found {
-		l.found = true
-		w.found = append(w.found, l)
-	}
-}
-
-// learn stores the ids in an answer about a selected message.
-func (w *tracer) learn(e *Entry) {
-	if e.ID != nil {
-		w.ids[string(e.ID)] = true
-	}
-	if id := fieldOf(e.Rest, "message_id"); len(id) > 0 {
-		if e.Received {
-			w.peers[string(id)] = true
-		} else if logtext.IsID(id) {
-			w.ids[string(id)] = true
+		if l.at.After(last) {
+			last = l.at
 		}
 	}
+	w.pairFrom = first.Add(-answerWithin).AppendFormat(w.pairFrom[:0], timeLayout)
+	w.pairTo = last.Add(answerWithin).AppendFormat(w.pairTo[:0], timeLayout)
+	if w.ID != "" {
+		w.noneBefore(first.Add(-answerWithin))
+	}
 }
 
-// isAsked reports whether a line itself shows that it is about a selected message.
-func (w *tracer) isAsked(e *Entry) bool {
-	switch {
-	case e.ID != nil && w.ids[string(e.ID)]:
-		return true
-	case w.ID == "" && (isNumber(fieldOf(e.Rest, "source_addr"), w.Number) || isNumber(fieldOf(e.Rest, "destination_addr"), w.Number)):
-		return true
-	case w.names(e, "receipted_message_id"), e.ID == nil && w.names(e, "message_id"):
+// noneBefore notes that no line before a time is about one of the messages.
+func (w *tracer) noneBefore(t time.Time) {
+	if t.After(w.since) {
+		w.since, w.from = t, t.UTC().AppendFormat(w.from[:0], timeLayout)
+	}
+}
+
+// acceptedAfter returns a time before which a message with an id was not accepted: ids begin, when a
+// gateway starts, with its time in microseconds, and rise by one.
+func acceptedAfter(id string) (t time.Time) {
+	if n, err := strconv.ParseInt(id, 16, 64); err == nil {
+		t = time.UnixMicro(n).Add(-time.Hour) // its clock may have been set back since
+	}
+	if t.Year() < 2020 || t.After(time.Now()) { // it is no such id
+		return time.Time{}
+	}
+	return t
+}
+
+// isWorthParsing reports whether the octets of a line let it be about one of the messages.
+func (w *tracer) isWorthParsing(line []byte) bool {
+	if len(line) < len(timeLayout) || bytes.Compare(line[:len(timeLayout)], w.from) < 0 {
+		return false
+	}
+	if hasOne(line, w.words) {
 		return true
 	}
-	return e.Received && w.receipt(e)
+	if len(w.told) > 0 && (bytes.Contains(line, []byte(`="id:`)) || bytes.Contains(line, []byte("receipted_message_id="))) && hasOne(line, w.told) {
+		return true
+	}
+	return len(w.asked) > 0 && bytes.Compare(line[:len(timeLayout)], w.pairFrom) >= 0 &&
+		bytes.Compare(line[:len(timeLayout)], w.pairTo) <= 0 && w.isPaired(line)
 }
 
-// names reports whether a field has one of the ids.
-func (w *tracer) names(e *Entry, field string) bool {
-	id := fieldOf(e.Rest, field)
-	return len(id) > 0 && (w.peers[string(id)] || w.ids[string(id)])
+func hasOne(line []byte, words [][]byte) bool {
+	for _, word := range words {
+		if bytes.Contains(line, word) {
+			return true
+		}
+	}
+	return false
 }
 
-// receipt reports whether a text is a receipt for one of the messages: "id:… sub:…".
-func (w *tracer) receipt(e *Entry) bool {
-	text, ok := bytes.CutPrefix(fieldOf(e.Rest, "short_message"), []byte("id:"))
+// isPaired reports whether a line has the sequence of one that is wanted.
+func (w *tracer) isPaired(line []byte) bool {
+	_, rest, ok := bytes.Cut(line, []byte(" seq="))
 	if !ok {
 		return false
 	}
-	id, _, _ := bytes.Cut(text, []byte{' '})
-	return w.peers[string(id)]
-}
-
-// isNumber reports whether two addresses are equal, except for a leading '+'.
-func isNumber(address []byte, number string) bool {
-	return len(address) > 0 && string(bytes.TrimPrefix(address, []byte("+"))) == strings.TrimPrefix(number, "+")
-}
-
-// fieldOf returns the value of a field without its quotation marks, or nil if the line has
-// no such field.
-func fieldOf(rest []byte, name string) []byte {
-	if !bytes.Contains(rest, []byte(name+"=")) {
-		return nil
+	n := uint32(0)
+	for _, c := range rest {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + uint32(c-'0')
 	}
-	for len(rest) > 0 {
-		var field []byte
-		field, rest = logtext.NextField(rest)
-		if n := len(name); len(field) > n && field[n] == '=' && string(field[:n]) == name {
-			return bytes.Trim(field[n+1:], `"`)
+	return w.asked[n]
+}
+
+// visit looks at a line that may be about one of the messages.
+func (w *tracer) visit(e *Entry, n int) {
+	if w.isAsked(e) {
+		w.find(e, n)
+		return
+	}
+	sequence, ok := e.Sequence()
+	if !ok {
+		return
+	}
+	_, isAnswer := e.Status()
+	for _, p := range w.pairs[pairKey{e.Connector, e.Instance, e.Received, sequence}] {
+		switch {
+		case p.before && !isAnswer && !e.Time.After(p.at) && (p.line == nil || !e.Time.Before(p.best)),
+			!p.before && isAnswer && !e.Time.Before(p.at) && (p.line == nil || e.Time.Before(p.best)):
+			p.line, p.best, p.n = append(p.line[:0], e.Line...), e.Time, n
 		}
 	}
-	return nil
 }
 
-// MessageID reports whether s is a message id and not a phone number. A message id has 16
-// hexadecimal digits, or characters other than digits.
-func MessageID(s string) bool {
-	digits := strings.TrimPrefix(s, "+")
-	return logtext.IsID([]byte(strings.ToLower(s))) || strings.Trim(digits, "0123456789") != ""
+// pair adds the requests and answers that belong to lines found so far.
+func (w *tracer) pair() {
+	for _, all := range w.pairs {
+		for _, p := range all {
+			if e, err := Parse(p.line); err == nil {
+				w.find(&e, p.n)
+			}
+		}
+	}
+}
+
+// find adds a line, the n-th of its connector, and learns what it tells.
+func (w *tracer) find(e *Entry, n int) {
+	if w.found[string(e.Line)] != nil {
+		return
+	}
+	w.learned++
+	w.found[string(e.Line)] = &tracedLine{bytes.Clone(e.Line), e.Time, rank(e), e.Connector, n}
+	w.learn(e)
+	sequence, ok := e.Sequence()
+	if !ok {
+		return
+	}
+	_, isAnswer := e.Status()
+	key := pairKey{e.Connector, e.Instance, !e.Received, sequence}
+	w.asked[sequence] = true
+	w.pairs[key] = append(w.pairs[key], &pairing{at: e.Time, before: isAnswer})
+}
+
+// lines returns what was found, in order.
+func (w *tracer) lines() (lines [][]byte) {
+	all := make([]*tracedLine, 0, len(w.found))
+	for _, l := range w.found {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *tracedLine) int {
+		return cmp.Or(a.at.Compare(b.at), a.rank-b.rank, cmp.Compare(a.connector, b.connector), a.n-b.n)
+	})
+	for _, l := range all {
+		lines = append(lines, l.line)
+	}
+	return lines
+}
+
+// rank orders lines of the same time: a request comes before its answer, and before what follows
+// from it.
+func rank(e *Entry) int {
+	_, answer := e.Status()
+	switch {
+	case e.Received && !answer:
+		return 0
+	case answer && !e.Received:
+		return 1
+	case !answer:
+		return 2
+	}
+	return 3
 }

@@ -3,10 +3,13 @@ package pdulog
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The way of two messages, in the order of their times, over three files: a rotated and
@@ -15,7 +18,7 @@ const (
 	tracedOld = `2026-11-20T10:00:00.000001Z clients/3 < submit_sm seq=17 source_addr=acme destination_addr=+46700000002 short_message="hello" account=acme
 2026-11-20T10:00:00.000002Z clients/3 < submit_sm seq=18 source_addr=acme destination_addr=46700000009 short_message="id=00000000000000aa" account=acme
 2026-11-20T10:00:00.000003Z clients/3 > submit_sm_resp seq=17 status=0 message_id=00000000000000aa account=acme
-2026-11-20T10:00:00.000004Z clients/3 > submit_sm_resp seq=18 status=0 message_id=0000002T account=acme
+2026-11-20T10:00:00.000004Z clients/3 > submit_sm_resp seq=18 status=0 message_id=0000002T id=00000000000000bb account=acme
 2026-11-20T10:00:00.000005Z clients/3 < submit_sm seq=17 source_addr=acme destination_addr=1 account=acme
 `
 	tracedClients = `2026-11-20T11:00:00.000001Z clients/4 > deliver_sm seq=1 source_addr=46700000002 destination_addr=acme short_message="id:77 sub:001" id=00000000000000cc account=acme
@@ -52,12 +55,6 @@ func TestTrace(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(tracedOld+tracedOperator+tracedClients), "\n")
 	f := func(q Trace, want ...int) {
 		t.Helper()
-		q.Short = func(id uint64) string {
-			if id == 0xbb {
-				return "0000002T"
-			}
-			return ""
-		}
 		got, err := q.Trace(context.Background(), dir)
 		if err != nil {
 			t.Fatal(err)
@@ -85,6 +82,59 @@ func TestTrace(t *testing.T) {
 	f(Trace{Number: "1"}, 4)
 }
 
+// O3: all parts of a long message, an SMSC whose ids look like ours, receipts in another form and
+// in our own name, and numbers in any form; but no other message that has a similar id.
+func TestTraceFollows(t *testing.T) {
+	dir := t.TempDir()
+	const clients = `2026-11-20T10:00:00.000001Z clients/3 < submit_sm seq=17 source_addr=acme destination_addr=46700000002 short_message="long" account=acme
+2026-11-20T10:00:00.000002Z clients/3 > submit_sm_resp seq=17 status=0 message_id=00000000000000a1 account=acme
+2026-11-20T10:00:00.000002Z clients/3 < submit_sm seq=18 source_addr=acme destination_addr=46700000003 short_message="other" account=acme
+2026-11-20T10:00:00.000003Z clients/3 > submit_sm_resp seq=18 status=0 message_id=00000000000000a4 account=acme
+2026-11-20T10:09:00.000001Z clients/3 > deliver_sm seq=1 esm_class=4 source_addr=46700000002 destination_addr=acme short_message="id:00000000000000a1 sub:003 stat:EXPIRED" receipted_message_id="00000000000000a1\x00" id=00000000000000c1 account=acme
+2026-11-20T10:09:00.000002Z clients/3 < deliver_sm_resp seq=1 status=0 message_id="" id=00000000000000c1 account=acme
+`
+	const operator = `2026-11-20T10:00:01.000001Z operator/1 > submit_sm seq=5 destination_addr=46700000002 esm_class=64 short_message="\x05\x00\x03\x07\x03\x01lo" id=00000000000000a1 account=acme
+2026-11-20T10:00:01.000001Z operator/1 > submit_sm seq=6 destination_addr=46700000002 esm_class=64 short_message="\x05\x00\x03\x07\x03\x02n" id=00000000000000a2 account=acme
+2026-11-20T10:00:01.000001Z operator/1 > submit_sm seq=7 destination_addr=46700000002 esm_class=64 short_message="\x05\x00\x03\x07\x03\x03g" id=00000000000000a3 account=acme
+2026-11-20T10:00:01.000001Z operator/1 > submit_sm seq=8 destination_addr=46700000003 short_message="other" id=00000000000000a4 account=acme
+2026-11-20T10:00:01.000002Z operator/1 < submit_sm_resp seq=5 status=0 message_id=10 id=00000000000000a1 account=acme
+2026-11-20T10:00:01.000003Z operator/1 < submit_sm_resp seq=6 status=0 message_id=000000000000abcd id=00000000000000a2 account=acme
+2026-11-20T10:00:01.000004Z operator/1 < submit_sm_resp seq=7 status=0 message_id=12 id=00000000000000a3 account=acme
+2026-11-20T10:00:01.000005Z operator/1 < submit_sm_resp seq=8 status=0 message_id=16 id=00000000000000a4 account=acme
+2026-11-20T10:00:02.000001Z operator/1 < deliver_sm seq=9 source_addr=+46700000002 destination_addr=acme short_message="id:16 stat:DELIVRD"
+2026-11-20T10:00:02.000002Z operator/1 < deliver_sm seq=10 source_addr=46700000002 destination_addr=acme short_message="id:43981 stat:DELIVRD"
+2026-11-20T10:00:02.000003Z operator/1 < deliver_sm seq=11 source_addr=46700000003 destination_addr=acme short_message="id:10 stat:DELIVRD"
+2026-11-20T10:00:02.000004Z other/1 < deliver_sm seq=12 source_addr=46700000003 destination_addr=acme short_message="id:12 stat:DELIVRD"
+`
+	mustWrite(t, filepath.Join(dir, "clients.log"), clients)
+	mustWrite(t, filepath.Join(dir, "operator.log"), operator)
+	f := func(q Trace, want ...string) {
+		t.Helper()
+		lines, err := q.Trace(context.Background(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, line := range lines {
+			e, _ := Parse(line)
+			n, _ := e.Sequence()
+			got = append(got, fmt.Sprintf("%s%d", map[bool]string{true: "<", false: ">"}[e.Received], n))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got %q, want %q", q, got, want)
+		}
+	}
+	long := []string{"<17", ">17", ">5", ">6", ">7", "<5", "<6", "<7", "<9", "<10", "<11", ">1", "<1"}
+	f(Trace{ID: "00000000000000a1"}, long...)
+	f(Trace{ID: "00000000000000a3"}, long...)
+	f(Trace{ID: "000000000000abcd"}, long...)
+	f(Trace{ID: "00000000000000a4"}, "<18", ">18", ">8", "<8", "<9", "<11")
+	for _, n := range []string{"+46700000003", "0046700000003", "0700000003"} {
+		f(Trace{Number: n}, "<18", ">18", ">8", "<8", "<9", "<11", "<12")
+	}
+	f(Trace{Number: "0000003"})
+}
+
 func TestMessageID(t *testing.T) {
 	for s, want := range map[string]bool{
 		"1a1fb0c12c230d41": true, "1234567890123456": true, "0000002T": true, "acme-1": true,
@@ -93,5 +143,27 @@ func TestMessageID(t *testing.T) {
 		if MessageID(s) != want {
 			t.Errorf("MessageID(%q) is %t", s, !want)
 		}
+	}
+}
+
+// O20: files that end before a message was accepted, and those that begin behind --until, are not
+// even opened.
+func TestTraceSkipsFiles(t *testing.T) {
+	dir := t.TempDir()
+	accepted := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	id := fmt.Sprintf("%016x", accepted.UnixMicro())
+	line := "2026-11-20T10:00:00.500000Z operator/1 > submit_sm seq=5 destination_addr=46700000002 id=" + id + "\n"
+	mustWrite(t, filepath.Join(dir, "operator-20261120T110000.000000.log"), line)
+	for _, stamp := range []string{"20261120T080000.000000", "20261120T130000.000000"} { // not to be opened: they are no zstd files
+		mustWrite(t, filepath.Join(dir, "operator-"+stamp+".log.zst"), "damaged")
+	}
+	q := Trace{ID: id}
+	if _, err := q.Trace(context.Background(), dir); err == nil {
+		t.Error("the test cannot fail: the damaged files are no error")
+	}
+	q.Filter.Until = accepted.Add(time.Minute)
+	lines, err := q.Trace(context.Background(), dir)
+	if err != nil || len(lines) != 1 {
+		t.Errorf("%d lines, %v", len(lines), err)
 	}
 }

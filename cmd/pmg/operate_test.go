@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pmg/admin"
+	"pmg/gateway"
 )
 
 // fakeAdmin starts a server in place of a gateway's admin listener.
@@ -118,13 +119,80 @@ func TestTraceCommand(t *testing.T) {
 	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nconnectors: []\n")
 	for _, args := range []string{"00000000000000aa --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
 		out, err := runForTest(t, newTraceCommand(), t.Output(), strings.Fields(args)...)
-		if err != nil || out != line+answer {
+		if err != nil || out != line+answer+"00000000000000aa: taken by operator at 2026-11-20T10:00:01.000Z as 77\n" {
 			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)
 		}
+	}
+	if _, err := runForTest(t, newTraceCommand(), t.Output(), "46700000002", "--since", "1h", "--dir", dir); err == nil || !strings.Contains(err.Error(), "--since") {
+		t.Errorf("the error does not tell of --since: %v", err)
 	}
 	for _, args := range []string{"00000000000000ab --dir " + dir, "46700000002 --since 1h --dir " + dir, "--id 46700000002 --dir " + dir} {
 		if out, err := runForTest(t, newTraceCommand(), t.Output(), strings.Fields(args)...); err == nil || out != "" || !strings.Contains(err.Error(), "no line of the pdu logs") {
 			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)
 		}
+	}
+}
+
+// O3: the last line says what became of a message, by the pdu logs, the events and the store.
+func TestTraceFate(t *testing.T) {
+	dir := t.TempDir()
+	logs := map[string]string{
+		"clients.log": `2026-11-20T10:00:00.000000Z clients/1 < submit_sm seq=1 destination_addr=46700000002 account=acme
+2026-11-20T10:00:00.000001Z clients/1 > submit_sm_resp seq=1 status=0 message_id=00000000000000a1 account=acme
+2026-11-20T10:00:00.000002Z clients/1 < submit_sm seq=2 destination_addr=46700000003 account=acme
+2026-11-20T10:00:00.000003Z clients/1 > submit_sm_resp seq=2 status=0 message_id=00000000000000a2 account=acme
+2026-11-20T10:00:00.000004Z clients/1 < submit_sm seq=3 destination_addr=46700000004 account=acme
+2026-11-20T10:00:00.000005Z clients/1 > submit_sm_resp seq=3 status=0 message_id=00000000000000a3 account=acme
+2026-11-20T10:00:00.000006Z clients/1 < submit_sm seq=4 destination_addr=46700000005 account=acme
+2026-11-20T10:00:00.000007Z clients/1 > submit_sm_resp seq=4 status=0x58(ESME_RTHROTTLED) message_id="" account=acme
+2026-11-20T10:00:09.000000Z clients/1 > deliver_sm seq=1 esm_class=4 source_addr=46700000002 short_message="id:00000000000000a1 stat:DELIVRD" id=00000000000000b1 account=acme
+2026-11-20T10:00:09.500000Z clients/1 < deliver_sm_resp seq=1 status=0 id=00000000000000b1 account=acme
+2026-11-20T10:10:00.000000Z clients/1 > deliver_sm seq=2 esm_class=4 source_addr=46700000003 short_message="id:00000000000000a2 stat:EXPIRED" id=00000000000000b2 account=acme
+2026-11-20T10:10:00.500000Z clients/1 < deliver_sm_resp seq=2 status=0x400 id=00000000000000b2 account=acme
+`,
+		"operator.log": `2026-11-20T10:00:01.000000Z operator/1 > submit_sm seq=5 destination_addr=46700000002 id=00000000000000a1 account=acme
+2026-11-20T10:00:01.500000Z operator/1 < submit_sm_resp seq=5 status=0x58(ESME_RTHROTTLED) message_id="" id=00000000000000a1 account=acme
+2026-11-20T10:00:02.000000Z operator/1 > submit_sm seq=6 destination_addr=46700000002 id=00000000000000a1 account=acme
+2026-11-20T10:00:02.500000Z operator/1 < submit_sm_resp seq=6 status=0 message_id=1F id=00000000000000a1 account=acme
+2026-11-20T10:00:08.500000Z operator/1 < deliver_sm seq=7 source_addr=46700000002 short_message="id:31 stat:DELIVRD"
+`,
+		"events.log": `{"number":1,"id":"00000000000000a1","kind":"submit","state":"sent","to_connector":"operator","ended_at":"2026-11-20T10:00:02.5Z"}
+{"number":2,"id":"00000000000000a2","kind":"submit","state":"expired","to_connector":"operator","ended_at":"2026-11-20T10:09:59Z"}
+`,
+	}
+	for name, text := range logs {
+		into := dir
+		if name == "events.log" {
+			into = filepath.Join(dir, "events")
+		}
+		if err := os.MkdirAll(into, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(into, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /queue", func(w http.ResponseWriter, r *http.Request) {
+		_ = json.NewEncoder(w).Encode(gateway.QueuePage{Messages: []gateway.StoredMessage{{ID: "00000000000000a3", State: gateway.StateQueued, Connector: "operator"}}})
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nevents: {dir: "+dir+"/events}\nadmin: {address: \""+server.Listener.Addr().String()+"\"}\nconnectors: []\n")
+	for id, want := range map[string]string{
+		"00000000000000a1": "00000000000000a1: accepted from acme at 2026-11-20T10:00:00.000Z; operator answered ESME_RTHROTTLED at 2026-11-20T10:00:01.500Z; " +
+			"taken by operator at 2026-11-20T10:00:02.500Z as 1F; operator reported DELIVRD at 2026-11-20T10:00:08.500Z; receipt DELIVRD sent to acme at 2026-11-20T10:00:09.000Z; " +
+			"receipt delivered to acme at 2026-11-20T10:00:09.500Z\n",
+		"00000000000000a2": "; expired at 2026-11-20T10:09:59.000Z\n",
+		"00000000000000a3": "; waits for connector operator: pmg queue show 00000000000000a3\n",
+	} {
+		out, err := runForTest(t, newTraceCommand(), t.Output(), id, "-c", config)
+		if err != nil || !strings.HasSuffix(out, want) {
+			t.Errorf("pmg trace %s: error %v, output\n%s\nwant\n%s", id, err, out, want)
+		}
+	}
+	out, err := runForTest(t, newTraceCommand(), t.Output(), "00000000000000a3", "--dir", dir)
+	if err != nil || !strings.HasSuffix(out, "; what followed is neither in the pdu logs nor in the events\n") {
+		t.Errorf("error %v, output\n%s", err, out)
 	}
 }

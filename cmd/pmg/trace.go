@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,22 +13,24 @@ import (
 	"pmg/config"
 	"pmg/internal/console"
 	"pmg/pdulog"
-	"pmg/protocols/smpp"
 )
 
 func newTraceCommand() *cobra.Command {
 	var o traceOptions
 	cmd := &cobra.Command{
 		Use:   "trace ID|NUMBER",
-		Short: "Show the lines of the pdu logs about a message",
+		Short: "Show the way of a message through the gateway, and what became of it",
 		Long: `Shows the lines of the pdu logs of all connectors about a message, including rotated
 and compressed files: the client's submit and its answer, each attempt to send the
-message and the answer to that, and the receipts for it. It needs no running gateway.
+message or one of its parts and the answer to that, and the receipts for it. The last
+lines say what became of it, one for each message: by the pdu logs, by the events if
+events.dir is set, and by the store of a gateway that runs. It also works without one.
 
 The argument is the message's id, which is in the client's answer and on every line
 about the message (id=), or the SMS centre's id of it, or the number of its sender or
-its recipient. An argument of digits only is first taken for a number, unless it has 16
-digits; with --id it is taken for an id.`,
+its recipient: international (with +, 00 or nothing in front) or national (0…). An
+argument of digits only is first taken for a number, unless it has 16 digits; with --id
+it is taken for an id.`,
 		Example: `  pmg trace 1a1fb0c12c230d41
   pmg trace +46700000002 --since 1h
   pmg trace --id 000001000000 --dir /var/log/pmg`,
@@ -34,24 +38,27 @@ digits; with --id it is taken for an id.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd, &o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.dir, "dir", "", "`directory` of the pdu logs")
-	f.StringVarP(&o.config, "config", "c", defaultConfig, "take the directory from this configuration `file`")
+	f.StringVar(&o.dir, "dir", "", "`directory` of the pdu logs; only they are read then")
+	f.StringVarP(&o.config, "config", "c", defaultConfig, "take the directories from this configuration `file`")
 	f.StringVar(&o.since, "since", "", "only lines since this time: 10m (ago) or 2026-11-20T19:05:22Z")
 	f.StringVar(&o.until, "until", "", "only lines before this time, written as for --since")
 	f.BoolVar(&o.id, "id", false, "take the argument for an id, even if it has digits only")
+	f.BoolVar(&o.decode, "decode", true, "decode texts; false: show their octets, as in the file")
 	return cmd
 }
 
 type traceOptions struct {
 	dir, config  string
 	since, until string
-	id           bool
+	id, decode   bool
+
+	cfg *config.Config // nil: only the pdu logs are read
 }
 
 func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
-	t := &pdulog.Trace{Number: what, Short: smpp.ShortID}
+	t := &pdulog.Trace{Number: what}
 	if o.id || pdulog.MessageID(what) {
 		t.ID = what
 	}
@@ -63,39 +70,92 @@ func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	if t.Filter.Until, err = logTime("--until", o.until, now); err != nil {
 		return err
 	}
-	dir, err := traceDir(cmd, o)
+	dir, err := o.find(cmd)
 	if err != nil {
 		return err
 	}
-	lines, err := t.Trace(ctx, dir)
+	lines, fates, err := o.trace(ctx, t, dir)
 	if err == nil && len(lines) == 0 && t.ID == "" { // an SMSC's id may have digits only, too
 		t.ID = what
-		lines, err = t.Trace(ctx, dir)
+		lines, fates, err = o.trace(ctx, t, dir)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
 	case err != nil:
 		return fmt.Errorf("cannot trace %s: %w", what, err)
-	case len(lines) == 0:
-		return fmt.Errorf("no line of the pdu logs in %s is about %s; --dir names another directory, and pdulog.keep_age, keep, max_total and min_free limit how long files are kept", dir, what)
+	case len(lines) == 0 && len(fates) == 0:
+		return o.nothing(what, dir)
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	return o.print(cmd.OutOrStdout(), lines, fates)
+}
+
+// nothing returns the error that nothing is known of a message.
+func (o *traceOptions) nothing(what, dir string) error {
+	if o.since+o.until != "" {
+		return fmt.Errorf("no line of the pdu logs in %s is about %s in the time that --since and --until select; without them all lines are searched", dir, what)
+	}
+	return fmt.Errorf("no line of the pdu logs in %s is about %s; --dir names another directory, and pdulog.keep_age, keep, max_total and min_free limit how long files are kept", dir, what)
+}
+
+// trace returns the lines about the messages, and what became of those.
+func (o *traceOptions) trace(ctx context.Context, t *pdulog.Trace, dir string) ([][]byte, []string, error) {
+	lines, err := t.Trace(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := newFates(lines)
+	if t.ID != "" {
+		f.know(t.ID)
+	}
+	if o.cfg == nil {
+		return lines, f.tell(), nil
+	}
+	if from := o.cfg.Events.Dir; from != "" {
+		if err := f.readEvents(ctx, from, t.Filter.Since); err != nil {
+			return nil, nil, err
+		}
+		if t.Also = f.unseen; len(t.Also) > 0 && t.ID != "" { // a protocol whose receipts have no ids
+			if lines, err = t.Trace(ctx, dir); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	f.askStore(ctx, o.cfg)
+	return lines, f.tell(), nil
+}
+
+func (o *traceOptions) print(w io.Writer, lines [][]byte, fates []string) error {
+	out := bufio.NewWriter(w)
+	var decoder *pdulog.Decoder
+	if o.decode {
+		decoder = pdulog.NewDecoder(newLogProtocols(nil).find)
+	}
 	for _, line := range lines {
+		if e, err := pdulog.Parse(line); err == nil && decoder != nil {
+			line = decoder.AppendLine(nil, &e)
+		}
 		out.Write(line)
 		out.WriteByte('\n')
+	}
+	for _, fate := range fates {
+		fmt.Fprintln(out, printable(fate))
 	}
 	return out.Flush()
 }
 
-// traceDir returns the directory of the pdu logs.
-func traceDir(cmd *cobra.Command, o *traceOptions) (string, error) {
-	if o.dir != "" {
+// find returns the directory of the pdu logs, and loads the configuration unless only that
+// directory is to be read.
+func (o *traceOptions) find(cmd *cobra.Command) (dir string, err error) {
+	if o.dir != "" && !cmd.Flags().Changed("config") {
 		return o.dir, nil
 	}
-	c, _, err := config.Load(o.config, config.Options{})
-	if err != nil {
+	o.cfg, err = loadConfig(io.Discard, o.config)
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("cannot find the pdu logs: %w; --dir names their directory without a configuration", err)
+	case o.dir != "":
+		return o.dir, nil
 	}
-	return c.PDULog.Dir, nil
+	return o.cfg.PDULog.Dir, nil
 }
