@@ -36,6 +36,10 @@ func (g *Gateway) fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 			return sms.BadParameter
 		case fit.TooLong:
 			return sms.BadLength
+		case fit.PartTooLong:
+			if m.Kind == sms.Submit {
+				return sms.BadLength
+			}
 		}
 	}
 	switch {
@@ -65,7 +69,8 @@ func (g *Gateway) suited(l *connector.Link, stored, m *sms.Message) *sms.Message
 
 // convert converts the text of a message. With mayRefuse false a text that is to be refused
 // is converted to UCS-2: the message was accepted already, or it comes from an SMSC, and
-// is better delivered like this than lost.
+// is better delivered like this than lost. A part of a long message in UCS-2 stays so if it can,
+// because mobiles join parts of one alphabet.
 func (g *Gateway) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
 	c := g.converters.Get().(*fit.Converter)
 	defer g.converters.Put(c)
@@ -73,6 +78,13 @@ func (g *Gateway) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Resul
 		other := *f
 		other.Missing = fit.UseUCS2
 		f = &other
+	}
+	_, _, isPart := g.partOf(m)
+	switch {
+	case isPart && m.Alphabet == sms.UCS2 && f.Reads.Has(sms.UCS2):
+		return fit.Left
+	case isPart:
+		return c.ConvertPart(f, m)
 	}
 	return c.Convert(f, m)
 }

@@ -15,10 +15,11 @@ type Result uint8
 
 // The results.
 const (
-	Left      Result = iota // the message is as it was: it is in UCS-2 already, or is no text
-	Converted               // it has another text
-	Refused                 // it is as it was, and the peer cannot read it
-	TooLong                 // it is as it was: it would be longer than any protocol carries
+	Left        Result = iota // the message is as it was: it is in UCS-2 already, or is no text
+	Converted                 // it has another text
+	Refused                   // it is as it was, and the peer cannot read it
+	TooLong                   // it is as it was: it would be longer than any protocol carries
+	PartTooLong               // it has another text, and is a part of a long message that one short message has no room for
 )
 
 // A Converter has storage for the conversion of a text. It is not safe for concurrent use.
@@ -30,8 +31,17 @@ type Converter struct {
 }
 
 // Convert gives a message a text that the peer reads. The caller has found that the peer does
-// not take the one that it has.
+// not take the one that it has. A part of a long message for which one short message would have no
+// room in UCS-2 is written with similar characters, if there are any.
 func (c *Converter) Convert(f *Form, m *sms.Message) Result {
+	_, _, isPart := PartOf(m)
+	return c.convert(f, m, isPart)
+}
+
+// ConvertPart is Convert for a message that is a part of a long one, whatever its header says.
+func (c *Converter) ConvertPart(f *Form, m *sms.Message) Result { return c.convert(f, m, true) }
+
+func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
 	var ok bool
 	if c.text, ok = smstext.Append(c.text[:0], m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); !ok {
 		return Left
@@ -44,6 +54,12 @@ func (c *Converter) Convert(f *Form, m *sms.Message) Result {
 	a, cs, result := c.encode(f, &h, m.Alphabet)
 	if result != Converted {
 		return result
+	}
+	if isPart && a == sms.UCS2 && m.Alphabet != sms.DefaultUCS2 && len(head)+len(c.octets) > charset.PartOctets {
+		if a, cs, ok = c.similar(f, &h, len(head)); !ok {
+			a, cs, _ = c.ucs2()
+			result = PartTooLong
+		}
 	}
 	c.data = c.data[:0]
 	switch {
@@ -65,7 +81,20 @@ func (c *Converter) Convert(f *Form, m *sms.Message) Result {
 	c.setText(m, header)
 	m.Alphabet = a
 	m.Flags |= sms.Converted
-	return Converted
+	return result
+}
+
+// similar writes c.text in the peer's default alphabet, with similar characters for those that this
+// lacks. It reports false if there are none for some, or if one short message has no room for the
+// text beside a header of that many octets.
+func (c *Converter) similar(f *Form, h *userdata.Header, header int) (sms.Alphabet, charset.Charset, bool) {
+	if !f.Reads.Has(f.Default) {
+		return 0, charset.Charset{}, false
+	}
+	cs := f.charset(c.text, h)
+	var loss charset.Loss
+	c.octets, loss = cs.Encode(c.octets[:0], c.text, charset.Transliterate)
+	return f.Default, cs, loss.Replaced == 0 && len(c.octets) <= (charset.PartOctets-header)*8/7
 }
 
 // appendBody appends c.octets to the header in c.data, packed if the alphabet is.

@@ -102,6 +102,48 @@ func TestConvert(t *testing.T) {
 	f(utf8, sms.Default, "0224014142"[:6], "4142", sms.DefaultUTF8, "022401", "4142")
 }
 
+// A part of a long message that one short message has no room for in UCS-2 is written with similar
+// characters. Where there are none that is said, and the text is there all the same.
+func TestConvertPart(t *testing.T) {
+	t.Parallel()
+	const part = "\x05\x00\x03\x07\x02\x01"
+	for _, f := range []struct {
+		header, text string
+		from         sms.Alphabet
+		named        bool // as a part by the protocol
+		want         Result
+		alphabet     sms.Alphabet
+		octets       int
+	}{
+		{part, strings.Repeat("a", 152) + "\xe7", sms.DefaultLatin1, false, Converted, sms.Default, 159},
+		{part, strings.Repeat("a", 66) + "\xe3", sms.DefaultLatin1, false, Converted, sms.UCS2, 140},   // there is room
+		{part, strings.Repeat("a", 67) + "\xe3", sms.DefaultLatin1, false, Converted, sms.Default, 74}, // there is not
+		{part, strings.Repeat("\xd0\xaf", 70), sms.DefaultUTF8, false, PartTooLong, sms.UCS2, 146},
+		{part, strings.Repeat("\xbc", 60) + "\xe3", sms.DefaultLatin1, false, Converted, sms.UCS2, 128},
+		{part, strings.Repeat("\xbc", 100), sms.DefaultLatin1, false, PartTooLong, sms.UCS2, 206},   // 1/4 takes three
+		{"", strings.Repeat("a", 152) + "\xe3", sms.DefaultLatin1, false, Converted, sms.UCS2, 306}, // it will be split
+		{"", strings.Repeat("a", 152) + "\xe3", sms.DefaultLatin1, true, Converted, sms.Default, 153},
+		{part, strings.Repeat("\x04\x2f", 70), sms.DefaultUCS2, false, Converted, sms.UCS2, 146}, // it was as long before
+	} {
+		m := message(t, f.from, f.header != "", hex.EncodeToString([]byte(f.header+f.text)))
+		var c Converter
+		form := New(sms.Default, others, Keep)
+		r := Left
+		if f.named {
+			r = c.ConvertPart(form, m)
+		} else {
+			r = c.Convert(form, m)
+		}
+		if r != f.want || m.Alphabet != f.alphabet || len(m.Text()) != f.octets {
+			t.Errorf("%q: result %d, %d octets in %d; want %d, %d in %d", f.text, r, len(m.Text()), m.Alphabet, f.want, f.octets, f.alphabet)
+		}
+	}
+	m := message(t, sms.DefaultLatin1, true, hex.EncodeToString([]byte(part+strings.Repeat("a", 153))))
+	if r := new(Converter).Convert(New(sms.Default, others, AsUCS2), m); r != PartTooLong {
+		t.Errorf("with all texts in UCS-2 the result is %d", r)
+	}
+}
+
 func TestConvertLeaves(t *testing.T) {
 	f := func(form *Form, want Result, a sms.Alphabet, header bool, octets string) {
 		t.Helper()
@@ -159,10 +201,11 @@ func FuzzConvert(f *testing.F) {
 		if form.Takes.Has(a) {
 			return
 		}
+		_, _, isPart := PartOf(m)
 		before, readable := smstext.Decode(a, header, octets)
 		var c Converter
 		r := c.Convert(form, m)
-		if r != Converted {
+		if r != Converted && r != PartTooLong {
 			if !bytes.Equal(m.Text(), octets) || m.Alphabet != a {
 				t.Fatalf("result %d, and it has changed", r)
 			}
@@ -183,7 +226,7 @@ func FuzzConvert(f *testing.F) {
 		if !ok {
 			t.Fatalf("%x cannot be read", m.Text())
 		}
-		if form.Missing == UseUCS2 && after != before && m.Alphabet != sms.DefaultPacked { // what is packed may lose an '@' at its end
+		if form.Missing == UseUCS2 && after != before && !isPart && m.Alphabet != sms.DefaultPacked { // what is packed may lose an '@' at its end
 			t.Fatalf("%q became %q in %d", before, after, m.Alphabet)
 		}
 	})
