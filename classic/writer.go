@@ -123,7 +123,7 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 		c.giveBack(now, slot)
 		return true
 	}
-	if code := c.group.gateway.Refuses(&c.Link, slot.Message); code != sms.OK {
+	if code := c.group.gateway.Refuses(slot); code != sms.OK {
 		c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: code, At: now})
 		return true
 	}

@@ -35,8 +35,9 @@ type Lane struct {
 
 	// Delivered counts the messages that the lane's peers have accepted.
 	Delivered atomic.Int64
-	online    atomic.Int64 // sessions that can be given messages
-	oldest    atomic.Int64 // when the message that has waited longest was due; 0: none waits
+	online    atomic.Int64  // sessions that can be given messages
+	unfit     atomic.Uint64 // the highest id of messages that may not fit the peer
+	oldest    atomic.Int64  // when the message that has waited longest was due; 0: none waits
 
 	mu     sync.Mutex
 	shares []*Share

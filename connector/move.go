@@ -228,3 +228,17 @@ func (l *Lane) move(now int64, mv move) bool {
 	}
 	return true
 }
+
+// Unfit notes that messages with ids up to this one may not fit the lane's peer, because they were
+// accepted for another one, or for other options. Any goroutine may call it.
+func (l *Lane) Unfit(id uint64) {
+	for {
+		last := l.unfit.Load()
+		if id <= last || l.unfit.CompareAndSwap(last, id) {
+			return
+		}
+	}
+}
+
+// MayBeUnfit reports whether a message may be one of those. Any goroutine may call it.
+func (l *Lane) MayBeUnfit(id uint64) bool { return id <= l.unfit.Load() }

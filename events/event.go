@@ -19,10 +19,11 @@ const (
 	Expired               // its validity passed before a peer had accepted it
 	Deleted               // an operator has deleted it, or its client has cancelled it
 	Joined                // it was a part of a long message that is sent whole, as another message
+	Cut                   // it is sent in parts, which are other messages
 	states
 )
 
-var stateNames = [states]string{"sent", "failed", "rejected", "unknown", "expired", "deleted", "joined"}
+var stateNames = [states]string{"sent", "failed", "rejected", "unknown", "expired", "deleted", "joined", "cut"}
 
 // String returns the state's name, as events show it.
 func (s State) String() string { return stateNames[s] }

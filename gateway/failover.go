@@ -47,7 +47,9 @@ func (g *Gateway) failOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	m.Tried, m.TriedOf = tried, route.Number()
 	m.Earlier = uint8(min(int(m.Earlier)+int(m.Attempts), mostCounted))
 	m.Attempts, m.Throttles, m.NotBefore = 0, 0, 0
-	return g.share(g.resolve(route.Targets[i].To, dest), m.Origin)
+	to := g.resolve(route.Targets[i].To, dest)
+	to.Unfit(m.ID)
+	return g.share(to, m.Origin)
 }
 
 // tried returns the targets of a route that have failed to send a message. A reload may have

@@ -55,20 +55,32 @@ func (g *Gateway) appendParts(all []Accepted, a Accepted) []Accepted {
 	if m.Parts = 0; n < 2 || !ok {
 		return append(all, a)
 	}
+	m.Parts = uint8(n)
+	for _, p := range g.partsFor(f, m) {
+		all = append(all, Accepted{p, a.Share})
+	}
+	return all
+}
+
+// partsFor returns the parts of a message, of which it says how many there are, and releases it.
+func (g *Gateway) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
+	c := g.converters.Get().(*fit.Converter)
+	defer g.converters.Put(c)
+	n := m.Parts
+	m.Parts = 0
 	parts := make([]*sms.Message, n)
 	for i := range parts { // without the text, of which each has its part alone
 		parts[i] = g.Messages.CopyBare(m)
-		all = append(all, Accepted{parts[i], a.Share})
 	}
 	ref := g.references.next(m.Dest().Addr)
 	c.Split(f, m, ref, parts)
 	m.Release()
-	if namer, ok := a.Share.Lane.Home().Driver.(protocols.PartNamer); ok && f.Long == fit.SplitSAR {
+	if namer, ok := g.routes.Load().driverOf(protocols.SMPP).(protocols.PartNamer); ok && f.Long == fit.SplitSAR {
 		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMS centre makes a header of it
-			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: uint8(n)})
+			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: n})
 		}
 	}
-	return all
+	return parts
 }
 
 // references gives long messages their references. Those of one destination follow each

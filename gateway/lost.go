@@ -47,10 +47,14 @@ func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	return g.checkLost(home, m, &lost)
 }
 
-// Refuses returns the code with which a message ends that must not leave by a session,
-// or sms.OK.
-func (g *Gateway) Refuses(l *connector.Link, m *sms.Message) sms.Code {
+// Refuses returns the code with which the message of a slot is answered if it must not leave by the
+// session, or sms.OK. One that is too long is cut in Settle.
+func (g *Gateway) Refuses(slot *connector.Slot) sms.Code {
+	l, m := slot.Link, slot.Message
 	c := l.Connector
+	if g.mustCut(slot) {
+		return sms.BadLength
+	}
 	if m.Flags&sms.Broadcast != 0 && !l.Session.TakesBroadcasts() {
 		return sms.Rejected
 	}

@@ -47,7 +47,7 @@ routes: [{to: operator}]
 		link := &connector.Link{Connector: operator}
 		var total int64
 		n := testing.AllocsPerRun(100, func() {
-			if g.cross(lane, m) != sms.OK || g.Refuses(link, m) != sms.OK {
+			if g.cross(lane, m) != sms.OK || g.Refuses(&connector.Slot{Link: link, Message: m}) != sms.OK {
 				t.Fatal("refused")
 			}
 			out := g.crossing(operator, m)

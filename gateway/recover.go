@@ -170,6 +170,7 @@ func (r *recovery) hand(ctx context.Context) bool {
 		if len(part) == 0 {
 			continue
 		}
+		s.Lane.Unfit(r.last)
 		done := make(chan struct{})
 		ok := r.engine.Do(s.Lane, func(now int64) {
 			for _, w := range part {

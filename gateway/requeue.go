@@ -198,6 +198,7 @@ func (c *changer) put(all []*found) error {
 	b := c.Committer.Begin()
 	for _, f := range all {
 		s, m := c.to[f], f.message
+		s.Lane.Unfit(m.ID)
 		m.ForgetAttempts()
 		if c.Durable() {
 			b.Keep(m, store.State{Lane: laneName(s.Lane)})

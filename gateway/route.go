@@ -166,6 +166,7 @@ func (g *Gateway) Reroute(l *connector.Lane, m *sms.Message, always bool) *conne
 	if lane == nil || lane == l || !always && !lane.Up() {
 		return nil
 	}
+	lane.Unfit(m.ID)
 	return g.share(lane, m.Origin)
 }
 

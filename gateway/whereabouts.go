@@ -69,7 +69,15 @@ func (g *Gateway) noteState(b *store.Batch, v store.Mapping, state sms.State, fa
 	r.key = binary.BigEndian.AppendUint64(r.key[:0], v.ID)
 	r.record = append(v.Append(r.record[:0]), uint8(state), failure)
 	r.record = binary.BigEndian.AppendUint64(r.record, uint64(since))
-	b.Map(dayOf(g.clock()+g.wall.ahead.Load()), endedName, r.key, r.record)
+	today := dayOf(g.clock() + g.wall.ahead.Load())
+	b.Map(today, endedName, r.key, r.record)
+	if len(v.Submitted) == 0 {
+		return
+	}
+	submitted, _ := sms.ReadSubmitted(v.Submitted)
+	for _, j := range submitted.Joined { // by which clients know it
+		b.Map(today, endedName, binary.BigEndian.AppendUint64(nil, j.ID), r.record)
+	}
 }
 
 // ended carries out an operation about a message that has left. It reports errNoMessage if

@@ -132,6 +132,15 @@ type Messages interface {
 	NextSequence() uint32
 }
 
+// A Limited is a Session whose peer may have no room for long texts in one message.
+type Limited interface {
+	// HasRoom reports whether a text of so many octets can be sent.
+	HasRoom(octets int) bool
+}
+
+// AnyText is the length of the longest text that every session has room for.
+const AnyText = 254
+
 // Recipients handles PDUs that carry a message to several recipients, each of which is a message
 // to the gateway. Their Action has the number of them.
 type Recipients interface {

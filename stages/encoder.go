@@ -31,7 +31,7 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 		out.To(toDispatcher, j)
 		return
 	}
-	if code := e.Gateway.Refuses(&h.Link, slot.Message); code != sms.OK {
+	if code := e.Gateway.Refuses(slot); code != sms.OK {
 		j.Kind, j.Code = Answered, code
 		out.To(toDispatcher, j)
 		return

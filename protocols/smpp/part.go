@@ -60,3 +60,6 @@ func (p *PDU) putHeader(part userdata.Part) {
 	p.SM.ShortMessage = p.scratch[n:]
 	p.SM.ESMClass |= ClassHeader
 }
+
+// HasRoom implements protocols.Limited: a peer of SMPP 3.3 does not know message_payload.
+func (s *session) HasRoom(octets int) bool { return octets <= maxShort || s.optional() }

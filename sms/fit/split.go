@@ -42,6 +42,9 @@ func (f *Form) LeastParts(m *sms.Message) int {
 // is not split.
 const partSeptets = 160
 
+// AnyRoom is how many octets of a text in any alphabet certainly are one message.
+const AnyRoom = charset.PartOctets / 2
+
 // room returns how many octets of a text in an alphabet certainly are one message, with or
 // without a header.
 func room(a sms.Alphabet) int {
@@ -49,7 +52,7 @@ func room(a sms.Alphabet) int {
 	case sms.Default, sms.DefaultPacked, sms.UCS2, sms.DefaultUCS2, sms.Binary:
 		return charset.PartOctets
 	}
-	return charset.PartOctets / 2 // a character of one octet may be sent in UCS-2
+	return AnyRoom // a character of one octet may be sent in UCS-2
 }
 
 // Split gives each of the messages the part of m that it is, in their order. Parts has
