@@ -2,6 +2,7 @@ package peers
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,7 +112,7 @@ func smscScenarios() []smscScenario {
 		}},
 	}
 	for _, form := range forms() {
-		all = append(all, smscScenario{"ids: " + form.name, "receipts", form.options, func(b *smscBench) { b.ids(form) }})
+		all = append(all, smscScenario{"ids: " + form.name, "receipts", "", func(b *smscBench) { b.ids(form) }})
 	}
 	return all
 }
@@ -218,10 +219,19 @@ func (b *smscBench) queries() {
 type form struct {
 	name            string
 	answer, receipt func(n int) string
-	options         string // of the gateway's connector
+	when            moment
 }
 
-// forms are six of them.
+// A moment is when the receipts come.
+type moment int
+
+const (
+	behind   moment = iota // each right behind its answer
+	before                 // each right before its answer
+	reversed               // all behind the last answer, the last one first
+)
+
+// forms are six of them, and one of them at the other moments.
 func forms() []form {
 	decimal := func(n int) string { return strconv.Itoa(n) }
 	hex := func(n int) string { return strconv.FormatInt(int64(n), 16) }
@@ -229,23 +239,26 @@ func forms() []form {
 	paddedHex := func(n int) string { return fmt.Sprintf("%08X", n) }
 	uuid := func(n int) string { return fmt.Sprintf("61ce3b96-0c94-4d1f-9f8e-%012x", n) }
 	return []form{
-		{"decimal", decimal, decimal, ""},
-		{"hexadecimal", hex, hex, ""},
-		{"with zeros in front", padded, padded, ""},
-		{"hexadecimal with zeros, then decimal", paddedHex, decimal, ""},
-		{"decimal, then hexadecimal", decimal, hex, ""},
-		{"UUID, then in capitals", uuid, func(n int) string { return strings.ToUpper(uuid(n)) }, ""},
+		{"decimal", decimal, decimal, behind},
+		{"decimal, in front of the answer", decimal, decimal, before},
+		{"decimal, in reverse order", decimal, decimal, reversed},
+		{"hexadecimal", hex, hex, behind},
+		{"with zeros in front", padded, padded, behind},
+		{"hexadecimal with zeros, then decimal", paddedHex, decimal, behind},
+		{"decimal, then hexadecimal", decimal, hex, behind},
+		{"UUID, then in capitals", uuid, func(n int) string { return strings.ToUpper(uuid(n)) }, behind},
 	}
 }
 
-// ids has two clients submit 300 messages each to one recipient. The library's receipt is right
-// behind its answer.
+// ids has two clients submit 300 messages each to one recipient, and the library send a receipt
+// for each.
 func (b *smscBench) ids(f form) {
 	b.t.Helper()
 	const messages = 300
 	s := b.smsc()
 	var ledgers []*ledger
 	var answers [][]chan string
+	var later []request // receipts
 	for _, account := range []string{"acme", "bcme"} {
 		l := newLedger(account)
 		c, _ := bindClient(b.t, b.gateway.others, account, func(line string) { l.receipt(field(line, "short_message")) })
@@ -262,9 +275,20 @@ func (b *smscBench) ids(f form) {
 		if err != nil {
 			b.t.Fatalf("the library got %+v", e)
 		}
+		receipt := request{Do: "deliver", message: message{From: mobile, To: short, Class: 4, Text: fmt.Sprintf(
+			"id:%s sub:001 dlvrd:001 submit date:2611221200 done date:2611221200 stat:%s err:000 text:", f.receipt(n), fate(account, i))}}
+		if f.when == before {
+			s.start(receipt)
+		}
 		s.answer(e, 0, f.answer(n))
-		s.start(request{Do: "deliver", message: message{From: mobile, To: short, Class: 4, Text: fmt.Sprintf(
-			"id:%s sub:001 dlvrd:001 submit date:2611221200 done date:2611221200 stat:%s err:000 text:", f.receipt(n), fate(account, i))}})
+		if f.when == behind {
+			s.start(receipt)
+		} else if f.when == reversed {
+			later = append(later, receipt)
+		}
+	}
+	for _, receipt := range slices.Backward(later) {
+		s.start(receipt)
 	}
 	for a, l := range ledgers {
 		for n, answer := range answers[a] {
