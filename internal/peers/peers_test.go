@@ -71,6 +71,16 @@ func peers() []*peer {
 			cannot: map[string]string{"client: own parts": "it does not cut texts"},
 		},
 		{
+			name: "node-smpp 0.6.0-rc.4", protocol: "smpp", missing: nodePackage("smpp-next"),
+			client: func(b *clientBench) library {
+				return run(b.t, exec.Command("node", "node/smpp.js", "client", b.gateway.clients, "smpp-next"))
+			},
+			smsc: func(t testing.TB, address string) library {
+				return run(t, exec.Command("node", "node/smpp.js", "smsc", address, "smpp-next"))
+			},
+			cannot: map[string]string{"client: own parts": "it does not cut texts"},
+		},
+		{
 			name: "gosmpp 0.3.0", protocol: "smpp", missing: goProgram("gosmpp"),
 			client: func(b *clientBench) library {
 				return run(b.t, exec.Command("golang/bin/gosmpp", "client", b.gateway.clients))
@@ -93,8 +103,8 @@ func peers() []*peer {
 			cannot: map[string]string{
 				"client: data_sm": "it has none", "client: message by data_sm": "it has none",
 				"client: replace": "it has none", "client: cancel": "it has none",
-				"client: keep-alive of the library": "it sends them by itself, at least 10 s apart",
-				"client: version 3.3":               noVersion, "client: version 5.0": noVersion,
+				"client: keep-alive of the library": "it sends them by itself, at least 10 s apart", "smsc: cancel": "it has none",
+				"client: version 3.3": noVersion, "client: version 5.0": noVersion,
 			},
 		},
 		{

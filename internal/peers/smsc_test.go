@@ -72,6 +72,25 @@ func smscScenarios() []smscScenario {
 				return true
 			})
 		}},
+		{"has a full queue now and then", "faults", "", func(b *smscBench) {
+			b.arrive(50, func(s *smsc, n int, e event) bool {
+				if n%3 == 1 {
+					s.answer(e, 0x14, "")
+					return false
+				}
+				s.answer(e, 0, strconv.Itoa(n))
+				return true
+			})
+		}},
+		{"refuses for good", "faults", "", func(b *smscBench) {
+			s := b.smsc()
+			c, got := bindClient(b.t, b.gateway.others, "acme", nil)
+			id := b.submit(c, `registered_delivery=1 short_message="hello"`)
+			s.answer(s.next("submit"), 0x0B, "")
+			if line := got.next(b.t, "deliver_sm"); !has(field(line, "short_message"), "id:"+id+" ", " stat:REJECTD ") {
+				b.t.Errorf("the client got %s", line)
+			}
+		}},
 		{"closes its sessions", "faults", "", func(b *smscBench) {
 			b.arrive(50, func(s *smsc, n int, e event) bool {
 				if n == 20 || n == 35 {
@@ -102,7 +121,8 @@ func smscScenarios() []smscScenario {
 				b.t.Errorf("got %+v", e)
 			}
 		}},
-		{"query", "query", "operations: true", func(b *smscBench) { b.queries() }},
+		{"query", "operations", "operations: true", func(b *smscBench) { b.operates("query_sm") }},
+		{"cancel", "operations", "operations: true", func(b *smscBench) { b.operates("cancel_sm") }},
 		{"unbind", "unbind", "", func(b *smscBench) {
 			s := b.smsc()
 			if err := b.gateway.stop(b.t); err != nil {
@@ -186,31 +206,35 @@ func (b *smscBench) arrive(messages int, take func(s *smsc, n int, e event) bool
 	}
 }
 
-// queries has a client ask for the state of a message that the library has.
-func (b *smscBench) queries() {
+// operates has a client ask for the state of a message that the library has, or cancel it.
+func (b *smscBench) operates(command string) {
 	b.t.Helper()
 	s := b.smsc()
 	c, _ := bindClient(b.t, b.gateway.others, "acme", nil)
 	id := b.submit(c, `short_message="hello"`)
 	s.answer(s.next("submit"), 0, "abc7")
 	answer := make(chan string, 1)
+	ask := fmt.Sprintf("%s message_id=%s source_addr=%s", command, id, short)
+	if command == "cancel_sm" {
+		ask += " destination_addr=" + mobile
+	}
 	go func() { // until the gateway has noted the SMSC's answer, it answers itself
 		for range 100 {
-			line := <-c.request(fmt.Sprintf("query_sm message_id=%s source_addr=%s", id, short))[0]
-			if field(line, "message_state") == "2(DELIVERED)" || field(line, "message_state") == "2" {
+			line := <-c.request(ask)[0]
+			if strings.HasPrefix(field(line, "message_state"), "2") || command == "cancel_sm" && field(line, "status") == "0" {
 				answer <- line
 				return
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		answer <- "no answer with the state"
+		answer <- "no answer of the SMSC"
 	}()
 	e := s.next("submit")
-	if e.Command != "query_sm" || e.ID != "abc7" {
+	if e.Command != command || e.ID != "abc7" {
 		b.t.Fatalf("the library got %+v", e)
 	}
-	s.start(request{Do: "answer", Key: e.Key, ID: "abc7", State: 2})
-	if line := answerOf(b.t, answer); !strings.HasPrefix(line, "query_sm_resp ") {
+	s.start(request{Do: "answer", Key: e.Key, ID: e.ID, State: 2})
+	if line := answerOf(b.t, answer); !strings.HasPrefix(line, command+"_resp ") {
 		b.t.Errorf("got %s", line)
 	}
 }

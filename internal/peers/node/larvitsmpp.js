@@ -101,7 +101,7 @@ function smsc() {
     },
   }, (err, session) => {
     latest = session;
-    for (const command of ['submit_sm', 'data_sm', 'query_sm']) {
+    for (const command of ['submit_sm', 'data_sm', 'query_sm', 'cancel_sm']) {
       session.handleCmd[command] = (pdu) => {
         const key = String(++keys);
         requests.set(key, { pdu, session });

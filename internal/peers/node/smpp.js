@@ -1,5 +1,5 @@
-// The npm package smpp as a client or an SMSC: node smpp.js client|smsc HOST:PORT
-const smpp = require('smpp');
+// The npm package smpp as a client or an SMSC: node smpp.js client|smsc HOST:PORT [package]
+const smpp = require(process.argv[4] || 'smpp');
 const { emit, serve } = require('./wire');
 
 const [role, address] = process.argv.slice(2);

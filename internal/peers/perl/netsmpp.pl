@@ -83,7 +83,8 @@ my %smsc = (
     answer => sub {
         my $r = shift;
         my ($conn, $p, $command) = @{delete $waiting{$r->{key}}};
-        my @fields = (seq => $p->{seq}, status => $r->{status} || 0, message_id => $r->{id} || '');
+        my @fields = (seq => $p->{seq}, status => $r->{status} || 0);
+        push @fields, message_id => $r->{id} || '' if $command ne 'cancel_sm';
         push @fields, message_state => $r->{state} || 0, final_date => '', error_code => 0 if $command eq 'query_sm';
         my $answer = "${command}_resp";
         $conn->$answer(@fields);
@@ -115,10 +116,11 @@ sub take {
         $conn->$answer(seq => $p->{seq}, message_id => '');
         emit(event => 'deliver', command => $command, seen($p));
     } else {
-        my %names = (Net::SMPP::CMD_submit_sm() => 'submit_sm', Net::SMPP::CMD_data_sm() => 'data_sm', Net::SMPP::CMD_query_sm() => 'query_sm');
+        my %names = (Net::SMPP::CMD_submit_sm() => 'submit_sm', Net::SMPP::CMD_data_sm() => 'data_sm', Net::SMPP::CMD_query_sm() => 'query_sm',
+            Net::SMPP::CMD_cancel_sm() => 'cancel_sm');
         my $command = $names{$cmd} or return;
         $waiting{++$keys} = [$conn, $p, $command];
-        emit(event => 'submit', command => $command, key => "$keys", id => $p->{message_id}, $command eq 'query_sm' ? () : seen($p));
+        emit(event => 'submit', command => $command, key => "$keys", id => $p->{message_id}, $command =~ /^(query|cancel)/ ? () : seen($p));
     }
 }
 

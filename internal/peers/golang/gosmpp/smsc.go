@@ -84,6 +84,8 @@ func (c *centre) take(conn *gosmpp.Connection, p pdu.PDU) {
 		e.Command, e.Message = "data_sm", seen(p.SourceAddr, p.DestAddr, p.EsmClass, pdu.ShortMessage{}, p.OptionalParameters)
 	case *pdu.QuerySM:
 		e.Command, e.ID = "query_sm", p.MessageID
+	case *pdu.CancelSM:
+		e.Command, e.ID = "cancel_sm", p.MessageID
 	}
 	c.keys++
 	e.Key = strconv.Itoa(c.keys)
