@@ -270,7 +270,10 @@ func (w *Writer) check(now int64) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if st, ok := mine.Sys().(*syscall.Stat_t); ok && st.Nlink == 0 {
+	if err := w.findDir(); err != nil {
+		return err
+	}
+	if isRemoved(mine) {
 		w.last, w.dirty = w.synced.Load(), false
 	} else if err := w.sync(); err != nil {
 		return err
@@ -281,6 +284,31 @@ func (w *Writer) check(now int64) error {
 	w.o.Log.Warn().Msg("the file of events was moved or removed while it was being written; a new one is begun")
 	w.closeFile()
 	return w.openFile(now)
+}
+
+// findDir makes the directory again if it was removed, or takes another one that is in its place.
+func (w *Writer) findDir() error {
+	mine, err := w.dir.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(w.o.Dir); err == nil && os.SameFile(mine, there) {
+		return nil
+	}
+	d, err := lockDir(w.o.Dir)
+	if err != nil {
+		return err
+	}
+	_ = w.dir.Close()
+	w.dir = d
+	w.o.Log.Warn().Str("dir", w.o.Dir).Msg("the directory of the events was moved or removed; it was made again")
+	return nil
+}
+
+// isRemoved reports whether a file has no name any more.
+func isRemoved(mine os.FileInfo) bool {
+	st, ok := mine.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink == 0
 }
 
 // mend cuts off what a write that failed has left at the end of the file.

@@ -252,10 +252,11 @@ func (w *Writer) advance(closing bool) error {
 		return err
 	}
 	if w.reopen.Swap(false) || !now.Before(w.checkAt) {
-		w.checkAt = now.Add(syncEvery)
+		w.checkAt = time.Time{} // nothing is written until the check has succeeded
 		if err := w.check(now.UnixNano()); err != nil {
 			return err
 		}
+		w.checkAt = now.Add(syncEvery)
 	}
 	for more := true; more; {
 		w.busy.Store(time.Now().UnixNano())
@@ -334,6 +335,9 @@ func (w *Writer) read(limit int64) (last uint64, full bool, err error) {
 	return last, false, err
 }
 
+// errRemoved says that what was written is not safe.
+var errRemoved = errors.New("the file was removed while it was being written")
+
 // sync makes the file safe, and has the store drop what is in it.
 func (w *Writer) sync() error {
 	if !w.dirty {
@@ -342,6 +346,10 @@ func (w *Writer) sync() error {
 	if err := w.file.Sync(); err != nil { // and it is not known what of it is on the disk
 		w.size, w.last, w.torn, w.dirty = w.safe, w.synced.Load(), true, false
 		return err
+	}
+	if mine, err := w.file.Stat(); err != nil || isRemoved(mine) {
+		w.last, w.dirty, w.checkAt = w.synced.Load(), false, time.Time{}
+		return errors.Join(err, errRemoved)
 	}
 	w.dirty, w.safe = false, w.size
 	w.synced.Store(w.last)
