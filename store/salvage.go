@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -53,15 +54,43 @@ func (s *salvage) read() error {
 			s.bad = append(s.bad, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
-	for _, r := range s.ranges {
-		for key, e := range s.entries {
-			if key >= r.start && key < r.end && e.seq < r.seq {
-				delete(s.entries, key)
-			}
-		}
-	}
+	s.deleteRanges()
 	maps.DeleteFunc(s.entries, func(_ string, e entry) bool { return e.gone })
 	return nil
+}
+
+// deleteRanges removes the entries that lie in a range that was deleted later. It goes through keys and
+// ranges once, in their order: there may be millions of the ones and thousands of the others.
+func (s *salvage) deleteRanges() {
+	slices.SortFunc(s.ranges, func(a, b deletedRange) int { return strings.Compare(a.start, b.start) })
+	var open latestFirst // ranges that have begun
+	rest := s.ranges
+	for _, key := range slices.Sorted(maps.Keys(s.entries)) {
+		for ; len(rest) > 0 && rest[0].start <= key; rest = rest[1:] {
+			heap.Push(&open, rest[0])
+		}
+		for len(open) > 0 && open[0].end <= key {
+			heap.Pop(&open)
+		}
+		if len(open) > 0 && s.entries[key].seq < open[0].seq {
+			delete(s.entries, key)
+		}
+	}
+}
+
+// A latestFirst is a heap of ranges.
+type latestFirst []deletedRange
+
+func (h latestFirst) Len() int           { return len(h) }
+func (h latestFirst) Less(i, j int) bool { return h[i].seq > h[j].seq }
+func (h latestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *latestFirst) Push(r any)        { *h = append(*h, r.(deletedRange)) }
+
+func (h *latestFirst) Pop() any {
+	last := len(*h) - 1
+	r := (*h)[last]
+	*h = (*h)[:last]
+	return r
 }
 
 // file reads one file. Damage may have pebble panic, and the other files are read all the same.
@@ -91,7 +120,7 @@ func (s *salvage) add(kind pebble.InternalKeyKind, key, value []byte, seq uint64
 	switch kind {
 	case pebble.InternalKeyKindSet, pebble.InternalKeyKindSetWithDelete:
 		e.value = bytes.Clone(value)
-	case pebble.InternalKeyKindDelete, pebble.InternalKeyKindDeleteSized:
+	case pebble.InternalKeyKindDelete, pebble.InternalKeyKindDeleteSized, pebble.InternalKeyKindSingleDelete:
 		e.gone = true
 	case pebble.InternalKeyKindRangeDelete:
 		s.ranges = append(s.ranges, deletedRange{string(key), string(value), seq})
