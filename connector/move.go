@@ -13,6 +13,8 @@ type moving struct {
 	searched  int64 // when the last search ended
 	rest      int64 // how long Move does not search after that; it grows while no message can be moved
 	share     int   // index of the share that is searched next
+	reads     bool  // the search waits for bodies that are being read
+	goesOn    bool  // and they were read
 }
 
 // A move is a message that moves to another lane, or ends because it has no route.
@@ -82,7 +84,7 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 			l.policy.Moved(l, n, time.Duration(now-mv.downSince))
 		}
 	}
-	mv.searched = now
+	mv.searched, mv.reads = now, plan.reads
 	switch {
 	case more:
 		mv.rest = 0
@@ -94,6 +96,13 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 		mv.rest = min(max(2*mv.rest, leastRest), longestRest)
 	}
 	return more
+}
+
+// MovesOn reports, once, that bodies were read for which Move waits, so that it can go on.
+func (l *Lane) MovesOn() bool {
+	goesOn := l.moving.goesOn
+	l.moving.goesOn = false
+	return goesOn
 }
 
 // A plan is what Move is to do.

@@ -233,6 +233,9 @@ func (l *Lane) Loaded(now int64, messages []*sms.Message, missing []uint64) {
 			l.missing(now, r)
 		}
 	}
+	if l.moving.reads {
+		l.moving.reads, l.moving.goesOn = false, true
+	}
 	starved := l.paging.starved
 	l.paging.starved = false
 	l.endOverdue()

@@ -195,3 +195,23 @@ func TestRemoveSuspect(t *testing.T) {
 		t.Errorf("%d suspects are left", n)
 	}
 }
+
+// A lane that is down moves what is on disk as fast as it is read, and not a part in each second.
+func TestMoveGoesOn(t *testing.T) {
+	t.Parallel()
+	d, to := twoDesks(t, "instances: 1, window: 10, failover_after: 30s")
+	to.disk = d.addDisk(1)
+	const many = 5 * moveAtATime
+	d.restore("a", many, nil)
+	d.wait(40)
+	moved := 0
+	for rounds := 0; rounds == 0 || d.MovesOn(); rounds++ {
+		for d.Move(d.now, func(s *Share, m *sms.Message) { moved++; to.Push(to.now, s, m) }) {
+		}
+		for d.read(1000) != 0 {
+		}
+	}
+	if moved != many {
+		t.Errorf("%d of %d messages have moved without a pause", moved, many)
+	}
+}

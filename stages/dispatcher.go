@@ -143,6 +143,9 @@ const movePause = 5 * time.Millisecond
 
 // dispatch pairs messages with slots until one of them runs out.
 func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
+	if l.MovesOn() {
+		out.TickIn(movePause)
+	}
 	for {
 		slot, again := l.Next(out.Now())
 		if slot == nil {
