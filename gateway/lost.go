@@ -85,6 +85,19 @@ func refusal(d protocols.Driver, lacks protocols.Lost) sms.Code {
 	return sms.OK
 }
 
+// countDropped counts what a message loses because its peer speaks an older version of the protocol.
+func (g *Gateway) countDropped(l *connector.Link, m *sms.Message) {
+	d, ok := l.Session.(protocols.Dropper)
+	if !ok {
+		return
+	}
+	loss := d.Drops(m)
+	if loss != nil && l.Connector.Stats.Lost.Add(loss) {
+		ofSession(g.Log.Warn(), l).Str("id", MessageID(m.ID)).Str("field", loss.Field).
+			Msg("a message has lost a field, because the peer says that it speaks an older version; further ones are only counted, see version_at_least")
+	}
+}
+
 // crossing returns a message that is ready for a connector of another protocol, and counts what
 // it loses: m, or a copy if it has a native part. The message itself stays as it is, because its
 // size is counted while it is queued.

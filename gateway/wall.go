@@ -64,6 +64,8 @@ func (g *Gateway) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.M
 	out := m
 	if m.Protocol() != l.Connector.Protocol {
 		out = g.crossing(l.Connector, m)
+	} else if _, native := m.NativePart(); len(native) > 0 {
+		g.countDropped(l, m)
 	}
 	if out = g.suited(l, m, g.outgoing(l, m, out)); out != m {
 		m, copied = out, out

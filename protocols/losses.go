@@ -37,6 +37,13 @@ type Loss struct {
 	Refuse sms.Code // why a message is refused that would lose it; OK if it can be sent without it
 }
 
+// A Dropper is a Session that may not send all that its protocol has: its peer may speak an older
+// version.
+type Dropper interface {
+	// Drops returns what a message of the protocol loses in this session, or nil.
+	Drops(m *sms.Message) *Loss
+}
+
 // Lost is a set of rows of a driver's table, as bits.
 type Lost [2]uint64
 

@@ -126,3 +126,27 @@ func TestI14NackWithoutNumber(t *testing.T) {
 		operator.session().serve(2, 4)
 	})
 }
+
+// P12, I7: a client that says an old version and means another gets receipts with optional
+// parameters, by an option. What an SMSC of an old version is not sent is counted, and logged once.
+func TestI7VersionAtLeast(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator, clients: "version_at_least: 3.4", out: "version: 3.3"})
+		s, c := operator.session(), g.dial("clients")
+		c.send("bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0")
+		c.want("bind_transceiver_resp", "status=0", "sc_interface_version=52")
+		g.online("operator", 1)
+		id := c.submitted(s, 1, "77", "tlv_0x1400=0102")
+		s.receipt(2, "77", "DELIVRD")
+		if line := c.wantReceipt(id, "DELIVRD"); len(id) != 16 || field(line, "message_state") != "2" {
+			t.Errorf("the receipt of %s is %s", id, line)
+		}
+		if n := g.stats("operator").Lost.Counts()["optional_parameters"]; n != 1 {
+			t.Errorf("%d losses are counted: %v", n, g.stats("operator").Lost.Counts())
+		}
+		if g.log.count("has lost a field", "optional_parameters", "operator") != 1 {
+			t.Error("the log does not say so")
+		}
+	})
+}

@@ -143,7 +143,7 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 func (s *session) enter(now int64, id CommandID, version uint8) {
 	as, state := bindTypes(id)
 	s.state, s.keepalive.heard, s.message = state, now, now
-	s.version.Store(min(versionOf(version), uint32(s.options.version())))
+	s.version.Store(s.options.spoken(version))
 	s.boundAs.Store(uint32(as))
 	s.accepting.Store(true)
 }

@@ -19,6 +19,7 @@ const (
 	lostDest
 	lostClass
 	lostVendor
+	lostOptional
 	lostParameters // the first of parameters
 )
 
@@ -37,6 +38,7 @@ var losses = func() []protocols.Loss {
 		lostDest:        {Field: "destination_addr", Neutral: true, Text: "Longer than 64 octets: left out, so that the SMSC refuses the message."},
 		lostClass:       {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
 		lostVendor:      {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
+		lostOptional:    {Field: "optional_parameters", Text: "From SMPP to SMPP: a peer of 3.3 is sent none. sar_ become a user data header. With version_at_least: 3.4 they are sent."},
 	}
 	for i := range parameters {
 		p := &parameters[i]

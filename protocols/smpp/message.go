@@ -163,9 +163,6 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	if hasPayload || lives {
 		params = p.carried(lives)
 	}
-	if !s.optional() {
-		params = nil
-	}
 	head := [nativeHead]byte{
 		b.ESMClass &^ (ClassHeader | classReplyPath),
 		b.RegisteredDelivery &^ registeredSelf,
@@ -187,6 +184,22 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
 	at := len(p.scratch)
 	p.scratch = append(append(append(p.scratch, head[:]...), b.ServiceType...), params...)
 	m.SetNative(protocols.SMPP, p.scratch[at:])
+}
+
+// Drops implements protocols.Dropper. The parts of a text keep their place, in a header.
+func (s *session) Drops(m *sms.Message) *protocols.Loss {
+	if s.optional() {
+		return nil
+	}
+	_, _, params := nativeOf(m)
+	for tag := range TLVs(params) {
+		switch tag {
+		case tagSARReference, tagSARTotal, tagSARNumber:
+		default:
+			return &losses[lostOptional]
+		}
+	}
+	return nil
 }
 
 // nativeOf returns the native part of a message: its five fields and a length, service_type

@@ -320,3 +320,51 @@ func TestLoginStep(t *testing.T) {
 	f("00000010"+"80000000"+"00000000"+"00000001", protocols.NoLogin)
 	f("00000010"+"00000015"+"00000000"+"00000001", protocols.NoLogin)
 }
+
+// P12: what a client or an SMSC of an old version sends is kept, because many say an old version
+// and mean another one. A peer of an old version is sent no optional parameters, which is noted;
+// the parts of a text keep their place.
+func TestOldVersionParameters(t *testing.T) {
+	t.Parallel()
+	const sar = ` sar_msg_ref_num=7 sar_total_segments=2 sar_segment_seqnum=1`
+	for _, says := range []uint8{0x00, 0x33, 0x34} {
+		m, code := message(t, server(t, says), 1, `submit_sm seq=2 source_addr=1234 destination_addr=46700000001 short_message="x"`+sar+` tlv_0x1400=0102`)
+		if code != sms.OK {
+			t.Fatal(code)
+		}
+		for to, whole := range map[uint8]bool{0x00: false, 0x33: false, 0x34: true} {
+			c := client(t, to)
+			var p PDU
+			c.Encode(1, &p, m, 5)
+			line := string(p.AppendLog(nil, true))
+			if strings.Contains(line, "tlv_0x1400=0102") != whole || (c.Drops(m) == nil) != whole {
+				t.Errorf("client says 0x%02x, SMSC 0x%02x: leaves as %s, loses %v", says, to, line, c.Drops(m))
+			}
+			if p.SM.ESMClass&ClassHeader == 0 != whole {
+				t.Errorf("client says 0x%02x, SMSC 0x%02x: a part has lost its place: %s", says, to, line)
+			}
+		}
+	}
+	m, _ := message(t, server(t, 0x34), 1, `submit_sm seq=2 destination_addr=46700000001 short_message="x"`+sar)
+	if loss := client(t, 0x33).Drops(m); loss != nil {
+		t.Errorf("a part loses %v", loss)
+	}
+}
+
+// P12, I7: an option takes a peer for a later version than it says.
+func TestVersionAtLeast(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		at, most   string
+		says, want uint8
+	}{
+		{"3.3", "5.0", 0, Version33}, {"3.4", "5.0", 0, Version34}, {"3.4", "3.4", 0x33, Version34}, {"3.4", "5.0", 0x50, Version50},
+		{"5.0", "3.4", 0, Version34}, {"5.0", "5.0", 0x34, Version50}, {"3.4", "3.3", 0, Version33}, {"", "5.0", 0, Version33},
+	} {
+		o := NewConnectorOptions()
+		o.AtLeast, o.Version = c.at, c.most
+		if got := o.spoken(c.says); got != uint32(c.want) {
+			t.Errorf("version %s, at least %q, the peer says 0x%02x: 0x%02x, want 0x%02x", c.most, c.at, c.says, got, c.want)
+		}
+	}
+}

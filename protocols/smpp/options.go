@@ -13,6 +13,7 @@ type ConnectorOptions struct {
 	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
 	AddressRange string             `yaml:"address_range" only:"out" live:"rebind" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
 	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks. A session uses the lower of both sides' versions; a peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
+	AtLeast      string             `yaml:"version_at_least" default:"3.3" enum:"3.3|3.4|5.0" live:"rebind" doc:"The lowest version that its peers are taken to speak, whatever they say. Some clients that know optional parameters log in with interface_version 0, which means 3.3, and some SMSCs answer so: with 3.4 they get receipted_message_id, vendors' parameters and long message ids all the same."`
 	Broadcast    bool               `yaml:"broadcast" default:"false" only:"out" live:"yes" doc:"Whether the SMSC takes broadcasts (broadcast_sm), which needs version: 5.0. Clients' broadcasts go to connectors with this option, by routes that do not name a destination, and are refused where a route leads elsewhere. A session whose SMSC speaks an earlier version is sent none: a broadcast that was accepted for it ends as rejected."`
 
 	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
@@ -29,7 +30,7 @@ type ConnectorOptions struct {
 
 // NewConnectorOptions returns the default options of a connector.
 func NewConnectorOptions() *ConnectorOptions {
-	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4"}
+	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4", AtLeast: "3.3"}
 }
 
 // The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,
@@ -45,9 +46,21 @@ const (
 // BindType implements protocols.Options.
 func (o *ConnectorOptions) BindType() protocols.BindType { return o.Bind }
 
+// spoken returns the version of a session whose peer says that it speaks one: the lower of both
+// sides', but not less than the options say.
+func (o *ConnectorOptions) spoken(peer uint8) uint32 {
+	spoken := versionOf(peer)
+	if o.AtLeast != "" {
+		spoken = max(spoken, uint32(versionNumber(o.AtLeast)))
+	}
+	return min(spoken, uint32(o.version()))
+}
+
 // version returns the highest interface_version of the connector's sessions.
-func (o *ConnectorOptions) version() uint8 {
-	switch o.Version {
+func (o *ConnectorOptions) version() uint8 { return versionNumber(o.Version) }
+
+func versionNumber(name string) uint8 {
+	switch name {
 	case "3.3":
 		return Version33
 	case "5.0":
