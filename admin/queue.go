@@ -24,6 +24,11 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, page, err)
 }
 
+// sums shows how many messages wait for whom.
+func (s *Server) sums(w http.ResponseWriter, _ *http.Request) {
+	answerJSON(w, s.view.gateway.QueueSums(s.view.engine.Counters().Now), nil)
+}
+
 // change deletes, moves or retries messages of the store, those of a page for each request.
 func (s *Server) change(w http.ResponseWriter, r *http.Request) {
 	q, err := queueQueryOf(r)
@@ -55,7 +60,7 @@ func (q *QueueQuery) Values() url.Values {
 	for _, id := range q.IDs {
 		v.Add("id", gateway.MessageID(id))
 	}
-	for name, value := range map[string]string{"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State} {
+	for name, value := range map[string]string{"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State, "kind": q.Kind} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -82,7 +87,7 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	}
 	q.Selection = gateway.Selection{
 		Connector: r.Form.Get("connector"), Account: r.Form.Get("account"), Dest: r.Form.Get("destination"),
-		State: r.Form.Get("state"), Text: r.Form.Get("text") != "",
+		State: r.Form.Get("state"), Kind: r.Form.Get("kind"), Text: r.Form.Get("text") != "",
 	}
 	for _, text := range r.Form["id"] {
 		id, err := gateway.ParseID(text)

@@ -90,6 +90,7 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 	m.Handle("POST /release", limited(http.HandlerFunc(s.release)))
 	m.Handle("POST /connect", limited(http.HandlerFunc(s.connect)))
 	m.Handle("GET /queue", limited(http.HandlerFunc(s.queue)))
+	m.Handle("GET /queue/sums", limited(http.HandlerFunc(s.sums)))
 	m.Handle("POST /queue/{what}", limited(http.HandlerFunc(s.change)))
 	m.Handle("GET /store", limited(http.HandlerFunc(s.store)))
 	m.Handle("POST /store/backup", limited(http.HandlerFunc(s.backup)))

@@ -32,6 +32,7 @@ type Selection struct {
 	Dest      string        // how their destination begins
 	Older     time.Duration // how long ago they came at least
 	State     string        // one of the states above
+	Kind      string        // submit, mo or receipt
 	Text      bool          // their texts are wanted too
 	UpTo      uint64        // the last id; 0: that of the last message there is
 }
@@ -55,7 +56,9 @@ type StoredMessage struct {
 	DeliverAt   *time.Time `json:"deliver_at,omitempty"`
 	NextAttempt *time.Time `json:"next_attempt,omitempty"`
 	Expires     *time.Time `json:"expires,omitempty"`
-	Octets      int        `json:"octets"` // of its text
+	Octets      int        `json:"octets"`             // of its text
+	About       string     `json:"about,omitempty"`    // of a receipt: the id that the client knows the message by
+	Delivery    string     `json:"delivery,omitempty"` // of a receipt: what it says
 	Text        *string    `json:"text,omitempty"`
 	Result      string     `json:"result,omitempty"` // what was done to it
 }
@@ -150,6 +153,7 @@ func (s *Selection) matches(f *found, now time.Time) bool {
 	lane := f.lane()
 	switch {
 	case s.State != "" && s.State != f.stateName(),
+		s.Kind != "" && s.Kind != kindNames()[f.message.Kind],
 		s.Connector != "" && s.Connector != lane.Connector,
 		s.Account != "" && s.Account != string(f.head.Account) && s.Account != lane.Account,
 		s.Older > 0 && now.Sub(time.Unix(0, f.head.Arrived)) < s.Older:
@@ -245,14 +249,21 @@ func (f *found) show(text bool) StoredMessage {
 	lane := f.lane()
 	s.Reason, s.Connector, s.Receiver = f.state.Reason, lane.Connector, lane.Account
 	s.Account, s.From = string(f.head.Account), string(f.head.Connector)
-	s.Kind = [...]string{sms.Submit: "submit", sms.MO: "mo", sms.Receipt: "receipt"}[m.Kind]
+	s.Kind = kindNames()[m.Kind]
 	s.Source, s.Dest = string(m.Source().Addr), string(m.Dest().Addr)
 	s.Priority, s.Attempts, s.Octets = m.Priority, attemptsOf(m, sms.Deleted, 0), len(m.Text())
 	s.Arrived = time.Unix(0, m.Arrived).UTC()
 	s.DeliverAt, s.NextAttempt, s.Expires = wallTime(m.DeliverAt), wallTime(m.NotBefore), wallTime(m.Expires)
-	if text {
+	r, isReport := m.Report()
+	if isReport {
+		s.Delivery = r.State.String()
+		if r.Known != 0 {
+			s.About = MessageID(r.Known)
+		}
+	}
+	if text && !(isReport && len(r.Original) == 0) { // the text of our own receipts is made for their clients
 		octets := m.Text()
-		if r, ok := m.Report(); ok {
+		if isReport {
 			octets = r.Original
 		}
 		shown, ok := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, octets)
@@ -262,6 +273,11 @@ func (f *found) show(text bool) StoredMessage {
 		s.Text = &shown
 	}
 	return s
+}
+
+// kindNames are the kinds of messages as operators see them.
+func kindNames() [3]string {
+	return [...]string{sms.Submit: "submit", sms.MO: "mo", sms.Receipt: "receipt"}
 }
 
 // wallTime returns a time of a message for operators, nil if it is not set.

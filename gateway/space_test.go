@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/rs/zerolog"
 
 	"pmg/sms"
 )
@@ -52,6 +55,8 @@ func TestSpaceShortage(t *testing.T) {
 func TestRefusesWithoutSpace(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
+	var log bytes.Buffer
+	p.g.Log = zerolog.New(&log)
 	_, commit := p.withDisk()
 	var room Space
 	var failure error
@@ -95,6 +100,13 @@ func TestRefusesWithoutSpace(t *testing.T) {
 	p.want("with room again", again, "sent", sms.OK)
 	if n := p.clients.Stats.Refused.Load(); n != refused {
 		t.Error("refused with room")
+	}
+	check(gib-1, "only 1023 MiB are free")
+	if n := strings.Count(log.String(), "no message is accepted until there is room"); n != 2 { // T18
+		t.Errorf("the log tells %d times that there is no room, which there was not twice", n)
+	}
+	if n := strings.Count(log.String(), "messages are accepted again"); n != 1 {
+		t.Errorf("the log tells %d times that there is room again", n)
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 	"pmg/admin"
 	"pmg/gateway"
 	"pmg/internal/console"
+	"pmg/internal/nearest"
 )
 
 func newQueueCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queue",
-		Short: "List, show, delete, move, retry or export messages that wait",
+		Short: "Sum up, list, show, delete, move, retry or export messages that wait",
 		Long: `Messages in the store of a gateway have one of these states:
 
   queued       it waits for its connector or account, or is under way
@@ -36,13 +37,14 @@ are in one of the other states, and none that is queued.
 The admin address has no login: anyone who can connect to it can read and delete
 messages, so keep it on a loopback address.`,
 		Example: `  pmg queue list --state parked
+  pmg queue sums
   pmg queue show 1a1fb0c12c230d41
   pmg queue delete --connector operator --older 24h --dry-run
   pmg queue move --connector operator --to second
   pmg queue retry --state parked
   pmg queue export --account acme > acme.json`,
 	}
-	cmd.AddCommand(newQueueListCommand(), newQueueShowCommand(), newQueueExportCommand(),
+	cmd.AddCommand(newQueueSumsCommand(), newQueueListCommand(), newQueueShowCommand(), newQueueExportCommand(),
 		newQueueChangeCommand(gateway.DeleteMessages), newQueueChangeCommand(gateway.MoveMessages), newQueueChangeCommand(gateway.RetryMessages))
 	return cmd
 }
@@ -64,6 +66,7 @@ func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
 	f.StringVar(&o.query.Dest, "destination", "", "only those whose destination begins with these `digits`")
 	f.DurationVar(&o.query.Older, "older", 0, "only those that came longer ago than this, as in 90m or 24h")
 	f.StringVar(&o.query.State, "state", "", "only those in this `state`: "+strings.Join(queueStates(), ", "))
+	f.StringVar(&o.query.Kind, "kind", "", "only those of this `kind`: submit, mo, receipt")
 	f.IntVar(&o.limit, "limit", limit, "stop after this number of messages; 0 is no limit")
 }
 
@@ -76,6 +79,9 @@ func queueStates() []string {
 func (o *queueOptions) check(ids []string) error {
 	if s := o.query.State; s != "" && !slices.Contains(queueStates(), s) {
 		return fmt.Errorf("cannot select messages: there is no state %q; --state is one of %s", s, strings.Join(queueStates(), ", "))
+	}
+	if k := o.query.Kind; k != "" && k != "submit" && k != "mo" && k != "receipt" {
+		return fmt.Errorf("cannot select messages: there is no kind %q; --kind is submit, mo or receipt", k)
 	}
 	if o.limit < 0 || o.query.Older < 0 {
 		return errors.New("cannot select messages: --limit and --older must not be negative")
@@ -90,10 +96,41 @@ func (o *queueOptions) check(ids []string) error {
 	return nil
 }
 
+// checkNames returns an error if a running gateway has no connector or account of the names that were
+// selected. A message may also wait for one that the configuration has no more, until the gateway
+// has routed it again, so it is called where no message was found.
+func (o *queueOptions) checkNames(ctx context.Context, source queueSource) error {
+	running, ok := source.(runningStore)
+	if !ok || o.query.Connector == "" && o.query.Account == "" {
+		return nil
+	}
+	connectors, accounts, clients, err := running.names(ctx)
+	if err != nil {
+		return err
+	}
+	c, a := o.query.Connector, o.query.Account
+	switch {
+	case c != "" && clients[c]:
+		return fmt.Errorf("cannot select messages: connector %s is for clients, and messages wait for the account that they go to: use --account", c)
+	case c != "" && !slices.Contains(connectors, c):
+		return unknownName("connector", c, connectors)
+	case a != "" && !slices.Contains(accounts, a):
+		return unknownName("account", a, accounts)
+	}
+	return nil
+}
+
+func unknownName(what, name string, names []string) error {
+	if near := nearest.Word(name, names); near != "" {
+		return fmt.Errorf("cannot select messages: there is no %s %s; did you mean %s?", what, name, near)
+	}
+	return fmt.Errorf("cannot select messages: there is no %s %s; pmg status lists them", what, name)
+}
+
 // isAll reports whether nothing is selected.
 func (o *queueOptions) isAll() bool {
 	q := &o.query
-	return len(q.IDs) == 0 && q.Connector == "" && q.Account == "" && q.Dest == "" && q.Older == 0 && q.State == ""
+	return len(q.IDs) == 0 && q.Connector == "" && q.Account == "" && q.Dest == "" && q.Older == 0 && q.State == "" && q.Kind == ""
 }
 
 // idsAtOnce is how many ids a request names.
@@ -241,6 +278,11 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 	}
 	if err != nil {
 		return err
+	}
+	if matched == 0 {
+		if err := o.checkNames(ctx, source); err != nil {
+			return err
+		}
 	}
 	return o.missing(matched)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,6 +99,9 @@ func (o *queueOptions) run(cmd *cobra.Command, ids []string, f func(context.Cont
 	defer stop()
 	o.notes = cmd.ErrOrStderr()
 	n, err := f(ctx, source)
+	if err == nil && n == 0 {
+		err = o.checkNames(ctx, source)
+	}
 	if err = errors.Join(err, source.close()); err != nil {
 		return err
 	}
@@ -115,6 +117,7 @@ func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *
 	out := cmd.OutOrStdout()
 	more, err := o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
 		t := newQueueTable()
+		t.headless = n > 0
 		for i := range p.Messages {
 			t.addMessage(&p.Messages[i])
 		}
@@ -123,8 +126,9 @@ func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *
 	})
 	switch {
 	case err != nil:
-	case n == 0:
+	case n == 0 && o.checkNames(ctx, source) == nil:
 		fmt.Fprintln(out, "no messages")
+	case n == 0:
 	case more:
 		fmt.Fprintf(out, "%s; there may be more: --limit 0 lists all\n", messages(n))
 	default:
@@ -167,9 +171,7 @@ func (t queueTable) addMessage(m *gateway.StoredMessage) {
 }
 
 func (t queueTable) print(out io.Writer) error {
-	var b strings.Builder
-	t.write(&b)
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(out, tableText(t.table))
 	return err
 }
 
@@ -212,6 +214,8 @@ func writeMessage(out io.Writer, m *gateway.StoredMessage) {
 	line("deliver at", at(m.DeliverAt))
 	line("next attempt", at(m.NextAttempt))
 	line("expires", at(m.Expires))
+	line("about", m.About)
+	line("delivery", m.Delivery)
 	line("octets", count(int64(m.Octets)))
 	if m.Text != nil {
 		fmt.Fprintf(out, "%-13s %s\n", "text", printable(*m.Text))

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/rs/zerolog"
@@ -49,7 +53,7 @@ func newStoreForTest(t *testing.T) (dir string) {
 	b.Put(parked, store.Lane{})
 	b.Keep(parked, store.State{Aside: store.Parked, Reason: "no route leads anywhere"})
 	bad := storedForTest(quarantinedID, "46700000003", "secret three")
-	bad.Attempts = 3
+	bad.Attempts, bad.Priority = 3, 2
 	b.Put(bad, operator)
 	b.Keep(bad, store.State{Lane: operator, Aside: store.Quarantined, Reason: "it failed \x1b[2J"})
 	b.Put(storedForTest(forAccountID, "46700000004", "secret four"), store.Lane{Account: "other"})
@@ -87,6 +91,8 @@ func TestQueueList(t *testing.T) {
 		{"list --older 1h --state parked", "2"},
 		{"list --older 876000h", ""},
 		{"list --state queued", "1 4"},
+		{"list --kind submit --state queued", "1 4"},
+		{"list --kind receipt", ""},
 		{"list --state quarantined --json", "3"},
 		{"list --limit 2", "1 2"},
 		{"list --limit 0", "1 2 3 4"},
@@ -109,6 +115,12 @@ func TestQueueList(t *testing.T) {
 	for _, args := range []string{"show --text " + hexID(parkedID), "export --text --state parked"} {
 		if out, err := pmg(t, "queue "+args+" --store "+dir); err != nil || !strings.Contains(out, "secret two") {
 			t.Errorf("pmg queue %s: error %v, output\n%s", args, err, out)
+		}
+	}
+	shown, _ := pmg(t, "queue show "+hexID(quarantinedID)+" --store "+dir)
+	for _, field := range []string{"priority      2", "attempts      3", "octets        12"} { // T19
+		if !strings.Contains(shown, field) {
+			t.Errorf("no %q in\n%s", field, shown)
 		}
 	}
 	out, _ := pmg(t, "queue list --limit 2 --store "+dir)
@@ -387,3 +399,59 @@ type silent struct{}
 func (silent) Infof(string, ...any)              {}
 func (silent) Errorf(string, ...any)             {}
 func (silent) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// O21: messages that wait are summed up by peer and account, with the time that the peer needs for
+// them at its rate.
+func TestQueueSums(t *testing.T) {
+	t.Parallel()
+	out, err := pmg(t, "queue sums --store "+newStoreForTest(t))
+	for _, want := range []string{"\noperator       acme  queued              1 ", "\naccount other  acme  queued              1 ",
+		"\n-              acme  parked              1 ", "\noperator       acme  quarantined         1 ", "4 messages wait\n"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("error %v, want %q in\n%s", err, want, out)
+		}
+	}
+	var calls atomic.Int64
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /queue/sums", func(w http.ResponseWriter, r *http.Request) {
+		at := time.Now().Add(-90 * time.Second)
+		taken := 100 + 10*calls.Add(1)
+		_ = json.NewEncoder(w).Encode([]gateway.QueueSum{
+			{State: "queued", Connector: "operator", Account: "acme", Messages: 5000, Oldest: &at, Taken: taken},
+			{State: "queued", Connector: "operator", Account: "other", Messages: 1000, Oldest: &at, Taken: taken},
+			{State: "queued", Receiver: "away", From: "operator", Messages: 7, Oldest: &at}, {State: "parked", Messages: 2},
+		})
+	})
+	mux.HandleFunc("GET /queue", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(gateway.QueuePage{}) })
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
+		_, s := twoStatuses()
+		_ = json.NewEncoder(w).Encode(s)
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	address := " --address " + server.Listener.Addr().String()
+	out, err = pmg(t, "queue sums --over 100ms"+address) // 10 messages in 100 ms
+	out = regexp.MustCompile(" +").ReplaceAllString(out, " ")
+	for _, want := range []string{"\noperator acme queued 5000 1m30s 100.0 1m0s\n", "\noperator other queued 1000 1m30s 100.0 1m0s\n",
+		"\naccount away connector operator queued 7 1m30s - -\n", "\n- - parked 2 - - -\n", "6009 messages wait\n"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("error %v, want %q in\n%s", err, want, out)
+		}
+	}
+	for args, want := range map[string]string{
+		"list --connector operater": "there is no connector operater; did you mean operator?",
+		"list --account laod":       "there is no account laod; did you mean load?",
+		"list --connector clients":  "connector clients is for clients, and messages wait for the account that they go to: use --account",
+		"export --account zzzzzz":   "there is no account zzzzzz; pmg status lists them",
+		"list --account load":       "no messages\n",
+		"list --kind sms":           "--kind is submit, mo or receipt",
+	} {
+		out, err := pmg(t, "queue "+args+address)
+		if err != nil {
+			out += err.Error()
+		}
+		if !strings.Contains(out, want) || err != nil && strings.Contains(out, "no messages") {
+			t.Errorf("pmg queue %s: want %q, got\n%s", args, want, out)
+		}
+	}
+}

@@ -232,11 +232,14 @@ func span(seconds float64) string {
 // A table is a head and rows of cells, left-aligned in the first columns and right-aligned
 // in the others.
 type table struct {
-	left int
-	rows [][]string
+	left     int
+	rows     [][]string
+	headless bool // the head was written before, and is left out
 }
 
-func newTable(left int, head ...string) *table { return &table{left, [][]string{head}} }
+func newTable(left int, head ...string) *table {
+	return &table{left: left, rows: [][]string{head}}
+}
 
 func (t *table) add(cells ...string) {
 	for i := range cells {
@@ -256,7 +259,11 @@ func (t *table) write(b *strings.Builder) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, row := range t.rows {
+	rows := t.rows
+	if t.headless {
+		rows = rows[1:]
+	}
+	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
 			if i < t.left {
@@ -268,6 +275,13 @@ func (t *table) write(b *strings.Builder) {
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	b.WriteString("\n")
+}
+
+// tableText returns a table as text.
+func tableText(t *table) string {
+	var b strings.Builder
+	t.write(&b)
+	return b.String()
 }
 
 // printable replaces characters that are not printable by escapes, so that no text can

@@ -18,7 +18,7 @@ import (
 func (g *gw) change(what, to string, s gateway.Selection) (results []string) {
 	g.t.Helper()
 	for from, more := uint64(0), true; more; {
-		p, err := g.ChangeStored(g.t.Context(), g.engine, gateway.QueueChange{What: what, To: to}, s, from, 3)
+		p, err := g.ChangeStored(g.t.Context(), g.engine, gateway.QueueChange{What: what, To: to, Operator: "127.0.0.1:9"}, s, from, 3)
 		if err != nil {
 			g.t.Fatal(err)
 		}
@@ -97,6 +97,11 @@ func TestParked(t *testing.T) {
 		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: []uint64{id, 5}}, gateway.ResultDeleted)
 		done := gateway.ResultRetried
 		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, done, done)
+		if g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`, first.Messages[0].ID) != 0 ||
+			g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`) != 1 ||
+			g.log.count("an operator changes messages that wait: delete", `"operator":"127.0.0.1:9"`, first.Messages[0].ID) != 1 { // T19
+			t.Error("the log does not say who changed which messages")
+		}
 		operator.session().serve(2, 3)
 		g.wantStored()
 		testutil.Eventually(t, "nothing is counted any more", func() bool { return g.Aside(store.Parked) == 0 && g.Pending() == 0 })

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/admin"
+	"pmg/gateway"
+	"pmg/internal/console"
+)
+
+func newQueueSumsCommand() *cobra.Command {
+	var o storeOptions
+	var over time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "sums",
+		Short: "Show how many messages wait for whom, from whom, and for how long",
+		Long: `Sums up the messages that wait, by the connector or the account's clients that they wait
+for, and by the account that they came from: how many, the age of the first one, and,
+of a running gateway, at what rate the peer takes messages and how long it would take
+for all. The rate is that of --over, for which the command waits; "-" says that
+nothing was taken meanwhile. Messages with a delivery time to come are not counted.
+
+Of a gateway that is stopped it reads the whole store, and counts all messages.`,
+		Example: "  pmg queue sums\n  pmg queue sums --over 10s\n  pmg queue sums --json | jq -r 'select(.receiver == \"acme\") | .messages'",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if over < 0 {
+				return fmt.Errorf("cannot use --over %v: it must not be negative", over)
+			}
+			source, err := o.find(cmd)
+			if err != nil {
+				return err
+			}
+			ctx, stop := console.Interruptible(cmd.Context())
+			defer stop()
+			before, now, err := sumsOf(ctx, source, over)
+			if err = errors.Join(err, source.close()); err != nil {
+				return err
+			}
+			return writeSums(cmd.OutOrStdout(), before, now, over, asJSON)
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "measure the rate over this `time`; 0s: do not")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	return cmd
+}
+
+// sumsOf returns the sums, and, of a running gateway, those of a time before.
+func sumsOf(ctx context.Context, source queueSource, over time.Duration) (before, now []gateway.QueueSum, err error) {
+	running, ok := source.(runningStore)
+	if !ok {
+		now, err = sumStopped(ctx, source)
+		return nil, now, err
+	}
+	if over > 0 {
+		if before, err = running.sums(ctx); err != nil {
+			return nil, nil, err
+		}
+		select {
+		case <-time.After(over):
+		case <-ctx.Done():
+			return nil, nil, errors.New("interrupted")
+		}
+	}
+	now, err = running.sums(ctx)
+	return before, now, err
+}
+
+func (s runningStore) sums(ctx context.Context) (sums []gateway.QueueSum, err error) {
+	return sums, askAdmin(ctx, s.address, http.MethodGet, "/queue/sums", &sums)
+}
+
+// sumStopped sums up the store of a gateway that is stopped.
+func sumStopped(ctx context.Context, source queueSource) ([]gateway.QueueSum, error) {
+	var sums []gateway.QueueSum
+	at := map[gateway.QueueSum]int{}
+	o := queueOptions{notes: io.Discard}
+	_, err := o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+		for i := range p.Messages {
+			m := &p.Messages[i]
+			key := gateway.QueueSum{State: m.State, Connector: m.Connector, Receiver: m.Receiver, Account: m.Account}
+			if m.Account == "" {
+				key.From = m.From
+			}
+			n, ok := at[key]
+			if !ok {
+				n = len(sums)
+				at[key], sums = n, append(sums, key)
+			}
+			sums[n].Messages++
+			if sums[n].Oldest == nil || m.Arrived.Before(*sums[n].Oldest) {
+				sums[n].Oldest = &m.Arrived
+			}
+		}
+		return nil
+	})
+	gateway.SortSums(sums)
+	return sums, err
+}
+
+func writeSums(out io.Writer, before, now []gateway.QueueSum, over time.Duration, asJSON bool) error {
+	if asJSON {
+		for i := range now {
+			b, err := json.Marshal(&now[i])
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(out, "%s\n", printableJSON(b)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	taken, waits := map[string]int64{}, map[string]int64{}
+	for i := range before {
+		taken[peerOfSum(&before[i])] = before[i].Taken
+	}
+	for i := range now {
+		waits[peerOfSum(&now[i])] += now[i].Messages
+	}
+	t := newTable(3, "waits for", "from", "state", "messages", "oldest", "taken/s", "all in")
+	total := int64(0)
+	for i := range now {
+		s := &now[i]
+		peer, age, perSecond, left := peerOfSum(s), "-", "-", "-"
+		if s.Oldest != nil {
+			age = span(time.Since(*s.Oldest).Round(time.Second).Seconds())
+		}
+		if was, ok := taken[peer]; ok && s.Taken > was {
+			each := float64(s.Taken-was) / over.Seconds()
+			perSecond, left = fmt.Sprintf("%.1f", each), span(max(1, float64(waits[peer])/each))
+		}
+		t.add(peer, dash(sumOrigin(s)), s.State, count(s.Messages), age, perSecond, left)
+		total += s.Messages
+	}
+	fmt.Fprint(out, tableText(t))
+	_, err := fmt.Fprintln(out, messages(int(total))+" wait")
+	return err
+}
+
+func peerOfSum(s *gateway.QueueSum) string {
+	if s.Receiver != "" {
+		return "account " + s.Receiver
+	}
+	return dash(s.Connector)
+}
+
+func sumOrigin(s *gateway.QueueSum) string {
+	if s.Account == "" && s.From != "" {
+		return "connector " + s.From
+	}
+	return s.Account
+}
+
+// names returns the names of the connectors and accounts that messages may wait for.
+func (s runningStore) names(ctx context.Context) (connectors, accounts []string, clients map[string]bool, err error) {
+	status := new(admin.Status)
+	if err := askAdmin(ctx, s.address, http.MethodGet, "/status", status); err != nil {
+		return nil, nil, nil, err
+	}
+	clients = map[string]bool{}
+	for _, c := range status.Connectors {
+		connectors = append(connectors, c.Name)
+		clients[c.Name] = c.Direction == "in"
+	}
+	for _, a := range status.Accounts {
+		accounts = append(accounts, a.Name)
+	}
+	return connectors, accounts, clients, nil
+}

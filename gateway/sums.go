@@ -1,0 +1,67 @@
+package gateway
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"pmg/connector"
+	"pmg/store"
+)
+
+// A QueueSum is how many messages wait for one peer that came from one account.
+type QueueSum struct {
+	Connector string     `json:"connector,omitempty"` // that they wait for
+	Receiver  string     `json:"receiver,omitempty"`  // the account whose clients they wait for
+	State     string     `json:"state"`
+	Account   string     `json:"account,omitempty"` // that they came from; empty: an SMSC
+	From      string     `json:"from,omitempty"`    // the connector that they came by, where there is no account
+	Messages  int64      `json:"messages"`
+	Oldest    *time.Time `json:"oldest,omitempty"` // when the first of all that wait for the peer was due; of those from the account, where the store was read
+	Taken     int64      `json:"taken"`            // messages that the peer has accepted since the gateway's start
+}
+
+// QueueSums returns what waits in a running gateway, by peer and account. It reads no message.
+// now is the time by the engine's clock.
+func (g *Gateway) QueueSums(now int64) (sums []QueueSum) {
+	wall := time.Unix(0, now+g.wall.ahead.Load()).UTC()
+	for _, l := range g.Lanes() {
+		sum := QueueSum{State: StateQueued, Connector: l.Home().Name, Taken: l.Home().Stats.Sent.Load()}
+		if l.Account != "" {
+			sum.Connector, sum.Receiver, sum.Taken = "", l.Account, l.Delivered.Load()
+		}
+		if oldest := l.Oldest(); oldest != 0 {
+			at := wall.Add(time.Duration(oldest - now))
+			sum.Oldest = &at
+		}
+		l.Shares(func(s *connector.Share) {
+			if sum.Messages = s.Queued(); sum.Messages > 0 {
+				sum.Account, sum.From = s.Origin.Account, ""
+				if sum.Account == "" {
+					sum.From = s.Origin.Connector
+				}
+				sums = append(sums, sum)
+			}
+		})
+	}
+	for why, state := range map[store.Aside]string{store.Parked: StateParked, store.Quarantined: StateQuarantined, store.Orphan: StateOrphan} {
+		if n := g.Aside(why); n > 0 {
+			sums = append(sums, QueueSum{State: state, Messages: n})
+		}
+	}
+	SortSums(sums)
+	return sums
+}
+
+// SortSums puts what waits for one peer together, the most first.
+func SortSums(sums []QueueSum) {
+	slices.SortFunc(sums, func(a, b QueueSum) int {
+		return cmp.Or(cmp.Compare(rankOf(a.State), rankOf(b.State)), cmp.Compare(a.Connector, b.Connector),
+			cmp.Compare(a.Receiver, b.Receiver), cmp.Compare(b.Messages, a.Messages), cmp.Compare(a.Account, b.Account))
+	})
+}
+
+// rankOf orders states: what is queued comes first.
+func rankOf(state string) int {
+	return slices.Index([]string{StateQueued, StateParked, StateQuarantined, StateOrphan}, state)
+}
