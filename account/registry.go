@@ -35,6 +35,7 @@ func NewRegistry() *Registry {
 // also for sessions that logged in before.
 type usage struct {
 	rate      ratelimit.Shared
+	refusals  ratelimit.Shared
 	cfg       atomic.Pointer[config.Account]
 	operating atomic.Int64
 	searching atomic.Bool
@@ -77,6 +78,7 @@ func (r *Registry) take(c *config.Account) *usage {
 	u := r.usage[c.SystemID]
 	if u == nil {
 		u = &usage{}
+		u.refusals.SetRate(pressingRate, pressingRate)
 		r.usage[c.SystemID] = u
 	}
 	u.rate.SetRate(c.Rate, c.Burst)

@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"net/netip"
 	"slices"
+	"time"
 
 	"pmg/config"
 	"pmg/protocols"
@@ -187,6 +188,19 @@ func (a *Account) EndSearch() { a.use.searching.Store(false) }
 // reconnecting. A reload also changes the rate of sessions that logged in before.
 // Admit takes no lock and is safe for concurrent use.
 func (a *Account) Admit(now int64) (wait int64, ok bool) { return a.use.rate.Admit(now) }
+
+// pressingRate is how many refusals a second, over all sessions of an account, are too many.
+const pressingRate = 100
+
+// IsPressing counts n PDUs of the account for which nothing is done, and reports whether there
+// were too many of late.
+func (a *Account) IsPressing(now, n int64) bool {
+	wait := a.use.refusals.Take(now, 0)
+	if n > 0 && wait < int64(time.Second) {
+		wait = a.use.refusals.Take(now, n)
+	}
+	return wait > 0
+}
 
 // Charge takes the places of n further messages that an admitted one has become.
 func (a *Account) Charge(now, n int64) { a.use.rate.Take(now, n) }

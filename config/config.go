@@ -210,10 +210,11 @@ type Connector struct {
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open. An out connector needs static: false with it, otherwise the session is opened again immediately."`
 
-	Rate      int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
-	MaxQueue  int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory: about 300 octets for a small message, 100 for one that waits on disk alone (store.memory)."`
-	QueueFull string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"How a submit is answered when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that the queue is full."`
-	QueueWait time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
+	Rate          int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
+	MaxQueue      int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory: about 300 octets for a small message, 100 for one that waits on disk alone (store.memory)."`
+	MaxDeliveries int           `yaml:"max_deliveries" default:"1000000" range:"1.." only:"in" live:"yes" doc:"Receipts and messages of SMSCs that may wait for each account that logs in on it. Those beyond max_queue wait on disk alone; with store.engine: memory, max_queue is the limit. Further ones are refused (SMPP: ESME_RMSGQFUL), which holds up what the SMSC has for other accounts, so a warning comes before."`
+	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"How a submit is answered when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that the queue is full."`
+	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
 	ThrottlePause    time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway."`
 	ConnectTimeout   time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`

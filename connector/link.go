@@ -8,6 +8,7 @@ import (
 	"pmg/account"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/ratelimit"
 	"pmg/sms"
 )
 
@@ -52,6 +53,9 @@ type Link struct {
 	late      late
 	logged    logged // belongs to the goroutine that logs the session's PDUs
 
+	Refusals ratelimit.Limiter // of what it is refused; it belongs to the goroutine that runs the session
+	Pressing atomic.Bool       // it goes on although its account is refused too much
+
 	// These belong to the lane's dispatching goroutine.
 	window   int // the configured window when the session began
 	slots    []*Slot
@@ -68,12 +72,16 @@ type Link struct {
 	boundAt  int64   // BoundAt; 0: the lane does not know the session yet
 }
 
+// RefusalRate is how many refusals of a session are answered a second.
+const RefusalRate = 200
+
 // Open begins the session of an instance.
 func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.Connector, l.Instance, l.Remote, l.Opened, l.Owner = i.Connector, i, remote, now, owner
 	l.Heard.Store(now)
 	window := i.Connector.Config().Window
 	l.window = window
+	l.Refusals.SetRate(RefusalRate, 1)
 	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load)
 }
 

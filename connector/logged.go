@@ -42,7 +42,7 @@ func (g *logged) find(sequence uint32) *loggedRequest {
 // message of a request that we send, otherwise nil. id is the id of the message that our
 // answer is about. Only the goroutine that logs the session's PDUs may call About.
 func (l *Link) About(received bool, p protocols.PDU, m *sms.Message, id uint64) pdulog.About {
-	a := pdulog.About{ID: id}
+	a := pdulog.About{ID: id, Pressing: l.Pressing.Load()}
 	switch {
 	case m != nil:
 		a.ID, a.Account = m.ID, m.Account()

@@ -31,8 +31,31 @@ func (s *Share) SetPercent(percent int) { s.percent.Store(int32(percent)) }
 
 // Room returns how many more messages of the account the lane may accept.
 func (s *Share) Room() int64 {
-	size, queued, own := int64(s.Lane.Config().MaxQueue), s.Lane.Queued.Load(), s.queued.Load()
+	size, queued, own := s.places(), s.Lane.Queued.Load(), s.queued.Load()
 	return min(size-queued, (size-(queued-own))*int64(s.percent.Load())/100-own)
+}
+
+// places returns how many messages may wait in the lane. What SMSCs deliver for a client may be more
+// than the queue where it can wait on disk, because an SMSC that is refused one message often holds
+// back those for other clients, too.
+func (s *Share) places() int64 {
+	cfg := s.Lane.Config()
+	if s.isDelivered() && s.Lane.memory.keep.Load() > 0 {
+		return int64(max(cfg.MaxDeliveries, cfg.MaxQueue))
+	}
+	return int64(cfg.MaxQueue)
+}
+
+// isDelivered reports whether the share's messages come from SMSCs and go to clients.
+func (s *Share) isDelivered() bool { return s.Lane.Account != "" && s.Origin.Account == "" }
+
+// NearlyFull returns how many messages wait in the lane if those are most of what SMSCs may
+// deliver for it, otherwise 0.
+func (s *Share) NearlyFull() (queued int64) {
+	if queued = s.Lane.Queued.Load(); s.isDelivered() && queued >= s.places()*4/5 {
+		return queued
+	}
+	return 0
 }
 
 // HasRoom reports whether the lane may accept n more messages of the account together, the parts
@@ -76,7 +99,7 @@ func (s *Share) mayUse() int64 {
 func (s *Share) isCrowded() bool {
 	m := s.Lane.memory
 	keep, used := m.keep.Load(), m.used.Load()
-	return keep > 0 && (used >= keep || used >= keep/4 && s.Origin.Tally.Memory.Load() >= s.mayUse()/2)
+	return keep > 0 && (used >= keep || s.isDelivered() && s.Lane.Queued.Load() > int64(s.Lane.Config().MaxQueue) || used >= keep/4 && s.Origin.Tally.Memory.Load() >= s.mayUse()/2)
 }
 
 // Hold counts n submits that begin to wait for room, or, if n is negative, stop waiting.

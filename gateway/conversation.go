@@ -145,11 +145,17 @@ func (c *Conversation[R]) send(now int64, l *connector.Link, r R, after int64) {
 func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	after, ok := c.admit(now, l)
 	if !ok {
-		c.answer(now, l, r, sms.Throttled, 0, 0)
+		c.tooMuch(now, l, r, sms.Throttled, 0)
 		return
 	}
+	c.eases(now, l)
 	m, s, code := c.gateway.Prepare(now, l, c.port.PDU(r), nil)
-	if m == nil {
+	switch {
+	case m != nil:
+	case code == sms.QueueFull:
+		c.tooMuch(now, l, r, code, after)
+		return
+	default:
 		c.answer(now, l, r, code, 0, after)
 		return
 	}
@@ -161,10 +167,15 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	c.charge(now, l, a)
 	switch b := c.pressure[s]; {
 	case s == nil, (b == nil || b.Len() == 0) && c.intake.HasRoom(a):
+		if l.Account == nil {
+			c.gateway.warnNearlyFull(s)
+		}
 		c.accept(now, Pending[R]{Accepted: a, From: l.Connector, Link: l, Request: r, After: after})
 	case !c.wait(now, l, a, r, after):
 		c.gateway.logNoRoom(now, l, s)
-		c.refuse(now, l, m, r)
+		m.Release()
+		l.CountRefused()
+		c.tooMuch(now, l, r, sms.QueueFull, after)
 	}
 }
 
@@ -346,6 +357,11 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 		return
 	}
 	l.Connector.Stats.Unmatched.Add(1)
+	if l.Account != nil {
+		if _, goesOn := c.presses(now, l, r); !goesOn {
+			return
+		}
+	}
 	c.port.Drop(l, r)
 }
 

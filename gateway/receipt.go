@@ -155,10 +155,13 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 		for _, m := range q.more {
 			m.Release()
 		}
-		c.refuse(now, l, q.message, q.request)
+		q.message.Release()
+		l.CountRefused()
+		c.tooMuch(now, l, q.request, sms.QueueFull, 0)
 		return
 	}
 	q.taken(count)
+	c.gateway.warnNearlyFull(s)
 	p := Pending[R]{Accepted: Accepted{q.message, s}, From: l.Connector, Link: l, Request: q.request}
 	for _, m := range q.more {
 		p.More = append(p.More, Accepted{m, s})

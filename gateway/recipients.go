@@ -91,7 +91,12 @@ func (c *Conversation[R]) messages(now int64, l *connector.Link, r R, recipients
 			refusal = code
 		}
 	}
-	if len(v.all) == 0 {
+	switch {
+	case len(v.all) > 0:
+	case refusal == sms.Throttled || refusal == sms.QueueFull:
+		c.tooMuch(now, l, r, refusal, after)
+		return
+	default:
 		c.answer(now, l, r, refusal, 0, after)
 		return
 	}

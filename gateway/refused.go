@@ -46,6 +46,17 @@ func (g *Gateway) logNoRoom(now int64, l *connector.Link, s *connector.Share) {
 	g.logRefused(now, l, &g.storms.noRoom, why)
 }
 
+// warnNearlyFull logs that most of what may wait for a client does, before SMSCs are refused.
+func (g *Gateway) warnNearlyFull(s *connector.Share) {
+	if s == nil {
+		return
+	}
+	if n := s.NearlyFull(); n > 0 && g.isNews("nearly full: "+s.Lane.Account) {
+		g.Log.Warn().Str("account", s.Lane.Account).Int64("waiting", n).
+			Msg("nearly as many receipts and messages wait for the account as may (max_deliveries); it should bind as a receiver or transceiver")
+	}
+}
+
 // logWaits logs that a message of a session waits for room, and its answer with it.
 func (g *Gateway) logWaits(now int64, l *connector.Link, s *connector.Share) {
 	g.logRefused(now, l, &g.storms.waits, "message answered late: "+fullQueue(s))

@@ -10,6 +10,8 @@ import (
 type About struct {
 	ID      uint64 // of the message that the PDU is about; 0: none
 	Account string // of the client; empty: none
+
+	Pressing bool // the session goes on although it is refused too much, so that its lines are limited
 }
 
 // append appends the fields after those of the PDU. It leaves out the id if the PDU itself

@@ -46,13 +46,15 @@ type File struct {
 	released              atomic.Bool // by Retire or Close
 	closed                bool
 	strangers             strangers // lines of sessions that are not logged in
+	pressing              strangers // and of those that go on although they are refused
 }
 
 // Line adds a PDU that was received from the peer on an instance, or is sent to it. s is
 // the standing of the session, and about holds the further fields of the line. Line never
 // waits, and does not allocate after the buffers have reached their usual size.
 func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s Standing, about About) {
-	if s != LoggedIn && !f.strangers.admit(now) {
+	limit := f.limitOf(s, &about)
+	if limit != nil && !limit.admit(now) {
 		f.lost.Add(1)
 		return
 	}
@@ -73,14 +75,25 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s S
 	}
 	b = s.append(b, p, f.text)
 	b = append(about.append(b, p), '\n')
-	if s != LoggedIn {
-		f.strangers.add(len(b) - len(f.buf))
+	if limit != nil {
+		limit.add(len(b) - len(f.buf))
 	}
 	f.buf = b
 	f.lines++
 	if len(f.buf) >= chunkSize {
 		f.handOver(now, false)
 	}
+}
+
+// limitOf returns what limits the lines of a session, nil if nothing does.
+func (f *File) limitOf(s Standing, about *About) *strangers {
+	switch {
+	case s != LoggedIn:
+		return &f.strangers
+	case about.Pressing:
+		return &f.pressing
+	}
+	return nil
 }
 
 // Due returns when Flush must be called at the latest, or 0 if no line waits.

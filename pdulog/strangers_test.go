@@ -1,8 +1,11 @@
 package pdulog
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // The octets per second of sessions that are not logged in are limited (H5).
@@ -20,4 +23,26 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%d lines in second %d", n, second)
 		}
 	}
+}
+
+// A6: so are those of sessions that are refused and go on, apart from the others. No other lines are.
+func TestPressingLines(t *testing.T) {
+	f := openOn(t, t.TempDir(), Options{Flush: time.Second, Log: zerolog.Nop(), MaxSize: 1 << 30, Waiting: 1 << 30}, openFile)
+	now := time.Now().UnixNano()
+	line := func(pressing bool, s Standing) bool {
+		before := f.lost.Load()
+		f.Line(now, 1, true, &fakePDU{shown: strings.Repeat("x", 500), hidden: "x"}, s, About{Pressing: pressing})
+		return f.lost.Load() == before
+	}
+	n := 0
+	for line(true, LoggedIn) {
+		n++
+	}
+	if n < strangerOctets/1000 || !line(false, LoggedIn) || !line(false, Stranger) {
+		t.Errorf("%d lines, or the others are limited as well", n)
+	}
+	if now += int64(time.Second); !line(true, LoggedIn) {
+		t.Error("limited for longer than a second")
+	}
+	mustClose(t, f)
 }

@@ -44,3 +44,47 @@ func TestLargeMessagesBesideOthers(t *testing.T) {
 		})
 	})
 }
+
+// P7, O4: receipts of a client that does not take them wait beyond max_queue where they wait on
+// disk, and others' receipts, which come on the same session, are not held up. What is beyond
+// max_deliveries is refused, and the operator is warned before.
+func TestReceiptsOfAClientThatIsAway(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.clients = "max_queue: 3, max_deliveries: 6"
+			g := start(t, a, s)
+			away, smsc := g.bind("transmitter"), s.operator.session()
+			other := g.dial("clients")
+			other.bind("transceiver", "other", "s3cret")
+			var known []string
+			for i := range 8 {
+				known = append(known, away.submitted(smsc, i+1, fmt.Sprintf("away%d", i)))
+			}
+			others := other.submitted(smsc, 1, "other1")
+			smsc.fence()
+			room := 6
+			if s.memory {
+				room = 3
+			}
+			for i := range 8 {
+				status := "status=0"
+				if i >= room {
+					status = "status=0x14(ESME_RMSGQFUL)"
+				}
+				smsc.send(smscReceipt(100+i, fmt.Sprintf("away%d", i), "DELIVRD"))
+				smsc.want("deliver_sm_resp", fmt.Sprint("seq=", 100+i), status)
+			}
+			if g.log.count("nearly as many receipts and messages wait for the account as may") != 1 {
+				t.Error("the operator is not warned")
+			}
+			smsc.receipt(200, "other1", "DELIVRD")
+			other.wantReceipt(others, "DELIVRD")
+			back := g.dial("clients")
+			back.bind("receiver", "acme", "s3cret")
+			for i := range room {
+				back.wantReceipt(known[i], "DELIVRD")
+			}
+			g.settled()
+		})
+	})
+}

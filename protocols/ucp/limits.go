@@ -33,6 +33,13 @@ func (s *session) tooMuch(now int64, p *PDU) string {
 	if p.Err() == nil && (p.Result || row(p.OT).use == message) {
 		return ""
 	}
+	return s.tooMany(now)
+}
+
+// tooMany counts a PDU that the gateway does nothing for but to log it, and perhaps to answer it: also
+// a message whose TRN is not free, and a result that answers nothing. It returns why the
+// session is to be closed, or nothing.
+func (s *session) tooMany(now int64) string {
 	l := &s.line
 	if l.checks = max(l.checks, now) + checkEvery; l.checks-now > checkBurst*checkEvery {
 		return fmt.Sprintf("too many PDUs without a message: over %d a second", int64(time.Second)/checkEvery)

@@ -124,7 +124,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	case o.use == keepLive:
 		return s.answerAlert(p)
 	case s.isUnanswered(p.TRN):
-		return protocols.Action{}
+		return s.passOver(now)
 	case s.peer == smt && !s.options.Traffic.CanSubmit():
 		return s.nack(p, ecNotAllowed, "")
 	}
@@ -136,14 +136,25 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Message, Messages: p.recipients()}
 }
 
+// passOver does nothing for a PDU, unless there are too many like it.
+func (s *session) passOver(now int64) protocols.Action {
+	if reason := s.tooMany(now); reason != "" {
+		return s.close(reason)
+	}
+	return protocols.Action{}
+}
+
 // isUnanswered reports whether a message of the peer with the TRN is not answered yet.
 func (s *session) isUnanswered(trn uint8) bool { return s.theirs[trn/64]&(1<<(trn%64)) != 0 }
 
 // result takes a result. It is never answered, and ignored if it answers nothing or
 // cannot be read.
 func (s *session) result(now int64, p *PDU) protocols.Action {
-	if p.Err() != nil || !s.ours.answered(p.TRN, p.OT) {
-		return protocols.Action{}
+	if p.Err() != nil {
+		return protocols.Action{} // tooMuch has counted it
+	}
+	if !s.ours.answered(p.TRN, p.OT) {
+		return s.passOver(now)
 	}
 	switch {
 	case p.OT == OpenSession, s.at == open:

@@ -133,6 +133,25 @@ func TestTRNInUse(t *testing.T) {
 	receive(99, protocols.Message)
 }
 
+// A6: who sends message after message with one TRN, or results that answer nothing, is a flood: the
+// gateway logs each.
+func TestTRNFlood(t *testing.T) {
+	for _, line := range []string{"O/51/1/2/////////////////3//41/////////////", "R/53/A///"} {
+		s := loggedIn(t, protocols.Server, nil)
+		for n := 0; ; n++ {
+			p := new(PDU)
+			_ = p.Decode(frameOf(7, line))
+			a := s.Receive(1, p)
+			if a.Kind == protocols.Close {
+				break
+			}
+			if n > 2*checkBurst {
+				t.Fatalf("%s: the session goes on", line)
+			}
+		}
+	}
+}
+
 // The transcripts' frames, split at every octet, have the same results.
 func TestSplitAtEveryOctet(t *testing.T) {
 	d := New(Options{})
