@@ -84,6 +84,7 @@ func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int
 		ResponseTimeout: int64(cfg.ResponseTimeout),
 		IdleMax:         int64(cfg.IdleMax),
 		Payload:         c.Form().Long == fit.Payload,
+		KeepPayload:     !c.Form().Cuts(),
 		Taken:           taken,
 		Load:            load,
 		Options:         cfg.ProtocolOptions(),

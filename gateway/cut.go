@@ -64,7 +64,7 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 		return false
 	}
 	f := *l.Home().Form()
-	if f.Long == fit.Pass || f.Long == fit.Payload || f.Long == fit.Join {
+	if !f.Cuts() {
 		f.Long = fit.Split8
 	}
 	parts := g.cutFor(&f, m)

@@ -27,6 +27,7 @@ type SessionOptions struct {
 	EnquireInterval int64  // silence after which the peer is asked whether it is alive
 	ResponseTimeout int64  // for answers to the session's own requests
 	Payload         bool   // texts that are too long for one short message are sent in the protocol's field for long texts
+	KeepPayload     bool   // texts that came in that field are sent in it
 	IdleMax         int64  // time without a message after which the session logs out
 
 	// Taken reports whether a request with a sequence number waits for its answer, so that

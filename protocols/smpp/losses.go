@@ -105,6 +105,7 @@ func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 		switch i := indexOfTag(tag); {
 		case i < 0:
 			lost.Add(lostVendor)
+		case tag == TagPayload: // its text is the message's
 		case m.Kind == sms.Receipt && (tag == TagReceiptedID || tag == TagMessageState || tag == TagNetworkError):
 		default:
 			lost.Add(lostParameters + i)

@@ -78,7 +78,8 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if m.Kind != sms.Receipt || !s.setReport(p, m, source, dest, text) {
 		m.Set(source, dest, text)
 	}
-	s.setNative(p, m, found)
+	inPayload := len(payload) > 0 && p.ID != DataSM && m.Flags&(sms.Broadcast|sms.HasReport) == 0
+	s.setNative(p, m, found, inPayload)
 	if m.Kind != sms.Submit {
 		return sms.OK // an SMSC's message is not refused: delivering it with odd values is better than losing it
 	}
@@ -148,20 +149,24 @@ func registeredOf(n sms.Notify) (registered uint8) {
 
 // The native part of a message from SMPP holds the values for which sms.Message has no
 // field. Most messages have no native part. It consists of five fields, service_type after
-// its length, and the optional parameters:
+// its length, and the optional parameters. An empty message_payload is the first of these if the
+// text came in that:
 //
 //	+-----------+---------------------+-------------+---------+------------+---+--------------+------+
 //	| esm_class | registered_delivery | data_coding | replace | default id | n | service_type | TLVs |
 //	+-----------+---------------------+-------------+---------+------------+---+--------------+------+
 const nativeHead = 6
 
+// emptyPayload is a message_payload without a text.
+const emptyPayload = "\x04\x24\x00\x00"
+
 // setNative sets the native part, if the message needs one.
-func (s *session) setNative(p *PDU, m *sms.Message, hasPayload bool) {
+func (s *session) setNative(p *PDU, m *sms.Message, hasPayload, inPayload bool) {
 	b := &p.SM
 	params := b.TLVs
 	lives := p.ID == DataSM && m.Kind == sms.Submit
 	if hasPayload || lives {
-		params = p.carried(lives)
+		params = p.carried(lives, inPayload)
 	}
 	head := [nativeHead]byte{
 		b.ESMClass &^ (ClassHeader | classReplyPath),
@@ -194,7 +199,7 @@ func (s *session) Drops(m *sms.Message) *protocols.Loss {
 	_, _, params := nativeOf(m)
 	for tag := range TLVs(params) {
 		switch tag {
-		case tagSARReference, tagSARTotal, tagSARNumber:
+		case tagSARReference, tagSARTotal, tagSARNumber, TagPayload: // those of a part become a header, and the text is in short_message
 		default:
 			return &losses[lostOptional]
 		}
@@ -260,8 +265,12 @@ func (s *session) times(now int64, b *SM, m *sms.Message) sms.Code {
 
 // carried returns the optional parameters without those whose values the message has fields
 // for: message_payload and, with lives, qos_time_to_live.
-func (p *PDU) carried(lives bool) []byte {
+// With inPayload an empty message_payload is in front of them.
+func (p *PDU) carried(lives, inPayload bool) []byte {
 	n := len(p.scratch)
+	if inPayload {
+		p.scratch = append(p.scratch, emptyPayload...)
+	}
 	for tag, value := range TLVs(p.SM.TLVs) {
 		if tag != TagPayload && (tag != TagTimeToLive || !lives) {
 			p.scratch = AppendTLV(p.scratch, tag, value)
@@ -338,6 +347,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	p.SequenceNumber = sequence
 	source, dest, text := m.Source(), m.Dest(), m.Text()
 	head, service, params := nativeOf(m)
+	params, inPayload := bytes.CutPrefix(params, []byte(emptyPayload))
 	p.SM = SM{
 		ServiceType: fit(service, 6),
 		SourceAddr:  fit(source.Addr, 21), SourceTON: source.TON, SourceNPI: source.NPI,
@@ -374,7 +384,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		return
 	case optional && needsData(source.Addr, dest.Addr):
 		s.makeData(now, p, m, text)
-	case len(text) > maxShort || s.o.Payload && optional && len(text) > single(m):
+	case len(text) > maxShort, optional && s.o.Payload && len(text) > single(m), optional && s.o.KeepPayload && inPayload && m.Parts <= 1 && len(text) > 0:
 		p.setPayload(text)
 	}
 	if optional && s.options.out != nil {

@@ -368,3 +368,45 @@ func TestVersionAtLeast(t *testing.T) {
 		}
 	}
 }
+
+// A text that came in message_payload leaves in it where texts are not cut, and otherwise only if it
+// is too long for short_message. No loss is counted of it.
+func TestPayloadStays(t *testing.T) {
+	t.Parallel()
+	const fields = `submit_sm seq=2 source_addr=1 destination_addr=2 `
+	for _, f := range []struct {
+		keep      bool
+		in, other string
+	}{
+		{true, `message_payload="text"`, ""},
+		{true, `message_payload="text" tlv_0x1400=01`, `tlv_0x1400=01 message_payload="text"`},
+		{true, `short_message="text"`, ""},
+		{true, `message_payload=""`, " "},
+		{false, `message_payload="text"`, `short_message="text"`},
+		{false, `message_payload="text" tlv_0x1400=01`, `short_message="text" tlv_0x1400=01`},
+	} {
+		m, code := message(t, server(t, Version34), 1, fields+f.in)
+		if code != sms.OK {
+			t.Fatalf("%s: %s", f.in, code)
+		}
+		c := client(t, Version34)
+		c.o.KeepPayload = f.keep
+		var p PDU
+		c.Encode(1, &p, m, 2)
+		want := f.in
+		if f.other != "" {
+			want = strings.TrimSpace(f.other)
+		}
+		if got := string(p.AppendLog(nil, true)); got != strings.TrimSpace(fields+want) {
+			t.Errorf("%s, kept %t: became %s", f.in, f.keep, got)
+		}
+		m.Part, m.Parts = 1, 2
+		c.Encode(1, &p, m, 2)
+		if got := string(p.AppendLog(nil, true)); strings.Contains(got, "message_payload") {
+			t.Errorf("a part of it is %s", got)
+		}
+		if lost := (&Driver{}).Leave(m); !strings.Contains(f.in, "1400") && lost != (protocols.Lost{}) {
+			t.Errorf("%s: lost %v", f.in, lost)
+		}
+	}
+}

@@ -102,7 +102,8 @@ func (b *Replace) change(now int64, params []byte, m *sms.Message) sms.Code {
 		return sms.BadValidity
 	}
 	text := b.ShortMessage
-	if payload, _ := FindTLV(params, TagPayload); len(payload) > 0 {
+	payload, _ := FindTLV(params, TagPayload)
+	if len(payload) > 0 {
 		if len(text) > 0 {
 			return sms.BadLength
 		}
@@ -114,6 +115,10 @@ func (b *Replace) change(now int64, params []byte, m *sms.Message) sms.Code {
 	m.DeliverAt, m.Expires, m.Flags, m.Notify = deliver, expires, flags, notifyOf(b.RegisteredDelivery)
 	head, service, carried := nativeOf(m)
 	head[1], head[4] = b.RegisteredDelivery&^registeredSelf, b.DefaultMsgID
+	carried, _ = bytes.CutPrefix(carried, []byte(emptyPayload)) // the new text came in short_message, or else
+	if len(payload) > 0 {
+		service = append(append([]byte(nil), service...), emptyPayload...)
+	}
 	native := append(append(head[:], service...), carried...)
 	m.Set(m.Source(), m.Dest(), text)
 	putNative(m, native)

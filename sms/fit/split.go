@@ -22,9 +22,12 @@ func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
 	return n, err == nil
 }
 
+// Cuts reports whether texts that are too long are cut into parts.
+func (f *Form) Cuts() bool { return f.Long != Pass && f.Long != Payload && f.Long != Join }
+
 // Splits reports whether a message may have to be split, which Parts finds out.
 func (f *Form) Splits(m *sms.Message) bool {
-	return f.Long != Pass && f.Long != Payload && f.Long != Join && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
+	return f.Cuts() && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
 }
 
 // LeastParts returns a number of parts that a text which has to be split takes at least, whatever
