@@ -290,6 +290,8 @@ func (w *tracer) lines() (lines [][]byte) {
 func rank(e *Entry) int {
 	_, answer := e.Status()
 	switch {
+	case e.Received && !answer && len(receiptIDs(e)) > 0: // perhaps in one segment with the answer before it
+		return 4
 	case e.Received && !answer:
 		return 0
 	case answer && !e.Received:

@@ -24,10 +24,10 @@ const mostFates = 20
 type fates struct {
 	all      []*fate // in the order of their first lines
 	by       map[string]*fate
-	receipts map[string]*fate // of ids of receipts to clients: their messages
-	peers    map[string]*fate // of SMSCs' ids
-	open     map[string]*fate // of submits that were not answered yet, by session and sequence
-	unseen   []string         // ids of receipts of which no line was found
+	receipts map[string]*fate  // of ids of receipts to clients: their messages
+	peers    map[string]string // of SMSCs' ids: our ids of the messages
+	open     map[string]*fate  // of submits that were not answered yet, by session and sequence
+	unseen   []string          // ids of receipts of which no line was found
 }
 
 // A fate is what became of a message, in the order in which it happened.
@@ -49,13 +49,29 @@ type tracedEvent struct {
 }
 
 func newFates(lines [][]byte) *fates {
-	f := &fates{by: map[string]*fate{}, receipts: map[string]*fate{}, peers: map[string]*fate{}, open: map[string]*fate{}}
-	for _, line := range lines {
-		if e, err := pdulog.Parse(line); err == nil {
-			f.add(&e)
+	f := &fates{by: map[string]*fate{}, receipts: map[string]*fate{}, peers: map[string]string{}, open: map[string]*fate{}}
+	for _, add := range []func(*pdulog.Entry){f.addPeer, f.add} { // a receipt may stand before the answer
+		for _, line := range lines {
+			if e, err := pdulog.Parse(line); err == nil {
+				add(&e)
+			}
 		}
 	}
 	return f
+}
+
+// addPeer notes the SMSC's id in an answer.
+func (f *fates) addPeer(e *pdulog.Entry) {
+	peer := e.PeerID()
+	if _, isAnswer := e.Status(); !isAnswer || !e.Received || peer == "" || e.ID == nil {
+		return
+	}
+	for _, form := range idForms(peer) {
+		if f.peers[form] == "" {
+			f.peers[form] = string(e.ID)
+		}
+	}
+	f.peers[peer] = string(e.ID)
 }
 
 // of returns the fate of the message with an id.
@@ -137,10 +153,6 @@ func (f *fates) sent(t *fate, e *pdulog.Entry, status pdulog.Status, at string) 
 	t.ended = true
 	if peer := e.PeerID(); peer != "" {
 		t.tell("taken by %s at %s as %s", e.Connector, at, peer)
-		for _, form := range idForms(peer) {
-			f.peers[form] = t
-		}
-		f.peers[peer] = t
 		return
 	}
 	t.tell("taken by %s at %s", e.Connector, at)
@@ -149,8 +161,8 @@ func (f *fates) sent(t *fate, e *pdulog.Entry, status pdulog.Status, at string) 
 // reported notes a receipt of an SMSC.
 func (f *fates) reported(e *pdulog.Entry, ids []string, state, at string) {
 	for _, id := range ids {
-		if t := f.peers[id]; t != nil {
-			t.tell("%s reported %s at %s", e.Connector, cmp.Or(state, "its state"), at)
+		if known := f.peers[id]; known != "" {
+			f.of(known).tell("%s reported %s at %s", e.Connector, cmp.Or(state, "its state"), at)
 			return
 		}
 	}
