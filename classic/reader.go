@@ -107,7 +107,6 @@ func (c *conn) receive(now int64, frame []byte) {
 	c.PDUs++
 	c.log(now, true, r.pdu, nil, 0)
 	c.talk.Receive(now, &c.Link, r)
-	c.talk.LookAgain(now)
 	if c.request == nil { // the request waits for its answer
 		c.owe(r)
 		c.request = c.newRequest()

@@ -24,6 +24,7 @@ type Unanswered struct {
 	ID    uint64 // of the message
 	Sent  int64  // Unix nanoseconds
 	Asked bool   // it was for an operation
+	Note  []byte // what the gateway notes if it was accepted; nil: nothing
 }
 
 const (
@@ -38,12 +39,12 @@ func (l *Link) ResponseTimeout() int64 {
 }
 
 // GiveUp notes that a request was not answered in time.
-func (l *Link) GiveUp(slot *Slot) {
+func (l *Link) GiveUp(slot *Slot, note []byte) {
 	r := &l.late.requests
 	if len(*r) >= maxLate*l.Connector.Config().Window {
 		*r = (*r)[:copy(*r, (*r)[1:])]
 	}
-	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Asked != nil}})
+	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Asked != nil, note}})
 }
 
 // Late returns a request that was given up, and forgets it. Answers may take longer from

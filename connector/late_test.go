@@ -122,9 +122,9 @@ func TestLate(t *testing.T) {
 	t.Parallel()
 	l := newLink(newConnector(1, 2))
 	for n := range uint32(20) {
-		l.GiveUp(&Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}, Sent: start - 1})
+		l.GiveUp(&Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}, Sent: start - 1}, nil)
 	}
-	if u, ok := l.Late(start, 19); !ok || u != (Unanswered{ID: 119, Sent: start - 1}) {
+	if u, ok := l.Late(start, 19); !ok || u.ID != 119 || u.Sent != start-1 {
 		t.Errorf("request 19 is %v, %t", u, ok)
 	}
 	if _, ok := l.Late(start, 19); ok {
@@ -150,7 +150,7 @@ func TestPatience(t *testing.T) {
 	}
 	late := func(took int64) {
 		t.Helper()
-		l.GiveUp(&Slot{Sequence: 1, Message: &sms.Message{ID: 1}, Sent: start})
+		l.GiveUp(&Slot{Sequence: 1, Message: &sms.Message{ID: 1}, Sent: start}, nil)
 		if _, ok := l.Late(start+took, 1); !ok {
 			t.Fatal("not remembered")
 		}

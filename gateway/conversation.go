@@ -29,7 +29,6 @@ type Conversation[R any] struct {
 	pressure  map[*connector.Share]*connector.Backpressure[R]
 	pressed   []*connector.Share          // that pressure has, those that have waited longest first
 	held      map[*connector.Link]held[R] // what waits for the commits that are due to sessions
-	early     []*finding[R]               // receipts that may have overtaken the answers to their messages
 	finding   finding[R]                  // of the receipt at hand
 	searches  map[string]*search[R]       // of receipts whose messages are looked for
 	searchKey []byte
@@ -128,7 +127,6 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 func (c *Conversation[R]) settle(now int64, l *connector.Link) {
 	c.delayed.Take(l, func(r R) { c.port.Send(now, l, r, false, "") })
 	c.takeWaiting(l, func(m *sms.Message, r R) { c.refuse(now, l, m, r) })
-	c.lookAgain(now, l)
 }
 
 // send sends an answer, immediately or at its due time.
@@ -345,6 +343,9 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 				code = sms.TemporaryFailure
 			}
 		}
+		if code == sms.OK && slot.Asked == nil {
+			c.gateway.noteAnswer(l, slot.Message, c.port.PDU(r).MessageID())
+		}
 		c.port.Answered(now, l, r, slot, code)
 		return
 	}
@@ -353,6 +354,9 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 	}
 	if u, ok := l.Late(now, a.Sequence); ok {
 		c.gateway.answeredLate(l)
+		if u.Note != nil && codeOf(a, u.Asked) == sms.OK {
+			c.gateway.noteLate(l, u.Note, c.port.PDU(r).MessageID())
+		}
 		c.port.AnsweredLate(now, l, r, u, codeOf(a, u.Asked))
 		return
 	}
@@ -472,7 +476,7 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	delete(c.behind, l)
 	c.abandon(l)
 	c.forget(l)
-	c.dropEarly(now, l)
+	c.dropReceipts(l)
 	c.delayed.Take(l, func(r R) { c.port.Drop(l, r) })
 	c.takeWaiting(l, func(m *sms.Message, r R) {
 		m.Release()
@@ -494,6 +498,5 @@ func (c *Conversation[R]) Tick(now int64) (next int64) {
 	for _, s := range slices.Clone(c.pressed) {
 		c.letIn(now, s, c.pressure[s])
 	}
-	next = c.lookAgain(now, nil)
-	return connector.Earlier(next, connector.Earlier(c.delayed.Next(), c.waiting.Next()))
+	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
 }

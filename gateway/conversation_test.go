@@ -425,7 +425,7 @@ func TestAnswers(t *testing.T) {
 	answer := func(n uint32) *request {
 		return p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence = n })
 	}
-	l.GiveUp(l.Inflight.Take(2))
+	l.GiveUp(l.Inflight.Take(2), nil)
 	l.Ended = true // answers to our own requests count until the end
 	p.want("answered", answer(1), "answered", 0)
 	p.want("late", answer(2), "answered late", 0)
@@ -447,7 +447,7 @@ func TestLateAnswerOfAnotherKind(t *testing.T) {
 		if n >= 2 {
 			slot.Asked = &connector.Asked{}
 		}
-		l.GiveUp(slot)
+		l.GiveUp(slot, nil)
 		p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence, r.action.Asked = n, n == 0 || n == 3 })
 	}
 	if want := []sms.Code{sms.TemporaryFailure, sms.OK, sms.TemporaryFailure, sms.OK}; !slices.Equal(p.codes, want) {

@@ -25,6 +25,9 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if err := g.openEvents(); err != nil {
 		return err
 	}
+	if err := g.loadForms(); err != nil {
+		return err
+	}
 	if outcomes == nil {
 		return nil
 	}

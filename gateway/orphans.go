@@ -32,9 +32,10 @@ type orphans struct {
 
 // An orphan is a receipt whose message is not known.
 type orphan struct {
-	id      uint64
-	arrived int64    // by the wall clock
-	keys    []string // in by
+	id       uint64
+	operator string
+	arrived  int64    // by the wall clock
+	keys     []string // in by
 }
 
 // maxOrphans is how many are kept; the oldest make room.
@@ -48,7 +49,7 @@ var errUnknown = errors.New(asideReasons[store.Orphan])
 func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	r, _ := m.Report()
 	for _, id := range [...][]byte{r.ID, r.TextID} {
-		for _, relation := range new(peerid.Learner).Relations() {
+		for _, relation := range [...]peerid.Relation{peerid.Same, peerid.ToDecimal, peerid.ToHex} {
 			if key, ok := peerid.AppendKey(append([]byte(operator), 0), id, relation); ok && !slices.Contains(keys, string(key)) {
 				keys = append(keys, string(key))
 			}
@@ -61,7 +62,8 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 // known meanwhile.
 func (g *Gateway) keepOrphan(m *sms.Message) {
 	o := &g.receipts.orphans
-	one := orphan{id: m.ID, arrived: m.Arrived + g.wall.ahead.Load(), keys: orphanKeys(g.operatorOf(m), m)}
+	one := orphan{id: m.ID, operator: g.operatorOf(m), arrived: m.Arrived + g.wall.ahead.Load()}
+	one.keys = orphanKeys(one.operator, m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.by == nil {
@@ -130,6 +132,32 @@ func (o *orphans) answered(g *Gateway, operator string, key []byte) {
 		o.again = append(o.again, ids...)
 		o.run(g)
 	}
+}
+
+// waits reports whether a receipt that came earlier waits for the message of a key.
+func (o *orphans) waits(operator string, key []byte) bool {
+	if o.n.Load() == 0 {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var room [128]byte
+	return len(o.by[string(append(append(append(room[:0], operator...), 0), key...))]) > 0
+}
+
+// lookAgain looks for the messages of all receipts of an operator, in their order.
+func (o *orphans) lookAgain(g *Gateway, operator string) {
+	if o.n.Load() == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.all {
+		if o.all[i].operator == operator {
+			o.again = append(o.again, o.all[i].id)
+		}
+	}
+	o.run(g)
 }
 
 // run starts the goroutine that works on receipts, because it reads the store. The caller
@@ -224,10 +252,7 @@ func (g *Gateway) adopt(m *sms.Message, size int) error {
 		c = from.Config()
 	}
 	o := g.receipts.of(g.Config(), c)
-	found, err := o.find(m, &f), error(nil)
-	if !found {
-		found, err = o.lookUp(g.store, m, &f)
-	}
+	found, err := g.lookUp(o, m, &f)
 	if err != nil || !found {
 		m.Release()
 		if err == nil {

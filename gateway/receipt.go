@@ -22,15 +22,6 @@ type finding[R any] struct {
 	failed error
 }
 
-const (
-	// overtaken is how long a receipt may be ahead of the SMSC's answer until it is stored.
-	overtaken = int64(200e6)
-	// overtakenStep is how often a session without traffic looks again.
-	overtakenStep = int64(5e6)
-	// maxEarly is how many such receipts may wait.
-	maxEarly = 1000
-)
-
 // receipt finds the message that a receipt belongs to, and gives the receipt to the client
 // that has submitted the message.
 func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message) {
@@ -40,6 +31,7 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 	if report, ok := m.Report(); ok {
 		q.state = report.State
 	}
+	g.received(q.operator, m)
 	switch {
 	case !isReport(m): // what it says is not known
 		c.notFound(now, q)
@@ -50,7 +42,7 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 
 // find finds the message of a receipt, which does not wait for an earlier one.
 func (c *Conversation[R]) find(now int64, q *finding[R]) {
-	if q.operator.find(q.message, &q.match) {
+	if c.gateway.find(q.operator, q.message, &q.match) {
 		q.found = true
 		c.foundOut(now, q)
 		return
@@ -72,7 +64,7 @@ func (c *Conversation[R]) lookUp(q *finding[R]) {
 	q.link.Storing++
 	c.port.Check(q.link, q.request, func() {
 		if !q.found {
-			q.found, q.failed = q.operator.lookUp(g.store, q.message, &q.match)
+			q.found, q.failed = g.lookUp(q.operator, q.message, &q.match)
 		}
 		if q.found && q.Parts > 1 && q.failed == nil {
 			q.failed = g.loadParts(&q.match)
@@ -107,10 +99,8 @@ func (c *Conversation[R]) lookedUp(now int64, q *finding[R]) {
 func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 	g, l, m := c.gateway, q.link, q.message
 	if !q.found {
-		if !c.waitsForAnswer(now, q) {
-			c.notFound(now, q)
-			c.ends(now, q, true)
-		}
+		c.notFound(now, q)
+		c.ends(now, q, true)
 		return
 	}
 	share, v := g.direct(now, m, &q.match)
@@ -169,24 +159,10 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 	c.accept(now, p)
 }
 
-// waitsForAnswer makes a receipt whose message is not known wait a moment for the SMSC's answer,
-// which it may have overtaken. It reports whether it does.
-func (c *Conversation[R]) waitsForAnswer(now int64, q *finding[R]) bool {
-	g, l := c.gateway, q.link
-	if q.until != 0 || !g.receipts.asked.Load() || len(c.early) >= maxEarly || l.Ended || l.LoggedOut {
-		return false
-	}
-	q.until = now + overtaken
-	l.Storing++
-	c.early = append(c.early, q)
-	c.port.TickAt(now + overtakenStep)
-	return true
-}
-
 // notFound deals with a receipt whose message is not known: it is kept as an orphan.
 func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 	g, l := c.gateway, q.link
-	q.operator.missed()
+	q.operator.missed.Store(true)
 	if g.store == nil {
 		q.taken(&g.receipts.counts.Unmatched)
 		g.logUnknownReceipt(now, l)
@@ -195,44 +171,6 @@ func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 		return
 	}
 	c.acceptReceipt(now, q, nil, &g.receipts.counts.Unmatched)
-}
-
-// LookAgain does what is due after every batch of PDUs: answers may have come that receipts
-// have overtaken.
-func (c *Conversation[R]) LookAgain(now int64) {
-	if len(c.early) > 0 {
-		c.lookAgain(now, nil)
-	}
-}
-
-// lookAgain looks again for the messages of receipts that may have overtaken answers. all
-// ends the waiting of a session's receipts. It returns when it is to be called again, 0 if
-// none waits.
-func (c *Conversation[R]) lookAgain(now int64, all *connector.Link) (next int64) {
-	if len(c.early) == 0 {
-		return 0
-	}
-	waiting := c.early
-	c.early = nil
-	for _, q := range waiting {
-		l := q.link
-		switch {
-		case q.operator.find(q.message, &q.match):
-			q.found = true
-		case l != all && now < q.until:
-			c.early = append(c.early, q)
-			continue
-		}
-		l.Storing--
-		c.foundOut(now, q)
-		if l.Storing == 0 {
-			c.letGo(now, l)
-		}
-	}
-	if len(c.early) > 0 {
-		return now + overtakenStep
-	}
-	return 0
 }
 
 // isNoted reports whether what was accepted is a part's outcome, which the store keeps until

@@ -21,6 +21,7 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 	r, _ := m.Report()
 	c := &g.receipts.counts
 	if f.Notify == 0 {
+		g.isUnasked(m)
 		c.Unwanted.Add(1)
 		return nil, dropped
 	}

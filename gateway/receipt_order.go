@@ -78,23 +78,16 @@ func (c *Conversation[R]) ends(now int64, q *finding[R], unknown bool) {
 	}
 }
 
-// dropEarly forgets the receipts of a session that is over. The SMSC has no answer and sends
-// them again.
-func (c *Conversation[R]) dropEarly(now int64, l *connector.Link) {
-	var dropped []*finding[R]
-	drop := func(q *finding[R]) bool {
-		if q.link == l {
-			dropped = append(dropped, q)
-		}
-		return q.link == l
-	}
-	c.early = slices.DeleteFunc(c.early, drop)
+// dropReceipts forgets the receipts of a session that is over which wait for others. The SMSC has no answer
+// and sends them again.
+func (c *Conversation[R]) dropReceipts(l *connector.Link) {
 	for _, t := range c.searches {
-		t.behind = slices.DeleteFunc(t.behind, drop)
-	}
-	for _, q := range dropped {
-		q.message.Release()
-		c.port.Drop(l, q.request)
-		c.ends(now, q, false)
+		t.behind = slices.DeleteFunc(t.behind, func(q *finding[R]) bool {
+			if q.link == l {
+				q.message.Release()
+				c.port.Drop(l, q.request)
+			}
+			return q.link == l
+		})
 	}
 }

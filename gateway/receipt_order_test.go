@@ -48,7 +48,6 @@ func (p *port) lookUps() {
 		p.checks = p.checks[1:]
 		f()
 	}
-	p.c.lookAgain(p.now+overtaken, nil)
 }
 
 // end goes on with what was stored, and closes the gateway.
@@ -72,7 +71,6 @@ func TestReceiptsInOrder(t *testing.T) {
 		if err := p.g.Keep(store.NewMemory(), nil); err != nil {
 			t.Fatal(err)
 		}
-		p.g.receipts.asked.Store(true)
 		l := p.smsc()
 		p.tell(l, sms.StateEnroute)
 		if known {
@@ -110,13 +108,12 @@ func TestReceiptsInOrderOver(t *testing.T) {
 	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
 		t.Fatal(err)
 	}
-	p.g.receipts.asked.Store(true)
 	one, two := p.smsc(), p.smsc()
 	p.tell(one, sms.StateEnroute)
 	first := p.tell(one, sms.StateDelivered)
 	p.tell(two, sms.StateDelivered)
 	one.Over = true
-	p.c.dropEarly(p.now, one)
+	p.c.dropReceipts(one)
 	if first.gone != "dropped" || two.Storing != 1 {
 		t.Errorf("%q, %d wait", first.gone, two.Storing)
 	}

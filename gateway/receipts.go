@@ -1,13 +1,14 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/binary"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/events"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/peerid"
@@ -17,26 +18,29 @@ import (
 // receipts finds the messages that receipts belong to. A message that an SMSC has accepted
 // is noted by the SMSC's id of it, in the store and, of the latest messages, in memory:
 //
-//	answer of an SMSC ──► forget ──► note ──► store, recent
-//	receipt ──► recent ──► store ──► wait a moment ──► kept as an orphan
-//	               └─────────┴─────────────┴──► the account that submitted the message
+//	answer of an SMSC ──► noteAnswer ──► recent
+//	        └────► forget ──► note ──► store
+//	receipt ──► recent ──► store ──► kept as an orphan ──► an answer, or the form of the ids is known
+//	               └─────────┴──────────────────────────────────┴──► the account that submitted the message
 //
 // It is safe for concurrent use.
 type receipts struct {
-	asked atomic.Bool // an SMSC has been asked for receipts since the start, so that one may overtake its answer
-
 	mu        sync.Mutex
 	operators map[string]*operator
 	joints    joints
 	waits     waits
 	orphans   orphans
 	outgoing  outgoing
+	told      reported
+	forms     map[string]form // of earlier runs, by the operator; a form that is in force is the operator's
 
 	noting      sync.Mutex // guards the rest, which is for note
 	record, key []byte
 
-	tidied atomic.Int64 // when old entries are forgotten next
-	counts ReceiptCounts
+	tidied    atomic.Int64 // when old entries are forgotten next
+	looked    uint32       // the day before which the last look found them old; 0: there was none
+	forgotten uint32       // the day before which they were forgotten; 0: none were
+	counts    ReceiptCounts
 }
 
 // ReceiptCounts counts receipts since the start.
@@ -52,41 +56,6 @@ type ReceiptCounts struct {
 
 // Receipts returns the counts of receipts.
 func (g *Gateway) Receipts() *ReceiptCounts { return &g.receipts.counts }
-
-// An operator is an SMSC, whatever connectors lead to it.
-type operator struct {
-	name string
-
-	mu      sync.Mutex
-	ids     string // option
-	learner peerid.Learner
-	recent  *recent
-	key     []byte
-}
-
-// of returns the operator of a connector.
-func (r *receipts) of(cfg *config.Config, c *config.Connector) *operator {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	name := c.OperatorName()
-	o := r.operators[name]
-	if o == nil {
-		if r.operators == nil {
-			r.operators = map[string]*operator{}
-		}
-		o = &operator{name: name, recent: newRecent(recentSize(cfg))}
-		r.operators[name] = o
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.ids != c.ReceiptIDs {
-		o.ids, o.learner = c.ReceiptIDs, peerid.Learner{}
-		if relation, ok := peerid.ParseRelation(c.ReceiptIDs); ok {
-			o.learner = peerid.Fixed(relation)
-		}
-	}
-	return o
-}
 
 // recentSize returns how many octets an operator's latest messages may take: its part of what
 // those of all operators may.
@@ -123,10 +92,11 @@ func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *ope
 		return nil
 	}
 	c := l.Config()
-	if asks(m, c) == 0 {
+	o := g.receipts.of(g.Config(), c)
+	if asks(m, c) == 0 && !o.sendsUnasked.Load() {
 		return nil
 	}
-	return g.receipts.of(g.Config(), c)
+	return o
 }
 
 // asksFor returns of which outcomes a message asks for receipts when it leaves by a session.
@@ -135,11 +105,7 @@ func (g *Gateway) asksFor(l *connector.Link, m *sms.Message) sms.Notify {
 	if c.Role() == protocols.Server {
 		return m.Notify
 	}
-	n := asks(m, c)
-	if n != 0 && !g.receipts.asked.Load() {
-		g.receipts.asked.Store(true)
-	}
-	return n
+	return asks(m, c)
 }
 
 // settleReceipts does what follows for receipts when a message has ended, in the open batch;
@@ -148,7 +114,7 @@ func (g *Gateway) settleReceipts(b *store.Batch, m *sms.Message, e *ending, own 
 	if e.maps != nil {
 		g.receipts.note(g, b, e.maps, m, &e.answer, ahead)
 	}
-	if b != nil && notesEnd(m, e) {
+	if b != nil && notesEnd(m, e) && (e.state != events.Sent || !g.receipts.told.has(m.KnownID())) {
 		g.noteEnd(b, m, e, ahead)
 	}
 	if own != nil {
@@ -183,22 +149,6 @@ func (g *Gateway) logLookup(err error) {
 	}
 }
 
-// tidyReceipts forgets, about once an hour, what ids of old messages stand for, and receipts
-// that belong to none.
-func (g *Gateway) tidyReceipts(now int64) {
-	r := &g.receipts
-	if next := r.tidied.Load(); g.store == nil || now < next || !r.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
-		return
-	}
-	before := now + g.wall.ahead.Load() - int64(g.Config().Receipts.Keep)
-	g.Committer.Begin().UnmapBefore(dayOf(before))
-	g.Committer.End()
-	r.orphans.dropBefore(g, before)
-}
-
-// tidyReceiptsEvery is how often that is done.
-const tidyReceiptsEvery = int64(3600e9)
-
 // dayLength is for the days by which the store keeps what ids stand for.
 const dayLength = int64(24 * 3600e9)
 
@@ -221,91 +171,14 @@ func (r *receipts) noteMapping(g *Gateway, b *store.Batch, o *operator, v *store
 		b.Map(dayOf(wall), o.name, r.key, r.record)
 	}
 	o.mu.Lock()
-	o.recent.add(r.key, r.record)
+	known := bytes.Equal(o.recent.find(r.key), r.record) // since noteAnswer
+	if !known {
+		o.recent.add(r.key, r.record)
+	}
 	o.mu.Unlock()
-	r.orphans.answered(g, o.name, r.key)
-}
-
-// A match is the message that a receipt belongs to.
-type match struct {
-	store.Mapping
-	record []byte         // that the mapping lies in
-	more   []*sms.Message // receipts beside that which direct has made, for the other messages that it was joined of
-}
-
-// set makes a match of a record.
-func (f *match) set(record []byte) (err error) {
-	f.record = append(f.record[:0], record...)
-	f.Mapping, err = store.DecodeMapping(f.record)
-	return err
-}
-
-// find finds the message of a receipt among the latest ones.
-func (o *operator) find(m *sms.Message, f *match) bool {
-	r, ok := m.Report()
-	if !ok {
-		return false
+	if !known {
+		r.orphans.answered(g, o.name, r.key)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.each(&r, func(key []byte) bool {
-		value := o.recent.find(key)
-		return value != nil && f.set(value) == nil && isAbout(m, f.Dest.Addr)
-	})
-}
-
-// lookUp finds the message of a receipt in the store.
-func (o *operator) lookUp(s store.Store, m *sms.Message, f *match) (found bool, failed error) {
-	r, ok := m.Report()
-	if !ok {
-		return false, nil
-	}
-	var keys [][]byte
-	o.mu.Lock()
-	o.each(&r, func(key []byte) bool {
-		keys = append(keys, append([]byte(nil), key...))
-		return false
-	})
-	o.mu.Unlock()
-	for _, key := range keys {
-		value, ok, err := s.Lookup(o.name, key)
-		if err == nil && ok {
-			err = f.set(value)
-		}
-		if err != nil {
-			return false, fmt.Errorf("cannot find the message of a receipt: %w", err)
-		}
-		if ok && isAbout(m, f.Dest.Addr) {
-			o.mu.Lock()
-			o.learner.Matched(key, r.ID)
-			o.mu.Unlock()
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// each calls try with the keys under which the message of a receipt may be noted, the
-// likeliest first, until try reports that it is the one.
-func (o *operator) each(r *sms.Report, try func(key []byte) bool) bool {
-	for _, id := range [...][]byte{r.ID, r.TextID} {
-		for _, relation := range o.learner.Relations() {
-			key, ok := peerid.AppendKey(o.key[:0], id, relation)
-			o.key = key
-			if ok && try(key) {
-				o.learner.Matched(key, id)
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// missed notes that no message was found for a receipt.
-func (o *operator) missed() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.learner.Missed()
 }
 
 // isAbout reports whether the addresses of a receipt are those of a message to dest. A

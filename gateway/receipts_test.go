@@ -21,7 +21,7 @@ func TestTidyReceipts(t *testing.T) {
 	m := g.Messages.Get()
 	m.Origin = g.origins.of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
-	m.ID, m.Arrived = g.ids.Add(1), now-keep-day
+	m.ID, m.Arrived = g.ids.Add(1), now-keep-2*day
 	b := g.Committer.Begin()
 	b.Map(dayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
 	b.Map(dayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
@@ -33,6 +33,10 @@ func TestTidyReceipts(t *testing.T) {
 	}
 	g.keepOrphan(m)
 	g.tidyReceipts(now)
+	if n := g.Aside(store.Orphan); n != 1 {
+		t.Fatalf("%d orphans after one look", n)
+	}
+	g.tidyReceipts(now + tidyReceiptsEvery)
 	testutil.Eventually(t, "the orphan is dropped", func() bool { return g.Aside(store.Orphan) == 0 })
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
@@ -45,6 +49,59 @@ func TestTidyReceipts(t *testing.T) {
 	var e store.Entry
 	if ok, _ := g.store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.receipts.orphans.all) != 0 || len(g.receipts.orphans.by) != 0 {
 		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Aside(store.Orphan))
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A wall clock that is a month ahead for an hour or two has one day forgotten, and no more.
+func TestTidyReceiptsClock(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	if err := g.Keep(store.NewMemory(), nil); err != nil {
+		t.Fatal(err)
+	}
+	now, day, keep := g.clock(), int64(24*time.Hour), int64(g.Config().Receipts.Keep)
+	b := g.Committer.Begin()
+	for n := range int64(7) {
+		b.Map(dayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
+	}
+	g.Committer.End()
+	left := func() (n int) {
+		t.Helper()
+		if err := g.Committer.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range byte(7) {
+			if _, ok, _ := g.store.Lookup("operator", []byte{i}); ok {
+				n++
+			}
+		}
+		return n
+	}
+	look := func(ahead int64) {
+		g.wall.ahead.Store(ahead)
+		g.tidyReceipts(now)
+		now += tidyReceiptsEvery
+	}
+	look(0)
+	look(0)
+	look(30 * day)
+	look(0)
+	if n := left(); n != 7 {
+		t.Fatalf("%d days are left after a step for an hour", n)
+	}
+	look(30 * day)
+	look(30 * day)
+	look(30 * day)
+	if n := left(); n < 5 {
+		t.Errorf("%d days are left after three hours", n)
+	}
+	look(0)
+	g.receipts.forms, g.receipts.forgotten = nil, 0
+	if err := g.loadForms(); err != nil || g.receipts.forgotten < dayOf(now-keep) {
+		t.Errorf("a restart forgets what was forgotten: %d, %v", g.receipts.forgotten, err)
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)

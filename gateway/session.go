@@ -219,7 +219,7 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 		return false
 	}
 	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
-		l.GiveUp(slot)
+		l.GiveUp(slot, c.gateway.noteOf(l, slot.Message))
 		c.port.Unanswered(now, slot)
 	})
 	switch a.Kind {

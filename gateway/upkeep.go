@@ -62,6 +62,7 @@ func (g *Gateway) checkStore(now int64) {
 	g.checkEvents()
 	g.tidyReceipts(now)
 	g.countOrphans()
+	g.lookAtHeld()
 	g.checkWaits(now)
 	g.space.probing.begin(g.checkSpace)
 	u.tidy.begin(g.tidyStore)

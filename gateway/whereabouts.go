@@ -58,7 +58,9 @@ func (g *Gateway) noteReport(now int64, f *match, r *sms.Report) {
 	if since == 0 {
 		since = wall
 	}
-	g.noteState(g.Committer.Begin(), v, r.State, uint8(min(r.NetworkError, math.MaxUint8)), since)
+	b := g.Committer.Begin()
+	g.receipts.told.add(v.ID)
+	g.noteState(b, v, r.State, uint8(min(r.NetworkError, math.MaxUint8)), since)
 	g.Committer.End()
 }
 

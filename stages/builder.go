@@ -35,7 +35,6 @@ const idBlock = 64
 // Flush counts the messages and answers of the batch, before any other stage gets them.
 func (b *builder) Flush(out *flow.Out[Job]) {
 	b.out = out
-	b.talk.LookAgain(out.Now())
 	b.talk.Flush()
 	b.answers.flush(out)
 }

@@ -306,7 +306,7 @@ func (g *gw) balanced() {
 		}
 		left += max(n, 0) + l.Home().Stats.Queued.Load() + l.Home().Stats.InFlight.Load()
 	}
-	if n := g.Memory.Used(); left == 0 && n != 0 {
+	if n := g.Memory.Used(); left == 0 && g.Aside(store.Orphan) == 0 && n != 0 { // the keys of orphans are in memory
 		g.t.Errorf("no message is left, but %d octets are counted", n)
 	}
 }

@@ -50,7 +50,7 @@ func (p *peer) wantReceipt(known, stat string) string {
 }
 
 // A receipt goes back to the client that has submitted the message, with the id that the
-// client knows, whatever form the SMSC writes the id in, without any route. The other account
+// client knows, whatever letter case and zeros the SMSC writes the id with, without any route. The other account
 // gets none.
 func TestReceiptGoesBack(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
@@ -68,11 +68,11 @@ func TestReceiptGoesBack(t *testing.T) {
 			}
 			two := client.submitted(smsc, 2, "a1b2c3")
 			smsc.fence()
-			smsc.receipt(102, fmt.Sprint(0xa1b2c3), "UNDELIV") // in decimal
+			smsc.receipt(102, "00A1B2C3", "UNDELIV")
 			client.wantReceipt(two, "UNDELIV")
 			three := client.submitted(smsc, 3, "5551234")
 			smsc.fence()
-			smsc.receipt(103, fmt.Sprintf("%X", 5551234), "DELIVRD") // in hexadecimal
+			smsc.receipt(103, "05551234", "DELIVRD")
 			client.wantReceipt(three, "DELIVRD")
 			four := client.submitted(smsc, 4, "00ff")
 			smsc.fence()
@@ -137,8 +137,8 @@ func TestReceiptsAsked(t *testing.T) {
 	})
 }
 
-// A receipt that comes before the answer to its submit waits for that; one that comes long
-// before is kept, and goes on when the answer comes.
+// A receipt that comes before the answer to its submit is kept, and goes on when the answer comes, also
+// right behind it.
 func TestReceiptOvertakes(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		stores(t, func(t *testing.T, s site) {
@@ -149,16 +149,16 @@ func TestReceiptOvertakes(t *testing.T) {
 				return known, field(smsc.want("submit_sm"), "seq")
 			}
 			one, seq := take(1)
-			smsc.send(smscReceipt(101, "77", "DELIVRD"), "submit_sm_resp seq="+seq+" status=0 message_id=77")
+			smsc.send(smscReceipt(101, "A7", "DELIVRD"), "submit_sm_resp seq="+seq+" status=0 message_id=A7")
 			smsc.want("deliver_sm_resp", "seq=101", "status=0")
 			client.wantReceipt(one, "DELIVRD")
 			two, seq := take(2)
-			smsc.receipt(102, "78", "DELIVRD") // answered when it is kept
+			smsc.receipt(102, "A8", "DELIVRD") // answered when it is kept
 			testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
-			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=78")
+			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A8")
 			client.wantReceipt(two, "DELIVRD")
 			g.wantStored()
-			if n := g.Aside(store.Orphan); n != 0 || g.Receipts().Adopted.Load() != 1 {
+			if n := g.Aside(store.Orphan); n != 0 || g.Receipts().Adopted.Load() < 1 {
 				t.Errorf("%d orphans, %d adopted", n, g.Receipts().Adopted.Load())
 			}
 		})
@@ -226,7 +226,7 @@ func TestReceiptAfterRestart(t *testing.T) {
 		testutil.Eventually(t, "that is stored", func() bool { return g.Committer.Sync() == nil })
 		g = g.powerCut(a, &s, smsc)
 		smsc = s.operator.session()
-		smsc.receipt(103, fmt.Sprint(0xdef), "DELIVRD")
+		smsc.receipt(103, "DEF", "DELIVRD")
 		client = g.bind("receiver")
 		client.wantReceipt(one, "DELIVRD")
 		client.wantReceipt(two, "DELIVRD")

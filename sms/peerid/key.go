@@ -1,6 +1,7 @@
 package peerid
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -46,10 +47,11 @@ const MaxLen = 64
 // reports false if no answer can have this relation to the id, and for an empty id.
 //
 // An id that may be a hexadecimal number in one letter case has a key of small letters
-// without leading zeros. Other ids are their own keys, because in some centres' ids capital
-// and small letters are different digits.
+// without leading zeros. One of hexadecimal digits and dashes, as a UUID, has a key of small
+// letters. Other ids are their own keys, because in some centres' ids capital and small
+// letters are different digits. Blanks around an id do not matter.
 func AppendKey(dst, id []byte, r Relation) ([]byte, bool) {
-	if len(id) == 0 {
+	if id = trimmed(id); len(id) == 0 {
 		return dst, false
 	}
 	switch r {
@@ -67,12 +69,21 @@ func AppendKey(dst, id []byte, r Relation) ([]byte, bool) {
 	return dst, false
 }
 
-// appendFolded appends an id in small letters without leading zeros, if it is a number.
+// trimmed returns an id without the blanks around it.
+func trimmed(id []byte) []byte {
+	if len(id) > 0 && id[0] > ' ' && id[len(id)-1] > ' ' {
+		return id
+	}
+	return bytes.Trim(id, " \t\r\n\x00")
+}
+
+// appendFolded appends an id in small letters, if these are hexadecimal digits alone, and without
+// leading zeros, if it is a number.
 func appendFolded(dst, id []byte) []byte {
-	if len(id) > MaxLen || !isHex(id) {
+	if len(id) > MaxLen || !isFoldable(id) {
 		return append(dst, id...)
 	}
-	for len(id) > 1 && id[0] == '0' {
+	for len(id) > 1 && id[0] == '0' && isHex(id) {
 		id = id[1:]
 	}
 	for _, c := range id {
@@ -85,11 +96,14 @@ func appendFolded(dst, id []byte) []byte {
 }
 
 // isHex reports whether an id may be a hexadecimal number in one letter case.
-func isHex(id []byte) bool {
+func isHex(id []byte) bool { return isFoldable(id) && bytes.IndexByte(id, '-') < 0 }
+
+// isFoldable reports whether an id has hexadecimal digits in one letter case, and dashes.
+func isFoldable(id []byte) bool {
 	var small, capital bool
 	for _, c := range id {
 		switch {
-		case c >= '0' && c <= '9':
+		case c >= '0' && c <= '9', c == '-':
 		case c >= 'a' && c <= 'f':
 			small = true
 		case c >= 'A' && c <= 'F':

@@ -1,97 +1,168 @@
 package peerid
 
-import "bytes"
+// A Learner finds out how a peer writes ids in receipts. It looks at the ids in answers and at
+// those in receipts alone, and never at which of them were taken for a pair, because its own
+// guess would then be its evidence. The zero Learner knows nothing. It is not safe for concurrent use.
+//
+// It matters because a wrong relation finds a wrong message: the decimal 100 is another message's
+// hexadecimal 64. Where centres count, each number is some message's in both forms. So what counts is
+//
+//   - a receipt with letters whose id is an answer's as it stands: the forms are the same,
+//   - many answers and many receipts without any letter: both are decimal,
+//   - answers with letters, and many receipts without any, or the reverse: the forms differ.
+//
+// One receipt with a letter ends what was concluded from there being none.
+type Learner struct {
+	answers, receipts side
+	proved            bool // an id with letters came in an answer and in a receipt
+	fixed             bool
+	is                Relation // if fixed
+}
 
-// Pairs that say the same before a Learner believes them, and receipts in a row that
-// belong to no message before it doubts.
+// A side is what is known of the ids in answers, or in receipts.
+type side struct {
+	letters uint8 // ids with hexadecimal letters, up to several
+	digits  uint8 // ids without, since the last one with letters, up to changed
+	weight  uint8 // of those
+	any     bool
+	last    uint64 // the id that came last, if any
+}
+
 const (
-	enough = 8
-	doubts = 64
+	// certain is how much must have come without any letter. Of hexadecimal numbers that are
+	// counted no more than ten in a row have none.
+	certain = 16
+	// weightOfLong is what an id of longID digits counts, because it rarely has no letter by chance, and
+	// a wrong reading of it rarely is another message's.
+	weightOfLong = 4
+	longID       = 8
+	// several is how many ids have letters until the forms may differ.
+	several = 4
+	// changed is how many ids in a row have no letters until those that had some are forgotten.
+	changed = 64
 )
 
-// A Learner learns from traffic how a peer writes ids in receipts. The zero Learner has
-// learned nothing. It is not safe for concurrent use.
-//
-// It matters because a wrong relation can find a wrong message: the decimal 100 is another
-// message's hexadecimal 64. Once the Learner is sure, only one relation is looked up.
-type Learner struct {
-	votes  [relations]uint8 // pairs in a row that only this relation explains
-	sure   bool
-	fixed  bool
-	is     Relation
-	misses uint8
-}
-
 // Fixed returns a Learner that has been told the relation and learns nothing.
-func Fixed(r Relation) Learner { return Learner{fixed: true, sure: true, is: r} }
+func Fixed(r Relation) Learner { return Learner{fixed: true, is: r} }
 
-// Known returns the relation, and whether the Learner is sure of it.
-func (l *Learner) Known() (Relation, bool) { return l.is, l.sure }
-
-// orders are the relations to look up, by the one that is the likeliest.
-var orders = [relations][]Relation{
-	{Same, ToDecimal, ToHex},
-	{ToDecimal, Same, ToHex},
-	{ToHex, Same, ToDecimal},
+// Known returns the relation, and whether it is certain.
+func (l *Learner) Known() (r Relation, certain bool) {
+	a, b := &l.answers, &l.receipts
+	switch {
+	case l.fixed:
+		return l.is, true
+	case l.proved, a.hasNone() && b.hasNone():
+		return Same, true
+	case a.letters >= several && b.hasNone():
+		return ToDecimal, true
+	case a.hasNone() && b.letters >= several:
+		return ToHex, true
+	}
+	return Same, false
 }
 
-// Relations returns the relations to look a receipt's id up by, the likeliest one first.
-// They must not be changed.
-func (l *Learner) Relations() []Relation {
-	if l.sure {
-		return orders[l.is][:1]
+// IsFixed reports whether the relation was told.
+func (l *Learner) IsFixed() bool { return l.fixed }
+
+// Answered tells the Learner of an id in an answer.
+func (l *Learner) Answered(id []byte) {
+	if !l.fixed && l.answers.add(id, &l.receipts) {
+		l.proved = false
 	}
-	return orders[l.is]
 }
 
-// Matched tells the Learner that an answer and a receipt belong together, as the ids, the
-// addresses or the receipt's optional parameters show.
-func (l *Learner) Matched(answer, receipt []byte) {
-	if l.fixed {
-		return
+// Received tells the Learner of an id in a receipt.
+func (l *Learner) Received(id []byte) {
+	if !l.fixed && l.receipts.add(id, &l.answers) {
+		l.proved = false
 	}
-	l.misses = 0
-	var found Relation
-	count := 0
-	for r := range relations {
-		if related(answer, receipt, r) {
-			found = r
-			count++
+}
+
+// Proves tells the Learner that the id of a receipt is, as it stands, that of an answer which the
+// receipt may be about.
+func (l *Learner) Proves(id []byte) {
+	if _, decimal := number(trimmed(id), 10); !l.fixed && !decimal && IsNumber(id) {
+		l.proved = true
+	}
+}
+
+// IsAmbiguous reports whether the id of a receipt may be read in more than one way.
+func IsAmbiguous(id []byte) bool {
+	n, ok := number(trimmed(id), 10)
+	return ok && n > 9
+}
+
+// Suspects reports whether the forms may differ, as far as is known.
+func (l *Learner) Suspects() bool { return l.answers.letters > 0 || l.receipts.letters > 0 }
+
+// Others returns the relations other than Same.
+func Others() [2]Relation { return [...]Relation{ToDecimal, ToHex} }
+
+// IsNumber reports whether an id may be a number of up to 64 bits.
+func IsNumber(id []byte) bool {
+	_, ok := number(trimmed(id), 16)
+	return ok
+}
+
+// add adds an id. It reports whether the ids have changed their form, so that what was known of them is
+// forgotten. Those of the other side have come too early if this is the first id with letters.
+func (s *side) add(id []byte, other *side) (forgotten bool) {
+	id = trimmed(id)
+	n, ok := number(id, 16)
+	if !ok || s.any && n == s.last {
+		return false
+	}
+	s.any, s.last = true, n
+	if _, decimal := number(id, 10); !decimal {
+		if s.letters == 0 {
+			other.digits, other.weight = 0, 0
 		}
+		s.letters, s.digits, s.weight = min(s.letters+1, several), 0, 0
+		return false
 	}
-	if count != 1 { // a number of one digit is the same in decimal
-		return
+	weight := uint8(1)
+	if len(withoutZeros(id)) >= longID {
+		weight = weightOfLong
 	}
-	for r := range relations {
-		if r != found {
-			l.votes[r] = 0
-		}
+	s.digits, s.weight = min(s.digits+1, changed), min(s.weight+weight, certain)
+	if s.digits < changed || s.letters == 0 {
+		return false
 	}
-	if l.votes[found] < enough {
-		l.votes[found]++
-	}
-	certain := l.votes[found] == enough
-	if certain || !l.sure {
-		l.is = found
-	}
-	l.sure = l.sure || certain
+	s.letters = 0
+	return true
 }
 
-// Missed tells the Learner that no message was found for a receipt. After many in a row
-// it looks again at every relation, because the peer may have changed.
-func (l *Learner) Missed() {
-	if l.fixed {
-		return
+// withoutZeros returns a number without leading zeros.
+func withoutZeros(id []byte) []byte {
+	for len(id) > 1 && id[0] == '0' {
+		id = id[1:]
 	}
-	if l.misses++; l.misses >= doubts {
-		l.sure, l.misses, l.votes = false, 0, [relations]uint8{}
-	}
+	return id
 }
 
-// related reports whether a receipt's id has that relation to an answer's.
-func related(answer, receipt []byte, r Relation) bool {
-	var a, b [MaxLen]byte
-	x, ok := AppendKey(a[:0], answer, Same)
-	y, found := AppendKey(b[:0], receipt, r)
-	return ok && found && bytes.Equal(x, y)
+// hasNone reports whether many ids have come, none of them with letters.
+func (s *side) hasNone() bool { return s.letters == 0 && s.weight >= certain }
+
+// stateLen is how many octets Append appends.
+const stateLen = 8
+
+// Append appends what the Learner knows, for Read.
+func (l *Learner) Append(b []byte) []byte {
+	proved := uint8(0)
+	if l.proved {
+		proved = 1
+	}
+	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, proved)
+}
+
+// Read returns a Learner that knows what another one has appended. It reports false if that
+// cannot be read.
+func Read(b []byte) (l Learner, ok bool) {
+	if len(b) != stateLen || b[0] != 1 {
+		return l, false
+	}
+	l.answers = side{letters: b[1], digits: b[2], weight: b[3]}
+	l.receipts = side{letters: b[4], digits: b[5], weight: b[6]}
+	l.proved = b[7] == 1
+	return l, true
 }

@@ -1,0 +1,33 @@
+package gateway
+
+import "sync"
+
+// reported is the messages of which the last receipts said what became of them. A receipt may be
+// there before its message has ended, which must not say then that the message is on its way.
+type reported struct {
+	mu   sync.Mutex
+	ids  map[uint64]int // by how often they are in ring
+	ring [4096]uint64
+	next int
+}
+
+func (r *reported) add(id uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ids == nil {
+		r.ids = map[uint64]int{}
+	}
+	old := r.ring[r.next]
+	if r.ids[old]--; r.ids[old] <= 0 {
+		delete(r.ids, old)
+	}
+	r.ring[r.next] = id
+	r.ids[id]++
+	r.next = (r.next + 1) % len(r.ring)
+}
+
+func (r *reported) has(id uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ids[id] > 0
+}
