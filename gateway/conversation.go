@@ -3,6 +3,7 @@ package gateway
 import (
 	"slices"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
@@ -32,6 +33,8 @@ type Conversation[R any] struct {
 	finding   finding[R]                  // of the receipt at hand
 	searches  map[string]*search[R]       // of receipts whose messages are looked for
 	searchKey []byte
+	answering *config.Connector // whose operator is:
+	operator  *operator
 }
 
 // NewConversation makes a conversation that takes block message ids at a time.
@@ -344,7 +347,7 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 			}
 		}
 		if code == sms.OK && slot.Asked == nil {
-			c.gateway.noteAnswer(l, slot.Message, c.port.PDU(r).MessageID())
+			c.noteAnswer(l, slot.Message, c.port.PDU(r).MessageID())
 		}
 		c.port.Answered(now, l, r, slot, code)
 		return

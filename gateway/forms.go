@@ -45,6 +45,7 @@ func (g *Gateway) loadForms() error {
 		}
 		last := len(value) - 1
 		if l, ok := peerid.Read(value[:last]); ok {
+			r.unasked.Store(r.unasked.Load() || value[last] == 1)
 			r.forms[string(name)] = form{learner: l, unasked: value[last] == 1}
 		}
 		return nil

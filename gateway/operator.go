@@ -66,15 +66,18 @@ func (r *receipts) of(cfg *config.Config, c *config.Connector) *operator {
 
 // noteAnswer notes an answer of an SMSC that has accepted a message, before anything that comes
 // behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
-func (g *Gateway) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
+func (c *Conversation[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
 		return // a client has accepted it, or the answer names nothing that a receipt may be about
 	}
-	c := l.Connector.Config()
-	if c.Role() != protocols.Client {
-		return
+	cfg := l.Connector.Config()
+	if cfg != c.answering {
+		c.answering, c.operator = cfg, c.gateway.receipts.of(c.gateway.Config(), cfg)
 	}
-	o := g.receipts.of(g.Config(), c)
+	c.gateway.noteAnswer(c.operator, cfg, m, id)
+}
+
+func (g *Gateway) noteAnswer(o *operator, c *config.Connector, m *sms.Message, id []byte) {
 	notes := asks(m, c) != 0 || o.missed.Load() || o.sendsUnasked.Load()
 	v := store.Mapping{}
 	if notes {
@@ -104,6 +107,7 @@ func (g *Gateway) isUnasked(m *sms.Message) {
 		return
 	}
 	if o := g.receipts.of(g.Config(), c.Config()); !o.sendsUnasked.Swap(true) {
+		g.receipts.unasked.Store(true)
 		g.keepForm(o)
 	}
 }

@@ -32,6 +32,7 @@ type receipts struct {
 	orphans   orphans
 	outgoing  outgoing
 	told      reported
+	unasked   atomic.Bool     // an operator sends receipts that nobody has asked for
 	forms     map[string]form // of earlier runs, by the operator; a form that is in force is the operator's
 
 	noting      sync.Mutex // guards the rest, which is for note
@@ -92,11 +93,14 @@ func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *ope
 		return nil
 	}
 	c := l.Config()
-	o := g.receipts.of(g.Config(), c)
-	if asks(m, c) == 0 && !o.sendsUnasked.Load() {
+	asked := asks(m, c) != 0
+	if !asked && !g.receipts.unasked.Load() {
 		return nil
 	}
-	return o
+	if o := g.receipts.of(g.Config(), c); asked || o.sendsUnasked.Load() {
+		return o
+	}
+	return nil
 }
 
 // asksFor returns of which outcomes a message asks for receipts when it leaves by a session.
