@@ -1,12 +1,16 @@
 package gateway
 
 import (
+	"encoding/binary"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A clockSession uses a fixed time as a message's validity, both ways.
@@ -55,4 +59,104 @@ func TestWallClockIsSteady(t *testing.T) {
 	if n := w.ahead.Load(); n != 0 {
 		t.Errorf("%d ns ahead", n)
 	}
+}
+
+// What is told or kept of a message has times by the wall clock, also where that is ahead of the
+// engine's clock: since when it is in its state, when a receipt without a message has arrived, when
+// a message that an operator deletes from the disk was submitted, and when one had ended at a kill.
+func TestWallClockOfReceipts(t *testing.T) {
+	t.Parallel()
+	const ahead = 3600 * second
+	outcomes := make([]byte, 4*store.OutcomeSize)
+	g, _, _ := start(t, "")
+	s := store.NewMemory()
+	if err := g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	g.wall.ahead.Store(ahead)
+	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
+	r, _ := m.Report()
+	r.Done = 0
+	m.SetReport(m.Source(), m.Dest(), &r)
+	g.direct(now, m, f)
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	value, ok, err := s.Lookup(endedName, binary.BigEndian.AppendUint64(nil, f.KnownID()))
+	if since := int64(binary.BigEndian.Uint64(value[len(value)-8:])); !ok || err != nil || since != now+ahead {
+		t.Errorf("delivered since %d, want %d; %t, %v", since, now+ahead, ok, err)
+	}
+	orphan, _ := partOf(g, 0, 1, sms.StateDelivered, "000")
+	orphan.ID, orphan.Arrived = 7, now
+	g.keepOrphan(orphan)
+	if got := g.receipts.orphans.all[0].arrived; got != now+ahead {
+		t.Errorf("an orphan arrived at %d, want %d", got, now+ahead)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	g = keepOn(t, vfs.NewMem(), outcomes, ahead)
+	share := g.share(g.LaneOf(g.Connector("operator")), g.origins.of("client", "clients"))
+	deleted := g.Messages.Get()
+	deleted.Origin, deleted.Notify, deleted.Arrived = share.Origin, sms.NotifyFailure, now+ahead
+	g.deleted(now+second, share.Lane, &found{id: 1, message: deleted}, nil)
+	told, _ := g.receipts.outgoing.waiting[0].message.Report()
+	if told.Submitted != now+ahead || told.Done != now+second+ahead {
+		t.Errorf("submitted at %d, deleted at %d; want %d, %d", told.Submitted, told.Done, now+ahead, now+second+ahead)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The receipt of a message that had ended at a kill says when that was, by the wall clock.
+func TestWallClockAtKill(t *testing.T) {
+	t.Parallel()
+	const ahead = 3600 * second
+	fs, outcomes := vfs.NewMem(), make([]byte, 4*store.OutcomeSize)
+	g := keepOn(t, fs, outcomes, ahead)
+	began := g.clock()
+	share := g.share(g.LaneOf(g.Connector("operator")), g.origins.of("client", "clients"))
+	m := g.Messages.Get()
+	m.ID, m.Origin, m.Notify, m.Arrived = 1, share.Origin, sms.NotifyFailure, began
+	g.Put(Accepted{m, share}, nil)
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	g.unsettled.outcomes.Note(store.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
+	g.unsettled.n.Add(1)
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g = keepOn(t, fs, outcomes, ahead)
+	n := 0
+	_, err := g.store.Scan(0, 10, func(e *store.Entry) error {
+		n++
+		m, _, err := g.decode(e)
+		if r, _ := m.Report(); r.Submitted != began+ahead || r.Done != began+second+ahead {
+			t.Errorf("submitted at %d, ended at %d; want %d, %d", r.Submitted, r.Done, began+ahead, began+second+ahead)
+		}
+		return err
+	})
+	if err != nil || n != 1 {
+		t.Errorf("%d messages, %v", n, err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// keepOn starts a gateway with a store and outcomes, and a wall clock that is ahead.
+func keepOn(t *testing.T, fs vfs.FS, outcomes []byte, ahead int64) *Gateway {
+	t.Helper()
+	g, _, _ := start(t, "")
+	g.wall.ahead.Store(ahead)
+	s, err := store.Open("data", store.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Keep(s, store.OutcomesIn(outcomes)); err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
