@@ -77,6 +77,7 @@ mutate: ## make N (50) small faults in package PKG, and print those that no test
 peers: build ## run clients and SMSCs that others wrote: docs/compatibility.md has the result
 	-cd internal/peers/node && npm ci --no-audit --no-fund --silent
 	-cd internal/peers/golang && go build -o bin/ ./gosmpp ./fiorix
+	-cd internal/peers/c && mkdir -p bin && cc -O1 -o bin/smpp34 smpp34.c -lsmpp34
 	cd internal/peers && $(GOTEST) -parallel 8 $(or $(RUN),-count 1 -run TestPeers) -args -peers -write
 
 fuzz: ## fuzz every target, each for FUZZTIME (30s)

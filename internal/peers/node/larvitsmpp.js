@@ -62,7 +62,7 @@ function client() {
     bind: (r) => larvitsmpp.client({ host, port: Number(port), username: r.name, password: r.password, log }, (err, s) => {
       session = s;
       if (!err) {
-        session.on('dlr', (dlr) => emit({ event: 'deliver', class: 4, text: `id:${dlr.smsId} sub: stat:${dlr.statusMsg.slice(0, 7)}` }));
+        session.on('dlr', (dlr) => emit({ event: 'deliver', class: 4, text: `id:${dlr.smsId} sub: stat:${dlr.statusMsg === 'DELIVERED' ? 'DELIVRD' : dlr.statusMsg.slice(0, 7)}` }));
         const receipt = session.handleCmd.deliver_sm; // it knows receipts alone
         session.handleCmd.deliver_sm = (pdu) => {
           if (pdu.params.esm_class & 4) return receipt(pdu);
