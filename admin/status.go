@@ -87,6 +87,7 @@ type Connector struct {
 	Moved      int64 `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that moved to another target of their route, because this connector was down."`
 	FailedOver int64 `json:"failed_over" metric:"messages_failed_over_total" help:"Messages that were refused for a while, or not answered, and went to another target of their route."`
 	Unmatched  int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
+	Partly     int64 `json:"partly" metric:"pdus_partly_total" help:"PDUs of peers that were taken though a part of them cannot be read, such as octets behind a text; the pdu log has them as malformed."`
 
 	PDUs         []PDUCount       `json:"pdus,omitempty"`
 	Receipts     map[string]int64 `json:"receipts,omitempty"`    // of the SMSC that were taken, by what they say

@@ -21,6 +21,7 @@ type Stats struct {
 	FailedOver      atomic.Int64   // messages that were sent in vain, and went to another target of their route
 	Refused         atomic.Int64   // messages of peers that were refused
 	Unmatched       atomic.Int64   // answers without a request
+	Partly          atomic.Int64   // PDUs of peers that were taken though a part of them cannot be read
 	Late            atomic.Int64   // messages whose answer came after the request was given up
 	Opened          atomic.Int64   // sessions begun
 	Failing         atomic.Int64   // connections, logins and short sessions that failed in a row

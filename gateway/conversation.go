@@ -71,6 +71,9 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.port.Drop(l, r)
 		return
 	}
+	if a.Partly {
+		c.gateway.takenPartly(l)
+	}
 	switch a.Kind {
 	case protocols.Send:
 		c.port.Send(now, l, r, false, "")

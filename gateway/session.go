@@ -243,6 +243,14 @@ func (g *Gateway) answeredLate(l *connector.Link) {
 		Msg("answers come later than response_timeout; waiting longer for them until they come in time again")
 }
 
+// takenPartly counts, and logs, that a PDU counts of which a part cannot be read.
+func (g *Gateway) takenPartly(l *connector.Link) {
+	l.Connector.Stats.Partly.Add(1)
+	if g.isNews("partly: " + l.Connector.Name) {
+		ofSession(g.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
+	}
+}
+
 // How long a peer may take none of the octets that wait for it: usually, and while these
 // are more than limits.unsent.
 const (

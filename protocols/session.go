@@ -190,6 +190,7 @@ type Action struct {
 	Sequence uint32   // Answered: the number of the request
 	Code     sms.Code // Answered: the result; PDU.MessageID returns the peer's id of the message
 	Status   uint32   // Answered: the protocol's own value of the result
+	Partly   bool     // Message, Answered: a part of the PDU cannot be read, and is left out
 	NoNumber bool     // Answered: it has no Sequence, because the peer could not read one of our requests
 	Session  bool     // Answered: Code says that the peer takes no message in this session, whatever it is
 	Asked    bool     // Answered: it is the answer to a request of Operations.Ask; a refusal may be without

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -147,6 +149,32 @@ func TestI7VersionAtLeast(t *testing.T) {
 		}
 		if g.log.count("has lost a field", "optional_parameters", "operator") != 1 {
 			t.Error("the log does not say so")
+		}
+	})
+}
+
+// I8: a receipt with octets behind its text reaches its client, although the id that it is about
+// came without its NUL. Both are counted.
+func TestI8TakenPartly(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		operator := newSMSC(t)
+		g := start(t, a, site{operator: operator})
+		s, c := operator.session(), g.bind("transceiver")
+		g.online("operator", 1)
+		id := c.submitOne(1, asks)
+		var seq uint32
+		_, _ = fmt.Sscan(field(s.want("submit_sm"), "seq"), &seq)
+		s.write(append(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 24, 0x80, 0, 0, 4, 0, 0, 0, 0}, seq), "ABCD1234"...))
+		b := append(wire(t, smscReceipt(2, "ABCD1234", "DELIVRD")), 0, 0)
+		binary.BigEndian.PutUint32(b, uint32(len(b)))
+		s.write(b)
+		s.want("deliver_sm_resp", "seq=2", "status=0")
+		c.wantReceipt(id, "DELIVRD")
+		if n := g.stats("operator").Partly.Load(); n != 2 {
+			t.Errorf("%d PDUs are counted", n)
+		}
+		if g.log.count("cannot be read", "operator") != 1 {
+			t.Error("the log does not say so, once")
 		}
 	})
 }

@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"testing"
 	"time"
@@ -407,6 +408,80 @@ func TestPayloadStays(t *testing.T) {
 		}
 		if lost := (&Driver{}).Leave(m); !strings.Contains(f.in, "1400") && lost != (protocols.Lost{}) {
 			t.Errorf("%s: lost %v", f.in, lost)
+		}
+	}
+}
+
+// I8: what an SMSC delivers counts, with the fields that can be read, where octets stand behind the
+// text, or a parameter is cut off. A client is told, unless it has only written NULs behind the text.
+func TestTakenPartly(t *testing.T) {
+	t.Parallel()
+	good := func(id CommandID) []byte {
+		var p PDU
+		line := id.String() + ` seq=2 source_addr=1234 destination_addr=46700000001 short_message="text" user_message_reference=7`
+		if err := p.ParseLog([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		return p.AppendWire(nil)
+	}
+	for _, c := range []struct {
+		name, behind string
+		client       bool // a client's counts, too
+	}{
+		{"a NUL", "\x00", true},
+		{"three NULs", "\x00\x00\x00", true},
+		{"an octet", "x", false},
+		{"an unfinished tag", "\x14\x00", false},
+		{"a parameter that is too long", "\x00\x1e\x00\x41ABCDE", false},
+	} {
+		for _, smsc := range []bool{true, false} {
+			s, id := server(t, 0x34), SubmitSM
+			if smsc {
+				s, id = client(t, 0x34), DeliverSM
+			}
+			b := append(good(id), c.behind...)
+			binary.BigEndian.PutUint32(b, uint32(len(b)))
+			var p PDU
+			if err := p.Decode(b); err == nil {
+				t.Errorf("%s: not seen", c.name)
+			}
+			a := s.Receive(1, &p)
+			if !smsc && !c.client {
+				if a.Kind != protocols.Send || p.CommandStatus != StatusInvTLVStream {
+					t.Errorf("%s of a client: %+v, status 0x%x", c.name, a, p.CommandStatus)
+				}
+				continue
+			}
+			m := &sms.Message{}
+			if code := s.Message(1, &p, m); a.Kind != protocols.Message || !a.Partly || code != sms.OK || string(m.Text()) != "text" {
+				t.Errorf("%s, of an SMSC %t: %+v, %s, %q", c.name, smsc, a, code, m.Text())
+			}
+			if _, _, params := nativeOf(m); string(params) != "\x02\x04\x00\x02\x00\x07" {
+				t.Errorf("%s: parameters %x", c.name, params)
+			}
+			if got := p.AppendWire(nil); !bytes.Equal(got, b) || !strings.Contains(string(p.AppendLog(nil, true)), " malformed hex=") {
+				t.Errorf("%s: written as %x, logged as %s", c.name, got, p.AppendLog(nil, true))
+			}
+		}
+	}
+}
+
+// I8: the id in an answer counts, whatever stands behind it or in the place of its NUL.
+func TestIDTakenPartly(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"ABC12345": "ABC12345", "ABC12345\x00\x00": "ABC12345", "ABC12345\x00\x00\x1e\x00\x41A": "ABC12345",
+		strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("x", 66): "", "\x00\x00": "",
+	} {
+		b := append(binary.BigEndian.AppendUint32(nil, uint32(HeaderLen+len(body))), 0x80, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 9)
+		b = append(b, body...)
+		var p PDU
+		if err := p.Decode(b); err == nil {
+			t.Errorf("%q: not seen", body)
+		}
+		a := client(t, 0x34).Receive(1, &p)
+		if a.Kind != protocols.Answered || a.Code != sms.OK || !a.Partly || string(p.MessageID()) != want {
+			t.Errorf("%q: %+v, id %q, want %q", body, a, p.MessageID(), want)
 		}
 	}
 }

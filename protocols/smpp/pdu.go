@@ -1,6 +1,7 @@
 package smpp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -113,6 +114,8 @@ func (p *PDU) Parameters() []byte {
 type Error struct {
 	Status uint32 // command_status to answer it with
 	Lost   bool   // the beginning of the next PDU is not known
+	Behind bool   // what cannot be read stands behind the message, or the id, which can
+	Padded bool   // and it consists of NULs
 	Text   string
 }
 
@@ -271,10 +274,44 @@ func (p *PDU) Decode(b []byte) error {
 	w := Walk{b: b, at: HeaderLen}
 	p.fields(&w)
 	if w.err != nil {
-		return p.fail(b, w.err)
+		return p.readable(b, w.err)
 	}
 	return nil
 }
+
+// readable makes p a PDU that cannot be read, with the fields that can be read all the same: those
+// of a message in front of its optional parameters, and the id in an answer to one. Some SMSCs write
+// NULs behind the text, or an id without its NUL, or a parameter that is longer than the PDU.
+func (p *PDU) readable(b []byte, e *Error) error {
+	_ = p.fail(b, e)
+	body := commands[p.ID.row()].body
+	if body != bodySM && body != bodyData && body != bodySMResp {
+		return e
+	}
+	w := Walk{b: b, at: HeaderLen, lenient: true}
+	switch body {
+	case bodySM:
+		p.SM.walk(&w, nil)
+	case bodyData:
+		p.SM.walkData(&w)
+	case bodySMResp:
+		id := b[HeaderLen:min(len(b), HeaderLen+maxID)]
+		if n := bytes.IndexByte(id, 0); n >= 0 {
+			id = id[:n]
+		} else if len(b) > HeaderLen+maxID {
+			return e
+		}
+		p.Body, p.SMResp.MessageID = true, id[:len(id):len(id)]
+	}
+	if e.Behind = w.err == nil; !e.Behind {
+		p.SM = SM{}
+	}
+	e.Padded = e.Behind && body != bodySMResp && len(bytes.Trim(b[len(b)-w.behind:], "\x00")) == 0
+	return e
+}
+
+// maxID is the length of the longest message_id.
+const maxID = 64
 
 func (p *PDU) header(b []byte) {
 	p.ID = CommandID(binary.BigEndian.Uint32(b[4:]))

@@ -88,7 +88,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.send(p, GenericNack, StatusInvCmdID)
 	case s.illegal(c) != StatusOK:
 		return s.send(p, p.ID|Response, s.illegal(c))
-	case p.Err() != nil:
+	case p.Err() != nil && !s.takesPart(p):
 		return s.send(p, p.ID|Response, p.Err().Status)
 	case c.carriesMessage():
 		if status := s.badMessage(p); status != StatusOK {
@@ -98,7 +98,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		if s.options.in != nil {
 			p.rewrite(s.options.in)
 		}
-		return protocols.Action{Kind: protocols.Message, Messages: p.recipients()}
+		return protocols.Action{Kind: protocols.Message, Messages: p.recipients(), Partly: p.Err() != nil}
 	case c.refusal != 0:
 		return s.operation(now, c, p)
 	case p.ID == EnquireLink:
@@ -107,6 +107,14 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 		return s.unbound(now, p)
 	}
 	return s.receiveBind(p)
+}
+
+// takesPart reports whether a message counts although something behind it cannot be read. What an
+// SMSC delivers would be lost, or come again for ever. A client is told, unless it is only NULs,
+// which some clients write behind each text.
+func (s *session) takesPart(p *PDU) bool {
+	e := p.Err()
+	return e.Behind && commands[p.ID.row()].carriesMessage() && (s.peer == smsc || e.Padded)
 }
 
 // lacks reports whether the client's version of SMPP does not have a command. An SMSC's
@@ -183,6 +191,7 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 		}
 		s.message = now
 		a := s.answered(p, s.options.codeOf(p.CommandStatus))
+		a.Partly = p.Err() != nil && s.peer == smsc
 		a.Asked = c.body != bodySMResp && p.ID != BroadcastSMResp
 		return a
 	case BindReceiverResp, BindTransmitterResp, BindTransceiverResp:

@@ -224,14 +224,14 @@ func AppendTLV(b []byte, tag uint16, value []byte) []byte {
 	return append(b, value...)
 }
 
-// checkTLVs reports whether b consists of whole optional parameters.
-func checkTLVs(b []byte) bool {
-	for len(b) >= tlvHeader {
-		n := tlvHeader + int(binary.BigEndian.Uint16(b[2:]))
-		if n > len(b) {
-			return false
+// wholeTLVs returns how many octets at the beginning of b are whole optional parameters.
+func wholeTLVs(b []byte) (whole int) {
+	for len(b)-whole >= tlvHeader {
+		n := tlvHeader + int(binary.BigEndian.Uint16(b[whole+2:]))
+		if n > len(b)-whole {
+			break
 		}
-		b = b[n:]
+		whole += n
 	}
-	return len(b) == 0
+	return whole
 }

@@ -26,10 +26,14 @@ const (
 // Reading and writing are the hot path. The short methods below handle the usual cases and
 // leave the textual modes to walk_text.go.
 type Walk struct {
-	b     []byte // read: the whole input; write, show: the output so far
-	at    int    // read: number of octets of b that were read
-	err   *Error // read: the first error
-	mode  mode
+	b    []byte // read: the whole input; write, show: the output so far
+	at   int    // read: number of octets of b that were read
+	err  *Error // read: the first error
+	mode mode
+
+	lenient bool // read: whole optional parameters count, whatever stands behind them
+	behind  int  // read, lenient: how many octets stand behind them
+
 	full  bool                         // show: print texts and octets of unknown meaning
 	keep  bool                         // show: print the next field even when it is zero or empty
 	room  int32                        // show: how many octets of unknown meaning may still be printed
@@ -121,7 +125,10 @@ func (w *Walk) TLVs(v *[]byte) {
 	switch w.mode {
 	case read:
 		*v = w.left()
-		if !checkTLVs(*v) {
+		if n := wholeTLVs(*v); n < len(*v) && w.lenient {
+			w.behind = len(*v) - n
+			*v = (*v)[:n:n]
+		} else if n < len(*v) {
 			w.fail("optional parameters", StatusInvTLVStream, "do not end with the PDU")
 		}
 	case write:
