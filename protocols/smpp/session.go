@@ -110,7 +110,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 }
 
 // takesPart reports whether a message counts although something behind it cannot be read. What an
-// SMSC delivers would be lost, or come again for ever. A client is told, unless it is only NULs,
+// SMSC delivers would be lost, or come again and again. A client is told, unless it is only NULs,
 // which some clients write behind each text.
 func (s *session) takesPart(p *PDU) bool {
 	e := p.Err()
