@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pmg/connector"
+	"pmg/internal/testutil"
 	"pmg/sms"
 )
 
@@ -157,5 +158,79 @@ func TestJoinedExpires(t *testing.T) {
 	}
 	if o := r.receipts.outgoing.waiting; len(o) != 1 || o[0].message.Expires != 400 {
 		t.Errorf("%+v", o)
+	}
+}
+
+// A part that comes after the time of an earlier one with its reference does not join that, although
+// nothing has looked at the time between: it may be of another text.
+func TestJoinTooLate(t *testing.T) {
+	t.Parallel()
+	r := newJoinRig(t)
+	r.part(now, 1, 2, 1, "a")
+	if !r.part(now+31*second, 1, 2, 2, "b") {
+		t.Error("the late part is not kept")
+	}
+	r.wantOut(1, `1 "\x05\x00\x03\x01\x02\x01a"`)
+}
+
+// Parts that do not fit together leave as they came.
+func TestJoinUnlike(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*sms.Message){
+		"protocol identifier": func(m *sms.Message) { m.PID = 0x41 },
+		"class":               func(m *sms.Message) { m.Class = sms.Class0 },
+		"alphabet":            func(m *sms.Message) { m.Alphabet = sms.Binary },
+	} {
+		r := newJoinRig(t)
+		r.part(now, 1, 2, 1, "a")
+		r.part(now, 1, 2, 2, "b", change)
+		if got := r.out(0); fmt.Sprint(got) != `[1 "\x05\x00\x03\x01\x02\x01a" 2 "\x05\x00\x03\x01\x02\x02b"]` {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A message that was joined leaves when the commit that stores it has ended, because a power cut
+// would bring its parts back.
+func TestJoinedWaitsForItsCommit(t *testing.T) {
+	t.Parallel()
+	r := newJoinRig(t)
+	d := newDisk()
+	if err := r.Keep(d, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.part(now, 1, 2, 1, "a")
+	r.part(now, 1, 2, 2, "b")
+	<-d.begun
+	o := &r.receipts.outgoing
+	state := func() (batch, safe uint64) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.waiting[0].batch, o.safe
+	}
+	if batch, safe := state(); batch == 0 || batch <= safe {
+		t.Errorf("it leaves with batch %d, and %d is safe", batch, safe)
+	}
+	d.permits <- nil
+	testutil.Eventually(t, "it may leave", func() bool { batch, safe := state(); return batch <= safe })
+	close(d.permits)
+	if err := r.closeStore(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the gateway has made waits for the next commit if its own has failed.
+func TestOutgoingAfterFailedCommit(t *testing.T) {
+	t.Parallel()
+	g, _, _ := start(t, "")
+	o := &g.receipts.outgoing
+	o.waiting = []sending{{batch: 0}, {batch: 3}, {batch: 5}}
+	o.committed(g, 3, true)
+	if o.waiting[0].batch != 0 || o.waiting[1].batch != 4 || o.waiting[2].batch != 5 || o.safe != 0 {
+		t.Errorf("%+v, %d is safe", o.waiting, o.safe)
+	}
+	o.committed(g, 4, false)
+	if o.waiting[1].batch != 4 || o.safe != 4 {
+		t.Errorf("%+v, %d is safe", o.waiting, o.safe)
 	}
 }

@@ -415,3 +415,20 @@ func TestOwnUnknownPart(t *testing.T) {
 		t.Errorf("told %+v", all)
 	}
 }
+
+// What became of a part that the gateway itself has ended is in the store.
+func TestOwnPartIsStored(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	p := keepAgain(t, fs)
+	m := p.g.Messages.Get()
+	m.ID, m.Part, m.Parts = 5000, 0, 2
+	m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
+	p.g.forget(m, ending{state: events.Unknown, answer: sms.Answer{Code: sms.Lost, At: p.now}})
+	p.madeReceipts(t)
+	p = keepAgain(t, fs)
+	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateUnknown {
+		t.Errorf("the other part: verdict %d, %s", v, told)
+	}
+	p.madeReceipts(t)
+}

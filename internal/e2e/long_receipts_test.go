@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/internal/testutil"
+	"pmg/store"
 )
 
 // submittedLong submits a text of n parts, has the SMSC accept them as <id>1, <id>2, …, and returns the
@@ -173,5 +174,36 @@ func TestRefusedPartAfterRestart(t *testing.T) {
 		if !client.silent("deliver_sm") {
 			t.Error("the client is told more")
 		}
+	})
+}
+
+// Receipts of parts that come before the answers to these are kept, and become the one of the
+// message when the answers have come.
+func TestPartsOvertake(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.out = "long_messages: split8"
+			g := start(t, a, s)
+			client, smsc := g.bind("transceiver"), s.operator.session()
+			known := client.longSubmit(2, 300, asks)
+			answers := make([]string, 2)
+			for i := range answers {
+				answers[i] = fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=A%d", field(smsc.want("submit_sm"), "seq"), i+1)
+			}
+			smsc.send(smscReceipt(101, "A1", "DELIVRD"), smscReceipt(102, "A2", "DELIVRD"))
+			for range 2 {
+				smsc.want("deliver_sm_resp", "status=0")
+			}
+			testutil.Eventually(t, "they are kept", func() bool { return g.Aside(store.Orphan) == 2 })
+			smsc.send(answers...)
+			if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:002 dlvrd:002") {
+				t.Error(line)
+			}
+			testutil.Eventually(t, "none is kept", func() bool { return g.Aside(store.Orphan) == 0 })
+			client.fence()
+			if !client.silent("deliver_sm") {
+				t.Error("the client is told more")
+			}
+		})
 	})
 }

@@ -38,3 +38,33 @@ func TestTextOfParts(t *testing.T) {
 		accepted(part(8, "8", `data_coding=%s short_message="%s"`, strings.Repeat(`\x00A`, 20)), `short_message="AAAA`) // the whole text
 	})
 }
+
+// A text that was converted leaves with the data_coding of what it has become, whatever the client
+// wrote, and is not replaced with octets of another alphabet.
+func TestConvertedCoding(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), memory: true, clients: "charset: utf8", out: "charset: gsm7, encode_as: default, window: 1"}
+		g := start(t, a, s)
+		c, smsc := g.bind("transmitter"), s.operator.session()
+		submit := func(seq int, coding, text string) string {
+			c.send(fmt.Sprintf(`submit_sm seq=%d source_addr=1234 destination_addr=46700000001 data_coding=%s short_message="%s"`, seq, coding, text))
+			return field(c.want("submit_sm_resp", fmt.Sprint("seq=", seq), "status=0"), "message_id")
+		}
+		want := func(coding uint8, octets string) {
+			t.Helper()
+			if pdu := smsc.taken(); pdu.SM.DataCoding != coding || string(pdu.SM.ShortMessage) != octets {
+				t.Errorf("%q in %#x, want %q in %#x", pdu.SM.ShortMessage, pdu.SM.DataCoding, octets, coding)
+			}
+		}
+		submit(2, "3", `\xe9`) // é of Latin-1
+		want(0, "\x05")
+		submit(3, "0x11", `\xd0\xaf`) // Я, of class 1
+		want(0x19, "\x04\x2f")
+		submit(4, "0x11", `\xc3\xa9`)
+		line := smsc.want("submit_sm")
+		waits := submit(5, "3", `\xe9`)
+		c.ask("replace_sm seq=6 message_id="+waits+` source_addr=1234 short_message="\xe8"`, "status=0x13(ESME_RREPLACEFAIL)")
+		smsc.answer(0, field(line, "seq"))
+		want(0, "\x05")
+	})
+}

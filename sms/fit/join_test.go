@@ -74,6 +74,11 @@ func TestJoinRefuses(t *testing.T) {
 			m.Class = sms.Class0
 			return m
 		}(),
+		"protocol identifier": func() *sms.Message {
+			m := part(5, 0, 3, 1, 2, 2)
+			m.PID = 0x41
+			return m
+		}(),
 		"cut header": part(90, 0, 3),
 	} {
 		whole := part(first...)

@@ -171,3 +171,19 @@ func roomFor(a sms.Alphabet, header int) int {
 	}
 	return charset.PartOctets - header
 }
+
+// A receipt is not cut, however long it is.
+func TestReceiptIsNotSplit(t *testing.T) {
+	t.Parallel()
+	m := &sms.Message{}
+	m.Set(sms.Address{}, sms.Address{}, make([]byte, 1000))
+	f := New(sms.Default, 0, Keep)
+	f.Long = Split8
+	if n, ok := new(Converter).Parts(f, m); n < 2 || !ok {
+		t.Errorf("another message has %d parts", n)
+	}
+	m.Kind = sms.Receipt
+	if n, ok := new(Converter).Parts(f, m); n != 1 || !ok {
+		t.Errorf("a receipt has %d parts, %t", n, ok)
+	}
+}

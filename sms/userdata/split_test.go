@@ -106,6 +106,7 @@ func TestSplitRefuses(t *testing.T) {
 func FuzzSplit(f *testing.F) {
 	for coding := range byte(6) {
 		f.Add(coding, true, []byte{}, []byte(strings.Repeat("A\x1be\xd8\x3d\xde\x00я", 40)))
+		f.Add(coding, false, []byte{}, []byte(strings.Repeat("A", 2*134+1))) // half a character of UCS-2 at the end
 		f.Add(coding, false, octets(f, "0605040b8423f0"), []byte(strings.Repeat("\x1b", 500)))
 	}
 	f.Fuzz(func(t *testing.T, coding byte, wide bool, header, text []byte) {
@@ -174,5 +175,23 @@ func TestAllocations(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// A text with half a character of UCS-2 at its end is cut like any other.
+func TestSplitHalfCharacter(t *testing.T) {
+	text := []byte(strings.Repeat("A", 2*134+1))
+	s := Splitter{Coding: charset.UCS2}
+	if n, err := s.Count(text); n != 3 || err != nil {
+		t.Fatalf("%d parts: %v", n, err)
+	}
+	var sizes []int
+	for len(text) > 0 {
+		var piece []byte
+		piece, text = s.Next(text)
+		sizes = append(sizes, len(piece))
+	}
+	if len(sizes) != 3 || sizes[0] != 134 || sizes[1] != 134 || sizes[2] != 1 {
+		t.Errorf("parts of %d octets", sizes)
 	}
 }
