@@ -1,8 +1,11 @@
 package simulation
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,12 +19,31 @@ var errDisk = errors.New("simulated fault of the disk")
 type disk struct {
 	w        *world
 	messages map[uint64]*stored
+	mapped   map[string]mapping
 	ids      []uint64 // of messages, in order
 	last     uint64
 	broken   bool // it takes no batch until it is opened again
 }
 
-type stored struct{ record, state []byte }
+type stored struct {
+	record, state []byte
+	aside         bool
+}
+
+type mapping struct {
+	day   uint32
+	value []byte
+}
+
+// waiting returns how many messages are not put aside.
+func (d *disk) waiting() (n int) {
+	for _, m := range d.messages {
+		if !m.aside {
+			n++
+		}
+	}
+	return n
+}
 
 // A view is a disk as one process has it open. Its calls come from goroutines of the gateway,
 // which wait there for an event.
@@ -33,7 +55,7 @@ type view struct {
 	gated  bool // reads wait for an event
 	dead   bool // the process is
 	commit *call[*store.Batch]
-	read   *call[uint64]
+	reads  []*call[uint64]
 }
 
 // A call waits for its event.
@@ -51,19 +73,22 @@ func (v *view) Stats() store.Stats {
 	return store.Stats{Engine: "simulation", Messages: int64(len(v.disk.ids))}
 }
 
-// Mapped and Lookup find nothing: no peer's id is mapped here.
-func (v *view) Mapped(string, []byte, int, func(peerID, value []byte) error) error { return nil }
-func (v *view) Lookup(string, []byte) ([]byte, bool, error)                        { return nil, false, nil }
-
 // gate makes calls wait for an event, or lets all of them through.
 func (v *view) gate(shut bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.gated = shut
-	if c := v.read; c != nil && !shut {
-		v.read = nil
-		c.end <- nil
+	if !shut {
+		v.endReads(nil)
 	}
+}
+
+// endReads ends all reads.
+func (v *view) endReads(err error) {
+	for _, c := range v.reads {
+		c.end <- err
+	}
+	v.reads = nil
 }
 
 // Commit implements store.Store.
@@ -97,7 +122,7 @@ func (v *view) Get(id uint64, e *store.Entry) (bool, error) {
 	}
 	if v.gated {
 		c := &call[uint64]{arg: id, end: make(chan error, 1)}
-		v.read = c
+		v.reads = append(v.reads, c)
 		v.mu.Unlock()
 		if err := <-c.end; err != nil {
 			return false, err
@@ -106,7 +131,7 @@ func (v *view) Get(id uint64, e *store.Entry) (bool, error) {
 		v.mu.Unlock()
 	}
 	m := v.disk.messages[id]
-	if m == nil {
+	if m == nil || m.aside && v.disk.w.mutation == leaveOrphans {
 		return false, nil
 	}
 	e.ID, e.Record, e.State = id, append(e.Record[:0], m.record...), slices.Clone(m.state)
@@ -133,6 +158,41 @@ func (v *view) Scan(from uint64, limit int, f func(*store.Entry) error) (uint64,
 	return ids[limit], nil
 }
 
+// Lookup implements store.Store.
+func (v *view) Lookup(operator string, peerID []byte) (value []byte, ok bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.dead {
+		return nil, false, errDisk
+	}
+	m, ok := v.disk.mapped[operator+"\x00"+string(peerID)]
+	return slices.Clone(m.value), ok, nil
+}
+
+// Mapped implements store.Store.
+func (v *view) Mapped(operator string, from []byte, limit int, f func(peerID, value []byte) error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.dead {
+		return errDisk
+	}
+	prefix := operator + "\x00"
+	keys := slices.SortedFunc(maps.Keys(v.disk.mapped), func(a, b string) int {
+		return cmp.Or(cmp.Compare(v.disk.mapped[a].day, v.disk.mapped[b].day), cmp.Compare(a, b))
+	})
+	for _, key := range keys {
+		id, ok := strings.CutPrefix(key, prefix)
+		if !ok || id < string(from) || limit == 0 {
+			continue
+		}
+		limit--
+		if err := f([]byte(id), slices.Clone(v.disk.mapped[key].value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // collect plans the ends of the calls that have begun.
 func (v *view) collect() {
 	v.mu.Lock()
@@ -150,11 +210,15 @@ func (v *view) collect() {
 			}
 		})
 	}
-	if c := v.read; c != nil && !c.planned {
+	slices.SortStableFunc(v.reads, func(a, b *call[uint64]) int { return cmp.Compare(a.arg, b.arg) }) // they came in any order
+	for _, c := range v.reads {
+		if c.planned {
+			continue
+		}
 		c.planned = true
 		w.node.after(w.between(10*time.Microsecond, 10*time.Millisecond), func() {
-			if v.read == c {
-				v.read = nil
+			if at := slices.Index(v.reads, c); at >= 0 {
+				v.reads = slices.Delete(v.reads, at, at+1)
 				c.end <- nil
 			}
 		})
@@ -194,9 +258,7 @@ func (v *view) crash() {
 		}
 		c.end <- errDisk
 	}
-	if c := v.read; c != nil {
-		c.end <- errDisk
-	}
+	v.endReads(errDisk)
 }
 
 func (d *disk) apply(b *store.Batch) { b.Each(applied{d}) }
@@ -225,9 +287,9 @@ func (a applied) Put(id uint64, record []byte) {
 	a.d.w.oracle.put(id, found)
 }
 
-func (a applied) Keep(id uint64, state, _ []byte) {
+func (a applied) Keep(id uint64, state, record []byte) {
 	if m := a.d.messages[id]; m != nil {
-		m.state = slices.Clone(state)
+		m.state, m.aside = slices.Clone(state), record != nil
 	}
 }
 
@@ -243,7 +305,17 @@ func (a applied) Delete(id uint64) {
 	a.d.w.oracle.deleted(id, found)
 }
 
-func (applied) Map(uint32, []byte, []byte) {}
-func (applied) UnmapBefore(uint32)         {}
-func (applied) Event(uint64, []byte)       {}
-func (applied) DropEvents(uint64)          {}
+// Map implements store.Changes.
+func (a applied) Map(day uint32, key, value []byte) {
+	if a.d.mapped[string(key)].day <= day && a.d.w.mutation != forgetIDs {
+		a.d.mapped[string(key)] = mapping{day, slices.Clone(value)}
+	}
+}
+
+// UnmapBefore implements store.Changes.
+func (a applied) UnmapBefore(day uint32) {
+	maps.DeleteFunc(a.d.mapped, func(_ string, m mapping) bool { return m.day < day })
+}
+
+func (applied) Event(uint64, []byte) {}
+func (applied) DropEvents(uint64)    {}

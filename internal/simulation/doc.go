@@ -1,16 +1,34 @@
 // Package simulation runs whole nodes on a virtual clock, with one seed for everything that
 // happens: the octets' delays, the peers' faults, the disk's faults, the crashes. The gateway's own code
-// runs (conversations, lanes, policy, committer, recovery, loads, outcomes, and sessions of the SMPP
-// driver at both ends); the simulation takes the place of an architecture, of the network, of the
-// disk, of the clients and of the SMSCs.
+// runs (conversations, lanes, policy, committer, recovery, loads, outcomes, receipts, orphans, joining,
+// operations, queue commands, and sessions of the SMPP driver at both ends); the simulation takes the
+// place of an architecture, of the network, of the disk, of the clients, of the SMSCs and of an operator.
 //
 // All of it happens on one goroutine, in a bubble of testing/synctest. The gateway's own goroutines
-// (committer, loads, recovery) run between two events only, and one at a time, because what
-// they wait for is an event too.
+// (committer, loads, recovery, orphans, operations) run between two events only, and one at a time,
+// because what they wait for is an event too.
 //
 // A seed's history has two phases. In the first everything fails now and then. Before the second
-// everything is mended, and within 20 minutes each stored message must have reached its end;
-// within 3 hours where there are delivery times, because the wall clock may have been set back.
+// everything is mended, and within 20 minutes each stored message must have reached its end, and each
+// client must have its receipts; within 3 hours where there are delivery times, because the wall clock
+// may have been set back.
+//
+// # Receipts
+//
+// The SMSCs of a history write ids in one of twelve ways (short and counted from 0 or 1, hexadecimal,
+// decimal, one in answers and the other in receipts, padded, capitals, UUID, 39 digits, cut), send receipts
+// before and after their answers, over any session, twice, not at all, of messages that asked for
+// none, and of messages of others, with ids that would be those of the gateway's in another form. Clients
+// ask for receipts of success, of failure, of progress, of none, go away, send long texts whole or in parts, and
+// query, cancel and replace messages; an operator moves, retries and deletes them.
+//
+// What must hold is known from what each SMSC has accepted under which id and reported with which code, and
+// from what each client has submitted: a client gets what was reported of its own messages, each at
+// least once, and nothing else. Only where nobody could know what an id stands for, nothing is due: its
+// answer was lost, the id was cut, or few others have shown in which form it is. In that last case an id
+// may also be taken for another one that it is equal to as it stands.
+//
+// TestMutations breaks the node in nine ways, each of which is found within the first 10 histories.
 //
 //	go test -v -run TestSimulation ./internal/simulation -args -seed 17
 //
@@ -18,5 +36,6 @@
 //
 // # Start reading
 //
-// world_test.go, then node_test.go. oracle_test.go has what must hold.
+// world_test.go, then node_test.go. oracle_test.go and receipts_test.go have what must hold, centre_test.go
+// the SMSCs.
 package simulation

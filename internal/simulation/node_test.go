@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,11 @@ type node struct {
 	mu      sync.Mutex // guards what the gateway's goroutines have left for collect
 	commits []commit
 	calls   []laneCall
+	ran     []hasRun
+
+	runs     int // that were begun
+	commands int // of an operator, under way
+	ctx      context.Context
 }
 
 // A request is a PDU until it is answered.
@@ -97,6 +103,7 @@ func (w *world) start() {
 		g.Memory.SetKeep(w.plan.keep)
 	}
 	n.view.gate(true)
+	g.SetEngine(n)
 	n.talk = gateway.NewConversation(g, gateway.Port[*request](n), 16)
 	g.OnCommit(func(upTo uint64, err error) {
 		n.mu.Lock()
@@ -111,9 +118,8 @@ func (w *world) start() {
 		}
 	}
 	n.timers()
-	ctx, stop := context.WithCancel(context.Background())
-	n.stop = stop
-	go g.Recover(ctx, n)
+	n.ctx, n.stop = context.WithCancel(context.Background())
+	go g.Recover(n.ctx, n)
 }
 
 func (w *world) logger() zerolog.Logger {
@@ -265,29 +271,41 @@ func (n *node) dispatch(l *connector.Lane) {
 func (n *node) forward(l *connector.Lane, slot *connector.Slot) {
 	now, h := n.w.now(), slot.Link.Owner.(*handle)
 	if !h.Session.Accepting() {
-		n.w.oracle.byID[slot.Message.ID].failed++
+		if t := n.w.oracle.byID[slot.Message.ID]; t != nil && slot.Asked == nil {
+			t.failed++
+		}
 		n.touch(l).Unsent(now, slot)
 		return
 	}
 	slot.Sequence = h.Session.NextSequence()
 	p := h.Connector.Driver.NewPDU()
-	n.g.Encode(now, &h.Link, p, slot.Message, slot.Sequence)
+	copied := n.g.EncodeSlot(now, slot, p)
 	slot.Sent = now
 	h.Inflight.Put(slot)
-	n.w.oracle.forwarded(l, slot)
+	if slot.Asked == nil {
+		n.w.oracle.forwarded(l, slot)
+	}
 	h.end.write(p.AppendWire(nil))
+	if copied != nil {
+		copied.Release()
+	}
 }
 
 // collect plans what the gateway's goroutines have left.
 func (n *node) collect() {
 	n.view.collect()
 	n.mu.Lock()
-	commits, calls := n.commits, n.calls
-	n.commits, n.calls = nil, nil
+	commits, calls, ran := n.commits, n.calls, n.ran
+	n.commits, n.calls, n.ran = nil, nil, nil
 	n.mu.Unlock()
 	for _, c := range commits {
 		n.after(0, func() { n.committed(c) })
 	}
+	slices.SortFunc(ran, func(a, b hasRun) int { return cmp.Compare(a.number, b.number) }) // they have ended in any order, and so
+	for _, r := range ran {
+		r.then()
+	}
+	slices.SortStableFunc(calls, func(a, b laneCall) int { return cmp.Compare(nameOf(a.lane), nameOf(b.lane)) })
 	for _, c := range calls {
 		n.after(n.w.between(0, time.Millisecond), func() {
 			c.f(n.w.now())
@@ -324,6 +342,7 @@ func (n *node) committed(c commit) {
 		s := n.storing[0]
 		n.storing = n.storing[1:]
 		n.talk.Stored(n.w.now(), s.Pending, c.err != nil && n.w.mutation != ignoreErrors)
+		synctest.Wait() // it may have asked for a commit, whose batch is to have what it has now
 	}
 	if n.g.GoesOn() {
 		for _, l := range n.g.Lanes() {
@@ -336,6 +355,7 @@ func (n *node) committed(c commit) {
 func (n *node) timers() {
 	now := n.w.now()
 	n.g.SeeClock(now)
+	synctest.Wait() // as above
 	for _, h := range slices.Clone(n.handles) {
 		if h.over || h.Ended {
 			continue
@@ -469,6 +489,8 @@ func (n *node) over(h *handle) {
 
 // answered hands the outcome of a request to its lane.
 func (n *node) answered(slot *connector.Slot, a sms.Answer) {
-	n.w.oracle.answered(slot, a)
+	if slot.Asked == nil {
+		n.w.oracle.answered(slot, a)
+	}
 	n.touch(slot.Share.Lane).Answered(n.w.now(), slot, a)
 }

@@ -2,39 +2,21 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"time"
+	"slices"
 
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/sms"
 	"pmg/store"
 )
-
-// A text is what a peer submits, once. Its key is the text of the message.
-type text struct {
-	key      string
-	from     *station
-	dest     string
-	priority uint8
-	delay    time.Duration // until its delivery time
-	validity time.Duration
-
-	lane     string   // that it was accepted for
-	id       uint64   // of the message that was made of it last; 0: none
-	answer   sms.Code // to the submit
-	answered bool
-	stored   bool // it has been on the disk
-	deleted  bool
-	taken    int // how often a peer has taken it
-	may      int // how often it may be sent once more, because what came of a request is not known
-	failed   int // how often it was sent in vain
-	refused  bool
-}
 
 // An oracle knows what must hold.
 type oracle struct {
 	w        *world
 	keys     map[string]*text
+	known    map[string]*text // by the ids that clients know
 	all      []*text
 	byID     map[uint64]*text
 	doubtful map[uint64]bool  // of batches that failed, or were under way at a crash
@@ -56,48 +38,48 @@ type group struct {
 
 func newOracle(w *world) oracle {
 	return oracle{
-		w: w, keys: map[string]*text{}, byID: map[uint64]*text{}, doubtful: map[uint64]bool{},
+		w: w, keys: map[string]*text{}, known: map[string]*text{}, byID: map[uint64]*text{}, doubtful: map[uint64]bool{},
 		over: map[uint64]bool{}, flying: map[uint64]bool{},
 	}
 }
-
-// newText makes what a station submits next.
-func (o *oracle) newText(s *station) *text {
-	w := o.w
-	t := &text{key: fmt.Sprintf("%s-%d", s.name, len(o.all)), from: s, dest: fmt.Sprint(49170 + w.rng.IntN(4)), priority: uint8(w.rng.IntN(3))}
-	if !s.client {
-		t.dest = fmt.Sprint(1 + w.rng.IntN(2))
-	} else {
-		if w.fault(w.plan.scheduled) {
-			t.delay = time.Duration(1+w.rng.IntN(90)) * time.Second
-		}
-		if w.fault(w.plan.validity) {
-			t.validity = t.delay + time.Duration(2+w.rng.IntN(120))*time.Second
-		}
-	}
-	o.keys[t.key] = t
-	o.all = append(o.all, t)
-	return t
-}
-
-func (o *oracle) text(key []byte) *text { return o.keys[string(key)] }
 
 // started begins a life of the node.
 func (o *oracle) started() {
 	o.requests = 0
 	o.recover = o.w.disk.last
 	o.order = map[group]uint64{}
+	for _, c := range o.w.centres {
+		c.answersRead, c.receiptsTaken = 0, 0
+	}
 }
 
 // named notes the id of a message that was accepted.
-func (o *oracle) named(m *sms.Message, s *connector.Share) {
-	t := o.text(m.Text())
-	if t == nil {
+func (o *oracle) named(a gateway.Accepted) {
+	m, s := a.Message, a.Share
+	if m.Kind == sms.Receipt {
+		return
+	}
+	var t *text
+	if m.Parts > 1 && m.Part > 0 {
+		t = o.byID[m.KnownID()].top()
+	} else if all := o.texts(m.Text(), 1); len(all) > 0 {
+		t = all[0].top()
+	} else {
 		o.w.fail("the node has made a message of nothing: %q", m.Text())
 		return
 	}
+	if t.from.client && m.Part == 0 {
+		o.know(fmt.Sprintf("%016x", m.KnownID()), t)
+	}
+	if m.Parts > 1 {
+		part := &text{key: t.key, from: t.from, dest: t.dest, priority: t.priority, delay: t.delay, validity: t.validity, registered: t.registered}
+		part.whole, part.part = t, int(m.Part)+1
+		t.parts = append(t.parts, part)
+		o.all = append(o.all, part)
+		t = part
+	}
 	if o.byID[m.ID] != nil {
-		o.w.fail("%s and %s have the same id", o.byID[m.ID].key, t.key)
+		o.w.fail("%s and %s have the same id", o.byID[m.ID].name(), t.name())
 	}
 	t.id, t.lane = m.ID, nameOf(s.Lane)
 	o.byID[m.ID] = t
@@ -113,20 +95,23 @@ func nameOf(l *connector.Lane) string {
 // put notes that a message is on the disk.
 func (o *oracle) put(id uint64, again bool) {
 	t := o.byID[id]
-	if t == nil || again {
-		o.w.fail("message %d is stored, again %t", id, again)
-		return
+	if t == nil {
+		return // it is a receipt
+	}
+	if again && t.group == nil && t.versions == 0 {
+		o.w.fail("%s is stored again", t.name())
 	}
 	t.stored = true
+	t.top().stored = true
 }
 
 // deleted notes that a message is not on the disk any more.
 func (o *oracle) deleted(id uint64, found bool) {
 	t := o.byID[id]
 	switch {
-	case o.doubtful[id]:
+	case o.doubtful[id] || t == nil:
 	case !found:
-		o.w.fail("message %d (%v) ends twice", id, t)
+		o.w.fail("%s ends twice", t.name())
 	}
 	if t != nil && found {
 		t.deleted = true
@@ -137,59 +122,79 @@ func (o *oracle) deleted(id uint64, found bool) {
 // forwarded notes that the node sends a message.
 func (o *oracle) forwarded(l *connector.Lane, slot *connector.Slot) {
 	m, s := slot.Message, slot.Share
+	if o.flying[m.ID] {
+		o.w.fail("message %d is sent although it is under way", m.ID)
+	}
+	o.flying[m.ID] = true
 	t := o.byID[m.ID]
-	if t == nil || t.key != string(m.Text()) {
+	if m.Kind == sms.Receipt {
+		return
+	}
+	if t == nil || !slices.Contains(o.textsOf(m), t) {
 		o.w.fail("message %d has the text %q, which is not its own", m.ID, m.Text())
 		return
 	}
-	o.w.note("node: sends %s on %s", t.key, slot.Link)
+	o.w.note("node: sends %s on %s", t.name(), slot.Link)
 	if o.over[m.ID] {
-		o.w.fail("%s is sent although it has ended", t.key)
-	}
-	if o.flying[m.ID] {
-		o.w.fail("%s is sent although it is under way", t.key)
+		o.w.fail("%s is sent although it has ended", t.name())
 	}
 	if !t.stored {
-		o.w.fail("%s is sent although it is not stored", t.key)
+		o.w.fail("%s is sent although it is not stored", t.name())
 	}
-	o.flying[m.ID] = true
 	g := group{l, s, t.dest, m.Priority, m.ID <= o.recover}
-	if t.lane != nameOf(l) || t.delay > 0 || t.failed > 0 || t.may > 0 {
+	if t.lane != nameOf(l) || t.delay > 0 || t.failed > 0 || t.may > 0 || t.moved || t.versions > 0 || t.group != nil {
 		return // it was moved, waited or was sent before, and others went ahead meanwhile
 	}
 	if m.ID < o.order[g] {
-		o.w.fail("%s is sent behind %s", t.key, o.byID[o.order[g]].key)
+		o.w.fail("%s is sent behind %s", t.name(), o.byID[o.order[g]].name())
 	}
 	o.order[g] = m.ID
 }
 
 // answered notes what came of a request.
 func (o *oracle) answered(slot *connector.Slot, a sms.Answer) {
-	id := slot.Message.ID
-	t := o.byID[id]
-	o.w.note("node: %s is answered %s", t.key, a.Code)
-	delete(o.flying, id)
-	switch {
-	case a.Code == sms.Lost || a.Code == sms.Timeout:
-		t.may++
-		t.failed++
-	case a.Code.Retryable():
-		t.failed++
-	default:
-		o.ended(id, a.Code.String())
+	m := slot.Message
+	delete(o.flying, m.ID)
+	for _, t := range o.textsOf(m) {
+		o.w.note("node: %s is answered %s", t.name(), a.Code)
+		switch {
+		case a.Code == sms.Lost || a.Code == sms.Timeout:
+			t.may++
+			t.failed++
+		case a.Code.Retryable():
+			t.failed++
+		default:
+			o.ended(m.ID, a.Code.String())
+		}
 	}
 }
 
 // ended notes that the node knows how a message has ended.
 func (o *oracle) ended(id uint64, how string) {
-	o.w.note("node: %s has ended: %s", o.byID[id].key, how)
-	o.over[id] = true
+	if t := o.byID[id]; t != nil {
+		o.w.note("node: %s has ended: %s", t.name(), how)
+		o.over[id] = true
+	}
+}
+
+// unanswered notes that it will not be known what came of a request.
+func (o *oracle) unanswered(id uint64) {
+	t := o.byID[id]
+	if t == nil {
+		return
+	}
+	t.may++
+	for _, other := range t.group {
+		if other != t {
+			other.may++
+		}
+	}
 }
 
 // crashed notes what a crash makes of what was under way.
 func (o *oracle) crashed(power bool) {
-	for id := range o.flying {
-		o.byID[id].may++
+	for _, id := range slices.Sorted(maps.Keys(o.flying)) {
+		o.unanswered(id)
 	}
 	clear(o.flying)
 	if !power {
@@ -197,8 +202,13 @@ func (o *oracle) crashed(power bool) {
 	}
 	for id := range o.over {
 		if t := o.byID[id]; !t.deleted {
-			t.may++
+			o.unanswered(id)
 			delete(o.over, id)
+		}
+	}
+	for _, c := range o.w.centres {
+		for _, s := range c.accepted {
+			s.doubtful = s.doubtful || slices.ContainsFunc(s.texts, func(t *text) bool { return !t.deleted })
 		}
 	}
 }
@@ -216,6 +226,10 @@ func (o *oracle) closed() {
 func (o *oracle) confirmed(t *text, code sms.Code) {
 	o.w.note("%s: %s is answered %s", t.from.name, t.key, code)
 	t.answered, t.answer = true, code
+	for _, p := range t.parts {
+		p.answered, p.answer = true, code
+		t.stored = t.stored && p.stored
+	}
 	if code == sms.OK && !t.stored {
 		o.w.fail("%s is confirmed although it is not stored", t.key)
 	}
@@ -229,28 +243,36 @@ func (o *oracle) taken(t *text, code sms.Code) {
 	case !code.Retryable():
 		t.refused = true
 	}
-	if t.taken > 1+t.may {
-		o.w.fail("%s is delivered %d times, but a request was in doubt %d times only", t.key, t.taken, t.may)
+	switch {
+	case t.taken > 1+t.may:
+		o.w.fail("%s is delivered %d times, but a request was in doubt %d times only", t.name(), t.taken, t.may)
+	case t.cancelled && t.taken > t.may:
+		o.w.fail("%s is delivered although it was cancelled, or deleted", t.name())
 	}
 }
 
 // settled reports whether every message has reached its end.
 func (o *oracle) settled() bool {
 	n := o.w.node
-	if n == nil || len(o.w.disk.ids) > 0 || len(n.storing) > 0 || !n.g.Recovered() || n.g.Committer.Stats().Waiting > 0 {
+	if n == nil || o.w.disk.waiting() > 0 || len(n.storing) > 0 || !n.g.Recovered() || n.g.Committer.Stats().Waiting > 0 || n.commands > 0 {
 		return false
+	}
+	for _, c := range o.w.centres {
+		if c.unsent > 0 && c.hasSession() {
+			return false
+		}
 	}
 	for _, s := range o.w.stations {
 		if s.left > 0 {
 			return false
 		}
 		for _, p := range s.peers {
-			if len(p.asked) > 0 {
+			if len(p.asked)+len(p.changes) > 0 {
 				return false
 			}
 		}
 	}
-	return n.g.Pending() == 0 && n.g.Scheduled() == 0
+	return n.g.Pending() == 0 && n.g.Scheduled() == 0 && len(o.flying) == 0 && o.missing() == ""
 }
 
 // check looks at the end of a history.
@@ -263,18 +285,22 @@ func (o *oracle) check() {
 	for _, t := range o.all {
 		switch {
 		case t.answered && t.answer == sms.OK && !t.stored:
-			w.fail("%s was confirmed and is lost", t.key)
+			w.fail("%s was confirmed and is lost", t.name())
 		case t.answered && t.answer != sms.OK && t.taken > 0 && !o.doubtful[t.id]:
-			w.fail("%s was answered %s and is delivered", t.key, t.answer)
-		case !t.stored || t.taken > 0 || t.refused:
+			w.fail("%s was answered %s and is delivered", t.name(), t.answer)
+		case !t.stored || t.taken > 0 || t.refused || len(t.parts) > 0 || t.withdrawn > 0:
 		case o.ofOutcome(t):
 		default:
-			w.fail("%s was stored and is lost: sent %d times in vain", t.key, t.failed)
+			w.fail("%s was stored and is lost: sent %d times in vain", t.name(), t.failed)
 		}
 	}
 	n := w.node
-	if n.g.Memory.Used() != 0 || o.requests != 0 || len(o.flying) != 0 {
-		w.fail("%d octets of memory, %d requests, %d messages under way are left", n.g.Memory.Used(), o.requests, len(o.flying))
+	used := n.g.Memory.Used()
+	if n.g.Aside(store.Orphan) > 0 {
+		used %= orphanOctets
+	}
+	if used != 0 || o.requests != 0 || len(o.flying) != 0 {
+		w.fail("%d octets of memory, %d requests, %d messages under way are left", used, o.requests, len(o.flying))
 	}
 	for _, l := range n.g.Lanes() {
 		if l.Queued.Load() != 0 || l.Held.Load() != 0 || l.Len() != 0 {
@@ -292,6 +318,9 @@ func (o *oracle) check() {
 		}
 	}
 }
+
+// orphanOctets are what the gateway counts for a receipt whose message is not known.
+const orphanOctets = 1300
 
 // ofOutcome reports whether a message that was not delivered may have ended so: its validity
 // has passed, or it was given up after as many attempts as it may have.
@@ -318,12 +347,17 @@ func (o *oracle) noted(t *text) (found bool) {
 
 // left says what is not settled.
 func (o *oracle) left() string {
-	s := fmt.Sprintf("node %t, %d on disk", o.w.node != nil, len(o.w.disk.ids))
+	s := fmt.Sprintf("node %t, %d on disk, missing %q", o.w.node != nil, o.w.disk.waiting(), o.missing())
+	for _, c := range o.w.centres {
+		s += fmt.Sprintf(", %d receipts not taken", c.unsent)
+	}
 	if n := o.w.node; n != nil {
-		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %+v", len(n.storing), n.g.Recovered(), n.g.Pending(), n.g.Scheduled(), n.g.Committer.Stats())
+		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %d commands, %d under way, %+v", len(n.storing), n.g.Recovered(), n.g.Pending(), n.g.Scheduled(), n.commands, len(o.flying), n.g.Committer.Stats())
 	}
 	for _, id := range o.w.disk.ids {
-		s += " " + o.byID[id].key
+		if t := o.byID[id]; t != nil {
+			s += " " + t.name()
+		}
 	}
 	for _, st := range o.w.stations {
 		s += fmt.Sprintf("; %s: %d left, %d sessions", st.name, st.left, len(st.peers))

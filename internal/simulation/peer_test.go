@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"pmg/protocols"
@@ -19,6 +20,10 @@ type station struct {
 	down   bool
 	mood   float64 // how much more faulty an SMSC is at the moment
 	peers  []*peer
+
+	centre   *centre // of an SMSC
+	receives bool    // it may have sessions over which it can be sent something, or can send it
+	together int     // the reference of the last long message that it has cut itself
 }
 
 // A peer is a session of a station.
@@ -30,6 +35,9 @@ type peer struct {
 	bound   bool
 	leaving bool
 	asked   map[uint32]*text // submits that wait for their answer
+	reports map[uint32]*report
+	changes map[uint32]*change
+	raw     []byte // of the PDU at hand
 }
 
 const peerWindow = 10
@@ -47,7 +55,7 @@ func (w *world) station(name string) *station {
 
 // open begins a session.
 func (s *station) open(e *end) *peer {
-	p := &peer{station: s, end: e, asked: map[uint32]*text{}}
+	p := &peer{station: s, end: e, asked: map[uint32]*text{}, reports: map[uint32]*report{}, changes: map[uint32]*change{}}
 	o := protocols.SessionOptions{Role: protocols.Server, Name: s.name, Options: smpp.NewConnectorOptions()}
 	if s.client {
 		o = protocols.SessionOptions{Role: protocols.Client, SystemID: s.name, Password: "secret", Options: smpp.NewConnectorOptions()}
@@ -71,6 +79,7 @@ func (s *station) accept(e *end) bool {
 func (p *peer) over() {
 	p.end.close()
 	p.bound = false
+	p.lost()
 	p.station.peers = slices.DeleteFunc(p.station.peers, func(other *peer) bool { return other == p })
 }
 
@@ -94,7 +103,8 @@ func (p *peer) receive(b []byte) {
 			return
 		}
 		pdu := driver.NewPDU()
-		if err := driver.Decode(pdu, slices.Clone(p.rest[:n])); err != nil {
+		p.raw = slices.Clone(p.rest[:n])
+		if err := driver.Decode(pdu, slices.Clone(p.raw)); err != nil {
 			p.station.w.fail("%s: cannot decode what the node sends: %v", p.station.name, err)
 		}
 		p.rest = p.rest[n:]
@@ -126,11 +136,31 @@ func (p *peer) do(pdu protocols.PDU, a protocols.Action) {
 		p.do(pdu, p.session.Idle(w.now(), pdu))
 	case protocols.Message:
 		p.message(pdu)
+	case protocols.Operate:
+		p.session.AnswerOperation(pdu, sms.Rejected, nil)
+		b := pdu.AppendWire(nil)
+		w.after(w.between(0, 30*time.Millisecond), func() { p.end.write(b) })
 	case protocols.Answered:
-		if t := p.asked[a.Sequence]; t != nil {
-			delete(p.asked, a.Sequence)
-			w.oracle.confirmed(t, a.Code)
+		p.answered(a)
+	}
+}
+
+func (p *peer) answered(a protocols.Action) {
+	o := &p.station.w.oracle
+	if t := p.asked[a.Sequence]; t != nil {
+		delete(p.asked, a.Sequence)
+		if a.Code == sms.OK && t.from.client {
+			o.know(idOf(p.raw), t)
 		}
+		o.confirmed(t, a.Code)
+	}
+	if r := p.reports[a.Sequence]; r != nil {
+		delete(p.reports, a.Sequence)
+		r.centre.answered(r, a.Code == sms.OK)
+	}
+	if c := p.changes[a.Sequence]; c != nil {
+		delete(p.changes, a.Sequence)
+		o.changed(c, a.Code)
 	}
 }
 
@@ -143,12 +173,29 @@ func (p *peer) message(pdu protocols.PDU) {
 		w.fail("%s: the node sends a message that is %s", s.name, code)
 		return
 	}
-	t := w.oracle.text(m.Text())
-	if t == nil {
+	if s.client {
+		d, err := readDelivery(p.raw)
+		if err != nil {
+			w.fail("%s: cannot read %x: %v", s.name, p.raw, err)
+		}
+		if d.isReceipt() {
+			w.oracle.receipt(s, d)
+			p.answer(pdu, nil, nil)
+			return
+		}
+	}
+	texts := w.oracle.texts(m.Text(), partOf(pdu, &m))
+	if len(texts) == 0 {
 		w.fail("%s: the node sends a message that no peer has submitted: %q", s.name, m.Text())
 		return
 	}
-	code = sms.OK
+	p.answer(pdu, texts, &m)
+}
+
+// answer answers a message of texts, a receipt if there are none.
+func (p *peer) answer(pdu protocols.PDU, texts []*text, m *sms.Message) {
+	w, s := p.station.w, p.station
+	code := sms.OK
 	delay := w.between(100*time.Microsecond, 30*time.Millisecond)
 	times := 1
 	if w.fault(w.plan.faulty + s.mood) {
@@ -178,13 +225,36 @@ func (p *peer) message(pdu protocols.PDU) {
 			}
 		}
 	}
-	w.note("%s: has %s, answer %s in %s, %d times", s.name, t.key, code, delay, times)
-	w.oracle.taken(t, code)
+	for _, t := range texts {
+		if t.must != "" && t.may == 0 && !strings.Contains(string(m.Text()), ";"+t.must+";") {
+			w.fail("%s is sent as it was before it was replaced: %q", t.key, m.Text())
+		}
+		w.note("%s: has %s, answer %s in %s, %d times", s.name, t.name(), code, delay, times)
+		w.oracle.taken(t, code)
+	}
+	registered, sequence := pdu.(*smpp.PDU).SM.RegisteredDelivery, pdu.Sequence()
 	p.session.Answer(pdu, code, uint64(w.count))
 	b := pdu.AppendWire(nil)
+	if code == sms.OK && !s.client {
+		one := s.centre.accept(texts, string(m.Source().Addr), string(m.Dest().Addr), registered, delay)
+		w.note("%s: accepts it as %s", s.name, one.id)
+		b = wire(submitAnswer, sequence, cString(one.id))
+	}
 	for range times {
 		w.after(delay, func() { p.end.write(b) })
 	}
+}
+
+// partOf returns which part of a long message a centre is sent, 0 if it is none.
+func partOf(pdu protocols.PDU, m *sms.Message) int {
+	if text := m.Text(); m.Flags&sms.HasHeader != 0 && len(text) > 6 {
+		return int(text[text[0]]) // the last octet of a header that has nothing else
+	}
+	number, _ := smpp.FindTLV(pdu.(*smpp.PDU).SM.TLVs, 0x020F)
+	if len(number) == 1 {
+		return int(number[0])
+	}
+	return 0
 }
 
 // unbind logs out.
@@ -202,7 +272,10 @@ func (s *station) work() {
 	w := s.w
 	w.after(w.between(20*time.Millisecond, 600*time.Millisecond), s.work)
 	if s.client {
-		if len(s.peers) == 0 || len(s.peers) < 2 && w.chance(0.05) {
+		if w.fault(w.plan.away) {
+			s.leave()
+		}
+		if !s.down && (len(s.peers) == 0 || len(s.peers) < 2 && w.chance(0.05)) {
 			s.dial()
 		}
 	} else if w.fault(0.03) {
@@ -216,11 +289,24 @@ func (s *station) work() {
 			p.misbehave()
 			continue
 		}
+		if s.client && w.fault(w.plan.changes) && p.session.Accepting() {
+			p.change()
+		}
 		for n := w.rng.IntN(6); n > 0 && s.left > 0 && len(p.asked) < peerWindow && p.session.Accepting(); n-- {
 			s.left--
 			p.submit()
 		}
 	}
+}
+
+// leave has a client go away for a while.
+func (s *station) leave() {
+	s.w.note("%s: goes away", s.name)
+	s.down = true
+	for _, p := range slices.Clone(s.peers) {
+		p.hangUp()
+	}
+	s.w.after(s.w.between(time.Second, 30*time.Second), func() { s.down = false })
 }
 
 // moody changes how an SMSC behaves for a while.
@@ -264,7 +350,7 @@ func (p *peer) misbehave() {
 		p.unbind()
 	default:
 		w.note("%s: hangs up in the midst of a PDU", p.station.name)
-		b := p.encode(w.oracle.newText(p.station))
+		b := p.encode(w.oracle.newTexts(p.station)[0])
 		p.end.write(b[:1+w.rng.IntN(len(b)-1)])
 		p.hangUp()
 	}
@@ -273,16 +359,20 @@ func (p *peer) misbehave() {
 // submit sends the node a message.
 func (p *peer) submit() {
 	w := p.station.w
-	t := w.oracle.newText(p.station)
-	w.note("%s: submits %s", p.station.name, t)
-	p.end.write(p.encode(t))
+	for _, t := range w.oracle.newTexts(p.station) {
+		w.note("%s: submits %s", p.station.name, t)
+		p.end.write(p.encode(t))
+	}
 }
 
 func (p *peer) encode(t *text) []byte {
 	w := p.station.w
 	var m sms.Message
-	m.Set(sms.Address{Addr: []byte("100")}, sms.Address{Addr: []byte(t.dest)}, []byte(t.key))
-	m.Priority, m.Notify = t.priority, sms.NotifySuccess
+	m.Set(sms.Address{Addr: []byte(sender)}, sms.Address{Addr: []byte(t.dest)}, []byte(t.header+t.body()))
+	m.Priority = t.priority
+	if t.header != "" {
+		m.Flags |= sms.HasHeader
+	}
 	if !p.station.client {
 		m.Kind = sms.MO
 	}
@@ -292,13 +382,15 @@ func (p *peer) encode(t *text) []byte {
 	}
 	pdu, n := driver.NewPDU(), p.session.NextSequence()
 	p.session.Encode(wall, pdu, &m, n)
+	sm := &pdu.(*smpp.PDU).SM
+	sm.RegisteredDelivery = t.registered
 	if t.delay > 0 {
-		pdu.(*smpp.PDU).SM.ScheduleDeliveryTime = fmt.Appendf(nil, "00000000%02d%02d000R", t.delay/time.Minute, t.delay%time.Minute/time.Second)
+		sm.ScheduleDeliveryTime = fmt.Appendf(nil, "00000000%02d%02d000R", t.delay/time.Minute, t.delay%time.Minute/time.Second)
 	}
 	p.asked[n] = t
 	return pdu.AppendWire(nil)
 }
 
 func (t *text) String() string {
-	return fmt.Sprintf("%s to %s, priority %d, in %s, valid %s", t.key, t.dest, t.priority, t.delay, t.validity)
+	return fmt.Sprintf("%s to %s, priority %d, in %s, valid %s, registered %#x", t.key, t.dest, t.priority, t.delay, t.validity, t.registered)
 }

@@ -50,15 +50,35 @@ func (n *node) Hangup(l *connector.Link, reason string) {
 }
 
 // Check implements gateway.Port.
-func (n *node) Check(l *connector.Link, r *request, check func(), then func(now int64)) {
-	check()
-	n.after(n.w.between(0, 100e6), func() { then(n.w.now()) })
+func (n *node) Check(_ *connector.Link, _ *request, check func(), then func(now int64)) {
+	n.after(0, func() {
+		n.run(check, func() { n.after(n.w.between(0, 100e6), func() { then(n.w.now()) }) })
+	})
+}
+
+// A hasRun is what follows what has run on another goroutine.
+type hasRun struct {
+	number int
+	then   func()
+}
+
+// run calls f on another goroutine, and has then called when f has returned.
+func (n *node) run(f, then func()) {
+	n.runs++
+	number := n.runs
+	go func() {
+		f()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.ran = append(n.ran, hasRun{number, then})
+	}()
 }
 
 // Store implements gateway.Port.
 func (n *node) Store(now int64, p gateway.Pending[*request]) {
 	for _, a := range append([]gateway.Accepted{p.Accepted}, p.More...) {
-		n.w.oracle.named(a.Message, a.Share)
+		n.w.oracle.named(a)
+		n.relay(a, p.Request)
 	}
 	batch := n.g.Put(p.Accepted, p.More)
 	if n.w.mutation == answerEarly {
@@ -72,18 +92,25 @@ func (n *node) Store(now int64, p gateway.Pending[*request]) {
 func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(now, s, m) }
 
 // Answered implements gateway.Port.
-func (n *node) Answered(now int64, _ *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
+func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
 	a := answerOf(r, now, code)
 	n.release(r)
+	if code == sms.OK && slot.Asked == nil && l.Account == nil {
+		n.w.station(l.Connector.Name).answeredTo(string(a.PeerID))
+	}
 	n.answered(slot, a)
 }
 
 // AnsweredLate implements gateway.Port.
 func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
 	before := n.g.Committer.Stats().Waiting
-	n.touch(l.Lane).AnsweredLate(l, u, answerOf(r, now, code))
+	a := answerOf(r, now, code)
+	n.touch(l.Lane).AnsweredLate(l, u, a)
 	if n.g.Committer.Stats().Waiting > before {
 		n.w.oracle.ended(u.ID, "late answer")
+		if code == sms.OK && l.Account == nil {
+			n.w.station(l.Connector.Name).answeredTo(string(a.PeerID))
+		}
 	}
 	n.release(r)
 }

@@ -23,6 +23,7 @@ type world struct {
 	disk     *disk
 	outcomes []byte // memory that outlives the process
 	stations []*station
+	centres  []*centre
 	oracle   oracle
 	healed   bool
 	step     time.Duration // of the wall clock
@@ -46,6 +47,14 @@ type plan struct {
 	breaks              bool    // after an error the disk fails until the node starts again
 	keep                int64   // octets of messages in memory
 	scheduled, validity float64
+	away                float64 // probability that a client goes away for a while when it acts
+
+	recipients int
+	asks       []byte  // values of registered_delivery
+	long, cut  float64 // probability that a text is long, and is sent whole or in parts
+	changes    float64 // probability that a client asks for a change of a message when it acts
+	commands   bool    // an operator changes queues
+	noMO       bool    // no route leads to clients
 }
 
 // An event is something that happens at a time.
