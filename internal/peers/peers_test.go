@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -34,22 +33,14 @@ type peer struct {
 	cannot map[string]string
 }
 
-// why returns why a scenario is not run.
+// why returns why the library cannot do a scenario.
 func (p *peer) why(role, name, column string) string {
 	for _, key := range []string{role + ": " + name, role + ": " + column} {
-		if why := cmp.Or(p.cannot[key], unmended()[key]); why != "" {
+		if why := p.cannot[key]; why != "" {
 			return why
 		}
 	}
 	return ""
-}
-
-// unmended has the scenarios that the gateway fails, and why.
-func unmended() map[string]string {
-	return map[string]string{
-		"client: receipts": "the gateway mistakes short ids of SMSCs that count from 1, and is being mended",
-		"smsc: receipts":   "the gateway mistakes short ids of SMSCs that count from 1, and is being mended",
-	}
 }
 
 // Why several libraries cannot do a scenario.
