@@ -13,7 +13,8 @@ import (
 type Receivers struct {
 	only     *Account // the only account that may receive there; nil if there are none or several
 	byPrefix map[string]*Account
-	lengths  []int // of the prefixes, longest first
+	exact    map[string]*Account // by whole addresses: those with '=' in front
+	lengths  []int               // of the prefixes, longest first
 }
 
 func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
@@ -23,7 +24,7 @@ func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
 		if to.Role() != protocols.Server {
 			continue
 		}
-		r := &Receivers{byPrefix: map[string]*Account{}}
+		r := &Receivers{byPrefix: map[string]*Account{}, exact: map[string]*Account{}}
 		accounts := c.Receivers(to)
 		for _, a := range accounts {
 			r.add(t.accounts[a.SystemID], a.Receives)
@@ -39,6 +40,10 @@ func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
 
 func (r *Receivers) add(a *Account, prefixes []string) {
 	for _, p := range prefixes {
+		if whole, ok := strings.CutPrefix(p, "="); ok {
+			r.exact[strings.TrimPrefix(whole, "+")] = a
+			continue
+		}
 		p = strings.TrimPrefix(p, "+")
 		r.byPrefix[p] = a
 		if !slices.Contains(r.lengths, len(p)) {
@@ -59,6 +64,9 @@ func (r *Receivers) Find(dest []byte) *Account {
 	}
 	if len(dest) > 0 && dest[0] == '+' {
 		dest = dest[1:]
+	}
+	if a := r.exact[string(dest)]; a != nil {
+		return a
 	}
 	for _, n := range r.lengths {
 		if n <= len(dest) {

@@ -15,7 +15,7 @@ func TestReceivers(t *testing.T) {
 		Accounts: []config.Account{
 			{SystemID: "a", Receives: []string{"+4670", "72000"}},
 			{SystemID: "b", Receives: []string{"46701", "ACME"}},
-			{SystemID: "c"},
+			{SystemID: "c", Receives: []string{"=123", "=+4670299"}},
 			{SystemID: "mt", Bind: transmitter, Receives: []string{"99"}},
 			{SystemID: "rest", Connectors: []string{"several", "one"}, Receives: []string{""}},
 			{SystemID: "alone", Connectors: []string{"private"}, Receives: []string{"1"}},
@@ -28,6 +28,10 @@ func TestReceivers(t *testing.T) {
 	}, NewRegistry())
 	for _, c := range []struct{ connector, dest, want string }{
 		{"several", "46702", "a"},
+		{"several", "123", "c"}, // P19h: the whole address, and not another short code that begins so
+		{"several", "1234", "rest"},
+		{"several", "4670299", "c"},
+		{"several", "+46702990", "a"},
 		{"several", "+46702", "a"},
 		{"several", "46701", "b"},
 		{"several", "467012", "b"},

@@ -290,6 +290,10 @@ func TestDescribe(t *testing.T) {
 	if err := WriteText(&b, "connectors.instances"); err != nil || !strings.Contains(b.String(), "default 1 (in: 1000)") {
 		t.Errorf("description is %q, %v", b.String(), err)
 	}
+	b.Reset()
+	if err := WriteText(&b, "window"); err != nil || !strings.Contains(b.String(), "connectors[].window") { // O25
+		t.Errorf("window: %v, %s", err, &b)
+	}
 	if err := WriteText(&b, "nonsense"); err == nil {
 		t.Error("nonsense is described")
 	}

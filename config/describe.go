@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -114,9 +115,14 @@ func (o Option) reload() string {
 // Shells take [] for a pattern, so it may be left out.
 func WriteText(w io.Writer, prefix string) error {
 	plain := strings.NewReplacer("[", "", "]", "")
+	all := Describe()
+	begins := func(o Option) bool { return strings.HasPrefix(plain.Replace(o.Path), plain.Replace(prefix)) }
+	if !slices.ContainsFunc(all, begins) { // window stands for connectors[].window
+		begins = func(o Option) bool { return strings.HasSuffix(o.Path, "."+prefix) }
+	}
 	found := false
-	for _, o := range Describe() {
-		if !strings.HasPrefix(plain.Replace(o.Path), plain.Replace(prefix)) {
+	for _, o := range all {
+		if !begins(o) {
 			continue
 		}
 		found = true
@@ -138,7 +144,7 @@ const markdownHead = "# Configuration\n\n" +
 	"One YAML file. Every option but the required ones may be left out; one that is not listed here is an error.\n" +
 	"`pmg config init` writes a starter file, `pmg config check` lists what is wrong with a file, and\n" +
 	"`pmg config show` prints the values in effect.\n\n" +
-	"- A *duration* is written as `500ms`, `10s` or `1h30m`, a *size* as `4096`, `64KiB` or `100MiB`.\n" +
+	"- A *duration* is written as `500ms`, `10s`, `1h30m` or `7d`, a *size* as `4096`, `64KiB` or `100MiB`.\n" +
 	"- A list of one may be written without brackets.\n" +
 	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // A Change is an option that differs between two configurations.
@@ -102,11 +103,61 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 			to = append(to, Change{at, showList(a), showList(b), live, rebind})
 		case isNamedList(f.Type):
 			to = diffNamed(a, b, at, live, to)
+		case f.Type == reflect.TypeFor[[]Route]() && a.Len() == b.Len():
+			to = diffRoutes(a, b, at, live, to)
 		default:
 			to = append(to, Change{at, fmt.Sprint(a.Len(), " ", at), fmt.Sprint(b.Len(), " ", at), live, rebind})
 		}
 	}
 	return to
+}
+
+// diffRoutes compares routes one by one. Two may look the same because a destination_file has
+// changed.
+func diffRoutes(old, next reflect.Value, path string, live bool, to []Change) []Change {
+	for i := range old.Len() {
+		a, b := old.Index(i).Addr().Interface().(*Route), next.Index(i).Addr().Interface().(*Route)
+		if reflect.DeepEqual(a, b) {
+			continue
+		}
+		c := Change{Path: fmt.Sprintf("%s[%d]", path, i), Old: a.line(), New: b.line(), Live: live}
+		if c.Old == c.New {
+			c.Path += ".destination_file"
+			c.Old, c.New = fmt.Sprint(len(a.fromFile), " prefixes"), fmt.Sprint(len(b.fromFile), " prefixes")
+		}
+		to = append(to, c)
+	}
+	return to
+}
+
+// line writes a route on a line: the options that it has, and its targets.
+func (r *Route) line() string {
+	plain := *r
+	plain.To, plain.Policy = nil, ""
+	var w writer
+	w.options(reflect.ValueOf(&plain).Elem(), 0)
+	var words []string
+	for line := range strings.Lines(w.b.String()) {
+		if line = strings.TrimSpace(line); !strings.HasSuffix(line, `: ""`) && !strings.HasSuffix(line, ": []") {
+			words = append(words, line)
+		}
+	}
+	var targets []string
+	for _, t := range r.To {
+		name := t.Connector
+		if t.Account != "" {
+			name = strings.TrimSpace(name + " account " + t.Account)
+		}
+		if t.Weight != 1 {
+			name += fmt.Sprint(" weight ", t.Weight)
+		}
+		targets = append(targets, name)
+	}
+	words = append(words, "to: "+strings.Join(targets, ", "))
+	if r.Policy != Failover {
+		words = append(words, "policy: "+r.Policy)
+	}
+	return "{" + strings.Join(words, ", ") + "}"
 }
 
 // isNamedList reports whether the rows of a list have names: accounts and

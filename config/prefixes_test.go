@@ -58,7 +58,7 @@ routes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := before.Diff(after); len(d) != 1 || d[0].Path != "routes" || !d[0].Live {
+	if d := before.Diff(after); len(d) != 1 || d[0].Path != "routes[0].destination_file" || !d[0].Live {
 		t.Errorf("changes are %v", d)
 	}
 	if live := after.LiveFrom(before); !slices.Equal(live.Routes[0].Prefixes(), []string{"4670"}) {

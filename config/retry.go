@@ -36,7 +36,7 @@ func parsePause(s string) (Pause, error) {
 	if s == repeatWord {
 		return Repeat, nil
 	}
-	d, err := time.ParseDuration(s)
+	d, err := ParseDuration(s)
 	if err != nil || d < 0 || d > longestPause {
 		return 0, fmt.Errorf("must be a duration from 0s to %s such as 10s or 5m, or, at the end, the word %s, not %q", formatDuration(longestPause), repeatWord, s)
 	}

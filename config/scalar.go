@@ -42,6 +42,24 @@ func parseScalar(t reflect.Type, s string) (reflect.Value, error) {
 	return reflect.ValueOf(x), nil
 }
 
+// ParseDuration reads a duration, which may begin with days: 7d, 1d12h.
+func ParseDuration(s string) (time.Duration, error) {
+	before, rest, ok := strings.Cut(s, "d")
+	days, err := strconv.ParseUint(before, 10, 16)
+	if !ok || err != nil {
+		return time.ParseDuration(s)
+	}
+	d := time.Duration(days) * 24 * time.Hour
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err == nil && more < 0 {
+		err = fmt.Errorf("%q has a sign behind its days", s)
+	}
+	return d + more, err
+}
+
 func parseAny(t reflect.Type, s string) (any, error) {
 	switch reflect.Zero(t).Interface().(type) {
 	case string:
@@ -58,9 +76,9 @@ func parseAny(t reflect.Type, s string) (any, error) {
 		b, err := parseBool(s)
 		return &b, err
 	case time.Duration:
-		d, err := time.ParseDuration(s)
+		d, err := ParseDuration(s)
 		if err != nil {
-			return nil, fmt.Errorf("must be a duration such as 500ms, 10s or 1h30m, not %q", s)
+			return nil, fmt.Errorf("must be a duration such as 500ms, 10s, 1h30m or 7d, not %q", s)
 		}
 		return d, nil
 	case Size:

@@ -171,7 +171,7 @@ func (d *decoder) receives(c *Config) {
 				if !a.MayUse(&c.Connectors[k]) {
 					continue
 				}
-				at := [2]string{c.Connectors[k].Name, strings.TrimPrefix(prefix, "+")}
+				at := [2]string{c.Connectors[k].Name, strings.Replace(strings.TrimPrefix(prefix, "+"), "=+", "=", 1)}
 				if owner, taken := owners[at]; taken && owner != a.SystemID {
 					d.problem(fmt.Sprintf("accounts[%d].receives[%d]", i, j), "%q already belongs to account %s: remove it from one of the two", prefix, owner)
 					break

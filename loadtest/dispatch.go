@@ -9,6 +9,16 @@ import (
 // sent again.
 const deliverAgain = time.Second
 
+// mostRefused is how often the pause doubles, so that a peer that takes nothing for long is not
+// kept busy: up to a minute.
+const mostRefused = 6
+
+// refusedAgain counts another refusal.
+func (d *delivery) refusedAgain() *delivery {
+	d.refused = min(d.refused+1, mostRefused)
+	return d
+}
+
 // delivers reports whether a session sends anything that does not answer what it has just
 // received.
 func (o *SinkOptions) delivers() bool {

@@ -185,7 +185,7 @@ func (m *mail) answered(h header) {
 		s.ended(d, &s.counts.receiptsAnswered, &s.counts.moAnswered)
 	case m.wire.isTemporary(h.status):
 		s.counts.again.Add(1)
-		s.later.add(deliverAgain, d)
+		s.later.add(deliverAgain<<d.refused, d.refusedAgain())
 	default:
 		s.ended(d, &s.counts.receiptsRefused, &s.counts.moRefused)
 	}

@@ -193,6 +193,7 @@ type delivery struct {
 	submitted           time.Time
 	text                [textBegin]byte // the beginning of the message that a receipt is for
 	textLen             uint8
+	refused             uint8 // times that the peer has refused it for the moment, up to mostRefused
 
 	origin *session // that the message came by, nil for a mobile-originated one
 	answer answerTo // a submit to answer after the receipt was sent

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
+	"pmg/config"
 )
 
 func newHoldCommand() *cobra.Command {
@@ -33,7 +34,7 @@ remember it. "pmg status" shows it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query := url.Values{"connector": {args[0]}}
 			if lasts != "" {
-				d, err := logAgo(lasts)
+				d, err := config.ParseDuration(lasts)
 				if err != nil || d <= 0 {
 					return fmt.Errorf("cannot use --for %s: it must be a duration above 0, like 90m, 1h or 1d", lasts)
 				}

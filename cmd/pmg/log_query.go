@@ -9,7 +9,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,15 +73,12 @@ func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdul
 	return q, nil
 }
 
-// logDays matches an age in days, followed by a duration or nothing.
-var logDays = regexp.MustCompile(`^(\d{1,5})d(.*)$`)
-
 // logTime parses the value of --since or --until. It returns the zero time for "".
 func logTime(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	if ago, err := logAgo(s); err == nil {
+	if ago, err := config.ParseDuration(s); err == nil {
 		return now.Add(-ago), nil
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
@@ -96,21 +92,6 @@ func logTime(flag, s string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("cannot use %s %s: use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z", flag, s)
-}
-
-// logAgo parses a duration, which may have days: 7d, 1d12h.
-func logAgo(s string) (time.Duration, error) {
-	m := logDays.FindStringSubmatch(s)
-	if m == nil {
-		return time.ParseDuration(s)
-	}
-	days, _ := strconv.Atoi(m[1]) // at most five digits
-	ago := time.Duration(days) * 24 * time.Hour
-	if m[2] == "" {
-		return ago, nil
-	}
-	rest, err := time.ParseDuration(m[2])
-	return ago + rest, err
 }
 
 // lastTime returns the last time before now that has the time of day of t, in UTC.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	_ "time/tzdata" // for the option timezone where the machine has no table of zones
 
 	"github.com/spf13/cobra"
 )

@@ -13,6 +13,7 @@ import (
 
 	"pmg/admin"
 	"pmg/gateway"
+	"pmg/loadtest"
 )
 
 // fakeAdmin starts a server in place of a gateway's admin listener.
@@ -194,5 +195,32 @@ func TestTraceFate(t *testing.T) {
 	out, err := runForTest(t, newTraceCommand(), t.Output(), "00000000000000a3", "--dir", dir)
 	if err != nil || !strings.HasSuffix(out, "; what followed is neither in the pdu logs nor in the events\n") {
 		t.Errorf("error %v, output\n%s", err, out)
+	}
+}
+
+// P17: zones are known without a table of the machine's.
+func TestZones(t *testing.T) {
+	source, err := os.ReadFile("main.go")
+	if err != nil || !strings.Contains(string(source), `_ "time/tzdata"`) {
+		t.Errorf("the program may have no table of zones: %v", err)
+	}
+	if _, err := time.LoadLocation("Europe/Stockholm"); err != nil {
+		t.Error(err)
+	}
+}
+
+// O16: a sink that is to send some messages goes on until it is told to end.
+func TestSinkGoesOn(t *testing.T) {
+	o := loadtest.SinkOptions{Listen: "127.0.0.1:0", MO: loadtest.MOOptions{Count: 5}}
+	s, err := loadtest.StartSink(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if endOf(s, &o) != nil {
+		t.Error("--mo-count alone ends the sink")
+	}
+	if o.Messages = 1; endOf(s, &o) == nil {
+		t.Error("--messages does not end the sink")
 	}
 }

@@ -142,11 +142,12 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 	p := console.NewProgress(cmd.ErrOrStderr(), o.Messages, duration)
 	tick := time.NewTicker(sinkProgress)
 	defer tick.Stop()
+	done := endOf(s, &o)
 	for open := true; open; {
 		select {
 		case <-ctx.Done():
 			open = false
-		case <-s.Done():
+		case <-done:
 			open = false
 		case <-tick.C:
 			r := s.Result()
@@ -169,6 +170,15 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 		return err
 	}
 	return console.ProblemsError(r.Problems())
+}
+
+// endOf returns a channel that is closed when what --messages and --mo-count ask for has come, nil
+// if the sink never ends by itself: --mo-count alone ends nothing.
+func endOf(s *loadtest.Sink, o *loadtest.SinkOptions) <-chan struct{} {
+	if o.Messages == 0 {
+		return nil
+	}
+	return s.Done()
 }
 
 func sinkRows(r *loadtest.SinkResult) []summaryRow {
