@@ -448,20 +448,13 @@ func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 
 // Tick does the lane's work that depends on time: it ends messages whose validity has
 // passed, and forgets failures of instances whose sessions have lived long enough. It is
-// called about once a second.
-func (l *Lane) Tick(now int64) {
+// called about once a second, and soon again if it returns that more may have expired. No more
+// messages end than the store forgets in time.
+func (l *Lane) Tick(now int64) (more bool) {
 	l.holds(now) // it may be over
 	var oldest int64
 	l.Shares(func(s *Share) {
-		s.queue.Expired(now, func(e *entry) {
-			l.waiting--
-			if e.message == nil {
-				l.expiresOnDisk(s, e)
-				return
-			}
-			s.isDue(e.message)
-			l.expired(now, s, e.message)
-		})
+		more = l.expire(now, s) || more
 		l.rest(s, now)
 		l.takeTurn(s, now) // it need not wait for the body of one that has expired
 		oldest = Earlier(oldest, s.queue.Oldest())
@@ -477,6 +470,23 @@ func (l *Lane) Tick(now int64) {
 	if l.Account == "" {
 		l.Home().Links(func(link *Link) { link.Instance.forgive(link, now) })
 	}
+	return more
+}
+
+// expire ends messages of a share that have expired, and reports whether there may be more.
+func (l *Lane) expire(now int64, s *Share) (more bool) {
+	if l.policy.Halted() {
+		return false
+	}
+	return s.queue.Expired(now, func(e *entry) {
+		l.waiting--
+		if e.message == nil {
+			l.expiresOnDisk(s, e)
+			return
+		}
+		s.isDue(e.message)
+		l.expired(now, s, e.message)
+	})
 }
 
 // rest takes a share out of the rotation if none of its messages is due any more.

@@ -135,3 +135,26 @@ func TestPageTried(t *testing.T) {
 	}
 	d.wantEmpty()
 }
+
+// D16: messages that expire in masses do not end while the store does not forget those that have,
+// and the dispatcher is told to come again soon.
+func TestMassExpiry(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "")
+	d.submit("a", 3*sweepEntries/sweepExpired, func(m *sms.Message) { m.Expires = d.now + second })
+	d.now += 2 * second
+	d.halted = true
+	if d.Tick(d.now) || len(d.ended) != 0 {
+		t.Errorf("%d have ended", len(d.ended))
+	}
+	d.halted = false
+	parts := 1
+	for d.Tick(d.now) {
+		parts++
+	}
+	d.Publish()
+	if len(d.ended) != 3*sweepEntries/sweepExpired || parts < 3 {
+		t.Errorf("%d have ended in %d parts", len(d.ended), parts)
+	}
+	d.wantEmpty()
+}

@@ -234,7 +234,8 @@ func TestExpireOnDisk(t *testing.T) {
 	d.restore("b", 10, func(m *sms.Message) { m.DeliverAt, m.Expires = d.now+9*second, d.now+second })
 	delete(k.bodies, 77)
 	d.now += 2 * second
-	d.Tick(d.now)
+	for d.Tick(d.now) { // D16: not all end together
+	}
 	d.Tick(d.now)
 	if n := len(k.wanted[d.Lane]); n != most {
 		t.Errorf("%d bodies are being read", n)

@@ -161,7 +161,7 @@ func (o *outgoing) committed(g *Gateway, upTo uint64, failed bool) {
 
 // run starts the goroutine if there may be work for it. The caller holds the lock.
 func (o *outgoing) run(g *Gateway) {
-	if o.engine != nil && !o.running && len(o.waiting) > 0 {
+	if o.engine != nil && !o.running && len(o.waiting) > 0 && o.waiting[0].batch <= o.safe {
 		o.running = true
 		o.done.Go(func() { o.loop(g) })
 	}
@@ -174,13 +174,13 @@ func (o *outgoing) loop(g *Gateway) {
 		for n < len(o.waiting) && o.waiting[n].batch <= o.safe {
 			n++
 		}
-		part := o.waiting[:n:n]
-		o.waiting = append([]sending(nil), o.waiting[n:]...)
 		if n == 0 || e == nil {
 			o.running = false
 			o.mu.Unlock()
 			return
 		}
+		part := o.waiting[:n:n]
+		o.waiting = append([]sending(nil), o.waiting[n:]...)
 		o.mu.Unlock()
 		for len(part) > 0 {
 			if u := part[0].unread; u != nil {

@@ -128,8 +128,8 @@ func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
 	now, again := out.Now(), time.Second // waiting messages reach their limits of time without any job
 	push := func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(now, s, m) }
 	for _, l := range d.Gateway.Lanes() {
-		l.Tick(now)
-		if l.Move(now, push) {
+		expiring := l.Tick(now)
+		if l.Move(now, push) || expiring {
 			again = movePause
 		}
 		d.dispatch(out, l)
