@@ -11,6 +11,7 @@ type Account struct {
 	Sessions  int     `json:"sessions" metric:"sessions" column:"sessions" help:"Sessions that are logged in."`
 	Queued    int64   `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
 	Scheduled int64   `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
+	Parked    int64   `json:"parked" metric:"parked_messages" help:"Messages of the account's clients that no route leads anywhere, and that wait for an operator."`
 	Memory    int64   `json:"memory" metric:"memory_bytes" help:"Octets of memory that the messages of the account's clients take."`
 	Accepted  int64   `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages of the account's clients that were accepted."`
 	Refused   int64   `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
@@ -30,7 +31,7 @@ func (a *Account) add(b *Account) {
 		to   *int64
 		from int64
 	}{
-		{&a.Queued, b.Queued}, {&a.Scheduled, b.Scheduled}, {&a.Memory, b.Memory}, {&a.Accepted, b.Accepted}, {&a.Refused, b.Refused}, {&a.Sent, b.Sent},
+		{&a.Queued, b.Queued}, {&a.Scheduled, b.Scheduled}, {&a.Parked, b.Parked}, {&a.Memory, b.Memory}, {&a.Accepted, b.Accepted}, {&a.Refused, b.Refused}, {&a.Sent, b.Sent},
 		{&a.Failed, b.Failed}, {&a.Expired, b.Expired}, {&a.Waiting, b.Waiting}, {&a.Delivered, b.Delivered},
 	} {
 		*n.to += n.from

@@ -158,6 +158,7 @@ type Account struct {
 	MaxSchedule  time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 	Validity     time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that its sender has given no validity, counted from its delivery time; then it ends as expired. 0s is the validity of the connector that it arrives on."`
 	MaxValidity  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of its messages. A longer one, or none, is shortened to this. 0s is the max_validity of the connector that they arrive on."`
+	MaxParked    int           `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
 	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
 	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: ask is those that it asks for with each message, force those of the final states of all its messages, whether it asks or not. Out connectors with receipts: never do not ask their SMSCs all the same."`

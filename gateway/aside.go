@@ -37,11 +37,36 @@ func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, rea
 // keepAside does so in the open batch.
 func (g *Gateway) keepAside(b *store.Batch, m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
-	g.aside[why].Add(1)
+	g.countAside(m.Origin, why, 1)
 	if g.isNews("aside") {
 		g.Log.Warn().Str("id", MessageID(m.ID)).Str("account", m.Account()).Str("reason", reason).
 			Msg("a message was put aside; pmg queue shows those that were")
 	}
+}
+
+// countAside counts n messages that were put aside, or, if n is negative, are not any more.
+func (g *Gateway) countAside(o *sms.Origin, why store.Aside, n int64) {
+	g.aside[why].Add(n)
+	if why == store.Parked {
+		o.Tally.Parked.Add(n)
+	}
+}
+
+// defaultParked is how many messages of SMSCs may be parked, which have no account.
+const defaultParked = 10_000
+
+// mayPark reports whether another message of its account may be parked beside others that are about
+// to be. They wait until an operator decides, and are on no lane's account.
+func (g *Gateway) mayPark(m *sms.Message, others *several) bool {
+	limit := int64(defaultParked)
+	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
+		limit = int64(a.MaxParked)
+	}
+	n := m.Origin.Tally.Parked.Load()
+	if others != nil {
+		n += others.n
+	}
+	return n < limit
 }
 
 // Aside returns how many messages were put aside, and not taken up again, for a reason.

@@ -108,7 +108,7 @@ func (o *operation) cancelAside(t *operand) bool {
 	now := g.clock()
 	t.message.Arrived -= g.wall.ahead.Load()
 	g.forget(t.message, ending{state: events.Deleted, aside: true, lane: t.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: t.message.Attempts})
-	g.aside[t.state.Aside].Add(-1)
+	g.countAside(t.message.Origin, t.state.Aside, -1)
 	t.message.Origin.Tally.Failed.Add(1)
 	return true
 }

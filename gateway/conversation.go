@@ -300,6 +300,8 @@ func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Conn
 	switch {
 	case c.gateway.draining.Load() || !c.gateway.mayStore():
 		code = sms.QueueFull
+	case code == sms.OK && lane == nil && !c.gateway.waitsForFirst(m) && c.gateway.parks(m) && !c.gateway.mayPark(m, nil):
+		code = sms.QueueFull
 	case code == sms.OK && lane == nil && (c.gateway.waitsForFirst(m) || c.gateway.parks(m)):
 		m.Arrived = now
 		c.accept(now, Pending[R]{Accepted: Accepted{Message: m}, From: from, Reply: reply})

@@ -350,7 +350,7 @@ func (c *changer) leftAside(f *found) {
 		c.noOrphan(f.id)
 		return
 	}
-	c.Gateway.aside[f.state.Aside].Add(-1)
+	c.countAside(c.origins.of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }
 
 // findOrphan does so for a receipt of an earlier run.

@@ -204,7 +204,7 @@ func (r *recovery) entry(e *store.Entry) {
 		return
 	}
 	if s.Aside != store.InLane {
-		r.gateway.aside[s.Aside].Add(1)
+		r.gateway.countAside(r.gateway.origins.of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
 			r.gateway.findOrphan(e)
 		}

@@ -231,6 +231,9 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU, others 
 	g.noteKeyword(m)
 	lane := g.route(m)
 	if lane == nil && (g.waitsForFirst(m) || g.parks(m)) {
+		if !g.waitsForFirst(m) && !g.mayPark(m, others) {
+			return g.refuse(now, l, m, sms.QueueFull, "message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ")
+		}
 		return m, nil, sms.OK
 	}
 	if lane == nil {

@@ -171,7 +171,7 @@ func (c *Conversation[R]) cancel(from *connector.Connector, a Accepted) {
 	case a.Share != nil:
 		c.intake.Cancel(a.Message, a.Share)
 	case !isNoted(a):
-		c.gateway.aside[asideOf(a.Message)].Add(-1)
+		c.gateway.countAside(a.Message.Origin, asideOf(a.Message), -1)
 	}
 	from.Stats.Refused.Add(1)
 	a.Message.Origin.Tally.Refused.Add(1)

@@ -15,6 +15,7 @@ type Answer struct {
 // concurrent use.
 type Tally struct {
 	Scheduled atomic.Int64 // messages that wait for their delivery time
+	Parked    atomic.Int64 // messages that no route leads anywhere
 	Accepted  atomic.Int64 // messages accepted from its clients
 	Refused   atomic.Int64 // messages of its clients that were refused
 	Sent      atomic.Int64 // its messages that a peer has accepted

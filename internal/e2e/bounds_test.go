@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pmg/gateway"
 )
 
 // A2: an account whose SMSC is down, and that sends it large messages, keeps no other account out:
@@ -85,6 +87,59 @@ func TestReceiptsOfAClientThatIsAway(t *testing.T) {
 				back.wantReceipt(known[i], "DELIVRD")
 			}
 			g.settled()
+		})
+	})
+}
+
+// D18: an account may have max_parked messages parked, over a restart too. Other accounts' are not
+// counted with them, and there is room again when an operator has decided.
+func TestMaxParked(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.accounts = "{system_id: some, password: s3cret, max_parked: 2}"
+			s.top, s.routes = "no_route: park\n", "{to: operator, destination: 99}"
+			const submit, full = "submit_sm seq=2 source_addr=1234 destination_addr=47 short_message=\"x\"", "status=0x14(ESME_RMSGQFUL)"
+			s.operator.down()
+			g := start(t, a, s)
+			some := g.dial("clients")
+			some.bind("transmitter", "some", "s3cret")
+			some.send("submit_multi seq=2 source_addr=1234 number_of_dests=3" + strings.Repeat(" dest_flag=1 destination_addr=47", 3) + " short_message=\"x\"")
+			some.want("submit_multi_resp", "status=0", "no_unsuccess=1", "error_status_code=0x14(ESME_RMSGQFUL)")
+			other := g.bind("transmitter")
+			other.send(submit)
+			other.want("submit_sm_resp", "status=0")
+			if !s.memory {
+				some.conn.Close()
+				other.conn.Close()
+				g.stop()
+				g = start(t, a, s)
+				g.wantStored(gateway.StateParked, gateway.StateParked, gateway.StateParked)
+				some = g.dial("clients")
+				some.bind("transmitter", "some", "s3cret")
+			}
+			some.send(submit)
+			some.want("submit_sm_resp", full)
+			done := gateway.ResultDeleted
+			g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Account: "some"}, done, done)
+			some.send(submit)
+			some.want("submit_sm_resp", "status=0")
+		})
+	})
+}
+
+// T5: of a PDU with two recipients one may be parked, where the other is stored nowhere but in memory.
+func TestOneIsParked(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.top, s.routes = "no_route: park\n", "{to: operator, destination: 99}"
+			g := start(t, a, s)
+			c, smsc := g.bind("transmitter"), s.operator.session()
+			g.online("operator", 1)
+			c.send("submit_multi seq=2 source_addr=1234 number_of_dests=2 dest_flag=1 destination_addr=991 dest_flag=1 destination_addr=47 short_message=\"x\"")
+			c.want("submit_multi_resp", "status=0")
+			smsc.answer(0, field(smsc.want("submit_sm", "destination_addr=991"), "seq"))
+			g.settled()
+			g.wantStored(gateway.StateParked)
 		})
 	})
 }
