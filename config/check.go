@@ -168,6 +168,8 @@ func (d *decoder) operators(c *Config) {
 		name := one.OperatorName()
 		if j, ok := first[name]; ok && c.Connectors[j].ReceiptIDs != one.ReceiptIDs {
 			d.problem(path+".receipt_ids", "must be %s, as that of connector %s, because both have operator %s", c.Connectors[j].ReceiptIDs, c.Connectors[j].Name, name)
+		} else if ok && c.Connectors[j].ReceiptMatch != one.ReceiptMatch {
+			d.problem(path+".receipt_match", "must be %s, as that of connector %s, because both have operator %s", c.Connectors[j].ReceiptMatch, c.Connectors[j].Name, name)
 		} else if !ok {
 			first[name] = i
 		}

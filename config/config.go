@@ -33,6 +33,7 @@ const (
 
 	ForceReceipts = "force" // receipts of a connector or an account
 	NeverReceipts = "never" // of a connector alone
+	MatchID       = "id"    // receipt_match
 
 	Failover = "failover" // policy
 	Weighted = "weighted"
@@ -203,10 +204,11 @@ type Connector struct {
 
 	Text Text // and these
 
-	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
-	Receipts   string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. Clients get none but those that they, or the option receipts of their accounts, have asked for: the others that come of force are in the pdu log, are counted (pmg_receipts_unwanted_total), and are dropped."`
-	ReceiptIDs string `yaml:"receipt_ids" default:"learn" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn concludes it from the ids that come; until it is certain, receipts whose ids can be read in two ways may be kept as orphans. Letter case, leading zeros and blanks around an id never matter."`
-	Operations bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also ask for, cancel and replace (SMPP: query_sm, cancel_sm, replace_sm) messages that the SMSC has accepted and that asked for no receipt. What the SMSC calls a message is then noted for all that leave by the connector, which takes about 150 octets on disk for each, for receipts.keep."`
+	Operator     string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
+	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. Clients get none but those that they, or the option receipts of their accounts, have asked for: the others that come of force are in the pdu log, are counted (pmg_receipts_unwanted_total), and are dropped."`
+	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn concludes it from the ids that come; until it is certain, receipts whose ids can be read in two ways may be kept as orphans. Letter case, leading zeros and blanks around an id never matter."`
+	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What must agree for a receipt to be about a message: address is the id and the last digits of the recipient's number, id is the id alone, for SMSCs that hide or change numbers in receipts. With id the SMSC's ids must be long and never come again."`
+	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also ask for, cancel and replace (SMPP: query_sm, cancel_sm, replace_sm) messages that the SMSC has accepted and that asked for no receipt. What the SMSC calls a message is then noted for all that leave by the connector, which takes about 150 octets on disk for each, for receipts.keep."`
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open. An out connector needs static: false with it, otherwise the session is opened again immediately."`

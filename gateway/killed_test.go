@@ -140,3 +140,27 @@ routes: [{to: [a, b]}]
 		t.Error(err)
 	}
 }
+
+// The receipt of a message that had been refused when the gateway was killed waits in its client's
+// lane once.
+func TestForgetKilledReceipt(t *testing.T) {
+	g, _, _ := start(t, "")
+	s := store.NewMemory()
+	if err := g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	share := g.share(g.clientLane("client"), g.origins.of("", "clients"))
+	b := g.Committer.Begin()
+	stored := g.Messages.Get()
+	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.ids.Add(1)
+	g.send(b, stored, share)
+	g.receipts.outgoing.add(g, sending{unread: &unreadPart{}})
+	g.Committer.End()
+	g.receipts.outgoing.leaveStored()
+	if w := g.receipts.outgoing.waiting; len(w) != 1 || w[0].unread == nil {
+		t.Errorf("%+v wait", w)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}

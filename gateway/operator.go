@@ -22,6 +22,7 @@ type operator struct {
 
 	mu       sync.Mutex
 	ids      string // option
+	byID     bool   // the addresses of receipts do not matter
 	learner  peerid.Learner
 	form     form
 	storedOn uint32 // the day for which that was stored; 0: it was not in this run
@@ -54,6 +55,7 @@ func (r *receipts) of(cfg *config.Config, c *config.Connector) *operator {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.byID = c.ReceiptMatch == config.MatchID
 	if o.ids != c.ReceiptIDs {
 		o.ids, o.learner = c.ReceiptIDs, r.forms[name].learner
 		if relation, ok := peerid.ParseRelation(c.ReceiptIDs); ok {
@@ -219,7 +221,7 @@ func (g *Gateway) find(o *operator, m *sms.Message, f *match) bool {
 	id := r.ID
 	key, ok := o.keyOf(id)
 	value := o.recent.find(key)
-	found := ok && value != nil && f.set(value) == nil && isAbout(m, f.Dest.Addr) && !g.receipts.orphans.waits(o.name, key)
+	found := ok && value != nil && f.set(value) == nil && (o.byID || isAbout(m, f.Dest.Addr)) && !g.receipts.orphans.waits(o.name, key)
 	if found && o.form.relation == peerid.Same {
 		o.learner.Proves(id)
 	}
@@ -289,7 +291,7 @@ func (g *Gateway) lookUp(o *operator, m *sms.Message, f *match) (found bool, fai
 func (g *Gateway) get(o *operator, key []byte, m *sms.Message, f *match) (bool, error) {
 	o.mu.Lock()
 	value := o.recent.find(key)
-	ok := value != nil
+	ok, byID := value != nil, o.byID
 	var err error
 	if ok {
 		err = f.set(value)
@@ -304,7 +306,7 @@ func (g *Gateway) get(o *operator, key []byte, m *sms.Message, f *match) (bool, 
 	if err != nil {
 		return false, fmt.Errorf("cannot find the message of a receipt: %w", err)
 	}
-	return ok && isAbout(m, f.Dest.Addr), nil
+	return ok && (byID || isAbout(m, f.Dest.Addr)), nil
 }
 
 // getOnly returns the message that a receipt's id stands for as it is, if no other reading of it

@@ -127,6 +127,19 @@ func (o *outgoing) areStored() {
 	})
 }
 
+// leaveStored leaves what is stored to Recover, which gives all of the store's messages to their lanes.
+func (o *outgoing) leaveStored() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = slices.DeleteFunc(o.waiting, func(one sending) bool {
+		if one.message == nil {
+			return false
+		}
+		one.message.Release()
+		return true
+	})
+}
+
 // begin allows lanes to be given receipts by an engine.
 func (o *outgoing) begin(g *Gateway, e Engine) {
 	o.mu.Lock()

@@ -246,3 +246,37 @@ func TestReceiptIsHeld(t *testing.T) {
 		_, _ = two, three
 	})
 }
+
+// The form that the option says is the only one that is looked up, from the first receipt on, and a
+// reload changes it.
+func TestReceiptIDsOption(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), memory: true, out: "receipt_ids: decimal"}
+		g := start(t, a, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		small, large := client.submitted(smsc, 1, "64"), client.submitted(smsc, 2, "100")
+		smsc.fence()
+		smsc.receipt(101, "100", "DELIVRD")
+		client.wantReceipt(small, "DELIVRD")
+		s.out = "receipt_ids: same"
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		smsc.receipt(102, "100", "DELIVRD")
+		client.wantReceipt(large, "DELIVRD")
+	})
+}
+
+// Where only the id counts, a receipt may name another number than the recipient's.
+func TestReceiptMatchOption(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), memory: true, out: "receipt_match: id"}
+		g := start(t, a, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		known := client.submitted(smsc, 1, "0123456789abcdef")
+		smsc.fence()
+		smsc.send(strings.Replace(smscReceipt(101, "0123456789abcdef", "DELIVRD"), "46700000001", "990", 1))
+		smsc.want("deliver_sm_resp", "seq=101", "status=0")
+		client.wantReceipt(known, "DELIVRD")
+	})
+}
