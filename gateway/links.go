@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -134,6 +135,9 @@ func (g *Gateway) acceptedOver(now int64, l *connector.Link) {
 		return
 	}
 	e := g.Log.Debug()
+	if reason := l.Reason(); !l.Bound && strings.Contains(reason, "looks like") && g.isNews(l.Connector.Name+reason) {
+		e = g.Log.Warn()
+	}
 	if l.Bound && g.storms.ends.next(l.Connector.Name, now) {
 		e = g.Log.Info()
 	}

@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/gateway"
 	"pmg/internal/testutil"
+	"pmg/store"
 )
 
 const nackOfUnknown = "generic_nack seq=0 status=3"
@@ -175,6 +179,69 @@ func TestI8TakenPartly(t *testing.T) {
 		}
 		if g.log.count("cannot be read", "operator") != 1 {
 			t.Error("the log does not say so, once")
+		}
+	})
+}
+
+// T12: what a replace_sm that is sent on asks for is what the option receipts says, not what the
+// client asks for.
+func TestForwardReplaceReceipts(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for option, want := range map[string]string{"force": "1", "never": ""} {
+			operator := newSMSC(t)
+			g := start(t, a, site{operator: operator, store: vfs.NewMem(), out: "operations: true, receipts: " + option})
+			c, smsc := g.bind("transceiver"), operator.session()
+			g.online("operator", 1)
+			c.submit(1, 1)
+			id := c.ids(1, 1)[1]
+			smsc.answer(0, smsc.take(1, 1)...)
+			smsc.fence()
+			g.settled()
+			ask := map[string]string{"force": "0", "never": "1"}[option]
+			c.send(`replace_sm seq=2 message_id=` + id + ` source_addr=1234 registered_delivery=` + ask + ` short_message="new"`)
+			line := smsc.want("replace_sm", `short_message="new"`)
+			if got := field(line, "registered_delivery"); got != want {
+				t.Errorf("receipts: %s: registered_delivery %q, want %q: %s", option, got, want, line)
+			}
+			smsc.send("replace_sm_resp seq=" + field(line, "seq") + " status=0")
+			c.want("replace_sm_resp", "seq=2", "status=0")
+		}
+	})
+}
+
+// A client cancels a message that is put aside because no route leads anywhere. It ends once.
+func TestCancelParked(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g := start(t, a, site{operator: newSMSC(t), store: vfs.NewMem(), top: "no_route: park\n", routes: `{to: operator, destination: "99"}`})
+		c := g.bind("transmitter")
+		c.submit(1, 2)
+		ids := c.ids(1, 2)
+		c.ask("cancel_sm seq=3 message_id="+ids[1]+" source_addr=1235", cancelFail)
+		c.ask("cancel_sm seq=4 message_id="+ids[1]+" source_addr=1234", "status=0")
+		c.ask("cancel_sm seq=5 message_id="+ids[1]+" source_addr=1234", cancelFail)
+		g.wantStored(gateway.StateParked)
+		if n := g.Aside(store.Parked); n != 1 {
+			t.Errorf("%d are parked", n)
+		}
+		c.ask("cancel_sm seq=6 source_addr=1234 destination_addr=46700000001", "status=0")
+		g.wantStored()
+		if n := g.Aside(store.Parked); n != 0 {
+			t.Errorf("%d are parked", n)
+		}
+	})
+}
+
+// O19: a peer that speaks another protocol is named in the gateway's log.
+func TestO19OtherProtocols(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g := start(t, a, site{})
+		for first, name := range map[string]string{
+			"GET / HTTP/1.1\r\nHost: pmg\r\n\r\n": "HTTP", "SSH-2.0-OpenSSH_9.2\r\n": "SSH",
+			"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03aaaaaaa": "TLS", "\x0201/00045/O/60/07656765/6/5/1/": "UCP",
+		} {
+			p := g.dial("clients")
+			p.write([]byte(first))
+			testutil.Eventually(t, "the log names "+name, func() bool { return g.log.count(`"level":"warn"`, "clients", "looks like "+name) == 1 })
 		}
 	})
 }

@@ -349,7 +349,28 @@ func lengthError(n uint32) string {
 	if n < HeaderLen {
 		return fmt.Sprintf("command_length %d is less than %d", n, HeaderLen)
 	}
-	return "command_length is larger than a PDU may be"
+	return "command_length is larger than a PDU may be" + looksLike(n)
+}
+
+// looksLike returns what a peer may speak whose first four octets are n, in place of SMPP.
+func looksLike(n uint32) string {
+	what := ""
+	switch string(binary.BigEndian.AppendUint32(nil, n)) {
+	case "GET ", "POST", "HEAD", "PUT ", "OPTI", "HTTP":
+		what = "HTTP"
+	case "SSH-":
+		what = "SSH"
+	default:
+		switch {
+		case n>>16 == 0x1603:
+			what = "TLS"
+		case n>>24 == 0x02 && n&0xFF == '/':
+			what = "UCP"
+		default:
+			return ""
+		}
+	}
+	return "; it looks like " + what
 }
 
 // AppendWire implements protocols.PDU. It appends a PDU that cannot be read as it came.
