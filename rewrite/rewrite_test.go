@@ -56,6 +56,7 @@ func TestRules(t *testing.T) {
 		{"default is not needed", []Rule{{Default: "PMG"}}, "1", "2/9 1"},
 		{"strip, then default", []Rule{{Strip: "00"}, {Default: "+491"}}, "00", "1/1 491"},
 		{"only the plan", []Rule{{NPI: "1"}}, "1", "2/1 1"},
+		{"only the type, unknown", []Rule{{TON: "0"}}, "1", "0/9 1"},
 		{"auto, and a plan", []Rule{{TON: "auto", NPI: "8"}}, "+49170", "1/8 49170"},
 		{"too long", []Rule{{Add: "1"}}, long, "bad_source"},
 		{"just fits", []Rule{{Add: "1"}}, long[1:], "2/9 1" + long[1:]},
