@@ -395,3 +395,18 @@ func (q *Queue) isLater(m *sms.Message) bool {
 	found, ok := q.later.Get(entryOf(m))
 	return ok && found.message == m
 }
+
+// A message that has expired, or that has ended while it waited, must not be sent any more.
+func TestIsEnded(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "static: true")
+	for _, c := range []struct {
+		flags   sms.Flags
+		expires int64
+		want    bool
+	}{{0, 0, false}, {0, 9, true}, {0, 10, false}, {0, 11, false}, {sms.Settled, 0, true}, {sms.Settled, 11, true}, {sms.Scheduled, 11, false}} {
+		if got := d.isEnded(10, &sms.Message{Flags: c.flags, Expires: c.expires}); got != c.want {
+			t.Errorf("%b, expires at %d: %t", c.flags, c.expires, got)
+		}
+	}
+}

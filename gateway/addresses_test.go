@@ -88,3 +88,30 @@ func TestRewriteIn(t *testing.T) {
 		t.Errorf("%d messages are queued", len(p.queued))
 	}
 }
+
+// A message that comes without a session asks for the receipts that its account is to get, and one
+// of another account for none.
+func TestSubmitForcesReceipts(t *testing.T) {
+	t.Parallel()
+	g := startWith(t, `
+pdulog: {enabled: false}
+accounts: [{system_id: all, password: secret, receipts: force}, {system_id: none, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+routes: [{to: operator}]
+`)
+	p := portOf(t, g, g.Connector("clients"), g.Connector("operator"))
+	for account, want := range map[string]sms.Notify{"all": sms.NotifySuccess | sms.NotifyFailure, "none": 0} {
+		m := newMessage(g, sms.Submit, "4670")
+		m.Origin = g.origins.of(account, "clients")
+		p.c.Submit(p.now, m, p.clients, func(_ uint64, c sms.Code) {
+			if c != sms.OK {
+				t.Errorf("%s: %s", account, c)
+			}
+		})
+		if got := p.queued[len(p.queued)-1].Notify; got != want {
+			t.Errorf("%s asks for %b, want %b", account, got, want)
+		}
+	}
+}
