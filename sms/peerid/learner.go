@@ -108,12 +108,12 @@ func IsNumber(id []byte) bool {
 // forgotten. Those of the other side have come too early if this is the first id with letters.
 func (s *side) add(id []byte, other *side) (forgotten bool) {
 	id = trimmed(id)
-	n, ok := number(id, 16)
+	n, digits, letters, ok := scan(id)
 	if !ok || s.any && n == s.last {
 		return false
 	}
 	s.any, s.last = true, n
-	if _, decimal := number(id, 10); !decimal {
+	if letters {
 		if s.letters == 0 {
 			other.digits, other.weight = 0, 0
 		}
@@ -121,7 +121,7 @@ func (s *side) add(id []byte, other *side) (forgotten bool) {
 		return false
 	}
 	weight := uint8(1)
-	if len(withoutZeros(id)) >= longID {
+	if digits >= longID {
 		weight = weightOfLong
 	}
 	s.digits, s.weight = min(s.digits+1, changed), min(s.weight+weight, certain)
@@ -132,12 +132,29 @@ func (s *side) add(id []byte, other *side) (forgotten bool) {
 	return true
 }
 
-// withoutZeros returns a number without leading zeros.
-func withoutZeros(id []byte) []byte {
-	for len(id) > 1 && id[0] == '0' {
-		id = id[1:]
+// scan reads an id as a hexadecimal number, and returns how many digits it has without leading
+// zeros, and whether some are letters. It reports false if it is none of up to 64 bits in one letter case.
+func scan(id []byte) (n uint64, digits int, letters, ok bool) {
+	var small, capital bool
+	for _, c := range id {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			small = true
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			capital = true
+			c -= 'A' - 10
+		default:
+			return 0, 0, false, false
+		}
+		n = n<<4 | uint64(c)
+		if n != 0 || digits > 0 {
+			digits++
+		}
 	}
-	return id
+	return n, digits, small || capital, len(id) > 0 && len(id) <= MaxLen && digits <= 16 && !(small && capital)
 }
 
 // hasNone reports whether many ids have come, none of them with letters.
