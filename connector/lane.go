@@ -39,8 +39,9 @@ type Lane struct {
 	unfit     atomic.Uint64 // the highest id of messages that may not fit the peer
 	oldest    atomic.Int64  // when the message that has waited longest was due; 0: none waits
 
-	mu     sync.Mutex
-	shares []*Share
+	mu       sync.Mutex
+	shares   []*Share
+	byOrigin map[*sms.Origin]*Share // those that were asked for
 
 	rotation []*Share // shares with messages that are due, in the order of their turns
 	nextDue  int64    // no message in any share becomes due before this time; 0: none waits for its time
@@ -68,7 +69,7 @@ type Lane struct {
 // NewLane makes the lane of a connector, or, with account, the lane of a client account
 // with the connector's options.
 func NewLane(c *Connector, account string, policy Policy) *Lane {
-	l := &Lane{Account: account, policy: policy, memory: c.memory}
+	l := &Lane{Account: account, policy: policy, memory: c.memory, byOrigin: map[*sms.Origin]*Share{}}
 	l.paging.limits = defaultPaging()
 	l.SetHome(c)
 	return l
@@ -91,23 +92,6 @@ func (l *Lane) Config() *config.Connector { return l.Home().Config() }
 
 // stats returns the counters for the lane's messages.
 func (l *Lane) stats() *Stats { return l.Home().Stats }
-
-// Share returns the share of an origin's account in the lane. A new share may take percent
-// of the free room. Share is safe for concurrent use.
-func (l *Lane) Share(o *sms.Origin, percent int) *Share {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, s := range l.shares {
-		if s.Origin == o || o.Account != "" && s.Origin.Account == o.Account {
-			return s
-		}
-	}
-	s := &Share{Lane: l, Origin: o}
-	s.queue.init()
-	s.SetPercent(percent)
-	l.shares = append(l.shares, s)
-	return s
-}
 
 // Shares calls f for every share. It is safe for concurrent use.
 func (l *Lane) Shares(f func(*Share)) {

@@ -147,3 +147,25 @@ func (s *Share) leaves(scheduled bool) {
 		s.Add(-1)
 	}
 }
+
+// Share returns the share of an origin's account in the lane. A new share may take percent
+// of the free room. Share is safe for concurrent use.
+func (l *Lane) Share(o *sms.Origin, percent int) *Share {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.byOrigin[o]; s != nil {
+		return s
+	}
+	for _, s := range l.shares {
+		if s.Origin == o || o.Account != "" && s.Origin.Account == o.Account {
+			l.byOrigin[o] = s
+			return s
+		}
+	}
+	s := &Share{Lane: l, Origin: o}
+	s.queue.init()
+	s.SetPercent(percent)
+	l.shares = append(l.shares, s)
+	l.byOrigin[o] = s
+	return s
+}

@@ -31,9 +31,10 @@ type load struct {
 }
 
 const (
-	loadPause  = 10 * time.Millisecond // between two tries to read messages; it doubles
-	loadPauses = time.Second           // up to this
-	loadTries  = 64                    // about a minute
+	loadAtATime = 512
+	loadPause   = 10 * time.Millisecond // between two tries to read messages; it doubles
+	loadPauses  = time.Second           // up to this
+	loadTries   = 64                    // about a minute
 )
 
 // Load implements connector.Policy.
@@ -78,6 +79,10 @@ func (ls *loads) loop() {
 		}
 		w, e := ls.wanted[0], ls.engine
 		ls.wanted = ls.wanted[1:]
+		if len(w.ids) > loadAtATime { // other lanes' come in between
+			ls.wanted = append(ls.wanted, load{w.lane, w.ids[loadAtATime:], w.tries})
+			w.ids = w.ids[:loadAtATime]
+		}
 		ls.mu.Unlock()
 		messages, missing, failed := ls.read(w)
 		e.Do(w.lane, func(now int64) { w.lane.Loaded(now, messages, missing) })

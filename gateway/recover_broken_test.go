@@ -242,3 +242,99 @@ func TestChangeInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// At a restart a message whose connector has gone from the configuration waits for an operator where
+// no route leads anywhere, and goes where its route leads now where one does. Records that cannot be
+// read stay in the store, and hold up nothing.
+func TestRecoverElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, routes := range []bool{false, true} {
+		g := startWith(t, fmt.Sprintf(`
+pdulog: {enabled: false}
+accounts: [{system_id: client, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+routes: [{destination: "%s", to: operator}]
+`, map[bool]string{false: "99", true: "46"}[routes]))
+		p := portOf(t, g, g.Connector("clients"), g.Connector("operator"))
+		s := newBrokenStore(t, p, 6, store.Lane{Connector: "gone"}, "client")
+		var b store.Batch
+		ok := sms.Message{ID: 5, Origin: p.g.origins.of("client", "clients"), Arrived: now}
+		b.Replace(&ok, store.Lane{Connector: p.operator.Name})
+		if err := s.Commit(&b); err != nil {
+			t.Fatal(err)
+		}
+		garbled := &garbledStore{brokenStore: s, record: map[uint64]bool{2: true}, state: map[uint64]bool{3: true}}
+		if err := p.g.Keep(garbled, nil); err != nil {
+			t.Fatal(err)
+		}
+		p.g.Recover(t.Context(), &engineNow{port: p})
+		lane, parked := p.g.LaneOf(p.operator).Len(), int(p.g.aside[store.Parked].Load())
+		if want := map[bool][2]int{false: {1, 3}, true: {4, 0}}[routes]; lane != want[0] || parked != want[1] {
+			t.Errorf("routes %v: %d messages are in the lane, %d are parked", routes, lane, parked)
+		}
+		if err := p.g.Committer.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		for id := uint64(1); id <= 6; id++ {
+			var e store.Entry
+			if found, err := s.Store.Get(id, &e); err != nil || !found {
+				t.Errorf("message %d is not in the store: %v", id, err)
+			} else if st, err := store.DecodeState(e.State); !routes && id%5 == 1 && (err != nil || st.Aside != store.Parked) {
+				t.Errorf("message %d is not parked: %+v, %v", id, st, err)
+			}
+		}
+	}
+}
+
+// A garbledStore has records and states that cannot be read.
+type garbledStore struct {
+	*brokenStore
+	record, state map[uint64]bool
+}
+
+func (s *garbledStore) Scan(from uint64, limit int, f func(*store.Entry) error) (uint64, error) {
+	return s.brokenStore.Scan(from, limit, func(e *store.Entry) error {
+		if s.record[e.ID] {
+			e.Record = []byte{1}
+		}
+		if s.state[e.ID] {
+			e.State = []byte{0xFF}
+		}
+		return f(e)
+	})
+}
+
+// What a lane asks for is read in parts, so that another lane's messages come in between.
+func TestLoadTurns(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	s := newBrokenStore(t, p, 1, store.Lane{Connector: p.operator.Name}, "client")
+	if err := p.g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	many, one := p.g.LaneOf(p.operator), p.g.clientLane("client")
+	ids := make([]uint64, 3*loadAtATime)
+	for i := range ids {
+		ids[i] = uint64(i + 2) // they are not in the store
+	}
+	p.g.Load(many, ids)
+	p.g.Load(one, []uint64{1})
+	e := laneEngine{lanes: make(chan *connector.Lane, 10)}
+	p.g.loads.begin(p.g, e)
+	for i, want := range []*connector.Lane{many, one, many, many} {
+		if got := <-e.lanes; got != want {
+			t.Errorf("load %d is for the other lane", i)
+		}
+	}
+	p.g.loads.end()
+}
+
+// A laneEngine notes which lanes are asked.
+type laneEngine struct {
+	Engine
+	lanes chan *connector.Lane
+}
+
+func (e laneEngine) Do(l *connector.Lane, _ func(now int64)) bool { e.lanes <- l; return true }

@@ -92,7 +92,7 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 	}
 	size := 0
 	if durable {
-		size = store.RecordSize(m, e.lane)
+		size = int(m.Size()) // about
 	}
 	b := g.Committer.Begin()
 	b.Ahead = ahead

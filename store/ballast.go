@@ -22,10 +22,12 @@ type ballast struct {
 
 	mu   sync.Mutex
 	laid int64 // octets that it takes on the disk; 0: it is not there
+	rest int   // calls of lay that do nothing, because one has failed
 }
 
 const (
 	ballastName  = "ballast"
+	ballastRest  = 60      // calls of lay, one each second: a quota may refuse what the disk has room for
 	ballastSpare = 2       // it is laid when this many times its size is free
 	ballastPiece = 1 << 20 // written at a time, on a file system that cannot allocate
 )
@@ -54,12 +56,17 @@ func (b *ballast) lay() {
 	if b.laid > 0 || b.size <= 0 {
 		return
 	}
+	if b.rest > 0 {
+		b.rest--
+		return
+	}
 	if usage, err := b.fs.GetDiskUsage(b.dir); err == nil && int64(usage.AvailBytes) < ballastSpare*b.size {
 		return
 	}
 	if err := b.write(); err != nil {
 		b.log.Warn().Err(err).Str("file", b.path()).Msg("cannot keep room on the disk for when it is full")
 		_ = b.fs.Remove(b.path())
+		b.rest = ballastRest
 		return
 	}
 	b.laid = b.size

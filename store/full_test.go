@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -161,5 +162,83 @@ func TestBallastOfEarlierRun(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A quota that is used up is a full disk: the ballast is removed, and laid again a minute after it was
+// refused at the earliest.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	var used atomic.Bool
+	var refused atomic.Int64
+	mem := vfs.NewMem()
+	quota := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		ballast := op.Path == "data/"+ballastName
+		if _, err := mem.Stat("data/" + ballastName); used.Load() && op.Kind == errorfs.OpFileWrite && err == nil || used.Load() && op.Kind == errorfs.OpCreate && ballast {
+			if ballast {
+				refused.Add(1)
+			}
+			return syscall.EDQUOT
+		}
+		return nil
+	})
+	s, err := Open("data", Options{FS: errorfs.Wrap(mem, quota), Ballast: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used.Store(true)
+	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+	if !s.Stats().Full {
+		t.Error("the ballast was not removed")
+	}
+	for range ballastRest {
+		s.Tidy()
+	}
+	if n := refused.Load(); n != 1 {
+		t.Errorf("the ballast was refused %d times", n)
+	}
+	used.Store(false)
+	s.Tidy()
+	s.Tidy()
+	if s.Stats().Full {
+		t.Error("the ballast was not laid again")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A table that could not be written is not waited for longer than the pause, also where the clock is
+// set back by an hour meanwhile.
+func TestRestClockBack(t *testing.T) {
+	t.Parallel()
+	g := &guard{fault: newFault(nil), pause: time.Millisecond}
+	g.failedAt.Store(time.Now().Add(time.Hour).UnixNano())
+	if err := g.rest(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Ids that had a state are forgotten when there is no message any more.
+func TestStatesCleared(t *testing.T) {
+	t.Parallel()
+	s := open(t, vfs.NewMem()).(*durable)
+	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane); b.Keep(sample(1, ""), State{Reason: "busy"}) })
+	s.Tidy()
+	if !s.states.maybe(1) {
+		t.Error("a message that is there has no state")
+	}
+	commit(t, s, func(b *Batch) { b.Delete(1, 50) })
+	s.Tidy()
+	if s.states.maybe(1) {
+		t.Error("a message that is gone has a state")
+	}
+	commit(t, s, func(b *Batch) { b.Put(sample(2, "text"), sampleLane); b.Keep(sample(2, ""), State{Reason: "again"}) })
+	s.Tidy()
+	if got := entriesOf(t, s); !slices.Equal(got, []string{"2 text (again)"}) {
+		t.Errorf("%q", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

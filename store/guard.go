@@ -105,7 +105,7 @@ func (g *guard) table(err error) error {
 // is nothing more to write, and after an error for the pause.
 func (g *guard) rest() error {
 	if failed := g.failedAt.Load(); failed != 0 {
-		wait := time.Until(time.Unix(0, failed).Add(g.pause))
+		wait := min(time.Until(time.Unix(0, failed).Add(g.pause)), g.pause) // the clock may have been set back
 		select {
 		case <-time.After(wait):
 		case <-g.fault.done:

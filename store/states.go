@@ -7,6 +7,7 @@ import "sync/atomic"
 // exist, which costs a little time. It is safe for concurrent use.
 type states struct {
 	upTo uint64 // ids up to this one may have had one when the store was opened
+	used atomic.Bool
 	bits [1 << 14]atomic.Uint64
 }
 
@@ -17,8 +18,17 @@ func (s *states) place(id uint64) (word *atomic.Uint64, bit uint64) {
 }
 
 func (s *states) add(id uint64) {
+	s.used.Store(true)
 	word, bit := s.place(id)
 	word.Or(bit)
+}
+
+// clear forgets all ids. No message has a state, and none is given one meanwhile.
+func (s *states) clear() {
+	s.used.Store(false)
+	for i := range s.bits {
+		s.bits[i].Store(0)
+	}
 }
 
 // maybe reports whether an id may have a state.

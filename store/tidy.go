@@ -15,6 +15,9 @@ func (s *durable) Tidy() {
 	s.ballast.lay()
 	s.seal()
 	empty := !s.seek() && s.recount()
+	if empty && s.states.used.Load() {
+		s.clearStates()
+	}
 	if !s.shrinking.due(empty, s.commits.Load(), s.deleted.Load(), s.tableOctets()) {
 		return
 	}
@@ -44,6 +47,16 @@ func (s *durable) recount() bool {
 	defer s.mu.Unlock()
 	s.marks.messages = 0
 	return true
+}
+
+// clearStates forgets which messages may have states if there is no message: after about a million
+// of them each delete would write twice, and each read look twice.
+func (s *durable) clearStates() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if !s.seek() {
+		s.states.clear()
+	}
 }
 
 // seal notes what of the store was synced.

@@ -1,0 +1,82 @@
+package gateway
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/events"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A refusingStore takes no batches for a while.
+type refusingStore struct {
+	store.Store
+	refuses atomic.Bool
+}
+
+func (s *refusingStore) Commit(b *store.Batch) error {
+	if s.refuses.Load() {
+		return errors.New("the store refuses")
+	}
+	return s.Store.Commit(b)
+}
+
+func newRefusingPort(t *testing.T) (*port, *refusingStore) {
+	t.Helper()
+	durable, err := store.Open("store", store.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &refusingStore{Store: durable}
+	p := newPort(t, "")
+	if err := p.g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.g.recovered.Store(true)
+	return p, s
+}
+
+// A receipt that the gateway makes goes to its client when it is stored, once, also where the first
+// commit fails.
+func TestOwnReceiptCommitFails(t *testing.T) {
+	t.Parallel()
+	p, s := newRefusingPort(t)
+	asked := chanEngine{calls: make(chan func(int64), 10)}
+	p.g.receipts.outgoing.begin(p.g, asked)
+	share := p.g.share(p.g.LaneOf(p.operator), p.g.origins.of("client", "clients"))
+	m := p.g.Messages.Get()
+	m.ID, m.Origin, m.Arrived = p.g.ids.Add(1), share.Origin, p.now
+	m.Notify = sms.NotifySuccess | sms.NotifyFailure
+	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
+	p.g.Put(Accepted{m, share}, nil)
+	if err := p.g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	s.refuses.Store(true)
+	p.g.forget(m, ending{state: events.Rejected, lane: laneName(share.Lane), answer: sms.Answer{Code: sms.Rejected, At: p.now}})
+	for range 2 {
+		if err := p.g.Committer.Sync(); err == nil {
+			t.Error("the store has taken a batch")
+		}
+	}
+	if n := len(asked.calls); n > 0 {
+		t.Errorf("%d lanes were asked before the receipt was stored", n)
+	}
+	s.refuses.Store(false)
+	if err := p.g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	(<-asked.calls)(p.now)
+	p.g.receipts.outgoing.end()
+	lane := p.g.clientLane("client")
+	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
+		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))
+	}
+	if n := s.Stats().Messages; n != 1 {
+		t.Errorf("%d messages are in the store", n)
+	}
+}
