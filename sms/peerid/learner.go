@@ -154,7 +154,7 @@ func scan(id []byte) (n uint64, digits int, letters, ok bool) {
 			digits++
 		}
 	}
-	return n, digits, small || capital, len(id) > 0 && len(id) <= MaxLen && digits <= 16 && !(small && capital)
+	return n, digits, small || capital, len(id) > 0 && len(id) <= MaxLen && digits <= most(small || capital) && !(small && capital)
 }
 
 // hasNone reports whether many ids have come, none of them with letters.
@@ -182,4 +182,12 @@ func Read(b []byte) (l Learner, ok bool) {
 	l.receipts = side{letters: b[4], digits: b[5], weight: b[6]}
 	l.proved = b[7] == 1
 	return l, true
+}
+
+// most returns how many digits a number of 64 bits has at most, in hexadecimal or in decimal.
+func most(letters bool) int {
+	if letters {
+		return 16
+	}
+	return 20
 }

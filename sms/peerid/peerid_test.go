@@ -155,6 +155,13 @@ func TestLearnerDoubts(t *testing.T) {
 	l.Proves([]byte("fe"))
 	check(Same, true)
 
+	l = Learner{}
+	for n := range uint64(100) {
+		l.Answered([]byte(decimal(145100315320224957 + n))) // too long for a hexadecimal number
+		l.Received([]byte(decimal(145100315320224957 + n)))
+	}
+	check(Same, true)
+
 	l = Fixed(ToDecimal)
 	for n := range uint64(100) {
 		l.Answered([]byte(hex(n)))
