@@ -2,6 +2,7 @@ package config
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -411,6 +412,20 @@ func TestIdleMaxOfStatic(t *testing.T) {
 		found := slices.ContainsFunc(warnings, func(w Problem) bool { return strings.Contains(w.String(), "connectors[0].idle_max logs sessions out") })
 		if err != nil || found != warned {
 			t.Errorf("%s: %v, %v", options, warnings, err)
+		}
+	}
+}
+
+// More requests than there are notes of what has ended are told.
+func TestManyUnderWay(t *testing.T) {
+	t.Parallel()
+	for options, warned := range map[string]bool{"instances: 64, window: 512": false, "instances: 64, window: 513": true} {
+		_, warnings, err := Parse([]byte("connectors: [{name: a, direction: out, address: \"a:1\", system_id: x, password: x, "+options+"}]"), Options{Protocols: []string{"smpp"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(fmt.Sprint(warnings), "messages under way"); got != warned {
+			t.Errorf("%s: %v", options, warnings)
 		}
 	}
 }

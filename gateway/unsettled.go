@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/config"
 	"pmg/events"
 	"pmg/sms"
 	"pmg/store"
@@ -28,9 +29,9 @@ type unsettledBatch struct {
 	n      int64
 }
 
-// maxUnsettled leaves half of the notes to the messages that are under way when no more
+// maxUnsettled leaves room in the notes for the messages that are under way when no more
 // may leave.
-const maxUnsettled = store.MaxOutcomes / 2
+const maxUnsettled = store.MaxOutcomes - config.MaxUnderWay
 
 // add counts a message that the store forgets in a batch.
 func (u *unsettled) add(batch uint64) {
