@@ -14,7 +14,6 @@ type finding[R any] struct {
 	message  *sms.Message
 	operator *operator
 	state    sms.State // that the SMSC reports
-	until    int64     // it has overtaken the answer to its message, perhaps, and waits until then
 	search   *search[R]
 
 	match
