@@ -152,8 +152,8 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 			m.Sends = incremented(m.Sends) // its state was stored before it was sent last
 		}
 		if o.Lane != 0 && o.Lane != store.HashOfLane(lane) { // it had moved, and the store did not know that yet
-			for _, l := range g.Lanes() {
-				if name := laneName(l); store.HashOfLane(name) == o.Lane {
+			for _, c := range g.Connectors() { // not all have a lane yet
+				if name := (store.Lane{Connector: c.Name}); store.HashOfLane(name) == o.Lane {
 					lane = name
 				}
 			}
