@@ -368,7 +368,7 @@ func (n *node) timers() {
 	n.talk.Tick(now)
 	for _, l := range n.g.Lanes() {
 		n.touch(l).Tick(now)
-		for l.Move(now, func(s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(now, s, m) }) {
+		for l.Move(now, n.moved) {
 		}
 	}
 	n.after(500*time.Millisecond, n.timers)

@@ -145,3 +145,11 @@ func (n *node) At(_ *connector.Link, f func(int64, *gateway.Conversation[*reques
 
 // TickAt implements gateway.Port.
 func (n *node) TickAt(at int64) { n.at(at, func() { n.talk.Tick(n.w.now()) }) }
+
+// moved gives a lane a message that another one could not send. It may come back to that one.
+func (n *node) moved(s *connector.Share, m *sms.Message) {
+	if t := n.w.oracle.byID[m.ID]; t != nil {
+		t.moved = true
+	}
+	n.touch(s.Lane).Push(n.w.now(), s, m)
+}

@@ -174,9 +174,12 @@ func (o *oracle) isDueOf(t *text, states ...string) bool {
 	})
 }
 
-// hasFailedPart reports whether the node can know that a part of a message has failed for good.
+// hasFailedPart reports whether the node can know that a part of a message has failed for good, and
+// nothing else has been said of another copy of it.
 func (o *oracle) hasFailedPart(t *text) bool {
-	return slices.ContainsFunc(t.parts, func(p *text) bool { return o.isDueOf(p, "EXPIRED", "UNDELIV", "REJECTD", "DELETED") })
+	return slices.ContainsFunc(t.parts, func(p *text) bool {
+		return o.isDueOf(p, "EXPIRED", "UNDELIV", "REJECTD", "DELETED") && !p.hasReport("DELIVRD", "") && !p.hasReport("UNKNOWN", "")
+	})
 }
 
 // hasFailed reports whether no centre has accepted a message that was confirmed.
