@@ -45,9 +45,8 @@ type Status struct {
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
 type Receipts struct {
 	Matched   int64 `json:"matched" metric:"matched_total" help:"Receipts of SMSCs whose message was found, and which go to the client that submitted it; one that is refused for want of room counts when it is taken."`
-	Unmatched int64 `json:"unmatched" metric:"unmatched_total" help:"Receipts whose message was not known when they came, and which no route takes."`
+	Unmatched int64 `json:"unmatched" metric:"unmatched_total" help:"Receipts whose message was not known when they came; no route takes them."`
 	Adopted   int64 `json:"adopted" metric:"adopted_total" help:"Receipts whose message became known after they had been put aside."`
-	Relayed   int64 `json:"relayed" metric:"relayed_total" help:"Receipts whose message was not known, and which a route took as they came."`
 	Unwanted  int64 `json:"unwanted" metric:"unwanted_total" help:"Receipts that the client had not asked for; they are dropped."`
 	Homeless  int64 `json:"homeless" metric:"homeless_total" help:"Receipts whose account is gone or may not receive; they are dropped."`
 	Own       int64 `json:"own" metric:"own_total" help:"Receipts that the gateway made of messages that expired, were refused for good or deleted."`

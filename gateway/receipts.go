@@ -49,7 +49,6 @@ type ReceiptCounts struct {
 	Matched   atomic.Int64 // their messages were found
 	Unmatched atomic.Int64 // they were not, and the receipts were kept as orphans
 	Adopted   atomic.Int64 // orphans whose messages were found later
-	Relayed   atomic.Int64 // they went on by a route, as they came
 	Unwanted  atomic.Int64 // their clients have not asked for them
 	Homeless  atomic.Int64 // their accounts are gone, or may not receive
 	Own       atomic.Int64 // made by the gateway

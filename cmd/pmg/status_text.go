@@ -29,12 +29,12 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 		fmt.Fprintf(&b, "problem: %s\n", printable(problem))
 	}
 	fmt.Fprintf(&b, "unrouted messages %d, parked %d, quarantined %d, live jobs %d\n", s.Unrouted, s.Parked, s.Quarantined, s.Jobs)
-	if r := &s.Receipts; r.Matched+r.Unmatched+r.Own+r.Unwanted+r.Homeless+r.Relayed > 0 || s.Orphans > 0 {
+	if r := &s.Receipts; r.Matched+r.Unmatched+r.Own+r.Unwanted+r.Homeless > 0 || s.Orphans > 0 {
 		fmt.Fprintf(&b, "receipts matched %d, unmatched %d, own %d, orphans %d", r.Matched, r.Unmatched, r.Own, s.Orphans)
 		for _, rare := range []struct {
 			name string
 			n    int64
-		}{{"adopted", r.Adopted}, {"relayed", r.Relayed}, {"unwanted", r.Unwanted}, {"homeless", r.Homeless}} {
+		}{{"adopted", r.Adopted}, {"unwanted", r.Unwanted}, {"homeless", r.Homeless}} {
 			if rare.n > 0 {
 				fmt.Fprintf(&b, ", %s %d", rare.name, rare.n)
 			}
