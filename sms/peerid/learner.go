@@ -9,7 +9,9 @@ package peerid
 //
 //   - a receipt with letters whose id is an answer's as it stands: the forms are the same,
 //   - many answers and many receipts without any letter: both are decimal,
-//   - answers with letters, and many receipts without any, or the reverse: the forms differ.
+//   - answers with letters, and many receipts without any: receipts are decimal,
+//   - many answers without any letter, and many receipts with letters, which are more than here and
+//     there one: receipts are hexadecimal.
 //
 // One receipt with a letter ends what was concluded from there being none.
 type Learner struct {
@@ -24,6 +26,7 @@ type side struct {
 	letters uint8 // ids with hexadecimal letters, up to several
 	digits  uint8 // ids without, since the last one with letters, up to changed
 	weight  uint8 // of those
+	dense   uint8 // ids with letters, up to certain, with no more than certain without between two of them
 	any     bool
 	last    uint64 // the id that came last, if any
 }
@@ -46,7 +49,7 @@ const (
 func Fixed(r Relation) Learner { return Learner{fixed: true, is: r} }
 
 // Known returns the relation, and whether it is certain.
-func (l *Learner) Known() (r Relation, certain bool) {
+func (l *Learner) Known() (r Relation, sure bool) {
 	a, b := &l.answers, &l.receipts
 	switch {
 	case l.fixed:
@@ -55,7 +58,7 @@ func (l *Learner) Known() (r Relation, certain bool) {
 		return Same, true
 	case a.letters >= several && b.hasNone():
 		return ToDecimal, true
-	case a.hasNone() && b.letters >= several:
+	case a.hasNone() && b.dense >= certain:
 		return ToHex, true
 	}
 	return Same, false
@@ -81,8 +84,13 @@ func (l *Learner) Received(id []byte) {
 // Proves tells the Learner that the id of a receipt is, as it stands, that of an answer which the
 // receipt may be about.
 func (l *Learner) Proves(id []byte) {
-	if _, decimal := number(trimmed(id), 10); !l.fixed && !decimal && IsNumber(id) {
+	_, digits, letters, ok := scan(trimmed(id))
+	switch {
+	case !ok || l.fixed:
+	case letters:
 		l.proved = true
+	case digits >= longID: // no accident: what has come with letters was not of this peer's form
+		l.receipts.dense = 0
 	}
 }
 
@@ -117,7 +125,7 @@ func (s *side) add(id []byte, other *side) (forgotten bool) {
 		if s.letters == 0 {
 			other.digits, other.weight = 0, 0
 		}
-		s.letters, s.digits, s.weight = min(s.letters+1, several), 0, 0
+		s.letters, s.dense, s.digits, s.weight = min(s.letters+1, several), min(s.dense+1, certain), 0, 0
 		return false
 	}
 	weight := uint8(1)
@@ -125,6 +133,9 @@ func (s *side) add(id []byte, other *side) (forgotten bool) {
 		weight = weightOfLong
 	}
 	s.digits, s.weight = min(s.digits+1, changed), min(s.weight+weight, certain)
+	if s.digits > certain {
+		s.dense = 0
+	}
 	if s.digits < changed || s.letters == 0 {
 		return false
 	}
@@ -161,7 +172,7 @@ func scan(id []byte) (n uint64, digits int, letters, ok bool) {
 func (s *side) hasNone() bool { return s.letters == 0 && s.weight >= certain }
 
 // stateLen is how many octets Append appends.
-const stateLen = 8
+const stateLen = 9
 
 // Append appends what the Learner knows, for Read.
 func (l *Learner) Append(b []byte) []byte {
@@ -169,7 +180,7 @@ func (l *Learner) Append(b []byte) []byte {
 	if l.proved {
 		proved = 1
 	}
-	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, proved)
+	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, proved, l.receipts.dense)
 }
 
 // Read returns a Learner that knows what another one has appended. It reports false if that
@@ -180,7 +191,7 @@ func Read(b []byte) (l Learner, ok bool) {
 	}
 	l.answers = side{letters: b[1], digits: b[2], weight: b[3]}
 	l.receipts = side{letters: b[4], digits: b[5], weight: b[6]}
-	l.proved = b[7] == 1
+	l.proved, l.receipts.dense = b[7] == 1, b[8]
 	return l, true
 }
 

@@ -213,3 +213,33 @@ func FuzzAppendKey(f *testing.F) {
 		}
 	})
 }
+
+// Receipts with letters that come here and there, which are somebody else's, do not make those of a
+// centre hexadecimal that counts in decimal.
+func TestLearnerForged(t *testing.T) {
+	for from, every := range map[uint64]uint64{1: 20, 1000: 20, 20_000_000: 2} {
+		var l Learner
+		for n := from; n < from+1000; n++ {
+			id := []byte(decimal(n))
+			l.Answered(id)
+			l.Received(id)
+			l.Proves(id)
+			if n%every == 0 {
+				for i := range uint64(10) {
+					l.Received([]byte(hex(0xabc000 + 10*n + i)))
+				}
+			}
+			if r, sure := l.Known(); sure && r != Same {
+				t.Fatalf("from %d: %s at %d", from, r, n)
+			}
+		}
+	}
+	var l Learner
+	for n := range uint64(200) { // and a centre that writes them so is still known
+		l.Answered([]byte(decimal(20_000_000 + n)))
+		l.Received([]byte(hex(20_000_000 + n)))
+	}
+	if r, sure := l.Known(); r != ToHex || !sure {
+		t.Errorf("%s, %t", r, sure)
+	}
+}
