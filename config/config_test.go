@@ -429,3 +429,16 @@ func TestManyUnderWay(t *testing.T) {
 		}
 	}
 }
+
+// A zone that there is not is refused, on connectors of either direction.
+func TestReceiptTimezone(t *testing.T) {
+	for _, zone := range []string{"UTC", "Europe/Stockholm", "Nowhere/Land"} {
+		for _, c := range []string{"direction: in, address: \"127.0.0.1:0\"", "direction: out, address: \"127.0.0.1:1\", system_id: a, password: b"} {
+			_, _, err := Parse([]byte("connectors: [{name: a, "+c+", receipt_timezone: "+zone+"}]"), speaksSMPP)
+			refused := err != nil && strings.Contains(err.Error(), `connectors[0].receipt_timezone must be a time zone as Europe/Stockholm or UTC, not "Nowhere/Land"`)
+			if refused != (zone == "Nowhere/Land") {
+				t.Errorf("%s, %s: %v", zone, c, err)
+			}
+		}
+	}
+}

@@ -138,6 +138,7 @@ func (of *joint) add(part uint8, r *sms.Report) {
 		t.Submitted = r.Submitted
 	}
 	t.Done = max(t.Done, r.Done)
+	t.Seconds = t.Seconds || r.Seconds
 	if t.Text == nil || part == 0 {
 		t.Text = slices.Clone(r.Text)
 	}

@@ -432,3 +432,14 @@ func TestOwnPartIsStored(t *testing.T) {
 	}
 	p.madeReceipts(t)
 }
+
+// The receipt of a long message has seconds in its times if that of a part has.
+func TestPartsWithSeconds(t *testing.T) {
+	of := &joint{by: noPart}
+	for part, seconds := range []bool{false, true, false} {
+		of.add(uint8(part), &sms.Report{State: sms.StateDelivered, Done: int64(part), Seconds: seconds})
+		if want := part > 0; of.report.Seconds != want {
+			t.Errorf("part %d: seconds: %t", part, of.report.Seconds)
+		}
+	}
+}

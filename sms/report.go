@@ -16,6 +16,7 @@ type Report struct {
 	Word      []byte
 	Submitted int64 // Unix nanoseconds by the wall clock; 0: not known
 	Done      int64 // when it came to its state; as Submitted
+	Seconds   bool  // the peer's text has times with seconds
 	// Parts and Delivered are how many parts were submitted and delivered; 0: not known.
 	Parts, Delivered uint8
 
@@ -56,7 +57,12 @@ func (m *Message) Report() (r Report, ok bool) {
 //	| known | submitted | done | parts | delivered | network | network error | state | n × (length, octets) … |
 //	| 8     | 8         | 8    | 1     | 1         | 1       | 2             | 1     | 4                      |
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
-const reportHead = 30
+//
+// The highest bit of the state says that there are seconds.
+const (
+	reportHead    = 30
+	reportSeconds = 0x80
+)
 
 // strings are the strings of a Report in their stored order, which never changes. The last one
 // is stored only if it is not empty.
@@ -70,7 +76,11 @@ func (r *Report) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(r.Done))
 	b = append(b, r.Parts, r.Delivered, r.Network)
 	b = binary.BigEndian.AppendUint16(b, r.NetworkError)
-	b = append(b, uint8(r.State))
+	state := uint8(r.State)
+	if r.Seconds {
+		state |= reportSeconds
+	}
+	b = append(b, state)
 	for _, s := range r.strings() {
 		if s == &r.Word && len(*s) == 0 {
 			break
@@ -81,7 +91,7 @@ func (r *Report) append(b []byte) []byte {
 }
 
 func (r *Report) read(b []byte) bool {
-	if len(b) < reportHead || State(b[reportHead-1]) >= states {
+	if len(b) < reportHead || State(b[reportHead-1]&^reportSeconds) >= states {
 		return false
 	}
 	r.Known = binary.BigEndian.Uint64(b)
@@ -89,7 +99,7 @@ func (r *Report) read(b []byte) bool {
 	r.Done = int64(binary.BigEndian.Uint64(b[16:]))
 	r.Parts, r.Delivered, r.Network = b[24], b[25], b[26]
 	r.NetworkError = binary.BigEndian.Uint16(b[27:])
-	r.State = State(b[reportHead-1])
+	r.State, r.Seconds = State(b[reportHead-1]&^reportSeconds), b[reportHead-1]&reportSeconds != 0
 	b = b[reportHead:]
 	for _, s := range r.strings() {
 		if s == &r.Word && len(b) == 0 {

@@ -16,6 +16,7 @@ func TestReport(t *testing.T) {
 			State: StateSkipped, Network: 3, NetworkError: 0x1234,
 		},
 		{ID: []byte("7"), Word: []byte("READ")},
+		{ID: []byte("8"), State: StateDelivered, Submitted: 1, Seconds: true},
 	} {
 		var m Message
 		m.SetReport(Address{Addr: []byte("46700000001")}, Address{Addr: []byte("acme")}, &want)

@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"fmt"
+	"time"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -20,6 +21,8 @@ type ConnectorOptions struct {
 
 	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
 
+	ReceiptTimezone string `yaml:"receipt_timezone" default:"UTC" live:"rebind" doc:"The zone that times in the texts of receipts are in, as Europe/Stockholm: SMPP does not say it there. It is how an SMSC's receipts are read, and how receipts are written to clients."`
+
 	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" doc:"What statuses in the SMSC's answers to messages mean, where they are its own or mean something else there, such as {status: 0x14, is: throttled}. The first rule that has a status counts. Without one, docs/smpp-conformance.md says what a status means, and one that SMPP does not name ends the message."`
 
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
@@ -30,7 +33,7 @@ type ConnectorOptions struct {
 
 // NewConnectorOptions returns the default options of a connector.
 func NewConnectorOptions() *ConnectorOptions {
-	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4", AtLeast: "3.3"}
+	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4", AtLeast: "3.3", ReceiptTimezone: "UTC"}
 }
 
 // The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,
@@ -90,6 +93,10 @@ func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Pro
 		problems[n+i].Warning = true
 	}
 	problems = tooLong(problems, "system_type", o.SystemType, maxSystemType)
+	if _, err := time.LoadLocation(o.ReceiptTimezone); err != nil {
+		problems = append(problems, protocols.Problem{Option: "receipt_timezone",
+			Text: fmt.Sprintf("must be a time zone as Europe/Stockholm or UTC, not %q", o.ReceiptTimezone)})
+	}
 	return tooLong(problems, "address_range", o.AddressRange, maxAddressRange)
 }
 

@@ -22,6 +22,8 @@ type Receipt struct {
 	Word []byte
 	// Submitted and Done are times in Unix nanoseconds, 0 if they are missing.
 	Submitted, Done int64
+	// Seconds says that the times in the text have seconds.
+	Seconds bool
 	// Parts and Delivered are how many parts were submitted and delivered, -1 if that is
 	// missing.
 	Parts, Delivered int
@@ -206,9 +208,9 @@ func (p *receiptParser) field(k receiptKey, v []byte) {
 	case keyDlvrd:
 		p.r.Delivered = count(v)
 	case keySubmitDate:
-		p.r.Submitted = receiptTime(v, p.zone)
+		p.r.Submitted = p.time(v)
 	case keyDoneDate:
-		p.r.Done = receiptTime(v, p.zone)
+		p.r.Done = p.time(v)
 	case keyStat:
 		p.r.Word, p.r.State = v, StateOfWord(v)
 	case keyErr:
@@ -243,21 +245,21 @@ func count(v []byte) int {
 	return digits(v)
 }
 
-// receiptTime reads a time of 10, 12 or 14 digits: with or without seconds, with two digits of
-// the year or with four. It returns 0 if it is none.
-func receiptTime(v []byte, zone *time.Location) int64 {
+// time reads a time of 10, 12 or 14 digits: with or without seconds, with two digits of the year
+// or with four. It returns 0 if it is none.
+func (p *receiptParser) time(v []byte) (at int64) {
 	switch len(v) {
 	case 10:
-		return receiptTimeOf(v, 2, zone)
+		return receiptTimeOf(v, 2, p.zone)
 	case 12:
-		if at := receiptTimeOf(v, 2, zone); at != 0 {
-			return at
+		if at = receiptTimeOf(v, 2, p.zone); at == 0 {
+			return receiptTimeOf(v, 4, p.zone) // without seconds
 		}
-		return receiptTimeOf(v, 4, zone) // without seconds
 	case 14:
-		return receiptTimeOf(v, 4, zone)
+		at = receiptTimeOf(v, 4, p.zone)
 	}
-	return 0
+	p.r.Seconds = p.r.Seconds || at != 0
+	return at
 }
 
 // receiptTimeOf reads a time with that many digits of the year, 0 if it is none.
@@ -285,8 +287,9 @@ func receiptTimeOf(v []byte, yearLen int, zone *time.Location) int64 {
 // receiptTextLen is how many octets of a message's text its receipt has (appendix B).
 const receiptTextLen = 20
 
-// AppendText appends the text of the receipt as appendix B has it. Times are in that zone.
-// What is missing gets the usual value of the state.
+// AppendText appends the text of the receipt as appendix B has it, whose times have no seconds
+// unless the receipt says so. Times are in that zone. What is missing gets the usual value of
+// the state.
 func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 	if zone == nil {
 		zone = time.UTC
@@ -304,8 +307,8 @@ func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 	b = append(append(b, "id:"...), r.ID...)
 	b = appendThree(append(b, " sub:"...), parts)
 	b = appendThree(append(b, " dlvrd:"...), delivered)
-	b = appendReceiptTime(append(b, " submit date:"...), r.Submitted, zone)
-	b = appendReceiptTime(append(b, " done date:"...), r.Done, zone)
+	b = appendReceiptTime(append(b, " submit date:"...), r.Submitted, zone, r.Seconds)
+	b = appendReceiptTime(append(b, " done date:"...), r.Done, zone, r.Seconds)
 	b = append(b, " stat:"...)
 	if r.State == sms.NoState && len(r.Word) > 0 {
 		b = append(b, r.Word...)
@@ -348,10 +351,14 @@ func appendThree(b []byte, n int) []byte {
 	return append(b, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
 }
 
-// appendReceiptTime appends a time of 10 digits.
-func appendReceiptTime(b []byte, at int64, zone *time.Location) []byte {
-	if at == 0 {
-		return append(b, "0000000000"...)
+// appendReceiptTime appends a time of 10 digits, or of 12 with its seconds.
+func appendReceiptTime(b []byte, at int64, zone *time.Location, seconds bool) []byte {
+	layout, none := "0601021504", "0000000000"
+	if seconds {
+		layout, none = "060102150405", "000000000000"
 	}
-	return time.Unix(0, at).In(zone).AppendFormat(b, "0601021504")
+	if at == 0 {
+		return append(b, none...)
+	}
+	return time.Unix(0, at).In(zone).AppendFormat(b, layout)
 }

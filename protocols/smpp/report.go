@@ -11,12 +11,12 @@ import (
 // does not say of which message it is or what became of that, so that it is no receipt that
 // can be understood.
 func (s *session) setReport(p *PDU, m *sms.Message, source, dest sms.Address, text []byte) bool {
-	in, ok := ParseReceipt(text, p.SM.TLVs, nil)
+	in, ok := ParseReceipt(text, p.SM.TLVs, s.zone)
 	if !ok {
 		return false
 	}
 	r := sms.Report{
-		ID: in.ID, Submitted: in.Submitted, Done: in.Done,
+		ID: in.ID, Submitted: in.Submitted, Done: in.Done, Seconds: in.Seconds,
 		Parts: partsOf(in.Parts), Delivered: partsOf(in.Delivered),
 		Err: in.Err, Network: in.Network.Type, NetworkError: in.Network.Code,
 		Text: in.Text, Original: text,
@@ -43,7 +43,8 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 		return r.Original
 	}
 	out := Receipt{
-		ID: r.ID, State: r.State, Word: r.Word, Submitted: r.Submitted, Done: r.Done, Parts: int(r.Parts), Delivered: int(r.Delivered),
+		ID: r.ID, State: r.State, Word: r.Word, Submitted: r.Submitted, Done: r.Done, Seconds: r.Seconds,
+		Parts: int(r.Parts), Delivered: int(r.Delivered),
 		Err: r.Err, Network: NetworkError{r.Network, r.NetworkError}, Text: r.Text,
 	}
 	if r.Known != 0 {
@@ -68,7 +69,7 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 		p.SM.TLVs = p.reportTLVs(&out)
 	}
 	n := len(p.scratch)
-	p.scratch = out.AppendText(p.scratch, nil)
+	p.scratch = out.AppendText(p.scratch, s.zone)
 	return p.scratch[n:]
 }
 

@@ -3,6 +3,7 @@ package smpp
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/sms"
 )
@@ -40,10 +41,10 @@ func TestReport(t *testing.T) {
 	const in = `deliver_sm seq=3 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 short_message="` + text + `" network_error_code="\x03\x00\x07" tlv_0x1400=01`
 	f(server(t, Version34), 0, in, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 short_message="`+text+`" network_error_code="\x03\x00\x07" tlv_0x1400=01`)
 	f(server(t, Version34), known, in, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 `+
-		`short_message="id:00000000006a1f00 sub:001 dlvrd:001 submit date:2511220102 done date:2511220103 stat:DELIVRD err:000 text:hi there" `+
+		`short_message="id:00000000006a1f00 sub:001 dlvrd:001 submit date:251122010200 done date:251122010305 stat:DELIVRD err:000 text:hi there" `+
 		`tlv_0x1400=01 receipted_message_id="00000000006a1f00\x00" message_state=2 network_error_code="\x03\x00\x07"`)
 	f(server(t, Version33), known, in, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 `+
-		`short_message="id:`+ShortID(known)+` sub:001 dlvrd:001 submit date:2511220102 done date:2511220103 stat:DELIVRD err:000 text:hi there"`)
+		`short_message="id:`+ShortID(known)+` sub:001 dlvrd:001 submit date:251122010200 done date:251122010305 stat:DELIVRD err:000 text:hi there"`)
 	const params = `data_sm seq=3 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=8 receipted_message_id="0A\x00" message_state=5`
 	f(server(t, Version34), known, params, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 `+
 		`short_message="id:00000000006a1f00 sub:001 dlvrd:000 submit date:0000000000 done date:0000000000 stat:UNDELIV err:000 text:" `+
@@ -65,6 +66,47 @@ func TestReport(t *testing.T) {
 	if got := string(p.AppendLog(nil, true)); got != made {
 		t.Errorf("\ngot  %s\nwant %s", got, made)
 	}
+}
+
+// Times are read in the zone of the SMSC's connector and written in that of the client's, with as
+// many digits as the SMSC has sent. What is not in the SMSC's receipt is in the same zone.
+func TestReportTimes(t *testing.T) {
+	t.Parallel()
+	f := func(from, to, in, want string) {
+		t.Helper()
+		smsc, client := client(t, Version34), server(t, Version34)
+		smsc.zone, client.zone = zoneOf(t, from), zoneOf(t, to)
+		m, _ := message(t, smsc, 1, `deliver_sm seq=3 source_addr=1 destination_addr=2 esm_class=4 short_message="id:77 `+in+` stat:DELIVRD"`)
+		r, _ := m.Report()
+		r.Known, r.Original = 1, nil
+		if r.Submitted == 0 {
+			r.Submitted = time.Date(2026, 7, 1, 7, 30, 59, 1, time.UTC).UnixNano() // as the gateway knows it
+		}
+		m.SetReport(m.Source(), m.Dest(), &r)
+		var p PDU
+		client.Encode(1, &p, m, 9)
+		if got := string(p.AppendLog(nil, true)); !strings.Contains(got, " "+want+" stat:") {
+			t.Errorf("%s became %s", in, got)
+		}
+	}
+	const utc, stockholm, kolkata = "UTC", "Europe/Stockholm", "Asia/Kolkata"
+	f(utc, utc, "submit date:2607010930 done date:2607010931", "submit date:2607010930 done date:2607010931")
+	f(stockholm, stockholm, "submit date:2607010930 done date:2607010931", "submit date:2607010930 done date:2607010931")
+	f(stockholm, utc, "submit date:2607010930 done date:260701093159", "submit date:260701073000 done date:260701073159")
+	f(stockholm, kolkata, "submit date:20260701093001 done date:20260701235959", "submit date:260701130001 done date:260702032959")
+	f(stockholm, kolkata, "submit date:202601010930 done date:202601010931", "submit date:2601011400 done date:2601011401")
+	f(stockholm, stockholm, "done date:2607010931", "submit date:2607010930 done date:2607010931")
+	f(stockholm, stockholm, "done date:260701093102", "submit date:260701093059 done date:260701093102")
+	f(stockholm, stockholm, "submit date:000000000000", "submit date:2607010930 done date:0000000000")
+}
+
+// zoneOf returns the zone with that name.
+func zoneOf(t *testing.T, name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
 }
 
 // A word that SMPP does not have passes to the client as it is, and ends nothing. Words that say

@@ -22,6 +22,7 @@ const MaxSequence = 0x7FFFFFFF
 type session struct {
 	o       protocols.SessionOptions
 	options *ConnectorOptions
+	zone    *time.Location // of times in receipts
 	peer    side
 
 	state     state
@@ -47,6 +48,10 @@ func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 	}
 	if o.Role == protocols.Client {
 		s.peer = smsc
+	}
+	var err error
+	if s.zone, err = time.LoadLocation(s.options.ReceiptTimezone); err != nil { // it was checked, and is gone since
+		s.zone = time.UTC
 	}
 	return s
 }

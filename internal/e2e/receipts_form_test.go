@@ -1,0 +1,29 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// The times of an SMSC's receipts are in the zone of its connector, and the client's in that of the
+// client's connector, with the seconds that the SMSC has sent.
+func TestReceiptTimezone(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), memory: true, out: "receipt_timezone: Europe/Stockholm", clients: "receipt_timezone: Asia/Kolkata"}
+		g := start(t, a, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		for n, times := range [][2]string{
+			{"submit date:2607010930 done date:2607012331", "submit date:2607011300 done date:2607020301"},
+			{"submit date:260701093015 done date:260701093159", "submit date:260701130015 done date:260701130159"},
+		} {
+			id := string(rune('A' + n))
+			known := client.submitted(smsc, 2+n, id)
+			smsc.fence()
+			smsc.send(`deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + id + ` ` + times[0] + ` stat:DELIVRD err:000 text:x"`)
+			smsc.want("deliver_sm_resp", "seq=7", "status=0")
+			if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, times[1]) {
+				t.Errorf("%s became %s", times[0], line)
+			}
+		}
+	})
+}
