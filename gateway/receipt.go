@@ -49,7 +49,8 @@ func (c *Conversation[R]) find(now int64, q *finding[R]) {
 	copied := *q
 	copied.record = nil
 	c.begins(&copied)
-	if c.gateway.store == nil {
+	if c.gateway.store == nil { // there is nothing to wait for
+		copied.found, copied.failed = c.gateway.lookUp(q.operator, q.message, &copied.match)
 		c.foundOut(now, &copied)
 		return
 	}

@@ -165,6 +165,7 @@ func TestUCPAccepted(t *testing.T) {
 			line := centre.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
 			centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=0046700000001:010126000000")
 			client.want("op51_result seq=1 status=0 SM=*")
+			testutil.Eventually(t, "the message is sent", func() bool { return g.stats("sender").Sent.Load() == 1 }) // without a store nothing keeps a receipt that comes first
 			giver := &ucpPeer{t: t, conn: g.dial("operator").conn}
 			if logsIn {
 				giver.send("op60 seq=0 OAdC=centre OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")

@@ -34,7 +34,7 @@ func TestUCPTwoConnections(t *testing.T) {
 		line := centre.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
 		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=0046700000001:010126000000")
 		submitter.want("op51_result seq=1 status=0 SM=*")
-		testutil.Eventually(t, "the message is sent", func() bool { return g.stats("sender").Sent.Load() == 1 }) // in memory nothing keeps a receipt that comes first
+		testutil.Eventually(t, "the message is sent", func() bool { return g.stats("sender").Sent.Load() == 1 }) // without a store nothing keeps a receipt that comes first
 
 		giver.send("op53 seq=1 AdC=1234 OAdC=0046700000001 SCTS=010126000000 Dst=0 Rsn=000 DSCTS=020126000000 MT=3")
 		giver.want("op53_result seq=1 status=0")
