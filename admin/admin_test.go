@@ -37,7 +37,7 @@ connectors:
 `
 
 const wholeConfig = clientsOnly + `
-  - {name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: ` + centrePassword + `, reconnect_delay: 10ms}
+  - {name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: ` + centrePassword + `, reconnect_delay: 10ms, receipt_ids: decimal}
 routes:
   - {to: operator}
 `
@@ -179,6 +179,7 @@ func TestScrape(t *testing.T) {
 		`pmg_connector_sessions_opened_total{connector="clients"} 3`,
 		`pmg_account_messages_accepted_total{account="load"} 300`,
 		`pmg_account_messages_sent_total{account="load"} 300`,
+		`pmg_operator_receipt_ids{form="decimal",operator="operator"} 1`, `pmg_operator_receipt_ids{form="same",operator="operator"} 0`,
 		`pmg_stage_panics_total{stage="pdu builder"} 0`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",

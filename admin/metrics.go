@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pmg/config"
+	"pmg/gateway"
 	"pmg/sms"
 )
 
@@ -40,6 +41,15 @@ func metrics() (all []metric) {
 	}
 	all = append(all, metricsOf(Status{}, "pmg_", nil, func(s *Status, f func(any, ...string)) { f(s) })...)
 	all = append(all, metricsOf(Receipts{}, "pmg_receipts_", nil, func(s *Status, f func(any, ...string)) { f(&s.Receipts) })...)
+	all = append(all, metric{"pmg_operator_receipt_ids", gauge, []string{"operator", "form"},
+		"1 for the form in which an SMSC is known to write ids in receipts: same, decimal or hexadecimal, as the option receipt_ids has them. While all are 0 it is not known yet, and receipts whose ids can be read in two ways may be kept as orphans.",
+		func(s *Status, e emitter) {
+			for _, o := range s.Operators {
+				for _, form := range gateway.FormNames() {
+					e.value(boolValue(o.ReceiptIDs == form), o.Name, form)
+				}
+			}
+		}})
 	all = append(all, metricsOf(Store{}, "pmg_store_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Store != nil {
 			f(s.Store)

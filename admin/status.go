@@ -30,6 +30,7 @@ type Status struct {
 	Quarantined   int64       `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
 	Orphans       int64       `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
 	Receipts      Receipts    `json:"receipts"`
+	Operators     []Operator  `json:"operators"`
 	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
 	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages."`
 	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
@@ -50,6 +51,24 @@ type Receipts struct {
 	Unwanted  int64 `json:"unwanted" metric:"unwanted_total" help:"Receipts that the client had not asked for; they are dropped."`
 	Homeless  int64 `json:"homeless" metric:"homeless_total" help:"Receipts whose account is gone or may not receive; they are dropped."`
 	Own       int64 `json:"own" metric:"own_total" help:"Receipts that the gateway made of messages that expired, were refused for good or deleted."`
+}
+
+// Operator is what is known of an SMSC, whatever connectors lead to it.
+type Operator struct {
+	Name       string `json:"name"`
+	ReceiptIDs string `json:"receipt_ids"` // how it writes ids in receipts, as the option of that name, or NotKnown
+}
+
+const (
+	SameIDs  = "same"          // ids in receipts are as in answers
+	NotKnown = "not known yet" // it is not certain how they are
+)
+
+func operators(forms []gateway.OperatorForm) (all []Operator) {
+	for _, f := range forms {
+		all = append(all, Operator{f.Operator, cmp.Or(f.Form, NotKnown)})
+	}
+	return all
 }
 
 // Connector is the status of a connector.
@@ -234,6 +253,7 @@ func (v *view) status(withSessions bool) *Status {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
 	}
 	fill(&s.Receipts, v.gateway.Receipts())
+	s.Operators = operators(v.gateway.Forms())
 	s.Store = v.store()
 	s.Accounts = v.accounts(counted.Now)
 	perPDU, queues := v.workPerPDU(stages), map[string]int64{}

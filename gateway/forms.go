@@ -5,12 +5,48 @@ import (
 	"fmt"
 	"time"
 
+	"pmg/protocols"
 	"pmg/sms/peerid"
 )
 
 // formsName is the name under which the store keeps, by operators, what is known of their ids, and by
 // an empty name the day before which ids were forgotten.
 const formsName = ".forms"
+
+// An OperatorForm is how an operator writes ids in receipts.
+type OperatorForm struct {
+	Operator string
+	Form     string // one of FormNames, empty if it is not known yet
+}
+
+// FormNames returns the names of the forms, as the option receipt_ids has them.
+func FormNames() (names []string) {
+	for _, r := range peerid.Relations() {
+		names = append(names, r.String())
+	}
+	return names
+}
+
+// Forms returns how the operators of all connectors to SMSCs write ids, in the order of the configuration.
+func (g *Gateway) Forms() (all []OperatorForm) {
+	cfg, seen := g.Config(), map[string]bool{}
+	for i := range cfg.Connectors {
+		c := &cfg.Connectors[i]
+		if c.Role() != protocols.Client || seen[c.OperatorName()] {
+			continue
+		}
+		o := g.receipts.of(cfg, c)
+		seen[o.name] = true
+		o.mu.Lock()
+		one := OperatorForm{Operator: o.name}
+		if o.form.certain {
+			one.Form = o.form.relation.String()
+		}
+		o.mu.Unlock()
+		all = append(all, one)
+	}
+	return all
+}
 
 // keepForm stores what is known of an operator's ids.
 func (g *Gateway) keepForm(o *operator) {

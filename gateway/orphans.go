@@ -49,7 +49,7 @@ var errUnknown = errors.New(asideReasons[store.Orphan])
 func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	r, _ := m.Report()
 	for _, id := range [...][]byte{r.ID, r.TextID} {
-		for _, relation := range [...]peerid.Relation{peerid.Same, peerid.ToDecimal, peerid.ToHex} {
+		for _, relation := range peerid.Relations() {
 			if key, ok := peerid.AppendKey(append([]byte(operator), 0), id, relation); ok && !slices.Contains(keys, string(key)) {
 				keys = append(keys, string(key))
 			}

@@ -28,8 +28,9 @@ func twoStatuses() (before, s *admin.Status) {
 	s = &admin.Status{
 		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
 		NotReady: []string{"routes[1] has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Jobs: 160,
-		Problems: []string{"routes[0] has no target that works: connector operator: an operator holds it"},
-		Receipts: admin.Receipts{Matched: 505, Homeless: 5},
+		Problems:  []string{"routes[0] has no target that works: connector operator: an operator holds it"},
+		Receipts:  admin.Receipts{Matched: 505, Homeless: 5},
+		Operators: []admin.Operator{{Name: "operator", ReceiptIDs: "decimal"}, {Name: "plain", ReceiptIDs: "same"}, {Name: "backup", ReceiptIDs: admin.NotKnown}},
 		Store: &admin.Store{Engine: "pebble", Refuses: "only 3 MiB are free", Messages: 1200, Octets: 70 << 20, Commits: 25000, Changes: 2000000,
 			CommitSeconds: 7.5, LongestSeconds: 0.026, Free: 3 << 20, MinFree: 1 << 30, Recovered: true},
 		Connectors: []admin.Connector{

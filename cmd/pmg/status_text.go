@@ -40,6 +40,7 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 			}
 		}
 		b.WriteString("\n")
+		writeForms(&b, s.Operators)
 	}
 	writeStore(&b, s.Store)
 	b.WriteString("\n")
@@ -50,6 +51,19 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 	workTable(s).write(&b)
 	stageTable(s).write(&b)
 	return b.String()
+}
+
+// writeForms writes which operators write ids in receipts otherwise than in answers, or may do so, in a line.
+func writeForms(b *strings.Builder, operators []admin.Operator) {
+	var others []string
+	for _, o := range operators {
+		if o.ReceiptIDs != admin.SameIDs {
+			others = append(others, printable(o.Name)+" "+printable(o.ReceiptIDs))
+		}
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(b, "ids in receipts: %s\n", strings.Join(others, ", "))
+	}
 }
 
 // writeStore writes what an operator needs to know of the store, in a line, and another for

@@ -28,6 +28,9 @@ func (r Relation) String() string {
 	return "unknown"
 }
 
+// Relations returns all relations.
+func Relations() [relations]Relation { return [...]Relation{Same, ToDecimal, ToHex} }
+
 // ParseRelation returns the relation of that name.
 func ParseRelation(name string) (Relation, bool) {
 	for r, n := range relationNames {
