@@ -138,7 +138,7 @@ func TestI14NackWithoutNumber(t *testing.T) {
 func TestI7VersionAtLeast(t *testing.T) {
 	each(t, func(t *testing.T, a architecture) {
 		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, clients: "version_at_least: 3.4", out: "version: 3.3"})
+		g := start(t, a, site{operator: operator, store: vfs.NewMem(), clients: "version_at_least: 3.4", out: "version: 3.3"})
 		s, c := operator.session(), g.dial("clients")
 		c.send("bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0")
 		c.want("bind_transceiver_resp", "status=0", "sc_interface_version=52")
