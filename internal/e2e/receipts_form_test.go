@@ -27,3 +27,34 @@ func TestReceiptTimezone(t *testing.T) {
 		}
 	})
 }
+
+// With receipts_by: text an SMSC's receipts with esm_class 0 reach the client of their message, with
+// its id, and what a person writes goes by its route.
+func TestReceiptsByText(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{
+			operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", out: "receipts_by: text",
+			routes: "{from: operator, to: {account: other}}\n{to: operator}",
+		}
+		g := start(t, a, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		other := g.bindOther("transceiver")
+		known := client.submitted(smsc, 2, "71")
+		next := client.submitted(smsc, 3, "72")
+		smsc.fence()
+		const to = " source_addr=46700000001 destination_addr=1234 short_message="
+		smsc.send(`deliver_sm seq=7`+to+`"id:71 stat:EXPIRED err:001 text:x"`, `deliver_sm seq=8`+to+`"my id:72 has stat:DELIVRD"`,
+			`deliver_sm seq=9`+to+`"" receipted_message_id="72\x00" message_state=2`)
+		for range 3 {
+			smsc.want("deliver_sm_resp", "status=0")
+		}
+		line := other.want("deliver_sm", `short_message="my id:72 has stat:DELIVRD"`)
+		other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		client.wantReceipt(known, "EXPIRED")
+		client.wantReceipt(next, "DELIVRD")
+		other.fence()
+		if !other.silent("deliver_sm") {
+			t.Error("another account was sent a receipt")
+		}
+	})
+}

@@ -51,7 +51,6 @@ const (
 func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code {
 	p := pdu.(*PDU)
 	b := &p.SM
-	m.Kind = s.kindOf(p)
 	m.PID = b.ProtocolID
 	m.Priority = min(b.PriorityFlag, maxPriority)
 	m.Alphabet, m.Class = codingOf(b.DataCoding)
@@ -73,6 +72,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if len(payload) > 0 { // an empty message_payload besides a short_message is ignored
 		text = payload
 	}
+	m.Kind = s.kindOf(p, text)
 	source := sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr}
 	dest := sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
 	if m.Kind != sms.Receipt || !s.setReport(p, m, source, dest, text) {
@@ -96,11 +96,12 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 }
 
 // kindOf returns the kind of the message in a PDU of the peer.
-func (s *session) kindOf(p *PDU) sms.Kind {
+func (s *session) kindOf(p *PDU, text []byte) sms.Kind {
 	switch t := p.SM.ESMClass & ClassType; {
 	case s.peer == esme:
 		return sms.Submit
-	case t == ClassReceipt, t == classIntermediate:
+	case t == ClassReceipt, t == classIntermediate,
+		s.options.ReceiptsBy == receiptsByText && s.looksLikeReceipt(text, p.SM.TLVs):
 		return sms.Receipt
 	}
 	return sms.MO
@@ -177,7 +178,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload, inPayload bool) 
 		uint8(len(b.ServiceType)),
 	}
 	if m.Kind == sms.Receipt {
-		head[0] &^= ClassReceipt // Message.Kind holds it
+		head[0] &^= ClassType &^ classIntermediate // Message.Kind holds it
 	}
 	if dcsOf(m.Alphabet, m.Class) != b.DataCoding {
 		head[2] = b.DataCoding

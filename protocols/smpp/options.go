@@ -19,6 +19,8 @@ type ConnectorOptions struct {
 
 	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
 
+	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"What tells the SMSC's receipts from messages: esm_class, or the text as well, for an SMSC that sends receipts with esm_class 0. With text a message is also a receipt if it begins with id: and another field of receipts, with stat: among the fields, or has receipted_message_id and message_state. Then a person can write what is taken for one."`
+
 	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
 
 	ReceiptTimezone string `yaml:"receipt_timezone" default:"UTC" live:"rebind" doc:"The zone that times in the texts of receipts are in, as Europe/Stockholm: SMPP does not say it there. It is how an SMSC's receipts are read, and how receipts are written to clients."`
@@ -31,9 +33,15 @@ type ConnectorOptions struct {
 	statuses []statusRange // of Statuses
 }
 
+// The values of receipts_by.
+const (
+	receiptsByClass = "esm_class"
+	receiptsByText  = "text"
+)
+
 // NewConnectorOptions returns the default options of a connector.
 func NewConnectorOptions() *ConnectorOptions {
-	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4", AtLeast: "3.3", ReceiptTimezone: "UTC"}
+	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4", AtLeast: "3.3", ReceiptsBy: receiptsByClass, ReceiptTimezone: "UTC"}
 }
 
 // The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,

@@ -31,6 +31,45 @@ func (s *session) setReport(p *PDU, m *sms.Message, source, dest sms.Address, te
 	return true
 }
 
+// looksLikeReceipt reports whether a message of an SMSC can only be a receipt, whatever its
+// esm_class says. It is stricter than ParseReceipt, because people write texts too: the parameters
+// of a receipt must both be there, or the text must begin as appendix B has it, and its state be a
+// word that is known or stand beside the time of it.
+func (s *session) looksLikeReceipt(text, tlvs []byte) bool {
+	id, _ := FindTLV(tlvs, TagReceiptedID)
+	state, _ := FindTLV(tlvs, TagMessageState)
+	if len(bytes.TrimRight(id, "\x00")) > 0 && len(state) == 1 && StateOfNumber(state[0]) != sms.NoState {
+		return true
+	}
+	if !beginsAsReceipt(text) {
+		return false
+	}
+	p := receiptParser{zone: s.zone}
+	p.parse(bytes.TrimRight(text, "\x00"))
+	return p.seen&(1<<keyStat) != 0 && len(p.r.ID) > 0 && len(p.r.Word) > 0 &&
+		(p.r.Done != 0 || s.options.stateOf(p.r.Word, p.r.State) != sms.NoState)
+}
+
+// beginsAsReceipt reports whether a text begins with an id of one word, and another field behind it.
+func beginsAsReceipt(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	key, n := findKey(text)
+	if key != keyID {
+		return false
+	}
+	_, rest := cutWord(text[n:])
+	for len(rest) > 0 && isGap(rest[0]) {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return false
+	}
+	key, _ = findKey(rest)
+	return key != noKey && key != keyID && key != keyText
+}
+
 // partsOf returns a number of parts as sms.Report has it.
 func partsOf(n int) uint8 { return uint8(min(max(n, 0), 0xFF)) }
 

@@ -100,6 +100,59 @@ func TestReportTimes(t *testing.T) {
 	f(stockholm, stockholm, "submit date:000000000000", "submit date:2607010930 done date:0000000000")
 }
 
+// With receipts_by: text the text or the parameters say what is a receipt, and what people write
+// is none.
+func TestReceiptsByText(t *testing.T) {
+	t.Parallel()
+	byClass, byText := client(t, Version34), client(t, Version34)
+	byText.options.ReceiptsBy = receiptsByText
+	byText.options.ReceiptStates = []ReceiptState{{Word: "ARRIVED", Is: "delivered"}}
+	f := func(line string, want sms.Kind) {
+		t.Helper()
+		if m, _ := message(t, byClass, 1, "deliver_sm seq=1 "+line); m.Kind != sms.MO {
+			t.Errorf("by esm_class %s is of kind %d", line, m.Kind)
+		}
+		m, _ := message(t, byText, 1, "deliver_sm seq=1 "+line)
+		if m.Kind != want || m.Flags&sms.HasReport != 0 != (want == sms.Receipt) {
+			t.Errorf("%s is of kind %d", line, m.Kind)
+		}
+	}
+	const full = `id:77 sub:001 dlvrd:001 submit date:2607010930 done date:2607010931 stat:`
+	f(`short_message="`+full+`DELIVRD err:000 text:hi"`, sms.Receipt)
+	f(`short_message="`+full+`READ err:000 text:hi\x00"`, sms.Receipt)
+	f(`message_payload="`+full+`UNDELIV err:001"`, sms.Receipt)
+	f(`esm_class=8 short_message="`+full+`DELIVRD"`, sms.Receipt)
+	f(`short_message="ID: 77 STAT: EXPIRED"`, sms.Receipt)
+	f(`short_message="id:77 stat:ARRIVED"`, sms.Receipt)
+	f(`short_message="whatever" receipted_message_id="77\x00" message_state=2`, sms.Receipt)
+
+	f(`short_message=""`, sms.MO)
+	f(`short_message="hello"`, sms.MO)
+	f(`short_message="id:77"`, sms.MO)
+	f(`short_message="stat:DELIVRD id:77"`, sms.MO)
+	f(`short_message="my id:77 stat:DELIVRD"`, sms.MO)
+	f(`short_message="id:77 is mine, stat:DELIVRD"`, sms.MO)
+	f(`short_message="id: 77 text: stat:DELIVRD"`, sms.MO)
+	f(`short_message="id:77 stat:good"`, sms.MO)
+	f(`short_message="id:77 err:0 DELIVRD"`, sms.MO)
+	f(`short_message="id: stat:DELIVRD"`, sms.MO)
+	f(`short_message="id:77 stat:"`, sms.MO)
+	f(`data_coding=8 short_message="\x00i\x00d\x00:\x007\x00 \x00s\x00t\x00a\x00t\x00:\x00D"`, sms.MO)
+	f(`short_message="hello" receipted_message_id="77\x00"`, sms.MO)
+	f(`short_message="hello" receipted_message_id="\x00" message_state=2`, sms.MO)
+	f(`short_message="hello" receipted_message_id="77\x00" message_state=77`, sms.MO)
+	f(`short_message="hello" message_state=2`, sms.MO)
+
+	if m, _ := message(t, server(t, Version34), 1, `submit_sm seq=1 destination_addr=1 short_message="`+full+`DELIVRD"`); m.Kind != sms.Submit {
+		t.Errorf("a client's message is of kind %d", m.Kind)
+	}
+	m, _ := message(t, byText, 1, `deliver_sm seq=1 esm_class=8 short_message="`+full+`DELIVRD"`)
+	var p PDU
+	if server(t, Version34).Encode(1, &p, m, 9); p.SM.ESMClass != ClassReceipt {
+		t.Errorf("a client is told esm_class %d", p.SM.ESMClass)
+	}
+}
+
 // zoneOf returns the zone with that name.
 func zoneOf(t *testing.T, name string) *time.Location {
 	zone, err := time.LoadLocation(name)
