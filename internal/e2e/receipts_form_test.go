@@ -42,15 +42,19 @@ func TestReceiptsByText(t *testing.T) {
 		known := client.submitted(smsc, 2, "71")
 		next := client.submitted(smsc, 3, "72")
 		smsc.fence()
-		const to = " source_addr=46700000001 destination_addr=1234 short_message="
-		smsc.send(`deliver_sm seq=7`+to+`"id:71 stat:EXPIRED err:001 text:x"`, `deliver_sm seq=8`+to+`"my id:72 has stat:DELIVRD"`,
-			`deliver_sm seq=9`+to+`"" receipted_message_id="72\x00" message_state=2`)
-		for range 3 {
-			smsc.want("deliver_sm_resp", "status=0")
+		deliver := func(more string) {
+			smsc.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 " + more)
+			smsc.want("deliver_sm_resp", "seq=7", "status=0")
 		}
-		line := other.want("deliver_sm", `short_message="my id:72 has stat:DELIVRD"`)
+		deliver(`short_message="my id:72 has stat:DELIVRD"`)
+		line := other.want("deliver_sm")
+		if !strings.HasSuffix(line, `short_message="my id:72 has stat:DELIVRD"`) {
+			t.Errorf("another account was sent %s", line)
+		}
 		other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		deliver(`short_message="id:71 stat:EXPIRED err:001 text:x"`)
 		client.wantReceipt(known, "EXPIRED")
+		deliver(`receipted_message_id="72\x00" message_state=2`)
 		client.wantReceipt(next, "DELIVRD")
 		other.fence()
 		if !other.silent("deliver_sm") {
