@@ -149,6 +149,8 @@ func TestIsAbout(t *testing.T) {
 		{"46700000001", "1234", "name", true},
 		{"72", "1234", "72", true},
 		{"73", "1234", "72", false},
+		{"46700000019", "1234", "46700000001", false}, // T17: nine and zero are digits
+		{"46700000010", "1234", "46700000001", false},
 	} {
 		var m sms.Message
 		m.Set(sms.Address{Addr: []byte(c.source)}, sms.Address{Addr: []byte(c.dest)}, nil)

@@ -157,7 +157,16 @@ func TestReceiptOvertakes(t *testing.T) {
 			testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
 			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A8")
 			client.wantReceipt(two, "DELIVRD")
-			g.wantStored()
+			testutil.Eventually(t, "it is kept no more", func() bool { return g.Aside(store.Orphan) == 0 })
+			three := client.submitOne(3, "registered_delivery=17")
+			seq = field(smsc.want("submit_sm"), "seq")
+			smsc.receipt(103, "A9", "ENROUTE")
+			smsc.receipt(104, "A9", "DELIVRD")
+			testutil.Eventually(t, "both are kept", func() bool { return g.Aside(store.Orphan) == 2 })
+			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A9")
+			line := client.want("deliver_sm", "stat:ENROUTE")
+			client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+			client.wantReceipt(three, "DELIVRD")
 			if n := g.Aside(store.Orphan); n != 0 || g.Receipts().Adopted.Load() < 1 {
 				t.Errorf("%d orphans, %d adopted", n, g.Receipts().Adopted.Load())
 			}

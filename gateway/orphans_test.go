@@ -1,0 +1,75 @@
+package gateway
+
+import (
+	"slices"
+	"testing"
+
+	"pmg/internal/testutil"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// orphan keeps a receipt without a message, and returns its id.
+func (p *port) orphan(id string, s sms.State) uint64 {
+	p.t.Helper()
+	g, m := p.g, p.g.Messages.Get()
+	defer m.Release()
+	m.Origin = g.origins.of("", "operator")
+	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
+	m.ID, m.Arrived = g.ids.Add(1), p.now
+	b := g.Committer.Begin()
+	b.Put(m, store.Lane{})
+	g.keepAside(b, m, store.Lane{}, store.Orphan, "")
+	g.Committer.End()
+	if err := g.Committer.Sync(); err != nil {
+		p.t.Fatal(err)
+	}
+	g.keepOrphan(m)
+	return m.ID
+}
+
+// T15: receipts that came before the answer go on together when it comes, in their order, and nothing of them
+// is left in memory. Those of other ids stay, and those of the same id when one of them is dropped.
+func TestOrphansAreForgotten(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	g, o := p.g, &p.g.receipts.orphans
+	if err := g.Keep(store.NewMemory(), nil); err != nil {
+		t.Fatal(err)
+	}
+	other := p.orphan("18", sms.StateDelivered)
+	dropped := p.orphan("17", sms.StateAccepted)
+	p.orphan("17", sms.StateEnroute)
+	p.orphan("17", sms.StateDelivered)
+	g.changing.Lock()
+	g.orphan(dropped, g.dropOrphan)
+	g.changing.Unlock()
+	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
+		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
+	g.receipts.noteMapping(g, g.Committer.Begin(), g.receipts.of(g.Config(), p.operator.Config()), &v, []byte("17"), p.now)
+	g.Committer.End()
+	testutil.Eventually(t, "the others are adopted", func() bool { return g.Aside(store.Orphan) == 1 })
+	o.end()
+	if len(o.all) != 1 || o.all[0].id != other || len(o.known) != 1 || !o.known[other] || o.n.Load() != 1 {
+		t.Errorf("%d orphans are left, %d known, %d counted", len(o.all), len(o.known), o.n.Load())
+	}
+	for key, ids := range o.by {
+		if !slices.Equal(ids, []uint64{other}) {
+			t.Errorf("%q finds the receipts %d", key, ids)
+		}
+	}
+	if len(o.by) != 3 { // 18 as it stands, and in both other forms
+		t.Errorf("%d keys are left", len(o.by))
+	}
+	var told []sms.State
+	for _, s := range g.receipts.outgoing.waiting {
+		r, _ := s.message.Report()
+		told = append(told, r.State)
+	}
+	if !slices.Equal(told, []sms.State{sms.StateEnroute, sms.StateDelivered}) {
+		t.Errorf("the client is told %v", told)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
