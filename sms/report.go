@@ -26,6 +26,8 @@ type Report struct {
 	Network      uint8
 	NetworkError uint16
 
+	// Extra are further fields of the peer's text, as it wrote them: its price, its network.
+	Extra []byte
 	// Text is the beginning of the message's text, as it stands in the receipt.
 	Text []byte
 	// Original is the text of the whole receipt as a peer sent it. It is nil in a receipt
@@ -64,10 +66,13 @@ const (
 	reportSeconds = 0x80
 )
 
-// strings are the strings of a Report in their stored order, which never changes. The last one
-// is stored only if it is not empty.
-func (r *Report) strings() [6]*[]byte {
-	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word}
+// storedAlways is how many strings of a Report are stored even if they are empty.
+const storedAlways = 5
+
+// strings are the strings of a Report in their stored order, which never changes. Those behind
+// storedAlways are stored only if they, or one behind them, are not empty.
+func (r *Report) strings() [7]*[]byte {
+	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word, &r.Extra}
 }
 
 func (r *Report) append(b []byte) []byte {
@@ -81,10 +86,12 @@ func (r *Report) append(b []byte) []byte {
 		state |= reportSeconds
 	}
 	b = append(b, state)
-	for _, s := range r.strings() {
-		if s == &r.Word && len(*s) == 0 {
-			break
-		}
+	list := r.strings()
+	n := len(list)
+	for n > storedAlways && len(*list[n-1]) == 0 {
+		n--
+	}
+	for _, s := range list[:n] {
 		b = append(binary.BigEndian.AppendUint32(b, uint32(len(*s))), *s...)
 	}
 	return b
@@ -101,16 +108,16 @@ func (r *Report) read(b []byte) bool {
 	r.NetworkError = binary.BigEndian.Uint16(b[27:])
 	r.State, r.Seconds = State(b[reportHead-1]&^reportSeconds), b[reportHead-1]&reportSeconds != 0
 	b = b[reportHead:]
-	for _, s := range r.strings() {
-		if s == &r.Word && len(b) == 0 {
+	for i, s := range r.strings() {
+		if i >= storedAlways && len(b) == 0 {
 			*s = nil
-			break
+			continue
 		}
 		if len(b) < 4 {
 			return false
 		}
 		n := binary.BigEndian.Uint32(b)
-		if b = b[4:]; uint64(n) > uint64(len(b)) || n == 0 && s == &r.Word {
+		if b = b[4:]; uint64(n) > uint64(len(b)) || n == 0 && len(b) == 0 && i >= storedAlways {
 			return false
 		}
 		*s = part(b, 0, int(n))

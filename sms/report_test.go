@@ -16,6 +16,8 @@ func TestReport(t *testing.T) {
 			State: StateSkipped, Network: 3, NetworkError: 0x1234,
 		},
 		{ID: []byte("7"), Word: []byte("READ")},
+		{ID: []byte("7"), Word: []byte("READ"), Extra: []byte("price:0.05")},
+		{ID: []byte("7"), State: StateDelivered, Extra: []byte("price:0.05 mccmnc:26201")},
 		{ID: []byte("8"), State: StateDelivered, Submitted: 1, Seconds: true},
 	} {
 		var m Message
@@ -24,10 +26,14 @@ func TestReport(t *testing.T) {
 		if !ok || !reflect.DeepEqual(got, want) || m.Kind != Receipt || string(m.Dest().Addr) != "acme" {
 			t.Errorf("%+v became %+v, %t", want, got, ok)
 		}
-		octets := want.append(nil)
+		octets, older := want.append(nil), want
+		older.Extra = nil
+		withoutExtra := len(older.append(nil))
+		older.Word = nil
+		withoutWord := len(older.append(nil))
 		for n := range octets {
-			if n == len(octets)-4-len(want.Word) && want.Word != nil {
-				continue // a report of before there were words
+			if n == withoutExtra || n == withoutWord {
+				continue // a report of before there were these
 			}
 			m.Set(Address{}, Address{}, octets[:n])
 			if r, ok := m.Report(); ok {

@@ -31,6 +31,8 @@ type Receipt struct {
 	Err []byte
 	// Network is the error of network_error_code.
 	Network NetworkError
+	// Extra are fields that are not known, as they stand: a centre's price, its network.
+	Extra []byte
 	// Text is the beginning of the message's text, as it stands.
 	Text []byte
 }
@@ -189,11 +191,29 @@ func (p *receiptParser) set(k receiptKey, v []byte) {
 	}
 	word, rest := cutWord(v)
 	p.field(k, word)
-	for word, rest = cutWord(rest); len(word) > 0; word, rest = cutWord(rest) {
+	for rest = trimGaps(rest); len(rest) > 0; rest = trimGaps(rest) {
+		from := rest
+		word, rest = cutWord(rest)
 		if s := StateOfWord(word); s != sms.NoState && p.r.Word == nil { // stat may stand without its key
 			p.r.Word, p.r.State = word, s
 		}
+		if colon := bytes.IndexByte(word, ':'); colon > 0 && colon < len(word)-1 && word[0]|0x20 >= 'a' && word[0]|0x20 <= 'z' {
+			p.extra(from)
+			break
+		}
 	}
+}
+
+// extra takes fields that are not known, up to the next one that is.
+func (p *receiptParser) extra(v []byte) {
+	n := len(v)
+	for n > 0 && isGap(v[n-1]) {
+		n--
+	}
+	if v = v[:n:n]; p.r.Extra != nil {
+		v = append(append(p.r.Extra, ' '), v...) // a copy: there was no room
+	}
+	p.r.Extra = v
 }
 
 func (p *receiptParser) field(k receiptKey, v []byte) {
@@ -221,11 +241,17 @@ func (p *receiptParser) field(k receiptKey, v []byte) {
 // isGap reports whether an octet stands between words.
 func isGap(c byte) bool { return c <= ' ' || c == ',' || c == ';' || c == '|' }
 
-// cutWord cuts the first word off, without the quotes around it.
-func cutWord(b []byte) (word, rest []byte) {
+// trimGaps cuts off what stands in front of a word.
+func trimGaps(b []byte) []byte {
 	for len(b) > 0 && isGap(b[0]) {
 		b = b[1:]
 	}
+	return b
+}
+
+// cutWord cuts the first word off, without the quotes around it.
+func cutWord(b []byte) (word, rest []byte) {
+	b = trimGaps(b)
 	n := 0
 	for n < len(b) && !isGap(b[n]) {
 		n++
@@ -289,7 +315,7 @@ const receiptTextLen = 20
 
 // AppendText appends the text of the receipt as appendix B has it, whose times have no seconds
 // unless the receipt says so. Times are in that zone. What is missing gets the usual value of
-// the state.
+// the state. Extra is left out if the text would be too long for short_message with it.
 func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 	if zone == nil {
 		zone = time.UTC
@@ -304,6 +330,7 @@ func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 			delivered = parts
 		}
 	}
+	begin := len(b)
 	b = append(append(b, "id:"...), r.ID...)
 	b = appendThree(append(b, " sub:"...), parts)
 	b = appendThree(append(b, " dlvrd:"...), delivered)
@@ -324,6 +351,9 @@ func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 	text := r.Text[:min(len(r.Text), receiptTextLen)]
 	if n := len(text); n > 0 && n < len(r.Text) && text[n-1] == 0x1B { // an escape without what it escapes
 		text = text[:n-1]
+	}
+	if n := len(r.Extra); n > 0 && len(b)-begin+1+n+len(" text:")+len(text) <= maxShort {
+		b = append(append(b, ' '), r.Extra...)
 	}
 	return append(append(b, " text:"...), text...)
 }

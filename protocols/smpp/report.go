@@ -19,7 +19,7 @@ func (s *session) setReport(p *PDU, m *sms.Message, source, dest sms.Address, te
 		ID: in.ID, Submitted: in.Submitted, Done: in.Done, Seconds: in.Seconds,
 		Parts: partsOf(in.Parts), Delivered: partsOf(in.Delivered),
 		Err: in.Err, Network: in.Network.Type, NetworkError: in.Network.Code,
-		Text: in.Text, Original: text,
+		Extra: in.Extra, Text: in.Text, Original: text,
 	}
 	if !bytes.Equal(in.TextID, in.ID) {
 		r.TextID = in.TextID
@@ -60,10 +60,7 @@ func beginsAsReceipt(text []byte) bool {
 		return false
 	}
 	_, rest := cutWord(text[n:])
-	for len(rest) > 0 && isGap(rest[0]) {
-		rest = rest[1:]
-	}
-	if len(rest) == 0 {
+	if rest = trimGaps(rest); len(rest) == 0 {
 		return false
 	}
 	key, _ = findKey(rest)
@@ -84,7 +81,7 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 	out := Receipt{
 		ID: r.ID, State: r.State, Word: r.Word, Submitted: r.Submitted, Done: r.Done, Seconds: r.Seconds,
 		Parts: int(r.Parts), Delivered: int(r.Delivered),
-		Err: r.Err, Network: NetworkError{r.Network, r.NetworkError}, Text: r.Text,
+		Err: r.Err, Network: NetworkError{r.Network, r.NetworkError}, Extra: r.Extra, Text: r.Text,
 	}
 	if r.Known != 0 {
 		out.ID = s.messageID(&p.id, r.Known)

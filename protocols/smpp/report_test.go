@@ -100,6 +100,33 @@ func TestReportTimes(t *testing.T) {
 	f(stockholm, stockholm, "submit date:000000000000", "submit date:2607010930 done date:0000000000")
 }
 
+// Fields that only an SMSC has stay, in front of the text. What the message says is none.
+func TestReportExtra(t *testing.T) {
+	t.Parallel()
+	long := "note:" + strings.Repeat("x", 140)
+	f := func(in, want string) {
+		t.Helper()
+		m, _ := message(t, client(t, Version34), 1, `deliver_sm seq=3 source_addr=1 destination_addr=2 esm_class=4 short_message="`+in+`"`)
+		r, _ := m.Report()
+		r.Known, r.Original = 1, nil
+		m.SetReport(m.Source(), m.Dest(), &r)
+		var p PDU
+		server(t, Version34).Encode(1, &p, m, 9)
+		if got := string(p.SM.ShortMessage); !strings.HasSuffix(got, " stat:DELIVRD "+want) {
+			t.Errorf("%s became %s", in, got)
+		}
+	}
+	f("id:7 stat:DELIVRD err:000 text:hi", "err:000 text:hi")
+	f("id:7 stat:DELIVRD err:000 price:0.05 mccmnc:26201 network:T Mobile text:hi price:9", "err:000 price:0.05 mccmnc:26201 network:T Mobile text:hi price:9")
+	f("id:7 mccmnc:26201 stat:DELIVRD, err:001, price:0.05, text:", "err:001 mccmnc:26201 price:0.05 text:")
+	f(`id:7 stat:DELIVRD err:000 'price:0.05' 'a:b' text:`, `err:000 'price:0.05' 'a:b' text:`)
+	f("id:7 stat:DELIVRD err:000 price:0.05 ", "err:000 price:0.05 text:")
+	f("id:7 done date:26-07-01 09:30:00 stat:DELIVRD err:000 text:", "err:000 text:")
+	f("id:7 stat:DELIVRD err:000 so: :it a stray text:", "err:000 text:")
+	f("mccmnc:26201 id:7 stat:DELIVRD err:000 text:", "err:000 text:")
+	f("id:7 stat:DELIVRD err:000 "+long+" text:12345678901234567890", "err:000 text:12345678901234567890")
+}
+
 // With receipts_by: text the text or the parameters say what is a receipt, and what people write
 // is none.
 func TestReceiptsByText(t *testing.T) {
