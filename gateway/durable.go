@@ -142,6 +142,7 @@ func (g *Gateway) closeStore() error {
 	}
 	g.loads.end()
 	g.receipts.orphans.end()
+	g.countOrphans()
 	g.keywords.end()
 	g.receipts.waits.running.Wait()
 	g.receipts.outgoing.end()
