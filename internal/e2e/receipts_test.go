@@ -174,6 +174,48 @@ func TestReceiptOvertakes(t *testing.T) {
 	})
 }
 
+// A receipt of a copy finds its message, although that copy was answered when the other one had been.
+func TestReceiptOfLateCopy(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.out = "response_timeout: 100ms, enquire_interval: 0s, retry: [10ms, repeat]"
+			g := start(t, a, s)
+			client, smsc := g.bind("transceiver"), s.operator.session()
+			known := client.submitOne(1, asks)
+			first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
+			smsc.send("submit_sm_resp seq=" + second + " status=0 message_id=B2")
+			testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
+			smsc.send("submit_sm_resp seq=" + first + " status=0 message_id=B1")
+			smsc.receipt(101, "B1", "DELIVRD")
+			client.wantReceipt(known, "DELIVRD")
+		})
+	})
+}
+
+// Receipts that nobody has asked for are unwanted, and dropped, but for the first: what its message was is not noted yet.
+func TestReceiptsUnasked(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			g := start(t, a, s)
+			client, smsc := g.bind("transceiver"), s.operator.session()
+			for n := 1; n <= 3; n++ {
+				client.submitOne(n)
+				id := fmt.Sprint("C", n)
+				smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=" + id)
+				testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
+				smsc.receipt(100+n, id, "DELIVRD")
+			}
+			if c := g.Receipts(); c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Aside(store.Orphan) != 1 {
+				t.Errorf("%d not matched, %d unwanted, %d matched, %d orphans", c.Unmatched.Load(), c.Unwanted.Load(), c.Matched.Load(), g.Aside(store.Orphan))
+			}
+			client.fence()
+			if !client.silent("deliver_sm") {
+				t.Error("a receipt that nobody has asked for")
+			}
+		})
+	})
+}
+
 // A receipt may come over another session, and over another connector of the same operator;
 // an operator of another name does not share ids.
 func TestReceiptElsewhere(t *testing.T) {
