@@ -188,6 +188,8 @@ func (o *orphans) loop(g *Gateway) {
 			return
 		}
 		o.mu.Unlock()
+		slices.Sort(again) // the older receipts of a message first
+		again = slices.Compact(again)
 		g.changing.Lock()
 		for _, id := range drop {
 			g.orphan(id, g.dropOrphan)

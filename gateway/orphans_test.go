@@ -41,6 +41,7 @@ func TestOrphansAreForgotten(t *testing.T) {
 	dropped := p.orphan("17", sms.StateAccepted)
 	p.orphan("17", sms.StateEnroute)
 	p.orphan("17", sms.StateDelivered)
+	testutil.Eventually(t, "no receipt is looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
 	g.changing.Lock()
 	g.orphan(dropped, g.dropOrphan)
 	g.changing.Unlock()

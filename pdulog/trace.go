@@ -20,7 +20,13 @@ type Trace struct {
 	Number string   // number of the sender or the recipient; used if ID is empty
 	Also   []string // further ids that the gateway has given, for example of receipts
 	Filter Filter   // of it Since and Until count
+
+	Cut bool // set by Trace: the selection had more messages than maxTraced, and only those were followed
 }
+
+// maxTraced is how many messages are followed at most: each is looked for in every line, so that
+// the number of a busy sender would take hours. The lines that have the number itself are all found.
+const maxTraced = 100
 
 // rounds is how often the logs are read at most: what a line tells of others may stand behind
 // them.

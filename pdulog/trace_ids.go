@@ -108,7 +108,7 @@ func (w *tracer) learn(e *Entry) {
 	if len(receiptIDs(e)) > 0 {
 		return
 	}
-	if to := fieldOf(e.Rest, "destination_addr"); len(to) > 0 && e.ID != nil && !e.Received {
+	if to := fieldOf(e.Rest, "destination_addr"); len(to) > 0 && e.ID != nil && !e.Received && len(w.numbers) < maxTraced {
 		w.numbers = append(w.numbers, bytes.Clone(to))
 	}
 	if p := partOf(e); p.total > 1 && e.ID != nil && !e.Received {
@@ -120,6 +120,10 @@ func (w *tracer) addID(id string) {
 	if w.ids[id] {
 		return
 	}
+	if len(w.ids) >= maxTraced {
+		w.Cut = true
+		return
+	}
 	w.ids[id] = true
 	w.learned++
 	w.words = append(w.words, []byte(id))
@@ -129,6 +133,10 @@ func (w *tracer) addID(id string) {
 // zeros in front, in either case, and its number in the other base.
 func (w *tracer) addPeer(id, connector string) {
 	if from, known := w.peers[id]; known && (from == connector || from == "" && w.forms[id]) {
+		return
+	}
+	if len(w.peers) >= 2*maxTraced {
+		w.Cut = true
 		return
 	}
 	w.peers[id] = connector

@@ -167,3 +167,26 @@ func TestTraceSkipsFiles(t *testing.T) {
 		t.Errorf("%d lines, %v", len(lines), err)
 	}
 }
+
+// The number of a busy sender is looked for, and only its first messages are followed.
+func TestTraceOfBusyNumber(t *testing.T) {
+	dir := t.TempDir()
+	var b []byte
+	for n := range 4 * maxTraced {
+		at := fmt.Sprintf("2026-11-22T10:%02d:%02d.000000Z", n/60%60, n%60)
+		b = fmt.Appendf(b, "%s clients/1 < submit_sm seq=%d source_addr=4670 destination_addr=467%05d account=acme\n", at, n, n)
+		b = fmt.Appendf(b, "%s clients/1 > submit_sm_resp seq=%d status=0 message_id=%016x account=acme\n", at, n, 0x660d6aa2ff223+n)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "clients.log"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tr := &Trace{Number: "4670"}
+	lines, err := tr.Trace(t.Context(), dir)
+	if err != nil || !tr.Cut || len(lines) < 4*maxTraced {
+		t.Errorf("%d lines, cut is %t, %v", len(lines), tr.Cut, err)
+	}
+	one := &Trace{Number: "46700007"}
+	if lines, err := one.Trace(t.Context(), dir); err != nil || one.Cut || len(lines) != 2 {
+		t.Errorf("%d lines, cut is %t, %v", len(lines), one.Cut, err)
+	}
+}

@@ -104,6 +104,9 @@ func (o *traceOptions) trace(ctx context.Context, t *pdulog.Trace, dir string) (
 	if err != nil {
 		return nil, nil, err
 	}
+	if t.Cut {
+		return lines, []string{"further messages are not followed, nor is told what became of all these: name the id of one, or a shorter --since"}, nil
+	}
 	f := newFates(lines)
 	if t.ID != "" {
 		f.know(t.ID)

@@ -17,7 +17,7 @@ func (p *peer) wantParts(n int, id string) {
 	for part, left := 1, n; left > 0; part++ {
 		line := p.want("submit_sm", "esm_class=64")
 		length := min(left, 153)
-		if !strings.HasSuffix(field(line, "short_message"), fmt.Sprintf(`\x%02x\x%02x`, (n+152)/153, part)+strings.Repeat("A", length)+`"`) {
+		if !strings.HasSuffix(strings.TrimSpace(line), fmt.Sprintf(`\x%02x\x%02x`, (n+152)/153, part)+strings.Repeat("A", length)+`"`) {
 			p.t.Fatalf("part %d is %s", part, line)
 		}
 		left -= length
