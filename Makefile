@@ -12,6 +12,7 @@ PACKAGES    ?=
 RUN         ?=
 PKG         ?= ./sms/fit
 N           ?= 50
+FILES       ?=
 WITH        ?=
 COUNT       ?= 6
 BASE        ?= HEAD~1
@@ -70,8 +71,8 @@ race: ## run all tests with the race detector
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
 	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e ./internal/soak)
 
-mutate: ## make N (50) small faults in package PKG, and print those that no test notices; WITH names further packages of tests
-	go run ./internal/mutate -pkg $(PKG) -n $(N) -with "$(WITH)"
+mutate: ## make N (50) small faults in (FILES of) package PKG, and print those that no test notices; WITH names further packages of tests
+	go run ./internal/mutate -pkg $(PKG) -files "$(FILES)" -n $(N) -with "$(WITH)"
 
 # What cannot be installed is skipped, and named.
 peers: build ## run clients and SMSCs that others wrote: docs/compatibility.md has the result

@@ -6,7 +6,7 @@
 // kills is printed as a survivor.
 //
 //	go run ./internal/mutate -pkg ./sms/fit -n 100
-//	go run ./internal/mutate -pkg ./gateway -n 40 -with ./internal/e2e,./internal/simulation
+//	go run ./internal/mutate -pkg ./gateway -files 'receipt.*|orphans' -n 40 -with ./internal/e2e,./internal/simulation
 //
 // A survivor is a place to look at and no verdict: some mutants change nothing that a user could see.
 //
@@ -28,6 +28,7 @@ import (
 // Options are what a run is told.
 type Options struct {
 	Package  string        // directory of the package whose source is changed
+	Files    string        // pattern of the names of the files that are changed, without .go; empty: all
 	Tests    []string      // directories of the packages whose tests run: that one first
 	Count    int           // how many mutants; 0: all
 	Seed     int64         // chooses them
@@ -39,6 +40,7 @@ func main() {
 	o := Options{Log: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }}
 	var with string
 	flag.StringVar(&o.Package, "pkg", "", "directory of the package that is changed, such as ./sms/fit")
+	flag.StringVar(&o.Files, "files", "", "regular expression of the names of the files that are changed, without .go, such as 'receipt.*|parts'; empty is all")
 	flag.StringVar(&with, "with", "", "further packages, divided by commas, whose tests run against what the package's own let live")
 	flag.IntVar(&o.Count, "n", 50, "how many mutants, chosen at random; 0 is all")
 	flag.Int64Var(&o.Seed, "seed", 1, "chooses the mutants")

@@ -33,6 +33,20 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// A pattern of names of files chooses among them.
+func TestFiles(t *testing.T) {
+	for files, want := range map[string]bool{"s.*": true, "sample|other": true, "sampl": false} {
+		var said []string
+		_, err := Run(t.Context(), Options{
+			Package: "testdata/sample", Files: files,
+			Log: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) },
+		})
+		if (err == nil) != want || want && len(said) == 1 {
+			t.Errorf("%q: %v, %q", files, err, said)
+		}
+	}
+}
+
 // The same seed chooses the same mutants, of different lines first.
 func TestChoose(t *testing.T) {
 	p, _, err := load(t.Context(), "testdata/sample")

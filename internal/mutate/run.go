@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,7 +44,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := p.mutants()
+	files, err := regexp.Compile("^(" + cmp.Or(o.Files, ".*") + ")\\.go$")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the pattern of files: %w", err)
+	}
+	all := slices.DeleteFunc(p.mutants(), func(m Mutant) bool { return !files.MatchString(m.File) })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("cannot make mutants in %s: no file with something to change is called %q", o.Package, o.Files)
+	}
 	r := &Result{Mutants: choose(all, o.Count, o.Seed)}
 	o.Log("%s: %d of %d mutants", o.Package, len(r.Mutants), len(all))
 	tmp, err := os.MkdirTemp("", "mutate")
