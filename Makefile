@@ -24,7 +24,7 @@ MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./
 
 .DEFAULT_GOAL := help
 .PHONY: help build build-bench demo test check vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
-	figures bench bench-relay bench-micro bench-compare pgo docs clean
+	backlog bench bench-relay bench-micro bench-compare pgo docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,8 +94,7 @@ soak: ## run load with faults for DURATION (10m), and kill the gateway KILLS (20
 simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, with faults
 	$(GOTEST) -count 1 -timeout 0 -run TestSimulation ./internal/simulation -args -seeds $(SEEDS)
 
-figures: build ## measure the effect of hostile clients and a misbehaving SMSC, and a start with a million messages
-	go run ./loadtest/figures --pmg bin/pmg
+backlog: ## start a gateway with a million waiting messages, and measure
 	go test -count 1 -timeout 0 -v -run TestBacklog ./cmd/pmg -args -backlog 1000000
 
 bench: build-bench ## compare the architectures over connections, windows and log levels

@@ -59,7 +59,6 @@ func table() []row {
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 		{"loadtest/bench", "loadtest"},
-		{"loadtest/figures", "loadtest protocols/smpp"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
 		{"cmd/pmg", "admin classic config connector explain gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp stages store"},
