@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pmg/gateway"
+	"pmg/sms"
 )
 
 // queue lists messages of the store, a page for each request.
@@ -58,7 +59,7 @@ type QueueQuery struct {
 func (q *QueueQuery) Values() url.Values {
 	v := url.Values{"limit": {strconv.Itoa(q.Limit)}}
 	for _, id := range q.IDs {
-		v.Add("id", gateway.MessageID(id))
+		v.Add("id", sms.FormatID(id))
 	}
 	for name, value := range map[string]string{"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State, "kind": q.Kind} {
 		if value != "" {
@@ -69,10 +70,10 @@ func (q *QueueQuery) Values() url.Values {
 		v.Set("older", q.Older.String())
 	}
 	if q.From > 0 {
-		v.Set("from", gateway.MessageID(q.From))
+		v.Set("from", sms.FormatID(q.From))
 	}
 	if q.UpTo > 0 {
-		v.Set("up_to", gateway.MessageID(q.UpTo))
+		v.Set("up_to", sms.FormatID(q.UpTo))
 	}
 	if q.Text {
 		v.Set("text", "1")
@@ -90,7 +91,7 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 		State: r.Form.Get("state"), Kind: r.Form.Get("kind"), Text: r.Form.Get("text") != "",
 	}
 	for _, text := range r.Form["id"] {
-		id, err := gateway.ParseID(text)
+		id, err := sms.ParseID(text)
 		if err != nil {
 			return q, err
 		}
@@ -98,7 +99,7 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	}
 	for name, to := range map[string]*uint64{"from": &q.From, "up_to": &q.UpTo} {
 		if text := r.Form.Get(name); text != "" {
-			if *to, err = gateway.ParseID(text); err != nil {
+			if *to, err = sms.ParseID(text); err != nil {
 				return q, err
 			}
 		}

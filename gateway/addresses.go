@@ -60,7 +60,7 @@ func (g *Gateway) outgoing(l *connector.Link, stored, m *sms.Message) *sms.Messa
 		account = l.Account.Config().RewriteOut()
 	}
 	own := l.Connector.Config().RewriteOut()
-	if own == nil && account == nil || l.Account != nil && isKnown(m) {
+	if own == nil && account == nil || l.Account != nil && m.IsKnownReceipt() {
 		return m
 	}
 	a := g.getAddresses(m)

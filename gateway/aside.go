@@ -39,7 +39,7 @@ func (g *Gateway) keepAside(b *store.Batch, m *sms.Message, lane store.Lane, why
 	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
 	g.countAside(m.Origin, why, 1)
 	if g.isNews("aside") {
-		g.Log.Warn().Str("id", MessageID(m.ID)).Str("account", m.Account()).Str("reason", reason).
+		g.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("account", m.Account()).Str("reason", reason).
 			Msg("a message was put aside; pmg queue shows those that were")
 	}
 }
@@ -80,7 +80,7 @@ func (g *Gateway) parks(m *sms.Message) bool {
 
 // asideOf returns why a message that no route leads anywhere is put aside.
 func asideOf(m *sms.Message) store.Aside {
-	if m.Kind == sms.Receipt && !isKnown(m) {
+	if m.Kind == sms.Receipt && !m.IsKnownReceipt() {
 		return store.Orphan
 	}
 	return store.Parked

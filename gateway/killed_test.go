@@ -71,7 +71,7 @@ func TestForgetKilled(t *testing.T) {
 		t.Error(err)
 	}
 	b, err := os.ReadFile(filepath.Join(events, "events.log"))
-	want := `{"number":1,"id":"` + MessageID(ids[1]) + `","kind":"submit","state":"sent","reason":"ok","account":"acme","connector":"clients","to_connector":"operator"`
+	want := `{"number":1,"id":"` + sms.FormatID(ids[1]) + `","kind":"submit","state":"sent","reason":"ok","account":"acme","connector":"clients","to_connector":"operator"`
 	if err != nil || !strings.HasPrefix(string(b), want) || !strings.Contains(string(b), `"smsc_id":"7"`) || strings.Count(string(b), "\n") != 1 {
 		t.Errorf("events: %s %v, want %s", b, err, want)
 	}

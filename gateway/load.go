@@ -115,7 +115,7 @@ func (ls *loads) read(w load) (messages []*sms.Message, missing, failed []uint64
 		if err != nil && !errors.Is(err, store.ErrDamaged) && w.tries < loadTries {
 			failed = append(failed, id)
 			if g.isNews("unread") {
-				g.Log.Error().Err(err).Str("id", MessageID(id)).Msg("cannot read a stored message that is due; trying again")
+				g.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message that is due; trying again")
 			}
 			continue
 		}

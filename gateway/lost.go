@@ -93,7 +93,7 @@ func (g *Gateway) countDropped(l *connector.Link, m *sms.Message) {
 	}
 	loss := d.Drops(m)
 	if loss != nil && l.Connector.Stats.Lost.Add(loss) {
-		ofSession(g.Log.Warn(), l).Str("id", MessageID(m.ID)).Str("field", loss.Field).
+		ofSession(g.Log.Warn(), l).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 			Msg("a message has lost a field, because the peer says that it speaks an older version; further ones are only counted, see version_at_least")
 	}
 }
@@ -111,7 +111,7 @@ func (g *Gateway) crossing(c *connector.Connector, m *sms.Message) *sms.Message 
 	}
 	for loss := range lost.all() {
 		if c.Stats.Lost.Add(loss) {
-			g.Log.Warn().Str("connector", c.Name).Str("id", MessageID(m.ID)).Str("field", loss.Field).
+			g.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 				Msg("a message has lost a field that " + c.Driver.Name() + " lacks; further ones are only counted, see docs/conversion.md")
 		}
 	}

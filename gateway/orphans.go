@@ -332,7 +332,7 @@ func (c *changer) adoptNow(f *found) (result string, err error) {
 		return nil
 	})
 	if err != nil {
-		err = fmt.Errorf("message %s: %w", MessageID(f.id), err)
+		err = fmt.Errorf("message %s: %w", sms.FormatID(f.id), err)
 	}
 	return result, err
 }

@@ -162,17 +162,14 @@ func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, se
 	}
 	e = e.Stringer("delivery", r.State)
 	if r.Known != 0 {
-		e = e.Str("about", MessageID(r.Known))
+		e = e.Str("about", sms.FormatID(r.Known))
 	}
 	e.Msg("receipt given up: its client does not get it")
 }
 
-// MessageID returns a message's id as logs show it, and as most clients receive it.
-func MessageID(id uint64) string { return string(sms.AppendID(nil, id)) }
-
 // Unreadable implements connector.Policy: it tells the operator of a message that was
 // dropped because the store does not have it any more.
 func (g *Gateway) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
-	g.Log.Error().Str("connector", l.Home().Name).Str("id", MessageID(id)).Str("account", s.Origin.Account).
+	g.Log.Error().Str("connector", l.Home().Name).Str("id", sms.FormatID(id)).Str("account", s.Origin.Account).
 		Msg("message dropped: cannot read it from the store")
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"pmg/internal/smstext"
@@ -101,15 +100,6 @@ func (f *found) lane() store.Lane {
 // origin returns where the message came from. It counts for no account.
 func (f *found) origin() *sms.Origin {
 	return &sms.Origin{Account: string(f.head.Account), Connector: string(f.head.Connector), Tally: &sms.Tally{}}
-}
-
-// ParseID reads a message's id as logs show it.
-func ParseID(text string) (uint64, error) {
-	id, err := strconv.ParseUint(text, 16, 64)
-	if err != nil || len(text) != sms.IDLen {
-		return 0, fmt.Errorf("%q is not the id of a message: that has %d hexadecimal digits, as in id= of the logs", text, sms.IDLen)
-	}
-	return id, nil
 }
 
 // newFound reads an entry, and keeps a copy of it.
@@ -240,7 +230,7 @@ func newPage(in store.Store, all []*found, looked int, next uint64, s Selection)
 
 // show returns what operators see of a message.
 func (f *found) show(text bool) StoredMessage {
-	s := StoredMessage{ID: MessageID(f.id), State: f.stateName()}
+	s := StoredMessage{ID: sms.FormatID(f.id), State: f.stateName()}
 	m := f.message
 	if m == nil {
 		s.Reason = f.err.Error()
@@ -258,7 +248,7 @@ func (f *found) show(text bool) StoredMessage {
 	if isReport {
 		s.Delivery = r.State.String()
 		if r.Known != 0 {
-			s.About = MessageID(r.Known)
+			s.About = sms.FormatID(r.Known)
 		}
 	}
 	if text && !(isReport && len(r.Original) == 0) { // the text of our own receipts is made for their clients

@@ -32,7 +32,7 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 	}
 	g.received(q.operator, m)
 	switch {
-	case !isReport(m): // what it says is not known
+	case m.Flags&sms.HasReport == 0: // what it says is not known
 		c.notFound(now, q)
 	case !c.follows(q):
 		c.find(now, q)

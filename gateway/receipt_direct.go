@@ -99,12 +99,3 @@ func (g *Gateway) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 	m.Notify, m.Offset, m.Part, m.Parts = 0, 0, 0, 0
 	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
 }
-
-// isKnown reports whether a message is a receipt that belongs to a client.
-func isKnown(m *sms.Message) bool {
-	if m.Flags&sms.HasReport == 0 {
-		return false
-	}
-	r, ok := m.Report()
-	return ok && r.Known != 0
-}

@@ -135,9 +135,6 @@ func (g *Gateway) settleReceipts(b *store.Batch, m *sms.Message, e *ending, own 
 	}
 }
 
-// isReport reports whether a message is a receipt that can be understood.
-func isReport(m *sms.Message) bool { return m.Flags&sms.HasReport != 0 }
-
 // logHomeless tells the operator of a receipt whose client is gone.
 func (g *Gateway) logHomeless(account string) {
 	if g.isNews("homeless " + account) {

@@ -156,9 +156,9 @@ func (r *recovery) behind(bad uint64) (good uint64, err error) {
 // noteUnread tells the operator of messages that recovery could not read, for as long as the gateway
 // runs.
 func (g *Gateway) noteUnread(first, last uint64) {
-	problem := fmt.Sprintf("messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair", MessageID(first), MessageID(last))
+	problem := fmt.Sprintf("messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair", sms.FormatID(first), sms.FormatID(last))
 	g.unread.CompareAndSwap(nil, &problem)
-	g.Log.Error().Str("from", MessageID(first)).Str("to", MessageID(last)).
+	g.Log.Error().Str("from", sms.FormatID(first)).Str("to", sms.FormatID(last)).
 		Msg("cannot read messages of earlier runs; they stay in the store: stop the gateway, and run pmg store repair")
 }
 
@@ -360,5 +360,5 @@ func (g *Gateway) notBefore(wall, ahead int64) int64 {
 
 // logUnreadable tells the operator of a message that cannot be read. It stays in the store.
 func (g *Gateway) logUnreadable(id uint64, err error) {
-	g.Log.Error().Err(err).Str("id", MessageID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
+	g.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
 }

@@ -94,7 +94,7 @@ func (g *Gateway) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answe
 // log.
 func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer, failed uint8) *zerolog.Event {
 	home := l.Home()
-	e = e.Str("connector", home.Name).Str("id", MessageID(m.ID)).Stringer("reason", a.Code)
+	e = e.Str("connector", home.Name).Str("id", sms.FormatID(m.ID)).Stringer("reason", a.Code)
 	if failed > 0 {
 		e = e.Uint8("failed_attempts", failed)
 	}

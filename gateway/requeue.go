@@ -160,7 +160,7 @@ func (c *changer) aim(f *found) bool {
 		if to := c.Connector(c.change.To); to != nil {
 			lane = c.LaneOf(to)
 		}
-	} else if isKnown(f.message) {
+	} else if f.message.IsKnownReceipt() {
 		lane = c.clientLane(string(f.head.LaneAccount))
 	} else {
 		lane = c.route(f.message)
@@ -272,7 +272,7 @@ func (c *changer) log() {
 	for f, result := range c.result {
 		counts[result]++
 		if result == c.change.past() && len(ids) < loggedIDs {
-			ids = append(ids, MessageID(f.id))
+			ids = append(ids, sms.FormatID(f.id))
 		}
 	}
 	if len(counts) == 0 {

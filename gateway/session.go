@@ -196,7 +196,7 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, lis
 	timeout := l.ResponseTimeout()
 	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
 		if g.storms.unanswered.next(cfg.Name, now) {
-			ofSession(g.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", MessageID(slot.Message.ID)).
+			ofSession(g.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
 				Str("account", slot.Message.Account()).Msg("no answer to a message for " + time.Duration(timeout).String())
 		}
 		unanswered(slot)

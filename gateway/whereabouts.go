@@ -126,7 +126,7 @@ func (o *operation) lookUp() (v store.Mapping, tail []byte, err error) {
 		v, err = store.DecodeMapping(value)
 	}
 	if err != nil {
-		return v, nil, fmt.Errorf("cannot look up message %s: %w", MessageID(o.ID), err)
+		return v, nil, fmt.Errorf("cannot look up message %s: %w", sms.FormatID(o.ID), err)
 	}
 	return v, tail, nil
 }

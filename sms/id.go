@@ -1,5 +1,10 @@
 package sms
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // IDLen is the length of a message's id as text.
 const IDLen = 16
 
@@ -13,4 +18,16 @@ func AppendID(b []byte, id uint64) []byte {
 		id >>= 4
 	}
 	return append(b, text[:]...)
+}
+
+// FormatID returns the id of a message as AppendID writes it.
+func FormatID(id uint64) string { return string(AppendID(nil, id)) }
+
+// ParseID reads the id of a message as AppendID writes it.
+func ParseID(text string) (uint64, error) {
+	id, err := strconv.ParseUint(text, 16, 64)
+	if err != nil || len(text) != IDLen {
+		return 0, fmt.Errorf("%q is not the id of a message: that has %d hexadecimal digits, as in id= of the logs", text, IDLen)
+	}
+	return id, nil
 }

@@ -53,6 +53,13 @@ func (m *Message) Report() (r Report, ok bool) {
 	return r, r.read(m.Text())
 }
 
+// IsKnownReceipt reports whether the message is a receipt of a message that the gateway knows,
+// and thereby of a client.
+func (m *Message) IsKnownReceipt() bool {
+	r, ok := m.Report()
+	return ok && r.Known != 0
+}
+
 // reportHead is how many octets a stored Report has before its strings.
 //
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+

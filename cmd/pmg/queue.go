@@ -15,6 +15,7 @@ import (
 	"pmg/gateway"
 	"pmg/internal/console"
 	"pmg/internal/nearest"
+	"pmg/sms"
 )
 
 func newQueueCommand() *cobra.Command {
@@ -87,7 +88,7 @@ func (o *queueOptions) check(ids []string) error {
 		return errors.New("cannot select messages: --limit and --older must not be negative")
 	}
 	for _, text := range ids {
-		id, err := gateway.ParseID(text)
+		id, err := sms.ParseID(text)
 		if err != nil {
 			return err
 		}
@@ -188,7 +189,7 @@ func (o *queueOptions) missing(n int) error {
 	case len(o.query.IDs) == 0 || n >= len(o.query.IDs):
 		return nil
 	case len(o.query.IDs) == 1:
-		return fmt.Errorf("there is no message %s: it has been sent or has ended otherwise, or the flags exclude it; pmg trace shows what became of it", gateway.MessageID(o.query.IDs[0]))
+		return fmt.Errorf("there is no message %s: it has been sent or has ended otherwise, or the flags exclude it; pmg trace shows what became of it", sms.FormatID(o.query.IDs[0]))
 	}
 	return fmt.Errorf("%d of %d messages are not there: they have been sent or have ended otherwise, or the flags exclude them; pmg trace shows what became of them", len(o.query.IDs)-n, len(o.query.IDs))
 }

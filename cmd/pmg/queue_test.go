@@ -74,7 +74,7 @@ func pmg(t *testing.T, line string) (string, error) {
 }
 
 // hexID returns an id as the commands show it.
-func hexID(id uint64) string { return gateway.MessageID(id) }
+func hexID(id uint64) string { return sms.FormatID(id) }
 
 // Messages of a stopped gateway's store are found by every filter. Their texts are shown
 // only where they are asked for.

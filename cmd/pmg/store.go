@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/gateway"
+	"pmg/sms"
 	"pmg/store"
 )
 
@@ -93,7 +94,7 @@ Messages that were sent shortly before the damage may be sent again.`,
 func writeReport(out io.Writer, dir string, r *store.Report) {
 	fmt.Fprintf(out, "%s: format %d, messages %d, ids of SMS centres %d, events %d\n", dir, r.Format, r.Messages, r.Mappings, r.Events)
 	if r.Messages > 0 {
-		fmt.Fprintf(out, "messages from %s to %s\n", gateway.MessageID(r.First), gateway.MessageID(r.Last))
+		fmt.Fprintf(out, "messages from %s to %s\n", sms.FormatID(r.First), sms.FormatID(r.Last))
 	}
 	for _, fault := range r.Faults {
 		fmt.Fprintf(out, "cannot read %s\n", printable(fault))

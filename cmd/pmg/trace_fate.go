@@ -15,6 +15,7 @@ import (
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/pdulog"
+	"pmg/sms"
 )
 
 // mostFates is how many messages are told of; a number may have many.
@@ -91,7 +92,7 @@ func (f *fates) know(id string) {
 }
 
 func isID(text string) bool {
-	_, err := gateway.ParseID(text)
+	_, err := sms.ParseID(text)
 	return err == nil
 }
 
@@ -236,7 +237,7 @@ func (f *fates) askStore(ctx context.Context, cfg *config.Config) {
 	}
 	var q admin.QueueQuery
 	for _, t := range f.all[:min(len(f.all), mostFates)] {
-		if id, err := gateway.ParseID(t.id); err == nil {
+		if id, err := sms.ParseID(t.id); err == nil {
 			q.IDs = append(q.IDs, id)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/protocols"
+	"pmg/sms"
 	"pmg/store"
 )
 
@@ -93,7 +94,7 @@ func TestParked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, _ := gateway.ParseID(first.Messages[0].ID)
+		id, _ := sms.ParseID(first.Messages[0].ID)
 		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: []uint64{id, 5}}, gateway.ResultDeleted)
 		done := gateway.ResultRetried
 		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, done, done)
@@ -167,7 +168,7 @@ func TestChangeQueued(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range p.Messages {
-			id, _ := gateway.ParseID(m.ID)
+			id, _ := sms.ParseID(m.ID)
 			all = append(all, id)
 		}
 		if len(all) != 10 || *p.Messages[3].Text != "4" || p.Messages[3].Account != "acme" {
