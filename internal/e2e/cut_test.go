@@ -44,6 +44,8 @@ func TestFailoverCuts(t *testing.T) {
 			s.routes = "{to: [operator, reserve]}"
 			g := start(t, a, s)
 			smsc, far, client := s.operator.session(), reserve.session(), g.bind("transceiver")
+			g.online("operator", 1)
+			g.online("reserve", 1)
 			known := client.longSubmit(2, 400, asks)
 			line := smsc.want("submit_sm")
 			if !strings.Contains(line, `message_payload="`) {
