@@ -4,13 +4,16 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/node"
 )
 
 // Clients leave some descriptors for our own connections (H16).
 func TestLimitDescriptors(t *testing.T) {
-	g := &Gateway{Prebind: NewPrebind(100, 100), clock: newClock()}
+	g := &Gateway{Node: node.New(&config.Config{}, zerolog.Nop()), Prebind: NewPrebind(100, 100)}
 	g.connectors.Store(&[]*connector.Connector{})
 	c := connector.New(0, &config.Connector{Name: "clients"}, driver{}, &g.Memory)
 	remote := netip.MustParseAddrPort("192.0.2.1:1")

@@ -88,7 +88,7 @@ func (c *Conversation[R]) alert(now int64, l *connector.Link, r R) {
 	c.port.Drop(l, r)
 	to, why := c.gateway.alertTo(now, l, m)
 	if to == nil {
-		c.gateway.logRefused(now, l, &c.gateway.storms.alerts, "alert of a mobile is sent to no client: "+why)
+		c.gateway.logRefused(now, l, &c.gateway.Storms.Alerts, "alert of a mobile is sent to no client: "+why)
 		return
 	}
 	c.port.At(to, func(now int64, c *Conversation[R]) { c.sendAlert(now, to, m) })

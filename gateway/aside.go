@@ -29,7 +29,6 @@ func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) 
 // setAside keeps a message in the store that waits in no lane, until an operator decides.
 func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	b := g.Committer.Begin()
-	b.Ahead = g.wall.ahead.Load()
 	g.keepAside(b, m, lane, why, reason)
 	g.Committer.End()
 }
@@ -38,7 +37,7 @@ func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, rea
 func (g *Gateway) keepAside(b *store.Batch, m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
 	g.countAside(m.Origin, why, 1)
-	if g.isNews("aside") {
+	if g.News.Is("aside") {
 		g.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("account", m.Account()).Str("reason", reason).
 			Msg("a message was put aside; pmg queue shows those that were")
 	}

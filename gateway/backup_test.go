@@ -21,7 +21,7 @@ func TestBackUpWhere(t *testing.T) {
 	g, _, _ := start(t, "")
 	cfg := *g.Config()
 	cfg.Store.Dir, cfg.PDULog.Dir, cfg.Events.Dir = in("data"), in("pdulog"), ""
-	g.cfg.Store(&cfg)
+	g.SetConfig(&cfg)
 	if err := g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestBackUpWhere(t *testing.T) {
 	try(in("..copy"), "")
 	backups := cfg
 	backups.Store.Backups = in("backups")
-	g.cfg.Store(&backups)
+	g.SetConfig(&backups)
 	try(in("elsewhere"), "does not lie in store.backups")
 	try(in("backups"), "does not lie in store.backups")
 	try(in("backups/../copy"), "does not lie in store.backups")

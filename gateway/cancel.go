@@ -76,7 +76,7 @@ func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	ended = err == nil && len(left) == 0 && !slices.ContainsFunc(parts, func(t *operand) bool { return t.sent })
 	for _, p := range taken {
 		if ended {
-			o.gateway.deleted(o.gateway.clock(), p.share.Lane, p.found, p.m)
+			o.gateway.deleted(o.gateway.Clock.Now(), p.share.Lane, p.found, p.m)
 			continue
 		}
 		if p.m == nil {
@@ -105,8 +105,8 @@ func (o *operation) cancelAside(t *operand) bool {
 	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {
 		return false
 	}
-	now := g.clock()
-	t.message.Arrived -= g.wall.ahead.Load()
+	now := g.Clock.Now()
+	t.message.Arrived -= g.Clock.Ahead()
 	g.forget(t.message, ending{state: events.Deleted, aside: true, lane: t.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: t.message.Attempts})
 	g.countAside(t.message.Origin, t.state.Aside, -1)
 	t.message.Origin.Tally.Failed.Add(1)

@@ -192,7 +192,7 @@ func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok b
 	wait, ok := l.Account.Admit(now)
 	if !ok {
 		l.CountRefused()
-		c.gateway.logRefused(now, l, &c.gateway.storms.fast, "message refused: the account is faster than its rate")
+		c.gateway.logRefused(now, l, &c.gateway.Storms.Fast, "message refused: the account is faster than its rate")
 	}
 	return now + wait, ok
 }

@@ -49,7 +49,7 @@ func portOf(t *testing.T, g *Gateway, clients, operator *connector.Connector) *p
 		t: t, g: g, clients: clients, operator: operator, now: now,
 		hung: map[*connector.Link]string{}, bound: map[*connector.Link]int{}, leaving: map[*connector.Link]int{},
 	}
-	p.g.clock = func() int64 { return p.now }
+	p.g.Clock.EngineClock = func() int64 { return p.now }
 	p.c = NewConversation[*request](p.g, p, 10)
 	t.Cleanup(func() {
 		if p.open != 0 {
@@ -395,7 +395,7 @@ func TestHeldBound(t *testing.T) {
 	p := newPort(t, "max_queue: 10")
 	cfg := *p.g.Config()
 	cfg.Limits.MaxJobs = 16
-	p.g.cfg.Store(&cfg)
+	p.g.SetConfig(&cfg)
 	l := p.client()
 	s, _ := p.fill()
 	var codes []string

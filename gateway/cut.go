@@ -101,9 +101,8 @@ func (g *Gateway) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Messa
 	if g.store == nil {
 		return 0
 	}
-	lane, ahead := laneName(l), g.wall.ahead.Load()
+	lane, ahead := laneName(l), g.Clock.Ahead()
 	b := g.Committer.Begin()
-	b.Ahead = ahead
 	e := ending{state: events.Cut, lane: lane, peer: l.Home().Driver, answer: sms.Answer{At: now}, attempts: attemptsOf(m, sms.BadLength, 0), operations: l.Config().Operations}
 	if g.events.writer != nil {
 		g.events.note(b, m, &e, ahead)

@@ -21,7 +21,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if s.Durable() {
 		g.Memory.SetKeep(g.Config().StoreMemory())
 	}
-	g.Committer = store.NewCommitter(s, g.clock, g.committed)
+	g.Committer = store.NewCommitter(s, &g.Clock, g.committed)
 	if err := g.openEvents(); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 func (g *Gateway) OnCommit(f func(upTo uint64, err error)) { g.onCommit.Store(&f) }
 
 func (g *Gateway) committed(upTo uint64, err error) {
-	if err != nil && g.isNews("commit") {
+	if err != nil && g.News.Is("commit") {
 		g.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
 	}
 	if err == nil {
@@ -79,7 +79,6 @@ func laneName(l *connector.Lane) store.Lane {
 // the number of that batch. Those without a share are parked.
 func (g *Gateway) Put(first Accepted, more []Accepted) (batch uint64) {
 	b := g.Committer.Begin()
-	b.Ahead = g.wall.ahead.Load()
 	before := b.Octets()
 	g.put(b, first)
 	for _, a := range more {
@@ -111,7 +110,6 @@ func (g *Gateway) keepState(l *connector.Lane, m *sms.Message) (batch uint64) {
 		return 0
 	}
 	b := g.Committer.Begin()
-	b.Ahead = g.wall.ahead.Load()
 	b.Keep(m, store.State{Lane: laneName(l)})
 	return g.Committer.End()
 }

@@ -159,11 +159,11 @@ func (g *Gateway) checkEvents() {
 	if w == nil {
 		return
 	}
-	if took, slow := w.Slow(slowEvents); slow && g.isNews("slow events") {
+	if took, slow := w.Slow(slowEvents); slow && g.News.Is("slow events") {
 		g.Log.Error().Stringer("since", took.Round(time.Millisecond)).Uint64("waiting", w.Waiting()).
 			Msg("the disk of events.dir does not answer: events wait in the store; look at the disk")
 	}
-	if w.Full() && g.isNews("events full") {
+	if w.Full() && g.News.Is("events full") {
 		g.Log.Error().Uint64("waiting", w.Waiting()).
 			Msg("no message is sent, because too many events wait to be written; look at the disk of events.dir")
 	}

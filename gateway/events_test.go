@@ -20,7 +20,7 @@ func (p *port) withEvents(s store.Store) (dir string) {
 	dir = filepath.Join(p.t.TempDir(), "events")
 	cfg := *p.g.Config()
 	cfg.Events.Dir = dir
-	p.g.cfg.Store(&cfg)
+	p.g.SetConfig(&cfg)
 	if err := p.g.Keep(s, nil); err != nil {
 		p.t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (g *Gateway) keepForm(o *operator) {
 	if g.store == nil {
 		return
 	}
-	day := dayOf(g.clock() + g.wall.ahead.Load())
+	day := dayOf(g.Clock.Wall(g.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
 		unasked = 1
@@ -103,7 +103,7 @@ func (g *Gateway) tidyReceipts(now int64) {
 	if next := r.tidied.Load(); g.store == nil || now < next || !r.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
 		return
 	}
-	wall, keep := now+g.wall.ahead.Load(), g.Config().Receipts.Keep
+	wall, keep := g.Clock.Wall(now), g.Config().Receipts.Keep
 	g.renewForms(dayOf(wall), uint32(keep/(2*24*time.Hour)))
 	day := dayOf(wall - int64(keep))
 	looked := r.looked
@@ -113,7 +113,7 @@ func (g *Gateway) tidyReceipts(now int64) {
 	}
 	day = min(day, looked)
 	if r.forgotten != 0 && day > r.forgotten+1 {
-		if g.isNews("forgets") {
+		if g.News.Is("forgets") {
 			g.Log.Warn().Uint32("days", day-r.forgotten).Msg("ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?")
 		}
 		day = r.forgotten + 1

@@ -57,7 +57,7 @@ func (g *Gateway) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := g.receipts.of(g.Config(), lane.Config())
-	g.receipts.noteMapping(g, g.Committer.Begin(), o, &v, id, g.clock()+g.wall.ahead.Load())
+	g.receipts.noteMapping(g, g.Committer.Begin(), o, &v, id, g.Clock.Now()+g.Clock.Ahead())
 	g.Committer.End()
 	g.Committer.CommitSoon()
 }
@@ -98,7 +98,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	if m.Flags&sms.Converted != 0 { // the client's text would not be in the message's alphabet
 		return nil, sms.Rejected
 	}
-	if code := o.Change(g.WallClock().UnixNano(), m); code != sms.OK {
+	if code := o.Change(g.Clock.WallNow(), m); code != sms.OK {
 		return nil, code
 	}
 	g.forceReceipts(m)

@@ -15,6 +15,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/node"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
@@ -24,13 +25,8 @@ import (
 
 // A Gateway is the state that every session shares. It is safe for concurrent use.
 type Gateway struct {
-	Log      zerolog.Logger
-	Messages sms.Pool
-	Memory   connector.Memory
-	Prebind  *Prebind
-
-	// WallClock is time.Now, unless a simulation has another one.
-	WallClock func() time.Time
+	*node.Node
+	Prebind *Prebind
 
 	Committer  *store.Committer // nil: nothing is stored
 	store      store.Store
@@ -50,31 +46,26 @@ type Gateway struct {
 	aside      [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
-	cfg        atomic.Pointer[config.Config]
 	accounts   atomic.Pointer[account.Table]
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
 	registry   *account.Registry
 	guard      *account.Guard
 	hashing    chan struct{} // a place for each bcrypt that runs
-	clock      func() int64
 	ids        atomic.Uint64
 	unrouted   atomic.Int64
 	draining   atomic.Bool
 	lanes      lanes
 	origins    origins
-	addresses  sync.Pool // of *rewrite.Addresses
-	wall       wall
+	addresses  sync.Pool    // of *rewrite.Addresses
 	held       atomic.Int64 // number of submits that wait for room
-	storms     *storms
-	converters sync.Pool // of *fit.Converter
+	converters sync.Pool    // of *fit.Converter
 	references *references
 	alerts     alerts
 	joining    joining
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit
-	lastLogged    sync.Map     // events that must not be logged too often → when they were logged last
 	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
 	mu       sync.Mutex // one reload at a time
@@ -92,11 +83,10 @@ const guardSize = 100_000
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	g := &Gateway{
-		Log: log, drivers: drivers, storms: newStorms(),
-		WallClock: time.Now,
-		Prebind:   NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
-		registry:  account.NewRegistry(), guard: account.NewGuard(guardSize),
-		hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)), clock: newClock(),
+		Node: node.New(cfg, log), drivers: drivers,
+		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
+		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
+		hashing:    make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)),
 		references: newReferences(), changing: make(changeLock, 1),
 		converters: sync.Pool{New: func() any { return &fit.Converter{} }},
 	}
@@ -125,12 +115,6 @@ func absolute(dir string) string {
 	return dir
 }
 
-// newClock returns a clock that does not follow steps of the machine's clock.
-func newClock() func() int64 {
-	begin := time.Now()
-	return func() int64 { return begin.UnixNano() + int64(time.Since(begin)) }
-}
-
 // memoryShare is how much of the configured memory messages and waiting requests
 // may take. The rest is for sessions, for garbage that is not collected yet, and for
 // all other memory of the process.
@@ -155,9 +139,6 @@ func (g *Gateway) mayHold(s *connector.Share) bool {
 	jobs := int64(g.Config().Limits.MaxJobs)
 	return g.held.Load() < jobs/2 && s.Held() < max(jobs/8, 1)
 }
-
-// Config returns the configuration in force.
-func (g *Gateway) Config() *config.Config { return g.cfg.Load() }
 
 // Connectors returns all connectors by Connector.Index, including removed ones.
 func (g *Gateway) Connectors() []*connector.Connector { return *g.connectors.Load() }
@@ -219,7 +200,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 // apply puts in force the part of the configuration that a reload may change.
 func (g *Gateway) apply(cfg *config.Config) {
 	g.accounts.Store(account.NewTable(cfg, g.registry))
-	g.cfg.Store(cfg)
+	g.SetConfig(cfg)
 	g.findHomes(cfg)
 	r := g.newRoutes(cfg)
 	g.routes.Store(r)
@@ -259,7 +240,7 @@ func (g *Gateway) Scheduled() int64 { return g.origins.scheduled() }
 
 // Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {
-	g.sumUp(math.MaxInt64)
+	g.Storms.SumUp(&g.Log, math.MaxInt64)
 	err := g.closeStore()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())

@@ -145,8 +145,7 @@ func (g *Gateway) endJoined(now int64, whole *Accepted, parts []Accepted) {
 	}
 	if durable || g.events.writer != nil {
 		b := g.Committer.Begin()
-		ahead := g.wall.ahead.Load()
-		b.Ahead = ahead
+		ahead := g.Clock.Ahead()
 		if durable && whole != nil {
 			b.ReplaceOwn(whole.Message, laneName(whole.Share.Lane))
 			o.batch = g.Committer.Number()

@@ -63,7 +63,7 @@ const (
 func (g *Gateway) keywordOf(m *sms.Message) (keyword string, known bool) {
 	key, first := g.firstOf(m)
 	if key != "" && !first {
-		return g.keywords.find(m.ID, key, m.Arrived+g.wall.ahead.Load(), int64(g.Config().Limits.JoinTimeout))
+		return g.keywords.find(m.ID, key, g.Clock.Wall(m.Arrived), int64(g.Config().Limits.JoinTimeout))
 	}
 	begin := m.Text()
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
@@ -116,7 +116,7 @@ func (g *Gateway) noteKeyword(m *sms.Message) {
 		return
 	}
 	keyword, _ := g.keywordOf(m)
-	n := firstPart{keyword, m.Arrived + g.wall.ahead.Load()}
+	n := firstPart{keyword, g.Clock.Wall(m.Arrived)}
 	if g.store != nil && len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
 		g.Committer.Begin().Map(dayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
@@ -200,7 +200,7 @@ func (g *Gateway) waitsForFirst(m *sms.Message) bool {
 	k := &g.keywords
 	if k.n.Load() >= maxFirstless {
 		k.mu.Lock()
-		k.expire(g.clock() + g.wall.ahead.Load() - int64(g.Config().Limits.JoinTimeout))
+		k.expire(g.Clock.Wall(g.Clock.Now()) - int64(g.Config().Limits.JoinTimeout))
 		k.mu.Unlock()
 	}
 	return k.n.Load() < maxFirstless
@@ -227,11 +227,11 @@ func (g *Gateway) keepFirstless(m *sms.Message) {
 	if key == "" || first {
 		return
 	}
-	at, timeout := m.Arrived+g.wall.ahead.Load(), int64(g.Config().Limits.JoinTimeout)
+	at, timeout := g.Clock.Wall(m.Arrived), int64(g.Config().Limits.JoinTimeout)
 	k := &g.keywords
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.expire(g.clock() + g.wall.ahead.Load() - timeout)
+	k.expire(g.Clock.Wall(g.Clock.Now()) - timeout)
 	if k.ended || len(k.line) >= 2*maxFirstless {
 		return // it is in the store
 	}

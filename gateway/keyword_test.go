@@ -11,7 +11,7 @@ import (
 // aPart returns a part that a mobile or a client has made.
 func aPart(g *Gateway, source string, ref, number, total byte, text string) *sms.Message {
 	m := g.Messages.Get()
-	m.Origin, m.Flags, m.Arrived = g.origins.of("", "north"), sms.HasHeader, g.clock()
+	m.Origin, m.Flags, m.Arrived = g.origins.of("", "north"), sms.HasHeader, g.Clock.Now()
 	m.Kind, m.Alphabet = sms.MO, sms.DefaultLatin1
 	m.Set(sms.Address{Addr: []byte(source)}, sms.Address{Addr: []byte("7212")}, append([]byte{5, 0, 3, ref, total, number}, text...))
 	return m
@@ -109,7 +109,7 @@ func TestKeywordsAreBounded(t *testing.T) {
 	if g.waitsForFirst(aPart(g, "4671", 7, 2, 2, "rest")) {
 		t.Error("one too many waits")
 	}
-	g.wall.ahead.Add(int64(g.Config().Limits.JoinTimeout) + 60e9)
+	g.Clock.SetAhead(g.Clock.Ahead() + int64(g.Config().Limits.JoinTimeout) + 60e9)
 	m := aPart(g, "4671", 7, 2, 2, "rest")
 	if !g.waitsForFirst(m) || len(k.waiting) != 0 || len(k.line) != 0 {
 		t.Errorf("%d wait still", len(k.line))

@@ -22,7 +22,7 @@ func TestForgetKilled(t *testing.T) {
 		g, _, _ := start(t, "")
 		cfg := *g.Config()
 		cfg.Events.Dir = events
-		g.cfg.Store(&cfg)
+		g.SetConfig(&cfg)
 		s, err := store.Open("data", store.Options{FS: fs})
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func (g *Gateway) Connected(l *connector.Link) {
 	if l.Connector.Config().Role() == protocols.Client {
 		l.Lane = g.LaneOf(l.Connector)
 		l.Origin = g.origins.of("", l.Connector.Name)
-		if !l.Connector.Config().Listens() && g.storms.links.next(l.Connector.Name, l.Opened) {
+		if !l.Connector.Config().Listens() && g.Storms.Links.Next(l.Connector.Name, l.Opened) {
 			e = g.Log.Info()
 		}
 	}
@@ -86,7 +86,7 @@ func (g *Gateway) trouble(now int64, c *connector.Connector, reason string, rest
 		if !c.SetTrouble(old, next) {
 			continue
 		}
-		if !news || !g.storms.troubles.next(c.Name, now) {
+		if !news || !g.Storms.Troubles.Next(c.Name, now) {
 			return g.Log.Debug()
 		}
 		e := g.Log.Warn()
@@ -100,7 +100,7 @@ func (g *Gateway) trouble(now int64, c *connector.Connector, reason string, rest
 // bound logs that a session to an SMSC is logged in.
 func (g *Gateway) bound(now int64, l *connector.Link, way protocols.BindType) {
 	e := g.Log.Debug()
-	if g.storms.links.next(l.Connector.Name, now) {
+	if g.Storms.Links.Next(l.Connector.Name, now) {
 		e = g.Log.Info()
 	}
 	e = ofSession(e, l).Stringer("bind", way)
@@ -135,10 +135,10 @@ func (g *Gateway) acceptedOver(now int64, l *connector.Link) {
 		return
 	}
 	e := g.Log.Debug()
-	if reason := l.Reason(); !l.Bound && strings.Contains(reason, "looks like") && g.isNews(l.Connector.Name+reason) {
+	if reason := l.Reason(); !l.Bound && strings.Contains(reason, "looks like") && g.News.Is(l.Connector.Name+reason) {
 		e = g.Log.Warn()
 	}
-	if l.Bound && g.storms.ends.next(l.Connector.Name, now) {
+	if l.Bound && g.Storms.Ends.Next(l.Connector.Name, now) {
 		e = g.Log.Info()
 	}
 	e = ofSession(e, l)

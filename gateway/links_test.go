@@ -135,22 +135,3 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 		t.Errorf("the sessions of %v end", changed)
 	}
 }
-
-// Sums of usual events are logged at level info, sums of trouble as warnings.
-func TestSumsHaveLevels(t *testing.T) {
-	var b bytes.Buffer
-	g := &Gateway{Log: zerolog.New(&b), storms: newStorms()}
-	for range 30 {
-		g.storms.logins.next("clients", now)
-		g.storms.refusals.next("clients", now)
-	}
-	g.sumUp(now + 1)
-	for _, want := range []string{
-		`{"level":"info","connector":"clients","times":10,"message":"in the last minute further clients logged in"}`,
-		`{"level":"warn","connector":"clients","times":10,"message":"in the last minute further logins were refused"}`,
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("%s\nis not in\n%s", want, &b)
-		}
-	}
-}

@@ -114,7 +114,7 @@ func (ls *loads) read(w load) (messages []*sms.Message, missing, failed []uint64
 		ok, err := g.store.Get(id, &e)
 		if err != nil && !errors.Is(err, store.ErrDamaged) && w.tries < loadTries {
 			failed = append(failed, id)
-			if g.isNews("unread") {
+			if g.News.Is("unread") {
 				g.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message that is due; trying again")
 			}
 			continue

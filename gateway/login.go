@@ -98,7 +98,7 @@ func (l *Login) Next(now int64) (step LoginStep, again int64) {
 func (l *Login) wait(until int64) (LoginStep, int64) {
 	g := l.gateway
 	if !l.waiting && !g.guard.BeginWait(l.who.Addr) {
-		if g.isNews("logins wait: " + l.connector.Name) {
+		if g.News.Is("logins wait: " + l.connector.Name) {
 			g.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).
 				Msg("login refused: too many logins from this address wait because others failed")
 		}
@@ -134,14 +134,14 @@ func (l *Login) Hash() {
 	}
 	// The wait may have been long. Another login may have verified the same
 	// password meanwhile, or have failed.
-	now := g.clock()
+	now := g.Clock.Now()
 	if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
 		if l.clean && g.guard.Failed(now, l.who.Addr, l.who.SystemID) {
 			l.allowed = false
 			return
 		}
 		l.password = l.table.Verify(now, l.who)
-		now = g.clock()
+		now = g.Clock.Now()
 	}
 	if l.password == account.Wrong { // counts even if the client is gone now
 		l.fail(now)
@@ -168,7 +168,7 @@ func (l *Login) decide(now int64) {
 	l.Result = LoginResult{Account: a, Code: result.Code()}
 	if result == account.OK {
 		g.guard.Succeed(now, l.who.Addr, l.who.SystemID)
-		if g.storms.logins.next(l.connector.Name, now) {
+		if g.Storms.Logins.Next(l.connector.Name, now) {
 			g.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
 		}
 		return
@@ -179,7 +179,7 @@ func (l *Login) decide(now int64) {
 		g.guard.Refuse(now, l.who.Addr, l.who.SystemID)
 	}
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
-	if g.storms.refusals.next(l.connector.Name, now) {
+	if g.Storms.Refusals.Next(l.connector.Name, now) {
 		g.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
 	}
 }

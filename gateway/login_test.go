@@ -51,7 +51,7 @@ connectors:
 		t.Fatal(err)
 	}
 	d := &loginDesk{t, g, g.Connector("clients"), now}
-	g.clock = func() int64 { return d.now }
+	g.Clock.EngineClock = func() int64 { return d.now }
 	return d
 }
 

@@ -124,7 +124,7 @@ func (g *Gateway) checkLost(c *connector.Connector, m *sms.Message, lost *lostFi
 		return sms.OK
 	}
 	for loss := range lost.all() {
-		if g.isNews("strict: " + c.Name) {
+		if g.News.Is("strict: " + c.Name) {
 			g.Log.Warn().Str("connector", c.Name).Str("account", m.Account()).Str("field", loss.Field).
 				Msg("message refused: it would lose a field that " + c.Driver.Name() + " lacks, and the connector is strict")
 		}

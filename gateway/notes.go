@@ -22,7 +22,6 @@ func (g *Gateway) Leaves(l *connector.Lane, m *sms.Message) (note uint64) {
 		return 0
 	}
 	b := g.Committer.Begin()
-	b.Ahead = g.wall.ahead.Load()
 	b.Keep(m, store.State{Lane: laneName(l), UnderWay: true})
 	g.notes.last.Store(g.Committer.Number())
 	return g.Committer.End()

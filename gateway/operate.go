@@ -24,7 +24,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		c.answerOperation(now, l, r, sms.Throttled, nil, after)
 		return
 	}
-	request, code := l.Session.Operation(now+c.gateway.wall.ahead.Load(), c.port.PDU(r))
+	request, code := l.Session.Operation(c.gateway.Clock.Wall(now), c.port.PDU(r))
 	if code != sms.OK {
 		c.answerOperation(now, l, r, code, nil, after)
 		return

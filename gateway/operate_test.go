@@ -139,7 +139,7 @@ func TestSearchesBound(t *testing.T) {
 func TestReplaceScheduled(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "") // max_scheduled: 2, max_schedule: 1h
-	p.g.WallClock = func() time.Time { return time.Unix(0, p.now) }
+	p.g.Clock.WallClock = func() time.Time { return time.Unix(0, p.now) }
 	l := p.client()
 	var ids []uint64
 	for _, in := range []int64{0, 1, 1} {

@@ -85,7 +85,7 @@ func (o *operation) run() {
 		o.code = sms.Throttled
 	default:
 		o.code = sms.SystemError
-		if g.isNews("operation failed") {
+		if g.News.Is("operation failed") {
 			g.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).Msg("cannot carry out a client's operation")
 		}
 	}
@@ -172,7 +172,7 @@ func (o *operation) done(n int, err error) error {
 func (o *operation) read(t *operand) {
 	o.code = sms.OK
 	o.result.State = sms.StateEnroute
-	if t.message.DeliverAt > o.gateway.WallClock().UnixNano() {
+	if t.message.DeliverAt > o.gateway.Clock.WallNow() {
 		o.result.State = sms.StateScheduled
 	}
 	o.result.Read = *t.message
@@ -260,7 +260,7 @@ func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error
 
 // inLane returns those that a lane has. It is called by whatever dispatches for the lane.
 func (o *operation) inLane(l *connector.Lane) (all []*operand) {
-	ahead := o.gateway.wall.ahead.Load()
+	ahead := o.gateway.Clock.Ahead()
 	add := func(m *sms.Message, t operand) {
 		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
 			return
@@ -341,7 +341,7 @@ func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int
 func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
 	w := t.waiting
 	if t.share == nil {
-		w = waitingOf(t.found, o.gateway.wall.ahead.Load())
+		w = waitingOf(t.found, o.gateway.Clock.Ahead())
 	}
 	for _, s := range shares {
 		if t.share != nil && t.share != s {

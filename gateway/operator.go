@@ -83,7 +83,7 @@ func (g *Gateway) noteAnswer(o *operator, c *config.Connector, m *sms.Message, i
 	notes := asks(m, c) != 0 || o.missed.Load() || o.sendsUnasked.Load()
 	v := store.Mapping{}
 	if notes {
-		v = store.MappingOf(m, g.wall.ahead.Load())
+		v = store.MappingOf(m, g.Clock.Ahead())
 	}
 	o.mu.Lock()
 	o.learner.Answered(id)
@@ -120,7 +120,7 @@ func (g *Gateway) noteOf(l *connector.Link, m *sms.Message) []byte {
 	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || asks(m, c) == 0 {
 		return nil
 	}
-	v := store.MappingOf(m, g.wall.ahead.Load())
+	v := store.MappingOf(m, g.Clock.Ahead())
 	return v.Append(nil)
 }
 
@@ -131,7 +131,7 @@ func (g *Gateway) noteLate(l *connector.Link, record, id []byte) {
 		return
 	}
 	o := g.receipts.of(g.Config(), l.Connector.Config())
-	wall := g.clock() + g.wall.ahead.Load()
+	wall := g.Clock.Wall(g.Clock.Now())
 	if g.store == nil {
 		g.receipts.noteMapping(g, nil, o, &v, id, wall)
 		return

@@ -62,7 +62,7 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 // known meanwhile.
 func (g *Gateway) keepOrphan(m *sms.Message) {
 	o := &g.receipts.orphans
-	one := orphan{id: m.ID, operator: g.operatorOf(m), arrived: m.Arrived + g.wall.ahead.Load()}
+	one := orphan{id: m.ID, operator: g.operatorOf(m), arrived: g.Clock.Wall(m.Arrived)}
 	one.keys = orphanKeys(one.operator, m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -262,7 +262,7 @@ func (g *Gateway) adopt(m *sms.Message, size int) error {
 		}
 		return err
 	}
-	id, now := m.ID, g.clock()
+	id, now := m.ID, g.Clock.Now()
 	share, v := g.direct(now, m, &f)
 	if v == unread {
 		if err := g.loadParts(&f); err != nil {
@@ -272,7 +272,6 @@ func (g *Gateway) adopt(m *sms.Message, size int) error {
 		share, v = g.direct(now, m, &f)
 	}
 	b := g.Committer.Begin()
-	b.Ahead = g.wall.ahead.Load()
 	b.Delete(id, size)
 	switch v {
 	case passOn:
@@ -301,7 +300,7 @@ func (g *Gateway) noOrphan(id uint64) {
 
 // dropOrphan ends a receipt whose message was not found in time, and releases m.
 func (g *Gateway) dropOrphan(m *sms.Message, _ int) error {
-	g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: g.clock()}, aside: true})
+	g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: g.Clock.Now()}, aside: true})
 	g.noOrphan(m.ID)
 	m.Origin.Tally.Expired.Add(1)
 	m.Release()

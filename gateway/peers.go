@@ -18,7 +18,7 @@ import (
 
 // strange logs that a connection was closed that came from an address where the SMSC is not.
 func (g *Gateway) strange(c *connector.Connector, remote netip.AddrPort) {
-	if g.storms.crowded.next(c.Name, g.clock()) {
+	if g.Storms.Crowded.Next(c.Name, g.Clock.Now()) {
 		g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 			Msg("a connection was refused: its address is not in networks of the connector")
 	}
@@ -34,7 +34,7 @@ func (l *Login) decidePeer(now int64, cfg *config.Connector) {
 	}
 	l.fail(now)
 	l.Result = LoginResult{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if g.storms.refusals.next(l.connector.Name, now) {
+	if g.Storms.Refusals.Next(l.connector.Name, now) {
 		g.Log.Warn().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).
 			Msg("an SMSC was refused: its credentials are not peer_system_id and peer_password of the connector")
 	}

@@ -151,7 +151,7 @@ func (g *Gateway) Halted() bool {
 }
 
 func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
-	if !g.storms.failures.next(l.Home().Name, a.At) {
+	if !g.Storms.Failures.Next(l.Home().Name, a.At) {
 		return
 	}
 	e := aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, sent))

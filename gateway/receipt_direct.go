@@ -77,7 +77,7 @@ func (g *Gateway) clientLane(account string) *connector.Lane {
 // point into m.
 func (g *Gateway) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
 	r.Known, r.Original = known, nil
-	wall := now + g.wall.ahead.Load()
+	wall := g.Clock.Wall(now)
 	if r.Submitted == 0 {
 		r.Submitted = f.Arrived
 	}

@@ -23,7 +23,7 @@ func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connecto
 		g.receipts.counts.Homeless.Add(1)
 		return nil, nil
 	}
-	ahead := g.wall.ahead.Load()
+	ahead := g.Clock.Ahead()
 	r := sms.Report{State: stateOfEnd(e.state), Submitted: m.Arrived + ahead, Done: e.answer.At + ahead}
 	if e.answer.Status != 0 && e.answer.Status < 1000 {
 		r.Err = fmt.Appendf(nil, "%03d", e.answer.Status)
@@ -247,10 +247,9 @@ func (g *Gateway) sendOwn(f *store.Mapping, r *sms.Report) {
 	own := g.Messages.Get()
 	own.Origin = g.origins.of("", lane.Home().Name)
 	own.Kind, own.Flags = sms.Receipt, sms.HasReport
-	all := append(g.addressAll(g.clock(), own, f, r, known, others), own)
+	all := append(g.addressAll(g.Clock.Now(), own, f, r, known, others), own)
 	share := g.share(lane, own.Origin)
 	b := g.Committer.Begin()
-	b.Ahead = g.wall.ahead.Load()
 	for _, m := range all {
 		m.ID = g.ids.Add(1)
 		g.send(b, m, share)

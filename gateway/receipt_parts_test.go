@@ -208,7 +208,7 @@ func TestPartsWait(t *testing.T) {
 		t.Fatalf("told at once: %+v", all)
 	}
 	p = keepAgain(t, fs)
-	p.g.wall.ahead.Store(day + 60e9)
+	p.g.Clock.SetAhead(day + 60e9)
 	tell()
 	tell()
 	all := p.madeReceipts(t)
@@ -216,7 +216,7 @@ func TestPartsWait(t *testing.T) {
 		t.Fatalf("told %+v", all)
 	}
 	p = keepAgain(t, fs)
-	p.g.wall.ahead.Store(2*day + 60e9)
+	p.g.Clock.SetAhead(2*day + 60e9)
 	tell()
 	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateDelivered {
 		t.Errorf("the last part: verdict %d, %s", v, told)
@@ -248,7 +248,7 @@ func TestPartsWaitForNothing(t *testing.T) {
 		}
 		p.madeReceipts(t)
 		p = keepAgain(t, fs)
-		p.g.wall.ahead.Store(int64(25 * 3600e9))
+		p.g.Clock.SetAhead(int64(25 * 3600e9))
 		if err := p.g.tellWaiting(); err != nil {
 			t.Fatal(err)
 		}
@@ -407,7 +407,7 @@ func TestOwnUnknownPart(t *testing.T) {
 		t.Errorf("told at once: %+v", all)
 	}
 	p = keepAgain(t, fs)
-	p.g.wall.ahead.Store(int64(25 * 3600e9))
+	p.g.Clock.SetAhead(int64(25 * 3600e9))
 	if err := p.g.tellWaiting(); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ const (
 
 // noteWaits notes that a message waits for the outcomes of its other parts.
 func (g *Gateway) noteWaits(f *store.Mapping) {
-	since := max(g.clock()+g.wall.ahead.Load(), g.receipts.waits.swept.Load())
+	since := max(g.Clock.Now()+g.Clock.Ahead(), g.receipts.waits.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
 	g.Committer.Begin().Map(dayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
 	g.Committer.End()
@@ -64,7 +64,7 @@ func (g *Gateway) tellWaiting() error {
 			w.swept.Store(int64(binary.BigEndian.Uint64(value)))
 		}
 	}
-	wall := g.clock() + g.wall.ahead.Load()
+	wall := g.Clock.Wall(g.Clock.Now())
 	until := wall - int64(g.Config().Receipts.PartsWait)
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
@@ -114,7 +114,7 @@ func (g *Gateway) tellKnown(f *match) error {
 		return nil
 	}
 	g.noteTold(f.WholeID(), toldForNow, noPart)
-	g.noteReport(g.clock(), f, &r)
+	g.noteReport(g.Clock.Now(), f, &r)
 	g.sendOwn(&f.Mapping, &r)
 	return nil
 }

@@ -137,14 +137,14 @@ func (g *Gateway) settleReceipts(b *store.Batch, m *sms.Message, e *ending, own 
 
 // logHomeless tells the operator of a receipt whose client is gone.
 func (g *Gateway) logHomeless(account string) {
-	if g.isNews("homeless " + account) {
+	if g.News.Is("homeless " + account) {
 		g.Log.Warn().Str("account", account).Msg("receipt dropped: the account that submitted the message is gone, or may not receive")
 	}
 }
 
 // logLookup tells the operator that the messages of receipts cannot be looked up.
 func (g *Gateway) logLookup(err error) {
-	if g.isNews("lookup") {
+	if g.News.Is("lookup") {
 		g.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")
 	}
 }

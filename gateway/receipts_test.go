@@ -16,7 +16,7 @@ func TestTidyReceipts(t *testing.T) {
 	if err := g.Keep(store.NewMemory(), nil); err != nil {
 		t.Fatal(err)
 	}
-	now, keep := g.clock(), int64(g.Config().Receipts.Keep)
+	now, keep := g.Clock.Now(), int64(g.Config().Receipts.Keep)
 	day := int64(24 * time.Hour)
 	m := g.Messages.Get()
 	m.Origin = g.origins.of("", "operator")
@@ -62,7 +62,7 @@ func TestTidyReceiptsClock(t *testing.T) {
 	if err := g.Keep(store.NewMemory(), nil); err != nil {
 		t.Fatal(err)
 	}
-	now, day, keep := g.clock(), int64(24*time.Hour), int64(g.Config().Receipts.Keep)
+	now, day, keep := g.Clock.Now(), int64(24*time.Hour), int64(g.Config().Receipts.Keep)
 	b := g.Committer.Begin()
 	for n := range int64(7) {
 		b.Map(dayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
@@ -81,7 +81,7 @@ func TestTidyReceiptsClock(t *testing.T) {
 		return n
 	}
 	look := func(ahead int64) {
-		g.wall.ahead.Store(ahead)
+		g.Clock.SetAhead(ahead)
 		g.tidyReceipts(now)
 		now += tidyReceiptsEvery
 	}

@@ -136,7 +136,7 @@ func (c *Conversation[R]) recipient(now int64, l *connector.Link, p protocols.PD
 // tooMany notes that a recipient was refused because its PDU becomes too many messages.
 func (c *Conversation[R]) tooMany(now int64, l *connector.Link) {
 	l.CountRefused()
-	c.gateway.logRefused(now, l, &c.gateway.storms.noRoom, "message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together")
+	c.gateway.logRefused(now, l, &c.gateway.Storms.NoRoom, "message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together")
 }
 
 // hasRoom reports whether a message's share has room for it beside others that are about

@@ -49,7 +49,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	began := time.Now()
 	g.loads.begin(g, e)
 	r := &recovery{
-		gateway: g, engine: e, cfg: g.Config(), ahead: g.wall.ahead.Load(), last: g.lastStored, began: g.clock(),
+		gateway: g, engine: e, cfg: g.Config(), ahead: g.Clock.Ahead(), last: g.lastStored, began: g.Clock.Now(),
 		places: map[string]*connector.Share{}, parts: map[*connector.Share][]connector.Waiting{},
 	}
 	err := r.run(ctx)
@@ -251,7 +251,7 @@ func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 	defer m.Release()
 	l.Home().Stats.Failed.Add(1)
 	m.Origin.Tally.Failed.Add(1)
-	g.Ended(l, m, sms.Answer{Code: sms.Lost, At: g.clock()}, 0)
+	g.Ended(l, m, sms.Answer{Code: sms.Lost, At: g.Clock.Now()}, 0)
 	g.Commit()
 	return true
 }
@@ -325,12 +325,12 @@ func (g *Gateway) decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 	m := g.Messages.Get()
 	m.ID = e.ID
 	m.Origin = g.origins.of(string(h.Account), string(h.Connector))
-	ahead := g.wall.ahead.Load()
+	ahead := g.Clock.Ahead()
 	if err := store.Decode(e.Record, m, ahead); err != nil {
 		m.Release()
 		return nil, lane, err
 	}
-	m.Arrived = min(m.Arrived, g.clock()) // the wall clock may have gone back
+	m.Arrived = min(m.Arrived, g.Clock.Now()) // the wall clock may have gone back
 	if e.State != nil {
 		s, err := store.DecodeState(e.State)
 		if err != nil {
@@ -355,7 +355,7 @@ func (g *Gateway) notBefore(wall, ahead int64) int64 {
 	for i := range g.Config().Connectors {
 		longest = max(longest, g.Config().Connectors[i].Retry.Longest())
 	}
-	return min(wall-ahead, g.clock()+int64(longest))
+	return min(wall-ahead, g.Clock.Now()+int64(longest))
 }
 
 // logUnreadable tells the operator of a message that cannot be read. It stays in the store.

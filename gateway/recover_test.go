@@ -14,7 +14,7 @@ import (
 func TestRecoverClockBack(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "retry: 1s")
-	g.clock = func() int64 { return now }
+	g.Clock.EngineClock = func() int64 { return now }
 	hour := int64(time.Hour)
 	r := &recovery{
 		gateway: g, cfg: g.Config(), began: now,

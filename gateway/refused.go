@@ -7,13 +7,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/connector"
+	"pmg/gateway/node"
 	"pmg/sms"
 )
 
 // logRefused logs why a message of a session was not accepted, or not immediately, for the first
 // of a minute on each connector.
-func (g *Gateway) logRefused(now int64, l *connector.Link, sort *sampled, why string) {
-	if !sort.next(l.Connector.Name, now) {
+func (g *Gateway) logRefused(now int64, l *connector.Link, sort *node.Sampled, why string) {
+	if !sort.Next(l.Connector.Name, now) {
 		return
 	}
 	e := ofSession(g.Log.Warn(), l)
@@ -25,13 +26,13 @@ func (g *Gateway) logRefused(now int64, l *connector.Link, sort *sampled, why st
 
 // logUnrouted logs that no route matches a message of a session.
 func (g *Gateway) logUnrouted(now int64, l *connector.Link) {
-	g.logRefused(now, l, &g.storms.unrouted, "message refused: no route matches")
+	g.logRefused(now, l, &g.Storms.Unrouted, "message refused: no route matches")
 }
 
 // logUnknownReceipt logs that a receipt of an SMSC is dropped because its message is not known and there
 // is no store to keep it in.
 func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {
-	g.logRefused(now, l, &g.storms.unrouted, "receipt accepted and dropped: its message is not known")
+	g.logRefused(now, l, &g.Storms.Unrouted, "receipt accepted and dropped: its message is not known")
 }
 
 // logNoRoom logs that there was no room for a message of a session.
@@ -43,7 +44,7 @@ func (g *Gateway) logNoRoom(now int64, l *connector.Link, s *connector.Share) {
 	case !s.HasMemory(0):
 		why = "message refused: the account's messages take half of limits.memory that others leave, and more would keep others out"
 	}
-	g.logRefused(now, l, &g.storms.noRoom, why)
+	g.logRefused(now, l, &g.Storms.NoRoom, why)
 }
 
 // warnNearlyFull logs that most of what may wait for a client does, before SMSCs are refused.
@@ -51,7 +52,7 @@ func (g *Gateway) warnNearlyFull(s *connector.Share) {
 	if s == nil {
 		return
 	}
-	if n := s.NearlyFull(); n > 0 && g.isNews("nearly full: "+s.Lane.Account) {
+	if n := s.NearlyFull(); n > 0 && g.News.Is("nearly full: "+s.Lane.Account) {
 		g.Log.Warn().Str("account", s.Lane.Account).Int64("waiting", n).
 			Msg("nearly as many receipts and messages wait for the account as may (max_deliveries); it should bind as a receiver or transceiver")
 	}
@@ -59,7 +60,7 @@ func (g *Gateway) warnNearlyFull(s *connector.Share) {
 
 // logWaits logs that a message of a session waits for room, and its answer with it.
 func (g *Gateway) logWaits(now int64, l *connector.Link, s *connector.Share) {
-	g.logRefused(now, l, &g.storms.waits, "message answered late: "+fullQueue(s))
+	g.logRefused(now, l, &g.Storms.Waits, "message answered late: "+fullQueue(s))
 }
 
 func fullQueue(s *connector.Share) string {
@@ -77,7 +78,7 @@ func laneTitle(l *connector.Lane) string {
 // logNotTaken logs that an SMSC has answered a message with the wish to be sent it, or less,
 // at another time: the first of a minute for each connector.
 func (g *Gateway) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	if home := l.Home(); g.storms.notTaken.next(home.Name, a.At) {
+	if home := l.Home(); g.Storms.NotTaken.Next(home.Name, a.At) {
 		aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, 0)).Msg("the peer did not take a message; it is sent again")
 	}
 }
@@ -85,7 +86,7 @@ func (g *Gateway) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 // logFailover logs that a message goes to another target of its route: the first of a minute for
 // each connector.
 func (g *Gateway) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
-	if g.storms.failovers.next(l.Home().Name, a.At) {
+	if g.Storms.Failovers.Next(l.Home().Name, a.At) {
 		aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, 0)).Str("to", laneTitle(to)).Msg("the peer did not take a message; it goes to another target of its route")
 	}
 }

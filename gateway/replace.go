@@ -49,7 +49,7 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 // there is not: what waited on disk stays in memory from then on.
 func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 	g := o.gateway
-	now := g.WallClock().UnixNano()
+	now := g.Clock.WallNow()
 	if code := o.Change(now, m); code != sms.OK {
 		return code
 	}
@@ -88,7 +88,7 @@ func (o *operation) load(id uint64) (*sms.Message, error) {
 	if err == nil && e.State != nil {
 		var s store.State
 		if s, err = store.DecodeState(e.State); err == nil {
-			s.Restore(m, g.wall.ahead.Load())
+			s.Restore(m, g.Clock.Ahead())
 		}
 	}
 	return m, err
@@ -97,10 +97,10 @@ func (o *operation) load(id uint64) (*sms.Message, error) {
 // store changes a message, in the store first. If that fails the message is as it was.
 func (o *operation) store(s *connector.Share, m *sms.Message) error {
 	g := o.gateway
-	ahead := g.wall.ahead.Load()
+	ahead := g.Clock.Ahead()
 	old := store.AppendRecord(nil, m, laneName(s.Lane), 0)
 	shift(m, ahead)
-	now := g.WallClock().UnixNano()
+	now := g.Clock.WallNow()
 	o.code = o.Change(now, m)
 	g.limitValidity(now, m)
 	g.forceReceipts(m)
@@ -109,7 +109,6 @@ func (o *operation) store(s *connector.Share, m *sms.Message) error {
 		return nil
 	}
 	b := g.Committer.Begin()
-	b.Ahead = ahead
 	b.Replace(m, laneName(s.Lane))
 	g.Committer.End()
 	err := g.Committer.Sync()

@@ -174,7 +174,7 @@ func (c *changer) aim(f *found) bool {
 
 // deleteAside deletes messages that wait in no lane.
 func (c *changer) deleteAside(all []*found) error {
-	now, ahead := c.clock(), c.wall.ahead.Load()
+	now, ahead := c.Clock.Now(), c.Clock.Ahead()
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
@@ -225,7 +225,7 @@ func (c *changer) put(all []*found) error {
 
 // enter adds messages to a share of a lane, for whatever dispatches for the lane.
 func (c *changer) enter(now int64, s *connector.Share, all []*found) {
-	ahead := c.wall.ahead.Load()
+	ahead := c.Clock.Ahead()
 	for _, f := range all {
 		w := waitingOf(f, ahead)
 		if c.Durable() {

@@ -174,7 +174,7 @@ func (g *Gateway) Reroute(l *connector.Lane, m *sms.Message, always bool) *conne
 // down.
 func (g *Gateway) Moved(l *connector.Lane, n int, down time.Duration) {
 	name := l.Home().Name
-	if !g.isNews("moved: " + name + " " + l.Account) {
+	if !g.News.Is("moved: " + name + " " + l.Account) {
 		return
 	}
 	e := g.Log.Warn().Str("connector", name)
@@ -265,7 +265,7 @@ func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU, others 
 func (g *Gateway) refuse(now int64, l *connector.Link, m *sms.Message, code sms.Code, why string) (*sms.Message, *connector.Share, sms.Code) {
 	m.Release()
 	l.CountRefused()
-	g.logRefused(now, l, &g.storms.invalid, why+code.String())
+	g.logRefused(now, l, &g.Storms.Invalid, why+code.String())
 	return nil, nil, code
 }
 

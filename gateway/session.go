@@ -16,7 +16,7 @@ import (
 // Leave must be called at its end.
 func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	if limit := g.clientSockets.Load(); limit > 0 && g.sockets.Load() >= limit {
-		if g.isNews("descriptors") {
+		if g.News.Is("descriptors") {
 			g.Log.Error().Str("connector", c.Name).Int64("clients", limit).
 				Msg("a client was refused: the file descriptors that are left are for our own connections; raise the limit with ulimit -n")
 		}
@@ -27,7 +27,7 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 		return false
 	}
 	if !g.Prebind.Enter(remote.Addr()) {
-		if g.storms.crowded.next(c.Name, g.clock()) {
+		if g.Storms.Crowded.Next(c.Name, g.Clock.Now()) {
 			g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
 		}
@@ -67,7 +67,7 @@ func (g *Gateway) LimitDescriptors(limit int) {
 
 // NoInstance logs that a client was refused because all instances are in use.
 func (g *Gateway) NoInstance(c *connector.Connector) {
-	if !g.isNews("no instance: " + c.Name) {
+	if !g.News.Is("no instance: " + c.Name) {
 		return
 	}
 	g.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use: a client was refused; raise instances of the connector if it needs more")
@@ -79,25 +79,9 @@ func (g *Gateway) AcceptFailed(c *connector.Connector, err error) {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		what = "cannot accept; clients wait until a connection is closed (raise the limit with ulimit -n)"
 	}
-	if g.isNews(what) {
+	if g.News.Is(what) {
 		g.Log.Error().Err(err).Str("connector", c.Name).Msg(what)
 	}
-}
-
-// repeatAfter is how long a lasting condition is not logged again.
-const repeatAfter = time.Minute
-
-// isNews reports whether an event was not logged within repeatAfter. While clients wait
-// for an instance, each end of a session lets the next one in, and all instances are in
-// use again.
-func (g *Gateway) isNews(what string) bool {
-	now := time.Now()
-	last, said := g.lastLogged.Load(what)
-	if said && now.Sub(last.(time.Time)) < repeatAfter {
-		return false
-	}
-	g.lastLogged.Store(what, now)
-	return true
 }
 
 // admit counts a client that has logged in, or an SMSC that has connected, unless the
@@ -195,7 +179,7 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, lis
 	cfg := l.Connector.Config()
 	timeout := l.ResponseTimeout()
 	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
-		if g.storms.unanswered.next(cfg.Name, now) {
+		if g.Storms.Unanswered.Next(cfg.Name, now) {
 			ofSession(g.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
 				Str("account", slot.Message.Account()).Msg("no answer to a message for " + time.Duration(timeout).String())
 		}
@@ -235,7 +219,7 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 
 // answeredLate logs that a request was answered after it had been given up.
 func (g *Gateway) answeredLate(l *connector.Link) {
-	if !g.isNews("late: " + l.Connector.Name) {
+	if !g.News.Is("late: " + l.Connector.Name) {
 		return
 	}
 	g.Log.Warn().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).
@@ -246,7 +230,7 @@ func (g *Gateway) answeredLate(l *connector.Link) {
 // takenPartly counts, and logs, that a PDU counts of which a part cannot be read.
 func (g *Gateway) takenPartly(l *connector.Link) {
 	l.Connector.Stats.Partly.Add(1)
-	if g.isNews("partly: " + l.Connector.Name) {
+	if g.News.Is("partly: " + l.Connector.Name) {
 		ofSession(g.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
 	}
 }

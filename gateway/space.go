@@ -93,7 +93,7 @@ func (g *Gateway) checkSpace() {
 	}
 	room, err := s.probe()
 	if err != nil {
-		if g.isNews("space") {
+		if g.News.Is("space") {
 			g.Log.Error().Err(err).Msg("cannot find out how much room there is on the file system of store.dir")
 		}
 		return

@@ -24,7 +24,7 @@ type QueueSum struct {
 // QueueSums returns what waits in a running gateway, by peer and account. It reads no message.
 // now is the time by the engine's clock.
 func (g *Gateway) QueueSums(now int64) (sums []QueueSum) {
-	wall := time.Unix(0, now+g.wall.ahead.Load()).UTC()
+	wall := time.Unix(0, g.Clock.Wall(now)).UTC()
 	for _, l := range g.Lanes() {
 		sum := QueueSum{State: StateQueued, Connector: l.Home().Name, Taken: l.Home().Stats.Sent.Load()}
 		if l.Account != "" {

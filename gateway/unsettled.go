@@ -82,7 +82,7 @@ func (u *unsettled) goOn() bool {
 // here, once. It does not wait for the commit.
 func (g *Gateway) forget(m *sms.Message, e ending) {
 	durable := g.Durable()
-	ahead := g.wall.ahead.Load()
+	ahead := g.Clock.Ahead()
 	receipt, share := g.ownReceipt(m, &e)
 	if g.store == nil {
 		g.settleReceipts(nil, m, &e, receipt, share, ahead)
@@ -96,7 +96,6 @@ func (g *Gateway) forget(m *sms.Message, e ending) {
 		size = int(m.Size()) // about
 	}
 	b := g.Committer.Begin()
-	b.Ahead = ahead
 	if durable || e.aside { // an engine that is not durable has only messages that were put aside
 		b.Delete(m.ID, size)
 	}
@@ -158,7 +157,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 				}
 			}
 		}
-		ahead := g.wall.ahead.Load()
+		ahead := g.Clock.Ahead()
 		e := ending{state: events.StateOf(o.Code), lane: lane, answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, attempts: o.Attempts}
 		if o.Sent != 0 {
 			e.sent = o.Sent - ahead

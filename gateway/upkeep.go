@@ -55,7 +55,7 @@ func (g *Gateway) checkStore(now int64) {
 		return
 	}
 	g.Committer.Commit() // what a commit that failed has left
-	if took, slow := g.Committer.Slow(slowCommit); slow && g.isNews("slow commit") {
+	if took, slow := g.Committer.Slow(slowCommit); slow && g.News.Is("slow commit") {
 		g.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}

@@ -3,11 +3,14 @@ package gateway
 import (
 	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/rs/zerolog"
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/node"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -37,8 +40,9 @@ func (s *clockSession) Encode(_ int64, _ protocols.PDU, m *sms.Message, _ uint32
 func TestWallClockSteps(t *testing.T) {
 	const hour = 3600 * second
 	for _, step := range []int64{0, hour, -hour, 30 * second} {
-		g := &Gateway{}
-		g.wall.see(now, now+step)
+		g := &Gateway{Node: node.New(&config.Config{}, zerolog.Nop())}
+		g.Clock.WallClock = func() time.Time { return time.Unix(0, now+step) }
+		g.Clock.See(now)
 		s := &clockSession{read: now + step + 60*second} // in a minute, by the wall clock
 		m := new(sms.Message)
 		l := &connector.Link{Session: s, Connector: connector.New(0, &config.Connector{}, driver{}, &g.Memory)}
@@ -49,15 +53,6 @@ func TestWallClockSteps(t *testing.T) {
 		if s.written != s.read || m.Expires != now+60*second {
 			t.Errorf("step %d: written as %d s later than it was read", step/second, (s.written-s.read)/second)
 		}
-	}
-}
-
-// The time that a batch takes does not count as a step of the clock.
-func TestWallClockIsSteady(t *testing.T) {
-	var w wall
-	w.see(now, now+leastStep/2)
-	if n := w.ahead.Load(); n != 0 {
-		t.Errorf("%d ns ahead", n)
 	}
 }
 
@@ -73,7 +68,7 @@ func TestWallClockOfReceipts(t *testing.T) {
 	if err := g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	g.wall.ahead.Store(ahead)
+	g.Clock.SetAhead(ahead)
 	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
 	r, _ := m.Report()
 	r.Done = 0
@@ -115,7 +110,7 @@ func TestWallClockAtKill(t *testing.T) {
 	const ahead = 3600 * second
 	fs, outcomes := vfs.NewMem(), make([]byte, 4*store.OutcomeSize)
 	g := keepOn(t, fs, outcomes, ahead)
-	began := g.clock()
+	began := g.Clock.Now()
 	share := g.share(g.LaneOf(g.Connector("operator")), g.origins.of("client", "clients"))
 	m := g.Messages.Get()
 	m.ID, m.Origin, m.Notify, m.Arrived = 1, share.Origin, sms.NotifyFailure, began
@@ -150,7 +145,7 @@ func TestWallClockAtKill(t *testing.T) {
 func keepOn(t *testing.T, fs vfs.FS, outcomes []byte, ahead int64) *Gateway {
 	t.Helper()
 	g, _, _ := start(t, "")
-	g.wall.ahead.Store(ahead)
+	g.Clock.SetAhead(ahead)
 	s, err := store.Open("data", store.Options{FS: fs})
 	if err != nil {
 		t.Fatal(err)

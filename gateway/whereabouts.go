@@ -53,7 +53,7 @@ func (g *Gateway) noteReport(now int64, f *match, r *sms.Report) {
 	}
 	v := f.Mapping
 	v.ID, v.Offset, v.Part, v.Parts = v.KnownID(), 0, 0, 0
-	wall := now + g.wall.ahead.Load()
+	wall := g.Clock.Wall(now)
 	since := r.Done
 	if since == 0 {
 		since = wall
@@ -71,7 +71,7 @@ func (g *Gateway) noteState(b *store.Batch, v store.Mapping, state sms.State, fa
 	r.key = binary.BigEndian.AppendUint64(r.key[:0], v.ID)
 	r.record = append(v.Append(r.record[:0]), uint8(state), failure)
 	r.record = binary.BigEndian.AppendUint64(r.record, uint64(since))
-	today := dayOf(g.clock() + g.wall.ahead.Load())
+	today := dayOf(g.Clock.Wall(g.Clock.Now()))
 	b.Map(today, endedName, r.key, r.record)
 	if len(v.Submitted) == 0 {
 		return

@@ -107,7 +107,7 @@ type withdrawal struct {
 // giveBack returns messages to a lane as the store has them. It does not wait: who has taken them
 // out may have gone.
 func (c *changer) giveBack(s *connector.Share, all ...*found) {
-	ahead := c.wall.ahead.Load()
+	ahead := c.Clock.Ahead()
 	c.engine.Do(s.Lane, func(now int64) {
 		for _, f := range all {
 			s.Lane.Restore(now, s, waitingOf(f, ahead))
@@ -117,7 +117,7 @@ func (c *changer) giveBack(s *connector.Share, all ...*found) {
 
 // from takes messages out of a lane, by their places, or, with search, wherever they are.
 func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search bool) {
-	ahead := w.wall.ahead.Load()
+	ahead := w.Clock.Ahead()
 	ids := map[uint64]bool{}
 	byID := map[uint64]*found{}
 	for _, f := range all {
@@ -171,7 +171,7 @@ func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f 
 func (g *Gateway) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 	if m == nil {
 		m = f.message
-		m.Arrived -= g.wall.ahead.Load()
+		m.Arrived -= g.Clock.Ahead()
 	}
 	l.Home().Stats.Failed.Add(1)
 	m.Origin.Tally.Failed.Add(1)

@@ -25,7 +25,7 @@ func TestDeletedWhen(t *testing.T) {
 	p := newPort(t, "")
 	dir := p.withEvents(durable)
 	const ahead = int64(time.Hour)
-	p.g.wall.ahead.Store(ahead)
+	p.g.Clock.SetAhead(ahead)
 	p.g.recovered.Store(true)
 	p.submit(p.client())
 	stored := p.storing[0]

@@ -145,7 +145,7 @@ const keepBatch = 4 << 20
 // Reset empties the batch, and keeps its storage for its next use unless it is large.
 func (b *Batch) Reset() {
 	if cap(b.octets) > keepBatch {
-		*b = Batch{Ahead: b.Ahead}
+		*b = Batch{}
 		return
 	}
 	b.ops, b.octets = b.ops[:0], b.octets[:0]

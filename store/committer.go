@@ -19,7 +19,7 @@ import (
 // Committer, so that nothing else waits on a disk.
 type Committer struct {
 	store Store
-	clock func() int64
+	clock Clock
 	done  []func(upTo uint64, err error)
 
 	mu      sync.Mutex
@@ -51,10 +51,16 @@ type CommitterStats struct {
 	Longest int64 // nanoseconds that the longest took
 }
 
-// NewCommitter starts a Committer. clock returns the time in nanoseconds; each of done is
-// called after a commit, with the number of its batch, on the Committer's goroutine,
-// and must not wait.
-func NewCommitter(s Store, clock func() int64, done ...func(upTo uint64, err error)) *Committer {
+// A Clock tells the time in nanoseconds, and how far the wall clock, by which a store keeps times,
+// is ahead of that.
+type Clock interface {
+	Now() int64
+	Ahead() int64
+}
+
+// NewCommitter starts a Committer. Each of done is called after a commit, with the number of its
+// batch, on the Committer's goroutine, and must not wait.
+func NewCommitter(s Store, clock Clock, done ...func(upTo uint64, err error)) *Committer {
 	c := &Committer{store: s, clock: clock, done: done, open: &Batch{}, spare: &Batch{}, number: 1, ended: make(chan struct{})}
 	c.changed.L = &c.mu
 	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
@@ -65,6 +71,7 @@ func NewCommitter(s Store, clock func() int64, done ...func(upTo uint64, err err
 // Begin returns the batch that collects changes. Nothing else has it until End.
 func (c *Committer) Begin() *Batch {
 	c.mu.Lock()
+	c.open.Ahead = c.clock.Ahead()
 	return c.open
 }
 
@@ -229,10 +236,9 @@ func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	}
 	b, number = c.open, c.number
 	c.open, c.spare = c.spare, nil
-	c.open.Ahead = b.Ahead
 	c.number++
 	c.asked, c.due = false, false
-	c.stats.Since = c.clock()
+	c.stats.Since = c.clock.Now()
 	return b, number, c.closed
 }
 
@@ -243,7 +249,7 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 	defer c.mu.Unlock()
 	c.last, c.failure = number, err
 	c.changed.Broadcast()
-	took := c.clock() - c.stats.Since
+	took := c.clock.Now() - c.stats.Since
 	c.stats.Since = 0
 	c.stats.Took += took
 	c.stats.Longest = max(c.stats.Longest, took)
@@ -252,7 +258,7 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 		c.stats.Changes += int64(b.Len())
 	} else {
 		c.stats.Failed++
-		rest := &Batch{Ahead: c.open.Ahead}
+		rest := &Batch{}
 		rest.addUndone(b)
 		rest.Append(c.open)
 		c.open = rest
@@ -268,6 +274,6 @@ func (c *Committer) Slow(limit time.Duration) (took time.Duration, slow bool) {
 	if c.stats.Since == 0 {
 		return 0, false
 	}
-	took = time.Duration(c.clock() - c.stats.Since)
+	took = time.Duration(c.clock.Now() - c.stats.Since)
 	return took, took > limit
 }

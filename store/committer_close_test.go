@@ -16,7 +16,7 @@ func (failing) Commit(*Batch) error { return errors.New("disk error") }
 // otherwise be tried again and again.
 func TestCommitterCloseFailing(t *testing.T) {
 	t.Parallel()
-	c := NewCommitter(failing{}, func() int64 { return 0 })
+	c := NewCommitter(failing{}, running{})
 	c.Begin().Put(&sms.Message{ID: 1, Origin: &sms.Origin{}}, Lane{Connector: "a"})
 	c.End()
 	c.Close()
@@ -29,7 +29,7 @@ func TestCommitterCloseFailing(t *testing.T) {
 // left or that came after Close.
 func TestCommitterSyncClosed(t *testing.T) {
 	t.Parallel()
-	c := NewCommitter(failing{}, func() int64 { return 0 })
+	c := NewCommitter(failing{}, running{})
 	c.Close()
 	if err := c.Sync(); err != nil {
 		t.Errorf("nothing is to be committed: %v", err)

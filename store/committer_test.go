@@ -72,7 +72,7 @@ func (e *ended) want(t *testing.T, want ...string) {
 func TestCommitterGathers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := &laggard{takes: time.Second}, &ended{}
-		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		c := NewCommitter(s, running{}, e.note)
 		defer c.Close()
 		if n := put(c, 1); n != 1 {
 			t.Errorf("the first batch has number %d", n)
@@ -112,7 +112,7 @@ func TestCommitterGathers(t *testing.T) {
 func TestCommitterSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := &laggard{takes: time.Second}, &ended{}
-		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		c := NewCommitter(s, running{}, e.note)
 		defer c.Close()
 		end := func(id uint64) {
 			c.Begin().Delete(id, 0)
@@ -143,7 +143,7 @@ func TestCommitterSoon(t *testing.T) {
 func TestCommitterSyncSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := &laggard{}, &ended{}
-		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		c := NewCommitter(s, running{}, e.note)
 		defer c.Close()
 		var all sync.WaitGroup
 		for id := range uint64(4) {
@@ -171,7 +171,7 @@ func TestCommitterSyncSoon(t *testing.T) {
 func TestCommitterFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := &laggard{fails: 2}, &ended{}
-		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		c := NewCommitter(s, running{}, e.note)
 		defer c.Close()
 		b := c.Begin()
 		b.Put(&sms.Message{ID: 1}, Lane{})
@@ -206,7 +206,7 @@ func TestCommitterFails(t *testing.T) {
 func TestCommitterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := &laggard{takes: time.Second}, &ended{}
-		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		c := NewCommitter(s, running{}, e.note)
 		put(c, 1)
 		if err := c.Sync(); err != nil {
 			t.Error(err)
@@ -234,7 +234,7 @@ func TestCommitterClose(t *testing.T) {
 func TestCommitterCloseFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := &laggard{takes: time.Second, fails: 1000}, &ended{}
-		c := NewCommitter(s, func() int64 { return time.Now().UnixNano() }, e.note)
+		c := NewCommitter(s, running{}, e.note)
 		put(c, 1)
 		c.Commit()
 		synctest.Wait()
@@ -246,7 +246,7 @@ func TestCommitterCloseFails(t *testing.T) {
 
 // A message costs no allocation on its way into a batch and out again.
 func TestCommitterAllocates(t *testing.T) {
-	c := NewCommitter(&instant{}, func() int64 { return 0 })
+	c := NewCommitter(&instant{}, running{})
 	defer c.Close()
 	m := &sms.Message{ID: 1, Origin: &sms.Origin{Account: "acme", Connector: "clients"}}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, make([]byte, 100))
@@ -271,3 +271,9 @@ func TestCommitterAllocates(t *testing.T) {
 type instant struct{ Store }
 
 func (*instant) Commit(*Batch) error { return nil }
+
+// A running clock is the machine's.
+type running struct{}
+
+func (running) Now() int64   { return time.Now().UnixNano() }
+func (running) Ahead() int64 { return 0 }

@@ -1,11 +1,15 @@
-package gateway
+package node
 
-import "sync"
+import (
+	"sync"
 
-// sampled limits the log entries of one sort for each connector: it lets the first few of
+	"github.com/rs/zerolog"
+)
+
+// A Sampled limits the log entries of one sort for each connector: it lets the first few of
 // a minute pass and counts the others, for one entry at the end of the minute. It is safe
 // for concurrent use.
-type sampled struct {
+type Sampled struct {
 	sum   string // the text of that entry
 	first int64  // how many entries pass
 	usual bool   // the events are usual, so that the entry is no warning
@@ -19,10 +23,11 @@ type minute struct {
 	shown, hidden int64
 }
 
-const sampleTime = int64(60e9)
+// SampleTime is how long entries are counted, in nanoseconds.
+const SampleTime = int64(60e9)
 
-// next reports whether the next entry of a connector may be logged.
-func (s *sampled) next(connector string, now int64) (show bool) {
+// Next reports whether the next entry of a connector may be logged.
+func (s *Sampled) Next(connector string, now int64) (show bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.by[connector]
@@ -42,7 +47,7 @@ func (s *sampled) next(connector string, now int64) (show bool) {
 }
 
 // over ends the minutes that began before a time, and calls f for each with hidden entries.
-func (s *sampled) over(before int64, f func(connector string, hidden int64)) {
+func (s *Sampled) over(before int64, f func(connector string, hidden int64)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for connector, m := range s.by {
@@ -56,58 +61,64 @@ func (s *sampled) over(before int64, f func(connector string, hidden int64)) {
 	}
 }
 
-// storms holds the sorts of entries that may come in great numbers.
-type storms struct {
-	failures   sampled // messages given up
-	unanswered sampled // messages without an answer in time
-	crowded    sampled // connections refused
-	logins     sampled // clients that logged in
-	refusals   sampled // logins refused
-	ends       sampled // sessions ended
-	links      sampled // our connections and logins
-	notTaken   sampled // messages that the peer refused for now
-	failovers  sampled // messages that went to another target of their route
-	unrouted   sampled // messages without a route
-	invalid    sampled // submits with contents that cannot be accepted
-	fast       sampled // submits beyond their account's rate
-	waits      sampled // submits that began to wait for room
-	noRoom     sampled // submits for which there was no room
-	alerts     sampled // alerts that no client was sent
-	troubles   sampled // failed connections and logins, and lost sessions
+// Storms are the sorts of entries that may come in great numbers.
+type Storms struct {
+	Failures   Sampled // messages given up
+	Unanswered Sampled // messages without an answer in time
+	Crowded    Sampled // connections refused
+	Logins     Sampled // clients that logged in
+	Refusals   Sampled // logins refused
+	Ends       Sampled // sessions ended
+	Links      Sampled // our connections and logins
+	NotTaken   Sampled // messages that the peer refused for now
+	Failovers  Sampled // messages that went to another target of their route
+	Unrouted   Sampled // messages without a route
+	Invalid    Sampled // submits with contents that cannot be accepted
+	Fast       Sampled // submits beyond their account's rate
+	Waits      Sampled // submits that began to wait for room
+	NoRoom     Sampled // submits for which there was no room
+	Alerts     Sampled // alerts that no client was sent
+	Troubles   Sampled // failed connections and logins, and lost sessions
 }
 
-func newStorms() *storms {
+func newStorms() Storms {
 	const few, many = 1, 20
-	return &storms{
-		failures:   sampled{sum: "further messages were given up", first: many},
-		unanswered: sampled{sum: "further messages were not answered in time", first: few},
-		crowded:    sampled{sum: "further clients were refused: too many connections are open that have not logged in", first: few},
-		logins:     sampled{sum: "further clients logged in", first: many, usual: true},
-		refusals:   sampled{sum: "further logins were refused", first: many},
-		ends:       sampled{sum: "further sessions ended", first: many, usual: true},
-		links:      sampled{sum: "further sessions were connected or bound", first: many, usual: true},
-		notTaken:   sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
-		failovers:  sampled{sum: "further messages were not taken by the peer, and went to another target of their route", first: few},
-		unrouted:   sampled{sum: "further messages matched no route", first: few},
-		invalid:    sampled{sum: "further messages were refused because of their contents", first: few},
-		fast:       sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
-		waits:      sampled{sum: "further messages were answered late, because a queue was full again", first: few},
-		noRoom:     sampled{sum: "further messages were refused because there was no room for them", first: few},
-		alerts:     sampled{sum: "further alerts of an SMSC were sent to no client", first: few},
-		troubles:   sampled{sum: "further connections, logins or sessions failed", first: many},
+	return Storms{
+		Failures:   Sampled{sum: "further messages were given up", first: many},
+		Unanswered: Sampled{sum: "further messages were not answered in time", first: few},
+		Crowded:    Sampled{sum: "further clients were refused: too many connections are open that have not logged in", first: few},
+		Logins:     Sampled{sum: "further clients logged in", first: many, usual: true},
+		Refusals:   Sampled{sum: "further logins were refused", first: many},
+		Ends:       Sampled{sum: "further sessions ended", first: many, usual: true},
+		Links:      Sampled{sum: "further sessions were connected or bound", first: many, usual: true},
+		NotTaken:   Sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
+		Failovers:  Sampled{sum: "further messages were not taken by the peer, and went to another target of their route", first: few},
+		Unrouted:   Sampled{sum: "further messages matched no route", first: few},
+		Invalid:    Sampled{sum: "further messages were refused because of their contents", first: few},
+		Fast:       Sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
+		Waits:      Sampled{sum: "further messages were answered late, because a queue was full again", first: few},
+		NoRoom:     Sampled{sum: "further messages were refused because there was no room for them", first: few},
+		Alerts:     Sampled{sum: "further alerts of an SMSC were sent to no client", first: few},
+		Troubles:   Sampled{sum: "further connections, logins or sessions failed", first: many},
 	}
 }
 
-// sumUp logs how many entries were hidden in the minutes that began before a time.
-func (g *Gateway) sumUp(before int64) {
-	s := g.storms
-	for _, sort := range []*sampled{&s.failures, &s.unanswered, &s.crowded, &s.logins, &s.refusals, &s.ends, &s.links, &s.notTaken, &s.failovers, &s.unrouted, &s.invalid, &s.fast, &s.waits, &s.noRoom, &s.alerts, &s.troubles} {
+// each calls f with every sort.
+func (s *Storms) each(f func(*Sampled)) {
+	for _, sort := range []*Sampled{&s.Failures, &s.Unanswered, &s.Crowded, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken, &s.Failovers, &s.Unrouted, &s.Invalid, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles} {
+		f(sort)
+	}
+}
+
+// SumUp logs how many entries were hidden in the minutes that began before a time.
+func (s *Storms) SumUp(log *zerolog.Logger, before int64) {
+	s.each(func(sort *Sampled) {
 		sort.over(before, func(connector string, hidden int64) {
-			e := g.Log.Warn()
+			e := log.Warn()
 			if sort.usual {
-				e = g.Log.Info()
+				e = log.Info()
 			}
 			e.Str("connector", connector).Int64("times", hidden).Msg("in the last minute " + sort.sum)
 		})
-	}
+	})
 }

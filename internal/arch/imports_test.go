@@ -49,7 +49,8 @@ func table() []row {
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms sms/fit"},
-		{"gateway", "account config connector events flow internal/nearest internal/smstext pdulog protocols ratelimit rewrite router sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway/node", "config connector sms"},
+		{"gateway", "account config connector events flow gateway/node internal/nearest internal/smstext pdulog protocols ratelimit rewrite router sms sms/fit sms/peerid sms/userdata store"},
 
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
@@ -61,7 +62,7 @@ func table() []row {
 		{"loadtest/bench", "loadtest"},
 
 		// Wiring: the only place that makes drivers and knows every architecture.
-		{"cmd/pmg", "admin classic config connector explain gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp stages store"},
+		{"cmd/pmg", "admin classic config connector explain gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Small faults for the tests to notice.
 		{"internal/mutate", ""},

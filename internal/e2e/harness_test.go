@@ -177,7 +177,7 @@ func start(t *testing.T, a architecture, s site) *gw {
 		t.Fatal(err)
 	}
 	if s.wall != 0 {
-		g.WallClock = func() time.Time { return time.Now().Add(s.wall) }
+		g.Clock.WallClock = func() time.Time { return time.Now().Add(s.wall) }
 		g.SeeClock(time.Now().UnixNano())
 	}
 	g.keep(s.store)

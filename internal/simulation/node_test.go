@@ -94,7 +94,7 @@ func (w *world) start() {
 	w.disk.broken = false
 	w.node = n
 	w.oracle.started()
-	g.WallClock = func() time.Time { return time.Now().Add(w.step) }
+	g.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
 	g.SeeClock(w.now())
 	if err := g.Keep(n.view, store.OutcomesIn(w.outcomes)); err != nil {
 		panic(err)

@@ -1,0 +1,28 @@
+package node
+
+import (
+	"sync"
+	"time"
+)
+
+// News keeps what lasts, or happens again and again, from being logged more than once a minute.
+// It is safe for concurrent use.
+type News struct {
+	logged sync.Map // what → when it was logged last
+}
+
+// repeatAfter is how long a lasting condition is not logged again.
+const repeatAfter = time.Minute
+
+// Is reports whether an event was not logged within repeatAfter, and is to be logged now. While
+// clients wait for an instance, each end of a session lets the next one in, and all instances are
+// in use again.
+func (n *News) Is(what string) bool {
+	now := time.Now()
+	last, said := n.logged.Load(what)
+	if said && now.Sub(last.(time.Time)) < repeatAfter {
+		return false
+	}
+	n.logged.Store(what, now)
+	return true
+}

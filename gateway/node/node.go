@@ -1,0 +1,42 @@
+// Package node has what all parts of a gateway share: its log and what keeps that quiet, its
+// clocks, the configuration in force, and the memory of its messages.
+//
+// # Start reading
+//
+// node.go, clock.go, news.go, sampled.go.
+package node
+
+import (
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// A Node is shared by all parts of a gateway. It is safe for concurrent use.
+type Node struct {
+	Log      zerolog.Logger
+	News     News
+	Storms   Storms
+	Clock    Clock
+	Messages sms.Pool
+	Memory   connector.Memory
+
+	cfg atomic.Pointer[config.Config]
+}
+
+// New makes a node with a configuration.
+func New(cfg *config.Config, log zerolog.Logger) *Node {
+	n := &Node{Log: log, Storms: newStorms(), Clock: newClock()}
+	n.cfg.Store(cfg)
+	return n
+}
+
+// Config returns the configuration in force.
+func (n *Node) Config() *config.Config { return n.cfg.Load() }
+
+// SetConfig puts a configuration in force.
+func (n *Node) SetConfig(cfg *config.Config) { n.cfg.Store(cfg) }
