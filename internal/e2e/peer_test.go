@@ -401,14 +401,20 @@ func (p *peer) serve(first, last int) {
 	}
 }
 
-// field returns the value of a field of a PDU written as in the pdu log.
+// field returns the value of a field of a PDU written as in the pdu log, with its quotation marks if it
+// has some: a text may contain spaces, and so may the reference of its parts.
 func field(line, name string) string {
-	for _, w := range strings.Fields(line) {
-		if v, ok := strings.CutPrefix(w, name+"="); ok {
-			return v
+	_, v, _ := strings.Cut(" "+line, " "+name+"=")
+	quoted := false
+	for i := range len(v) {
+		switch {
+		case v[i] == '"' && (i == 0 || v[i-1] != '\\'):
+			quoted = !quoted
+		case v[i] == ' ' && !quoted:
+			return v[:i]
 		}
 	}
-	return ""
+	return v
 }
 
 func isTimeout(err error) bool {
