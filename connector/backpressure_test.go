@@ -12,7 +12,7 @@ import (
 func waiters(t testing.TB, n int, more string) (d *desk, s *Share, b *Backpressure[int], links [2]*Link) {
 	d = newDesk(t, more)
 	s, b = d.share("a"), &Backpressure[int]{}
-	s.Add(int64(d.Config().MaxQueue))
+	s.add(int64(d.Config().MaxQueue))
 	links = [2]*Link{{}, {}}
 	for i := range n {
 		if !b.Wait(d.now+int64(i), s, d.pool.Get(), links[i%2], i, 0) {
@@ -31,7 +31,7 @@ func TestBackpressure(t *testing.T) {
 	letIn := func(at int64) {
 		b.LetIn(at, func(*sms.Message) bool { return s.Room() > 0 },
 			func(l *Link, _ *sms.Message, i int, _ int64) {
-				s.Add(1)
+				s.add(1)
 				got = append(got, fmt.Sprint("in ", i))
 				if l != links[i%2] {
 					t.Errorf("submit %d is of another session", i)
@@ -48,7 +48,7 @@ func TestBackpressure(t *testing.T) {
 	}
 	letIn(d.now)
 	want(10)
-	s.Add(-2)
+	s.add(-2)
 	letIn(d.now)
 	want(8, "in 0", "in 1")
 	letIn(d.now + second + 3)
@@ -56,10 +56,10 @@ func TestBackpressure(t *testing.T) {
 	b.Take(links[1], func(_ *sms.Message, i int) { got = append(got, fmt.Sprint("taken ", i)) })
 	want(3, "taken 5", "taken 7", "taken 9")
 	b.Take(&Link{}, func(*sms.Message, int) { t.Error("taken from a session that has none") })
-	s.Add(-2)
+	s.add(-2)
 	letIn(d.now + second + 4)
 	want(1, "in 4", "in 6")
-	s.Add(-1)
+	s.add(-1)
 	letIn(d.now)
 	want(0, "in 8")
 }
@@ -110,8 +110,8 @@ func BenchmarkBackpressure(b *testing.B) {
 			m := d.pool.Get()
 			b.ReportAllocs()
 			for b.Loop() {
-				s.Add(-1)
-				w.LetIn(d.now, func(*sms.Message) bool { return s.Room() > 0 }, func(*Link, *sms.Message, int, int64) { s.Add(1) }, nil)
+				s.add(-1)
+				w.LetIn(d.now, func(*sms.Message) bool { return s.Room() > 0 }, func(*Link, *sms.Message, int, int64) { s.add(1) }, nil)
 				w.Wait(d.now, s, m, links[0], 0, 0)
 			}
 		})

@@ -167,13 +167,7 @@ func (d *desk) accept(account string, fill func(*sms.Message)) (*Share, *sms.Mes
 	if fill != nil {
 		fill(m)
 	}
-	s.Use(m.Size())
-	if m.DeliverAt > d.now {
-		m.Flags |= sms.Scheduled
-		m.Origin.Tally.Scheduled.Add(1)
-	} else {
-		s.Add(1)
-	}
+	s.Enter(m, d.now)
 	return s, m
 }
 

@@ -7,8 +7,7 @@ import "pmg/sms"
 func (l *Lane) failOver(from, to *Share, m *sms.Message) {
 	delete(l.unknown, m.ID)
 	l.stats().FailedOver.Add(1)
-	to.Add(1)
-	from.Add(-1)
+	from.Transfer(to, m)
 	l.handed = append(l.handed, move{m, from, to})
 }
 

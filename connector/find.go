@@ -51,13 +51,7 @@ func (l *Lane) EachUnderWay(f func(m *sms.Message)) {
 // Return takes back a message that Remove has taken out, and that may have been changed
 // since. It stays in memory, because what is being read from disk may be the message as it was.
 func (l *Lane) Return(now int64, s *Share, m *sms.Message) {
-	s.Use(m.Size())
-	if m.DeliverAt > now {
-		m.Flags |= sms.Scheduled
-		m.Origin.Tally.Scheduled.Add(1)
-	} else {
-		s.Add(1)
-	}
+	s.Enter(m, now)
 	s.push(m, now)
 }
 

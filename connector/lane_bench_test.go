@@ -25,7 +25,7 @@ func laneRun(t testing.TB, accounts int) (d *desk, one func()) {
 		m, s := messages[next%len(messages)], shares[next%accounts]
 		next++
 		d.used.Add(m.Size())
-		s.Add(1)
+		s.add(1)
 		d.Push(d.now, s, m)
 	}
 	for range 2 * accounts {

@@ -15,7 +15,7 @@ type tally struct {
 // countDone counts the messages that drop has released.
 func (l *Lane) countDone() {
 	if t := &l.tally; t.done > 0 {
-		t.by.Add(-t.done)
+		t.by.add(-t.done)
 		t.by.Use(-t.freed)
 		if t.sentBy > 0 {
 			t.by.Origin.Tally.Sent.Add(t.sentBy)

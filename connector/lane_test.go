@@ -262,16 +262,16 @@ func TestShareRoom(t *testing.T) {
 		}
 	}
 	want("empty", 50, 50)
-	a.Add(50)
+	a.add(50)
 	want("a has its half", 0, 25)
-	b.Add(25)
+	b.add(25)
 	want("b has half of the rest", -13, 0)
 	b.SetPercent(100)
 	want("b may take all", -13, 25)
-	b.Add(25)
+	b.add(25)
 	want("full", -25, 0)
-	a.Add(-50)
-	b.Add(-50)
+	a.add(-50)
+	b.add(-50)
 	want("empty again", 50, 100)
 	if d.Queued.Load() != 0 {
 		t.Errorf("%d queued", d.Queued.Load())

@@ -231,10 +231,7 @@ func (l *Lane) move(now int64, mv move) bool {
 		return false
 	}
 	delete(l.unknown, m.ID)
-	if m.Flags&sms.Scheduled == 0 {
-		mv.to.Add(1)
-		mv.from.Add(-1)
-	}
+	mv.from.Transfer(mv.to, m)
 	return true
 }
 

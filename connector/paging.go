@@ -62,12 +62,7 @@ func defaultPaging() pagingLimits {
 func (l *Lane) Restore(now int64, s *Share, w Waiting) {
 	e := newEntry(w, nil)
 	e.state, e.scheduled = onDisk, w.DeliverAt > now
-	if e.scheduled {
-		s.Origin.Tally.Scheduled.Add(1)
-	} else {
-		s.Add(1)
-	}
-	s.Use(entrySize)
+	s.enter(e.scheduled, entrySize)
 	s.queue.restore(e, e.due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
 	l.waits(s, now)
 }
@@ -281,8 +276,7 @@ func (l *Lane) missing(now int64, r read) {
 		l.rest(s, now)
 		l.takeTurn(s, now)
 	}
-	s.Use(-entrySize)
-	s.leaves(r.entry.scheduled)
+	s.leave(r.entry.scheduled, entrySize)
 	l.stats().Failed.Add(1)
 	s.Origin.Tally.Failed.Add(1)
 	l.policy.Unreadable(l, s, r.entry.id)
@@ -339,8 +333,7 @@ func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found boo
 	if e.state == asked {
 		l.paging.reads[e.id] = read{}
 	}
-	s.Use(-entrySize)
-	s.leaves(e.scheduled)
+	s.leave(e.scheduled, entrySize)
 	return nil, true
 }
 
@@ -362,7 +355,5 @@ func (l *Lane) removeSuspect(s *Share, id uint64) (m *sms.Message, found bool) {
 // removed counts a message that was taken out.
 func (l *Lane) removed(s *Share, m *sms.Message) {
 	delete(l.unknown, m.ID)
-	s.Use(-m.Size())
-	s.leaves(m.Flags&sms.Scheduled != 0)
-	m.Flags &^= sms.Scheduled
+	s.Leave(m)
 }

@@ -111,10 +111,96 @@ func (s *Share) Hold(n int64) {
 // Held returns how many submits wait for room.
 func (s *Share) Held() int64 { return s.held.Load() }
 
-// Add counts accepted messages. It must be called before the lane gets them.
-func (s *Share) Add(n int64) {
+// Enter counts a message before the lane gets it: its octets, and its place in the queue or, until
+// its delivery time, that it is scheduled.
+func (s *Share) Enter(m *sms.Message, now int64) { s.enter(schedule(m, now), m.Size()) }
+
+// Leave takes back what Enter has counted, when the message is taken out of the lane, or does not
+// come to it.
+func (s *Share) Leave(m *sms.Message) {
+	s.leave(m.Flags&sms.Scheduled != 0, m.Size())
+	m.Flags &^= sms.Scheduled
+}
+
+// Transfer has another share of the same account count a message that leaves for its lane.
+func (s *Share) Transfer(to *Share, m *sms.Message) {
+	if m.Flags&sms.Scheduled == 0 {
+		to.add(1)
+		s.add(-1)
+	}
+}
+
+// schedule marks a message whose delivery time has not come, and reports whether that is so.
+func schedule(m *sms.Message, now int64) bool {
+	m.Flags &^= sms.Scheduled
+	if m.DeliverAt > now {
+		m.Flags |= sms.Scheduled
+	}
+	return m.Flags&sms.Scheduled != 0
+}
+
+func (s *Share) enter(scheduled bool, octets int64) {
+	s.Use(octets)
+	if scheduled {
+		s.Origin.Tally.Scheduled.Add(1)
+	} else {
+		s.add(1)
+	}
+}
+
+func (s *Share) leave(scheduled bool, octets int64) {
+	s.Use(-octets)
+	if scheduled {
+		s.Origin.Tally.Scheduled.Add(-1)
+	} else {
+		s.add(-1)
+	}
+}
+
+// add counts places in the queue.
+func (s *Share) add(n int64) {
 	s.queued.Add(n)
 	s.Lane.Queued.Add(n)
+}
+
+// Arrivals enters messages as Share.Enter does, but counts those for one share together: their
+// counters are shared with other goroutines. It is not safe for concurrent use.
+type Arrivals struct {
+	share  *Share
+	n      int64 // places
+	octets int64
+}
+
+// HasRoom reports whether a share has room for a text with so many parts and octets, beside others
+// that are about to enter.
+func (a *Arrivals) HasRoom(s *Share, parts, octets, others, othersOctets int64) bool {
+	if a.share != s {
+		a.Flush()
+	}
+	return s.HasRoom(a.n+others, parts) && s.HasMemory(a.octets+othersOctets+octets)
+}
+
+// Enter enters a message. It is counted at the next Flush.
+func (a *Arrivals) Enter(s *Share, m *sms.Message, now int64) {
+	if a.share != s {
+		a.Flush()
+		a.share = s
+	}
+	a.octets += m.Size()
+	if schedule(m, now) {
+		s.Origin.Tally.Scheduled.Add(1)
+	} else {
+		a.n++
+	}
+}
+
+// Flush counts the messages that have entered. That is before the lane is given them.
+func (a *Arrivals) Flush() {
+	if a.octets > 0 {
+		a.share.add(a.n)
+		a.share.Use(a.octets)
+		a.n, a.octets = 0, 0
+	}
 }
 
 // push adds an accepted message.
@@ -135,17 +221,8 @@ func (s *Share) isDue(m *sms.Message) {
 		return
 	}
 	m.Flags &^= sms.Scheduled
-	m.Origin.Tally.Scheduled.Add(-1)
-	s.Add(1)
-}
-
-// leaves counts a message that is done with, or leaves for another lane.
-func (s *Share) leaves(scheduled bool) {
-	if scheduled {
-		s.Origin.Tally.Scheduled.Add(-1)
-	} else {
-		s.Add(-1)
-	}
+	s.Origin.Tally.Scheduled.Add(-1)
+	s.add(1)
 }
 
 // Share returns the share of an origin's account in the lane. A new share may take percent

@@ -156,8 +156,8 @@ func (p *port) want(why string, r *request, gone string, code sms.Code) {
 func (p *port) fill() (s *connector.Share, free func(int64)) {
 	s = p.g.share(p.g.LaneOf(p.operator), p.g.origins.of("client", "clients"))
 	s.SetPercent(100)
-	s.Add(int64(p.operator.Config().MaxQueue))
-	return s, func(n int64) { s.Add(-n); p.c.Room(p.now, s.Lane); p.c.Flush() }
+	occupy(s, int64(p.operator.Config().MaxQueue))
+	return s, func(n int64) { occupy(s, -n); p.c.Room(p.now, s.Lane); p.c.Flush() }
 }
 
 // wantFree checks that nothing is counted as waiting.
@@ -326,7 +326,7 @@ func TestMODoesNotWait(t *testing.T) {
 
 	lane := p.g.accountLane(p.g.Config(), "client")
 	s := p.g.share(lane, l.Origin)
-	s.Add(1)
+	occupy(s, 1)
 	m := p.g.Messages.Get()
 	p.open++
 	r := &request{}

@@ -12,11 +12,8 @@ type Intake struct {
 	id, last uint64 // of the block that is in use
 	block    uint64
 
-	// Of the messages that are not counted yet.
-	share *connector.Share
-	n     int64 // those that take a place in the queue
-	size  int64 // octets
-	done  counted
+	arrivals connector.Arrivals
+	done     counted
 }
 
 // counted are the messages that were accepted and are not counted yet.
@@ -37,29 +34,15 @@ func (i *Intake) HasRoom(a Accepted) bool { return i.hasRoomBeside(a, 0, 0) }
 // hasRoomBeside reports so beside n short messages that are about to be accepted for the share,
 // where the octets of messages are about to be accepted for any.
 func (i *Intake) hasRoomBeside(a Accepted, n, octets int64) bool {
-	if i.share != a.Share {
-		i.Flush()
-	}
-	return a.Share.HasRoom(i.n+n, a.places()) && a.Share.HasMemory(i.size+octets+a.octets())
+	return i.arrivals.HasRoom(a.Share, a.places(), a.octets(), n, octets)
 }
 
 // Accept gives m an id and a place in the share, unless that is nil. Count follows, or
 // Cancel.
 func (i *Intake) Accept(now int64, m *sms.Message, s *connector.Share) {
 	i.identify(m)
-	if s == nil {
-		return
-	}
-	if i.share != s {
-		i.Flush()
-		i.share = s
-	}
-	i.size += m.Size()
-	i.n++
-	if m.DeliverAt > now {
-		m.Flags |= sms.Scheduled
-		m.Origin.Tally.Scheduled.Add(1)
-		i.n-- // it takes a place when its time has come
+	if s != nil {
+		i.arrivals.Enter(s, m, now)
 	}
 	if i.block == 1 {
 		i.Flush()
@@ -103,21 +86,12 @@ func (i *Intake) Count(from *connector.Connector, o *sms.Origin) {
 // Cancel takes back the place of a message that was not stored.
 func (i *Intake) Cancel(m *sms.Message, s *connector.Share) {
 	i.Flush()
-	s.Use(-m.Size())
-	if m.Flags&sms.Scheduled != 0 {
-		m.Origin.Tally.Scheduled.Add(-1)
-	} else {
-		s.Add(-1)
-	}
+	s.Leave(m)
 }
 
 // Flush counts the messages that were accepted. That is before the lane is given them.
 func (i *Intake) Flush() {
-	if i.size > 0 {
-		i.share.Add(i.n)
-		i.share.Use(i.size)
-		i.n, i.size = 0, 0
-	}
+	i.arrivals.Flush()
 	i.flushCounted()
 }
 

@@ -164,8 +164,7 @@ func (g *Gateway) endJoined(now int64, whole *Accepted, parts []Accepted) {
 		g.Committer.Commit()
 	}
 	for _, p := range parts {
-		p.Share.Add(-1)
-		p.Share.Use(-p.Message.Size())
+		p.Share.Leave(p.Message)
 		p.Message.Release()
 	}
 	if whole != nil {

@@ -35,7 +35,7 @@ func (r *joinRig) part(now int64, ref, total, number byte, text string, change .
 	for _, f := range change {
 		f(m)
 	}
-	r.share.Add(1)
+	occupy(r.share, 1)
 	r.Memory.Add(m.Size())
 	return r.join(now, Accepted{m, r.share})
 }
@@ -59,7 +59,7 @@ func (r *joinRig) out(waiting int64) (texts []string) {
 		r.t.Errorf("%d octets are counted, want %d", used, size)
 	}
 	for _, s := range o.waiting {
-		r.share.Add(-1)
+		occupy(r.share, -1)
 		r.Memory.Add(-s.message.Size())
 	}
 	o.waiting = nil
@@ -123,7 +123,7 @@ func TestJoin(t *testing.T) {
 	if r.part(now+61*second, 3, 3, 1, "z") {
 		t.Error("a part is kept while the gateway stops")
 	}
-	r.share.Add(-1)
+	occupy(r.share, -1)
 	r.Memory.Add(-(&sms.Message{}).Size())
 	r.endJoining(now + 61*second)
 	r.wantOut(0, `11 "\x05\x00\x03\x03\x03\x02b"`)

@@ -96,7 +96,7 @@ func TestLaneFindsHome(t *testing.T) {
 	g, clients, _ := start(t, "")
 	lane := g.accountLane(g.Config(), "client")
 	s := g.share(lane, g.origins.of("", "operator"))
-	s.Add(2)
+	occupy(s, 2)
 	for range 2 {
 		m := g.Messages.Get()
 		m.Origin = s.Origin

@@ -263,8 +263,7 @@ func (g *Gateway) sendOwn(f *store.Mapping, r *sms.Report) {
 func (g *Gateway) enterOwn(e Engine, s *connector.Share, all []sending) {
 	for _, o := range all {
 		if !o.placed {
-			s.Add(1)
-			s.Use(o.message.Size())
+			s.Enter(o.message, g.Clock.Now())
 		}
 	}
 	ok := e.Do(s.Lane, func(now int64) {
@@ -275,9 +274,8 @@ func (g *Gateway) enterOwn(e Engine, s *connector.Share, all []sending) {
 	if ok {
 		return
 	}
-	s.Add(-int64(len(all)))
 	for _, o := range all { // they are in the store
-		s.Use(-o.message.Size())
+		s.Leave(o.message)
 		o.message.Release()
 	}
 }

@@ -238,13 +238,7 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 			m.Release() // it was read before
 			continue
 		}
-		s.Use(m.Size())
-		if m.DeliverAt > now {
-			m.Flags |= sms.Scheduled
-			m.Origin.Tally.Scheduled.Add(1)
-		} else {
-			s.Add(1)
-		}
+		s.Enter(m, now)
 		s.Lane.Push(now, s, m)
 	}
 }

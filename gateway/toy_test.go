@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -102,3 +103,15 @@ func (s *session) Tick(int64, protocols.PDU, bool) protocols.Action { return pro
 func (s *session) NextSequence() uint32                             { s.sequence++; return s.sequence }
 func (s *session) Bound() protocols.BindType                        { return s.bound }
 func (s *session) Accepting() bool                                  { return s.bound != 0 }
+
+// occupy takes n places of a share and no memory, or, if n is negative, gives them back.
+func occupy(s *connector.Share, n int64) {
+	var m sms.Message
+	s.Use(-n * m.Size())
+	for ; n > 0; n-- {
+		s.Enter(&m, 0)
+	}
+	for ; n < 0; n++ {
+		s.Leave(&m)
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/sms"
 )
 
 // building runs f with a builder and a session of a client that has logged in.
@@ -95,7 +96,7 @@ func (r *rig) accepted(why string, want ...string) {
 	for _, j := range r.seen[toDispatcher] {
 		if j.Kind == Message {
 			got = append(got, string(j.Message.Text()))
-			j.Share.Add(-1)
+			j.Share.Leave(&sms.Message{})
 			j.Message.Release()
 			j.Message = nil
 		}

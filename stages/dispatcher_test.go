@@ -234,7 +234,9 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 		few[i] = &sms.Message{ID: 1, Arrived: 1}
 	}
 	submit := func(n int) {
-		share.Add(int64(n))
+		for i := range n {
+			share.Enter(few[i%batch], 0)
+		}
 		r.in(toBuilder, func(out *flow.Out[Job]) {
 			for i := range n {
 				j := out.Get()
