@@ -48,9 +48,39 @@ func TestLine(t *testing.T) {
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Delivery: &Delivery{Peer: []byte("17")}})); got != orphan {
 		t.Errorf("%s\nwant\n%s", got, orphan)
 	}
+	about = strings.Replace(about, `"attempts":0,"sends":0`, `"to_account":"bank","attempts":12,"sends":34,"status":88`, 1)
+	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, ClientID: 1, Delivery: &d, ToAccount: "bank",
+		Attempts: 12, Sends: 34, Answered: true, Status: 88})); got != about {
+		t.Errorf("%s\nwant\n%s", got, about)
+	}
 	part := strings.Replace(least, `"parts":1`, `"part":3,"parts":4`, 1)
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Part: 2, Parts: 4})); got != part {
 		t.Errorf("%s\nwant\n%s", got, part)
+	}
+}
+
+// Whichever times are printed before a time, it is the same.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	var p Printer
+	for _, want := range []string{
+		"1970-01-01T00:00:00.000001Z", "2026-11-22T00:50:07.000000Z", "2026-11-22T00:50:07.000001Z", "2026-11-22T00:50:07.999999Z",
+		"2026-11-22T00:50:08.000000Z", "2026-11-22T00:51:08.120000Z", "2026-11-22T00:50:08.000010Z", "1969-12-31T23:59:59.999999Z",
+		"2027-01-01T00:00:00.000100Z",
+	} {
+		at, err := time.Parse(time.RFC3339Nano, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(p.Append(nil, &Event{Accepted: at.UnixNano(), Sent: at.UnixNano() + 999, Ended: at.UnixNano()}), &fields); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"accepted_at", "sent_at", "ended_at"} {
+			if fields[name] != want {
+				t.Errorf("%s is %v, want %s", name, fields[name], want)
+			}
+		}
 	}
 }
 

@@ -48,6 +48,11 @@ func TestDirectoryRemoved(t *testing.T) {
 		if all := r.written(); !slices.Equal(all, want) {
 			t.Errorf("moved %v: %v", moved, all)
 		}
+		if _, err := prepare(r.o, r.store, nil); err == nil {
+			t.Errorf("moved %v: another gateway may write to it", moved)
+		}
+		r.kill()
+		r.start() // nothing has it locked any more
 	}
 }
 
@@ -146,22 +151,25 @@ func TestCutAndTorn(t *testing.T) {
 	}
 }
 
-// A file that cannot be put among the rotated ones is used further, and nothing is lost or doubled.
-func TestRotationFails(t *testing.T) {
+// Where the number of the last event cannot be noted, the file is not rotated, that is told, and
+// nothing is lost or doubled.
+func TestMarkFails(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Options{MaxSize: 100})
-	r.end(1)
-	r.finish()
-	mark := filepath.Join(r.o.Dir, markName+".tmp")
-	if err := os.Mkdir(mark, 0o700); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{markName + ".tmp", markName} {
+		r := newRig(t, Options{MaxSize: 100})
+		r.end(1)
+		r.finish()
+		obstacle := filepath.Join(r.o.Dir, name)
+		if err := os.Mkdir(obstacle, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r.end(5)
+		if err := r.advance(true); err == nil {
+			t.Errorf("%s: the number of the last event cannot be noted, and the file is rotated", name)
+		}
+		if err := os.Remove(obstacle); err != nil {
+			t.Fatal(err)
+		}
+		r.finish()
 	}
-	r.end(5)
-	if err := r.advance(true); err == nil {
-		t.Error("the number of the last event cannot be noted, and the file is rotated")
-	}
-	if err := os.Remove(mark); err != nil {
-		t.Fatal(err)
-	}
-	r.finish()
 }

@@ -198,26 +198,33 @@ func TestKilled(t *testing.T) {
 // them.
 func TestLostPages(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Options{})
-	r.end(10)
-	r.finish()
-	r.end(10) // the first ten are dropped
-	if err := r.advance(false); err != nil {
-		t.Fatal(err)
+	for _, hole := range []struct{ dropped, from, octets int }{
+		{dropped: 10, octets: 30}, {dropped: 10, from: 13, octets: 3}, {octets: 30}, {from: 13, octets: 3},
+	} {
+		r := newRig(t, Options{})
+		r.end(hole.dropped)
+		r.finish()
+		r.end(10) // those before are dropped
+		if err := r.advance(false); err != nil {
+			t.Fatal(err)
+		}
+		r.kill()
+		path := filepath.Join(r.o.Dir, fileName)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := bytes.Index(b, lineOf(uint64(hole.dropped)+3)) + hole.from
+		clear(b[at : at+hole.octets])
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.start()
+		r.finish()
+		if b, _ := os.ReadFile(path); bytes.IndexByte(b, 0) >= 0 {
+			t.Errorf("%+v: the hole is still there", hole)
+		}
 	}
-	r.kill()
-	path := filepath.Join(r.o.Dir, fileName)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(b, lineOf(13))
-	clear(b[at : at+30])
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r.start()
-	r.finish()
 }
 
 // A file that was changed where the store cannot mend it is kept as it is, and numbers go on.
@@ -275,8 +282,8 @@ func TestFilesTaken(t *testing.T) {
 	}
 }
 
-// A file that is moved is whole, and a removed one's events that were not synced are in the
-// next.
+// A file that is moved is whole, also if another is put in its place, and a removed one's events
+// that were not synced are in the next.
 func TestFileMoved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Options{})
@@ -291,8 +298,18 @@ func TestFileMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Reopen()
-	r.end(5)
+	r.end(2)
 	r.finish()
+	if err := os.Rename(path, filepath.Join(r.o.Dir, "events-2.log")); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, path, "")
+	r.Reopen()
+	r.end(3)
+	r.finish()
+	if b, _ := os.ReadFile(path); bytes.Count(b, []byte("\n")) != 3 {
+		t.Errorf("the file in the place of the one that was moved has %q", b)
+	}
 	r.end(5)
 	if err := r.advance(false); err != nil {
 		t.Fatal(err)
@@ -304,7 +321,7 @@ func TestFileMoved(t *testing.T) {
 	if err := r.advance(true); err != nil {
 		t.Fatal(err)
 	}
-	if all := r.written(); !slices.Equal(all[10:], []uint64{16, 17, 18, 19, 20}) {
+	if all := r.written(); !slices.Equal(all[12:], []uint64{16, 17, 18, 19, 20}) {
 		t.Errorf("%v", all)
 	}
 }
@@ -406,6 +423,9 @@ func TestDiskHangs(t *testing.T) {
 	}
 	close(hang)
 	<-done
+	if _, slow := r.Slow(0); slow {
+		t.Error("still slow")
+	}
 	r.end(0)
 	r.finish()
 	if r.Full() {
@@ -445,6 +465,11 @@ func TestRun(t *testing.T) {
 	}
 	end()
 	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if next, err := Open(Options{Dir: dir}, store.NewMemory(), func(uint64) {}); err != nil {
+		t.Error(err)
+	} else if err := next.Close(); err != nil {
 		t.Error(err)
 	}
 	mu.Lock()
