@@ -110,6 +110,9 @@ func judge(fs vfs.FS, file string, want *model) (outcome string, err error) {
 		return err
 	})
 	if errors.Is(wrong, ErrDamaged) {
+		if problem := s.Stats().Problem; !strings.Contains(problem, file) {
+			return "cannot be read", fmt.Errorf("the problem is %q", problem)
+		}
 		return "cannot be read", named(wrong, file)
 	}
 	if wrong != nil {

@@ -62,7 +62,7 @@ func TestOpenForeign(t *testing.T) {
 		}
 		return dir
 	}
-	if err := open(write(t.TempDir(), ".hidden", "ballast")); err != nil {
+	if err := open(write(t.TempDir(), ".hidden", "ballast", "outcomes", "seal", "seal.new", "lost+found", "000005.dbtmp", "temporary.000005")); err != nil {
 		t.Errorf("files that a file system or an earlier attempt has left: %v", err)
 	}
 	made := t.TempDir()
@@ -87,6 +87,7 @@ func TestOpenForeign(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, want string }{
 		{write(t.TempDir(), "notes.txt", "000007.log"), "holds notes.txt and no store: give store.dir a directory of its own"},
+		{write(t.TempDir(), "000007.blob"), "holds 000007.blob of a store whose manifest or marker is missing: restore"},
 		{write(t.TempDir(), "000007.sst"), "holds 000007.sst of a store whose manifest or marker is missing: restore"},
 		{made, " of a store whose manifest or marker is missing: restore"},
 	} {

@@ -105,6 +105,9 @@ func TestFullDiskWaits(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+	if st := s.Stats(); st.Stalls == 0 || st.Full {
+		t.Errorf("%+v", st)
+	}
 	if got, _ := entries(t, s, 0, 3000); len(got) != 2000 {
 		t.Errorf("%d messages", len(got))
 	}
@@ -158,6 +161,57 @@ func TestBallastOfEarlierRun(t *testing.T) {
 		commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
 		if !s.Stats().Full {
 			t.Errorf("ballast %d: the disk is not known to be full", size)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A roomyDisk has so much room, and perhaps cannot allocate.
+type roomyDisk struct {
+	vfs.FS
+	free      uint64
+	allocates bool
+}
+
+func (d roomyDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: d.free}, nil
+}
+
+func (d roomyDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.Create(name, c)
+	if err == nil && !d.allocates {
+		f = unallocated{f}
+	}
+	return f, err
+}
+
+type unallocated struct{ vfs.File }
+
+func (unallocated) Preallocate(int64, int64) error { return syscall.EOPNOTSUPP }
+
+// The ballast is laid where there is twice as much room, and written where the file system does not
+// allocate; it is counted among the octets of the store.
+func TestBallastRoom(t *testing.T) {
+	t.Parallel()
+	const size = 5 << 19
+	for _, c := range []struct {
+		free      uint64
+		allocates bool
+		laid      bool
+	}{{2*size - 1, true, false}, {2 * size, true, true}, {2*size - 1, false, false}} {
+		mem := vfs.NewMem()
+		s, err := Open("data", Options{FS: roomyDisk{mem, c.free, c.allocates}, Ballast: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := mem.Stat("data/" + ballastName)
+		if (err == nil) != c.laid || c.laid && !c.allocates && info.Size() != size {
+			t.Errorf("%+v: %v %v", c, info, err)
+		}
+		if st := s.Stats(); st.Full || (st.Octets >= size) != c.laid {
+			t.Errorf("%+v: %+v", c, st)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

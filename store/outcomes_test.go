@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"pmg/sms"
@@ -20,7 +21,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	const all = MaxOutcomes + 100
 	for n := range uint64(all) {
-		o.Note(Outcome{ID: n, Code: sms.OK, Attempts: 2, Status: 3, Sent: 4, At: int64(n), PeerID: fmt.Append(nil, "peer", n)})
+		o.Note(Outcome{ID: n, Code: sms.OK, Attempts: 2, Status: 3, Sent: 4, At: int64(n), Lane: uint32(n), PeerID: fmt.Append(nil, "peer", n)})
 	}
 	o.mem[5*OutcomeSize+20]++ // number 65,541: id 65,540
 	if err := o.Close(); err != nil {
@@ -36,7 +37,7 @@ func TestOutcomes(t *testing.T) {
 	seen := map[uint64]bool{}
 	o.Read(func(v Outcome) {
 		seen[v.ID] = true
-		if v.Attempts != 2 || v.Status != 3 || v.Sent != 4 || v.At != int64(v.ID) || string(v.PeerID) != fmt.Sprint("peer", v.ID) {
+		if v.Attempts != 2 || v.Status != 3 || v.Sent != 4 || v.At != int64(v.ID) || v.Lane != uint32(v.ID) || string(v.PeerID) != fmt.Sprint("peer", v.ID) {
 			t.Errorf("%+v", v)
 		}
 	})
@@ -67,5 +68,105 @@ func TestOutcomesLimits(t *testing.T) {
 	}
 	if _, err := openOutcomes(name); err == nil {
 		t.Error("a file that others may write is used")
+	}
+}
+
+// Lanes are told apart, also a connector and an account of the same name, and none is 0.
+func TestHashOfLane(t *testing.T) {
+	t.Parallel()
+	seen := map[uint32]Lane{}
+	for _, l := range []Lane{{}, {Connector: "a"}, {Account: "a"}, {Connector: "b"}, {Connector: "ab"}, {Account: "ab"}, {Connector: "a", Account: "b"}} {
+		hash := HashOfLane(l)
+		if other, ok := seen[hash]; ok || hash == 0 {
+			t.Errorf("%+v and %+v have the number %d", l, other, hash)
+		}
+		seen[hash] = l
+	}
+}
+
+// Each store has notes of its own, which are there until they are removed. A file of another length is
+// made right, and one that is a link is not used.
+func TestOpenOutcomes(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	open := func(dir string, want ...uint64) *Outcomes {
+		t.Helper()
+		o, err := OpenOutcomes(filepath.Join(base, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		o.Read(func(v Outcome) { got = append(got, v.ID) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: notes of %v, want %v", dir, got, want)
+		}
+		return o
+	}
+	shut := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	a, b := open("a"), open("b")
+	a.Note(Outcome{ID: 1})
+	b.Note(Outcome{ID: 2})
+	name := a.name
+	shut(a.Close())
+	a = open("a", 1)
+	shut(a.Remove())
+	shut(b.Close())
+	a, b = open("a"), open("b", 2)
+	shut(b.Remove())
+	for _, size := range []int64{0, 100, 2 * MaxOutcomes * OutcomeSize} {
+		shut(a.Close())
+		if err := os.Truncate(name, size); err != nil {
+			t.Fatal(err)
+		}
+		a = open("a")
+		if st, err := os.Stat(name); err != nil || st.Size() != MaxOutcomes*OutcomeSize {
+			t.Errorf("%v: %d octets", err, st.Size())
+		}
+	}
+	shut(a.Remove())
+	if _, err := os.Stat(name); err == nil {
+		t.Error("the notes are not removed")
+	}
+	target := filepath.Join(base, "target")
+	if err := os.WriteFile(target, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(base, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link", "none/outcomes", "."} {
+		if _, err := openOutcomes(filepath.Join(base, name)); err == nil {
+			t.Errorf("%s is used", name)
+		}
+	}
+}
+
+// Notes in the caller's memory are there as long as that is.
+func TestOutcomesIn(t *testing.T) {
+	t.Parallel()
+	mem := make([]byte, 4*OutcomeSize)
+	o := OutcomesIn(mem)
+	for id := uint64(1); id <= 5; id++ {
+		o.Note(Outcome{ID: id})
+	}
+	read := func() (n int) {
+		OutcomesIn(mem).Read(func(v Outcome) {
+			if v.ID < 2 {
+				t.Errorf("%+v", v)
+			}
+			n++
+		})
+		return n
+	}
+	if err := o.Close(); err != nil || read() != 4 {
+		t.Errorf("%d notes behind Close, %v", read(), err)
+	}
+	if err := o.Remove(); err != nil || read() != 0 {
+		t.Errorf("%d notes behind Remove, %v", read(), err)
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ func sample(id uint64, text string) *sms.Message {
 		Arrived: 1_000, DeliverAt: 2_000, NotBefore: 3_000, Expires: 4_000,
 		Kind: sms.Receipt, Priority: 3, PID: 0x41, Alphabet: sms.UCS2, Class: sms.Class2,
 		Notify: sms.NotifySuccess | sms.NotifyProgress, Flags: sms.HasHeader | sms.RelativeValidity, Offset: 258, Part: 1, Parts: 3,
-		Attempts: 1, Losses: 2, Throttles: 3,
+		Attempts: 1, Losses: 2, Throttles: 3, Earlier: 4, Sends: 5, Tried: 0x0607, TriedOf: 0x0809,
 	}
 	m.Set(sms.Address{TON: 5, NPI: 1, Addr: []byte("Sender")}, sms.Address{TON: 1, NPI: 2, Addr: []byte("46700000001")}, []byte(text))
 	m.SetNative(1, []byte("native"))
@@ -56,6 +57,11 @@ func TestRecord(t *testing.T) {
 	}
 	if got.Flags != sms.HasHeader|sms.RelativeValidity {
 		t.Errorf("flags %b", got.Flags)
+	}
+	if got.Kind != want.Kind || got.Priority != want.Priority || got.PID != want.PID || got.Alphabet != want.Alphabet || got.Class != want.Class ||
+		got.Notify != want.Notify || got.Offset != want.Offset || got.Part != want.Part || got.Parts != want.Parts ||
+		!reflect.DeepEqual(got.Source(), want.Source()) || !reflect.DeepEqual(got.Dest(), want.Dest()) {
+		t.Errorf("got %+v", &got)
 	}
 	protocol, native := got.NativePart()
 	if protocol != 1 || string(native) != "native" || string(got.Text()) != "Hello" || string(got.Dest().Addr) != "46700000001" {
@@ -114,17 +120,18 @@ func TestState(t *testing.T) {
 	}
 	want.Reason = want.Reason[:maxReason]
 	want.Attempts, want.Losses, want.Throttles, want.NotBefore = 1, 2, 3, 3_100
+	want.Earlier, want.Sends, want.Tried, want.TriedOf = 4, 5, 0x0607, 0x0809
 	if got != want {
 		t.Errorf("%+v, not %+v", got, want)
+	}
+	var m sms.Message
+	got.Restore(&m, 50)
+	if m.Attempts != 1 || m.Losses != 2 || m.Throttles != 3 || m.NotBefore != 3_050 || m.Earlier != 4 || m.Sends != 5 || m.Tried != 0x0607 || m.TriedOf != 0x0809 {
+		t.Errorf("restored %+v", &m)
 	}
 	want = State{Lane: want.Lane, UnderWay: true}
 	if got, err := DecodeState(AppendState(nil, &sms.Message{}, want, 0)); err != nil || got != want {
 		t.Errorf("%+v, error %v, not %+v", got, err, want)
-	}
-	var m sms.Message
-	got.Restore(&m, 50)
-	if m.Attempts != 1 || m.Losses != 2 || m.Throttles != 3 || m.NotBefore != 3_050 {
-		t.Errorf("restored %+v", &m)
 	}
 }
 
@@ -153,6 +160,33 @@ func TestRecordRefused(t *testing.T) {
 	}
 	if _, err := DecodeHead(record[:20]); err == nil {
 		t.Error("half a head is accepted")
+	}
+	for name, at := range map[string]int{"version": 0, "kind": 1} {
+		wrong := bytes.Clone(record)
+		wrong[at] = map[int]byte{0: 0, 1: byte(sms.Receipt) + 1}[at]
+		_, err := DecodeHead(wrong)
+		if err == nil || !strings.Contains(err.Error(), "its "+name+" has a value that is not allowed") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Fields that are longer than a record has room for are cut, and do no harm to those behind them.
+func TestRecordLong(t *testing.T) {
+	m := sample(1, strings.Repeat("t", 70_000))
+	m.SetAddresses(sms.Address{Addr: []byte(strings.Repeat("1", 300))}, m.Dest())
+	lane := Lane{Connector: strings.Repeat("c", 70_000)}
+	record := AppendRecord(nil, m, lane, 0)
+	var got sms.Message
+	if err := Decode(record, &got, 0); err != nil || len(record) != RecordSize(m, lane) {
+		t.Fatalf("error %v, %d octets", err, len(record))
+	}
+	h, err := DecodeHead(record)
+	if err != nil || len(h.LaneConnector) != 65_535 {
+		t.Errorf("a name of %d octets, error %v", len(h.LaneConnector), err)
+	}
+	if len(got.Source().Addr) != 255 || string(got.Dest().Addr) != "46700000001" || len(got.Text()) != 70_000 {
+		t.Errorf("addresses %q and %q, and a text of %d octets", got.Source().Addr, got.Dest().Addr, len(got.Text()))
 	}
 }
 

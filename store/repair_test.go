@@ -63,6 +63,37 @@ func TestRepairWhole(t *testing.T) {
 	}
 }
 
+// A repair survives a power cut right behind it.
+func TestRepairThenPowerCut(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewCrashableMem()
+	s := open(t, fs)
+	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	aside, _, err := repair(fs, "data", aMoment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+	for _, dir := range []string{"data", aside} {
+		s, err := Open(dir, Options{FS: crashed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := entries(t, s, 0, 10); len(got) != 1 {
+			t.Errorf("%s has %q", dir, got)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := crashed.Stat("data.repaired"); err == nil {
+		t.Error("the repaired store has its first name as well")
+	}
+}
+
 // After the repair of a damaged store nothing in it is wrong, nothing came back, and little
 // is missing.
 func TestRepairDamaged(t *testing.T) {
@@ -144,6 +175,54 @@ func TestRepairLog(t *testing.T) {
 	}
 }
 
+// Damage in a table costs what is in the same block of it, not what is on either side, and is told.
+func TestRepairTable(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	s := open(t, fs)
+	const messages = 1000
+	for id := range uint64(messages) {
+		commit(t, s, func(b *Batch) { b.Put(sample(1+id, fmt.Sprint(strings.Repeat("text", 50), id)), sampleLane) })
+	}
+	if err := s.(*durable).db.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.List("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := ""
+	for _, name := range names {
+		text, err := readFile(fs, "data/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := []byte(text); {
+		case isTable(name):
+			table = name
+			b[len(b)/2] ^= 1
+			writeFile(t, fs, "data/"+name, b)
+		case isLog(name): // the messages are in it as well
+			if err := fs.Remove("data/" + name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, r, err := repair(fs, "data", aMoment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Messages < messages*9/10 || r.Messages == messages || r.First != 1 || r.Last != messages {
+		t.Errorf("%+v", r)
+	}
+	if len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0], table+": ") {
+		t.Errorf("%s is damaged, and the faults are %q", table, r.Faults)
+	}
+}
+
 // A store of a later version is refused in plain words, and left alone.
 func TestNewer(t *testing.T) {
 	t.Parallel()
@@ -179,6 +258,12 @@ func TestBackup(t *testing.T) {
 	}
 	if err := h.store.Backup("copy"); err != nil {
 		t.Fatal(err)
+	}
+	if err := h.store.Backup("copy"); err == nil || !strings.Contains(err.Error(), "copy") {
+		t.Errorf("a backup is made in the place of another one: %v", err)
+	}
+	if err := NewMemory().Backup("copy"); err == nil {
+		t.Error("a store in memory has a backup")
 	}
 	want := h.model.clone()
 	for range 10 {

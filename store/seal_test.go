@@ -2,10 +2,13 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 // No bit of the sealed part of a manifest or a log can change, and none of its octets can be
@@ -67,6 +70,47 @@ func TestSealBroken(t *testing.T) {
 		if s, ok := parseSeal(text[:n]); ok {
 			t.Errorf("%q is %v", text[:n], s)
 		}
+	}
+}
+
+// A seal has the latest logs, however many there were.
+func TestSealLatest(t *testing.T) {
+	t.Parallel()
+	var s seal
+	const logs = 3 * maxSealed
+	for n := range int64(logs) {
+		for size := range int64(3) {
+			s.synced(extent{fmt.Sprintf("%06d.log", n), size})
+		}
+	}
+	if first, last := s.logs[0], s.logs[len(s.logs)-1]; len(s.logs) != maxSealed || first.name != fmt.Sprintf("%06d.log", logs-maxSealed) || last != (extent{fmt.Sprintf("%06d.log", logs-1), 2}) {
+		t.Errorf("%d logs, from %v to %v", len(s.logs), first, last)
+	}
+}
+
+// A store that is not used does not write.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	var writes atomic.Int64
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		switch op.Kind {
+		case errorfs.OpCreate, errorfs.OpRename, errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData:
+			writes.Add(1)
+		}
+		return nil
+	}))
+	s := open(t, fs)
+	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+	s.Tidy()
+	before := writes.Load()
+	for range 2 * shrinkAfter {
+		s.Tidy()
+	}
+	if n := writes.Load() - before; n != 0 {
+		t.Errorf("%d operations that write", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
