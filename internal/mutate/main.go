@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -51,7 +52,7 @@ func main() {
 		os.Exit(2)
 	}
 	o.Tests = append([]string{o.Package}, strings.FieldsFunc(with, func(r rune) bool { return r == ',' })...)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // the tests that run end with it
 	defer stop()
 	r, err := Run(ctx, o)
 	if err != nil {
