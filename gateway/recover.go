@@ -249,9 +249,7 @@ func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 		return false // it is looked at again when it is due
 	}
 	defer m.Release()
-	l.Home().Stats.Failed.Add(1)
-	m.Origin.Tally.Failed.Add(1)
-	g.Ended(l, m, sms.Answer{Code: sms.Lost, At: g.Clock.Now()}, 0)
+	g.endFailed(g.Clock.Now(), l, m, sms.Lost)
 	g.Commit()
 	return true
 }

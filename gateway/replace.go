@@ -142,7 +142,7 @@ func (o *operation) put(s *connector.Share, m *sms.Message) {
 			if !to.Lane.Gone() {
 				to.Lane.Return(now, to, m)
 			} else if s = g.Reroute(to.Lane, m, true); s == nil {
-				g.Ended(to.Lane, m, sms.Answer{Code: sms.Rejected, At: now}, 0)
+				g.endFailed(now, to.Lane, m, sms.Rejected)
 				m.Release()
 			}
 		})

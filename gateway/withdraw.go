@@ -173,8 +173,13 @@ func (g *Gateway) deleted(now int64, l *connector.Lane, f *found, m *sms.Message
 		m = f.message
 		m.Arrived -= g.Clock.Ahead()
 	}
+	g.endFailed(now, l, m, sms.Deleted)
+	m.Release()
+}
+
+// endFailed ends a message of a lane that no peer has ended, and counts it.
+func (g *Gateway) endFailed(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
 	l.Home().Stats.Failed.Add(1)
 	m.Origin.Tally.Failed.Add(1)
-	g.Ended(l, m, sms.Answer{Code: sms.Deleted, At: now}, 0)
-	m.Release()
+	g.Ended(l, m, sms.Answer{Code: code, At: now}, 0)
 }

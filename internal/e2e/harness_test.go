@@ -103,6 +103,7 @@ type site struct {
 	disk   string                                  // directory on the disk in which messages are stored
 	wall   time.Duration                           // that the wall clock is ahead of the machine's
 	store  vfs.FS                                  // where messages are stored; nil: as the flag -store says
+	wrap   func(store.Store) store.Store           // wraps the store; nil: does not
 }
 
 // yaml returns the configuration, with pdu logs in dir.
@@ -180,10 +181,10 @@ func start(t *testing.T, a architecture, s site) *gw {
 		g.Clock.WallClock = func() time.Time { return time.Now().Add(s.wall) }
 		g.SeeClock(time.Now().UnixNano())
 	}
-	g.keep(s.store)
+	g.keep(s.store, s.wrap)
 	g.keepOnDisk(s.disk)
 	if s.memory {
-		if err := g.Keep(store.NewMemory(), nil); err != nil {
+		if err := g.Keep(wrapped(store.NewMemory(), s.wrap), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -201,7 +202,7 @@ func start(t *testing.T, a architecture, s site) *gw {
 }
 
 // keep has the gateway store messages on a file system.
-func (g *gw) keep(fs vfs.FS) {
+func (g *gw) keep(fs vfs.FS, wrap func(store.Store) store.Store) {
 	g.t.Helper()
 	if fs == nil {
 		return
@@ -210,9 +211,16 @@ func (g *gw) keep(fs vfs.FS) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	if err := g.Keep(s, nil); err != nil {
+	if err := g.Keep(wrapped(s, wrap), nil); err != nil {
 		g.t.Fatal(err)
 	}
+}
+
+func wrapped(s store.Store, wrap func(store.Store) store.Store) store.Store {
+	if wrap == nil {
+		return s
+	}
+	return wrap(s)
 }
 
 // keepOnDisk has the gateway store messages in a directory, and watch the room there.

@@ -1,0 +1,188 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"pmg/gateway"
+	"pmg/internal/testutil"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A message whose connector is removed while it is replaced goes where its route leads since then,
+// as it is since then; without a route it ends, and its client is told so.
+func TestReplaceWithoutLane(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for _, leads := range []bool{true, false} {
+			t.Run(fmt.Sprint(leads), func(t *testing.T) {
+				disk, second := &hangingDisk{}, newSMSC(t)
+				s := site{store: errorfs.Wrap(vfs.NewMem(), disk), routes: "{to: first}",
+					more: downRow(t, "first", "static: false") + "\n" + row("second", second, "static: false")}
+				g := start(t, a, s)
+				c := g.bind("transceiver")
+				id := c.submitOne(1, asks)
+				release := disk.hang()
+				t.Cleanup(release)
+				c.send("replace_sm seq=2 message_id=" + id + ` source_addr=1234 registered_delivery=1 short_message="new"`)
+				testutil.Eventually(t, "the change is being stored", func() bool { return disk.waits.Load() > 0 })
+				var gone atomic.Bool
+				first := g.Connector("first")
+				s.more, s.routes = row("second", second, "static: false"), "{to: second}"
+				if !leads {
+					s.routes = `{destination: "99", to: second}`
+				}
+				if err := g.reload(s); err != nil {
+					t.Fatal(err)
+				}
+				testutil.Eventually(t, "the lane is gone", func() bool {
+					g.engine.Do(g.LaneOf(first), func(int64) { gone.Store(g.LaneOf(first).Gone()) })
+					return gone.Load()
+				})
+				release()
+				c.want("replace_sm_resp", "seq=2", "status=0")
+				if leads {
+					smsc := second.session()
+					smsc.answer(0, field(smsc.want("submit_sm", `short_message="new"`), "seq"))
+				} else {
+					c.wantReceipt(id, "REJECTD")
+				}
+				g.wantStored()
+				failed := int64(0)
+				g.Tallies(func(account string, tally *sms.Tally) {
+					if account == "acme" {
+						failed = tally.Failed.Load()
+					}
+				})
+				if n := first.Stats.Failed.Load(); n != failed || (n == 0) != leads {
+					t.Errorf("%d messages of the connector have failed, and %d of the account", n, failed)
+				}
+			})
+		}
+	})
+}
+
+// A message that is scheduled and was put aside is scheduled still when an operator has it routed
+// again.
+func TestRetryScheduled(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		stores(t, func(t *testing.T, s site) {
+			s.top, s.routes, s.out = "no_route: park\n", `{to: operator, destination: "99"}`, "max_queue: 2, static: false"
+			g := start(t, a, s)
+			c := g.bindFive()
+			id := c.submitOne(1, "schedule_delivery_time=000000010000000R")
+			c.submitOne(2)
+			g.wantStored(gateway.StateParked, gateway.StateParked)
+			s.routes = "{to: operator}"
+			if err := g.reload(s); err != nil {
+				t.Fatal(err)
+			}
+			g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
+			smsc := s.operator.session()
+			smsc.serve(2, 2)
+			testutil.Eventually(t, "it is scheduled", func() bool {
+				return g.Scheduled() == 1 && g.Pending() == 0 && g.Aside(store.Parked) == 0
+			})
+			c.send("query_sm seq=3 message_id=" + id + " source_addr=1234")
+			if line := c.want("query_sm_resp", "seq=3", "status=0"); field(line, "message_state") != "" { // SCHEDULED, which is 0
+				t.Error(line)
+			}
+			c.ask("cancel_sm seq=4 message_id="+id+" source_addr=1234", "status=0")
+			testutil.Eventually(t, "nothing is left", func() bool { return g.Scheduled() == 0 && g.Pending() == 0 })
+		})
+	})
+}
+
+// A receipt that waits for its client stays where it is when an operator has all messages routed
+// again, and it cannot go anywhere when its client's account is gone.
+func TestRetryReceipt(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		s := site{operator: newSMSC(t), store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}"}
+		g := start(t, a, s)
+		c, smsc := g.bind("transmitter"), s.operator.session()
+		known := c.submitted(smsc, 1, "A1")
+		other := g.dial("clients")
+		other.bind("transmitter", "other", "s3cret")
+		other.submitted(smsc, 2, "B2")
+		smsc.fence()
+		g.settled()
+		smsc.receipt(101, "A1", "DELIVRD")
+		smsc.receipt(102, "B2", "DELIVRD")
+		g.wantStored(gateway.StateQueued, gateway.StateQueued)
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
+		p, err := g.ListStored(gateway.Selection{Kind: "receipt", Account: "acme"}, 0, 10)
+		if err != nil || len(p.Messages) != 1 || p.Messages[0].Receiver != "acme" || p.Messages[0].Connector != "" || p.Messages[0].About != known {
+			t.Errorf("%+v, %v", p.Messages, err)
+		}
+		g.bind("receiver").wantReceipt(known, "DELIVRD")
+		g.wantStored(gateway.StateQueued)
+		s.accounts = ""
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultNoRoute)
+		g.wantStored(gateway.StateQueued)
+	})
+}
+
+// A busyEngine says that so many jobs are alive.
+type busyEngine struct {
+	gateway.Engine
+	jobs int64
+}
+
+func (e busyEngine) Counters() gateway.Counters {
+	c := e.Engine.Counters()
+	c.Jobs = e.jobs
+	return c
+}
+
+// A gateway is not ready while clients cannot log in, are not read, or have their messages refused.
+func TestNotReadyForClients(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		disk := &failingDisk{}
+		disk.left.Store(1)
+		s := site{store: errorfs.Wrap(vfs.NewMem(), disk), silent: true, limits: "max_jobs: 1000", more: downRow(t, "operator", "static: false"), routes: "{from: operator, to: clients}\n{to: operator}"}
+		g := start(t, a, s)
+		notReady := func(e gateway.Engine, want ...string) {
+			t.Helper()
+			got := g.NotReady(e)
+			for i := range got {
+				if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {
+					t.Errorf("not ready: %q, want %q", got, want)
+				}
+			}
+		}
+		notReady(g.engine)
+		notReady(busyEngine{g.engine, 1000})
+		notReady(busyEngine{g.engine, 1001}, "no client is read: 1001 jobs are alive")
+		more := s
+		more.more += "\n{name: later, direction: in, address: \"127.0.0.1:0\"}"
+		changed, err := g.Reload(parse(t, more.yaml(g.dir)), g.engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notReady(g.engine, "connector later does not listen")
+		g.engine.Attach(changed.Added[0])
+		notReady(g.engine)
+		g.LimitDescriptors(8)
+		one := g.bind("transmitter")
+		notReady(g.engine)
+		two := g.bind("transmitter")
+		notReady(g.engine, "no more clients are accepted: 2 are connected")
+		two.conn.Close()
+		testutil.Eventually(t, "it is ready again", func() bool { return g.NotReady(g.engine) == nil })
+		g.broken = true
+		disk.armed.Store(true)
+		one.submit(1, 1)
+		one.want("submit_sm_resp", "status=0x8(ESME_RSYSERR)")
+		testutil.Eventually(t, "the store has failed", func() bool { return g.NotReady(g.engine) != nil })
+		notReady(g.engine, "no message is accepted: the store has failed, and the gateway must be restarted: ")
+		one.conn.Close()
+	})
+}
