@@ -198,6 +198,49 @@ func TestChangeQueued(t *testing.T) {
 	})
 }
 
+// Messages that are named are listed in the order of their ids, a page at a time, and each once. A
+// gateway without a store says that it has none.
+func TestListByIDs(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		g := start(t, a, site{store: vfs.NewMem(), more: downRow(t, "operator", "static: false"), routes: "{to: operator}"})
+		c := g.bind("transmitter")
+		c.submit(1, 4)
+		ids := c.ids(1, 4)
+		var named []uint64
+		for _, n := range []int{4, 2, 1, 4} {
+			id, err := sms.ParseID(ids[n])
+			if err != nil {
+				t.Fatal(err)
+			}
+			named = append(named, id)
+		}
+		for account, want := range map[string][]string{"": {ids[1], ids[2], ids[4]}, "other": nil} {
+			var got []string
+			looked := 0
+			for from, more := uint64(0), true; more; {
+				p, err := g.ListStored(gateway.Selection{IDs: append(named, named[0]+100), Account: account}, from, 2)
+				if err != nil || len(p.Messages) > 2 {
+					t.Fatal(p, err)
+				}
+				for _, m := range p.Messages {
+					got = append(got, m.ID)
+				}
+				from, more = p.Next, p.Next != 0
+				looked += p.Looked
+			}
+			if !slices.Equal(got, want) || looked != 3 {
+				t.Errorf("%q: got %q of %d, want %q", account, got, looked, want)
+			}
+		}
+		g = start(t, a, site{})
+		_, err := g.ListStored(gateway.Selection{}, 0, 1)
+		_, failed := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.DeleteMessages}, gateway.Selection{}, 0, 1)
+		if fmt.Sprint(err) != "cannot list messages: this gateway stores none" || fmt.Sprint(failed) != "cannot delete messages: this gateway stores none" {
+			t.Errorf("%v, %v", err, failed)
+		}
+	})
+}
+
 // A gateway with a store in memory puts messages aside as well, and forgets them when it
 // stops.
 func TestAsideInMemory(t *testing.T) {

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"pmg/connector"
 	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/sms"
@@ -62,6 +65,43 @@ func TestReplaceWithoutLane(t *testing.T) {
 				if n := first.Stats.Failed.Load(); n != failed || (n == 0) != leads {
 					t.Errorf("%d messages of the connector have failed, and %d of the account", n, failed)
 				}
+			})
+		}
+	})
+}
+
+// A message is not replaced by a text in another alphabet than its own, or by one that its SMSC would
+// have to get in parts, and a long one is not replaced at all, whether it waits or the SMSC has it.
+func TestReplaceRefused(t *testing.T) {
+	each(t, func(t *testing.T, a architecture) {
+		for charset, status := range map[string]string{"": "status=0", "charset: latin1": replaceFail} { // an SMSC's default alphabet is that of GSM
+			t.Run(charset, func(t *testing.T) {
+				s := site{operator: newSMSC(t), store: vfs.NewMem(), clients: charset, out: "window: 1, long_messages: split8"}
+				g := start(t, a, s)
+				c, smsc := g.bind("transmitter"), s.operator.session()
+				g.online("operator", 1)
+				replace := func(seq int, id string, length int) string {
+					return fmt.Sprintf("replace_sm seq=%d message_id=%s source_addr=1234 registered_delivery=1 short_message=%q", seq, id, strings.Repeat("a", length))
+				}
+				accept := func() { smsc.answer(0, field(smsc.want("submit_sm"), "seq")) }
+				one := c.submitOne(1, asks)
+				under := smsc.take(1, 1)
+				long, waits := c.longSubmit(2, 300, asks), c.submitOne(3, asks)
+				c.ask(replace(4, long, 10), replaceFail)
+				c.ask(replace(5, waits, 10), status)
+				smsc.answer(0, under...)
+				for range 3 {
+					accept()
+				}
+				smsc.fence()
+				g.settled()
+				c.ask(replace(6, long, 10), replaceFail)
+				if charset != "" {
+					c.ask(replace(7, one, 10), replaceFail)
+					return
+				}
+				c.ask(replace(7, one, 161), "status=0x1(ESME_RINVMSGLEN)")
+				asked(c, smsc, replace(8, one, 160), nil, "status=0", "status=0")
 			})
 		}
 	})
@@ -130,16 +170,24 @@ func TestRetryReceipt(t *testing.T) {
 	})
 }
 
-// A busyEngine says that so many jobs are alive.
-type busyEngine struct {
+// A stubbedEngine says that so many jobs are alive, and that a connector does not listen.
+type stubbedEngine struct {
 	gateway.Engine
 	jobs int64
+	deaf string
 }
 
-func (e busyEngine) Counters() gateway.Counters {
+func (e stubbedEngine) Counters() gateway.Counters {
 	c := e.Engine.Counters()
 	c.Jobs = e.jobs
 	return c
+}
+
+func (e stubbedEngine) Addresses(c *connector.Connector) []netip.AddrPort {
+	if c.Name == e.deaf {
+		return nil
+	}
+	return e.Engine.Addresses(c)
 }
 
 // A gateway is not ready while clients cannot log in, are not read, or have their messages refused.
@@ -151,25 +199,14 @@ func TestNotReadyForClients(t *testing.T) {
 		g := start(t, a, s)
 		notReady := func(e gateway.Engine, want ...string) {
 			t.Helper()
-			got := g.NotReady(e)
-			for i := range got {
-				if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {
-					t.Errorf("not ready: %q, want %q", got, want)
-				}
+			if got := g.NotReady(e); !slices.EqualFunc(got, want, strings.HasPrefix) {
+				t.Errorf("not ready: %q, want %q", got, want)
 			}
 		}
 		notReady(g.engine)
-		notReady(busyEngine{g.engine, 1000})
-		notReady(busyEngine{g.engine, 1001}, "no client is read: 1001 jobs are alive")
-		more := s
-		more.more += "\n{name: later, direction: in, address: \"127.0.0.1:0\"}"
-		changed, err := g.Reload(parse(t, more.yaml(g.dir)), g.engine)
-		if err != nil {
-			t.Fatal(err)
-		}
-		notReady(g.engine, "connector later does not listen")
-		g.engine.Attach(changed.Added[0])
-		notReady(g.engine)
+		notReady(stubbedEngine{Engine: g.engine, jobs: 1000, deaf: "operator"})
+		notReady(stubbedEngine{Engine: g.engine, jobs: 1001}, "no client is read: 1001 jobs are alive")
+		notReady(stubbedEngine{Engine: g.engine, deaf: "clients"}, "connector clients does not listen")
 		g.LimitDescriptors(8)
 		one := g.bind("transmitter")
 		notReady(g.engine)

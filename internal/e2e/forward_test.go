@@ -159,6 +159,12 @@ func TestForwardConfused(t *testing.T) {
 		c.send("cancel_sm seq=10 message_id=" + id + " source_addr=1234")
 		smsc.answer(0, field(smsc.want("cancel_sm"), "seq"))
 		c.want("cancel_sm_resp", "seq=10", cancelFail)
+		c.send("cancel_sm seq=11 message_id=" + id + " source_addr=1234")
+		smsc.send("query_sm_resp seq=" + field(smsc.want("cancel_sm"), "seq") + " status=0 message_id=1 message_state=5")
+		c.want("cancel_sm_resp", "seq=11", cancelFail)
+		c.send("cancel_sm seq=12 message_id=" + id + " source_addr=1234")
+		smsc.send("generic_nack seq=" + field(smsc.want("cancel_sm"), "seq") + " status=0x58")
+		c.want("cancel_sm_resp", "seq=12", "status=0x58(ESME_RTHROTTLED)") // a refusal needs no body
 		g.submitStill(c, smsc)
 	})
 }

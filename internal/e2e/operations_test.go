@@ -44,6 +44,7 @@ func TestQuery(t *testing.T) {
 			c.ask("query_sm seq=21 message_id="+ids[2], queryFail)
 			c.ask("query_sm seq=22 message_id=ffffffffffffffff source_addr=1234", invalidID)
 			c.ask("query_sm seq=23 message_id=0000000000000001 source_addr=1234", queryFail)
+			c.ask("query_sm seq=24 message_id=none source_addr=1234", invalidID)
 			other := g.dial("clients")
 			other.bind("transmitter", "other", "s3cret")
 			other.ask("query_sm seq=2 message_id="+ids[2]+" source_addr=1234", queryFail)
