@@ -202,10 +202,7 @@ func (f *match) set(record []byte) (err error) {
 // is another one than that of the optional parameter, its form may be another one, too: it does not
 // count if it is a number that can be read in two ways.
 func idsOf(r *sms.Report) [][]byte {
-	switch {
-	case len(r.ID) == 0:
-		return [][]byte{r.TextID}
-	case len(r.TextID) == 0 || peerid.IsAmbiguous(r.TextID):
+	if len(r.TextID) == 0 || peerid.IsAmbiguous(r.TextID) {
 		return [][]byte{r.ID}
 	}
 	return [][]byte{r.ID, r.TextID}

@@ -46,11 +46,7 @@ func (c *Conversation[R]) follows(q *finding[R]) bool {
 // searchKeyOf returns the name of the operator and the id of a receipt.
 func (c *Conversation[R]) searchKeyOf(q *finding[R]) []byte {
 	r, _ := q.message.Report()
-	id := r.ID
-	if len(id) == 0 {
-		id = r.TextID
-	}
-	c.searchKey = append(append(append(c.searchKey[:0], q.operator.name...), 0), id...)
+	c.searchKey = append(append(append(c.searchKey[:0], q.operator.name...), 0), r.ID...)
 	return c.searchKey
 }
 
