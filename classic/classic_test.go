@@ -391,33 +391,6 @@ func TestNothingBehindTheEnd(t *testing.T) {
 	c.serve()
 }
 
-// A message that came without a session is accepted or refused, and its sender gets a reply.
-func TestSubmit(t *testing.T) {
-	t.Parallel()
-	e := start(t, site{})
-	from := e.gateway.Connector("clients")
-	submit := func(dest string) (id uint64, code sms.Code) {
-		m := e.gateway.Messages.Get()
-		m.Origin = &sms.Origin{Account: "acme", Connector: "clients", Tally: &sms.Tally{}}
-		m.Set(sms.Address{}, sms.Address{Addr: []byte(dest)}, []byte("text"))
-		calls := 0
-		e.Submit(m, from, func(i uint64, c sms.Code) { id, code, calls = i, c, calls+1 })
-		if calls != 1 {
-			t.Errorf("told %d times", calls)
-		}
-		return id, code
-	}
-	first, code := submit("1")
-	second, _ := submit("2")
-	if code != sms.OK || second <= first || e.gateway.Pending() != 2 || from.Stats.Accepted.Load() != 2 {
-		t.Errorf("%v, ids %d and %d, %d pending", code, first, second, e.gateway.Pending())
-	}
-	e.gateway.Drain()
-	if id, code := submit("3"); id != 0 || code != sms.QueueFull || from.Stats.Refused.Load() != 1 {
-		t.Errorf("id %d, %v while draining", id, code)
-	}
-}
-
 // A login whose password is still to be checked when the engine stops releases its request,
 // and the password is not checked.
 func TestCheckAfterClose(t *testing.T) {

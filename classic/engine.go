@@ -9,7 +9,6 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway"
-	"pmg/sms"
 )
 
 // An Engine runs the gateway's architecture "classic".
@@ -142,18 +141,6 @@ func (e *Engine) Drain(ctx context.Context) {
 // wake makes every keeper check its connections.
 func (e *Engine) wake() { e.each(func(g *group) { g.wake.send() }) }
 
-// Submit implements gateway.Engine.
-func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
-	if e.ctx.Err() != nil { // closed
-		m.Release()
-		reply(0, sms.QueueFull)
-		return
-	}
-	p := &submitPort{engine: e}
-	p.talk = gateway.NewConversation(e.gateway, p, 1)
-	p.talk.Submit(e.now(), m, from, reply)
-}
-
 // Do implements gateway.Engine.
 func (e *Engine) Do(l *connector.Lane, f func(now int64)) bool {
 	if e.ctx.Err() != nil {
@@ -162,24 +149,6 @@ func (e *Engine) Do(l *connector.Lane, f func(now int64)) bool {
 	now := e.now()
 	e.lane(l).do(now, func() { f(now) })
 	return true
-}
-
-// A submitPort is the port of a message that came without a session: the message is only
-// queued.
-type submitPort struct {
-	gateway.Port[*request]
-	engine *Engine
-	talk   *gateway.Conversation[*request]
-}
-
-// Store implements gateway.Port.
-func (p *submitPort) Store(_ int64, m gateway.Pending[*request]) {
-	p.engine.store.add(m, func(err bool) { p.talk.Stored(p.engine.now(), m, err) })
-}
-
-// Queue implements gateway.Port.
-func (p *submitPort) Queue(now int64, s *connector.Share, m *sms.Message) {
-	p.engine.lane(s.Lane).push(now, s, m)
 }
 
 // Failed implements gateway.Engine: a failure ends a session, and never the engine.

@@ -34,21 +34,6 @@ func rulesIn(l *connector.Link) (connector, account *rewrite.Rules) {
 	return l.Connector.Config().RewriteIn(), account
 }
 
-// rewriteSubmitted checks a message that came without a session, and applies the in rules
-// of its connector and its account.
-func (g *Gateway) rewriteSubmitted(now int64, m *sms.Message, from *connector.Connector) sms.Code {
-	if code := g.mayWait(now, m, nil); code != sms.OK {
-		return code
-	}
-	g.limitValidity(now, m)
-	g.forceReceipts(m)
-	var account *rewrite.Rules
-	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
-		account = a.RewriteIn()
-	}
-	return g.rewriteIn(m, from.Config().RewriteIn(), account)
-}
-
 // outgoing returns the message that a session's peer is sent: m, or, if m is the one that is
 // stored, a copy with the addresses that the out rules make. The stored message does not
 // change, because it may be sent again, by another connector. If an address would be too long,

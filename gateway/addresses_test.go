@@ -50,8 +50,7 @@ func TestOutgoing(t *testing.T) {
 	}
 }
 
-// In rules refuse what a list does not allow, also a message that came without a session.
-// They do not refuse receipts.
+// In rules refuse what a list does not allow. They do not refuse receipts.
 func TestRewriteIn(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, `rewrite: [{in: destination, strip: "00", ton: 2}, {in: destination, deny: ["49*"]}, {in: source, default: PMG}]`)
@@ -71,47 +70,6 @@ func TestRewriteIn(t *testing.T) {
 		code := p.g.rewriteIn(m, p.operator.Config().RewriteIn(), nil)
 		if code != c.code || string(m.Dest().Addr) != c.want || string(m.Source().Addr) != c.source || string(m.Text()) != "text" {
 			t.Errorf("%d to %s: %s, %s to %s", c.kind, c.dest, code, m.Source().Addr, m.Dest().Addr)
-		}
-	}
-
-	l := p.client()
-	for _, dest := range []string{"0047", "0049"} {
-		m := newMessage(p.g, sms.Submit, dest)
-		m.Origin = l.Origin
-		code := sms.OK
-		p.c.Submit(p.now, m, p.operator, func(_ uint64, c sms.Code) { code = c })
-		if want := map[string]sms.Code{"0047": sms.OK, "0049": sms.BadDestination}[dest]; code != want {
-			t.Errorf("%s without a session: %s", dest, code)
-		}
-	}
-	if len(p.queued) != 1 || string(p.queued[0].Dest().Addr) != "47" {
-		t.Errorf("%d messages are queued", len(p.queued))
-	}
-}
-
-// A message that comes without a session asks for the receipts that its account is to get, and one
-// of another account for none.
-func TestSubmitForcesReceipts(t *testing.T) {
-	t.Parallel()
-	g := startWith(t, `
-pdulog: {enabled: false}
-accounts: [{system_id: all, password: secret, receipts: force}, {system_id: none, password: secret}]
-connectors:
-  - {name: clients, direction: in, address: "127.0.0.1:0"}
-  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
-routes: [{to: operator}]
-`)
-	p := portOf(t, g, g.Connector("clients"), g.Connector("operator"))
-	for account, want := range map[string]sms.Notify{"all": sms.NotifySuccess | sms.NotifyFailure, "none": 0} {
-		m := newMessage(g, sms.Submit, "4670")
-		m.Origin = g.origins.of(account, "clients")
-		p.c.Submit(p.now, m, p.clients, func(_ uint64, c sms.Code) {
-			if c != sms.OK {
-				t.Errorf("%s: %s", account, c)
-			}
-		})
-		if got := p.queued[len(p.queued)-1].Notify; got != want {
-			t.Errorf("%s asks for %b, want %b", account, got, want)
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 		if l.Account == nil {
 			c.gateway.warnNearlyFull(s)
 		}
-		c.accept(now, Pending[R]{Accepted: a, From: l.Connector, Link: l, Request: r, After: after})
+		c.accept(now, Pending[R]{Accepted: a, Link: l, Request: r, After: after})
 	case !c.wait(now, l, a, r, after):
 		c.gateway.logNoRoom(now, l, s)
 		m.Release()
@@ -242,7 +242,7 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 	b.LetIn(now, func(m *sms.Message) bool { return c.gateway.mayStore() && c.intake.HasRoom(Accepted{m, s}) },
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
-			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, From: l.Connector, Link: l, Request: r, After: after})
+			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, Link: l, Request: r, After: after})
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
@@ -287,46 +287,6 @@ func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Cod
 	l.Session.Answer(c.port.PDU(r), code, id)
 	c.port.IsAbout(r, id)
 	c.send(now, l, r, after)
-}
-
-// Submit accepts a message that came without a session, and returns the code for its
-// sender. reply is called when the message is stored.
-func (c *Conversation[R]) Submit(now int64, m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
-	code := c.gateway.rewriteSubmitted(now, m, from)
-	if m.Arrived = now; code == sms.OK {
-		c.gateway.noteKeyword(m)
-	}
-	lane := c.gateway.route(m)
-	switch {
-	case c.gateway.draining.Load() || !c.gateway.mayStore():
-		code = sms.QueueFull
-	case code == sms.OK && lane == nil && !c.gateway.waitsForFirst(m) && c.gateway.parks(m) && !c.gateway.mayPark(m, nil):
-		code = sms.QueueFull
-	case code == sms.OK && lane == nil && (c.gateway.waitsForFirst(m) || c.gateway.parks(m)):
-		m.Arrived = now
-		c.accept(now, Pending[R]{Accepted: Accepted{Message: m}, From: from, Reply: reply})
-		return
-	case code == sms.OK && lane == nil:
-		c.gateway.unrouted.Add(1)
-		code = noRoute(m)
-	}
-	if code == sms.OK && lane != nil {
-		code = c.gateway.suit(lane, m, nil)
-	}
-	if code == sms.OK && lane != nil {
-		if a := (Accepted{m, c.gateway.share(lane, m.Origin)}); c.intake.HasRoom(a) {
-			m.Arrived = now
-			c.accept(now, Pending[R]{Accepted: a, From: from, Reply: reply})
-			return
-		}
-		code = sms.QueueFull
-	}
-	m.Origin.Tally.Refused.Add(1)
-	m.Release()
-	if code != sms.OK {
-		from.Stats.Refused.Add(1)
-	}
-	reply(0, code)
 }
 
 // An openLogin is a login that is not decided yet.

@@ -48,8 +48,7 @@ func TestSubmitWaitsKeepsRate(t *testing.T) {
 }
 
 // A receipt without a route is answered as accepted and not counted as refused. A
-// message of a mobile without a route is refused and counted, whether or not it came
-// by a session.
+// message of a mobile without a route is refused and counted.
 func TestNoRouteCounts(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
@@ -61,19 +60,12 @@ func TestNoRouteCounts(t *testing.T) {
 		code     sms.Code
 		refused  int64
 		unrouted int64
-	}{{sms.Receipt, sms.OK, 0, 1}, {sms.MO, sms.Rejected, 1, 2}} { // a receipt of a session takes no route
+	}{{sms.Receipt, sms.OK, 0, 0}, {sms.MO, sms.Rejected, 1, 1}} { // a receipt takes no route
 		before, unrouted := p.operator.Stats.Refused.Load(), p.g.Unrouted()
 		r := p.receive(l, protocols.Message, func(r *request) { r.kind = c.kind })
-		p.want("by a session", r, "sent", c.code)
-		m := p.g.Messages.Get()
-		m.Origin, m.Kind = l.Origin, c.kind
-		p.c.Submit(p.now, m, p.operator, func(_ uint64, code sms.Code) {
-			if code != c.code {
-				t.Errorf("%d: %s by no session, want %s", c.kind, code, c.code)
-			}
-		})
-		if n := p.operator.Stats.Refused.Load() - before; n != 2*c.refused || p.g.Unrouted()-unrouted != c.unrouted {
-			t.Errorf("kind %d: %d refused, want %d; %d unrouted", c.kind, n, 2*c.refused, p.g.Unrouted())
+		p.want("message", r, "sent", c.code)
+		if n := p.operator.Stats.Refused.Load() - before; n != c.refused || p.g.Unrouted()-unrouted != c.unrouted {
+			t.Errorf("kind %d: %d refused, want %d; %d unrouted", c.kind, n, c.refused, p.g.Unrouted())
 		}
 	}
 }

@@ -6,16 +6,11 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
-	"pmg/sms"
 )
 
 // An Engine moves the gateway's bytes: the pipeline, or the classic architecture.
 type Engine interface {
 	Service
-	// Submit accepts a message that came without a session, as if it had arrived on from.
-	// reply is called on a goroutine of the engine when the message is stored or
-	// refused. It must not block.
-	Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code))
 	// Do calls f with a lane as whatever dispatches for it, and then dispatches. It reports
 	// false if the engine is closed, and f is not called.
 	Do(l *connector.Lane, f func(now int64)) bool

@@ -121,7 +121,7 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		c.answer(now, l, q.request, sms.OK, 0, 0)
 	case noted:
 		q.taken(nil)
-		c.store(now, Pending[R]{Accepted: Accepted{Message: m}, From: l.Connector, Link: l, Request: q.request})
+		c.store(now, Pending[R]{Accepted: Accepted{Message: m}, Link: l, Request: q.request})
 	default:
 		c.acceptReceipt(now, q, share, &g.receipts.counts.Matched)
 	}
@@ -152,7 +152,7 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 	}
 	q.taken(count)
 	c.gateway.warnNearlyFull(s)
-	p := Pending[R]{Accepted: Accepted{q.message, s}, From: l.Connector, Link: l, Request: q.request}
+	p := Pending[R]{Accepted: Accepted{q.message, s}, Link: l, Request: q.request}
 	for _, m := range q.more {
 		p.More = append(p.More, Accepted{m, s})
 	}

@@ -100,7 +100,7 @@ func (c *Conversation[R]) messages(now int64, l *connector.Link, r R, recipients
 		c.answer(now, l, r, refusal, 0, after)
 		return
 	}
-	c.accept(now, Pending[R]{Accepted: v.all[0], More: v.all[1:], From: l.Connector, Link: l, Request: r, After: after})
+	c.accept(now, Pending[R]{Accepted: v.all[0], More: v.all[1:], Link: l, Request: r, After: after})
 }
 
 // recipient returns the message to the recipient that Session.To has named, and the time

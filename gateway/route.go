@@ -298,13 +298,9 @@ const (
 	defaultScheduled = 10_000
 )
 
-// noRoute returns the answer to a message without a route. A receipt is accepted all the
-// same, because an SMSC would send a refused receipt again and again. Its content is in
-// the pdu log.
+// noRoute returns the answer to a message without a route.
 func noRoute(m *sms.Message) sms.Code {
 	switch {
-	case m.Kind == sms.Receipt:
-		return sms.OK
 	case m.Kind == sms.MO, m.Flags&sms.Broadcast != 0:
 		return sms.Rejected
 	}

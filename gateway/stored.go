@@ -31,12 +31,10 @@ func (a Accepted) octets() int64 {
 // A Pending is a message that was accepted, between its acceptance and its commit.
 type Pending[R any] struct {
 	Accepted
-	More    []Accepted // that came of the same PDU; they are stored in the same commit
-	From    *connector.Connector
-	Link    *connector.Link // on which it came; nil: on none, and Reply is called
+	More    []Accepted      // that came of the same PDU; they are stored in the same commit
+	Link    *connector.Link // on which it came
 	Request R               // the PDU that carried it
 	After   int64           // that is not answered before this time
-	Reply   func(id uint64, code sms.Code)
 }
 
 // A held is what is done to a session when no commit is due to it any more, because
@@ -79,9 +77,7 @@ func (c *Conversation[R]) accept(now int64, p Pending[R]) {
 
 // store has messages stored.
 func (c *Conversation[R]) store(now int64, p Pending[R]) {
-	if p.Link != nil {
-		p.Link.Storing++
-	}
+	p.Link.Storing++
 	c.gateway.storing.Add(1)
 	c.port.Store(now, p)
 }
@@ -97,36 +93,26 @@ func (g *Gateway) mayStore() bool {
 // stored.
 func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
 	defer c.gateway.storing.Add(-1) // behind the answer, for which a stop waits
-	if p.Link != nil {
-		p.Link.Storing--
-	}
+	p.Link.Storing--
 	if err {
 		c.notStored(now, p)
 	} else {
 		c.stored(now, p)
 	}
-	if l := p.Link; l != nil && l.Storing == 0 {
-		c.letGo(now, l)
+	if p.Link.Storing == 0 {
+		c.letGo(now, p.Link)
 	}
 }
 
 // stored answers the PDU that carried a message, and queues the message.
 func (c *Conversation[R]) stored(now int64, p Pending[R]) {
 	if !isNoted(p.Accepted) {
-		c.intake.Count(p.From, p.Message.Origin)
+		c.intake.Count(p.Link.Connector, p.Message.Origin)
 	}
 	for _, a := range p.More {
-		c.intake.Count(p.From, a.Message.Origin)
+		c.intake.Count(p.Link.Connector, a.Message.Origin)
 	}
-	id := p.Message.ID
-	switch l := p.Link; {
-	case l == nil:
-		p.Reply(id, sms.OK)
-	case l.Over:
-		c.port.Drop(l, p.Request)
-	default:
-		c.answer(now, l, p.Request, sms.OK, id, p.After)
-	}
+	c.reply(now, p, sms.OK, p.Message.ID)
 	c.queue(now, p.Accepted)
 	for _, a := range p.More {
 		c.queue(now, a)
@@ -151,18 +137,20 @@ func (c *Conversation[R]) queue(now int64, a Accepted) {
 
 // notStored refuses a message that could not be stored.
 func (c *Conversation[R]) notStored(now int64, p Pending[R]) {
-	c.cancel(p.From, p.Accepted)
+	c.cancel(p.Link.Connector, p.Accepted)
 	for _, a := range p.More {
-		c.cancel(p.From, a)
+		c.cancel(p.Link.Connector, a)
 	}
-	switch l := p.Link; {
-	case l == nil:
-		p.Reply(0, sms.SystemError)
-	case l.Over:
-		c.port.Drop(l, p.Request)
-	default:
-		c.answer(now, l, p.Request, sms.SystemError, 0, p.After)
+	c.reply(now, p, sms.SystemError, 0)
+}
+
+// reply answers the PDU that carried a message, unless its session is over.
+func (c *Conversation[R]) reply(now int64, p Pending[R], code sms.Code, id uint64) {
+	if p.Link.Over {
+		c.port.Drop(p.Link, p.Request)
+		return
 	}
+	c.answer(now, p.Link, p.Request, code, id, p.After)
 }
 
 // cancel takes back the acceptance of a message that could not be stored.

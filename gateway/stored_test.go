@@ -127,7 +127,7 @@ func TestMessagesOfOnePDU(t *testing.T) {
 		if code != sms.OK {
 			t.Fatal(code)
 		}
-		pending := Pending[*request]{Accepted: Accepted{first, s}, From: l.Connector, Link: l, Request: p.New(l)}
+		pending := Pending[*request]{Accepted: Accepted{first, s}, Link: l, Request: p.New(l)}
 		for range 2 {
 			m, s, _ := p.g.Prepare(p.now, l, &pdu{}, nil)
 			pending.More = append(pending.More, Accepted{m, s})
@@ -212,25 +212,4 @@ func TestDiskHangs(t *testing.T) {
 	p.want("beyond the limit", p.submit(l), "sent", sms.QueueFull)
 	p.g.storing.Add(-int64(p.g.Config().Limits.MaxJobs))
 	commit(nil)
-}
-
-// Submit answers when the message is stored.
-func TestSubmitIsStored(t *testing.T) {
-	t.Parallel()
-	for _, failed := range []error{nil, errors.New("disk error")} {
-		p := newPort(t, "")
-		_, commit := p.withDisk()
-		m := p.g.Messages.Get()
-		m.Set(sms.Address{}, sms.Address{Addr: []byte("491701234567")}, []byte("text"))
-		m.Origin = p.g.origins.of("acme", p.clients.Name)
-		code := sms.Timeout
-		p.c.Submit(p.now, m, p.clients, func(_ uint64, c sms.Code) { code = c })
-		if code != sms.Timeout {
-			t.Fatalf("answered %v before the commit", code)
-		}
-		commit(failed)
-		if want := map[bool]sms.Code{true: sms.OK, false: sms.SystemError}[failed == nil]; code != want {
-			t.Errorf("answered %v, want %v", code, want)
-		}
-	}
 }

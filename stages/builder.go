@@ -61,9 +61,6 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 		then(out.Now())
 	case Stored:
 		b.stored(j)
-	case Submitted:
-		b.talk.Submit(out.Now(), j.Message, j.Connector, j.Reply)
-		out.Release(j)
 	case Logout:
 		b.logout(j.Connector, j.Match)
 		out.Release(j)
@@ -119,10 +116,7 @@ func (b *builder) Check(_ *connector.Link, j *Job, check func(), then func(now i
 // Store implements gateway.Port.
 func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
 	j := p.Request
-	if j == nil {
-		j = b.out.Get()
-		j.extras = &extras{Connector: p.From, Reply: p.Reply, More: p.More}
-	} else if p.More != nil {
+	if p.More != nil {
 		j.extras = &extras{More: p.More}
 	}
 	j.Kind, j.Message, j.Share, j.After = Store, p.Message, p.Share, p.After
@@ -132,16 +126,10 @@ func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
 // stored goes on with a message whose commit has ended.
 func (b *builder) stored(j *Job) {
 	p := gateway.Pending[*Job]{Accepted: gateway.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
+	p.Link, p.Request = &j.Handle.Link, j
 	failed := j.Code != sms.OK
 	j.Message, j.Share, j.Code = nil, nil, sms.OK
-	if h := j.Handle; h != nil {
-		p.Link, p.Request, p.From = &h.Link, j, h.Connector
-		b.talk.Stored(b.out.Now(), p, failed)
-		return
-	}
-	p.From, p.Reply = j.Connector, j.Reply
 	b.talk.Stored(b.out.Now(), p, failed)
-	b.out.Release(j)
 }
 
 // Queue implements gateway.Port.

@@ -215,17 +215,6 @@ func (e *Engine) barrier() {
 	}
 }
 
-// Submit accepts a message that came without a session, as if it had arrived on from.
-// reply is called on a stage's goroutine when the message is stored or refused.
-func (e *Engine) Submit(m *sms.Message, from *connector.Connector, reply func(id uint64, code sms.Code)) {
-	j := e.inlet.Get()
-	j.Kind, j.Message, j.extras = Submitted, m, &extras{Connector: from, Reply: reply}
-	if !e.inlet.Send(toBuilder, j) {
-		m.Release()
-		reply(0, sms.QueueFull)
-	}
-}
-
 // committed tells the stages that a commit has ended.
 func (e *Engine) committed(upTo uint64, err error) {
 	j := e.inlet.Get()

@@ -26,7 +26,6 @@ const (
 	Committed                // gateway → persister → dispatcher: a commit has ended
 	Stored                   // persister → builder: the message was stored, or could not be
 	Message                  // builder → dispatcher: a message for a lane
-	Submitted                // gateway → builder: a message that came without a session
 	Bound                    // builder → dispatcher: the session can be given messages
 	LoggingOut               // builder → dispatcher: the session must be given no more messages
 	Answered                 // builder, pdu builder → dispatcher: the outcome of a message under way
@@ -55,7 +54,7 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Submitted", "Bound",
+	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
 	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Connect", "Call",
 }
@@ -89,19 +88,18 @@ type Job struct {
 
 // extras are the fields that few jobs have. They are separate so that jobs stay small.
 type extras struct {
-	Reason    string                         // why, for Last
-	Connector *connector.Connector           // Listen, Unlisten, Attach, Detach, Logout, Rebind, Submitted; Store and Stored without a session
-	Match     func(*connector.Link) bool     // Logout: which sessions; nil: all
-	Lane      *connector.Lane                // Room, Call
-	Call      func(now int64)                // Call
-	Instance  *connector.Instance            // Dial, Parked
-	Sockets   []sock.Listening               // Listen
-	Attempt   *attempt                       // Dialed
-	Then      func(now int64)                // Checked
-	Reply     func(id uint64, code sms.Code) // Submitted; Store and Stored without a session
-	Done      chan<- struct{}                // Barrier
-	More      []gateway.Accepted             // Store, Stored: messages of the same PDU besides Message
-	Late      connector.Unanswered           // AnsweredLate
+	Reason    string                     // why, for Last
+	Connector *connector.Connector       // Listen, Unlisten, Attach, Detach, Logout, Rebind
+	Match     func(*connector.Link) bool // Logout: which sessions; nil: all
+	Lane      *connector.Lane            // Room, Call
+	Call      func(now int64)            // Call
+	Instance  *connector.Instance        // Dial, Parked
+	Sockets   []sock.Listening           // Listen
+	Attempt   *attempt                   // Dialed
+	Then      func(now int64)            // Checked
+	Done      chan<- struct{}            // Barrier
+	More      []gateway.Accepted         // Store, Stored: messages of the same PDU besides Message
+	Late      connector.Unanswered       // AnsweredLate
 }
 
 // more returns the messages that are stored together with Message.

@@ -9,51 +9,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/protocols"
-	"pmg/sms"
 )
-
-// submitted sends the builder a message that came without a session, and returns the reply
-// to its sender.
-func (r *rig) submitted(text string) (id uint64, code sms.Code, calls int) {
-	m := r.gateway.Messages.Get()
-	m.Origin = r.share().Origin
-	m.Set(sms.Address{}, sms.Address{Addr: []byte("1")}, []byte(text))
-	r.send(toBuilder, Submitted, func(j *Job) {
-		j.Message = m
-		j.extras = &extras{Connector: r.gateway.Connector("clients"), Reply: func(i uint64, c sms.Code) { id, code, calls = i, c, calls+1 }}
-	})
-	synctest.Wait()
-	return id, code, calls
-}
-
-// A message that came without a session is accepted or refused like others, and its sender
-// gets one reply.
-func TestBuilderSubmit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, site{operator: "max_queue: 2"}, toBuilder)
-		defer r.close()
-		last := uint64(0)
-		for n := range 2 {
-			id, code, calls := r.submitted(fmt.Sprint(n))
-			if id <= last || code != sms.OK || calls != 1 {
-				t.Errorf("id %d, %v, told %d times", id, code, calls)
-			}
-			last = id
-		}
-		if id, code, calls := r.submitted("full"); id != 0 || code != sms.QueueFull || calls != 1 {
-			t.Errorf("id %d, %v, told %d times", id, code, calls)
-		}
-		s := r.gateway.Connector("clients").Stats
-		if a, n := s.Accepted.Load(), s.Refused.Load(); a != 2 || n != 1 || r.lane().Queued.Load() != 2 {
-			t.Errorf("%d accepted, %d refused, %d queued", a, n, r.lane().Queued.Load())
-		}
-		r.accepted("in order", "0", "1")
-		r.gateway.Drain()
-		if _, code, calls := r.submitted("draining"); code != sms.QueueFull || calls != 1 {
-			t.Errorf("%v, told %d times", code, calls)
-		}
-	})
-}
 
 // After the barrier every message that was accepted before it has been counted, even those
 // of the same batch (F19).
@@ -74,9 +30,11 @@ func TestBarrier(t *testing.T) {
 			j.Kind, j.extras = Barrier, &extras{Done: done}
 			out.To(toBuilder, j)
 			j = out.Get()
-			j.Kind, j.Message = Submitted, r.gateway.Messages.Get()
-			j.Message.Origin = r.share().Origin
-			j.extras = &extras{Connector: h.Connector, Reply: func(uint64, sms.Code) { counted = r.lane().Queued.Load() }}
+			j.Kind = Logout
+			j.extras = &extras{Connector: h.Connector, Match: func(*connector.Link) bool {
+				counted = r.lane().Queued.Load()
+				return false
+			}}
 			out.To(toBuilder, j)
 		})
 		<-done
@@ -85,7 +43,7 @@ func TestBarrier(t *testing.T) {
 			t.Errorf("%d messages are counted behind the barrier, want 2", counted)
 		}
 		r.take(toPDULogger)
-		r.accepted("all", "1", "2", "")
+		r.accepted("all", "1", "2")
 	})
 }
 

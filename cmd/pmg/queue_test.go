@@ -357,7 +357,7 @@ func TestQueueInMemory(t *testing.T) {
 admin: {address: "127.0.0.1:0"}
 store: {engine: memory}
 no_route: park
-accounts: [{system_id: acme, password: s3cret}]
+accounts: [{system_id: load, password: secret}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 `))
 	if err != nil {
@@ -368,14 +368,7 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.stop(t.Context()) })
-	m := s.gateway.Messages.Get()
-	m.Set(sms.Address{Addr: []byte("123")}, sms.Address{Addr: []byte("456")}, []byte("hello"))
-	m.Origin = &sms.Origin{Account: "acme", Connector: "clients", Tally: &sms.Tally{}}
-	accepted := make(chan sms.Code, 1)
-	s.engine.Submit(m, s.gateway.Connector("clients"), func(_ uint64, code sms.Code) { accepted <- code })
-	if code := <-accepted; code != sms.OK {
-		t.Fatal(code)
-	}
+	s.submit(t, 1)
 	for _, c := range []struct{ args, want string }{
 		{"queue list", "parked"},
 		{"store stats", "store         memory"},

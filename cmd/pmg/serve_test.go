@@ -16,7 +16,8 @@ import (
 
 	"pmg/config"
 	"pmg/gateway"
-	"pmg/sms"
+	"pmg/internal/testutil"
+	"pmg/loadtest"
 )
 
 // A failing is an engine that has failed.
@@ -51,6 +52,16 @@ routes: [{to: operator}]
 	return s, log
 }
 
+// submit has a client submit n messages.
+func (s *server) submit(t *testing.T, n int64) {
+	t.Helper()
+	o := loadtest.DefaultLoadOptions()
+	o.To, o.Messages, o.Timeout = s.engine.Addresses(s.gateway.Connector("clients"))[0].String(), n, testutil.Patience
+	if r, err := loadtest.Load(t.Context(), o); err != nil || r.Accepted != n {
+		t.Fatalf("error %v, result %+v", err, r)
+	}
+}
+
 // U4: a gateway that stops with accepted messages that were not sent exits with status 75
 // and reports their number. Without such messages it exits with 0.
 func TestGivenUp(t *testing.T) {
@@ -59,16 +70,7 @@ func TestGivenUp(t *testing.T) {
 	if err := s.givenUp(); err != nil {
 		t.Errorf("%v without a message", err)
 	}
-	reply := make(chan sms.Code, 1)
-	for range 3 {
-		m := s.gateway.Messages.Get()
-		m.Origin = &sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}
-		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-		s.engine.Submit(m, s.gateway.Connector("clients"), func(_ uint64, code sms.Code) { reply <- code })
-		if code := <-reply; code != sms.OK {
-			t.Fatal(code)
-		}
-	}
+	s.submit(t, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := s.stop(ctx); err != nil {
