@@ -28,7 +28,7 @@
 //
 // In the order in which they are taken:
 //
-//	conn.session   one session's state; that of a session to an SMSC before a client's (conn.At)
+//	conn.session   one session's state
 //	lane.mu        a lane's queues and slots
 //	group.mu       a connector's acceptor
 //	conn.mu        the octets and slots for one writer

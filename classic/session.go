@@ -123,13 +123,6 @@ func (c *conn) quiet() {
 	c.locked("logout", func(now int64) { c.talk.Quiet(now, &c.Link) })
 }
 
-// At implements gateway.Port. The lock of c's session is held meanwhile. Only sessions to SMSCs
-// call it, and only for sessions of clients, so the locks are always taken in the same order.
-func (c *conn) At(l *connector.Link, f func(int64, *gateway.Conversation[*request])) {
-	other := l.Owner.(*conn)
-	other.locked("alert", func(now int64) { f(now, other.talk) })
-}
-
 // TickAt implements gateway.Port.
 func (c *conn) TickAt(at int64) {
 	wait := time.Duration(at - c.group.engine.now())

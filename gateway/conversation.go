@@ -120,7 +120,8 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	case protocols.Operate:
 		c.operate(now, l, r)
 	case protocols.Alert:
-		c.alert(now, l, r)
+		c.gateway.logAlert(now, l)
+		c.port.Drop(l, r)
 	case protocols.Answered:
 		c.answered(now, l, r, a)
 	default:

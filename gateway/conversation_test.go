@@ -68,13 +68,12 @@ func (p *port) gone(r *request, how string) {
 	r.gone = how
 }
 
-func (p *port) New(*connector.Link) *request                                 { p.open++; return &request{} }
-func (p *port) PDU(r *request) protocols.PDU                                 { return &r.pdu }
-func (p *port) Drop(_ *connector.Link, r *request)                           { p.gone(r, "dropped") }
-func (p *port) At(_ *connector.Link, f func(int64, *Conversation[*request])) { f(p.now, p.c) }
-func (p *port) TickAt(int64)                                                 {}
-func (p *port) IsAbout(*request, uint64)                                     {}
-func (p *port) Unanswered(int64, *connector.Slot)                            {}
+func (p *port) New(*connector.Link) *request       { p.open++; return &request{} }
+func (p *port) PDU(r *request) protocols.PDU       { return &r.pdu }
+func (p *port) Drop(_ *connector.Link, r *request) { p.gone(r, "dropped") }
+func (p *port) TickAt(int64)                       {}
+func (p *port) IsAbout(*request, uint64)           {}
+func (p *port) Unanswered(int64, *connector.Slot)  {}
 
 func (p *port) Send(_ int64, _ *connector.Link, r *request, last bool, _ string) {
 	p.gone(r, "sent")

@@ -61,7 +61,6 @@ type Gateway struct {
 	held       atomic.Int64 // number of submits that wait for room
 	converters sync.Pool    // of *fit.Converter
 	references *references
-	alerts     alerts
 	joining    joining
 
 	sockets       atomic.Int64 // open sockets of clients

@@ -42,10 +42,6 @@ type Port[R any] interface {
 	// LoggingOut tells the lane to give a session no more messages. Quiet must be
 	// called when all messages that the session was given have their outcome.
 	LoggingOut(now int64, l *connector.Link)
-	// At calls f where the PDUs of another session are received, with the conversation of that
-	// session, or not at all if the session has just ended. A session to an SMSC calls it,
-	// for the session of a client.
-	At(l *connector.Link, f func(now int64, c *Conversation[R]))
 	// TickAt asks for a call of Tick at the given time.
 	TickAt(at int64)
 }

@@ -35,6 +35,13 @@ func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {
 	g.logRefused(now, l, &g.Storms.Unrouted, "receipt accepted and dropped: its message is not known")
 }
 
+// logAlert logs that an SMSC says that a mobile is available again. No client is told.
+func (g *Gateway) logAlert(now int64, l *connector.Link) {
+	if g.Storms.Alerts.Next(l.Connector.Name, now) {
+		ofSession(g.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
+	}
+}
+
 // logNoRoom logs that there was no room for a message of a session.
 func (g *Gateway) logNoRoom(now int64, l *connector.Link, s *connector.Share) {
 	why := "message refused: " + fullQueue(s)

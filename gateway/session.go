@@ -118,7 +118,6 @@ func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 	if !way.CanReceive() {
 		return false
 	}
-	g.alerts.add(l)
 	l.Lane = g.accountLane(g.Config(), l.Account.SystemID)
 	return l.Lane != nil
 }
@@ -132,7 +131,6 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 		}
 	}
 	if l.Account != nil {
-		g.alerts.remove(l)
 		l.Account.End()
 	}
 	if l.Admitted {

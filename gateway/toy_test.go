@@ -19,7 +19,6 @@ type pdu struct {
 	refused  []int // recipients that were refused
 	op       protocols.Operation
 	answered bool
-	alert    bool // it was made one
 	code     sms.Code
 	id       uint64
 }
@@ -35,7 +34,6 @@ type session struct {
 	protocols.Session
 	bound    protocols.BindType
 	sequence uint32
-	alerts   bool // it takes alerts
 }
 
 func (s *session) Receive(_ int64, p protocols.PDU) protocols.Action { return p.(*pdu).action }
@@ -79,13 +77,6 @@ func (s *session) AnswerOperation(p protocols.PDU, code sms.Code, r *protocols.R
 		p.(*pdu).id = r.ID
 	}
 }
-
-func (s *session) Alert(p protocols.PDU, m *sms.Message) {
-	m.Set(sms.Address{Addr: []byte("491701234567")}, sms.Address{Addr: []byte("1234")}, nil)
-}
-
-func (s *session) TakesAlerts() bool                           { return s.alerts }
-func (s *session) EncodeAlert(p protocols.PDU, _ *sms.Message) { p.(*pdu).alert = true }
 
 func (s *session) Unbind(_ int64, p protocols.PDU) protocols.Action {
 	if s.bound == 0 {

@@ -76,7 +76,6 @@ type Session interface {
 	Messages
 	Recipients
 	Operations
-	Alerts
 	Broadcasts
 	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
@@ -165,7 +164,7 @@ const (
 	Bound                       // our login was accepted
 	Message                     // the PDU carries a message: call Session.Message, later Session.Answer
 	Operate                     // the PDU carries an operation: call Session.Operation, later Session.AnswerOperation
-	Alert                       // the PDU says that a mobile is available again: call Session.Alert
+	Alert                       // the PDU says that a mobile is available again, which nothing answers
 	Answered                    // the peer answered our request Action.Sequence with Action.Code
 	Logout                      // send the PDU, our logout; the session accepts no more messages, but answers may still come
 	Leave                       // the session has been idle: call Session.Unbind when all our requests are answered

@@ -184,11 +184,6 @@ func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 	b.out.To(toDispatcher, j)
 }
 
-// At implements gateway.Port.
-func (b *builder) At(_ *connector.Link, f func(int64, *gateway.Conversation[*Job])) {
-	f(b.out.Now(), b.talk)
-}
-
 // TickAt implements gateway.Port.
 func (b *builder) TickAt(at int64) { b.out.TickIn(time.Duration(at - b.out.Now())) }
 

@@ -77,7 +77,7 @@ type Storms struct {
 	Fast       Sampled // submits beyond their account's rate
 	Waits      Sampled // submits that began to wait for room
 	NoRoom     Sampled // submits for which there was no room
-	Alerts     Sampled // alerts that no client was sent
+	Alerts     Sampled // alerts of mobiles, which are dropped
 	Troubles   Sampled // failed connections and logins, and lost sessions
 }
 
@@ -98,7 +98,7 @@ func newStorms() Storms {
 		Fast:       Sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
 		Waits:      Sampled{sum: "further messages were answered late, because a queue was full again", first: few},
 		NoRoom:     Sampled{sum: "further messages were refused because there was no room for them", first: few},
-		Alerts:     Sampled{sum: "further alerts of an SMSC were sent to no client", first: few},
+		Alerts:     Sampled{sum: "further alerts of mobiles were dropped", first: few, usual: true},
 		Troubles:   Sampled{sum: "further connections, logins or sessions failed", first: many},
 	}
 }

@@ -50,7 +50,7 @@ func table() []row {
 		// Sessions, and the gateway's decisions about them.
 		{"connector", "account config flow pdulog protocols ratelimit sms sms/fit"},
 		{"gateway/node", "config connector sms"},
-		{"gateway", "account config connector events flow gateway/node internal/nearest internal/smstext pdulog protocols ratelimit rewrite router sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway", "account config connector events flow gateway/node internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
 
 		// The architectures. They import neither each other nor a protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

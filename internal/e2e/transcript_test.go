@@ -39,7 +39,7 @@ func transcripts(t *testing.T) (paths []string) {
 	if err != nil || len(all) == 0 {
 		t.Fatal("no transcripts", err)
 	}
-	left := regexp.MustCompile(`(?m)^(wait|message|alert|bound) |^<.*message_id=\w|^< (query|cancel|replace)_sm_resp .*FAIL`)
+	left := regexp.MustCompile(`(?m)^(wait|message|bound) |^<.*message_id=\w|^< (query|cancel|replace)_sm_resp .*FAIL`)
 	for _, path := range all {
 		b, err := os.ReadFile(path)
 		if err != nil {

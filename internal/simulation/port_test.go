@@ -138,11 +138,6 @@ func (n *node) LoggingOut(_ int64, l *connector.Link) {
 	}
 }
 
-// At implements gateway.Port.
-func (n *node) At(_ *connector.Link, f func(int64, *gateway.Conversation[*request])) {
-	f(n.w.now(), n.talk)
-}
-
 // TickAt implements gateway.Port.
 func (n *node) TickAt(at int64) { n.at(at, func() { n.talk.Tick(n.w.now()) }) }
 

@@ -26,7 +26,6 @@ const epoch = int64(1_700_000_000_000_000_000)
 // Its time passes only in Wait. Its commands are
 //
 //	message dest=46700000001 text=hello    # send a message to the peer
-//	alert source=46700000001 dest=1234     # say that a mobile is available again
 //	unbind                                 # log out
 //	pause                                  # stop reading: octets of the peer wait
 //	resume                                 # read again
@@ -104,10 +103,10 @@ func (s *Session) Command(text string) error {
 	switch word {
 	case "unbind":
 		s.do(s.session.Unbind(s.Now, s.p))
-	case "message", "alert":
+	case "message":
 		m, err := messageOf(rest)
 		if err == nil {
-			s.message(m, word == "alert")
+			s.message(m)
 		}
 		return err
 	case "pause":
@@ -143,15 +142,10 @@ func messageOf(fields string) (*sms.Message, error) {
 	return m, nil
 }
 
-// message sends a message to the peer, or an alert, if the session accepts one.
-func (s *Session) message(m *sms.Message, alert bool) {
-	if !s.session.Accepting() || alert && !s.session.TakesAlerts() {
+// message sends a message to the peer, if the session accepts one.
+func (s *Session) message(m *sms.Message) {
+	if !s.session.Accepting() {
 		s.event("unsent")
-		return
-	}
-	if alert {
-		s.session.EncodeAlert(s.p, m)
-		s.send()
 		return
 	}
 	n := s.session.NextSequence()
@@ -199,9 +193,7 @@ func (s *Session) do(a protocols.Action) {
 	case protocols.Operate:
 		s.operate()
 	case protocols.Alert:
-		var m sms.Message
-		s.session.Alert(s.p, &m)
-		s.event("alerted source=%s dest=%s", m.Source().Addr, m.Dest().Addr)
+		s.event("alerted")
 	case protocols.Answered:
 		s.event("answered seq=%d %s %s", a.Sequence, a.Code, s.p.MessageID())
 		if s.awaiting[a.Sequence] {

@@ -114,6 +114,16 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	return s.receiveBind(p)
 }
 
+// unanswered handles a request that has no response. An outbind is not acted on, because our
+// bind is on its way. An alert_notification that cannot be read, or that must not be sent now,
+// is ignored.
+func (s *session) unanswered(c *command, p *PDU) protocols.Action {
+	if p.ID != AlertNotification || p.Err() != nil || s.illegal(c) != StatusOK {
+		return protocols.Action{}
+	}
+	return protocols.Action{Kind: protocols.Alert}
+}
+
 // takesPart reports whether a message counts although something behind it cannot be read. What an
 // SMSC delivers would be lost, or come again and again. A client is told, unless it is only NULs,
 // which some clients write behind each text.
