@@ -64,6 +64,9 @@ func table() []row {
 		// Wiring: the only place that makes drivers and knows every architecture.
 		{"cmd/pmg", "admin classic config connector explain gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
+		// Whole gateways under test.
+		{"internal/e2e", "config connector gateway internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},
+
 		// Small faults for the tests to notice.
 		{"internal/mutate", ""},
 

@@ -13,7 +13,7 @@ func TestProgramIsLean(t *testing.T) {
 	without := []string{
 		"pmg/loadtest/bench", "gonum.org/", "codeberg.org/go-", "git.sr.ht/~sbinet/", "github.com/ajstarks/svgo",
 		"github.com/golang/freetype", "golang.org/x/image", "image",
-		"pmg/protocols/prototest", "pmg/internal/testutil", "github.com/fiorix/", "testing",
+		"pmg/protocols/prototest", "pmg/internal/testutil", "pmg/internal/e2e", "github.com/fiorix/", "testing",
 	}
 	cmd := exec.Command("go", "list", "-deps", "./cmd/pmg")
 	cmd.Dir = root

@@ -59,219 +59,213 @@ func (g *gw) wantChange(what, to string, s gateway.Selection, results ...string)
 // A message without a route is accepted and put aside, over a restart too. When a reload
 // has added a route, a retry sends it.
 func TestParked(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		nowhere := site{operator: operator, store: vfs.NewMem(), top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
-		g := start(t, a, nowhere)
-		c := g.bind("transmitter")
-		c.submit(1, 3)
-		c.accepted(1, 3)
-		s := operator.session()
-		operator.down() // so that it is not connected again
-		s.conn.Close()
-		if n := g.Aside(store.Parked); n != 3 || g.Pending() != 0 {
-			t.Errorf("%d are parked, %d wait", n, g.Pending())
-		}
-		c.conn.Close()
-		g.stop()
+	parallel(t)
+	operator := newSMSC(t)
+	nowhere := site{operator: operator, store: vfs.NewMem(), top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
+	g := start(t, nowhere)
+	c := g.bind("transmitter")
+	c.submit(1, 3)
+	c.accepted(1, 3)
+	s := operator.session()
+	operator.down() // so that it is not connected again
+	s.conn.Close()
+	if n := g.Aside(store.Parked); n != 3 || g.Pending() != 0 {
+		t.Errorf("%d are parked, %d wait", n, g.Pending())
+	}
+	c.conn.Close()
+	g.stop()
 
-		operator.up()
-		g = start(t, a, nowhere)
-		parked := gateway.StateParked
-		g.wantStored(parked, parked, parked)
-		if n := g.Aside(store.Parked); n != 3 {
-			t.Errorf("%d are parked after a restart", n)
-		}
-		no := gateway.ResultNoRoute
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, no, no, no)
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Account: "other"})
-		everywhere := nowhere
-		everywhere.routes = "{to: operator}"
-		if err := g.reload(everywhere); err != nil {
-			t.Fatal(err)
-		}
-		first, err := g.ListStored(gateway.Selection{}, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, _ := sms.ParseID(first.Messages[0].ID)
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: []uint64{id, 5}}, gateway.ResultDeleted)
-		done := gateway.ResultRetried
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, done, done)
-		if g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`, first.Messages[0].ID) != 0 ||
-			g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`) != 1 ||
-			g.log.count("an operator changes messages that wait: delete", `"operator":"127.0.0.1:9"`, first.Messages[0].ID) != 1 { // T19
-			t.Error("the log does not say who changed which messages")
-		}
-		operator.session().serve(2, 3)
-		g.wantStored()
-		testutil.Eventually(t, "nothing is counted any more", func() bool { return g.Aside(store.Parked) == 0 && g.Pending() == 0 })
-	})
+	operator.up()
+	g = start(t, nowhere)
+	parked := gateway.StateParked
+	g.wantStored(parked, parked, parked)
+	if n := g.Aside(store.Parked); n != 3 {
+		t.Errorf("%d are parked after a restart", n)
+	}
+	no := gateway.ResultNoRoute
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, no, no, no)
+	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Account: "other"})
+	everywhere := nowhere
+	everywhere.routes = "{to: operator}"
+	if err := g.reload(everywhere); err != nil {
+		t.Fatal(err)
+	}
+	first, err := g.ListStored(gateway.Selection{}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := sms.ParseID(first.Messages[0].ID)
+	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: []uint64{id, 5}}, gateway.ResultDeleted)
+	done := gateway.ResultRetried
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, done, done)
+	if g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`, first.Messages[0].ID) != 0 ||
+		g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`) != 1 ||
+		g.log.count("an operator changes messages that wait: delete", `"operator":"127.0.0.1:9"`, first.Messages[0].ID) != 1 { // T19
+		t.Error("the log does not say who changed which messages")
+	}
+	operator.session().serve(2, 3)
+	g.wantStored()
+	testutil.Eventually(t, "nothing is counted any more", func() bool { return g.Aside(store.Parked) == 0 && g.Pending() == 0 })
 }
 
 // A message at which a part of the gateway fails is tried three times and then put aside,
 // over a restart too. Others go on.
 func TestQuarantined(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		broken := site{operator: operator, out: "retry: [100ms, 200ms]", store: vfs.NewMem(), driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }}
-		g := start(t, a, broken)
-		g.faulty = true
-		s, c := operator.session(), g.bind("transmitter")
-		c.send(faultyLine(1, "encode"))
-		c.accepted(1, 1)
-		c.submit(2, 2)
-		c.accepted(2, 2)
-		s.serve(2, 2)
-		testutil.Eventually(t, "it is quarantined", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
-		g.wantStored(gateway.StateQuarantined)
-		if n := g.stats("operator").Failed.Load(); n != 0 {
-			t.Errorf("%d have failed, but it has not ended", n)
-		}
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
-		testutil.Eventually(t, "it is quarantined again", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
-		c.conn.Close()
-		operator.down()
-		s.conn.Close()
-		g.stop()
+	parallel(t)
+	operator := newSMSC(t)
+	broken := site{operator: operator, out: "retry: [100ms, 200ms]", store: vfs.NewMem(), driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }}
+	g := start(t, broken)
+	g.faulty = true
+	s, c := operator.session(), g.bind("transmitter")
+	c.send(faultyLine(1, "encode"))
+	c.accepted(1, 1)
+	c.submit(2, 2)
+	c.accepted(2, 2)
+	s.serve(2, 2)
+	testutil.Eventually(t, "it is quarantined", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
+	g.wantStored(gateway.StateQuarantined)
+	if n := g.stats("operator").Failed.Load(); n != 0 {
+		t.Errorf("%d have failed, but it has not ended", n)
+	}
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
+	testutil.Eventually(t, "it is quarantined again", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
+	c.conn.Close()
+	operator.down()
+	s.conn.Close()
+	g.stop()
 
-		operator.up()
-		mended := broken
-		mended.driver = nil
-		g = start(t, a, mended)
-		if n := g.Aside(store.Quarantined); n != 1 {
-			t.Errorf("%d are quarantined after a restart", n)
-		}
-		g.wantStored(gateway.StateQuarantined)
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateQuarantined}, gateway.ResultRetried)
-		s = operator.session()
-		s.answer(0, field(s.want("submit_sm", `short_message="fault:encode"`), "seq"))
-		g.wantStored()
-	})
+	operator.up()
+	mended := broken
+	mended.driver = nil
+	g = start(t, mended)
+	if n := g.Aside(store.Quarantined); n != 1 {
+		t.Errorf("%d are quarantined after a restart", n)
+	}
+	g.wantStored(gateway.StateQuarantined)
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateQuarantined}, gateway.ResultRetried)
+	s = operator.session()
+	s.answer(0, field(s.want("submit_sm", `short_message="fault:encode"`), "seq"))
+	g.wantStored()
 }
 
 // An operator deletes and moves messages that wait in a lane. What is under way is left
 // alone, and nothing is sent twice.
 func TestChangeQueued(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator, second := newSMSC(t), newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "window: 1", store: vfs.NewMem(), more: row("second", second, "")})
-		s, s2, c := operator.session(), second.session(), g.bind("transmitter")
-		g.online("second", 1)
-		c.submit(1, 10)
-		c.accepted(1, 10)
-		under := s.take(1, 1)
-		testutil.Eventually(t, "the others wait", func() bool { return len(g.stored()) == 10 })
-		var all []uint64
-		p, err := g.ListStored(gateway.Selection{Connector: "operator", Text: true}, 0, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range p.Messages {
-			id, _ := sms.ParseID(m.ID)
-			all = append(all, id)
-		}
-		if len(all) != 10 || *p.Messages[3].Text != "4" || p.Messages[3].Account != "acme" {
-			t.Errorf("got %+v", p.Messages)
-		}
-		way := gateway.ResultUnderWay
-		deleted, moved := gateway.ResultDeleted, gateway.ResultMoved
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: all[:3]}, way, deleted, deleted)
-		if n := g.stats("operator").Failed.Load(); n != 2 {
-			t.Errorf("%d have failed", n)
-		}
-		g.wantChange(gateway.MoveMessages, "second", gateway.Selection{IDs: all[2:6]}, moved, moved, moved)
-		s2.serve(4, 6)
-		queued := gateway.StateQueued
-		g.wantStored(queued, queued, queued, queued, queued)
-		retried := gateway.ResultRetried
-		g.SeeClock(g.engine.Counters().Now - int64(time.Hour)) // the wall clock was set
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, way, retried, retried, retried, retried)
-		s.answer(0, under...)
-		s.serve(7, 10)
-		g.wantStored()
-		testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
-		if _, err := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.MoveMessages, To: "clients"}, gateway.Selection{}, 0, 10); err == nil ||
-			err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
-			t.Errorf("got %v", err)
-		}
-	})
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	g := start(t, site{operator: operator, out: "window: 1", store: vfs.NewMem(), more: row("second", second, "")})
+	s, s2, c := operator.session(), second.session(), g.bind("transmitter")
+	g.online("second", 1)
+	c.submit(1, 10)
+	c.accepted(1, 10)
+	under := s.take(1, 1)
+	testutil.Eventually(t, "the others wait", func() bool { return len(g.stored()) == 10 })
+	var all []uint64
+	p, err := g.ListStored(gateway.Selection{Connector: "operator", Text: true}, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Messages {
+		id, _ := sms.ParseID(m.ID)
+		all = append(all, id)
+	}
+	if len(all) != 10 || *p.Messages[3].Text != "4" || p.Messages[3].Account != "acme" {
+		t.Errorf("got %+v", p.Messages)
+	}
+	way := gateway.ResultUnderWay
+	deleted, moved := gateway.ResultDeleted, gateway.ResultMoved
+	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: all[:3]}, way, deleted, deleted)
+	if n := g.stats("operator").Failed.Load(); n != 2 {
+		t.Errorf("%d have failed", n)
+	}
+	g.wantChange(gateway.MoveMessages, "second", gateway.Selection{IDs: all[2:6]}, moved, moved, moved)
+	s2.serve(4, 6)
+	queued := gateway.StateQueued
+	g.wantStored(queued, queued, queued, queued, queued)
+	retried := gateway.ResultRetried
+	g.SeeClock(g.engine.Counters().Now - int64(time.Hour)) // the wall clock was set
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, way, retried, retried, retried, retried)
+	s.answer(0, under...)
+	s.serve(7, 10)
+	g.wantStored()
+	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
+	if _, err := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.MoveMessages, To: "clients"}, gateway.Selection{}, 0, 10); err == nil ||
+		err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
+		t.Errorf("got %v", err)
+	}
 }
 
 // Messages that are named are listed in the order of their ids, a page at a time, and each once. A
 // gateway without a store says that it has none.
 func TestListByIDs(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		g := start(t, a, site{store: vfs.NewMem(), more: downRow(t, "operator", "static: false"), routes: "{to: operator}"})
-		c := g.bind("transmitter")
-		c.submit(1, 4)
-		ids := c.ids(1, 4)
-		var named []uint64
-		for _, n := range []int{4, 2, 1, 4} {
-			id, err := sms.ParseID(ids[n])
-			if err != nil {
-				t.Fatal(err)
-			}
-			named = append(named, id)
+	parallel(t)
+	g := start(t, site{store: vfs.NewMem(), more: downRow(t, "operator", "static: false"), routes: "{to: operator}"})
+	c := g.bind("transmitter")
+	c.submit(1, 4)
+	ids := c.ids(1, 4)
+	var named []uint64
+	for _, n := range []int{4, 2, 1, 4} {
+		id, err := sms.ParseID(ids[n])
+		if err != nil {
+			t.Fatal(err)
 		}
-		for account, want := range map[string][]string{"": {ids[1], ids[2], ids[4]}, "other": nil} {
-			var got []string
-			looked := 0
-			for from, more := uint64(0), true; more; {
-				p, err := g.ListStored(gateway.Selection{IDs: append(named, named[0]+100), Account: account}, from, 2)
-				if err != nil || len(p.Messages) > 2 {
-					t.Fatal(p, err)
-				}
-				for _, m := range p.Messages {
-					got = append(got, m.ID)
-				}
-				from, more = p.Next, p.Next != 0
-				looked += p.Looked
+		named = append(named, id)
+	}
+	for account, want := range map[string][]string{"": {ids[1], ids[2], ids[4]}, "other": nil} {
+		var got []string
+		looked := 0
+		for from, more := uint64(0), true; more; {
+			p, err := g.ListStored(gateway.Selection{IDs: append(named, named[0]+100), Account: account}, from, 2)
+			if err != nil || len(p.Messages) > 2 {
+				t.Fatal(p, err)
 			}
-			if !slices.Equal(got, want) || looked != 3 {
-				t.Errorf("%q: got %q of %d, want %q", account, got, looked, want)
+			for _, m := range p.Messages {
+				got = append(got, m.ID)
 			}
+			from, more = p.Next, p.Next != 0
+			looked += p.Looked
 		}
-		g = start(t, a, site{})
-		_, err := g.ListStored(gateway.Selection{}, 0, 1)
-		_, failed := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.DeleteMessages}, gateway.Selection{}, 0, 1)
-		if fmt.Sprint(err) != "cannot list messages: this gateway stores none" || fmt.Sprint(failed) != "cannot delete messages: this gateway stores none" {
-			t.Errorf("%v, %v", err, failed)
+		if !slices.Equal(got, want) || looked != 3 {
+			t.Errorf("%q: got %q of %d, want %q", account, got, looked, want)
 		}
-	})
+	}
+	g = start(t, site{})
+	_, err := g.ListStored(gateway.Selection{}, 0, 1)
+	_, failed := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.DeleteMessages}, gateway.Selection{}, 0, 1)
+	if fmt.Sprint(err) != "cannot list messages: this gateway stores none" || fmt.Sprint(failed) != "cannot delete messages: this gateway stores none" {
+		t.Errorf("%v, %v", err, failed)
+	}
 }
 
 // A gateway with a store in memory puts messages aside as well, and forgets them when it
 // stops.
 func TestAsideInMemory(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		nowhere := site{operator: operator, memory: true, top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
-		g := start(t, a, nowhere)
-		s, c := operator.session(), g.bind("transmitter")
-		c.submit(1, 2)
-		c.accepted(1, 2)
-		g.wantStored(gateway.StateParked, gateway.StateParked)
-		g.wantChange(gateway.MoveMessages, "operator", gateway.Selection{}, gateway.ResultMoved, gateway.ResultMoved)
-		s.serve(1, 2)
-		g.wantStored()
-		testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Aside(store.Parked) == 0 })
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	nowhere := site{operator: operator, memory: true, top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
+	g := start(t, nowhere)
+	s, c := operator.session(), g.bind("transmitter")
+	c.submit(1, 2)
+	c.accepted(1, 2)
+	g.wantStored(gateway.StateParked, gateway.StateParked)
+	g.wantChange(gateway.MoveMessages, "operator", gateway.Selection{}, gateway.ResultMoved, gateway.ResultMoved)
+	s.serve(1, 2)
+	g.wantStored()
+	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Aside(store.Parked) == 0 })
 }
 
 // Deleting messages makes room for submits that wait for it.
 func TestDeleteMakesRoom(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		operator.down()
-		g := start(t, a, site{operator: operator, out: "max_queue: 5, window: 1", store: vfs.NewMem()})
-		c := g.bind("transmitter")
-		c.submit(1, 6)
-		c.accepted(1, 5)
-		c.fence()
-		deleted := gateway.ResultDeleted
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Connector: "operator"}, deleted, deleted, deleted, deleted, deleted)
-		c.accepted(6, 6)
-		g.wantStored(gateway.StateQueued)
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	operator.down()
+	g := start(t, site{operator: operator, out: "max_queue: 5, window: 1", store: vfs.NewMem()})
+	c := g.bind("transmitter")
+	c.submit(1, 6)
+	c.accepted(1, 5)
+	c.fence()
+	deleted := gateway.ResultDeleted
+	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Connector: "operator"}, deleted, deleted, deleted, deleted, deleted)
+	c.accepted(6, 6)
+	g.wantStored(gateway.StateQueued)
 }

@@ -21,153 +21,149 @@ import (
 // A message whose connector is removed while it is replaced goes where its route leads since then,
 // as it is since then; without a route it ends, and its client is told so.
 func TestReplaceWithoutLane(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for _, leads := range []bool{true, false} {
-			t.Run(fmt.Sprint(leads), func(t *testing.T) {
-				disk, second := &hangingDisk{}, newSMSC(t)
-				s := site{store: errorfs.Wrap(vfs.NewMem(), disk), routes: "{to: first}",
-					more: downRow(t, "first", "static: false") + "\n" + row("second", second, "static: false")}
-				g := start(t, a, s)
-				c := g.bind("transceiver")
-				id := c.submitOne(1, asks)
-				release := disk.hang()
-				t.Cleanup(release)
-				c.send("replace_sm seq=2 message_id=" + id + ` source_addr=1234 registered_delivery=1 short_message="new"`)
-				testutil.Eventually(t, "the change is being stored", func() bool { return disk.waits.Load() > 0 })
-				var gone atomic.Bool
-				first := g.Connector("first")
-				s.more, s.routes = row("second", second, "static: false"), "{to: second}"
-				if !leads {
-					s.routes = `{destination: "99", to: second}`
-				}
-				if err := g.reload(s); err != nil {
-					t.Fatal(err)
-				}
-				testutil.Eventually(t, "the lane is gone", func() bool {
-					g.engine.Do(g.LaneOf(first), func(int64) { gone.Store(g.LaneOf(first).Gone()) })
-					return gone.Load()
-				})
-				release()
-				c.want("replace_sm_resp", "seq=2", "status=0")
-				if leads {
-					smsc := second.session()
-					smsc.answer(0, field(smsc.want("submit_sm", `short_message="new"`), "seq"))
-				} else {
-					c.wantReceipt(id, "REJECTD")
-				}
-				g.wantStored()
-				failed := int64(0)
-				g.Tallies(func(account string, tally *sms.Tally) {
-					if account == "acme" {
-						failed = tally.Failed.Load()
-					}
-				})
-				if n := first.Stats.Failed.Load(); n != failed || (n == 0) != leads {
-					t.Errorf("%d messages of the connector have failed, and %d of the account", n, failed)
+	parallel(t)
+	for _, leads := range []bool{true, false} {
+		t.Run(fmt.Sprint(leads), func(t *testing.T) {
+			disk, second := &hangingDisk{}, newSMSC(t)
+			s := site{store: errorfs.Wrap(vfs.NewMem(), disk), routes: "{to: first}",
+				more: downRow(t, "first", "static: false") + "\n" + row("second", second, "static: false")}
+			g := start(t, s)
+			c := g.bind("transceiver")
+			id := c.submitOne(1, asks)
+			release := disk.hang()
+			t.Cleanup(release)
+			c.send("replace_sm seq=2 message_id=" + id + ` source_addr=1234 registered_delivery=1 short_message="new"`)
+			testutil.Eventually(t, "the change is being stored", func() bool { return disk.waits.Load() > 0 })
+			var gone atomic.Bool
+			first := g.Connector("first")
+			s.more, s.routes = row("second", second, "static: false"), "{to: second}"
+			if !leads {
+				s.routes = `{destination: "99", to: second}`
+			}
+			if err := g.reload(s); err != nil {
+				t.Fatal(err)
+			}
+			testutil.Eventually(t, "the lane is gone", func() bool {
+				g.engine.Do(g.LaneOf(first), func(int64) { gone.Store(g.LaneOf(first).Gone()) })
+				return gone.Load()
+			})
+			release()
+			c.want("replace_sm_resp", "seq=2", "status=0")
+			if leads {
+				smsc := second.session()
+				smsc.answer(0, field(smsc.want("submit_sm", `short_message="new"`), "seq"))
+			} else {
+				c.wantReceipt(id, "REJECTD")
+			}
+			g.wantStored()
+			failed := int64(0)
+			g.Tallies(func(account string, tally *sms.Tally) {
+				if account == "acme" {
+					failed = tally.Failed.Load()
 				}
 			})
-		}
-	})
+			if n := first.Stats.Failed.Load(); n != failed || (n == 0) != leads {
+				t.Errorf("%d messages of the connector have failed, and %d of the account", n, failed)
+			}
+		})
+	}
 }
 
 // A message is not replaced by a text in another alphabet than its own, or by one that its SMSC would
 // have to get in parts, and a long one is not replaced at all, whether it waits or the SMSC has it.
 func TestReplaceRefused(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for charset, status := range map[string]string{"": "status=0", "charset: latin1": replaceFail} { // an SMSC's default alphabet is that of GSM
-			t.Run(charset, func(t *testing.T) {
-				s := site{operator: newSMSC(t), store: vfs.NewMem(), clients: charset, out: "window: 1, long_messages: split8"}
-				g := start(t, a, s)
-				c, smsc := g.bind("transmitter"), s.operator.session()
-				g.online("operator", 1)
-				replace := func(seq int, id string, length int) string {
-					return fmt.Sprintf("replace_sm seq=%d message_id=%s source_addr=1234 registered_delivery=1 short_message=%q", seq, id, strings.Repeat("a", length))
-				}
-				accept := func() { smsc.answer(0, field(smsc.want("submit_sm"), "seq")) }
-				one := c.submitOne(1, asks)
-				under := smsc.take(1, 1)
-				long, waits := c.longSubmit(2, 300, asks), c.submitOne(3, asks)
-				c.ask(replace(4, long, 10), replaceFail)
-				c.ask(replace(5, waits, 10), status)
-				smsc.answer(0, under...)
-				for range 3 {
-					accept()
-				}
-				smsc.fence()
-				g.settled()
-				c.ask(replace(6, long, 10), replaceFail)
-				if charset != "" {
-					c.ask(replace(7, one, 10), replaceFail)
-					return
-				}
-				c.ask(replace(7, one, 161), "status=0x1(ESME_RINVMSGLEN)")
-				asked(c, smsc, replace(8, one, 160), nil, "status=0", "status=0")
-			})
-		}
-	})
+	parallel(t)
+	for charset, status := range map[string]string{"": "status=0", "charset: latin1": replaceFail} { // an SMSC's default alphabet is that of GSM
+		t.Run(charset, func(t *testing.T) {
+			s := site{operator: newSMSC(t), store: vfs.NewMem(), clients: charset, out: "window: 1, long_messages: split8"}
+			g := start(t, s)
+			c, smsc := g.bind("transmitter"), s.operator.session()
+			g.online("operator", 1)
+			replace := func(seq int, id string, length int) string {
+				return fmt.Sprintf("replace_sm seq=%d message_id=%s source_addr=1234 registered_delivery=1 short_message=%q", seq, id, strings.Repeat("a", length))
+			}
+			accept := func() { smsc.answer(0, field(smsc.want("submit_sm"), "seq")) }
+			one := c.submitOne(1, asks)
+			under := smsc.take(1, 1)
+			long, waits := c.longSubmit(2, 300, asks), c.submitOne(3, asks)
+			c.ask(replace(4, long, 10), replaceFail)
+			c.ask(replace(5, waits, 10), status)
+			smsc.answer(0, under...)
+			for range 3 {
+				accept()
+			}
+			smsc.fence()
+			g.settled()
+			c.ask(replace(6, long, 10), replaceFail)
+			if charset != "" {
+				c.ask(replace(7, one, 10), replaceFail)
+				return
+			}
+			c.ask(replace(7, one, 161), "status=0x1(ESME_RINVMSGLEN)")
+			asked(c, smsc, replace(8, one, 160), nil, "status=0", "status=0")
+		})
+	}
 }
 
 // A message that is scheduled and was put aside is scheduled still when an operator has it routed
 // again.
 func TestRetryScheduled(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			s.top, s.routes, s.out = "no_route: park\n", `{to: operator, destination: "99"}`, "max_queue: 2, static: false"
-			g := start(t, a, s)
-			c := g.bindFive()
-			id := c.submitOne(1, "schedule_delivery_time=000000010000000R")
-			c.submitOne(2)
-			g.wantStored(gateway.StateParked, gateway.StateParked)
-			s.routes = "{to: operator}"
-			if err := g.reload(s); err != nil {
-				t.Fatal(err)
-			}
-			g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
-			smsc := s.operator.session()
-			smsc.serve(2, 2)
-			testutil.Eventually(t, "it is scheduled", func() bool {
-				return g.Scheduled() == 1 && g.Pending() == 0 && g.Aside(store.Parked) == 0
-			})
-			c.send("query_sm seq=3 message_id=" + id + " source_addr=1234")
-			if line := c.want("query_sm_resp", "seq=3", "status=0"); field(line, "message_state") != "" { // SCHEDULED, which is 0
-				t.Error(line)
-			}
-			c.ask("cancel_sm seq=4 message_id="+id+" source_addr=1234", "status=0")
-			testutil.Eventually(t, "nothing is left", func() bool { return g.Scheduled() == 0 && g.Pending() == 0 })
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.top, s.routes, s.out = "no_route: park\n", `{to: operator, destination: "99"}`, "max_queue: 2, static: false"
+		g := start(t, s)
+		c := g.bindFive()
+		id := c.submitOne(1, "schedule_delivery_time=000000010000000R")
+		c.submitOne(2)
+		g.wantStored(gateway.StateParked, gateway.StateParked)
+		s.routes = "{to: operator}"
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
+		smsc := s.operator.session()
+		smsc.serve(2, 2)
+		testutil.Eventually(t, "it is scheduled", func() bool {
+			return g.Scheduled() == 1 && g.Pending() == 0 && g.Aside(store.Parked) == 0
 		})
+		c.send("query_sm seq=3 message_id=" + id + " source_addr=1234")
+		if line := c.want("query_sm_resp", "seq=3", "status=0"); field(line, "message_state") != "" { // SCHEDULED, which is 0
+			t.Error(line)
+		}
+		c.ask("cancel_sm seq=4 message_id="+id+" source_addr=1234", "status=0")
+		testutil.Eventually(t, "nothing is left", func() bool { return g.Scheduled() == 0 && g.Pending() == 0 })
 	})
 }
 
 // A receipt that waits for its client stays where it is when an operator has all messages routed
 // again, and it cannot go anywhere when its client's account is gone.
 func TestRetryReceipt(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}"}
-		g := start(t, a, s)
-		c, smsc := g.bind("transmitter"), s.operator.session()
-		known := c.submitted(smsc, 1, "A1")
-		other := g.dial("clients")
-		other.bind("transmitter", "other", "s3cret")
-		other.submitted(smsc, 2, "B2")
-		smsc.fence()
-		g.settled()
-		smsc.receipt(101, "A1", "DELIVRD")
-		smsc.receipt(102, "B2", "DELIVRD")
-		g.wantStored(gateway.StateQueued, gateway.StateQueued)
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
-		p, err := g.ListStored(gateway.Selection{Kind: "receipt", Account: "acme"}, 0, 10)
-		if err != nil || len(p.Messages) != 1 || p.Messages[0].Receiver != "acme" || p.Messages[0].Connector != "" || p.Messages[0].About != known {
-			t.Errorf("%+v, %v", p.Messages, err)
-		}
-		g.bind("receiver").wantReceipt(known, "DELIVRD")
-		g.wantStored(gateway.StateQueued)
-		s.accounts = ""
-		if err := g.reload(s); err != nil {
-			t.Fatal(err)
-		}
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultNoRoute)
-		g.wantStored(gateway.StateQueued)
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}"}
+	g := start(t, s)
+	c, smsc := g.bind("transmitter"), s.operator.session()
+	known := c.submitted(smsc, 1, "A1")
+	other := g.dial("clients")
+	other.bind("transmitter", "other", "s3cret")
+	other.submitted(smsc, 2, "B2")
+	smsc.fence()
+	g.settled()
+	smsc.receipt(101, "A1", "DELIVRD")
+	smsc.receipt(102, "B2", "DELIVRD")
+	g.wantStored(gateway.StateQueued, gateway.StateQueued)
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
+	p, err := g.ListStored(gateway.Selection{Kind: "receipt", Account: "acme"}, 0, 10)
+	if err != nil || len(p.Messages) != 1 || p.Messages[0].Receiver != "acme" || p.Messages[0].Connector != "" || p.Messages[0].About != known {
+		t.Errorf("%+v, %v", p.Messages, err)
+	}
+	g.bind("receiver").wantReceipt(known, "DELIVRD")
+	g.wantStored(gateway.StateQueued)
+	s.accounts = ""
+	if err := g.reload(s); err != nil {
+		t.Fatal(err)
+	}
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultNoRoute)
+	g.wantStored(gateway.StateQueued)
 }
 
 // A stubbedEngine says that so many jobs are alive, and that a connector does not listen.
@@ -192,34 +188,33 @@ func (e stubbedEngine) Addresses(c *connector.Connector) []netip.AddrPort {
 
 // A gateway is not ready while clients cannot log in, are not read, or have their messages refused.
 func TestNotReadyForClients(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		disk := &failingDisk{}
-		disk.left.Store(1)
-		s := site{store: errorfs.Wrap(vfs.NewMem(), disk), silent: true, limits: "max_jobs: 1000", more: downRow(t, "operator", "static: false"), routes: "{from: operator, to: clients}\n{to: operator}"}
-		g := start(t, a, s)
-		notReady := func(e gateway.Engine, want ...string) {
-			t.Helper()
-			if got := g.NotReady(e); !slices.EqualFunc(got, want, strings.HasPrefix) {
-				t.Errorf("not ready: %q, want %q", got, want)
-			}
+	parallel(t)
+	disk := &failingDisk{}
+	disk.left.Store(1)
+	s := site{store: errorfs.Wrap(vfs.NewMem(), disk), silent: true, limits: "max_jobs: 1000", more: downRow(t, "operator", "static: false"), routes: "{from: operator, to: clients}\n{to: operator}"}
+	g := start(t, s)
+	notReady := func(e gateway.Engine, want ...string) {
+		t.Helper()
+		if got := g.NotReady(e); !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("not ready: %q, want %q", got, want)
 		}
-		notReady(g.engine)
-		notReady(stubbedEngine{Engine: g.engine, jobs: 1000, deaf: "operator"})
-		notReady(stubbedEngine{Engine: g.engine, jobs: 1001}, "no client is read: 1001 jobs are alive")
-		notReady(stubbedEngine{Engine: g.engine, deaf: "clients"}, "connector clients does not listen")
-		g.LimitDescriptors(8)
-		one := g.bind("transmitter")
-		notReady(g.engine)
-		two := g.bind("transmitter")
-		notReady(g.engine, "no more clients are accepted: 2 are connected")
-		two.conn.Close()
-		testutil.Eventually(t, "it is ready again", func() bool { return g.NotReady(g.engine) == nil })
-		g.broken = true
-		disk.armed.Store(true)
-		one.submit(1, 1)
-		one.want("submit_sm_resp", "status=0x8(ESME_RSYSERR)")
-		testutil.Eventually(t, "the store has failed", func() bool { return g.NotReady(g.engine) != nil })
-		notReady(g.engine, "no message is accepted: the store has failed, and the gateway must be restarted: ")
-		one.conn.Close()
-	})
+	}
+	notReady(g.engine)
+	notReady(stubbedEngine{Engine: g.engine, jobs: 1000, deaf: "operator"})
+	notReady(stubbedEngine{Engine: g.engine, jobs: 1001}, "no client is read: 1001 jobs are alive")
+	notReady(stubbedEngine{Engine: g.engine, deaf: "clients"}, "connector clients does not listen")
+	g.LimitDescriptors(8)
+	one := g.bind("transmitter")
+	notReady(g.engine)
+	two := g.bind("transmitter")
+	notReady(g.engine, "no more clients are accepted: 2 are connected")
+	two.conn.Close()
+	testutil.Eventually(t, "it is ready again", func() bool { return g.NotReady(g.engine) == nil })
+	g.broken = true
+	disk.armed.Store(true)
+	one.submit(1, 1)
+	one.want("submit_sm_resp", "status=0x8(ESME_RSYSERR)")
+	testutil.Eventually(t, "the store has failed", func() bool { return g.NotReady(g.engine) != nil })
+	notReady(g.engine, "no message is accepted: the store has failed, and the gateway must be restarted: ")
+	one.conn.Close()
 }

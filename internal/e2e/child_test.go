@@ -25,7 +25,7 @@ import (
 
 // The environment variables of a child process.
 const (
-	childKey  = "PMG_E2E_CHILD"  // the architecture
+	childKey  = "PMG_E2E_CHILD"  // set: this process is one
 	configKey = "PMG_E2E_CONFIG" // YAML
 	filesKey  = "PMG_E2E_FILES"  // its limit of descriptors
 )
@@ -46,11 +46,11 @@ type usage struct {
 	Memory     uint64 // octets of heap and stacks in use
 }
 
-func startChild(t *testing.T, a architecture, files int, s site) *child {
+func startChild(t *testing.T, files int, s site) *child {
 	t.Helper()
 	c := &child{t: t, log: &logBuffer{}}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childKey+"="+a.name, configKey+"="+s.yaml(t.TempDir()), filesKey+"="+strconv.Itoa(files))
+	cmd.Env = append(os.Environ(), childKey+"=1", configKey+"="+s.yaml(t.TempDir()), filesKey+"="+strconv.Itoa(files))
 	cmd.Stderr = c.log
 	var out io.Reader
 	var err error
@@ -123,17 +123,12 @@ func serveChild() error {
 		return err
 	}
 	defer g.Close()
-	for _, a := range architectures() {
-		if a.name != os.Getenv(childKey) {
-			continue
-		}
-		e, err := a.start(g)
-		if err != nil {
-			return err
-		}
-		defer e.Close()
-		fmt.Println(e.Addresses(g.Connector("clients"))[0])
+	e, err := pipeline(g)
+	if err != nil {
+		return err
 	}
+	defer e.Close()
+	fmt.Println(e.Addresses(g.Connector("clients"))[0])
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		time.Sleep(100 * time.Millisecond) // until work for the last clients has ended
 		runtime.GC()

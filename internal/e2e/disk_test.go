@@ -47,159 +47,156 @@ func (d *hangingDisk) hang() (release func()) {
 // T6: while the disk hangs no message is confirmed, keep-alives are answered, clients log in,
 // and only so many messages wait; nothing is lost afterwards.
 func TestHangingDisk(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		const jobs, many = 1000, 900
-		operator, disk := newSMSC(t), &hangingDisk{}
-		g := start(t, a, site{
-			operator: operator, store: errorfs.Wrap(vfs.NewMem(), disk),
-			limits: fmt.Sprint("max_jobs: ", jobs), clients: "window: 1000", out: "window: 1000",
-		})
-		s, c := operator.session(), g.bind("transmitter")
-		g.online("operator", 1)
-		c.submit(1, 1)
-		c.accepted(1, 1)
-		s.serve(1, 1)
+	parallel(t)
+	const jobs, many = 1000, 900
+	operator, disk := newSMSC(t), &hangingDisk{}
+	g := start(t, site{
+		operator: operator, store: errorfs.Wrap(vfs.NewMem(), disk),
+		limits: fmt.Sprint("max_jobs: ", jobs), clients: "window: 1000", out: "window: 1000",
+	})
+	s, c := operator.session(), g.bind("transmitter")
+	g.online("operator", 1)
+	c.submit(1, 1)
+	c.accepted(1, 1)
+	s.serve(1, 1)
 
-		release := disk.hang()
-		t.Cleanup(release)
-		c.submit(2, 2+many-1)
-		refused := 0
-		c.send("enquire_link seq=999999")
-		c.until(func(line string) bool { // no message is accepted before the keep-alive is answered
-			if containsAll(line, []string{"submit_sm_resp", "status=0x14(ESME_RMSGQFUL)"}) {
-				refused++
-			} else if !containsAll(line, []string{"enquire_link_resp", "seq=999999"}) {
-				t.Fatalf("while the disk hangs: %s", line)
-			} else {
-				return true
-			}
-			return false
-		})
-		if refused < many-jobs/2 || refused == many {
-			t.Errorf("%d of %d messages were refused", refused, many)
+	release := disk.hang()
+	t.Cleanup(release)
+	c.submit(2, 2+many-1)
+	refused := 0
+	c.send("enquire_link seq=999999")
+	c.until(func(line string) bool { // no message is accepted before the keep-alive is answered
+		if containsAll(line, []string{"submit_sm_resp", "status=0x14(ESME_RMSGQFUL)"}) {
+			refused++
+		} else if !containsAll(line, []string{"enquire_link_resp", "seq=999999"}) {
+			t.Fatalf("while the disk hangs: %s", line)
+		} else {
+			return true
 		}
-		testutil.Eventually(t, "the disk hangs", func() bool { return disk.waits.Load() > 0 })
-		g.bind("transmitter").fence()
-		s.fence()
-		testutil.Eventually(t, "the status says so", func() bool {
-			st, _ := g.StoreStatus()
-			return st.CommitFor > 0 && st.Storing == int64(many-refused)
-		})
-		release()
-		accepted := 0
-		c.until(func(line string) bool {
-			if !containsAll(line, []string{"submit_sm_resp", "status=0"}) {
-				t.Fatalf("behind the hanging disk: %s", line)
-			}
-			accepted++
-			return accepted == many-refused
-		})
-		sent := 0
-		s.until(func(line string) bool {
-			s.answer(0, field(line, "seq"))
-			sent++
-			return sent == accepted
-		})
+		return false
+	})
+	if refused < many-jobs/2 || refused == many {
+		t.Errorf("%d of %d messages were refused", refused, many)
+	}
+	testutil.Eventually(t, "the disk hangs", func() bool { return disk.waits.Load() > 0 })
+	g.bind("transmitter").fence()
+	s.fence()
+	testutil.Eventually(t, "the status says so", func() bool {
+		st, _ := g.StoreStatus()
+		return st.CommitFor > 0 && st.Storing == int64(many-refused)
+	})
+	release()
+	accepted := 0
+	c.until(func(line string) bool {
+		if !containsAll(line, []string{"submit_sm_resp", "status=0"}) {
+			t.Fatalf("behind the hanging disk: %s", line)
+		}
+		accepted++
+		return accepted == many-refused
+	})
+	sent := 0
+	s.until(func(line string) bool {
+		s.answer(0, field(line, "seq"))
+		sent++
+		return sent == accepted
 	})
 }
 
 // T6: a stop while the disk hangs lasts for the time to drain. What was confirmed is in the store when
 // the process has ended then, and nothing else is confirmed.
 func TestHangingDiskStop(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		disk, fs := &hangingDisk{}, vfs.NewCrashableMem()
-		down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
-		g := start(t, a, down)
-		c := g.bind("transmitter")
-		c.submit(1, 2)
-		c.accepted(1, 2)
-		release := disk.hang()
-		t.Cleanup(release)
-		c.submit(3, 3)
-		testutil.Eventually(t, "a submit waits for its commit", func() bool { st, _ := g.StoreStatus(); return st.Storing == 1 })
+	parallel(t)
+	disk, fs := &hangingDisk{}, vfs.NewCrashableMem()
+	down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
+	g := start(t, down)
+	c := g.bind("transmitter")
+	c.submit(1, 2)
+	c.accepted(1, 2)
+	release := disk.hang()
+	t.Cleanup(release)
+	c.submit(3, 3)
+	testutil.Eventually(t, "a submit waits for its commit", func() bool { st, _ := g.StoreStatus(); return st.Storing == 1 })
 
-		ctx, end := context.WithCancel(t.Context())
-		stopped, closed := make(chan error, 1), make(chan error, 1)
-		g.once.Do(func() {
-			go func() {
-				g.engine.Drain(ctx)
-				stopped <- g.engine.Close()
-				closed <- g.Close()
-			}()
-		})
-		testutil.Eventually(t, "it drains", g.Draining)
-		end() // the time to drain is over
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-		for line, err := c.next(); err == nil; line, err = c.next() {
-			if containsAll(line, []string{"submit_sm_resp"}) {
-				t.Errorf("answered although the disk hangs: %s", line)
-			}
-		}
-		select {
-		case err := <-closed:
-			t.Errorf("closed although the disk hangs: %v", err)
-		default:
-		}
-		down.store = fs.CrashClone(vfs.CrashCloneCfg{})
-		again := start(t, a, down)
-		if n := again.Pending(); n != 2 {
-			t.Errorf("%d messages wait after the next start, not 2", n)
-		}
-		release()
-		if err := <-closed; err != nil {
-			t.Error(err)
-		}
+	ctx, end := context.WithCancel(t.Context())
+	stopped, closed := make(chan error, 1), make(chan error, 1)
+	g.once.Do(func() {
+		go func() {
+			g.engine.Drain(ctx)
+			stopped <- g.engine.Close()
+			closed <- g.Close()
+		}()
 	})
+	testutil.Eventually(t, "it drains", g.Draining)
+	end() // the time to drain is over
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	for line, err := c.next(); err == nil; line, err = c.next() {
+		if containsAll(line, []string{"submit_sm_resp"}) {
+			t.Errorf("answered although the disk hangs: %s", line)
+		}
+	}
+	select {
+	case err := <-closed:
+		t.Errorf("closed although the disk hangs: %v", err)
+	default:
+	}
+	down.store = fs.CrashClone(vfs.CrashCloneCfg{})
+	again := start(t, down)
+	if n := again.Pending(); n != 2 {
+		t.Errorf("%d messages wait after the next start, not 2", n)
+	}
+	release()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
 }
 
 // A stop that is hurried waits for the commit under way all the same: submits that wait for it
 // leave nothing behind, also those of a client that has gone, and none is refused that is stored.
 func TestHurriedStop(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for _, gone := range []bool{false, true} {
-			disk, fs := &hangingDisk{}, vfs.NewCrashableMem()
-			down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
-			g := start(t, a, down)
-			c := g.bind("transmitter")
-			release := disk.hang()
-			t.Cleanup(release)
-			c.submit(1, 1)
-			testutil.Eventually(t, "a submit waits for its commit", func() bool { st, _ := g.StoreStatus(); return st.Storing == 1 })
-			if gone {
-				c.conn.Close()
-				g.bind("transmitter").fence() // what came before it was read
-			}
-			ctx, hurry := context.WithCancel(t.Context())
-			hurry()
-			stopped := make(chan error, 1)
-			g.once.Do(func() {
-				go func() {
-					g.engine.Drain(ctx)
-					err := g.engine.Close()
-					stopped <- errors.Join(err, g.Close())
-				}()
-			})
-			testutil.Eventually(t, "it drains", g.Draining)
-			release()
-			if err := <-stopped; err != nil {
-				t.Error(err)
-			}
-			if n := g.engine.Counters().Jobs; n != 0 {
-				t.Errorf("gone %v: %d jobs are left", gone, n)
-			}
-			if line, err := c.next(); err == nil && !containsAll(line, []string{"submit_sm_resp", "status=0"}) { // or the end came first
-				t.Errorf("gone %v: %s", gone, line)
-			}
-			down.store = fs.CrashClone(vfs.CrashCloneCfg{})
-			again := start(t, a, down)
-			if n := again.Pending(); n != 1 {
-				t.Errorf("gone %v: %d messages wait after the next start", gone, n)
-			}
-			again.stop()
+	parallel(t)
+	for _, gone := range []bool{false, true} {
+		disk, fs := &hangingDisk{}, vfs.NewCrashableMem()
+		down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
+		g := start(t, down)
+		c := g.bind("transmitter")
+		release := disk.hang()
+		t.Cleanup(release)
+		c.submit(1, 1)
+		testutil.Eventually(t, "a submit waits for its commit", func() bool { st, _ := g.StoreStatus(); return st.Storing == 1 })
+		if gone {
+			c.conn.Close()
+			g.bind("transmitter").fence() // what came before it was read
 		}
-	})
+		ctx, hurry := context.WithCancel(t.Context())
+		hurry()
+		stopped := make(chan error, 1)
+		g.once.Do(func() {
+			go func() {
+				g.engine.Drain(ctx)
+				err := g.engine.Close()
+				stopped <- errors.Join(err, g.Close())
+			}()
+		})
+		testutil.Eventually(t, "it drains", g.Draining)
+		release()
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+		if n := g.engine.Counters().Jobs; n != 0 {
+			t.Errorf("gone %v: %d jobs are left", gone, n)
+		}
+		if line, err := c.next(); err == nil && !containsAll(line, []string{"submit_sm_resp", "status=0"}) { // or the end came first
+			t.Errorf("gone %v: %s", gone, line)
+		}
+		down.store = fs.CrashClone(vfs.CrashCloneCfg{})
+		again := start(t, down)
+		if n := again.Pending(); n != 1 {
+			t.Errorf("gone %v: %d messages wait after the next start", gone, n)
+		}
+		again.stop()
+	}
 }
 
 // A failingDisk fails one operation that changes it.
@@ -228,53 +225,52 @@ func (d *failingDisk) MaybeError(op errorfs.Op) error {
 // T2: whichever operation on the disk fails, every submit is answered, and each message that was
 // accepted is in the store after a crash and the next start.
 func TestFailingDisk(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for k := int64(1); ; k++ {
-			disk, fs := &failingDisk{}, vfs.NewCrashableMem()
-			disk.left.Store(k)
-			down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
-			g := start(t, a, down)
-			g.broken = true
-			c := g.bind("transmitter")
-			disk.armed.Store(true)
-			accepted := map[string]bool{}
-			const many = 10
-			for n := 1; n <= many; n++ {
-				c.submit(n, n)
-				if line := c.want("submit_sm_resp", fmt.Sprint("seq=", n)); field(line, "status") == "0" || field(line, "status") == "0(ESME_ROK)" {
-					accepted[field(line, "message_id")] = true
-				}
-			}
-			what := disk.what.Load()
-			if st, _ := g.StoreStatus(); what != nil && len(accepted) < many {
-				testutil.Eventually(t, "the gateway knows that its store has failed", func() bool {
-					st, _ = g.StoreStatus()
-					return st.Failed != ""
-				})
-			} else if len(accepted) != many {
-				t.Errorf("%d messages were accepted on a disk that works", len(accepted))
-			}
-			disk.armed.Store(false)
-			crashed := fs.CrashClone(vfs.CrashCloneCfg{})
-			c.conn.Close()
-			g.stop()
-			down.store = crashed
-			g = start(t, a, down)
-			p, err := g.ListStored(gateway.Selection{}, 0, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range p.Messages {
-				delete(accepted, m.ID)
-			}
-			if len(accepted) > 0 {
-				t.Errorf("%v fails: accepted and lost: %v", what, accepted)
-			}
-			g.stop()
-			if what == nil {
-				t.Logf("%d operations", k-1)
-				return
+	parallel(t)
+	for k := int64(1); ; k++ {
+		disk, fs := &failingDisk{}, vfs.NewCrashableMem()
+		disk.left.Store(k)
+		down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
+		g := start(t, down)
+		g.broken = true
+		c := g.bind("transmitter")
+		disk.armed.Store(true)
+		accepted := map[string]bool{}
+		const many = 10
+		for n := 1; n <= many; n++ {
+			c.submit(n, n)
+			if line := c.want("submit_sm_resp", fmt.Sprint("seq=", n)); field(line, "status") == "0" || field(line, "status") == "0(ESME_ROK)" {
+				accepted[field(line, "message_id")] = true
 			}
 		}
-	})
+		what := disk.what.Load()
+		if st, _ := g.StoreStatus(); what != nil && len(accepted) < many {
+			testutil.Eventually(t, "the gateway knows that its store has failed", func() bool {
+				st, _ = g.StoreStatus()
+				return st.Failed != ""
+			})
+		} else if len(accepted) != many {
+			t.Errorf("%d messages were accepted on a disk that works", len(accepted))
+		}
+		disk.armed.Store(false)
+		crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+		c.conn.Close()
+		g.stop()
+		down.store = crashed
+		g = start(t, down)
+		p, err := g.ListStored(gateway.Selection{}, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range p.Messages {
+			delete(accepted, m.ID)
+		}
+		if len(accepted) > 0 {
+			t.Errorf("%v fails: accepted and lost: %v", what, accepted)
+		}
+		g.stop()
+		if what == nil {
+			t.Logf("%d operations", k-1)
+			return
+		}
+	}
 }

@@ -1,6 +1,9 @@
 // Package e2e tests the whole gateway in one process: its configuration, the
-// gateway, an architecture and the drivers, over real sockets on loopback with
-// ports from the kernel. It holds tests only.
+// gateway, the pipeline and the drivers, over real sockets on loopback with
+// ports from the kernel.
+//
+// It holds tests only. Those that another architecture passes too are the scenarios, which
+// are not in test files, so that a test of that architecture can run them.
 //
 // # Roles
 //
@@ -9,7 +12,7 @@
 //	go-smpp, node's smpp                    go-smpp's smpptest, node's smpp
 //
 // A peer is a script: it sends PDUs written as in the pdu log, and names the PDUs that it
-// must receive. Every test runs against each architecture, in parallel, and at its end no
+// must receive. Tests run in parallel, and at the end of each no
 // goroutine, session or job of its gateway may be left.
 //
 // No test asserts that something happens soon: it waits for events that must happen. If
@@ -21,6 +24,6 @@
 //
 // # Start reading
 //
-// harness_test.go (the gateway under test), peer_test.go (the scripts), then any
+// harness.go (the gateway under test), peer.go (the scripts), then scenarios.go or any
 // test.
 package e2e

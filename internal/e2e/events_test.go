@@ -92,98 +92,96 @@ func wantEvents(t *testing.T, dir string, want map[string]string) map[string]eve
 
 // Each message has exactly one event, with the state that it has ended in, also over a restart.
 func TestEvents(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		dir, fs := filepath.Join(t.TempDir(), "events"), vfs.NewMem()
-		operator := newSMSC(t)
-		s := site{operator: operator, store: fs, top: eventsIn(dir), out: "window: 1, retry: 1ms, response_timeout: 60s, on_unknown: fail"}
-		g := start(t, a, s)
-		smsc, c := operator.session(), g.bind("transmitter")
-		want := map[string]string{}
-		want[c.submitOne(1)] = "sent"
-		smsc.serve(1, 1)
-		want[c.submitOne(2)] = "rejected"
-		smsc.answer(0x0b, smsc.take(2, 2)...)
-		want[c.submitOne(3)] = "failed"
-		smsc.answer(0x08, smsc.take(3, 3)...)
-		smsc.answer(0x08, smsc.take(3, 3)...)
-		want[c.submitOne(4)] = "unknown"
-		smsc.take(4, 4)
-		want[c.submitOne(5, "validity_period=000000000001000R")] = "expired" // waits behind 4
-		want[c.submitOne(6)] = "sent"
-		testutil.Eventually(t, "a message has expired", func() bool { return g.stats("operator").Expired.Load() == 1 })
-		smsc.conn.Close() // the answer to 4 never comes
-		smsc = operator.session()
-		sequences := smsc.take(6, 6)
-		testutil.Eventually(t, "events are written", func() bool { return g.Events().Written() == 5 })
-		smsc.answer(0, sequences...)
-		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
-		c.conn.Close()
-		smsc.conn.Close()
-		g.stop()
-		by := wantEvents(t, dir, want)
-		for state, fields := range map[string]string{
-			"sent": "1 1 0 ESME_ROK ok", "rejected": "1 1 11 ESME_RINVDSTADR bad_destination", "failed": "2 2 8 ESME_RSYSERR system_error",
-			"unknown": "1 1 none  lost", "expired": "0 0 none  expired",
-		} {
-			e, status := by[state], "none"
-			if e.Status != nil {
-				status = fmt.Sprint(*e.Status)
-			}
-			if got := fmt.Sprint(e.Attempts, " ", e.Sends, " ", status, " ", e.StatusName, " ", e.Reason); got != fields {
-				t.Errorf("%s: %s, want %s", state, got, fields)
-			}
-			if (e.SMSCID != "") != (state == "sent") || e.SentAt.IsZero() != (state == "expired") {
-				t.Errorf("%+v", e)
-			}
+	parallel(t)
+	dir, fs := filepath.Join(t.TempDir(), "events"), vfs.NewMem()
+	operator := newSMSC(t)
+	s := site{operator: operator, store: fs, top: eventsIn(dir), out: "window: 1, retry: 1ms, response_timeout: 60s, on_unknown: fail"}
+	g := start(t, s)
+	smsc, c := operator.session(), g.bind("transmitter")
+	want := map[string]string{}
+	want[c.submitOne(1)] = "sent"
+	smsc.serve(1, 1)
+	want[c.submitOne(2)] = "rejected"
+	smsc.answer(0x0b, smsc.take(2, 2)...)
+	want[c.submitOne(3)] = "failed"
+	smsc.answer(0x08, smsc.take(3, 3)...)
+	smsc.answer(0x08, smsc.take(3, 3)...)
+	want[c.submitOne(4)] = "unknown"
+	smsc.take(4, 4)
+	want[c.submitOne(5, "validity_period=000000000001000R")] = "expired" // waits behind 4
+	want[c.submitOne(6)] = "sent"
+	testutil.Eventually(t, "a message has expired", func() bool { return g.stats("operator").Expired.Load() == 1 })
+	smsc.conn.Close() // the answer to 4 never comes
+	smsc = operator.session()
+	sequences := smsc.take(6, 6)
+	testutil.Eventually(t, "events are written", func() bool { return g.Events().Written() == 5 })
+	smsc.answer(0, sequences...)
+	testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
+	c.conn.Close()
+	smsc.conn.Close()
+	g.stop()
+	by := wantEvents(t, dir, want)
+	for state, fields := range map[string]string{
+		"sent": "1 1 0 ESME_ROK ok", "rejected": "1 1 11 ESME_RINVDSTADR bad_destination", "failed": "2 2 8 ESME_RSYSERR system_error",
+		"unknown": "1 1 none  lost", "expired": "0 0 none  expired",
+	} {
+		e, status := by[state], "none"
+		if e.Status != nil {
+			status = fmt.Sprint(*e.Status)
 		}
+		if got := fmt.Sprint(e.Attempts, " ", e.Sends, " ", status, " ", e.StatusName, " ", e.Reason); got != fields {
+			t.Errorf("%s: %s, want %s", state, got, fields)
+		}
+		if (e.SMSCID != "") != (state == "sent") || e.SentAt.IsZero() != (state == "expired") {
+			t.Errorf("%+v", e)
+		}
+	}
 
-		g = start(t, a, s)
-		smsc, c = operator.session(), g.bind("transmitter")
-		want[c.submitOne(1)] = "sent"
-		smsc.serve(1, 1)
-		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
-		c.conn.Close()
-		smsc.conn.Close()
-		g.stop()
-		wantEvents(t, dir, want)
-	})
+	g = start(t, s)
+	smsc, c = operator.session(), g.bind("transmitter")
+	want[c.submitOne(1)] = "sent"
+	smsc.serve(1, 1)
+	testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
+	c.conn.Close()
+	smsc.conn.Close()
+	g.stop()
+	wantEvents(t, dir, want)
 }
 
 // Events that could not be written stay in the store, and the next start writes them.
 func TestEventsAfterKill(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		dir, fs := filepath.Join(t.TempDir(), "events"), vfs.NewCrashableMem()
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, store: fs, top: eventsIn(dir)})
-		smsc, c := operator.session(), g.bind("transmitter")
-		want := map[string]string{}
-		for n := 1; n <= 20; n++ {
-			want[c.submitOne(n)] = "sent"
-			smsc.serve(n, n)
-		}
-		testutil.Eventually(t, "events are in the store", func() bool { return g.Events().Written() == 20 })
-		crashed := fs.CrashClone(vfs.CrashCloneCfg{}) // what the disk has when the power fails
-		b, err := os.ReadFile(filepath.Join(dir, "events.log"))
-		if err != nil {
+	parallel(t)
+	dir, fs := filepath.Join(t.TempDir(), "events"), vfs.NewCrashableMem()
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, store: fs, top: eventsIn(dir)})
+	smsc, c := operator.session(), g.bind("transmitter")
+	want := map[string]string{}
+	for n := 1; n <= 20; n++ {
+		want[c.submitOne(n)] = "sent"
+		smsc.serve(n, n)
+	}
+	testutil.Eventually(t, "events are in the store", func() bool { return g.Events().Written() == 20 })
+	crashed := fs.CrashClone(vfs.CrashCloneCfg{}) // what the disk has when the power fails
+	b, err := os.ReadFile(filepath.Join(dir, "events.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.conn.Close()
+	smsc.conn.Close()
+	g.stop()
+	safe := safeOctets(t, crashed, b)
+	for _, octets := range []int{safe, (safe + len(b)) / 2, max(safe, len(b)-1), len(b)} { // of the file are on the disk
+		dir := filepath.Join(t.TempDir(), "events")
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		c.conn.Close()
-		smsc.conn.Close()
-		g.stop()
-		safe := safeOctets(t, crashed, b)
-		for _, octets := range []int{safe, (safe + len(b)) / 2, max(safe, len(b)-1), len(b)} { // of the file are on the disk
-			dir := filepath.Join(t.TempDir(), "events")
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "events.log"), b[:octets], 0o600); err != nil {
-				t.Fatal(err)
-			}
-			g := start(t, a, site{operator: operator, store: crashed.CrashClone(vfs.CrashCloneCfg{}), top: eventsIn(dir)})
-			g.stop()
-			wantEvents(t, dir, want)
+		if err := os.WriteFile(filepath.Join(dir, "events.log"), b[:octets], 0o600); err != nil {
+			t.Fatal(err)
 		}
-	})
+		g := start(t, site{operator: operator, store: crashed.CrashClone(vfs.CrashCloneCfg{}), top: eventsIn(dir)})
+		g.stop()
+		wantEvents(t, dir, want)
+	}
 }
 
 // safeOctets returns how many octets of a file of events the store need not give back.
@@ -206,48 +204,46 @@ func safeOctets(t *testing.T, fs *vfs.MemFS, b []byte) int {
 
 // With the memory engine there are events too.
 func TestEventsInMemory(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		dir := filepath.Join(t.TempDir(), "events")
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, top: eventsIn(dir), memory: true})
-		smsc, c := operator.session(), g.bind("transmitter")
-		var ids []string
-		for n := 1; n <= 5; n++ {
-			ids = append(ids, c.submitOne(n))
-			smsc.serve(n, n)
-		}
-		testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
-		c.conn.Close()
-		smsc.conn.Close()
-		g.stop()
-		var got []string
-		for _, e := range readEvents(t, dir) {
-			got = append(got, e.ID)
-		}
-		if !slices.Equal(got, ids) {
-			t.Errorf("events of %v, want %v", got, ids)
-		}
-	})
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "events")
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, top: eventsIn(dir), memory: true})
+	smsc, c := operator.session(), g.bind("transmitter")
+	var ids []string
+	for n := 1; n <= 5; n++ {
+		ids = append(ids, c.submitOne(n))
+		smsc.serve(n, n)
+	}
+	testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
+	c.conn.Close()
+	smsc.conn.Close()
+	g.stop()
+	var got []string
+	for _, e := range readEvents(t, dir) {
+		got = append(got, e.ID)
+	}
+	if !slices.Equal(got, ids) {
+		t.Errorf("events of %v, want %v", got, ids)
+	}
 }
 
 // A message whose answer came late has its event with the time at which it was sent, and the
 // attempt counts once.
 func TestEventOfLateAnswer(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		dir := filepath.Join(t.TempDir(), "events")
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, top: eventsIn(dir), store: vfs.NewMem(), out: "response_timeout: 300ms, enquire_interval: 0s, retry: 1h"})
-		smsc, c := operator.session(), g.bind("transmitter")
-		want := map[string]string{c.submitOne(1): "sent"}
-		late := smsc.take(1, 1)
-		testutil.Eventually(t, "it is queued again", func() bool { return g.stats("operator").Retried.Load() == 1 })
-		smsc.answer(0, late...)
-		testutil.Eventually(t, "its copy has ended", func() bool { return g.stats("operator").Late.Load() == 1 })
-		c.conn.Close()
-		smsc.conn.Close()
-		g.stop()
-		if e := wantEvents(t, dir, want)["sent"]; e.SentAt.Before(e.AcceptedAt) || e.EndedAt.Before(e.SentAt) || e.Attempts != 1 || e.SMSCID != late[0] {
-			t.Errorf("%+v", e)
-		}
-	})
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "events")
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, top: eventsIn(dir), store: vfs.NewMem(), out: "response_timeout: 300ms, enquire_interval: 0s, retry: 1h"})
+	smsc, c := operator.session(), g.bind("transmitter")
+	want := map[string]string{c.submitOne(1): "sent"}
+	late := smsc.take(1, 1)
+	testutil.Eventually(t, "it is queued again", func() bool { return g.stats("operator").Retried.Load() == 1 })
+	smsc.answer(0, late...)
+	testutil.Eventually(t, "its copy has ended", func() bool { return g.stats("operator").Late.Load() == 1 })
+	c.conn.Close()
+	smsc.conn.Close()
+	g.stop()
+	if e := wantEvents(t, dir, want)["sent"]; e.SentAt.Before(e.AcceptedAt) || e.EndedAt.Before(e.SentAt) || e.Attempts != 1 || e.SMSCID != late[0] {
+		t.Errorf("%+v", e)
+	}
 }

@@ -36,128 +36,124 @@ func downRow(t *testing.T, name, options string) string {
 // F5, H2: an account's rate is that of all its sessions together, including successive
 // ones. Submits are read no faster, or are throttled.
 func TestF5RateOverReconnects(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for _, polite := range []bool{false, true} {
-			t.Run(fmt.Sprint("unbind=", polite), func(t *testing.T) {
-				t.Parallel()
-				const rate, sessions, each = 100, 40, 100
-				sink := startSink(t, loadtest.SinkOptions{})
-				g := start(t, a, site{
-					accounts: fmt.Sprintf("{system_id: slow, password: s3cret, rate: %d}", rate),
-					more:     sinkRow("operator", sink, "window: 100"), routes: "{to: operator}",
-				})
-				g.online("operator", 1)
-				watch := g.bind("transmitter")
-				burst := wire(t, bindLine("transmitter", "slow", "s3cret"))
-				for n := range each {
-					burst = append(burst, wire(t, submitLine(n+2))...)
-				}
-				if polite {
-					burst = append(burst, wire(t, "unbind seq=1000")...)
-				}
-				began := time.Now()
-				for range sessions {
-					p := g.dial("clients")
-					p.write(burst)
-					p.want("bind_transmitter_resp", "status=0")
-					for range 3 {
-						watch.exchange() // meanwhile the gateway reads as much of the burst as it accepts
-					}
-					p.conn.Close()
-				}
-				got := g.stats("clients").Accepted.Load()
-				if most := int64(rate * (time.Since(began).Seconds() + 3)); got > most {
-					t.Errorf("%d of %d messages were accepted, more than %d at a rate of %d", got, sessions*each, most, rate)
-				}
-				// An honest client of the account is answered, even if only with a throttled status.
-				p := g.dial("clients")
-				p.bind("transmitter", "slow", "s3cret")
-				p.submit(1, 1)
-				p.want("submit_sm_resp", "seq=1")
+	parallel(t)
+	for _, polite := range []bool{false, true} {
+		t.Run(fmt.Sprint("unbind=", polite), func(t *testing.T) {
+			t.Parallel()
+			const rate, sessions, each = 100, 40, 100
+			sink := startSink(t, loadtest.SinkOptions{})
+			g := start(t, site{
+				accounts: fmt.Sprintf("{system_id: slow, password: s3cret, rate: %d}", rate),
+				more:     sinkRow("operator", sink, "window: 100"), routes: "{to: operator}",
 			})
-		}
-	})
+			g.online("operator", 1)
+			watch := g.bind("transmitter")
+			burst := wire(t, bindLine("transmitter", "slow", "s3cret"))
+			for n := range each {
+				burst = append(burst, wire(t, submitLine(n+2))...)
+			}
+			if polite {
+				burst = append(burst, wire(t, "unbind seq=1000")...)
+			}
+			began := time.Now()
+			for range sessions {
+				p := g.dial("clients")
+				p.write(burst)
+				p.want("bind_transmitter_resp", "status=0")
+				for range 3 {
+					watch.exchange() // meanwhile the gateway reads as much of the burst as it accepts
+				}
+				p.conn.Close()
+			}
+			got := g.stats("clients").Accepted.Load()
+			if most := int64(rate * (time.Since(began).Seconds() + 3)); got > most {
+				t.Errorf("%d of %d messages were accepted, more than %d at a rate of %d", got, sessions*each, most, rate)
+			}
+			// An honest client of the account is answered, even if only with a throttled status.
+			p := g.dial("clients")
+			p.bind("transmitter", "slow", "s3cret")
+			p.submit(1, 1)
+			p.want("submit_sm_resp", "seq=1")
+		})
+	}
 }
 
 // F5: answers are not delayed: the gateway reads a client that is too fast no faster than
 // its rate, or answers that it is throttled.
 func TestF5RateIsTold(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		const rate, many = 10, 2000
-		sink := startSink(t, loadtest.SinkOptions{})
-		g := start(t, a, site{
-			accounts: fmt.Sprintf("{system_id: slow, password: s3cret, rate: %d}", rate),
-			more:     sinkRow("operator", sink, ""), routes: "{to: operator}",
-		})
-		g.online("operator", 1)
-		p := g.dial("clients")
-		p.bind("transmitter", "slow", "s3cret")
-		var lines []string
-		for n := range many {
-			lines = append(lines, submitLine(n))
-		}
-		began := time.Now()
-		p.writeQuietly(wire(t, lines...))
-		p.want("submit_sm_resp", "seq=0", "status=0")
-		p.want("submit_sm_resp")
-		// Every accepted message is answered without waiting for the rate.
-		if n, most := g.stats("clients").Accepted.Load(), int64(rate*(time.Since(began).Seconds()+3)); n > most {
-			t.Errorf("%d messages were accepted at a rate of %d", n, rate)
-		}
+	parallel(t)
+	const rate, many = 10, 2000
+	sink := startSink(t, loadtest.SinkOptions{})
+	g := start(t, site{
+		accounts: fmt.Sprintf("{system_id: slow, password: s3cret, rate: %d}", rate),
+		more:     sinkRow("operator", sink, ""), routes: "{to: operator}",
 	})
+	g.online("operator", 1)
+	p := g.dial("clients")
+	p.bind("transmitter", "slow", "s3cret")
+	var lines []string
+	for n := range many {
+		lines = append(lines, submitLine(n))
+	}
+	began := time.Now()
+	p.writeQuietly(wire(t, lines...))
+	p.want("submit_sm_resp", "seq=0", "status=0")
+	p.want("submit_sm_resp")
+	// Every accepted message is answered without waiting for the rate.
+	if n, most := g.stats("clients").Accepted.Load(), int64(rate*(time.Since(began).Seconds()+3)); n > most {
+		t.Errorf("%d messages were accepted at a rate of %d", n, rate)
+	}
 }
 
 // F7, H6: an account whose messages wait for an SMSC that is down does not stop other
 // accounts, neither on the same connector nor on another.
 func TestF7AccountFillsItsShare(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{
-			operator: operator, accounts: otherAccount, limits: "max_jobs: 1000",
-			more:   downRow(t, "dead", "max_queue: 100"),
-			routes: "{destination: 4670, to: dead}\n{to: operator}",
-		})
-		s := operator.session()
-		for i := range 20 { // 4,000 submits
-			p := g.bind("transmitter")
-			var lines []string
-			for n := range 200 {
-				lines = append(lines, submitLine(1000*i+n))
-			}
-			p.writeQuietly(wire(t, lines...))
-			p.listen()
-		}
-		testutil.Eventually(t, "the queue has been used", func() bool { return g.Connector("dead").Queued() >= 20 })
-		other := g.bindOther("transmitter")
-		for n := 1; n <= 20; n++ {
-			other.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=49700000001 short_message=\"%d\"", n, n))
-			other.accepted(n, n)
-			s.serve(n, n)
-			other.fence()
-		}
-		// And the queue of the dead connector still has room for its messages.
-		other.submit(100, 104)
-		other.accepted(100, 104)
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, accounts: otherAccount, limits: "max_jobs: 1000",
+		more:   downRow(t, "dead", "max_queue: 100"),
+		routes: "{destination: 4670, to: dead}\n{to: operator}",
 	})
+	s := operator.session()
+	for i := range 20 { // 4,000 submits
+		p := g.bind("transmitter")
+		var lines []string
+		for n := range 200 {
+			lines = append(lines, submitLine(1000*i+n))
+		}
+		p.writeQuietly(wire(t, lines...))
+		p.listen()
+	}
+	testutil.Eventually(t, "the queue has been used", func() bool { return g.Connector("dead").Queued() >= 20 })
+	other := g.bindOther("transmitter")
+	for n := 1; n <= 20; n++ {
+		other.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=49700000001 short_message=\"%d\"", n, n))
+		other.accepted(n, n)
+		s.serve(n, n)
+		other.fence()
+	}
+	// And the queue of the dead connector still has room for its messages.
+	other.submit(100, 104)
+	other.accepted(100, 104)
 }
 
 // F7: the same with queue_full: refuse.
 func TestF7ShareRefuses(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		g := start(t, a, site{
-			accounts: otherAccount, more: downRow(t, "dead", "max_queue: 100, queue_full: refuse"), routes: "{to: dead}",
-		})
-		c := g.bind("transmitter")
-		c.submit(1, 150)
-		heard := c.listen()
-		testutil.Eventually(t, "everything is answered", func() bool { return heard.of("submit_sm_resp") == 150 })
-		if n := heard.of("submit_sm_resp", "ESME_RMSGQFUL"); n < 50 {
-			t.Errorf("%d were refused", n)
-		}
-		other := g.bindOther("transmitter")
-		other.submit(1, 5)
-		other.accepted(1, 5)
+	parallel(t)
+	g := start(t, site{
+		accounts: otherAccount, more: downRow(t, "dead", "max_queue: 100, queue_full: refuse"), routes: "{to: dead}",
 	})
+	c := g.bind("transmitter")
+	c.submit(1, 150)
+	heard := c.listen()
+	testutil.Eventually(t, "everything is answered", func() bool { return heard.of("submit_sm_resp") == 150 })
+	if n := heard.of("submit_sm_resp", "ESME_RMSGQFUL"); n < 50 {
+		t.Errorf("%d were refused", n)
+	}
+	other := g.bindOther("transmitter")
+	other.submit(1, 5)
+	other.accepted(1, 5)
 }
 
 // hour is a delivery time an hour from now.
@@ -166,121 +162,116 @@ const hour = "schedule_delivery_time=000000010000000R"
 // F16: scheduled messages have a limit of their own. Messages of other accounts, and those
 // of this account that are not scheduled, are accepted as before.
 func TestF16ManyScheduled(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		const many = 10_900 // 10,000 may be; after 1,000 refusals the client would be slowed
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, accounts: otherAccount})
-		s := operator.session()
-		c := g.bind("transmitter")
-		b := make([]byte, 0, 8<<20)
-		for n := range many {
-			b = append(b, wire(t, submitLine(n+10, hour))...)
-		}
-		heard := c.listen()
-		c.writeQuietly(b)
-		testutil.Eventually(t, "all of them are answered", func() bool { return heard.of("submit_sm_resp") == many })
-		other := g.bindOther("transmitter")
-		other.submit(1, 5)
-		other.accepted(1, 5)
-		s.serve(1, 5)
-		same := g.bind("transmitter")
-		same.submit(6, 8)
-		same.accepted(6, 8)
-		s.serve(6, 8)
-		s.conn.Close()
-	})
+	parallel(t)
+	const many = 10_900 // 10,000 may be; after 1,000 refusals the client would be slowed
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, accounts: otherAccount})
+	s := operator.session()
+	c := g.bind("transmitter")
+	b := make([]byte, 0, 8<<20)
+	for n := range many {
+		b = append(b, wire(t, submitLine(n+10, hour))...)
+	}
+	heard := c.listen()
+	c.writeQuietly(b)
+	testutil.Eventually(t, "all of them are answered", func() bool { return heard.of("submit_sm_resp") == many })
+	other := g.bindOther("transmitter")
+	other.submit(1, 5)
+	other.accepted(1, 5)
+	s.serve(1, 5)
+	same := g.bind("transmitter")
+	same.submit(6, 8)
+	same.accepted(6, 8)
+	s.serve(6, 8)
+	s.conn.Close()
 }
 
 // F16: messages take no place in the queue while they are scheduled. They take one when
 // their time has come, and free it when they are sent.
 func TestF16ScheduledTakesAPlaceWhenDue(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "window: 2"})
-		s, c := operator.session(), g.bind("transmitter")
-		c.submit(1, 5, "schedule_delivery_time=000000000001000R")
-		c.accepted(1, 5)
-		queued := g.Connector("operator").Queued
-		if n := queued(); n != 0 {
-			t.Errorf("%d places are taken by scheduled messages", n)
-		}
-		under := s.take(1, 2)
-		testutil.Eventually(t, "those under way are counted", func() bool { return queued() >= 2 })
-		s.answer(0, under...)
-		s.serve(3, 5)
-		testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 5 })
-		testutil.Eventually(t, "no place is taken", func() bool { return queued() == 0 })
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "window: 2"})
+	s, c := operator.session(), g.bind("transmitter")
+	c.submit(1, 5, "schedule_delivery_time=000000000001000R")
+	c.accepted(1, 5)
+	queued := g.Connector("operator").Queued
+	if n := queued(); n != 0 {
+		t.Errorf("%d places are taken by scheduled messages", n)
+	}
+	under := s.take(1, 2)
+	testutil.Eventually(t, "those under way are counted", func() bool { return queued() >= 2 })
+	s.answer(0, under...)
+	s.serve(3, 5)
+	testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 5 })
+	testutil.Eventually(t, "no place is taken", func() bool { return queued() == 0 })
 }
 
 // F16: a delivery time that is too far away is refused, where max_schedule says so.
 func TestF16TooFarAhead(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		g := start(t, a, site{operator: newSMSC(t)})
-		c := g.bind("transmitter")
-		c.submit(1, 1, hour)
-		c.accepted(1, 1)
-		c.submit(2, 2, "schedule_delivery_time=000100000000000R")
-		c.want("submit_sm_resp", "seq=2", "status=0x61(ESME_RINVSCHED)")
-	})
+	parallel(t)
+	g := start(t, site{operator: newSMSC(t)})
+	c := g.bind("transmitter")
+	c.submit(1, 1, hour)
+	c.accepted(1, 1)
+	c.submit(2, 2, "schedule_delivery_time=000100000000000R")
+	c.want("submit_sm_resp", "seq=2", "status=0x61(ESME_RINVSCHED)")
 }
 
 // H13: priorities order the messages of one account only. A flood of urgent messages of one
 // account does not delay a plain message of another.
 func TestH13PriorityFlood(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "window: 1", accounts: otherAccount})
-		c, other := g.bind("transmitter"), g.bindOther("transmitter")
-		c.submit(1000, 1199, "priority_flag=255")
-		c.accepted(1000, 1199)
-		other.submit(1, 1)
-		other.accepted(1, 1)
-		s := operator.session()
-		for n := 1; ; n++ {
-			line := s.want("submit_sm")
-			s.answer(0, field(line, "seq"))
-			if field(line, "short_message") == `"1"` {
-				break
-			}
-			if n == 20 {
-				t.Fatalf("%d urgent messages of another account were sent before a plain one", n)
-			}
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "window: 1", accounts: otherAccount})
+	c, other := g.bind("transmitter"), g.bindOther("transmitter")
+	c.submit(1000, 1199, "priority_flag=255")
+	c.accepted(1000, 1199)
+	other.submit(1, 1)
+	other.accepted(1, 1)
+	s := operator.session()
+	for n := 1; ; n++ {
+		line := s.want("submit_sm")
+		s.answer(0, field(line, "seq"))
+		if field(line, "short_message") == `"1"` {
+			break
 		}
-		s.conn.Close()
-	})
+		if n == 20 {
+			t.Fatalf("%d urgent messages of another account were sent before a plain one", n)
+		}
+	}
+	s.conn.Close()
 }
 
 // H17: clients that connect and disconnect do not delay others, even if many submits wait.
 func TestH17ChurnBesideWaiting(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{
-			operator: operator, accounts: otherAccount,
-			more:   downRow(t, "dead", "max_queue: 10"),
-			routes: "{destination: 4670, to: dead}\n{to: operator}",
-		})
-		s := operator.session()
-		for i := range 20 {
-			p := g.bind("transmitter")
-			var lines []string
-			for n := range 300 {
-				lines = append(lines, submitLine(300*i+n))
-			}
-			p.writeQuietly(wire(t, lines...))
-			p.listen()
-		}
-		other := g.bindOther("transmitter")
-		login := wire(t, bindLine("transmitter", "acme", "s3cret"))
-		for n := range 300 {
-			p := g.dial("clients")
-			_, _ = p.conn.Write(login)
-			p.conn.Close()
-			if n%10 == 0 {
-				other.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=49700000001 short_message=\"%d\"", n, n))
-				other.accepted(n, n)
-				s.serve(n, n)
-			}
-		}
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, accounts: otherAccount,
+		more:   downRow(t, "dead", "max_queue: 10"),
+		routes: "{destination: 4670, to: dead}\n{to: operator}",
 	})
+	s := operator.session()
+	for i := range 20 {
+		p := g.bind("transmitter")
+		var lines []string
+		for n := range 300 {
+			lines = append(lines, submitLine(300*i+n))
+		}
+		p.writeQuietly(wire(t, lines...))
+		p.listen()
+	}
+	other := g.bindOther("transmitter")
+	login := wire(t, bindLine("transmitter", "acme", "s3cret"))
+	for n := range 300 {
+		p := g.dial("clients")
+		_, _ = p.conn.Write(login)
+		p.conn.Close()
+		if n%10 == 0 {
+			other.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=49700000001 short_message=\"%d\"", n, n))
+			other.accepted(n, n)
+			s.serve(n, n)
+		}
+	}
 }

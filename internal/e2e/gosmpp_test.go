@@ -111,66 +111,64 @@ func goText(p pdu.Body, octets []byte) string {
 
 // go-smpp as client and as SMSC.
 func TestGoSMPP(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		const senders, each = goWindow, 20
-		var got, receipts tally
-		operator := goSMSC(t, &got)
-		g := start(t, a, site{
-			more:   fmt.Sprintf("{name: operator, direction: out, address: %q, system_id: pmg, password: secret, instances: 2}", operator.Addr()),
-			routes: "{from: operator, to: clients}\n{to: operator}",
-		})
-		g.online("operator", 2)
-		// go-smpp takes a delivery for an answer if a request of its own has the same
-		// sequence number. Its numbers come from one counter for the process, which is
-		// moved away from the gateway's numbers here.
-		for range 10 * senders * each {
-			pdu.NewEnquireLink()
-		}
-		client := goSMPP(t, g, func(p pdu.Body) { receipts.add(p.Fields()[pdufield.ShortMessage].String()) })
-		var wg sync.WaitGroup
-		for i := range senders {
-			wg.Go(func() {
-				for j := range each {
-					m, err := client.Submit(&smpp.ShortMessage{
-						Src: "1234", Dst: "46700000001", Text: pdutext.Raw(fmt.Sprintf("%d-%d", i, j)), Register: pdufield.FinalDeliveryReceipt,
-						TLVFields: pdutlv.Fields{pdutlv.TagUserMessageReference: []byte{byte(i), byte(j)}},
-					})
-					if err != nil || len(m.RespID()) != 16 {
-						t.Errorf("%v, id %q", err, m.RespID())
-					}
-				}
-			})
-		}
-		wg.Wait()
-		testutil.Eventually(t, "every message has arrived once", func() bool { return got.once(senders * each) })
-		testutil.Eventually(t, "every receipt has arrived once", func() bool { return receipts.once(senders * each) })
+	parallel(t)
+	const senders, each = goWindow, 20
+	var got, receipts tally
+	operator := goSMSC(t, &got)
+	g := start(t, site{
+		more:   fmt.Sprintf("{name: operator, direction: out, address: %q, system_id: pmg, password: secret, instances: 2}", operator.Addr()),
+		routes: "{from: operator, to: clients}\n{to: operator}",
 	})
+	g.online("operator", 2)
+	// go-smpp takes a delivery for an answer if a request of its own has the same
+	// sequence number. Its numbers come from one counter for the process, which is
+	// moved away from the gateway's numbers here.
+	for range 10 * senders * each {
+		pdu.NewEnquireLink()
+	}
+	client := goSMPP(t, g, func(p pdu.Body) { receipts.add(p.Fields()[pdufield.ShortMessage].String()) })
+	var wg sync.WaitGroup
+	for i := range senders {
+		wg.Go(func() {
+			for j := range each {
+				m, err := client.Submit(&smpp.ShortMessage{
+					Src: "1234", Dst: "46700000001", Text: pdutext.Raw(fmt.Sprintf("%d-%d", i, j)), Register: pdufield.FinalDeliveryReceipt,
+					TLVFields: pdutlv.Fields{pdutlv.TagUserMessageReference: []byte{byte(i), byte(j)}},
+				})
+				if err != nil || len(m.RespID()) != 16 {
+					t.Errorf("%v, id %q", err, m.RespID())
+				}
+			}
+		})
+	}
+	wg.Wait()
+	testutil.Eventually(t, "every message has arrived once", func() bool { return got.once(senders * each) })
+	testutil.Eventually(t, "every receipt has arrived once", func() bool { return receipts.once(senders * each) })
 }
 
 // A text in several parts, and a refused login.
 func TestGoSMPPTransmitter(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator})
-		s := operator.session()
-		wrong := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "wrong", RespTimeout: testutil.Patience, BindInterval: time.Hour}
-		refused := wrong.Bind()
-		client := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: testutil.Patience}
-		if s := <-client.Bind(); s.Status() != smpp.Connected {
-			t.Fatal(s.Error())
-		}
-		defer client.Close()
-		parts, err := client.SubmitLongMsg(&smpp.ShortMessage{Src: "1234", Dst: "46700000001", Text: pdutext.Raw(strings.Repeat("0123456789", 40))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range parts {
-			line := s.want("submit_sm", "esm_class=64")
-			s.answer(0, field(line, "seq"))
-		}
-		if s := <-refused; s.Status() != smpp.BindFailed {
-			t.Errorf("got %s", s.Status())
-		}
-		wrong.Close()
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator})
+	s := operator.session()
+	wrong := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "wrong", RespTimeout: testutil.Patience, BindInterval: time.Hour}
+	refused := wrong.Bind()
+	client := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: testutil.Patience}
+	if s := <-client.Bind(); s.Status() != smpp.Connected {
+		t.Fatal(s.Error())
+	}
+	defer client.Close()
+	parts, err := client.SubmitLongMsg(&smpp.ShortMessage{Src: "1234", Dst: "46700000001", Text: pdutext.Raw(strings.Repeat("0123456789", 40))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range parts {
+		line := s.want("submit_sm", "esm_class=64")
+		s.answer(0, field(line, "seq"))
+	}
+	if s := <-refused; s.Status() != smpp.BindFailed {
+		t.Errorf("got %s", s.Status())
+	}
+	wrong.Close()
 }

@@ -61,39 +61,38 @@ func (p *peer) isWhole(pdu *smpp.PDU, l long) {
 func TestJoinedMessages(t *testing.T) {
 	for _, stored := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stored=%v", stored), func(t *testing.T) {
-			each(t, func(t *testing.T, a architecture) {
-				operator := newSMSC(t)
-				s := site{operator: operator, out: "long_messages: join"}
-				if stored {
-					s.store = vfs.NewCrashableMem()
-				}
-				g := start(t, a, s)
-				centre, client := operator.session(), g.bind("transmitter")
-				seq := 2
-				for i, l := range longs() {
-					p := l.parts(byte(i))
-					for _, order := range [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {1, 1, 3, 0, 3, 2}} {
-						for _, n := range order {
-							client.submitAll(seq, p[n])
-							seq++
-						}
-						centre.wantWhole(l)
+			parallel(t)
+			operator := newSMSC(t)
+			s := site{operator: operator, out: "long_messages: join"}
+			if stored {
+				s.store = vfs.NewCrashableMem()
+			}
+			g := start(t, s)
+			centre, client := operator.session(), g.bind("transmitter")
+			seq := 2
+			for i, l := range longs() {
+				p := l.parts(byte(i))
+				for _, order := range [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {1, 1, 3, 0, 3, 2}} {
+					for _, n := range order {
+						client.submitAll(seq, p[n])
+						seq++
 					}
+					centre.wantWhole(l)
 				}
-				for n := range 2 { // short enough for short_message
-					client.submitAll(seq, fmt.Sprintf(`short_message="half %d" sar_msg_ref_num=7 sar_total_segments=2 sar_segment_seqnum=%d`, n, n+1))
-					seq++
-				}
-				pdu := centre.taken()
-				if string(pdu.SM.ShortMessage) != "half 0half 1" || len(pdu.SM.TLVs) > 0 {
-					t.Errorf("%q with %x", pdu.SM.ShortMessage, pdu.SM.TLVs)
-				}
-				testutil.Eventually(t, "no place is taken", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
-				centre.fence()
-				if !centre.silent("submit_sm") {
-					t.Error("another message")
-				}
-			})
+			}
+			for n := range 2 { // short enough for short_message
+				client.submitAll(seq, fmt.Sprintf(`short_message="half %d" sar_msg_ref_num=7 sar_total_segments=2 sar_segment_seqnum=%d`, n, n+1))
+				seq++
+			}
+			pdu := centre.taken()
+			if string(pdu.SM.ShortMessage) != "half 0half 1" || len(pdu.SM.TLVs) > 0 {
+				t.Errorf("%q with %x", pdu.SM.ShortMessage, pdu.SM.TLVs)
+			}
+			testutil.Eventually(t, "no place is taken", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+			centre.fence()
+			if !centre.silent("submit_sm") {
+				t.Error("another message")
+			}
 		})
 	}
 }
@@ -102,39 +101,38 @@ func TestJoinedMessages(t *testing.T) {
 // together. With one that asks, the client gets the
 // receipt by the id that it knows that part by.
 func TestPartsThatAreNotJoined(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "long_messages: join", limits: "join_timeout: 1s", store: vfs.NewCrashableMem()})
-		centre, client := operator.session(), g.bind("transceiver")
-		l := longs()[0]
-		p := l.parts(9)
-		wantParts := func(want ...string) { // in any order
-			t.Helper()
-			for range want {
-				pdu := centre.taken()
-				fields := fmt.Sprintf("esm_class=%d data_coding=%d short_message=%s", pdu.SM.ESMClass, pdu.SM.DataCoding, quoted(pdu.SM.ShortMessage))
-				at := slices.Index(want, fields)
-				if at < 0 {
-					t.Fatalf("unexpected: %s", fields)
-				}
-				want = slices.Delete(want, at, at+1)
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "long_messages: join", limits: "join_timeout: 1s", store: vfs.NewCrashableMem()})
+	centre, client := operator.session(), g.bind("transceiver")
+	l := longs()[0]
+	p := l.parts(9)
+	wantParts := func(want ...string) { // in any order
+		t.Helper()
+		for range want {
+			pdu := centre.taken()
+			fields := fmt.Sprintf("esm_class=%d data_coding=%d short_message=%s", pdu.SM.ESMClass, pdu.SM.DataCoding, quoted(pdu.SM.ShortMessage))
+			at := slices.Index(want, fields)
+			if at < 0 {
+				t.Fatalf("unexpected: %s", fields)
 			}
+			want = slices.Delete(want, at, at+1)
 		}
-		client.submitAll(2, p[0], p[2], p[3])
-		wantParts(p[0], p[2], p[3])
-		// Other totals under one reference.
-		three := long{octets: l.octets[:400], room: 153}.parts(9)
-		client.submitAll(10, three[0], p[1], three[1])
-		wantParts(three[0], p[1], three[1])
-		// One asks.
-		ids := client.submitAll(30, p[0], p[1], p[2], asking(p[3]))
-		line := centre.want("submit_sm", asks)
-		centre.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=4711")
-		centre.fence()
-		centre.receipt(101, "4711", "DELIVRD")
-		client.wantReceipt(ids[3], "DELIVRD")
-		testutil.Eventually(t, "no place is taken", func() bool { return g.Pending() == 0 })
-	})
+	}
+	client.submitAll(2, p[0], p[2], p[3])
+	wantParts(p[0], p[2], p[3])
+	// Other totals under one reference.
+	three := long{octets: l.octets[:400], room: 153}.parts(9)
+	client.submitAll(10, three[0], p[1], three[1])
+	wantParts(three[0], p[1], three[1])
+	// One asks.
+	ids := client.submitAll(30, p[0], p[1], p[2], asking(p[3]))
+	line := centre.want("submit_sm", asks)
+	centre.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=4711")
+	centre.fence()
+	centre.receipt(101, "4711", "DELIVRD")
+	client.wantReceipt(ids[3], "DELIVRD")
+	testutil.Eventually(t, "no place is taken", func() bool { return g.Pending() == 0 })
 }
 
 // asking returns the fields of a message that asks for receipts.
@@ -144,74 +142,71 @@ func asking(fields string) string {
 
 // Parts that were confirmed are sent after a power cut, as they came; a drain sends them too.
 func TestPartsSurvive(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), out: "long_messages: join", store: vfs.NewCrashableMem()}
-		g := start(t, a, s)
-		centre, client := s.operator.session(), g.bind("transmitter")
-		p := longs()[1].parts(3)
-		client.submitAll(2, p[:3]...)
-		g = g.powerCut(a, &s, centre, client)
-		centre, client = s.operator.session(), g.bind("transmitter")
-		got := map[byte]bool{}
-		for range 3 {
-			got[centre.taken().SM.ShortMessage[5]] = true
-		}
-		if !got[1] || !got[2] || !got[3] {
-			t.Errorf("parts %v", got)
-		}
-		client.submitAll(10, p...) // and joined ones survive as one
-		centre.want("submit_sm", "data_coding=8")
-		if err := g.Committer.Sync(); err != nil { // that they are one now is stored soon, and not before it leaves
-			t.Fatal(err)
-		}
-		g = g.powerCut(a, &s, centre, client)
-		centre = s.operator.session()
-		centre.wantWhole(longs()[1])
-		testutil.Eventually(t, "nothing is left", func() bool { return g.Pending() == 0 })
-		centre.fence()
-		if !centre.silent("submit_sm") {
-			t.Error("another message")
-		}
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), out: "long_messages: join", store: vfs.NewCrashableMem()}
+	g := start(t, s)
+	centre, client := s.operator.session(), g.bind("transmitter")
+	p := longs()[1].parts(3)
+	client.submitAll(2, p[:3]...)
+	g = g.powerCut(&s, centre, client)
+	centre, client = s.operator.session(), g.bind("transmitter")
+	got := map[byte]bool{}
+	for range 3 {
+		got[centre.taken().SM.ShortMessage[5]] = true
+	}
+	if !got[1] || !got[2] || !got[3] {
+		t.Errorf("parts %v", got)
+	}
+	client.submitAll(10, p...) // and joined ones survive as one
+	centre.want("submit_sm", "data_coding=8")
+	if err := g.Committer.Sync(); err != nil { // that they are one now is stored soon, and not before it leaves
+		t.Fatal(err)
+	}
+	g = g.powerCut(&s, centre, client)
+	centre = s.operator.session()
+	centre.wantWhole(longs()[1])
+	testutil.Eventually(t, "nothing is left", func() bool { return g.Pending() == 0 })
+	centre.fence()
+	if !centre.silent("submit_sm") {
+		t.Error("another message")
+	}
 }
 
 // Each part has one event: that of the whole, or that it was joined.
 func TestEventsOfJoinedParts(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		dir := filepath.Join(t.TempDir(), "events")
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, store: vfs.NewMem(), top: eventsIn(dir), out: "long_messages: join"})
-		centre, client := operator.session(), g.bind("transmitter")
-		p := longs()[0].parts(1)
-		ids := client.submitAll(2, p[2], p[1], p[1], p[0], asking(p[3]))
-		centre.wantWhole(longs()[0])
-		testutil.Eventually(t, "it has ended", func() bool { return g.Pending() == 0 })
-		client.conn.Close()
-		centre.conn.Close()
-		g.stop()
-		wantEvents(t, dir, map[string]string{ids[0]: "joined", ids[1]: "joined", ids[2]: "joined", ids[3]: "joined", ids[4]: "sent"})
-	})
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "events")
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, store: vfs.NewMem(), top: eventsIn(dir), out: "long_messages: join"})
+	centre, client := operator.session(), g.bind("transmitter")
+	p := longs()[0].parts(1)
+	ids := client.submitAll(2, p[2], p[1], p[1], p[0], asking(p[3]))
+	centre.wantWhole(longs()[0])
+	testutil.Eventually(t, "it has ended", func() bool { return g.Pending() == 0 })
+	client.conn.Close()
+	centre.conn.Close()
+	g.stop()
+	wantEvents(t, dir, map[string]string{ids[0]: "joined", ids[1]: "joined", ids[2]: "joined", ids[3]: "joined", ids[4]: "sent"})
 }
 
 // A gateway that stops without a store sends the parts that it has.
 func TestPartsAtStop(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "long_messages: join", memory: true})
-		centre, client := operator.session(), g.bind("transmitter")
-		client.submitAll(2, longs()[0].parts(3)[:2]...)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for range 2 {
-				if n := len(centre.taken().SM.ShortMessage); n < 100 {
-					t.Errorf("%d octets", n)
-				}
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "long_messages: join", memory: true})
+	centre, client := operator.session(), g.bind("transmitter")
+	client.submitAll(2, longs()[0].parts(3)[:2]...)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2 {
+			if n := len(centre.taken().SM.ShortMessage); n < 100 {
+				t.Errorf("%d octets", n)
 			}
-		}()
-		g.drain()
-		<-done
-	})
+		}
+	}()
+	g.drain()
+	<-done
 }
 
 // sendParts sends the parts of the long texts as a mobile's messages.
@@ -233,36 +228,34 @@ const joinedRoutes = "{from: operator, to: clients}\n{to: operator}"
 
 // go-smpp as a client reads the texts of mobiles whole.
 func TestJoinedMessagesOfGoSMPP(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, clients: "long_messages: join", routes: joinedRoutes})
-		centre := operator.session()
-		var mu sync.Mutex
-		var texts []string
-		goSMPP(t, g, func(p pdu.Body) {
-			mu.Lock()
-			defer mu.Unlock()
-			texts = append(texts, goText(p, p.TLVFields()[pdutlv.TagMessagePayload].Bytes()))
-		})
-		centre.sendParts()
-		testutil.Eventually(t, "every text is there", func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return len(texts) == len(longs())
-		})
-		for _, l := range longs() {
-			if !slices.Contains(texts, l.text) {
-				t.Errorf("no text %q in %q", l.text, texts)
-			}
-		}
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, clients: "long_messages: join", routes: joinedRoutes})
+	centre := operator.session()
+	var mu sync.Mutex
+	var texts []string
+	goSMPP(t, g, func(p pdu.Body) {
+		mu.Lock()
+		defer mu.Unlock()
+		texts = append(texts, goText(p, p.TLVFields()[pdutlv.TagMessagePayload].Bytes()))
 	})
+	centre.sendParts()
+	testutil.Eventually(t, "every text is there", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(texts) == len(longs())
+	})
+	for _, l := range longs() {
+		if !slices.Contains(texts, l.text) {
+			t.Errorf("no text %q in %q", l.text, texts)
+		}
+	}
 }
 
 // The npm package smpp does the same.
 func TestJoinedMessagesOfNode(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, clients: "long_messages: join", routes: joinedRoutes})
-		wantNode(t, func() { operator.session().sendParts() }, "whole.js", g.addr("clients"), fmt.Sprint(len(longs())))
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, clients: "long_messages: join", routes: joinedRoutes})
+	wantNode(t, func() { operator.session().sendParts() }, "whole.js", g.addr("clients"), fmt.Sprint(len(longs())))
 }

@@ -207,39 +207,38 @@ func kannelWays() []kannelWay {
 
 // Kannel logs in, its messages reach the SMSC, and what mobiles send reaches Kannel.
 func TestKannel(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for _, way := range kannelWays() {
-			t.Run(way.smsc, func(t *testing.T) {
-				const messages = 50
-				operator := newSMSC(t)
-				g := start(t, a, site{operator: operator, clients: way.clients, routes: "{from: operator, to: clients}\n{to: operator}"})
-				centre := operator.session()
-				k := startKannel(t, g, way.smsc, way.options)
-				for n := range messages {
-					k.send(fmt.Sprintf("hello %02d @{€}", n), "charset", "UTF-8", "coding", "0")
+	parallel(t)
+	for _, way := range kannelWays() {
+		t.Run(way.smsc, func(t *testing.T) {
+			const messages = 50
+			operator := newSMSC(t)
+			g := start(t, site{operator: operator, clients: way.clients, routes: "{from: operator, to: clients}\n{to: operator}"})
+			centre := operator.session()
+			k := startKannel(t, g, way.smsc, way.options)
+			for n := range messages {
+				k.send(fmt.Sprintf("hello %02d @{€}", n), "charset", "UTF-8", "coding", "0")
+			}
+			var got []string
+			for range messages {
+				line := centre.want("submit_sm", "source_addr=1234")
+				_, text, _ := strings.Cut(line, " short_message=")
+				got = append(got, text)
+				centre.answer(0, field(line, "seq"))
+			}
+			slices.Sort(got)
+			for n, text := range got {
+				if want := fmt.Sprintf(`"hello %02d \x00\x1b(\x1be\x1b)"`, n); text != want {
+					t.Errorf("got %s, want %s", text, want)
 				}
-				var got []string
-				for range messages {
-					line := centre.want("submit_sm", "source_addr=1234")
-					_, text, _ := strings.Cut(line, " short_message=")
-					got = append(got, text)
-					centre.answer(0, field(line, "seq"))
-				}
-				slices.Sort(got)
-				for n, text := range got {
-					if want := fmt.Sprintf(`"hello %02d \x00\x1b(\x1be\x1b)"`, n); text != want {
-						t.Errorf("got %s, want %s", text, want)
-					}
-				}
-				centre.send(`deliver_sm seq=7 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`)
-				centre.want("deliver_sm_resp", "seq=7", "status=0")
-				testutil.Eventually(t, "Kannel has the answer of the mobile", func() bool { return len(k.saw("/mo")) == 1 })
-				if got, want := k.saw("/mo")[0], "from="+way.mobile+"46700000001&to=1234&text=%40+home"; got != want {
-					t.Errorf("got %s, want %s", got, want)
-				}
-			})
-		}
-	})
+			}
+			centre.send(`deliver_sm seq=7 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`)
+			centre.want("deliver_sm_resp", "seq=7", "status=0")
+			testutil.Eventually(t, "Kannel has the answer of the mobile", func() bool { return len(k.saw("/mo")) == 1 })
+			if got, want := k.saw("/mo")[0], "from="+way.mobile+"46700000001&to=1234&text=%40+home"; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
 }
 
 // The states in which Kannel calls a dlr-url.
@@ -306,37 +305,36 @@ func (p *peer) serveReceipts() {
 // Each dlr-url of Kannel is called for each state of its message, once, over SMPP and over
 // UCP.
 func TestKannelReceipts(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for _, way := range kannelWays() {
-			t.Run(way.smsc, func(t *testing.T) {
-				const messages = 500
-				operator := newSMSC(t)
-				g := start(t, a, site{operator: operator, memory: true, clients: way.clients, routes: "{destination: [467], to: operator}"})
-				centre := operator.session()
-				go centre.serveReceipts()
-				k := startKannel(t, g, way.smsc, way.options)
-				var want []string
-				for n := range messages {
-					to := fmt.Sprintf("467%08d", n)
-					states, _ := fates(n, way.expired)
-					if states[0] == dlrRefused {
-						to = fmt.Sprintf("468%08d", n)
-					}
-					for _, s := range states {
-						want = append(want, fmt.Sprintf("n=%03d&state=%d", n, s))
-					}
-					k.send(fmt.Sprint(n), "to", to, "dlr-mask", fmt.Sprint(dlrAll), "dlr-url", fmt.Sprintf("%s/dlr?n=%03d&state=%%d", k.seen.URL, n))
+	parallel(t)
+	for _, way := range kannelWays() {
+		t.Run(way.smsc, func(t *testing.T) {
+			const messages = 500
+			operator := newSMSC(t)
+			g := start(t, site{operator: operator, memory: true, clients: way.clients, routes: "{destination: [467], to: operator}"})
+			centre := operator.session()
+			go centre.serveReceipts()
+			k := startKannel(t, g, way.smsc, way.options)
+			var want []string
+			for n := range messages {
+				to := fmt.Sprintf("467%08d", n)
+				states, _ := fates(n, way.expired)
+				if states[0] == dlrRefused {
+					to = fmt.Sprintf("468%08d", n)
 				}
-				slices.Sort(want)
-				defer func() {
-					if got := k.saw("/dlr"); !slices.Equal(got, want) {
-						t.Errorf("%d calls, want %d:\n%s", len(got), len(want), difference(got, want))
-					}
-				}()
-				testutil.Eventually(t, "each state is reported", func() bool { return len(k.saw("/dlr")) >= len(want) })
-			})
-		}
-	})
+				for _, s := range states {
+					want = append(want, fmt.Sprintf("n=%03d&state=%d", n, s))
+				}
+				k.send(fmt.Sprint(n), "to", to, "dlr-mask", fmt.Sprint(dlrAll), "dlr-url", fmt.Sprintf("%s/dlr?n=%03d&state=%%d", k.seen.URL, n))
+			}
+			slices.Sort(want)
+			defer func() {
+				if got := k.saw("/dlr"); !slices.Equal(got, want) {
+					t.Errorf("%d calls, want %d:\n%s", len(got), len(want), difference(got, want))
+				}
+			}()
+			testutil.Eventually(t, "each state is reported", func() bool { return len(k.saw("/dlr")) >= len(want) })
+		})
+	}
 }
 
 // difference returns the lines that one of two sorted lists has.

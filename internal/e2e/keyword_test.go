@@ -36,83 +36,81 @@ func (p *peer) wantText(text string) {
 
 // All parts of a long text go where the word at its beginning leads, in whatever order they come.
 func TestKeywordOfParts(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			s = keywordSite(s)
-			g := start(t, a, s)
-			smsc, acme, other := s.operator.session(), g.bind("receiver"), g.dial("clients")
-			other.bind("receiver", "other", "s3cret")
-			g.online("clients", 2)
-			deliver := func(seq int, line string) {
-				smsc.send(line)
-				smsc.want("deliver_sm_resp", fmt.Sprint("seq=", seq), "status=0")
-			}
-			deliver(101, votePart(101, 4670, 7, 1, 3, "VOTE one"))
-			other.wantText("VOTE one")
-			deliver(102, votePart(102, 4670, 7, 3, 3, "secret three"))
-			other.wantText("secret three")
-			deliver(103, votePart(103, 4670, 7, 2, 3, "secret two"))
-			other.wantText("secret two")
-			// Another mobile with the same reference, and no keyword.
-			deliver(104, votePart(104, 4671, 7, 1, 2, "hello"))
-			acme.wantText("hello")
-			deliver(105, votePart(105, 4671, 7, 2, 2, "rest"))
-			acme.wantText("rest")
-			// Other parts come first: they wait.
-			deliver(106, votePart(106, 4672, 7, 3, 3, "secret c"))
-			deliver(107, votePart(107, 4672, 7, 2, 3, "secret b"))
-			deliver(108, votePart(108, 4673, 7, 2, 2, "lonely"))
-			testutil.Eventually(t, "they are put aside", func() bool { return g.Aside(store.Parked) == 3 })
-			deliver(109, votePart(109, 4672, 7, 1, 3, "Vote: a"))
-			got := map[string]bool{}
-			for range 3 {
-				line := other.want("deliver_sm", "source_addr=4672")
-				got[line[len(line)-3:]] = true
-				other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-			}
-			if !got[` a"`] || !got[` b"`] || !got[` c"`] {
-				t.Errorf("got %v", got)
-			}
-			acme.fence()
-			other.fence()
-			if !acme.silent("deliver_sm") || !other.silent("deliver_sm") || g.Aside(store.Parked) != 1 {
-				t.Errorf("%d are put aside", g.Aside(store.Parked))
-			}
-			page, err := g.ListStored(gateway.Selection{State: gateway.StateParked}, 0, 10)
-			if err != nil || len(page.Messages) != 1 || !strings.Contains(fmt.Sprintf("%+v", page.Messages[0]), "the first part of the long message") {
-				t.Errorf("%+v %v", page.Messages, err)
-			}
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s = keywordSite(s)
+		g := start(t, s)
+		smsc, acme, other := s.operator.session(), g.bind("receiver"), g.dial("clients")
+		other.bind("receiver", "other", "s3cret")
+		g.online("clients", 2)
+		deliver := func(seq int, line string) {
+			smsc.send(line)
+			smsc.want("deliver_sm_resp", fmt.Sprint("seq=", seq), "status=0")
+		}
+		deliver(101, votePart(101, 4670, 7, 1, 3, "VOTE one"))
+		other.wantText("VOTE one")
+		deliver(102, votePart(102, 4670, 7, 3, 3, "secret three"))
+		other.wantText("secret three")
+		deliver(103, votePart(103, 4670, 7, 2, 3, "secret two"))
+		other.wantText("secret two")
+		// Another mobile with the same reference, and no keyword.
+		deliver(104, votePart(104, 4671, 7, 1, 2, "hello"))
+		acme.wantText("hello")
+		deliver(105, votePart(105, 4671, 7, 2, 2, "rest"))
+		acme.wantText("rest")
+		// Other parts come first: they wait.
+		deliver(106, votePart(106, 4672, 7, 3, 3, "secret c"))
+		deliver(107, votePart(107, 4672, 7, 2, 3, "secret b"))
+		deliver(108, votePart(108, 4673, 7, 2, 2, "lonely"))
+		testutil.Eventually(t, "they are put aside", func() bool { return g.Aside(store.Parked) == 3 })
+		deliver(109, votePart(109, 4672, 7, 1, 3, "Vote: a"))
+		got := map[string]bool{}
+		for range 3 {
+			line := other.want("deliver_sm", "source_addr=4672")
+			got[line[len(line)-3:]] = true
+			other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		}
+		if !got[` a"`] || !got[` b"`] || !got[` c"`] {
+			t.Errorf("got %v", got)
+		}
+		acme.fence()
+		other.fence()
+		if !acme.silent("deliver_sm") || !other.silent("deliver_sm") || g.Aside(store.Parked) != 1 {
+			t.Errorf("%d are put aside", g.Aside(store.Parked))
+		}
+		page, err := g.ListStored(gateway.Selection{State: gateway.StateParked}, 0, 10)
+		if err != nil || len(page.Messages) != 1 || !strings.Contains(fmt.Sprintf("%+v", page.Messages[0]), "the first part of the long message") {
+			t.Errorf("%+v %v", page.Messages, err)
+		}
 	})
 }
 
 // The parts that come after a restart go where the first one went before it, and those that waited
 // for the first one are taken up.
 func TestKeywordOfPartsAfterRestart(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := keywordSite(site{operator: newSMSC(t), store: vfs.NewCrashableMem()})
-		g := start(t, a, s)
-		smsc := s.operator.session()
-		smsc.send(votePart(101, 4670, 7, 1, 2, "VOTE one"), votePart(102, 4671, 8, 2, 2, "secret b"), votePart(103, 4672, 9, 2, 2, "lonely"))
-		for seq := 101; seq <= 103; seq++ {
-			smsc.want("deliver_sm_resp", fmt.Sprint("seq=", seq), "status=0")
+	parallel(t)
+	s := keywordSite(site{operator: newSMSC(t), store: vfs.NewCrashableMem()})
+	g := start(t, s)
+	smsc := s.operator.session()
+	smsc.send(votePart(101, 4670, 7, 1, 2, "VOTE one"), votePart(102, 4671, 8, 2, 2, "secret b"), votePart(103, 4672, 9, 2, 2, "lonely"))
+	for seq := 101; seq <= 103; seq++ {
+		smsc.want("deliver_sm_resp", fmt.Sprint("seq=", seq), "status=0")
+	}
+	g = g.powerCut(&s, smsc)
+	smsc = s.operator.session()
+	acme, other := g.bind("receiver"), g.dial("clients")
+	other.bind("receiver", "other", "s3cret")
+	other.wantText("VOTE one")
+	smsc.send(votePart(101, 4670, 7, 2, 2, "secret two"), votePart(102, 4671, 8, 1, 2, "VOTE a"))
+	for range 3 {
+		line := other.want("deliver_sm")
+		if !containsAll(line, []string{"secret two"}) && !containsAll(line, []string{"VOTE a"}) && !containsAll(line, []string{"secret b"}) {
+			t.Error(line)
 		}
-		g = g.powerCut(a, &s, smsc)
-		smsc = s.operator.session()
-		acme, other := g.bind("receiver"), g.dial("clients")
-		other.bind("receiver", "other", "s3cret")
-		other.wantText("VOTE one")
-		smsc.send(votePart(101, 4670, 7, 2, 2, "secret two"), votePart(102, 4671, 8, 1, 2, "VOTE a"))
-		for range 3 {
-			line := other.want("deliver_sm")
-			if !containsAll(line, []string{"secret two"}) && !containsAll(line, []string{"VOTE a"}) && !containsAll(line, []string{"secret b"}) {
-				t.Error(line)
-			}
-			other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		}
-		acme.fence()
-		if !acme.silent("deliver_sm") || g.Aside(store.Parked) != 1 {
-			t.Errorf("%d are put aside", g.Aside(store.Parked))
-		}
-	})
+		other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	}
+	acme.fence()
+	if !acme.silent("deliver_sm") || g.Aside(store.Parked) != 1 {
+		t.Errorf("%d are put aside", g.Aside(store.Parked))
+	}
 }

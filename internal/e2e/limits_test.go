@@ -7,95 +7,90 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/config"
 	"pmg/internal/testutil"
 )
 
 // When there is no free descriptor the gateway stops accepting and logs that once. When one
 // is free it goes on. Clients wait meanwhile, and none is lost.
 func TestNoDescriptors(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		const limit, clients = 50, 100
-		c := startChild(t, a, limit, site{})
-		var peers []*peer
-		for range clients {
-			p := dial(t, c.addr)
-			p.send(bindLine("transmitter", "acme", "s3cret"))
-			peers = append(peers, p)
-		}
-		const message = "cannot accept; clients wait"
-		testutil.Eventually(t, "descriptors run out", func() bool { return c.log.count(message) > 0 })
-		for _, p := range peers {
-			p.want("bind_transmitter_resp", "status=0")
-			p.send("unbind seq=2")
-			p.want("unbind_resp")
-			p.wantEOF()
-		}
-		dial(t, c.addr).bind("transmitter", "acme", "s3cret")
-		if n := c.log.count(message); n != 1 {
-			t.Errorf("it was logged %d times", n)
-		}
-	})
+	parallel(t)
+	const limit, clients = 50, 100
+	c := startChild(t, limit, site{})
+	var peers []*peer
+	for range clients {
+		p := dial(t, c.addr)
+		p.send(bindLine("transmitter", "acme", "s3cret"))
+		peers = append(peers, p)
+	}
+	const message = "cannot accept; clients wait"
+	testutil.Eventually(t, "descriptors run out", func() bool { return c.log.count(message) > 0 })
+	for _, p := range peers {
+		p.want("bind_transmitter_resp", "status=0")
+		p.send("unbind seq=2")
+		p.want("unbind_resp")
+		p.wantEOF()
+	}
+	dial(t, c.addr).bind("transmitter", "acme", "s3cret")
+	if n := c.log.count(message); n != 1 {
+		t.Errorf("it was logged %d times", n)
+	}
 }
 
-// A client that never reads its answers does not affect others. The pipeline disconnects it
-// when too many answers wait. The classic architecture stops reading from it and disconnects
-// it after half a minute, which this test does not wait for.
+// A client that never reads its answers does not affect others, and is disconnected
+// when too many answers wait.
 func TestNeverReads(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, limits: "unsent: 64KiB"})
-		s, other := operator.session(), g.bind("transmitter")
-		deaf := g.bind("transmitter")
-		_ = deaf.conn.(*net.TCPConn).SetReadBuffer(4096)
-		b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // without a destination, so it is only answered
-		go func() {
-			for {
-				if _, err := deaf.conn.Write(b); err != nil {
-					return
-				}
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, limits: "unsent: 64KiB"})
+	s, other := operator.session(), g.bind("transmitter")
+	deaf := g.bind("transmitter")
+	_ = deaf.conn.(*net.TCPConn).SetReadBuffer(4096)
+	b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // without a destination, so it is only answered
+	go func() {
+		for {
+			if _, err := deaf.conn.Write(b); err != nil {
+				return
 			}
-		}()
-		exchange := func(n int) {
-			other.submit(n, n)
-			other.accepted(n, n)
-			s.serve(n, n)
 		}
-		n := 1
-		for ; n <= 50; n++ {
-			exchange(n)
-		}
-		for ; a.name == config.Pipeline && g.log.count("clients", "the peer does not read", "session over") == 0; n++ {
-			exchange(n)
-		}
-	})
+	}()
+	exchange := func(n int) {
+		other.submit(n, n)
+		other.accepted(n, n)
+		s.serve(n, n)
+	}
+	n := 1
+	for ; n <= 50; n++ {
+		exchange(n)
+	}
+	for ; g.log.count("clients", "the peer does not read", "session over") == 0; n++ {
+		exchange(n)
+	}
 }
 
-// The number of the pipeline's goroutines does not depend on the number of connections, and
+// The number of goroutines does not depend on the number of connections, and
 // an idle client costs little memory.
 func TestManyConnections(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		const clients, room = 5000, 200
-		raiseFiles(t, clients+room)
-		c := startChild(t, a, clients+room, site{clients: "instances: 5000", limits: "prebind: 5000, prebind_per_address: 5000"})
-		bind := func(n int) {
-			for range n {
-				dial(t, c.addr).bind("transceiver", "acme", "s3cret")
-			}
+	parallel(t)
+	const clients, room = 5000, 200
+	raiseFiles(t, clients+room)
+	c := startChild(t, clients+room, site{clients: "instances: 5000", limits: "prebind: 5000, prebind_per_address: 5000"})
+	bind := func(n int) {
+		for range n {
+			dial(t, c.addr).bind("transceiver", "acme", "s3cret")
 		}
-		bind(1)
-		one := c.usage()
-		bind(clients - 1)
-		all := c.usage()
-		each := (all.Memory - one.Memory) / (clients - 1)
-		t.Logf("goroutines: %d with 1 client, %d with %d; %d octets for each", one.Goroutines, all.Goroutines, clients, each)
-		if a.name == config.Pipeline && all.Goroutines != one.Goroutines {
-			t.Errorf("%d goroutines with 1 client, %d with %d", one.Goroutines, all.Goroutines, clients)
-		}
-		if a.name == config.Pipeline && each >= 16<<10 {
-			t.Errorf("%d octets for each client", each)
-		}
-	})
+	}
+	bind(1)
+	one := c.usage()
+	bind(clients - 1)
+	all := c.usage()
+	each := (all.Memory - one.Memory) / (clients - 1)
+	t.Logf("goroutines: %d with 1 client, %d with %d; %d octets for each", one.Goroutines, all.Goroutines, clients, each)
+	if all.Goroutines != one.Goroutines {
+		t.Errorf("%d goroutines with 1 client, %d with %d", one.Goroutines, all.Goroutines, clients)
+	}
+	if each >= 16<<10 {
+		t.Errorf("%d octets for each client", each)
+	}
 }
 
 // raiseFiles raises the limit of descriptors for n connections, or skips the test.
@@ -104,7 +99,7 @@ func raiseFiles(t *testing.T, n int) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	need := uint64(2*n + 1000) // another architecture's test may run as well
+	need := uint64(2*n + 1000) // other tests may run as well
 	if limit.Max < need {
 		t.Skipf("%d descriptors are needed, only %d can be had", need, limit.Max)
 	}

@@ -27,42 +27,41 @@ func nodeCommand(t *testing.T, args ...string) *exec.Cmd {
 
 // The npm package smpp as client and as SMSC.
 func TestNode(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		server := nodeCommand(t, "server.js")
-		stdin, err := server.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdout, err := server.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = server.Process.Kill() }) // it has already ended, unless the test failed
-		out := bufio.NewReader(stdout)
-		port, err := out.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := start(t, a, site{
-			more:   fmt.Sprintf("{name: operator, direction: out, address: \"127.0.0.1:%s\", system_id: pmg, password: secret, instances: 2}", strings.TrimSpace(port)),
-			routes: "{from: operator, to: clients}\n{to: operator}",
-		})
-		g.online("operator", 2)
-		saw, err := nodeCommand(t, "client.js", g.addr("clients"), "200").Output()
-		if want := `{"answered":200,"ids":200,"delivered":200,"unbound":true}`; err != nil || strings.TrimSpace(string(saw)) != want {
-			t.Errorf("client: %v, got %s, want %s", err, saw, want)
-		}
-		g.stop()
-		stdin.Close()
-		rest, err := io.ReadAll(out)
-		if err != nil || strings.TrimSpace(string(rest)) != "200" {
-			t.Errorf("server: %v, got %q", err, rest)
-		}
-		if err := server.Wait(); err != nil {
-			t.Error(err)
-		}
+	parallel(t)
+	server := nodeCommand(t, "server.js")
+	stdin, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill() }) // it has already ended, unless the test failed
+	out := bufio.NewReader(stdout)
+	port, err := out.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := start(t, site{
+		more:   fmt.Sprintf("{name: operator, direction: out, address: \"127.0.0.1:%s\", system_id: pmg, password: secret, instances: 2}", strings.TrimSpace(port)),
+		routes: "{from: operator, to: clients}\n{to: operator}",
 	})
+	g.online("operator", 2)
+	saw, err := nodeCommand(t, "client.js", g.addr("clients"), "200").Output()
+	if want := `{"answered":200,"ids":200,"delivered":200,"unbound":true}`; err != nil || strings.TrimSpace(string(saw)) != want {
+		t.Errorf("client: %v, got %s, want %s", err, saw, want)
+	}
+	g.stop()
+	stdin.Close()
+	rest, err := io.ReadAll(out)
+	if err != nil || strings.TrimSpace(string(rest)) != "200" {
+		t.Errorf("server: %v, got %q", err, rest)
+	}
+	if err := server.Wait(); err != nil {
+		t.Error(err)
+	}
 }

@@ -35,172 +35,167 @@ func (g *gw) logged(connector string, lines int) (all []pdulog.Entry) {
 // U7: each line about a message has its id and its account, towards clients and SMSCs, even
 // for late and repeated answers.
 func TestLinesHaveIDAndAccount(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, clients: "window: 3", routes: "{from: operator, to: clients}\n{to: operator}"})
-		s, c := operator.session(), g.bind("transceiver")
-		g.online("operator", 1)
-		g.online("clients", 1)
-		c.submit(1, 1)
-		id := field(c.want("submit_sm_resp", "status=0"), "message_id")
-		taken := s.take(1, 1)
-		s.answer(0, taken...)
-		s.answer(0, taken...) // a second time, to requests that are answered
-		s.send(moLine)
-		s.want("deliver_sm_resp")
-		c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
-		about := func(e pdulog.Entry) string { return e.Command + " " + string(e.ID) + " " + string(e.Account) }
-		var out, in []string
-		for _, e := range g.logged("operator", 7) {
-			out = append(out, about(e))
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, clients: "window: 3", routes: "{from: operator, to: clients}\n{to: operator}"})
+	s, c := operator.session(), g.bind("transceiver")
+	g.online("operator", 1)
+	g.online("clients", 1)
+	c.submit(1, 1)
+	id := field(c.want("submit_sm_resp", "status=0"), "message_id")
+	taken := s.take(1, 1)
+	s.answer(0, taken...)
+	s.answer(0, taken...) // a second time, to requests that are answered
+	s.send(moLine)
+	s.want("deliver_sm_resp")
+	c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
+	about := func(e pdulog.Entry) string { return e.Command + " " + string(e.ID) + " " + string(e.Account) }
+	var out, in []string
+	for _, e := range g.logged("operator", 7) {
+		out = append(out, about(e))
+	}
+	for _, e := range g.logged("clients", 6) {
+		in = append(in, about(e))
+	}
+	mo, _, _ := strings.Cut(strings.TrimPrefix(in[4], "deliver_sm "), " ")
+	if len(mo) != 16 || mo == id {
+		t.Errorf("the message to the client has id %q", mo)
+	}
+	for _, side := range []struct{ got, want []string }{
+		{out, []string{"bind_transceiver  ", "bind_transceiver_resp  ", "submit_sm " + id + " acme", "submit_sm_resp " + id + " acme",
+			"submit_sm_resp " + id + " acme", "deliver_sm  ", "deliver_sm_resp " + mo + " "}},
+		{in, []string{"bind_transceiver  ", "bind_transceiver_resp  acme", "submit_sm  acme", "submit_sm_resp  acme", "deliver_sm " + mo + " acme", "deliver_sm_resp " + mo + " acme"}},
+	} {
+		if strings.Join(side.got, "\n") != strings.Join(side.want, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(side.got, "\n"), strings.Join(side.want, "\n"))
 		}
-		for _, e := range g.logged("clients", 6) {
-			in = append(in, about(e))
-		}
-		mo, _, _ := strings.Cut(strings.TrimPrefix(in[4], "deliver_sm "), " ")
-		if len(mo) != 16 || mo == id {
-			t.Errorf("the message to the client has id %q", mo)
-		}
-		for _, side := range []struct{ got, want []string }{
-			{out, []string{"bind_transceiver  ", "bind_transceiver_resp  ", "submit_sm " + id + " acme", "submit_sm_resp " + id + " acme",
-				"submit_sm_resp " + id + " acme", "deliver_sm  ", "deliver_sm_resp " + mo + " "}},
-			{in, []string{"bind_transceiver  ", "bind_transceiver_resp  acme", "submit_sm  acme", "submit_sm_resp  acme", "deliver_sm " + mo + " acme", "deliver_sm_resp " + mo + " acme"}},
-		} {
-			if strings.Join(side.got, "\n") != strings.Join(side.want, "\n") {
-				t.Errorf("got\n%s\nwant\n%s", strings.Join(side.got, "\n"), strings.Join(side.want, "\n"))
-			}
-		}
-	})
+	}
 }
 
 // U5: the log shows the life of a link to an SMSC: the reason why there is none, once for
 // each reason, when it is established, and why it was lost. U6: readiness shows the same.
 func TestLinkLife(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		operator.down()
-		addr := operator.addr()
-		g := start(t, a, site{operator: operator})
-		refused := "cannot connect to " + addr + ": connection refused"
-		testutil.Eventually(t, "a connection failed", func() bool { return g.stats("operator").Failing.Load() > 2 })
-		if n := g.log.count("warn", refused+"; next attempt in "); n != 1 {
-			t.Errorf("it is logged %d times that the connection is refused", n)
-		}
-		if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "routes[0] has no target that works: connector operator: "+refused {
-			t.Errorf("not ready: %q", why)
-		}
-		operator.up()
-		p := operator.accept()
-		p.send("bind_transceiver_resp seq=" + field(p.want("bind_transceiver"), "seq") + " status=0xd")
-		testutil.Eventually(t, "the refused login is logged", func() bool { return g.log.count("warn", "status 0xd(ESME_RBINDFAIL); next attempt in ") == 1 })
-		s := operator.session()
-		g.online("operator", 1)
-		testutil.Eventually(t, "the login is logged", func() bool { return g.log.count("info", `"message":"bound"`, "ESME_RBINDFAIL") == 1 })
-		if why := g.NotReady(g.engine); why != nil {
-			t.Errorf("not ready: %q", why)
-		}
-		operator.down()
-		_ = s.conn.Close()
-		// There is no pause that the line could tell of, if the session has lived long enough.
-		testutil.Eventually(t, "the loss is logged", func() bool { return g.log.count("warn", "session lost: ") == 1 })
-		if n := g.log.count("info", `"message":"connected"`, addr); n != 2 {
-			t.Errorf("%d connections are logged", n)
-		}
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	operator.down()
+	addr := operator.addr()
+	g := start(t, site{operator: operator})
+	refused := "cannot connect to " + addr + ": connection refused"
+	testutil.Eventually(t, "a connection failed", func() bool { return g.stats("operator").Failing.Load() > 2 })
+	if n := g.log.count("warn", refused+"; next attempt in "); n != 1 {
+		t.Errorf("it is logged %d times that the connection is refused", n)
+	}
+	if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "routes[0] has no target that works: connector operator: "+refused {
+		t.Errorf("not ready: %q", why)
+	}
+	operator.up()
+	p := operator.accept()
+	p.send("bind_transceiver_resp seq=" + field(p.want("bind_transceiver"), "seq") + " status=0xd")
+	testutil.Eventually(t, "the refused login is logged", func() bool { return g.log.count("warn", "status 0xd(ESME_RBINDFAIL); next attempt in ") == 1 })
+	s := operator.session()
+	g.online("operator", 1)
+	testutil.Eventually(t, "the login is logged", func() bool { return g.log.count("info", `"message":"bound"`, "ESME_RBINDFAIL") == 1 })
+	if why := g.NotReady(g.engine); why != nil {
+		t.Errorf("not ready: %q", why)
+	}
+	operator.down()
+	_ = s.conn.Close()
+	// There is no pause that the line could tell of, if the session has lived long enough.
+	testutil.Eventually(t, "the loss is logged", func() bool { return g.log.count("warn", "session lost: ") == 1 })
+	if n := g.log.count("info", `"message":"connected"`, addr); n != 2 {
+		t.Errorf("%d connections are logged", n)
+	}
 }
 
 // O24: where the only SMSC of one customer is down, the gateway takes the traffic of the others,
 // and tells of it.
 func TestReadyWithoutOneSMSC(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator, second := newSMSC(t), newSMSC(t)
-		second.down()
-		g := start(t, a, site{operator: operator, memory: true, more: row("second", second, ""),
-			routes: "{destination: \"1\", to: second}\n{from: operator, to: clients}\n{to: operator}"})
-		operator.session()
-		g.online("operator", 1)
-		testutil.Eventually(t, "a connection failed", func() bool { return g.stats("second").Failing.Load() > 0 })
-		if why := g.NotReady(g.engine); why != nil {
-			t.Errorf("not ready: %q", why)
-		}
-		if p := g.Problems(); len(p) != 1 || !strings.HasPrefix(p[0], "routes[0] has no target that works: connector second: cannot connect to ") {
-			t.Errorf("problems: %q", p)
-		}
-	})
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	second.down()
+	g := start(t, site{operator: operator, memory: true, more: row("second", second, ""),
+		routes: "{destination: \"1\", to: second}\n{from: operator, to: clients}\n{to: operator}"})
+	operator.session()
+	g.online("operator", 1)
+	testutil.Eventually(t, "a connection failed", func() bool { return g.stats("second").Failing.Load() > 0 })
+	if why := g.NotReady(g.engine); why != nil {
+		t.Errorf("not ready: %q", why)
+	}
+	if p := g.Problems(); len(p) != 1 || !strings.HasPrefix(p[0], "routes[0] has no target that works: connector second: cannot connect to ") {
+		t.Errorf("problems: %q", p)
+	}
 }
 
 // U6: one of two SMSCs may be down. A drain is not ready, nor is a gateway whose
 // memory is full.
 func TestReadyByRoute(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator, second := newSMSC(t), newSMSC(t)
-		second.down()
-		g := start(t, a, site{operator: operator, more: row("second", second, ""), routes: "{destination: \"1\", to: [second, operator]}\n{from: second, to: clients}\n{to: operator}"})
-		if why := g.NotReady(g.engine); len(why) != 2 || !strings.HasPrefix(why[1], "routes[2] has no target that works: connector operator") {
-			t.Errorf("not ready before the first login: %q", why)
-		}
-		s := operator.session()
-		g.online("operator", 1)
-		if why := g.NotReady(g.engine); why != nil {
-			t.Errorf("not ready: %q", why)
-		}
-		if problems := g.Problems(); problems != nil {
-			t.Errorf("problems: %q", problems)
-		}
-		limit := int64(g.Config().Limits.MemoryLimit())
-		g.Memory.Add(limit)
-		if why := g.NotReady(g.engine); len(why) != 1 || !strings.Contains(why[0], "limits.memory") {
-			t.Errorf("not ready with full memory: %q", why)
-		}
-		g.Memory.Add(-limit)
-		g.Drain()
-		if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "stopping" {
-			t.Errorf("not ready while draining: %q", why)
-		}
-		_ = s
-		operator.down()
-	})
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	second.down()
+	g := start(t, site{operator: operator, more: row("second", second, ""), routes: "{destination: \"1\", to: [second, operator]}\n{from: second, to: clients}\n{to: operator}"})
+	if why := g.NotReady(g.engine); len(why) != 2 || !strings.HasPrefix(why[1], "routes[2] has no target that works: connector operator") {
+		t.Errorf("not ready before the first login: %q", why)
+	}
+	s := operator.session()
+	g.online("operator", 1)
+	if why := g.NotReady(g.engine); why != nil {
+		t.Errorf("not ready: %q", why)
+	}
+	if problems := g.Problems(); problems != nil {
+		t.Errorf("problems: %q", problems)
+	}
+	limit := int64(g.Config().Limits.MemoryLimit())
+	g.Memory.Add(limit)
+	if why := g.NotReady(g.engine); len(why) != 1 || !strings.Contains(why[0], "limits.memory") {
+		t.Errorf("not ready with full memory: %q", why)
+	}
+	g.Memory.Add(-limit)
+	g.Drain()
+	if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "stopping" {
+		t.Errorf("not ready while draining: %q", why)
+	}
+	_ = s
+	operator.down()
 }
 
 // U8: the counters of accounts, and the end of the sessions of a changed account.
 func TestAccounts(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		before := site{operator: operator, accounts: "{system_id: other, password: s3cret, rate: 1000}"}
-		g := start(t, a, before)
-		s, c := operator.session(), g.bind("transmitter")
-		other := g.dial("clients")
-		other.bind("transmitter", "other", "s3cret")
-		g.online("operator", 1)
-		c.submit(1, 3)
-		c.accepted(1, 3)
-		s.serve(1, 3)
-		other.submit(4, 4)
-		other.accepted(4, 4)
-		s.answer(0x45, s.take(4, 4)...)
-		counts := func(account string) (n [3]int64) {
-			g.Tallies(func(name string, tally *sms.Tally) {
-				if name == account {
-					n = [3]int64{tally.Accepted.Load(), tally.Sent.Load(), tally.Failed.Load()}
-				}
-			})
-			return n
-		}
-		testutil.Eventually(t, "the messages are counted", func() bool {
-			return counts("acme") == [3]int64{3, 3, 0} && counts("other") == [3]int64{1, 0, 1}
+	parallel(t)
+	operator := newSMSC(t)
+	before := site{operator: operator, accounts: "{system_id: other, password: s3cret, rate: 1000}"}
+	g := start(t, before)
+	s, c := operator.session(), g.bind("transmitter")
+	other := g.dial("clients")
+	other.bind("transmitter", "other", "s3cret")
+	g.online("operator", 1)
+	c.submit(1, 3)
+	c.accepted(1, 3)
+	s.serve(1, 3)
+	other.submit(4, 4)
+	other.accepted(4, 4)
+	s.answer(0x45, s.take(4, 4)...)
+	counts := func(account string) (n [3]int64) {
+		g.Tallies(func(name string, tally *sms.Tally) {
+			if name == account {
+				n = [3]int64{tally.Accepted.Load(), tally.Sent.Load(), tally.Failed.Load()}
+			}
 		})
-		after := before
-		after.accounts = "{system_id: other, password: s3cret, rate: 5}" // a rate does not affect logins
-		if err := g.reload(after); err != nil {
-			t.Fatal(err)
-		}
-		other.exchange()
-		after.accounts = "{system_id: other, password: another}"
-		if err := g.reload(after); err != nil {
-			t.Fatal(err)
-		}
-		other.send("unbind_resp seq=" + field(other.want("unbind"), "seq") + " status=0")
-		other.wantEOF()
-		c.exchange()
+		return n
+	}
+	testutil.Eventually(t, "the messages are counted", func() bool {
+		return counts("acme") == [3]int64{3, 3, 0} && counts("other") == [3]int64{1, 0, 1}
 	})
+	after := before
+	after.accounts = "{system_id: other, password: s3cret, rate: 5}" // a rate does not affect logins
+	if err := g.reload(after); err != nil {
+		t.Fatal(err)
+	}
+	other.exchange()
+	after.accounts = "{system_id: other, password: another}"
+	if err := g.reload(after); err != nil {
+		t.Fatal(err)
+	}
+	other.send("unbind_resp seq=" + field(other.want("unbind"), "seq") + " status=0")
+	other.wantEOF()
+	c.exchange()
 }

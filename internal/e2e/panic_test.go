@@ -107,52 +107,50 @@ func faultyLine(n int, where string) string {
 
 // A panic that a PDU causes in any function of the driver ends its session and no other.
 func TestPanic(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, clients: "instances: 3", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
-		g.faulty = true
-		s, other := operator.session(), g.bind("transmitter")
-		number := 0
-		for _, where := range []string{"decode", "log", "receive", "message"} {
-			for before := range 3 {
-				c := g.bind("transmitter")
-				var lines []string
-				for n := range before {
-					lines = append(lines, fmt.Sprint("enquire_link seq=", n))
-				}
-				c.send(append(lines, faultyLine(10, where), "enquire_link seq=11")...)
-				for err := error(nil); err == nil; { // earlier requests may be answered or not
-					_, err = c.next()
-					if isTimeout(err) {
-						t.Fatalf("%s, %d before: the session goes on", where, before)
-					}
-				}
-				number++
-				other.submit(number, number)
-				other.accepted(number, number)
-				s.serve(number, number)
-				testutil.Eventually(t, "the session is over", func() bool { return g.clients() == 1 })
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, clients: "instances: 3", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
+	g.faulty = true
+	s, other := operator.session(), g.bind("transmitter")
+	number := 0
+	for _, where := range []string{"decode", "log", "receive", "message"} {
+		for before := range 3 {
+			c := g.bind("transmitter")
+			var lines []string
+			for n := range before {
+				lines = append(lines, fmt.Sprint("enquire_link seq=", n))
 			}
+			c.send(append(lines, faultyLine(10, where), "enquire_link seq=11")...)
+			for err := error(nil); err == nil; { // earlier requests may be answered or not
+				_, err = c.next()
+				if isTimeout(err) {
+					t.Fatalf("%s, %d before: the session goes on", where, before)
+				}
+			}
+			number++
+			other.submit(number, number)
+			other.accepted(number, number)
+			s.serve(number, number)
+			testutil.Eventually(t, "the session is over", func() bool { return g.clients() == 1 })
 		}
-		if n := g.log.count("panic"); n != number {
-			t.Errorf("%d faults were logged, not %d", n, number)
-		}
-	})
+	}
+	if n := g.log.count("panic"); n != number {
+		t.Errorf("%d faults were logged, not %d", n, number)
+	}
 }
 
 // A message that cannot be encoded, to a PDU or to bytes, is given up; the session that it
 // was assigned to goes on.
 func TestPanicOut(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "window: 1", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
-		s, c := operator.session(), g.bind("transmitter")
-		c.submit(1, 1)
-		c.send(faultyLine(2, "encode"), faultyLine(3, "wire"))
-		c.submit(4, 4)
-		c.accepted(1, 4)
-		s.serve(1, 1)
-		s.serve(4, 4)
-		testutil.Eventually(t, "they are given up", func() bool { return g.stats("operator").Failed.Load() == 2 && g.Pending() == 0 })
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "window: 1", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
+	s, c := operator.session(), g.bind("transmitter")
+	c.submit(1, 1)
+	c.send(faultyLine(2, "encode"), faultyLine(3, "wire"))
+	c.submit(4, 4)
+	c.accepted(1, 4)
+	s.serve(1, 1)
+	s.serve(4, 4)
+	testutil.Eventually(t, "they are given up", func() bool { return g.stats("operator").Failed.Load() == 2 && g.Pending() == 0 })
 }

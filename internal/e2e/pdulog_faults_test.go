@@ -15,58 +15,57 @@ import (
 // F17: a connector that is removed and added again while it drains has one pdu log,
 // open once. After it has been removed and has drained, the file is closed.
 func TestPDULogOfConnectorAddedAgain(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator, second := newSMSC(t), newSMSC(t)
-		without := site{operator: operator}
-		with := without
-		with.more = row("second", second, "")
-		with.routes = "{to: second}"
-		g := start(t, a, with)
-		path := filepath.Join(g.dir, "second.log")
-		s, c := second.session(), g.bind("transmitter")
-		g.online("second", 1)
-		c.submit(1, 2)
-		c.accepted(1, 2)
-		under := s.take(1, 2)
-		for _, next := range []site{without, with} {
-			if err := g.reload(next); err != nil {
-				t.Fatal(err)
-			}
-		}
-		again := second.session()
-		g.online("second", 1)
-		c.submit(3, 4)
-		c.accepted(3, 4)
-		again.serve(3, 4)
-		s.answer(0, under...)
-		s.send("unbind_resp seq=" + field(s.want("unbind"), "seq") + " status=0")
-		s.wantEOF()
-		if n := descriptors(path); n > 1 {
-			t.Errorf("the pdu log is open %d times", n)
-		}
-		if err := g.reload(without); err != nil {
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	without := site{operator: operator}
+	with := without
+	with.more = row("second", second, "")
+	with.routes = "{to: second}"
+	g := start(t, with)
+	path := filepath.Join(g.dir, "second.log")
+	s, c := second.session(), g.bind("transmitter")
+	g.online("second", 1)
+	c.submit(1, 2)
+	c.accepted(1, 2)
+	under := s.take(1, 2)
+	for _, next := range []site{without, with} {
+		if err := g.reload(next); err != nil {
 			t.Fatal(err)
 		}
-		again.send("unbind_resp seq=" + field(again.want("unbind"), "seq") + " status=0")
-		again.wantEOF()
-		testutil.Eventually(t, "the pdu log of the removed connector is closed", func() bool { return descriptors(path) <= 0 })
-		b, err := os.ReadFile(path)
+	}
+	again := second.session()
+	g.online("second", 1)
+	c.submit(3, 4)
+	c.accepted(3, 4)
+	again.serve(3, 4)
+	s.answer(0, under...)
+	s.send("unbind_resp seq=" + field(s.want("unbind"), "seq") + " status=0")
+	s.wantEOF()
+	if n := descriptors(path); n > 1 {
+		t.Errorf("the pdu log is open %d times", n)
+	}
+	if err := g.reload(without); err != nil {
+		t.Fatal(err)
+	}
+	again.send("unbind_resp seq=" + field(again.want("unbind"), "seq") + " status=0")
+	again.wantEOF()
+	testutil.Eventually(t, "the pdu log of the removed connector is closed", func() bool { return descriptors(path) <= 0 })
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := map[string]int{}
+	for line := range bytes.Lines(b) {
+		e, err := pdulog.Parse(bytes.TrimSuffix(line, []byte("\n")))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", line, err)
 		}
-		commands := map[string]int{}
-		for line := range bytes.Lines(b) {
-			e, err := pdulog.Parse(bytes.TrimSuffix(line, []byte("\n")))
-			if err != nil {
-				t.Fatalf("%s: %v", line, err)
-			}
-			commands[e.Command]++
-		}
-		want := "map[bind_transceiver:2 bind_transceiver_resp:2 submit_sm:4 submit_sm_resp:4 unbind:2 unbind_resp:2]"
-		if got := fmt.Sprint(commands); got != want {
-			t.Errorf("the log has %s\nwant %s", got, want)
-		}
-	})
+		commands[e.Command]++
+	}
+	want := "map[bind_transceiver:2 bind_transceiver_resp:2 submit_sm:4 submit_sm_resp:4 unbind:2 unbind_resp:2]"
+	if got := fmt.Sprint(commands); got != want {
+		t.Errorf("the log has %s\nwant %s", got, want)
+	}
 }
 
 // ended reads until the gateway closes the connection.
@@ -107,70 +106,68 @@ func descriptors(path string) int {
 // F29, H18: whatever a client sends before its login, its password is not in the log, and
 // the log stays short.
 func TestPDULogBeforeLogin(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		g := start(t, a, site{})
-		// A bind whose command_length does not count its body.
+	parallel(t)
+	g := start(t, site{})
+	// A bind whose command_length does not count its body.
+	c := g.dial("clients")
+	bind := wire(t, `bind_transceiver seq=1 system_id=acme password=s3cret`)
+	bind[2], bind[3] = 0, 16
+	c.write(bind)
+	ended(c)
+	// One with its password in the wrong place, and one with an unknown id.
+	for _, id := range [][]byte{{0x80, 0, 0, 9}, {0, 0, 0, 10}} {
 		c := g.dial("clients")
 		bind := wire(t, `bind_transceiver seq=1 system_id=acme password=s3cret`)
-		bind[2], bind[3] = 0, 16
+		copy(bind[4:], id)
 		c.write(bind)
-		ended(c)
-		// One with its password in the wrong place, and one with an unknown id.
-		for _, id := range [][]byte{{0x80, 0, 0, 9}, {0, 0, 0, 10}} {
-			c := g.dial("clients")
-			bind := wire(t, `bind_transceiver seq=1 system_id=acme password=s3cret`)
-			copy(bind[4:], id)
-			c.write(bind)
-			c.write(wire(t, `enquire_link seq=2 rest=733363726574`))
-			answered(c)
-		}
-		// A long one.
-		c = g.dial("clients")
-		long := append(wire(t, `submit_sm seq=1`), bytes.Repeat([]byte("s3cret"), 8000)...)
-		long[2], long[3] = byte(len(long)>>8), byte(len(long))
-		long[6], long[7] = 1, 1
-		c.write(long)
-		c.write(wire(t, `enquire_link seq=2`))
+		c.write(wire(t, `enquire_link seq=2 rest=733363726574`))
 		answered(c)
-		g.stop()
-		b, err := os.ReadFile(filepath.Join(g.dir, "clients.log"))
-		if err != nil {
-			t.Fatal(err)
+	}
+	// A long one.
+	c = g.dial("clients")
+	long := append(wire(t, `submit_sm seq=1`), bytes.Repeat([]byte("s3cret"), 8000)...)
+	long[2], long[3] = byte(len(long)>>8), byte(len(long))
+	long[6], long[7] = 1, 1
+	c.write(long)
+	c.write(wire(t, `enquire_link seq=2`))
+	answered(c)
+	g.stop()
+	b, err := os.ReadFile(filepath.Join(g.dir, "clients.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"s3cret", "733363", "s3c"} {
+		if bytes.Contains(b, []byte(secret)) {
+			t.Errorf("the log has %q:\n%s", secret, b)
 		}
-		for _, secret := range []string{"s3cret", "733363", "s3c"} {
-			if bytes.Contains(b, []byte(secret)) {
-				t.Errorf("the log has %q:\n%s", secret, b)
-			}
-		}
-		if len(b) > 3000 || !bytes.Contains(b, []byte("malformed")) {
-			t.Errorf("the log has %d bytes: %.500s", len(b), b)
-		}
-	})
+	}
+	if len(b) > 3000 || !bytes.Contains(b, []byte("malformed")) {
+		t.Errorf("the log has %d bytes: %.500s", len(b), b)
+	}
 }
 
 // Texts of a client that does not wait for the answer to its login are logged, and so are
 // texts that are logged after the session has ended. Texts of a client whose login was
 // refused are not logged.
 func TestPDULogOfPipelinedLogin(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		g := start(t, a, site{})
-		c := g.dial("clients")
-		c.write(wire(t, `bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x34`,
-			`submit_sm seq=2 destination_addr=46700000001 short_message="first of all"`,
-			`unbind seq=3`, `submit_sm seq=4 destination_addr=46700000001 short_message="behind the end"`))
-		ended(c)
-		c = g.dial("clients")
-		c.write(wire(t, `submit_sm seq=1 destination_addr=46700000001 short_message="of a stranger"`, `enquire_link seq=2`))
-		answered(c)
-		g.stop()
-		b, err := os.ReadFile(filepath.Join(g.dir, "clients.log"))
-		if err != nil {
-			t.Fatal(err)
+	parallel(t)
+	g := start(t, site{})
+	c := g.dial("clients")
+	c.write(wire(t, `bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x34`,
+		`submit_sm seq=2 destination_addr=46700000001 short_message="first of all"`,
+		`unbind seq=3`, `submit_sm seq=4 destination_addr=46700000001 short_message="behind the end"`))
+	ended(c)
+	c = g.dial("clients")
+	c.write(wire(t, `submit_sm seq=1 destination_addr=46700000001 short_message="of a stranger"`, `enquire_link seq=2`))
+	answered(c)
+	g.stop()
+	b, err := os.ReadFile(filepath.Join(g.dir, "clients.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{`short_message="first of all"`: true, "stranger": false, "s3cret": false} {
+		if bytes.Contains(b, []byte(text)) != want {
+			t.Errorf("%s is in the log: %t\n%s", text, !want, b)
 		}
-		for text, want := range map[string]bool{`short_message="first of all"`: true, "stranger": false, "s3cret": false} {
-			if bytes.Contains(b, []byte(text)) != want {
-				t.Errorf("%s is in the log: %t\n%s", text, !want, b)
-			}
-		}
-	})
+	}
 }

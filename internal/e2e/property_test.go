@@ -20,33 +20,31 @@ import (
 )
 
 var (
-	propertySeeds = flag.Int("property-seeds", 4, "seeds of TestProperty, for each architecture")
+	propertySeeds = flag.Int("property-seeds", 4, "seeds of TestProperty")
 	propertySeed  = flag.Uint64("property-seed", 0, "the only seed of TestProperty; 0: new ones")
 )
 
 // T16: accepted = delivered + failed + expired + pending, whatever the configuration and the
 // messages, at every power cut and at the end.
 func TestProperty(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		for range *propertySeeds {
-			seed := *propertySeed
-			if seed == 0 {
-				seed = rand.Uint64()
-			}
-			t.Logf("-property-seed %d", seed)
-			newProperty(t, a, seed).run()
-			if t.Failed() || *propertySeed != 0 {
-				return
-			}
+	parallel(t)
+	for range *propertySeeds {
+		seed := *propertySeed
+		if seed == 0 {
+			seed = rand.Uint64()
 		}
-	})
+		t.Logf("-property-seed %d", seed)
+		newProperty(t, seed).run()
+		if t.Failed() || *propertySeed != 0 {
+			return
+		}
+	}
 }
 
 // A property is a gateway with a random configuration, and the model of what becomes of its
 // messages.
 type property struct {
 	t        *testing.T
-	a        architecture
 	random   *rand.Rand
 	site     site
 	fails    bool // on_unknown: fail
@@ -60,10 +58,10 @@ type property struct {
 	left     int // messages in the store after the last cut
 }
 
-func newProperty(t *testing.T, a architecture, seed uint64) *property {
+func newProperty(t *testing.T, seed uint64) *property {
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := &property{
-		t: t, a: a, random: r, accepted: map[int]bool{}, centre: newCentre(),
+		t: t, random: r, accepted: map[int]bool{}, centre: newCentre(),
 		fails: r.IntN(3) == 0, sessions: 1 + r.IntN(3), window: 1 + r.IntN(8),
 	}
 	unknown := "resend"
@@ -91,7 +89,7 @@ func (p *property) run() {
 func (p *property) start() *gw {
 	p.site.operator = newSMSC(p.t)
 	p.centre.begin(p.site.operator)
-	return start(p.t, p.a, p.site)
+	return start(p.t, p.site)
 }
 
 // live sends random messages to a gateway, and cuts its power at a random moment.

@@ -10,89 +10,87 @@ import (
 // U13: after a reload with a new password, window or number of instances, the sessions of
 // that connector are bound anew, and no others. They send the waiting messages.
 func TestReloadRebinds(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator, second := newSMSC(t), newSMSC(t)
-		with := func(options string) site {
-			return site{operator: operator, more: row("second", second, options), routes: "{to: second}"}
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	with := func(options string) site {
+		return site{operator: operator, more: row("second", second, options), routes: "{to: second}"}
+	}
+	g := start(t, with("password: old, window: 1, instances: 2"))
+	other := operator.session()
+	reload := func(options string, before ...*peer) {
+		t.Helper()
+		if err := g.reload(with(options)); err != nil {
+			t.Fatal(err)
 		}
-		g := start(t, a, with("password: old, window: 1, instances: 2"))
-		other := operator.session()
-		reload := func(options string, before ...*peer) {
-			t.Helper()
-			if err := g.reload(with(options)); err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range before {
-				s.send("unbind_resp seq=" + field(s.want("unbind"), "seq") + " status=0")
-				s.wantEOF()
-			}
+		for _, s := range before {
+			s.send("unbind_resp seq=" + field(s.want("unbind"), "seq") + " status=0")
+			s.wantEOF()
 		}
-		session := func(password string) *peer {
-			t.Helper()
-			s := second.accept()
-			b, err := s.read() // a line would hide the password
-			if err != nil || !bytes.Contains(b, []byte("pmg\x00"+password+"\x00")) {
-				t.Fatalf("want a bind with password %s, got %q %v", password, b, err)
-			}
-			s.send("bind_transceiver_resp seq=1 status=0")
-			return s
+	}
+	session := func(password string) *peer {
+		t.Helper()
+		s := second.accept()
+		b, err := s.read() // a line would hide the password
+		if err != nil || !bytes.Contains(b, []byte("pmg\x00"+password+"\x00")) {
+			t.Fatalf("want a bind with password %s, got %q %v", password, b, err)
 		}
-		s1, s2 := session("old"), session("old")
-		g.online("second", 2)
+		s.send("bind_transceiver_resp seq=1 status=0")
+		return s
+	}
+	s1, s2 := session("old"), session("old")
+	g.online("second", 2)
 
-		// More instances: the new sessions send waiting messages, as many as their windows allow.
-		reload("password: new, window: 3, instances: 3", s1, s2)
-		all := []*peer{session("new"), session("new"), session("new")}
-		g.online("second", 3)
-		c := g.bind("transmitter")
-		c.submit(1, 9)
-		c.accepted(1, 9)
-		for _, s := range all {
-			var under []string
-			for range 3 {
-				under = append(under, field(s.want("submit_sm"), "seq"))
-			}
-			s.answer(0, under...)
+	// More instances: the new sessions send waiting messages, as many as their windows allow.
+	reload("password: new, window: 3, instances: 3", s1, s2)
+	all := []*peer{session("new"), session("new"), session("new")}
+	g.online("second", 3)
+	c := g.bind("transmitter")
+	c.submit(1, 9)
+	c.accepted(1, 9)
+	for _, s := range all {
+		var under []string
+		for range 3 {
+			under = append(under, field(s.want("submit_sm"), "seq"))
 		}
+		s.answer(0, under...)
+	}
 
-		// Fewer instances: two of them are not connected again.
-		reload("password: new, window: 1, instances: 1", all...)
-		s := session("new")
-		g.online("second", 1)
-		c.submit(10, 19)
-		c.accepted(10, 19)
-		s.serve(10, 19)
+	// Fewer instances: two of them are not connected again.
+	reload("password: new, window: 1, instances: 1", all...)
+	s := session("new")
+	g.online("second", 1)
+	c.submit(10, 19)
+	c.accepted(10, 19)
+	s.serve(10, 19)
 
-		// Nothing changes for other connectors, or by a reload without a change.
-		reload("password: new, window: 1, instances: 1")
-		c.submit(20, 20)
-		c.accepted(20, 20)
-		s.serve(20, 20)
-		other.fence()
-		if n := g.stats("operator").Opened.Load(); n != 1 {
-			t.Errorf("%d sessions with the other operator", n)
-		}
-		if n := g.stats("second").Opened.Load(); n != 6 {
-			t.Errorf("%d sessions with the second operator, not 2, 3 and 1", n)
-		}
-	})
+	// Nothing changes for other connectors, or by a reload without a change.
+	reload("password: new, window: 1, instances: 1")
+	c.submit(20, 20)
+	c.accepted(20, 20)
+	s.serve(20, 20)
+	other.fence()
+	if n := g.stats("operator").Opened.Load(); n != 1 {
+		t.Errorf("%d sessions with the other operator", n)
+	}
+	if n := g.stats("second").Opened.Load(); n != 6 {
+		t.Errorf("%d sessions with the second operator, not 2, 3 and 1", n)
+	}
 }
 
 // A connector without a connected instance takes the new options too: surplus instances are
 // removed. Nothing listens on port 1.
 func TestReloadRebindsUnconnected(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		with := func(instances string) site {
-			return site{
-				more:   "{name: down, direction: out, address: \"127.0.0.1:1\", system_id: pmg, reconnect_delay: 20ms, instances: " + instances + "}",
-				routes: "{to: down}",
-			}
+	parallel(t)
+	with := func(instances string) site {
+		return site{
+			more:   "{name: down, direction: out, address: \"127.0.0.1:1\", system_id: pmg, reconnect_delay: 20ms, instances: " + instances + "}",
+			routes: "{to: down}",
 		}
-		g := start(t, a, with("3"))
-		testutil.Eventually(t, "all have failed", func() bool { return g.stats("down").Failing.Load() >= 3 })
-		if err := g.reload(with("1")); err != nil {
-			t.Fatal(err)
-		}
-		testutil.Eventually(t, "two are given back", func() bool { return !g.Connector("down").HasSurplus() })
-	})
+	}
+	g := start(t, with("3"))
+	testutil.Eventually(t, "all have failed", func() bool { return g.stats("down").Failing.Load() >= 3 })
+	if err := g.reload(with("1")); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "two are given back", func() bool { return !g.Connector("down").HasSurplus() })
 }

@@ -8,57 +8,55 @@ import (
 // The times of an SMSC's receipts are in the zone of its connector, and the client's in that of the
 // client's connector, with the seconds that the SMSC has sent.
 func TestReceiptTimezone(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true, out: "receipt_timezone: Europe/Stockholm", clients: "receipt_timezone: Asia/Kolkata"}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		for n, times := range [][2]string{
-			{"submit date:2607010930 done date:2607012331", "submit date:2607011300 done date:2607020301"},
-			{"submit date:260701093015 done date:260701093159", "submit date:260701130015 done date:260701130159"},
-		} {
-			id := string(rune('A' + n))
-			known := client.submitted(smsc, 2+n, id)
-			smsc.fence()
-			smsc.send(`deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + id + ` ` + times[0] + ` stat:DELIVRD err:000 text:x"`)
-			smsc.want("deliver_sm_resp", "seq=7", "status=0")
-			if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, times[1]) {
-				t.Errorf("%s became %s", times[0], line)
-			}
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true, out: "receipt_timezone: Europe/Stockholm", clients: "receipt_timezone: Asia/Kolkata"}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	for n, times := range [][2]string{
+		{"submit date:2607010930 done date:2607012331", "submit date:2607011300 done date:2607020301"},
+		{"submit date:260701093015 done date:260701093159", "submit date:260701130015 done date:260701130159"},
+	} {
+		id := string(rune('A' + n))
+		known := client.submitted(smsc, 2+n, id)
+		smsc.fence()
+		smsc.send(`deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + id + ` ` + times[0] + ` stat:DELIVRD err:000 text:x"`)
+		smsc.want("deliver_sm_resp", "seq=7", "status=0")
+		if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, times[1]) {
+			t.Errorf("%s became %s", times[0], line)
 		}
-	})
+	}
 }
 
 // With receipts_by: text an SMSC's receipts with esm_class 0 reach the client of their message, with
 // its id, and what a person writes goes by its route.
 func TestReceiptsByText(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{
-			operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", out: "receipts_by: text",
-			routes: "{from: operator, to: {account: other}}\n{to: operator}",
-		}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		other := g.bindOther("transceiver")
-		known := client.submitted(smsc, 2, "71")
-		next := client.submitted(smsc, 3, "72")
-		smsc.fence()
-		deliver := func(more string) {
-			smsc.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 " + more)
-			smsc.want("deliver_sm_resp", "seq=7", "status=0")
-		}
-		deliver(`short_message="my id:72 has stat:DELIVRD"`)
-		line := other.want("deliver_sm")
-		if !strings.HasSuffix(line, `short_message="my id:72 has stat:DELIVRD"`) {
-			t.Errorf("another account was sent %s", line)
-		}
-		other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		deliver(`short_message="id:71 stat:EXPIRED err:001 text:x"`)
-		client.wantReceipt(known, "EXPIRED")
-		deliver(`receipted_message_id="72\x00" message_state=2`)
-		client.wantReceipt(next, "DELIVRD")
-		other.fence()
-		if !other.silent("deliver_sm") {
-			t.Error("another account was sent a receipt")
-		}
-	})
+	parallel(t)
+	s := site{
+		operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", out: "receipts_by: text",
+		routes: "{from: operator, to: {account: other}}\n{to: operator}",
+	}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	other := g.bindOther("transceiver")
+	known := client.submitted(smsc, 2, "71")
+	next := client.submitted(smsc, 3, "72")
+	smsc.fence()
+	deliver := func(more string) {
+		smsc.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 " + more)
+		smsc.want("deliver_sm_resp", "seq=7", "status=0")
+	}
+	deliver(`short_message="my id:72 has stat:DELIVRD"`)
+	line := other.want("deliver_sm")
+	if !strings.HasSuffix(line, `short_message="my id:72 has stat:DELIVRD"`) {
+		t.Errorf("another account was sent %s", line)
+	}
+	other.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	deliver(`short_message="id:71 stat:EXPIRED err:001 text:x"`)
+	client.wantReceipt(known, "EXPIRED")
+	deliver(`receipted_message_id="72\x00" message_state=2`)
+	client.wantReceipt(next, "DELIVRD")
+	other.fence()
+	if !other.silent("deliver_sm") {
+		t.Error("another account was sent a receipt")
+	}
 }

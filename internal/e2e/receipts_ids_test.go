@@ -146,37 +146,36 @@ func submits(t *testing.T, p *peer, name string, first, last int, all bool) (ids
 // An SMSC that sends receipts of all messages has its own numbers as the only oracle.
 func TestReceiptsByID(t *testing.T) {
 	const messages = 50 // of each account
-	each(t, func(t *testing.T, a architecture) {
-		for _, form := range idForms() {
-			for i, order := range []string{"behind", "ahead", "later", "mixed"} {
-				from := []uint64{1, 0x1000, 95, 1}[i]
-				t.Run(form.name+", "+order, func(t *testing.T) {
-					s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", routes: "{from: operator, to: {account: acme}}\n{to: operator}"}
-					g := start(t, a, s)
-					acme, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
-					other.bind("transceiver", "other", "s3cret")
-					c := &counting{idForm: form, next: from, order: order, numbers: map[string]uint64{}, random: rand.New(rand.NewPCG(1, 2))}
-					var wg sync.WaitGroup
-					wg.Go(func() { c.serve(t, smsc, 2*messages) })
-					var ids [2]map[string]string
-					var receipts [2]map[string][]string
-					for i, p := range []*peer{acme, other} {
-						wg.Go(func() { ids[i], receipts[i] = submits(t, p, []string{"acme", "other"}[i], 2, messages+1, i == 1) })
+	parallel(t)
+	for _, form := range idForms() {
+		for i, order := range []string{"behind", "ahead", "later", "mixed"} {
+			from := []uint64{1, 0x1000, 95, 1}[i]
+			t.Run(form.name+", "+order, func(t *testing.T) {
+				s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", routes: "{from: operator, to: {account: acme}}\n{to: operator}"}
+				g := start(t, s)
+				acme, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
+				other.bind("transceiver", "other", "s3cret")
+				c := &counting{idForm: form, next: from, order: order, numbers: map[string]uint64{}, random: rand.New(rand.NewPCG(1, 2))}
+				var wg sync.WaitGroup
+				wg.Go(func() { c.serve(t, smsc, 2*messages) })
+				var ids [2]map[string]string
+				var receipts [2]map[string][]string
+				for i, p := range []*peer{acme, other} {
+					wg.Go(func() { ids[i], receipts[i] = submits(t, p, []string{"acme", "other"}[i], 2, messages+1, i == 1) })
+				}
+				wg.Wait()
+				for i := range ids {
+					c.check(t, ids[i], receipts[i])
+				}
+				for _, p := range []*peer{acme, other} {
+					p.fence()
+					if !p.silent("deliver_sm") {
+						t.Error("a receipt too much")
 					}
-					wg.Wait()
-					for i := range ids {
-						c.check(t, ids[i], receipts[i])
-					}
-					for _, p := range []*peer{acme, other} {
-						p.fence()
-						if !p.silent("deliver_sm") {
-							t.Error("a receipt too much")
-						}
-					}
-				})
-			}
+				}
+			})
 		}
-	})
+	}
 }
 
 // check compares what the clients have got with what the SMSC has sent.
@@ -198,89 +197,85 @@ func (c *counting) check(t *testing.T, ids map[string]string, receipts map[strin
 // What was found out of the form of ids outlives a power cut: ids that can be read in two ways find their messages
 // immediately, also behind answers that are under way.
 func TestReceiptFormIsKept(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		c := &counting{idForm: idForms()[2], next: 1, order: "later", numbers: map[string]uint64{}}
-		var wg sync.WaitGroup
-		wg.Go(func() { c.serve(t, smsc, 60) })
-		ids, receipts := submits(t, client, "m", 2, 61, true)
-		wg.Wait()
-		c.check(t, ids, receipts)
-		known := client.submitted(smsc, 100, "4D")
-		g.settled()
-		g = g.powerCut(a, &s, client, smsc)
-		client, smsc = g.bind("transceiver"), s.operator.session()
-		client.submitOne(101, asks)
-		smsc.want("submit_sm") // which is not answered
-		if f := g.Forms(); len(f) != 1 || f[0] != (gateway.OperatorForm{Operator: "operator", Form: "decimal"}) {
-			t.Errorf("forms of ids: %+v", f)
-		}
-		smsc.receipt(901, "77", "UNDELIV")
-		client.wantReceipt(known, "UNDELIV")
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	c := &counting{idForm: idForms()[2], next: 1, order: "later", numbers: map[string]uint64{}}
+	var wg sync.WaitGroup
+	wg.Go(func() { c.serve(t, smsc, 60) })
+	ids, receipts := submits(t, client, "m", 2, 61, true)
+	wg.Wait()
+	c.check(t, ids, receipts)
+	known := client.submitted(smsc, 100, "4D")
+	g.settled()
+	g = g.powerCut(&s, client, smsc)
+	client, smsc = g.bind("transceiver"), s.operator.session()
+	client.submitOne(101, asks)
+	smsc.want("submit_sm") // which is not answered
+	if f := g.Forms(); len(f) != 1 || f[0] != (gateway.OperatorForm{Operator: "operator", Form: "decimal"}) {
+		t.Errorf("forms of ids: %+v", f)
+	}
+	smsc.receipt(901, "77", "UNDELIV")
+	client.wantReceipt(known, "UNDELIV")
 }
 
 // A receipt whose id can be read in two ways is kept while an answer may come that it belongs to, and while
 // the forms may differ.
 func TestReceiptIsHeld(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		one := client.submitted(smsc, 1, "17")
-		smsc.fence()
-		smsc.receipt(101, "17", "DELIVRD")
-		client.wantReceipt(one, "DELIVRD")
-		two := client.submitted(smsc, 2, "18")
-		three := client.submitOne(3, asks)
-		seq := field(smsc.want("submit_sm"), "seq")
-		smsc.receipt(102, "18", "DELIVRD") // in decimal, of the message that is under way, perhaps
-		testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
-		client.fence()
-		if !client.silent("deliver_sm") {
-			t.Error("a guess")
-		}
-		smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=12")
-		client.fence()
-		if !client.silent("deliver_sm") {
-			t.Error("a guess of two")
-		}
-		_, _ = two, three
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	one := client.submitted(smsc, 1, "17")
+	smsc.fence()
+	smsc.receipt(101, "17", "DELIVRD")
+	client.wantReceipt(one, "DELIVRD")
+	two := client.submitted(smsc, 2, "18")
+	three := client.submitOne(3, asks)
+	seq := field(smsc.want("submit_sm"), "seq")
+	smsc.receipt(102, "18", "DELIVRD") // in decimal, of the message that is under way, perhaps
+	testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("a guess")
+	}
+	smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=12")
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("a guess of two")
+	}
+	_, _ = two, three
 }
 
 // The form that the option says is the only one that is looked up, from the first receipt on, and a
 // reload changes it.
 func TestReceiptIDsOption(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true, out: "receipt_ids: decimal"}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		small, large := client.submitted(smsc, 1, "64"), client.submitted(smsc, 2, "100")
-		smsc.fence()
-		smsc.receipt(101, "100", "DELIVRD")
-		client.wantReceipt(small, "DELIVRD")
-		s.out = "receipt_ids: same"
-		if err := g.reload(s); err != nil {
-			t.Fatal(err)
-		}
-		smsc.receipt(102, "100", "DELIVRD")
-		client.wantReceipt(large, "DELIVRD")
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true, out: "receipt_ids: decimal"}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	small, large := client.submitted(smsc, 1, "64"), client.submitted(smsc, 2, "100")
+	smsc.fence()
+	smsc.receipt(101, "100", "DELIVRD")
+	client.wantReceipt(small, "DELIVRD")
+	s.out = "receipt_ids: same"
+	if err := g.reload(s); err != nil {
+		t.Fatal(err)
+	}
+	smsc.receipt(102, "100", "DELIVRD")
+	client.wantReceipt(large, "DELIVRD")
 }
 
 // Where only the id counts, a receipt may name another number than the recipient's.
 func TestReceiptMatchOption(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true, out: "receipt_match: id"}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		known := client.submitted(smsc, 1, "0123456789abcdef")
-		smsc.fence()
-		smsc.send(strings.Replace(smscReceipt(101, "0123456789abcdef", "DELIVRD"), "46700000001", "990", 1))
-		smsc.want("deliver_sm_resp", "seq=101", "status=0")
-		client.wantReceipt(known, "DELIVRD")
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true, out: "receipt_match: id"}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	known := client.submitted(smsc, 1, "0123456789abcdef")
+	smsc.fence()
+	smsc.send(strings.Replace(smscReceipt(101, "0123456789abcdef", "DELIVRD"), "46700000001", "990", 1))
+	smsc.want("deliver_sm_resp", "seq=101", "status=0")
+	client.wantReceipt(known, "DELIVRD")
 }

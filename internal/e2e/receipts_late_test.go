@@ -15,175 +15,168 @@ import (
 // Without a store, too, a receipt of a copy finds its message, although that copy was answered when
 // the other one had been.
 func TestReceiptOfLateCopyWithoutStore(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), out: "response_timeout: 100ms, enquire_interval: 0s, retry: [10ms, repeat]"}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		known := client.submitOne(1, asks)
-		first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
-		smsc.send("submit_sm_resp seq=" + second + " status=0 message_id=B2")
-		testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
-		smsc.send("submit_sm_resp seq="+first+" status=0 message_id=B1", smscReceipt(101, "B1", "DELIVRD"))
-		client.wantReceipt(known, "DELIVRD")
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), out: "response_timeout: 100ms, enquire_interval: 0s, retry: [10ms, repeat]"}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	known := client.submitOne(1, asks)
+	first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
+	smsc.send("submit_sm_resp seq=" + second + " status=0 message_id=B2")
+	testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
+	smsc.send("submit_sm_resp seq="+first+" status=0 message_id=B1", smscReceipt(101, "B1", "DELIVRD"))
+	client.wantReceipt(known, "DELIVRD")
 }
 
 // A receipt that was kept because an answer might have come that it belongs to goes to its client
 // when none is due any more.
 func TestReceiptIsHeldNoLonger(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		known := client.submitted(smsc, 1, "18")
-		client.submitOne(2)
-		under := field(smsc.want("submit_sm"), "seq")
-		smsc.receipt(101, "18", "DELIVRD")
-		testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
-		smsc.answer(0xb, under)
-		client.wantReceipt(known, "DELIVRD")
-		testutil.Eventually(t, "it is kept no more", func() bool { return g.Aside(store.Orphan) == 0 })
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	known := client.submitted(smsc, 1, "18")
+	client.submitOne(2)
+	under := field(smsc.want("submit_sm"), "seq")
+	smsc.receipt(101, "18", "DELIVRD")
+	testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+	smsc.answer(0xb, under)
+	client.wantReceipt(known, "DELIVRD")
+	testutil.Eventually(t, "it is kept no more", func() bool { return g.Aside(store.Orphan) == 0 })
 }
 
 // A receipt of a part that came before its answer completes a long message of which the other part
 // was delivered before a restart.
 func TestPartOvertakesAfterRestart(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), store: vfs.NewCrashableMem(), out: "long_messages: split8, window: 1"}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		known := client.longSubmit(2, 300, asks)
-		smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=A1")
-		smsc.want("submit_sm")
-		smsc.receipt(101, "A1", "DELIVRD")
-		if err := g.Committer.Sync(); err != nil {
-			t.Fatal(err)
-		}
-		g = g.powerCut(a, &s, client, smsc)
-		client, smsc = g.bind("transceiver"), s.operator.session()
-		again := field(smsc.want("submit_sm"), "seq")
-		smsc.receipt(101, "A2", "DELIVRD")
-		g.wantStored(gateway.StateQueued, gateway.StateOrphan)
-		smsc.send("submit_sm_resp seq=" + again + " status=0 message_id=A2")
-		if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:002 dlvrd:002") {
-			t.Error(line)
-		}
-		client.fence()
-		if !client.silent("deliver_sm") {
-			t.Error("the client is told more")
-		}
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem(), out: "long_messages: split8, window: 1"}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	known := client.longSubmit(2, 300, asks)
+	smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=A1")
+	smsc.want("submit_sm")
+	smsc.receipt(101, "A1", "DELIVRD")
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	g = g.powerCut(&s, client, smsc)
+	client, smsc = g.bind("transceiver"), s.operator.session()
+	again := field(smsc.want("submit_sm"), "seq")
+	smsc.receipt(101, "A2", "DELIVRD")
+	g.wantStored(gateway.StateQueued, gateway.StateOrphan)
+	smsc.send("submit_sm_resp seq=" + again + " status=0 message_id=A2")
+	if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:002 dlvrd:002") {
+		t.Error(line)
+	}
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("the client is told more")
+	}
 }
 
 // An operator who has put the options right has receipts tried again whose messages were not found.
 func TestRetryOrphan(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			g := start(t, a, s)
-			client, smsc := g.bind("transceiver"), s.operator.session()
-			known := client.submitted(smsc, 1, "A1")
-			smsc.fence()
-			smsc.send(strings.Replace(smscReceipt(101, "A1", "DELIVRD"), "46700000001", "990", 1))
-			smsc.want("deliver_sm_resp", "seq=101", "status=0")
-			g.wantStored(gateway.StateOrphan)
-			s.out = "receipt_match: id"
-			if err := g.reload(s); err != nil {
-				t.Fatal(err)
-			}
-			g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
-			client.wantReceipt(known, "DELIVRD")
-			g.wantStored()
-			if n := g.Receipts().Adopted.Load(); n != 1 || g.Aside(store.Orphan) != 0 {
-				t.Errorf("%d receipts were adopted, %d are kept", n, g.Aside(store.Orphan))
-			}
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		known := client.submitted(smsc, 1, "A1")
+		smsc.fence()
+		smsc.send(strings.Replace(smscReceipt(101, "A1", "DELIVRD"), "46700000001", "990", 1))
+		smsc.want("deliver_sm_resp", "seq=101", "status=0")
+		g.wantStored(gateway.StateOrphan)
+		s.out = "receipt_match: id"
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
+		client.wantReceipt(known, "DELIVRD")
+		g.wantStored()
+		if n := g.Receipts().Adopted.Load(); n != 1 || g.Aside(store.Orphan) != 0 {
+			t.Errorf("%d receipts were adopted, %d are kept", n, g.Aside(store.Orphan))
+		}
 	})
 }
 
 // The receipt of a message that was joined of several is refused whole while the client's queue has
 // no room, and becomes one for each when the SMSC sends it again.
 func TestJoinedReceiptsWithoutRoom(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true, out: "long_messages: join", clients: "max_queue: 1"}
-		g := start(t, a, s)
-		client, smsc := g.bind("transmitter"), s.operator.session()
-		known := client.submitted(smsc, 1, "A1")
-		l := longs()[0]
-		parts := l.parts(1)
-		for i := range parts {
-			parts[i] = strings.Replace(parts[i], "data_coding", "registered_delivery=1 data_coding", 1)
-		}
-		ids := client.submitAll(10, parts...)
-		smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=B2")
-		smsc.fence()
-		smsc.receipt(101, "A1", "DELIVRD")
-		testutil.Eventually(t, "it waits", func() bool { return g.Pending() == 1 })
-		smsc.send(smscReceipt(102, "B2", "DELIVRD"))
-		smsc.want("deliver_sm_resp", "seq=102", "status=0x14(ESME_RMSGQFUL)")
-		receiver := g.bind("receiver")
-		receiver.wantReceipt(known, "DELIVRD")
-		testutil.Eventually(t, "there is room", func() bool { return g.Pending() == 0 })
-		smsc.receipt(103, "B2", "DELIVRD")
-		got := map[string]bool{}
-		for range ids {
-			line := receiver.want("deliver_sm")
-			got[field(strings.ReplaceAll(line, `"`, " "), "receipted_message_id")] = true
-			for _, id := range ids {
-				if strings.Contains(line, "id:"+id+" ") {
-					got[id] = true
-				}
-			}
-			receiver.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		}
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true, out: "long_messages: join", clients: "max_queue: 1"}
+	g := start(t, s)
+	client, smsc := g.bind("transmitter"), s.operator.session()
+	known := client.submitted(smsc, 1, "A1")
+	l := longs()[0]
+	parts := l.parts(1)
+	for i := range parts {
+		parts[i] = strings.Replace(parts[i], "data_coding", "registered_delivery=1 data_coding", 1)
+	}
+	ids := client.submitAll(10, parts...)
+	smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=B2")
+	smsc.fence()
+	smsc.receipt(101, "A1", "DELIVRD")
+	testutil.Eventually(t, "it waits", func() bool { return g.Pending() == 1 })
+	smsc.send(smscReceipt(102, "B2", "DELIVRD"))
+	smsc.want("deliver_sm_resp", "seq=102", "status=0x14(ESME_RMSGQFUL)")
+	receiver := g.bind("receiver")
+	receiver.wantReceipt(known, "DELIVRD")
+	testutil.Eventually(t, "there is room", func() bool { return g.Pending() == 0 })
+	smsc.receipt(103, "B2", "DELIVRD")
+	got := map[string]bool{}
+	for range ids {
+		line := receiver.want("deliver_sm")
+		got[field(strings.ReplaceAll(line, `"`, " "), "receipted_message_id")] = true
 		for _, id := range ids {
-			if !got[id] {
-				t.Errorf("no receipt of %s", id)
+			if strings.Contains(line, "id:"+id+" ") {
+				got[id] = true
 			}
 		}
-	})
+		receiver.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	}
+	for _, id := range ids {
+		if !got[id] {
+			t.Errorf("no receipt of %s", id)
+		}
+	}
 }
 
 // A receipt that the gateway would make for an account that is gone is counted, and made for nobody.
 func TestOwnReceiptOfNobody(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}", more: downRow(t, "operator", "static: false"), routes: "{to: operator}"}
-		g := start(t, a, s)
-		other := g.dial("clients")
-		other.bind("transmitter", "other", "s3cret")
-		other.submitOne(1, asks)
-		s.accounts = ""
-		if err := g.reload(s); err != nil {
-			t.Fatal(err)
-		}
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{}, gateway.ResultDeleted)
-		if n := g.Receipts().Homeless.Load(); n != 1 {
-			t.Errorf("%d receipts are nobody's", n)
-		}
-	})
+	parallel(t)
+	s := site{store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}", more: downRow(t, "operator", "static: false"), routes: "{to: operator}"}
+	g := start(t, s)
+	other := g.dial("clients")
+	other.bind("transmitter", "other", "s3cret")
+	other.submitOne(1, asks)
+	s.accounts = ""
+	if err := g.reload(s); err != nil {
+		t.Fatal(err)
+	}
+	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{}, gateway.ResultDeleted)
+	if n := g.Receipts().Homeless.Load(); n != 1 {
+		t.Errorf("%d receipts are nobody's", n)
+	}
 }
 
 // A later part with the same reference, but long after the first one of a message with a keyword, is
 // another message's: it does not follow that one, over a restart either.
 func TestKeywordOfAnotherMessage(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := keywordSite(site{operator: newSMSC(t), store: vfs.NewCrashableMem()})
-		g := start(t, a, s)
-		smsc := s.operator.session()
-		smsc.send(votePart(101, 4670, 7, 1, 2, "VOTE one"))
-		smsc.want("deliver_sm_resp", "seq=101", "status=0")
-		s.wall = 2 * time.Hour
-		g = g.powerCut(a, &s, smsc)
-		smsc = s.operator.session()
-		other := g.dial("clients")
-		other.bind("receiver", "other", "s3cret")
-		other.wantText("VOTE one")
-		smsc.send(votePart(101, 4670, 7, 2, 2, "of another"))
-		smsc.want("deliver_sm_resp", "seq=101", "status=0")
-		g.wantStored(gateway.StateParked)
-		other.fence()
-		if !other.silent("deliver_sm") {
-			t.Error("the part has followed a message of hours before")
-		}
-	})
+	parallel(t)
+	s := keywordSite(site{operator: newSMSC(t), store: vfs.NewCrashableMem()})
+	g := start(t, s)
+	smsc := s.operator.session()
+	smsc.send(votePart(101, 4670, 7, 1, 2, "VOTE one"))
+	smsc.want("deliver_sm_resp", "seq=101", "status=0")
+	s.wall = 2 * time.Hour
+	g = g.powerCut(&s, smsc)
+	smsc = s.operator.session()
+	other := g.dial("clients")
+	other.bind("receiver", "other", "s3cret")
+	other.wantText("VOTE one")
+	smsc.send(votePart(101, 4670, 7, 2, 2, "of another"))
+	smsc.want("deliver_sm_resp", "seq=101", "status=0")
+	g.wantStored(gateway.StateParked)
+	other.fence()
+	if !other.silent("deliver_sm") {
+		t.Error("the part has followed a message of hours before")
+	}
 }

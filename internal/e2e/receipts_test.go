@@ -53,293 +53,284 @@ func (p *peer) wantReceipt(known, stat string) string {
 // client knows, whatever letter case and zeros the SMSC writes the id with, without any route. The other account
 // gets none.
 func TestReceiptGoesBack(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			g := start(t, a, s)
-			client, smsc := g.bind("transceiver"), s.operator.session()
-			other := g.dial("clients")
-			other.bind("transceiver", "other", "s3cret")
-			one := client.submitted(smsc, 1, "0A1B2C")
-			smsc.fence()
-			smsc.receipt(101, "0A1B2C", "DELIVRD")
-			line := client.wantReceipt(one, "DELIVRD")
-			if !strings.Contains(line, "submit date:2511220102 done date:2511220103") || !strings.Contains(line, "text:x") {
-				t.Errorf("receipt %s", line)
-			}
-			two := client.submitted(smsc, 2, "a1b2c3")
-			smsc.fence()
-			smsc.receipt(102, "00A1B2C3", "UNDELIV")
-			client.wantReceipt(two, "UNDELIV")
-			three := client.submitted(smsc, 3, "5551234")
-			smsc.fence()
-			smsc.receipt(103, "05551234", "DELIVRD")
-			client.wantReceipt(three, "DELIVRD")
-			four := client.submitted(smsc, 4, "00ff")
-			smsc.fence()
-			smsc.receipt(104, "FF", "EXPIRED", "message_state=3", `receipted_message_id="00FF\x00"`, "tlv_0x1400=0102")
-			if line := client.wantReceipt(four, "EXPIRED"); !strings.Contains(line, "tlv_0x1400=0102") {
-				t.Errorf("the vendor's parameter is gone: %s", line)
-			}
-			client.fence()
-			other.fence()
-			if !other.silent("deliver_sm") || !client.silent("deliver_sm") {
-				t.Error("a receipt that nobody waits for")
-			}
-			if n := g.Receipts().Matched.Load(); n != 4 {
-				t.Errorf("%d receipts matched", n)
-			}
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		other := g.dial("clients")
+		other.bind("transceiver", "other", "s3cret")
+		one := client.submitted(smsc, 1, "0A1B2C")
+		smsc.fence()
+		smsc.receipt(101, "0A1B2C", "DELIVRD")
+		line := client.wantReceipt(one, "DELIVRD")
+		if !strings.Contains(line, "submit date:2511220102 done date:2511220103") || !strings.Contains(line, "text:x") {
+			t.Errorf("receipt %s", line)
+		}
+		two := client.submitted(smsc, 2, "a1b2c3")
+		smsc.fence()
+		smsc.receipt(102, "00A1B2C3", "UNDELIV")
+		client.wantReceipt(two, "UNDELIV")
+		three := client.submitted(smsc, 3, "5551234")
+		smsc.fence()
+		smsc.receipt(103, "05551234", "DELIVRD")
+		client.wantReceipt(three, "DELIVRD")
+		four := client.submitted(smsc, 4, "00ff")
+		smsc.fence()
+		smsc.receipt(104, "FF", "EXPIRED", "message_state=3", `receipted_message_id="00FF\x00"`, "tlv_0x1400=0102")
+		if line := client.wantReceipt(four, "EXPIRED"); !strings.Contains(line, "tlv_0x1400=0102") {
+			t.Errorf("the vendor's parameter is gone: %s", line)
+		}
+		client.fence()
+		other.fence()
+		if !other.silent("deliver_sm") || !client.silent("deliver_sm") {
+			t.Error("a receipt that nobody waits for")
+		}
+		if n := g.Receipts().Matched.Load(); n != 4 {
+			t.Errorf("%d receipts matched", n)
+		}
 	})
 }
 
 // The client hears what it has asked for, also where the SMSC is made to send all receipts.
 func TestReceiptsAsked(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "receipts: force", memory: true})
-		client, smsc := g.bind("transceiver"), operator.session()
-		client.submit(1, 1)
-		client.submit(2, 2, "registered_delivery=2")
-		client.submit(3, 3, "registered_delivery=17")
-		ids, theirs := make([]string, 4), make([]string, 4)
-		for n := 1; n <= 3; n++ {
-			ids[n] = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
-			registered := map[int]string{1: "1", 2: "1", 3: "17"}[n]
-			theirs[n] = field(smsc.want("submit_sm", "registered_delivery="+registered), "seq")
-			smsc.answer(0, theirs[n])
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "receipts: force", memory: true})
+	client, smsc := g.bind("transceiver"), operator.session()
+	client.submit(1, 1)
+	client.submit(2, 2, "registered_delivery=2")
+	client.submit(3, 3, "registered_delivery=17")
+	ids, theirs := make([]string, 4), make([]string, 4)
+	for n := 1; n <= 3; n++ {
+		ids[n] = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
+		registered := map[int]string{1: "1", 2: "1", 3: "17"}[n]
+		theirs[n] = field(smsc.want("submit_sm", "registered_delivery="+registered), "seq")
+		smsc.answer(0, theirs[n])
+	}
+	smsc.fence()
+	for n := 1; n <= 3; n++ {
+		smsc.receipt(100+n, theirs[n], "DELIVRD")
+	}
+	smsc.send(`deliver_sm seq=110 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[2]+` stat:ENROUTE"`,
+		`deliver_sm seq=111 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[3]+` stat:ENROUTE"`,
+		smscReceipt(112, theirs[2], "REJECTD"))
+	for n := 110; n <= 112; n++ {
+		smsc.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
+	}
+	got := map[string]int{}
+	for range 3 {
+		line := client.want("deliver_sm")
+		i, j := strings.Index(line, "id:"), strings.Index(line, "stat:")
+		got[line[i+3:i+19]+" "+line[j+5:j+12]]++
+		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	}
+	for _, want := range []string{ids[3] + " DELIVRD", ids[3] + " ENROUTE", ids[2] + " REJECTD"} {
+		if got[want] != 1 {
+			t.Errorf("got %v, want %s", got, want)
 		}
-		smsc.fence()
-		for n := 1; n <= 3; n++ {
-			smsc.receipt(100+n, theirs[n], "DELIVRD")
-		}
-		smsc.send(`deliver_sm seq=110 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[2]+` stat:ENROUTE"`,
-			`deliver_sm seq=111 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[3]+` stat:ENROUTE"`,
-			smscReceipt(112, theirs[2], "REJECTD"))
-		for n := 110; n <= 112; n++ {
-			smsc.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
-		}
-		got := map[string]int{}
-		for range 3 {
-			line := client.want("deliver_sm")
-			i, j := strings.Index(line, "id:"), strings.Index(line, "stat:")
-			got[line[i+3:i+19]+" "+line[j+5:j+12]]++
-			client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		}
-		for _, want := range []string{ids[3] + " DELIVRD", ids[3] + " ENROUTE", ids[2] + " REJECTD"} {
-			if got[want] != 1 {
-				t.Errorf("got %v, want %s", got, want)
-			}
-		}
-		client.fence()
-		if !client.silent("deliver_sm") {
-			t.Error("a receipt that the client has not asked for")
-		}
-	})
+	}
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("a receipt that the client has not asked for")
+	}
 }
 
 // A receipt that comes before the answer to its submit is kept, and goes on when the answer comes, also
 // right behind it.
 func TestReceiptOvertakes(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			g := start(t, a, s)
-			client, smsc := g.bind("transceiver"), s.operator.session()
-			take := func(n int) (known, seq string) {
-				known = client.submitOne(n, asks)
-				return known, field(smsc.want("submit_sm"), "seq")
-			}
-			one, seq := take(1)
-			smsc.send(smscReceipt(101, "A7", "DELIVRD"), "submit_sm_resp seq="+seq+" status=0 message_id=A7")
-			smsc.want("deliver_sm_resp", "seq=101", "status=0")
-			client.wantReceipt(one, "DELIVRD")
-			two, seq := take(2)
-			smsc.receipt(102, "A8", "DELIVRD") // answered when it is kept
-			testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
-			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A8")
-			client.wantReceipt(two, "DELIVRD")
-			testutil.Eventually(t, "it is kept no more", func() bool { return g.Aside(store.Orphan) == 0 })
-			three := client.submitOne(3, "registered_delivery=17")
-			seq = field(smsc.want("submit_sm"), "seq")
-			smsc.receipt(103, "A9", "ENROUTE")
-			smsc.receipt(104, "A9", "DELIVRD")
-			testutil.Eventually(t, "both are kept", func() bool { return g.Aside(store.Orphan) == 2 })
-			smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A9")
-			line := client.want("deliver_sm", "stat:ENROUTE")
-			client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-			client.wantReceipt(three, "DELIVRD")
-			if n := g.Aside(store.Orphan); n != 0 || g.Receipts().Adopted.Load() < 1 {
-				t.Errorf("%d orphans, %d adopted", n, g.Receipts().Adopted.Load())
-			}
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		take := func(n int) (known, seq string) {
+			known = client.submitOne(n, asks)
+			return known, field(smsc.want("submit_sm"), "seq")
+		}
+		one, seq := take(1)
+		smsc.send(smscReceipt(101, "A7", "DELIVRD"), "submit_sm_resp seq="+seq+" status=0 message_id=A7")
+		smsc.want("deliver_sm_resp", "seq=101", "status=0")
+		client.wantReceipt(one, "DELIVRD")
+		two, seq := take(2)
+		smsc.receipt(102, "A8", "DELIVRD") // answered when it is kept
+		testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+		smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A8")
+		client.wantReceipt(two, "DELIVRD")
+		testutil.Eventually(t, "it is kept no more", func() bool { return g.Aside(store.Orphan) == 0 })
+		three := client.submitOne(3, "registered_delivery=17")
+		seq = field(smsc.want("submit_sm"), "seq")
+		smsc.receipt(103, "A9", "ENROUTE")
+		smsc.receipt(104, "A9", "DELIVRD")
+		testutil.Eventually(t, "both are kept", func() bool { return g.Aside(store.Orphan) == 2 })
+		smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A9")
+		line := client.want("deliver_sm", "stat:ENROUTE")
+		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+		client.wantReceipt(three, "DELIVRD")
+		if n := g.Aside(store.Orphan); n != 0 || g.Receipts().Adopted.Load() < 1 {
+			t.Errorf("%d orphans, %d adopted", n, g.Receipts().Adopted.Load())
+		}
 	})
 }
 
 // A receipt of a copy finds its message, although that copy was answered when the other one had been.
 func TestReceiptOfLateCopy(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			s.out = "response_timeout: 100ms, enquire_interval: 0s, retry: [10ms, repeat]"
-			g := start(t, a, s)
-			client, smsc := g.bind("transceiver"), s.operator.session()
-			known := client.submitOne(1, asks)
-			first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
-			smsc.send("submit_sm_resp seq=" + second + " status=0 message_id=B2")
-			testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
-			smsc.send("submit_sm_resp seq="+first+" status=0 message_id=B1", smscReceipt(101, "B1", "DELIVRD")) // before its answer another copy may come
-			client.wantReceipt(known, "DELIVRD")
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.out = "response_timeout: 100ms, enquire_interval: 0s, retry: [10ms, repeat]"
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		known := client.submitOne(1, asks)
+		first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
+		smsc.send("submit_sm_resp seq=" + second + " status=0 message_id=B2")
+		testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
+		smsc.send("submit_sm_resp seq="+first+" status=0 message_id=B1", smscReceipt(101, "B1", "DELIVRD")) // before its answer another copy may come
+		client.wantReceipt(known, "DELIVRD")
 	})
 }
 
 // Receipts that nobody has asked for are unwanted, and dropped, but for the first: what its message was is not noted yet.
 func TestReceiptsUnasked(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			g := start(t, a, s)
-			client, smsc := g.bind("transceiver"), s.operator.session()
-			for n := 1; n <= 3; n++ {
-				client.submitOne(n)
-				id := fmt.Sprint("C", n)
-				smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=" + id)
-				testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
-				smsc.receipt(100+n, id, "DELIVRD")
-			}
-			if c := g.Receipts(); c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Aside(store.Orphan) != 1 {
-				t.Errorf("%d not matched, %d unwanted, %d matched, %d orphans", c.Unmatched.Load(), c.Unwanted.Load(), c.Matched.Load(), g.Aside(store.Orphan))
-			}
-			client.fence()
-			if !client.silent("deliver_sm") {
-				t.Error("a receipt that nobody has asked for")
-			}
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		for n := 1; n <= 3; n++ {
+			client.submitOne(n)
+			id := fmt.Sprint("C", n)
+			smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=" + id)
+			testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
+			smsc.receipt(100+n, id, "DELIVRD")
+		}
+		if c := g.Receipts(); c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Aside(store.Orphan) != 1 {
+			t.Errorf("%d not matched, %d unwanted, %d matched, %d orphans", c.Unmatched.Load(), c.Unwanted.Load(), c.Matched.Load(), g.Aside(store.Orphan))
+		}
+		client.fence()
+		if !client.silent("deliver_sm") {
+			t.Error("a receipt that nobody has asked for")
+		}
 	})
 }
 
 // A receipt may come over another session, and over another connector of the same operator;
 // an operator of another name does not share ids.
 func TestReceiptElsewhere(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		north, south, far := newSMSC(t), newSMSC(t), newSMSC(t)
-		g := start(t, a, site{operator: north, out: "operator: telco, instances: 2", store: vfs.NewMem(),
-			more: fmt.Sprintf("{name: south, direction: out, address: %q, system_id: pmg, password: secret, operator: telco}\n"+
-				"{name: far, direction: out, address: %q, system_id: pmg, password: secret}", south.addr(), far.addr())})
-		client, sessions := g.bind("transceiver"), []*peer{north.session(), north.session()}
-		third, fourth := south.session(), far.session()
-		g.online("operator", 2)
-		take := func(n int) (known string, other *peer) {
-			known = client.submitOne(n, asks)
-			one, other := sessions[0], sessions[1]
-			testutil.Eventually(t, "the message comes", func() bool {
-				if one, other = other, one; one.silent("submit_sm") {
-					return false
-				}
-				return true
-			})
-			one.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=50%d", field(one.want("submit_sm"), "seq"), n))
-			one.fence()
-			return known, other
-		}
-		known, other := take(1)
-		other.receipt(101, "501", "DELIVRD")
-		client.wantReceipt(known, "DELIVRD")
-		known, _ = take(2)
-		third.receipt(102, "502", "DELIVRD")
-		client.wantReceipt(known, "DELIVRD")
-		known, _ = take(3)
-		fourth.receipt(103, "503", "UNDELIV")
-		g.wantStored(gateway.StateOrphan)
-		third.send(strings.Replace(smscReceipt(104, "503", "DELIVRD"), "46700000001", "46700000009", 1)) // another number
-		third.want("deliver_sm_resp", "seq=104", "status=0")
-		g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
-		third.send(strings.Replace(smscReceipt(105, "503", "DELIVRD"), "46700000001", "0700000001", 1)) // the same, in national form
-		line := client.want("deliver_sm", "source_addr=46700000001")
-		if !containsAll(line, []string{known, "stat:DELIVRD"}) {
-			t.Errorf("got %s", line)
-		}
-	})
+	parallel(t)
+	north, south, far := newSMSC(t), newSMSC(t), newSMSC(t)
+	g := start(t, site{operator: north, out: "operator: telco, instances: 2", store: vfs.NewMem(),
+		more: fmt.Sprintf("{name: south, direction: out, address: %q, system_id: pmg, password: secret, operator: telco}\n"+
+			"{name: far, direction: out, address: %q, system_id: pmg, password: secret}", south.addr(), far.addr())})
+	client, sessions := g.bind("transceiver"), []*peer{north.session(), north.session()}
+	third, fourth := south.session(), far.session()
+	g.online("operator", 2)
+	take := func(n int) (known string, other *peer) {
+		known = client.submitOne(n, asks)
+		one, other := sessions[0], sessions[1]
+		testutil.Eventually(t, "the message comes", func() bool {
+			if one, other = other, one; one.silent("submit_sm") {
+				return false
+			}
+			return true
+		})
+		one.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=50%d", field(one.want("submit_sm"), "seq"), n))
+		one.fence()
+		return known, other
+	}
+	known, other := take(1)
+	other.receipt(101, "501", "DELIVRD")
+	client.wantReceipt(known, "DELIVRD")
+	known, _ = take(2)
+	third.receipt(102, "502", "DELIVRD")
+	client.wantReceipt(known, "DELIVRD")
+	known, _ = take(3)
+	fourth.receipt(103, "503", "UNDELIV")
+	g.wantStored(gateway.StateOrphan)
+	third.send(strings.Replace(smscReceipt(104, "503", "DELIVRD"), "46700000001", "46700000009", 1)) // another number
+	third.want("deliver_sm_resp", "seq=104", "status=0")
+	g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
+	third.send(strings.Replace(smscReceipt(105, "503", "DELIVRD"), "46700000001", "0700000001", 1)) // the same, in national form
+	line := client.want("deliver_sm", "source_addr=46700000001")
+	if !containsAll(line, []string{known, "stat:DELIVRD"}) {
+		t.Errorf("got %s", line)
+	}
 }
 
 // What the gateway knows of messages outlives it: a receipt that comes after a power cut finds
 // its client, one that came before waits for the client, and one whose message is not known
 // is kept.
 func TestReceiptAfterRestart(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		one, two := client.submitted(smsc, 1, "0abc"), client.submitted(smsc, 2, "0def")
-		smsc.fence()
-		client.conn.Close()
-		testutil.Eventually(t, "no client is left", func() bool { return g.clients() == 0 })
-		smsc.receipt(101, "0ABC", "DELIVRD")
-		smsc.receipt(102, "99", "DELIVRD")
-		testutil.Eventually(t, "that is stored", func() bool { return g.Committer.Sync() == nil })
-		g = g.powerCut(a, &s, smsc)
-		smsc = s.operator.session()
-		smsc.receipt(103, "DEF", "DELIVRD")
-		client = g.bind("receiver")
-		client.wantReceipt(one, "DELIVRD")
-		client.wantReceipt(two, "DELIVRD")
-		g.wantStored(gateway.StateOrphan)
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	one, two := client.submitted(smsc, 1, "0abc"), client.submitted(smsc, 2, "0def")
+	smsc.fence()
+	client.conn.Close()
+	testutil.Eventually(t, "no client is left", func() bool { return g.clients() == 0 })
+	smsc.receipt(101, "0ABC", "DELIVRD")
+	smsc.receipt(102, "99", "DELIVRD")
+	testutil.Eventually(t, "that is stored", func() bool { return g.Committer.Sync() == nil })
+	g = g.powerCut(&s, smsc)
+	smsc = s.operator.session()
+	smsc.receipt(103, "DEF", "DELIVRD")
+	client = g.bind("receiver")
+	client.wantReceipt(one, "DELIVRD")
+	client.wantReceipt(two, "DELIVRD")
+	g.wantStored(gateway.StateOrphan)
 }
 
 // The gateway itself makes the receipt of a message that expires, that an SMSC refuses for
 // good, or that an operator deletes, where the client has asked for it.
 func TestOwnReceipts(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			g := start(t, a, s)
-			client, smsc := g.bind("transceiver"), s.operator.session()
-			refused := func(n int, more ...string) (known string) {
-				known = client.submitOne(n, more...)
-				smsc.answer(0x0B, field(smsc.want("submit_sm"), "seq"))
-				return known
-			}
-			refused(1)
-			line := client.wantReceipt(refused(2, asks), "REJECTD")
-			if !strings.Contains(line, " err:011 ") {
-				t.Errorf("receipt %s", line)
-			}
-			client.wantReceipt(refused(3, "registered_delivery=2"), "REJECTD")
-			s.operator.down()
-			smsc.conn.Close()
-			testutil.Eventually(t, "the operator is down", func() bool { return g.Connector("operator").Online() == 0 })
-			known := client.submitOne(4, "validity_period=000000000001000R", asks)
-			client.wantReceipt(known, "EXPIRED")
-			if s.memory {
-				return // an operator cannot delete what is in no store
-			}
-			known = client.submitOne(5, asks)
-			g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateQueued, Connector: "operator"}, gateway.ResultDeleted)
-			client.wantReceipt(known, "DELETED")
-			if n := g.Receipts().Own.Load(); n != 4 {
-				t.Errorf("%d receipts of our own", n)
-			}
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		refused := func(n int, more ...string) (known string) {
+			known = client.submitOne(n, more...)
+			smsc.answer(0x0B, field(smsc.want("submit_sm"), "seq"))
+			return known
+		}
+		refused(1)
+		line := client.wantReceipt(refused(2, asks), "REJECTD")
+		if !strings.Contains(line, " err:011 ") {
+			t.Errorf("receipt %s", line)
+		}
+		client.wantReceipt(refused(3, "registered_delivery=2"), "REJECTD")
+		s.operator.down()
+		smsc.conn.Close()
+		testutil.Eventually(t, "the operator is down", func() bool { return g.Connector("operator").Online() == 0 })
+		known := client.submitOne(4, "validity_period=000000000001000R", asks)
+		client.wantReceipt(known, "EXPIRED")
+		if s.memory {
+			return // an operator cannot delete what is in no store
+		}
+		known = client.submitOne(5, asks)
+		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateQueued, Connector: "operator"}, gateway.ResultDeleted)
+		client.wantReceipt(known, "DELETED")
+		if n := g.Receipts().Own.Load(); n != 4 {
+			t.Errorf("%d receipts of our own", n)
+		}
 	})
 }
 
 // A receipt that belongs to no message is kept, and can be looked at, matched again and deleted.
 func TestOrphans(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), store: vfs.NewMem()}
-		g := start(t, a, s)
-		smsc := s.operator.session()
-		g.online("operator", 1)
-		smsc.receipt(101, "1", "DELIVRD")
-		smsc.receipt(102, "2", "DELIVRD")
-		g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
-		p, err := g.ListStored(gateway.Selection{State: gateway.StateOrphan, Text: true}, 0, 1)
-		if err != nil || len(p.Messages) != 1 || p.Messages[0].Text == nil || !strings.HasPrefix(*p.Messages[0].Text, "id:1 sub:001") || p.Messages[0].Reason == "" {
-			t.Errorf("%+v %v", p.Messages, err)
-		}
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultUnknown, gateway.ResultUnknown)
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultDeleted, gateway.ResultDeleted)
-		if n := g.Aside(store.Orphan); n != 0 {
-			t.Errorf("%d orphans are left", n)
-		}
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewMem()}
+	g := start(t, s)
+	smsc := s.operator.session()
+	g.online("operator", 1)
+	smsc.receipt(101, "1", "DELIVRD")
+	smsc.receipt(102, "2", "DELIVRD")
+	g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
+	p, err := g.ListStored(gateway.Selection{State: gateway.StateOrphan, Text: true}, 0, 1)
+	if err != nil || len(p.Messages) != 1 || p.Messages[0].Text == nil || !strings.HasPrefix(*p.Messages[0].Text, "id:1 sub:001") || p.Messages[0].Reason == "" {
+		t.Errorf("%+v %v", p.Messages, err)
+	}
+	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultUnknown, gateway.ResultUnknown)
+	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultDeleted, gateway.ResultDeleted)
+	if n := g.Aside(store.Orphan); n != 0 {
+		t.Errorf("%d orphans are left", n)
+	}
 }
 
 // A receipt goes to no account by a route for the messages of its connector: not if its client has
@@ -347,116 +338,113 @@ func TestOrphans(t *testing.T) {
 // has, or cannot be understood. It is kept, also when the operator has routes tried again, and
 // the answer finds it.
 func TestReceiptsTakeNoRoute(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		stores(t, func(t *testing.T, s site) {
-			s.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
-			g := start(t, a, s)
-			acme, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
-			other.bind("transceiver", "other", "s3cret")
-			other.submit(2, 2) // asks for nothing
-			other.want("submit_sm_resp", "seq=2", "status=0")
-			smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=AB1")
-			smsc.fence()
-			smsc.receipt(101, "AB1", "DELIVRD")
-			smsc.receipt(102, "nobody's", "DELIVRD")
-			smsc.send(`deliver_sm seq=103 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="secret of other"`)
-			smsc.want("deliver_sm_resp", "seq=103", "status=0")
-			known := other.submitOne(3, asks)
-			line := smsc.want("submit_sm", asks)
-			smsc.receipt(104, "AB2", "DELIVRD") // answered when it is kept
-			smsc.send(moLine)
-			smsc.want("deliver_sm_resp", "seq=7", "status=0")
-			testutil.Eventually(t, "they are kept", func() bool { return g.Aside(store.Orphan) == 4 })
-			g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan},
-				gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown)
-			smsc.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=AB2")
-			other.wantReceipt(known, "DELIVRD")
-			acme.send("deliver_sm_resp seq=" + field(acme.want("deliver_sm", `short_message="hello"`), "seq") + " status=0")
-			acme.fence()
-			if !acme.silent("deliver_sm") {
-				t.Error("another account has got a receipt")
-			}
-		})
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
+		g := start(t, s)
+		acme, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
+		other.bind("transceiver", "other", "s3cret")
+		other.submit(2, 2) // asks for nothing
+		other.want("submit_sm_resp", "seq=2", "status=0")
+		smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=AB1")
+		smsc.fence()
+		smsc.receipt(101, "AB1", "DELIVRD")
+		smsc.receipt(102, "nobody's", "DELIVRD")
+		smsc.send(`deliver_sm seq=103 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="secret of other"`)
+		smsc.want("deliver_sm_resp", "seq=103", "status=0")
+		known := other.submitOne(3, asks)
+		line := smsc.want("submit_sm", asks)
+		smsc.receipt(104, "AB2", "DELIVRD") // answered when it is kept
+		smsc.send(moLine)
+		smsc.want("deliver_sm_resp", "seq=7", "status=0")
+		testutil.Eventually(t, "they are kept", func() bool { return g.Aside(store.Orphan) == 4 })
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan},
+			gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown)
+		smsc.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=AB2")
+		other.wantReceipt(known, "DELIVRD")
+		acme.send("deliver_sm_resp seq=" + field(acme.want("deliver_sm", `short_message="hello"`), "seq") + " status=0")
+		acme.fence()
+		if !acme.silent("deliver_sm") {
+			t.Error("another account has got a receipt")
+		}
 	})
 }
 
 // A receipt that its client refuses for a while is sent to that client again, and to no
 // other one, whatever the routes say.
 func TestReceiptStays(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", clients: "failover_attempts: 1, failover_after: 10ms, retry: [50ms, repeat]",
-			routes: "{from: operator, to: [{account: acme}, {account: other}]}\n{to: operator}"}
-		g := start(t, a, s)
-		client, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
-		other.bind("transceiver", "other", "s3cret")
-		known := client.submitted(smsc, 1, "55")
-		smsc.fence()
-		smsc.receipt(101, "55", "DELIVRD")
-		client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=0x64")
-		testutil.Eventually(t, "it waits again", func() bool { return g.stats("clients").Retried.Load() == 1 })
-		other.fence()
-		if !other.silent("deliver_sm") {
-			t.Error("another account has got the receipt")
-		}
-		client.conn.Close()
-		client = g.bind("receiver")
-		client.wantReceipt(known, "DELIVRD")
-		other.fence()
-		if !other.silent("deliver_sm") {
-			t.Error("another account has got the receipt")
-		}
-	})
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", clients: "failover_attempts: 1, failover_after: 10ms, retry: [50ms, repeat]",
+		routes: "{from: operator, to: [{account: acme}, {account: other}]}\n{to: operator}"}
+	g := start(t, s)
+	client, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
+	other.bind("transceiver", "other", "s3cret")
+	known := client.submitted(smsc, 1, "55")
+	smsc.fence()
+	smsc.receipt(101, "55", "DELIVRD")
+	client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=0x64")
+	testutil.Eventually(t, "it waits again", func() bool { return g.stats("clients").Retried.Load() == 1 })
+	other.fence()
+	if !other.silent("deliver_sm") {
+		t.Error("another account has got the receipt")
+	}
+	client.conn.Close()
+	client = g.bind("receiver")
+	client.wantReceipt(known, "DELIVRD")
+	other.fence()
+	if !other.silent("deliver_sm") {
+		t.Error("another account has got the receipt")
+	}
 }
 
 // The client that has submitted one long message gets one receipt, when all parts that the
 // gateway has made of it have their final state, over a power cut too, and whether an SMSC
 // or the gateway says what became of a part.
 func TestReceiptsOfParts(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{operator: newSMSC(t), out: "long_messages: split8", store: vfs.NewCrashableMem()}
-		g := start(t, a, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		submit := func(seq int) (known string, parts []string) {
-			t.Helper()
-			client.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %s message_payload=\"%s\"", seq, asks, strings.Repeat("x", 400)))
-			known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", seq), "status=0"), "message_id")
-			for range 3 {
-				parts = append(parts, field(smsc.want("submit_sm", "esm_class=64", asks), "seq"))
-			}
-			return known, parts
+	parallel(t)
+	s := site{operator: newSMSC(t), out: "long_messages: split8", store: vfs.NewCrashableMem()}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	submit := func(seq int) (known string, parts []string) {
+		t.Helper()
+		client.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %s message_payload=\"%s\"", seq, asks, strings.Repeat("x", 400)))
+		known = field(client.want("submit_sm_resp", fmt.Sprint("seq=", seq), "status=0"), "message_id")
+		for range 3 {
+			parts = append(parts, field(smsc.want("submit_sm", "esm_class=64", asks), "seq"))
 		}
-		accept := func(part, id string) { smsc.send("submit_sm_resp seq=" + part + " status=0 message_id=" + id) }
-		known, parts := submit(2)
-		for i, id := range []string{"70", "71", "72"} {
-			accept(parts[i], id)
-		}
-		smsc.fence()
-		smsc.receipt(101, "72", "DELIVRD")
-		smsc.receipt(102, "70", "DELIVRD")
-		client.fence()
-		if !client.silent("deliver_sm") {
-			t.Error("a receipt of a part")
-		}
-		g.settled()
-		g = g.powerCut(a, &s, client, smsc)
-		client, smsc = g.bind("transceiver"), s.operator.session()
-		smsc.receipt(103, "71", "DELIVRD")
-		if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:003 dlvrd:003") {
-			t.Errorf("receipt %s", line)
-		}
-		known, parts = submit(3)
-		accept(parts[0], "80")
-		smsc.answer(0x45, parts[1]) // ESME_RSUBMITFAIL
-		if line := client.wantReceipt(known, "REJECTD"); !containsAll(line, []string{"sub:003 dlvrd:000", "err:069"}) {
-			t.Errorf("receipt %s", line)
-		}
-		accept(parts[2], "82")
-		smsc.fence()
-		smsc.receipt(104, "80", "DELIVRD")
-		smsc.receipt(105, "82", "DELIVRD")
-		client.fence()
-		if !client.silent("deliver_sm") {
-			t.Error("another receipt")
-		}
-	})
+		return known, parts
+	}
+	accept := func(part, id string) { smsc.send("submit_sm_resp seq=" + part + " status=0 message_id=" + id) }
+	known, parts := submit(2)
+	for i, id := range []string{"70", "71", "72"} {
+		accept(parts[i], id)
+	}
+	smsc.fence()
+	smsc.receipt(101, "72", "DELIVRD")
+	smsc.receipt(102, "70", "DELIVRD")
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("a receipt of a part")
+	}
+	g.settled()
+	g = g.powerCut(&s, client, smsc)
+	client, smsc = g.bind("transceiver"), s.operator.session()
+	smsc.receipt(103, "71", "DELIVRD")
+	if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:003 dlvrd:003") {
+		t.Errorf("receipt %s", line)
+	}
+	known, parts = submit(3)
+	accept(parts[0], "80")
+	smsc.answer(0x45, parts[1]) // ESME_RSUBMITFAIL
+	if line := client.wantReceipt(known, "REJECTD"); !containsAll(line, []string{"sub:003 dlvrd:000", "err:069"}) {
+		t.Errorf("receipt %s", line)
+	}
+	accept(parts[2], "82")
+	smsc.fence()
+	smsc.receipt(104, "80", "DELIVRD")
+	smsc.receipt(105, "82", "DELIVRD")
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("another receipt")
+	}
 }

@@ -7,28 +7,27 @@ import (
 // Optional parameters that nobody knows pass byte for byte, both ways, and with receipts. Rules of
 // a connector change those that they name.
 func TestTLVs(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		s := site{
-			operator: newSMSC(t), memory: true, routes: "{from: operator, to: {account: acme}}\n{to: operator}",
-			top: "vendor_tlvs: [{tag: 0x1401, name: acme_cost, type: uint16}]\n",
-			out: `tlvs: [{out: drop, tlv: 0x1402}, {out: add, tlv: acme_cost, value: 300}, {in: rename, tlv: 0x1500, to: acme_cost}]`,
-		}
-		g := start(t, a, s)
-		c, smsc := g.bind("transceiver"), s.operator.session()
-		g.online("operator", 1)
-		c.send(`submit_sm seq=2 source_addr=1234 destination_addr=46700000001 registered_delivery=1 short_message="hi" tlv_0x1400=00ff00 tlv_0x1402=01 tlv_0x1400= tlv_0x3fff=01`)
-		c.accepted(2, 2)
-		line := smsc.want("submit_sm", "tlv_0x1400=00ff00", "tlv_0x1400=", "tlv_0x3fff=01", "tlv_0x1401=012c")
-		if field(line, "tlv_0x1402") != "" {
-			t.Errorf("%s: a parameter was not dropped", line)
-		}
-		id := field(line, "seq")
-		smsc.answer(0, id)
-		for _, more := range []string{`short_message="mo"`, `esm_class=4 short_message="id:` + id + ` stat:DELIVRD"`} {
-			smsc.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 " + more + " tlv_0x1400=00ff00 tlv_0x1500=0007")
-			smsc.want("deliver_sm_resp", "seq=7", "status=0")
-			line = c.want("deliver_sm", "tlv_0x1400=00ff00", "tlv_0x1401=0007")
-			c.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		}
-	})
+	parallel(t)
+	s := site{
+		operator: newSMSC(t), memory: true, routes: "{from: operator, to: {account: acme}}\n{to: operator}",
+		top: "vendor_tlvs: [{tag: 0x1401, name: acme_cost, type: uint16}]\n",
+		out: `tlvs: [{out: drop, tlv: 0x1402}, {out: add, tlv: acme_cost, value: 300}, {in: rename, tlv: 0x1500, to: acme_cost}]`,
+	}
+	g := start(t, s)
+	c, smsc := g.bind("transceiver"), s.operator.session()
+	g.online("operator", 1)
+	c.send(`submit_sm seq=2 source_addr=1234 destination_addr=46700000001 registered_delivery=1 short_message="hi" tlv_0x1400=00ff00 tlv_0x1402=01 tlv_0x1400= tlv_0x3fff=01`)
+	c.accepted(2, 2)
+	line := smsc.want("submit_sm", "tlv_0x1400=00ff00", "tlv_0x1400=", "tlv_0x3fff=01", "tlv_0x1401=012c")
+	if field(line, "tlv_0x1402") != "" {
+		t.Errorf("%s: a parameter was not dropped", line)
+	}
+	id := field(line, "seq")
+	smsc.answer(0, id)
+	for _, more := range []string{`short_message="mo"`, `esm_class=4 short_message="id:` + id + ` stat:DELIVRD"`} {
+		smsc.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 " + more + " tlv_0x1400=00ff00 tlv_0x1500=0007")
+		smsc.want("deliver_sm_resp", "seq=7", "status=0")
+		line = c.want("deliver_sm", "tlv_0x1400=00ff00", "tlv_0x1401=0007")
+		c.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	}
 }

@@ -25,10 +25,9 @@ import (
 // theirs; and those that count PDUs, because Read sends an enquire_link. Other tests cover
 // these.
 func TestTranscripts(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		prototest.Run(t, smpp.New(smpp.Options{}), newOptions, transcripts(t), func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
-			return newSubject(t, a, o)
-		})
+	parallel(t)
+	prototest.Run(t, smpp.New(smpp.Options{}), newOptions, transcripts(t), func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
+		return newSubject(t, o)
 	})
 }
 
@@ -61,11 +60,11 @@ type subject struct {
 	over   bool
 }
 
-func newSubject(t *testing.T, a architecture, o protocols.SessionOptions) *subject {
+func newSubject(t *testing.T, o protocols.SessionOptions) *subject {
 	operator := newSMSC(t)
 	options := o.Options.(*smpp.ConnectorOptions)
 	s := &subject{name: "clients"}
-	s.g = start(t, a, site{
+	s.g = start(t, site{
 		operator: operator,
 		clients:  fmt.Sprintf("system_id: %s, long_passwords: %t, version: %s", o.Name, options.LongPasswords, options.Version),
 		out:      fmt.Sprintf("bind: %s, static: %v, version: %s", options.Bind, o.Role == protocols.Client && !o.Accepted, options.Version),

@@ -155,84 +155,83 @@ func taped(conn *net.Conn) *tape {
 // What the gateway writes to clients and centres of both protocols is dissected without a
 // fault, from the login to the end.
 func TestTsharkRun(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator, other := newSMSC(t), newSMSC(t)
-		g := start(t, a, site{
-			operator: operator, accounts: "{system_id: bcme, password: s3cret}",
-			more: "{name: ucp, direction: in, address: \"127.0.0.1:0\", protocol: ucp}\n" +
-				fmt.Sprintf("{name: other, direction: out, address: %q, system_id: pmg, password: secret, protocol: ucp}", other.addr()),
-			routes: "{from: operator, to: {account: bcme}}\n{from: other, to: {account: acme}}\n{from: ucp, to: operator}\n{from: clients, to: other}",
-		})
-		centre, ucpCentre := operator.accept(), &ucpPeer{t: t, conn: other.accept().conn}
-		client, ucpClient := g.dial("clients"), &ucpPeer{t: t, conn: g.dial("ucp").conn}
-		tapes := map[string][]*tape{
-			"smpp": {taped(&centre.conn), taped(&client.conn)},
-			"ucp":  {taped(&ucpCentre.conn), taped(&ucpClient.conn)},
-		}
-		line := centre.want("bind_transceiver")
-		centre.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC sc_interface_version=52")
-		ucpCentre.want("op60 seq=0 OAdC=pmg OTON=6 ONPI=5 STYP=1 PWD=*** VERS=0100")
-		ucpCentre.send("op60_result seq=0 status=0")
-		client.bind("transceiver", "acme", "s3cret")
-		ucpClient.send("op60 seq=0 OAdC=bcme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100", "op31 seq=1 AdC=bcme PID=0539")
-		ucpClient.want("op60_result seq=0 status=0")
-		ucpClient.want("op31_result seq=1 status=0 SM=0000")
-
-		var ids []string
-		for i, m := range []string{ // from UCP to SMPP
-			`AdC=0046700000001 OAdC=06D0E611 NRq=1 NT=7 VP=3112391300 RPID=0065 MT=3 AMsg="\x00hello" RPI=1 OTOA=5039`,
-			`AdC=1 OAdC=1234 MT=4 NB=0048 TMsg="\x04\x14\x040\x00!" XSer=01060500037F0202020108`,
-			`AdC=1 OAdC=1234 MT=4 NB=0016 TMsg="\x01\x02" MCLs=1`, `AdC=1 OAdC=1234 MT=2 Msg=12345`,
-		} {
-			ucpClient.send(fmt.Sprintf("op51 seq=%d %s", i, m))
-			ucpClient.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
-			ids = append(ids, field(centre.want("submit_sm"), "seq"))
-			centre.answer(0, ids[i])
-		}
-		ucpClient.send(`op51 seq=7 AdC= OAdC=1234 MT=3 AMsg="nobody"`)
-		ucpClient.want("op51_result seq=7 status=0x6(adc_invalid)")
-		for i, m := range []string{ // from SMPP to UCP
-			`source_addr_ton=5 source_addr="A@_[1]" dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 protocol_id=65 priority_flag=1 validity_period=000001000000000R registered_delivery=17 short_message="\x00hello\x1be"`,
-			`source_addr_ton=1 source_addr_npi=1 source_addr=46700000002 destination_addr=1 esm_class=64 data_coding=8 short_message="\x05\x00\x03\x7f\x02\x02\x04\x14\x040"`,
-			`source_addr=1234 destination_addr=1 data_coding=245 short_message="\x01\xff\x03"`,
-		} {
-			client.send(fmt.Sprintf("submit_sm seq=%d %s", 2+i, m))
-			client.accepted(2+i, 2+i)
-			line, err := ucpCentre.next()
-			if err != nil || !strings.HasPrefix(line, "op51 ") {
-				t.Fatal(line, err)
-			}
-			ucpCentre.send(fmt.Sprintf("op51_result seq=%s status=0 SM=46700000001:01012600000%d", field(line, "seq"), i))
-		}
-		centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`,
-			`deliver_sm seq=6 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:`+ids[0]+` sub:001 dlvrd:001 submit date:2611201200 done date:2611201200 stat:DELIVRD err:000 text:"`)
-		for range 2 {
-			centre.want("deliver_sm_resp", "status=0")
-			line, err := ucpClient.next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			command, _, _ := strings.Cut(line, " ")
-			ucpClient.send(command + "_result seq=" + field(line, "seq") + " status=0")
-		}
-		ucpCentre.send(`op52 seq=1 AdC=1234 OAdC=46700000001 SCTS=200126000000 MT=3 AMsg="home" OTOA=1139`,
-			`op53 seq=2 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3 AMsg="absent"`)
-		for i := range 2 {
-			ucpCentre.want(fmt.Sprintf("op5%d_result seq=%d status=0", 2+i, 1+i))
-			client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=0 message_id=")
-		}
-		client.send("unbind seq=99")
-		client.want("unbind_resp", "seq=99")
-		client.wantClosed()
-		testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("ucp").InFlight.Load() == 0 })
-
-		for protocol, runs := range tapes {
-			for _, run := range runs {
-				pdus, wrong := tshark(t, protocol, run.segments)
-				if pdus < 10 || len(wrong) > 0 {
-					t.Errorf("%s: %d PDUs, %q", protocol, pdus, wrong)
-				}
-			}
-		}
+	parallel(t)
+	operator, other := newSMSC(t), newSMSC(t)
+	g := start(t, site{
+		operator: operator, accounts: "{system_id: bcme, password: s3cret}",
+		more: "{name: ucp, direction: in, address: \"127.0.0.1:0\", protocol: ucp}\n" +
+			fmt.Sprintf("{name: other, direction: out, address: %q, system_id: pmg, password: secret, protocol: ucp}", other.addr()),
+		routes: "{from: operator, to: {account: bcme}}\n{from: other, to: {account: acme}}\n{from: ucp, to: operator}\n{from: clients, to: other}",
 	})
+	centre, ucpCentre := operator.accept(), &ucpPeer{t: t, conn: other.accept().conn}
+	client, ucpClient := g.dial("clients"), &ucpPeer{t: t, conn: g.dial("ucp").conn}
+	tapes := map[string][]*tape{
+		"smpp": {taped(&centre.conn), taped(&client.conn)},
+		"ucp":  {taped(&ucpCentre.conn), taped(&ucpClient.conn)},
+	}
+	line := centre.want("bind_transceiver")
+	centre.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC sc_interface_version=52")
+	ucpCentre.want("op60 seq=0 OAdC=pmg OTON=6 ONPI=5 STYP=1 PWD=*** VERS=0100")
+	ucpCentre.send("op60_result seq=0 status=0")
+	client.bind("transceiver", "acme", "s3cret")
+	ucpClient.send("op60 seq=0 OAdC=bcme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100", "op31 seq=1 AdC=bcme PID=0539")
+	ucpClient.want("op60_result seq=0 status=0")
+	ucpClient.want("op31_result seq=1 status=0 SM=0000")
+
+	var ids []string
+	for i, m := range []string{ // from UCP to SMPP
+		`AdC=0046700000001 OAdC=06D0E611 NRq=1 NT=7 VP=3112391300 RPID=0065 MT=3 AMsg="\x00hello" RPI=1 OTOA=5039`,
+		`AdC=1 OAdC=1234 MT=4 NB=0048 TMsg="\x04\x14\x040\x00!" XSer=01060500037F0202020108`,
+		`AdC=1 OAdC=1234 MT=4 NB=0016 TMsg="\x01\x02" MCLs=1`, `AdC=1 OAdC=1234 MT=2 Msg=12345`,
+	} {
+		ucpClient.send(fmt.Sprintf("op51 seq=%d %s", i, m))
+		ucpClient.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
+		ids = append(ids, field(centre.want("submit_sm"), "seq"))
+		centre.answer(0, ids[i])
+	}
+	ucpClient.send(`op51 seq=7 AdC= OAdC=1234 MT=3 AMsg="nobody"`)
+	ucpClient.want("op51_result seq=7 status=0x6(adc_invalid)")
+	for i, m := range []string{ // from SMPP to UCP
+		`source_addr_ton=5 source_addr="A@_[1]" dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 protocol_id=65 priority_flag=1 validity_period=000001000000000R registered_delivery=17 short_message="\x00hello\x1be"`,
+		`source_addr_ton=1 source_addr_npi=1 source_addr=46700000002 destination_addr=1 esm_class=64 data_coding=8 short_message="\x05\x00\x03\x7f\x02\x02\x04\x14\x040"`,
+		`source_addr=1234 destination_addr=1 data_coding=245 short_message="\x01\xff\x03"`,
+	} {
+		client.send(fmt.Sprintf("submit_sm seq=%d %s", 2+i, m))
+		client.accepted(2+i, 2+i)
+		line, err := ucpCentre.next()
+		if err != nil || !strings.HasPrefix(line, "op51 ") {
+			t.Fatal(line, err)
+		}
+		ucpCentre.send(fmt.Sprintf("op51_result seq=%s status=0 SM=46700000001:01012600000%d", field(line, "seq"), i))
+	}
+	centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`,
+		`deliver_sm seq=6 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:`+ids[0]+` sub:001 dlvrd:001 submit date:2611201200 done date:2611201200 stat:DELIVRD err:000 text:"`)
+	for range 2 {
+		centre.want("deliver_sm_resp", "status=0")
+		line, err := ucpClient.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, _, _ := strings.Cut(line, " ")
+		ucpClient.send(command + "_result seq=" + field(line, "seq") + " status=0")
+	}
+	ucpCentre.send(`op52 seq=1 AdC=1234 OAdC=46700000001 SCTS=200126000000 MT=3 AMsg="home" OTOA=1139`,
+		`op53 seq=2 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3 AMsg="absent"`)
+	for i := range 2 {
+		ucpCentre.want(fmt.Sprintf("op5%d_result seq=%d status=0", 2+i, 1+i))
+		client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=0 message_id=")
+	}
+	client.send("unbind seq=99")
+	client.want("unbind_resp", "seq=99")
+	client.wantClosed()
+	testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("ucp").InFlight.Load() == 0 })
+
+	for protocol, runs := range tapes {
+		for _, run := range runs {
+			pdus, wrong := tshark(t, protocol, run.segments)
+			if pdus < 10 || len(wrong) > 0 {
+				t.Errorf("%s: %d PDUs, %q", protocol, pdus, wrong)
+			}
+		}
+	}
 }

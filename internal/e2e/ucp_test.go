@@ -111,64 +111,63 @@ func (p *ucpPeer) want(line string) string {
 // UCP on both sides, with full windows: every message arrives once and is answered,
 // whatever the order of the answers.
 func TestUCPToUCP(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		const messages, window = 1000, 99
-		operator := newSMSC(t)
-		g := start(t, a, site{
-			operator: operator, clients: "protocol: ucp, window: 99", out: "protocol: ucp, window: 99",
-			routes: "{from: operator, to: clients}\n{to: operator}",
-		})
-		centre := operator.ucpSession()
-		client := g.ucpClient()
+	parallel(t)
+	const messages, window = 1000, 99
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, clients: "protocol: ucp, window: 99", out: "protocol: ucp, window: 99",
+		routes: "{from: operator, to: clients}\n{to: operator}",
+	})
+	centre := operator.ucpSession()
+	client := g.ucpClient()
 
-		ids := map[string]bool{}
-		answered := func() {
-			line := client.want("op51_result seq=* status=0 SM=*")
-			if id := field(line, "SM"); ids[id] {
-				t.Fatalf("%s is the id of two messages", id)
-			} else {
-				ids[id] = true
-			}
+	ids := map[string]bool{}
+	answered := func() {
+		line := client.want("op51_result seq=* status=0 SM=*")
+		if id := field(line, "SM"); ids[id] {
+			t.Fatalf("%s is the id of two messages", id)
+		} else {
+			ids[id] = true
 		}
-		done := make(chan []int)
-		go func() { done <- centre.serveBackwards(messages, window) }()
-		for n := range messages {
-			if n >= window {
-				answered()
-			}
-			client.send(fmt.Sprintf("op51 seq=%d AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg=\"%d\"", n%100, n))
-		}
-		for range window {
+	}
+	done := make(chan []int)
+	go func() { done <- centre.serveBackwards(messages, window) }()
+	for n := range messages {
+		if n >= window {
 			answered()
 		}
-		got := <-done
-		slices.Sort(got)
-		for n := range messages {
-			if len(got) != messages || got[n] != n {
-				t.Fatalf("%d messages arrived: %v", len(got), got)
-			}
+		client.send(fmt.Sprintf("op51 seq=%d AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg=\"%d\"", n%100, n))
+	}
+	for range window {
+		answered()
+	}
+	got := <-done
+	slices.Sort(got)
+	for n := range messages {
+		if len(got) != messages || got[n] != n {
+			t.Fatalf("%d messages arrived: %v", len(got), got)
 		}
+	}
 
-		// The other way.
-		centre.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`,
-			`op53 seq=8 AdC=1234 OAdC=46700000001 SCTS=000000000999 Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="delivered"`)
-		centre.want("op52_result seq=7 status=0")
-		centre.want("op53_result seq=8 status=0")
-		line := client.want(`op52 seq=* AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`)
-		client.send("op52_result seq=" + field(line, "seq") + " status=0")
-		if line, _ = client.next(); !containsAll(line, []string{"op53 ", " AdC=1234 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="}) {
-			t.Error(line)
-		}
-		client.send("op53_result seq=" + field(line, "seq") + " status=0")
-		testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("clients").InFlight.Load() == 0 })
+	// The other way.
+	centre.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`,
+		`op53 seq=8 AdC=1234 OAdC=46700000001 SCTS=000000000999 Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="delivered"`)
+	centre.want("op52_result seq=7 status=0")
+	centre.want("op53_result seq=8 status=0")
+	line := client.want(`op52 seq=* AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`)
+	client.send("op52_result seq=" + field(line, "seq") + " status=0")
+	if line, _ = client.next(); !containsAll(line, []string{"op53 ", " AdC=1234 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="}) {
+		t.Error(line)
+	}
+	client.send("op53_result seq=" + field(line, "seq") + " status=0")
+	testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("clients").InFlight.Load() == 0 })
 
-		g.stop() // there is no logout but the end of the connection
-		for _, p := range []*ucpPeer{client, centre} {
-			if line, err := p.next(); err == nil {
-				t.Errorf("want the end, got %s", line)
-			}
+	g.stop() // there is no logout but the end of the connection
+	for _, p := range []*ucpPeer{client, centre} {
+		if line, err := p.next(); err == nil {
+			t.Errorf("want the end, got %s", line)
 		}
-	})
+	}
 }
 
 // serveBackwards takes messages, as many at a time as a window has, and accepts those
@@ -198,90 +197,87 @@ func (p *ucpPeer) serveBackwards(messages, window int) (numbers []int) {
 // What a client of UCP submits reaches a centre of SMPP, with the same octets, and
 // what that says of it comes back.
 func TestUCPToSMPP(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, clients: "protocol: ucp", routes: "{from: operator, to: clients}\n{to: operator}"})
-		centre := operator.session()
-		client := g.ucpClient()
-		var ids []string
-		for i, m := range [][2]string{
-			{`AdC=0046700000001 OAdC=06D0E611 NRq=1 NT=3 MT=3 AMsg="\x00hello" OTOA=5039`,
-				`source_addr_ton=5 source_addr=PMG dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 registered_delivery=1 short_message="\x00hello"`},
-			{`AdC=1 OAdC=1234 MT=4 NB=0048 TMsg="\x04\x14\x040\x00!" XSer=01060500037F0202020108`,
-				`source_addr=1234 destination_addr=1 esm_class=64 data_coding=8 short_message="\x05\x00\x03\x7f\x02\x02\x04\x14\x040\x00!"`},
-			{`AdC=1 OAdC=1234 MT=4 NB=0016 TMsg="\x01\x02" MCLs=1`, `source_addr=1234 destination_addr=1 data_coding=245 short_message="\x01\x02"`},
-		} {
-			client.send(fmt.Sprintf("op51 seq=%d %s", i, m[0]))
-			client.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
-			line := centre.want("submit_sm")
-			if _, fields, _ := strings.Cut(strings.TrimPrefix(line, "submit_sm "), " "); fields != m[1] {
-				t.Errorf("got %s, want %s", fields, m[1])
-			}
-			ids = append(ids, field(line, "seq"))
-			centre.answer(0, ids[i])
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, clients: "protocol: ucp", routes: "{from: operator, to: clients}\n{to: operator}"})
+	centre := operator.session()
+	client := g.ucpClient()
+	var ids []string
+	for i, m := range [][2]string{
+		{`AdC=0046700000001 OAdC=06D0E611 NRq=1 NT=3 MT=3 AMsg="\x00hello" OTOA=5039`,
+			`source_addr_ton=5 source_addr=PMG dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 registered_delivery=1 short_message="\x00hello"`},
+		{`AdC=1 OAdC=1234 MT=4 NB=0048 TMsg="\x04\x14\x040\x00!" XSer=01060500037F0202020108`,
+			`source_addr=1234 destination_addr=1 esm_class=64 data_coding=8 short_message="\x05\x00\x03\x7f\x02\x02\x04\x14\x040\x00!"`},
+		{`AdC=1 OAdC=1234 MT=4 NB=0016 TMsg="\x01\x02" MCLs=1`, `source_addr=1234 destination_addr=1 data_coding=245 short_message="\x01\x02"`},
+	} {
+		client.send(fmt.Sprintf("op51 seq=%d %s", i, m[0]))
+		client.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
+		line := centre.want("submit_sm")
+		if _, fields, _ := strings.Cut(strings.TrimPrefix(line, "submit_sm "), " "); fields != m[1] {
+			t.Errorf("got %s, want %s", fields, m[1])
 		}
-		centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + ids[0] + ` submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
-		centre.want("deliver_sm_resp", "seq=5", "status=0")
-		line, _ := client.next()
-		if !containsAll(line, []string{"op53 ", " AdC=06D0E611 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg=\"Message for 0046700000001, with identification ", " has been delivered on 2026-11-20 at 12:00:00"}) {
-			t.Error(line)
-		}
-		client.send("op53_result seq=" + field(line, "seq") + " status=0")
-	})
+		ids = append(ids, field(line, "seq"))
+		centre.answer(0, ids[i])
+	}
+	centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + ids[0] + ` submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
+	centre.want("deliver_sm_resp", "seq=5", "status=0")
+	line, _ := client.next()
+	if !containsAll(line, []string{"op53 ", " AdC=06D0E611 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg=\"Message for 0046700000001, with identification ", " has been delivered on 2026-11-20 at 12:00:00"}) {
+		t.Error(line)
+	}
+	client.send("op53_result seq=" + field(line, "seq") + " status=0")
 }
 
 // And the other way round.
 func TestSMPPToUCP(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, out: "protocol: ucp, window: 1", routes: "{from: operator, to: clients}\n{to: operator}"})
-		centre := operator.ucpSession()
-		client := g.bind("transceiver")
-		client.send(submitLine(2, "registered_delivery=1"), submitLine(3))
-		known := field(client.want("submit_sm_resp", "seq=2", "status=0"), "message_id")
-		client.accepted(3, 3)
-		centre.want(`op51 seq=1 AdC=46700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg="2"`)
-		centre.send("op51_result seq=1 status=0 SM=46700000001:010126000000")
-		centre.want(`op51 seq=2 AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
-		centre.send("op51_result seq=2 status=0x6", `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3`)
-		centre.want("op53_result seq=1 status=0")
-		line := client.want("deliver_sm", "esm_class=4", "source_addr=46700000001", "destination_addr=1234")
-		if !strings.Contains(line, "id:"+known+" ") || !strings.Contains(line, " stat:UNDELIV err:107 ") {
-			t.Error(line)
-		}
-		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		client.fence()
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "protocol: ucp, window: 1", routes: "{from: operator, to: clients}\n{to: operator}"})
+	centre := operator.ucpSession()
+	client := g.bind("transceiver")
+	client.send(submitLine(2, "registered_delivery=1"), submitLine(3))
+	known := field(client.want("submit_sm_resp", "seq=2", "status=0"), "message_id")
+	client.accepted(3, 3)
+	centre.want(`op51 seq=1 AdC=46700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg="2"`)
+	centre.send("op51_result seq=1 status=0 SM=46700000001:010126000000")
+	centre.want(`op51 seq=2 AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
+	centre.send("op51_result seq=2 status=0x6", `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3`)
+	centre.want("op53_result seq=1 status=0")
+	line := client.want("deliver_sm", "esm_class=4", "source_addr=46700000001", "destination_addr=1234")
+	if !strings.Contains(line, "id:"+known+" ") || !strings.Contains(line, " stat:UNDELIV err:107 ") {
+		t.Error(line)
+	}
+	client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	client.fence()
 }
 
 // Noise and frames that cannot be read do not put a session out of step, however the
 // octets come.
 func TestUCPNoise(t *testing.T) {
-	each(t, func(t *testing.T, a architecture) {
-		operator := newSMSC(t)
-		g := start(t, a, site{operator: operator, clients: "protocol: ucp", out: "protocol: ucp"})
-		centre := operator.ucpSession()
-		client := g.ucpClient()
-		for i, noise := range [][]byte{
-			[]byte("\r\n"), bytes.Repeat([]byte("x"), 4096), []byte("\x02"), []byte("\x0200/00083/O/51/0123"), {3, 3, 3},
-			[]byte("\x0200/00019/X/60/A//73\x03"), []byte("\x0277/00034/R/51/A//1:010126000000/5C\x03"), append([]byte{2}, bytes.Repeat([]byte("y"), 5000)...),
-		} {
-			client.write(noise)
-			client.send(fmt.Sprintf(`op51 seq=%d AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, i, i))
-			client.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
-			line := centre.want(fmt.Sprintf(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, i))
-			centre.write(noise)
-			centre.send("op51_result seq=" + field(line, "seq") + " status=0")
-		}
-		frame := []byte("\x0200/00022/R/51/N/31//07\x03\x0299/00026/O/31/1234/0539/D2\x03")
-		for i := range frame { // octet by octet
-			client.write(frame[i : i+1])
-		}
-		client.want("op31_result seq=99 status=0 SM=0000")
-		client.write([]byte("\x0200/00083/O/51/012345/09876//1//1/////////////3//4D657373616765203531/////////////D2\x03"))
-		client.want("op51_result seq=0 status=0x1(checksum_error)")
-		testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("operator").InFlight.Load() == 0 })
-	})
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, clients: "protocol: ucp", out: "protocol: ucp"})
+	centre := operator.ucpSession()
+	client := g.ucpClient()
+	for i, noise := range [][]byte{
+		[]byte("\r\n"), bytes.Repeat([]byte("x"), 4096), []byte("\x02"), []byte("\x0200/00083/O/51/0123"), {3, 3, 3},
+		[]byte("\x0200/00019/X/60/A//73\x03"), []byte("\x0277/00034/R/51/A//1:010126000000/5C\x03"), append([]byte{2}, bytes.Repeat([]byte("y"), 5000)...),
+	} {
+		client.write(noise)
+		client.send(fmt.Sprintf(`op51 seq=%d AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, i, i))
+		client.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
+		line := centre.want(fmt.Sprintf(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, i))
+		centre.write(noise)
+		centre.send("op51_result seq=" + field(line, "seq") + " status=0")
+	}
+	frame := []byte("\x0200/00022/R/51/N/31//07\x03\x0299/00026/O/31/1234/0539/D2\x03")
+	for i := range frame { // octet by octet
+		client.write(frame[i : i+1])
+	}
+	client.want("op31_result seq=99 status=0 SM=0000")
+	client.write([]byte("\x0200/00083/O/51/012345/09876//1//1/////////////3//4D657373616765203531/////////////D2\x03"))
+	client.want("op51_result seq=0 status=0x1(checksum_error)")
+	testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("operator").InFlight.Load() == 0 })
 }
 
 // The driver's transcripts, played to the whole gateway, with the same left out as of
@@ -300,11 +296,10 @@ func TestUCPTranscripts(t *testing.T) {
 		}
 		return left.Match(b) || strings.HasPrefix(filepath.Base(path), "early") || strings.Contains(filepath.Base(path), "flood")
 	})
-	each(t, func(t *testing.T, a architecture) {
-		options := func() protocols.Options { return ucp.NewConnectorOptions() }
-		prototest.Run(t, ucp.New(ucp.Options{}), options, all, func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
-			return newUCPSubject(t, a, o)
-		})
+	parallel(t)
+	options := func() protocols.Options { return ucp.NewConnectorOptions() }
+	prototest.Run(t, ucp.New(ucp.Options{}), options, all, func(t *testing.T, o protocols.SessionOptions) prototest.Subject {
+		return newUCPSubject(t, o)
 	})
 }
 
@@ -314,10 +309,10 @@ type ucpSubject struct {
 	peer *ucpPeer
 }
 
-func newUCPSubject(t *testing.T, a architecture, o protocols.SessionOptions) *ucpSubject {
+func newUCPSubject(t *testing.T, o protocols.SessionOptions) *ucpSubject {
 	operator := newSMSC(t)
 	s := &ucpSubject{subject: &subject{name: "clients"}}
-	s.g = start(t, a, site{
+	s.g = start(t, site{
 		operator: operator,
 		clients:  fmt.Sprintf("protocol: ucp, system_id: %s", o.Name),
 		out:      fmt.Sprintf("protocol: ucp, static: %v", o.Role == protocols.Client && !o.Accepted),

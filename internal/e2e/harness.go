@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -17,7 +15,6 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
-	"pmg/classic"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -30,29 +27,16 @@ import (
 	"pmg/store"
 )
 
-// An architecture is one of the gateway's architectures.
-type architecture struct {
-	name  string
-	start func(*gateway.Gateway) (gateway.Engine, error)
-}
+// An architecture starts the engine of a gateway.
+type architecture func(*gateway.Gateway) (gateway.Engine, error)
 
-func architectures() []architecture {
-	return []architecture{
-		{config.Pipeline, func(g *gateway.Gateway) (gateway.Engine, error) { return stages.Start(g) }},
-		{config.Classic, func(g *gateway.Gateway) (gateway.Engine, error) { return classic.Start(g) }},
-	}
-}
+// pipeline is the architecture of the product.
+func pipeline(g *gateway.Gateway) (gateway.Engine, error) { return stages.Start(g) }
 
-// each runs a test against every architecture.
-func each(t *testing.T, f func(*testing.T, architecture)) {
+// parallel runs a test beside others. It is called before the test starts anything.
+func parallel(t *testing.T) {
 	t.Parallel()
-	for _, a := range architectures() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			watchGoroutines(t)
-			f(t, a)
-		})
-	}
+	watchGoroutines(t)
 }
 
 // watchGoroutines fails the test if goroutines that it started are left at its end. It
@@ -160,7 +144,10 @@ type gw struct {
 }
 
 // start runs a gateway until the end of the test.
-func start(t *testing.T, a architecture, s site) *gw {
+func start(t *testing.T, s site) *gw { t.Helper(); return startOn(t, pipeline, s) }
+
+// startOn is start with an architecture.
+func startOn(t *testing.T, a architecture, s site) *gw {
 	t.Helper()
 	g := &gw{t: t, log: &logBuffer{}, dir: t.TempDir()}
 	newDriver := func(protocol string, c *config.Config) (protocols.Driver, error) {
@@ -188,7 +175,7 @@ func start(t *testing.T, a architecture, s site) *gw {
 			t.Fatal(err)
 		}
 	}
-	if g.engine, err = a.start(g.Gateway); err != nil {
+	if g.engine, err = a(g.Gateway); err != nil {
 		t.Fatal(err)
 	}
 	g.Recover(t.Context(), g.engine)
@@ -408,20 +395,4 @@ lines:
 		n++
 	}
 	return n
-}
-
-func TestMain(m *testing.M) {
-	if os.Getenv(childKey) != "" {
-		runChild()
-		return
-	}
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		if err := flag.Set("test.parallel", "16"); err != nil { // tests wait more than they work
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
 }
