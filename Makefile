@@ -16,6 +16,7 @@ FILES       ?=
 WITH        ?=
 COUNT       ?= 6
 BASE        ?= HEAD~1
+MODULES     ?= . $(if $(PACKAGES),,loadtest/bench)
 
 GOBUILD     := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)'
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -33,7 +34,7 @@ build: ## make bin/pmg
 	$(GOBUILD) -o bin/pmg ./cmd/pmg
 
 build-bench: build
-	$(GOBUILD) -o bin/pmgbench ./loadtest/cmd/pmgbench
+	cd loadtest/bench && $(GOBUILD) -pgo=$(CURDIR)/cmd/pmg/default.pgo -o $(CURDIR)/bin/pmgbench ./cmd/pmgbench
 
 demo: build ## run clients, gateway and SMS centre in one process
 	bin/pmg demo
@@ -41,20 +42,21 @@ demo: build ## run clients, gateway and SMS centre in one process
 # Tests are built without the profile, because otherwise everything would be compiled twice.
 test race debug fresh vet simulate mutate peers: export GOFLAGS += -pgo=off
 
+# The bench is a module of its own; PACKAGES are of the product, unless MODULES=loadtest/bench is given too.
+each-module = @for module in $(MODULES); do (cd $$module && set -x && $(1)) || exit 1; done
+
 # PACKAGES and RUN narrow these down: make race PACKAGES=./gateway RUN='-run TestSettle -count 1'.
 test: ## run all tests
-	$(GOTEST) $(RUN) $(or $(PACKAGES),./...)
+	$(call each-module,$(GOTEST) $(RUN) $(or $(PACKAGES),./...))
 
 check: vet staticcheck format fresh ## check the source without running the gateway
 
 vet:
-	go vet ./...
-	go vet -tags pmgdebug ./...
-	GOOS=darwin go vet ./...
+	$(call each-module,go vet ./... && go vet -tags pmgdebug ./... && GOOS=darwin go vet ./...)
 
 # The matrix of builds, so that code that only one of them uses is not reported as unused.
 staticcheck:
-	printf 'default:\ndebug: -tags=pmgdebug\ndarwin: GOOS=darwin\n' | $(STATICCHECK) -matrix ./...
+	$(call each-module,printf 'default:\ndebug: -tags=pmgdebug\ndarwin: GOOS=darwin\n' | $(STATICCHECK) -matrix ./...)
 
 format:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }
@@ -66,7 +68,7 @@ fresh:
 
 # Fewer tests run in parallel, because the detector makes them use more CPU.
 race: ## run all tests with the race detector
-	$(GOTEST) -race -parallel 4 $(RUN) $(or $(PACKAGES),./...)
+	$(call each-module,$(GOTEST) -race -parallel 4 $(RUN) $(or $(PACKAGES),./...))
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
 	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e ./internal/soak)
@@ -111,8 +113,8 @@ bench-compare: ## compare the microbenchmarks with those of revision BASE (HEAD~
 	(cd "$$old" && $(MICRO)) >"$$old/before.txt" && $(MICRO) >"$$old/after.txt" && \
 	$(BENCHSTAT) before="$$old/before.txt" after="$$old/after.txt"
 
-pgo: build ## profile the gateway under load, for the compiler: cmd/pmg/default.pgo
-	loadtest/profile.sh bin/pmg cmd/pmg/default.pgo
+pgo: build-bench ## profile the gateway under load, for the compiler: cmd/pmg/default.pgo
+	loadtest/profile.sh bin/pmg bin/pmgbench cmd/pmg/default.pgo
 
 docs: build ## generate the generated parts of documents again
 	bin/pmg config describe --markdown > docs/config.md

@@ -15,7 +15,6 @@ import (
 // The words of options that allow a fixed set of words.
 const (
 	Pipeline = "pipeline" // architecture
-	Classic  = "classic"
 
 	In  = "in" // direction: we listen
 	Out = "out"
@@ -41,7 +40,7 @@ const (
 
 // Config is the whole configuration, with every default filled in.
 type Config struct {
-	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline|classic" live:"no" doc:"How the gateway moves messages: pipeline is eleven stages whatever the number of connections, classic is two goroutines per connection, kept to compare with."`
+	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline" live:"no" doc:"How the gateway moves messages. There is only the pipeline: eleven stages, whatever the number of connections."`
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`

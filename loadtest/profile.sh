@@ -3,7 +3,8 @@
 # profiles of both architectures under load, and of the store, merged. Run it (make pgo) after large changes of
 # the hot path.
 set -euo pipefail
-pmg=${1:?usage: profile.sh PATH-OF-PMG OUTPUT} out=${2:?usage: profile.sh PATH-OF-PMG OUTPUT}
+usage="usage: profile.sh PATH-OF-PMG PATH-OF-PMGBENCH OUTPUT"
+pmg=${1:?$usage} pmgbench=${2:?$usage} out=${3:?$usage}
 dir=$(mktemp -d)
 finish() { kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$dir"; }
 trap finish EXIT
@@ -21,9 +22,10 @@ address() { # file, words before it: waits for a line with an address
 sink=$(address "$dir/sink" 'listening on')
 profiles=()
 for run in pipeline-memory pipeline-pebble classic-memory; do
-  architecture=${run%-*} engine=${run#*-}
+  engine=${run#*-}
+  serve=("$pmg" serve)
+  [ "${run%-*}" = classic ] && serve=("$pmgbench" serve --architecture classic)
   cat >"$dir/pmg.yaml" <<YAML
-architecture: $architecture
 store: {engine: $engine, dir: "$dir/data"}
 pdulog: {enabled: true, dir: "$dir/pdulog", compress: false, keep: 1}
 admin: {address: "127.0.0.1:0", pprof: true}
@@ -33,7 +35,7 @@ connectors:
   - {name: operator, direction: out, address: "$sink", instances: 64, window: 10, system_id: pmg, password: secret}
 routes: [{to: operator}]
 YAML
-  "$pmg" serve -c "$dir/pmg.yaml" >"$dir/$run.log" 2>&1 &
+  "${serve[@]}" -c "$dir/pmg.yaml" >"$dir/$run.log" 2>&1 &
   gateway=$!
   admin=$(address "$dir/$run.log" '"level":"info","address"')
   clients=$(address "$dir/$run.log" '"clients"')

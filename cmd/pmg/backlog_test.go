@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/config"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/sms"
@@ -24,7 +23,6 @@ import (
 var backlog = flag.Int("backlog", 20_000, "messages that wait when TestBacklog starts the gateway; from a million on it checks the figures")
 
 const backlogConfig = `
-architecture: %s
 log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
@@ -44,16 +42,10 @@ func TestBacklog(t *testing.T) {
 		t.Skip("it fills a disk")
 	}
 	t.Parallel()
-	for _, architecture := range []string{config.Pipeline, config.Classic} {
-		t.Run(architecture, func(t *testing.T) { drainBacklog(t, architecture) })
-	}
-}
-
-func drainBacklog(t *testing.T, architecture string) {
 	dir, to := newStoreDir(t), testutil.FreeAddress(t)
 	fill(t, dir, *backlog)
 	full := dirSize(t, dir)
-	file := writeConfig(t, fmt.Sprintf(backlogConfig, architecture, dir, to, *backlog+1)) // room for one message beside those
+	file := writeConfig(t, fmt.Sprintf(backlogConfig, dir, to, *backlog+1)) // room for one message beside those
 	p := startProcess(t, file)
 	listening := p.wait("listening")
 	one := loadtest.DefaultLoadOptions()

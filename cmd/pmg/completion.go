@@ -16,15 +16,14 @@ import (
 // them, because flags of the same name have the same meaning in every command.
 func completions() map[string]func(cmd *cobra.Command) []string {
 	return map[string]func(cmd *cobra.Command) []string{
-		"architecture": func(*cobra.Command) []string { return []string{config.Pipeline, config.Classic} },
-		"bind":         func(*cobra.Command) []string { return []string{"transmitter", "receiver", "transceiver"} },
-		"protocol":     func(*cobra.Command) []string { return protocolNames() },
-		"direction":    func(*cobra.Command) []string { return []string{config.In, config.Out} },
-		"connector":    configuredConnectors,
-		"account":      configuredAccounts,
-		"command":      commandNames,
-		"state":        func(*cobra.Command) []string { return queueStates() },
-		"status":       func(*cobra.Command) []string { return []string{"nonzero", "ESME_"} },
+		"bind":      func(*cobra.Command) []string { return []string{"transmitter", "receiver", "transceiver"} },
+		"protocol":  func(*cobra.Command) []string { return protocolNames() },
+		"direction": func(*cobra.Command) []string { return []string{config.In, config.Out} },
+		"connector": configuredConnectors,
+		"account":   configuredAccounts,
+		"command":   commandNames,
+		"state":     func(*cobra.Command) []string { return queueStates() },
+		"status":    func(*cobra.Command) []string { return []string{"nonzero", "ESME_"} },
 	}
 }
 

@@ -30,7 +30,7 @@ const demoTimeout = 20 * time.Second
 
 func newDemoCommand() *cobra.Command {
 	o := loadtest.DefaultLoadOptions()
-	var architecture, engine string
+	var engine string
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -42,14 +42,14 @@ one arrived exactly once. It leaves no files behind.
 The exit status is 1 when a message is missing, doubled, refused or unanswered.`,
 		Example: `  pmg demo
   pmg demo --messages 1000000 --connections 256
-  pmg demo --seconds 10 --architecture classic
+  pmg demo --seconds 10
   pmg demo --protocol ucp`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds > 0 {
 				o.Messages, o.Duration = 0, time.Duration(seconds*float64(time.Second))
 			}
-			return runDemo(cmd, architecture, engine, o)
+			return runDemo(cmd, engine, o)
 		},
 	}
 	f := cmd.Flags()
@@ -57,16 +57,14 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.IntVar(&o.Connections, "connections", 64, "how many clients send them")
 	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
 	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
-	f.StringVar(&architecture, "architecture", config.Pipeline, "pipeline or classic")
 	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMS centre speak: smpp or ucp")
 	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
 	return cmd
 }
 
-// demoConfig is the gateway's: architecture, engine and directory of the store, directory of
+// demoConfig is the gateway's: engine and directory of the store, directory of
 // the pdu logs, protocol, most clients and their window, protocol, address of the SMS centre.
 const demoConfig = `
-architecture: %s
 log: {level: warn}
 store: {engine: %s, dir: %q, ballast: 0, min_free: 1MiB}
 pdulog: {dir: %q, max_size: 100GiB, max_total: 0, compress: false}
@@ -93,7 +91,7 @@ type demo struct {
 	delivered                        *loadtest.SinkResult
 }
 
-func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOptions) error {
+func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	dir, err := os.MkdirTemp("", "pmg-demo-")
@@ -105,7 +103,7 @@ func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOpt
 	if d.driver, err = newDriver(o.Protocol, &config.Config{}); err != nil {
 		return err
 	}
-	if err := d.start(ctx, architecture, engine, filepath.Join(dir, "store"), o.Connections); err != nil {
+	if err := d.start(ctx, engine, filepath.Join(dir, "store"), o.Connections); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
@@ -113,7 +111,7 @@ func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOpt
 	if engine == config.MemoryStore {
 		kept = "messages in memory only"
 	}
-	fmt.Fprintf(out, "%s ─► pmg (%s) ─► SMS centre: one process, real sockets, every PDU logged, %s\n\n", clients(o.Connections), architecture, kept)
+	fmt.Fprintf(out, "%s ─► pmg ─► SMS centre: one process, real sockets, every PDU logged, %s\n\n", clients(o.Connections), kept)
 	err = d.run(ctx, cmd.ErrOrStderr(), o)
 	if serr := d.stop(); err == nil {
 		err = serr
@@ -128,7 +126,7 @@ func runDemo(cmd *cobra.Command, architecture, engine string, o loadtest.LoadOpt
 }
 
 // start starts the SMS centre and the gateway, and waits until the two are connected.
-func (d *demo) start(ctx context.Context, architecture, engine, store string, connections int) (err error) {
+func (d *demo) start(ctx context.Context, engine, store string, connections int) (err error) {
 	protocol := d.driver.Name()
 	if d.sink, err = loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}); err != nil {
 		return err
@@ -137,7 +135,7 @@ func (d *demo) start(ctx context.Context, architecture, engine, store string, co
 	if protocol == "ucp" {
 		window = 99
 	}
-	yaml := fmt.Sprintf(demoConfig, architecture, engine, store, d.dir,
+	yaml := fmt.Sprintf(demoConfig, engine, store, d.dir,
 		protocol, connections+2, window, protocol, d.sink.Addr()) // a client of the demo's own and one to spare
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
 	if err == nil {

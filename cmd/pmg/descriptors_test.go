@@ -7,13 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/config"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
 
 const descriptorsConfig = `
-architecture: %s
 log: {format: json}
 limits: {prebind_per_address: 1000}
 pdulog: {dir: %q}
@@ -35,19 +33,17 @@ func TestFewDescriptors(t *testing.T) {
 		t.Skip("it fills a disk")
 	}
 	t.Parallel()
-	for _, architecture := range []string{config.Pipeline, config.Classic} {
-		for _, limit := range []int{64, 256} {
-			t.Run(fmt.Sprint(architecture, " ", limit), func(t *testing.T) {
-				t.Parallel()
-				crowded(t, architecture, limit)
-			})
-		}
+	for _, limit := range []int{64, 256} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			t.Parallel()
+			crowded(t, limit)
+		})
 	}
 }
 
 const noDescriptors = "a client was refused: the file descriptors that are left are for our own connections; raise the limit with ulimit -n"
 
-func crowded(t *testing.T, architecture string, limit int) {
+func crowded(t *testing.T, limit int) {
 	const before, during = 80_000, 4000
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -56,7 +52,7 @@ func crowded(t *testing.T, architecture string, limit int) {
 	defer sink.Close()
 	dir := newStoreDir(t)
 	fill(t, dir, before) // so that the store has tables to read and to merge
-	p := startLimited(t, limit, writeConfig(t, fmt.Sprintf(descriptorsConfig, architecture, dir+"-logs", dir, dir+"-events", sink.Addr())))
+	p := startLimited(t, limit, writeConfig(t, fmt.Sprintf(descriptorsConfig, dir+"-logs", dir, dir+"-events", sink.Addr())))
 	listening := p.wait("listening")
 	load := loadtest.DefaultLoadOptions()
 	load.To, load.Connections, load.Window, load.Timeout = listening.Address, 4, 20, testutil.Patience

@@ -13,16 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"pmg/config"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/protocols/smpp"
 )
 
-var receiptKills = flag.Int("receipt-kills", 3, "how often TestKillReceipts kills the gateway, for each architecture")
+var receiptKills = flag.Int("receipt-kills", 3, "how often TestKillReceipts kills the gateway")
 
 const killReceiptsConfig = `
-architecture: %s
 log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
@@ -41,65 +39,60 @@ func TestKillReceipts(t *testing.T) {
 		t.Skip("it takes many seconds")
 	}
 	t.Parallel()
-	for _, architecture := range []string{config.Pipeline, config.Classic} {
-		t.Run(architecture, func(t *testing.T) {
-			t.Parallel()
-			sink, err := loadtest.StartSink(loadtest.SinkOptions{
-				Listen: "127.0.0.1:0", Receipts: true,
-				Receipt: loadtest.ReceiptOptions{Delay: time.Millisecond, DelayMax: 500 * time.Millisecond},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer sink.Close()
-			file := writeConfig(t, fmt.Sprintf(killReceiptsConfig, architecture, newStoreDir(t), testutil.FreeAddress(t), sink.Addr()))
-			var to atomic.Pointer[string]
-			clients := []*receiver{newReceiver("one", &to), newReceiver("two", &to)}
-			serve := func() *process {
-				p := startProcess(t, file)
-				e := p.wait("listening")
-				to.Store(&e.Address)
-				return p
-			}
-			for range *receiptKills {
-				p := serve()
-				time.Sleep(time.Duration(200+rand.IntN(800)) * time.Millisecond)
-				p.kill()
-				for _, line := range p.problems() {
-					t.Error(line)
-				}
-			}
-			p := serve()
-			for _, c := range clients {
-				c.submits.Store(false)
-			}
-			for _, c := range clients {
-				testutil.Eventually(t, "each message of "+c.account+" has a receipt", func() bool { return c.missing() == 0 })
-			}
-			p.settles()
-			for _, c := range clients {
-				c.cancel()
-				c.done.Wait()
-			}
-			for i, c := range clients {
-				other := clients[1-i]
-				twice := 0
-				for id, n := range c.receipts {
-					if other.accepted[id] {
-						t.Errorf("account %s has got a receipt of %s's message %s", c.account, other.account, id)
-					}
-					if n > 1 {
-						twice++
-					}
-				}
-				if len(c.accepted) == 0 || len(c.problems) > 0 {
-					t.Errorf("account %s: %d messages accepted, %q", c.account, len(c.accepted), c.problems)
-				}
-				t.Logf("account %s: %d messages accepted, %d receipts twice, %d logins", c.account, len(c.accepted), twice, c.logins)
-			}
-			p.stop()
-		})
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{
+		Listen: "127.0.0.1:0", Receipts: true,
+		Receipt: loadtest.ReceiptOptions{Delay: time.Millisecond, DelayMax: 500 * time.Millisecond},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer sink.Close()
+	file := writeConfig(t, fmt.Sprintf(killReceiptsConfig, newStoreDir(t), testutil.FreeAddress(t), sink.Addr()))
+	var to atomic.Pointer[string]
+	clients := []*receiver{newReceiver("one", &to), newReceiver("two", &to)}
+	serve := func() *process {
+		p := startProcess(t, file)
+		e := p.wait("listening")
+		to.Store(&e.Address)
+		return p
+	}
+	for range *receiptKills {
+		p := serve()
+		time.Sleep(time.Duration(200+rand.IntN(800)) * time.Millisecond)
+		p.kill()
+		for _, line := range p.problems() {
+			t.Error(line)
+		}
+	}
+	p := serve()
+	for _, c := range clients {
+		c.submits.Store(false)
+	}
+	for _, c := range clients {
+		testutil.Eventually(t, "each message of "+c.account+" has a receipt", func() bool { return c.missing() == 0 })
+	}
+	p.settles()
+	for _, c := range clients {
+		c.cancel()
+		c.done.Wait()
+	}
+	for i, c := range clients {
+		other := clients[1-i]
+		twice := 0
+		for id, n := range c.receipts {
+			if other.accepted[id] {
+				t.Errorf("account %s has got a receipt of %s's message %s", c.account, other.account, id)
+			}
+			if n > 1 {
+				twice++
+			}
+		}
+		if len(c.accepted) == 0 || len(c.problems) > 0 {
+			t.Errorf("account %s: %d messages accepted, %q", c.account, len(c.accepted), c.problems)
+		}
+		t.Logf("account %s: %d messages accepted, %d receipts twice, %d logins", c.account, len(c.accepted), twice, c.logins)
+	}
+	p.stop()
 }
 
 // A receiver is a client that submits messages, which ask for receipts, and takes receipts. It

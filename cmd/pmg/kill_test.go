@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 20, "how often TestKill kills the gateway, for each architecture")
+	kills    = flag.Int("kills", 20, "how often TestKill kills the gateway")
 	killSeed = flag.Uint64("kill-seed", 0, "seed of the moments at which TestKill kills; 0: a new one")
 )
 
@@ -34,7 +34,6 @@ const (
 )
 
 const killConfig = `
-architecture: %s
 log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
@@ -56,17 +55,15 @@ func TestKill(t *testing.T) {
 		t.Skip("it takes half a minute")
 	}
 	t.Parallel()
-	for _, c := range []struct{ architecture, unknown string }{
-		{config.Pipeline, config.Resend}, {config.Classic, config.Resend}, {config.Pipeline, config.Fail}, {config.Classic, config.Fail},
-	} {
-		t.Run(c.architecture+" "+c.unknown, func(t *testing.T) {
+	for _, unknown := range []string{config.Resend, config.Fail} {
+		t.Run(unknown, func(t *testing.T) {
 			t.Parallel()
 			seed := *killSeed
 			if seed == 0 {
 				seed = rand.Uint64()
 			}
 			t.Logf("-kill-seed %d", seed)
-			killed(t, c.architecture, c.unknown, rand.New(rand.NewPCG(seed, 0)))
+			killed(t, unknown, rand.New(rand.NewPCG(seed, 0)))
 		})
 	}
 }
@@ -80,14 +77,14 @@ type killing struct {
 	ready, moved time.Duration // the longest times from a start until it listens, and until those are in their queues
 }
 
-func killed(t *testing.T, architecture, unknown string, random *rand.Rand) {
+func killed(t *testing.T, unknown string, random *rand.Rand) {
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Delay: 2 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer sink.Close()
 	dir := newStoreDir(t)
-	file := writeConfig(t, fmt.Sprintf(killConfig, architecture, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown))
+	file := writeConfig(t, fmt.Sprintf(killConfig, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown))
 	loads := startStubborn()
 	k := killing{fails: unknown == config.Fail}
 	for k.kills < *kills {

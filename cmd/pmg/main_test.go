@@ -32,7 +32,6 @@ func TestCompleteValues(t *testing.T) {
 	t.Parallel()
 	file := writeConfig(t, reloadable)
 	for args, want := range map[string]string{
-		"demo --architecture |":             "pipeline",
 		"pdu decode --protocol |":           "smpp",
 		"log -c " + file + " --connector |": "operator",
 		"log --command |":                   "submit_sm_resp",

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	"pmg/admin"
-	"pmg/classic"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -44,7 +43,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		return nil, err
 	}
 	g.LimitDescriptors(sock.DescriptorLimit())
-	if s.engine, err = startEngine(g); err != nil {
+	if s.engine, err = stages.Start(g); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
@@ -64,14 +63,6 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		s.announce(c)
 	}
 	return s, nil
-}
-
-// startEngine starts the engine of the configured architecture.
-func startEngine(g *gateway.Gateway) (gateway.Engine, error) {
-	if g.Config().Architecture == config.Classic {
-		return classic.Start(g)
-	}
-	return stages.Start(g)
 }
 
 func (s *server) announce(c *connector.Connector) {

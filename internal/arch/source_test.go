@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -24,7 +25,7 @@ type source struct {
 
 func (s source) test() bool { return strings.HasSuffix(s.path, "_test.go") }
 
-// sources parses every file of the module.
+// sources parses every file of the module, and of the modules below it that are a part of it.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
@@ -38,8 +39,8 @@ func sources(t *testing.T) []source {
 			return fs.SkipDir
 		}
 		if d.IsDir() && path != root {
-			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
-				return fs.SkipDir // a module of its own: programs that tests run
+			if mod, err := os.ReadFile(filepath.Join(path, "go.mod")); err == nil && !bytes.HasPrefix(mod, []byte("module pmg/")) {
+				return fs.SkipDir // programs that tests run
 			}
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/classic"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/testutil"
@@ -23,7 +22,7 @@ import (
 	"pmg/stages"
 )
 
-var duration = flag.Duration("for", 2*time.Second, "how long to send load to each architecture")
+var duration = flag.Duration("for", 2*time.Second, "how long to send load")
 
 const (
 	sessions = 4  // to the SMS centre
@@ -59,15 +58,6 @@ routes:
 `
 
 func TestSoak(t *testing.T) {
-	for name, start := range map[string]func(*gateway.Gateway) (gateway.Engine, error){
-		config.Pipeline: func(g *gateway.Gateway) (gateway.Engine, error) { return stages.Start(g) },
-		config.Classic:  func(g *gateway.Gateway) (gateway.Engine, error) { return classic.Start(g) },
-	} {
-		t.Run(name, func(t *testing.T) { soak(t, start) })
-	}
-}
-
-func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // Go's own poller stays open from its first use on
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +78,7 @@ func soak(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := start(g)
+	e, err := stages.Start(g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,27 +16,16 @@ import (
 	"pmg/loadtest"
 )
 
-// TestMain makes this program run the echo server if it is asked to, like pmgbench.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "echo" {
-		e, err := loadtest.StartEcho("127.0.0.1:0")
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println(e.Addr())
-		select {} // until it is killed
-	}
-	os.Exit(m.Run())
-}
-
-// build compiles the gateway to measure, and returns its command and that of the echo.
-func build(t *testing.T) (gateway, echo []string) {
+// build compiles a program of the module in a directory, and returns its path.
+func build(t *testing.T, module, pkg string) (program string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "pmg")
-	if out, err := exec.Command("go", "build", "-pgo=off", "-o", program, "pmg/cmd/pmg").CombinedOutput(); err != nil {
+	program = filepath.Join(t.TempDir(), filepath.Base(pkg))
+	cmd := exec.Command("go", "build", "-pgo=off", "-o", program, pkg)
+	cmd.Dir = module
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return []string{program, "serve", "-c"}, []string{os.Args[0], "echo"}
+	return program
 }
 
 // All measurements run for real, with few messages.
@@ -49,7 +37,9 @@ func TestMeasure(t *testing.T) {
 		Architectures: []string{Pipeline, Classic}, Logs: []string{LogsNothing, LogsAll},
 		Connections: []int{2}, Windows: []int{10}, Messages: 200, Rounds: 2,
 	}
-	o.Gateway, o.Echo = build(t)
+	pmg, pmgbench := build(t, "../..", "./cmd/pmg"), build(t, ".", "./cmd/pmgbench")
+	o.Gateway, o.Echo = []string{pmg, "serve", "-c"}, []string{pmgbench, "echo"}
+	o.Classic = []string{pmgbench, "serve", "--architecture", Classic, "-c"}
 	earlier := Point{Setting: Setting{Classic, LogsAll, 2, 10, ""}, Problems: []string{"measured anew"}}
 	other := Point{Setting: Setting{Classic, LogsPDUs, 2, 10, ""}, Problems: []string{"kept"}}
 	r := Results{Points: []Point{other, earlier}}

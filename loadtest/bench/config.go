@@ -20,8 +20,7 @@ type gatewayConfig struct {
 
 // gatewayTemplate is the configuration of a gateway. The pdu log is limited and not
 // compressed, because filling the disk or compressing would be measured too.
-const gatewayTemplate = `architecture: {{.Architecture}}
-log: {level: {{.Level}}, format: json}
+const gatewayTemplate = `log: {level: {{.Level}}, format: json}
 pdulog: {dir: "{{.Dir}}", enabled: {{.PDULog}}, compress: false, keep: 1}
 store: {engine: {{.Engine}}, dir: "{{.Data}}", ballast: 0B, min_free: 1MiB}
 admin: {address: "127.0.0.1:0"}

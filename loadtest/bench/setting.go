@@ -12,8 +12,8 @@ const (
 	LogsAll     = "debug"  // level debug, a pdu log
 )
 
-// The programs that are measured, as Setting.Architecture: the gateway's architectures,
-// and HAProxy for the runs of a relay.
+// The programs that are measured, as Setting.Architecture: the gateway, the same with
+// goroutines for each connection, and HAProxy for the runs of a relay.
 const (
 	Pipeline      = "pipeline"
 	Classic       = "classic"
@@ -48,6 +48,7 @@ func (s Setting) String() string {
 // Options are the settings to measure and how to measure them.
 type Options struct {
 	Gateway []string // command that runs a gateway; the name of a configuration file is appended
+	Classic []string // the same for the architecture classic
 	Echo    []string // command that runs an EchoServer, prints its address and runs until it is killed
 
 	Protocol      string // of clients and SMSC: smpp if empty; the results do not name it
@@ -62,6 +63,14 @@ type Options struct {
 	Progress func(done, of int, what string) // called before and after each run
 
 	separate bool // load and sink run on other processors than the child
+}
+
+// gateway returns the command that runs a gateway of an architecture.
+func (o *Options) gateway(architecture string) []string {
+	if architecture == Classic {
+		return o.Classic
+	}
+	return o.Gateway
 }
 
 // check returns an error if the options cannot be measured.

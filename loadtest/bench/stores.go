@@ -13,8 +13,7 @@ func Stores(ctx context.Context, o Options) ([]Point, error) {
 	}
 	var settings []Setting
 	for _, s := range []Setting{
-		{Pipeline, LogsPDUs, 64, 10, ""}, {Classic, LogsPDUs, 64, 10, ""},
-		{Pipeline, LogsPDUs, 1, 10, ""}, {Pipeline, LogsPDUs, 1, 1, ""},
+		{Pipeline, LogsPDUs, 64, 10, ""}, {Pipeline, LogsPDUs, 1, 10, ""}, {Pipeline, LogsPDUs, 1, 1, ""},
 	} {
 		for _, engine := range []string{InMemory, Pebble} {
 			s.Store = engine

@@ -78,7 +78,7 @@ func runBench(t *testing.T, args ...string) string {
 func TestDocumentsCommands(t *testing.T) {
 	t.Parallel()
 	texts := []string{newRootCommand().Example}
-	for _, pattern := range []string{"../../../*.md", "../../../docs/*.md", "../../../Makefile"} {
+	for _, pattern := range []string{"../../../../*.md", "../../../../docs/*.md", "../../../../Makefile"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || names == nil {
 			t.Fatalf("%s: %v", pattern, err)

@@ -31,7 +31,6 @@ type site struct{ limits, account string }
 func start(t *testing.T, s site) *Engine {
 	t.Helper()
 	cfg, _, err := config.Parse(fmt.Appendf(nil, `
-architecture: classic
 pdulog: {dir: %q}
 limits: {%s}
 accounts: [{system_id: acme, password: s3cret, %s}]

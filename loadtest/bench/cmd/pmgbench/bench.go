@@ -61,6 +61,9 @@ replace those of the file; for the matrix, --connections, --windows, --logs and
 as PNG files, results.json and results.csv; --markdown writes the page docs/bench.md and
 keeps its notes.
 
+The pipeline is measured as pmg serve runs it, or what --gateway names, and classic, which
+is no part of pmg, as pmgbench serve runs it.
+
 Load and sink share one core, like pmg load and pmg sink. GOMAXPROCS, if it is set,
 applies to them and to the gateway. A target that is missed is reported and is not an
 error: the exit status is 1 only when a run failed or lost messages.`,
@@ -79,7 +82,7 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 		},
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.gateway, "gateway", "", "the `pmg` to measure (default: the one in the directory of pmgbench)")
+	s.StringVar(&f.gateway, "gateway", "", "the `pmg` that runs the pipeline (default: the one in the directory of pmgbench)")
 	s.StringVar(&f.Protocol, "protocol", "smpp", "the protocol of clients and SMSC: smpp or ucp; the results do not name it")
 	s.StringSliceVar(&f.Architectures, "architectures", []string{bench.Pipeline, bench.Classic}, "the architectures to compare")
 	s.StringSliceVar(&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll}, "the amounts to log: none, pdulog, or debug with pdu log")
@@ -103,7 +106,7 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	for _, published := range []string{"from", "report", "markdown"} { // these are of SMPP
 		cmd.MarkFlagsMutuallyExclusive("protocol", published)
 	}
-	cmd.AddCommand(newEchoCommand())
+	cmd.AddCommand(newEchoCommand(), newServeCommand())
 	return cmd
 }
 
@@ -131,6 +134,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	}
 	gateway := cmp.Or(f.gateway, filepath.Join(filepath.Dir(program), "pmg"))
 	f.Gateway, f.Echo = []string{gateway, "serve", "-c"}, []string{program, "echo"}
+	f.Classic = []string{program, "serve", "--architecture", bench.Classic, "-c"}
 	results := &bench.Results{}
 	if f.from != "" {
 		if results, err = bench.ReadResults(f.from); err != nil {

@@ -1,0 +1,24 @@
+// Command pmgbench measures whole gateways: pmg compared with the architecture classic, a
+// TCP relay and an echo server. It is a program of its own, so that pmg does not contain
+// charts, fonts and classic. Package bench does the work.
+//
+// # Start reading
+//
+// bench.go, which has the flags and the measurements, and serve.go, which runs a gateway of
+// either architecture.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+// version is set by the linker: make build.
+var version = "development"
+
+func main() {
+	if err := newRootCommand().Execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "pmgbench:", err)
+		os.Exit(1)
+	}
+}
