@@ -22,6 +22,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 		g.Memory.SetKeep(g.Config().StoreMemory())
 	}
 	g.Committer = store.NewCommitter(s, &g.Clock, g.committed)
+	g.Committer.Pace(g.Pass)
 	if err := g.openEvents(); err != nil {
 		return err
 	}

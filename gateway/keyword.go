@@ -250,6 +250,7 @@ func (g *Gateway) keepFirstless(m *sms.Message) {
 
 // findFirst looks in the store for the keyword of a first part.
 func (g *Gateway) findFirst(key string, at, timeout int64) {
+	g.Pass("first parts")
 	value, ok, err := g.store.Lookup(keywordsName, []byte(key))
 	if err != nil {
 		g.logLookup(err)
@@ -272,6 +273,7 @@ func (g *Gateway) findFirst(key string, at, timeout int64) {
 
 // loop routes parts whose first part has come.
 func (k *keywords) loop(g *Gateway) {
+	g.Pass("keywords")
 	for {
 		k.mu.Lock()
 		var ids []uint64

@@ -70,6 +70,7 @@ func (ls *loads) run() {
 }
 
 func (ls *loads) loop() {
+	ls.gateway.Pass("loads")
 	for {
 		ls.mu.Lock()
 		if len(ls.wanted) == 0 {

@@ -178,6 +178,7 @@ func (o *orphans) end() {
 }
 
 func (o *orphans) loop(g *Gateway) {
+	g.Pass("orphans")
 	for {
 		o.mu.Lock()
 		again, drop := o.again, o.drop

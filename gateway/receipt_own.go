@@ -181,6 +181,7 @@ func (o *outgoing) run(g *Gateway) {
 }
 
 func (o *outgoing) loop(g *Gateway) {
+	g.Pass("outgoing")
 	for {
 		o.mu.Lock()
 		n, e := 0, o.engine

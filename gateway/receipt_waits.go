@@ -42,6 +42,7 @@ func (g *Gateway) checkWaits(now int64) {
 	w := &g.receipts.waits
 	if next := w.next.Load(); now >= next && g.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
 		w.begin(func() {
+			g.Pass("waits")
 			if err := g.tellWaiting(); err != nil {
 				g.logLookup(err)
 			}

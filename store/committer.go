@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type Committer struct {
 	store Store
 	clock Clock
 	done  []func(upTo uint64, err error)
+	pass  func(goroutine string)
 
 	mu      sync.Mutex
 	changed sync.Cond // asked, closed or last has
@@ -31,6 +33,7 @@ type Committer struct {
 	failure error  // of that commit
 	asked   bool   // the open batch is to be committed
 	due     bool   // soon asks for it
+	syncs   uint64 // so far, that have waited
 	soon    *time.Timer
 	closed  bool
 	over    bool // nothing is committed any more
@@ -61,11 +64,19 @@ type Clock interface {
 // NewCommitter starts a Committer. Each of done is called after a commit, with the number of its
 // batch, on the Committer's goroutine, and must not wait.
 func NewCommitter(s Store, clock Clock, done ...func(upTo uint64, err error)) *Committer {
-	c := &Committer{store: s, clock: clock, done: done, open: &Batch{}, spare: &Batch{}, number: 1, ended: make(chan struct{})}
+	c := &Committer{store: s, clock: clock, done: done, pass: func(string) {}, open: &Batch{}, spare: &Batch{}, number: 1, ended: make(chan struct{})}
 	c.changed.L = &c.mu
 	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
 	go c.run()
 	return c
+}
+
+// Pace has pass called before each batch is taken, and before each Sync that has waited returns, so
+// that a simulation chooses what is in a batch, and who goes on first.
+func (c *Committer) Pace(pass func(goroutine string)) {
+	c.mu.Lock()
+	c.pass = pass
+	c.mu.Unlock()
 }
 
 // Begin returns the batch that collects changes. Nothing else has it until End.
@@ -137,22 +148,27 @@ func (c *Committer) SyncSoon() error { return c.sync(c.askSoon) }
 
 func (c *Committer) sync(ask func()) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	number := c.number
 	if c.open.Len() == 0 {
 		number--
 	}
 	if c.last >= number {
+		c.mu.Unlock()
 		return nil
 	}
 	ask()
+	c.syncs++
+	pass, goroutine := c.pass, fmt.Sprintf("sync %d", c.syncs)
 	for c.last < number && !c.over {
 		c.changed.Wait()
 	}
+	err := c.failure
 	if c.last < number {
-		return errClosed
+		err = errClosed
 	}
-	return c.failure
+	c.mu.Unlock()
+	pass(goroutine)
+	return err
 }
 
 // Stats returns what the Committer has counted.
@@ -231,6 +247,10 @@ func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	for !c.asked && !c.closed {
 		c.changed.Wait()
 	}
+	pass := c.pass
+	c.mu.Unlock()
+	pass("committer")
+	c.mu.Lock()
 	if c.open.Len() == 0 {
 		return nil, 0, true
 	}

@@ -25,12 +25,16 @@ type Node struct {
 	Messages sms.Pool
 	Memory   connector.Memory
 
+	// Pass is called by the gateway's own goroutines before they take up work, and returns when they
+	// may go on. It does nothing, unless a simulation has one goroutine run at a time.
+	Pass func(goroutine string)
+
 	cfg atomic.Pointer[config.Config]
 }
 
 // New makes a node with a configuration.
 func New(cfg *config.Config, log zerolog.Logger) *Node {
-	n := &Node{Log: log, Storms: newStorms(), Clock: newClock()}
+	n := &Node{Log: log, Storms: newStorms(), Clock: newClock(), Pass: func(string) {}}
 	n.cfg.Store(cfg)
 	return n
 }

@@ -78,17 +78,24 @@ func (v *view) gate(shut bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.gated = shut
-	if !shut {
-		v.endReads(nil)
-	}
 }
 
-// endReads ends all reads.
-func (v *view) endReads(err error) {
-	for _, c := range v.reads {
-		c.end <- err
+// endRead ends a read. It reports whether there was one.
+func (v *view) endRead(err error) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.reads) == 0 {
+		return false
 	}
-	v.reads = nil
+	v.sortReads()
+	v.reads[0].end <- err
+	v.reads = v.reads[1:]
+	return true
+}
+
+// sortReads gives the reads an order: they have begun in any.
+func (v *view) sortReads() {
+	slices.SortStableFunc(v.reads, func(a, b *call[uint64]) int { return cmp.Compare(a.arg, b.arg) })
 }
 
 // Commit implements store.Store.
@@ -200,6 +207,7 @@ func (v *view) collect() {
 	w := v.disk.w
 	if c := v.commit; c != nil && !c.planned {
 		c.planned = true
+		w.trace("disk: begins a commit of %d", c.arg.Len())
 		took := w.between(100*time.Microsecond, 20*time.Millisecond)
 		if w.fault(w.plan.slow) {
 			took = w.between(0, 5*time.Second)
@@ -210,12 +218,13 @@ func (v *view) collect() {
 			}
 		})
 	}
-	slices.SortStableFunc(v.reads, func(a, b *call[uint64]) int { return cmp.Compare(a.arg, b.arg) }) // they came in any order
+	v.sortReads()
 	for _, c := range v.reads {
 		if c.planned {
 			continue
 		}
 		c.planned = true
+		w.trace("disk: read of %d", c.arg)
 		w.node.after(w.between(10*time.Microsecond, 10*time.Millisecond), func() {
 			if at := slices.Index(v.reads, c); at >= 0 {
 				v.reads = slices.Delete(v.reads, at, at+1)
@@ -258,7 +267,6 @@ func (v *view) crash() {
 		}
 		c.end <- errDisk
 	}
-	v.endReads(errDisk)
 }
 
 func (d *disk) apply(b *store.Batch) { b.Each(applied{d}) }

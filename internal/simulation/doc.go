@@ -5,8 +5,9 @@
 // place of an architecture, of the network, of the disk, of the clients, of the SMSCs and of an operator.
 //
 // All of it happens on one goroutine, in a bubble of testing/synctest. The gateway's own goroutines
-// (committer, loads, recovery, orphans, operations) run between two events only, and one at a time,
-// because what they wait for is an event too.
+// (committer, loads, recovery, orphans, operations) run between two events only, and one at a time:
+// what they wait for is an event too, and before they take up work they wait until they may go on
+// (goroutines_test.go). So a seed has one history, which TestReplays shows.
 //
 // A seed's history has two phases. In the first everything fails now and then. Before the second
 // everything is mended, and within 20 minutes each stored message must have reached its end, and each
@@ -37,6 +38,10 @@
 //	go test -v -run TestSimulation ./internal/simulation -args -seed 17
 //
 // replays the history of a seed, and prints it.
+//
+//	go test -run TestReplays ./internal/simulation -args -replays 500
+//
+// plays 500 histories twice.
 //
 // # Start reading
 //

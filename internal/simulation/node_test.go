@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +41,8 @@ type node struct {
 
 	mu      sync.Mutex // guards what the gateway's goroutines have left for collect
 	commits []commit
+	held    []*held
+	free    bool // none is held: the node starts, or ends
 	calls   []laneCall
 	ran     []hasRun
 
@@ -90,10 +91,11 @@ func (w *world) start() {
 	}
 	w.lives++
 	w.note("node: start %d", w.lives)
-	n := &node{w: w, g: g, view: &view{disk: w.disk}, again: map[*connector.Lane]int64{}}
+	n := &node{w: w, g: g, view: &view{disk: w.disk}, again: map[*connector.Lane]int64{}, free: true}
 	w.disk.broken = false
 	w.node = n
 	w.oracle.started()
+	g.Pass = n.pass
 	g.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
 	g.SeeClock(w.now())
 	if err := g.Keep(n.view, store.OutcomesIn(w.outcomes)); err != nil {
@@ -102,7 +104,9 @@ func (w *world) start() {
 	if w.plan.keep > 0 {
 		g.Memory.SetKeep(w.plan.keep)
 	}
+	synctest.Wait()
 	n.view.gate(true)
+	n.setFree(false)
 	g.SetEngine(n)
 	n.talk = gateway.NewConversation(g, gateway.Port[*request](n), 16)
 	g.OnCommit(func(upTo uint64, err error) {
@@ -129,10 +133,13 @@ func (w *world) logger() zerolog.Logger {
 	return zerolog.New(logWriter{w}).Level(zerolog.InfoLevel)
 }
 
+// logged is in front of lines of the gateway's log. They are no part of the history.
+const logged = "              log: "
+
 type logWriter struct{ w *world }
 
 func (l logWriter) Write(b []byte) (int, error) {
-	l.w.print("              log: " + string(b[:len(b)-1]))
+	l.w.print(logged + string(b[:len(b)-1]))
 	return len(b), nil
 }
 
@@ -141,7 +148,7 @@ func (w *world) crash() {
 	power := w.chance(0.4)
 	w.note("node: crash, power cut %t", power)
 	n := w.node
-	n.view.crash()
+	n.kill()
 	if power || w.mutation == loseOutcomes {
 		clear(w.outcomes)
 	}
@@ -180,11 +187,7 @@ func (n *node) drain() {
 // close ends a process that was drained.
 func (n *node) close() {
 	n.w.note("node: close")
-	n.view.gate(false)
-	if c := n.view.commit; c != nil {
-		n.view.committed(c)
-	}
-	synctest.Wait()
+	n.finish()
 	n.w.oracle.crashed(false)
 	n.end()
 	n.w.oracle.closed()
@@ -200,7 +203,7 @@ func (n *node) end() {
 	for _, h := range n.handles {
 		h.end.reset()
 	}
-	if err := n.g.Close(); err != nil {
+	if err := n.closed(); err != nil {
 		panic(err)
 	}
 	n.w.node = nil
@@ -291,29 +294,6 @@ func (n *node) forward(l *connector.Lane, slot *connector.Slot) {
 	}
 }
 
-// collect plans what the gateway's goroutines have left.
-func (n *node) collect() {
-	n.view.collect()
-	n.mu.Lock()
-	commits, calls, ran := n.commits, n.calls, n.ran
-	n.commits, n.calls, n.ran = nil, nil, nil
-	n.mu.Unlock()
-	for _, c := range commits {
-		n.after(0, func() { n.committed(c) })
-	}
-	slices.SortFunc(ran, func(a, b hasRun) int { return cmp.Compare(a.number, b.number) }) // they have ended in any order, and so
-	for _, r := range ran {
-		r.then()
-	}
-	slices.SortStableFunc(calls, func(a, b laneCall) int { return cmp.Compare(nameOf(a.lane), nameOf(b.lane)) })
-	for _, c := range calls {
-		n.after(n.w.between(0, time.Millisecond), func() {
-			c.f(n.w.now())
-			n.touch(c.lane)
-		})
-	}
-}
-
 // Do implements gateway.Engine.
 func (n *node) Do(l *connector.Lane, f func(now int64)) bool {
 	n.mu.Lock()
@@ -342,7 +322,6 @@ func (n *node) committed(c commit) {
 		s := n.storing[0]
 		n.storing = n.storing[1:]
 		n.talk.Stored(n.w.now(), s.Pending, c.err != nil && n.w.mutation != ignoreErrors)
-		synctest.Wait() // it may have asked for a commit, whose batch is to have what it has now
 	}
 	if n.g.GoesOn() {
 		for _, l := range n.g.Lanes() {
@@ -355,7 +334,6 @@ func (n *node) committed(c commit) {
 func (n *node) timers() {
 	now := n.w.now()
 	n.g.SeeClock(now)
-	synctest.Wait() // as above
 	for _, h := range slices.Clone(n.handles) {
 		if h.over || h.Ended {
 			continue

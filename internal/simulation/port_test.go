@@ -56,24 +56,6 @@ func (n *node) Check(_ *connector.Link, _ *request, check func(), then func(now 
 	})
 }
 
-// A hasRun is what follows what has run on another goroutine.
-type hasRun struct {
-	number int
-	then   func()
-}
-
-// run calls f on another goroutine, and has then called when f has returned.
-func (n *node) run(f, then func()) {
-	n.runs++
-	number := n.runs
-	go func() {
-		f()
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.ran = append(n.ran, hasRun{number, then})
-	}()
-}
-
 // Store implements gateway.Port.
 func (n *node) Store(now int64, p gateway.Pending[*request]) {
 	for _, a := range append([]gateway.Accepted{p.Accepted}, p.More...) {

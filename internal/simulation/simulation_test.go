@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 var (
 	seeds   = flag.Uint64("seeds", 200, "how many histories there are")
 	first   = flag.Uint64("first", 1, "the seed of the first one")
+	replays = flag.Uint64("replays", 40, "how many histories are played twice")
 	oneSeed = flag.Uint64("seed", 0, "the only history; -v prints it")
 )
 
@@ -129,7 +131,7 @@ func play(seed uint64, mutation string, print func(string)) (w *world) {
 	}
 	w.note("%d events, %d lives, %d messages", w.done, w.lives, len(w.oracle.all))
 	if w.node != nil {
-		w.node.view.crash()
+		w.node.kill()
 		w.node.end()
 	}
 	time.Sleep(15 * time.Second) // for operations of processes that have ended
@@ -251,19 +253,34 @@ func each(t *testing.T, seeds uint64, mutation string, f func(seed uint64, w *wo
 	players.Wait()
 }
 
-// replays is how many histories are played twice.
-const replays = 10
-
 // A seed has one history.
 func TestReplays(t *testing.T) {
 	t.Parallel()
-	for seed := range min(*seeds, replays) {
-		var histories [2]uint64
-		for i := range histories {
-			synctest.Test(t, func(*testing.T) { histories[i] = play(seed+1, "", nil).history })
+	for seed := range *replays {
+		seed += *first
+		one, other := history(t, seed), history(t, seed)
+		at := 0
+		for at < min(len(one), len(other)) && one[at] == other[at] {
+			at++
 		}
-		if histories[0] != histories[1] {
-			t.Errorf("seed %d has two histories", seed+1)
+		if at < max(len(one), len(other)) {
+			t.Errorf("seed %d has two histories, from line %d on:\n%s\nand\n%s", seed, at, around(one, at), around(other, at))
 		}
 	}
+}
+
+func around(lines []string, at int) string {
+	return strings.Join(lines[max(at-5, 0):min(at+5, len(lines))], "\n")
+}
+
+// history returns the lines of the history of a seed.
+func history(t *testing.T, seed uint64) (lines []string) {
+	synctest.Test(t, func(*testing.T) {
+		play(seed, "", func(line string) {
+			if !strings.HasPrefix(line, logged) {
+				lines = append(lines, line)
+			}
+		})
+	})
+	return lines
 }

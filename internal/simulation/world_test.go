@@ -3,7 +3,6 @@ package simulation
 import (
 	"container/heap"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"testing/synctest"
 	"time"
@@ -31,7 +30,6 @@ type world struct {
 	mutation string
 
 	print   func(string) // nil: the history is not wanted
-	history uint64       // hash of all lines
 	problem string
 }
 
@@ -102,12 +100,15 @@ func (w *world) between(least, most time.Duration) time.Duration {
 
 // note adds a line to the history.
 func (w *world) note(format string, args ...any) {
-	line := fmt.Sprintf("%12.6f  ", float64(w.now()%1e15)/1e9) + fmt.Sprintf(format, args...)
-	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d%s", w.history, line)
-	w.history = h.Sum64()
 	if w.print != nil {
-		w.print(line)
+		w.print(fmt.Sprintf("%12.6f  ", float64(w.now()%1e15)/1e9) + fmt.Sprintf(format, args...))
+	}
+}
+
+// trace adds what the node's goroutines do.
+func (w *world) trace(format string, args ...any) {
+	if w.print != nil {
+		w.print("              " + fmt.Sprintf(format, args...))
 	}
 }
 
@@ -124,6 +125,7 @@ func (w *world) run(until int64, done func() bool) {
 	for w.problem == "" && len(w.events) > 0 && w.events[0].at <= until && !done() {
 		e := heap.Pop(&w.events).(event)
 		time.Sleep(time.Duration(e.at - w.now()))
+		synctest.Wait() // what was due at the same time comes before
 		w.done++
 		e.do()
 		synctest.Wait() // what it has woken comes before what follows, whatever the scheduler does
@@ -143,9 +145,7 @@ func (w *world) run(until int64, done func() bool) {
 func (w *world) settle() {
 	if w.node != nil {
 		w.node.flush()
-	}
-	synctest.Wait()
-	if w.node != nil {
+		w.node.letGo()
 		w.node.collect()
 	}
 }
