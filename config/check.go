@@ -185,9 +185,6 @@ func (d *decoder) protocol(c *Connector, path string) {
 	if most := o.MaxWindow(); c.Window > most {
 		d.problem(path+".window", "must be at most %d, the most that %s can pair with answers, not %d", most, c.Protocol, c.Window)
 	}
-	if c.SMPP.Broadcast && c.SMPP.Version != "5.0" {
-		d.problem(path+".broadcast", "must be false with version: %s, because broadcasts came with SMPP 5.0: write version: 5.0, or remove broadcast", c.SMPP.Version)
-	}
 	password := c.Password
 	if c.Role() == protocols.Server {
 		password = "" // it has no effect, and there is a warning already

@@ -272,9 +272,6 @@ func (c *Connector) ProtocolOptions() protocols.Options {
 	return nil
 }
 
-// TakesBroadcasts reports whether broadcasts may be sent by the connector.
-func (c *Connector) TakesBroadcasts() bool { return c.Protocol == "smpp" && c.SMPP.Broadcast }
-
 // BindType returns the bind type of the sessions that the connector opens.
 func (c *Connector) BindType() protocols.BindType {
 	if o := c.ProtocolOptions(); o != nil {

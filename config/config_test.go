@@ -332,23 +332,6 @@ func TestOptionsOfAProtocol(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, f := range [][2]string{
-		{"smpp", "broadcast: true"}, {"smpp", "broadcast: true, version: 3.4"}, {"smpp", "broadcast: true, version: 3.3"},
-		{"smpp", "broadcast: true, version: 5.0"}, {"ucp", "broadcast: true"},
-	} {
-		want := "must be false with version: 3."
-		if f[0] == "ucp" {
-			want = "connectors[0].broadcast is an option of protocol smpp, and this connector speaks ucp"
-		}
-		c, err = parse(f[0], f[1])
-		if strings.HasSuffix(f[1], "5.0") {
-			if err != nil || !c.Connectors[0].TakesBroadcasts() {
-				t.Errorf("%s: error %v", f[1], err)
-			}
-		} else if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got error %v, want %s", f[1], err, want)
-		}
-	}
 	if _, err = parse("ucp", "window: 100"); err == nil || !strings.Contains(err.Error(), "must be at most 99, the most that ucp can pair with answers") {
 		t.Errorf("got error %v", err)
 	}

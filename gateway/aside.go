@@ -71,10 +71,9 @@ func (g *Gateway) mayPark(m *sms.Message, others *several) bool {
 // Aside returns how many messages were put aside, and not taken up again, for a reason.
 func (g *Gateway) Aside(why store.Aside) int64 { return g.aside[why].Load() }
 
-// parks reports whether a message that no route leads anywhere is accepted, and put aside. A
-// broadcast is not, because most SMSCs take none.
+// parks reports whether a message that no route leads anywhere is accepted, and put aside.
 func (g *Gateway) parks(m *sms.Message) bool {
-	return g.store != nil && m.Kind != sms.Receipt && m.Flags&sms.Broadcast == 0 && g.Config().NoRoute == config.Park
+	return g.store != nil && m.Kind != sms.Receipt && g.Config().NoRoute == config.Park
 }
 
 // asideOf returns why a message that no route leads anywhere is put aside.

@@ -14,7 +14,7 @@ import (
 // protocol that has no field for long texts. Others were cut when they were accepted.
 func (g *Gateway) mustCut(slot *connector.Slot) bool {
 	m := slot.Message
-	if slot.Asked != nil || m.Parts > 1 || m.Kind == sms.Receipt || m.Flags&sms.Broadcast != 0 {
+	if slot.Asked != nil || m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
 	if v, ok := slot.Link.Session.(protocols.Limited); ok && len(m.Text()) > protocols.AnyText && !v.HasRoom(len(m.Text())) {
@@ -60,7 +60,7 @@ func (g *Gateway) cutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
 // store, with the same commit, and behind those that wait in the lane. It reports false if it cannot
 // be cut. The client's id of the message stays what receipts have.
 func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
-	if m.Parts > 1 || m.Kind == sms.Receipt || m.Flags&sms.Broadcast != 0 {
+	if m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
 	f := *l.Home().Form()

@@ -46,7 +46,7 @@ func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	case protocols.Replace:
 		g.noteReplaced(lane, *v, notify)
 	case protocols.Query:
-		o.result.State, o.result.Since, o.result.Error, o.result.Areas = a.Result.State, a.Result.Since, a.Result.Error, a.Result.Areas
+		o.result.State, o.result.Since, o.result.Error = a.Result.State, a.Result.Since, a.Result.Error
 	}
 	return sms.OK
 }
@@ -88,7 +88,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	home := lane.Home().Protocol
 	m := &sms.Message{
 		ID: v.ID, Origin: g.origins.of(string(v.Account), string(v.Connector)),
-		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted | sms.Broadcast), Alphabet: v.Alphabet,
+		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted), Alphabet: v.Alphabet,
 	}
 	m.Set(v.Source, v.Dest, nil)
 	m.SetNative(home, nil)

@@ -32,7 +32,7 @@ type joining struct {
 // reports false for any other message, which goes to its lane.
 func (g *Gateway) join(now int64, a Accepted) bool {
 	m := a.Message
-	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&(sms.Scheduled|sms.Broadcast) != 0 || g.draining.Load() {
+	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || g.draining.Load() {
 		return false
 	}
 	p, text, ok := g.partOf(m)

@@ -52,11 +52,15 @@ func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
 func (g *Gateway) Refuses(slot *connector.Slot) sms.Code {
 	l, m := slot.Link, slot.Message
 	c := l.Connector
+	if m.Flags&sms.Broadcast != 0 {
+		if g.News.Is("broadcast") {
+			g.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("account", m.Account()).
+				Msg("a broadcast that an earlier version has accepted is given up: this version sends none")
+		}
+		return sms.Unsupported
+	}
 	if g.mustCut(slot) {
 		return sms.BadLength
-	}
-	if m.Flags&sms.Broadcast != 0 && !l.Session.TakesBroadcasts() {
-		return sms.Rejected
 	}
 	if m.Protocol() == c.Protocol || m.Kind == sms.Receipt {
 		return sms.OK

@@ -191,7 +191,7 @@ func (o *operation) list(some []*operand) {
 
 // matches reports whether the operation is about a message.
 func (o *operation) matches(account string, m *sms.Message) bool {
-	return account == o.account && m.Kind == sms.Submit && o.Broadcast == (m.Flags&sms.Broadcast != 0) &&
+	return account == o.account && m.Kind == sms.Submit &&
 		(o.ID == 0 || o.ID == m.KnownID()) && bytes.Equal(o.Source.Addr, m.Source().Addr) &&
 		(o.Dest.Addr == nil || bytes.Equal(o.Dest.Addr, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
 }

@@ -9,7 +9,7 @@ import (
 // get those of all its messages.
 func (g *Gateway) forceReceipts(m *sms.Message) {
 	r := g.routes.Load()
-	if !r.forced || m.Kind != sms.Submit || m.Flags&sms.Broadcast != 0 {
+	if !r.forced || m.Kind != sms.Submit {
 		return
 	}
 	if a := r.accounts[m.Origin.Account]; a != nil && a.Receipts == config.ForceReceipts {

@@ -88,7 +88,7 @@ func asks(m *sms.Message, c *config.Connector) sms.Notify {
 // mapsFor returns the operator under whose name a message is noted that has been accepted by
 // an SMSC, nil if no receipt is expected.
 func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *operator {
-	if a.Code != sms.OK || m.Kind != sms.Submit || m.Flags&sms.Broadcast != 0 || l.Account != "" || len(a.PeerID) == 0 {
+	if a.Code != sms.OK || m.Kind != sms.Submit || l.Account != "" || len(a.PeerID) == 0 {
 		return nil
 	}
 	c := l.Config()

@@ -139,7 +139,7 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 		return nil
 	}
 	lane := g.resolve(g.pick(route, m), dest)
-	if lane == nil || isBack(m, lane) || m.Flags&sms.Broadcast != 0 && !lane.Config().TakesBroadcasts() {
+	if lane == nil || isBack(m, lane) {
 		return nil
 	}
 	return lane
@@ -300,8 +300,7 @@ const (
 
 // noRoute returns the answer to a message without a route.
 func noRoute(m *sms.Message) sms.Code {
-	switch {
-	case m.Kind == sms.MO, m.Flags&sms.Broadcast != 0:
+	if m.Kind == sms.MO {
 		return sms.Rejected
 	}
 	return sms.BadDestination

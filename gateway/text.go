@@ -11,9 +11,6 @@ import (
 // than OK it cannot be done. A message that must be split has the number of its parts
 // afterwards. others are the other messages of a PDU with several recipients, or nil.
 func (g *Gateway) suit(lane *connector.Lane, m *sms.Message, others *several) (code sms.Code) {
-	if m.Flags&sms.Broadcast != 0 {
-		return sms.OK // its peers take it as it came
-	}
 	if code := g.cross(lane, m); code != sms.OK {
 		return code
 	}
@@ -57,7 +54,7 @@ func (g *Gateway) fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 // it came in, or if an account is logged in on connectors whose texts differ.
 func (g *Gateway) suited(l *connector.Link, stored, m *sms.Message) *sms.Message {
 	f := l.Connector.Form()
-	if f.Reads.Has(m.Alphabet) || m.Kind == sms.Receipt || m.Flags&sms.Broadcast != 0 {
+	if f.Reads.Has(m.Alphabet) || m.Kind == sms.Receipt {
 		return m
 	}
 	if m == stored {

@@ -14,9 +14,9 @@ import (
 )
 
 // endedName is the name under which the store keeps what became of messages that have left, by
-// our own ids, for the clients that ask. Messages whose clients have asked for receipts, broadcasts
-// that an SMSC has, and all messages of connectors with the option operations are noted, for as
-// long as what the SMSCs' ids stand for. A value is a store.Mapping and behind it
+// our own ids, for the clients that ask. Messages whose clients have asked for receipts, and all
+// messages of connectors with the option operations, are noted, for as long as what the SMSCs' ids
+// stand for. A value is a store.Mapping and behind it
 //
 //	+-------+-------+-------+
 //	| state | error | since |
@@ -30,8 +30,7 @@ const (
 // notesEnd reports whether what becomes of a message is noted: for that by whose id a client
 // knows it.
 func notesEnd(m *sms.Message, e *ending) bool {
-	return (m.Notify != 0 || e.operations || m.Flags&sms.Broadcast != 0 && e.state == events.Sent) &&
-		m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
+	return (m.Notify != 0 || e.operations) && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
 }
 
 // noteEnd notes, in the open batch, what became of a message that has ended. One that an SMSC has
@@ -89,7 +88,7 @@ func (o *operation) ended(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr), o.Broadcast != (v.Flags&sms.Broadcast != 0),
+	case string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr),
 		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr), o.Kind == protocols.Read:
 		return errNoMessage
 	}
@@ -99,7 +98,7 @@ func (o *operation) ended(ctx context.Context) error {
 	} else {
 		o.code, o.result.Since = sms.Rejected, int64(binary.BigEndian.Uint64(tail[2:]))
 	}
-	if o.Kind == protocols.Query && !o.Broadcast { // without an answer of the SMSC, what is known: that it has accepted the message
+	if o.Kind == protocols.Query { // without an answer of the SMSC, what is known: that it has accepted the message
 		o.code = sms.OK
 	}
 	return nil

@@ -22,8 +22,7 @@ func (k OperationKind) String() string {
 // An Operation is a request of a client about messages that it has submitted. Its slices and
 // functions use the PDU that carried it, which must not change until it is answered.
 type Operation struct {
-	Kind      OperationKind
-	Broadcast bool // it is about broadcasts, otherwise about other messages
+	Kind OperationKind
 
 	// ID is the id by which the client knows the message, or 0: Cancel is then about all
 	// messages from Source to Dest. If Modulo is not 0, ID is only the remainder of the id,
@@ -51,7 +50,6 @@ type Result struct {
 	Error uint8       // Query: the network's error; 0: none
 	IDs   []uint64    // List: the latest one first
 	Read  sms.Message // the message of a Query or Read, while it waits
-	Areas []byte      // Query: what the peer says of a broadcast in its areas, in the form of the protocol
 }
 
 // Operations handles requests about messages that were submitted before.
@@ -75,8 +73,8 @@ type Request struct {
 	Kind   OperationKind // Query, Cancel or Replace
 	PeerID []byte        // the peer's id of the message
 
-	// Message has the addresses of the message, and the flag of a broadcast. For Replace it is
-	// what the message becomes; its times are by the wall clock.
+	// Message has the addresses of the message. For Replace it is what the message becomes; its
+	// times are by the wall clock.
 	Message *sms.Message
 }
 

@@ -76,7 +76,6 @@ type Session interface {
 	Messages
 	Recipients
 	Operations
-	Broadcasts
 	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
 	// Accepting reports whether the session is logged in and neither side has begun to log

@@ -67,7 +67,6 @@ func (p *toyPDU) Reset()                            { p.b = nil }
 type toySession struct {
 	protocols.Recipients
 	protocols.NoOperations
-	protocols.NoBroadcasts
 	taken    func(uint32) bool
 	bound    protocols.BindType
 	sequence uint32

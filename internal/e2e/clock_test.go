@@ -26,7 +26,7 @@ func TestRestartClockSet(t *testing.T) {
 		due, end := at(begin.Add(2*time.Hour)), at(begin.Add(90*time.Minute))
 		s := site{operator: newSMSC(t), out: "window: 1", store: vfs.NewCrashableMem()}
 		high := uint64(begin.Add(time.Hour).UnixMicro())
-		leave(t, s.store, high)
+		leave(t, s.store, leftMessage(high))
 		s.operator.down()
 		g := start(t, s)
 		c := g.bind("transmitter")
@@ -68,17 +68,24 @@ func TestRestartClockSet(t *testing.T) {
 	}
 }
 
-// leave stores message 0, with an id, for the operator, as an earlier run may have left it.
-func leave(t *testing.T, fs vfs.FS, id uint64) {
+// leftMessage returns message 0, with an id.
+func leftMessage(id uint64) *sms.Message {
+	m := &sms.Message{ID: id, Origin: &sms.Origin{Account: "acme", Connector: "clients", Tally: &sms.Tally{}}, Arrived: time.Now().Add(time.Hour).UnixNano()}
+	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("0"))
+	return m
+}
+
+// leave stores messages for the operator, as an earlier run may have left them.
+func leave(t *testing.T, fs vfs.FS, messages ...*sms.Message) {
 	t.Helper()
 	s, err := store.Open("store", store.Options{FS: fs, Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &sms.Message{ID: id, Origin: &sms.Origin{Account: "acme", Connector: "clients", Tally: &sms.Tally{}}, Arrived: time.Now().Add(time.Hour).UnixNano()}
-	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("0"))
 	var b store.Batch
-	b.Put(m, store.Lane{Connector: "operator"})
+	for _, m := range messages {
+		b.Put(m, store.Lane{Connector: "operator"})
+	}
 	if err := s.Commit(&b); err != nil {
 		t.Fatal(err)
 	}

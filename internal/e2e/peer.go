@@ -72,6 +72,15 @@ func (g *gw) bindFive() *peer {
 	return c
 }
 
+// bindVersion accepts the gateway's next connection, with a version.
+func (s *smsc) bindVersion(version string) *peer {
+	s.t.Helper()
+	p := s.accept()
+	line := p.want("bind_transceiver")
+	p.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC sc_interface_version=" + version)
+	return p
+}
+
 func (p *peer) bind(kind, systemID, password string) {
 	p.t.Helper()
 	p.send(bindLine(kind, systemID, password))

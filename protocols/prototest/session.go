@@ -258,7 +258,7 @@ func (s *Session) operate() {
 func (s *Session) carryOut(o *protocols.Operation, r *protocols.Result) sms.Code {
 	code := sms.Rejected
 	s.waiting = slices.DeleteFunc(s.waiting, func(m *sms.Message) bool {
-		if o.ID != 0 && o.ID != m.KnownID() || o.Broadcast != (m.Flags&sms.Broadcast != 0) || !bytes.Equal(o.Source.Addr, m.Source().Addr) ||
+		if o.ID != 0 && o.ID != m.KnownID() || !bytes.Equal(o.Source.Addr, m.Source().Addr) ||
 			o.Dest.Addr != nil && !bytes.Equal(o.Dest.Addr, m.Dest().Addr) || o.Fits != nil && !o.Fits(m) {
 			return false
 		}

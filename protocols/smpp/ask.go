@@ -7,16 +7,11 @@ import (
 
 // askedBy returns the command by which a peer is asked.
 func askedBy(r *protocols.Request) CommandID {
-	broadcast := r.Message.Flags&sms.Broadcast != 0
-	switch {
-	case r.Kind == protocols.Replace:
+	switch r.Kind {
+	case protocols.Replace:
 		return ReplaceSM
-	case r.Kind == protocols.Cancel && broadcast:
-		return CancelBroadcastSM
-	case r.Kind == protocols.Cancel:
+	case protocols.Cancel:
 		return CancelSM
-	case broadcast:
-		return QueryBroadcastSM
 	}
 	return QuerySM
 }
@@ -35,8 +30,6 @@ func (s *session) Ask(pdu protocols.PDU, r *protocols.Request, sequence uint32) 
 	case *Cancel:
 		to := m.Dest()
 		*b = Cancel{MessageID: id, Source: source, DestTON: to.TON, DestNPI: to.NPI, DestAddr: fit(to.Addr, 21)}
-	case *CancelBroadcast:
-		*b = CancelBroadcast{MessageID: id, Source: source}
 	case *Replace:
 		s.replacement(p, b, m)
 		b.MessageID, b.Source = id, source
@@ -66,9 +59,6 @@ func (s *session) Outcome(now int64, pdu protocols.PDU, asked *protocols.Request
 	p := pdu.(*PDU)
 	if p.ID != askedBy(asked)|Response {
 		return r, false
-	}
-	if p.ID == QueryBroadcastSMResp {
-		return p.broadcastOutcome(), true
 	}
 	if b, ok := p.Other().(*QueryResp); ok && p.Body {
 		r.State, r.Error = StateOfNumber(b.MessageState), b.ErrorCode

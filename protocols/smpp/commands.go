@@ -146,9 +146,9 @@ var commands = [...]command{
 	// SMPP 5.0.
 	{id: BroadcastSM, name: "broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Broadcast], only: v50, refusal: StatusBcastFail},
 	{id: BroadcastSMResp, name: "broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[IDOnly]},
-	{id: QueryBroadcastSM, name: "query_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Query], only: v50, operates: true, refusal: StatusBcastQueryFail},
+	{id: QueryBroadcastSM, name: "query_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Query], only: v50, refusal: StatusBcastQueryFail},
 	{id: QueryBroadcastSMResp, name: "query_broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[IDOnly]},
-	{id: CancelBroadcastSM, name: "cancel_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[CancelBroadcast], only: v50, operates: true, refusal: StatusBcastCancelFail},
+	{id: CancelBroadcastSM, name: "cancel_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[CancelBroadcast], only: v50, refusal: StatusBcastCancelFail},
 	{id: CancelBroadcastSMResp, name: "cancel_broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}},
 
 	// SMPP 3.3.

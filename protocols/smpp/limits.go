@@ -41,14 +41,10 @@ func (s *session) mayOperate(c *command, p *PDU) bool {
 }
 
 // isCheap reports whether a PDU without a message is a request, of which a peer might send
-// very many, or not known. An SMSC may send an alert_notification for each of its mobiles. A
-// broadcast_sm becomes a message, for which the gateway has other limits.
+// very many, or not known. An SMSC may send an alert_notification for each of its mobiles.
 func (s *session) isCheap(c *command, id CommandID) bool {
-	switch {
-	case id.IsResponse():
+	if id.IsResponse() {
 		return c.id == 0
-	case id == BroadcastSM:
-		return s.lacks(c) || s.illegal(c) != StatusOK
 	}
 	return id != AlertNotification || s.peer == esme
 }

@@ -57,10 +57,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	m.Notify = notifyOf(b.RegisteredDelivery)
 	m.Flags = flagsOf(b.ESMClass)
 
-	switch p.ID {
-	case BroadcastSM:
-		m.Flags |= sms.Broadcast
-	case SubmitMulti:
+	if p.ID == SubmitMulti {
 		to := &p.withExtras().multi.to
 		if b.DestTON, b.DestNPI, b.DestAddr = to.TON, to.NPI, to.Addr; to.Flag == flagList {
 			return sms.Rejected
@@ -78,7 +75,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if m.Kind != sms.Receipt || !s.setReport(p, m, source, dest, text) {
 		m.Set(source, dest, text)
 	}
-	inPayload := len(payload) > 0 && p.ID != DataSM && m.Flags&(sms.Broadcast|sms.HasReport) == 0
+	inPayload := len(payload) > 0 && p.ID != DataSM && m.Flags&sms.HasReport == 0
 	s.setNative(p, m, found, inPayload)
 	if m.Kind != sms.Submit {
 		return sms.OK // an SMSC's message is not refused: delivering it with odd values is better than losing it
@@ -86,7 +83,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if both || m.Flags&sms.HasHeader != 0 && !hasHeader(text) {
 		return sms.BadLength
 	}
-	if len(b.DestAddr) == 0 && p.ID != BroadcastSM {
+	if len(b.DestAddr) == 0 {
 		return sms.BadDestination
 	}
 	if p.ID == DataSM {
@@ -288,9 +285,6 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	if code == sms.Rejected && s.peer == smsc {
 		status = StatusRxRAppn // because RSUBMITFAIL does not fit a delivery
 	}
-	if code == sms.Rejected && p.ID == BroadcastSM {
-		status = StatusBcastFail
-	}
 	var unsuccess []byte
 	if p.ID == SubmitMulti {
 		x := p.withExtras()
@@ -313,8 +307,6 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	case p.ID == SubmitMultiResp:
 		b := p.Other().(*MultiResp)
 		b.MessageID, b.Unsuccess = s.messageID(&p.id, id), unsuccess
-	case p.ID == BroadcastSMResp:
-		p.Other().(*IDOnly).MessageID = s.messageID(&p.id, id)
 	default:
 		p.SMResp.MessageID = s.messageID(&p.id, id)
 	}
@@ -380,9 +372,6 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.SM.ShortMessage = text
 	}
 	switch {
-	case m.Flags&sms.Broadcast != 0:
-		s.makeBroadcast(p, text)
-		return
 	case optional && needsData(source.Addr, dest.Addr):
 		s.makeData(now, p, m, text)
 	case len(text) > maxShort, optional && s.o.Payload && len(text) > single(m), optional && s.o.KeepPayload && inPayload && m.Parts <= 1 && len(text) > 0:

@@ -15,15 +15,6 @@ func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, 
 	switch b := p.Other().(type) {
 	case *Query:
 		o.Kind, id, o.Source = protocols.Query, b.MessageID, b.Source.address()
-		o.Broadcast = p.ID == QueryBroadcastSM
-	case *CancelBroadcast:
-		o.Kind, o.Broadcast, id, o.Source = protocols.Cancel, true, b.MessageID, b.Source.address()
-		if content, ok := FindTLV(p.Parameters(), TagBroadcastType); ok || len(b.ServiceType) > 0 {
-			o.Fits = func(m *sms.Message) bool { return isBroadcastOf(m, b.ServiceType, content) }
-		}
-		if len(id) == 0 {
-			return o, sms.OK
-		}
 	case *Details:
 		o.Kind, id, o.Source = protocols.Read, b.MessageID, b.Source.address()
 	case *LastMsgs:
@@ -147,10 +138,6 @@ func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols
 			p.scratch = appendTime(p.scratch, r.Since)
 			b.FinalDate = p.scratch
 		}
-	case *IDOnly:
-		p.Body = true
-		b.MessageID = asked.(*Query).MessageID
-		p.withExtras().tlvs = broadcastState(s.stateNumber(r.State), r)
 	case *LastMsgsResp:
 		p.Body = true
 		b.MessageIDs = p.listIDs(r.IDs)

@@ -172,7 +172,7 @@ func checkMatrix(t *testing.T, line string, peer side, in state, version uint32)
 		if a.Kind != protocols.Operate && p.CommandStatus != StatusInvParLen {
 			t.Errorf("%s: want that the gateway does it", where)
 		}
-	case c.refusal != 0 && id != BroadcastSM:
+	case c.refusal != 0:
 		if !answered || p.ID != id|Response || p.CommandStatus != c.refusal {
 			t.Errorf("%s: want status %#x", where, c.refusal)
 		}

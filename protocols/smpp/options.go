@@ -15,7 +15,6 @@ type ConnectorOptions struct {
 	AddressRange string             `yaml:"address_range" only:"out" live:"rebind" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
 	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks. A session uses the lower of both sides' versions; a peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
 	AtLeast      string             `yaml:"version_at_least" default:"3.3" enum:"3.3|3.4|5.0" live:"rebind" doc:"The lowest version that its peers are taken to speak, whatever they say. Some clients that know optional parameters log in with interface_version 0, which means 3.3, and some SMSCs answer so: with 3.4 they get receipted_message_id, vendors' parameters and long message ids all the same."`
-	Broadcast    bool               `yaml:"broadcast" default:"false" only:"out" live:"yes" doc:"Whether the SMSC takes broadcasts (broadcast_sm), which needs version: 5.0. Clients' broadcasts go to connectors with this option, by routes that do not name a destination, and are refused where a route leads elsewhere. A session whose SMSC speaks an earlier version is sent none: a broadcast that was accepted for it ends as rejected."`
 
 	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
 

@@ -152,9 +152,6 @@ func (p *PDU) Status() uint32 {
 
 // MessageID implements protocols.PDU. The message_id of a deliver_sm_resp is not used.
 func (p *PDU) MessageID() []byte {
-	if p.ID == BroadcastSMResp && p.Body {
-		return p.Other().(*IDOnly).MessageID
-	}
 	if p.ID != SubmitSMResp && p.ID != DataSMResp || !p.Body || len(p.SMResp.MessageID) == 0 {
 		return nil
 	}

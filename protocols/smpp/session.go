@@ -140,9 +140,6 @@ func (s *session) lacks(c *command) bool {
 
 // operation has the gateway do what a client asks about its messages, or refuses that.
 func (s *session) operation(now int64, c *command, p *PDU) protocols.Action {
-	if p.ID == BroadcastSM {
-		return s.broadcast(now, p)
-	}
 	if !c.operates {
 		return s.send(p, p.ID|Response, p.refusal(c))
 	}
@@ -199,15 +196,14 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 	switch p.ID {
 	case GenericNack:
 		return s.nacked(now, p)
-	case SubmitSMResp, DeliverSMResp, DataSMResp, BroadcastSMResp,
-		QuerySMResp, CancelSMResp, ReplaceSMResp, QueryBroadcastSMResp, CancelBroadcastSMResp:
+	case SubmitSMResp, DeliverSMResp, DataSMResp, QuerySMResp, CancelSMResp, ReplaceSMResp:
 		if s.peer == esme {
 			p.SMResp.MessageID = nil // that of a data_sm_resp has no meaning in a delivery
 		}
 		s.message = now
 		a := s.answered(p, s.options.codeOf(p.CommandStatus))
 		a.Partly = p.Err() != nil && s.peer == smsc
-		a.Asked = c.body != bodySMResp && p.ID != BroadcastSMResp
+		a.Asked = c.body != bodySMResp
 		return a
 	case BindReceiverResp, BindTransmitterResp, BindTransceiverResp:
 		return s.bindAnswered(now, p)

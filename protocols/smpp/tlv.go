@@ -23,13 +23,6 @@ const (
 	TagPayload      = 0x0424
 	TagMessageState = 0x0427
 	TagCongestion   = 0x0428
-
-	TagBroadcastType     = 0x0601
-	TagBroadcastNumber   = 0x0604
-	TagBroadcastInterval = 0x0605
-	TagBroadcastArea     = 0x0606
-	TagBroadcastSuccess  = 0x0608
-	TagBroadcastEnd      = 0x0609
 )
 
 // tlvHeader is the size of a tag and a length.
@@ -101,15 +94,15 @@ var parameters = [...]parameter{
 	{TagCongestion, "congestion_state", integer, 1, 1},
 	{0x0501, "ussd_service_op", integer, 1, 1},
 	{0x0600, "broadcast_channel_indicator", integer, 1, 1},
-	{TagBroadcastType, "broadcast_content_type", octets, 3, 3},
+	{0x0601, "broadcast_content_type", octets, 3, 3},
 	{0x0602, "broadcast_content_type_info", octets, 1, 255},
 	{0x0603, "broadcast_message_class", integer, 1, 1},
-	{TagBroadcastNumber, "broadcast_rep_num", integer, 2, 2},
-	{TagBroadcastInterval, "broadcast_frequency_interval", octets, 3, 3},
-	{TagBroadcastArea, "broadcast_area_identifier", octets, 0, maxTLV},
+	{0x0604, "broadcast_rep_num", integer, 2, 2},
+	{0x0605, "broadcast_frequency_interval", octets, 3, 3},
+	{0x0606, "broadcast_area_identifier", octets, 0, maxTLV},
 	{0x0607, "broadcast_error_status", integer, 4, 4},
-	{TagBroadcastSuccess, "broadcast_area_success", integer, 1, 1},
-	{TagBroadcastEnd, "broadcast_end_time", cstring, 17, 17},
+	{0x0608, "broadcast_area_success", integer, 1, 1},
+	{0x0609, "broadcast_end_time", cstring, 17, 17},
 	{0x060A, "broadcast_service_group", octets, 1, 255},
 	{0x060B, "billing_identification", octets, 1, 1024},
 	{0x060D, "source_network_id", cstring, 7, 65},
@@ -153,16 +146,6 @@ func badTLV(tlvs []byte) uint32 {
 		return StatusInvOptParamVal
 	}
 	return StatusOK
-}
-
-// hasTLVs reports whether parameters with all of the tags are in b.
-func hasTLVs(b []byte, tags ...uint16) bool {
-	for _, tag := range tags {
-		if _, ok := FindTLV(b, tag); !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // findTag returns the row of a tag, or nil if the tag is not assigned.

@@ -28,7 +28,6 @@ const (
 // results of what was sent, and closes the connection.
 type session struct {
 	protocols.NoOperations
-	protocols.NoBroadcasts
 	o       protocols.SessionOptions
 	options *ConnectorOptions
 	zone    *time.Location
