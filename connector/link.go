@@ -45,6 +45,7 @@ type Link struct {
 	EndReason string           // why it ended, if that PDU is the delayed answer to a login
 	Over      bool             // the session is over
 	LoggingIn bool             // a login is not decided yet
+	Deciding  bool             // whether a message is accepted is not decided yet
 	Held      int              // submits that wait for room
 	Storing   int              // messages that wait for their commit, and operations under way
 	Operating int              // operations under way

@@ -20,21 +20,23 @@ import (
 //	                    ──► Message ──► accept ──► stored ──► answer ──► queue
 //	                    ──► Answered ──► the message's lane
 type Conversation[R any] struct {
-	gateway   *Gateway
-	port      Port[R]
-	intake    *Intake
-	delayed   connector.Delayed[R]
-	logins    map[*connector.Link]*openLogin[R]
-	waiting   connector.Delayed[*openLogin[R]] // logins, until the time at which their passwords are checked
-	behind    map[*connector.Link][]R          // PDUs that came behind a login that is not decided yet
-	pressure  map[*connector.Share]*connector.Backpressure[R]
-	pressed   []*connector.Share          // that pressure has, those that have waited longest first
-	held      map[*connector.Link]held[R] // what waits for the commits that are due to sessions
-	finding   finding[R]                  // of the receipt at hand
-	searches  map[string]*search[R]       // of receipts whose messages are looked for
-	searchKey []byte
-	answering *config.Connector // whose operator is:
-	operator  *operator
+	gateway    *Gateway
+	port       Port[R]
+	intake     *Intake
+	delayed    connector.Delayed[R]
+	logins     map[*connector.Link]*openLogin[R]
+	waiting    connector.Delayed[*openLogin[R]] // logins, until the time at which their passwords are checked
+	behind     map[*connector.Link][]R          // PDUs that came behind a login that is not decided yet
+	pressure   map[*connector.Share]*connector.Backpressure[R]
+	pressed    []*connector.Share          // that pressure has, those that have waited longest first
+	held       map[*connector.Link]held[R] // what waits for the commits that are due to sessions
+	finding    finding[R]                  // of the receipt at hand
+	searches   map[string]*search[R]       // of receipts whose messages are looked for
+	searchKey  []byte
+	submission submission
+	submitting R                 // the PDU of that
+	answering  *config.Connector // whose operator is:
+	operator   *operator
 }
 
 // NewConversation makes a conversation that takes block message ids at a time.
@@ -54,7 +56,7 @@ func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 	switch {
 	case l.Over:
 		c.port.Drop(l, r)
-	case l.LoggingIn:
+	case l.LoggingIn || l.Deciding:
 		c.behind[l] = append(c.behind[l], r)
 	default:
 		a := l.Session.Receive(now, c.port.PDU(r))
@@ -146,70 +148,87 @@ func (c *Conversation[R]) send(now int64, l *connector.Link, r R, after int64) {
 	c.port.TickAt(after)
 }
 
-// message accepts a submit, makes it wait for room, or refuses it.
+// message has a message take its steps, and accepts or refuses it.
 func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
-	after, ok := c.admit(now, l)
-	if !ok {
-		c.tooMuch(now, l, r, sms.Throttled, 0)
-		return
+	s := &c.submission
+	*s = submission{way: Submitted, from: l, pdu: c.port.PDU(r), desk: c}
+	if l.Account == nil {
+		s.way = Delivered
 	}
-	c.eases(now, l)
-	m, s, code := c.gateway.Prepare(now, l, c.port.PDU(r), nil)
-	switch {
-	case m != nil:
-	case code == sms.QueueFull:
-		c.tooMuch(now, l, r, code, after)
-		return
+	c.take(now, l, r, s)
+}
+
+// take has a submission take its steps from the next one on.
+func (c *Conversation[R]) take(now int64, l *connector.Link, r R, s *submission) {
+	c.submitting = r
+	switch v := c.gateway.take(now, s); {
+	case v == Later && s.work != nil:
+		own := *s // the next submission is another one
+		c.workFor(l, r, &own, func(now int64) { c.take(now, l, r, &own) })
+	case v == Later:
+	case v == Refuse:
+		s.drop()
+		c.answerRefusal(now, l, r, s.code, s.after)
+	case s.message.Kind == sms.Receipt:
+		c.receipt(now, l, r, s.message)
 	default:
-		c.answer(now, l, r, code, 0, after)
-		return
-	}
-	if m.Kind == sms.Receipt {
-		c.receipt(now, l, r, m)
-		return
-	}
-	a := Accepted{m, s}
-	c.charge(now, l, a)
-	switch b := c.pressure[s]; {
-	case s == nil, (b == nil || b.Len() == 0) && c.intake.HasRoom(a):
-		if l.Account == nil {
-			c.gateway.warnNearlyFull(s)
-		}
-		c.accept(now, Pending[R]{Accepted: a, Link: l, Request: r, After: after})
-	case !c.wait(now, l, a, r, after):
-		c.gateway.logNoRoom(now, l, s)
-		m.Release()
-		l.CountRefused()
-		c.tooMuch(now, l, r, sms.QueueFull, after)
+		c.accept(now, Pending[R]{Accepted: s.accepted(), Link: l, Request: r, After: s.after})
 	}
 }
 
-// admit asks the rate limit of the client's account to admit a message, before any work is done
+// workFor has the work of a submission done on another goroutine, and then calls goOn. The
+// session's PDUs wait behind it, so that its messages stay in order, and the session does not end
+// before the answer.
+func (c *Conversation[R]) workFor(l *connector.Link, r R, s *submission, goOn func(now int64)) {
+	l.Deciding = true
+	l.Storing++
+	c.port.Check(l, r, s.work, func(now int64) {
+		l.Deciding = false
+		l.Storing--
+		if s.work = nil; l.Over {
+			s.drop()
+			c.port.Drop(l, r)
+			return
+		}
+		goOn(now)
+		c.receiveBehind(now, l)
+		if l.Storing == 0 {
+			c.letGo(now, l)
+		}
+	})
+}
+
+// receiveBehind handles the PDUs that came behind one that is decided now.
+func (c *Conversation[R]) receiveBehind(now int64, l *connector.Link) {
+	behind := c.behind[l]
+	delete(c.behind, l)
+	for _, next := range behind {
+		c.Receive(now, l, next)
+	}
+}
+
+// answerRefusal answers a message that was refused.
+func (c *Conversation[R]) answerRefusal(now int64, l *connector.Link, r R, code sms.Code, after int64) {
+	if code == sms.Throttled || code == sms.QueueFull {
+		c.tooMuch(now, l, r, code, after)
+	} else {
+		c.answer(now, l, r, code, 0, after)
+	}
+}
+
+// admit asks the rate limit of the client's account to admit an operation, before any work is done
 // for it. It returns the time before which the client must not be answered.
 func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
-	if l.Account == nil {
-		return 0, true
-	}
-	wait, ok := l.Account.Admit(now)
-	if !ok {
-		l.CountRefused()
-		c.gateway.logRefused(now, l, &c.gateway.Storms.Fast, "message refused: the account is faster than its rate")
-	}
-	return now + wait, ok
+	s := submission{from: l}
+	v := c.gateway.stepRate(now, &s)
+	return s.after, v == Pass
 }
 
-// charge counts the parts of a long message as messages of the account's rate. One of them was
-// admitted.
-func (c *Conversation[R]) charge(now int64, l *connector.Link, a Accepted) {
-	if n := a.places(); n > 1 && l.Account != nil {
-		l.Account.Charge(now, n-1)
-	}
-}
-
-// wait makes a client's submit wait for room. However soon there is room, the answer is
+// waits makes a client's submit wait for room. However soon there is room, the answer is
 // not sent before the time after, which the account's rate asks for. Messages from an
 // SMSC do not wait, because the answers to our own requests would wait behind them.
-func (c *Conversation[R]) wait(now int64, l *connector.Link, a Accepted, r R, after int64) bool {
+func (c *Conversation[R]) waits(now int64, sub *submission) bool {
+	l, a := sub.from, sub.accepted()
 	m, s := a.Message, a.Share
 	if l.Account == nil || !s.HasMemory(a.octets()) || !c.gateway.mayHold(s) {
 		return false
@@ -220,7 +239,7 @@ func (c *Conversation[R]) wait(now int64, l *connector.Link, a Accepted, r R, af
 		c.pressure[s] = b
 		c.pressed = append(c.pressed, s)
 	}
-	if !b.Wait(now, s, m, l, r, after) {
+	if !b.Wait(now, s, m, l, c.submitting, sub.after) {
 		return false
 	}
 	c.gateway.hold(l, s, m, 1)
@@ -318,11 +337,7 @@ func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 		l.LoggingIn = false
 		delete(c.logins, l)
 		c.admitted(now, l, o.request, o.login.Result)
-		behind := c.behind[l]
-		delete(c.behind, l)
-		for _, next := range behind {
-			c.Receive(now, l, next)
-		}
+		c.receiveBehind(now, l)
 	}
 }
 

@@ -329,7 +329,7 @@ func TestMODoesNotWait(t *testing.T) {
 	m := p.g.Messages.Get()
 	p.open++
 	r := &request{}
-	if p.c.wait(p.now, l, Accepted{m, s}, r, 0) {
+	if p.c.waits(p.now, &submission{from: l, message: m, share: s}) {
 		t.Error("a message from an SMSC waits")
 	}
 	p.c.refuse(p.now, l, m, r)

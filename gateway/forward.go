@@ -98,16 +98,13 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	if m.Flags&sms.Converted != 0 { // the client's text would not be in the message's alphabet
 		return nil, sms.Rejected
 	}
-	if code := o.Change(g.Clock.WallNow(), m); code != sms.OK {
-		return nil, code
+	change := func(now int64, m *sms.Message) sms.Code {
+		code := o.Change(now, m)
+		m.SetNative(home, m.Native(home))
+		return code
 	}
-	g.forceReceipts(m)
-	m.SetNative(home, m.Native(home))
-	if code := g.suit(lane, m, nil); code != sms.OK {
+	if code := g.takeWaiting(g.Clock.WallNow(), &submission{way: ReplacedAt, message: m, change: change, counted: true, lane: lane}); code != sms.OK {
 		return nil, code
-	}
-	if m.Parts > 1 || m.Flags&sms.Converted != 0 {
-		return nil, sms.BadLength // it would need several messages, or another alphabet
 	}
 	return m, sms.OK
 }

@@ -49,6 +49,7 @@ type Gateway struct {
 	accounts   atomic.Pointer[account.Table]
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
+	steps      []Step // Steps, unless a test adds one
 	registry   *account.Registry
 	guard      *account.Guard
 	hashing    chan struct{} // a place for each bcrypt that runs
@@ -82,7 +83,7 @@ const guardSize = 100_000
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	g := &Gateway{
-		Node: node.New(cfg, log), drivers: drivers,
+		Node: node.New(cfg, log), drivers: drivers, steps: Steps(),
 		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing:    make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)),

@@ -43,7 +43,7 @@ func (c *Conversation[R]) presses(now int64, l *connector.Link, r R) (wait int64
 
 // eases notes that a message of a session is not refused immediately. The session's lines in the pdu log
 // are not limited any more when its account does not press.
-func (c *Conversation[R]) eases(now int64, l *connector.Link) {
+func (g *Gateway) eases(now int64, l *connector.Link) {
 	if l.Pressing.Load() && !l.Account.IsPressing(now, 0) {
 		l.Pressing.Store(false)
 	}

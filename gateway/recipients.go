@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"pmg/connector"
-	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -20,6 +19,10 @@ type several struct {
 	n      int64 // short messages
 	octets int64
 	fitted []fitted
+
+	recipients, next int      // how many the PDU has; which is next
+	refusal          sms.Code // the first one
+	after            int64    // time before which the client is not answered
 }
 
 // isFull reports whether the PDU may become no further messages.
@@ -74,69 +77,51 @@ func (v *several) fit(g *Gateway, lane *connector.Lane, m *sms.Message) sms.Code
 // refused, or has the first refusal if all are. None waits for room, because the others
 // would wait with it.
 func (c *Conversation[R]) messages(now int64, l *connector.Link, r R, recipients int) {
+	c.recipients(now, l, r, &several{all: make([]Accepted, 0, recipients), recipients: recipients})
+}
+
+// recipients goes on with the next recipient.
+func (c *Conversation[R]) recipients(now int64, l *connector.Link, r R, v *several) {
 	p := c.port.PDU(r)
-	v := several{all: make([]Accepted, 0, recipients)}
-	defer v.forget()
-	refusal, after := sms.OK, int64(0)
-	for i := range recipients {
-		l.Session.To(p, i)
-		a, wait, code := c.recipient(now, l, p, &v)
-		after = max(after, wait)
-		if code == sms.OK {
-			v.add(a)
-			continue
-		}
-		l.Session.Refuse(p, code)
-		if refusal == sms.OK {
-			refusal = code
+	for v.next < v.recipients {
+		l.Session.To(p, v.next)
+		v.next++
+		c.submission = submission{way: Submitted, from: l, pdu: p, others: v, desk: c}
+		if !c.recipient(now, l, r, v, &c.submission) {
+			return
 		}
 	}
-	switch {
-	case len(v.all) > 0:
-	case refusal == sms.Throttled || refusal == sms.QueueFull:
-		c.tooMuch(now, l, r, refusal, after)
-		return
-	default:
-		c.answer(now, l, r, refusal, 0, after)
+	v.forget()
+	if len(v.all) == 0 {
+		c.answerRefusal(now, l, r, v.refusal, v.after)
 		return
 	}
-	c.accept(now, Pending[R]{Accepted: v.all[0], More: v.all[1:], Link: l, Request: r, After: after})
+	c.accept(now, Pending[R]{Accepted: v.all[0], More: v.all[1:], Link: l, Request: r, After: v.after})
 }
 
-// recipient returns the message to the recipient that Session.To has named, and the time
-// before which the client is not to be answered. others are about to be accepted before it.
-func (c *Conversation[R]) recipient(now int64, l *connector.Link, p protocols.PDU, others *several) (a Accepted, after int64, code sms.Code) {
-	after, ok := c.admit(now, l)
-	if !ok {
-		return a, 0, sms.Throttled
-	}
-	if others.isFull() {
-		c.tooMany(now, l)
-		return a, after, sms.QueueFull
-	}
-	m, s, code := c.gateway.Prepare(now, l, p, others)
-	if m == nil {
-		return a, after, code
-	}
-	a = Accepted{m, s}
-	c.charge(now, l, a)
-	switch {
-	case !others.has(a):
-		c.tooMany(now, l)
-	case s != nil && !c.hasRoom(a, others):
-		c.gateway.logNoRoom(now, l, s)
-		l.CountRefused()
+// recipient has the message to a recipient take its steps. It returns false if that goes on later,
+// and the other recipients wait.
+func (c *Conversation[R]) recipient(now int64, l *connector.Link, r R, v *several, s *submission) (goesOn bool) {
+	switch c.gateway.take(now, s) {
+	case Later:
+		own := *s
+		c.workFor(l, r, &own, func(now int64) {
+			if c.recipient(now, l, r, v, &own) {
+				c.recipients(now, l, r, v)
+			}
+		})
+		return false
+	case Refuse:
+		s.drop()
+		l.Session.Refuse(c.port.PDU(r), s.code)
+		if v.refusal == sms.OK {
+			v.refusal = s.code
+		}
 	default:
-		return a, after, sms.OK
+		v.add(s.accepted())
 	}
-	m.Release()
-	return Accepted{}, after, sms.QueueFull
-}
-
-// tooMany notes that a recipient was refused because its PDU becomes too many messages.
-func (c *Conversation[R]) tooMany(now int64, l *connector.Link) {
-	l.CountRefused()
-	c.gateway.logRefused(now, l, &c.gateway.Storms.NoRoom, "message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together")
+	v.after = max(v.after, s.after)
+	return true
 }
 
 // hasRoom reports whether a message's share has room for it beside others that are about
@@ -144,6 +129,9 @@ func (c *Conversation[R]) tooMany(now int64, l *connector.Link) {
 func (c *Conversation[R]) hasRoom(a Accepted, others *several) bool {
 	if b := c.pressure[a.Share]; b != nil && b.Len() > 0 {
 		return false
+	}
+	if others == nil {
+		return c.intake.HasRoom(a)
 	}
 	n := int64(0)
 	for _, o := range others.all {

@@ -45,33 +45,14 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 }
 
 // changed makes the change in a copy of a message, whose times are by the wall clock. The code is
-// not OK if the lane's peers would not take the message as it is then, or if it may need room that
-// there is not: what waited on disk stays in memory from then on.
+// not OK if the new text does not pass the steps, or may need room that there is not.
 func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 	g := o.gateway
 	now := g.Clock.WallNow()
-	if code := o.Change(now, m); code != sms.OK {
-		return code
-	}
-	code := g.mayWait(now, m, nil)
-	if code == sms.QueueFull && t.message.DeliverAt > now {
-		code = sms.OK // it is one of those that are scheduled
-	}
-	if code == sms.OK && (!g.Memory.HasSpare() || !g.mayStore()) {
-		code = sms.QueueFull
-	}
-	if code != sms.OK {
-		return code
-	}
-	lane := g.laneNamed(g.Config(), t.lane())
-	if lane == nil {
-		return sms.OK // its connector is gone, and the message will be routed again
-	}
-	code = g.suit(lane, m, nil)
-	if code == sms.OK && (m.Parts > 1 || m.Flags&sms.Converted != 0) {
-		code = sms.BadLength // it would need several messages, or another alphabet
-	}
-	return code
+	return g.takeWaiting(now, &submission{
+		way: Replaced, message: m, change: o.Change, counted: t.message.DeliverAt > now,
+		lane: g.laneNamed(g.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
+	})
 }
 
 // load reads a message whose body is on disk alone.
@@ -100,10 +81,7 @@ func (o *operation) store(s *connector.Share, m *sms.Message) error {
 	ahead := g.Clock.Ahead()
 	old := store.AppendRecord(nil, m, laneName(s.Lane), 0)
 	shift(m, ahead)
-	now := g.Clock.WallNow()
-	o.code = o.Change(now, m)
-	g.limitValidity(now, m)
-	g.forceReceipts(m)
+	o.code = g.takeWaiting(g.Clock.WallNow(), &submission{way: Replaced, message: m, change: o.Change, counted: true})
 	shift(m, -ahead)
 	if o.code != sms.OK || !g.Durable() {
 		return nil

@@ -198,80 +198,10 @@ func (g *Gateway) percent(r *routes, account string) int {
 	return 100
 }
 
-// Prepare makes a message of a PDU that carries one, and finds its share of the
-// lane that it leaves by, nil if it is to be parked. With a code other than OK there is no
-// message, and the PDU is to be answered with that code. The other messages of a PDU with several
-// recipients are others, otherwise nil.
-func (g *Gateway) Prepare(now int64, l *connector.Link, p protocols.PDU, others *several) (*sms.Message, *connector.Share, sms.Code) {
-	if g.draining.Load() || !g.mayStore() {
-		l.CountRefused()
-		return nil, nil, sms.QueueFull
-	}
-	m := g.Messages.Get()
-	m.Origin = l.Origin
-	code := g.message(now, l, p, m)
-	m.Arrived = now
-	if code == sms.OK {
-		code = g.mayWait(now, m, others)
-		g.limitValidity(now, m)
-		g.forceReceipts(m)
-	}
-	why := "message refused: "
-	if code == sms.OK {
-		own, account := rulesIn(l)
-		code = g.rewriteIn(m, own, account)
-		why = "message refused by a rule of rewrite: "
-	}
-	if code != sms.OK {
-		return g.refuse(now, l, m, code, why)
-	}
-	if m.Kind == sms.Receipt {
-		return m, nil, sms.OK // the message that it belongs to decides
-	}
-	g.noteKeyword(m)
-	lane := g.route(m)
-	if lane == nil && (g.waitsForFirst(m) || g.parks(m)) {
-		if !g.waitsForFirst(m) && !g.mayPark(m, others) {
-			return g.refuse(now, l, m, sms.QueueFull, "message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ")
-		}
-		return m, nil, sms.OK
-	}
-	if lane == nil {
-		if code = noRoute(m); g.lacksFirst(m) {
-			code = sms.QueueFull // too many parts wait for their first one; the peer sends it again
-		}
-		m.Release()
-		g.unrouted.Add(1)
-		g.logUnrouted(now, l)
-		l.CountRefused()
-		return nil, nil, code
-	}
-	if code = g.suit(lane, m, others); code == sms.BadLength {
-		return g.refuse(now, l, m, code, "message refused: its text takes more parts than there may be (max_parts of its account): ")
-	}
-	if code == sms.OK && m.Parts > 1 {
-		code = g.mayWait(now, m, others)
-	}
-	if code != sms.OK {
-		return g.refuse(now, l, m, code, "message refused for its content: ")
-	}
-	if s := l.LastShare; s == nil || s.Lane != lane {
-		l.LastShare = g.share(lane, l.Origin)
-	}
-	return m, l.LastShare, sms.OK
-}
-
-// refuse refuses a message of a session. why is what the log says before the code.
-func (g *Gateway) refuse(now int64, l *connector.Link, m *sms.Message, code sms.Code, why string) (*sms.Message, *connector.Share, sms.Code) {
-	m.Release()
-	l.CountRefused()
-	g.logRefused(now, l, &g.Storms.Invalid, why+code.String())
-	return nil, nil, code
-}
-
-// mayWait checks a scheduled message, and its parts, against what its account may schedule. Those
-// of others, if there are any, are scheduled as well.
-func (g *Gateway) mayWait(now int64, m *sms.Message, others *several) sms.Code {
+// mayWait checks a scheduled message, and its parts, against what its account may schedule. The
+// others of its PDU, if there are any, are scheduled as well.
+func (g *Gateway) mayWait(now int64, s *submission) sms.Code {
+	m := s.message
 	if m.DeliverAt <= now {
 		return sms.OK
 	}
@@ -280,13 +210,13 @@ func (g *Gateway) mayWait(now int64, m *sms.Message, others *several) sms.Code {
 		horizon, limit = int64(a.MaxSchedule), int64(a.MaxScheduled)
 	}
 	n := m.Origin.Tally.Scheduled.Load() + max(int64(m.Parts), 1)
-	if others != nil {
-		n += others.n
+	if s.others != nil {
+		n += s.others.n
 	}
 	switch {
 	case m.DeliverAt-now > horizon:
 		return sms.BadSchedule
-	case n > limit:
+	case n > limit && !s.counted:
 		return sms.QueueFull
 	}
 	return sms.OK

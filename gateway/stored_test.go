@@ -123,14 +123,16 @@ func TestMessagesOfOnePDU(t *testing.T) {
 	}
 	p.queued = nil
 	for _, fault := range []error{nil, errors.New("no space left")} {
-		first, s, code := p.g.Prepare(p.now, l, &pdu{}, nil)
-		if code != sms.OK {
-			t.Fatal(code)
+		comes := func() Accepted {
+			s := submission{way: Submitted, from: l, pdu: &pdu{}, desk: p.c}
+			if v := p.g.take(p.now, &s); v != Pass {
+				t.Fatal(v, s.code)
+			}
+			return s.accepted()
 		}
-		pending := Pending[*request]{Accepted: Accepted{first, s}, Link: l, Request: p.New(l)}
+		pending := Pending[*request]{Accepted: comes(), Link: l, Request: p.New(l)}
 		for range 2 {
-			m, s, _ := p.g.Prepare(p.now, l, &pdu{}, nil)
-			pending.More = append(pending.More, Accepted{m, s})
+			pending.More = append(pending.More, comes())
 		}
 		r, before := pending.Request, p.g.Pending()
 		p.c.accept(p.now, pending)
