@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/events"
 	"pmg/pdulog"
 	"pmg/protocols"
@@ -81,7 +82,9 @@ type ending struct {
 
 	attempts uint8 // how often it was sent
 
-	more []*sms.Message // receipts beside the gateway's own one, for the other messages that it was joined of
+	own   *sms.Message     // the receipt that the gateway has made, or the outcome of a part; nil: none
+	share *connector.Share // in which it has its place; nil for an outcome
+	more  []*sms.Message   // receipts beside it, for the other messages that it was joined of
 
 	maps       *operator   // that has accepted it and may send receipts; nil: none comes
 	operations bool        // an out connector with the option operations was the last

@@ -50,6 +50,8 @@ type Gateway struct {
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
 	steps      []Step // Steps, unless a test adds one
+	endSteps   []EndStep
+	endings    sync.Pool // of *ending
 	registry   *account.Registry
 	guard      *account.Guard
 	hashing    chan struct{} // a place for each bcrypt that runs
@@ -83,7 +85,7 @@ const guardSize = 100_000
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	g := &Gateway{
-		Node: node.New(cfg, log), drivers: drivers, steps: Steps(),
+		Node: node.New(cfg, log), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
 		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
 		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
 		hashing:    make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)),

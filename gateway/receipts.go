@@ -8,7 +8,6 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/events"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/peerid"
@@ -109,30 +108,6 @@ func (g *Gateway) asksFor(l *connector.Link, m *sms.Message) sms.Notify {
 		return m.Notify
 	}
 	return asks(m, c)
-}
-
-// settleReceipts does what follows for receipts when a message has ended, in the open batch;
-// b is nil if there is no store. own is the receipt that the gateway has made, if any.
-func (g *Gateway) settleReceipts(b *store.Batch, m *sms.Message, e *ending, own *sms.Message, s *connector.Share, ahead int64) {
-	if e.maps != nil {
-		g.receipts.note(g, b, e.maps, m, &e.answer, ahead)
-	}
-	if b != nil && notesEnd(m, e) && (e.state != events.Sent || !g.receipts.told.has(m.KnownID())) {
-		g.noteEnd(b, m, e, ahead)
-	}
-	if own != nil {
-		g.send(b, own, s)
-		if s != nil {
-			g.receipts.counts.Own.Add(1)
-		}
-	}
-	for _, own := range e.more {
-		g.send(b, own, s)
-		g.receipts.counts.Own.Add(1)
-	}
-	if b != nil && e.unread != nil {
-		g.receipts.outgoing.add(g, sending{batch: g.Committer.Number(), unread: e.unread})
-	}
 }
 
 // logHomeless tells the operator of a receipt whose client is gone.

@@ -78,45 +78,6 @@ func (u *unsettled) goOn() bool {
 	return u.halted.Load() && u.n.Load() < maxUnsettled && u.halted.Swap(false)
 }
 
-// forget has the store forget a message that has ended, and note its event: every message ends
-// here, once. It does not wait for the commit.
-func (g *Gateway) forget(m *sms.Message, e ending) {
-	durable := g.Durable()
-	ahead := g.Clock.Ahead()
-	receipt, share := g.ownReceipt(m, &e)
-	if g.store == nil {
-		g.settleReceipts(nil, m, &e, receipt, share, ahead)
-		return
-	}
-	if !durable && g.events.writer == nil && !e.aside && e.maps == nil && receipt == nil && !notesEnd(m, &e) {
-		return
-	}
-	size := 0
-	if durable {
-		size = int(m.Size()) // about
-	}
-	b := g.Committer.Begin()
-	if durable || e.aside { // an engine that is not durable has only messages that were put aside
-		b.Delete(m.ID, size)
-	}
-	if g.events.writer != nil {
-		g.events.note(b, m, &e, ahead)
-	}
-	g.settleReceipts(b, m, &e, receipt, share, ahead)
-	if !durable {
-		g.Committer.End()
-		return
-	}
-	if o := g.unsettled.outcomes; o != nil && e.state != events.Deleted { // an operator who has no answer yet deletes it again
-		a, sent := e.answer, e.sent
-		if sent != 0 {
-			sent += ahead
-		}
-		o.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.attempts, Status: a.Status, Sent: sent, At: a.At + ahead, Lane: store.HashOfLane(e.lane), PeerID: a.PeerID})
-	}
-	g.unsettled.add(g.Committer.End())
-}
-
 // isNotedUnderWay reports whether a stored state was written when the message was about to
 // leave, so that it counts that attempt.
 func isNotedUnderWay(state []byte) bool {
