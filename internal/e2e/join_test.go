@@ -103,7 +103,8 @@ func TestJoinedMessages(t *testing.T) {
 func TestPartsThatAreNotJoined(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "long_messages: join", limits: "join_timeout: 1s", store: vfs.NewCrashableMem()})
+	s := site{operator: operator, out: "long_messages: join", limits: "join_timeout: 1s", store: vfs.NewCrashableMem()}
+	g := start(t, s)
 	centre, client := operator.session(), g.bind("transceiver")
 	l := longs()[0]
 	p := l.parts(9)
@@ -126,6 +127,10 @@ func TestPartsThatAreNotJoined(t *testing.T) {
 	client.submitAll(10, three[0], p[1], three[1])
 	wantParts(three[0], p[1], three[1])
 	// One asks.
+	s.limits = "join_timeout: 1m"
+	if err := g.reload(s); err != nil {
+		t.Fatal(err)
+	}
 	ids := client.submitAll(30, p[0], p[1], p[2], asking(p[3]))
 	line := centre.want("submit_sm", asks)
 	centre.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=4711")
