@@ -40,7 +40,7 @@ func check(t *Table, l Login) (*Account, Result) {
 	if p == Unverified {
 		p = t.Verify(1, l)
 	}
-	return t.LogIn(l, p)
+	return t.LogIn(1, l, p)
 }
 
 func from(l Login, addr string) Login {

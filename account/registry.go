@@ -39,6 +39,7 @@ type usage struct {
 	cfg       atomic.Pointer[config.Account]
 	operating atomic.Int64
 	searching atomic.Bool
+	wanted    atomic.Int64
 
 	mu       sync.Mutex
 	sessions int

@@ -117,7 +117,7 @@ func (t *Table) Verify(now int64, l Login) Password {
 // LogIn decides a login after its password was compared. If the result is OK, the
 // session counts towards the account's limit, and the caller must call the account's
 // End once. The account is nil unless the result is OK.
-func (t *Table) LogIn(l Login, p Password) (*Account, Result) {
+func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 	a := t.find(l)
 	switch {
 	case a == t.decoy:
@@ -131,6 +131,7 @@ func (t *Table) LogIn(l Login, p Password) (*Account, Result) {
 	case !a.binds[l.Bind&protocols.Transceiver]:
 		return nil, WrongBind
 	case !a.use.begin(a.maxSessions):
+		a.Want(now)
 		return nil, TooManySessions
 	}
 	return a, OK
@@ -165,6 +166,12 @@ func (a *Account) Config() *config.Account { return a.use.cfg.Load() }
 
 // End records that a session of the account is over.
 func (a *Account) End() { a.use.end() }
+
+// Want notes that a login of the account was refused because no session is free.
+func (a *Account) Want(now int64) { a.use.wanted.Store(now) }
+
+// Wanted returns when a login of the account was last refused because no session was free.
+func (a *Account) Wanted() int64 { return a.use.wanted.Load() }
 
 // Operate counts n operations that begin or, if n is negative, end. It returns how many of the
 // account's are under way then, over all of its sessions.

@@ -24,6 +24,9 @@ type Connector struct {
 	// Removed reports that the configuration no longer has this connector.
 	Removed atomic.Bool
 
+	// Wanted is when an SMSC was last refused because no session was free.
+	Wanted atomic.Int64
+
 	cfg       atomic.Pointer[config.Connector]
 	form      atomic.Pointer[fit.Form] // made of cfg
 	memory    *Memory
@@ -69,8 +72,8 @@ func (c *Connector) SetSockets(n int) {
 }
 
 // NewSession returns the protocol's session of a new connection. taken reports whether a
-// request with a sequence number waits for its answer, load is as in protocols.SessionOptions.
-func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int) protocols.Session {
+// request with a sequence number waits for its answer, load and wanted are as in protocols.SessionOptions.
+func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool) protocols.Session {
 	cfg := c.Config()
 	return c.Driver.NewSession(protocols.SessionOptions{
 		Role:            cfg.Role(),
@@ -87,6 +90,7 @@ func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int
 		KeepPayload:     !c.Form().Cuts(),
 		Taken:           taken,
 		Load:            load,
+		Wanted:          wanted,
 		Options:         cfg.ProtocolOptions(),
 	})
 }

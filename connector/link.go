@@ -83,7 +83,7 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	window := i.Connector.Config().Window
 	l.window = window
 	l.Refusals.SetRate(RefusalRate, 1)
-	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load)
+	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load, l.wanted)
 }
 
 // load returns how full the queue is to which the session's last message went, in percent.
@@ -93,6 +93,17 @@ func (l *Link) load() int {
 	}
 	lane := l.LastShare.Lane
 	return int(min(lane.Queued.Load()*100/int64(lane.Config().MaxQueue), 100))
+}
+
+// wanted reports whether a login of the account, or of the SMSC, was refused for want of a session
+// after the peer was last heard, which is a while ago.
+func (l *Link) wanted(now int64) bool {
+	since := l.Connector.Wanted.Load()
+	if l.Account != nil {
+		since = l.Account.Wanted()
+	}
+	heard := l.Heard.Load()
+	return since > heard && now-heard >= int64(protocols.WantedPatience)
 }
 
 // CountRefused counts a message of the session that was not accepted.

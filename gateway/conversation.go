@@ -374,7 +374,7 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result Log
 		c.port.Drop(l, r)
 		return
 	}
-	result = c.gateway.admit(l, result)
+	result = c.gateway.admit(now, l, result)
 	a := l.Session.Login(now, c.port.PDU(r), result.Code)
 	if a.Kind == protocols.SendClose && result.AnswerAfter > now {
 		c.refuseLogin(now, l, r, a.Reason, result.AnswerAfter)

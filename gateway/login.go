@@ -164,7 +164,7 @@ func (l *Login) fail(now int64) {
 
 func (l *Login) decide(now int64) {
 	g := l.gateway
-	a, result := l.table.LogIn(l.who, l.password)
+	a, result := l.table.LogIn(now, l.who, l.password)
 	l.Result = LoginResult{Account: a, Code: result.Code()}
 	if result == account.OK {
 		g.guard.Succeed(now, l.who.Addr, l.who.SystemID)

@@ -46,7 +46,7 @@ func (c *Conversation[R]) begun(now int64, l *connector.Link, a protocols.Action
 	if a.Kind == protocols.Bound || l.Session.Bound() == 0 {
 		return true
 	}
-	if c.gateway.admit(l, LoginResult{Code: sms.OK}).Code != sms.OK {
+	if c.gateway.admit(now, l, LoginResult{Code: sms.OK}).Code != sms.OK {
 		return false
 	}
 	c.bound(now, l)

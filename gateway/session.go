@@ -86,13 +86,16 @@ func (g *Gateway) AcceptFailed(c *connector.Connector, err error) {
 
 // admit counts a client that has logged in, or an SMSC that has connected, unless the
 // connector has as many sessions as it may.
-func (g *Gateway) admit(l *connector.Link, result LoginResult) LoginResult {
+func (g *Gateway) admit(now int64, l *connector.Link, result LoginResult) LoginResult {
 	if result.Code != sms.OK {
 		return result
 	}
 	if !l.Connector.BindClient() {
 		if result.Account != nil {
+			result.Account.Want(now)
 			result.Account.End()
+		} else {
+			l.Connector.Wanted.Store(now)
 		}
 		g.NoInstance(l.Connector)
 		return LoginResult{Code: sms.BindFailed}

@@ -1,6 +1,10 @@
 package protocols
 
-import "pmg/sms"
+import (
+	"time"
+
+	"pmg/sms"
+)
 
 // A Role is a side of a session.
 type Role uint8
@@ -39,9 +43,30 @@ type SessionOptions struct {
 	// It is called in Messages.Answer. Nil means that this is not known.
 	Load func() int
 
+	// Wanted reports whether a login was refused for want of the session's place, and the peer
+	// has sent nothing since then, nor for WantedPatience. Patience calls it. Nil means that
+	// this never is so.
+	Wanted func(now int64) bool
+
 	// Options are the connector's options that belong to its protocol; nil means the
 	// defaults.
 	Options Options
+}
+
+// WantedPatience is how long a peer may be silent, and then how long it may take to answer, while
+// its session's place is wanted. Twice that, and twice the second by which a timer may be late, is
+// no more than the 10 s after which clients usually try again. A peer that lives is asked once in
+// this time, however many logins are refused.
+const WantedPatience = 4 * time.Second
+
+// Patience returns how long the peer may be silent until it is asked whether it is alive, and how
+// long it may take to answer that. A session that never asks does not ask for a login either.
+func (o *SessionOptions) Patience(now int64) (silence, answer int64) {
+	silence, answer = o.EnquireInterval, o.ResponseTimeout
+	if silence > 0 && o.Wanted != nil && o.Wanted(now) {
+		silence, answer = min(silence, int64(WantedPatience)), min(answer, int64(WantedPatience))
+	}
+	return silence, answer
 }
 
 // A BindType is the set of ways in which messages may flow in a session.

@@ -29,6 +29,7 @@ const epoch = int64(1_700_000_000_000_000_000)
 //	unbind                                 # log out
 //	pause                                  # stop reading: octets of the peer wait
 //	resume                                 # read again
+//	want                                   # refuse a login for want of the session's place
 type Session struct {
 	Now    int64 // in Unix nanoseconds
 	Closed bool  // the session is over
@@ -41,6 +42,8 @@ type Session struct {
 	id       uint64
 	awaiting map[uint32]bool // requests that wait for their answers, by sequence number
 	paused   bool
+	wanted   bool           // a login was refused, and the peer has sent nothing since then
+	heard    int64          // when it last sent something
 	waiting  []*sms.Message // that were accepted; none ever leaves
 }
 
@@ -48,6 +51,7 @@ type Session struct {
 func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
 	s := &Session{Now: epoch, driver: d, p: d.NewPDU(), awaiting: map[uint32]bool{}}
 	o.Taken = func(sequence uint32) bool { return s.awaiting[sequence] }
+	o.Wanted = func(now int64) bool { return s.wanted && now-s.heard >= int64(protocols.WantedPatience) }
 	s.session = d.NewSession(o)
 	s.do(s.session.Start(s.Now, s.p))
 	return s
@@ -56,6 +60,7 @@ func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
 // Write implements Subject. It cuts the octets into PDUs as the parser stage does.
 func (s *Session) Write(b []byte) {
 	s.in = append(s.in, b...)
+	s.wanted, s.heard = false, s.Now
 	s.read()
 }
 
@@ -111,6 +116,8 @@ func (s *Session) Command(text string) error {
 		return err
 	case "pause":
 		s.paused = true
+	case "want":
+		s.wanted = true
 	case "resume":
 		s.paused = false
 		s.read()

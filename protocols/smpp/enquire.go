@@ -22,13 +22,13 @@ func (l *keepalive) alive(now int64) { l.heard, l.asked, l.unread = now, 0, l.as
 // checkAlive sends a silent peer an enquire_link, and ends the session if the peer does not
 // answer.
 func (s *session) checkAlive(now int64, p *PDU) protocols.Action {
+	silence, answer := s.o.Patience(now)
 	switch {
 	case s.keepalive.asked != 0:
-		if late(now, s.keepalive.asked, s.o.ResponseTimeout) {
-			return s.close(protocols.Close, "cannot hear from peer: enquire_link unanswered for "+
-				time.Duration(s.o.ResponseTimeout).String())
+		if late(now, s.keepalive.asked, answer) {
+			return s.close(protocols.Close, "cannot hear from peer: enquire_link unanswered for "+time.Duration(answer).String())
 		}
-	case late(now, s.keepalive.heard, s.o.EnquireInterval):
+	case late(now, s.keepalive.heard, silence):
 		a := s.request(p, EnquireLink)
 		s.keepalive.asked, s.keepalive.sequence = now, p.SequenceNumber
 		return a

@@ -211,12 +211,13 @@ func late(now, since, timer int64) bool { return timer > 0 && now-since >= timer
 // checkLine asks a silent peer whether it lives, and ends the session of one that
 // does not answer.
 func (s *session) checkLine(now int64, p *PDU) protocols.Action {
+	silence, answer := s.o.Patience(now)
 	switch {
 	case s.line.asked != 0:
-		if late(now, s.line.asked, s.o.ResponseTimeout) {
-			return s.close("cannot hear from peer: operation 31 unanswered for " + time.Duration(s.o.ResponseTimeout).String())
+		if late(now, s.line.asked, answer) {
+			return s.close("cannot hear from peer: operation 31 unanswered for " + time.Duration(answer).String())
 		}
-	case late(now, s.line.heard, s.o.EnquireInterval):
+	case late(now, s.line.heard, silence):
 		s.line.asked = now
 		return s.ask(p)
 	}
