@@ -41,6 +41,9 @@ type orphan struct {
 // maxOrphans is how many are kept; the oldest make room.
 const maxOrphans = 100_000
 
+// orphansTogether is how many receipts are looked at before an operator's change may be made.
+const orphansTogether = 200
+
 // errUnknown says that the message of a receipt is not known.
 var errUnknown = errors.New(asideReasons[store.Orphan])
 
@@ -191,21 +194,28 @@ func (o *orphans) loop(g *Gateway) {
 		o.mu.Unlock()
 		slices.Sort(again) // the older receipts of a message first
 		again = slices.Compact(again)
-		g.changing.Lock()
-		for _, id := range drop {
-			g.orphan(id, g.dropOrphan)
-		}
-		for _, id := range again {
-			if !o.has(id) {
-				continue // its message was found a moment ago
+		g.eachOrphan(drop, g.dropOrphan)
+		g.eachOrphan(again, func(m *sms.Message, size int) error {
+			if !o.has(m.ID) {
+				m.Release() // its message was found a moment ago
+				return nil
 			}
-			g.orphan(id, func(m *sms.Message, size int) error {
-				err := g.adopt(m, size)
-				if errors.Is(err, errUnknown) {
-					err = nil
-				}
-				return err
-			})
+			err := g.adopt(m, size)
+			if errors.Is(err, errUnknown) {
+				err = nil
+			}
+			return err
+		})
+	}
+}
+
+// eachOrphan calls f with receipts that are still kept. Between some and the next, operators may
+// change what is stored.
+func (g *Gateway) eachOrphan(ids []uint64, f func(m *sms.Message, size int) error) {
+	for some := range slices.Chunk(ids, orphansTogether) {
+		g.changing.Lock()
+		for _, id := range some {
+			g.orphan(id, f)
 		}
 		if err := g.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
 			g.logLookup(err)

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"pmg/internal/testutil"
 	"pmg/sms"
@@ -69,6 +71,59 @@ func TestOrphansAreForgotten(t *testing.T) {
 	}
 	if !slices.Equal(told, []sms.State{sms.StateEnroute, sms.StateDelivered}) {
 		t.Errorf("the client is told %v", told)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A reading is a store in which something happens at each reading of a message.
+type reading struct {
+	store.Store
+	at func()
+}
+
+func (s *reading) Get(id uint64, e *store.Entry) (bool, error) {
+	s.at()
+	return s.Store.Get(id, e)
+}
+
+// D20g: an operator's change does not wait until all receipts have been looked at.
+func TestOrphansLetChange(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	g, o := p.g, &p.g.receipts.orphans
+	var read atomic.Int64
+	s := &reading{Store: store.NewMemory(), at: func() {}}
+	if err := g.Keep(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	const all = 5 * orphansTogether
+	for range all {
+		p.orphan("17", sms.StateDelivered)
+	}
+	quiet := func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running }
+	testutil.Eventually(t, "no receipt is looked at", quiet)
+	g.changing.Lock()
+	changed := make(chan int64)
+	s.at = func() {
+		if read.Add(1) == 1 {
+			go func() {
+				g.changing.Lock()
+				changed <- read.Load()
+				g.changing.Unlock()
+			}()
+		}
+		time.Sleep(100 * time.Microsecond) // the change has begun to wait meanwhile
+	}
+	o.lookAgain(g, "operator")
+	g.changing.Unlock()
+	if n := <-changed; n == all {
+		t.Errorf("a change waited until all %d receipts were looked at", n)
+	}
+	testutil.Eventually(t, "no receipt is looked at", quiet)
+	if n := read.Load(); n != all {
+		t.Errorf("%d of %d receipts were looked at", n, all)
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)
