@@ -38,6 +38,8 @@ type memory struct {
 
 type asideMessage struct{ record, state []byte }
 
+func (m asideMessage) size() int { return len(m.record) + len(m.state) }
+
 type mapping struct {
 	day   uint32
 	value []byte
@@ -64,13 +66,7 @@ func (s *memory) Durable() bool { return false }
 func (s *memory) Commit(b *Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	octets := s.octets
-	for _, o := range b.ops {
-		if o.kind == opKeep && o.aside {
-			octets += o.len
-		}
-	}
-	if octets > maxAside && octets > s.octets {
+	if s.isTooMuch(b) {
 		return fmt.Errorf("cannot commit a batch: %w", errAsideFull)
 	}
 	for _, o := range b.ops {
@@ -78,6 +74,33 @@ func (s *memory) Commit(b *Batch) error {
 	}
 	s.commits++
 	return nil
+}
+
+// isTooMuch reports whether a batch is refused because of the messages that it puts aside. Only one
+// with messages of peers is, which are told so: what is left of it then gets through. Messages that
+// come from a lane have nowhere else to be.
+func (s *memory) isTooMuch(b *Batch) bool {
+	if !slices.ContainsFunc(b.ops, func(o op) bool { return o.kind == opPut && !o.stays }) {
+		return false
+	}
+	octets := s.octets
+	sizes := map[uint64]int{} // of messages that the batch keeps or deletes
+	for _, o := range b.ops {
+		if o.kind != opKeep && o.kind != opDelete {
+			continue
+		}
+		was, ok := sizes[o.id]
+		if !ok {
+			was = s.aside[o.id].size()
+		}
+		is := 0
+		if o.aside {
+			is = o.len
+		}
+		sizes[o.id] = is
+		octets += is - was
+	}
+	return octets > maxAside && octets > s.octets
 }
 
 func (s *memory) do(b *Batch, o op) {
@@ -118,7 +141,7 @@ func (s *memory) keep(id uint64, record, state []byte) {
 	at, _ := slices.BinarySearch(s.ids, id)
 	s.ids = slices.Insert(s.ids, at, id)
 	s.aside[id] = asideMessage{record, state}
-	s.octets += len(record) + len(state)
+	s.octets += s.aside[id].size()
 }
 
 func (s *memory) drop(id uint64) {
@@ -129,7 +152,7 @@ func (s *memory) drop(id uint64) {
 	delete(s.aside, id)
 	at, _ := slices.BinarySearch(s.ids, id)
 	s.ids = slices.Delete(s.ids, at, at+1)
-	s.octets -= len(m.record) + len(m.state)
+	s.octets -= m.size()
 }
 
 // mapID notes a peer's id. Of several days the latest counts.
