@@ -132,9 +132,10 @@ func (c *content) add(line []byte, synced uint64) {
 	if ok {
 		c.highest = max(c.highest, number)
 	}
+	if c.rest {
+		return
+	}
 	switch follows := number == c.last+1 || c.last == 0; {
-	case c.rest:
-		c.torn = false
 	case !ok || number <= c.last, number > synced && !(follows && json.Valid(line)):
 		c.rest, c.torn = true, line[len(line)-1] != '\n'
 	default:

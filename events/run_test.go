@@ -152,6 +152,9 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 		r.want()
+		if n := r.Written(); uint64(n) != r.ended {
+			t.Errorf("%d written of %d", n, r.ended)
+		}
 		r.Writer = nil
 	})
 }

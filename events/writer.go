@@ -76,6 +76,7 @@ type Writer struct {
 	safe      int64  // octets of file up to the event synced
 	torn      bool   // behind size there is what a write that failed has left
 	last      uint64 // number of the last event that is in a file
+	counted   uint64 // number of the last event that written has counted
 	dirty     bool   // something in file is not synced
 	syncAt    time.Time
 	checkAt   time.Time
@@ -125,6 +126,7 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 		return nil, err
 	}
 	w.number.Store(number)
+	w.counted = w.last
 	w.dirty = true // an earlier process may not have synced the file
 	return w, nil
 }
@@ -305,7 +307,10 @@ func (w *Writer) appendSome(now int64) (more bool, err error) {
 		return false, err
 	}
 	w.size += int64(n)
-	w.written.Add(int64(last - w.last))
+	if last > w.counted { // behind a failed sync, events are written once more
+		w.written.Add(int64(last - w.counted))
+		w.counted = last
+	}
 	w.last = last
 	if !w.dirty {
 		w.dirty, w.syncAt = true, time.Now().Add(syncEvery)

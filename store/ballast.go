@@ -78,7 +78,7 @@ func (b *ballast) write() error {
 	if err != nil {
 		return err
 	}
-	if err = f.Preallocate(0, b.size); err != nil {
+	if f.Preallocate(0, b.size) != nil {
 		piece := make([]byte, ballastPiece)
 		for left := b.size; left > 0 && err == nil; left -= ballastPiece {
 			_, err = f.Write(piece[:min(left, ballastPiece)])

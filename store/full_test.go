@@ -200,7 +200,7 @@ func TestBallastRoom(t *testing.T) {
 		free      uint64
 		allocates bool
 		laid      bool
-	}{{2*size - 1, true, false}, {2 * size, true, true}, {2*size - 1, false, false}} {
+	}{{2*size - 1, true, false}, {2 * size, true, true}, {2*size - 1, false, false}, {1 << 40, false, true}} {
 		mem := vfs.NewMem()
 		s, err := Open("data", Options{FS: roomyDisk{mem, c.free, c.allocates}, Ballast: size})
 		if err != nil {
