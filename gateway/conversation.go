@@ -182,10 +182,9 @@ func (c *Conversation[R]) take(now int64, l *connector.Link, r R, s *submission)
 func (c *Conversation[R]) workFor(l *connector.Link, r R, s *submission, goOn func(now int64)) {
 	l.Deciding = true
 	l.Storing++
-	c.port.Check(l, r, s.work, func(now int64) {
+	c.port.Check(l, r, func() { s.code, s.work = s.work(), nil }, func(now int64) {
 		l.Deciding = false
-		l.Storing--
-		if s.work = nil; l.Over {
+		if l.Storing--; l.Over {
 			s.drop()
 			c.port.Drop(l, r)
 			return

@@ -82,7 +82,7 @@ type ending struct {
 
 	attempts uint8 // how often it was sent
 
-	own   *sms.Message     // the receipt that the gateway has made, or the outcome of a part; nil: none
+	made  *sms.Message     // the receipt that the gateway has made, or the outcome of a part; nil: none
 	share *connector.Share // in which it has its place; nil for an outcome
 	more  []*sms.Message   // receipts beside it, for the other messages that it was joined of
 

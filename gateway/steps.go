@@ -52,9 +52,9 @@ func (w Ways) String() string {
 func Steps() []Step {
 	return []Step{
 		{"rate", "counts it in its account's rate; refuses it, or has its answer wait", Submitted, (*Gateway).stepRate},
-		{"open", "refuses it while the gateway stops or cannot store more", fresh | Replaced, (*Gateway).stepOpen},
-		{"read", "makes a message of the fields of its PDU", fresh | replacing, (*Gateway).stepRead},
-		{"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | replacing, (*Gateway).stepSchedule},
+		{"open", "refuses it while the gateway stops or cannot store more", fresh | Reported | Replaced, (*Gateway).stepOpen},
+		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Gateway).stepRead},
+		{"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing, (*Gateway).stepSchedule},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Gateway).stepValidity},
 		{"receipts", "has it ask for receipts if its account gets them of all messages", Submitted | replacing, (*Gateway).stepReceipts},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Gateway).stepRewrite},
@@ -84,9 +84,11 @@ type submission struct {
 	message *sms.Message
 	change  func(now int64, m *sms.Message) sms.Code // makes it the message that replaces it
 	counted bool                                     // it is one of those that are scheduled, or at the SMSC
-	work    func()                                   // that Later waits for, on another goroutine; nil: for room
-	lane    *connector.Lane                          // nil: it is parked, or goes where its receipt's message says
-	share   *connector.Share                         // of the lane; nil without one
+	// work is what Later waits for, on another goroutine; nil: it waits for room. It returns the
+	// code with which the message is refused, or sms.OK. It may use the message alone.
+	work  func() sms.Code
+	lane  *connector.Lane  // nil: it is parked, or goes where its receipt's message says
+	share *connector.Share // of the lane; nil without one
 
 	from   *connector.Link // of the session that it came on; nil: none counts or logs it
 	pdu    protocols.PDU   // that carried it
@@ -107,6 +109,9 @@ type desk interface {
 
 // take has a submission take its steps. With Later it is on its way at s.next.
 func (g *Gateway) take(now int64, s *submission) Verdict {
+	if s.code != sms.OK { // the work that it waited for says so
+		return s.invalid(g, now, s.code, "message refused: ")
+	}
 	for s.next < len(g.steps) {
 		step := &g.steps[s.next]
 		s.next++
@@ -130,8 +135,7 @@ func (g *Gateway) takeWaiting(now int64, s *submission) sms.Code {
 		case Refuse:
 			return s.code
 		}
-		s.work()
-		s.work = nil
+		s.code, s.work = s.work(), nil
 	}
 }
 

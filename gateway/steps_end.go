@@ -38,7 +38,7 @@ func (g *Gateway) forget(m *sms.Message, end ending) {
 }
 
 func (g *Gateway) end(m *sms.Message, e *ending) {
-	e.own, e.share = g.ownReceipt(m, e)
+	e.made, e.share = g.ownReceipt(m, e)
 	needed := false
 	for i := range g.endSteps {
 		needed = needed || g.endSteps[i].needs(g, m, e)
@@ -99,11 +99,11 @@ func (g *Gateway) endFate(b *store.Batch, m *sms.Message, e *ending) {
 	g.noteEnd(b, m, e, g.Clock.Ahead())
 }
 
-func (g *Gateway) hasReceipt(_ *sms.Message, e *ending) bool { return e.own != nil }
+func (g *Gateway) hasReceipt(_ *sms.Message, e *ending) bool { return e.made != nil }
 
 // endReceipt sends the receipts that the gateway has made, or notes the outcome of a part.
 func (g *Gateway) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
-	g.sendOwned(b, e.own, e.share)
+	g.sendOwned(b, e.made, e.share)
 	for _, other := range e.more {
 		g.sendOwned(b, other, e.share)
 	}

@@ -7,22 +7,39 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/gateway"
 	"pmg/stages"
 )
 
 func newStagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stages",
-		Short: "Print the pipeline's table of stages",
-		Long: `Prints the stages in order, with the work of each and the stages that it hands jobs
-to. In addition, every stage may send jobs about the end of a session to the reader,
-the listener and the dispatcher.`,
+		Short: "Print the stages of the pipeline and the steps of a message",
+		Long: `Prints three tables in order. The first is the stages, with the work of each and the
+stages that it hands jobs to; in addition, every stage may send jobs about the end of a
+session to the reader, the listener and the dispatcher. The second is the steps that a
+message takes in the builder before it is accepted, and for which messages each is. The
+third is the steps that it takes when it has ended.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "#\tstage\tdoes\thands to")
 			for i, s := range stages.Table() {
 				fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", i+1, s.Name, s.Doc, strings.Join(s.To, ", "))
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(w, "\n#\ta message comes in\twhat happens\tfor")
+			for i, s := range gateway.Steps() {
+				fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", i+1, s.Name, s.Doc, s.Ways)
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(w, "\n#\ta message ends\twhat happens")
+			for i, s := range gateway.EndSteps() {
+				fmt.Fprintf(w, "%d\t%s\t%s\n", i+1, s.Name, s.Doc)
 			}
 			return w.Flush()
 		},
