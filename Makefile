@@ -18,6 +18,9 @@ COUNT       ?= 6
 BASE        ?= HEAD~1
 MODULES     ?= . $(if $(PACKAGES),,loadtest/bench)
 
+# Packages whose tests compare documents, and other files, with what the code makes of them.
+MADE        := ./config ./admin ./cmd/pmg ./protocols/smpp ./protocols/ucp ./sms/charset
+
 GOBUILD     := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)'
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
@@ -40,7 +43,7 @@ demo: build ## run clients, gateway and SMS centre in one process
 	bin/pmg demo
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
-test race debug fresh vet simulate mutate peers: export GOFLAGS += -pgo=off
+test race debug fresh docs vet simulate mutate peers: export GOFLAGS += -pgo=off
 
 # The bench is a module of its own; PACKAGES are of the product, unless MODULES=loadtest/bench is given too.
 each-module = @for module in $(MODULES); do (cd $$module && set -x && $(1)) || exit 1; done
@@ -64,7 +67,7 @@ format:
 # Tests of import directions, package state, comments, and generated parts of documents.
 fresh:
 	$(GOTEST) ./internal/arch
-	$(GOTEST) -run 'Fresh|Documents' ./config ./admin ./cmd/pmg ./protocols/ucp ./internal/peers
+	$(GOTEST) -run 'Fresh|Documents' $(MADE) ./internal/peers
 
 # Fewer tests run in parallel, because the detector makes them use more CPU.
 race: ## run all tests with the race detector
@@ -116,11 +119,8 @@ bench-compare: ## compare the microbenchmarks with those of revision BASE (HEAD~
 pgo: build-bench ## profile the gateway under load, for the compiler: cmd/pmg/default.pgo
 	loadtest/profile.sh bin/pmg bin/pmgbench cmd/pmg/default.pgo
 
-docs: build ## generate the generated parts of documents again
-	bin/pmg config describe --markdown > docs/config.md
-	go test ./cmd/pmg -run Fresh -update
-	go test ./protocols/ucp -run Fresh -update
-	go test ./protocols/smpp -run Fresh -update
+docs: ## write everything again that is made of the code; make peers and make bench write what they measure
+	$(GOTEST) -run Fresh $(MADE) -update
 
 clean: ## remove bin
 	rm -rf bin

@@ -1,31 +1,15 @@
 package admin
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
-var update = flag.Bool("update", false, "write docs/metrics.md")
-
-const metricsPage = "../docs/metrics.md"
-
 func TestMetricsPageIsFresh(t *testing.T) {
-	want := markdown()
-	if *update {
-		if err := os.WriteFile(metricsPage, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(metricsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Error("docs/metrics.md is not up to date: go test ./admin -run MetricsPage -update")
-	}
+	testutil.Fresh(t, "../docs/metrics.md", markdown(), "make docs")
 }
 
 // markdown returns the page docs/metrics.md.

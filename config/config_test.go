@@ -1,9 +1,7 @@
 package config
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -12,10 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 )
-
-var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
 
 var speaksSMPP = Options{Protocols: []string{"smpp"}}
 
@@ -144,18 +141,10 @@ func TestProblems(t *testing.T) {
 
 func golden(t *testing.T, file, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != got {
-		t.Errorf("%s is stale, run go test ./config -update; got\n%s", file, got)
-	}
+	testutil.Fresh(t, file, got, "go test ./config -update")
 }
 
-func TestDocsAreFresh(t *testing.T) { golden(t, "../docs/config.md", Markdown()) }
+func TestDocsAreFresh(t *testing.T) { testutil.Fresh(t, "../docs/config.md", Markdown(), "make docs") }
 
 func TestEveryOptionIsDocumented(t *testing.T) {
 	t.Parallel()

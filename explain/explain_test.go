@@ -1,16 +1,14 @@
 package explain
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"pmg/config"
+	"pmg/internal/testutil"
 )
-
-var update = flag.Bool("update", false, "write the files that the tests compare with")
 
 func load(t *testing.T, more string) *config.Config {
 	t.Helper()
@@ -65,15 +63,7 @@ func TestAnswers(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "# %s\n%s\n", q.name, a)
 	}
-	const file = "testdata/answers.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != b.String() {
-		t.Errorf("not as in %s (%v):\n%s", file, err, b.String())
-	}
+	testutil.Fresh(t, "testdata/answers.txt", b.String(), "go test ./explain -update")
 }
 
 // A question that has no answer is refused with what to do.

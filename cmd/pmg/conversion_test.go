@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
@@ -89,11 +90,5 @@ func TestConversionIsFresh(t *testing.T) {
 		t.Fatalf("%s has no %q", conversionPage, conversionMark)
 	}
 	fresh := before + conversionMark + conversionTables()
-	if *update {
-		if err := os.WriteFile(conversionPage, []byte(fresh), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if fresh != string(b) {
-		t.Errorf("%s is not what the drivers' tables say: make docs", conversionPage)
-	}
+	testutil.Fresh(t, conversionPage, fresh, "make docs")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/config"
+	"pmg/internal/testutil"
 	"pmg/stages"
 )
 
@@ -64,13 +65,7 @@ func TestStagesAreFresh(t *testing.T) {
 		t.Fatalf("%s has no block after %q", architecture, mark)
 	}
 	fresh := before + mark + out.String() + "```\n" + after
-	if *update {
-		if err := os.WriteFile(architecture, []byte(fresh), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if fresh != string(b) {
-		t.Errorf("%s is not what pmg stages prints: make docs", architecture)
-	}
+	testutil.Fresh(t, architecture, fresh, "make docs")
 	drawing := blocks(before, "")[0]
 	for i, s := range stages.Table() {
 		if want := regexp.MustCompile(`\b` + string(rune('0'+(i+1)/10)) + `?` + string(rune('0'+(i+1)%10)) + ` ` + s.Name + `\b`); !want.MatchString(drawing) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pmg/explain"
+	"pmg/internal/testutil"
 )
 
 const rewriteDocument = "../../docs/rewrite.md"
@@ -34,13 +35,7 @@ func TestRewriteDocumentIsFresh(t *testing.T) {
 	if n == 0 {
 		t.Fatalf("%s has no command", rewriteDocument)
 	}
-	if *update {
-		if err := os.WriteFile(rewriteDocument, []byte(fresh), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if fresh != string(b) {
-		t.Errorf("%s is not what pmg explain prints: make docs", rewriteDocument)
-	}
+	testutil.Fresh(t, rewriteDocument, fresh, "make docs")
 }
 
 // pmg explain --json has the whole answer, and mistakes are said.

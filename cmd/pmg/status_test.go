@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,9 +15,8 @@ import (
 	"unicode"
 
 	"pmg/admin"
+	"pmg/internal/testutil"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // twoStatuses returns the statuses of a gateway at two times, ten seconds apart.
 func twoStatuses() (before, s *admin.Status) {
@@ -64,19 +62,7 @@ func twoStatuses() (before, s *admin.Status) {
 func TestStatusText(t *testing.T) {
 	before, s := twoStatuses()
 	got := statusText(nil, s, false) + "\n--- ten seconds later ---\n\n" + statusText(before, s, false)
-	golden := filepath.Join("testdata", "status.txt")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("differs from %s:\n%s", golden, got)
-	}
+	testutil.Fresh(t, filepath.Join("testdata", "status.txt"), got, "go test ./cmd/pmg -run StatusText -update")
 }
 
 // U8: the accounts with the most messages are listed; the others are counted.

@@ -35,7 +35,7 @@ func table() []row {
 
 		// A driver is pure, and does not import another protocol.
 		{"protocols", "sms sms/userdata"},
-		{"protocols/prototest", "protocols sms"},
+		{"protocols/prototest", "internal/testutil protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // page is the document with the matrix, which is between begin and end.
@@ -154,8 +156,9 @@ func writeMatrix(t *testing.T, results []result) {
 
 // The matrix in the document is of the scenarios and peers that there are, and all is well in it.
 func TestMatrixFresh(t *testing.T) {
-	if _, text, _ := readPage(t); text != matrix(expected()) {
-		t.Errorf("%s is not what make peers would write if all were well; it should be\n%s", page, matrix(expected()))
+	_, text, _ := readPage(t)
+	if d := testutil.Difference(text, matrix(expected())); d != "" {
+		t.Errorf("%s is not what make peers would write if all were well: make peers\n%s", page, d)
 	}
 }
 

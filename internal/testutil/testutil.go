@@ -2,7 +2,7 @@
 //
 // # Start reading
 //
-// Eventually, then FreeAddress, Capture and NoLeaks.
+// Eventually, then Fresh, FreeAddress, Capture and NoLeaks.
 package testutil
 
 import (

@@ -1,17 +1,15 @@
 package prototest
 
 import (
-	"flag"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 )
-
-var update = flag.Bool("update", false, "write what came out into the transcripts")
 
 // A Subject is the peer's end of a connection to the code under test.
 type Subject interface {
@@ -47,7 +45,7 @@ func Run(t *testing.T, d protocols.Driver, options func() protocols.Options, pat
 	}
 	for _, path := range paths {
 		s := Load(t, d, options(), path)
-		if *update {
+		if testutil.Updating() {
 			s.rewrite(t, d, subject(t, s.Options))
 			continue
 		}

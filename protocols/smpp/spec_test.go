@@ -1,7 +1,6 @@
 package smpp
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,11 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testutil"
 	"pmg/sms"
 )
-
-// conformancePage is made of spec.txt and of the tables.
-const conformancePage = "../../docs/smpp-conformance.md"
 
 // A specRow is one row of spec.txt.
 type specRow struct{ item, title, done, tests, remark string }
@@ -190,14 +187,5 @@ func (p *parameter) form() string {
 
 // The page is what spec.txt and the tables make of it. To write it again: make docs
 func TestConformanceIsFresh(t *testing.T) {
-	want := page(t)
-	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
-		if err := os.WriteFile(conformancePage, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(conformancePage)
-	if err != nil || string(got) != want {
-		t.Errorf("docs/smpp-conformance.md is not what spec.txt and the tables say (%v): run make docs", err)
-	}
+	testutil.Fresh(t, "../../docs/smpp-conformance.md", page(t), "make docs")
 }

@@ -1,17 +1,15 @@
 package ucp
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-// conformancePage is made of spec.txt.
-const conformancePage = "../../docs/ucp-conformance.md"
+	"pmg/internal/testutil"
+)
 
 // A specRow is one row of spec.txt.
 type specRow struct{ item, title, done, tests, remark string }
@@ -98,13 +96,5 @@ func TestConformanceIsFresh(t *testing.T) {
 	for _, s := range statuses {
 		fmt.Fprintf(&b, "| %02d | %s | %s | %s | %s |\n", s.number, s.name, s.code, s.code.Failure(), map[bool]string{true: "yes", false: "no"}[s.sent])
 	}
-	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
-		if err := os.WriteFile(conformancePage, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	page, err := os.ReadFile(conformancePage)
-	if err != nil || string(page) != b.String() {
-		t.Errorf("docs/ucp-conformance.md is not what spec.txt and the table of statuses say (%v): run make docs", err)
-	}
+	testutil.Fresh(t, "../../docs/ucp-conformance.md", b.String(), "make docs")
 }

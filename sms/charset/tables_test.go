@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"go/format"
 	"os"
 	"slices"
 	"strconv"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write tables.go again")
+	"pmg/internal/testutil"
+)
 
 // A vector is one language of testdata/gsm7_tables.json, octets and characters as text.
 type vector struct {
@@ -78,14 +77,7 @@ func TestTablesFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile("tables.go", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, _ := os.ReadFile("tables.go"); !bytes.Equal(got, want) {
-		t.Error("tables.go is not what the vectors make of it: run go test ./sms/charset -run Fresh -update")
-	}
+	testutil.Fresh(t, "tables.go", string(want), "make docs")
 }
 
 func writeTable(b *bytes.Buffer, name string, runes [septets]uint16) {
