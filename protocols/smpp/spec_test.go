@@ -92,7 +92,7 @@ func TestSpec(t *testing.T) {
 				t.Errorf("%s %s is not in the parameters table", r.item, r.title)
 			}
 		} else if r.item != "rule" && r.done != "no" && !named[r.item] {
-			t.Errorf("§%s is done, but nothing names it", r.item)
+			t.Errorf("spec.txt says that §%[1]s is done, and no comment of a Go file of this package names it: write §%[1]s where it is done", r.item)
 		}
 	}
 	for _, c := range commands[1:] {
@@ -102,7 +102,7 @@ func TestSpec(t *testing.T) {
 	}
 	for s := range named {
 		if !items[s] {
-			t.Errorf("§%s is named, but spec.txt does not have it", s)
+			t.Errorf("a comment of a Go file names §%s, and spec.txt has no row for it", s)
 		}
 	}
 }
