@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -163,21 +164,34 @@ func setOption(o protocols.Options, key, value string) error {
 		if v.Type().Field(i).Tag.Get("yaml") != key {
 			continue
 		}
+		var err error
 		switch at := v.Field(i).Addr().Interface().(type) {
 		case *string:
 			*at = value
+		case *int:
+			*at, err = strconv.Atoi(value)
 		case *bool:
-			*at = value == "true"
+			*at, err = strconv.ParseBool(value)
 		case *protocols.BindType:
-			for b := protocols.Transmitter; b <= protocols.Transceiver; b++ {
-				if b.String() == value {
-					*at = b
-				}
-			}
+			*at, err = bindType(value)
+		default:
+			err = fmt.Errorf("an option of type %s: teach setOption that type", v.Field(i).Type())
+		}
+		if err != nil {
+			return fmt.Errorf("cannot set %s of a session: %w", key, err)
 		}
 		return nil
 	}
-	return fmt.Errorf("cannot set %q of a session", key)
+	return fmt.Errorf("cannot set %s of a session: there is no such option", key)
+}
+
+func bindType(name string) (protocols.BindType, error) {
+	for b := protocols.Transmitter; b <= protocols.Transceiver; b++ {
+		if b.String() == name {
+			return b, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no bind type", name)
 }
 
 func duration(v *int64, s string) error {
