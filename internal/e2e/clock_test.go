@@ -51,7 +51,7 @@ func TestRestartClockSet(t *testing.T) {
 			t.Errorf("clock set by %v: the new message has the id %s, not above %s", step, id, lowest)
 		}
 		operator.serve(5, 5)
-		testutil.Eventually(t, "the answers have come", func() bool { return g.stats("operator").Sent.Load() == 5 && g.Committer.Sync() == nil })
+		testutil.Eventually(t, "the answers have come", func() bool { return g.stats("operator").Sent.Load() == 5 && g.synced() })
 		got := [2]int64{g.Scheduled(), g.stats("operator").Expired.Load()}
 		if want := map[time.Duration][2]int64{-time.Hour: {1, 0}, 24 * time.Hour: {0, 1}}[step]; got != want {
 			t.Errorf("clock set by %v: %d messages are scheduled, %d have expired, want %d", step, got[0], got[1], want)

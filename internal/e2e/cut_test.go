@@ -87,7 +87,7 @@ func TestCutAfterRestart(t *testing.T) {
 	client, smsc := g.bind("transceiver"), s.operator.session()
 	known := client.longSubmit(2, 400, asks)
 	smsc.want("submit_sm")
-	testutil.Eventually(t, "it is stored", func() bool { return g.Committer.Sync() == nil })
+	testutil.Eventually(t, "it is stored", func() bool { return g.synced() })
 	s.out += ", long_messages: split16"
 	g = g.powerCut(&s, client, smsc)
 	smsc = s.operator.session()
@@ -99,7 +99,7 @@ func TestCutAfterRestart(t *testing.T) {
 	smsc.want("submit_sm", "esm_class=64")
 	smsc.fence()
 	smsc.receipt(101, "A1", "DELIVRD")
-	testutil.Eventually(t, "the first part is forgotten", func() bool { return g.Pending() == 2 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "the first part is forgotten", func() bool { return g.Pending() == 2 && g.synced() })
 	g = g.powerCut(&s, smsc)
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	for part := 2; part <= 3; part++ {

@@ -243,7 +243,16 @@ func stores(t *testing.T, f func(t *testing.T, s site)) {
 // settled waits until all messages have ended and that is in the store.
 func (g *gw) settled() {
 	g.t.Helper()
-	testutil.Eventually(g.t, "all have ended", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+	testutil.Eventually(g.t, "all have ended", func() bool { return g.Pending() == 0 && g.synced() })
+}
+
+// synced commits what has changed, and reports whether that succeeded.
+func (g *gw) synced() bool {
+	g.t.Helper()
+	if g.Committer == nil {
+		g.t.Fatal("this site has no store")
+	}
+	return g.Committer.Sync() == nil
 }
 
 // stop ends the gateway and looks whether it leaves anything behind. What still

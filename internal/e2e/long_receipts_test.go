@@ -156,7 +156,7 @@ func TestRefusedPartAfterRestart(t *testing.T) {
 	known := field(client.want("submit_sm_resp", "seq=2", "status=0"), "message_id")
 	smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=A1", field(smsc.want("submit_sm"), "seq")))
 	smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0x8", field(smsc.want("submit_sm"), "seq")))
-	testutil.Eventually(t, "it waits to be sent again", func() bool { return g.stats("operator").Retried.Load() == 1 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "it waits to be sent again", func() bool { return g.stats("operator").Retried.Load() == 1 && g.synced() })
 	smsc.receipt(101, "A1", "DELIVRD")
 	s.wall = 2 * time.Hour
 	g = g.powerCut(&s, client, smsc)

@@ -64,7 +64,7 @@ func TestMO(t *testing.T) {
 	}
 	testutil.Eventually(t, "no client is left", func() bool { return g.clients() == 0 })
 	send("deliver_sm", "7212", "", "later")
-	testutil.Eventually(t, "that is stored", func() bool { return g.Committer.Sync() == nil })
+	testutil.Eventually(t, "that is stored", func() bool { return g.synced() })
 	reserve.down()
 	g = g.powerCut(&s, smsc, far)
 	s.operator.session()

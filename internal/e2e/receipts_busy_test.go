@@ -54,7 +54,7 @@ func TestReceiptsOfBusyClient(t *testing.T) {
 	for n := range 20 {
 		refuse(busy[n%len(busy)])
 	}
-	testutil.Eventually(t, "it waits again", func() bool { return g.stats("clients").Retried.Load() == 20 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "it waits again", func() bool { return g.stats("clients").Retried.Load() == 20 && g.synced() })
 	if n := g.log.count("not take"); n > 2 {
 		t.Errorf("%d entries about a busy client", n)
 	}

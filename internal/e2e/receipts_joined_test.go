@@ -76,11 +76,11 @@ func TestReceiptsOfJoinedParts(t *testing.T) {
 	want("DELIVRD", all...)
 
 	all = submit("1", "1", "1", "1")
-	testutil.Eventually(t, "the parts are joined", func() bool { return g.Pending() == 1 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "the parts are joined", func() bool { return g.Pending() == 1 && g.synced() })
 	g = g.powerCut(&s, client, smsc) // the SMSC has not answered
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	accept("75", "1", 0)
-	testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 0 && g.synced() })
 	g = g.powerCut(&s, client, smsc)
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	smsc.receipt(104, "75", "EXPIRED")

@@ -74,7 +74,7 @@ func TestReceiptHasClientsAddresses(t *testing.T) {
 	g = g.powerCut(&s, client, smsc)
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	accept("76", 0, "source_addr=PMG")
-	testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 0 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 0 && g.synced() })
 	g = g.powerCut(&s, client, smsc)
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	receipt(104, "75")

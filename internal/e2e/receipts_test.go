@@ -267,7 +267,7 @@ func TestReceiptAfterRestart(t *testing.T) {
 	testutil.Eventually(t, "no client is left", func() bool { return g.clients() == 0 })
 	smsc.receipt(101, "0ABC", "DELIVRD")
 	smsc.receipt(102, "99", "DELIVRD")
-	testutil.Eventually(t, "that is stored", func() bool { return g.Committer.Sync() == nil })
+	testutil.Eventually(t, "that is stored", func() bool { return g.synced() })
 	g = g.powerCut(&s, smsc)
 	smsc = s.operator.session()
 	smsc.receipt(103, "DEF", "DELIVRD")

@@ -48,7 +48,7 @@ func TestRestartFails(t *testing.T) {
 	c.accepted(1, 6)
 	smsc.answer(0, smsc.take(1, 3)[0])
 	smsc.take(4, 4)
-	testutil.Eventually(t, "the answer is stored", func() bool { return g.Pending() == 5 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "the answer is stored", func() bool { return g.Pending() == 5 && g.synced() })
 	g = g.powerCut(&s, c, smsc)
 	smsc = s.operator.session()
 	smsc.serve(5, 6)
@@ -81,7 +81,7 @@ func TestRestartAfterUnsent(t *testing.T) {
 		c.accepted(1, 2)
 		smsc.answer(0x58, smsc.take(1, 1)...) // ESME_RTHROTTLED: it waits again
 		testutil.Eventually(t, "the message waits", func() bool { return g.stats("operator").Retried.Load() == 1 })
-		testutil.Eventually(t, "that is stored", func() bool { return g.Committer.Sync() == nil })
+		testutil.Eventually(t, "that is stored", func() bool { return g.synced() })
 		g = g.powerCut(&s, c, smsc)
 		smsc = s.operator.session()
 		smsc.serve(1, 2)
@@ -209,7 +209,7 @@ func TestRestartKeepsAttempts(t *testing.T) {
 	smsc.answer(0x14, smsc.take(1, 1)...) // ESME_RMSGQFUL
 	smsc.answer(0x14, smsc.take(1, 1)...)
 	smsc.take(1, 1)
-	testutil.Eventually(t, "the attempts are stored", func() bool { return g.Committer.Sync() == nil })
+	testutil.Eventually(t, "the attempts are stored", func() bool { return g.synced() })
 	g = g.powerCut(&s, c, smsc)
 	smsc = s.operator.session()
 	smsc.answer(0x14, smsc.take(1, 1)...)

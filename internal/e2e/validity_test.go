@@ -25,7 +25,7 @@ func TestValidityOverRestart(t *testing.T) {
 	c, brief := g.bind("transmitter"), g.dial("clients")
 	brief.bind("transmitter", "brief", "secret")
 	c.submitOne(1, "validity_period=000000000001000R")
-	testutil.Eventually(t, "the first has expired", func() bool { return g.stats("operator").Expired.Load() == 1 && g.Committer.Sync() == nil })
+	testutil.Eventually(t, "the first has expired", func() bool { return g.stats("operator").Expired.Load() == 1 && g.synced() })
 	c.submitOne(2, "validity_period=000000000006000R") // longer than it takes until the power cut
 	brief.submitOne(3)
 	c.submitOne(4, "validity_period=000000010000000R")
