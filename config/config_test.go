@@ -88,8 +88,7 @@ func TestForms(t *testing.T) {
 	t.Parallel()
 	c := mustParse(t, `
 accounts:
-  - &base {system_id: 0123, password: "x", networks: [192.0.2.0/24, "2001:db8::1"], bind: transmitter}
-  - {<<: *base, system_id: other, rate: 5}
+  - {system_id: 0123, password: "x", networks: [192.0.2.0/24, "2001:db8::1"], bind: transmitter}
 connectors:
   - {name: in, direction: in, address: ":0"}
   - {name: a, direction: out, addresses: ["a:1", "[::1]:2"], system_id: x, static: false, idle_max: 1m}
@@ -100,11 +99,8 @@ routes:
   - to: {connector: a}
     policy:
 `)
-	if a := c.Accounts[1]; a.SystemID != "other" || a.Rate != 5 || len(a.Networks) != 2 || a.Networks[1].String() != "2001:db8::1/128" || a.Bind[0] != protocols.Transmitter {
-		t.Errorf("merged account is %+v", a)
-	}
-	if c.Accounts[0].SystemID != "0123" {
-		t.Errorf("system_id 0123 became %q", c.Accounts[0].SystemID)
+	if a := c.Accounts[0]; a.SystemID != "0123" || len(a.Networks) != 2 || a.Networks[1].String() != "2001:db8::1/128" || a.Bind[0] != protocols.Transmitter {
+		t.Errorf("the account is %+v", a)
 	}
 	if o := &c.Connectors[1]; o.IsStatic() || o.IdleMax != time.Minute || len(o.AllAddresses()) != 2 {
 		t.Errorf("connector is %+v", o)

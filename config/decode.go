@@ -18,16 +18,11 @@ type decoder struct {
 	dir          string // the directory that relative paths of references start from
 	lines        []string
 	at           map[string]*token.Token // the position of an option, by path
-	anchors      map[string]ast.Node
-	given        map[string]bool // the options at the top level that have a value
-	aliases      int             // depth of nested aliases
-	plainSecrets bool            // the file itself contains a secret
+	given        map[string]bool         // the options at the top level that have a value
+	plainSecrets bool                    // the file itself contains a secret
 	problems     Problems
 	warnings     []Warning
 }
-
-// maxAliases is how deep aliases may refer to aliases; more is a loop.
-const maxAliases = 16
 
 // problem adds a problem of the option. It shows the line of the option, or of the
 // nearest section around it that the file contains.
@@ -62,11 +57,10 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 	case nil, *ast.NullNode:
 		return // as if it were not there
 	case *ast.AnchorNode:
-		d.value(x.Value, v, path, f)
-		d.anchors[x.Name.GetToken().Value] = x.Value
-		return
+		d.problem(path, "must not begin with &, an anchor of YAML: remove the anchor, or put the value in quotes")
+		return // without its name, which may be a password
 	case *ast.AliasNode:
-		d.alias(x, path, func(to ast.Node) { d.value(to, v, path, f) })
+		d.problem(path, "must not begin with *, an alias of YAML: write the value out, or put it in quotes")
 		return
 	case *ast.TagNode:
 		d.problem(path, "must not have a tag: remove %s, or put the value in quotes", x.GetToken().Value)
@@ -92,19 +86,6 @@ func placeOf(n ast.Node) *token.Token {
 		return m.Values[0].Key.GetToken()
 	}
 	return n.GetToken()
-}
-
-// alias calls f for the value that an alias refers to.
-func (d *decoder) alias(x *ast.AliasNode, path string, f func(ast.Node)) {
-	name := x.Value.GetToken().Value
-	to, ok := d.anchors[name]
-	if !ok || d.aliases == maxAliases {
-		d.problem(path, "cannot follow *%s: there is no &%s before it; put the value in quotes if it is not an alias", name, name)
-		return
-	}
-	d.aliases++
-	f(to)
-	d.aliases--
 }
 
 // list decodes a sequence; a single value is a list of one.
@@ -178,15 +159,11 @@ func choice(f reflect.StructField) string {
 }
 
 // fields decodes the keys of a mapping and records them in given.
-// Merged keys (<<) come first, so that the mapping's own keys override them.
 func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given map[string]bool) {
 	for _, kv := range m.Values {
 		if kv.Key.Type() == ast.MergeKeyType {
-			d.merge(kv.Value, v, path, given)
-		}
-	}
-	for _, kv := range m.Values {
-		if kv.Key.Type() == ast.MergeKeyType {
+			d.at[join(path, "<<")] = kv.Key.GetToken()
+			d.problem(join(path, "<<"), "must not merge another section: write its options here")
 			continue
 		}
 		key := kv.Key.GetToken().Value
@@ -202,25 +179,6 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 			given[key] = true
 		}
 	}
-}
-
-// merge decodes the mapping that <<: *alias refers to.
-func (d *decoder) merge(n ast.Node, v reflect.Value, path string, given map[string]bool) {
-	key := join(path, "<<")
-	d.at[key] = placeOf(n)
-	x, ok := n.(*ast.AliasNode)
-	if !ok {
-		d.problem(key, "must have one alias after <<: write <<: *name")
-		return
-	}
-	d.alias(x, key, func(to ast.Node) {
-		m, ok := to.(*ast.MappingNode)
-		if !ok {
-			d.problem(key, "cannot merge %s, which has no options: name an anchor of a section", n)
-			return
-		}
-		d.fields(m, v, path, given)
-	})
 }
 
 // direction sets the defaults that depend on a connector's direction or protocol. It warns of

@@ -146,6 +146,7 @@ const markdownHead = "# Configuration\n\n" +
 	"`pmg config show` prints the values in effect.\n\n" +
 	"- A *duration* is written as `500ms`, `10s`, `1h30m` or `7d`, a *size* as `4096`, `64KiB` or `100MiB`.\n" +
 	"- A list of one may be written without brackets.\n" +
+	"- A file has no anchors, aliases or merges of YAML (`&`, `*`, `<<`): each section has all its options.\n" +
 	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
 	"- *Change by* is the action that puts a change in force: `pmg reload` (or SIGHUP), or a restart of the gateway.\n" +

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -50,10 +49,9 @@ func Default() *Config {
 func newDecoder(file, dir string, data []byte) *decoder {
 	return &decoder{
 		file: file, dir: dir,
-		lines:   strings.Split(string(data), "\n"),
-		given:   map[string]bool{},
-		at:      map[string]*token.Token{},
-		anchors: map[string]ast.Node{},
+		lines: strings.Split(string(data), "\n"),
+		given: map[string]bool{},
+		at:    map[string]*token.Token{},
 	}
 }
 
