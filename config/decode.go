@@ -53,17 +53,17 @@ func (d *decoder) describe(path, message string) Problem {
 // value decodes n into v, an option at path with the tags of f.
 func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	d.at[path] = placeOf(n)
-	switch x := n.(type) {
+	switch n.(type) { // the messages do not quote what is wrong, which may be a password
 	case nil, *ast.NullNode:
 		return // as if it were not there
 	case *ast.AnchorNode:
 		d.problem(path, "must not begin with &, an anchor of YAML: remove the anchor, or put the value in quotes")
-		return // without its name, which may be a password
+		return
 	case *ast.AliasNode:
 		d.problem(path, "must not begin with *, an alias of YAML: write the value out, or put it in quotes")
 		return
 	case *ast.TagNode:
-		d.problem(path, "must not have a tag: remove %s, or put the value in quotes", x.GetToken().Value)
+		d.problem(path, "must not begin with !, a tag of YAML: remove the tag, or put the value in quotes")
 		return
 	}
 	switch {
