@@ -52,6 +52,31 @@ func newEntry(w Waiting, m *sms.Message) entry {
 	return e
 }
 
+// unload takes the body out of memory of an entry that has one, and returns it. It is on disk.
+func (e *entry) unload() *sms.Message {
+	m := e.message
+	e.message, e.state = nil, onDisk
+	return m
+}
+
+// isLoaded reports whether the body was read from disk, where it is the same.
+func (e *entry) isLoaded() bool { return e.state == loaded }
+
+// isAsked reports whether the body is being read.
+func (e *entry) isAsked() bool { return e.state == asked }
+
+// ask has the body of an entry read that is on disk alone. It reports false if ask does.
+func (e *entry) ask(ask func(*entry) bool) bool {
+	switch {
+	case e.state != onDisk:
+	case !ask(e):
+		return false
+	default:
+		e.state = asked
+	}
+	return true
+}
+
 // placeFirst reports whether a comes before b where both have the same priority.
 func placeFirst(a, b *entry) bool {
 	return a.due < b.due || a.due == b.due && a.id < b.id

@@ -1,10 +1,6 @@
 package connector
 
-import (
-	"github.com/tidwall/btree"
-
-	"pmg/sms"
-)
+import "pmg/sms"
 
 // Find calls f for the messages with these ids that wait in the lane, and says of each
 // what Remove needs. It looks at every entry, so it is for the few whose times are not
@@ -53,23 +49,4 @@ func (l *Lane) EachUnderWay(f func(m *sms.Message)) {
 func (l *Lane) Return(now int64, s *Share, m *sms.Message) {
 	s.Enter(m, now)
 	s.push(m, now)
-}
-
-// each calls f for every entry. f must not change the queue.
-func (q *Queue) each(f func(*entry)) {
-	for p := range q.rings {
-		for _, r := range [...]*ring{&q.rings[p], &q.older[p]} {
-			for i := range r.n {
-				if e := r.at(i); e.state != gone {
-					f(e)
-				}
-			}
-		}
-	}
-	for _, tree := range [...]*btree.BTreeG[entry]{q.back, q.later} {
-		tree.Scan(func(e entry) bool {
-			f(&e)
-			return true
-		})
-	}
 }

@@ -186,7 +186,7 @@ func (l *Lane) wake(now int64) {
 func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	s = l.rotation[0]
 	m, expires = s.queue.Pop(now)
-	if s.queue.absent > 0 {
+	if s.queue.bodiesAbsent() > 0 {
 		l.readAhead(s)
 	}
 	if m != nil {

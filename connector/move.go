@@ -179,8 +179,8 @@ func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) 
 // that can be moved stands behind a part that was searched in vain, then a target has
 // come up meanwhile, and the search begins anew, so that the messages leave in order.
 func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
-	search, looked, moved, begins := &s.queue.moved, false, false, false
-	inVain := search.inVain && !empties
+	looked, moved, begins := false, false, false
+	inVain := s.queue.inVain() && !empties
 	t := taker{
 		take: func(e *entry) verdict {
 			looked = true
@@ -192,7 +192,7 @@ func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (e
 				moved = true
 				return leaves
 			}
-			if e.state == loaded {
+			if e.isLoaded() {
 				l.unload(s, e)
 			}
 			return stays
@@ -205,8 +205,8 @@ func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (e
 		s.queue.searchAgain()
 		p.more = true
 		return false
-	case !end && looked && !moved && !search.again:
-		search.inVain = true
+	case !end && looked && !moved:
+		s.queue.searchedInVain()
 	}
 	p.reads = p.reads || t.absent
 	return end

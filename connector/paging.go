@@ -60,10 +60,8 @@ func defaultPaging() pagingLimits {
 // messages were pushed before it, and need not find room. Many are best restored in the
 // order of their ids.
 func (l *Lane) Restore(now int64, s *Share, w Waiting) {
-	e := newEntry(w, nil)
-	e.state, e.scheduled = onDisk, w.DeliverAt > now
-	s.enter(e.scheduled, entrySize)
-	s.queue.restore(e, e.due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
+	s.enter(w.DeliverAt > now, entrySize)
+	s.queue.restore(w, now)
 	l.waits(s, now)
 }
 
@@ -75,19 +73,12 @@ func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 		return false
 	}
 	q, e, limits := &s.queue, entryOf(m), &l.paging.limits
-	before := q.rings[e.priority].n + q.older[e.priority].n + q.back.Len()
-	if before < limits.behind && e.wakes-now < limits.after && !l.isLarge(s, m) {
+	if q.inFront(e.priority) < limits.behind && e.wakes-now < limits.after && !l.isLarge(s, m) {
 		return false
 	}
-	waits, byArrival := m.DeliverAt > now, e.due == m.Arrived
-	e.message, e.state, e.scheduled = nil, onDisk, m.Flags&sms.Scheduled != 0
+	q.pushOnDisk(m, now)
 	s.Use(entrySize - m.Size())
 	m.Release()
-	if waits || q.rings[e.priority].fits(e.due, e.id) {
-		q.push(e, waits)
-	} else {
-		q.restore(e, byArrival, false)
-	}
 	l.waits(s, now)
 	return true
 }
@@ -95,24 +86,20 @@ func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 // isLarge reports whether the bodies of a share that are in memory would take more octets than
 // they may if all were like m. So they take a few times as many, whichever m are among them.
 func (l *Lane) isLarge(s *Share, m *sms.Message) bool {
-	limits, inMemory := &l.paging.limits, s.queue.n-s.queue.absent
+	limits, inMemory := &l.paging.limits, s.queue.Len()-s.queue.bodiesAbsent()
 	return inMemory >= limits.least && int64(inMemory)*m.Size() > limits.octets/int64(max(len(l.rotation), 1))
 }
 
 // unload takes the body of a message out of memory that was read from disk.
 func (l *Lane) unload(s *Share, e *entry) {
-	s.Use(entrySize - e.message.Size())
-	e.message.Release()
-	e.message, e.state = nil, onDisk
+	m := e.unload()
+	s.Use(entrySize - m.Size())
+	m.Release()
 }
 
 // ask has the body of a message read. It reports false if too many are being read.
 func (l *Lane) ask(s *Share, e *entry) bool {
-	if !l.read(read{share: s, entry: *e}) {
-		return false
-	}
-	e.state = asked
-	return true
+	return l.read(read{share: s, entry: *e})
 }
 
 func (l *Lane) read(r read) bool {
@@ -162,50 +149,15 @@ func (l *Lane) load() {
 	}
 }
 
-// readAhead asks for the bodies of the messages of a share that leave next. A part of
-// them is asked for at a time, when half of the last has left.
+// readAhead asks for the bodies of the messages of a share that leave next.
 func (l *Lane) readAhead(s *Share) {
-	q, limits := &s.queue, &l.paging.limits
+	limits := &l.paging.limits
 	window := max(limits.least, min(limits.ahead, limits.all/max(len(l.rotation), 1), l.paging.fit(aheadOctets)))
 	if l.memory.Full() {
 		window = limits.least
 	}
-	for i := range ringCount {
-		if r := q.ring(i); r.n > 0 && !l.readRing(s, r, window) {
-			break
-		}
-	}
-	if q.backOnDisk > 0 {
-		if first, _ := q.back.Min(); first.state == onDisk || q.backAhead <= window/2 {
-			l.readBack(s, first, window)
-		}
-	}
+	s.queue.readAhead(window, func(e *entry) bool { return l.ask(s, e) })
 	l.load()
-}
-
-// readRing asks for bodies of a ring's first entries. It reports false if too many are
-// being read.
-func (l *Lane) readRing(s *Share, r *ring, window int) bool {
-	if r.first().state == onDisk {
-		r.ahead = r.start
-	}
-	r.ahead = min(max(r.ahead, r.start), r.start+uint64(r.n))
-	if r.ahead-r.start > uint64(window/2) {
-		return true
-	}
-	for end := r.start + uint64(min(window, r.n)); r.ahead < end; r.ahead++ {
-		if e := r.at(int(r.ahead - r.start)); e.state == onDisk && !l.ask(s, e) {
-			return false
-		}
-	}
-	return true
-}
-
-// readBack does so for the messages that came back.
-func (l *Lane) readBack(s *Share, first entry, window int) {
-	var changed []entry
-	s.queue.askTree(s.queue.back, first, &window, func(e *entry) bool { return l.ask(s, e) }, &changed)
-	s.queue.replaceBack(changed)
 }
 
 // Loaded takes the messages that Load was called for: those that were read, and the
@@ -236,7 +188,7 @@ func (l *Lane) Loaded(now int64, messages []*sms.Message, missing []uint64) {
 	l.endOverdue()
 	if starved {
 		l.Shares(func(s *Share) {
-			if !s.active && s.queue.absent > 0 {
+			if !s.active && s.queue.bodiesAbsent() > 0 {
 				l.readAhead(s)
 			}
 		})
@@ -287,7 +239,7 @@ func (l *Lane) missing(now int64, r read) {
 func (l *Lane) expiresOnDisk(s *Share, e *entry) {
 	p := &l.paging
 	p.ending++
-	if e.state == asked {
+	if e.isAsked() {
 		r := p.reads[e.id]
 		r.overdue = true
 		p.reads[e.id] = r
@@ -330,7 +282,7 @@ func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found boo
 		l.removed(s, e.message)
 		return e.message, true
 	}
-	if e.state == asked {
+	if e.isAsked() {
 		l.paging.reads[e.id] = read{}
 	}
 	s.leave(e.scheduled, entrySize)

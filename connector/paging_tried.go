@@ -32,17 +32,18 @@ func (l *Lane) pageTried(now int64) {
 
 // pageOutTried does so for one, unless it has left, or was tried again meanwhile.
 func (l *Lane) pageOutTried(now int64, t *tried) {
-	e, in := t.share.queue.find(&t.key)
-	m := e.message
-	switch {
-	case m == nil, m.Flags&sms.Settled != 0, l.unknown[m.ID] != nil:
-		return
-	case m.Attempts != t.attempts || m.Losses != t.losses || m.Throttles != t.throttles:
-		return
-	case e.wakes-now < l.paging.limits.after && !l.isLarge(t.share, m):
-		return
-	}
-	e.scheduled = m.Flags&sms.Scheduled != 0
-	l.unload(t.share, &e)
-	t.share.queue.replace(&e, in)
+	t.share.queue.change(&t.key, func(e *entry) bool {
+		m := e.message
+		switch {
+		case m == nil, m.Flags&sms.Settled != 0, l.unknown[m.ID] != nil:
+			return false
+		case m.Attempts != t.attempts || m.Losses != t.losses || m.Throttles != t.throttles:
+			return false
+		case e.wakes-now < l.paging.limits.after && !l.isLarge(t.share, m):
+			return false
+		}
+		e.scheduled = m.Flags&sms.Scheduled != 0
+		l.unload(t.share, e)
+		return true
+	})
 }

@@ -89,10 +89,29 @@ func (q *Queue) enter(e *entry, waits bool) bool {
 	return waits
 }
 
+// pushOnDisk adds a message that has just arrived, and of which the entry alone is kept.
+func (q *Queue) pushOnDisk(m *sms.Message, now int64) {
+	e := entryOf(m)
+	e.message, e.state, e.scheduled = nil, onDisk, m.Flags&sms.Scheduled != 0
+	waits := m.DeliverAt > now
+	if waits || q.rings[e.priority].fits(e.due, e.id) {
+		q.push(e, waits)
+	} else {
+		q.place(e, e.due == m.Arrived, false)
+	}
+}
+
 // restore adds a message whose body is on disk. Newer ones may have come before it.
-// byArrival says that it has its place by its arrival, as nearly all have. The others
-// would make the ring's last place so late that those behind them do not fit.
-func (q *Queue) restore(e entry, byArrival, waits bool) {
+func (q *Queue) restore(w Waiting, now int64) {
+	e := newEntry(w, nil)
+	e.state, e.scheduled = onDisk, w.DeliverAt > now
+	q.place(e, e.due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
+}
+
+// place adds a message whose body is on disk to those that were restored. byArrival says
+// that it has its place by its arrival, as nearly all have. The others would make the
+// ring's last place so late that those behind them do not fit.
+func (q *Queue) place(e entry, byArrival, waits bool) {
 	if q.enter(&e, waits) {
 		return
 	}
@@ -152,6 +171,14 @@ func (q *Queue) Ready(now int64) bool {
 
 // due returns how many messages are known to be due.
 func (q *Queue) due() int { return q.n - q.later.Len() }
+
+// bodiesAbsent returns how many messages wait whose bodies are not in memory.
+func (q *Queue) bodiesAbsent() int { return q.absent }
+
+// inFront returns how many messages with that priority are due before one that is pushed.
+func (q *Queue) inFront(priority uint8) int {
+	return q.rings[priority].n + q.older[priority].n + q.back.Len()
+}
 
 // Pop takes the message that is to leave next, nil when none is due, or when the body
 // of the first one is on disk. It also returns when the message expires: behind a long
@@ -250,4 +277,23 @@ func (q *Queue) Oldest() int64 {
 		older(e.due)
 	}
 	return oldest
+}
+
+// each calls f for every entry. f must not change the queue.
+func (q *Queue) each(f func(*entry)) {
+	for p := range q.rings {
+		for _, r := range [...]*ring{&q.rings[p], &q.older[p]} {
+			for i := range r.n {
+				if e := r.at(i); e.state != gone {
+					f(e)
+				}
+			}
+		}
+	}
+	for _, tree := range [...]*btree.BTreeG[entry]{q.back, q.later} {
+		tree.Scan(func(e entry) bool {
+			f(&e)
+			return true
+		})
+	}
 }

@@ -23,7 +23,7 @@ type taker struct {
 	// take decides about a message in memory. It may take its body out of memory, and
 	// must leave everything else as it is.
 	take func(*entry) verdict
-	// ask has a body read and marks the entry, or returns false: not now.
+	// ask has a body read, or returns false: not now.
 	ask func(*entry) bool
 
 	absent bool // the search has stopped at bodies that are not in memory
@@ -66,7 +66,7 @@ func (q *Queue) takeRings(left *int, t *taker) (end bool) {
 	}
 	r := q.ring(c.rings)
 	for i := int(max(c.at, r.start) - r.start); i < r.n && *left > 0; i++ {
-		if e := r.at(i); e.state == onDisk && !t.ask(e) {
+		if !r.at(i).ask(t.ask) {
 			break
 		}
 		*left--
@@ -126,7 +126,7 @@ func (q *Queue) askTree(tree *btree.BTreeG[entry], from entry, left *int, ask fu
 		}
 		*left--
 		if e.state == onDisk {
-			if !ask(&e) {
+			if !e.ask(ask) {
 				return false
 			}
 			*changed = append(*changed, e)
@@ -170,7 +170,7 @@ func (q *Queue) takeLater(left *int, wanted func(*entry) bool, t *taker) (end bo
 			end, t.absent = false, true
 			*left--
 			if e.state == onDisk {
-				if !t.ask(&e) {
+				if !e.ask(t.ask) {
 					return false
 				}
 				changed = append(changed, e)
@@ -194,23 +194,33 @@ func (q *Queue) takeLater(left *int, wanted func(*entry) bool, t *taker) (end bo
 // searchAgain makes the next call of takeDue begin again.
 func (q *Queue) searchAgain() { q.moved = search{again: true} }
 
+// inVain reports whether no message could be moved of the parts that takeDue has searched.
+func (q *Queue) inVain() bool { return q.moved.inVain }
+
+// searchedInVain notes that. It does not in a search that has begun again.
+func (q *Queue) searchedInVain() {
+	if !q.moved.again {
+		q.moved.inVain = true
+	}
+}
+
 // find returns the entry with the id and place of e, and where it is.
-func (q *Queue) find(e *entry) (found entry, in place) {
+func (q *Queue) find(e *entry) (found entry, in location) {
 	for _, r := range [...]*ring{&q.rings[e.priority], &q.older[e.priority]} {
 		if at := r.find(e); at != nil {
-			return *at, place{ring: r, at: at}
+			return *at, location{ring: r, at: at}
 		}
 	}
 	for _, tree := range [...]*btree.BTreeG[entry]{q.back, q.later} {
 		if found, ok := tree.Get(*e); ok {
-			return found, place{tree: tree}
+			return found, location{tree: tree}
 		}
 	}
-	return entry{}, place{}
+	return entry{}, location{}
 }
 
-// A place is where an entry is: in a ring or in a tree.
-type place struct {
+// A location is where an entry is: in a ring or in a tree.
+type location struct {
 	ring *ring
 	at   *entry
 	tree *btree.BTreeG[entry]
@@ -227,8 +237,17 @@ func (q *Queue) load(e *entry, m *sms.Message) (ok bool) {
 	return true
 }
 
+// change calls f with the entry that has the id and place of e. If f reports true, what f has
+// made of it is kept. f may take its body out of memory, and must leave everything else as it
+// is but whether it counts as scheduled.
+func (q *Queue) change(e *entry, f func(*entry) bool) {
+	if found, in := q.find(e); in != (location{}) && f(&found) {
+		q.replace(&found, in)
+	}
+}
+
 // replace replaces an entry, where it is, by one whose body is where that one's is not.
-func (q *Queue) replace(e *entry, in place) {
+func (q *Queue) replace(e *entry, in location) {
 	switch {
 	case in.at != nil:
 		q.absent += e.absent() - in.at.absent()
@@ -241,11 +260,11 @@ func (q *Queue) replace(e *entry, in place) {
 	}
 }
 
-// remove takes out the entry with the id and place of e, whose message is not found if
-// keeps reports true for it.
+// remove takes out the entry with the id and place of e. It is not found if keeps reports true
+// for it.
 func (q *Queue) remove(e *entry, keeps func(*entry) bool) (removed entry, ok bool) {
 	found, in := q.find(e)
-	if in == (place{}) || keeps(&found) {
+	if in == (location{}) || keeps(&found) {
 		return entry{}, false
 	}
 	switch {

@@ -1,0 +1,41 @@
+package connector
+
+// readAhead asks for the bodies of the messages that leave next, up to about window of them. A
+// part of them is asked for at a time, when half of the last has left.
+func (q *Queue) readAhead(window int, ask func(*entry) bool) {
+	for i := range ringCount {
+		if r := q.ring(i); r.n > 0 && !r.readAhead(window, ask) {
+			break
+		}
+	}
+	if q.backOnDisk > 0 {
+		if first, _ := q.back.Min(); first.state == onDisk || q.backAhead <= window/2 {
+			q.readBack(first, window, ask)
+		}
+	}
+}
+
+// readAhead asks for bodies of a ring's first entries. It reports false if too many are
+// being read.
+func (r *ring) readAhead(window int, ask func(*entry) bool) bool {
+	if r.first().state == onDisk {
+		r.ahead = r.start
+	}
+	r.ahead = min(max(r.ahead, r.start), r.start+uint64(r.n))
+	if r.ahead-r.start > uint64(window/2) {
+		return true
+	}
+	for end := r.start + uint64(min(window, r.n)); r.ahead < end; r.ahead++ {
+		if !r.at(int(r.ahead - r.start)).ask(ask) {
+			return false
+		}
+	}
+	return true
+}
+
+// readBack asks for bodies of the first messages that came back.
+func (q *Queue) readBack(first entry, window int, ask func(*entry) bool) {
+	var changed []entry
+	q.askTree(q.back, first, &window, ask, &changed)
+	q.replaceBack(changed)
+}
