@@ -141,7 +141,7 @@ func (c *Connector) Queued() (n int64) {
 func (c *Connector) Oldest() (oldest int64) {
 	c.Lanes(func(l *Lane) {
 		if l.Account == "" || l.Online() > 0 {
-			oldest = Earlier(oldest, l.Oldest())
+			oldest = sms.Earlier(oldest, l.Oldest())
 		}
 	})
 	return oldest

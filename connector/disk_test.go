@@ -1,6 +1,9 @@
 package connector
 
-import "pmg/sms"
+import (
+	"pmg/connector/queue"
+	"pmg/sms"
+)
 
 // A disk holds the bodies of messages, as a store does.
 type disk struct {
@@ -63,6 +66,8 @@ func copyMessage(m, from *sms.Message) {
 }
 
 // waitingOf returns what the queue knows of a message.
-func waitingOf(m *sms.Message) Waiting {
-	return Waiting{m.ID, m.Priority, m.Arrived, m.DeliverAt, m.NotBefore, m.Expires}
+func waitingOf(m *sms.Message) queue.Waiting {
+	return queue.Waiting{
+		ID: m.ID, Priority: m.Priority, Arrived: m.Arrived, DeliverAt: m.DeliverAt, NotBefore: m.NotBefore, Expires: m.Expires,
+	}
 }

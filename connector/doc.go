@@ -1,6 +1,6 @@
 // Package connector holds the pools of sessions and the ways out of the gateway:
 // connectors with their instances; lanes with a share for each account, their queues
-// and their slots, which are the windows; delayed answers; and submits that wait for room.
+// (package queue) and their slots, which are the windows; delayed answers; and submits that wait for room.
 //
 // A lane belongs to one goroutine, the dispatcher. The classic architecture guards it
 // with a lock instead. Fields that other goroutines may read are atomic, and methods that
@@ -24,7 +24,7 @@
 // # Start reading
 //
 // connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and
-// suspects.go, slots.go (windows), inflight.go, queue.go with entry.go
-// and expiry.go, paging.go (bodies on disk), move.go and failover.go (to other lanes),
-// noting.go (what the store is told before a message leaves), asked.go (operations).
+// suspects.go, slots.go (windows), inflight.go, paging.go (bodies on disk), move.go and
+// failover.go (to other lanes), noting.go (what the store is told before a message leaves),
+// asked.go (operations).
 package connector

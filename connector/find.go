@@ -1,13 +1,16 @@
 package connector
 
-import "pmg/sms"
+import (
+	"pmg/connector/queue"
+	"pmg/sms"
+)
 
 // Find calls f for the messages with these ids that wait in the lane, and says of each
 // what Remove needs. It looks at every entry, so it is for the few whose times are not
 // known, because the wall clock was set since they came.
-func (l *Lane) Find(ids map[uint64]bool, f func(s *Share, w Waiting)) {
+func (l *Lane) Find(ids map[uint64]bool, f func(s *Share, w queue.Waiting)) {
 	l.Shares(func(s *Share) {
-		l.EachWaiting(s, func(w Waiting, _ *sms.Message) {
+		l.EachWaiting(s, func(w queue.Waiting, _ *sms.Message) {
 			if ids[w.ID] {
 				f(s, w)
 			}
@@ -18,13 +21,13 @@ func (l *Lane) Find(ids map[uint64]bool, f func(s *Share, w Waiting)) {
 // EachWaiting calls f for every message of a share that waits: with what Remove needs, and
 // with the message, which is nil where its body is on disk alone. f must not change the
 // lane.
-func (l *Lane) EachWaiting(s *Share, f func(w Waiting, m *sms.Message)) {
-	s.queue.each(func(e *entry) {
-		f(Waiting{ID: e.id, Priority: e.priority, Arrived: e.due, NotBefore: e.wakes, Expires: e.expires}, e.message)
+func (l *Lane) EachWaiting(s *Share, f func(w queue.Waiting, m *sms.Message)) {
+	s.queue.Each(func(e *queue.Entry) {
+		f(queue.Waiting{ID: e.ID, Priority: e.Priority, Arrived: e.Due, NotBefore: e.Wakes, Expires: e.Expires}, e.Message)
 	})
 	for _, suspect := range l.suspects.waiting {
 		if suspect.share == s {
-			f(Waiting{ID: suspect.message.ID}, suspect.message)
+			f(queue.Waiting{ID: suspect.message.ID}, suspect.message)
 		}
 	}
 }

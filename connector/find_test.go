@@ -3,6 +3,7 @@ package connector
 import (
 	"testing"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
 
@@ -30,10 +31,10 @@ func TestFind(t *testing.T) {
 	found := map[uint64]int{}
 	type place struct {
 		share   *Share
-		waiting Waiting
+		waiting queue.Waiting
 	}
 	var places []place
-	d.Find(ids, func(s *Share, w Waiting) { places = append(places, place{s, w}) })
+	d.Find(ids, func(s *Share, w queue.Waiting) { places = append(places, place{s, w}) })
 	for _, p := range places {
 		m, ok := d.Remove(d.now, p.share, p.waiting)
 		if !ok {

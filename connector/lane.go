@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"pmg/config"
+	"pmg/connector/queue"
 	"pmg/ratelimit"
 	"pmg/sms"
 )
@@ -157,7 +158,7 @@ func (l *Lane) takeTurn(s *Share, now int64) {
 		l.rotation = append(l.rotation, s)
 		return
 	}
-	l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
+	l.nextDue = sms.Earlier(l.nextDue, s.queue.NextDue())
 }
 
 // ready reports whether a message is due.
@@ -176,7 +177,7 @@ func (l *Lane) wake(now int64) {
 			s.active = true
 			l.rotation = append(l.rotation, s)
 		} else if !s.active {
-			l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
+			l.nextDue = sms.Earlier(l.nextDue, s.queue.NextDue())
 		}
 	})
 }
@@ -186,7 +187,7 @@ func (l *Lane) wake(now int64) {
 func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	s = l.rotation[0]
 	m, expires = s.queue.Pop(now)
-	if s.queue.bodiesAbsent() > 0 {
+	if s.queue.Absent() > 0 {
 		l.readAhead(s)
 	}
 	if m != nil {
@@ -195,7 +196,7 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	switch {
 	case m == nil || !s.queue.Ready(now):
 		s.active = false
-		l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
+		l.nextDue = sms.Earlier(l.nextDue, s.queue.NextDue())
 		l.rotation = l.rotation[:copy(l.rotation, l.rotation[1:])]
 	case len(l.rotation) > 1:
 		copy(l.rotation, l.rotation[1:])
@@ -302,7 +303,7 @@ func (l *Lane) leave(now int64, slot *Slot) *Slot {
 func (l *Lane) due() int {
 	n := len(l.suspects.waiting)
 	for _, s := range l.rotation {
-		n += s.queue.due()
+		n += s.queue.Due()
 	}
 	return n
 }
@@ -441,7 +442,7 @@ func (l *Lane) Tick(now int64) (more bool) {
 		more = l.expire(now, s) || more
 		l.rest(s, now)
 		l.takeTurn(s, now) // it need not wait for the body of one that has expired
-		oldest = Earlier(oldest, s.queue.Oldest())
+		oldest = sms.Earlier(oldest, s.queue.Oldest())
 	})
 	l.oldest.Store(oldest)
 	l.pageTried(now)
@@ -462,14 +463,14 @@ func (l *Lane) expire(now int64, s *Share) (more bool) {
 	if l.policy.Halted() {
 		return false
 	}
-	return s.queue.Expired(now, func(e *entry) {
+	return s.queue.Expired(now, func(e *queue.Entry) {
 		l.waiting--
-		if e.message == nil {
+		if e.Message == nil {
 			l.expiresOnDisk(s, e)
 			return
 		}
-		s.isDue(e.message)
-		l.expired(now, s, e.message)
+		s.isDue(e.Message)
+		l.expired(now, s, e.Message)
 	})
 }
 
@@ -477,7 +478,7 @@ func (l *Lane) expire(now int64, s *Share) (more bool) {
 func (l *Lane) rest(s *Share, now int64) {
 	if s.active && !s.queue.Ready(now) {
 		s.active = false
-		l.nextDue = Earlier(l.nextDue, s.queue.NextDue())
+		l.nextDue = sms.Earlier(l.nextDue, s.queue.NextDue())
 		l.rotation = slices.DeleteFunc(l.rotation, func(other *Share) bool { return other == s })
 	}
 }

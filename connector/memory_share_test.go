@@ -3,6 +3,7 @@ package connector
 import (
 	"testing"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
 
@@ -121,7 +122,7 @@ func TestPageTried(t *testing.T) {
 	}
 	d.noted = 1
 	d.Tick(d.now)
-	if used := d.used.Used(); used > n*entrySize {
+	if used := d.used.Used(); used > n*queue.EntrySize {
 		t.Errorf("%d octets are used", used)
 	}
 	if len(d.paging.tried) != 0 {
@@ -141,7 +142,7 @@ func TestPageTried(t *testing.T) {
 func TestMassExpiry(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "")
-	d.submit("a", 3*sweepEntries/sweepExpired, func(m *sms.Message) { m.Expires = d.now + second })
+	d.submit("a", 3*queue.MostExpired, func(m *sms.Message) { m.Expires = d.now + second })
 	d.now += 2 * second
 	d.halted = true
 	if d.Tick(d.now) || len(d.ended) != 0 {
@@ -153,7 +154,7 @@ func TestMassExpiry(t *testing.T) {
 		parts++
 	}
 	d.Publish()
-	if len(d.ended) != 3*sweepEntries/sweepExpired || parts < 3 {
+	if len(d.ended) != 3*queue.MostExpired || parts < 3 {
 		t.Errorf("%d have ended in %d parts", len(d.ended), parts)
 	}
 	d.wantEmpty()

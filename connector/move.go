@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
 
@@ -160,18 +161,18 @@ func (l *Lane) planMoves(now int64, failed bool) (p plan) {
 
 // planLater plans the moves of a part of a share's messages that wait for their time.
 func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
-	wanted := func(e *entry) bool {
-		return empties || e.scheduled || e.message != nil && e.message.Flags&sms.Scheduled != 0
+	wanted := func(e *queue.Entry) bool {
+		return empties || e.Scheduled || e.Message != nil && e.Message.Flags&sms.Scheduled != 0
 	}
-	t := taker{
-		take: func(e *entry) verdict {
-			p.add(now, s, e.message, true)
-			return leaves
+	t := queue.Taker{
+		Take: func(e *queue.Entry) queue.Verdict {
+			p.add(now, s, e.Message, true)
+			return queue.Leaves
 		},
-		ask: func(e *entry) bool { return l.ask(s, e) },
+		Ask: func(e *queue.Entry) bool { return l.ask(s, e) },
 	}
-	end = s.queue.takeLater(left, wanted, &t)
-	p.reads = p.reads || t.absent
+	end = s.queue.TakeLater(left, wanted, &t)
+	p.reads = p.reads || t.Absent
 	return end
 }
 
@@ -180,35 +181,35 @@ func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) 
 // come up meanwhile, and the search begins anew, so that the messages leave in order.
 func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
 	looked, moved, begins := false, false, false
-	inVain := s.queue.inVain() && !empties
-	t := taker{
-		take: func(e *entry) verdict {
+	inVain := s.queue.InVain() && !empties
+	t := queue.Taker{
+		Take: func(e *queue.Entry) queue.Verdict {
 			looked = true
 			switch {
 			case inVain:
-				begins = begins || l.policy.Reroute(l, e.message, false) != nil
+				begins = begins || l.policy.Reroute(l, e.Message, false) != nil
 				p.looked = true
-			case p.add(now, s, e.message, empties):
+			case p.add(now, s, e.Message, empties):
 				moved = true
-				return leaves
+				return queue.Leaves
 			}
-			if e.isLoaded() {
+			if e.IsLoaded() {
 				l.unload(s, e)
 			}
-			return stays
+			return queue.Stays
 		},
-		ask: func(e *entry) bool { return l.ask(s, e) },
+		Ask: func(e *queue.Entry) bool { return l.ask(s, e) },
 	}
-	end = s.queue.takeDue(now, left, &t)
+	end = s.queue.TakeDue(now, left, &t)
 	switch {
 	case begins:
-		s.queue.searchAgain()
+		s.queue.SearchAgain()
 		p.more = true
 		return false
 	case !end && looked && !moved:
-		s.queue.searchedInVain()
+		s.queue.SearchedInVain()
 	}
-	p.reads = p.reads || t.absent
+	p.reads = p.reads || t.Absent
 	return end
 }
 

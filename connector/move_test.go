@@ -2,8 +2,6 @@ package connector
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"pmg/sms"
@@ -327,73 +325,6 @@ func TestMoveSuspects(t *testing.T) {
 	}
 	to.wantEmpty()
 	d.wantEmpty()
-}
-
-// A search in parts passes each message that is due once, whatever the queue holds. The
-// messages that it leaves stay in order.
-func TestTakeDueRandom(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 2))
-		q := newQueue()
-		var all []*sms.Message
-		for id := range uint64(random.IntN(60)) {
-			m := &sms.Message{ID: id + 1, Arrived: start + random.Int64N(5), Priority: uint8(random.IntN(7))}
-			if random.IntN(5) == 0 {
-				m.DeliverAt = start + 100
-			}
-			all = append(all, m)
-			if random.IntN(3) == 0 {
-				q.PushBack(m, start+10)
-			} else {
-				q.Push(m, start+10)
-			}
-		}
-		seen := map[uint64]int{}
-		for end := false; !end; {
-			left := 1 + random.IntN(7)
-			end = q.takeDue(start+10, &left, &taker{take: func(e *entry) verdict {
-				seen[e.id]++
-				if e.id%3 == 0 {
-					return leaves
-				}
-				return stays
-			}})
-		}
-		var due, kept int
-		for _, m := range all {
-			if q.isLater(m) {
-				continue
-			}
-			due++
-			if m.ID%3 != 0 {
-				kept++
-			}
-			if seen[m.ID] != 1 {
-				t.Fatalf("seed %d: message %d was passed %d times", seed, m.ID, seen[m.ID])
-			}
-		}
-		if len(seen) != due || q.due() != kept {
-			t.Fatalf("seed %d: %d of %d messages that are due, %d kept of %d", seed, len(seen), due, q.due(), kept)
-		}
-		var left []*sms.Message
-		for m, _ := q.Pop(start + 10); m != nil; m, _ = q.Pop(start + 10) {
-			left = append(left, m)
-		}
-		if len(left) != kept || !slices.IsSortedFunc(left, func(a, b *sms.Message) int {
-			if leavesFirst(entryOf(a), entryOf(b)) {
-				return -1
-			}
-			return 1
-		}) {
-			t.Fatalf("seed %d: %d of %d messages leave in order", seed, len(left), kept)
-		}
-	}
-}
-
-func (q *Queue) isLater(m *sms.Message) bool {
-	found, ok := q.later.Get(entryOf(m))
-	return ok && found.message == m
 }
 
 // A message that has expired, or that has ended while it waited, must not be sent any more.

@@ -3,15 +3,9 @@ package connector
 import (
 	"slices"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
-
-// Waiting is what the queue knows of a message whose body is on disk.
-type Waiting struct {
-	ID                                     uint64
-	Priority                               uint8
-	Arrived, DeliverAt, NotBefore, Expires int64 // as in sms.Message
-}
 
 // paging is what a lane knows of bodies that are on disk.
 type paging struct {
@@ -35,7 +29,7 @@ type overdue struct {
 // A read is what a body is read for.
 type read struct {
 	share   *Share // nil: the message was taken out meanwhile
-	entry   entry
+	entry   queue.Entry
 	overdue bool // it has expired, and was taken out of the queue to end
 }
 
@@ -59,9 +53,9 @@ func defaultPaging() pagingLimits {
 // Restore takes in a message whose body is on disk. It comes to its place even if newer
 // messages were pushed before it, and need not find room. Many are best restored in the
 // order of their ids.
-func (l *Lane) Restore(now int64, s *Share, w Waiting) {
-	s.enter(w.DeliverAt > now, entrySize)
-	s.queue.restore(w, now)
+func (l *Lane) Restore(now int64, s *Share, w queue.Waiting) {
+	s.enter(w.DeliverAt > now, queue.EntrySize)
+	s.queue.Restore(w, now)
 	l.waits(s, now)
 }
 
@@ -72,12 +66,12 @@ func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil || !l.policy.Durable() {
 		return false
 	}
-	q, e, limits := &s.queue, entryOf(m), &l.paging.limits
-	if q.inFront(e.priority) < limits.behind && e.wakes-now < limits.after && !l.isLarge(s, m) {
+	q, e, limits := &s.queue, queue.EntryOf(m), &l.paging.limits
+	if q.InFront(e.Priority) < limits.behind && e.Wakes-now < limits.after && !l.isLarge(s, m) {
 		return false
 	}
-	q.pushOnDisk(m, now)
-	s.Use(entrySize - m.Size())
+	q.PushOnDisk(m, now)
+	s.Use(queue.EntrySize - m.Size())
 	m.Release()
 	l.waits(s, now)
 	return true
@@ -86,37 +80,37 @@ func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 // isLarge reports whether the bodies of a share that are in memory would take more octets than
 // they may if all were like m. So they take a few times as many, whichever m are among them.
 func (l *Lane) isLarge(s *Share, m *sms.Message) bool {
-	limits, inMemory := &l.paging.limits, s.queue.Len()-s.queue.bodiesAbsent()
+	limits, inMemory := &l.paging.limits, s.queue.Len()-s.queue.Absent()
 	return inMemory >= limits.least && int64(inMemory)*m.Size() > limits.octets/int64(max(len(l.rotation), 1))
 }
 
 // unload takes the body of a message out of memory that was read from disk.
-func (l *Lane) unload(s *Share, e *entry) {
-	m := e.unload()
-	s.Use(entrySize - m.Size())
+func (l *Lane) unload(s *Share, e *queue.Entry) {
+	m := e.Unload()
+	s.Use(queue.EntrySize - m.Size())
 	m.Release()
 }
 
 // ask has the body of a message read. It reports false if too many are being read.
-func (l *Lane) ask(s *Share, e *entry) bool {
+func (l *Lane) ask(s *Share, e *queue.Entry) bool {
 	return l.read(read{share: s, entry: *e})
 }
 
 func (l *Lane) read(r read) bool {
 	p := &l.paging
-	_, isRead := p.reads[r.entry.id]
+	_, isRead := p.reads[r.entry.ID]
 	switch {
 	case isRead: // for an entry that was taken out, and is here again
 	case len(p.reads) >= p.mayRead():
 		p.starved = true
 		return false
 	default:
-		p.wanted = append(p.wanted, r.entry.id)
+		p.wanted = append(p.wanted, r.entry.ID)
 	}
 	if p.reads == nil {
 		p.reads = map[uint64]read{}
 	}
-	p.reads[r.entry.id] = r
+	p.reads[r.entry.ID] = r
 	return true
 }
 
@@ -156,7 +150,7 @@ func (l *Lane) readAhead(s *Share) {
 	if l.memory.Full() {
 		window = limits.least
 	}
-	s.queue.readAhead(window, func(e *entry) bool { return l.ask(s, e) })
+	s.queue.ReadAhead(window, func(e *queue.Entry) bool { return l.ask(s, e) })
 	l.load()
 }
 
@@ -188,7 +182,7 @@ func (l *Lane) Loaded(now int64, messages []*sms.Message, missing []uint64) {
 	l.endOverdue()
 	if starved {
 		l.Shares(func(s *Share) {
-			if !s.active && s.queue.bodiesAbsent() > 0 {
+			if !s.active && s.queue.Absent() > 0 {
 				l.readAhead(s)
 			}
 		})
@@ -198,13 +192,13 @@ func (l *Lane) Loaded(now int64, messages []*sms.Message, missing []uint64) {
 // loaded takes in a message that was read.
 func (l *Lane) loaded(now int64, r read, m *sms.Message) {
 	s, size := r.share, m.Size()
-	s.Use(size - entrySize)
+	s.Use(size - queue.EntrySize)
 	if l.paging.body == 0 {
 		l.paging.body = size
 	}
 	l.paging.body += (size - l.paging.body) / 8
 	m.Flags &^= sms.Scheduled
-	if r.entry.scheduled {
+	if r.entry.Scheduled {
 		m.Flags |= sms.Scheduled
 	}
 	if r.overdue {
@@ -213,7 +207,7 @@ func (l *Lane) loaded(now int64, r read, m *sms.Message) {
 		l.expired(now, s, m)
 		return
 	}
-	s.queue.load(&r.entry, m)
+	s.queue.Load(&r.entry, m)
 	l.takeTurn(s, now)
 }
 
@@ -223,29 +217,29 @@ func (l *Lane) missing(now int64, r read) {
 	if r.overdue {
 		l.paging.ending--
 	} else {
-		s.queue.remove(&r.entry, func(*entry) bool { return false })
+		s.queue.Remove(&r.entry, func(*queue.Entry) bool { return false })
 		l.waiting--
 		l.rest(s, now)
 		l.takeTurn(s, now)
 	}
-	s.leave(r.entry.scheduled, entrySize)
+	s.leave(r.entry.Scheduled, queue.EntrySize)
 	l.stats().Failed.Add(1)
 	s.Origin.Tally.Failed.Add(1)
-	l.policy.Unreadable(l, s, r.entry.id)
+	l.policy.Unreadable(l, s, r.entry.ID)
 }
 
 // expiresOnDisk notes that a message has expired whose body is on disk. It is read, so
 // that the message can end as others do.
-func (l *Lane) expiresOnDisk(s *Share, e *entry) {
+func (l *Lane) expiresOnDisk(s *Share, e *queue.Entry) {
 	p := &l.paging
 	p.ending++
-	if e.isAsked() {
-		r := p.reads[e.id]
+	if e.IsAsked() {
+		r := p.reads[e.ID]
 		r.overdue = true
-		p.reads[e.id] = r
+		p.reads[e.ID] = r
 		return
 	}
-	p.overdue = append(p.overdue, overdue{s, e.id, e.scheduled})
+	p.overdue = append(p.overdue, overdue{s, e.ID, e.Scheduled})
 }
 
 // endOverdue has bodies of expired messages read. They leave half of what may be read at
@@ -254,7 +248,7 @@ func (l *Lane) endOverdue() {
 	p := &l.paging
 	for len(p.overdue) > 0 && p.ending-len(p.overdue) < max(p.mayRead()/2, 1) {
 		next := p.overdue[0]
-		if !l.read(read{next.share, entry{id: next.id, scheduled: next.scheduled}, true}) {
+		if !l.read(read{next.share, queue.Entry{ID: next.id, Scheduled: next.scheduled}, true}) {
 			break
 		}
 		if p.overdue = p.overdue[1:]; len(p.overdue) == 0 {
@@ -267,10 +261,10 @@ func (l *Lane) endOverdue() {
 // Remove takes a message out that waits, as if it had left: m is nil where its body is
 // on disk, and otherwise the caller's. It is not found if it is under way, has expired,
 // or is not here. w says of it what the lane was told last.
-func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found bool) {
-	key := newEntry(w, nil)
-	e, found := s.queue.remove(&key, func(e *entry) bool {
-		return e.message != nil && e.message.Flags&sms.Settled != 0 // it has ended already
+func (l *Lane) Remove(now int64, s *Share, w queue.Waiting) (m *sms.Message, found bool) {
+	key := queue.Key(w)
+	e, found := s.queue.Remove(&key, func(e *queue.Entry) bool {
+		return e.Message != nil && e.Message.Flags&sms.Settled != 0 // it has ended already
 	})
 	if !found {
 		return l.removeSuspect(s, w.ID)
@@ -278,14 +272,14 @@ func (l *Lane) Remove(now int64, s *Share, w Waiting) (m *sms.Message, found boo
 	l.waiting--
 	l.rest(s, now)
 	l.takeTurn(s, now)
-	if e.message != nil {
-		l.removed(s, e.message)
-		return e.message, true
+	if e.Message != nil {
+		l.removed(s, e.Message)
+		return e.Message, true
 	}
-	if e.isAsked() {
-		l.paging.reads[e.id] = read{}
+	if e.IsAsked() {
+		l.paging.reads[e.ID] = read{}
 	}
-	s.leave(e.scheduled, entrySize)
+	s.leave(e.Scheduled, queue.EntrySize)
 	return nil, true
 }
 

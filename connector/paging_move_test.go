@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
 
@@ -20,7 +21,7 @@ func (d *desk) moveAll(to *desk) (ids []uint64, most int, rested int64) {
 				to.Push(d.now, s, m)
 			})
 			inMemory := len(d.disk.wanted[d.Lane])
-			d.Shares(func(s *Share) { inMemory += s.queue.n - s.queue.absent })
+			d.Shares(func(s *Share) { inMemory += s.queue.Len() - s.queue.Absent() })
 			most = max(most, inMemory)
 		}
 		if d.read(1000) == 0 {
@@ -62,7 +63,7 @@ func TestMoveFromDisk(t *testing.T) {
 			t.Errorf("%s: rested %d s although bodies were read", name, rested/second)
 		}
 		inMemory := 0
-		to.Shares(func(s *Share) { inMemory += s.queue.n - s.queue.absent })
+		to.Shares(func(s *Share) { inMemory += s.queue.Len() - s.queue.Absent() })
 		if limit := to.paging.limits.behind; inMemory > limit {
 			t.Errorf("%s: %d bodies are in memory where they have moved to", name, inMemory)
 		}
@@ -138,10 +139,10 @@ func TestRemove(t *testing.T) {
 	d.submit("a", 2, nil)
 	d.submit("a", 1, func(m *sms.Message) { m.DeliverAt = d.now + second })
 	d.restore("a", 1, func(m *sms.Message) { m.DeliverAt = d.now + second })
-	arrived := func(id uint64) Waiting { return Waiting{ID: id, Arrived: d.now} }
-	scheduled := func(id uint64) Waiting { return Waiting{ID: id, Arrived: d.now, DeliverAt: d.now + second} }
+	arrived := func(id uint64) queue.Waiting { return queue.Waiting{ID: id, Arrived: d.now} }
+	scheduled := func(id uint64) queue.Waiting { return queue.Waiting{ID: id, Arrived: d.now, DeliverAt: d.now + second} }
 	for _, want := range []struct {
-		w               Waiting
+		w               queue.Waiting
 		found, inMemory bool
 	}{
 		{arrived(2), true, false}, {arrived(2), false, false}, {arrived(4), true, true}, {arrived(5), false, false},

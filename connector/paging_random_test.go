@@ -1,10 +1,12 @@
 package connector
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
 
@@ -204,8 +206,8 @@ func (w *world) leave(d *desk) {
 		}
 		for _, other := range w.all {
 			o := &other.message
-			if other.desk == d && !other.under && !other.ended && other.account == k.account && wakesAt(o) <= d.now &&
-				o.Losses < suspectAfter && (o.Expires == 0 || o.Expires >= d.now) && before(o, &k.message) {
+			if other.desk == d && !other.under && !other.ended && other.account == k.account && o.Due() <= d.now &&
+				o.Losses < suspectAfter && (o.Expires == 0 || o.Expires >= d.now) && comesBefore(o, &k.message) {
 				w.t.Fatalf("seed %d: message %d leaves before %d", w.seed, m.ID, o.ID)
 			}
 		}
@@ -307,6 +309,12 @@ func (w *world) remove(id uint64) {
 	}
 }
 
+// comesBefore reports whether of two messages of a share that are due the first leaves first.
+func comesBefore(a, b *sms.Message) bool {
+	place := func(m *sms.Message) int64 { return max(m.DeliverAt, m.Arrived) }
+	return cmp.Or(cmp.Compare(min(b.Priority, 4), min(a.Priority, 4)), cmp.Compare(place(a), place(b)), cmp.Compare(a.ID, b.ID)) < 0
+}
+
 // check compares what is counted with what there is.
 func (w *world) check() {
 	w.t.Helper()
@@ -317,36 +325,17 @@ func (w *world) check() {
 		d.Shares(func(s *Share) {
 			q := &s.queue
 			waiting += int64(q.Len())
-			absent, back, ahead := 0, 0, 0
-			count := func(e *entry) {
-				if e.message == nil {
+			absent := 0
+			q.Each(func(e *queue.Entry) {
+				if e.Message == nil {
 					absent++
-					used += entrySize
+					used += queue.EntrySize
 				} else {
-					used += e.message.Size()
+					used += e.Message.Size()
 				}
-			}
-			for i := range ringCount {
-				r := q.ring(i)
-				for i := range r.n {
-					if e := r.at(i); e.state != gone {
-						count(e)
-					}
-				}
-			}
-			q.later.Scan(func(e entry) bool { count(&e); return true })
-			q.back.Scan(func(e entry) bool {
-				count(&e)
-				switch e.state {
-				case onDisk:
-					back++
-				case asked, loaded:
-					ahead++
-				}
-				return true
 			})
-			if absent != q.absent || back != q.backOnDisk || ahead != q.backAhead {
-				w.t.Fatalf("seed %d: absent %d, counted %d; back %d, %d; ahead %d, %d", w.seed, absent, q.absent, back, q.backOnDisk, ahead, q.backAhead)
+			if absent != q.Absent() {
+				w.t.Fatalf("seed %d: absent %d, counted %d", w.seed, absent, q.Absent())
 			}
 		})
 		for _, s := range d.suspects.waiting {
@@ -355,7 +344,7 @@ func (w *world) check() {
 		for _, s := range d.under {
 			used += s.Message.Size()
 		}
-		used += int64(d.paging.ending) * entrySize
+		used += int64(d.paging.ending) * queue.EntrySize
 		if len(d.paging.reads) > d.paging.limits.reads {
 			w.t.Fatalf("seed %d: %d bodies are being read", w.seed, len(d.paging.reads))
 		}

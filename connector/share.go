@@ -3,6 +3,7 @@ package connector
 import (
 	"sync/atomic"
 
+	"pmg/connector/queue"
 	"pmg/sms"
 )
 
@@ -19,7 +20,7 @@ type Share struct {
 	percent atomic.Int32 // of the free room that it may take
 
 	// The rest belongs to the lane's dispatching goroutine.
-	queue  Queue
+	queue  queue.Queue
 	active bool // it is in the lane's rotation
 }
 
@@ -240,7 +241,7 @@ func (l *Lane) Share(o *sms.Origin, percent int) *Share {
 		}
 	}
 	s := &Share{Lane: l, Origin: o}
-	s.queue.init()
+	s.queue.Init()
 	s.SetPercent(percent)
 	l.shares = append(l.shares, s)
 	l.byOrigin[o] = s

@@ -424,5 +424,5 @@ func (c *Conversation[R]) Tick(now int64) (next int64) {
 	for _, s := range slices.Clone(c.pressed) {
 		c.letIn(now, s, c.pressure[s])
 	}
-	return connector.Earlier(c.delayed.Next(), c.waiting.Next())
+	return sms.Earlier(c.delayed.Next(), c.waiting.Next())
 }

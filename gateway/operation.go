@@ -11,6 +11,7 @@ import (
 
 	"pmg/account"
 	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -40,9 +41,9 @@ const operationTimeout = 10 * time.Second
 // An operand is a message that an operation is about.
 type operand struct {
 	*found
-	share   *connector.Share  // in which it waits; nil: where the store says
-	waiting connector.Waiting // with share
-	sent    bool              // it is under way
+	share   *connector.Share // in which it waits; nil: where the store says
+	waiting queue.Waiting    // with share
+	sent    bool             // it is under way
 }
 
 var (
@@ -274,7 +275,7 @@ func (o *operation) inLane(l *connector.Lane) (all []*operand) {
 		all = append(all, &t)
 	}
 	for _, s := range o.shares(l) {
-		l.EachWaiting(s, func(w connector.Waiting, m *sms.Message) {
+		l.EachWaiting(s, func(w queue.Waiting, m *sms.Message) {
 			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are not looked at, which would take much longer
 				add(m, operand{share: s, waiting: w})
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/events"
 	"pmg/internal/testutil"
 	"pmg/sms"
@@ -178,7 +179,7 @@ func (p *port) madeReceipts(t *testing.T) (all []sms.Report) {
 	}
 	lane := p.g.clientLane("client")
 	lane.Shares(func(s *connector.Share) {
-		lane.EachWaiting(s, func(_ connector.Waiting, m *sms.Message) {
+		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
 			r, _ := m.Report()
 			r.Text = nil
 			all = append(all, r)

@@ -10,6 +10,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -32,7 +33,7 @@ type recovery struct {
 
 	places map[string]*connector.Share // by names, as they stand in records
 	key    []byte                      // of places
-	parts  map[*connector.Share][]connector.Waiting
+	parts  map[*connector.Share][]queue.Waiting
 	shares []*connector.Share // that parts has, in the order of their first messages
 
 	found, aside, lost int
@@ -50,7 +51,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	g.loads.begin(g, e)
 	r := &recovery{
 		gateway: g, engine: e, cfg: g.Config(), ahead: g.Clock.Ahead(), last: g.lastStored, began: g.Clock.Now(),
-		places: map[string]*connector.Share{}, parts: map[*connector.Share][]connector.Waiting{},
+		places: map[string]*connector.Share{}, parts: map[*connector.Share][]queue.Waiting{},
 	}
 	err := r.run(ctx)
 	g.recovered.Store(true)
@@ -229,7 +230,7 @@ func (r *recovery) entry(e *store.Entry) {
 	}
 	// Messages leave in the order of their ids, even if the wall clock went back between them.
 	r.arrived = max(r.arrived, min(h.Arrived-r.ahead, r.began))
-	r.parts[share] = append(r.parts[share], connector.Waiting{
+	r.parts[share] = append(r.parts[share], queue.Waiting{
 		ID: e.ID, Priority: h.Priority,
 		Arrived: r.arrived, DeliverAt: r.engineTime(h.DeliverAt),
 		NotBefore: r.gateway.notBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),

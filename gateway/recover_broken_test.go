@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -226,7 +227,7 @@ func TestChangeInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := p.withLanes()
-		share.Lane.Restore(p.now, share, connector.Waiting{ID: stored.Message.ID, Arrived: stored.Message.Arrived})
+		share.Lane.Restore(p.now, share, queue.Waiting{ID: stored.Message.ID, Arrived: stored.Message.Arrived})
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := &interruptedEngine{Engine: e, cancel: cancel}
 		change := QueueChange{What: what, To: "operator"}

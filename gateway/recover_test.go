@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -18,7 +19,7 @@ func TestRecoverClockBack(t *testing.T) {
 	hour := int64(time.Hour)
 	r := &recovery{
 		gateway: g, cfg: g.Config(), began: now,
-		places: map[string]*connector.Share{}, parts: map[*connector.Share][]connector.Waiting{},
+		places: map[string]*connector.Share{}, parts: map[*connector.Share][]queue.Waiting{},
 	}
 	lane := store.Lane{Connector: operator.Name}
 	origin := g.origins.of("client", "clients")

@@ -9,6 +9,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/events"
 	"pmg/protocols"
 	"pmg/sms"
@@ -245,9 +246,9 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 
 // waitingOf returns what a lane knows of a message. The wall clock is ahead of the
 // engine's.
-func waitingOf(f *found, ahead int64) connector.Waiting {
+func waitingOf(f *found, ahead int64) queue.Waiting {
 	m := f.message
-	w := connector.Waiting{
+	w := queue.Waiting{
 		ID: f.id, Priority: m.Priority,
 		Arrived: m.Arrived, DeliverAt: m.DeliverAt, NotBefore: m.NotBefore, Expires: m.Expires,
 	}

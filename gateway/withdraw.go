@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -139,17 +140,17 @@ func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search boo
 	}
 	type place struct {
 		share   *connector.Share
-		waiting connector.Waiting
+		waiting queue.Waiting
 	}
 	var places []place
-	l.Find(ids, func(s *connector.Share, p connector.Waiting) { places = append(places, place{s, p}) })
+	l.Find(ids, func(s *connector.Share, p queue.Waiting) { places = append(places, place{s, p}) })
 	for _, p := range places {
 		w.remove(now, l, p.share, byID[p.waiting.ID], p.waiting)
 	}
 }
 
 // remove takes a message out of a share, if it waits there.
-func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f *found, at connector.Waiting) {
+func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f *found, at queue.Waiting) {
 	m, ok := l.Remove(now, s, at)
 	if !ok {
 		return

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/connector"
+	"pmg/connector/queue"
 	"pmg/store"
 )
 
@@ -37,7 +37,7 @@ func TestDeletedWhen(t *testing.T) {
 	}
 	p.c.Stored(p.now, stored, false)
 	e := p.withLanes()
-	share.Lane.Restore(p.now, share, connector.Waiting{ID: entry.ID, Arrived: p.now})
+	share.Lane.Restore(p.now, share, queue.Waiting{ID: entry.ID, Arrived: p.now})
 	page, err := p.g.ChangeStored(t.Context(), e, QueueChange{What: DeleteMessages}, Selection{}, 0, 10)
 	if err != nil || len(page.Messages) != 2 || page.Messages[0].Result != ResultDeleted || page.Messages[1].Result != ResultDeleted {
 		t.Fatalf("%+v, %v", page, err)

@@ -238,6 +238,14 @@ func part(b []byte, from, to int) []byte {
 // later one that its sender or the gateway has set.
 func (m *Message) Due() int64 { return max(m.Arrived, m.DeliverAt, m.NotBefore) }
 
+// Earlier returns the earlier of two times, where 0 means never.
+func Earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // ForgetAttempts makes the message one that was never tried. How often it was written stays.
 func (m *Message) ForgetAttempts() {
 	m.Attempts, m.Earlier, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0, 0

@@ -239,7 +239,7 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 		b.checkTimers(now)
 		b.nextCheck = now + int64(b.Gateway.TimerInterval())
 	}
-	return time.Duration(connector.Earlier(next, b.nextCheck) - now)
+	return time.Duration(sms.Earlier(next, b.nextCheck) - now)
 }
 
 // checkTimers acts on the timers of every session that have run out.

@@ -48,9 +48,10 @@ func table() []row {
 		{"events", "pdulog sms"},
 
 		// Sessions, and the gateway's decisions about them.
-		{"connector", "account config flow pdulog protocols ratelimit sms sms/fit"},
+		{"connector/queue", "sms"},
+		{"connector", "account config connector/queue flow pdulog protocols ratelimit sms sms/fit"},
 		{"gateway/node", "config connector sms"},
-		{"gateway", "account config connector events flow gateway/node internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway", "account config connector connector/queue events flow gateway/node internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
 
 		// The architecture. It imports no protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

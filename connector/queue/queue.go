@@ -1,4 +1,4 @@
-package connector
+package queue
 
 import (
 	"math/bits"
@@ -21,8 +21,8 @@ type Queue struct {
 	n        int
 	filled   uint8                // bit p: a ring of priority p may hold messages
 	restored bool                 // messages were restored: older may hold some
-	back     *btree.BTreeG[entry] // due, but not in the order of arrival
-	later    *btree.BTreeG[entry] // not due yet
+	back     *btree.BTreeG[Entry] // due, but not in the order of arrival
+	later    *btree.BTreeG[Entry] // not due yet
 
 	absent     int   // messages whose bodies are not in memory
 	nextExpiry int64 // no message in a ring or in back expires before this time; 0: none expires
@@ -39,7 +39,8 @@ type Queue struct {
 // priorities is the number of priorities. SMPP 3.4 has 0 to 3, 5.0 adds 4.
 const priorities = 5
 
-func (q *Queue) init() {
+// Init makes the zero Queue an empty queue.
+func (q *Queue) Init() {
 	q.back = btree.NewBTreeGOptions(leavesFirst, btree.Options{NoLocks: true})
 	q.later = btree.NewBTreeGOptions(wakesFirst, btree.Options{NoLocks: true})
 }
@@ -52,22 +53,22 @@ func (q *Queue) Push(m *sms.Message, now int64) {
 	p, due := min(m.Priority, priorities-1), max(m.DeliverAt, m.Arrived)
 	r := &q.rings[p]
 	if max(m.DeliverAt, m.NotBefore) > now || !r.fits(due, m.ID) {
-		q.push(entryOf(m), max(m.DeliverAt, m.NotBefore) > now)
+		q.push(EntryOf(m), max(m.DeliverAt, m.NotBefore) > now)
 		return
 	}
 	q.n++
 	q.willExpire(m.Expires)
 	q.filled |= 1 << p
-	*r.extend() = entry{id: m.ID, due: due, expires: m.Expires, message: m, priority: p}
+	*r.extend() = Entry{ID: m.ID, Due: due, Expires: m.Expires, Message: m, Priority: p}
 }
 
 // push adds such a message. waits says that it is not due yet.
-func (q *Queue) push(e entry, waits bool) {
+func (q *Queue) push(e Entry, waits bool) {
 	if q.enter(&e, waits) {
 		return
 	}
-	q.filled |= 1 << e.priority
-	if r := &q.rings[e.priority]; r.fits(e.due, e.id) {
+	q.filled |= 1 << e.Priority
+	if r := &q.rings[e.Priority]; r.fits(e.Due, e.ID) {
 		*r.extend() = e
 	} else {
 		q.putBack(e) // it was overtaken on its way here
@@ -76,48 +77,48 @@ func (q *Queue) push(e entry, waits bool) {
 
 // enter counts a message that comes. If it waits for its time, it does so from then on,
 // and enter reports true.
-func (q *Queue) enter(e *entry, waits bool) bool {
+func (q *Queue) enter(e *Entry, waits bool) bool {
 	q.n++
-	if e.message == nil {
+	if e.Message == nil {
 		q.absent++
 	}
 	if waits {
 		q.later.Set(*e)
 	} else {
-		q.willExpire(e.expires)
+		q.willExpire(e.Expires)
 	}
 	return waits
 }
 
-// pushOnDisk adds a message that has just arrived, and of which the entry alone is kept.
-func (q *Queue) pushOnDisk(m *sms.Message, now int64) {
-	e := entryOf(m)
-	e.message, e.state, e.scheduled = nil, onDisk, m.Flags&sms.Scheduled != 0
+// PushOnDisk adds a message that has just arrived, and of which the entry alone is kept.
+func (q *Queue) PushOnDisk(m *sms.Message, now int64) {
+	e := EntryOf(m)
+	e.Message, e.state, e.Scheduled = nil, onDisk, m.Flags&sms.Scheduled != 0
 	waits := m.DeliverAt > now
-	if waits || q.rings[e.priority].fits(e.due, e.id) {
+	if waits || q.rings[e.Priority].fits(e.Due, e.ID) {
 		q.push(e, waits)
 	} else {
-		q.place(e, e.due == m.Arrived, false)
+		q.place(e, e.Due == m.Arrived, false)
 	}
 }
 
-// restore adds a message whose body is on disk. Newer ones may have come before it.
-func (q *Queue) restore(w Waiting, now int64) {
+// Restore adds a message whose body is on disk. Newer ones may have come before it.
+func (q *Queue) Restore(w Waiting, now int64) {
 	e := newEntry(w, nil)
-	e.state, e.scheduled = onDisk, w.DeliverAt > now
-	q.place(e, e.due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
+	e.state, e.Scheduled = onDisk, w.DeliverAt > now
+	q.place(e, e.Due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
 }
 
 // place adds a message whose body is on disk to those that were restored. byArrival says
 // that it has its place by its arrival, as nearly all have. The others would make the
 // ring's last place so late that those behind them do not fit.
-func (q *Queue) place(e entry, byArrival, waits bool) {
+func (q *Queue) place(e Entry, byArrival, waits bool) {
 	if q.enter(&e, waits) {
 		return
 	}
 	q.restored = true
-	q.filled |= 1 << e.priority
-	if r := &q.older[e.priority]; byArrival && r.fits(e.due, e.id) {
+	q.filled |= 1 << e.Priority
+	if r := &q.older[e.Priority]; byArrival && r.fits(e.Due, e.ID) {
 		*r.extend() = e
 	} else {
 		q.putBack(e)
@@ -127,24 +128,24 @@ func (q *Queue) place(e entry, byArrival, waits bool) {
 // PushBack returns a popped message to the queue. It takes its old place when its
 // NotBefore has passed.
 func (q *Queue) PushBack(m *sms.Message, now int64) {
-	if e := entryOf(m); !q.enter(&e, m.NotBefore > now) {
+	if e := EntryOf(m); !q.enter(&e, m.NotBefore > now) {
 		q.putBack(e)
 	}
 }
 
 // putBack adds a message that is due to those that are not in the order of arrival.
-func (q *Queue) putBack(e entry) {
+func (q *Queue) putBack(e Entry) {
 	q.back.Set(e)
 	q.countBack(&e, 1)
 }
 
 // leftBack counts a message that was taken out of those that came back.
-func (q *Queue) leftBack(e *entry) {
+func (q *Queue) leftBack(e *Entry) {
 	q.countBack(e, -1)
 	q.left(e)
 }
 
-func (q *Queue) countBack(e *entry, n int) {
+func (q *Queue) countBack(e *Entry, n int) {
 	switch e.state {
 	case onDisk:
 		q.backOnDisk += n
@@ -154,9 +155,9 @@ func (q *Queue) countBack(e *entry, n int) {
 }
 
 // left counts a message that was taken out.
-func (q *Queue) left(e *entry) {
+func (q *Queue) left(e *Entry) {
 	q.n--
-	if e.message == nil {
+	if e.Message == nil {
 		q.absent--
 	}
 }
@@ -169,14 +170,14 @@ func (q *Queue) Ready(now int64) bool {
 	return q.n > q.later.Len()
 }
 
-// due returns how many messages are known to be due.
-func (q *Queue) due() int { return q.n - q.later.Len() }
+// Due returns how many messages are known to be due.
+func (q *Queue) Due() int { return q.n - q.later.Len() }
 
-// bodiesAbsent returns how many messages wait whose bodies are not in memory.
-func (q *Queue) bodiesAbsent() int { return q.absent }
+// Absent returns how many messages wait whose bodies are not in memory.
+func (q *Queue) Absent() int { return q.absent }
 
-// inFront returns how many messages with that priority are due before one that is pushed.
-func (q *Queue) inFront(priority uint8) int {
+// InFront returns how many messages with that priority are due before one that is pushed.
+func (q *Queue) InFront(priority uint8) int {
 	return q.rings[priority].n + q.older[priority].n + q.back.Len()
 }
 
@@ -191,18 +192,18 @@ func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	r := q.first()
 	if q.back.Len() > 0 {
 		if e, _ := q.back.Min(); r == nil || leavesFirst(e, *r.first()) {
-			if e.message != nil {
+			if e.Message != nil {
 				q.back.PopMin()
 				q.leftBack(&e)
 			}
-			return e.message, e.expires
+			return e.Message, e.Expires
 		}
 	}
 	if r == nil {
 		return nil, 0
 	}
 	e := r.first()
-	m, expires = e.message, e.expires
+	m, expires = e.Message, e.Expires
 	if m != nil {
 		q.n--
 		e.take()
@@ -242,11 +243,11 @@ func (q *Queue) ring(i int) *ring {
 // advance moves the messages whose time has come to their places.
 func (q *Queue) advance(now int64) {
 	for q.later.Len() > 0 {
-		if e, _ := q.later.Min(); e.wakes > now {
+		if e, _ := q.later.Min(); e.Wakes > now {
 			return
 		}
 		e, _ := q.later.PopMin()
-		q.willExpire(e.expires)
+		q.willExpire(e.Expires)
 		q.putBack(e)
 	}
 }
@@ -255,7 +256,7 @@ func (q *Queue) advance(now int64) {
 // if there is none.
 func (q *Queue) NextDue() int64 {
 	if e, ok := q.later.Min(); ok {
-		return e.wakes
+		return e.Wakes
 	}
 	return 0
 }
@@ -270,17 +271,17 @@ func (q *Queue) Oldest() int64 {
 	}
 	for i := range ringCount {
 		if r := q.ring(i); r.n > 0 {
-			older(r.first().due)
+			older(r.first().Due)
 		}
 	}
 	if e, ok := q.back.Min(); ok {
-		older(e.due)
+		older(e.Due)
 	}
 	return oldest
 }
 
-// each calls f for every entry. f must not change the queue.
-func (q *Queue) each(f func(*entry)) {
+// Each calls f for every entry. f must not change the queue.
+func (q *Queue) Each(f func(*Entry)) {
 	for p := range q.rings {
 		for _, r := range [...]*ring{&q.rings[p], &q.older[p]} {
 			for i := range r.n {
@@ -290,8 +291,8 @@ func (q *Queue) each(f func(*entry)) {
 			}
 		}
 	}
-	for _, tree := range [...]*btree.BTreeG[entry]{q.back, q.later} {
-		tree.Scan(func(e entry) bool {
+	for _, tree := range [...]*btree.BTreeG[Entry]{q.back, q.later} {
+		tree.Scan(func(e Entry) bool {
 			f(&e)
 			return true
 		})

@@ -1,4 +1,4 @@
-package connector
+package queue
 
 import (
 	"github.com/tidwall/btree"
@@ -9,7 +9,7 @@ import (
 // A search is the state of a search for messages to move. It goes through the queue in
 // parts, first through the messages that came back, which are older than the others.
 type search struct {
-	back   entry // comes before those to go on with
+	back   Entry // comes before those to go on with
 	inBack bool  // back counts: the search has begun there
 	cursor
 	inRings bool // Queue.back was searched, and the rings follow
@@ -18,23 +18,23 @@ type search struct {
 	again  bool // the search has begun again, because a later message could be moved
 }
 
-// A taker is what a search calls.
-type taker struct {
-	// take decides about a message in memory. It may take its body out of memory, and
-	// must leave everything else as it is.
-	take func(*entry) verdict
-	// ask has a body read, or returns false: not now.
-	ask func(*entry) bool
+// A Taker is what a search calls. It is for one call.
+type Taker struct {
+	// Take decides about a message in memory. TakeDue lets it take the body of one that
+	// stays out of memory. It must leave everything else as it is.
+	Take func(*Entry) Verdict
+	// Ask has a body read, or returns false: not now.
+	Ask func(*Entry) bool
 
-	absent bool // the search has stopped at bodies that are not in memory
+	Absent bool // the search has stopped at bodies that are not in memory
 }
 
-// takeDue passes messages that are due to take, from where the last call ended, and
+// TakeDue passes messages that are due to take, from where the last call ended, and
 // takes out those that are to leave. It takes away from left what it has searched, and
 // stops when nothing is left, or at a body that is to be read first: for that and for
 // those behind it, as far as left goes, it asks. It reports whether it has come to the
 // end; the next call begins anew.
-func (q *Queue) takeDue(now int64, left *int, t *taker) (end bool) {
+func (q *Queue) TakeDue(now int64, left *int, t *Taker) (end bool) {
 	q.advance(now)
 	s := &q.moved
 	if !s.inRings && !q.takeBack(left, t) {
@@ -48,25 +48,25 @@ func (q *Queue) takeDue(now int64, left *int, t *taker) (end bool) {
 	return true
 }
 
-func (q *Queue) takeRings(left *int, t *taker) (end bool) {
+func (q *Queue) takeRings(left *int, t *Taker) (end bool) {
 	c := &q.moved.cursor
-	end = q.scan(c, left, func(_ *ring, e *entry) verdict {
-		if e.message == nil {
-			t.absent = true
+	end = q.scan(c, left, func(_ *ring, e *Entry) Verdict {
+		if e.Message == nil {
+			t.Absent = true
 			return waits
 		}
-		v := t.take(e)
-		if v == stays {
+		v := t.Take(e)
+		if v == Stays {
 			q.absent += e.absent()
 		}
 		return v
 	})
-	if !t.absent {
+	if !t.Absent {
 		return end
 	}
 	r := q.ring(c.rings)
 	for i := int(max(c.at, r.start) - r.start); i < r.n && *left > 0; i++ {
-		if !r.at(i).ask(t.ask) {
+		if !r.at(i).ask(t.Ask) {
 			break
 		}
 		*left--
@@ -75,30 +75,30 @@ func (q *Queue) takeRings(left *int, t *taker) (end bool) {
 }
 
 // takeBack does so for the messages that came back.
-func (q *Queue) takeBack(left *int, t *taker) (end bool) {
+func (q *Queue) takeBack(left *int, t *Taker) (end bool) {
 	s := &q.moved
-	var taken, changed []entry
+	var taken, changed []Entry
 	end = true
-	search := func(e entry) bool {
+	search := func(e Entry) bool {
 		switch {
 		case *left <= 0:
 			end = false
 			return false
-		case e.message == nil:
-			end, t.absent = false, true
-			q.askTree(q.back, e, left, t.ask, &changed)
+		case e.Message == nil:
+			end, t.Absent = false, true
+			q.askTree(q.back, e, left, t.Ask, &changed)
 			return false
 		}
 		*left--
 		s.inBack = true
 		s.back = e
-		s.back.id++
+		s.back.ID++
 		before := e
-		switch t.take(&e) {
-		case leaves:
+		switch t.Take(&e) {
+		case Leaves:
 			taken = append(taken, before)
-		case stays:
-			if e.message == nil {
+		case Stays:
+			if e.Message == nil {
 				changed = append(changed, e)
 			}
 		}
@@ -119,8 +119,8 @@ func (q *Queue) takeBack(left *int, t *taker) (end bool) {
 
 // askTree asks for bodies from an entry on, and appends those entries to changed, which
 // are to be replaced.
-func (q *Queue) askTree(tree *btree.BTreeG[entry], from entry, left *int, ask func(*entry) bool, changed *[]entry) {
-	tree.Ascend(from, func(e entry) bool {
+func (q *Queue) askTree(tree *btree.BTreeG[Entry], from Entry, left *int, ask func(*Entry) bool, changed *[]Entry) {
+	tree.Ascend(from, func(e Entry) bool {
 		if *left <= 0 {
 			return false
 		}
@@ -136,7 +136,7 @@ func (q *Queue) askTree(tree *btree.BTreeG[entry], from entry, left *int, ask fu
 }
 
 // replaceBack replaces entries of those that came back.
-func (q *Queue) replaceBack(changed []entry) {
+func (q *Queue) replaceBack(changed []Entry) {
 	for i := range changed {
 		e := &changed[i]
 		old, _ := q.back.Set(*e)
@@ -146,36 +146,28 @@ func (q *Queue) replaceBack(changed []entry) {
 	}
 }
 
-// absent returns 1 where the body is not in memory.
-func (e *entry) absent() int {
-	if e.message == nil {
-		return 1
-	}
-	return 0
-}
-
-// takeLater passes messages that wait for their time to the taker, and takes out up to
+// TakeLater passes messages that wait for their time to the taker, and takes out up to
 // left of those that wanted reports true for. It reports whether there are no more of
 // those.
-func (q *Queue) takeLater(left *int, wanted func(*entry) bool, t *taker) (end bool) {
-	var taken, changed []entry
+func (q *Queue) TakeLater(left *int, wanted func(*Entry) bool, t *Taker) (end bool) {
+	var taken, changed []Entry
 	end = true
-	q.later.Scan(func(e entry) bool {
+	q.later.Scan(func(e Entry) bool {
 		switch {
 		case *left <= 0:
 			end = false
 			return false
 		case !wanted(&e):
-		case e.message == nil:
-			end, t.absent = false, true
+		case e.Message == nil:
+			end, t.Absent = false, true
 			*left--
 			if e.state == onDisk {
-				if !e.ask(t.ask) {
+				if !e.ask(t.Ask) {
 					return false
 				}
 				changed = append(changed, e)
 			}
-		case t.take(&e) == leaves:
+		case t.Take(&e) == Leaves:
 			*left--
 			taken = append(taken, e)
 		}
@@ -191,81 +183,81 @@ func (q *Queue) takeLater(left *int, wanted func(*entry) bool, t *taker) (end bo
 	return end
 }
 
-// searchAgain makes the next call of takeDue begin again.
-func (q *Queue) searchAgain() { q.moved = search{again: true} }
+// SearchAgain makes the next call of TakeDue begin again.
+func (q *Queue) SearchAgain() { q.moved = search{again: true} }
 
-// inVain reports whether no message could be moved of the parts that takeDue has searched.
-func (q *Queue) inVain() bool { return q.moved.inVain }
+// InVain reports whether no message could be moved of the parts that TakeDue has searched.
+func (q *Queue) InVain() bool { return q.moved.inVain }
 
-// searchedInVain notes that. It does not in a search that has begun again.
-func (q *Queue) searchedInVain() {
+// SearchedInVain notes that. It does not in a search that has begun again.
+func (q *Queue) SearchedInVain() {
 	if !q.moved.again {
 		q.moved.inVain = true
 	}
 }
 
 // find returns the entry with the id and place of e, and where it is.
-func (q *Queue) find(e *entry) (found entry, in location) {
-	for _, r := range [...]*ring{&q.rings[e.priority], &q.older[e.priority]} {
+func (q *Queue) find(e *Entry) (found Entry, in location) {
+	for _, r := range [...]*ring{&q.rings[e.Priority], &q.older[e.Priority]} {
 		if at := r.find(e); at != nil {
 			return *at, location{ring: r, at: at}
 		}
 	}
-	for _, tree := range [...]*btree.BTreeG[entry]{q.back, q.later} {
+	for _, tree := range [...]*btree.BTreeG[Entry]{q.back, q.later} {
 		if found, ok := tree.Get(*e); ok {
 			return found, location{tree: tree}
 		}
 	}
-	return entry{}, location{}
+	return Entry{}, location{}
 }
 
 // A location is where an entry is: in a ring or in a tree.
 type location struct {
 	ring *ring
-	at   *entry
-	tree *btree.BTreeG[entry]
+	at   *Entry
+	tree *btree.BTreeG[Entry]
 }
 
-// load puts the body of a message that was read into its entry.
-func (q *Queue) load(e *entry, m *sms.Message) (ok bool) {
+// Load puts the body of a message that was read into its entry.
+func (q *Queue) Load(e *Entry, m *sms.Message) (ok bool) {
 	found, in := q.find(e)
 	if found.state != asked {
 		return false
 	}
-	found.message, found.state = m, loaded
+	found.Message, found.state = m, loaded
 	q.replace(&found, in)
 	return true
 }
 
-// change calls f with the entry that has the id and place of e. If f reports true, what f has
+// Change calls f with the entry that has the id and place of e. If f reports true, what f has
 // made of it is kept. f may take its body out of memory, and must leave everything else as it
 // is but whether it counts as scheduled.
-func (q *Queue) change(e *entry, f func(*entry) bool) {
+func (q *Queue) Change(e *Entry, f func(*Entry) bool) {
 	if found, in := q.find(e); in != (location{}) && f(&found) {
 		q.replace(&found, in)
 	}
 }
 
 // replace replaces an entry, where it is, by one whose body is where that one's is not.
-func (q *Queue) replace(e *entry, in location) {
+func (q *Queue) replace(e *Entry, in location) {
 	switch {
 	case in.at != nil:
 		q.absent += e.absent() - in.at.absent()
 		*in.at = *e
 	case in.tree == q.back:
-		q.replaceBack([]entry{*e})
+		q.replaceBack([]Entry{*e})
 	default:
 		old, _ := in.tree.Set(*e)
 		q.absent += e.absent() - old.absent()
 	}
 }
 
-// remove takes out the entry with the id and place of e. It is not found if keeps reports true
+// Remove takes out the entry with the id and place of e. It is not found if keeps reports true
 // for it.
-func (q *Queue) remove(e *entry, keeps func(*entry) bool) (removed entry, ok bool) {
+func (q *Queue) Remove(e *Entry, keeps func(*Entry) bool) (removed Entry, ok bool) {
 	found, in := q.find(e)
 	if in == (location{}) || keeps(&found) {
-		return entry{}, false
+		return Entry{}, false
 	}
 	switch {
 	case in.at != nil:

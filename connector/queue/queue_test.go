@@ -1,4 +1,4 @@
-package connector
+package queue
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // newQueue returns an empty queue.
 func newQueue() *Queue {
 	q := &Queue{}
-	q.init()
+	q.Init()
 	return q
 }
 
@@ -138,7 +138,7 @@ func run(t *testing.T, script []byte) {
 				break
 			}
 			var expired []uint64
-			q.Expired(now, func(e *entry) { expired = append(expired, e.id) })
+			q.Expired(now, func(e *Entry) { expired = append(expired, e.ID) })
 			slices.Sort(expired)
 			if want := m.expire(now); !slices.Equal(expired, want) {
 				t.Fatalf("at %d expired %d, want %d", now, expired, want)
@@ -320,11 +320,11 @@ func TestQueueExpiresLater(t *testing.T) {
 		t.Errorf("next due at %d, want 201", q.NextDue())
 	}
 	expired := 0
-	q.Expired(200, func(*entry) { expired++ })
+	q.Expired(200, func(*Entry) { expired++ })
 	if expired != 0 {
 		t.Error("expired before its time")
 	}
-	q.Expired(201, func(*entry) { expired++ })
+	q.Expired(201, func(*Entry) { expired++ })
 	if expired != 1 || q.Len() != 0 {
 		t.Errorf("%d expired, %d are left", expired, q.Len())
 	}
@@ -357,11 +357,11 @@ func TestQueueSweepsInParts(t *testing.T) {
 		next := uint64(n)
 		const now = 50
 		for range 10 { // parts, more than are needed
-			q.Expired(now, func(m *entry) {
-				if e, ok := left[m.id]; !ok || e == 0 || e >= now {
-					t.Fatalf("seed %d: message %d is taken out, it expires at %d", seed, m.id, e)
+			q.Expired(now, func(m *Entry) {
+				if e, ok := left[m.ID]; !ok || e == 0 || e >= now {
+					t.Fatalf("seed %d: message %d is taken out, it expires at %d", seed, m.ID, e)
 				}
-				delete(left, m.id)
+				delete(left, m.ID)
 			})
 			for range random.IntN(sweepEntries / 2) {
 				if m, _ := q.Pop(now); m != nil {
@@ -375,8 +375,8 @@ func TestQueueSweepsInParts(t *testing.T) {
 		}
 		for range 5 { // those that came since
 			for more, n := true, 0; more; n = 0 {
-				more = q.Expired(now, func(e *entry) {
-					delete(left, e.id)
+				more = q.Expired(now, func(e *Entry) {
+					delete(left, e.ID)
 					n++
 				})
 				if n > sweepEntries/sweepExpired+1 { // D16

@@ -1,8 +1,8 @@
-package connector
+package queue
 
-// readAhead asks for the bodies of the messages that leave next, up to about window of them. A
+// ReadAhead asks for the bodies of the messages that leave next, up to about window of them. A
 // part of them is asked for at a time, when half of the last has left.
-func (q *Queue) readAhead(window int, ask func(*entry) bool) {
+func (q *Queue) ReadAhead(window int, ask func(*Entry) bool) {
 	for i := range ringCount {
 		if r := q.ring(i); r.n > 0 && !r.readAhead(window, ask) {
 			break
@@ -17,7 +17,7 @@ func (q *Queue) readAhead(window int, ask func(*entry) bool) {
 
 // readAhead asks for bodies of a ring's first entries. It reports false if too many are
 // being read.
-func (r *ring) readAhead(window int, ask func(*entry) bool) bool {
+func (r *ring) readAhead(window int, ask func(*Entry) bool) bool {
 	if r.first().state == onDisk {
 		r.ahead = r.start
 	}
@@ -34,8 +34,8 @@ func (r *ring) readAhead(window int, ask func(*entry) bool) bool {
 }
 
 // readBack asks for bodies of the first messages that came back.
-func (q *Queue) readBack(first entry, window int, ask func(*entry) bool) {
-	var changed []entry
+func (q *Queue) readBack(first Entry, window int, ask func(*Entry) bool) {
+	var changed []Entry
 	q.askTree(q.back, first, &window, ask, &changed)
 	q.replaceBack(changed)
 }

@@ -1,4 +1,4 @@
-package connector
+package queue
 
 import (
 	"math/rand/v2"
@@ -22,7 +22,7 @@ func TestRing(t *testing.T) {
 				for range random.IntN(chunkSize / 2) {
 					id++
 					list = append(list, id)
-					*r.extend() = entry{id: id, due: int64(id / 3), message: m}
+					*r.extend() = Entry{ID: id, Due: int64(id / 3), Message: m}
 				}
 			case n < 12 && len(list) > 0: // from the end
 				for range random.IntN(2 * chunkSize) {
@@ -36,7 +36,7 @@ func TestRing(t *testing.T) {
 				}
 			case n < 15 && len(list) > 0: // in the midst
 				i := random.IntN(len(list))
-				e := entry{id: list[i], due: int64(list[i] / 3)}
+				e := Entry{ID: list[i], Due: int64(list[i] / 3)}
 				found := r.find(&e)
 				if (found != nil) != (list[i] != 0) {
 					t.Fatalf("seed %d: %d is found: %t", seed, list[i], found != nil)
@@ -58,11 +58,11 @@ func TestRing(t *testing.T) {
 					list = trimmed(list)
 				}
 			}
-			if r.n != len(list) || r.n > 0 && (r.first().id != list[0] || r.last().id != list[r.n-1]) {
+			if r.n != len(list) || r.n > 0 && (r.first().ID != list[0] || r.last().ID != list[r.n-1]) {
 				t.Fatalf("seed %d: %d entries, want %d", seed, r.n, len(list))
 			}
-			if i := random.IntN(max(r.n, 1)); r.n > 0 && list[i] != 0 && r.at(i).id != list[i] {
-				t.Fatalf("seed %d: %d at %d, want %d", seed, r.at(i).id, i, list[i])
+			if i := random.IntN(max(r.n, 1)); r.n > 0 && list[i] != 0 && r.at(i).ID != list[i] {
+				t.Fatalf("seed %d: %d at %d, want %d", seed, r.at(i).ID, i, list[i])
 			}
 		}
 	}

@@ -1,11 +1,13 @@
-package connector
+package queue
+
+import "pmg/sms"
 
 // A sweep is how far the search for expired messages has come. It goes through
 // the queue a part at a time, so that a long backlog does not stop the dispatcher.
 type sweep struct {
 	next int64 // the first expiry among the messages seen so far; 0: none expires
 	cursor
-	back   entry // comes before those that came back to go on with
+	back   Entry // comes before those that came back to go on with
 	inBack bool  // back counts: the rings were searched
 }
 
@@ -15,6 +17,9 @@ type cursor struct {
 	rings int    // rings that were searched
 	at    uint64 // number of the next entry
 }
+
+// MostExpired is about how many messages Expired takes out in one call at most.
+const MostExpired = sweepEntries / sweepExpired
 
 // sweepEntries is how many entries are searched at a time, in about 0.3 ms. One that has expired
 // costs as much as sweepExpired, since its end is stored, and its client may get a receipt.
@@ -28,35 +33,27 @@ func (q *Queue) willExpire(expires int64) {
 	if expires == 0 {
 		return
 	}
-	q.nextExpiry = Earlier(q.nextExpiry, expires)
-	q.swept.next = Earlier(q.swept.next, expires)
-}
-
-// Earlier returns the earlier of two times, where 0 means never.
-func Earlier(a, b int64) int64 {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
+	q.nextExpiry = sms.Earlier(q.nextExpiry, expires)
+	q.swept.next = sms.Earlier(q.swept.next, expires)
 }
 
 // Expired takes out messages that have expired and passes them to f. A message
 // that nobody can send keeps no place in the queue, so that others find room. It reports whether
 // it has stopped although more may have expired.
-func (q *Queue) Expired(now int64, f func(*entry)) (more bool) {
+func (q *Queue) Expired(now int64, f func(*Entry)) (more bool) {
 	q.advance(now)
 	if q.nextExpiry == 0 || q.nextExpiry >= now {
 		return false
 	}
 	left, before := sweepEntries, q.n
-	end := q.scan(&q.swept.cursor, &left, func(_ *ring, e *entry) verdict {
-		if e.expires == 0 || e.expires >= now {
-			q.swept.next = Earlier(q.swept.next, e.expires)
-			return stays
+	end := q.scan(&q.swept.cursor, &left, func(_ *ring, e *Entry) Verdict {
+		if e.Expires == 0 || e.Expires >= now {
+			q.swept.next = sms.Earlier(q.swept.next, e.Expires)
+			return Stays
 		}
 		f(e)
 		left -= sweepExpired - 1
-		return leaves
+		return Leaves
 	})
 	if end && q.expireBack(now, &left, f) {
 		q.nextExpiry = q.swept.next
@@ -66,19 +63,20 @@ func (q *Queue) Expired(now int64, f func(*entry)) (more bool) {
 	return q.n < before
 }
 
-// A verdict is what a search decides about an entry.
-type verdict int
+// A Verdict is what a search decides about an entry.
+type Verdict int
 
+// The verdicts.
 const (
-	stays  verdict = iota
-	leaves         // it is taken out
-	waits          // the search stops at it, and goes on with it
+	Stays  Verdict = iota // it stays where it is
+	Leaves                // it is taken out
+	waits                 // the search stops at it, and goes on with it
 )
 
 // scan passes entries to take, from the cursor on. It takes away from left what it has
 // searched, and stops when nothing is left, or at an entry that waits. It reports
 // whether the last ring was searched to its end.
-func (q *Queue) scan(c *cursor, left *int, take func(*ring, *entry) verdict) (end bool) {
+func (q *Queue) scan(c *cursor, left *int, take func(*ring, *Entry) Verdict) (end bool) {
 	for *left > 0 && c.rings < ringCount {
 		if q.scanRing(c, left, take) {
 			return false
@@ -89,7 +87,7 @@ func (q *Queue) scan(c *cursor, left *int, take func(*ring, *entry) verdict) (en
 
 // scanRing searches the ring at hand, and reports whether it has come to an entry that
 // waits.
-func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *entry) verdict) (stopped bool) {
+func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *Entry) Verdict) (stopped bool) {
 	r := q.ring(c.rings)
 	c.at = max(c.at, r.start)
 	for ; *left > 0 && !stopped && c.at-r.start < uint64(r.n); *left-- {
@@ -99,7 +97,7 @@ func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *entry) verdict)
 			continue
 		}
 		switch take(r, e) {
-		case leaves:
+		case Leaves:
 			q.left(e)
 			e.take()
 		case waits:
@@ -116,28 +114,28 @@ func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *entry) verdict)
 
 // expireBack searches the messages that came back, from where the last call ended, and
 // reports whether it has come to their end.
-func (q *Queue) expireBack(now int64, left *int, f func(*entry)) (end bool) {
-	var expired []entry
+func (q *Queue) expireBack(now int64, left *int, f func(*Entry)) (end bool) {
+	var expired []Entry
 	s := &q.swept
 	end = true
 	if !s.inBack {
-		s.inBack, s.back = true, entry{priority: priorities} // before all others
+		s.inBack, s.back = true, Entry{Priority: priorities} // before all others
 	}
-	q.back.Ascend(s.back, func(e entry) bool {
+	q.back.Ascend(s.back, func(e Entry) bool {
 		if *left <= 0 {
 			end = false
 			return false
 		}
 		*left--
 		s.back = e
-		s.back.id++
+		s.back.ID++
 		switch {
-		case e.expires == 0:
-		case e.expires < now:
+		case e.Expires == 0:
+		case e.Expires < now:
 			*left -= sweepExpired - 1
 			expired = append(expired, e)
 		default:
-			s.next = Earlier(s.next, e.expires)
+			s.next = sms.Earlier(s.next, e.Expires)
 		}
 		return true
 	})
