@@ -13,7 +13,7 @@ import (
 
 // compressShare is the part of its time in which a compression works: 1/compressShare. It
 // sleeps for the rest, so that a busy gateway, which rotates often, does not slow down. 5 %
-// of one processor compress about 25 MB/s (2026-11-21, docs/bench.md).
+// of one processor compress about 25 MB/s (2026-11-21).
 const compressShare = 20
 
 // piece is how many bytes are compressed between two rests. A rest empties the processor's
@@ -62,7 +62,7 @@ const (
 var compressions = [...]Compression{Zstd, Gzip}
 
 // zstdWindow is how many bytes back the compressor searches for repetitions. In logs these
-// are so close that a larger window does not make the files smaller (docs/bench.md).
+// are so close that a larger window does not make the files smaller.
 const zstdWindow = 512 << 10
 
 // suffix returns the suffix of a compressed file's name.

@@ -49,7 +49,7 @@ const disableAfter = 4
 // an idle one must be started. Fetching 48 times costs 9 µs. So a Wait fetches up to 48
 // times before it parks, if the last two parks were short. With one connection this made
 // 1.6 times the messages for 0.8 times the CPU each at a window of 1, and 1.4 times the
-// messages at a window of 10 (2026-11-21, docs/bench.md).
+// messages at a window of 10 (2026-11-21).
 const (
 	spins      = 48
 	shortPark  = 100 * time.Microsecond // a park below this counts as short

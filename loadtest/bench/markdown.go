@@ -57,7 +57,7 @@ figures within this page only, because machines differ and their speed changes w
 	for _, s := range r.findings() {
 		fmt.Fprintf(&b, "- %s\n", s)
 	}
-	fmt.Fprintf(&b, "\n## Findings while tuning\n\n%s%s%s\n", notesBegin, notes, notesEnd)
+	fmt.Fprintf(&b, "\n## How to read it\n\n%s%s%s\n", notesBegin, notes, notesEnd)
 	section(&b, r.targets())
 	if len(r.Points) > 0 {
 		b.WriteString("\n## Charts\n\n")
