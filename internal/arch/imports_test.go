@@ -1,6 +1,9 @@
 package arch
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +116,34 @@ func TestImports(t *testing.T) {
 	}
 	for pkg := range rows {
 		t.Errorf("the table has a row for %s, which does not exist", pkg)
+	}
+}
+
+// ARCHITECTURE.md says of each package what it is, and names none that has gone.
+func TestPackagesAreDescribed(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(b), "\n## Packages\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	exist := packages(sources(t))
+	described := map[string]bool{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+			if described[m[1]] = true; exist[m[1]] == nil {
+				t.Errorf("ARCHITECTURE.md describes %s, which does not exist", m[1])
+			}
+		}
+	}
+	for _, r := range table() {
+		if !described[r.pkg] {
+			t.Errorf("ARCHITECTURE.md does not say what %s is: add it to the table below Packages", r.pkg)
+		}
 	}
 }
 
