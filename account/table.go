@@ -187,7 +187,7 @@ func (a *Account) EndSearch() { a.use.searching.Store(false) }
 // Admit takes the place of one message in the account's rate, which all of its
 // sessions share. The message may be accepted wait nanoseconds from now, and
 // until then its session should not be read. If it returns false, too many
-// messages of the account wait already: the message took no place and is to be
+// messages of the account wait already: the message took no place and must be
 // answered with sms.Throttled immediately, and its session should not be read
 // for wait nanoseconds.
 //

@@ -111,7 +111,7 @@ type plan struct {
 	moves  []move
 	more   bool // there may be more to move now
 	looked bool // messages were looked at
-	reads  bool // bodies are to be read before the search goes on
+	reads  bool // bodies must be read before the search goes on
 }
 
 // add plans a message's move, and reports whether it moves.

@@ -6,9 +6,9 @@ import (
 	"pmg/config"
 )
 
-// noting is the slots whose messages leave when the store has a note of that. With
-// on_unknown: fail a message must not be sent again if the gateway is killed while nobody
-// knows whether the peer has it.
+// noting holds slots until the store has recorded that their messages are about to be sent. With
+// on_unknown: fail a message must not be sent again if the gateway is killed before the peer's
+// answer.
 type noting struct {
 	waiting []noted // from first on, in the order of their notes
 	first   int

@@ -19,7 +19,7 @@ type paging struct {
 	overdue []overdue       // those of them whose bodies are not being read yet
 }
 
-// overdue is a message that has expired, and whose body is to be read.
+// overdue is an expired message whose body must be read.
 type overdue struct {
 	share     *Share
 	id        uint64
@@ -60,8 +60,9 @@ func (l *Lane) Restore(now int64, s *Share, w queue.Waiting) {
 }
 
 // pageOut takes in a message of which the entry alone is kept, and reports whether it
-// did: messages take so much memory that one which will not leave soon is to be read
-// again when it does. What was tried already is not as it is on disk.
+// did: messages take so much memory that one which will not leave soon is read again
+// from disk before it does. A message that was already tried differs from its stored record, so it is
+// not paged out here (see pageTried).
 func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil || !l.policy.Durable() {
 		return false
@@ -283,7 +284,7 @@ func (l *Lane) Remove(now int64, s *Share, w queue.Waiting) (m *sms.Message, fou
 	return nil, true
 }
 
-// removeSuspect does so for a message that is to be sent alone.
+// removeSuspect removes a suspect, a message that waits to be sent alone.
 func (l *Lane) removeSuspect(s *Share, id uint64) (m *sms.Message, found bool) {
 	waiting := &l.suspects.waiting
 	i := slices.IndexFunc(*waiting, func(other suspect) bool {

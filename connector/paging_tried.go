@@ -5,7 +5,7 @@ import (
 	"pmg/sms"
 )
 
-// A tried is a message that came back to its share, and is to be on disk alone when the store
+// A tried is a message that came back to its share, and will be on disk alone when the store
 // has it as it is now.
 type tried struct {
 	share                       *Share
@@ -33,7 +33,8 @@ func (l *Lane) pageTried(now int64) {
 	}
 }
 
-// pageOutTried does so for one, unless it has left, or was tried again meanwhile.
+// pageOutTried takes the body of one message out of memory, unless the message has left or was tried
+// again meanwhile.
 func (l *Lane) pageOutTried(now int64, t *tried) {
 	t.share.queue.Change(&t.key, func(e *queue.Entry) bool {
 		m := e.Message

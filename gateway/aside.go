@@ -33,7 +33,7 @@ func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, rea
 	g.Committer.End()
 }
 
-// keepAside does so in the open batch.
+// keepAside adds to the open batch that a message is put aside.
 func (g *Gateway) keepAside(b *store.Batch, m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
 	g.countAside(m.Origin, why, 1)

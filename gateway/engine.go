@@ -11,8 +11,8 @@ import (
 // An Engine moves the gateway's bytes: the pipeline, or the classic architecture.
 type Engine interface {
 	Service
-	// Do calls f with a lane as whatever dispatches for it, and then dispatches. It reports
-	// false if the engine is closed, and f is not called.
+	// Do runs f on the goroutine that dispatches for a lane, or under the lane's lock, and then
+	// dispatches the lane. If the engine is closed, it returns false without running f.
 	Do(l *connector.Lane, f func(now int64)) bool
 	// Drain stops accepting clients and messages, waits for what was accepted to be
 	// sent and logs every session out, until ctx is done.

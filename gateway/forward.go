@@ -51,8 +51,8 @@ func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	return sms.OK
 }
 
-// noteReplaced notes of which outcomes the client wants receipts of a message since it has
-// replaced it at the SMSC.
+// noteReplaced stores the receipts that the client wants of a message since it was replaced at the
+// SMSC.
 func (g *Gateway) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil

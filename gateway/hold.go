@@ -17,7 +17,7 @@ var ErrUnknown = errors.New("no such connector")
 var errStopped = errors.New("the gateway is stopping")
 
 // Hold keeps the messages of an out connector from leaving, for a time or, with 0, until
-// Release. It is for an SMSC that is to be left alone for a while: what waits goes to other
+// Release. It is for an SMSC that must be left alone for a while: what waits goes to other
 // targets of its routes, as where a connector is down, or waits on. A restart ends it.
 func (g *Gateway) Hold(e Engine, name string, lasts time.Duration, by string) (*connector.Hold, error) {
 	c, err := g.toSMSC(name)

@@ -31,7 +31,7 @@ func (r *routes) addDriver(d protocols.Driver) {
 }
 
 // cross makes a message that comes in ready for a lane whose peers speak another protocol. With
-// a code other than OK the message is to be refused.
+// a code other than OK the message must be refused.
 func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	home := lane.Home()
 	if m.Protocol() == home.Protocol {

@@ -301,8 +301,8 @@ func (o *operation) shares(l *connector.Lane) (own []*connector.Share) {
 // because nothing else leaves meanwhile.
 const withdrawAtATime = 512
 
-// withdraw takes messages that wait out of their lanes. f has each, as whatever dispatches for
-// its lane; m is nil where its body is on disk. It returns those that wait in no lane.
+// withdraw removes waiting messages from their lanes. It calls f for each by Engine.Do; m is nil if
+// the body is on disk only. It returns the messages that wait in no lane.
 func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message)) (left []*operand, err error) {
 	left = slices.DeleteFunc(slices.Clone(all), func(t *operand) bool { return t.sent || t.stateName() != StateQueued })
 	from := func(l *connector.Lane, has func(*operand) bool) (err error) {

@@ -24,8 +24,8 @@ type orphans struct {
 	all     []orphan            // the oldest first
 	known   map[uint64]bool     // by their ids
 	by      map[string][]uint64 // ids of receipts, by operator and key
-	again   []uint64            // receipts whose messages are to be looked for again
-	drop    []uint64            // receipts that are to be forgotten
+	again   []uint64            // receipts whose messages to look for again
+	drop    []uint64            // receipts to forget
 	running bool
 	ended   bool
 }
@@ -365,7 +365,7 @@ func (c *changer) leftAside(f *found) {
 	c.countAside(c.origins.of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }
 
-// findOrphan does so for a receipt of an earlier run.
+// findOrphan keeps an orphan of an earlier run, which it reads from an entry of the store.
 func (g *Gateway) findOrphan(e *store.Entry) {
 	m, _, err := g.decode(e)
 	if err != nil {

@@ -74,7 +74,7 @@ func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o 
 
 // refused decides about a message that was answered with a status which means the whole session.
 // The session ends, and the message keeps its place. When sessions have ended so under the message
-// alone, it is perhaps the message all the same: then each attempt counts.
+// alone, the message is perhaps the reason after all: then each attempt counts.
 func refused(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
 	m.Losses = incremented(m.Losses)
 	if !alone {

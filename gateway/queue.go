@@ -185,7 +185,7 @@ func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) 
 	return all, looked, next, err
 }
 
-// findIDs does so for messages that are named.
+// findIDs finds the messages that are selected by their ids.
 func (s *Selection) findIDs(in store.Store, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(s.IDs))) {
 		if id < from {

@@ -13,7 +13,7 @@ const (
 	passOn  verdict = iota // to its client
 	dropped                // the client has not asked for it, or there is no such client any more
 	noted                  // it is about a part, and others have no final state yet
-	unread                 // the outcomes of other parts are to be read from the store
+	unread                 // the outcomes of other parts must be read from the store
 )
 
 // direct makes a receipt of an SMSC the client's, and returns its place.

@@ -5,8 +5,8 @@ import (
 	"pmg/store"
 )
 
-// receivers returns the id by which a client knows the message of which it gets a receipt with a
-// state, 0 if it gets none, and those of the others that the message was joined of.
+// receivers returns the ids of a client that get a receipt with a state: first the id of the message
+// itself, or 0 if that gets none, then the ids of the messages that it was joined from.
 func receivers(f *store.Mapping, s sms.State) (known uint64, others []uint64) {
 	submitted, _ := sms.ReadSubmitted(f.Submitted)
 	if len(submitted.Joined) == 0 {

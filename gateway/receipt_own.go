@@ -86,9 +86,9 @@ func (g *Gateway) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 	g.receipts.outgoing.add(g, o)
 }
 
-// outgoing is receipts, joined messages and parts that the gateway has not given to their lanes
-// yet: what it has made is to be stored before, and the lanes are reached on a goroutine of its own, because one
-// lane's lock may be held. It is safe for concurrent use.
+// outgoing queues messages that the gateway made itself: receipts, joined messages and parts. A
+// goroutine pushes each to its lane after its batch is committed. It is a goroutine of its own
+// because the caller may hold the lock of another lane. outgoing is safe for concurrent use.
 type outgoing struct {
 	done sync.WaitGroup
 

@@ -41,7 +41,7 @@ type told uint8
 const (
 	toldNothing told = iota
 	toldForNow       // that the SMSC has taken it, or that nothing more is known
-	toldEnd          // what became of it
+	toldEnd          // its final state
 )
 
 const (

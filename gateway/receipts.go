@@ -70,7 +70,7 @@ func recentSize(cfg *config.Config) int64 {
 
 // asks returns of which outcomes a message asks for receipts when it leaves by a connector. A part
 // of a long message asks for success and failure, whichever of them the client wants to hear of,
-// because the client is told what became of all parts.
+// because the client is told the outcome of all parts together.
 func asks(m *sms.Message, c *config.Connector) sms.Notify {
 	const ends = sms.NotifySuccess | sms.NotifyFailure
 	switch {

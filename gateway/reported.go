@@ -2,8 +2,8 @@ package gateway
 
 import "sync"
 
-// reported is the messages of which the last receipts said what became of them. A receipt may be
-// there before its message has ended, which must not say then that the message is on its way.
+// reported has the ids of the messages whose final states the last receipts told. Such a receipt may
+// come before its message has ended. The end must not replace the state by "on its way" then.
 type reported struct {
 	mu   sync.Mutex
 	ids  map[uint64]int // by how often they are in ring

@@ -192,8 +192,8 @@ func (c *changer) deleteAside(all []*found) error {
 	return c.Committer.Sync()
 }
 
-// put gives messages to their new lanes, with their attempts forgotten. First the store is
-// to say so, because the lanes read them from there.
+// put gives messages to their new lanes, with their attempts forgotten. It stores that first,
+// because the lanes read the messages from the store.
 func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
 	b := c.Committer.Begin()
@@ -209,7 +209,7 @@ func (c *changer) put(all []*found) error {
 		shares[s] = append(shares[s], f)
 	}
 	c.Committer.End()
-	failed := c.Committer.Sync() // the rest of a batch that failed is in the next one, so that the lanes are to have them all the same
+	failed := c.Committer.Sync() // the next commit tries again what failed here, so the lanes get the messages anyway
 	for _, f := range all {
 		if f.state.Aside != store.InLane {
 			c.leftAside(f)
@@ -224,7 +224,7 @@ func (c *changer) put(all []*found) error {
 	return failed
 }
 
-// enter adds messages to a share of a lane, for whatever dispatches for the lane.
+// enter adds messages to a share of a lane. Engine.Do runs it.
 func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 	ahead := c.Clock.Ahead()
 	for _, f := range all {

@@ -55,7 +55,7 @@ const (
 	shareOfSpace = 20 // a twentieth
 )
 
-// leastSpace returns how many octets are to be free on a file system. What is configured
+// leastSpace returns how many octets must be free on a file system. What is configured
 // counts; otherwise it is a twentieth, at least what the store needs to write its tables,
 // and never more than half.
 func leastSpace(configured, total int64) int64 {

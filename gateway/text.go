@@ -64,7 +64,7 @@ func (g *Gateway) suited(l *connector.Link, stored, m *sms.Message) *sms.Message
 	return m
 }
 
-// convert converts the text of a message. With mayRefuse false a text that is to be refused
+// convert converts the text of a message. With mayRefuse false a text that must be refused
 // is converted to UCS-2: the message was accepted already, or it comes from an SMSC, and
 // is better delivered like this than lost. A part of a long message in UCS-2 stays so if it can,
 // because mobiles join parts of one alphabet.

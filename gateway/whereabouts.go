@@ -13,10 +13,10 @@ import (
 	"pmg/store"
 )
 
-// endedName is the name under which the store keeps what became of messages that have left, by
-// our own ids, for the clients that ask. Messages whose clients have asked for receipts, and all
-// messages of connectors with the option operations, are noted, for as long as what the SMSCs' ids
-// stand for. A value is a store.Mapping and behind it
+// endedName is the name under which the store keeps the final states of messages by our ids, for
+// the queries of clients. It has the messages whose clients asked for receipts, and all messages of
+// connectors with the option operations, for as long as mappings are kept. A value is a
+// store.Mapping and behind it
 //
 //	+-------+-------+-------+
 //	| state | error | since |
@@ -27,13 +27,13 @@ const (
 	endedTail = 10
 )
 
-// notesEnd reports whether what becomes of a message is noted: for that by whose id a client
-// knows it.
+// notesEnd reports whether the state of a message is kept under endedName. Of a long message only
+// the first part has one, because clients know the message by that part's id.
 func notesEnd(m *sms.Message, e *ending) bool {
 	return (m.Notify != 0 || e.operations) && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
 }
 
-// noteEnd notes, in the open batch, what became of a message that has ended. One that an SMSC has
+// noteEnd adds the state of a message that has ended to the open batch. A message that an SMSC has
 // accepted is on its way until its receipt comes.
 func (g *Gateway) noteEnd(b *store.Batch, m *sms.Message, e *ending, ahead int64) {
 	state, since := stateOfEnd(e.state), e.answer.At+ahead

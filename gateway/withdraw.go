@@ -24,8 +24,8 @@ func (t changeLock) Unlock() { <-t }
 // errStopping says that a lane cannot be asked any more.
 var errStopping = errors.New("the gateway is stopping; what was not done yet stays as it is in the store")
 
-// wait calls f as whatever dispatches for a lane, and returns when it has been called, or
-// will not be any more.
+// wait runs f by Engine.Do and waits for its end. If it returns an error, f has not run, and will
+// not.
 func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)) error {
 	var claimed atomic.Bool
 	done := make(chan struct{})
@@ -50,9 +50,8 @@ func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)
 	return nil
 }
 
-// withdraw takes messages out of the lanes in which they wait. Messages that are to be
-// deleted have ended then. The others are returned, for other lanes; what is under way has
-// a result.
+// withdraw takes messages out of the lanes in which they wait. It ends those that the change deletes,
+// and returns those that move to other lanes. For a message that is under way it sets a result.
 func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, err error) {
 	w := &withdrawal{changer: c, left: map[*found]bool{}, lanes: map[*connector.Lane][]*found{}, taken: map[*connector.Share][]*found{}}
 	defer func() {

@@ -13,7 +13,7 @@ const (
 	minSlot = 250 * time.Microsecond
 )
 
-// A plan sets the time at which each message of an open loop is to be sent, whatever the
+// A plan sets the time at which to send each message of an open loop, whatever the
 // peer does: message i in the first slot that begins at or after i/rate. Slots begin at
 // the wake-ups of the pacer, so that the pacer can meet every planned time.
 type plan struct {

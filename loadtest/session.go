@@ -255,7 +255,7 @@ func (s *session) login(h header, b []byte) bool {
 }
 
 // submit accepts, refuses or ignores a message, as the options say. It returns false if
-// the connection is to be closed.
+// the connection must be closed.
 func (s *session) submit(h header, b []byte) bool {
 	o := &s.sink.o
 	if !s.bound().CanSubmit() {

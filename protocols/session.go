@@ -124,7 +124,7 @@ type Conversation interface {
 	Login(now int64, p PDU, code sms.Code) Action
 	// Tick is called regularly, at least ten times while any timer of SessionOptions runs.
 	// It fills p when it returns Send or SendClose. It returns Leave, again and again, where the
-	// session is to be logged out of. listening reports whether the
+	// session must be logged out of. listening reports whether the
 	// session is being read. While it is not, silence of the peer means nothing.
 	Tick(now int64, p PDU, listening bool) Action
 	// Unbind begins our logout. It fills p and returns Logout, or returns Drain if the

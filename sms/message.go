@@ -284,8 +284,8 @@ func (m *Message) Size() int64 {
 // septet.
 const maxPart = 160
 
-// SizeInParts returns how many octets of memory the parts take that the message is to be sent
-// in, at most.
+// SizeInParts returns how many octets of memory the parts take, at most, in which the message will
+// be sent.
 func (m *Message) SizeInParts() int64 {
 	if m.Parts < 2 {
 		return m.Size()

@@ -20,7 +20,7 @@ type connecter struct {
 	attempts map[*connector.Instance]*attempt
 }
 
-// An attempt is the state of an instance that is to be connected: it rests, or it is being
+// An attempt is the state of an instance that has to be connected: it rests, or it is being
 // dialed.
 type attempt struct {
 	instance *connector.Instance

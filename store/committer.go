@@ -31,7 +31,7 @@ type Committer struct {
 	number  uint64 // of the open batch
 	last    uint64 // number of the last batch whose commit has ended
 	failure error  // of that commit
-	asked   bool   // the open batch is to be committed
+	asked   bool   // a commit of the open batch is asked for
 	due     bool   // soon asks for it
 	syncs   uint64 // so far, that have waited
 	soon    *time.Timer
@@ -104,9 +104,9 @@ func (c *Committer) Commit() {
 	c.mu.Unlock()
 }
 
-// CommitSoon asks for a commit of the changes that were collected, at a time at which they
-// may still be joined by others. Nobody waits for the end of a message: if it had a commit of
-// its own, the next message would wait for that.
+// CommitSoon asks for a commit of the changes that were collected, up to commitSoon later, so that
+// they share it with new messages. It is for changes that nobody waits for, such as deletes: in a
+// commit of their own they would delay the next message.
 func (c *Committer) CommitSoon() {
 	c.mu.Lock()
 	c.askSoon()
@@ -192,7 +192,7 @@ func (c *Committer) Close() {
 }
 
 const (
-	// commitSoon is how long changes wait for company that nobody waits for.
+	// commitSoon is the longest time that CommitSoon delays a commit.
 	commitSoon = 5 * time.Millisecond
 	// largeBatch is how many changes a batch has under load.
 	largeBatch = 128

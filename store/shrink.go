@@ -27,8 +27,8 @@ const (
 	spanMessages = 500
 )
 
-// due reports whether the store is to be made smaller, whose tables have so many octets. It is
-// called once for each call of Tidy.
+// due reports whether to make a store smaller whose tables have so many octets. It is called once
+// for each call of Tidy.
 func (s *shrinking) due(empty bool, commits, deleted, tables int64) bool {
 	if s.empty++; !empty {
 		s.empty = 0

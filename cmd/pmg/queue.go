@@ -56,7 +56,7 @@ type queueOptions struct {
 	query  admin.QueueQuery
 	limit  int // of all pages; 0: none
 	asJSON bool
-	notes  io.Writer // for what is to be said beside the messages
+	notes  io.Writer // for remarks beside the messages
 }
 
 func (o *queueOptions) flags(cmd *cobra.Command, limit int) {

@@ -167,7 +167,7 @@ func askAdmin(ctx context.Context, address, method, path string, v any) error {
 	return askAdminFor(ctx, statusTimeout, address, method, path, v)
 }
 
-// askAdminFor does so for a request that may take longer.
+// askAdminFor is askAdmin with a timeout, for a request that may take longer.
 func askAdminFor(ctx context.Context, timeout time.Duration, address, method, path string, v any) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

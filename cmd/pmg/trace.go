@@ -148,7 +148,7 @@ func (o *traceOptions) print(w io.Writer, lines [][]byte, fates []string) error 
 }
 
 // find returns the directory of the pdu logs, and loads the configuration unless only that
-// directory is to be read.
+// directory must be read.
 func (o *traceOptions) find(cmd *cobra.Command) (dir string, err error) {
 	if o.dir != "" && !cmd.Flags().Changed("config") {
 		return o.dir, nil

@@ -29,7 +29,7 @@ func (r *ring) extend() *Entry {
 	return &r.tail[number%chunkSize]
 }
 
-// grow returns the chunk with that number, for the entry that is to be the last.
+// grow returns the chunk with that number, for the entry that will be the last.
 func (r *ring) grow(number uint64) *chunk {
 	if number-r.start/chunkSize >= uint64(len(r.chunks)) {
 		r.resize()

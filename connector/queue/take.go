@@ -31,7 +31,7 @@ type Taker struct {
 
 // TakeDue passes messages that are due to take, from where the last call ended, and
 // takes out those that are to leave. It takes away from left what it has searched, and
-// stops when nothing is left, or at a body that is to be read first: for that and for
+// stops when nothing is left, or at a body that must be read first: for that and for
 // those behind it, as far as left goes, it asks. It reports whether it has come to the
 // end; the next call begins anew.
 func (q *Queue) TakeDue(now int64, left *int, t *Taker) (end bool) {
@@ -74,7 +74,7 @@ func (q *Queue) takeRings(left *int, t *Taker) (end bool) {
 	return false
 }
 
-// takeBack does so for the messages that came back.
+// takeBack searches the messages that came back.
 func (q *Queue) takeBack(left *int, t *Taker) (end bool) {
 	s := &q.moved
 	var taken, changed []Entry
@@ -118,7 +118,7 @@ func (q *Queue) takeBack(left *int, t *Taker) (end bool) {
 }
 
 // askTree asks for bodies from an entry on, and appends those entries to changed, which
-// are to be replaced.
+// must be replaced.
 func (q *Queue) askTree(tree *btree.BTreeG[Entry], from Entry, left *int, ask func(*Entry) bool, changed *[]Entry) {
 	tree.Ascend(from, func(e Entry) bool {
 		if *left <= 0 {

@@ -14,7 +14,7 @@ type News struct {
 // repeatAfter is how long a lasting condition is not logged again.
 const repeatAfter = time.Minute
 
-// Is reports whether an event was not logged within repeatAfter, and is to be logged now. While
+// Is reports whether to log an event: it does if the event was not logged within repeatAfter. While
 // clients wait for an instance, each end of a session lets the next one in, and all instances are
 // in use again.
 func (n *News) Is(what string) bool {

@@ -23,7 +23,7 @@ type Mutant struct {
 	before, after string // written around the text from at to end; %d is the mutant's number
 }
 
-// A pkg is a package whose source is to be changed.
+// A pkg is a package whose source will be changed.
 type pkg struct {
 	fset  *token.FileSet
 	files []*ast.File

@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write the files that tests compare with
 func Updating() bool { return *update }
 
 // Fresh fails the test if a file is not as the code makes it, and shows the first difference.
-// With -update it writes the file. remedy is the command that does so for this file.
+// With -update it writes the file. remedy is the command that writes this file.
 func Fresh(t testing.TB, file, want, remedy string) {
 	t.Helper()
 	if Updating() {

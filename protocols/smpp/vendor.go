@@ -68,7 +68,7 @@ func (d *dictionary) findTag(tag uint16) *parameter {
 	return &d.all[at]
 }
 
-// find does so for a name.
+// find returns the parameter with a name, or nil if there is none.
 func (d *dictionary) find(name string) *parameter {
 	if p := findParameter([]byte(name)); p != nil || d == nil {
 		return p

@@ -13,7 +13,7 @@ const (
 	dcsClassGroup = 0xF0 // the group of schemes with a class
 )
 
-// coding reads how the text of a message is to be read: XSer 02 before MCLs, and MT
+// coding reads how to read the text of a message: XSer 02 before MCLs, and MT
 // before both. A scheme that names no class leaves that to MCLs. exact reports whether the
 // gateway itself would write XSer 02 like this.
 func (p *PDU) coding() (a sms.Alphabet, c sms.Class, exact bool) {

@@ -21,7 +21,7 @@ const (
 	maxNoise   = 16 << 10                      // octets between two frames
 )
 
-// tooMuch returns why the session of a peer that sends too much is to be closed, or nothing.
+// tooMuch returns the reason to close the session of a peer that sends too much, or nothing.
 func (s *session) tooMuch(now int64, p *PDU) string {
 	if p.noise {
 		return s.tooMuchNoise(p)
@@ -37,8 +37,8 @@ func (s *session) tooMuch(now int64, p *PDU) string {
 }
 
 // tooMany counts a PDU that the gateway does nothing for but to log it, and perhaps to answer it: also
-// a message whose TRN is not free, and a result that answers nothing. It returns why the
-// session is to be closed, or nothing.
+// a message whose TRN is not free, and a result that answers nothing. It returns the
+// reason to close the session, or nothing.
 func (s *session) tooMany(now int64) string {
 	l := &s.line
 	if l.checks = max(l.checks, now) + checkEvery; l.checks-now > checkBurst*checkEvery {

@@ -93,7 +93,7 @@ func isXSer(b []byte) bool {
 	return true
 }
 
-// badXSer reports whether a client's message is to be refused because of its extra
+// badXSer reports whether a client's message must be refused because of its extra
 // services: one is as long as it cannot be, or there twice.
 func badXSer(b []byte) bool {
 	var seen [256 / 64]uint64

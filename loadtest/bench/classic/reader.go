@@ -33,7 +33,7 @@ func readReason(err error) string {
 	return "connection lost: " + err.Error()
 }
 
-// mayRead waits while nothing is to be read. It returns false at the end of the session.
+// mayRead waits while nothing may be read. It returns false at the end of the session.
 func (c *conn) mayRead() bool {
 	for !c.Closing() {
 		if !c.deaf.Load() && !c.tooMuch() {
