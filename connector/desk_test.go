@@ -183,7 +183,7 @@ func (d *desk) submit(account string, n int, fill func(*sms.Message)) {
 func (d *desk) connect() *Link {
 	l := &Link{}
 	l.Open(d.dialed[0], netip.AddrPort{}, d.now, nil)
-	l.Bound, l.BoundAt, l.Lane = true, d.now, d.Lane
+	l.BoundAt, l.Lane = d.now, d.Lane
 	l.Instance.SetLink(l)
 	d.dialed = d.dialed[1:]
 	d.Bound(l, true)

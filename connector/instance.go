@@ -60,11 +60,11 @@ func (i *Instance) proven() int64 { return maxBackoff * int64(i.Connector.Config
 // how long. A session that we logged out is no failure.
 func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	switch {
-	case l.Bound && now-l.BoundAt >= i.proven():
+	case l.WasBound() && now-l.BoundAt >= i.proven():
 		i.Failures, i.restUntil = 0, 0
 	case l.LoggedOut:
 		i.restUntil = 0
-	case l.Bound && !i.Connector.Config().IsStatic():
+	case l.WasBound() && !i.Connector.Config().IsStatic():
 		i.Rest(now) // not counted as failing, because the peer may have ended an idle session
 	default:
 		i.Connector.Stats.Failing.Add(1)

@@ -60,8 +60,8 @@ func (l *Lane) setOnline(link *Link, n int64) {
 
 // LoggingOut removes the free slots of a session, so that it is given no more messages.
 func (l *Lane) LoggingOut(link *Link) {
-	link.leaving = true
 	l.removeSlots(link)
+	link.supply = leaving
 	l.checkQuiet(link)
 }
 
@@ -75,8 +75,8 @@ func (l *Lane) removeSlots(link *Link) {
 
 // checkQuiet notes a session that logs out and has no request under way.
 func (l *Lane) checkQuiet(link *Link) {
-	if link.leaving && link.used == 0 {
-		link.leaving = false
+	if link.supply == leaving && link.used == 0 {
+		link.supply = stopped
 		l.quiet = append(l.quiet, link)
 	}
 }
@@ -91,7 +91,7 @@ func (l *Lane) Quiet(f func(*Link)) {
 
 // Over notes the end of a session. Its requests under way will not be answered any more.
 func (l *Lane) Over(link *Link) {
-	link.atEnd, link.leaving = link.used, false
+	link.atEnd = link.used
 	l.removeSlots(link)
 }
 
@@ -99,7 +99,7 @@ func (l *Lane) Over(link *Link) {
 // connected again.
 func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	link.Instance.SetLink(nil)
-	if !link.Bound {
+	if !link.WasBound() {
 		l.dialing--
 	}
 	rest := link.Instance.ended(link, now)

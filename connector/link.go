@@ -8,12 +8,13 @@ import (
 	"pmg/account"
 	"pmg/pdulog"
 	"pmg/protocols"
-	"pmg/ratelimit"
 	"pmg/sms"
 )
 
 // A Link is the part of a connected instance's session that is the same in both
-// architectures. Each architecture embeds it in its own type of connection.
+// architectures. Each architecture embeds it in its own type of connection. Its own fields are
+// for all goroutines: those that are not atomic are set before others can see them. The rest
+// is in three parts, each of which has one owner.
 type Link struct {
 	Connector *Connector
 	Instance  *Instance
@@ -21,56 +22,58 @@ type Link struct {
 	Opened    int64 // Unix nanoseconds
 	Session   protocols.Session
 	Inflight  Inflight
-	Lane      *Lane // the lane that gives the session messages; nil: it takes none
-	Owner     any   // the value that embeds it: the pipeline's handle, or the classic architecture's conn
-
-	Heard   atomic.Int64 // when the peer last sent something
-	Partial atomic.Int64 // when the incomplete PDU began; 0: there is none
-	closing atomic.Bool  // the session was asked to end
-	reason  atomic.Pointer[string]
-
-	Login pdulog.Login // belongs to the goroutine that writes the pdu log
-
-	// These belong to the goroutine that runs the session.
 	Account   *account.Account // of the client; set before Session.Bound is not 0, and never changed then
-	Origin    *sms.Origin      // of the messages that arrive on it
-	Admitted  bool             // counted by Connector.BindClient
-	Bound     bool             // logged in
-	BoundAt   int64            // Unix nanoseconds
-	LeavingAt int64            // when our logout was asked for; it waits for the answers to our requests; 0: it was not
-	Refuses   bool             // the peer takes nothing in this session, which is closed without a logout
-	LoggedOut bool             // we are logging out, or have logged out
-	Draining  bool             // the peer logs out: only the answer to that is still sent
-	Ended     bool             // our last PDU is on its way; requests are not answered any more
-	EndReason string           // why it ended, if that PDU is the delayed answer to a login
-	Over      bool             // the session is over
-	LoggingIn bool             // a login is not decided yet
-	Deciding  bool             // whether a message is accepted is not decided yet
-	Held      int              // submits that wait for room
-	Storing   int              // messages that wait for their commit, and operations under way
-	Operating int              // operations under way
-	LastShare *Share           // where its last message went
-	PDUs      int64            // PDUs of the peer, in place of a clock for the work this session made
-	late      late
-	logged    logged // belongs to the goroutine that logs the session's PDUs
+	Origin    *sms.Origin      // of the messages that arrive on it; set with Account
+	Lane      *Lane            // the lane that gives the session messages; nil: it takes none
+	Owner     any              // the value that embeds it: the pipeline's handle, or the classic architecture's conn
 
-	Refusals ratelimit.Limiter // of what it is refused; it belongs to the goroutine that runs the session
-	Pressing atomic.Bool       // it goes on although its account is refused too much
+	Heard    atomic.Int64 // when the peer last sent something
+	Partial  atomic.Int64 // when the incomplete PDU began; 0: there is none
+	Pressing atomic.Bool  // it goes on although its account is refused too much
+	closing  atomic.Bool  // the session was asked to end
+	reason   atomic.Pointer[string]
 
-	// These belong to the lane's dispatching goroutine.
+	Dialogue
+	Outlet
+	Log
+}
+
+// An Outlet is what the lane's dispatching goroutine knows of a session: how many more
+// requests it can be given.
+type Outlet struct {
 	window   int // the configured window when the session began
 	slots    []*Slot
 	aside    []*Slot // free slots that must not be taken now
 	frozen   []*Slot // slots whose requests were not answered in time
-	suspect  *Slot   // the slot of a suspect under way; the session is held
+	suspect  *Slot   // the slot of a suspect under way; the session is reserved
 	used     int     // slots under way
 	unused   int     // slots of the window that are not made yet
 	atEnd    int     // slots under way when the session ended
-	held     bool    // its free slots are set aside
-	dropped  bool    // the session is given no more messages
-	leaving  bool    // the session logs out, so the lane must report when no request is under way
-	balanced bool    // messages are balanced over the lane's sessions
-	boundAt  int64   // BoundAt; 0: the lane does not know the session yet
+	supply   supply
+	reserved bool  // its free slots are set aside for suspects
+	balanced bool  // messages are balanced over the lane's sessions
+	boundAt  int64 // Dialogue.BoundAt; 0: the lane does not know the session yet
+}
+
+// A supply is whether a session is given messages.
+//
+//	given ──LoggingOut──► leaving ──no request is under way──► stopped
+//	  └──Over──────────────────────────────────────────────────▲
+type supply uint8
+
+const (
+	given   supply = iota
+	leaving        // none, and the lane must report when no request is under way
+	stopped        // none
+)
+
+// takesMore reports whether the session may be given messages.
+func (o *Outlet) takesMore() bool { return o.supply == given }
+
+// A Log is what the goroutine that logs a session's PDUs knows of it.
+type Log struct {
+	Login  pdulog.Login
+	logged logged
 }
 
 // RefusalRate is how many refusals of a session are answered a second.

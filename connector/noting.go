@@ -63,10 +63,11 @@ func (l *Lane) nextNoted(now int64) (slot *Slot) {
 		n.dropped = false
 		n.waiting, n.first = slices.Delete(n.waiting, 0, n.first), 0
 		n.waiting = slices.DeleteFunc(n.waiting, func(w noted) bool {
-			if w.slot.Link.dropped {
-				l.Unsent(now, w.slot)
+			if w.slot.Link.takesMore() {
+				return false
 			}
-			return w.slot.Link.dropped
+			l.Unsent(now, w.slot)
+			return true
 		})
 	}
 	if n.first < len(n.waiting) && l.policy.IsNoted(n.waiting[n.first].note) {

@@ -115,8 +115,8 @@ func (s *Slots) Put(slot *Slot) {
 	l := slot.Link
 	l.used--
 	switch {
-	case l.dropped:
-	case l.held:
+	case !l.takesMore():
+	case l.reserved:
 		l.aside = append(l.aside, slot)
 	default:
 		s.free(slot)
@@ -129,13 +129,13 @@ func (s *Slots) Put(slot *Slot) {
 // request that it can answer.
 func (s *Slots) Freeze(slot *Slot) {
 	l := slot.Link
-	if !l.dropped && len(l.frozen)+1 == len(l.slots)+l.unused {
+	if l.takesMore() && len(l.frozen)+1 == len(l.slots)+l.unused {
 		s.Put(slot)
 		return
 	}
 	slot.Message, slot.Share, slot.Asked = nil, nil, nil
 	l.used--
-	if !l.dropped {
+	if l.takesMore() {
 		l.frozen = append(l.frozen, slot)
 	}
 }
@@ -152,7 +152,7 @@ func (s *Slots) Thaw(l *Link) {
 
 // Hold sets the free slots of a session aside, so that it gets no further requests.
 func (s *Slots) Hold(l *Link) {
-	l.held = true
+	l.reserved = true
 	for _, slot := range l.slots {
 		if slot.next != nil {
 			unlink(slot)
@@ -176,8 +176,8 @@ func (s *Slots) TakeHeld(l *Link) *Slot {
 // Unhold undoes Hold.
 func (s *Slots) Unhold(l *Link) {
 	aside := l.aside
-	l.held, l.aside = false, nil
-	if l.dropped {
+	l.reserved, l.aside = false, nil
+	if !l.takesMore() {
 		return
 	}
 	for _, slot := range aside {
@@ -189,7 +189,7 @@ func (s *Slots) Unhold(l *Link) {
 // are dropped when they are put back. Drop reports whether the session had slots.
 func (s *Slots) Drop(l *Link) bool {
 	had := l.slots != nil
-	l.dropped, l.unused = true, 0
+	l.supply, l.unused = stopped, 0
 	for _, slot := range l.slots {
 		if slot.next != nil {
 			unlink(slot)

@@ -55,7 +55,7 @@ func TestWindowOfASession(t *testing.T) {
 	larger := *d.Config()
 	larger.Window = 50
 	d.Home().SetConfig(&larger)
-	l.Bound, l.BoundAt = true, d.now
+	l.BoundAt = d.now
 	d.Bound(l, true)
 	if n := l.unused + len(l.slots); n != 2 {
 		t.Errorf("it has %d slots, not 2", n)

@@ -80,7 +80,7 @@ func (s *suspects) answered(l *Lane, slot *Slot) {
 
 // release ends the reservation of a session, unless a suspect is under way in it.
 func (s *suspects) release(l *Lane, link *Link) {
-	if link.suspect != nil || !link.held {
+	if link.suspect != nil || !link.reserved {
 		return
 	}
 	s.links = slices.DeleteFunc(s.links, func(other *Link) bool { return other == link })

@@ -54,13 +54,13 @@ func (c *Conversation[R]) Flush() { c.intake.Flush() }
 // Receive handles a PDU of the peer.
 func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 	switch {
-	case l.Over:
+	case l.Phase == connector.Over:
 		c.port.Drop(l, r)
-	case l.LoggingIn || l.Deciding:
+	case l.Undecided:
 		c.behind[l] = append(c.behind[l], r)
 	default:
 		a := l.Session.Receive(now, c.port.PDU(r))
-		if !l.Bound && !c.begun(now, l, a) {
+		if !l.WasBound() && !c.begun(now, l, a) {
 			a = protocols.Action{Kind: protocols.Close, Reason: "all instances are in use"}
 		}
 		c.do(now, l, r, a)
@@ -69,7 +69,7 @@ func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 
 // do carries out the action that a session asks for. r holds the PDU of that action.
 func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Action) {
-	if l.Ended && a.Kind != protocols.Answered || l.Draining && a.Kind == protocols.Send {
+	if l.HasEnded() && a.Kind != protocols.Answered || l.Phase == connector.Draining && a.Kind == protocols.Send {
 		c.port.Drop(l, r)
 		return
 	}
@@ -85,7 +85,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 			c.port.Send(now, l, r, false, "")
 		}
 	case protocols.Drain:
-		l.Draining = true
+		l.Enter(connector.Draining)
 		c.port.Drop(l, r)
 		if l.Lane == nil {
 			c.Quiet(now, l)
@@ -94,14 +94,14 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.port.LoggingOut(now, l) // Quiet follows
 	case protocols.SendClose:
 		c.settle(now, l)
-		l.Ended = true
+		l.Enter(connector.Ended)
 		l.Explain(a.Reason)
 		c.port.LoggingOut(now, l)
 		if !c.hold(l, held[R]{request: r, send: true, last: true, reason: a.Reason}) {
 			c.port.Send(now, l, r, true, a.Reason)
 		}
 	case protocols.Close:
-		l.Ended = true
+		l.Enter(connector.Ended)
 		l.Explain(a.Reason)
 		c.port.LoggingOut(now, l)
 		if !c.hold(l, held[R]{reason: a.Reason}) {
@@ -180,11 +180,11 @@ func (c *Conversation[R]) take(now int64, l *connector.Link, r R, s *submission)
 // session's PDUs wait behind it, so that its messages stay in order, and the session does not end
 // before the answer.
 func (c *Conversation[R]) workFor(l *connector.Link, r R, s *submission, goOn func(now int64)) {
-	l.Deciding = true
+	l.Undecided = true
 	l.Storing++
 	c.port.Check(l, r, func() { s.code, s.work = s.work(), nil }, func(now int64) {
-		l.Deciding = false
-		if l.Storing--; l.Over {
+		l.Undecided = false
+		if l.Storing--; l.Phase == connector.Over {
 			s.drop()
 			c.port.Drop(l, r)
 			return
@@ -317,7 +317,8 @@ type openLogin[R any] struct {
 
 // login begins a client's login. Requests that follow it wait until it is decided.
 func (c *Conversation[R]) login(now int64, l *connector.Link, r R, who protocols.Credentials) {
-	l.LoggingIn = true
+	l.Enter(connector.LoggingIn)
+	l.Undecided = true
 	c.logins[l] = &openLogin[R]{login: c.gateway.Login(now, l.Connector, l.Remote, who), request: r}
 	c.goOn(now, l)
 }
@@ -333,7 +334,8 @@ func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 		c.waiting.Add(again, l, o)
 		c.port.TickAt(again)
 	default:
-		l.LoggingIn = false
+		l.LoginDecided()
+		l.Undecided = false
 		delete(c.logins, l)
 		c.admitted(now, l, o.request, o.login.Result)
 		c.receiveBehind(now, l)
@@ -342,7 +344,7 @@ func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 
 // checked continues a login when its password has been checked.
 func (c *Conversation[R]) checked(now int64, l *connector.Link, r R) {
-	if l.Over {
+	if l.Phase == connector.Over {
 		c.port.Drop(l, r)
 		return
 	}
@@ -366,7 +368,7 @@ func (c *Conversation[R]) abandon(l *connector.Link) {
 
 // admitted answers a login.
 func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result LoginResult) {
-	if l.Ended { // it was logged out while its password was being checked
+	if l.HasEnded() { // it was logged out while its password was being checked
 		if result.Account != nil {
 			result.Account.End()
 		}
@@ -387,7 +389,8 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result Log
 
 // refuseLogin answers a failed login after a delay, and then ends the session.
 func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason string, after int64) {
-	l.Ended, l.EndReason = true, reason
+	l.Enter(connector.Ended)
+	l.EndReason = reason
 	l.Explain(reason)
 	c.delayed.Add(after, l, r)
 	c.port.TickAt(after)
@@ -395,7 +398,7 @@ func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason 
 
 // Over forgets a session that has ended.
 func (c *Conversation[R]) Over(now int64, l *connector.Link) {
-	l.Over = true
+	l.Enter(connector.Over)
 	for _, r := range c.behind[l] {
 		c.port.Drop(l, r)
 	}

@@ -418,7 +418,7 @@ func TestAnswers(t *testing.T) {
 		return p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence = n })
 	}
 	l.GiveUp(l.Inflight.Take(2), nil)
-	l.Ended = true // answers to our own requests count until the end
+	l.Enter(connector.Ended) // answers to our own requests count until the end
 	p.want("answered", answer(1), "answered", 0)
 	p.want("late", answer(2), "answered late", 0)
 	p.want("late twice", answer(2), "dropped", 0)

@@ -120,7 +120,7 @@ func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration)
 		return
 	}
 	what := "session lost"
-	if !l.Bound {
+	if !l.WasBound() {
 		what = "no session"
 	}
 	e := g.trouble(now, l.Connector, reason, rest)
@@ -130,15 +130,15 @@ func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration)
 // acceptedOver logs the end of the session of a peer that has connected. Sessions that never
 // logged in are counted elsewhere.
 func (g *Gateway) acceptedOver(now int64, l *connector.Link) {
-	if l.Account == nil && l.Admitted && !l.Bound && !l.LoggedOut { // the SMSC has refused our login
+	if l.Account == nil && l.Admitted && !l.WasBound() && !l.LoggedOut { // the SMSC has refused our login
 		g.Disconnected(now, l, 0)
 		return
 	}
 	e := g.Log.Debug()
-	if reason := l.Reason(); !l.Bound && strings.Contains(reason, "looks like") && g.News.Is(l.Connector.Name+reason) {
+	if reason := l.Reason(); !l.WasBound() && strings.Contains(reason, "looks like") && g.News.Is(l.Connector.Name+reason) {
 		e = g.Log.Warn()
 	}
-	if l.Bound && g.Storms.Ends.Next(l.Connector.Name, now) {
+	if l.WasBound() && g.Storms.Ends.Next(l.Connector.Name, now) {
 		e = g.Log.Info()
 	}
 	e = ofSession(e, l)

@@ -12,10 +12,11 @@ import (
 // message without an answer is sent again. A stopping gateway has waited for the answers before.
 func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	switch {
-	case l.Over || l.Ended || l.LoggedOut:
-	case l.Lane == nil || !l.Bound || l.Draining || c.gateway.Draining():
+	case l.HasEnded() || l.LoggedOut:
+	case l.Lane == nil || !l.WasBound() || l.Phase == connector.Draining || c.gateway.Draining():
 		c.unbind(now, l)
 	case l.LeavingAt == 0:
+		l.Enter(connector.Leaving)
 		l.LeavingAt = now
 		c.port.LoggingOut(now, l) // Quiet follows
 	}
@@ -24,12 +25,13 @@ func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 // refused begins to end a session because the SMSC takes no message in it: it has lost our login,
 // for instance. The session gets no more messages, and ends when the others are answered.
 func (c *Conversation[R]) refused(now int64, l *connector.Link, a protocols.Action) {
-	if l.LeavingAt != 0 || l.Draining {
+	if l.LeavingAt != 0 || l.Phase == connector.Draining {
 		return
 	}
-	l.Refuses = true
+	l.TakesNothing = true
 	l.Explain(fmt.Sprintf("the SMSC takes no messages in this session: it has answered one with status 0x%x (%s)",
 		a.Status, l.Connector.Driver.StatusName(a.Status)))
+	l.Enter(connector.Leaving)
 	l.LeavingAt = now
 	c.port.LoggingOut(now, l) // Quiet follows
 }
@@ -53,7 +55,7 @@ func (c *Conversation[R]) unnumbered(now int64, l *connector.Link, a protocols.A
 
 // leave ends a session whose requests have their answers.
 func (c *Conversation[R]) leave(now int64, l *connector.Link) {
-	if l.Refuses {
+	if l.TakesNothing {
 		c.do(now, l, c.port.New(l), protocols.Action{Kind: protocols.Close, Reason: l.Reason()})
 		return
 	}
@@ -73,6 +75,7 @@ func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
 	if l.LoggedOut {
 		return
 	}
+	l.Enter(connector.LoggingOut)
 	l.LoggedOut = true
 	c.settle(now, l)
 	c.port.LoggingOut(now, l)
@@ -80,10 +83,10 @@ func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
 
 // Quiet continues a logout when all our requests of the session have their outcome.
 func (c *Conversation[R]) Quiet(now int64, l *connector.Link) {
-	if l.Over || l.Ended {
+	if l.HasEnded() {
 		return
 	}
-	if l.LeavingAt != 0 && !l.LoggedOut && !l.Draining {
+	if l.Phase == connector.Leaving {
 		c.leave(now, l)
 		return
 	}

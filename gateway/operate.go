@@ -39,7 +39,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 	c.port.Check(l, r, o.run, func(now int64) {
 		l.Operating--
 		l.Storing--
-		if l.Over {
+		if l.Phase == connector.Over {
 			c.port.Drop(l, r)
 			return
 		}

@@ -77,7 +77,7 @@ func (c *Conversation[R]) lookedUp(now int64, q *finding[R]) {
 	l := q.link
 	l.Storing--
 	switch {
-	case l.Over: // the SMSC has no answer and sends the receipt again
+	case l.Phase == connector.Over: // the SMSC has no answer and sends the receipt again
 		q.message.Release()
 		c.port.Drop(l, q.request)
 		c.ends(now, q, false)

@@ -112,7 +112,7 @@ func TestReceiptsInOrderOver(t *testing.T) {
 	p.tell(one, sms.StateEnroute)
 	first := p.tell(one, sms.StateDelivered)
 	p.tell(two, sms.StateDelivered)
-	one.Over = true
+	one.Enter(connector.Over)
 	p.c.dropReceipts(one)
 	if first.gone != "dropped" || two.Storing != 1 {
 		t.Errorf("%q, %d wait", first.gone, two.Storing)

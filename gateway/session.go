@@ -109,7 +109,8 @@ func (g *Gateway) admit(now int64, l *connector.Link, result LoginResult) LoginR
 
 // Bound notes that a session is logged in, and reports whether it can be given messages.
 func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
-	l.Bound, l.BoundAt = true, now
+	l.Enter(connector.Bound)
+	l.BoundAt = now
 	way := l.Session.Bound()
 	if l.Connector.Config().Listens() {
 		g.Prebind.Leave(l.Remote.Addr())
@@ -129,7 +130,7 @@ func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 func (g *Gateway) Over(now int64, l *connector.Link) {
 	if l.Connector.Config().Listens() {
 		g.sockets.Add(-1)
-		if !l.Bound {
+		if !l.WasBound() {
 			g.Prebind.Leave(l.Remote.Addr())
 		}
 	}
@@ -196,7 +197,7 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, lis
 // CheckTimers acts on the timers of a session that have run out. listening reports
 // whether the session is being read. CheckTimers reports whether r was used.
 func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listening bool) (used bool) {
-	if l.Over || l.Ended || l.LoggingIn {
+	if l.HasEnded() || l.Phase == connector.LoggingIn {
 		return false
 	}
 	if l.LeavingAt != 0 && !l.LoggedOut && now-l.LeavingAt >= int64(l.Connector.Config().ResponseTimeout) {

@@ -146,7 +146,7 @@ func (c *Conversation[R]) notStored(now int64, p Pending[R]) {
 
 // reply answers the PDU that carried a message, unless its session is over.
 func (c *Conversation[R]) reply(now int64, p Pending[R], code sms.Code, id uint64) {
-	if p.Link.Over {
+	if p.Link.Phase == connector.Over {
 		c.port.Drop(p.Link, p.Request)
 		return
 	}

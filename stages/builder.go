@@ -223,7 +223,7 @@ func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bo
 			continue
 		}
 		c.Links(func(l *connector.Link) {
-			if match == nil || !l.Over && match(l) {
+			if match == nil || l.Phase != connector.Over && match(l) {
 				b.talk.Unbind(b.out.Now(), l)
 			}
 		})
@@ -249,7 +249,7 @@ func (b *builder) checkTimers(now int64) {
 	full := b.Full.Load()
 	for _, c := range b.Gateway.Connectors() {
 		c.Links(func(l *connector.Link) {
-			if l.Over || l.Ended {
+			if l.HasEnded() {
 				return
 			}
 			if j == nil {

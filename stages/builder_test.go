@@ -26,7 +26,7 @@ func building(t *testing.T, s site, f func(r *rig, h *handle)) {
 			t.Errorf("%+v", s)
 		}
 		f(r, h)
-		if synctest.Wait(); !h.Over {
+		if synctest.Wait(); h.Phase != connector.Over {
 			r.over(toBuilder, h)
 		}
 		synctest.Wait()
@@ -115,7 +115,7 @@ func TestBuilderOrder(t *testing.T) {
 		r.receive(h, "e1", "m2", "e3", "m4", "u5", "e6", "m7", "c8")
 		r.answers("all", "\x03e1", "m2 ok", "\x03e3", "m4 ok", "\x03u5")
 		r.accepted("two", "2", "4")
-		if !h.Ended {
+		if !h.HasEnded() {
 			t.Error("not ended")
 		}
 	})
@@ -235,7 +235,7 @@ func TestBuilderSlowLogin(t *testing.T) {
 		r.receive(h, "lsecret", "e1", "m2", "lsecret", "e3")
 		r.answers("all in order", "lsecret ok", "\x03e1", "m2 ok", "lsecret ok", "\x03e3")
 		r.accepted("one", "2")
-		if h.LoggingIn {
+		if h.Phase == connector.LoggingIn {
 			t.Error("still waiting")
 		}
 		h.Account.End() // of the first login; the toy protocol allows two

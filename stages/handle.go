@@ -23,8 +23,8 @@ import (
 //	  └──────────────────────────────────────────────────▲
 //	          the peer closed, or the connection was lost
 //
-// Open: requests are answered. Ended (Link.Ended): our last PDU is on its way, and only
-// answers to our own requests are handled. Over (Link.Over): all octets that were read
+// Open: requests are answered. Ended (connector.Ended): our last PDU is on its way, and only
+// answers to our own requests are handled. Over (connector.Over): all octets that were read
 // have been handled, and no more follow. Closed: the descriptor is closed, and the
 // instance is free for another session.
 type handle struct {

@@ -135,7 +135,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		h.Session.Start(now, bind.pdu(operator))
 		resp := &smpp.PDU{ID: smpp.BindTransceiver | smpp.Response, SequenceNumber: bind.PDU.Sequence()}
 		h.Session.Receive(now, resp)
-		h.Bound = true
+		h.BoundAt = 1
 		j := in.Get()
 		j.Kind = Bound
 		j.retain(h)
@@ -152,7 +152,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		login.Next(now)
 		h.Account, h.Origin = login.Result.Account, origin
 		h.Session.Login(now, bind, login.Result.Code)
-		h.Bound = true
+		h.BoundAt = 1
 		m.clients = append(m.clients, h)
 	}
 	for i := range 10 {

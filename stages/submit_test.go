@@ -162,7 +162,7 @@ func TestDispatcherUnsent(t *testing.T) {
 // the dispatcher yet.
 func newSession(r *rig, i *connector.Instance) *handle {
 	h := r.handleOn(i, -1)
-	h.Bound = true
+	h.BoundAt = 1
 	h.Session.(*toySession).bound = protocols.Transceiver
 	r.gateway.Connected(&h.Link)
 	return h

@@ -335,7 +335,7 @@ func (n *node) timers() {
 	now := n.w.now()
 	n.g.SeeClock(now)
 	for _, h := range slices.Clone(n.handles) {
-		if h.over || h.Ended {
+		if h.over || h.HasEnded() {
 			continue
 		}
 		r := n.New(&h.Link)

@@ -120,7 +120,7 @@ func (e *Engine) Logout(match func(*connector.Link) bool) {
 	e.each(func(g *group) {
 		g.conns(func(c *conn) {
 			c.locked("logout", func(now int64) {
-				if !c.Over && match(&c.Link) {
+				if c.Phase != connector.Over && match(&c.Link) {
 					c.talk.Unbind(now, &c.Link)
 				}
 			})

@@ -148,7 +148,7 @@ func (c *conn) locked(where string, f func(now int64)) {
 // tick does the conversation's due work: delayed answers, logins and waiting submits.
 func (c *conn) tick(int64) {
 	c.locked("timers", func(now int64) {
-		if c.Over {
+		if c.Phase == connector.Over {
 			return
 		}
 		c.timerAt = 0
