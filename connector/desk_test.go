@@ -39,6 +39,7 @@ type clerk struct {
 	draining bool
 	halted   bool
 	ended    []sms.Code
+	doubled  []sms.Code     // answers to copies of messages that had ended
 	blamed   map[uint64]int // times a session ended with only this message under way, by id
 
 	failover  *Lane                   // the lane that takes messages which were answered; nil: none
@@ -97,6 +98,8 @@ func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer, _ int64) {
 		c.onEnd(m.ID)
 	}
 }
+
+func (c *clerk) Doubled(_ *Lane, _ *sms.Message, a sms.Answer) { c.doubled = append(c.doubled, a.Code) }
 
 func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	c.asked++

@@ -320,6 +320,7 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	m, share := slot.Message, slot.Share
 	alone := l.putBack(slot, a.Code)
 	if m.Flags&sms.Settled != 0 {
+		l.policy.Doubled(l, m, a)
 		l.drop(share, m)
 		return
 	}

@@ -32,6 +32,9 @@ func TestAnsweredLate(t *testing.T) {
 				switch where {
 				case "under way":
 					d.answer(sms.OK)
+					if len(d.doubled) != 1 || d.doubled[0] != sms.OK {
+						t.Errorf("%v, %s: the answers to copies are %v", code, where, d.doubled)
+					}
 				case "under way, then lost":
 					d.lose(l)
 				case "under way, then not answered":

@@ -13,6 +13,8 @@ type Policy interface {
 	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
 	// given up. sent is when it was written last, 0 if it never was.
 	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64)
+	// Doubled notes the answer to a copy of a message that had ended before.
+	Doubled(l *Lane, m *sms.Message, a sms.Answer)
 	// Leaves notes in the store that a message is about to leave, so that it is not sent
 	// again if the gateway is killed. It returns what IsNoted is asked for; 0: nothing is
 	// stored, and the message leaves without a note.

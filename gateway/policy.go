@@ -145,6 +145,17 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	})
 }
 
+// Doubled implements connector.Policy: the store is told what the id of the copy stands for, whose
+// receipts may be all that come.
+func (g *Gateway) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
+	o := g.mapsFor(l, m, &a)
+	if o == nil || g.store == nil {
+		return // in memory it was noted when the answer was read
+	}
+	g.receipts.note(g, g.Committer.Begin(), o, m, &a, g.Clock.Ahead())
+	g.Committer.End()
+}
+
 // Halted implements connector.Policy.
 func (g *Gateway) Halted() bool {
 	return g.draining.Load() && g.Durable() || g.unsettled.full() || g.events.full()

@@ -322,14 +322,44 @@ func (p *peer) lost() {
 	}
 }
 
-// answeredTo notes that the node has read the answer that has an id.
-func (s *station) answeredTo(id string) {
+// identified notes that the node has read the answer that has an id, and whether a message has ended by
+// it. If not, it is the answer to a copy.
+func (o *oracle) identified(s *station, id string, ends bool) {
 	for _, one := range s.centre.accepted {
-		if one.id == id {
+		if one.id != id {
+			continue
+		}
+		if ends {
 			s.centre.answersRead++
-			one.read = true
+		}
+		if one.read = true; !ends {
+			o.copies = append(o.copies, copied{one, o.w.now(), o.w.disk.begun})
 		}
 	}
+}
+
+// A copied is a copy of a message that had ended when the answer to the copy came. Nothing but a commit
+// says what its id stands for: notes outside the store are found by messages that are in it.
+type copied struct {
+	*submission
+	at    int64
+	begun uint64 // how many commits had begun
+}
+
+// committed notes that a commit with a number is on the disk.
+func (o *oracle) committed(commit uint64) {
+	o.copies = slices.DeleteFunc(o.copies, func(c copied) bool { return c.begun < commit })
+}
+
+// forgotten notes that the process was killed: it may have forgotten the copies of which no commit has told
+// the disk. If the disk was idle there was time for a commit, but of the latest ones.
+func (o *oracle) forgotten(idle bool) {
+	for _, c := range o.copies {
+		if !idle || o.w.now()-c.at < int64(2*time.Second) {
+			c.doubtful = true
+		}
+	}
+	o.copies = nil
 }
 
 // hasSession reports whether the node has a session with the centre.

@@ -22,7 +22,8 @@ type disk struct {
 	mapped   map[string]mapping
 	ids      []uint64 // of messages, in order
 	last     uint64
-	broken   bool // it takes no batch until it is opened again
+	begun    uint64 // commits
+	broken   bool   // it takes no batch until it is opened again
 }
 
 type stored struct {
@@ -54,6 +55,7 @@ type view struct {
 	mu     sync.Mutex
 	gated  bool // reads wait for an event
 	dead   bool // the process is
+	failed bool // the last commit has
 	commit *call[*store.Batch]
 	reads  []*call[uint64]
 }
@@ -61,6 +63,7 @@ type view struct {
 // A call waits for its event.
 type call[T any] struct {
 	arg     T
+	number  uint64 // of a commit
 	planned bool
 	end     chan error
 }
@@ -105,6 +108,7 @@ func (v *view) Commit(b *store.Batch) error {
 		v.mu.Unlock()
 		return errDisk
 	}
+	v.disk.begun++
 	if !v.gated {
 		v.mu.Unlock()
 		if v.disk.broken {
@@ -112,9 +116,10 @@ func (v *view) Commit(b *store.Batch) error {
 			return errDisk
 		}
 		v.disk.apply(b)
+		v.disk.w.oracle.committed(v.disk.begun)
 		return nil
 	}
-	c := &call[*store.Batch]{arg: b, end: make(chan error, 1)}
+	c := &call[*store.Batch]{arg: b, number: v.disk.begun, end: make(chan error, 1)}
 	v.commit = c
 	v.mu.Unlock()
 	return <-c.end
@@ -238,12 +243,13 @@ func (v *view) collect() {
 func (v *view) committed(c *call[*store.Batch]) {
 	w := v.disk.w
 	v.commit = nil
-	if v.disk.broken || w.fault(w.plan.disk) {
+	if v.failed = v.disk.broken || w.fault(w.plan.disk); v.failed {
 		applied := !v.disk.broken && w.chance(0.5)
 		w.note("disk: commit of %d fails, applied %t", c.arg.Len(), applied)
 		c.arg.Each(doubt{w})
 		if applied {
 			v.disk.apply(c.arg)
+			w.oracle.committed(c.number)
 		}
 		v.disk.broken = w.plan.breaks
 		c.end <- errDisk
@@ -251,6 +257,7 @@ func (v *view) committed(c *call[*store.Batch]) {
 	}
 	w.note("disk: commit of %d", c.arg.Len())
 	v.disk.apply(c.arg)
+	w.oracle.committed(c.number)
 	c.end <- nil
 }
 
@@ -264,6 +271,7 @@ func (v *view) crash() {
 		if !v.disk.broken && v.disk.w.chance(0.5) {
 			v.disk.w.note("disk: the commit under way is done")
 			v.disk.apply(c.arg)
+			v.disk.w.oracle.committed(c.number)
 		}
 		c.end <- errDisk
 	}

@@ -153,6 +153,7 @@ func (w *world) crash() {
 		clear(w.outcomes)
 	}
 	w.oracle.crashed(power)
+	w.oracle.forgotten(n.view.commit == nil && !n.view.failed)
 	n.end()
 	w.after(w.between(10*time.Millisecond, 3*time.Second), w.start)
 }

@@ -22,6 +22,7 @@ type oracle struct {
 	doubtful map[uint64]bool  // of batches that failed, or were under way at a crash
 	over     map[uint64]bool  // messages that have ended: none of them is sent any more
 	flying   map[uint64]bool  // messages under way in this life
+	copies   []copied         // whose ids are in no commit yet
 	requests int              // not released
 	order    map[group]uint64 // the last message that was sent for the first time
 	recover  uint64           // the highest id of earlier lives
@@ -215,6 +216,10 @@ func (o *oracle) crashed(power bool) {
 
 // closed notes that a process has ended by itself.
 func (o *oracle) closed() {
+	if o.w.disk.broken {
+		o.forgotten(false)
+	}
+	o.copies = nil
 	for id := range o.over {
 		if t := o.byID[id]; !t.deleted && !o.w.disk.broken {
 			o.w.fail("%s has ended, and a node that has ended by itself has left it in the store", t.key)
@@ -296,10 +301,7 @@ func (o *oracle) check() {
 	}
 	n := w.node
 	used := n.g.Memory.Used()
-	if n.g.Aside(store.Orphan) > 0 {
-		used %= orphanOctets
-	}
-	if used != 0 || o.requests != 0 || len(o.flying) != 0 {
+	if used -= n.g.Aside(store.Orphan) * orphanOctets; used != 0 || o.requests != 0 || len(o.flying) != 0 {
 		w.fail("%d octets of memory, %d requests, %d messages under way are left", used, o.requests, len(o.flying))
 	}
 	for _, l := range n.g.Lanes() {

@@ -78,7 +78,7 @@ func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connecto
 	a := answerOf(r, now, code)
 	n.release(r)
 	if code == sms.OK && slot.Asked == nil && l.Account == nil {
-		n.w.station(l.Connector.Name).answeredTo(string(a.PeerID))
+		n.w.oracle.identified(n.w.station(l.Connector.Name), string(a.PeerID), !n.w.oracle.over[slot.Message.ID])
 	}
 	n.answered(slot, a)
 }
@@ -88,11 +88,12 @@ func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, u connecto
 	before := n.g.Committer.Stats().Waiting
 	a := answerOf(r, now, code)
 	n.touch(l.Lane).AnsweredLate(l, u, a)
-	if n.g.Committer.Stats().Waiting > before {
+	ends := n.g.Committer.Stats().Waiting > before
+	if ends {
 		n.w.oracle.ended(u.ID, "late answer")
-		if code == sms.OK && l.Account == nil {
-			n.w.station(l.Connector.Name).answeredTo(string(a.PeerID))
-		}
+	}
+	if code == sms.OK && l.Account == nil {
+		n.w.oracle.identified(n.w.station(l.Connector.Name), string(a.PeerID), ends)
 	}
 	n.release(r)
 }

@@ -127,6 +127,7 @@ func play(seed uint64, mutation string, print func(string)) (w *world) {
 	if w.problem == "" {
 		w.probe()
 		w.run(w.now()+int64(patience), w.oracle.settled)
+		w.run(w.now()+int64(5*time.Second), func() bool { return false }) // the gateway counts now and then what receipts without messages take
 		w.oracle.check()
 	}
 	w.note("%d events, %d lives, %d messages", w.done, w.lives, len(w.oracle.all))
@@ -134,7 +135,7 @@ func play(seed uint64, mutation string, print func(string)) (w *world) {
 		w.node.kill()
 		w.node.end()
 	}
-	time.Sleep(15 * time.Second) // for operations of processes that have ended
+	time.Sleep(2 * time.Minute) // for operations of processes that have ended: a change that was under way waits for its lane
 	synctest.Wait()
 	return w
 }
