@@ -81,20 +81,29 @@ func (p *Pipeline[J]) Close() error {
 		}
 	}
 	p.done.Wait()
-	for dry := false; !dry; {
-		dry = true
+	p.workOnRest() // first, because functions outside the stages may wait for one of these jobs
+	for more := true; more; more = p.workOnRest() {
 		for _, r := range p.rows {
 			r.waits.wg.Wait()
 		}
+	}
+	return p.closeStages()
+}
+
+// workOnRest works on jobs until there are none, when the rows' goroutines have ended. It reports whether
+// there were any.
+func (p *Pipeline[J]) workOnRest() (any bool) {
+	for dry := false; !dry; {
+		dry = true
 		for _, r := range p.rows {
 			if _, waiting := r.inbox.stats(); waiting > 0 {
-				dry = false
+				dry, any = false, true
 				claims, _ := p.runBatch(r)
 				p.workOn(claims)
 			}
 		}
 	}
-	return p.closeStages()
+	return any
 }
 
 func (p *Pipeline[J]) closeStages() (first error) {

@@ -38,6 +38,30 @@ func TestWaitsBound(t *testing.T) {
 	}
 }
 
+// What a function waits for may be a job that no stage has taken when the pipeline ends.
+func TestWaitsForJobAtEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		came := make(chan struct{})
+		stage := work(func(out *Out[job], j *job) {
+			if j.n == 1 {
+				close(came)
+			}
+			out.Release(j)
+		})
+		pool := newPool()
+		p, err := build([]Spec[any, job]{{Name: "stage", New: func(any) (Stage[job], error) { return stage, nil }}}, nil, pool, Options[job]{}) // no goroutine works on it any more
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &line{p, t, pool, p.NewInlet()}
+		waits := l.inlet.Get()
+		p.rows[0].waits.add(wait[job]{row: p.rows[0], job: waits, f: func() { <-came }})
+		l.inject(0, 1)
+		l.close(0)
+	})
+}
+
 // S6: functions of one row do not hold up those of another.
 func TestWaitsByRow(t *testing.T) {
 	t.Parallel()
