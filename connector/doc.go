@@ -17,7 +17,7 @@
 // It was restored at the start, or was released because memory is short.
 //
 //	        absent                                in memory
-//	onDisk ────────► asked ────────────────────────► loaded ─────► leaves
+//	onDisk ────────► beingRead ────────────────────► loaded ─────► leaves
 //	  ▲  Policy.Load           Lane.Loaded             │
 //	  └────────────────────────────────────────────────┘ the lane is down, and no other takes it
 //

@@ -234,7 +234,7 @@ func (l *Lane) missing(now int64, r read) {
 func (l *Lane) expiresOnDisk(s *Share, e *queue.Entry) {
 	p := &l.paging
 	p.ending++
-	if e.IsAsked() {
+	if e.IsBeingRead() {
 		r := p.reads[e.ID]
 		r.overdue = true
 		p.reads[e.ID] = r
@@ -277,7 +277,7 @@ func (l *Lane) Remove(now int64, s *Share, w queue.Waiting) (m *sms.Message, fou
 		l.removed(s, e.Message)
 		return e.Message, true
 	}
-	if e.IsAsked() {
+	if e.IsBeingRead() {
 		l.paging.reads[e.ID] = read{}
 	}
 	s.leave(e.Scheduled, queue.EntrySize)

@@ -117,7 +117,7 @@ func checkCounts(t *testing.T, seed uint64, q *Queue) {
 		switch e.state {
 		case onDisk:
 			back++
-		case asked, loaded:
+		case beingRead, loaded:
 			ahead++
 		}
 		return true

@@ -29,11 +29,11 @@ type Entry struct {
 type state uint8
 
 const (
-	held   state = iota // in memory
-	onDisk              // on disk alone
-	asked               // on disk, and it is being read
-	loaded              // in memory, read from disk; there it is the same
-	gone                // the entry was taken out, and is left in its ring for the order
+	inMemory  state = iota // in memory, as it came
+	onDisk                 // on disk alone
+	beingRead              // on disk, and it is being read
+	loaded                 // in memory, read from disk; there it is the same
+	gone                   // the entry was taken out, and is left in its ring for the order
 )
 
 // EntrySize is how many octets of memory an entry takes at most whose body is on disk:
@@ -72,8 +72,8 @@ func (e *Entry) Unload() *sms.Message {
 // IsLoaded reports whether the body was read from disk, where it is the same.
 func (e *Entry) IsLoaded() bool { return e.state == loaded }
 
-// IsAsked reports whether the body is being read.
-func (e *Entry) IsAsked() bool { return e.state == asked }
+// IsBeingRead reports whether the body is being read.
+func (e *Entry) IsBeingRead() bool { return e.state == beingRead }
 
 // ask has the body of an entry read that is on disk alone. It reports false if ask does.
 func (e *Entry) ask(ask func(*Entry) bool) bool {
@@ -82,7 +82,7 @@ func (e *Entry) ask(ask func(*Entry) bool) bool {
 	case !ask(e):
 		return false
 	default:
-		e.state = asked
+		e.state = beingRead
 	}
 	return true
 }

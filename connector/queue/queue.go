@@ -32,7 +32,7 @@ type Queue struct {
 	older [priorities]ring // of restored messages
 
 	backOnDisk int // entries in back that are onDisk
-	backAhead  int // and those that are asked or loaded
+	backAhead  int // and those that are beingRead or loaded
 	moved      search
 }
 
@@ -149,7 +149,7 @@ func (q *Queue) countBack(e *Entry, n int) {
 	switch e.state {
 	case onDisk:
 		q.backOnDisk += n
-	case asked, loaded:
+	case beingRead, loaded:
 		q.backAhead += n
 	}
 }

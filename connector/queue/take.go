@@ -221,7 +221,7 @@ type location struct {
 // Load puts the body of a message that was read into its entry.
 func (q *Queue) Load(e *Entry, m *sms.Message) (ok bool) {
 	found, in := q.find(e)
-	if found.state != asked {
+	if found.state != beingRead {
 		return false
 	}
 	found.Message, found.state = m, loaded
