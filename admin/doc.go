@@ -30,8 +30,8 @@
 // The working time of a session is the number of PDUs that its peer sent, times the
 // mean work per received PDU, because every PDU that the gateway sends answers one or
 // is answered by one. The mean is the working time of all stages divided by the number
-// of PDUs that all connectors received. The classic architecture has no stages, so the
-// processor time of the process is used instead.
+// of PDUs that all connectors received. An engine without stages, such as the bench's classic,
+// has the processor time of the process instead.
 //
 // Mean numbers of workers are over the time since the start and include the sessions
 // that are still open. Minimum, mean, maximum and deviation are of sessions that are

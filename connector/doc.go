@@ -2,7 +2,7 @@
 // connectors with their instances; lanes with a share for each account, their queues
 // (package queue) and their slots, which are the windows; delayed answers; and submits that wait for room.
 //
-// A lane belongs to one goroutine, the dispatcher. The classic architecture guards it
+// A lane belongs to one goroutine, the dispatcher. The bench's classic guards it
 // with a lock instead. Fields that other goroutines may read are atomic, and methods that
 // are safe for concurrent use say so.
 //

@@ -1,8 +1,8 @@
 // Package gateway makes the decisions of a messaging gateway, whichever architecture
 // moves the octets: which clients may log in, where a message goes, whether there is
 // room for it, what happens to it after an answer, and what a reload changes. It is
-// also the gateway's side of its sessions: a Conversation, which reaches the stages or
-// the classic architecture through a Port. It knows no protocol and no socket.
+// also the gateway's side of its sessions: a Conversation, which reaches the stages
+// through a Port, as it does the simulation and the bench's classic. It knows no protocol and no socket.
 //
 // # Start reading
 //

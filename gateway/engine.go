@@ -8,7 +8,7 @@ import (
 	"pmg/flow"
 )
 
-// An Engine moves the gateway's bytes: the pipeline, or the classic architecture.
+// An Engine moves the gateway's bytes: the pipeline, or in the bench classic.
 type Engine interface {
 	Service
 	// Do runs f on the goroutine that dispatches for a lane, or under the lane's lock, and then

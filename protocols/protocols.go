@@ -2,7 +2,7 @@
 //
 // A driver has no side effects. It decodes and encodes PDUs, and runs the state machine of
 // a session. It uses no socket, no clock, no goroutine and no other protocol. The stages
-// (and the classic architecture) call it. Only programs make drivers.
+// call it. Only programs make drivers.
 //
 // # Start reading
 //

@@ -1,6 +1,6 @@
 // Command pmg is an SMS protocol gateway with the tools to test, measure and operate it.
 //
-// The package contains the wiring of protocols and architectures, and a file for each
+// The package contains the wiring of protocols and the pipeline, and a file for each
 // subcommand. "pmg help" lists the subcommands.
 //
 // # Exit status

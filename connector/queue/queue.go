@@ -163,8 +163,8 @@ func (q *Queue) left(e *Entry) {
 }
 
 // Ready reports whether a message is due. A queue that was ready stays so
-// until Pop, even if a later call has an earlier time, because callers of the
-// classic architecture read the clock before they lock.
+// until Pop, even if a later call has an earlier time, because the bench's
+// classic reads the clock before it locks.
 func (q *Queue) Ready(now int64) bool {
 	q.advance(now)
 	return q.n > q.later.Len()
