@@ -10,12 +10,13 @@ import (
 // on_unknown: fail a message must not be sent again if the gateway is killed before the peer's
 // answer.
 type noting struct {
-	waiting []noted // from first on, in the order of their notes
+	waiting []notedSlot // from first on, in the order of their notes
 	first   int
 	dropped bool // a session takes no more requests, and may have some of these slots
 }
 
-type noted struct {
+// A notedSlot is a slot and the number of the note that its message waits for.
+type notedSlot struct {
 	slot *Slot
 	note uint64
 }
@@ -26,7 +27,7 @@ func (n *noting) add(slot *Slot, note uint64) {
 		n.waiting = slices.Delete(n.waiting, 0, n.first)
 		n.first = 0
 	}
-	n.waiting = append(n.waiting, noted{slot, note})
+	n.waiting = append(n.waiting, notedSlot{slot, note})
 }
 
 // Next removes and returns the next slot. Either the slot holds a message that must be
@@ -62,7 +63,7 @@ func (l *Lane) nextNoted(now int64) (slot *Slot) {
 	if n.dropped {
 		n.dropped = false
 		n.waiting, n.first = slices.Delete(n.waiting, 0, n.first), 0
-		n.waiting = slices.DeleteFunc(n.waiting, func(w noted) bool {
+		n.waiting = slices.DeleteFunc(n.waiting, func(w notedSlot) bool {
 			if w.slot.Link.takesMore() {
 				return false
 			}
@@ -72,7 +73,7 @@ func (l *Lane) nextNoted(now int64) (slot *Slot) {
 	}
 	if n.first < len(n.waiting) && l.policy.IsNoted(n.waiting[n.first].note) {
 		slot = n.waiting[n.first].slot
-		n.waiting[n.first] = noted{}
+		n.waiting[n.first] = notedSlot{}
 		n.first++
 	}
 	if n.first == len(n.waiting) {
