@@ -21,6 +21,7 @@ type Link struct {
 	Remote    netip.AddrPort
 	Opened    int64 // Unix nanoseconds
 	Session   protocols.Session
+	Can       protocols.Abilities // of Session
 	Inflight  Inflight
 	Account   *account.Account // of the client; set before Session.Bound is not 0, and never changed then
 	Origin    *sms.Origin      // of the messages that arrive on it; set with Account
@@ -87,6 +88,7 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
 	l.window = window
 	l.Refusals.SetRate(RefusalRate, 1)
 	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load, l.wanted)
+	l.Can = protocols.AbilitiesOf(l.Session)
 }
 
 // load returns how full the queue is to which the session's last message went, in percent.

@@ -24,7 +24,7 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 		}
 		if slot.Asked != nil && code == sms.OK {
 			var ok bool
-			if slot.Asked.Result, ok = l.Session.Outcome(now, c.port.PDU(r), &slot.Asked.Request); !ok {
+			if slot.Asked.Result, ok = l.Can.Requester.Outcome(now, c.port.PDU(r), &slot.Asked.Request); !ok {
 				code = sms.TemporaryFailure
 			}
 		}

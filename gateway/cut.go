@@ -17,7 +17,7 @@ func (g *Gateway) mustCut(slot *connector.Slot) bool {
 	if slot.Asked != nil || m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
-	if v, ok := slot.Link.Session.(protocols.Limited); ok && len(m.Text()) > protocols.AnyText && !v.HasRoom(len(m.Text())) {
+	if v := slot.Link.Can.Limited; v != nil && len(m.Text()) > protocols.AnyText && !v.HasRoom(len(m.Text())) {
 		return true
 	}
 	f := slot.Link.Connector.Form()

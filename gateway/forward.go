@@ -133,6 +133,6 @@ func (g *Gateway) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (
 	if r.Kind == protocols.Replace {
 		r.Message.Notify = g.asksFor(l, r.Message)
 	}
-	l.Session.Ask(p, &r, slot.Sequence)
+	l.Can.Requester.Ask(p, &r, slot.Sequence)
 	return copied
 }

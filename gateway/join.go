@@ -91,8 +91,7 @@ func (g *Gateway) partNamer(m *sms.Message) protocols.PartNamer {
 	if len(native) == 0 {
 		return nil
 	}
-	namer, _ := g.routes.Load().driverOf(p).(protocols.PartNamer)
-	return namer
+	return g.routes.Load().partsOf(p)
 }
 
 // joinAll gives a lane the message that parts make together. If they do not fit together,

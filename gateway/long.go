@@ -75,7 +75,7 @@ func (g *Gateway) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 	ref := g.references.next(m.Dest().Addr)
 	c.Split(f, m, ref, parts)
 	m.Release()
-	if namer, ok := g.routes.Load().driverOf(protocols.SMPP).(protocols.PartNamer); ok && f.Long == fit.SplitSAR {
+	if namer := g.routes.Load().partsOf(protocols.SMPP); namer != nil && f.Long == fit.SplitSAR {
 		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMS centre makes a header of it
 			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: n})
 		}

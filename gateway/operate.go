@@ -24,7 +24,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		c.answerOperation(now, l, r, sms.Throttled, nil, after)
 		return
 	}
-	request, code := l.Session.Operation(c.gateway.Clock.Wall(now), c.port.PDU(r))
+	request, code := l.Can.Operations.Operation(c.gateway.Clock.Wall(now), c.port.PDU(r))
 	if code != sms.OK {
 		c.answerOperation(now, l, r, code, nil, after)
 		return
@@ -80,6 +80,6 @@ func (g *Gateway) mayOperate(l *connector.Link) bool {
 }
 
 func (c *Conversation[R]) answerOperation(now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64) {
-	l.Session.AnswerOperation(c.port.PDU(r), code, result)
+	l.Can.Operations.AnswerOperation(c.port.PDU(r), code, result)
 	c.send(now, l, r, after)
 }

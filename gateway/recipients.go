@@ -84,7 +84,7 @@ func (c *Conversation[R]) messages(now int64, l *connector.Link, r R, recipients
 func (c *Conversation[R]) recipients(now int64, l *connector.Link, r R, v *several) {
 	p := c.port.PDU(r)
 	for v.next < v.recipients {
-		l.Session.To(p, v.next)
+		l.Can.Recipients.To(p, v.next)
 		v.next++
 		c.submission = submission{way: Submitted, from: l, pdu: p, others: v, desk: c}
 		if !c.recipient(now, l, r, v, &c.submission) {
@@ -113,7 +113,7 @@ func (c *Conversation[R]) recipient(now int64, l *connector.Link, r R, v *severa
 		return false
 	case Refuse:
 		s.drop()
-		l.Session.Refuse(c.port.PDU(r), s.code)
+		l.Can.Recipients.Refuse(c.port.PDU(r), s.code)
 		if v.refusal == sms.OK {
 			v.refusal = s.code
 		}

@@ -28,8 +28,8 @@ func (t target) up() bool {
 type routes struct {
 	table    *router.Table[target]
 	accounts map[string]*config.Account
-	single   bool               // there is only one account
-	drivers  []protocols.Driver // by protocol
+	single   bool      // there is only one account
+	drivers  []speaker // by protocol
 
 	connectors map[string]*config.Connector
 	validity   bool // limitValidity has something to do

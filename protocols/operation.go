@@ -60,6 +60,11 @@ type Operations interface {
 	// AnswerOperation turns p, a request that carried an operation, into its answer. r is
 	// used if code is OK.
 	AnswerOperation(p PDU, code sms.Code, r *Result)
+}
+
+// A Requester is a Session that can ask the peer about messages that the peer has accepted from
+// us. The sessions of a protocol that has Operations are Requesters, too.
+type Requester interface {
 	// Ask fills p with a request about a message that the peer has, with the given sequence
 	// number. p's slices point into r. It is called like Messages.Encode.
 	Ask(p PDU, r *Request, sequence uint32)
@@ -77,18 +82,3 @@ type Request struct {
 	// times are by the wall clock.
 	Message *sms.Message
 }
-
-// NoOperations implements Operations for protocols that have none.
-type NoOperations struct{}
-
-// Operation implements Operations.
-func (NoOperations) Operation(int64, PDU) (Operation, sms.Code) { return Operation{}, sms.Unsupported }
-
-// AnswerOperation implements Operations.
-func (NoOperations) AnswerOperation(PDU, sms.Code, *Result) {}
-
-// Ask implements Operations. The gateway does not call it.
-func (NoOperations) Ask(PDU, *Request, uint32) {}
-
-// Outcome implements Operations.
-func (NoOperations) Outcome(int64, PDU, *Request) (Result, bool) { return Result{}, false }

@@ -96,11 +96,11 @@ func (b BindType) String() string {
 // Start is called before any other method; Encode is called by another single
 // goroutine (the encoder) concurrently with the others; NextSequence, Bound and
 // Accepting may be called from any goroutine.
+//
+// What not every protocol has is in interfaces of their own: Abilities.
 type Session interface {
 	Conversation
 	Messages
-	Recipients
-	Operations
 	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
 	// Accepting reports whether the session is logged in and neither side has begun to log
@@ -154,6 +154,24 @@ type Messages interface {
 	// number of a request that waits for its answer, while no more than Options.MaxWindow
 	// requests do. The session's own requests get their numbers from here too.
 	NextSequence() uint32
+}
+
+// Abilities are what a session can do that not every protocol has. Each is nil where the session
+// cannot do it. An Action asks for Recipients or Operations only where there are some.
+type Abilities struct {
+	Recipients Recipients
+	Operations Operations
+	Requester  Requester
+	Limited    Limited
+}
+
+// AbilitiesOf returns what a session can do. It is called once, when the session opens.
+func AbilitiesOf(s Session) (a Abilities) {
+	a.Recipients, _ = s.(Recipients)
+	a.Operations, _ = s.(Operations)
+	a.Requester, _ = s.(Requester)
+	a.Limited, _ = s.(Limited)
+	return a
 }
 
 // A Limited is a Session whose peer may have no room for long texts in one message.
@@ -216,7 +234,7 @@ type Action struct {
 	Partly   bool     // Message, Answered: a part of the PDU cannot be read, and is left out
 	NoNumber bool     // Answered: it has no Sequence, because the peer could not read one of our requests
 	Session  bool     // Answered: Code says that the peer takes no message in this session, whatever it is
-	Asked    bool     // Answered: it is the answer to a request of Operations.Ask; a refusal may be without
+	Asked    bool     // Answered: it is the answer to a request of Requester.Ask; a refusal may be without
 	Reason   string   // Close, SendClose: the reason, for the log: "cannot hear from peer: …"
 
 	Credentials Credentials // Login

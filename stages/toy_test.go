@@ -65,8 +65,6 @@ func (p *toyPDU) Reset()                            { p.b = nil }
 
 // A toySession has no state except for the login.
 type toySession struct {
-	protocols.Recipients
-	protocols.NoOperations
 	taken    func(uint32) bool
 	bound    protocols.BindType
 	sequence uint32

@@ -137,7 +137,7 @@ func (p *peer) do(pdu protocols.PDU, a protocols.Action) {
 	case protocols.Message:
 		p.message(pdu)
 	case protocols.Operate:
-		p.session.AnswerOperation(pdu, sms.Rejected, nil)
+		protocols.AbilitiesOf(p.session).Operations.AnswerOperation(pdu, sms.Rejected, nil)
 		b := pdu.AppendWire(nil)
 		w.after(w.between(0, 30*time.Millisecond), func() { p.end.write(b) })
 	case protocols.Answered:

@@ -36,6 +36,7 @@ type Session struct {
 
 	driver   protocols.Driver
 	session  protocols.Session
+	can      protocols.Abilities
 	p        protocols.PDU
 	in, out  []byte
 	events   []string
@@ -53,6 +54,7 @@ func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
 	o.Taken = func(sequence uint32) bool { return s.awaiting[sequence] }
 	o.Wanted = func(now int64) bool { return s.wanted && now-s.heard >= int64(protocols.WantedPatience) }
 	s.session = d.NewSession(o)
+	s.can = protocols.AbilitiesOf(s.session)
 	s.do(s.session.Start(s.Now, s.p))
 	return s
 }
@@ -221,7 +223,7 @@ func (s *Session) accept(recipients int) {
 	refusal := sms.OK
 	for i := range max(recipients, 1) {
 		if recipients > 0 {
-			s.session.To(s.p, i)
+			s.can.Recipients.To(s.p, i)
 		}
 		m := &sms.Message{}
 		code := s.session.Message(s.Now, s.p, m)
@@ -236,7 +238,7 @@ func (s *Session) accept(recipients int) {
 			continue
 		}
 		if recipients > 0 {
-			s.session.Refuse(s.p, code)
+			s.can.Recipients.Refuse(s.p, code)
 		}
 		if refusal == sms.OK {
 			refusal = code
@@ -253,12 +255,12 @@ func (s *Session) accept(recipients int) {
 
 // operate carries out an operation.
 func (s *Session) operate() {
-	o, code := s.session.Operation(s.Now, s.p)
+	o, code := s.can.Operations.Operation(s.Now, s.p)
 	var r protocols.Result
 	if code == sms.OK {
 		code = s.carryOut(&o, &r)
 	}
-	s.session.AnswerOperation(s.p, code, &r)
+	s.can.Operations.AnswerOperation(s.p, code, &r)
 	s.send()
 }
 

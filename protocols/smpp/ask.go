@@ -16,7 +16,7 @@ func askedBy(r *protocols.Request) CommandID {
 	return QuerySM
 }
 
-// Ask implements protocols.Session. Times of a replace_sm are absolute, because SMPP 3.3 has no
+// Ask implements protocols.Requester. Times of a replace_sm are absolute, because SMPP 3.3 has no
 // others.
 func (s *session) Ask(pdu protocols.PDU, r *protocols.Request, sequence uint32) {
 	p, m := pdu.(*PDU), r.Message
@@ -54,7 +54,7 @@ func (s *session) replacement(p *PDU, b *Replace, m *sms.Message) {
 	}
 }
 
-// Outcome implements protocols.Session.
+// Outcome implements protocols.Requester.
 func (s *session) Outcome(now int64, pdu protocols.PDU, asked *protocols.Request) (r protocols.Result, ok bool) {
 	p := pdu.(*PDU)
 	if p.ID != askedBy(asked)|Response {

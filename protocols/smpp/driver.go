@@ -83,4 +83,9 @@ var (
 	_ protocols.PDU     = (*PDU)(nil)
 	_ protocols.Session = (*session)(nil)
 	_ protocols.Options = (*ConnectorOptions)(nil)
+
+	_ protocols.Recipients = (*session)(nil)
+	_ protocols.Operations = (*session)(nil)
+	_ protocols.Requester  = (*session)(nil)
+	_ protocols.Limited    = (*session)(nil)
 )

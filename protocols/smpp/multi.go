@@ -63,7 +63,7 @@ type multi struct {
 	unsuccess []byte      // those that were refused, in wire format, with their number
 }
 
-// To implements protocols.Session. It goes through the list once where i rises.
+// To implements protocols.Recipients. It goes through the list once where i rises.
 func (s *session) To(pdu protocols.PDU, i int) {
 	x := pdu.(*PDU).withExtras()
 	w := Walk{b: x.dests, at: x.multi.at}
@@ -75,7 +75,7 @@ func (s *session) To(pdu protocols.PDU, i int) {
 	x.multi.at = w.at
 }
 
-// Refuse implements protocols.Session.
+// Refuse implements protocols.Recipients.
 func (s *session) Refuse(pdu protocols.PDU, code sms.Code) {
 	m := &pdu.(*PDU).withExtras().multi
 	status := statusOf(code)

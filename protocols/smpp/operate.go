@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// Operation implements protocols.Session.
+// Operation implements protocols.Operations.
 func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, code sms.Code) {
 	p := pdu.(*PDU)
 	var id []byte
@@ -116,7 +116,7 @@ func (b *Replace) change(now int64, params []byte, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// AnswerOperation implements protocols.Session. A refusal has no body.
+// AnswerOperation implements protocols.Operations. A refusal has no body.
 func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols.Result) {
 	p := pdu.(*PDU)
 	request, asked := p.ID, p.Other()

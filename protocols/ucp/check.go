@@ -144,10 +144,10 @@ func (p *PDU) recipients() int {
 	return 1 + bytes.Count(p.get(p.rare().legacy.RAds), []byte{'/'})
 }
 
-// To implements protocols.Session.
+// To implements protocols.Recipients.
 func (s *session) To(pdu protocols.PDU, i int) { pdu.(*PDU).rare().to = i }
 
-// Refuse implements protocols.Session.
+// Refuse implements protocols.Recipients.
 func (s *session) Refuse(pdu protocols.PDU, _ sms.Code) {
 	x := pdu.(*PDU).rare()
 	x.refused |= 1 << x.to

@@ -42,4 +42,6 @@ var (
 	_ protocols.PDU     = (*PDU)(nil)
 	_ protocols.Session = (*session)(nil)
 	_ protocols.Options = (*ConnectorOptions)(nil)
+
+	_ protocols.Recipients = (*session)(nil)
 )

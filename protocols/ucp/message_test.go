@@ -404,9 +404,9 @@ func TestRecipients(t *testing.T) {
 		a := n.Receive(now, p)
 		var m sms.Message
 		for i := range a.Messages {
-			n.To(p, i)
+			n.Session.(protocols.Recipients).To(p, i)
 			if code := n.Message(now, p, &m); code != sms.OK {
-				n.Refuse(p, code)
+				n.Session.(protocols.Recipients).Refuse(p, code)
 			}
 		}
 		n.Answer(p, sms.OK, 7)

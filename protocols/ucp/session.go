@@ -27,7 +27,6 @@ const (
 // UCP has no logout: who wants to end a session sends nothing more, waits for the
 // results of what was sent, and closes the connection.
 type session struct {
-	protocols.NoOperations
 	o       protocols.SessionOptions
 	options *ConnectorOptions
 	zone    *time.Location
