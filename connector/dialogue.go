@@ -37,14 +37,14 @@ type Dialogue struct {
 //	any ──all that was read is handled──► Over
 type Phase uint8
 
-// The phases. With outbind, or where we log in, Bound follows Connected.
+// The phases. Where we log in, Bound follows Connected.
 const (
 	Connected  Phase = iota
 	LoggingIn        // a login of the peer is not decided yet
 	Bound            // logged in
 	Leaving          // we give it no more messages, and log out when it has answered those that it has
 	LoggingOut       // our logout is on its way
-	Draining         // the peer logs out: only the answer to that is still sent
+	Draining         // the peer logs out, or we do without a PDU for that: nothing but the answer to that is still sent
 	Ended            // our last PDU is on its way; requests are not answered any more
 	Over             // no more PDUs follow
 )
