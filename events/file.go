@@ -237,7 +237,7 @@ func (w *Writer) rotate(now int64) error {
 	if err := w.writeMark(w.last); err != nil {
 		return fmt.Errorf("cannot write %s: %w", markName, err)
 	}
-	if err := w.rotation.Rotate(now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := w.rotation.Rotate(now); err != nil {
 		w.holdUntil = now + int64(rotateHold)
 		w.o.Log.Error().Err(err).Msg("cannot rotate the file of events; it is used further")
 		return nil

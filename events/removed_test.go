@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"pmg/internal/logfile"
 )
 
 // Where the directory is removed, or moved, it is made again, and events that were not synced are
@@ -156,7 +158,7 @@ func TestCutAndTorn(t *testing.T) {
 func TestMarkFails(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{markName + ".tmp", markName} {
-		r := newRig(t, Options{MaxSize: 100})
+		r := newRig(t, Options{Options: logfile.Options{MaxSize: 100}})
 		r.end(1)
 		r.finish()
 		obstacle := filepath.Join(r.o.Dir, name)

@@ -4,13 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/rs/zerolog"
-
-	"pmg/pdulog"
+	"pmg/internal/logfile"
 )
 
 // rotated returns the names of the rotated files.
@@ -30,7 +29,7 @@ func (r *rig) rotated() (names []string) {
 // start, and also if it was written by an earlier run; one without events is not.
 func TestRotateByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{RotateEvery: time.Hour})
+		r := newRig(t, Options{Options: logfile.Options{RotateEvery: time.Hour}})
 		path := filepath.Join(r.o.Dir, fileName)
 		begin := time.Now() // midnight
 		var want []string
@@ -80,20 +79,16 @@ func TestRotateByTime(t *testing.T) {
 
 // A file that cannot be rotated is used further for a minute, and nothing is lost or doubled.
 func TestRotationFails(t *testing.T) {
-	for _, o := range []Options{{MaxSize: 100}, {RotateEvery: 10 * time.Second}} {
+	for _, o := range []logfile.Options{{MaxSize: 100}, {RotateEvery: 10 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, o)
-			nowhere := filepath.Join(t.TempDir(), "file")
-			mustWrite(t, nowhere, "")
-			good := r.rotation
-			r.rotation = pdulog.NewRotation(filepath.Join(nowhere, "events"), logName, "events", pdulog.Options{Log: zerolog.Nop()})
+			r := newRig(t, Options{Options: o})
+			r.logs.Rename = func(string, string) error { return syscall.EACCES }
 			r.end(4)
 			r.finish()
 			time.Sleep(10 * time.Second)
 			r.end(20)
 			r.finish()
-			r.rotation.Close()
-			r.rotation = good
+			r.logs.Rename = os.Rename
 			for _, wait := range []time.Duration{time.Minute - 1, 1} {
 				time.Sleep(wait)
 				r.end(1)
@@ -132,7 +127,7 @@ func TestRotateBySize(t *testing.T) {
 		{1, 3, 1, []int64{19, 19, 19}},
 		{0, 21, 21, []int64{9*19 + 12*20}},
 	} {
-		r := newRig(t, Options{MaxSize: c.size})
+		r := newRig(t, Options{Options: logfile.Options{MaxSize: c.size}})
 		var open int
 		r.Writer.open = func(path string) (logFile, error) {
 			f, err := openLog(path)

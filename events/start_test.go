@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/logfile"
 	"pmg/store"
 )
 
@@ -148,7 +149,7 @@ func (brokenStore) Events(after uint64, _ int, _ func(uint64, []byte) error) (ui
 // Nobody else may read the files.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Options{MaxSize: 100})
+	r := newRig(t, Options{Options: logfile.Options{MaxSize: 100}})
 	r.o.Dir = filepath.Join(r.o.Dir, "events")
 	r.kill()
 	r.start()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/pdulog"
+	"pmg/internal/logfile"
 )
 
 const (
@@ -28,15 +28,10 @@ const (
 
 // Options are the options of a Writer. The zero value of a field switches its feature off.
 type Options struct {
-	Dir         string
-	MaxSize     int64         // largest size of a file in octets
-	RotateEvery time.Duration // a new file is begun at every multiple of this, counted in UTC
-	Keep        int           // rotated files to keep; the oldest are removed
-	KeepAge     time.Duration // rotated files older than this are removed
-	MaxTotal    int64         // octets that all files may take
-	Compress    pdulog.Compression
-	MaxWaiting  uint64 // events that may wait in the store until Full
-	Log         zerolog.Logger
+	logfile.Options
+	Dir        string
+	MaxWaiting uint64 // events that may wait in the store until Full
+	Log        zerolog.Logger
 }
 
 // A Store is what events are read from.
@@ -53,7 +48,8 @@ type Writer struct {
 	drop     func(upTo uint64)
 	open     func(path string) (logFile, error) // replaced by tests
 	dir      *os.File                           // locked
-	rotation *pdulog.Rotation
+	logs     *logfile.Dir
+	rotation *logfile.File
 
 	wakeup chan struct{}
 	quit   chan struct{}
@@ -109,9 +105,9 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 	if w.dir, err = lockDir(o.Dir); err != nil {
 		return nil, err
 	}
-	w.rotation = pdulog.NewRotation(o.Dir, logName, "events", pdulog.Options{
-		MaxSize: o.MaxSize, MaxTotal: o.MaxTotal, Keep: o.Keep, KeepAge: o.KeepAge, Compress: o.Compress, Log: o.Log,
-	})
+	w.logs = logfile.NewDir(o.Dir, "events file", o.Options)
+	w.rotation = w.logs.File(logName, o.Log)
+	w.rotation.Start()
 	var first uint64
 	_, err = s.Events(0, 1, func(number uint64, _ []byte) error { first = number; return nil })
 	if err == nil {
@@ -133,7 +129,7 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 
 // release lets go of the directory.
 func (w *Writer) release() {
-	w.rotation.Close()
+	w.rotation.Stop()
 	_ = w.dir.Close()
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/internal/logfile"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -146,7 +147,7 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		r := newRig(t, Options{MaxSize: 200 + int64(random.IntN(400)), MaxWaiting: 1 << 20})
+		r := newRig(t, Options{Options: logfile.Options{MaxSize: 200 + int64(random.IntN(400))}, MaxWaiting: 1 << 20})
 		for range 30 {
 			r.end(random.IntN(8))
 			var err error
@@ -257,7 +258,7 @@ func TestDamagedFile(t *testing.T) {
 // and nothing is written twice.
 func TestFilesTaken(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Options{MaxSize: 100})
+	r := newRig(t, Options{Options: logfile.Options{MaxSize: 100}})
 	r.end(20)
 	r.finish()
 	r.kill()
@@ -359,7 +360,7 @@ func TestDiskFails(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		r := newRig(t, Options{MaxSize: 300})
+		r := newRig(t, Options{Options: logfile.Options{MaxSize: 300}})
 		rate := 4
 		fail := func(string) error {
 			if random.IntN(10) < rate {

@@ -10,7 +10,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/events"
-	"pmg/pdulog"
+	"pmg/internal/logfile"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -51,15 +51,13 @@ func (g *Gateway) openEvents() error {
 
 // eventOptions returns the options of a writer for a durable store.
 func eventOptions(cfg *config.Events, log zerolog.Logger) events.Options {
-	o := events.Options{
-		Dir: cfg.Dir, MaxSize: int64(cfg.MaxSize), RotateEvery: cfg.RotateEvery,
-		Keep: cfg.Keep, KeepAge: cfg.KeepAge, MaxTotal: int64(cfg.MaxTotal),
-		MaxWaiting: maxEvents, Log: log,
+	return events.Options{
+		Options: logfile.Options{
+			MaxSize: int64(cfg.MaxSize), MaxTotal: int64(cfg.MaxTotal), RotateEvery: cfg.RotateEvery,
+			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: compression(cfg.Compress),
+		},
+		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: log,
 	}
-	if cfg.Compress != config.NoCompression {
-		o.Compress = pdulog.Compression(cfg.Compress)
-	}
-	return o
 }
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.

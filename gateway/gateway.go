@@ -16,6 +16,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/node"
+	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
@@ -187,16 +188,21 @@ func socketsOf(cfg *config.Config, c *config.Connector) int {
 }
 
 func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) pdulog.Options {
-	o := pdulog.Options{
-		Waiting: limits.MemoryLimit() / 8,
-		MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery,
-		Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree,
-		Text: p.Text, Flush: p.Flush, Log: log,
+	return pdulog.Options{
+		Options: logfile.Options{
+			MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery,
+			Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree, Compress: compression(p.Compress),
+		},
+		Waiting: limits.MemoryLimit() / 8, Text: p.Text, Flush: p.Flush, Log: log,
 	}
-	if p.Compress != config.NoCompression {
-		o.Compress = pdulog.Compression(p.Compress)
+}
+
+// compression returns the form of rotated files.
+func compression(c config.Compression) logfile.Compression {
+	if c == config.NoCompression {
+		return ""
 	}
-	return o
+	return logfile.Compression(c)
 }
 
 // apply puts in force the part of the configuration that a reload may change.

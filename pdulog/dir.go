@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pmg/internal/logfile"
 )
 
 const (
@@ -32,16 +32,11 @@ var ErrNoAnswer = errors.New("the disk has not answered")
 // A gateway has two such files while a connector that was removed still drains and
 // another one of that name has been added.
 type Dir struct {
-	path  string
-	o     Options
-	limit int64 // maxWaiting, except in tests
-
-	open   func(path string) (logFile, error) // this and the next two are replaced by tests
-	rename func(from, to string) error
-	space  func(path string) (free, size int64, err error)
-
-	waiting     atomic.Int64  // bytes of lines that writers have and have not written yet
-	compressing chan struct{} // holds an element while a file is compressed, because only one may be at a time
+	path    string
+	o       Options
+	limit   int64 // maxWaiting, except in tests
+	logs    *logfile.Dir
+	waiting atomic.Int64 // bytes of lines that writers have and have not written yet
 
 	mu      sync.Mutex
 	writers map[string]*writer
@@ -61,8 +56,7 @@ func NewDir(path string, o Options) *Dir {
 	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
 		o.MaxSize = o.MaxTotal
 	}
-	return &Dir{path: path, o: o, limit: limitOf(o), open: openFile, rename: os.Rename, space: diskSpace,
-		compressing: make(chan struct{}, 1), writers: map[string]*writer{}}
+	return &Dir{path: path, o: o, limit: limitOf(o), logs: logfile.NewDir(path, "pdu log", o.Options), writers: map[string]*writer{}}
 }
 
 // Open opens <dir>/<connector>.log. It creates the file and the directory if they do not
@@ -101,7 +95,7 @@ func (d *Dir) Open(connector string) (*File, error) {
 
 // add makes a writer for a name that has none. The caller holds d.mu, and starts the writer.
 func (d *Dir) add(name string) *writer {
-	w := newWriter(d, name, filepath.Join(d.path, name+logSuffix))
+	w := newWriter(d, name)
 	d.writers[name] = w
 	return w
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/logfile"
 	"pmg/protocols"
 )
 
@@ -98,8 +99,8 @@ type disk struct {
 	noTruncate bool
 }
 
-func (d *disk) open(path string) (logFile, error) {
-	f, err := openFile(path)
+func (d *disk) open(path string) (logfile.OSFile, error) {
+	f, err := logfile.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +138,10 @@ func mustOpen(t testing.TB, dir, connector string, o Options) *File {
 }
 
 // openOn opens a log on another disk.
-func openOn(t testing.TB, dir string, o Options, open func(path string) (logFile, error)) *File {
+func openOn(t testing.TB, dir string, o Options, open func(path string) (logfile.OSFile, error)) *File {
 	t.Helper()
 	d := NewDir(dir, o)
-	d.open = open
+	d.logs.Open = open
 	f, err := d.Open("clients")
 	if err != nil {
 		t.Fatal(err)

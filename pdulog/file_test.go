@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pmg/internal/logfile"
 )
 
 func TestLine(t *testing.T) {
@@ -222,8 +224,8 @@ func TestLineDoesNotAllocate(t *testing.T) {
 
 // BenchmarkLine measures the cost of a line without AppendLog, which copies 16 bytes here.
 func BenchmarkLine(b *testing.B) {
-	f := openOn(b, b.TempDir(), Options{}, func(path string) (logFile, error) {
-		file, err := openFile(path)
+	f := openOn(b, b.TempDir(), Options{}, func(path string) (logfile.OSFile, error) {
+		file, err := logfile.OpenFile(path)
 		return nowhere{file}, err
 	})
 	defer f.Close()
@@ -239,6 +241,6 @@ func BenchmarkLine(b *testing.B) {
 	}
 }
 
-type nowhere struct{ logFile }
+type nowhere struct{ logfile.OSFile }
 
 func (nowhere) Write(b []byte) (int, error) { return io.Discard.Write(b) }

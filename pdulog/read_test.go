@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pmg/internal/logfile"
 )
 
 // follow runs Follow. It returns a function for the lines visited so far, and one to end it.
@@ -47,7 +49,7 @@ func TestFollow(t *testing.T) {
 		wantNumbers(t, got(), nil) // not even the directory is there
 
 		n := 0
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 1000, Compress: Zstd})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 1000, Compress: logfile.Zstd}})
 		write := func() {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
@@ -149,7 +151,7 @@ func TestFollowRotationStress(t *testing.T) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		f, err := NewDir(dir, Options{MaxSize: 20000, Compress: Zstd}).Open("clients")
+		f, err := NewDir(dir, Options{Options: logfile.Options{MaxSize: 20000, Compress: logfile.Zstd}}).Open("clients")
 		if err != nil {
 			t.Error(err)
 			return
@@ -202,7 +204,7 @@ func TestReadMerges(t *testing.T) {
 func TestReadLastAcrossFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 600, Compress: Zstd})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 600, Compress: logfile.Zstd}})
 		start := time.Now()
 		for n := range 100 {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})

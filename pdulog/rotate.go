@@ -1,67 +1,17 @@
 package pdulog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 )
 
 // rotateRetry is how long the old file is used further when it could not be renamed.
 const rotateRetry = time.Minute
-
-// openFile opens a log for appending and cuts off a half line at its end. The file holds
-// private messages, so other users may not read it.
-func openFile(path string) (logFile, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o640)
-	if err != nil {
-		return nil, err
-	}
-	if err := cutHalfLine(f); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// cutHalfLine truncates a file to its last line end.
-func cutHalfLine(f interface {
-	io.ReaderAt
-	Stat() (os.FileInfo, error)
-	Truncate(size int64) error
-}) error {
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !st.Mode().IsRegular() || st.Size() == 0 { // truncating an empty file would make ext4 write it to disk when it is closed
-		return nil
-	}
-	var block [4096]byte
-	for end := st.Size(); end > 0; {
-		at := max(0, end-int64(len(block)))
-		b := block[:end-at]
-		if _, err := f.ReadAt(b, at); err != nil {
-			return err
-		}
-		if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
-			end = at + int64(i) + 1
-			if end == st.Size() {
-				return nil
-			}
-			return f.Truncate(end)
-		}
-		end = at
-	}
-	return f.Truncate(0)
-}
 
 // openFile opens the file to write to, and sets the time of its rotation. It creates the
 // directory again if that was removed. An old file belongs to the period in which it was
@@ -70,7 +20,7 @@ func (w *writer) openFile(now int64) error {
 	if err := os.MkdirAll(w.dir.path, 0o750); err != nil {
 		return fmt.Errorf("cannot create directory of pdu logs (pdulog.dir): %w", err)
 	}
-	file, err := w.dir.open(w.path)
+	file, err := w.dir.logs.Open(w.log.Path())
 	if err != nil {
 		return fmt.Errorf("cannot open pdu log: %w", err)
 	}
@@ -124,7 +74,7 @@ func (w *writer) check() error {
 	if err != nil {
 		return fmt.Errorf("cannot check pdu log: %w", err)
 	}
-	there, err := os.Stat(w.path)
+	there, err := os.Stat(w.log.Path())
 	if err == nil && os.SameFile(mine, there) {
 		clear(w.unchecked)
 		return nil
@@ -150,26 +100,8 @@ func (w *writer) check() error {
 // old one if it could not be renamed.
 func (w *writer) rotate(now int64) {
 	w.closeFile()
-	err := w.dir.rename(w.path, rotatedName(w.dir.path, w.name, now))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := w.log.Rotate(now); err != nil {
 		w.rotateHold = now + int64(rotateRetry)
 		w.dir.o.Log.Error().Err(err).Str("connector", w.name).Msg("cannot rotate pdu log")
-		return
 	}
-	w.retention.rotated()
-}
-
-// rotatedName returns a name that neither a plain nor a compressed file has.
-func rotatedName(dir, name string, now int64) string {
-	for t := time.Unix(0, now).UTC(); ; t = t.Add(time.Microsecond) {
-		path := filepath.Join(dir, name+"-"+t.Format(stampLayout)+logSuffix)
-		if !slices.ContainsFunc(segment{path: path}.names(), exists) {
-			return path
-		}
-	}
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

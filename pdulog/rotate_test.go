@@ -2,6 +2,9 @@ package pdulog
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,21 +15,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/rs/zerolog"
 
+	"pmg/internal/logfile"
 	"pmg/internal/testutil"
 )
 
 func TestRotateBySize(t *testing.T) {
-	for _, form := range compressions {
+	for _, form := range []logfile.Compression{logfile.Zstd, logfile.Gzip} {
 		t.Run(string(form), func(t *testing.T) { testRotateBySize(t, form) })
 	}
 }
 
-func testRotateBySize(t *testing.T, form Compression) {
+func testRotateBySize(t *testing.T, form logfile.Compression) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 200, Compress: form})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 200, Compress: form}})
 		for n := range 20 { // 56 bytes a line: 3 fit
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
@@ -37,12 +42,12 @@ func testRotateBySize(t *testing.T, form Compression) {
 			t.Errorf("%d files, want 7: %v", len(files), files)
 		}
 		for _, name := range files {
-			if !strings.HasSuffix(name, form.suffix()) && name != "clients.log" {
+			if !strings.HasSuffix(name, form.Suffix()) && name != "clients.log" {
 				t.Errorf("%s is not compressed", name)
 			}
 		}
 		// All are rotated in the same microsecond, but each file has its own name.
-		if files[0] != "clients-20000101T000000.000000.log"+form.suffix() || files[1] != "clients-20000101T000000.000001.log"+form.suffix() {
+		if files[0] != "clients-20000101T000000.000000.log"+form.Suffix() || files[1] != "clients-20000101T000000.000001.log"+form.Suffix() {
 			t.Errorf("got %v", files)
 		}
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 20))
@@ -53,7 +58,7 @@ func testRotateBySize(t *testing.T, form Compression) {
 func TestRotateByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{RotateEvery: 24 * time.Hour}})
 		write := func(n int) {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
@@ -85,7 +90,7 @@ func TestRotateOldFileOnOpen(t *testing.T) {
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	f := mustOpen(t, dir, "clients", Options{RotateEvery: 24 * time.Hour})
+	f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{RotateEvery: 24 * time.Hour}})
 	f.Line(time.Now().UnixNano(), 1, true, submit(1), LoggedIn, About{})
 	mustClose(t, f)
 	if got := names(t, dir); len(got) != 2 {
@@ -96,23 +101,23 @@ func TestRotateOldFileOnOpen(t *testing.T) {
 func TestRotateFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 60})
-		f.dir.rename = func(string, string) error { return syscall.EACCES }
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 60}})
+		f.dir.logs.Rename = func(string, string) error { return syscall.EACCES }
 		now := at("2026-11-20T19:05:22Z")
 		f.Line(now, 1, true, submit(0), LoggedIn, About{})
 		flush(f, now)
 		f.Line(now, 1, true, submit(1), LoggedIn, About{})
 		flush(f, now)
-		f.dir.rename = os.Rename
+		f.dir.logs.Rename = os.Rename
 		f.Line(now, 1, true, submit(2), LoggedIn, About{})
 		flush(f, now+1)
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
-		if segments, _ := rotated(dir, "clients"); len(segments) != 0 {
+		if segments, _ := logfile.Rotated(dir, "clients"); len(segments) != 0 {
 			t.Errorf("rotated again immediately: %v", segments)
 		}
 		f.Line(now, 1, true, submit(3), LoggedIn, About{})
 		flush(f, now+int64(rotateRetry))
-		if segments, _ := rotated(dir, "clients"); len(segments) != 1 {
+		if segments, _ := logfile.Rotated(dir, "clients"); len(segments) != 1 {
 			t.Errorf("not rotated after a while: %v", segments)
 		}
 		mustClose(t, f)
@@ -123,7 +128,7 @@ func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		mustWrite(t, filepath.Join(dir, "other-20000101T000000.000000.log.gz"), "another connector's")
-		f := mustOpen(t, dir, "clients", Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: Zstd})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: logfile.Zstd}})
 		for n := range 8 {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
@@ -151,17 +156,17 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 		mustWrite(t, first+".zst.tmp", "half")
 		second := filepath.Join(dir, "clients-20000101T000000.000001.log")
 		mustWrite(t, second, strings.Replace(line, "=0", "=1", 1))
-		if err := compressFile(Zstd, second, second+".zst", nil, nil); err != nil {
+		if err := compress(logfile.Zstd, second, second+".zst"); err != nil {
 			t.Fatal(err)
 		}
 		// The same, and the option was another then.
 		third := filepath.Join(dir, "clients-20000101T000000.000002.log")
 		mustWrite(t, third, strings.Replace(line, "=0", "=2", 1))
-		if err := compressFile(Gzip, third, third+".gz", nil, nil); err != nil {
+		if err := compress(logfile.Gzip, third, third+".gz"); err != nil {
 			t.Fatal(err)
 		}
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
-		f := mustOpen(t, dir, "clients", Options{Compress: Zstd})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{Compress: logfile.Zstd}})
 		synctest.Wait()
 		want := []string{filepath.Base(first) + ".zst", filepath.Base(second) + ".zst", filepath.Base(third) + ".gz", "clients.log"}
 		if got := names(t, dir); !slices.Equal(got, want) {
@@ -170,35 +175,6 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
 		mustClose(t, f)
 	})
-}
-
-// A file without a half line is not truncated. After a file was truncated to 0, closing it
-// takes ext4 50 ms for 100 MB, while the caller waits.
-func TestNothingToCut(t *testing.T) {
-	for _, content := range []string{"", "whole\n"} {
-		path := filepath.Join(t.TempDir(), "x.log")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cutHalfLine(untouchable{f, t}); err != nil {
-			t.Error(err)
-		}
-		f.Close()
-	}
-}
-
-type untouchable struct {
-	*os.File
-	t *testing.T
-}
-
-func (f untouchable) Truncate(size int64) error {
-	f.t.Errorf("truncated to %d", size)
-	return nil
 }
 
 // U9, O5: files are kept for a week if the disk has room, and for less time otherwise: those
@@ -223,8 +199,8 @@ func TestRetentionOnSmallDisk(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				dir := t.TempDir()
 				var log bytes.Buffer
-				d := NewDir(dir, Options{MaxSize: 1, KeepAge: 7 * 24 * time.Hour, MinFree: 10, Log: zerolog.New(&log)})
-				d.space = func(string) (int64, int64, error) {
+				d := NewDir(dir, Options{Options: logfile.Options{MaxSize: 1, KeepAge: 7 * 24 * time.Hour, MinFree: 10}, Log: zerolog.New(&log)})
+				d.logs.Space = func(string) (int64, int64, error) {
 					return int64(size-c.others*line) - octetsIn(t, dir), size, nil
 				}
 				f, err := d.Open("clients")
@@ -250,8 +226,8 @@ func TestRetentionFillsDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		const line = 58
-		d := NewDir(dir, Options{MaxSize: 1, MinFree: 10, Log: zerolog.Nop()})
-		d.space = func(string) (int64, int64, error) { return 90*line - octetsIn(t, dir), 100 * line, nil }
+		d := NewDir(dir, Options{Options: logfile.Options{MaxSize: 1, MinFree: 10}, Log: zerolog.Nop()})
+		d.logs.Space = func(string) (int64, int64, error) { return 90*line - octetsIn(t, dir), 100 * line, nil }
 		f, err := d.Open("clients")
 		if err != nil {
 			t.Fatal(err)
@@ -260,24 +236,6 @@ func TestRetentionFillsDisk(t *testing.T) {
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(100+200-81, 100+200))
 		mustClose(t, f)
 	})
-}
-
-// However large the disk is, not more than 1 GiB must stay free.
-func TestRetentionOnLargeDisk(t *testing.T) {
-	dir := t.TempDir()
-	old := filepath.Join(dir, "clients-20000101T000000.000000.log.zst")
-	mustWrite(t, old, "old")
-	d := NewDir(dir, Options{MinFree: 10, Log: zerolog.Nop()})
-	free := mostFree
-	d.space = func(string) (int64, int64, error) { return free, 252 << 30, nil }
-	w := d.add("clients")
-	if err := w.retention.remove(); err != nil || !exists(old) {
-		t.Errorf("1 GiB of 252 is free, and a file is removed; error %v", err)
-	}
-	free--
-	if err := w.retention.remove(); err != nil || exists(old) {
-		t.Errorf("less is free, and nothing is removed; error %v", err)
-	}
 }
 
 // octetsIn returns how many octets the files of a directory take.
@@ -308,9 +266,9 @@ func TestRetentionOnFullDisk(t *testing.T) {
 	mustWrite(t, old, "old")
 	var free atomic.Int64
 	free.Store(100)
-	d := NewDir(dir, Options{MinFree: 10})
-	d.space = func(string) (int64, int64, error) { return free.Load(), 1000, nil }
-	d.open = (&disk{room: 0}).open
+	d := NewDir(dir, Options{Options: logfile.Options{MinFree: 10}})
+	d.logs.Space = func(string) (int64, int64, error) { return free.Load(), 1000, nil }
+	d.logs.Open = (&disk{room: 0}).open
 	f, err := d.Open("clients")
 	if err != nil {
 		t.Fatal(err)
@@ -328,12 +286,27 @@ func TestRetentionOnFullDisk(t *testing.T) {
 	}
 }
 
-func TestDiskSpace(t *testing.T) {
-	free, size, err := diskSpace(t.TempDir())
-	if err != nil || free < 0 || size < free || size < 1<<20 {
-		t.Errorf("%d of %d bytes are free, error %v", free, size, err)
+// compress writes a compressed copy of a file.
+func compress(form logfile.Compression, from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
 	}
-	if _, _, err := diskSpace(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a directory that does not exist has space")
+	var packed bytes.Buffer
+	var z io.WriteCloser = gzip.NewWriter(&packed)
+	if form == logfile.Zstd {
+		if z, err = zstd.NewWriter(&packed); err != nil {
+			return err
+		}
 	}
+	_, err = z.Write(b)
+	if err = errors.Join(err, z.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile(to, packed.Bytes(), 0o600)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pmg/internal/logfile"
 )
 
 // The octets per second of sessions that are not logged in are limited (H5).
@@ -27,7 +29,7 @@ func TestStrangers(t *testing.T) {
 
 // A6: so are those of sessions that are refused and go on, apart from the others. No other lines are.
 func TestPressingLines(t *testing.T) {
-	f := openOn(t, t.TempDir(), Options{Flush: time.Second, Log: zerolog.Nop(), MaxSize: 1 << 30, Waiting: 1 << 30}, openFile)
+	f := openOn(t, t.TempDir(), Options{Options: logfile.Options{MaxSize: 1 << 30}, Flush: time.Second, Waiting: 1 << 30, Log: zerolog.Nop()}, logfile.OpenFile)
 	now := time.Now().UnixNano()
 	line := func(pressing bool, s Standing) bool {
 		before := f.lost.Load()

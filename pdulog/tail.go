@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"pmg/internal/logfile"
 )
 
 // A tail reads one connector's files in order: rotated ones, oldest first, then the one
@@ -85,15 +87,15 @@ func (t *tail) readLine() ([]byte, error) {
 }
 
 // later returns the rotated files that are not read yet.
-func (t *tail) later() ([]segment, error) {
-	segments, err := rotated(t.dir, t.connector)
+func (t *tail) later() ([]logfile.Segment, error) {
+	segments, err := logfile.Rotated(t.dir, t.connector)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list pdu logs: %w", err)
 	}
-	for len(segments) > 0 && segments[0].stamp <= t.last {
+	for len(segments) > 0 && segments[0].Stamp <= t.last {
 		segments = segments[1:]
 	}
 	return segments, nil
@@ -105,7 +107,7 @@ func (t *tail) open() error {
 		if t.until != "" && t.last > t.until { // what follows was written later
 			return io.EOF
 		}
-		next := segment{path: t.current()}
+		next := logfile.Segment{Path: t.current()}
 		segments, err := t.later()
 		if err != nil {
 			return err
@@ -115,7 +117,7 @@ func (t *tail) open() error {
 		}
 		err = t.enter(next)
 		if errors.Is(err, fs.ErrNotExist) {
-			if next.stamp == "" {
+			if next.Stamp == "" {
 				return io.EOF
 			}
 			if still, _ := t.later(); len(still) > 0 && still[0] == next {
@@ -126,7 +128,7 @@ func (t *tail) open() error {
 		if err != nil {
 			return fmt.Errorf("cannot open pdu log: %w", err)
 		}
-		if next.stamp == "" {
+		if next.Stamp == "" {
 			// The file may have been rotated since the listing. Then a rotated one comes first.
 			if segments, err = t.later(); err != nil || len(segments) > 0 {
 				t.close()
@@ -137,21 +139,21 @@ func (t *tail) open() error {
 	}
 }
 
-func (t *tail) current() string { return filepath.Join(t.dir, t.connector+logSuffix) }
+func (t *tail) current() string { return filepath.Join(t.dir, t.connector+logfile.Suffix) }
 
 // enter begins reading a file.
-func (t *tail) enter(s segment) error {
-	file, err := os.Open(s.path)
+func (t *tail) enter(s logfile.Segment) error {
+	file, err := os.Open(s.Path)
 	if err != nil {
 		return err
 	}
-	r, err := s.form.reader(file)
+	r, err := s.Form.Reader(file)
 	if err != nil {
 		file.Close()
-		return fmt.Errorf("%s: %w", s.path, err)
+		return fmt.Errorf("%s: %w", s.Path, err)
 	}
 	t.offset, t.skip = 0, false
-	if s.form == "" && t.from > 0 && t.fromStamp == s.stamp {
+	if s.Form == "" && t.from > 0 && t.fromStamp == s.Stamp {
 		// Begin one byte earlier: if it is a line end, the next line is whole.
 		t.offset, t.skip = t.from-1, true
 		if _, err := file.Seek(t.offset, io.SeekStart); err != nil {
@@ -160,7 +162,7 @@ func (t *tail) enter(s segment) error {
 		}
 	}
 	t.from = 0
-	t.file, t.unpack, t.stamp, t.drained = file, r, s.stamp, false
+	t.file, t.unpack, t.stamp, t.drained = file, r, s.Stamp, false
 	t.r.Reset(r)
 	return nil
 }
@@ -230,23 +232,23 @@ func (t *tail) passed(mine os.FileInfo) error {
 		return err
 	}
 	first := segments[0]
-	if first.form == "" {
+	if first.Form == "" {
 		// They differ, so another program has moved our file.
-		if st, err := os.Stat(first.path); err == nil && !os.SameFile(mine, st) {
+		if st, err := os.Stat(first.Path); err == nil && !os.SameFile(mine, st) {
 			return nil
 		}
 	}
-	t.last = first.stamp
+	t.last = first.Stamp
 	return nil
 }
 
 // skipBefore skips the rotated files that have only lines before a time.
 func (t *tail) skipBefore(since time.Time) error {
 	segments, err := t.later()
-	stamp := since.UTC().Format(stampLayout)
+	stamp := since.UTC().Format(logfile.StampLayout)
 	for _, s := range segments {
-		if s.stamp < stamp {
-			t.last = s.stamp
+		if s.Stamp < stamp {
+			t.last = s.Stamp
 		}
 	}
 	return err
@@ -255,7 +257,7 @@ func (t *tail) skipBefore(since time.Time) error {
 // stopAfter ends the reading before the first file that has only lines from a time on.
 func (t *tail) stopAfter(until time.Time) {
 	if !until.IsZero() {
-		t.until = until.UTC().Format(stampLayout)
+		t.until = until.UTC().Format(logfile.StampLayout)
 	}
 }
 
@@ -266,7 +268,7 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 	if err != nil {
 		return err
 	}
-	segments = append(segments, segment{path: t.current()})
+	segments = append(segments, logfile.Segment{Path: t.current()})
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]
 		found, from, err := t.backIn(s, n, match)
@@ -274,9 +276,9 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 			return err
 		}
 		if n -= found; n <= 0 {
-			t.from, t.fromStamp = from, s.stamp
+			t.from, t.fromStamp = from, s.Stamp
 			if i > 0 {
-				t.last = segments[i-1].stamp
+				t.last = segments[i-1].Stamp
 			}
 			return nil
 		}
@@ -286,9 +288,9 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 
 // backIn returns such a place in one file, with the number of matching lines after it. It
 // tries larger and larger pieces of the file's end.
-func (t *tail) backIn(s segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
+func (t *tail) backIn(s logfile.Segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
 	var size int64
-	if st, err := os.Stat(s.path); err == nil && s.form == "" {
+	if st, err := os.Stat(s.Path); err == nil && s.Form == "" {
 		size = st.Size()
 	}
 	if n == 0 {
@@ -304,8 +306,8 @@ func (t *tail) backIn(s segment, n int, match func(line []byte) bool) (found int
 }
 
 // count returns the number of matching lines of a file from an offset on.
-func (t *tail) count(s segment, from int64, match func(line []byte) bool) (int, error) {
-	c := &tail{r: t.r, from: from, fromStamp: s.stamp}
+func (t *tail) count(s logfile.Segment, from int64, match func(line []byte) bool) (int, error) {
+	c := &tail{r: t.r, from: from, fromStamp: s.Stamp}
 	err := c.enter(s)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil // it was compressed or removed meanwhile
@@ -321,7 +323,7 @@ func (t *tail) count(s segment, from int64, match func(line []byte) bool) (int, 
 		case err == io.EOF:
 			return found, nil
 		case err != nil:
-			return 0, fmt.Errorf("cannot read pdu log %s: %w", s.path, err)
+			return 0, fmt.Errorf("cannot read pdu log %s: %w", s.Path, err)
 		case c.skip:
 			c.skip = false
 		case match(line):

@@ -3,13 +3,13 @@ package pdulog
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pmg/internal/logfile"
 )
 
 const (
@@ -34,15 +34,16 @@ type chunk struct {
 }
 
 // A writer is one file on disk, with the chunks that wait for it and the goroutine that
-// writes them. Only that goroutine (run), the goroutine of its retention and the first
+// writes them. Only that goroutine (run), the goroutine of log and the first
 // Dir.Open call the disk, and none of them holds mu meanwhile.
 type writer struct {
-	dir        *Dir
-	name, path string
-	refs       int // number of files that use the writer; guarded by Dir.mu
-	wakeup     chan struct{}
-	reopen     atomic.Bool
-	busy       atomic.Int64 // since when the writer has worked on its chunk; 0: it is idle
+	dir    *Dir
+	name   string
+	log    *logfile.File
+	refs   int // number of files that use the writer; guarded by Dir.mu
+	wakeup chan struct{}
+	reopen atomic.Bool
+	busy   atomic.Int64 // since when the writer has worked on its chunk; 0: it is idle
 
 	mu     sync.Mutex
 	queue  []chunk
@@ -53,7 +54,7 @@ type writer struct {
 	// These belong to run.
 	taken      []chunk // chunks out of queue; the first is being written
 	ends       []chan error
-	file       logFile // nil after a rotation, a Reopen or an error; the next write opens it
+	file       logfile.OSFile // nil after a rotation, a Reopen or an error; the next write opens it
 	size       int64
 	torn       int64 // bytes of an unfinished line at the end of file
 	rotateAt   int64 // when RotateEvery asks for the next file
@@ -63,27 +64,14 @@ type writer struct {
 	workedAt   time.Time // when the writer last had lines to write
 	checkAt    time.Time
 	unchecked  map[*File]uint64 // lines written since the last check of the file's name
-
-	retention retention
 }
 
-// logFile is the part of *os.File that a writer needs. Tests implement it with a full or
-// dead disk.
-type logFile interface {
-	io.WriteCloser
-	Stat() (os.FileInfo, error)
-	Truncate(size int64) error
-	Sync() error
-}
-
-func newWriter(d *Dir, name, path string) *writer {
-	w := &writer{
-		dir: d, name: name, path: path,
+func newWriter(d *Dir, name string) *writer {
+	return &writer{
+		dir: d, name: name, log: d.logs.File(name, d.o.Log.With().Str("connector", name).Logger()),
 		wakeup: make(chan struct{}, 1), rotateAt: math.MaxInt64, unchecked: map[*File]uint64{},
 		workedAt: time.Now(),
 	}
-	w.retention.init(d, name, "pdu logs", d.o.Log.With().Str("connector", name).Logger())
-	return w
 }
 
 // put appends a chunk to the queue and returns an empty buffer in exchange. It returns false
@@ -148,7 +136,7 @@ func (w *writer) stuck(now int64) time.Duration {
 
 // run writes chunks until no file uses the writer any more.
 func (w *writer) run() {
-	w.retention.start()
+	w.log.Start()
 	timer := time.NewTimer(idleWait)
 	defer timer.Stop()
 	for {
@@ -182,7 +170,7 @@ func (w *writer) writeWaiting() (wait time.Duration, ended bool) {
 	}
 	switch {
 	case err != nil:
-		w.retention.diskFailed()
+		w.log.DiskFailed()
 		w.putBack()
 		w.retryAt = time.Now().Add(retryWait)
 		return retryWait, false
@@ -301,7 +289,7 @@ func (w *writer) write(c *chunk) error {
 
 // fits returns how many bytes of a chunk, in whole lines, belong into the current file.
 func (w *writer) fits(c *chunk) int {
-	room := w.retention.allowed.Load() - w.size
+	room := w.log.Allowed() - w.size
 	if w.dir.o.MaxSize > 0 && c.at >= w.rotateHold {
 		room = min(room, w.dir.o.MaxSize-w.size)
 	}
@@ -315,7 +303,7 @@ func (w *writer) fits(c *chunk) int {
 // exceeds MaxSize gets its own file.
 func (w *writer) tooLong(c *chunk) bool {
 	n := bytes.IndexByte(c.b, '\n') + 1
-	if w.size+int64(n) <= w.retention.allowed.Load() {
+	if w.size+int64(n) <= w.log.Allowed() {
 		return false
 	}
 	w.done(c, n)
@@ -410,9 +398,9 @@ func (w *writer) end(err error) bool {
 			err = fmt.Errorf("%w (%d lines lost)", err, lost)
 		}
 		w.closeFile()
-		w.retention.stop()
+		w.log.Stop()
 		if unused = w.leave(); !unused {
-			w.retention.start()
+			w.log.Start()
 		}
 	}
 	for _, done := range w.ends {

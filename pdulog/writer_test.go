@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pmg/internal/logfile"
 )
 
 // A frozenDisk blocks every call until it thaws.
@@ -40,21 +42,21 @@ func (d *frozenDisk) wait() {
 	}
 }
 
-func (d *frozenDisk) open(path string) (logFile, error) {
+func (d *frozenDisk) open(path string) (logfile.OSFile, error) {
 	d.wait()
-	f, err := openFile(path)
+	f, err := logfile.OpenFile(path)
 	return &frozenFile{f, d}, err
 }
 
 type frozenFile struct {
-	logFile
+	logfile.OSFile
 	disk *frozenDisk
 }
 
-func (f *frozenFile) Write(b []byte) (int, error) { f.disk.wait(); return f.logFile.Write(b) }
-func (f *frozenFile) Stat() (os.FileInfo, error)  { f.disk.wait(); return f.logFile.Stat() }
-func (f *frozenFile) Sync() error                 { f.disk.wait(); return f.logFile.Sync() }
-func (f *frozenFile) Close() error                { f.disk.wait(); return f.logFile.Close() }
+func (f *frozenFile) Write(b []byte) (int, error) { f.disk.wait(); return f.OSFile.Write(b) }
+func (f *frozenFile) Stat() (os.FileInfo, error)  { f.disk.wait(); return f.OSFile.Stat() }
+func (f *frozenFile) Sync() error                 { f.disk.wait(); return f.OSFile.Sync() }
+func (f *frozenFile) Close() error                { f.disk.wait(); return f.OSFile.Close() }
 
 // F22, H23: while the disk hangs, no call that adds lines waits. Lines wait in memory up to a
 // limit, further ones are lost and counted, and one warning per minute says so.
@@ -62,7 +64,7 @@ func TestFrozenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, d := t.TempDir(), &frozenDisk{}
 		var log bytes.Buffer
-		f := openOn(t, dir, Options{MaxSize: 1 << 20, RotateEvery: time.Hour, Flush: 100 * time.Millisecond, Log: zerolog.New(&log)}, d.open)
+		f := openOn(t, dir, Options{Options: logfile.Options{MaxSize: 1 << 20, RotateEvery: time.Hour}, Flush: 100 * time.Millisecond, Log: zerolog.New(&log)}, d.open)
 		f.dir.limit = 1 << 20
 		thaw := d.freeze()
 		n := 0
@@ -121,7 +123,7 @@ func TestCloseOnFrozenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &frozenDisk{}
 		logs := NewDir(t.TempDir(), Options{})
-		logs.open = d.open
+		logs.logs.Open = d.open
 		var files []*File
 		for i := range 10 {
 			f, err := logs.Open(fmt.Sprint("c", i))
@@ -161,8 +163,8 @@ func TestFIFO(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	f := openOn(t, t.TempDir(), Options{}, func(path string) (logFile, error) {
-		if _, err := openFile(path); err != nil {
+	f := openOn(t, t.TempDir(), Options{}, func(path string) (logfile.OSFile, error) {
+		if _, err := logfile.OpenFile(path); err != nil {
 			return nil, err
 		}
 		fd, err := syscall.Open(fifo, syscall.O_WRONLY, 0) // blocking, unlike os.OpenFile
@@ -216,9 +218,9 @@ func TestSharedFile(t *testing.T) {
 		var mu sync.Mutex
 		count := func(n *int) { mu.Lock(); *n++; mu.Unlock() }
 		logs := NewDir(dir, Options{})
-		logs.open = func(path string) (logFile, error) {
+		logs.logs.Open = func(path string) (logfile.OSFile, error) {
 			count(&opened)
-			f, err := openFile(path)
+			f, err := logfile.OpenFile(path)
 			return &countedFile{f, func() { count(&closed) }}, err
 		}
 		open := func() *File {
@@ -272,11 +274,11 @@ func TestSharedFile(t *testing.T) {
 }
 
 type countedFile struct {
-	logFile
+	logfile.OSFile
 	closed func()
 }
 
-func (f *countedFile) Close() error { f.closed(); return f.logFile.Close() }
+func (f *countedFile) Close() error { f.closed(); return f.OSFile.Close() }
 
 // H24: a removed directory is created again. Lines that were written to the removed file since
 // its last check are lost and counted. SIGHUP creates the file again immediately.
@@ -328,9 +330,9 @@ func TestRemovedDirectory(t *testing.T) {
 // H5: the limits Keep and MaxTotal hold at any time, however slowly files are compressed, and
 // whatever the size of a chunk.
 func TestFlood(t *testing.T) {
-	for _, o := range []Options{
-		{MaxSize: 50_000, Keep: 3, Compress: Zstd},
-		{MaxSize: 50_000, MaxTotal: 120_000, Compress: Zstd},
+	for _, o := range []logfile.Options{
+		{MaxSize: 50_000, Keep: 3, Compress: logfile.Zstd},
+		{MaxSize: 50_000, MaxTotal: 120_000, Compress: logfile.Zstd},
 		{MaxSize: 50_000, MaxTotal: 120_000},
 		{MaxTotal: 120_000},
 	} {
@@ -338,8 +340,7 @@ func TestFlood(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			largest := int64(0)
-			o.Log = zerolog.Nop()
-			f := mustOpen(t, dir, "clients", o)
+			f := mustOpen(t, dir, "clients", Options{Options: o, Log: zerolog.Nop()})
 			for n := range 20_000 {
 				f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 				if n%100 != 0 {
@@ -379,8 +380,8 @@ func TestFlood(t *testing.T) {
 // H5: if old files cannot be removed, lines are lost, so that MaxTotal holds.
 func TestMaxTotalWithoutRotation(t *testing.T) {
 	dir := t.TempDir()
-	f := mustOpen(t, dir, "clients", Options{MaxSize: 10_000, MaxTotal: 25_000, Log: zerolog.Nop()})
-	f.dir.rename = func(string, string) error { return syscall.EACCES }
+	f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 10_000, MaxTotal: 25_000}, Log: zerolog.Nop()})
+	f.dir.logs.Rename = func(string, string) error { return syscall.EACCES }
 	now := time.Now().UnixNano()
 	for n := range 1000 {
 		f.Line(now, 1, true, submit(n), LoggedIn, About{})

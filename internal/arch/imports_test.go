@@ -24,6 +24,7 @@ func table() []row {
 		{"internal/poll", ""},
 		{"internal/sock", ""},
 		{"internal/logtext", ""},
+		{"internal/logfile", ""},
 		{"internal/machine", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
@@ -47,14 +48,14 @@ func table() []row {
 		{"router", "config"},
 		{"account", "config protocols ratelimit sms"},
 		{"explain", "account config internal/smstext protocols rewrite router sms sms/charset sms/fit sms/userdata"},
-		{"pdulog", "internal/logtext internal/smstext protocols sms"},
-		{"events", "pdulog sms"},
+		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
+		{"events", "internal/logfile sms"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
 		{"connector", "account config connector/queue flow pdulog protocols ratelimit sms sms/fit"},
 		{"gateway/node", "config connector sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/node internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway", "account config connector connector/queue events flow gateway/node internal/logfile internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
 
 		// The architecture. It imports no protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

@@ -17,6 +17,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/internal/logfile"
 	"pmg/internal/testutil"
 	"pmg/pdulog"
 	"pmg/protocols"
@@ -229,7 +230,7 @@ func TestPDULog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f, err := pdulog.NewDir(dir, pdulog.Options{Flush: 100 * time.Millisecond, Text: true, MaxSize: 1 << 30, Log: zerolog.Nop()}).Open("c")
+		f, err := pdulog.NewDir(dir, pdulog.Options{Flush: 100 * time.Millisecond, Text: true, Options: logfile.Options{MaxSize: 1 << 30}, Log: zerolog.Nop()}).Open("c")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,9 @@
-package pdulog
+package logfile
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -22,8 +21,7 @@ import (
 type retention struct {
 	dir     *Dir
 	name    string         // of the log
-	what    string         // what its files are, in the log's own errors
-	log     zerolog.Logger // receives them
+	log     zerolog.Logger // receives its own errors
 	allowed atomic.Int64   // largest size of the file being written
 
 	wake  chan struct{}
@@ -40,23 +38,22 @@ type retention struct {
 	cancel   chan struct{} // closed to stop compressing it
 }
 
-func (r *retention) init(d *Dir, name, what string, log zerolog.Logger) {
-	r.dir, r.name, r.what, r.log = d, name, what, log
-	r.allowed.Store(math.MaxInt64)
-}
-
-// start starts the goroutine.
-func (r *retention) start() {
+// Start starts to remove and compress rotated files, those of an earlier process too.
+func (r *retention) Start() {
 	r.wake, r.quit, r.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	r.rotated() // includes the files of an earlier process
+	r.rotated()
 	go r.run(r.quit, r.ended)
 }
 
-// stop ends the goroutine and waits for it.
-func (r *retention) stop() {
+// Stop ends what Start began, and waits for it. It interrupts a compression, which the next Start
+// does again.
+func (r *retention) Stop() {
 	close(r.quit)
 	<-r.ended
 }
+
+// RemovedEarly returns how many rotated files were removed because the disk was nearly full.
+func (r *retention) RemovedEarly() int64 { return r.early.Load() }
 
 // rotated is called when a file has been rotated.
 func (r *retention) rotated() {
@@ -69,15 +66,15 @@ func (r *retention) rotated() {
 	}
 }
 
-// diskFailed makes room before the next attempt to write, because the disk may be full.
-func (r *retention) diskFailed() {
+// DiskFailed makes room before the next attempt to write, because the disk may be full.
+func (r *retention) DiskFailed() {
 	if r.dir.o.MinFree > 0 {
 		_ = r.remove() // no report, because the failed write was reported
 	}
 }
 
 func (r *retention) failed(err error) {
-	r.log.Error().Err(err).Msg("cannot compress or remove rotated " + r.what)
+	r.log.Error().Err(err).Msg("cannot compress or remove rotated " + r.dir.what + "s")
 }
 
 // run compresses rotated files. Every hour it also removes old files, because they may reach
@@ -115,8 +112,8 @@ func (r *retention) remove() error {
 // trim removes rotated files, the oldest first, until the rest is within the limits
 // of Options and leaves room for the file being written and for extra bytes. It returns the
 // remaining files. The caller holds r.mu.
-func (r *retention) trim(extra int64) ([]segment, error) {
-	segments, err := rotated(r.dir.path, r.name)
+func (r *retention) trim(extra int64) ([]Segment, error) {
+	segments, err := Rotated(r.dir.path, r.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // the directory was removed; the next write creates it again
 	}
@@ -128,8 +125,8 @@ func (r *retention) trim(extra int64) ([]segment, error) {
 		n = max(0, len(segments)-o.Keep)
 	}
 	if o.KeepAge > 0 {
-		oldest := time.Now().UTC().Add(-o.KeepAge).Format(stampLayout)
-		for n < len(segments) && segments[n].stamp < oldest {
+		oldest := time.Now().UTC().Add(-o.KeepAge).Format(StampLayout)
+		for n < len(segments) && segments[n].Stamp < oldest {
 			n++
 		}
 	}
@@ -142,7 +139,7 @@ func (r *retention) trim(extra int64) ([]segment, error) {
 		}
 		for ; n < len(segments) && total > o.MaxTotal-o.MaxSize-extra; n++ {
 			total -= sizes[n]
-			if segments[n].stamp == r.current {
+			if segments[n].Stamp == r.current {
 				total -= r.reserve
 			}
 		}
@@ -150,7 +147,7 @@ func (r *retention) trim(extra int64) ([]segment, error) {
 	}
 	n, errs := r.makeRoom(segments, n)
 	for _, s := range segments[:n] {
-		if s.stamp == r.current {
+		if s.Stamp == r.current {
 			close(r.cancel)
 			r.current, r.reserve = "", 0
 		}
@@ -160,17 +157,17 @@ func (r *retention) trim(extra int64) ([]segment, error) {
 }
 
 // names returns the names that a segment may have: plain and compressed.
-func (s segment) names() []string {
+func (s Segment) names() []string {
 	names := append(make([]string, 0, 1+len(compressions)), s.plain())
 	for _, c := range compressions {
-		names = append(names, s.plain()+c.suffix())
+		names = append(names, s.plain()+c.Suffix())
 	}
 	return names
 }
 
 // size returns how many bytes a segment takes, without a file that is being compressed, for
 // which reserve counts.
-func (s segment) size() (n int64) {
+func (s Segment) size() (n int64) {
 	for _, path := range s.names() {
 		if st, err := os.Lstat(path); err == nil {
 			n += st.Size()
@@ -179,8 +176,8 @@ func (s segment) size() (n int64) {
 	return n
 }
 
-// remove removes a segment, and the file that an interrupted compression has left.
-func (s segment) remove() (errs error) {
+// remove removes a Segment, and the file that an interrupted compression has left.
+func (s Segment) remove() (errs error) {
 	for _, path := range s.names() {
 		for _, path := range []string{path, path + tmpSuffix} {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -196,7 +193,7 @@ func (r *retention) compressAll(quit chan struct{}) error {
 	for {
 		select {
 		case <-quit:
-			return nil // the next Open compresses the others
+			return nil // the next Start compresses the others
 		case r.dir.compressing <- struct{}{}:
 		}
 		more, err := r.compressOne(quit)
@@ -222,18 +219,18 @@ func (r *retention) compressOne(quit chan struct{}) (bool, error) {
 // choose returns the next segment to compress, and makes room for it. It also returns a
 // channel that is closed when the segment is removed. The channel is nil if there is no
 // segment.
-func (r *retention) choose() (segment, chan struct{}, error) {
+func (r *retention) choose() (Segment, chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	segments, err := r.trim(0)
 	if err != nil {
-		return segment{}, nil, err
+		return Segment{}, nil, err
 	}
 	newer := int64(0)
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]
 		newer += s.size()
-		if s.form != "" {
+		if s.Form != "" {
 			continue
 		}
 		extra := s.size() + s.size()/1000 + 1024 // data that cannot be compressed grows a little
@@ -241,18 +238,18 @@ func (r *retention) choose() (segment, chan struct{}, error) {
 			break // there is no room for both the segment and its compressed form
 		}
 		if _, err = r.trim(extra); err != nil {
-			return segment{}, nil, err
+			return Segment{}, nil, err
 		}
-		r.current, r.reserve, r.cancel = s.stamp, extra, make(chan struct{})
+		r.current, r.reserve, r.cancel = s.Stamp, extra, make(chan struct{})
 		_, err = r.trim(0) // updates the allowed size of the file being written
 		return s, r.cancel, err
 	}
-	return segment{}, nil, nil
+	return Segment{}, nil, nil
 }
 
 // compress replaces a segment by its compressed form. The compressed file gets its name when
 // it is complete and safe on disk, and the plain file is removed after that.
-func (r *retention) compress(form Compression, s segment, quit, cancel chan struct{}) error {
+func (r *retention) compress(form Compression, s Segment, quit, cancel chan struct{}) error {
 	names := s.names()
 	plain, whole := names[0], ""
 	for _, path := range names[1:] {
@@ -260,7 +257,7 @@ func (r *retention) compress(form Compression, s segment, quit, cancel chan stru
 			whole = path
 		}
 	}
-	packed := plain + form.suffix()
+	packed := plain + form.Suffix()
 	tmp := packed + tmpSuffix
 	var err error
 	if whole == "" {
@@ -268,7 +265,7 @@ func (r *retention) compress(form Compression, s segment, quit, cancel chan stru
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.current != s.stamp { // the segment was removed
+	if r.current != s.Stamp { // the segment was removed
 		os.Remove(tmp)
 		return nil
 	}

@@ -1,4 +1,4 @@
-package pdulog
+package logfile
 
 import (
 	"os"
@@ -18,12 +18,12 @@ const (
 // other files: what somebody else fills it with must not cost what operators ask about most.
 // If the segments of all logs that may be removed do not suffice, none is, because that would
 // help nobody.
-func (r *retention) makeRoom(segments []segment, n int) (int, error) {
+func (r *retention) makeRoom(segments []Segment, n int) (int, error) {
 	o := &r.dir.o
 	if o.MinFree <= 0 || n == len(segments) {
 		return n, nil
 	}
-	free, size, err := r.dir.space(r.dir.path)
+	free, size, err := r.dir.Space(r.dir.path)
 	if err != nil {
 		return n, err
 	}
@@ -34,7 +34,7 @@ func (r *retention) makeRoom(segments []segment, n int) (int, error) {
 	if free >= least {
 		return n, nil
 	}
-	young := time.Now().UTC().Add(-lastDay).Format(stampLayout)
+	young := time.Now().UTC().Add(-lastDay).Format(StampLayout)
 	all, old, err := r.dir.octets(young)
 	if err != nil {
 		return n, err
@@ -44,7 +44,7 @@ func (r *retention) makeRoom(segments []segment, n int) (int, error) {
 	}
 	before := n
 	if free+old >= least {
-		for n < len(segments) && segments[n].stamp < young && free < least {
+		for n < len(segments) && segments[n].Stamp < young && free < least {
 			free += segments[n].size()
 			n++
 		}
@@ -63,10 +63,10 @@ func (r *retention) warn(free, least int64) {
 	e := r.log.Error().Int64("removed", removed-r.warned).Int64("free_mib", max(0, free)>>20).Int64("min_free_mib", least>>20)
 	r.warned, r.warnedAt = removed, time.Now()
 	if free < least {
-		e.Msg("the disk is nearly full, and old " + r.what + " would not make enough room; make room, or nothing is logged when it is full")
+		e.Msg("the disk is nearly full, and old " + r.dir.what + "s would not make enough room; make room, or nothing is logged when it is full")
 		return
 	}
-	e.Msg(r.what + " are removed early because the disk is nearly full; make room to keep them")
+	e.Msg(r.dir.what + "s are removed early because the disk is nearly full; make room to keep them")
 }
 
 // octets returns how many octets the rotated files of the directory take, and those that were
@@ -77,7 +77,7 @@ func (d *Dir) octets(stamp string) (all, old int64, err error) {
 		return 0, 0, err
 	}
 	for _, f := range files {
-		_, at, _, ok := splitName(f.Name())
+		_, at, _, ok := Split(f.Name())
 		if !ok || at == "" {
 			continue
 		}

@@ -1,4 +1,4 @@
-package pdulog
+package logfile
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package pdulog
+package logfile
 
 import (
 	"bufio"
@@ -65,8 +65,8 @@ var compressions = [...]Compression{Zstd, Gzip}
 // are so close that a larger window does not make the files smaller.
 const zstdWindow = 512 << 10
 
-// suffix returns the suffix of a compressed file's name.
-func (c Compression) suffix() string {
+// Suffix returns the suffix of a compressed file's name.
+func (c Compression) Suffix() string {
 	switch c {
 	case Zstd:
 		return ".zst"
@@ -85,8 +85,8 @@ func (c Compression) writer(w io.Writer) (io.WriteCloser, error) {
 	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
 }
 
-// reader returns a reader of the uncompressed content of r. It starts no goroutines.
-func (c Compression) reader(r io.Reader) (io.ReadCloser, error) {
+// Reader returns a reader of the uncompressed content of r. It starts no goroutines.
+func (c Compression) Reader(r io.Reader) (io.ReadCloser, error) {
 	switch c {
 	case Gzip:
 		return gzip.NewReader(bufio.NewReader(r))

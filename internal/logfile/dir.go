@@ -1,0 +1,56 @@
+package logfile
+
+import (
+	"io"
+	"os"
+	"time"
+)
+
+// Options are the options of a log's files. The zero value of a field switches its feature
+// off. The usual values are the defaults of package config.
+type Options struct {
+	MaxSize     int64         // largest size of a file in bytes
+	MaxTotal    int64         // bytes that all files of a log may take, including the one being written
+	RotateEvery time.Duration // a new file is begun at every multiple of this, counted in UTC
+	Keep        int           // rotated files to keep, compressed or not; the oldest are removed
+	KeepAge     time.Duration // rotated files older than this are removed
+	MinFree     int           // percent of the disk, 1 GiB at most: while less is free, the oldest rotated files are removed
+	Compress    Compression   // of rotated files
+}
+
+// A Disk is what a Dir needs of the system. Tests replace its functions.
+type Disk struct {
+	Open   func(path string) (OSFile, error)
+	Rename func(from, to string) error
+	Space  func(path string) (free, size int64, err error)
+}
+
+// An OSFile is the part of *os.File that a log needs. Tests implement it with a full, dead or
+// hanging disk.
+type OSFile interface {
+	io.WriteCloser
+	Stat() (os.FileInfo, error)
+	Truncate(size int64) error
+	Sync() error
+}
+
+// A Dir is a directory of logs.
+type Dir struct {
+	Disk
+	path        string
+	what        string // a log of it is, in errors
+	o           Options
+	compressing chan struct{} // holds an element while a file is compressed, because only one may be at a time
+}
+
+// NewDir returns the directory at path. what is what its logs are, in errors. Nothing is
+// created.
+func NewDir(path, what string, o Options) *Dir {
+	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
+		o.MaxSize = o.MaxTotal
+	}
+	return &Dir{
+		Disk: Disk{Open: OpenFile, Rename: os.Rename, Space: diskSpace},
+		path: path, what: what, o: o, compressing: make(chan struct{}, 1),
+	}
+}

@@ -1,0 +1,69 @@
+package logfile
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// StampLayout is the layout of the time in a rotated file's name. It is the time of the
+// rotation, so every line in the file is older. Names sort in the order of their times.
+const StampLayout = "20060102T150405.000000"
+
+const (
+	Suffix    = ".log" // Suffix ends the names of files that are not compressed.
+	tmpSuffix = ".tmp" // suffix of a compressed file that is being written
+)
+
+// A Segment is a rotated file of one log.
+type Segment struct {
+	Path  string // of the plain file if it exists, otherwise of the compressed one
+	Stamp string
+	Form  Compression
+}
+
+// plain returns the path of the segment's plain file, which may not exist any more.
+func (s Segment) plain() string { return strings.TrimSuffix(s.Path, s.Form.Suffix()) }
+
+// Split parses a file name: "clients.log", "clients-<stamp>.log",
+// "clients-<stamp>.log.gz" or "clients-<stamp>.log.zst". The stamp is empty for the file
+// being written.
+func Split(file string) (name, stamp string, form Compression, ok bool) {
+	for _, f := range compressions {
+		if plain, found := strings.CutSuffix(file, f.Suffix()); found {
+			file, form = plain, f
+		}
+	}
+	name, ok = strings.CutSuffix(file, Suffix)
+	if !ok || name == "" {
+		return "", "", "", false
+	}
+	if i := len(name) - len(StampLayout) - 1; i > 0 && name[i] == '-' {
+		if _, err := time.Parse(StampLayout, name[i+1:]); err == nil {
+			return name[:i], name[i+1:], form, true
+		}
+	}
+	return name, "", "", form == ""
+}
+
+// Rotated returns the rotated files of a log, oldest first. If a file exists both plain and
+// compressed, it returns the plain one.
+func Rotated(dir, name string) ([]Segment, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var found []Segment
+	for _, f := range files {
+		if n, stamp, form, ok := Split(f.Name()); ok && n == name && stamp != "" {
+			found = append(found, Segment{filepath.Join(dir, f.Name()), stamp, form})
+		}
+	}
+	slices.SortFunc(found, func(a, b Segment) int {
+		return cmp.Or(cmp.Compare(a.Stamp, b.Stamp), cmp.Compare(a.Path, b.Path))
+	})
+	return slices.CompactFunc(found, func(a, b Segment) bool { return a.Stamp == b.Stamp }), nil
+}
