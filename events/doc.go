@@ -28,5 +28,6 @@
 //
 // # Start reading
 //
-// event.go (a line), writer.go (store to file), file.go (rotation and the state after a crash).
+// event.go (a line), writer.go (store to file; internal/logfile has the files), file.go (the state
+// after a crash).
 package events

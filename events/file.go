@@ -14,29 +14,15 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"pmg/internal/logfile"
 )
 
 const (
-	logName    = "events"      // of the rotation
-	fileName   = "events.log"  // being written
-	markName   = "events.last" // number of the last event in rotated files
-	prefix     = `{"number":`  // of a line
-	rotateHold = time.Minute   // for which the old file is used further when it could not be rotated
-	fileMode   = fs.FileMode(0o640)
+	fileName = "events.log"  // being written
+	markName = "events.last" // number of the last event in rotated files
+	prefix   = `{"number":`  // of a line
 )
-
-// logFile is the part of *os.File that a Writer needs. Tests implement it with a full or
-// hanging disk.
-type logFile interface {
-	io.WriteCloser
-	Stat() (os.FileInfo, error)
-	Truncate(size int64) error
-	Sync() error
-}
-
-func openLog(path string) (logFile, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, fileMode)
-}
 
 // lockDir opens the directory, and keeps other gateways from writing to it.
 func lockDir(path string) (*os.File, error) {
@@ -77,7 +63,7 @@ func readMark(dir string) (uint64, error) {
 // writeMark writes it, whole or not at all.
 func (w *Writer) writeMark(number uint64) error {
 	path := filepath.Join(w.o.Dir, markName)
-	tmp, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	tmp, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
 	if err != nil {
 		return err
 	}
@@ -181,7 +167,7 @@ func (w *Writer) find(first uint64) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	w.last, w.safe = max(mark, c.last), c.safe
+	w.last, w.unsynced = max(mark, c.last), c.good-c.safe
 	w.synced.Store(min(w.last, synced))
 	if !c.rest {
 		return nil
@@ -191,100 +177,45 @@ func (w *Writer) find(first uint64) error {
 	}
 	w.last = max(w.last, c.highest)
 	w.synced.Store(w.last)
-	w.safe = 0
+	w.unsynced = 0
 	w.o.Log.Warn().Str("file", path).Int64("offset", c.good).
 		Msg("a file of events is damaged, or was changed; it is put among the rotated files as it is, and a new one is begun")
-	if err := w.writeMark(w.last); err != nil {
-		return err
+	ok, err := w.file.Rotate(time.Now().UnixNano())
+	if err == nil && !ok {
+		err = errors.New("a damaged file cannot be rotated")
 	}
-	return w.rotation.Rotate(time.Now().UnixNano())
+	return err
 }
 
-// openFile opens the file to write to, and sets the time of its rotation.
-func (w *Writer) openFile(now int64) error {
-	if w.file != nil {
+// happens is told what happens to the file. Before a next one is begun, the number of its last
+// event is on disk, because nothing else says it when the rotated files have been taken away.
+// What was not synced of a removed file is appended to the next one.
+func (w *Writer) happens(e logfile.Event) error {
+	if e == logfile.Checked {
 		return nil
 	}
-	f, err := w.open(filepath.Join(w.o.Dir, fileName))
-	if err != nil {
-		return err
-	}
-	st, err := f.Stat()
-	if err == nil {
-		err = w.dir.Sync() // the file may be new
-	}
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	w.file, w.size, w.torn = f, st.Size(), false
-	w.safe = min(w.safe, w.size)
-	w.rotateAt = math.MaxInt64
-	if every := int64(w.o.RotateEvery); every > 0 {
-		if w.size > 0 {
-			now = min(now, st.ModTime().UnixNano())
+	if e != logfile.Rotating {
+		if err := w.findDir(); err != nil {
+			return err
 		}
-		w.rotateAt = (now/every + 1) * every
 	}
-	return nil
-}
-
-// rotate ends the file, and begins the next. The number of its last event is on disk first,
-// because nothing else says it when the rotated files have been taken away.
-func (w *Writer) rotate(now int64) error {
-	if err := w.sync(); err != nil {
-		return err
+	switch e {
+	case logfile.Opened:
+		return w.dir.Sync() // the file may be new
+	case logfile.Removed:
+		w.forget()
+	default:
+		if err := w.sync(); err != nil {
+			return err
+		}
 	}
 	if err := w.writeMark(w.last); err != nil {
 		return fmt.Errorf("cannot write %s: %w", markName, err)
 	}
-	if err := w.rotation.Rotate(now); err != nil {
-		w.holdUntil = now + int64(rotateHold)
-		w.o.Log.Error().Err(err).Msg("cannot rotate the file of events; it is used further")
-		return nil
+	if e != logfile.Rotating {
+		w.o.Log.Warn().Msg("the file of events was moved or removed while it was being written; a new one is begun")
 	}
-	w.closeFile()
-	return w.openFile(now)
-}
-
-// closeFile closes a file that is synced.
-func (w *Writer) closeFile() {
-	if w.file != nil {
-		_ = w.file.Close()
-		w.file, w.safe = nil, math.MaxInt64
-	}
-}
-
-// check begins a new file if another program has moved or removed the one being written.
-// What was not synced of a removed one is appended to the new one.
-func (w *Writer) check(now int64) error {
-	if w.file == nil {
-		return nil
-	}
-	mine, err := w.file.Stat()
-	if err != nil {
-		return err
-	}
-	there, err := os.Stat(filepath.Join(w.o.Dir, fileName))
-	if err == nil && os.SameFile(mine, there) {
-		return nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := w.findDir(); err != nil {
-		return err
-	}
-	if isRemoved(mine) {
-		w.last, w.dirty = w.synced.Load(), false
-	} else if err := w.sync(); err != nil {
-		return err
-	}
-	if err := w.writeMark(w.last); err != nil {
-		return err
-	}
-	w.o.Log.Warn().Msg("the file of events was moved or removed while it was being written; a new one is begun")
-	w.closeFile()
-	return w.openFile(now)
+	return nil
 }
 
 // findDir makes the directory again if it was removed, or takes another one that is in its place.
@@ -303,28 +234,5 @@ func (w *Writer) findDir() error {
 	_ = w.dir.Close()
 	w.dir = d
 	w.o.Log.Warn().Str("dir", w.o.Dir).Msg("the directory of the events was moved or removed; it was made again")
-	return nil
-}
-
-// isRemoved reports whether a file has no name any more.
-func isRemoved(mine os.FileInfo) bool {
-	st, ok := mine.Sys().(*syscall.Stat_t)
-	return ok && st.Nlink == 0
-}
-
-// mend cuts off what a write that failed has left at the end of the file.
-func (w *Writer) mend() error {
-	if !w.torn {
-		return nil
-	}
-	st, err := w.file.Stat() // another program may have emptied the file
-	if err == nil {
-		w.size = min(w.size, st.Size())
-		err = w.file.Truncate(w.size)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot cut off what was not written whole: %w", err)
-	}
-	w.torn = false
 	return nil
 }

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"pmg/internal/logfile"
 )
@@ -62,6 +64,10 @@ func TestDirectoryRemoved(t *testing.T) {
 // store keeps it.
 func TestRemovedBeforeSync(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testRemovedBeforeSync) // the file is not checked again in the same moment
+}
+
+func testRemovedBeforeSync(t *testing.T) {
 	r := newRig(t, Options{})
 	r.finish()
 	r.end(5)
@@ -72,7 +78,6 @@ func TestRemovedBeforeSync(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	r.checkAt = time.Now().Add(time.Hour)
 	if err := r.advance(true); err == nil {
 		t.Error("a removed file is safe")
 	}
@@ -143,7 +148,7 @@ func TestCutAndTorn(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	r.torn = true
+	r.file.Cut(1)
 	r.end(1)
 	if err := r.advance(true); err != nil {
 		t.Fatal(err)
@@ -173,5 +178,67 @@ func TestMarkFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.finish()
+	}
+}
+
+// A directory that is removed before the file in it was opened is made again, and locked.
+func TestDirectoryRemovedEarly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Options{})
+	if err := os.RemoveAll(r.o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	r.end(5)
+	r.finish()
+	if _, err := prepare(r.o, r.store, nil); err == nil {
+		t.Error("another gateway may write to it")
+	}
+}
+
+// Half a line is cut off that a full disk has left in a file that another program has emptied
+// before, or moves afterwards.
+func TestTornFile(t *testing.T) {
+	t.Parallel()
+	for _, moved := range []bool{false, true} {
+		r := newRig(t, Options{})
+		var broken string
+		fail := func(operation string) error {
+			if strings.Contains(broken, operation) {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		r.disk = func(f logfile.OSFile) logfile.OSFile { return badDisk{f, &fail} }
+		r.end(5)
+		r.finish()
+		path := filepath.Join(r.o.Dir, fileName)
+		broken = "write truncate"
+		if !moved {
+			broken = "write"
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.end(1)
+		if err := r.advance(true); err == nil {
+			t.Error("a full disk is written to")
+		}
+		broken = ""
+		if moved {
+			if err := os.Rename(path, filepath.Join(r.o.Dir, "events-1.log")); err != nil {
+				t.Fatal(err)
+			}
+			r.Reopen()
+		}
+		if err := r.advance(true); err != nil {
+			t.Fatal(err)
+		}
+		want := []uint64{6}
+		if moved {
+			want = []uint64{1, 2, 3, 4, 5, 6}
+		}
+		if all := r.written(); !slices.Equal(all, want) {
+			t.Errorf("moved %v: %v", moved, all)
+		}
 	}
 }

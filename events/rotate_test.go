@@ -103,13 +103,13 @@ func TestRotationFails(t *testing.T) {
 
 // A countedFile counts those that are open.
 type countedFile struct {
-	logFile
+	logfile.OSFile
 	n *int
 }
 
 func (f countedFile) Close() error {
 	*f.n--
-	return f.logFile.Close()
+	return f.OSFile.Close()
 }
 
 // No file is longer than it may be, unless one event is, none ends early, and each is closed,
@@ -129,10 +129,9 @@ func TestRotateBySize(t *testing.T) {
 	} {
 		r := newRig(t, Options{Options: logfile.Options{MaxSize: c.size}})
 		var open int
-		r.Writer.open = func(path string) (logFile, error) {
-			f, err := openLog(path)
+		r.disk = func(f logfile.OSFile) logfile.OSFile {
 			open++
-			return countedFile{f, &open}, err
+			return countedFile{f, &open}
 		}
 		for range c.events / c.each {
 			r.end(c.each)

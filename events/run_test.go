@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/internal/logfile"
 	"pmg/store"
 )
 
@@ -114,10 +115,7 @@ func TestDiskFull(t *testing.T) {
 			}
 			return nil
 		}
-		r.Writer.open = func(path string) (logFile, error) {
-			f, err := openLog(path)
-			return badDisk{f, &fail}, err
-		}
+		r.disk = func(f logfile.OSFile) logfile.OSFile { return badDisk{f, &fail} }
 		go r.run()
 		r.wake(3, 2*syncEvery)
 		for n, step := range []struct {
@@ -181,10 +179,7 @@ func TestCloseGivesUp(t *testing.T) {
 			<-hang
 			return nil
 		}
-		r.Writer.open = func(path string) (logFile, error) {
-			f, err := openLog(path)
-			return badDisk{f, &fail}, err
-		}
+		r.disk = func(f logfile.OSFile) logfile.OSFile { return badDisk{f, &fail} }
 		go r.run()
 		r.wake(3, syncEvery)
 		begin := time.Now()

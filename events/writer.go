@@ -44,12 +44,10 @@ type Store interface {
 // A Writer appends the events of a store to files. Its methods may be called from any
 // goroutine, except that numbers are used in the order in which Next returned them.
 type Writer struct {
-	o        Options
-	drop     func(upTo uint64)
-	open     func(path string) (logFile, error) // replaced by tests
-	dir      *os.File                           // locked
-	logs     *logfile.Dir
-	rotation *logfile.File
+	o    Options
+	drop func(upTo uint64)
+	dir  *os.File // locked
+	logs *logfile.Dir
 
 	wakeup chan struct{}
 	quit   chan struct{}
@@ -67,20 +65,15 @@ type Writer struct {
 	store Store // nil: it is closed
 
 	// These belong to the goroutine.
-	file      logFile // nil: not open
-	size      int64
-	safe      int64  // octets of file up to the event synced
-	torn      bool   // behind size there is what a write that failed has left
-	last      uint64 // number of the last event that is in a file
-	counted   uint64 // number of the last event that written has counted
-	dirty     bool   // something in file is not synced
-	syncAt    time.Time
-	checkAt   time.Time
-	rotateAt  int64
-	holdUntil int64 // no rotation before this time, because one has failed
-	buf       []byte
-	failing   bool
-	loggedAt  time.Time
+	file     *logfile.File
+	unsynced int64  // octets at the end of file behind the event synced
+	last     uint64 // number of the last event that is in a file
+	counted  uint64 // number of the last event that written has counted
+	dirty    bool   // something in file is not synced
+	syncAt   time.Time
+	buf      []byte
+	failing  bool
+	loggedAt time.Time
 }
 
 // Open continues the files in Options.Dir, and starts to append what the store has. drop
@@ -98,7 +91,7 @@ func Open(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 // prepare makes a Writer whose goroutine does not run yet.
 func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 	w := &Writer{
-		o: o, drop: drop, open: openLog, store: s,
+		o: o, drop: drop, store: s,
 		wakeup: make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{}),
 	}
 	var err error
@@ -106,8 +99,8 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 		return nil, err
 	}
 	w.logs = logfile.NewDir(o.Dir, "events file", o.Options)
-	w.rotation = w.logs.File(logName, o.Log)
-	w.rotation.Start()
+	w.file = w.logs.File("events", o.Log, w.happens)
+	w.file.Start()
 	var first uint64
 	_, err = s.Events(0, 1, func(number uint64, _ []byte) error { first = number; return nil })
 	if err == nil {
@@ -129,7 +122,7 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 
 // release lets go of the directory.
 func (w *Writer) release() {
-	w.rotation.Stop()
+	w.file.Stop()
 	_ = w.dir.Close()
 }
 
@@ -202,7 +195,7 @@ func (w *Writer) run() {
 	for w.pause(timer, w.work(false)) {
 	}
 	w.work(true)
-	w.closeFile()
+	w.file.Close()
 }
 
 // pause waits until there is work, and reports whether the Writer goes on. Events of several
@@ -245,16 +238,8 @@ func (w *Writer) work(closing bool) (wait time.Duration) {
 // advance appends what the store has. It syncs the file if it is time for that, or all is
 // to end.
 func (w *Writer) advance(closing bool) error {
-	now := time.Now()
-	if err := w.openFile(now.UnixNano()); err != nil {
-		return err
-	}
-	if w.reopen.Swap(false) || !now.Before(w.checkAt) {
-		w.checkAt = time.Time{} // nothing is written until the check has succeeded
-		if err := w.check(now.UnixNano()); err != nil {
-			return err
-		}
-		w.checkAt = now.Add(syncEvery)
+	if w.reopen.Swap(false) {
+		w.file.CheckSoon()
 	}
 	for more := true; more; {
 		w.busy.Store(time.Now().UnixNano())
@@ -274,35 +259,29 @@ var errFull = errors.New("full")
 
 // appendSome appends some events, and reports whether there may be more.
 func (w *Writer) appendSome(now int64) (more bool, err error) {
-	if err := w.mend(); err != nil {
+	if err := w.file.Ready(now); err != nil {
 		return false, err
 	}
-	if now >= w.rotateAt && now >= w.holdUntil && w.size > 0 {
-		if err := w.rotate(now); err != nil {
-			return false, err
-		}
+	if w.file.Due(now, false) {
+		_, err := w.file.Rotate(now)
+		return true, err
 	}
-	limit := int64(together)
-	if w.o.MaxSize > 0 && now >= w.holdUntil {
-		limit = min(limit, w.o.MaxSize-w.size)
-	}
-	last, full, err := w.read(limit)
+	last, full, err := w.read(min(together, w.file.Room(now)))
 	if err != nil {
 		return false, err
 	}
 	if last == w.last {
 		if full { // not one fits into the file
-			return true, w.rotate(now)
+			_, err = w.file.Rotate(now)
+			return true, err
 		}
 		return false, nil
 	}
-	n, err := w.file.Write(w.buf)
+	n, err := w.file.Append(w.buf, true)
 	if err != nil {
-		w.torn = n > 0
-		_ = w.mend() // it is tried again before the next write
 		return false, err
 	}
-	w.size += int64(n)
+	w.unsynced += int64(n)
 	if last > w.counted { // behind a failed sync, events are written once more
 		w.written.Add(int64(last - w.counted))
 		w.counted = last
@@ -324,7 +303,7 @@ func (w *Writer) read(limit int64) (last uint64, full bool, err error) {
 		return w.last, false, nil
 	}
 	last, err = w.store.Events(w.last, math.MaxInt, func(_ uint64, line []byte) error {
-		if int64(len(w.buf)+len(line)+1) > limit && (len(w.buf) > 0 || w.size > 0) {
+		if int64(len(w.buf)+len(line)+1) > limit && (len(w.buf) > 0 || w.file.Size() > 0) {
 			return errFull
 		}
 		w.buf = append(append(w.buf, line...), '\n')
@@ -345,18 +324,23 @@ func (w *Writer) sync() error {
 		return nil
 	}
 	if err := w.file.Sync(); err != nil { // and it is not known what of it is on the disk
-		w.size, w.last, w.torn, w.dirty = w.safe, w.synced.Load(), true, false
+		w.file.Cut(w.unsynced)
+		w.forget()
 		return err
 	}
-	if mine, err := w.file.Stat(); err != nil || isRemoved(mine) {
-		w.last, w.dirty, w.checkAt = w.synced.Load(), false, time.Time{}
+	if removed, err := w.file.Removed(); err != nil || removed {
+		w.forget()
+		w.file.CheckSoon()
 		return errors.Join(err, errRemoved)
 	}
-	w.dirty, w.safe = false, w.size
+	w.dirty, w.unsynced = false, 0
 	w.synced.Store(w.last)
 	w.drop(w.last)
 	return nil
 }
+
+// forget has what is not synced written once more.
+func (w *Writer) forget() { w.last, w.dirty, w.unsynced = w.synced.Load(), false, 0 }
 
 // report logs that writing has begun to fail, still fails, or works again.
 func (w *Writer) report(err error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,11 +28,13 @@ func lineOf(n uint64) []byte { return fmt.Appendf(nil, `{"number":%d,"x":1}`, n)
 // survives.
 type rig struct {
 	*Writer
-	t     *testing.T
-	o     Options
-	store store.Store
-	drops []uint64 // what the next batch drops
-	ended uint64   // events that were committed
+	t      *testing.T
+	o      Options
+	store  store.Store
+	disk   func(logfile.OSFile) logfile.OSFile // what a file is on; nil: a good disk
+	opened io.Closer                           // the file opened last, on a good disk
+	drops  []uint64                            // what the next batch drops
+	ended  uint64                              // events that were committed
 }
 
 func newRig(t *testing.T, o Options) *rig {
@@ -52,7 +55,17 @@ func (r *rig) start() {
 	if r.Writer, err = prepare(r.o, r.store, func(upTo uint64) { r.drops = append(r.drops, upTo) }); err != nil {
 		r.t.Fatal(err)
 	}
-	r.Writer.open = openLog
+	r.logs.Open = func(path string) (logfile.OSFile, error) {
+		f, err := logfile.OpenFile(path)
+		if err != nil {
+			return nil, err
+		}
+		r.opened = f
+		if r.disk != nil {
+			f = r.disk(f)
+		}
+		return f, nil
+	}
 }
 
 // kill drops the Writer's state, as the end of its process does.
@@ -60,8 +73,8 @@ func (r *rig) kill() {
 	if r.Writer == nil {
 		return
 	}
-	if r.file != nil {
-		_ = r.file.Close()
+	if r.opened != nil {
+		_ = r.opened.Close() // as it is
 	}
 	r.release()
 	r.Writer, r.drops = nil, nil
@@ -162,13 +175,13 @@ func TestKilled(t *testing.T) {
 					err = r.writeMark(r.last)
 				}
 				if random.IntN(2) == 0 && err == nil {
-					err = r.rotation.Rotate(time.Now().UnixNano())
+					_, err = r.file.Rotate(time.Now().UnixNano())
 				}
 				r.kill()
 				r.start()
 			case 4: // killed in the middle of a write, after which the disk had not taken all of it
 				if err = r.advance(false); err == nil {
-					safe := r.safe
+					safe := r.file.Size() - r.unsynced
 					r.kill()
 					path := filepath.Join(r.o.Dir, fileName)
 					if st, serr := os.Stat(path); serr == nil {
@@ -329,30 +342,30 @@ func TestFileMoved(t *testing.T) {
 
 // A badDisk is a file that fails as it is told to.
 type badDisk struct {
-	logFile
+	logfile.OSFile
 	fail *func(operation string) error
 }
 
 func (d badDisk) Write(b []byte) (int, error) {
 	if err := (*d.fail)("write"); err != nil {
-		n, _ := d.logFile.Write(b[:len(b)/2])
+		n, _ := d.OSFile.Write(b[:len(b)/2])
 		return n, err
 	}
-	return d.logFile.Write(b)
+	return d.OSFile.Write(b)
 }
 
 func (d badDisk) Sync() error {
 	if err := (*d.fail)("sync"); err != nil {
 		return err
 	}
-	return d.logFile.Sync()
+	return d.OSFile.Sync()
 }
 
 func (d badDisk) Truncate(size int64) error {
 	if err := (*d.fail)("truncate"); err != nil {
 		return err
 	}
-	return d.logFile.Truncate(size)
+	return d.OSFile.Truncate(size)
 }
 
 // A disk that fails at times neither loses an event nor has one written twice.
@@ -368,20 +381,13 @@ func TestDiskFails(t *testing.T) {
 			}
 			return nil
 		}
-		wrap := func() {
-			r.Writer.open = func(path string) (logFile, error) {
-				f, err := openLog(path)
-				return badDisk{f, &fail}, err
-			}
-		}
-		wrap()
+		r.disk = func(f logfile.OSFile) logfile.OSFile { return badDisk{f, &fail} }
 		for range 40 {
 			r.end(random.IntN(8))
 			_ = r.advance(random.IntN(2) == 0)
 			if random.IntN(8) == 0 {
 				r.kill()
 				r.start()
-				wrap()
 			}
 		}
 		rate = 0
@@ -404,10 +410,7 @@ func TestDiskHangs(t *testing.T) {
 		<-hang
 		return nil
 	}
-	r.Writer.open = func(path string) (logFile, error) {
-		f, err := openLog(path)
-		return badDisk{f, &fail}, err
-	}
+	r.disk = func(f logfile.OSFile) logfile.OSFile { return badDisk{f, &fail} }
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -54,7 +54,7 @@ func eventOptions(cfg *config.Events, log zerolog.Logger) events.Options {
 	return events.Options{
 		Options: logfile.Options{
 			MaxSize: int64(cfg.MaxSize), MaxTotal: int64(cfg.MaxTotal), RotateEvery: cfg.RotateEvery,
-			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: compression(cfg.Compress),
+			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: logfile.Compression(cfg.Compress),
 		},
 		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: log,
 	}

@@ -191,18 +191,10 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 	return pdulog.Options{
 		Options: logfile.Options{
 			MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery,
-			Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree, Compress: compression(p.Compress),
+			Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree, Compress: logfile.Compression(p.Compress),
 		},
 		Waiting: limits.MemoryLimit() / 8, Text: p.Text, Flush: p.Flush, Log: log,
 	}
-}
-
-// compression returns the form of rotated files.
-func compression(c config.Compression) logfile.Compression {
-	if c == config.NoCompression {
-		return ""
-	}
-	return logfile.Compression(c)
 }
 
 // apply puts in force the part of the configuration that a reload may change.

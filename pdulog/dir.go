@@ -32,7 +32,6 @@ var ErrNoAnswer = errors.New("the disk has not answered")
 // A gateway has two such files while a connector that was removed still drains and
 // another one of that name has been added.
 type Dir struct {
-	path    string
 	o       Options
 	limit   int64 // maxWaiting, except in tests
 	logs    *logfile.Dir
@@ -53,10 +52,7 @@ func limitOf(o Options) int64 {
 
 // NewDir returns the directory at path. Nothing is created before Open.
 func NewDir(path string, o Options) *Dir {
-	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
-		o.MaxSize = o.MaxTotal
-	}
-	return &Dir{path: path, o: o, limit: limitOf(o), logs: logfile.NewDir(path, "pdu log", o.Options), writers: map[string]*writer{}}
+	return &Dir{o: o, limit: limitOf(o), logs: logfile.NewDir(path, "pdu log", o.Options), writers: map[string]*writer{}}
 }
 
 // Open opens <dir>/<connector>.log. It creates the file and the directory if they do not
@@ -74,7 +70,7 @@ func (d *Dir) Open(connector string) (*File, error) {
 	w.refs++
 	d.mu.Unlock()
 	if fresh {
-		err := w.openFile(time.Now().UnixNano())
+		err := w.file.Open(time.Now().UnixNano())
 		if err != nil {
 			d.release(w)
 		}

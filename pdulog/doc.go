@@ -54,7 +54,7 @@
 //
 // # Start reading
 //
-// file.go (lines to chunks), writer.go (chunks to disk), rotate.go, retain.go, then
+// file.go (lines to chunks), writer.go (chunks to disk; internal/logfile has the files), then
 // line.go (parsing a line), tail.go (reading across rotations), read.go (merging several
 // connectors), trace.go (the way of a message) and decode.go (lines as PDUs).
 package pdulog

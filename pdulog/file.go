@@ -176,7 +176,7 @@ func (f *File) Lost() uint64 { return f.lost.Load() }
 func (f *File) Errors() uint64 { return f.errors.Load() }
 
 // RemovedEarly returns how many rotated files were removed because the disk was nearly full.
-func (f *File) RemovedEarly() int64 { return f.w.log.RemovedEarly() }
+func (f *File) RemovedEarly() int64 { return f.w.file.RemovedEarly() }
 
 // Close writes the waiting lines and syncs the file. It gives up after closeWait if the
 // disk does not answer. It interrupts a compression, which the next Open does again.

@@ -116,7 +116,7 @@ func TestRotateFails(t *testing.T) {
 			t.Errorf("rotated again immediately: %v", segments)
 		}
 		f.Line(now, 1, true, submit(3), LoggedIn, About{})
-		flush(f, now+int64(rotateRetry))
+		flush(f, now+int64(time.Minute))
 		if segments, _ := logfile.Rotated(dir, "clients"); len(segments) != 1 {
 			t.Errorf("not rotated after a while: %v", segments)
 		}

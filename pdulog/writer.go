@@ -3,11 +3,12 @@ package pdulog
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"pmg/internal/logfile"
 )
@@ -16,8 +17,6 @@ const (
 	// wakeSize is how many bytes of full chunks wake the writer before the flush time.
 	// Waking a goroutine costs about 20 µs of CPU, so a smaller value would cost more.
 	wakeSize = 512 << 10
-	// checkEvery is how often the writer checks whether its file still has its name.
-	checkEvery = time.Second
 	// lingerWait is how long a file that only a retired connector uses stays open.
 	lingerWait = time.Second
 	// idleWait is how long the writer sleeps if it has nothing to do.
@@ -34,13 +33,14 @@ type chunk struct {
 }
 
 // A writer is one file on disk, with the chunks that wait for it and the goroutine that
-// writes them. Only that goroutine (run), the goroutine of log and the first
-// Dir.Open call the disk, and none of them holds mu meanwhile.
+// writes them. Only that goroutine (run), that of file and the first Dir.Open call the disk,
+// and none of them holds mu meanwhile.
 type writer struct {
 	dir    *Dir
 	name   string
-	log    *logfile.File
-	refs   int // number of files that use the writer; guarded by Dir.mu
+	log    zerolog.Logger
+	file   *logfile.File // not open after a rotation or an error; the next write opens it
+	refs   int           // number of files that use the writer; guarded by Dir.mu
 	wakeup chan struct{}
 	reopen atomic.Bool
 	busy   atomic.Int64 // since when the writer has worked on its chunk; 0: it is idle
@@ -52,26 +52,40 @@ type writer struct {
 	ended  bool
 
 	// These belong to run.
-	taken      []chunk // chunks out of queue; the first is being written
-	ends       []chan error
-	file       logfile.OSFile // nil after a rotation, a Reopen or an error; the next write opens it
-	size       int64
-	torn       int64 // bytes of an unfinished line at the end of file
-	rotateAt   int64 // when RotateEvery asks for the next file
-	rotateHold int64 // no rotation before this time, because one has failed
-	failing    bool
-	retryAt    time.Time
-	workedAt   time.Time // when the writer last had lines to write
-	checkAt    time.Time
-	unchecked  map[*File]uint64 // lines written since the last check of the file's name
+	taken     []chunk // chunks out of queue; the first is being written
+	ends      []chan error
+	failing   bool
+	retryAt   time.Time
+	workedAt  time.Time        // when the writer last had lines to write
+	unchecked map[*File]uint64 // lines written since the last check of the file's name
 }
 
 func newWriter(d *Dir, name string) *writer {
-	return &writer{
-		dir: d, name: name, log: d.logs.File(name, d.o.Log.With().Str("connector", name).Logger()),
-		wakeup: make(chan struct{}, 1), rotateAt: math.MaxInt64, unchecked: map[*File]uint64{},
+	w := &writer{
+		dir: d, name: name, log: d.o.Log.With().Str("connector", name).Logger(),
+		wakeup: make(chan struct{}, 1), unchecked: map[*File]uint64{},
 		workedAt: time.Now(),
 	}
+	w.file = d.logs.File(name, w.log, w.happens)
+	return w
+}
+
+// happens is told what happens to the file. Lines that were written to a removed one since the
+// last check are lost, but not those in one that was renamed.
+func (w *writer) happens(e logfile.Event) error {
+	if e == logfile.Moved || e == logfile.Removed {
+		lost := uint64(0)
+		for f, lines := range w.unchecked {
+			if e == logfile.Removed {
+				lost += lines
+				f.written.Add(-lines)
+				f.lost.Add(lines)
+			}
+		}
+		w.log.Warn().Uint64("lost", lost).Msg("pdu log was removed or renamed while it was being written; it is created again")
+	}
+	clear(w.unchecked)
+	return nil
 }
 
 // put appends a chunk to the queue and returns an empty buffer in exchange. It returns false
@@ -136,7 +150,7 @@ func (w *writer) stuck(now int64) time.Duration {
 
 // run writes chunks until no file uses the writer any more.
 func (w *writer) run() {
-	w.log.Start()
+	w.file.Start()
 	timer := time.NewTimer(idleWait)
 	defer timer.Stop()
 	for {
@@ -156,7 +170,8 @@ func (w *writer) run() {
 // not woken, and whether it has ended.
 func (w *writer) writeWaiting() (wait time.Duration, ended bool) {
 	if w.reopen.Swap(false) {
-		w.openAgain()
+		w.file.CheckSoon()
+		_ = w.file.Ready(time.Now().UnixNano()) // the next write reports errors
 	}
 	if wait := time.Until(w.retryAt); w.failing && wait > 0 && !w.ending() {
 		return wait, false
@@ -170,12 +185,12 @@ func (w *writer) writeWaiting() (wait time.Duration, ended bool) {
 	}
 	switch {
 	case err != nil:
-		w.log.DiskFailed()
+		w.file.DiskFailed()
 		w.putBack()
 		w.retryAt = time.Now().Add(retryWait)
 		return retryWait, false
 	case len(w.unchecked) > 0 || w.unused():
-		return checkEvery, false
+		return logfile.CheckEvery, false
 	}
 	return idleWait, false
 }
@@ -235,7 +250,7 @@ func (w *writer) drain() error {
 		clear(w.taken)
 		w.taken = w.taken[:0]
 		if w.take(); len(w.taken) == 0 {
-			return w.check()
+			return w.file.Check()
 		}
 	}
 }
@@ -255,23 +270,14 @@ func (w *writer) recycle(c *chunk) {
 // write writes a chunk, into several files if necessary. It leaves the unwritten lines in c.
 func (w *writer) write(c *chunk) error {
 	for len(c.b) > 0 {
-		if err := w.check(); err != nil {
-			return err
-		}
-		if w.file != nil && c.at >= w.rotateAt && w.size > 0 && c.at >= w.rotateHold {
-			w.rotate(c.at)
-		}
-		if w.file == nil {
-			if err := w.openFile(c.at); err != nil {
-				return err
-			}
-		}
-		if err := w.mend(); err != nil {
+		if err := w.file.Ready(c.at); err != nil {
 			return err
 		}
 		n := w.fits(c)
-		if n == 0 && w.size > 0 && c.at >= w.rotateHold {
-			w.rotate(c.at)
+		if w.file.Due(c.at, n == 0) {
+			if _, err := w.file.Rotate(c.at); err != nil {
+				return err
+			}
 			continue
 		}
 		if n == 0 {
@@ -289,10 +295,7 @@ func (w *writer) write(c *chunk) error {
 
 // fits returns how many bytes of a chunk, in whole lines, belong into the current file.
 func (w *writer) fits(c *chunk) int {
-	room := w.log.Allowed() - w.size
-	if w.dir.o.MaxSize > 0 && c.at >= w.rotateHold {
-		room = min(room, w.dir.o.MaxSize-w.size)
-	}
+	room := min(w.file.Room(c.at), w.file.Allowed())
 	if room >= int64(len(c.b)) {
 		return len(c.b)
 	}
@@ -303,7 +306,7 @@ func (w *writer) fits(c *chunk) int {
 // exceeds MaxSize gets its own file.
 func (w *writer) tooLong(c *chunk) bool {
 	n := bytes.IndexByte(c.b, '\n') + 1
-	if w.size+int64(n) <= w.log.Allowed() {
+	if int64(n) <= w.file.Allowed() {
 		return false
 	}
 	w.done(c, n)
@@ -314,21 +317,11 @@ func (w *writer) tooLong(c *chunk) bool {
 // writeLines writes the first n bytes of a chunk. Lines that were not written completely
 // stay in the chunk.
 func (w *writer) writeLines(c *chunk, n int) error {
-	whole, err := w.file.Write(c.b[:n])
-	if err != nil {
-		n := whole
-		whole = bytes.LastIndexByte(c.b[:n], '\n') + 1
-		w.torn = int64(n - whole)
-		_ = w.mend() // it is tried again before the next write, which reports an error
-	}
-	w.size += int64(whole)
+	whole, err := w.file.Append(c.b[:n], false)
 	lines := w.done(c, whole)
 	c.from.written.Add(lines)
 	w.unchecked[c.from] += lines
-	if err != nil {
-		return fmt.Errorf("cannot write pdu log: %w", err)
-	}
-	return nil
+	return err
 }
 
 // done removes the first n bytes from a chunk and returns the number of lines in them.
@@ -344,32 +337,14 @@ func (w *writer) done(c *chunk, n int) (lines uint64) {
 	return lines
 }
 
-// mend cuts off an unfinished line at the end of the file, so that the file has whole lines
-// only, now and after a crash.
-func (w *writer) mend() error {
-	if w.torn == 0 {
-		return nil
-	}
-	st, err := w.file.Stat() // not w.size: another program may have emptied the file
-	if err == nil {
-		err = w.file.Truncate(max(0, st.Size()-w.torn))
-	}
-	if err != nil {
-		return fmt.Errorf("cannot cut off half line of pdu log: %w", err)
-	}
-	w.torn = 0
-	return nil
-}
-
 // report logs that writing has begun to fail, or works again.
 func (w *writer) report(err error) {
-	log := &w.dir.o.Log
 	switch {
 	case err != nil && !w.failing:
-		log.Error().Err(err).Str("connector", w.name).
+		w.log.Error().Err(err).
 			Msg("pdu log cannot be written; lines are kept in memory for a while, then lost")
 	case err == nil && w.failing:
-		log.Warn().Str("connector", w.name).Msg("pdu log is written again")
+		w.log.Warn().Msg("pdu log is written again")
 	}
 	w.failing = err != nil
 }
@@ -388,19 +363,17 @@ func (w *writer) end(err error) bool {
 	if len(w.ends) == 0 && (!unused || time.Since(w.workedAt) < lingerWait) {
 		return false
 	}
-	if err == nil && w.file != nil && len(w.ends) > 0 {
-		if err = w.file.Sync(); err != nil {
-			err = fmt.Errorf("cannot sync pdu log: %w", err)
-		}
+	if err == nil && len(w.ends) > 0 {
+		err = w.file.Sync()
 	}
 	if unused {
 		if lost := w.giveUp(); lost > 0 {
 			err = fmt.Errorf("%w (%d lines lost)", err, lost)
 		}
-		w.closeFile()
-		w.log.Stop()
+		w.file.Close()
+		w.file.Stop()
 		if unused = w.leave(); !unused {
-			w.log.Start()
+			w.file.Start()
 		}
 	}
 	for _, done := range w.ends {

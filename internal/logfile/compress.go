@@ -52,7 +52,7 @@ func (r *pacedReader) copyTo(w io.Writer) (int64, error) {
 // A Compression is the form of a compressed file.
 type Compression string
 
-// The compressions. The zero value is none.
+// The compressions. Any other value is none.
 const (
 	Zstd Compression = "zstd"
 	Gzip Compression = "gzip"

@@ -18,13 +18,6 @@ type Options struct {
 	Compress    Compression   // of rotated files
 }
 
-// A Disk is what a Dir needs of the system. Tests replace its functions.
-type Disk struct {
-	Open   func(path string) (OSFile, error)
-	Rename func(from, to string) error
-	Space  func(path string) (free, size int64, err error)
-}
-
 // An OSFile is the part of *os.File that a log needs. Tests implement it with a full, dead or
 // hanging disk.
 type OSFile interface {
@@ -36,7 +29,10 @@ type OSFile interface {
 
 // A Dir is a directory of logs.
 type Dir struct {
-	Disk
+	Open   func(path string) (OSFile, error) // this and the next two are replaced by tests
+	Rename func(from, to string) error
+	Space  func(path string) (free, size int64, err error)
+
 	path        string
 	what        string // a log of it is, in errors
 	o           Options
@@ -50,7 +46,7 @@ func NewDir(path, what string, o Options) *Dir {
 		o.MaxSize = o.MaxTotal
 	}
 	return &Dir{
-		Disk: Disk{Open: OpenFile, Rename: os.Rename, Space: diskSpace},
+		Open: OpenFile, Rename: os.Rename, Space: diskSpace,
 		path: path, what: what, o: o, compressing: make(chan struct{}, 1),
 	}
 }

@@ -1,8 +1,10 @@
 package logfile
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -91,4 +93,15 @@ func (d *Dir) octets(stamp string) (all, old int64, err error) {
 		}
 	}
 	return all, old, nil
+}
+
+// diskSpace returns how many bytes of the disk with path are free for users, and the size of
+// the disk.
+func diskSpace(path string) (free, size int64, err error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(path, &st); err != nil {
+		return 0, 0, fmt.Errorf("cannot get free space of disk: %w", err)
+	}
+	block := int64(st.Bsize)
+	return int64(st.Bavail) * block, int64(st.Blocks) * block, nil
 }

@@ -3,38 +3,274 @@ package logfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 )
 
-// A File is the files of one log: the one being written, which Rotate renames, and the rotated
-// ones, which are kept and compressed as Options says. One goroutine uses it at a time.
+const (
+	// CheckEvery is the pause between two checks whether the file still has its name.
+	CheckEvery = time.Second
+
+	rotateHold = time.Minute // for which a file is used further that could not be rotated
+)
+
+// An Event is what happens to the file being written.
+type Event uint8
+
+// The events. Moved and Removed are what another program has done to the file, which is closed
+// then; the next one is begun afterwards.
+const (
+	Opened   Event = iota // it was opened, and may be new
+	Checked               // it still has its name
+	Rotating              // it is about to be renamed
+	Moved
+	Removed
+)
+
+// A File is the files of one log: the one being written, and the rotated ones, which are kept
+// and compressed as Options says. One goroutine uses it at a time.
 type File struct {
 	retention
-	path string // of the file being written
+	path  string
+	owner func(Event) error
+
+	file      OSFile // nil: it is not open
+	size      int64  // up to which it has whole lines
+	torn      int64  // bytes behind them that are to be cut off
+	checkAt   time.Time
+	rotateAt  int64 // when Options.RotateEvery asks for the next file
+	holdUntil int64 // no rotation before this time, because one has failed
 }
 
-// File returns the files of the log <dir>/<name>.log. log receives its own errors. Nothing is
-// opened.
-func (d *Dir) File(name string, log zerolog.Logger) *File {
-	f := &File{path: filepath.Join(d.path, name+Suffix)}
+// File returns the files of the log <dir>/<name>.log. log receives its own errors. owner is
+// told what happens to the file being written; if it returns an error, that is tried again
+// later. Nothing is opened.
+func (d *Dir) File(name string, log zerolog.Logger, owner func(Event) error) *File {
+	f := &File{path: filepath.Join(d.path, name+Suffix), owner: owner}
 	f.dir, f.name, f.log = d, name, log
 	f.allowed.Store(math.MaxInt64)
 	return f
 }
 
-// Path returns the path of the file being written.
-func (f *File) Path() string { return f.path }
+// Ready has the file open, under its name, and without half a line at its end.
+func (f *File) Ready(now int64) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	if err := f.Open(now); err != nil {
+		return err
+	}
+	return f.mend()
+}
 
-// Allowed returns the largest size that the file being written may have for Options.MaxTotal.
-func (f *File) Allowed() int64 { return f.allowed.Load() }
+// Check checks, at most once a second, whether the open file still has its name. If another
+// program has moved or removed it, a new one is begun.
+func (f *File) Check() error {
+	now := time.Now()
+	if f.file == nil || now.Before(f.checkAt) {
+		return nil
+	}
+	mine, err := f.file.Stat()
+	if err != nil {
+		return f.cannot("check", err)
+	}
+	event := Checked
+	there, err := os.Stat(f.path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return f.cannot("check", err)
+	case isRemoved(mine):
+		event = Removed
+	case err != nil || !os.SameFile(mine, there):
+		event = Moved
+	}
+	if err := f.owner(event); err != nil {
+		return err
+	}
+	if event != Checked {
+		f.Close()
+		return f.Open(now.UnixNano())
+	}
+	f.checkAt = now.Add(CheckEvery)
+	return nil
+}
+
+// CheckSoon has the next Check not wait until that second is over.
+func (f *File) CheckSoon() { f.checkAt = time.Time{} }
+
+func isRemoved(mine os.FileInfo) bool {
+	st, ok := mine.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink == 0
+}
+
+// Open opens the file to write to, unless it is open. It creates the directory again if that
+// was removed. An old file belongs to the period in which it was written last.
+func (f *File) Open(now int64) error {
+	if f.file != nil {
+		return nil
+	}
+	if err := os.MkdirAll(f.dir.path, 0o750); err != nil {
+		return fmt.Errorf("cannot create directory of %ss: %w", f.dir.what, err)
+	}
+	file, err := f.dir.Open(f.path)
+	if err != nil {
+		return f.cannot("open", err)
+	}
+	st, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return f.cannot("open", err)
+	}
+	f.file, f.size, f.torn, f.rotateAt = file, st.Size(), 0, math.MaxInt64
+	if every := int64(f.dir.o.RotateEvery); every > 0 {
+		if f.size > 0 {
+			now = min(now, st.ModTime().UnixNano())
+		}
+		f.rotateAt = (now/every + 1) * every
+	}
+	f.checkAt = time.Now().Add(CheckEvery)
+	if err := f.owner(Opened); err != nil {
+		f.Close()
+		return err
+	}
+	return nil
+}
+
+func (f *File) cannot(do string, err error) error {
+	return fmt.Errorf("cannot %s %s: %w", do, f.dir.what, err)
+}
+
+// Size returns how many bytes of whole lines the file has.
+func (f *File) Size() int64 { return f.size }
+
+// Close closes the file, if it is open.
+func (f *File) Close() {
+	if f.file == nil {
+		return
+	}
+	_ = f.mend() // if it fails, the next Open cuts off half a line
+	if err := f.file.Close(); err != nil {
+		f.log.Error().Err(err).Msg("cannot close " + f.dir.what)
+	}
+	f.file, f.torn = nil, 0
+}
+
+// Sync makes safe what was written, if the file is open.
+func (f *File) Sync() error {
+	if f.file == nil {
+		return nil
+	}
+	if err := f.file.Sync(); err != nil {
+		return f.cannot("sync", err)
+	}
+	return nil
+}
+
+// Room returns how many bytes belong into the file for Options.MaxSize. While a file that
+// could not be rotated is used further, that is no limit.
+func (f *File) Room(now int64) int64 {
+	if f.dir.o.MaxSize == 0 || now < f.holdUntil {
+		return math.MaxInt64
+	}
+	return f.dir.o.MaxSize - f.size
+}
+
+// Allowed returns how many bytes the file may still take for Options.MaxTotal.
+func (f *File) Allowed() int64 { return f.allowed.Load() - f.size }
+
+// Due reports whether the file is to be rotated, for Options.RotateEvery or because it is full.
+func (f *File) Due(now int64, full bool) bool {
+	return (full || now >= f.rotateAt) && f.size > 0 && now >= f.holdUntil
+}
+
+// Append writes lines, and returns how many bytes of them are in the file: after an error whole
+// lines, and none if all is true. What else was written is cut off, here or by the next Ready.
+func (f *File) Append(b []byte, all bool) (n int, err error) {
+	n, err = f.file.Write(b)
+	if err == nil {
+		f.size += int64(n)
+		return n, nil
+	}
+	f.torn = int64(n)
+	if n = bytes.LastIndexByte(b[:n], '\n') + 1; all {
+		n = 0
+	}
+	f.size += int64(n)
+	f.torn -= int64(n)
+	_ = f.mend()
+	return n, f.cannot("write", err)
+}
+
+// Cut has the next Ready cut off the last n bytes.
+func (f *File) Cut(n int64) {
+	n = min(n, f.size)
+	f.size -= n
+	f.torn += n
+}
+
+// mend cuts off what is to be cut off at the end of the file, so that it has whole lines only,
+// now and after a crash. Another program may have emptied the file meanwhile.
+func (f *File) mend() error {
+	if f.torn == 0 {
+		return nil
+	}
+	st, err := f.file.Stat()
+	if err == nil {
+		if st.Size() < f.size {
+			f.size = max(0, st.Size()-f.torn)
+		}
+		err = f.file.Truncate(f.size)
+	}
+	if err != nil {
+		return f.cannot("cut off half a line of", err)
+	}
+	f.torn = 0
+	return nil
+}
+
+// Removed reports whether the file has no name any more.
+func (f *File) Removed() (bool, error) {
+	mine, err := f.file.Stat()
+	if err != nil {
+		return false, f.cannot("check", err)
+	}
+	return isRemoved(mine), nil
+}
+
+// Rotate gives the file its rotated name and closes it, and reports whether it did. One that
+// cannot be renamed is used further.
+func (f *File) Rotate(now int64) (bool, error) {
+	if err := f.owner(Rotating); err != nil {
+		return false, err
+	}
+	if err := f.dir.Rename(f.path, f.rotatedName(now)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.holdUntil = now + int64(rotateHold)
+		f.log.Error().Err(err).Msg("cannot rotate " + f.dir.what)
+		return false, nil
+	}
+	f.Close()
+	f.rotated()
+	return true, nil
+}
+
+// rotatedName returns a name that neither a plain nor a compressed file has.
+func (f *File) rotatedName(now int64) string {
+	for t := time.Unix(0, now).UTC(); ; t = t.Add(time.Microsecond) {
+		path := filepath.Join(f.dir.path, f.name+"-"+t.Format(StampLayout)+Suffix)
+		if !slices.ContainsFunc(Segment{Path: path}.names(), exists) {
+			return path
+		}
+	}
+}
 
 // OpenFile opens a log for appending and cuts off a half line at its end. The file holds
 // private messages, so other users may not read it.
@@ -80,25 +316,6 @@ func cutHalfLine(f interface {
 		end = at
 	}
 	return f.Truncate(0)
-}
-
-// Rotate gives the file being written its rotated name. The caller begins a new one.
-func (f *File) Rotate(now int64) error {
-	if err := f.dir.Rename(f.path, f.rotatedName(now)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f.rotated()
-	return nil
-}
-
-// rotatedName returns a name that neither a plain nor a compressed file has.
-func (f *File) rotatedName(now int64) string {
-	for t := time.Unix(0, now).UTC(); ; t = t.Add(time.Microsecond) {
-		path := filepath.Join(f.dir.path, f.name+"-"+t.Format(StampLayout)+Suffix)
-		if !slices.ContainsFunc(Segment{Path: path}.names(), exists) {
-			return path
-		}
-	}
 }
 
 func exists(path string) bool {

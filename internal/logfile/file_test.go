@@ -47,7 +47,7 @@ func TestRetentionOnLargeDisk(t *testing.T) {
 	d := NewDir(dir, "log", Options{MinFree: 10})
 	free := mostFree
 	d.Space = func(string) (int64, int64, error) { return free, 252 << 30, nil }
-	f := d.File("clients", zerolog.Nop())
+	f := d.File("clients", zerolog.Nop(), nil)
 	if err := f.remove(); err != nil || !exists(old) {
 		t.Errorf("1 GiB of 252 is free, and a file is removed; error %v", err)
 	}

@@ -93,7 +93,7 @@ func (r *retention) run(quit, ended chan struct{}) {
 				r.failed(err)
 			}
 		}
-		if r.dir.o.Compress != "" {
+		if r.dir.o.Compress.Suffix() != "" {
 			if err := r.compressAll(quit); err != nil {
 				r.failed(err)
 			}
