@@ -128,6 +128,7 @@ func play(seed uint64, mutation string, print func(string)) (w *world) {
 		w.probe()
 		w.run(w.now()+int64(patience), w.oracle.settled)
 		w.run(w.now()+int64(5*time.Second), func() bool { return false }) // the gateway counts now and then what receipts without messages take
+		w.run(w.now()+int64(patience), w.oracle.settled)                  // a commit of what it forgets may be under way
 		w.oracle.check()
 	}
 	w.note("%d events, %d lives, %d messages", w.done, w.lives, len(w.oracle.all))
