@@ -5,6 +5,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/login"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -310,7 +311,7 @@ func (c *Conversation[R]) answer(now int64, l *connector.Link, r R, code sms.Cod
 
 // An openLogin is a login that is not decided yet.
 type openLogin[R any] struct {
-	login   *Login
+	login   *login.Attempt
 	request R
 	hashing bool // its password is being checked, which needs the request
 }
@@ -319,7 +320,7 @@ type openLogin[R any] struct {
 func (c *Conversation[R]) login(now int64, l *connector.Link, r R, who protocols.Credentials) {
 	l.Enter(connector.LoggingIn)
 	l.Undecided = true
-	c.logins[l] = &openLogin[R]{login: c.gateway.Login(now, l.Connector, l.Remote, who), request: r}
+	c.logins[l] = &openLogin[R]{login: c.gateway.logins.Begin(now, l.Connector, l.Remote, who), request: r}
 	c.goOn(now, l)
 }
 
@@ -327,10 +328,10 @@ func (c *Conversation[R]) login(now int64, l *connector.Link, r R, who protocols
 func (c *Conversation[R]) goOn(now int64, l *connector.Link) {
 	o := c.logins[l]
 	switch step, again := o.login.Next(now); step {
-	case LoginHashes:
+	case login.Hashes:
 		o.hashing = true
 		c.port.Check(l, o.request, o.login.Hash, func(now int64) { c.checked(now, l, o.request) })
-	case LoginWaits:
+	case login.Waits:
 		c.waiting.Add(again, l, o)
 		c.port.TickAt(again)
 	default:
@@ -367,7 +368,7 @@ func (c *Conversation[R]) abandon(l *connector.Link) {
 }
 
 // admitted answers a login.
-func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result LoginResult) {
+func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result login.Result) {
 	if l.HasEnded() { // it was logged out while its password was being checked
 		if result.Account != nil {
 			result.Account.End()

@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+	"golang.org/x/crypto/bcrypt"
+
+	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
@@ -108,7 +112,7 @@ func (p *port) link() *connector.Link {
 	l := &connector.Link{}
 	l.Open(p.clients.Acquire(), netip.MustParseAddrPort("192.0.2.1:1"), p.now, nil)
 	l.Instance.SetLink(l)
-	p.g.Prebind.Enter(l.Remote.Addr())
+	p.g.logins.Prebind.Enter(l.Remote.Addr())
 	return l
 }
 
@@ -277,12 +281,34 @@ func TestOver(t *testing.T) {
 	p.wantFree()
 }
 
+// startHashed makes a gateway with an account whose password is hashed.
+func startHashed(t *testing.T) (*Gateway, *connector.Connector) {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := config.Parse(fmt.Appendf(nil, `
+pdulog: {enabled: false}
+accounts: {system_id: hashed, password: %q}
+connectors: {name: clients, direction: in, address: "127.0.0.1:0"}
+`, hash), config.Options{Protocols: []string{"smpp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, g.Connector("clients")
+}
+
 // F2: a session may end while its password is being checked. It is not bound then.
 func TestOverWhileHashing(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"over", "logged out", "no"} {
-		d := newLoginDesk(t)
-		p := portOf(t, d.g, d.c, nil)
+		g, clients := startHashed(t)
+		p := portOf(t, g, clients, nil)
 		l := p.link()
 		login := p.login(l, "hashed", "secret")
 		if len(p.checks) != 1 {
@@ -444,5 +470,22 @@ func TestLateAnswerOfAnotherKind(t *testing.T) {
 	}
 	if want := []sms.Code{sms.TemporaryFailure, sms.OK, sms.TemporaryFailure, sms.OK}; !slices.Equal(p.codes, want) {
 		t.Errorf("got %v, want %v", p.codes, want)
+	}
+}
+
+// A client whose login is refused may leave before it has its answer, or before the gateway
+// has ended the session. The log says why it was over all the same.
+func TestRefusedLoginIsTheReason(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.link()
+	r := p.login(l, "client", "wrong")
+	l.BeginClosing("the peer closed the connection")
+	if l.Reason() != "login refused" {
+		t.Errorf("it is over because %s", l.Reason())
+	}
+	p.c.Over(p.now, l)
+	if r.gone != "dropped" {
+		t.Errorf("the login was %s", r.gone)
 	}
 }

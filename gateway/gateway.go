@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/login"
 	"pmg/gateway/node"
 	"pmg/internal/logfile"
 	"pmg/pdulog"
@@ -27,7 +27,7 @@ import (
 // A Gateway is the state that every session shares. It is safe for concurrent use.
 type Gateway struct {
 	*node.Node
-	Prebind *Prebind
+	logins *login.Desk
 
 	Committer  *store.Committer // nil: nothing is stored
 	store      store.Store
@@ -47,15 +47,12 @@ type Gateway struct {
 	aside      [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
-	accounts   atomic.Pointer[account.Table]
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
 	steps      []Step // Steps, unless a test adds one
 	endSteps   []EndStep
 	endings    sync.Pool // of *ending
 	registry   *account.Registry
-	guard      *account.Guard
-	hashing    chan struct{} // a place for each bcrypt that runs
 	ids        atomic.Uint64
 	unrouted   atomic.Int64
 	draining   atomic.Bool
@@ -80,16 +77,12 @@ type Gateway struct {
 	searching atomic.Int64 // those of them that read all messages
 }
 
-// guardSize bounds how many addresses and accounts with failed logins are remembered.
-const guardSize = 100_000
-
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
+	shared := node.New(cfg, log)
 	g := &Gateway{
-		Node: node.New(cfg, log), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
-		Prebind:  NewPrebind(cfg.Limits.Prebind, cfg.Limits.PrebindPerAddress),
-		registry: account.NewRegistry(), guard: account.NewGuard(guardSize),
-		hashing:    make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)),
+		Node: shared, logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
+		registry:   account.NewRegistry(),
 		references: newReferences(), changing: make(changeLock, 1),
 		converters: sync.Pool{New: func() any { return &fit.Converter{} }},
 	}
@@ -199,7 +192,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 
 // apply puts in force the part of the configuration that a reload may change.
 func (g *Gateway) apply(cfg *config.Config) {
-	g.accounts.Store(account.NewTable(cfg, g.registry))
+	g.logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.SetConfig(cfg)
 	g.findHomes(cfg)
 	r := g.newRoutes(cfg)

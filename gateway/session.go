@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway/login"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -26,7 +27,7 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 		g.strange(c, remote)
 		return false
 	}
-	if !g.Prebind.Enter(remote.Addr()) {
+	if !g.logins.Prebind.Enter(remote.Addr()) {
 		if g.Storms.Crowded.Next(c.Name, g.Clock.Now()) {
 			g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
@@ -39,7 +40,7 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 
 // Leave undoes Admit for a client that got no session.
 func (g *Gateway) Leave(remote netip.AddrPort) {
-	g.Prebind.Leave(remote.Addr())
+	g.logins.Prebind.Leave(remote.Addr())
 	g.sockets.Add(-1)
 }
 
@@ -86,7 +87,7 @@ func (g *Gateway) AcceptFailed(c *connector.Connector, err error) {
 
 // admit counts a client that has logged in, or an SMSC that has connected, unless the
 // connector has as many sessions as it may.
-func (g *Gateway) admit(now int64, l *connector.Link, result LoginResult) LoginResult {
+func (g *Gateway) admit(now int64, l *connector.Link, result login.Result) login.Result {
 	if result.Code != sms.OK {
 		return result
 	}
@@ -98,7 +99,7 @@ func (g *Gateway) admit(now int64, l *connector.Link, result LoginResult) LoginR
 			l.Connector.Wanted.Store(now)
 		}
 		g.NoInstance(l.Connector)
-		return LoginResult{Code: sms.BindFailed}
+		return login.Result{Code: sms.BindFailed}
 	}
 	l.Admitted = true
 	if l.Account = result.Account; l.Account != nil {
@@ -113,7 +114,7 @@ func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 	l.BoundAt = now
 	way := l.Session.Bound()
 	if l.Connector.Config().Listens() {
-		g.Prebind.Leave(l.Remote.Addr())
+		g.logins.Prebind.Leave(l.Remote.Addr())
 	}
 	if l.Account == nil {
 		g.bound(now, l, way)
@@ -131,7 +132,7 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 	if l.Connector.Config().Listens() {
 		g.sockets.Add(-1)
 		if !l.WasBound() {
-			g.Prebind.Leave(l.Remote.Addr())
+			g.logins.Prebind.Leave(l.Remote.Addr())
 		}
 	}
 	if l.Account != nil {

@@ -55,7 +55,8 @@ func table() []row {
 		{"connector/queue", "sms"},
 		{"connector", "account config connector/queue flow pdulog protocols ratelimit sms sms/fit"},
 		{"gateway/node", "config connector sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/node internal/logfile internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway/login", "account config connector gateway/node protocols sms"},
+		{"gateway", "account config connector connector/queue events flow gateway/login gateway/node internal/logfile internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
 
 		// The architecture. It imports no protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},

@@ -1,4 +1,4 @@
-package gateway
+package login
 
 import (
 	"fmt"
@@ -11,21 +11,28 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/crypto/bcrypt"
 
+	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/node"
 	"pmg/protocols"
 	"pmg/sms"
 )
 
-// A loginDesk is a connector of a gateway on which clients log in, with its own clock.
+// A loginDesk is a connector on which clients log in, with its own clock.
 type loginDesk struct {
 	*testing.T
-	g   *Gateway
+	d   *Desk
 	c   *connector.Connector
 	now int64
 }
 
-// newLoginDesk makes a gateway with accounts plain and hashed, both with password
+// A driver has no commands, because nothing is sent.
+type driver struct{ protocols.Driver }
+
+func (driver) Commands() []string { return nil }
+
+// newLoginDesk makes a desk with accounts plain and hashed, both with password
 // "secret". Its clock is the loginDesk's.
 func newLoginDesk(t *testing.T) *loginDesk {
 	t.Helper()
@@ -46,38 +53,36 @@ connectors:
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &loginDesk{t, g, g.Connector("clients"), now}
-	g.Clock.EngineClock = func() int64 { return d.now }
+	n := node.New(cfg, zerolog.Nop())
+	d := &loginDesk{t, NewDesk(n), connector.New(0, &cfg.Connectors[0], driver{}, &n.Memory), now}
+	d.d.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
+	n.Clock.EngineClock = func() int64 { return d.now }
 	return d
 }
 
-func (d *loginDesk) knock(addr, id, password string) *Login {
-	return d.g.Login(d.now, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), protocols.Credentials{
+func (d *loginDesk) knock(addr, id, password string) *Attempt {
+	return d.d.Begin(d.now, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), protocols.Credentials{
 		SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transceiver,
 	})
 }
 
 // login logs in and waits for the decision. It returns the outcome and how long the
 // decision took.
-func (d *loginDesk) login(addr, id, password string) (LoginResult, time.Duration) {
+func (d *loginDesk) login(addr, id, password string) (Result, time.Duration) {
 	d.Helper()
 	l, began := d.knock(addr, id, password), d.now
 	for range 100 {
 		switch step, again := l.Next(d.now); step {
-		case LoginDecided:
+		case Decided:
 			return l.Result, time.Duration(d.now - began)
-		case LoginHashes:
+		case Hashes:
 			l.Hash()
 		default:
 			d.now = again
 		}
 	}
 	d.Fatalf("login of %s from %s is never decided", id, addr)
-	return LoginResult{}, 0
+	return Result{}, 0
 }
 
 // F1: 40 guesses whose clients hang up delay the right password too. Hanging up does not
@@ -90,11 +95,11 @@ func TestLoginHangUp(t *testing.T) {
 		for i := range 40 {
 			l := d.knock("192.0.2.1", id, fmt.Sprint("guess ", i))
 			step, _ := l.Next(d.now)
-			if step == LoginHashes {
+			if step == Hashes {
 				l.Hash()
-				step = LoginDecided
+				step = Decided
 			}
-			if step == LoginDecided {
+			if step == Decided {
 				looked++
 			}
 			l.Abandon()
@@ -141,14 +146,14 @@ func TestLoginCrowd(t *testing.T) {
 	t.Parallel()
 	d := newLoginDesk(t)
 	d.login("192.0.2.1", "plain", "wrong")
-	var waiting []*Login
+	var waiting []*Attempt
 	refused := 0
 	for range 2000 {
 		l := d.knock("192.0.2.1", "plain", "secret")
 		switch step, _ := l.Next(d.now); {
-		case step == LoginWaits:
+		case step == Waits:
 			waiting = append(waiting, l)
-		case step == LoginDecided && l.Result.Code == sms.BindFailed && l.Result.AnswerAfter == 0:
+		case step == Decided && l.Result.Code == sms.BindFailed && l.Result.AnswerAfter == 0:
 			refused++
 		}
 	}
@@ -156,14 +161,14 @@ func TestLoginCrowd(t *testing.T) {
 		t.Errorf("%d wait, %d were refused", len(waiting), refused)
 	}
 	d.now += int64(time.Second)
-	if step, _ := waiting[0].Next(d.now); step != LoginDecided || waiting[0].Result.Code != sms.OK {
+	if step, _ := waiting[0].Next(d.now); step != Decided || waiting[0].Result.Code != sms.OK {
 		t.Errorf("the first one is told %s", waiting[0].Result.Code)
 	}
 	for _, l := range waiting[1:] {
 		l.Abandon()
 	}
 	d.login("192.0.2.1", "hashed", "wrong")
-	if step, _ := d.knock("192.0.2.1", "elsewhere", "secret").Next(d.now); step != LoginWaits {
+	if step, _ := d.knock("192.0.2.1", "elsewhere", "secret").Next(d.now); step != Waits {
 		t.Error("no login may wait though the others have gone")
 	}
 }
@@ -189,15 +194,15 @@ func TestLoginReload(t *testing.T) {
 		waits := d.knock("192.0.2.1", id, "secret")
 		_, again := waits.Next(d.now)
 		hashes := d.knock("192.0.2.2", "hashed", "secret")
-		if step, _ := hashes.Next(d.now); step != LoginHashes {
+		if step, _ := hashes.Next(d.now); step != Hashes {
 			t.Fatalf("step %d", step)
 		}
 		hashes.Hash()
-		cfg := *d.g.Config()
+		cfg := *d.d.Config()
 		cfg.Accounts = nil
-		d.g.apply(&cfg)
-		for _, l := range []*Login{waits, hashes} {
-			if step, _ := l.Next(again); step != LoginDecided || l.Result.Code != sms.BindFailed {
+		d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
+		for _, l := range []*Attempt{waits, hashes} {
+			if step, _ := l.Next(again); step != Decided || l.Result.Code != sms.BindFailed {
 				t.Errorf("%s: step %d, told %s", id, step, l.Result.Code)
 			}
 		}
@@ -209,11 +214,11 @@ func TestHashAbandoned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newLoginDesk(t)
-		for range cap(d.g.hashing) {
-			d.g.hashing <- struct{}{} // all places are taken
+		for range cap(d.d.hashing) {
+			d.d.hashing <- struct{}{} // all places are taken
 		}
 		l := d.knock("192.0.2.1", "hashed", "wrong")
-		if step, _ := l.Next(d.now); step != LoginHashes {
+		if step, _ := l.Next(d.now); step != Hashes {
 			t.Fatalf("step %d", step)
 		}
 		done := false
@@ -227,8 +232,8 @@ func TestHashAbandoned(t *testing.T) {
 		if !done {
 			t.Error("it still waits though its client has gone")
 		}
-		for range cap(d.g.hashing) {
-			<-d.g.hashing
+		for range cap(d.d.hashing) {
+			<-d.d.hashing
 		}
 		if _, took := d.login("192.0.2.1", "hashed", "secret"); took != 0 {
 			t.Errorf("the next login waits %s", took)
@@ -242,18 +247,18 @@ func TestHashTogether(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		password string
-		again    LoginStep
-	}{{"secret", LoginDecided}, {"wrong", LoginDecided}, {"guess %d", LoginWaits}} {
+		again    Step
+	}{{"secret", Decided}, {"wrong", Decided}, {"guess %d", Waits}} {
 		d := newLoginDesk(t)
-		d.g.hashing = make(chan struct{}, 1)
-		logins := make([]*Login, 8)
+		d.d.hashing = make(chan struct{}, 1)
+		logins := make([]*Attempt, 8)
 		for i := range logins {
 			password := c.password
-			if c.again == LoginWaits {
+			if c.again == Waits {
 				password = fmt.Sprintf(c.password, i)
 			}
 			logins[i] = d.knock("192.0.2.1", "hashed", password)
-			if step, _ := logins[i].Next(d.now); step != LoginHashes {
+			if step, _ := logins[i].Next(d.now); step != Hashes {
 				t.Fatalf("step %d", step)
 			}
 		}
@@ -262,30 +267,13 @@ func TestHashTogether(t *testing.T) {
 			wg.Go(l.Hash)
 		}
 		wg.Wait()
-		steps := map[LoginStep]int{}
+		steps := map[Step]int{}
 		for _, l := range logins {
 			step, _ := l.Next(d.now)
 			steps[step]++
 		}
-		if want := 8; c.again == LoginDecided && steps[LoginDecided] != want || c.again == LoginWaits && steps[LoginWaits] != 7 {
+		if want := 8; c.again == Decided && steps[Decided] != want || c.again == Waits && steps[Waits] != 7 {
 			t.Errorf("password %q: steps %v", c.password, steps)
 		}
-	}
-}
-
-// A client whose login is refused may leave before it has its answer, or before the gateway
-// has ended the session. The log says why it was over all the same.
-func TestRefusedLoginIsTheReason(t *testing.T) {
-	t.Parallel()
-	p := newPort(t, "")
-	l := p.link()
-	r := p.login(l, "client", "wrong")
-	l.BeginClosing("the peer closed the connection")
-	if l.Reason() != "login refused" {
-		t.Errorf("it is over because %s", l.Reason())
-	}
-	p.c.Over(p.now, l)
-	if r.gone != "dropped" {
-		t.Errorf("the login was %s", r.gone)
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package login
 
 import (
 	"net/netip"

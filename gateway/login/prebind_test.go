@@ -1,4 +1,4 @@
-package gateway
+package login
 
 import (
 	"net/netip"
@@ -34,3 +34,8 @@ func TestPrebind(t *testing.T) {
 		t.Errorf("%v, %d are still counted", p.byAddress, p.open)
 	}
 }
+
+const (
+	now    = int64(1_800_000_000_000_000_000)
+	second = int64(1e9)
+)

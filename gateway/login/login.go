@@ -1,0 +1,240 @@
+// Package login decides which clients may log in, and which SMSCs that connect themselves: by their
+// credentials, by how often others of their address or account have failed, and by how many
+// connections are open that have not logged in.
+//
+// # Start reading
+//
+// login.go, prebind.go.
+package login
+
+import (
+	"net/netip"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"pmg/account"
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/node"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A Desk is where peers log in. It is safe for concurrent use.
+type Desk struct {
+	*node.Node
+	Prebind *Prebind
+
+	accounts atomic.Pointer[account.Table]
+	guard    *account.Guard
+	hashing  chan struct{} // a place for each bcrypt that runs
+}
+
+// guardSize bounds how many addresses and accounts with failed logins are remembered.
+const guardSize = 100_000
+
+// NewDesk makes a desk of the configuration in force. SetAccounts follows.
+func NewDesk(n *node.Node) *Desk {
+	limits := &n.Config().Limits
+	return &Desk{
+		Node: n, Prebind: NewPrebind(limits.Prebind, limits.PrebindPerAddress),
+		guard: account.NewGuard(guardSize), hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)),
+	}
+}
+
+// SetAccounts puts accounts in force.
+func (d *Desk) SetAccounts(t *account.Table) { d.accounts.Store(t) }
+
+// Accounts returns the accounts in force.
+func (d *Desk) Accounts() *account.Table { return d.accounts.Load() }
+
+// An Attempt is a client's login on its way to a decision. Only Hash may run on another
+// goroutine than the one that runs the session.
+//
+//	        Next ──► Waits ──► Next, at that time
+//	         │  └──► Hashes ─► Hash, then Next
+//	         ▼
+//	Decided: Result
+//
+// If the session ends before that, Abandon is called instead.
+type Attempt struct {
+	Result Result // once Next has returned Decided
+
+	desk      *Desk
+	connector *connector.Connector
+	table     *account.Table
+	who       account.Login
+	began     int64
+
+	password account.Password
+	allowed  bool // the guard has allowed the password to be checked
+	clean    bool // there were no failures when the guard allowed it
+	waiting  bool // counted by the guard
+	counted  bool // as a failure
+	gone     chan struct{}
+}
+
+// A Result is the outcome of a client's login.
+type Result struct {
+	Account     *account.Account // when Code is OK; its End must be called once
+	Code        sms.Code
+	AnswerAfter int64 // the answer is not sent before this time; 0: immediately
+}
+
+// A Step is what a login needs next.
+type Step uint8
+
+// The steps.
+const (
+	Decided Step = iota
+	Waits        // until the time that Next returned
+	Hashes       // for Hash, which takes as long as bcrypt does
+)
+
+// refusalDelay is the least time between a login and its refusal. It is longer than a
+// bcrypt takes, so that the time of the answer does not show whether a password was
+// hashed, and thereby whether the account exists.
+const refusalDelay = int64(time.Second)
+
+// Begin begins a client's login. The caller must not change the credentials until the
+// login is decided and Hash has returned.
+func (d *Desk) Begin(now int64, c *connector.Connector, remote netip.AddrPort, who protocols.Credentials) *Attempt {
+	return &Attempt{
+		desk: d, connector: c, table: d.accounts.Load(), began: now, gone: make(chan struct{}),
+		who: account.Login{SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind},
+	}
+}
+
+// Next continues the login. With Waits it returns the time of the next call.
+func (l *Attempt) Next(now int64) (step Step, again int64) {
+	d := l.desk
+	if t := d.accounts.Load(); t != l.table { // reloaded meanwhile
+		l.table, l.password = t, account.Unverified
+	}
+	if !l.allowed {
+		if wait := d.guard.Check(now, l.began, l.who.Addr, l.who.SystemID); wait > 0 {
+			return l.wait(now + wait)
+		}
+		l.allowed, l.clean = true, !d.guard.Failed(now, l.who.Addr, l.who.SystemID)
+	}
+	l.endWait()
+	if cfg := l.connector.Config(); cfg.Role() == protocols.Client {
+		l.decidePeer(now, cfg)
+		return Decided, 0
+	}
+	if l.password == account.Unverified {
+		if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
+			return Hashes, 0
+		}
+	}
+	l.decide(now)
+	return Decided, 0
+}
+
+// wait makes the login wait, or refuses it immediately if too many logins of its
+// address wait already.
+func (l *Attempt) wait(until int64) (Step, int64) {
+	d := l.desk
+	if !l.waiting && !d.guard.BeginWait(l.who.Addr) {
+		if d.News.Is("logins wait: " + l.connector.Name) {
+			d.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).
+				Msg("login refused: too many logins from this address wait because others failed")
+		}
+		l.Result.Code = sms.BindFailed
+		return Decided, 0
+	}
+	l.waiting = true
+	return Waits, until
+}
+
+func (l *Attempt) endWait() {
+	if l.waiting {
+		l.desk.guard.EndWait(l.who.Addr)
+		l.waiting = false
+	}
+}
+
+// Hash compares the password with a bcrypt hash. Because few bcrypts may run at a time,
+// it first waits for a place, and does nothing if the client is gone by then. It may run
+// on any goroutine.
+func (l *Attempt) Hash() {
+	d := l.desk
+	select {
+	case <-l.gone:
+		return
+	case d.hashing <- struct{}{}:
+		defer func() { <-d.hashing }()
+	}
+	select {
+	case <-l.gone:
+		return
+	default:
+	}
+	// The wait may have been long. Another login may have verified the same
+	// password meanwhile, or have failed.
+	now := d.Clock.Now()
+	if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
+		if l.clean && d.guard.Failed(now, l.who.Addr, l.who.SystemID) {
+			l.allowed = false
+			return
+		}
+		l.password = l.table.Verify(now, l.who)
+		now = d.Clock.Now()
+	}
+	if l.password == account.Wrong { // counts even if the client is gone now
+		l.fail(now)
+	}
+}
+
+// Abandon ends a login whose session has ended. It may be called while Hash
+// runs, which then does as little as it can.
+func (l *Attempt) Abandon() {
+	close(l.gone)
+	l.endWait()
+}
+
+func (l *Attempt) fail(now int64) {
+	if !l.counted {
+		l.counted = true
+		l.desk.guard.Fail(now, l.who.Addr, l.who.SystemID)
+	}
+}
+
+func (l *Attempt) decide(now int64) {
+	d := l.desk
+	a, result := l.table.LogIn(now, l.who, l.password)
+	l.Result = Result{Account: a, Code: result.Code()}
+	if result == account.OK {
+		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
+		if d.Storms.Logins.Next(l.connector.Name, now) {
+			d.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
+		}
+		return
+	}
+	if result.IsGuess() {
+		l.fail(now)
+	} else {
+		d.guard.Refuse(now, l.who.Addr, l.who.SystemID)
+	}
+	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
+	if d.Storms.Refusals.Next(l.connector.Name, now) {
+		d.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
+	}
+}
+
+// decidePeer decides about the credentials of an SMSC that has connected.
+func (l *Attempt) decidePeer(now int64, cfg *config.Connector) {
+	d := l.desk
+	if cfg.IsPeer(l.who.SystemID, l.who.Password) {
+		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
+		l.Result = Result{Code: sms.OK}
+		return
+	}
+	l.fail(now)
+	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
+	if d.Storms.Refusals.Next(l.connector.Name, now) {
+		d.Log.Warn().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).
+			Msg("an SMSC was refused: its credentials are not peer_system_id and peer_password of the connector")
+	}
+}
