@@ -8,6 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
 )
@@ -15,7 +16,7 @@ import (
 // Clients leave some descriptors for our own connections (H16).
 func TestLimitDescriptors(t *testing.T) {
 	shared := node.New(&config.Config{}, zerolog.Nop())
-	g := &Gateway{Node: shared, logins: &login.Desk{Node: shared, Prebind: login.NewPrebind(100, 100)}}
+	g := &Gateway{Node: shared, Keeper: &keep.Keeper{Node: shared}, Logins: &login.Desk{Node: shared, Prebind: login.NewPrebind(100, 100)}}
 	g.connectors.Store(&[]*connector.Connector{})
 	c := connector.New(0, &config.Connector{Name: "clients"}, driver{}, &g.Memory)
 	remote := netip.MustParseAddrPort("192.0.2.1:1")
@@ -24,13 +25,13 @@ func TestLimitDescriptors(t *testing.T) {
 		n := 0
 		for g.Admit(c, remote) && n < 1000 {
 			n++
-			g.logins.Prebind.Leave(remote.Addr()) // it has logged in
+			g.Logins.Prebind.Leave(remote.Addr()) // it has logged in
 		}
 		if n != min(want, 1000) {
 			t.Errorf("clients may have %d of %d descriptors, want %d", n, limit, want)
 		}
 		for range n {
-			g.logins.Prebind.Enter(remote.Addr())
+			g.Logins.Prebind.Enter(remote.Addr())
 			g.Leave(remote)
 		}
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -13,7 +14,7 @@ const faultyTries = 3
 // settleFaulty decides what becomes of such a message: after some tries it is put aside,
 // and has not ended. Without a store, in which it could be looked at, it is given up.
 func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
-	if g.store == nil {
+	if g.Store == nil {
 		return o
 	}
 	m.Attempts = incremented(m.Attempts)
@@ -22,7 +23,7 @@ func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) 
 		return connector.Outcome{Again: true}
 	}
 	m.NotBefore = 0
-	g.setAside(m, laneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
+	g.setAside(m, keep.LaneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
 	return connector.Outcome{Aside: true}
 }
 
@@ -73,7 +74,7 @@ func (g *Gateway) Aside(why store.Aside) int64 { return g.aside[why].Load() }
 
 // parks reports whether a message that no route leads anywhere is accepted, and put aside.
 func (g *Gateway) parks(m *sms.Message) bool {
-	return g.store != nil && m.Kind != sms.Receipt && g.Config().NoRoute == config.Park
+	return g.Store != nil && m.Kind != sms.Receipt && g.Config().NoRoute == config.Park
 }
 
 // asideOf returns why a message that no route leads anywhere is put aside.

@@ -99,7 +99,7 @@ func (o *operation) cancelAside(t *operand) bool {
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	var e store.Entry
-	if ok, err := g.store.Get(t.id, &e); err != nil || !ok {
+	if ok, err := g.Store.Get(t.id, &e); err != nil || !ok {
 		return false
 	}
 	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {

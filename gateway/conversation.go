@@ -259,7 +259,7 @@ func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
 }
 
 func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Backpressure[R]) {
-	b.LetIn(now, func(m *sms.Message) bool { return c.gateway.mayStore() && c.intake.HasRoom(Accepted{m, s}) },
+	b.LetIn(now, func(m *sms.Message) bool { return c.gateway.MayStore() && c.intake.HasRoom(Accepted{m, s}) },
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
 			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, Link: l, Request: r, After: after})
@@ -320,7 +320,7 @@ type openLogin[R any] struct {
 func (c *Conversation[R]) login(now int64, l *connector.Link, r R, who protocols.Credentials) {
 	l.Enter(connector.LoggingIn)
 	l.Undecided = true
-	c.logins[l] = &openLogin[R]{login: c.gateway.logins.Begin(now, l.Connector, l.Remote, who), request: r}
+	c.logins[l] = &openLogin[R]{login: c.gateway.Logins.Begin(now, l.Connector, l.Remote, who), request: r}
 	c.goOn(now, l)
 }
 

@@ -112,7 +112,7 @@ func (p *port) link() *connector.Link {
 	l := &connector.Link{}
 	l.Open(p.clients.Acquire(), netip.MustParseAddrPort("192.0.2.1:1"), p.now, nil)
 	l.Instance.SetLink(l)
-	p.g.logins.Prebind.Enter(l.Remote.Addr())
+	p.g.Logins.Prebind.Enter(l.Remote.Addr())
 	return l
 }
 

@@ -3,6 +3,7 @@ package gateway
 import (
 	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/fit"
@@ -98,10 +99,10 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 
 // storeCut stores the parts of a message, and ends the message. It returns the number of the batch.
 func (g *Gateway) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (batch uint64) {
-	if g.store == nil {
+	if g.Store == nil {
 		return 0
 	}
-	lane, ahead := laneName(l), g.Clock.Ahead()
+	lane, ahead := keep.LaneName(l), g.Clock.Ahead()
 	b := g.Committer.Begin()
 	e := ending{state: events.Cut, lane: lane, peer: l.Home().Driver, answer: sms.Answer{At: now}, attempts: attemptsOf(m, sms.BadLength, 0), operations: l.Config().Operations}
 	if g.events.writer != nil {
@@ -119,6 +120,6 @@ func (g *Gateway) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Messa
 	}
 	b.Delete(m.ID, store.RecordSize(m, lane))
 	batch = g.Committer.Number()
-	g.unsettled.add(g.Committer.End())
+	g.Unsettled.Add(g.Committer.End())
 	return batch
 }

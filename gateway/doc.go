@@ -10,6 +10,6 @@
 // steps.go, intake.go and stored.go (the way of a message to its lane), policy.go and failover.go (what
 // follows from its answer), steps_end.go (its end), receipts.go (what the SMSC says of it later),
 // operate.go and operation.go (what its client asks about it), long.go and join.go (parts),
-// session.go, links.go and peers.go (the life of a session), drain.go, reload.go. Logins are decided in gateway/login; what all parts
-// share is gateway/node.
+// session.go, links.go and peers.go (the life of a session), drain.go, reload.go. Logins are decided in
+// gateway/login, the store is looked after in gateway/keep, and what all parts share is in gateway/node.
 package gateway

@@ -30,7 +30,7 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 	waitFor(ctx, g.mayLogOut)
 	store, cancelStore := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancelStore()
-	waitFor(store, func() bool { return g.storing.Load() == 0 })
+	waitFor(store, func() bool { return g.Storing.Load() == 0 })
 	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
 	waitFor(ctx, func() bool {
@@ -51,7 +51,7 @@ func (g *Gateway) mayLogOut() bool {
 	if !g.Durable() {
 		return g.Deliverable() == 0
 	}
-	underWay := g.storing.Load()
+	underWay := g.Storing.Load()
 	for _, c := range g.Connectors() {
 		underWay += c.Stats.InFlight.Load()
 	}

@@ -41,11 +41,11 @@ func (g *Gateway) openEvents() error {
 		return nil
 	}
 	o := eventOptions(cfg, g.Log)
-	if !g.store.Durable() {
+	if !g.Store.Durable() {
 		o.MaxWaiting = maxMemoryEvents
 	}
 	var err error
-	g.events.writer, err = events.Open(o, g.store, g.dropEvents)
+	g.events.writer, err = events.Open(o, g.Store, g.dropEvents)
 	return err
 }
 

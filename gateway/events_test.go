@@ -24,6 +24,7 @@ func (p *port) withEvents(s store.Store) (dir string) {
 	if err := p.g.Keep(s, nil); err != nil {
 		p.t.Fatal(err)
 	}
+	p.t.Cleanup(func() { _ = p.g.events.writer.Close() }) // so that nobody writes when the directory is removed
 	return dir
 }
 

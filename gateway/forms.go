@@ -50,7 +50,7 @@ func (g *Gateway) Forms() (all []OperatorForm) {
 
 // keepForm stores what is known of an operator's ids.
 func (g *Gateway) keepForm(o *operator) {
-	if g.store == nil {
+	if g.Store == nil {
 		return
 	}
 	day := dayOf(g.Clock.Wall(g.Clock.Now()))
@@ -71,7 +71,7 @@ func (g *Gateway) keepForm(o *operator) {
 func (g *Gateway) loadForms() error {
 	r := &g.receipts
 	r.forms = map[string]form{}
-	err := g.store.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
+	err := g.Store.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
 		if len(name) == 0 && len(value) == 4 {
 			r.forgotten = binary.BigEndian.Uint32(value)
 			return nil
@@ -100,7 +100,7 @@ const maxForms = 100_000
 // no more than a day's are forgotten by one look.
 func (g *Gateway) tidyReceipts(now int64) {
 	r := &g.receipts
-	if next := r.tidied.Load(); g.store == nil || now < next || !r.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
+	if next := r.tidied.Load(); g.Store == nil || now < next || !r.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
 		return
 	}
 	wall, keep := g.Clock.Wall(now), g.Config().Receipts.Keep

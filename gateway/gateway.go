@@ -14,6 +14,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
 	"pmg/internal/logfile"
@@ -27,24 +28,15 @@ import (
 // A Gateway is the state that every session shares. It is safe for concurrent use.
 type Gateway struct {
 	*node.Node
-	logins *login.Desk
+	*keep.Keeper
+	Logins *login.Desk
 
-	Committer  *store.Committer // nil: nothing is stored
-	store      store.Store
-	onCommit   atomic.Pointer[func(upTo uint64, err error)]
-	storing    atomic.Int64           // submits that wait for their commit
-	lastStored uint64                 // the highest id of all earlier runs
-	recovered  atomic.Bool            // the messages of earlier runs are in their queues
-	unread     atomic.Pointer[string] // which of them cannot be read; nil: none
-	loads      loads
-	unsettled  unsettled
-	receipts   receipts
-	keywords   keywords
-	events     eventLog
-	notes      notes
-	space      space
-	upkeep     upkeep
-	aside      [store.Asides]atomic.Int64 // messages that were put aside, by the reason
+	onCommit atomic.Pointer[func(upTo uint64, err error)]
+	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
+	receipts receipts
+	keywords keywords
+	events   eventLog
+	aside    [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
 	routes     atomic.Pointer[routes]
@@ -81,7 +73,7 @@ type Gateway struct {
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
-		Node: shared, logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
+		Node: shared, Keeper: &keep.Keeper{Node: shared}, Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
 		registry:   account.NewRegistry(),
 		references: newReferences(), changing: make(changeLock, 1),
 		converters: sync.Pool{New: func() any { return &fit.Converter{} }},
@@ -89,6 +81,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
+	g.Origin = g.origins.of
 	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.connectors.Store(&[]*connector.Connector{})
 	for i := range cfg.Connectors {
@@ -192,7 +185,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 
 // apply puts in force the part of the configuration that a reload may change.
 func (g *Gateway) apply(cfg *config.Config) {
-	g.logins.SetAccounts(account.NewTable(cfg, g.registry))
+	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.SetConfig(cfg)
 	g.findHomes(cfg)
 	r := g.newRoutes(cfg)

@@ -7,6 +7,7 @@ import (
 
 	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/fit"
@@ -69,7 +70,7 @@ func (g *Gateway) join(now int64, a Accepted) bool {
 // joinedBy returns a name for those whose parts one share has: parts of different shares are
 // not joined.
 func joinedBy(s *connector.Share) string {
-	lane := laneName(s.Lane)
+	lane := keep.LaneName(s.Lane)
 	return s.Origin.Account + "\x00" + s.Origin.Connector + "\x00" + lane.Connector + "\x00" + lane.Account
 }
 
@@ -146,11 +147,11 @@ func (g *Gateway) endJoined(now int64, whole *Accepted, parts []Accepted) {
 		b := g.Committer.Begin()
 		ahead := g.Clock.Ahead()
 		if durable && whole != nil {
-			b.ReplaceOwn(whole.Message, laneName(whole.Share.Lane))
+			b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
 			o.batch = g.Committer.Number()
 		}
 		for _, p := range parts {
-			lane := laneName(p.Share.Lane)
+			lane := keep.LaneName(p.Share.Lane)
 			if durable {
 				b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
 			}

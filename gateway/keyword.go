@@ -117,7 +117,7 @@ func (g *Gateway) noteKeyword(m *sms.Message) {
 	}
 	keyword, _ := g.keywordOf(m)
 	n := firstPart{keyword, g.Clock.Wall(m.Arrived)}
-	if g.store != nil && len(key) > 8 {
+	if g.Store != nil && len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
 		g.Committer.Begin().Map(dayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
 		g.Committer.End()
@@ -194,7 +194,7 @@ func (k *keywords) expire(before int64) {
 // waitsForFirst reports whether a message that no route was found for is a part that is put aside
 // until its first part comes.
 func (g *Gateway) waitsForFirst(m *sms.Message) bool {
-	if g.store == nil || !g.lacksFirst(m) {
+	if g.Store == nil || !g.lacksFirst(m) {
 		return false
 	}
 	k := &g.keywords
@@ -251,7 +251,7 @@ func (g *Gateway) keepFirstless(m *sms.Message) {
 // findFirst looks in the store for the keyword of a first part.
 func (g *Gateway) findFirst(key string, at, timeout int64) {
 	g.Pass("first parts")
-	value, ok, err := g.store.Lookup(keywordsName, []byte(key))
+	value, ok, err := g.Store.Lookup(keywordsName, []byte(key))
 	if err != nil {
 		g.logLookup(err)
 	}
@@ -309,7 +309,7 @@ func (g *Gateway) routeAgain(ids []uint64) error {
 	var all []*found
 	for _, id := range ids {
 		var e store.Entry
-		ok, err := g.store.Get(id, &e)
+		ok, err := g.Store.Get(id, &e)
 		if err != nil {
 			return err
 		}
@@ -333,7 +333,7 @@ func (g *Gateway) findFirstless(e *store.Entry) {
 	if !g.routes.Load().table.HasKeywords() {
 		return
 	}
-	if m, _, err := g.decode(e); err == nil {
+	if m, _, err := g.Decode(e); err == nil {
 		g.keepFirstless(m)
 		m.Release()
 	}

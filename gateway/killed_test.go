@@ -50,15 +50,15 @@ func TestForgetKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The answer to the second message came, and its delete was not committed.
-	g.unsettled.outcomes.Note(store.Outcome{ID: ids[1], Code: sms.OK, PeerID: []byte("7")})
-	g.unsettled.n.Add(1)
+	g.Unsettled.Outcomes.Note(store.Outcome{ID: ids[1], Code: sms.OK, PeerID: []byte("7")})
+	g.Unsettled.N.Add(1)
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
 	g, o := open()
 	for i, id := range ids {
 		var e store.Entry
-		if found, err := g.store.Get(id, &e); err != nil || found == (i == 1) {
+		if found, err := g.Store.Get(id, &e); err != nil || found == (i == 1) {
 			t.Errorf("message %d is there: %v, %v", i, found, err)
 		}
 	}
@@ -120,19 +120,19 @@ routes: [{to: [%s]}]
 	for _, o := range []store.Outcome{
 		{ID: 1, Code: sms.Rejected}, {ID: 2, Code: sms.OK, PeerID: []byte("2"), Lane: store.HashOfLane(store.Lane{Connector: "b"})}, {ID: 3, Code: sms.OK, PeerID: []byte("3")},
 	} {
-		g.unsettled.outcomes.Note(o)
-		g.unsettled.n.Add(1)
+		g.Unsettled.Outcomes.Note(o)
+		g.Unsettled.N.Add(1)
 	}
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
 	g = open("a") // the lane of b is made when a message is for it
-	if n, waiting := g.store.Stats().Messages, len(g.receipts.outgoing.waiting); n != 1 || waiting != 0 {
+	if n, waiting := g.Store.Stats().Messages, len(g.receipts.outgoing.waiting); n != 1 || waiting != 0 {
 		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, waiting)
 	}
 	for id, operator := range map[string]string{"2": "b", "3": "a"} {
 		for _, name := range []string{"a", "b"} {
-			if _, ok, err := g.store.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
+			if _, ok, err := g.Store.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
 				t.Errorf("message %s is known of %s: %t, %v", id, name, ok, err)
 			}
 		}

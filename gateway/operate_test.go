@@ -180,9 +180,9 @@ func TestReplaceFull(t *testing.T) {
 	p.g.Memory.SetLimit(p.g.Memory.Used() + 1)
 	p.want("little memory", replace(), "sent", sms.QueueFull)
 	p.g.Memory.SetLimit(1 << 30)
-	p.g.storing.Add(int64(p.g.Config().Limits.MaxJobs))
+	p.g.Storing.Add(int64(p.g.Config().Limits.MaxJobs))
 	p.want("the disk hangs", replace(), "sent", sms.QueueFull)
-	p.g.storing.Add(-int64(p.g.Config().Limits.MaxJobs))
+	p.g.Storing.Add(-int64(p.g.Config().Limits.MaxJobs))
 	p.want("room", replace(), "sent", sms.OK)
 }
 

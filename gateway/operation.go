@@ -12,6 +12,7 @@ import (
 	"pmg/account"
 	"pmg/connector"
 	"pmg/connector/queue"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -200,7 +201,7 @@ func (o *operation) matches(account string, m *sms.Message) bool {
 // find passes the messages that the operation is about to f, in parts.
 func (o *operation) find(ctx context.Context, f func([]*operand) error) error {
 	g := o.gateway
-	if g.store != nil {
+	if g.Store != nil {
 		if err := o.inStore(ctx, f); err != nil {
 			return err
 		}
@@ -229,7 +230,7 @@ var errSearched = errors.New("the scan has found all")
 func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
-		next, err := o.gateway.store.Scan(from, pageLooks, func(e *store.Entry) error {
+		next, err := o.gateway.Store.Scan(from, pageLooks, func(e *store.Entry) error {
 			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.account {
 				return nil
 			}
@@ -269,7 +270,7 @@ func (o *operation) inLane(l *connector.Lane) (all []*operand) {
 		if o.ID == 0 { // there may be very many, of which no more is needed
 			t.found = &found{id: m.ID, message: &sms.Message{ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts}}
 		} else {
-			t.found = newFound(&store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, laneName(l), ahead)})
+			t.found = newFound(&store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, keep.LaneName(l), ahead)})
 			t.message.Origin = m.Origin
 		}
 		all = append(all, &t)
@@ -324,7 +325,7 @@ func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int
 	lanes := o.gateway.Lanes()
 	for _, l := range lanes {
 		if err = from(l, func(t *operand) bool {
-			return t.share == nil && t.lane() == laneName(l) || t.share != nil && t.share.Lane == l
+			return t.share == nil && t.lane() == keep.LaneName(l) || t.share != nil && t.share.Lane == l
 		}); err != nil {
 			return left, err
 		}

@@ -132,7 +132,7 @@ func (g *Gateway) noteLate(l *connector.Link, record, id []byte) {
 	}
 	o := g.receipts.of(g.Config(), l.Connector.Config())
 	wall := g.Clock.Wall(g.Clock.Now())
-	if g.store == nil {
+	if g.Store == nil {
 		g.receipts.noteMapping(g, nil, o, &v, id, wall)
 		return
 	}
@@ -294,8 +294,8 @@ func (g *Gateway) get(o *operator, key []byte, m *sms.Message, f *match) (bool, 
 		err = f.set(value)
 	}
 	o.mu.Unlock()
-	if !ok && g.store != nil {
-		value, ok, err = g.store.Lookup(o.name, key)
+	if !ok && g.Store != nil {
+		value, ok, err = g.Store.Lookup(o.name, key)
 		if err == nil && ok {
 			err = f.set(value)
 		}

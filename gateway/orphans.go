@@ -234,7 +234,7 @@ func (o *orphans) has(id uint64) bool {
 // orphan calls f with a receipt that is still kept, and the size of its record.
 func (g *Gateway) orphan(id uint64, f func(m *sms.Message, size int) error) {
 	var e store.Entry
-	ok, err := g.store.Get(id, &e)
+	ok, err := g.Store.Get(id, &e)
 	if err == nil && !ok {
 		return
 	}
@@ -247,7 +247,7 @@ func (g *Gateway) orphan(id uint64, f func(m *sms.Message, size int) error) {
 	}
 	var m *sms.Message
 	if err == nil {
-		m, _, err = g.decode(&e)
+		m, _, err = g.Decode(&e)
 	}
 	if err == nil {
 		err = f(m, len(e.Record))
@@ -367,9 +367,9 @@ func (c *changer) leftAside(f *found) {
 
 // findOrphan keeps an orphan of an earlier run, which it reads from an entry of the store.
 func (g *Gateway) findOrphan(e *store.Entry) {
-	m, _, err := g.decode(e)
+	m, _, err := g.Decode(e)
 	if err != nil {
-		g.logUnreadable(e.ID, err)
+		g.LogUnreadable(e.ID, err)
 		return
 	}
 	g.keepOrphan(m)

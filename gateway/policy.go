@@ -6,6 +6,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -24,7 +25,7 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	}
 	if mayFailOver(l.Config(), m, a, o.Again) {
 		if to := g.failOver(l, m); to != nil {
-			g.keepState(to.Lane, m)
+			g.KeepState(to.Lane, m)
 			g.logFailover(l, to.Lane, m, a)
 			return connector.Outcome{To: to, Pause: o.Pause}
 		}
@@ -33,7 +34,7 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 		o.Again = goOn(cfg, m, a)
 	}
 	if o.Again {
-		o.Kept = g.keepState(l, m)
+		o.Kept = g.KeepState(l, m)
 		switch a.Code {
 		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
 		default:
@@ -139,7 +140,7 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 		g.logGivenUp(l, m, a, sent)
 	}
 	g.forget(m, ending{
-		state: events.StateOf(a.Code), lane: laneName(l), peer: l.Home().Driver, answer: a, sent: sent,
+		state: events.StateOf(a.Code), lane: keep.LaneName(l), peer: l.Home().Driver, answer: a, sent: sent,
 		attempts: attemptsOf(m, a.Code, sent), maps: g.mapsFor(l, m, &a),
 		operations: l.Config().Operations,
 	})
@@ -149,7 +150,7 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 // receipts may be all that come.
 func (g *Gateway) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	o := g.mapsFor(l, m, &a)
-	if o == nil || g.store == nil {
+	if o == nil || g.Store == nil {
 		return // in memory it was noted when the answer was read
 	}
 	g.receipts.note(g, g.Committer.Begin(), o, m, &a, g.Clock.Ahead())
@@ -158,7 +159,7 @@ func (g *Gateway) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 
 // Halted implements connector.Policy.
 func (g *Gateway) Halted() bool {
-	return g.draining.Load() && g.Durable() || g.unsettled.full() || g.events.full()
+	return g.draining.Load() && g.Durable() || g.Unsettled.Full() || g.events.full()
 }
 
 func (g *Gateway) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {

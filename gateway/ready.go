@@ -37,7 +37,7 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	if dead, routes := g.deadRoutes(); len(dead) > 0 && len(dead) == routes {
 		missing = append(missing, dead...)
 	}
-	if why := g.storeTrouble(); why != "" {
+	if why := g.Trouble(); why != "" {
 		missing = append(missing, why)
 	}
 	if g.Memory.Full() {

@@ -49,7 +49,7 @@ func (c *Conversation[R]) find(now int64, q *finding[R]) {
 	copied := *q
 	copied.record = nil
 	c.begins(&copied)
-	if c.gateway.store == nil { // there is nothing to wait for
+	if c.gateway.Store == nil { // there is nothing to wait for
 		copied.found, copied.failed = c.gateway.lookUp(q.operator, q.message, &copied.match)
 		c.foundOut(now, &copied)
 		return
@@ -104,7 +104,7 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		return
 	}
 	share, v := g.direct(now, m, &q.match)
-	if v == noted && g.store == nil { // there is nowhere but in memory
+	if v == noted && g.Store == nil { // there is nowhere but in memory
 		v = dropped
 	}
 	switch v {
@@ -163,7 +163,7 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 	g, l := c.gateway, q.link
 	q.operator.missed.Store(true)
-	if g.store == nil {
+	if g.Store == nil {
 		q.taken(&g.receipts.counts.Unmatched)
 		g.logUnknownReceipt(now, l)
 		q.message.Release()

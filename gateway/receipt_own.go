@@ -7,6 +7,7 @@ import (
 
 	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -80,7 +81,7 @@ func (g *Gateway) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 		m.Release()
 		return
 	case g.Durable():
-		b.PutOwn(m, laneName(s.Lane))
+		b.PutOwn(m, keep.LaneName(s.Lane))
 		o.batch = g.Committer.Number()
 	}
 	g.receipts.outgoing.add(g, o)

@@ -174,7 +174,7 @@ func badness(s sms.State) int {
 func (g *Gateway) partEnded(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
 	joined, v, begins := g.receipts.joints.add(f.WholeID(), f.Part, f.Parts, r, read)
 	switch {
-	case g.store == nil:
+	case g.Store == nil:
 	case v == passOn:
 		of := toldForNow
 		if joined.State.Final() {
@@ -195,7 +195,7 @@ func (g *Gateway) noteTold(whole uint64, of told, by uint8) {
 
 // readsParts reports whether outcomes of parts may be in the store alone: those of
 // messages of earlier runs may.
-func (g *Gateway) readsParts(whole uint64) bool { return g.store != nil && whole <= g.lastStored }
+func (g *Gateway) readsParts(whole uint64) bool { return g.Store != nil && whole <= g.LastStored }
 
 // notePart notes the outcome of a part in the open batch. m has what the parts' ids have in
 // common as its id.
@@ -215,13 +215,13 @@ func (g *Gateway) loadParts(f *match) error {
 		return nil
 	}
 	read := joint{by: noPart}
-	if value, ok, err := g.store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+	if value, ok, err := g.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
 		return fmt.Errorf("cannot read what was told of a long message: %w", err)
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
 	for part := range f.Parts {
-		value, ok, err := g.store.Lookup(partsName, wholeKey(whole, part))
+		value, ok, err := g.Store.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}

@@ -135,7 +135,7 @@ func keepAgain(t *testing.T, fs vfs.FS) *port {
 	if err := p.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	p.g.lastStored = 6000
+	p.g.LastStored = 6000
 	p.g.receipts.outgoing.begin(p.g, &engineNow{port: p})
 	return p
 }
@@ -277,7 +277,7 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 	if n := g.Aside(store.Orphan) + g.Aside(store.Parked); n != 0 {
 		t.Errorf("%d messages are put aside", n)
 	}
-	g.receipts.joints.by, g.receipts.joints.order, g.lastStored = nil, nil, 6000
+	g.receipts.joints.by, g.receipts.joints.order, g.LastStored = nil, nil, 6000
 	m, f = partOf(g, 1, 2, sms.StateDelivered, "000")
 	if _, v := g.direct(1, m, f); v != unread {
 		t.Fatalf("verdict %d before the others are read", v)
@@ -322,7 +322,7 @@ func TestReceiptWhileReading(t *testing.T) {
 	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
 		t.Fatal(err)
 	}
-	p.g.lastStored = 6000
+	p.g.LastStored = 6000
 	first, _ := partOf(p.g, 0, 2, sms.StateDelivered, "000")
 	first.ID, first.Part = 5000, 0
 	p.g.notePart(p.g.Committer.Begin(), first)

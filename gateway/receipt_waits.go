@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"pmg/gateway/node"
 	"pmg/store"
 )
 
@@ -12,7 +13,7 @@ import (
 // others have had none for receipts.parts_wait. The store knows which wait, in the order in which
 // they began to, so that they are told after a restart as well. It is safe for concurrent use.
 type waits struct {
-	lone
+	node.Lone
 	next  atomic.Int64 // when it is looked for them next, by the engine's clock
 	swept atomic.Int64 // those that began to wait before this time of the wall clock are told, or have got their receipt
 }
@@ -41,7 +42,7 @@ func (g *Gateway) noteWaits(f *store.Mapping) {
 func (g *Gateway) checkWaits(now int64) {
 	w := &g.receipts.waits
 	if next := w.next.Load(); now >= next && g.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
-		w.begin(func() {
+		w.Begin(func() {
 			g.Pass("waits")
 			if err := g.tellWaiting(); err != nil {
 				g.logLookup(err)
@@ -57,7 +58,7 @@ var errEnough = errors.New("enough was read")
 func (g *Gateway) tellWaiting() error {
 	w := &g.receipts.waits
 	if w.swept.Load() == 0 { // of earlier runs
-		value, ok, err := g.store.Lookup(waitsName, []byte(sweptKey))
+		value, ok, err := g.Store.Lookup(waitsName, []byte(sweptKey))
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (g *Gateway) tellWaiting() error {
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
 		var due []match
-		err := g.store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+		err := g.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
 			if len(key) != 16 {
 				return nil
 			}

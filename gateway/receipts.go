@@ -41,6 +41,7 @@ type receipts struct {
 	looked    uint32       // the day before which the last look found them old; 0: there was none
 	forgotten uint32       // the day before which they were forgotten; 0: none were
 	counts    ReceiptCounts
+	counted   atomic.Int64 // octets of memory that are counted for orphans
 }
 
 // ReceiptCounts counts receipts since the start.

@@ -42,12 +42,12 @@ func TestTidyReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]bool{"old": false, "new": true} {
-		if _, ok, err := g.store.Lookup("operator", []byte(id)); ok != want || err != nil {
+		if _, ok, err := g.Store.Lookup("operator", []byte(id)); ok != want || err != nil {
 			t.Errorf("%s is there: %v, %v", id, ok, err)
 		}
 	}
 	var e store.Entry
-	if ok, _ := g.store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.receipts.orphans.all) != 0 || len(g.receipts.orphans.by) != 0 {
+	if ok, _ := g.Store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.receipts.orphans.all) != 0 || len(g.receipts.orphans.by) != 0 {
 		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Aside(store.Orphan))
 	}
 	if err := g.Close(); err != nil {
@@ -74,7 +74,7 @@ func TestTidyReceiptsClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range byte(7) {
-			if _, ok, _ := g.store.Lookup("operator", []byte{i}); ok {
+			if _, ok, _ := g.Store.Lookup("operator", []byte{i}); ok {
 				n++
 			}
 		}

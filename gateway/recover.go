@@ -48,13 +48,13 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 		return
 	}
 	began := time.Now()
-	g.loads.begin(g, e)
+	g.BeginLoads(e)
 	r := &recovery{
-		gateway: g, engine: e, cfg: g.Config(), ahead: g.Clock.Ahead(), last: g.lastStored, began: g.Clock.Now(),
+		gateway: g, engine: e, cfg: g.Config(), ahead: g.Clock.Ahead(), last: g.LastStored, began: g.Clock.Now(),
 		places: map[string]*connector.Share{}, parts: map[*connector.Share][]queue.Waiting{},
 	}
 	err := r.run(ctx)
-	g.recovered.Store(true)
+	g.SetRecovered()
 	g.keywords.recovered(g)
 	if ctx.Err() != nil {
 		return // the gateway stops, and what was not read stays in the store
@@ -82,9 +82,6 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	}
 }
 
-// Recovered reports whether all messages of earlier runs are in their queues.
-func (g *Gateway) Recovered() bool { return !g.Durable() || g.recovered.Load() }
-
 // run reads all messages of earlier runs. It goes on behind those that cannot be read, and returns
 // why they could not.
 func (r *recovery) run(ctx context.Context) (failed error) {
@@ -111,7 +108,7 @@ const noMore = math.MaxUint64
 // was not read.
 func (r *recovery) page(from uint64) (next uint64, err error) {
 	at := from
-	next, err = r.gateway.store.Scan(from, recoverAtATime, func(e *store.Entry) error {
+	next, err = r.gateway.Store.Scan(from, recoverAtATime, func(e *store.Entry) error {
 		if at = e.ID + 1; e.ID <= r.last {
 			r.entry(e)
 		}
@@ -132,7 +129,7 @@ func (r *recovery) page(from uint64) (next uint64, err error) {
 func (r *recovery) behind(bad uint64) (good uint64, err error) {
 	first := bad
 	read := func(from uint64) bool {
-		_, err = r.gateway.store.Scan(from, 1, func(*store.Entry) error { return nil })
+		_, err = r.gateway.Store.Scan(from, 1, func(*store.Entry) error { return nil })
 		return err == nil
 	}
 	step := uint64(1)
@@ -201,7 +198,7 @@ func (r *recovery) entry(e *store.Entry) {
 	}
 	if err != nil {
 		r.lost++
-		r.gateway.logUnreadable(e.ID, err)
+		r.gateway.LogUnreadable(e.ID, err)
 		return
 	}
 	if s.Aside != store.InLane {
@@ -233,7 +230,7 @@ func (r *recovery) entry(e *store.Entry) {
 	r.parts[share] = append(r.parts[share], queue.Waiting{
 		ID: e.ID, Priority: h.Priority,
 		Arrived: r.arrived, DeliverAt: r.engineTime(h.DeliverAt),
-		NotBefore: r.gateway.notBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),
+		NotBefore: r.gateway.NotBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),
 	})
 }
 
@@ -245,7 +242,7 @@ func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 	if l == nil || l.Config().OnUnknown != config.Fail {
 		return false
 	}
-	m, _, err := g.decode(e)
+	m, _, err := g.Decode(e)
 	if err != nil {
 		return false // it is looked at again when it is due
 	}
@@ -286,9 +283,9 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 		}
 		return s
 	}
-	m, _, err := g.decode(e)
+	m, _, err := g.Decode(e)
 	if err != nil {
-		g.logUnreadable(e.ID, err)
+		g.LogUnreadable(e.ID, err)
 		return nil
 	}
 	defer m.Release()
@@ -312,52 +309,4 @@ func (g *Gateway) laneNamed(cfg *config.Config, name store.Lane) *connector.Lane
 		return g.LaneOf(c)
 	}
 	return nil
-}
-
-// decode returns the message of an entry, and the lane in which it waits.
-func (g *Gateway) decode(e *store.Entry) (*sms.Message, store.Lane, error) {
-	h, err := store.DecodeHead(e.Record)
-	if err != nil {
-		return nil, store.Lane{}, err
-	}
-	lane := store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
-	m := g.Messages.Get()
-	m.ID = e.ID
-	m.Origin = g.origins.of(string(h.Account), string(h.Connector))
-	ahead := g.Clock.Ahead()
-	if err := store.Decode(e.Record, m, ahead); err != nil {
-		m.Release()
-		return nil, lane, err
-	}
-	m.Arrived = min(m.Arrived, g.Clock.Now()) // the wall clock may have gone back
-	if e.State != nil {
-		s, err := store.DecodeState(e.State)
-		if err != nil {
-			m.Release()
-			return nil, lane, err
-		}
-		lane = s.Lane
-		s.Restore(m, ahead)
-		m.NotBefore = g.notBefore(s.NotBefore, ahead)
-	}
-	return m, lane, nil
-}
-
-// notBefore returns by the engine's clock when a message is sent again, 0 if it was not sent
-// yet. The wall clock may have gone back since that was stored, so the message waits for
-// no longer than the longest pause.
-func (g *Gateway) notBefore(wall, ahead int64) int64 {
-	if wall == 0 {
-		return 0
-	}
-	var longest time.Duration
-	for i := range g.Config().Connectors {
-		longest = max(longest, g.Config().Connectors[i].Retry.Longest())
-	}
-	return min(wall-ahead, g.Clock.Now()+int64(longest))
-}
-
-// logUnreadable tells the operator of a message that cannot be read. It stays in the store.
-func (g *Gateway) logUnreadable(id uint64, err error) {
-	g.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
 }

@@ -13,6 +13,7 @@ import (
 
 	"pmg/connector"
 	"pmg/connector/queue"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -150,8 +151,8 @@ func TestLoadFails(t *testing.T) {
 	}
 	asked := chanEngine{calls: make(chan func(int64), 10)}
 	lane := p.g.LaneOf(p.operator)
-	p.g.loads.begin(p.g, asked)
-	messages, missing, failed := p.g.loads.read(load{lane: lane, ids: []uint64{2, 3, 4}})
+	p.g.BeginLoads(asked)
+	messages, missing, failed := p.g.Read([]uint64{2, 3, 4}, 0)
 	if len(messages) != 1 || messages[0].ID != 2 || !slices.Equal(missing, []uint64{3, 4}) || len(failed) > 0 {
 		t.Errorf("%d messages, %v are missing, %v failed", len(messages), missing, failed)
 	}
@@ -166,10 +167,10 @@ func TestLoadFails(t *testing.T) {
 	}
 	s.why[1], s.tries[1] = syscall.EIO, 0
 	s.mu.Unlock()
-	p.g.loads.end()
-	for tries := range loadTries + 1 { // it is given up in the end
-		_, missing, failed := p.g.loads.read(load{lane, []uint64{1}, tries})
-		if n := len(missing); n+len(failed) != 1 || n == 1 != (tries == loadTries) {
+	p.g.EndLoads()
+	for tries := range keep.LoadTries + 1 { // it is given up in the end
+		_, missing, failed := p.g.Read([]uint64{1}, tries)
+		if n := len(missing); n+len(failed) != 1 || n == 1 != (tries == keep.LoadTries) {
 			t.Errorf("try %d: %v missing, %v failed", tries, missing, failed)
 		}
 	}
@@ -217,7 +218,7 @@ func TestChangeInterrupted(t *testing.T) {
 		}
 		p := newPort(t, "")
 		p.withEvents(durable)
-		p.g.recovered.Store(true)
+		p.g.SetRecovered()
 		p.submit(p.client())
 		stored := p.storing[0]
 		share, other := stored.Share, p.g.Messages.Copy(stored.Message)
@@ -316,20 +317,20 @@ func TestLoadTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	many, one := p.g.LaneOf(p.operator), p.g.clientLane("client")
-	ids := make([]uint64, 3*loadAtATime)
+	ids := make([]uint64, 3*keep.LoadAtATime)
 	for i := range ids {
 		ids[i] = uint64(i + 2) // they are not in the store
 	}
 	p.g.Load(many, ids)
 	p.g.Load(one, []uint64{1})
 	e := laneEngine{lanes: make(chan *connector.Lane, 10)}
-	p.g.loads.begin(p.g, e)
+	p.g.BeginLoads(e)
 	for i, want := range []*connector.Lane{many, one, many, many} {
 		if got := <-e.lanes; got != want {
 			t.Errorf("load %d is for the other lane", i)
 		}
 	}
-	p.g.loads.end()
+	p.g.EndLoads()
 }
 
 // A laneEngine notes which lanes are asked.

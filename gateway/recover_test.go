@@ -30,7 +30,7 @@ func TestRecoverClockBack(t *testing.T) {
 			e.State = store.AppendState(nil, m, store.State{Lane: lane}, 0)
 		}
 		r.entry(&e)
-		read, _, err := g.decode(&e)
+		read, _, err := g.Decode(&e)
 		if err != nil {
 			t.Fatal(err)
 		}

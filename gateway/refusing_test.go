@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -36,7 +37,7 @@ func newRefusingPort(t *testing.T) (*port, *refusingStore) {
 	if err := p.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	p.g.recovered.Store(true)
+	p.g.SetRecovered()
 	return p, s
 }
 
@@ -57,7 +58,7 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.refuses.Store(true)
-	p.g.forget(m, ending{state: events.Rejected, lane: laneName(share.Lane), answer: sms.Answer{Code: sms.Rejected, At: p.now}})
+	p.g.forget(m, ending{state: events.Rejected, lane: keep.LaneName(share.Lane), answer: sms.Answer{Code: sms.Rejected, At: p.now}})
 	for range 2 {
 		if err := p.g.Committer.Sync(); err == nil {
 			t.Error("the store has taken a batch")

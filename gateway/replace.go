@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -59,13 +60,13 @@ func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 func (o *operation) load(id uint64) (*sms.Message, error) {
 	g := o.gateway
 	var e store.Entry
-	switch ok, err := g.store.Get(id, &e); {
+	switch ok, err := g.Store.Get(id, &e); {
 	case err != nil:
 		return nil, err
 	case !ok:
 		return nil, errNoMessage
 	}
-	m, _, err := g.decode(&e)
+	m, _, err := g.Decode(&e)
 	if err == nil && e.State != nil {
 		var s store.State
 		if s, err = store.DecodeState(e.State); err == nil {
@@ -79,7 +80,7 @@ func (o *operation) load(id uint64) (*sms.Message, error) {
 func (o *operation) store(s *connector.Share, m *sms.Message) error {
 	g := o.gateway
 	ahead := g.Clock.Ahead()
-	old := store.AppendRecord(nil, m, laneName(s.Lane), 0)
+	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
 	shift(m, ahead)
 	o.code = g.takeWaiting(g.Clock.WallNow(), &submission{way: Replaced, message: m, change: o.Change, counted: true})
 	shift(m, -ahead)
@@ -87,7 +88,7 @@ func (o *operation) store(s *connector.Share, m *sms.Message) error {
 		return nil
 	}
 	b := g.Committer.Begin()
-	b.Replace(m, laneName(s.Lane))
+	b.Replace(m, keep.LaneName(s.Lane))
 	g.Committer.End()
 	err := g.Committer.Sync()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"pmg/connector"
 	"pmg/connector/queue"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -51,10 +52,10 @@ func (c *QueueChange) past() string {
 // ListStored returns the messages of the gateway's store that are selected, as the
 // function of that name does.
 func (g *Gateway) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
-	if g.store == nil {
+	if g.Store == nil {
 		return QueuePage{}, fmt.Errorf("cannot list messages: %w", errNothingStored)
 	}
-	return ListStored(g.store, s, from, limit)
+	return ListStored(g.Store, s, from, limit)
 }
 
 var errNothingStored = errors.New("this gateway stores none")
@@ -72,7 +73,7 @@ type changer struct {
 // lanes of a running gateway, and returns them with what was done to each. A message that is
 // under way is left alone. Changes are made one after the other.
 func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
-	if g.store == nil {
+	if g.Store == nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, errNothingStored)
 	}
 	g.changing.Lock()
@@ -81,7 +82,7 @@ func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s S
 	if err := ch.mayBegin(); err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	all, looked, next, err := s.find(g.store, from, limit, time.Now())
+	all, looked, next, err := s.find(g.Store, from, limit, time.Now())
 	if err == nil && !c.DryRun {
 		err = ch.do(ctx, all)
 		ch.log()
@@ -89,7 +90,7 @@ func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s S
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	p := newPage(g.store, all, looked, next, s)
+	p := newPage(g.Store, all, looked, next, s)
 	for i, f := range all {
 		p.Messages[i].Result = ch.result[f]
 	}
@@ -202,7 +203,7 @@ func (c *changer) put(all []*found) error {
 		s.Lane.Unfit(m.ID)
 		m.ForgetAttempts()
 		if c.Durable() {
-			b.Keep(m, store.State{Lane: laneName(s.Lane)})
+			b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
 		} else {
 			b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
 		}

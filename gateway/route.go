@@ -99,7 +99,7 @@ func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
 	if t.lane != nil {
 		return t.lane
 	}
-	receivers := g.logins.Accounts().Receivers(t.clients.Name)
+	receivers := g.Logins.Accounts().Receivers(t.clients.Name)
 	if receivers == nil {
 		return nil // the connector was removed
 	}

@@ -27,7 +27,7 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 		g.strange(c, remote)
 		return false
 	}
-	if !g.logins.Prebind.Enter(remote.Addr()) {
+	if !g.Logins.Prebind.Enter(remote.Addr()) {
 		if g.Storms.Crowded.Next(c.Name, g.Clock.Now()) {
 			g.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
@@ -40,7 +40,7 @@ func (g *Gateway) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 
 // Leave undoes Admit for a client that got no session.
 func (g *Gateway) Leave(remote netip.AddrPort) {
-	g.logins.Prebind.Leave(remote.Addr())
+	g.Logins.Prebind.Leave(remote.Addr())
 	g.sockets.Add(-1)
 }
 
@@ -114,7 +114,7 @@ func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 	l.BoundAt = now
 	way := l.Session.Bound()
 	if l.Connector.Config().Listens() {
-		g.logins.Prebind.Leave(l.Remote.Addr())
+		g.Logins.Prebind.Leave(l.Remote.Addr())
 	}
 	if l.Account == nil {
 		g.bound(now, l, way)
@@ -132,7 +132,7 @@ func (g *Gateway) Over(now int64, l *connector.Link) {
 	if l.Connector.Config().Listens() {
 		g.sockets.Add(-1)
 		if !l.WasBound() {
-			g.logins.Prebind.Leave(l.Remote.Addr())
+			g.Logins.Prebind.Leave(l.Remote.Addr())
 		}
 	}
 	if l.Account != nil {

@@ -47,7 +47,7 @@ func (g *Gateway) end(m *sms.Message, e *ending) {
 	switch {
 	case !needed:
 		return
-	case g.store != nil:
+	case g.Store != nil:
 		b = g.Committer.Begin()
 	}
 	for i := range g.endSteps {
@@ -59,14 +59,14 @@ func (g *Gateway) end(m *sms.Message, e *ending) {
 		return
 	}
 	if number := g.Committer.End(); g.Durable() {
-		g.unsettled.add(number)
+		g.Unsettled.Add(number)
 	}
 }
 
 // hasRecord reports whether the store has a message: an engine that is not durable has only
 // messages that were put aside.
 func (g *Gateway) hasRecord(_ *sms.Message, e *ending) bool {
-	return g.Durable() || g.store != nil && e.aside
+	return g.Durable() || g.Store != nil && e.aside
 }
 
 func (g *Gateway) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
@@ -92,7 +92,7 @@ func (g *Gateway) endID(b *store.Batch, m *sms.Message, e *ending) {
 // hasFate reports whether what becomes of a message is noted: for that by whose id a client
 // knows it. A receipt may have told already of one that an SMSC has accepted.
 func (g *Gateway) hasFate(m *sms.Message, e *ending) bool {
-	return g.store != nil && notesEnd(m, e) && (e.state != events.Sent || !g.receipts.told.has(m.KnownID()))
+	return g.Store != nil && notesEnd(m, e) && (e.state != events.Sent || !g.receipts.told.has(m.KnownID()))
 }
 
 func (g *Gateway) endFate(b *store.Batch, m *sms.Message, e *ending) {
@@ -124,7 +124,7 @@ func (g *Gateway) sendOwned(b *store.Batch, own *sms.Message, s *connector.Share
 // hasOutcome reports whether how a message ended is noted outside the store, too. An operator who
 // has no answer yet deletes a message again.
 func (g *Gateway) hasOutcome(_ *sms.Message, e *ending) bool {
-	return g.Durable() && g.unsettled.outcomes != nil && e.state != events.Deleted
+	return g.Durable() && g.Unsettled.Outcomes != nil && e.state != events.Deleted
 }
 
 func (g *Gateway) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
@@ -132,5 +132,5 @@ func (g *Gateway) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
 	if sent != 0 {
 		sent = g.Clock.Wall(sent)
 	}
-	g.unsettled.outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.attempts, Status: a.Status, Sent: sent, At: g.Clock.Wall(a.At), Lane: store.HashOfLane(e.lane), PeerID: a.PeerID})
+	g.Unsettled.Outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.attempts, Status: a.Status, Sent: sent, At: g.Clock.Wall(a.At), Lane: store.HashOfLane(e.lane), PeerID: a.PeerID})
 }

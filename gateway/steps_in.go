@@ -30,7 +30,7 @@ func (g *Gateway) stepOpen(now int64, s *submission) Verdict {
 	if s.way == Replaced {
 		closed = !g.Memory.HasSpare() // what waited on disk stays in memory from then on
 	}
-	if closed || !g.mayStore() {
+	if closed || !g.MayStore() {
 		return s.refuses(g, now, sms.QueueFull, nil, "")
 	}
 	return Pass

@@ -114,12 +114,12 @@ type StoreStats struct {
 // StoreStats returns what is known of the gateway's store at this moment, for which it waits
 // where the disk hangs; StoreStatus does not. It reports false if there is no store.
 func (g *Gateway) StoreStats() (s StoreStats, ok bool) {
-	if g.store == nil {
+	if g.Store == nil {
 		return s, false
 	}
-	s.Stats = g.store.Stats()
+	s.Stats = g.Store.Stats()
 	s.Parked, s.Quarantined, s.Orphans = g.Aside(store.Parked), g.Aside(store.Quarantined), g.Aside(store.Orphan)
-	if g.store.Durable() {
+	if g.Store.Durable() {
 		s.Dir = g.Config().Store.Dir
 	}
 	return s, true

@@ -78,21 +78,14 @@ func (c *Conversation[R]) accept(now int64, p Pending[R]) {
 // store has messages stored.
 func (c *Conversation[R]) store(now int64, p Pending[R]) {
 	p.Link.Storing++
-	c.gateway.storing.Add(1)
+	c.gateway.Storing.Add(1)
 	c.port.Store(now, p)
-}
-
-// mayStore reports whether another message may wait for its commit: there is room on the
-// disk, and not too many wait. Those that wait are jobs that are alive: while the disk
-// hangs, they must leave most jobs to what does not need it.
-func (g *Gateway) mayStore() bool {
-	return g.space.low.Load() == nil && g.storing.Load() < int64(g.Config().Limits.MaxJobs)/2
 }
 
 // Stored goes on with a message when its commit has ended. With an error nothing was
 // stored.
 func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
-	defer c.gateway.storing.Add(-1) // behind the answer, for which a stop waits
+	defer c.gateway.Storing.Add(-1) // behind the answer, for which a stop waits
 	p.Link.Storing--
 	if err {
 		c.notStored(now, p)

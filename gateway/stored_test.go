@@ -210,8 +210,8 @@ func TestDiskHangs(t *testing.T) {
 	_, commit := p.withDisk()
 	l := p.client()
 	p.submit(l)
-	p.g.storing.Add(int64(p.g.Config().Limits.MaxJobs))
+	p.g.Storing.Add(int64(p.g.Config().Limits.MaxJobs))
 	p.want("beyond the limit", p.submit(l), "sent", sms.QueueFull)
-	p.g.storing.Add(-int64(p.g.Config().Limits.MaxJobs))
+	p.g.Storing.Add(-int64(p.g.Config().Limits.MaxJobs))
 	commit(nil)
 }

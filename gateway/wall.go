@@ -11,7 +11,7 @@ import (
 // spared. It is called about once a second.
 func (g *Gateway) SeeClock(now int64) {
 	g.Clock.See(now)
-	g.checkStore(now)
+	g.Upkeep(now, g.upkeep)
 	g.endJoining(now)
 	g.Storms.SumUp(&g.Log, now-node.SampleTime)
 }

@@ -118,16 +118,16 @@ func TestWallClockAtKill(t *testing.T) {
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	g.unsettled.outcomes.Note(store.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
-	g.unsettled.n.Add(1)
+	g.Unsettled.Outcomes.Note(store.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
+	g.Unsettled.N.Add(1)
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
 	g = keepOn(t, fs, outcomes, ahead)
 	n := 0
-	_, err := g.store.Scan(0, 10, func(e *store.Entry) error {
+	_, err := g.Store.Scan(0, 10, func(e *store.Entry) error {
 		n++
-		m, _, err := g.decode(e)
+		m, _, err := g.Decode(e)
 		if r, _ := m.Report(); r.Submitted != began+ahead || r.Done != began+second+ahead {
 			t.Errorf("submitted at %d, ended at %d; want %d, %d", r.Submitted, r.Done, began+ahead, began+second+ahead)
 		}

@@ -47,7 +47,7 @@ func (g *Gateway) noteEnd(b *store.Batch, m *sms.Message, e *ending, ahead int64
 
 // noteReport notes what a receipt says of a message, all parts of it if it has some.
 func (g *Gateway) noteReport(now int64, f *match, r *sms.Report) {
-	if g.store == nil || !r.State.Final() || f.Offset != 0 && f.Parts <= 1 {
+	if g.Store == nil || !r.State.Final() || f.Offset != 0 && f.Parts <= 1 {
 		return
 	}
 	v := f.Mapping
@@ -107,13 +107,13 @@ func (o *operation) ended(ctx context.Context) error {
 // lookUp returns what was noted of a message that has left.
 func (o *operation) lookUp() (v store.Mapping, tail []byte, err error) {
 	g := o.gateway
-	if g.store == nil {
+	if g.Store == nil {
 		return v, nil, errNoMessage
 	}
 	if err := g.Committer.SyncSoon(); err != nil { // what was noted last is in the open batch
 		return v, nil, err
 	}
-	value, ok, err := g.store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, o.ID))
+	value, ok, err := g.Store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, o.ID))
 	if err == nil && !ok {
 		return v, nil, errNoMessage
 	}

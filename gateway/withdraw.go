@@ -85,7 +85,7 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 	for f := range w.left {
 		c.result[f] = ResultUnderWay
 		var e store.Entry
-		if ok, err := c.store.Get(f.id, &e); err == nil && !ok {
+		if ok, err := c.Store.Get(f.id, &e); err == nil && !ok {
 			c.result[f] = ResultGone
 		}
 	}

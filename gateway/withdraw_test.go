@@ -26,7 +26,7 @@ func TestDeletedWhen(t *testing.T) {
 	dir := p.withEvents(durable)
 	const ahead = int64(time.Hour)
 	p.g.Clock.SetAhead(ahead)
-	p.g.recovered.Store(true)
+	p.g.SetRecovered()
 	p.submit(p.client())
 	stored := p.storing[0]
 	share, entry := stored.Share, p.g.Messages.Copy(stored.Message)

@@ -38,7 +38,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		return nil, err
 	}
 	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1)}
-	if err := keep(g, cfg, log, s.storeFailed); err != nil {
+	if err := openStore(g, cfg, log, s.storeFailed); err != nil {
 		_ = g.Close()
 		return nil, err
 	}

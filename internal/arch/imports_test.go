@@ -56,7 +56,8 @@ func table() []row {
 		{"connector", "account config connector/queue flow pdulog protocols ratelimit sms sms/fit"},
 		{"gateway/node", "config connector sms"},
 		{"gateway/login", "account config connector gateway/node protocols sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/login gateway/node internal/logfile internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway/keep", "config connector gateway/node sms store"},
+		{"gateway", "account config connector connector/queue events flow gateway/keep gateway/login gateway/node internal/logfile internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
 
 		// The architecture. It imports no protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
@@ -66,10 +67,10 @@ func table() []row {
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg", "admin config connector explain gateway internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin config connector explain gateway gateway/keep internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
-		{"internal/e2e", "config connector gateway internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},
+		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},
 
 		// Small faults for the tests to notice.
 		{"internal/mutate", ""},

@@ -18,6 +18,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/internal/testutil"
 	"pmg/pdulog"
 	"pmg/protocols"
@@ -220,11 +221,12 @@ func (g *gw) keepOnDisk(dir string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.WatchSpace(func() (gateway.Space, error) {
+	g.WatchSpace(func() (keep.Space, error) {
 		var st unix.Statfs_t
 		err := unix.Statfs(dir, &st)
-		return gateway.Space{Free: int64(st.Bavail) * int64(st.Bsize), Total: int64(st.Blocks) * int64(st.Bsize)}, err
+		return keep.Space{Free: int64(st.Bavail) * int64(st.Bsize), Total: int64(st.Blocks) * int64(st.Bsize)}, err
 	})
+	g.CheckSpace()
 	if err := g.Keep(s, nil); err != nil {
 		g.t.Fatal(err)
 	}

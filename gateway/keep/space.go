@@ -1,9 +1,10 @@
-package gateway
+package keep
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
+
+	"pmg/gateway/node"
 )
 
 // A Space is the room on a file system.
@@ -19,7 +20,7 @@ type space struct {
 	probe   func() (Space, error) // nil: nothing is watched
 	last    atomic.Pointer[Space]
 	low     atomic.Pointer[string] // why no message is accepted; nil: messages are
-	probing lone
+	probing node.Lone
 	told    bool         // the log says that no message is accepted; the look under way has it
 	budget  atomic.Int64 // octets that may be stored until the file system is looked at again
 }
@@ -28,24 +29,21 @@ type space struct {
 // is given to its log and to tables, and merges those.
 const shareOfRoom = 4
 
-// spend notes that octets are stored. A flood may fill a small file system between two looks, so
+// Spend notes that octets are stored. A flood may fill a small file system between two looks, so
 // it is looked at when much has come, and no message is accepted until that has been done.
-func (g *Gateway) spend(octets int) {
-	s := &g.space
+func (k *Keeper) Spend(octets int) {
+	s := &k.space
 	if s.probe == nil || s.budget.Add(-int64(octets)) >= 0 {
 		return
 	}
 	why := "much has been stored within a second, and the file system of store.dir has not answered how much room is left"
 	s.low.CompareAndSwap(nil, &why)
-	s.probing.begin(g.checkSpace)
+	s.probing.Begin(k.CheckSpace)
 }
 
 // WatchSpace has the gateway refuse messages while probe reports too little room. It is
-// called before an engine starts. probe may hang.
-func (g *Gateway) WatchSpace(probe func() (Space, error)) {
-	g.space.probe = probe
-	g.checkSpace()
-}
+// called before an engine starts; CheckSpace follows. probe may hang.
+func (k *Keeper) WatchSpace(probe func() (Space, error)) { k.space.probe = probe }
 
 // The least room that a store is left with.
 const (
@@ -85,23 +83,23 @@ func (s Space) shortage(configured int64, again bool) string {
 	return ""
 }
 
-// checkSpace looks at the room there is.
-func (g *Gateway) checkSpace() {
-	s := &g.space
+// CheckSpace looks at the room there is.
+func (k *Keeper) CheckSpace() {
+	s := &k.space
 	if s.probe == nil {
 		return
 	}
 	room, err := s.probe()
 	if err != nil {
-		if g.News.Is("space") {
-			g.Log.Error().Err(err).Msg("cannot find out how much room there is on the file system of store.dir")
+		if k.News.Is("space") {
+			k.Log.Error().Err(err).Msg("cannot find out how much room there is on the file system of store.dir")
 		}
 		return
 	}
 	s.last.Store(&room)
-	s.budget.Store(max(0, room.Free-leastSpace(int64(g.Config().Store.MinFree), room.Total)) / shareOfRoom)
-	why := room.shortage(int64(g.Config().Store.MinFree), s.low.Load() != nil)
-	if st := g.upkeep.last.Load(); why == "" && st != nil && st.Full {
+	s.budget.Store(max(0, room.Free-leastSpace(int64(k.Config().Store.MinFree), room.Total)) / shareOfRoom)
+	why := room.shortage(int64(k.Config().Store.MinFree), s.low.Load() != nil)
+	if st := k.upkeep.last.Load(); why == "" && st != nil && st.Full {
 		why = "the file system of store.dir is full, and the reserve of the store (store.ballast) is in use"
 	}
 	if why == "" {
@@ -112,26 +110,9 @@ func (g *Gateway) checkSpace() {
 	switch {
 	case why == "" && s.told:
 		s.told = false
-		g.Log.Info().Int64("free", room.Free).Msg("messages are accepted again: there is room for the store")
+		k.Log.Info().Int64("free", room.Free).Msg("messages are accepted again: there is room for the store")
 	case why != "" && !s.told:
 		s.told = true
-		g.Log.Error().Int64("free", room.Free).Msg("no message is accepted until there is room: " + why + "; those that wait are still sent")
+		k.Log.Error().Int64("free", room.Free).Msg("no message is accepted until there is room: " + why + "; those that wait are still sent")
 	}
-}
-
-// A lone runs work on goroutines of its own, one at any time.
-type lone struct {
-	busy    atomic.Bool
-	running sync.WaitGroup
-}
-
-// begin runs f, unless the work before has not ended.
-func (l *lone) begin(f func()) {
-	if l.busy.Swap(true) {
-		return
-	}
-	l.running.Go(func() {
-		defer l.busy.Store(false)
-		f()
-	})
 }

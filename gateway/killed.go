@@ -2,80 +2,18 @@ package gateway
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
 
-	"pmg/config"
 	"pmg/events"
 	"pmg/sms"
 	"pmg/store"
 )
 
-// unsettled is the messages that have ended and are still in the store. How they have
-// ended is noted, so that a process that is killed sends none of them again; the notes
-// bound how many there may be.
-type unsettled struct {
-	n      atomic.Int64
-	halted atomic.Bool // messages have been kept from leaving because there were too many
-
-	outcomes *store.Outcomes // nil: not noted. The committer's lock guards it
-
-	mu      sync.Mutex
-	batches []unsettledBatch // in the order of their numbers
-}
-
-type unsettledBatch struct {
-	number uint64
-	n      int64
-}
-
-// maxUnsettled leaves room in the notes for the messages that are under way when no more
-// may leave.
-const maxUnsettled = store.MaxOutcomes - config.MaxUnderWay
-
-// add counts a message that the store forgets in a batch.
-func (u *unsettled) add(batch uint64) {
-	u.n.Add(1)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if last := len(u.batches) - 1; last >= 0 && u.batches[last].number == batch {
-		u.batches[last].n++
-		return
-	}
-	u.batches = append(u.batches, unsettledBatch{batch, 1})
-}
-
-// full reports whether no more messages may leave.
-func (u *unsettled) full() bool {
-	if u.n.Load() < maxUnsettled {
-		return false
-	}
-	u.halted.Store(true)
-	return u.n.Load() >= maxUnsettled // a commit that ended meanwhile may not have seen halted
-}
-
-// committed notes that the batches up to a number were committed.
-func (u *unsettled) committed(upTo uint64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	done := 0
-	for done < len(u.batches) && u.batches[done].number <= upTo {
-		u.n.Add(-u.batches[done].n)
-		done++
-	}
-	u.batches = u.batches[:copy(u.batches, u.batches[done:])]
-}
-
 // GoesOn reports, once, that messages may leave that were kept from it because the store had
 // not forgotten enough others, or because the notes that they leave were not safe. It is
 // called after each commit.
 func (g *Gateway) GoesOn() bool {
-	noted, logged := g.notes.goOn(), g.events.goesOn()
-	return g.unsettled.goOn() || noted || logged
-}
-
-func (u *unsettled) goOn() bool {
-	return u.halted.Load() && u.n.Load() < maxUnsettled && u.halted.Swap(false)
+	logged := g.events.goesOn()
+	return g.GoOn() || logged
 }
 
 // isNotedUnderWay reports whether a stored state was written when the message was about to
@@ -92,10 +30,10 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 	var failed error
 	n := 0
 	outcomes.Read(func(o store.Outcome) {
-		if failed != nil || o.ID > g.lastStored {
+		if failed != nil || o.ID > g.LastStored {
 			return
 		}
-		found, err := g.store.Get(o.ID, &e)
+		found, err := g.Store.Get(o.ID, &e)
 		if err != nil {
 			failed = fmt.Errorf("cannot read store: %w", err)
 			return
@@ -103,9 +41,9 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		if !found {
 			return
 		}
-		m, lane, err := g.decode(&e)
+		m, lane, err := g.Decode(&e)
 		if err != nil {
-			g.logUnreadable(o.ID, err)
+			g.LogUnreadable(o.ID, err)
 			return
 		}
 		if o.Sent != 0 && !isNotedUnderWay(e.State) {

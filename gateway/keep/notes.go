@@ -1,4 +1,4 @@
-package gateway
+package keep
 
 import (
 	"sync/atomic"
@@ -17,21 +17,21 @@ type notes struct {
 }
 
 // Leaves implements connector.Policy.
-func (g *Gateway) Leaves(l *connector.Lane, m *sms.Message) (note uint64) {
-	if !g.Durable() {
+func (k *Keeper) Leaves(l *connector.Lane, m *sms.Message) (note uint64) {
+	if !k.Durable() {
 		return 0
 	}
-	b := g.Committer.Begin()
-	b.Keep(m, store.State{Lane: laneName(l), UnderWay: true})
-	g.notes.last.Store(g.Committer.Number())
-	return g.Committer.End()
+	b := k.Committer.Begin()
+	b.Keep(m, store.State{Lane: LaneName(l), UnderWay: true})
+	k.notes.last.Store(k.Committer.Number())
+	return k.Committer.End()
 }
 
 // IsNoted implements connector.Policy.
-func (g *Gateway) IsNoted(note uint64) bool { return note <= g.notes.safe.Load() }
+func (k *Keeper) IsNoted(note uint64) bool { return note <= k.notes.safe.Load() }
 
 // Stays implements connector.Policy.
-func (g *Gateway) Stays(l *connector.Lane, m *sms.Message) { g.keepState(l, m) }
+func (k *Keeper) Stays(l *connector.Lane, m *sms.Message) { k.KeepState(l, m) }
 
 // waited reports whether there are notes that are not safe.
 func (n *notes) waited() bool { return n.last.Load() > n.safe.Load() }

@@ -1,4 +1,4 @@
-package gateway
+package keep
 
 import (
 	"errors"
@@ -14,14 +14,25 @@ import (
 // loads reads messages that are on disk only, on a goroutine of its own, so that no
 // lane waits for the disk. The goroutine ends when nothing is wanted.
 type loads struct {
-	gateway *Gateway
-	done    sync.WaitGroup
+	keeper *Keeper
+	done   sync.WaitGroup
 
 	mu      sync.Mutex
-	engine  Engine // nil: not begun, or ended
+	engine  Dispatcher // nil: not begun, or ended
 	running bool
 	wanted  []load
 }
+
+// A Dispatcher calls f as whatever dispatches for a lane, and reports false if that is over.
+type Dispatcher interface {
+	Do(l *connector.Lane, f func(now int64)) bool
+}
+
+// BeginLoads allows lanes to be given what they want by a dispatcher.
+func (k *Keeper) BeginLoads(d Dispatcher) { k.loads.begin(k, d) }
+
+// EndLoads waits until nothing is read any more.
+func (k *Keeper) EndLoads() { k.loads.end() }
 
 // A load is messages that a lane is to have.
 type load struct {
@@ -30,26 +41,27 @@ type load struct {
 	tries int // how often they could not be read
 }
 
+// The limits of reading messages.
 const (
-	loadAtATime = 512
+	LoadAtATime = 512
 	loadPause   = 10 * time.Millisecond // between two tries to read messages; it doubles
 	loadPauses  = time.Second           // up to this
-	loadTries   = 64                    // about a minute
+	LoadTries   = 64                    // about a minute
 )
 
 // Load implements connector.Policy.
-func (g *Gateway) Load(l *connector.Lane, ids []uint64) {
-	g.loads.mu.Lock()
-	defer g.loads.mu.Unlock()
-	g.loads.wanted = append(g.loads.wanted, load{lane: l, ids: slices.Clone(ids)})
-	g.loads.run()
+func (k *Keeper) Load(l *connector.Lane, ids []uint64) {
+	k.loads.mu.Lock()
+	defer k.loads.mu.Unlock()
+	k.loads.wanted = append(k.loads.wanted, load{lane: l, ids: slices.Clone(ids)})
+	k.loads.run()
 }
 
 // begin allows lanes to be given what they want by an engine.
-func (ls *loads) begin(g *Gateway, e Engine) {
+func (ls *loads) begin(k *Keeper, e Dispatcher) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.gateway, ls.engine = g, e
+	ls.keeper, ls.engine = k, e
 	ls.run()
 }
 
@@ -70,7 +82,7 @@ func (ls *loads) run() {
 }
 
 func (ls *loads) loop() {
-	ls.gateway.Pass("loads")
+	ls.keeper.Pass("loads")
 	for {
 		ls.mu.Lock()
 		if len(ls.wanted) == 0 {
@@ -80,12 +92,12 @@ func (ls *loads) loop() {
 		}
 		w, e := ls.wanted[0], ls.engine
 		ls.wanted = ls.wanted[1:]
-		if len(w.ids) > loadAtATime { // other lanes' come in between
-			ls.wanted = append(ls.wanted, load{w.lane, w.ids[loadAtATime:], w.tries})
-			w.ids = w.ids[:loadAtATime]
+		if len(w.ids) > LoadAtATime { // other lanes' come in between
+			ls.wanted = append(ls.wanted, load{w.lane, w.ids[LoadAtATime:], w.tries})
+			w.ids = w.ids[:LoadAtATime]
 		}
 		ls.mu.Unlock()
-		messages, missing, failed := ls.read(w)
+		messages, missing, failed := ls.keeper.Read(w.ids, w.tries)
 		e.Do(w.lane, func(now int64) { w.lane.Loaded(now, messages, missing) })
 		if len(failed) > 0 {
 			ls.later(load{w.lane, failed, w.tries + 1})
@@ -105,27 +117,26 @@ func (ls *loads) later(w load) {
 	})
 }
 
-// read reads messages. It also returns the ids of those that the store does not have or that are
+// Read reads messages that could not be read so many times before. It also returns the ids of those that the store does not have or that are
 // damaged, and of those that may be there: too many open files, for one, are no reason to drop a
 // message from its queue.
-func (ls *loads) read(w load) (messages []*sms.Message, missing, failed []uint64) {
-	g := ls.gateway
+func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing, failed []uint64) {
 	var e store.Entry
-	for _, id := range w.ids {
-		ok, err := g.store.Get(id, &e)
-		if err != nil && !errors.Is(err, store.ErrDamaged) && w.tries < loadTries {
+	for _, id := range ids {
+		ok, err := k.Store.Get(id, &e)
+		if err != nil && !errors.Is(err, store.ErrDamaged) && tries < LoadTries {
 			failed = append(failed, id)
-			if g.News.Is("unread") {
-				g.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message that is due; trying again")
+			if k.News.Is("unread") {
+				k.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message that is due; trying again")
 			}
 			continue
 		}
 		var m *sms.Message
 		if err == nil && ok {
-			m, _, err = g.decode(&e)
+			m, _, err = k.Decode(&e)
 		}
 		if err != nil {
-			g.logUnreadable(id, err)
+			k.LogUnreadable(id, err)
 		}
 		if m == nil {
 			missing = append(missing, id)

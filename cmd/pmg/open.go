@@ -10,13 +10,14 @@ import (
 
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/store"
 )
 
-// keep opens the store that the configuration asks for, and has the gateway keep
+// openStore opens the store that the configuration asks for, and has the gateway keep
 // messages in it. failed is called once if the store fails for good.
-func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, failed func(error)) error {
+func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, failed func(error)) error {
 	if cfg.Store.Engine == config.MemoryStore {
 		log.Info().Msg("messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them")
 		return g.Keep(store.NewMemory(), nil)
@@ -36,18 +37,19 @@ func keep(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, failed fun
 	if err != nil {
 		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
 	}
-	g.WatchSpace(func() (gateway.Space, error) { return spaceOf(dir) })
+	g.WatchSpace(func() (keep.Space, error) { return spaceOf(dir) })
+	g.CheckSpace()
 	return g.Keep(s, outcomes)
 }
 
 // spaceOf returns the room on the file system of a directory.
-func spaceOf(dir string) (s gateway.Space, err error) {
+func spaceOf(dir string) (s keep.Space, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return s, fmt.Errorf("cannot look at the file system of %s: %w", dir, err)
 	}
 	block := int64(st.Bsize)
-	return gateway.Space{
+	return keep.Space{
 		Free: int64(st.Bavail) * block, Total: int64(st.Blocks) * block,
 		Inodes: int64(st.Ffree), AllInodes: int64(st.Files),
 	}, nil

@@ -1,4 +1,4 @@
-package gateway
+package keep
 
 import (
 	"cmp"
@@ -12,25 +12,25 @@ import (
 // BackUp writes a consistent copy of the gateway's store into a directory that does not
 // exist. Whoever reaches the admin listener may ask for it, so it goes nowhere where the gateway
 // writes something else.
-func (g *Gateway) BackUp(dir string) error {
-	if g.store == nil {
+func (k *Keeper) BackUp(dir string) error {
+	if k.Store == nil {
 		return errors.New("cannot back up the store: this gateway has none")
 	}
-	if err := g.checkBackup(dir); err != nil {
+	if err := k.checkBackup(dir); err != nil {
 		return fmt.Errorf("cannot back up the store: %w", err)
 	}
-	if err := g.Committer.Sync(); err != nil {
+	if err := k.Committer.Sync(); err != nil {
 		return fmt.Errorf("cannot back up the store: %w", err)
 	}
-	return g.store.Backup(dir)
+	return k.Store.Backup(dir)
 }
 
 // checkBackup returns why no copy is made in a directory.
-func (g *Gateway) checkBackup(dir string) error {
+func (k *Keeper) checkBackup(dir string) error {
 	if strings.ContainsFunc(dir, unicode.IsControl) {
 		return fmt.Errorf("the directory %q has a control character in its name: name another", dir)
 	}
-	cfg := g.Config()
+	cfg := k.Config()
 	for _, used := range []struct{ option, dir string }{
 		{"store.dir", cfg.Store.Dir}, {"pdulog.dir", cfg.PDULog.Dir}, {"events.dir", cfg.Events.Dir},
 	} {

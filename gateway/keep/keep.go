@@ -1,0 +1,188 @@
+// Package keep keeps accepted messages in the store until they have ended, and looks after the store:
+// what is committed next, which messages may leave, what is read back, and how much room there is.
+//
+// # Start reading
+//
+// keep.go, notes.go and unsettled.go (which messages may leave), load.go, upkeep.go, space.go.
+package keep
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway/node"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A Keeper keeps messages. It is safe for concurrent use.
+type Keeper struct {
+	*node.Node
+	Committer *store.Committer // nil: nothing is stored
+	Store     store.Store      // nil: there is none
+
+	// LastStored is the highest id of all earlier runs, and Recovered whether their messages are
+	// in their queues.
+	LastStored uint64
+	recovered  atomic.Bool
+
+	Storing   atomic.Int64 // submits that wait for their commit
+	Unsettled Unsettled
+	notes     notes
+	loads     loads
+	space     space
+	upkeep    upkeep
+
+	// Origin returns where messages of an account and a connector come from.
+	Origin func(account, connector string) *sms.Origin
+}
+
+// Open begins to keep messages in a store. done is called after each commit, on the committer's goroutine.
+func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
+	k.Store = s
+	st := s.Stats()
+	k.upkeep.last.Store(&st)
+	k.LastStored = s.LastID()
+	if s.Durable() {
+		k.Memory.SetKeep(k.Config().StoreMemory())
+	}
+	k.Committer = store.NewCommitter(s, &k.Clock, k.committed, done)
+	k.Committer.Pace(k.Pass)
+}
+
+func (k *Keeper) committed(upTo uint64, err error) {
+	if err == nil {
+		k.Unsettled.committed(upTo)
+		k.notes.safe.Store(upTo)
+	} else if k.News.Is("commit") {
+		k.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
+	}
+}
+
+// GoOn reports, once, that messages may leave that were kept from it because the store had not
+// forgotten enough others, or because the notes that they leave were not safe.
+func (k *Keeper) GoOn() bool {
+	noted := k.notes.goOn()
+	return k.Unsettled.GoOn() || noted
+}
+
+// Recovered reports whether the messages of earlier runs are in their queues.
+func (k *Keeper) Recovered() bool { return !k.Durable() || k.recovered.Load() }
+
+// SetRecovered notes that they are.
+func (k *Keeper) SetRecovered() { k.recovered.Store(true) }
+
+// Close closes the store, when nothing uses it any more.
+func (k *Keeper) Close() error {
+	k.upkeep.tidy.Wait()
+	k.Committer.Close()
+	var failed error
+	if o := k.Unsettled.Outcomes; o != nil && k.Unsettled.N.Load() == 0 {
+		failed = o.Remove()
+	} else if o != nil {
+		failed = o.Close()
+	}
+	if err := k.Store.Close(); err != nil {
+		return fmt.Errorf("cannot close store: %w", err)
+	}
+	return failed
+}
+
+// Decode returns the message of an entry, and the lane in which it waits.
+func (k *Keeper) Decode(e *store.Entry) (*sms.Message, store.Lane, error) {
+	h, err := store.DecodeHead(e.Record)
+	if err != nil {
+		return nil, store.Lane{}, err
+	}
+	lane := store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
+	m := k.Messages.Get()
+	m.ID = e.ID
+	m.Origin = k.Origin(string(h.Account), string(h.Connector))
+	ahead := k.Clock.Ahead()
+	if err := store.Decode(e.Record, m, ahead); err != nil {
+		m.Release()
+		return nil, lane, err
+	}
+	m.Arrived = min(m.Arrived, k.Clock.Now()) // the wall clock may have gone back
+	if e.State != nil {
+		s, err := store.DecodeState(e.State)
+		if err != nil {
+			m.Release()
+			return nil, lane, err
+		}
+		lane = s.Lane
+		s.Restore(m, ahead)
+		m.NotBefore = k.NotBefore(s.NotBefore, ahead)
+	}
+	return m, lane, nil
+}
+
+// NotBefore returns by the engine's clock when a message is sent again, 0 if it was not sent
+// yet. The wall clock may have gone back since that was stored, so the message waits for
+// no longer than the longest pause.
+func (k *Keeper) NotBefore(wall, ahead int64) int64 {
+	if wall == 0 {
+		return 0
+	}
+	var longest time.Duration
+	for i := range k.Config().Connectors {
+		longest = max(longest, k.Config().Connectors[i].Retry.Longest())
+	}
+	return min(wall-ahead, k.Clock.Now()+int64(longest))
+}
+
+// LogUnreadable tells the operator of a message that cannot be read. It stays in the store.
+func (k *Keeper) LogUnreadable(id uint64, err error) {
+	k.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
+}
+
+// Durable implements connector.Policy: it reports whether an accepted message is stored
+// before it is answered.
+func (k *Keeper) Durable() bool { return k.Store != nil && k.Store.Durable() }
+
+// laneName returns the name by which a lane stands in the store.
+func LaneName(l *connector.Lane) store.Lane {
+	if l.Account != "" {
+		return store.Lane{Account: l.Account}
+	}
+	return store.Lane{Connector: l.Home().Name}
+}
+
+// KeepState stores what has changed of a message that waits again, and returns the number of the
+// batch, 0 if nothing is stored.
+func (k *Keeper) KeepState(l *connector.Lane, m *sms.Message) (batch uint64) {
+	if !k.Durable() {
+		return 0
+	}
+	b := k.Committer.Begin()
+	b.Keep(m, store.State{Lane: LaneName(l)})
+	return k.Committer.End()
+}
+
+// Commit asks for what was collected to be committed. It does not wait for that.
+func (k *Keeper) Commit() {
+	if k.Committer != nil {
+		k.Committer.Commit()
+	}
+}
+
+// CommitEnded asks for a commit of what has ended. Only messages that wait for a note of
+// theirs need it immediately.
+func (k *Keeper) CommitEnded() {
+	switch {
+	case k.Committer == nil:
+	case k.notes.waited():
+		k.Committer.Commit()
+	default:
+		k.Committer.CommitSoon()
+	}
+}
+
+// MayStore reports whether another message may wait for its commit: there is room on the
+// disk, and not too many wait. Those that wait are jobs that are alive: while the disk
+// hangs, they must leave most jobs to what does not need it.
+func (k *Keeper) MayStore() bool {
+	return k.space.low.Load() == nil && k.Storing.Load() < int64(k.Config().Limits.MaxJobs)/2
+}

@@ -1,0 +1,113 @@
+package keep
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pmg/gateway/node"
+	"pmg/store"
+)
+
+// upkeep looks after the store. What may wait for the disk is done on goroutines of its
+// own.
+type upkeep struct {
+	next atomic.Int64 // when it is done again, by the engine's clock
+	tidy node.Lone
+	last atomic.Pointer[store.Stats] // what the store said of itself last
+
+	failed atomic.Pointer[string] // why the store takes nothing any more; nil: it does
+}
+
+// A StoreStatus is what is known of the store.
+type StoreStatus struct {
+	store.Stats     // what it said last, up to a few seconds ago
+	Committer       store.CommitterStats
+	CommitFor       time.Duration // how long the commit under way has taken so far
+	Storing         int64         // submits that wait for their commit
+	Unsettled       int64         // messages that have ended and are still in the store
+	Recovered       bool          // the messages of earlier runs are in their queues
+	Space           Space         // zero where nothing is watched
+	MinFree         int64         // octets of it that stay free
+	Refuses, Failed string        // why no message is accepted; why the store takes nothing any more
+}
+
+const (
+	slowCommit  = 2 * time.Second  // how long a commit may take until the operator is told
+	stuckCommit = 10 * time.Second // until the gateway is not ready any more
+	upkeepEvery = int64(time.Second)
+)
+
+// StoreFailed notes that the store takes nothing any more. The process is to end: what the
+// store has committed is there when it has been opened again.
+func (k *Keeper) StoreFailed(err error) {
+	why := err.Error()
+	if k.upkeep.failed.Swap(&why) == nil {
+		k.Log.Error().Err(err).Msg("the store has failed: no message is confirmed any more, and the gateway must be restarted; what was confirmed is in the store")
+	}
+}
+
+// Upkeep looks after the store, about once a second, and has others do so.
+func (k *Keeper) Upkeep(now int64, others func(now int64)) {
+	u := &k.upkeep
+	next := u.next.Load()
+	if k.Store == nil || now < next || !u.next.CompareAndSwap(next, now+upkeepEvery*9/10) {
+		return
+	}
+	k.Committer.Commit() // what a commit that failed has left
+	if took, slow := k.Committer.Slow(slowCommit); slow && k.News.Is("slow commit") {
+		k.Log.Error().Stringer("since", took.Round(time.Millisecond)).
+			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
+	}
+	others(now)
+	k.space.probing.Begin(k.CheckSpace)
+	u.tidy.Begin(k.tidyStore)
+}
+
+// tidyStore has the store tidy up, and keeps what it says of itself.
+func (k *Keeper) tidyStore() {
+	k.Store.Tidy()
+	s := k.Store.Stats()
+	k.upkeep.last.Store(&s)
+}
+
+// StoreStatus returns what is known of the store. It reports false if there is none.
+func (k *Keeper) StoreStatus() (s StoreStatus, ok bool) {
+	if k.Store == nil {
+		return s, false
+	}
+	if last := k.upkeep.last.Load(); last != nil {
+		s.Stats = *last
+	}
+	s.Committer = k.Committer.Stats()
+	s.CommitFor, _ = k.Committer.Slow(0)
+	s.Storing, s.Unsettled = k.Storing.Load(), k.Unsettled.N.Load()
+	s.Recovered = k.Recovered()
+	if room := k.space.last.Load(); room != nil {
+		s.Space = *room
+		s.MinFree = leastSpace(int64(k.Config().Store.MinFree), room.Total)
+	}
+	if why := k.space.low.Load(); why != nil {
+		s.Refuses = *why
+	}
+	if why := k.upkeep.failed.Load(); why != nil {
+		s.Failed = *why
+	}
+	return s, true
+}
+
+// Trouble returns why the store takes no messages, or "".
+func (k *Keeper) Trouble() string {
+	s, ok := k.StoreStatus()
+	switch {
+	case !ok:
+		return ""
+	case s.Failed != "":
+		return "no message is accepted: the store has failed, and the gateway must be restarted: " + s.Failed
+	case s.Refuses != "":
+		return "no message is accepted: " + s.Refuses
+	case s.CommitFor >= stuckCommit:
+		return fmt.Sprintf("no message is confirmed: the store has not answered for %s; look at its disk", s.CommitFor.Round(time.Second))
+	}
+	return ""
+}
