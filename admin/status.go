@@ -32,7 +32,7 @@ type Status struct {
 	Receipts      Receipts    `json:"receipts"`
 	Operators     []Operator  `json:"operators"`
 	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
-	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages."`
+	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, of the committer, and of messages that wait to be forgotten."`
 	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
 	EventsWaiting uint64      `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
 	EventsWritten int64       `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
@@ -247,7 +247,7 @@ func (v *view) status(withSessions bool) *Status {
 		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), Problems: v.gateway.Problems(), Recovering: !v.gateway.Recovered(),
 		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
 		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
-		Locks: counted.Locks, HandleChanges: counted.Refs,
+		Locks: counted.Locks + v.gateway.Locks(), HandleChanges: counted.Refs,
 	}
 	if w := v.gateway.Events(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()

@@ -24,11 +24,6 @@ func (g *Gateway) logRefused(now int64, l *connector.Link, sort *node.Sampled, w
 	e.Msg(why)
 }
 
-// logUnrouted logs that no route matches a message of a session.
-func (g *Gateway) logUnrouted(now int64, l *connector.Link) {
-	g.logRefused(now, l, &g.Storms.Unrouted, "message refused: no route matches")
-}
-
 // logUnknownReceipt logs that a receipt of an SMSC is dropped because its message is not known and there
 // is no store to keep it in.
 func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {

@@ -52,6 +52,7 @@ type CommitterStats struct {
 	Since   int64 // when the commit under way began, by the clock; 0: there is none
 	Took    int64 // nanoseconds that all commits took together
 	Longest int64 // nanoseconds that the longest took
+	Locks   int64 // how often the committer's lock was taken for changes
 }
 
 // A Clock tells the time in nanoseconds, and how far the wall clock, by which a store keeps times,
@@ -82,6 +83,7 @@ func (c *Committer) Pace(pass func(goroutine string)) {
 // Begin returns the batch that collects changes. Nothing else has it until End.
 func (c *Committer) Begin() *Batch {
 	c.mu.Lock()
+	c.stats.Locks++
 	c.open.Ahead = c.clock.Ahead()
 	return c.open
 }
@@ -100,6 +102,7 @@ func (c *Committer) Number() uint64 { return c.number }
 // Commit asks for a commit of the changes that were collected, and does not wait for it.
 func (c *Committer) Commit() {
 	c.mu.Lock()
+	c.stats.Locks++
 	c.ask()
 	c.mu.Unlock()
 }
@@ -109,6 +112,7 @@ func (c *Committer) Commit() {
 // commit of their own they would delay the next message.
 func (c *Committer) CommitSoon() {
 	c.mu.Lock()
+	c.stats.Locks++
 	c.askSoon()
 	c.mu.Unlock()
 }

@@ -74,6 +74,17 @@ func (k *Keeper) Recovered() bool { return !k.Durable() || k.recovered.Load() }
 // SetRecovered notes that they are.
 func (k *Keeper) SetRecovered() { k.recovered.Store(true) }
 
+// Locks returns how often locks were taken for messages.
+func (k *Keeper) Locks() int64 {
+	if k.Committer == nil {
+		return 0
+	}
+	u := &k.Unsettled
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.locks + k.Committer.Stats().Locks
+}
+
 // Close closes the store, when nothing uses it any more.
 func (k *Keeper) Close() error {
 	k.upkeep.tidy.Wait()

@@ -21,6 +21,7 @@ type Unsettled struct {
 
 	mu      sync.Mutex
 	batches []unsettledBatch // in the order of their numbers
+	locks   int64            // how often mu was taken for messages
 }
 
 type unsettledBatch struct {
@@ -37,6 +38,7 @@ func (u *Unsettled) Add(batch uint64) {
 	u.N.Add(1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.locks++
 	if last := len(u.batches) - 1; last >= 0 && u.batches[last].number == batch {
 		u.batches[last].n++
 		return

@@ -1,0 +1,31 @@
+package gateway
+
+import (
+	"testing"
+
+	"pmg/events"
+)
+
+// The locks that a durable message takes are counted: the committer's, and that of the messages
+// that wait to be forgotten.
+func TestLocksOfMessages(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	if n := p.g.Locks(); n != 0 {
+		t.Errorf("%d locks without a store", n)
+	}
+	_, commit := p.withDisk()
+	before := p.g.Locks()
+	p.submit(p.client())
+	p.g.Put(p.storing[0].Accepted, nil)
+	if n := p.g.Locks() - before; n != 1 {
+		t.Errorf("%d locks to put a message", n)
+	}
+	id := p.storing[0].Message.ID
+	commit(nil)
+	before = p.g.Locks()
+	p.ended(id, events.Sent)
+	if n := p.g.Locks() - before; n != 2 {
+		t.Errorf("%d locks when it has ended", n)
+	}
+}
