@@ -28,8 +28,9 @@ const (
 )
 
 // due reports whether to make a store smaller whose tables have so many octets. It is called once
-// for each call of Tidy.
-func (s *shrinking) due(empty bool, commits, deleted, tables int64) bool {
+// for each call of Tidy. compacting says that pebble is compacting tables: a further try waits for the
+// end of that, because it would be in vain.
+func (s *shrinking) due(empty bool, commits, deleted, tables int64, compacting bool) bool {
 	if s.empty++; !empty {
 		s.empty = 0
 	}
@@ -38,10 +39,9 @@ func (s *shrinking) due(empty bool, commits, deleted, tables int64) bool {
 	}
 	dropsLog := s.empty >= shrinkAfter && commits != s.commits
 	switch {
-	case deleted-s.octets >= shrinkOctets:
+	case deleted-s.octets >= shrinkOctets || dropsLog:
 		s.again = shrinkAgain
-	case dropsLog:
-	case s.again > 0 && tables > smallTables:
+	case s.again > 0 && tables > smallTables && !compacting:
 		s.again--
 	default:
 		return false

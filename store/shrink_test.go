@@ -129,10 +129,12 @@ func TestShrinkUnderTraffic(t *testing.T) {
 func TestShrinkAgain(t *testing.T) {
 	t.Parallel()
 	var s shrinking
+	compacting := false
 	count := func(empty bool, commits, deleted, tables int64) (n int) {
 		for range 10 * shrinkAfter {
-			if s.due(empty, commits, deleted, tables) {
+			if s.due(empty, commits, deleted, tables, compacting) {
 				n++
+				s.commits = commits // as shrink does
 			}
 		}
 		return n
@@ -145,6 +147,18 @@ func TestShrinkAgain(t *testing.T) {
 	}
 	if n := count(false, 3, 2*shrinkOctets, smallTables); n != 1 {
 		t.Errorf("%d times where the tables are small", n)
+	}
+	compacting = true // a try would be in vain
+	if n := count(false, 4, 3*shrinkOctets, smallTables+1); n != 1 {
+		t.Errorf("%d times while tables are compacted", n)
+	}
+	compacting = false
+	if n := count(false, 4, 3*shrinkOctets, smallTables+1); n != shrinkAgain {
+		t.Errorf("%d times when they are", n)
+	}
+	s = shrinking{}
+	if n := count(true, 5, 1000, smallTables+1); n != 1+shrinkAgain {
+		t.Errorf("%d times where the store is empty", n)
 	}
 }
 

@@ -18,7 +18,8 @@ func (s *durable) Tidy() {
 	if empty && s.states.used.Load() {
 		s.clearStates()
 	}
-	if !s.shrinking.due(empty, s.commits.Load(), s.deleted.Load(), s.tableOctets()) {
+	compacting := s.db.Metrics().Compact.NumInProgress > 0
+	if !s.shrinking.due(empty, s.commits.Load(), s.deleted.Load(), s.tableOctets(), compacting) {
 		return
 	}
 	if err := s.shrink(); err != nil {
