@@ -26,15 +26,18 @@ func TestValidityOverRestart(t *testing.T) {
 	brief.bind("transmitter", "brief", "secret")
 	c.submitOne(1, "validity_period=000000000001000R")
 	testutil.Eventually(t, "the first has expired", func() bool { return g.stats("operator").Expired.Load() == 1 && g.synced() })
-	c.submitOne(2, "validity_period=000000000006000R") // longer than it takes until the power cut
+	c.submitOne(2, "validity_period=000000000006000R")
 	brief.submitOne(3)
 	c.submitOne(4, "validity_period=000000010000000R")
 	c.submitOne(5, "schedule_delivery_time=000000000003000R")
 	c.submitOne(6, "schedule_delivery_time=000000003000000R")
 	c.submitOne(7)
+	before := g.stats("operator")
 	g = g.powerCut(&s, c, brief)
 	s.operator.down()
-	testutil.Eventually(t, "two more have expired", func() bool { return g.stats("operator").Expired.Load() == 2 })
+	testutil.Eventually(t, "two more have expired", func() bool { // on a busy machine before the power cut already
+		return before.Expired.Load()-1+g.stats("operator").Expired.Load() >= 2
+	})
 	s.operator.up()
 	smsc := s.operator.session()
 	got := map[string]string{}
