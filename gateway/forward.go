@@ -57,7 +57,7 @@ func (g *Gateway) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := g.receipts.of(g.Config(), lane.Config())
-	g.receipts.noteMapping(g, g.Committer.Begin(), o, &v, id, g.Clock.Now()+g.Clock.Ahead())
+	g.receipts.noteMapping(g, g.Committer.Begin(), o, &v, id, g.Clock.Wall(g.Clock.Now()))
 	g.Committer.End()
 	g.Committer.CommitSoon()
 }

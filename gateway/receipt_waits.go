@@ -32,7 +32,7 @@ const (
 
 // noteWaits notes that a message waits for the outcomes of its other parts.
 func (g *Gateway) noteWaits(f *store.Mapping) {
-	since := max(g.Clock.Now()+g.Clock.Ahead(), g.receipts.waits.swept.Load())
+	since := max(g.Clock.Wall(g.Clock.Now()), g.receipts.waits.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
 	g.Committer.Begin().Map(dayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
 	g.Committer.End()

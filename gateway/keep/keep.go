@@ -23,10 +23,8 @@ type Keeper struct {
 	Committer *store.Committer // nil: nothing is stored
 	Store     store.Store      // nil: there is none
 
-	// LastStored is the highest id of all earlier runs, and Recovered whether their messages are
-	// in their queues.
-	LastStored uint64
-	recovered  atomic.Bool
+	LastStored uint64      // the highest id of all earlier runs
+	recovered  atomic.Bool // their messages are in their queues
 
 	Storing   atomic.Int64 // submits that wait for their commit
 	Unsettled Unsettled
@@ -153,7 +151,7 @@ func (k *Keeper) LogUnreadable(id uint64, err error) {
 // before it is answered.
 func (k *Keeper) Durable() bool { return k.Store != nil && k.Store.Durable() }
 
-// laneName returns the name by which a lane stands in the store.
+// LaneName returns the name by which a lane stands in the store.
 func LaneName(l *connector.Lane) store.Lane {
 	if l.Account != "" {
 		return store.Lane{Account: l.Account}

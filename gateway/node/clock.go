@@ -29,9 +29,6 @@ func (c *Clock) Ahead() int64 { return c.ahead.Load() }
 // Wall returns the time by the wall clock at a time of the engine.
 func (c *Clock) Wall(engine int64) int64 { return engine + c.ahead.Load() }
 
-// Engine returns the engine's time at a time by the wall clock.
-func (c *Clock) Engine(wall int64) int64 { return wall - c.ahead.Load() }
-
 // newClock returns the clocks of the machine.
 func newClock() Clock {
 	began := time.Now()
