@@ -82,7 +82,13 @@ func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s S
 	if err := ch.mayBegin(); err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	all, looked, next, err := s.find(g.Store, from, limit, time.Now())
+	var all []*found
+	var looked int
+	var next uint64
+	err := g.Find(func() (err error) {
+		all, looked, next, err = s.find(g.Store, from, limit, time.Now())
+		return err
+	})
 	if err == nil && !c.DryRun {
 		err = ch.do(ctx, all)
 		ch.log()

@@ -7,6 +7,7 @@
 package keep
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -140,6 +141,25 @@ func (k *Keeper) NotBefore(wall, ahead int64) int64 {
 		longest = max(longest, k.Config().Connectors[i].Retry.Longest())
 	}
 	return min(wall-ahead, k.Clock.Now()+int64(longest))
+}
+
+// Find calls find, which reads the store, and returns an error if some of what it found may have been refused: a
+// commit that failed may have written its messages, and they are in the store until the next one.
+func (k *Keeper) Find(find func() error) error {
+	if err := k.Committer.Sync(); err != nil {
+		return err
+	}
+	before := k.Committer.Stats().Failed
+	if err := find(); err != nil {
+		return err
+	}
+	if err := k.Committer.Sync(); err != nil {
+		return err
+	}
+	if k.Committer.Stats().Failed != before {
+		return errors.New("messages could not be stored meanwhile; try again")
+	}
+	return nil
 }
 
 // LogUnreadable tells the operator of a message that cannot be read. It stays in the store.

@@ -259,7 +259,7 @@ func (o *oracle) taken(t *text, code sms.Code) {
 // settled reports whether every message has reached its end.
 func (o *oracle) settled() bool {
 	n := o.w.node
-	if n == nil || o.w.disk.waiting() > 0 || len(n.storing) > 0 || !n.g.Recovered() || n.g.Committer.Stats().Waiting > 0 || n.commands > 0 {
+	if n == nil || len(n.storing) > 0 || n.commands > 0 || len(o.flying) > 0 || n.g.Pending() > 0 || n.g.Scheduled() > 0 {
 		return false
 	}
 	for _, c := range o.w.centres {
@@ -277,7 +277,7 @@ func (o *oracle) settled() bool {
 			}
 		}
 	}
-	return n.g.Pending() == 0 && n.g.Scheduled() == 0 && len(o.flying) == 0 && o.missing() == ""
+	return n.g.Recovered() && n.g.Committer.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.missing() == ""
 }
 
 // check looks at the end of a history.
