@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/config"
-	"pmg/ratelimit"
+	"pmg/internal/ratelimit"
 )
 
 // A Registry holds the state of accounts that outlives a configuration: sessions,

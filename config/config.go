@@ -9,7 +9,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
-	"pmg/rewrite"
+	"pmg/sms/rewrite"
 )
 
 // The words of options that allow a fixed set of words.

@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"pmg/rewrite"
+	"pmg/sms/rewrite"
 )
 
 // rules are the compiled rules of a connector or an account; nil: there are none.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/rewrite"
+	"pmg/sms/rewrite"
 )
 
 const rewriting = `

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"pmg/protocols/smpp"
-	"pmg/rewrite"
+	"pmg/sms/rewrite"
 )
 
 // Show returns the configuration in effect as a file, with secrets masked and without

@@ -1,6 +1,6 @@
 package connector
 
-import "pmg/ratelimit"
+import "pmg/internal/ratelimit"
 
 // A Dialogue is what the goroutine that runs a session knows of it.
 type Dialogue struct {

@@ -8,7 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector/queue"
-	"pmg/ratelimit"
+	"pmg/internal/ratelimit"
 	"pmg/sms"
 )
 

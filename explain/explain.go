@@ -9,9 +9,9 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/protocols"
-	"pmg/rewrite"
 	"pmg/router"
 	"pmg/sms"
+	"pmg/sms/rewrite"
 )
 
 // A Question is about one message.

@@ -2,8 +2,8 @@ package gateway
 
 import (
 	"pmg/connector"
-	"pmg/rewrite"
 	"pmg/sms"
+	"pmg/sms/rewrite"
 )
 
 // rewriteIn applies the in rules of a connector and of an account, nil where there are

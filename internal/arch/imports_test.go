@@ -20,7 +20,7 @@ func table() []row {
 		// The ground: these do not import each other, and flow contains nothing about SMS.
 		{"sms", ""},
 		{"flow", ""},
-		{"ratelimit", ""},
+		{"internal/ratelimit", ""},
 		{"internal/poll", ""},
 		{"internal/sock", ""},
 		{"internal/logtext", ""},
@@ -35,7 +35,7 @@ func table() []row {
 		{"internal/smstext", "sms sms/charset sms/userdata"},
 		{"sms/fit", "internal/smstext sms sms/charset sms/userdata"},
 		{"store", "sms"},
-		{"rewrite", "sms"},
+		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.
 		{"protocols", "sms sms/userdata"},
@@ -44,20 +44,20 @@ func table() []row {
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
 		// Decisions that need no session.
-		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp rewrite sms sms/charset sms/fit"},
+		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"router", "config"},
-		{"account", "config protocols ratelimit sms"},
-		{"explain", "account config internal/smstext protocols rewrite router sms sms/charset sms/fit sms/userdata"},
+		{"account", "config internal/ratelimit protocols sms"},
+		{"explain", "account config internal/smstext protocols router sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
-		{"connector", "account config connector/queue flow pdulog protocols ratelimit sms sms/fit"},
+		{"connector", "account config connector/queue flow internal/ratelimit pdulog protocols sms sms/fit"},
 		{"gateway/node", "config connector sms"},
 		{"gateway/login", "account config connector gateway/node protocols sms"},
 		{"gateway/keep", "config connector gateway/node sms store"},
-		{"gateway", "account config connector connector/queue events flow gateway/keep gateway/login gateway/node internal/logfile internal/nearest internal/smstext pdulog protocols rewrite router sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway", "account config connector connector/queue events flow gateway/keep gateway/login gateway/node internal/logfile internal/nearest internal/smstext pdulog protocols router sms sms/fit sms/peerid sms/rewrite sms/userdata store"},
 
 		// The architecture. It imports no protocol.
 		{"stages", "connector flow gateway internal/poll internal/sock pdulog protocols sms"},
