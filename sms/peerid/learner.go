@@ -13,7 +13,8 @@ package peerid
 //   - many answers without any letter, and many receipts with letters, which are more than here and
 //     there one: receipts are hexadecimal.
 //
-// One receipt with a letter ends what was concluded from there being none.
+// One receipt with a letter ends what was concluded from there being none. A receipt whose id is longer
+// than an answer's could be in any form is about no message of ours, and says nothing.
 type Learner struct {
 	answers, receipts side
 	proved            bool // an id with letters came in an answer and in a receipt
@@ -27,6 +28,7 @@ type side struct {
 	digits  uint8 // ids without, since the last one with letters, up to changed
 	weight  uint8 // of those
 	dense   uint8 // ids with letters, up to certain, with no more than certain without between two of them
+	longest uint8 // digits of the longest id
 	any     bool
 	last    uint64 // the id that came last, if any
 }
@@ -76,9 +78,17 @@ func (l *Learner) Answered(id []byte) {
 
 // Received tells the Learner of an id in a receipt.
 func (l *Learner) Received(id []byte) {
-	if !l.fixed && l.receipts.add(id, &l.answers) {
+	if !l.fixed && !l.isForeign(id) && l.receipts.add(id, &l.answers) {
 		l.proved = false
 	}
+}
+
+// isForeign reports whether the id of a receipt is longer than that of an answer can be in any form:
+// six decimal digits are five hexadecimal ones. The next answer may be one digit longer.
+func (l *Learner) isForeign(id []byte) bool {
+	_, digits, _, ok := scan(trimmed(id))
+	longest := int(l.answers.longest)
+	return ok && longest > 0 && 5*digits > 6*(longest+1)
 }
 
 // Proves tells the Learner that the id of a receipt is, as it stands, that of an answer which the
@@ -120,7 +130,7 @@ func (s *side) add(id []byte, other *side) (forgotten bool) {
 	if !ok || s.any && n == s.last {
 		return false
 	}
-	s.any, s.last = true, n
+	s.any, s.last, s.longest = true, n, max(s.longest, uint8(digits))
 	if letters {
 		if s.letters == 0 {
 			other.digits, other.weight = 0, 0
@@ -139,7 +149,7 @@ func (s *side) add(id []byte, other *side) (forgotten bool) {
 	if s.digits < changed || s.letters == 0 {
 		return false
 	}
-	s.letters = 0
+	s.letters, s.longest = 0, uint8(digits)
 	return true
 }
 
@@ -171,8 +181,8 @@ func scan(id []byte) (n uint64, digits int, letters, ok bool) {
 // hasNone reports whether many ids have come, none of them with letters.
 func (s *side) hasNone() bool { return s.letters == 0 && s.weight >= certain }
 
-// stateLen is how many octets Append appends.
-const stateLen = 9
+// stateLen is how many octets Append appends. Earlier versions appended one less.
+const stateLen = 10
 
 // Append appends what the Learner knows, for Read.
 func (l *Learner) Append(b []byte) []byte {
@@ -180,18 +190,21 @@ func (l *Learner) Append(b []byte) []byte {
 	if l.proved {
 		proved = 1
 	}
-	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, proved, l.receipts.dense)
+	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, proved, l.receipts.dense, l.answers.longest)
 }
 
 // Read returns a Learner that knows what another one has appended. It reports false if that
 // cannot be read.
 func Read(b []byte) (l Learner, ok bool) {
-	if len(b) != stateLen || b[0] != 1 {
+	if len(b) != stateLen && len(b) != stateLen-1 || b[0] != 1 {
 		return l, false
 	}
 	l.answers = side{letters: b[1], digits: b[2], weight: b[3]}
 	l.receipts = side{letters: b[4], digits: b[5], weight: b[6]}
 	l.proved, l.receipts.dense = b[7] == 1, b[8]
+	if len(b) == stateLen {
+		l.answers.longest = b[9]
+	}
 	return l, true
 }
 

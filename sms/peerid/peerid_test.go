@@ -243,3 +243,31 @@ func TestLearnerForged(t *testing.T) {
 		t.Errorf("%s, %t", r, sure)
 	}
 }
+
+// R25: receipts with long ids that belong to somebody else do not make those of a centre decimal that counts
+// in hexadecimal, also after a restart.
+func TestLearnerForeign(t *testing.T) {
+	var l Learner
+	for n := uint64(1); n < 0x200; n++ {
+		l.Answered([]byte(hex(n)))
+		for i := range uint64(3) {
+			l.Received([]byte(decimal(7e18 + 3*n + i)))
+		}
+		if n%16 == 5 {
+			l.Received([]byte(capitals(n)))
+		}
+		if r, sure := l.Known(); sure {
+			t.Fatalf("%s at %d", r, n)
+		}
+		if n%50 == 0 {
+			l, _ = Read(l.Append(nil))
+		}
+	}
+	for n := range uint64(100) { // and a centre that writes long ones so is still known
+		l.Answered([]byte(hex(7e18 + n)))
+		l.Received([]byte(decimal(7e18 + n)))
+	}
+	if r, sure := l.Known(); r != ToDecimal || !sure {
+		t.Errorf("%s, %t", r, sure)
+	}
+}
