@@ -69,7 +69,7 @@ func (v *view) accounts(now int64) []Account {
 		rows[i].Name = cfg.Accounts[i].SystemID
 		at[rows[i].Name] = &rows[i]
 	}
-	v.gateway.Tallies(func(account string, t *sms.Tally) {
+	v.gateway.Origins.Tallies(func(account string, t *sms.Tally) {
 		if row := at[account]; row != nil {
 			fill(row, t)
 		}

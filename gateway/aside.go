@@ -59,7 +59,7 @@ const defaultParked = 10_000
 // to be. They wait until an operator decides, and are on no lane's account.
 func (g *Gateway) mayPark(m *sms.Message, others *several) bool {
 	limit := int64(defaultParked)
-	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
+	if a := g.Account(m.Origin.Account); a != nil {
 		limit = int64(a.MaxParked)
 	}
 	n := m.Origin.Tally.Parked.Load()
@@ -90,7 +90,7 @@ var asideReasons = [...]string{store.Parked: "no route leads anywhere", store.Or
 
 // reasonOf returns the reason why a message is put aside, for people.
 func (g *Gateway) reasonOf(m *sms.Message, why store.Aside) string {
-	if why == store.Parked && g.lacksFirst(m) {
+	if why == store.Parked && g.LacksFirst(m) {
 		return "the first part of the long message, whose keyword decides the route, has not come"
 	}
 	return asideReasons[why]
@@ -103,6 +103,6 @@ func (g *Gateway) isAside(a Accepted) {
 	case asideOf(a.Message) == store.Orphan:
 		g.keepOrphan(a.Message)
 	default:
-		g.keepFirstless(a.Message)
+		g.KeepFirstless(a.Message)
 	}
 }

@@ -54,7 +54,7 @@ func TestNoRouteCounts(t *testing.T) {
 	p := newPort(t, "")
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
-	l.Origin = p.g.origins.of("", "operator")
+	l.Origin = p.g.Origins.Of("", "operator")
 	for _, c := range []struct {
 		kind     sms.Kind
 		code     sms.Code

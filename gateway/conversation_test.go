@@ -157,7 +157,7 @@ func (p *port) want(why string, r *request, gone string, code sms.Code) {
 
 // fill takes all room in the queue.
 func (p *port) fill() (s *connector.Share, free func(int64)) {
-	s = p.g.share(p.g.LaneOf(p.operator), p.g.origins.of("client", "clients"))
+	s = p.g.Share(p.g.LaneOf(p.operator), p.g.Origins.Of("client", "clients"))
 	s.SetPercent(100)
 	occupy(s, int64(p.operator.Config().MaxQueue))
 	return s, func(n int64) { occupy(s, -n); p.c.Room(p.now, s.Lane); p.c.Flush() }
@@ -342,15 +342,15 @@ func TestMODoesNotWait(t *testing.T) {
 	p := newPort(t, "max_queue: 10")
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
-	l.Origin = p.g.origins.of("", "operator")
+	l.Origin = p.g.Origins.Of("", "operator")
 	cfg := *p.clients.Config()
 	cfg.MaxQueue = 1
 	p.clients.SetConfig(&cfg)
 	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.kind = sms.MO }) }
 	p.want("no route leads anywhere", mo(), "sent", sms.Rejected)
 
-	lane := p.g.accountLane(p.g.Config(), "client")
-	s := p.g.share(lane, l.Origin)
+	lane := p.g.AccountLane(p.g.Config(), "client")
+	s := p.g.Share(lane, l.Origin)
 	occupy(s, 1)
 	m := p.g.Messages.Get()
 	p.open++
@@ -403,7 +403,7 @@ func TestMemoryFull(t *testing.T) {
 	if l.Held != 0 {
 		t.Error("a submit waits for memory")
 	}
-	p.g.share(p.g.LaneOf(p.operator), l.Origin).Use(-p.queued[0].Size())
+	p.g.Share(p.g.LaneOf(p.operator), l.Origin).Use(-p.queued[0].Size())
 	p.want("free again", p.submit(l), "sent", sms.OK)
 }
 

@@ -68,14 +68,14 @@ func TestDrainMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, clients, operator := start(t, "")
 		m := g.Messages.Get()
-		m.Origin = g.origins.of("client", "clients")
+		m.Origin = g.Origins.Of("client", "clients")
 		m.DeliverAt = now + 3600*second
-		s := g.share(g.LaneOf(operator), m.Origin)
+		s := g.Share(g.LaneOf(operator), m.Origin)
 		in := g.NewIntake(10)
 		in.Accept(now, m, s)
 		in.Count(clients, m.Origin)
 		in.Flush()
-		g.accountLane(g.Config(), "client").Queued.Add(1)
+		g.AccountLane(g.Config(), "client").Queued.Add(1)
 		if took := drain(g, 30*time.Second, func() {}); took > time.Second {
 			t.Errorf("took %v with nothing that can leave", took)
 		}

@@ -83,7 +83,7 @@ func (g *Gateway) closeStore() error {
 	g.EndLoads()
 	g.receipts.orphans.end()
 	g.countOrphans()
-	g.keywords.end()
+	g.Table.End()
 	g.receipts.waits.Wait()
 	g.receipts.outgoing.end()
 	failed := g.closeEvents()

@@ -31,7 +31,7 @@ func (p *port) withEvents(s store.Store) (dir string) {
 func (p *port) ended(id uint64, state events.State) {
 	m := p.g.Messages.Get()
 	m.ID, m.Arrived = id, p.now
-	m.Origin = p.g.origins.of("acme", "clients")
+	m.Origin = p.g.Origins.Of("acme", "clients")
 	m.Set(sms.Address{Addr: []byte("1")}, sms.Address{Addr: []byte("2")}, []byte("secret text"))
 	p.g.forget(m, ending{state: state, lane: store.Lane{Connector: "operator"}, answer: sms.Answer{At: p.now}})
 	m.Release()

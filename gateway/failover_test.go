@@ -29,7 +29,7 @@ func (g *Gateway) down(name string, down bool) {
 
 // submitted returns a message that a client has submitted.
 func (g *Gateway) submitted() *sms.Message {
-	m := &sms.Message{ID: 7, Origin: g.origins.of("client", "clients")}
+	m := &sms.Message{ID: 7, Origin: g.Origins.Of("client", "clients")}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 	return m
 }
@@ -114,7 +114,7 @@ func TestFailoverIsStored(t *testing.T) {
 		for range 2 {
 			g.Settle(lane, m, sms.Answer{Code: sms.QueueFull, At: now}, true)
 		}
-		second := g.failOver(lane, m)
+		second := g.FailOver(lane, m)
 		if second == nil || second.Lane == lane || m.Attempts != 0 || m.Earlier != 2 || m.NotBefore != 0 {
 			t.Fatalf("%+v", m)
 		}
@@ -124,17 +124,17 @@ func TestFailoverIsStored(t *testing.T) {
 		}
 		again := g.submitted()
 		s.Restore(again, 0)
-		third := g.failOver(second.Lane, again)
+		third := g.FailOver(second.Lane, again)
 		if third == nil || third.Lane == lane || third.Lane == second.Lane {
 			t.Fatalf("%s: %+v", to, again)
 		}
-		if last := g.failOver(third.Lane, again); last != nil {
+		if last := g.FailOver(third.Lane, again); last != nil {
 			t.Errorf("%s: it goes to %s, which had it", to, last.Lane.Home().Name)
 		}
 		if n := attemptsOf(again, sms.OK, 1); n != 3 {
 			t.Errorf("%d attempts", n)
 		}
-		if again.ForgetAttempts(); g.failOver(third.Lane, again) == nil {
+		if again.ForgetAttempts(); g.FailOver(third.Lane, again) == nil {
 			t.Error("an operator's retry does not forget the targets")
 		}
 	}
@@ -146,7 +146,7 @@ func TestRerouteUntried(t *testing.T) {
 	t.Parallel()
 	g := newTrio(t, "retry: []", "[a, b, c]")
 	m := g.submitted()
-	b := g.failOver(g.laneTo("a"), m)
+	b := g.FailOver(g.laneTo("a"), m)
 	if b == nil || b.Lane != g.laneTo("b") {
 		t.Fatal("it does not go to b")
 	}
@@ -159,13 +159,13 @@ func TestRerouteUntried(t *testing.T) {
 		t.Error("it does not move back to a")
 	}
 	other := newTrio(t, "retry: []", "[b, a]")
-	if s := other.failOver(other.laneTo("b"), m); s == nil || s.Lane != other.laneTo("a") {
+	if s := other.FailOver(other.laneTo("b"), m); s == nil || s.Lane != other.laneTo("a") {
 		t.Error("another route's targets are taken for those that have failed")
 	}
-	m.Origin = g.origins.of("", "b")
+	m.Origin = g.Origins.Of("", "b")
 	m.ForgetAttempts()
 	g.down("b", false)
-	if s := g.failOver(g.laneTo("a"), m); s != nil {
+	if s := g.FailOver(g.laneTo("a"), m); s != nil {
 		t.Errorf("a message from the SMSC b goes to %s", s.Lane.Home().Name)
 	}
 }

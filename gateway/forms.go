@@ -7,6 +7,7 @@ import (
 
 	"pmg/protocols"
 	"pmg/sms/peerid"
+	"pmg/store"
 )
 
 // formsName is the name under which the store keeps, by operators, what is known of their ids, and by
@@ -53,7 +54,7 @@ func (g *Gateway) keepForm(o *operator) {
 	if g.Store == nil {
 		return
 	}
-	day := dayOf(g.Clock.Wall(g.Clock.Now()))
+	day := store.DayOf(g.Clock.Wall(g.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
 		unasked = 1
@@ -104,8 +105,8 @@ func (g *Gateway) tidyReceipts(now int64) {
 		return
 	}
 	wall, keep := g.Clock.Wall(now), g.Config().Receipts.Keep
-	g.renewForms(dayOf(wall), uint32(keep/(2*24*time.Hour)))
-	day := dayOf(wall - int64(keep))
+	g.renewForms(store.DayOf(wall), uint32(keep/(2*24*time.Hour)))
+	day := store.DayOf(wall - int64(keep))
 	looked := r.looked
 	r.looked = day
 	if looked == 0 {
@@ -121,11 +122,11 @@ func (g *Gateway) tidyReceipts(now int64) {
 	b := g.Committer.Begin()
 	b.UnmapBefore(day)
 	if day != r.forgotten {
-		b.Map(dayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))
+		b.Map(store.DayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))
 	}
 	g.Committer.End()
 	r.forgotten = day
-	r.orphans.dropBefore(g, int64(day)*dayLength)
+	r.orphans.dropBefore(g, int64(day)*store.DayLength)
 }
 
 // tidyReceiptsEvery is how often that is done.

@@ -19,7 +19,7 @@ const forwardWait = 5 * time.Second
 // is several to the SMSC, so that one request would be about a part of it.
 func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	g := o.gateway
-	lane := g.laneNamed(g.Config(), store.Lane{Connector: string(v.By)})
+	lane := g.LaneNamed(g.Config(), store.Lane{Connector: string(v.By)})
 	if lane == nil || len(v.PeerID) == 0 || v.Parts > 1 || lane.Home().Protocol != o.spoken || o.Fits != nil {
 		return sms.Rejected
 	}
@@ -87,7 +87,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	g := o.gateway
 	home := lane.Home().Protocol
 	m := &sms.Message{
-		ID: v.ID, Origin: g.origins.of(string(v.Account), string(v.Connector)),
+		ID: v.ID, Origin: g.Origins.Of(string(v.Account), string(v.Connector)),
 		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted), Alphabet: v.Alphabet,
 	}
 	m.Set(v.Source, v.Dest, nil)

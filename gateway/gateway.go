@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/gateway/route"
+
 	"github.com/rs/zerolog"
 
 	"pmg/account"
@@ -29,18 +31,16 @@ import (
 type Gateway struct {
 	*node.Node
 	*keep.Keeper
+	*route.Table
 	Logins *login.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
 	receipts receipts
-	keywords keywords
 	events   eventLog
 	aside    [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
-	routes     atomic.Pointer[routes]
-	connectors atomic.Pointer[[]*connector.Connector]
 	steps      []Step // Steps, unless a test adds one
 	endSteps   []EndStep
 	endings    sync.Pool // of *ending
@@ -48,8 +48,6 @@ type Gateway struct {
 	ids        atomic.Uint64
 	unrouted   atomic.Int64
 	draining   atomic.Bool
-	lanes      lanes
-	origins    origins
 	addresses  sync.Pool    // of *rewrite.Addresses
 	held       atomic.Int64 // number of submits that wait for room
 	converters sync.Pool    // of *fit.Converter
@@ -81,9 +79,9 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
-	g.Origin = g.origins.of
 	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
-	g.connectors.Store(&[]*connector.Connector{})
+	g.Table = route.NewTable(shared, g.Keeper, g.Logins, g)
+	g.Table.RouteAgain = g.routeAgain
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()
@@ -129,19 +127,6 @@ func (g *Gateway) mayHold(s *connector.Share) bool {
 	return g.held.Load() < jobs/2 && s.Held() < max(jobs/8, 1)
 }
 
-// Connectors returns all connectors by Connector.Index, including removed ones.
-func (g *Gateway) Connectors() []*connector.Connector { return *g.connectors.Load() }
-
-// Connector returns the configured connector with a name, or nil.
-func (g *Gateway) Connector(name string) *connector.Connector {
-	for _, c := range g.Connectors() {
-		if c.Name == name && !c.Removed.Load() {
-			return c
-		}
-	}
-	return nil
-}
-
 // Unrouted returns how many messages had no route.
 func (g *Gateway) Unrouted() int64 { return g.unrouted.Load() }
 
@@ -159,8 +144,7 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 			return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 		}
 	}
-	next := append(append([]*connector.Connector(nil), all...), c)
-	g.connectors.Store(&next)
+	g.SetConnectors(append(all[:len(all):len(all)], c))
 	return c, nil
 }
 
@@ -187,12 +171,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 func (g *Gateway) apply(cfg *config.Config) {
 	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.SetConfig(cfg)
-	g.findHomes(cfg)
-	r := g.newRoutes(cfg)
-	g.routes.Store(r)
-	for _, l := range g.Lanes() {
-		l.Shares(func(s *connector.Share) { s.SetPercent(g.percent(r, s.Origin.Account)) })
-	}
+	g.Table.Apply(cfg)
 }
 
 // ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old
@@ -222,7 +201,7 @@ func (g *Gateway) Pending() (n int64) {
 }
 
 // Scheduled returns how many accepted messages wait for their delivery time.
-func (g *Gateway) Scheduled() int64 { return g.origins.scheduled() }
+func (g *Gateway) Scheduled() int64 { return g.Origins.Scheduled() }
 
 // Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {

@@ -14,8 +14,8 @@ func TestIntake(t *testing.T) {
 	t.Parallel()
 	g, clients, operator := start(t, "max_queue: 10")
 	lane := g.LaneOf(operator)
-	client, other := g.origins.of("client", "clients"), g.origins.of("other", "clients")
-	a, b := g.share(lane, client), g.share(lane, other)
+	client, other := g.Origins.Of("client", "clients"), g.Origins.Of("other", "clients")
+	a, b := g.Share(lane, client), g.Share(lane, other)
 	in, second := g.NewIntake(3), g.NewIntake(1)
 	ids := map[uint64]bool{}
 	last := uint64(0)

@@ -8,7 +8,6 @@ import (
 	"pmg/connector"
 	"pmg/events"
 	"pmg/gateway/keep"
-	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/fit"
 	"pmg/sms/userdata"
@@ -36,7 +35,7 @@ func (g *Gateway) join(now int64, a Accepted) bool {
 	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || g.draining.Load() {
 		return false
 	}
-	p, text, ok := g.partOf(m)
+	p, text, ok := g.PartOf(m)
 	if !ok {
 		return false
 	}
@@ -74,27 +73,6 @@ func joinedBy(s *connector.Share) string {
 	return s.Origin.Account + "\x00" + s.Origin.Connector + "\x00" + lane.Connector + "\x00" + lane.Account
 }
 
-// partOf returns which part of a long message a message is, and its text without the header.
-// It returns false for one that is whole.
-func (g *Gateway) partOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
-	if p, text, ok = fit.PartOf(m); ok || m.Flags&sms.HasHeader != 0 {
-		return p, text, ok
-	}
-	if namer := g.partNamer(m); namer != nil {
-		p, ok = namer.Part(m)
-	}
-	return p, m.Text(), ok && p.Total > 1
-}
-
-// partNamer returns who can read which part a message's native part says that it is, or nil.
-func (g *Gateway) partNamer(m *sms.Message) protocols.PartNamer {
-	p, native := m.NativePart()
-	if len(native) == 0 {
-		return nil
-	}
-	return g.routes.Load().partsOf(p)
-}
-
 // joinAll gives a lane the message that parts make together. If they do not fit together,
 // they are sent as they came.
 func (g *Gateway) joinAll(now int64, parts []Accepted) {
@@ -120,7 +98,7 @@ func (g *Gateway) joinAll(now int64, parts []Accepted) {
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}
-	if namer := g.partNamer(m); namer != nil {
+	if namer := g.PartNamer(m); namer != nil {
 		namer.SetPart(m, userdata.Part{})
 	}
 	wish(m, messages)

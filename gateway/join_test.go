@@ -22,7 +22,7 @@ type joinRig struct {
 func newJoinRig(t *testing.T) *joinRig {
 	g := newTrio(t, "long_messages: join", "a")
 	lane := g.laneTo("a")
-	return &joinRig{Gateway: g, t: t, share: g.share(lane, g.origins.of("client", "clients"))}
+	return &joinRig{Gateway: g, t: t, share: g.Share(lane, g.Origins.Of("client", "clients"))}
 }
 
 // part gives the gateway a part that holds a place, and reports whether it is kept.

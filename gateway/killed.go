@@ -61,7 +61,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		if o.Sent != 0 {
 			e.sent = o.Sent - ahead
 		}
-		if l := g.laneNamed(g.Config(), lane); l != nil {
+		if l := g.LaneNamed(g.Config(), lane); l != nil {
 			e.peer = l.Home().Driver
 			e.maps = g.mapsFor(l, m, &e.answer)
 			e.operations = l.Config().Operations

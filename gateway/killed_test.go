@@ -37,7 +37,7 @@ func TestForgetKilled(t *testing.T) {
 		return g, o
 	}
 	g, _ := open()
-	share := g.share(g.LaneOf(g.Connector("operator")), g.origins.of("acme", "clients"))
+	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("acme", "clients"))
 	var ids []uint64
 	for range 3 {
 		m := g.Messages.Get()
@@ -107,7 +107,7 @@ routes: [{to: [%s]}]
 		return g
 	}
 	g := open("a, b")
-	share := g.share(g.LaneOf(g.Connector("a")), g.origins.of("client", "clients"))
+	share := g.Share(g.LaneOf(g.Connector("a")), g.Origins.Of("client", "clients"))
 	for id := range uint64(3) {
 		m := g.Messages.Get()
 		m.ID, m.Origin, m.Notify = 1+id, share.Origin, sms.NotifySuccess|sms.NotifyFailure
@@ -150,7 +150,7 @@ func TestForgetKilledReceipt(t *testing.T) {
 	if err := g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	share := g.share(g.clientLane("client"), g.origins.of("", "clients"))
+	share := g.Share(g.ClientLane("client"), g.Origins.Of("", "clients"))
 	b := g.Committer.Begin()
 	stored := g.Messages.Get()
 	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.ids.Add(1)

@@ -26,13 +26,13 @@ func TestLanesConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range askers {
 		wg.Go(func() {
-			lanes[i] = [3]*connector.Lane{g.accountLane(g.Config(), "client"), g.accountLane(g.Config(), "other"), g.LaneOf(operator)}
+			lanes[i] = [3]*connector.Lane{g.AccountLane(g.Config(), "client"), g.AccountLane(g.Config(), "other"), g.LaneOf(operator)}
 			for n := range 50 {
-				g.origins.of(fmt.Sprint("account", n), "clients")
+				g.Origins.Of(fmt.Sprint("account", n), "clients")
 				g.Lanes()
 			}
-			origins[i] = g.origins.of("client", "clients")
-			shares[i] = g.share(lanes[i][2], origins[i])
+			origins[i] = g.Origins.Of("client", "clients")
+			shares[i] = g.Share(lanes[i][2], origins[i])
 		})
 	}
 	wg.Wait()
@@ -44,23 +44,23 @@ func TestLanesConcurrent(t *testing.T) {
 	if n := len(g.Lanes()); n != 3 || lanes[0][0] == lanes[0][1] {
 		t.Errorf("%d lanes", n)
 	}
-	other := g.origins.of("client", "elsewhere")
+	other := g.Origins.Of("client", "elsewhere")
 	if other == origins[0] || other.Tally != origins[0].Tally {
 		t.Error("an account's origins do not have their tally in common")
 	}
-	if g.share(lanes[0][2], other) != shares[0] {
+	if g.Share(lanes[0][2], other) != shares[0] {
 		t.Error("an account has two shares of a lane")
 	}
-	if g.share(lanes[0][2], g.origins.of("", "one")) == g.share(lanes[0][2], g.origins.of("", "two")) {
+	if g.Share(lanes[0][2], g.Origins.Of("", "one")) == g.Share(lanes[0][2], g.Origins.Of("", "two")) {
 		t.Error("the messages of two SMSCs have one share")
 	}
-	if g.accountLane(g.Config(), "nobody") != nil {
+	if g.AccountLane(g.Config(), "nobody") != nil {
 		t.Error("an account that does not exist has a lane")
 	}
 
 	// A reload has removed the connector, and not put the configuration in force yet.
 	clients.Removed.Store(true)
-	if g.accountLane(g.Config(), "client") != nil {
+	if g.AccountLane(g.Config(), "client") != nil {
 		t.Error("an account that can log in nowhere has a new lane")
 	}
 }
@@ -70,7 +70,7 @@ func TestLanesConcurrent(t *testing.T) {
 func TestPercent(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "max_queue: 100")
-	s := g.share(g.LaneOf(operator), g.origins.of("client", "clients"))
+	s := g.Share(g.LaneOf(operator), g.Origins.Of("client", "clients"))
 	if s.Room() != 50 {
 		t.Errorf("room for %d of 100, want half", s.Room())
 	}
@@ -94,8 +94,8 @@ func TestPercent(t *testing.T) {
 func TestLaneFindsHome(t *testing.T) {
 	t.Parallel()
 	g, clients, _ := start(t, "")
-	lane := g.accountLane(g.Config(), "client")
-	s := g.share(lane, g.origins.of("", "operator"))
+	lane := g.AccountLane(g.Config(), "client")
+	s := g.Share(lane, g.Origins.Of("", "operator"))
 	occupy(s, 2)
 	for range 2 {
 		m := g.Messages.Get()
@@ -114,7 +114,7 @@ func TestLaneFindsHome(t *testing.T) {
 		return g.Connector(new)
 	}
 	more := reload("more")
-	if lane.Home() != more || g.accountLane(g.Config(), "client") != lane || lane.Config().MaxQueue != 7 {
+	if lane.Home() != more || g.AccountLane(g.Config(), "client") != lane || lane.Config().MaxQueue != 7 {
 		t.Fatalf("the lane's home is %s", lane.Home().Name)
 	}
 	lane.Publish()
@@ -127,14 +127,14 @@ func TestLaneFindsHome(t *testing.T) {
 	if _, err := g.Reload(&cfg, idle{}); err != nil {
 		t.Fatal(err)
 	}
-	if lane.Home() != more || g.accountLane(g.Config(), "client") != nil {
+	if lane.Home() != more || g.AccountLane(g.Config(), "client") != nil {
 		t.Error("an account that can log in nowhere has a lane")
 	}
 	cfg.Connectors = append([]config.Connector{*clients.Config()}, cfg.Connectors...)
 	if _, err := g.Reload(&cfg, idle{}); err != nil {
 		t.Fatal(err)
 	}
-	if next := g.accountLane(g.Config(), "client"); next == nil || next == lane {
+	if next := g.AccountLane(g.Config(), "client"); next == nil || next == lane {
 		t.Error("an account that may log in again has no lane of its own")
 	}
 }
@@ -161,10 +161,10 @@ routes:
 		t.Fatal(err)
 	}
 	a, b := g.LaneOf(g.Connector("a")), g.LaneOf(g.Connector("b"))
-	one, two := g.accountLane(g.Config(), "one"), g.accountLane(g.Config(), "two")
+	one, two := g.AccountLane(g.Config(), "one"), g.AccountLane(g.Config(), "two")
 	message := func(account, from, dest string) *sms.Message {
 		m := g.Messages.Get()
-		m.Origin = g.origins.of(account, from)
+		m.Origin = g.Origins.Of(account, from)
 		m.Set(sms.Address{}, sms.Address{Addr: []byte(dest)}, nil)
 		return m
 	}

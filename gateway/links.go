@@ -28,7 +28,7 @@ func (g *Gateway) Connected(l *connector.Link) {
 	e := g.Log.Debug()
 	if l.Connector.Config().Role() == protocols.Client {
 		l.Lane = g.LaneOf(l.Connector)
-		l.Origin = g.origins.of("", l.Connector.Name)
+		l.Origin = g.Origins.Of("", l.Connector.Name)
 		if !l.Connector.Config().Listens() && g.Storms.Links.Next(l.Connector.Name, l.Opened) {
 			e = g.Log.Info()
 		}
@@ -170,12 +170,11 @@ func changedAccounts(old, wanted *config.Config) map[string]bool {
 // endSessions logs out the sessions of accounts that a reload has changed, and those on
 // connectors that their account may not use any more.
 func (g *Gateway) endSessions(e Service, changed map[string]bool) {
-	accounts := g.routes.Load().accounts
 	e.Logout(func(l *connector.Link) bool {
 		if l.Account == nil {
 			return false
 		}
-		is := accounts[l.Account.SystemID]
+		is := g.Account(l.Account.SystemID)
 		if is != nil && !changed[l.Account.SystemID] && is.MayUse(l.Connector.Config()) {
 			return false
 		}

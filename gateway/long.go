@@ -25,7 +25,7 @@ func (g *Gateway) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
 
 // mostParts returns how many parts a message may be sent in. Those of an SMSC have no account.
 func (g *Gateway) mostParts(m *sms.Message) int {
-	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
+	if a := g.Account(m.Origin.Account); a != nil {
 		return a.MaxParts
 	}
 	return userdata.MaxParts
@@ -75,7 +75,7 @@ func (g *Gateway) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 	ref := g.references.next(m.Dest().Addr)
 	c.Split(f, m, ref, parts)
 	m.Release()
-	if namer := g.routes.Load().partsOf(protocols.SMPP); namer != nil && f.Long == fit.SplitSAR {
+	if namer := g.PartsOf(protocols.SMPP); namer != nil && f.Long == fit.SplitSAR {
 		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMS centre makes a header of it
 			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: n})
 		}

@@ -13,38 +13,6 @@ import (
 // strict: true gets no such message: it is refused when it comes, or rejected when it comes to
 // the connector later, because it was routed again.
 
-// driverOf returns the driver of a protocol, or nil if no connector speaks it.
-func (r *routes) driverOf(p sms.Protocol) protocols.Driver {
-	if int(p) < len(r.drivers) {
-		return r.drivers[p].Driver
-	}
-	return nil
-}
-
-// partsOf returns who knows the fields of a protocol that say which part a message is, or nil.
-func (r *routes) partsOf(p sms.Protocol) protocols.PartNamer {
-	if int(p) < len(r.drivers) {
-		return r.drivers[p].parts
-	}
-	return nil
-}
-
-// A speaker is the driver of a protocol that a connector speaks.
-type speaker struct {
-	protocols.Driver
-	parts protocols.PartNamer // nil: the protocol has no field for that
-}
-
-// addDriver notes who speaks a protocol.
-func (r *routes) addDriver(d protocols.Driver) {
-	p := int(d.Protocol())
-	if p >= len(r.drivers) {
-		r.drivers = append(r.drivers, make([]speaker, p+1-len(r.drivers))...)
-	}
-	parts, _ := d.(protocols.PartNamer)
-	r.drivers[p] = speaker{d, parts}
-}
-
 // cross makes a message that comes in ready for a lane whose peers speak another protocol. With
 // a code other than OK the message must be refused.
 func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
@@ -160,7 +128,7 @@ type lostFields struct {
 
 // leave makes a message ready for the peers of a connector of another protocol.
 func (g *Gateway) leave(c *connector.Connector, m *sms.Message) lostFields {
-	f := lostFields{from: g.routes.Load().driverOf(m.Protocol()), to: c.Driver}
+	f := lostFields{from: g.DriverOf(m.Protocol()), to: c.Driver}
 	if f.from != nil {
 		f.left = f.from.Leave(m)
 	}

@@ -29,7 +29,7 @@ func (p *port) withLanes() *engineNow {
 	p.g.SetEngine(e)
 	for _, m := range p.queued {
 		lane := p.g.LaneOf(p.operator)
-		lane.Push(p.now, p.g.share(lane, m.Origin), m)
+		lane.Push(p.now, p.g.Share(lane, m.Origin), m)
 	}
 	return e
 }

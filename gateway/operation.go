@@ -239,7 +239,7 @@ func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error
 				return errSearched
 			}
 			if m.err == nil && o.matches(string(m.head.Account), m.message) {
-				m.message.Origin = o.gateway.origins.of(string(m.head.Account), string(m.head.Connector))
+				m.message.Origin = o.gateway.Origins.Of(string(m.head.Account), string(m.head.Connector))
 				some = append(some, &operand{found: m})
 			}
 			return nil

@@ -218,7 +218,7 @@ func (g *Gateway) eachOrphan(ids []uint64, f func(m *sms.Message, size int) erro
 			g.orphan(id, f)
 		}
 		if err := g.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
-			g.logLookup(err)
+			g.LogLookup(err)
 		}
 		g.changing.Unlock()
 	}
@@ -253,7 +253,7 @@ func (g *Gateway) orphan(id uint64, f func(m *sms.Message, size int) error) {
 		err = f(m, len(e.Record))
 	}
 	if err != nil {
-		g.logLookup(err)
+		g.LogLookup(err)
 	}
 }
 
@@ -351,7 +351,7 @@ func (c *changer) adoptNow(f *found) (result string, err error) {
 func (c *changer) matched(f *found) {
 	result, err := c.adoptNow(f)
 	if err != nil {
-		c.logLookup(err)
+		c.LogLookup(err)
 	}
 	c.result[f] = result
 }
@@ -362,7 +362,7 @@ func (c *changer) leftAside(f *found) {
 		c.noOrphan(f.id)
 		return
 	}
-	c.countAside(c.origins.of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
+	c.countAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }
 
 // findOrphan keeps an orphan of an earlier run, which it reads from an entry of the store.

@@ -17,7 +17,7 @@ func (p *port) orphan(id string, s sms.State) uint64 {
 	p.t.Helper()
 	g, m := p.g, p.g.Messages.Get()
 	defer m.Release()
-	m.Origin = g.origins.of("", "operator")
+	m.Origin = g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
 	m.ID, m.Arrived = g.ids.Add(1), p.now
 	b := g.Committer.Begin()
@@ -156,7 +156,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := g.Messages.Get()
-	m.Origin = g.origins.of("", "operator")
+	m.Origin = g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte("17"), State: sms.StateDelivered})
 	m.ID, m.Arrived = g.ids.Add(1), p.now
 	refused := Accepted{Message: m}

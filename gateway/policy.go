@@ -3,6 +3,8 @@ package gateway
 import (
 	"math"
 
+	"pmg/gateway/route"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/events"
@@ -23,8 +25,8 @@ func (g *Gateway) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	if a.Code == sms.Faulty {
 		o = g.settleFaulty(l, m, a)
 	}
-	if mayFailOver(l.Config(), m, a, o.Again) {
-		if to := g.failOver(l, m); to != nil {
+	if route.MayFailOver(l.Config(), m, a, o.Again) {
+		if to := g.FailOver(l, m); to != nil {
 			g.KeepState(to.Lane, m)
 			g.logFailover(l, to.Lane, m, a)
 			return connector.Outcome{To: to, Pause: o.Pause}

@@ -157,7 +157,7 @@ pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 `, c.options))
-		c.check(t, g, g.clientLane("client"))
+		c.check(t, g, g.ClientLane("client"))
 	}
 }
 

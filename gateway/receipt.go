@@ -83,7 +83,7 @@ func (c *Conversation[R]) lookedUp(now int64, q *finding[R]) {
 		c.ends(now, q, false)
 		return
 	case q.failed != nil:
-		c.gateway.logLookup(q.failed)
+		c.gateway.LogLookup(q.failed)
 		q.message.Release()
 		c.answer(now, l, q.request, sms.SystemError, 0, 0)
 		c.ends(now, q, false)

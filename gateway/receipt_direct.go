@@ -39,14 +39,14 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 		c.Unwanted.Add(1)
 		return nil, dropped
 	}
-	lane := g.clientLane(string(f.Account))
+	lane := g.ClientLane(string(f.Account))
 	if lane == nil {
 		c.Homeless.Add(1)
 		g.logHomeless(string(f.Account))
 		return nil, dropped
 	}
 	f.more = g.addressAll(now, m, &f.Mapping, &r, known, others)
-	return g.share(lane, m.Origin), passOn
+	return g.Share(lane, m.Origin), passOn
 }
 
 // wants reports whether a client that has asked for receipts of these outcomes wants one. It gets
@@ -62,15 +62,6 @@ func wants(n sms.Notify, s sms.State) bool {
 		return n&sms.NotifyProgress != 0
 	}
 	return n&sms.NotifyFailure != 0
-}
-
-// clientLane returns the lane of an account that may receive, nil if there is none.
-func (g *Gateway) clientLane(account string) *connector.Lane {
-	a := g.routes.Load().accounts[account]
-	if a == nil || !a.MayReceive() {
-		return nil
-	}
-	return g.accountLane(g.Config(), account)
 }
 
 // address makes m the receipt r of a message, for the client that knows that by an id. r may

@@ -14,7 +14,7 @@ import (
 // tell plays a receipt of an SMSC about its message 7.
 func (p *port) tell(l *connector.Link, s sms.State) *request {
 	m := p.g.Messages.Get()
-	m.Origin = p.g.origins.of("", "operator")
+	m.Origin = p.g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte("7"), State: s})
 	r := p.New(l)
 	p.c.receipt(p.now, l, r, m)
@@ -36,7 +36,7 @@ func (p *port) taken() (states []string) {
 
 // smsc begins a session to the SMSC.
 func (p *port) smsc() *connector.Link {
-	l := &connector.Link{Origin: p.g.origins.of("", "operator")}
+	l := &connector.Link{Origin: p.g.Origins.Of("", "operator")}
 	l.Open(&connector.Instance{Connector: p.operator}, netip.AddrPort{}, p.now, nil)
 	return l
 }

@@ -19,7 +19,7 @@ func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connecto
 	if e.state == events.Sent || m.Kind != sms.Submit || m.Notify&sms.NotifyFailure == 0 || m.Account() == "" {
 		return nil, nil
 	}
-	lane := g.clientLane(m.Account())
+	lane := g.ClientLane(m.Account())
 	if lane == nil {
 		g.receipts.counts.Homeless.Add(1)
 		return nil, nil
@@ -31,7 +31,7 @@ func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connecto
 	}
 	v := store.MappingOf(m, ahead)
 	own := g.Messages.Get()
-	own.Origin = g.origins.of("", lane.Home().Name)
+	own.Origin = g.Origins.Of("", lane.Home().Name)
 	own.Kind, own.Flags = sms.Receipt, sms.HasReport
 	if m.Parts > 1 {
 		if joined, verdict := g.partEnded(&v, &r, g.readsParts(v.WholeID())); verdict == passOn {
@@ -51,7 +51,7 @@ func (g *Gateway) ownReceipt(m *sms.Message, e *ending) (*sms.Message, *connecto
 	for _, other := range e.more {
 		other.ID = g.ids.Add(1)
 	}
-	return own, g.share(lane, own.Origin)
+	return own, g.Share(lane, own.Origin)
 }
 
 // stateOfEnd returns the state that the receipt of a message reports which has ended so.
@@ -230,7 +230,7 @@ func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
 // is in the store.
 func (g *Gateway) joinUnread(u *unreadPart) {
 	if err := g.loadParts(&u.match); err != nil {
-		g.logLookup(err)
+		g.LogLookup(err)
 		return
 	}
 	if r, v := g.partEnded(&u.Mapping, &u.report, false); v == passOn {
@@ -242,15 +242,15 @@ func (g *Gateway) joinUnread(u *unreadPart) {
 // and sends it if the client wants it.
 func (g *Gateway) sendOwn(f *store.Mapping, r *sms.Report) {
 	known, others := receivers(f, r.State)
-	lane := g.clientLane(string(f.Account))
+	lane := g.ClientLane(string(f.Account))
 	if known == 0 || lane == nil {
 		return
 	}
 	own := g.Messages.Get()
-	own.Origin = g.origins.of("", lane.Home().Name)
+	own.Origin = g.Origins.Of("", lane.Home().Name)
 	own.Kind, own.Flags = sms.Receipt, sms.HasReport
 	all := append(g.addressAll(g.Clock.Now(), own, f, r, known, others), own)
-	share := g.share(lane, own.Origin)
+	share := g.Share(lane, own.Origin)
 	b := g.Committer.Begin()
 	for _, m := range all {
 		m.ID = g.ids.Add(1)

@@ -189,7 +189,7 @@ func (g *Gateway) partEnded(f *store.Mapping, r *sms.Report, read bool) (sms.Rep
 
 // noteTold notes what the client was told of a long message, and with which part.
 func (g *Gateway) noteTold(whole uint64, of told, by uint8) {
-	g.Committer.Begin().Map(dayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
+	g.Committer.Begin().Map(store.DayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
 	g.Committer.End()
 }
 
@@ -200,7 +200,7 @@ func (g *Gateway) readsParts(whole uint64) bool { return g.Store != nil && whole
 // notePart notes the outcome of a part in the open batch. m has what the parts' ids have in
 // common as its id.
 func (g *Gateway) notePart(b *store.Batch, m *sms.Message) {
-	b.Map(dayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(m.ID, m.Part), m.Text())
+	b.Map(store.DayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(m.ID, m.Part), m.Text())
 }
 
 // loadParts reads the outcomes of the parts of a message from the store, unless they are in

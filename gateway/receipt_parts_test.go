@@ -18,7 +18,7 @@ import (
 // count from 0.
 func partOf(g *Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *match) {
 	m := g.Messages.Get()
-	m.Origin = g.origins.of("", "operator")
+	m.Origin = g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
 		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
 	v := store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
@@ -177,7 +177,7 @@ func (p *port) madeReceipts(t *testing.T) (all []sms.Report) {
 	if err := p.g.Close(); err != nil {
 		t.Error(err)
 	}
-	lane := p.g.clientLane("client")
+	lane := p.g.ClientLane("client")
 	lane.Shares(func(s *connector.Share) {
 		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
 			r, _ := m.Report()
@@ -377,7 +377,7 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 		for _, part := range ends {
 			m := p.g.Messages.Get()
 			m.ID, m.Offset, m.Part, m.Parts = 5000+uint64(part), uint16(part), part, 2
-			m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
+			m.Origin, m.Notify = p.g.Origins.Of("client", "clients"), sms.NotifyFailure
 			m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 			p.g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: p.now}})
 			m.Release()
@@ -402,7 +402,7 @@ func TestOwnUnknownPart(t *testing.T) {
 	p := keepAgain(t, fs)
 	m := p.g.Messages.Get()
 	m.ID, m.Part, m.Parts = 5000, 0, 2
-	m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
+	m.Origin, m.Notify = p.g.Origins.Of("client", "clients"), sms.NotifyFailure
 	p.g.forget(m, ending{state: events.Unknown, answer: sms.Answer{Code: sms.Lost, At: p.now}})
 	if all := p.madeReceipts(t); len(all) != 0 {
 		t.Errorf("told at once: %+v", all)
@@ -424,7 +424,7 @@ func TestOwnPartIsStored(t *testing.T) {
 	p := keepAgain(t, fs)
 	m := p.g.Messages.Get()
 	m.ID, m.Part, m.Parts = 5000, 0, 2
-	m.Origin, m.Notify = p.g.origins.of("client", "clients"), sms.NotifyFailure
+	m.Origin, m.Notify = p.g.Origins.Of("client", "clients"), sms.NotifyFailure
 	p.g.forget(m, ending{state: events.Unknown, answer: sms.Answer{Code: sms.Lost, At: p.now}})
 	p.madeReceipts(t)
 	p = keepAgain(t, fs)

@@ -34,7 +34,7 @@ const (
 func (g *Gateway) noteWaits(f *store.Mapping) {
 	since := max(g.Clock.Wall(g.Clock.Now()), g.receipts.waits.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
-	g.Committer.Begin().Map(dayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
+	g.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
 	g.Committer.End()
 }
 
@@ -45,7 +45,7 @@ func (g *Gateway) checkWaits(now int64) {
 		w.Begin(func() {
 			g.Pass("waits")
 			if err := g.tellWaiting(); err != nil {
-				g.logLookup(err)
+				g.LogLookup(err)
 			}
 		})
 	}
@@ -100,7 +100,7 @@ func (g *Gateway) tellWaiting() error {
 	}
 	if until > w.swept.Load() {
 		w.swept.Store(until)
-		g.Committer.Begin().Map(dayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
+		g.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
 		g.Committer.End()
 	}
 	return nil

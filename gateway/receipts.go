@@ -118,19 +118,6 @@ func (g *Gateway) logHomeless(account string) {
 	}
 }
 
-// logLookup tells the operator that the messages of receipts cannot be looked up.
-func (g *Gateway) logLookup(err error) {
-	if g.News.Is("lookup") {
-		g.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")
-	}
-}
-
-// dayLength is for the days by which the store keeps what ids stand for.
-const dayLength = int64(24 * 3600e9)
-
-// dayOf returns the day of a time by the wall clock.
-func dayOf(wall int64) uint32 { return uint32(max(wall, 0) / dayLength) }
-
 // note notes what a peer's id of a message stands for, in a batch and in memory. The
 // committer's lock is held, unless there is no store.
 func (r *receipts) note(g *Gateway, b *store.Batch, o *operator, m *sms.Message, a *sms.Answer, ahead int64) {
@@ -144,7 +131,7 @@ func (r *receipts) noteMapping(g *Gateway, b *store.Batch, o *operator, v *store
 	r.record = v.Append(r.record[:0])
 	r.key, _ = peerid.AppendKey(r.key[:0], peerID, peerid.Same)
 	if b != nil {
-		b.Map(dayOf(wall), o.name, r.key, r.record)
+		b.Map(store.DayOf(wall), o.name, r.key, r.record)
 	}
 	o.mu.Lock()
 	known := bytes.Equal(o.recent.find(r.key), r.record) // since noteAnswer

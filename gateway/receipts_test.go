@@ -19,12 +19,12 @@ func TestTidyReceipts(t *testing.T) {
 	now, keep := g.Clock.Now(), int64(g.Config().Receipts.Keep)
 	day := int64(24 * time.Hour)
 	m := g.Messages.Get()
-	m.Origin = g.origins.of("", "operator")
+	m.Origin = g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
 	m.ID, m.Arrived = g.ids.Add(1), now-keep-2*day
 	b := g.Committer.Begin()
-	b.Map(dayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
-	b.Map(dayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
+	b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
+	b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
 	b.Put(m, store.Lane{})
 	g.keepAside(b, m, store.Lane{}, store.Orphan, "")
 	g.Committer.End()
@@ -65,7 +65,7 @@ func TestTidyReceiptsClock(t *testing.T) {
 	now, day, keep := g.Clock.Now(), int64(24*time.Hour), int64(g.Config().Receipts.Keep)
 	b := g.Committer.Begin()
 	for n := range int64(7) {
-		b.Map(dayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
+		b.Map(store.DayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
 	}
 	g.Committer.End()
 	left := func() (n int) {
@@ -100,7 +100,7 @@ func TestTidyReceiptsClock(t *testing.T) {
 	}
 	look(0)
 	g.receipts.forms, g.receipts.forgotten = nil, 0
-	if err := g.loadForms(); err != nil || g.receipts.forgotten < dayOf(now-keep) {
+	if err := g.loadForms(); err != nil || g.receipts.forgotten < store.DayOf(now-keep) {
 		t.Errorf("a restart forgets what was forgotten: %d, %v", g.receipts.forgotten, err)
 	}
 	if err := g.Close(); err != nil {
@@ -123,7 +123,7 @@ func TestHomelessReceipt(t *testing.T) {
 	if v != passOn || s.Lane.Account != "client" {
 		t.Fatalf("verdict %d", v)
 	}
-	if _, ok := g.routeOf(m); ok {
+	if g.Route(m) != nil {
 		t.Error("a route takes it")
 	}
 	if m.Expires != 1+int64(g.Config().Receipts.Validity) {

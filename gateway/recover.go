@@ -11,7 +11,6 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/connector/queue"
-	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -55,7 +54,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	}
 	err := r.run(ctx)
 	g.SetRecovered()
-	g.keywords.recovered(g)
+	g.Table.Begin()
 	if ctx.Err() != nil {
 		return // the gateway stops, and what was not read stays in the store
 	}
@@ -202,12 +201,12 @@ func (r *recovery) entry(e *store.Entry) {
 		return
 	}
 	if s.Aside != store.InLane {
-		r.gateway.countAside(r.gateway.origins.of(string(h.Account), string(h.Connector)), s.Aside, 1)
+		r.gateway.countAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
 			r.gateway.findOrphan(e)
 		}
 		if s.Aside == store.Parked {
-			r.gateway.findFirstless(e)
+			r.gateway.FindFirstless(e)
 		}
 		r.aside++
 		return
@@ -238,7 +237,7 @@ func (r *recovery) entry(e *store.Entry) {
 // such messages are sent again.
 func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 	g := r.gateway
-	l := g.laneNamed(r.cfg, lane)
+	l := g.LaneNamed(r.cfg, lane)
 	if l == nil || l.Config().OnUnknown != config.Fail {
 		return false
 	}
@@ -275,9 +274,9 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 		moved = store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
 	}
 	g := r.gateway
-	origin := g.origins.of(string(h.Account), string(h.Connector))
-	if lane := g.laneNamed(r.cfg, moved); lane != nil {
-		s := g.share(lane, origin)
+	origin := g.Origins.Of(string(h.Account), string(h.Connector))
+	if lane := g.LaneNamed(r.cfg, moved); lane != nil {
+		s := g.Share(lane, origin)
 		if e.State == nil {
 			r.places[string(bytes.Clone(r.key))] = s
 		}
@@ -289,24 +288,13 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 		return nil
 	}
 	defer m.Release()
-	if lane := g.route(m); lane != nil {
-		return g.share(lane, origin)
+	if lane := g.Route(m); lane != nil {
+		return g.Share(lane, origin)
 	}
 	why := asideOf(m)
 	g.setAside(m, store.Lane{}, why, asideReasons[why])
 	if why == store.Orphan {
 		g.keepOrphan(m)
-	}
-	return nil
-}
-
-// laneNamed returns the lane that has a name in the store, nil if there is none any more.
-func (g *Gateway) laneNamed(cfg *config.Config, name store.Lane) *connector.Lane {
-	if name.Account != "" {
-		return g.accountLane(cfg, name.Account)
-	}
-	if c := g.Connector(name.Connector); c != nil && c.Config().Role() == protocols.Client {
-		return g.LaneOf(c)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func newBrokenStore(t *testing.T, p *port, n uint64, lane store.Lane, accounts .
 	}
 	var b store.Batch
 	for id := uint64(1); id <= n; id++ {
-		m := &sms.Message{ID: id, Origin: p.g.origins.of(accounts[id%uint64(len(accounts))], "clients"), Arrived: now}
+		m := &sms.Message{ID: id, Origin: p.g.Origins.Of(accounts[id%uint64(len(accounts))], "clients"), Arrived: now}
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 		b.Put(m, lane)
 	}
@@ -119,7 +119,7 @@ func TestRecoverAsksFew(t *testing.T) {
 	s := newBrokenStore(t, p, 3*recoverAtATime, store.Lane{Connector: p.operator.Name}, "big")
 	var b store.Batch
 	for id := uint64(1); id <= 100; id++ {
-		b.Put(&sms.Message{ID: id, Origin: p.g.origins.of(fmt.Sprint("account", id), "clients"), Arrived: now}, store.Lane{Connector: p.operator.Name})
+		b.Put(&sms.Message{ID: id, Origin: p.g.Origins.Of(fmt.Sprint("account", id), "clients"), Arrived: now}, store.Lane{Connector: p.operator.Name})
 	}
 	if err := s.Commit(&b); err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ routes: [{destination: "%s", to: operator}]
 		p := portOf(t, g, g.Connector("clients"), g.Connector("operator"))
 		s := newBrokenStore(t, p, 6, store.Lane{Connector: "gone"}, "client")
 		var b store.Batch
-		ok := sms.Message{ID: 5, Origin: p.g.origins.of("client", "clients"), Arrived: now}
+		ok := sms.Message{ID: 5, Origin: p.g.Origins.Of("client", "clients"), Arrived: now}
 		b.Replace(&ok, store.Lane{Connector: p.operator.Name})
 		if err := s.Commit(&b); err != nil {
 			t.Fatal(err)
@@ -316,7 +316,7 @@ func TestLoadTurns(t *testing.T) {
 	if err := p.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	many, one := p.g.LaneOf(p.operator), p.g.clientLane("client")
+	many, one := p.g.LaneOf(p.operator), p.g.ClientLane("client")
 	ids := make([]uint64, 3*keep.LoadAtATime)
 	for i := range ids {
 		ids[i] = uint64(i + 2) // they are not in the store

@@ -22,7 +22,7 @@ func TestRecoverClockBack(t *testing.T) {
 		places: map[string]*connector.Share{}, parts: map[*connector.Share][]queue.Waiting{},
 	}
 	lane := store.Lane{Connector: operator.Name}
-	origin := g.origins.of("client", "clients")
+	origin := g.Origins.Of("client", "clients")
 	for id, arrived := range []int64{now + hour, now - hour, now - 1} {
 		m := &sms.Message{ID: uint64(id + 1), Origin: origin, Arrived: arrived, NotBefore: now + hour}
 		e := store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, lane, 0)}
@@ -38,7 +38,7 @@ func TestRecoverClockBack(t *testing.T) {
 			t.Errorf("message %d has arrived in %d ns, and is sent again in %d", m.ID, read.Arrived-now, read.NotBefore-now)
 		}
 	}
-	parts := r.parts[g.share(g.LaneOf(operator), origin)]
+	parts := r.parts[g.Share(g.LaneOf(operator), origin)]
 	if len(parts) != 3 {
 		t.Fatalf("%d messages are found", len(parts))
 	}

@@ -48,7 +48,7 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 	p, s := newRefusingPort(t)
 	asked := chanEngine{calls: make(chan func(int64), 10)}
 	p.g.receipts.outgoing.begin(p.g, asked)
-	share := p.g.share(p.g.LaneOf(p.operator), p.g.origins.of("client", "clients"))
+	share := p.g.Share(p.g.LaneOf(p.operator), p.g.Origins.Of("client", "clients"))
 	m := p.g.Messages.Get()
 	m.ID, m.Origin, m.Arrived = p.g.ids.Add(1), share.Origin, p.now
 	m.Notify = sms.NotifySuccess | sms.NotifyFailure
@@ -73,7 +73,7 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 	}
 	(<-asked.calls)(p.now)
 	p.g.receipts.outgoing.end()
-	lane := p.g.clientLane("client")
+	lane := p.g.ClientLane("client")
 	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
 		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))
 	}

@@ -30,7 +30,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 		return Changed{}, fmt.Errorf("cannot reload; it takes a restart, because some options that changed need one: %w", err)
 	}
 	kept := map[string]bool{}
-	before := g.connectors.Load()
+	before := g.Connectors()
 	for i := range cfg.Connectors {
 		cc := &cfg.Connectors[i]
 		if g.Connector(cc.Name) != nil {
@@ -48,7 +48,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 		kept[cc.Name] = true
 		changed.Added = append(changed.Added, c)
 	}
-	for _, c := range *before {
+	for _, c := range before {
 		if !kept[c.Name] && !c.Removed.Swap(true) {
 			changed.Removed = append(changed.Removed, c)
 			if c.PDULog != nil {
@@ -75,12 +75,12 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 }
 
 // undo removes the connectors that a reload added before it failed.
-func (g *Gateway) undo(before *[]*connector.Connector, e Service) {
-	for _, c := range g.Connectors()[len(*before):] {
+func (g *Gateway) undo(before []*connector.Connector, e Service) {
+	for _, c := range g.Connectors()[len(before):] {
 		e.Unlisten(c)
 		if c.PDULog != nil {
 			_ = c.PDULog.Close() // nothing was written
 		}
 	}
-	g.connectors.Store(before)
+	g.SetConnectors(before)
 }

@@ -52,7 +52,7 @@ func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 	now := g.Clock.WallNow()
 	return g.takeWaiting(now, &submission{
 		way: Replaced, message: m, change: o.Change, counted: t.message.DeliverAt > now,
-		lane: g.laneNamed(g.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
+		lane: g.LaneNamed(g.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
 	})
 }
 

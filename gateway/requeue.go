@@ -136,7 +136,7 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 	var queued, aside []*found
 	for _, f := range all {
 		if f.err == nil {
-			f.message.Origin = c.origins.of(string(f.head.Account), string(f.head.Connector))
+			f.message.Origin = c.Origins.Of(string(f.head.Account), string(f.head.Connector))
 		}
 		switch {
 		case f.err != nil && c.change.What != DeleteMessages:
@@ -169,14 +169,14 @@ func (c *changer) aim(f *found) bool {
 			lane = c.LaneOf(to)
 		}
 	} else if f.message.IsKnownReceipt() {
-		lane = c.clientLane(string(f.head.LaneAccount))
+		lane = c.ClientLane(string(f.head.LaneAccount))
 	} else {
-		lane = c.route(f.message)
+		lane = c.Route(f.message)
 	}
 	if lane == nil {
 		return false
 	}
-	c.to[f] = c.share(lane, f.message.Origin)
+	c.to[f] = c.Share(lane, f.message.Origin)
 	return true
 }
 
@@ -292,3 +292,25 @@ func (c *changer) log() {
 
 // loggedIDs is how many ids of changed messages a line of the log has.
 const loggedIDs = 100
+
+// routeAgain routes messages that are put aside.
+func (g *Gateway) routeAgain(ids []uint64) error {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	if err := g.Committer.Sync(); err != nil {
+		return err
+	}
+	c := &changer{Gateway: g, engine: g.engine, change: QueueChange{What: RetryMessages}, to: map[*found]*connector.Share{}, result: map[*found]string{}}
+	var all []*found
+	for _, id := range ids {
+		var e store.Entry
+		ok, err := g.Store.Get(id, &e)
+		if err != nil {
+			return err
+		}
+		if f := newFound(&e); ok && f.err == nil && f.state.Aside == store.Parked {
+			all = append(all, f)
+		}
+	}
+	return c.do(context.Background(), all)
+}

@@ -103,7 +103,7 @@ func (g *Gateway) admit(now int64, l *connector.Link, result login.Result) login
 	}
 	l.Admitted = true
 	if l.Account = result.Account; l.Account != nil {
-		l.Origin = g.origins.of(l.Account.SystemID, l.Connector.Name)
+		l.Origin = g.Origins.Of(l.Account.SystemID, l.Connector.Name)
 	}
 	return result
 }
@@ -123,7 +123,7 @@ func (g *Gateway) Bound(now int64, l *connector.Link) (takes bool) {
 	if !way.CanReceive() {
 		return false
 	}
-	l.Lane = g.accountLane(g.Config(), l.Account.SystemID)
+	l.Lane = g.AccountLane(g.Config(), l.Account.SystemID)
 	return l.Lane != nil
 }
 

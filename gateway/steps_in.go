@@ -81,17 +81,17 @@ func (g *Gateway) stepRewrite(now int64, s *submission) Verdict {
 }
 
 func (g *Gateway) stepKeyword(_ int64, s *submission) Verdict {
-	g.noteKeyword(s.message)
+	g.NoteKeyword(s.message)
 	return Pass
 }
 
 func (g *Gateway) stepRoute(now int64, s *submission) Verdict {
 	m := s.message
-	if s.lane = g.route(m); s.lane != nil {
+	if s.lane = g.Route(m); s.lane != nil {
 		return Pass
 	}
 	switch {
-	case g.waitsForFirst(m):
+	case g.WaitsForFirst(m):
 		return Pass
 	case g.parks(m) && g.mayPark(m, s.others):
 		return Pass
@@ -99,7 +99,7 @@ func (g *Gateway) stepRoute(now int64, s *submission) Verdict {
 		return s.invalid(g, now, sms.QueueFull, "message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ")
 	}
 	code := noRoute(m)
-	if g.lacksFirst(m) {
+	if g.LacksFirst(m) {
 		code = sms.QueueFull // too many parts wait for their first one; the peer sends it again
 	}
 	g.unrouted.Add(1)
@@ -169,7 +169,15 @@ func (s *submission) accepted() Accepted { return Accepted{s.message, s.share} }
 // that the last one went to.
 func (g *Gateway) shareFor(l *connector.Link, lane *connector.Lane) *connector.Share {
 	if s := l.LastShare; s == nil || s.Lane != lane {
-		l.LastShare = g.share(lane, l.Origin)
+		l.LastShare = g.Share(lane, l.Origin)
 	}
 	return l.LastShare
+}
+
+// noRoute returns the answer to a message without a route.
+func noRoute(m *sms.Message) sms.Code {
+	if m.Kind == sms.MO {
+		return sms.Rejected
+	}
+	return sms.BadDestination
 }

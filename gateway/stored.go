@@ -61,11 +61,11 @@ func (c *Conversation[R]) accept(now int64, p Pending[R]) {
 		parked = parked || a.Share == nil
 	}
 	if first.Parts > 1 {
-		c.gateway.noteKeyword(first)
+		c.gateway.NoteKeyword(first)
 	}
 	for _, a := range p.More {
 		if a.Message.Parts > 1 && a.Message.Part == 0 {
-			c.gateway.noteKeyword(a.Message)
+			c.gateway.NoteKeyword(a.Message)
 		}
 	}
 	if !c.gateway.Durable() && !parked {

@@ -76,7 +76,7 @@ func (g *Gateway) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Resul
 		other.Missing = fit.UseUCS2
 		f = &other
 	}
-	_, _, isPart := g.partOf(m)
+	_, _, isPart := g.PartOf(m)
 	switch {
 	case isPart && m.Alphabet == sms.UCS2 && f.Reads.Has(sms.UCS2):
 		return fit.Left

@@ -91,7 +91,7 @@ func TestWallClockOfReceipts(t *testing.T) {
 		t.Error(err)
 	}
 	g = keepOn(t, vfs.NewMem(), outcomes, ahead)
-	share := g.share(g.LaneOf(g.Connector("operator")), g.origins.of("client", "clients"))
+	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("client", "clients"))
 	deleted := g.Messages.Get()
 	deleted.Origin, deleted.Notify, deleted.Arrived = share.Origin, sms.NotifyFailure, now+ahead
 	g.deleted(now+second, share.Lane, &found{id: 1, message: deleted}, nil)
@@ -111,7 +111,7 @@ func TestWallClockAtKill(t *testing.T) {
 	fs, outcomes := vfs.NewMem(), make([]byte, 4*store.OutcomeSize)
 	g := keepOn(t, fs, outcomes, ahead)
 	began := g.Clock.Now()
-	share := g.share(g.LaneOf(g.Connector("operator")), g.origins.of("client", "clients"))
+	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("client", "clients"))
 	m := g.Messages.Get()
 	m.ID, m.Origin, m.Notify, m.Arrived = 1, share.Origin, sms.NotifyFailure, began
 	g.Put(Accepted{m, share}, nil)

@@ -70,7 +70,7 @@ func (g *Gateway) noteState(b *store.Batch, v store.Mapping, state sms.State, fa
 	r.key = binary.BigEndian.AppendUint64(r.key[:0], v.ID)
 	r.record = append(v.Append(r.record[:0]), uint8(state), failure)
 	r.record = binary.BigEndian.AppendUint64(r.record, uint64(since))
-	today := dayOf(g.Clock.Wall(g.Clock.Now()))
+	today := store.DayOf(g.Clock.Wall(g.Clock.Now()))
 	b.Map(today, endedName, r.key, r.record)
 	if len(v.Submitted) == 0 {
 		return

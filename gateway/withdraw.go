@@ -64,7 +64,7 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 	}()
 	for _, f := range all {
 		w.left[f] = true
-		if l := c.laneNamed(c.Config(), f.lane()); l != nil {
+		if l := c.LaneNamed(c.Config(), f.lane()); l != nil {
 			w.lanes[l] = append(w.lanes[l], f)
 		}
 	}

@@ -33,9 +33,6 @@ type Keeper struct {
 	loads     loads
 	space     space
 	upkeep    upkeep
-
-	// Origin returns where messages of an account and a connector come from.
-	Origin func(account, connector string) *sms.Origin
 }
 
 // Open begins to keep messages in a store. done is called after each commit, on the committer's goroutine.
@@ -109,7 +106,7 @@ func (k *Keeper) Decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 	lane := store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
 	m := k.Messages.Get()
 	m.ID = e.ID
-	m.Origin = k.Origin(string(h.Account), string(h.Connector))
+	m.Origin = k.Origins.Of(string(h.Account), string(h.Connector))
 	ahead := k.Clock.Ahead()
 	if err := store.Decode(e.Record, m, ahead); err != nil {
 		m.Release()
@@ -214,4 +211,11 @@ func (k *Keeper) CommitEnded() {
 // hangs, they must leave most jobs to what does not need it.
 func (k *Keeper) MayStore() bool {
 	return k.space.low.Load() == nil && k.Storing.Load() < int64(k.Config().Limits.MaxJobs)/2
+}
+
+// LogLookup tells the operator that the messages of receipts cannot be looked up.
+func (k *Keeper) LogLookup(err error) {
+	if k.News.Is("lookup") {
+		k.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")
+	}
 }

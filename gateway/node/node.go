@@ -3,7 +3,7 @@
 //
 // # Start reading
 //
-// node.go, clock.go, news.go, sampled.go.
+// node.go, clock.go, news.go, sampled.go, origins.go.
 package node
 
 import (
@@ -24,6 +24,7 @@ type Node struct {
 	Clock    Clock
 	Messages sms.Pool
 	Memory   connector.Memory
+	Origins  Origins
 
 	// Pass is called by the gateway's own goroutines before they take up work, and returns when they
 	// may go on. It does nothing, unless a simulation has one goroutine run at a time.

@@ -20,7 +20,7 @@ func TestOwnership(t *testing.T) {
 			rows[strings.Trim(cells[2], " `")] += cells[1]
 		}
 	}
-	for of, pkg := range map[string]string{"Gateway": "gateway", "node.Node": "gateway/node", "keep.Keeper": "gateway/keep", "login.Desk": "gateway/login"} {
+	for of, pkg := range map[string]string{"Gateway": "gateway", "node.Node": "gateway/node", "keep.Keeper": "gateway/keep", "route.Table": "gateway/route", "login.Desk": "gateway/login"} {
 		_, name, _ := strings.Cut("."+of, ".")
 		name = name[strings.LastIndex(name, ".")+1:]
 		n := 0

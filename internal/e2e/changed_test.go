@@ -57,7 +57,7 @@ func TestReplaceWithoutLane(t *testing.T) {
 			}
 			g.wantStored()
 			failed := int64(0)
-			g.Tallies(func(account string, tally *sms.Tally) {
+			g.Origins.Tallies(func(account string, tally *sms.Tally) {
 				if account == "acme" {
 					failed = tally.Failed.Load()
 				}

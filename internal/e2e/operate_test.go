@@ -175,7 +175,7 @@ func TestAccounts(t *testing.T) {
 	other.accepted(4, 4)
 	s.answer(0x45, s.take(4, 4)...)
 	counts := func(account string) (n [3]int64) {
-		g.Tallies(func(name string, tally *sms.Tally) {
+		g.Origins.Tallies(func(name string, tally *sms.Tally) {
 			if name == account {
 				n = [3]int64{tally.Accepted.Load(), tally.Sent.Load(), tally.Failed.Load()}
 			}

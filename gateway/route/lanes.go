@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"sync"
@@ -6,7 +6,8 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/sms"
+	"pmg/protocols"
+	"pmg/store"
 )
 
 // lanes finds a lane by the connector or the account it leads to. A lane is made
@@ -71,60 +72,43 @@ func (l *lanes) list() []*connector.Lane {
 
 // findHomes moves the lanes of accounts from removed connectors to other connectors on
 // which the account may log in. If there is none, the lane empties by itself.
-func (g *Gateway) findHomes(cfg *config.Config) {
-	for _, lane := range g.Lanes() {
-		if isHomeless(lane) && g.lanes.find(laneKey{account: lane.Account}) == lane {
-			g.accountLane(cfg, lane.Account)
+func (t *Table) findHomes(cfg *config.Config) {
+	for _, lane := range t.Lanes() {
+		if isHomeless(lane) && t.lanes.find(laneKey{account: lane.Account}) == lane {
+			t.AccountLane(cfg, lane.Account)
 		}
 	}
 }
 
 // Lanes returns all lanes.
-func (g *Gateway) Lanes() []*connector.Lane { return g.lanes.list() }
+func (t *Table) Lanes() []*connector.Lane { return t.lanes.list() }
 
-// origins finds the origin of an account and a connector. It is safe for
-// concurrent use.
-type origins struct {
-	mu      sync.Mutex
-	by      map[originKey]*sms.Origin
-	tallies map[string]*sms.Tally
+// ClientLane returns the lane of an account that may receive, nil if there is none.
+func (t *Table) ClientLane(account string) *connector.Lane {
+	a := t.routes.Load().accounts[account]
+	if a == nil || !a.MayReceive() {
+		return nil
+	}
+	return t.AccountLane(t.Config(), account)
 }
 
-type originKey struct{ account, connector string }
-
-// Tallies calls f with the counters of each account that has logged in.
-func (g *Gateway) Tallies(f func(account string, t *sms.Tally)) {
-	g.origins.mu.Lock()
-	defer g.origins.mu.Unlock()
-	for account, tally := range g.origins.tallies {
-		f(account, tally)
+// LaneNamed returns the lane that has a name in the store, nil if there is none any more.
+func (t *Table) LaneNamed(cfg *config.Config, name store.Lane) *connector.Lane {
+	if name.Account != "" {
+		return t.AccountLane(cfg, name.Account)
 	}
+	if c := t.Connector(name.Connector); c != nil && c.Config().Role() == protocols.Client {
+		return t.LaneOf(c)
+	}
+	return nil
 }
 
-// of returns the origin of messages that an account submits on a connector. There is one
-// for each pair.
-func (o *origins) of(account, connector string) *sms.Origin {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.by == nil {
-		o.by, o.tallies = map[originKey]*sms.Origin{}, map[string]*sms.Tally{}
-	}
-	key := originKey{account, connector}
-	if o.by[key] == nil {
-		if o.tallies[account] == nil {
-			o.tallies[account] = &sms.Tally{}
+// Connector returns the configured connector with a name, or nil.
+func (t *Table) Connector(name string) *connector.Connector {
+	for _, c := range t.Connectors() {
+		if c.Name == name && !c.Removed.Load() {
+			return c
 		}
-		o.by[key] = &sms.Origin{Account: account, Connector: connector, Tally: o.tallies[account]}
 	}
-	return o.by[key]
-}
-
-// scheduled returns how many messages of all accounts wait for their delivery time.
-func (o *origins) scheduled() (n int64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, t := range o.tallies {
-		n += t.Scheduled.Load()
-	}
-	return n
+	return nil
 }

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"fmt"
@@ -24,8 +24,8 @@ func (partDriver) SetPart(*sms.Message, userdata.Part) {}
 // shared by weight as others are.
 func TestPartsStayTogether(t *testing.T) {
 	t.Parallel()
-	g := newTrio(t, "", "[{connector: a, weight: 2}, {connector: b, weight: 1}, {connector: c, weight: 1}]")
-	g.routes.Load().addDriver(partDriver{})
+	tb := trio(t, "[{connector: a, weight: 2}, {connector: b, weight: 1}, {connector: c, weight: 1}]")
+	tb.routes.Load().addDriver(partDriver{})
 	for form, fill := range map[string]func(m *sms.Message, message, part int){
 		"8 bits": func(m *sms.Message, message, part int) {
 			m.Flags |= sms.HasHeader
@@ -44,18 +44,18 @@ func TestPartsStayTogether(t *testing.T) {
 		for message := range 200 {
 			lanes := map[*connector.Lane]bool{}
 			for part := 1; part <= 3; part++ {
-				m := g.submitted()
+				m := submitted(tb)
 				fill(m, message, part)
-				lane := g.route(m)
+				lane := tb.Route(m)
 				lanes[lane] = true
 				shares[lane]++
-				g.route(g.submitted()) // other messages come between them
+				tb.Route(submitted(tb)) // other messages come between them
 			}
 			if len(lanes) != 1 {
 				t.Fatalf("%s: the parts of message %d take %d targets", form, message, len(lanes))
 			}
 		}
-		if n := shares[g.laneTo("a")]; n < 200 || n > 400 || len(shares) != 3 {
+		if n := shares[tb.LaneOf(tb.Connector("a"))]; n < 200 || n > 400 || len(shares) != 3 {
 			t.Errorf("%s: %d of 600 go to a, which has half of the weight", form, n)
 		}
 	}
@@ -64,18 +64,18 @@ func TestPartsStayTogether(t *testing.T) {
 // A message that is whole, or whose header cannot be read, takes any target.
 func TestWholeMessages(t *testing.T) {
 	t.Parallel()
-	g := newTrio(t, "", "[{connector: a, weight: 1}, b]")
-	g.routes.Load().addDriver(partDriver{})
+	tb := trio(t, "[{connector: a, weight: 1}, b]")
+	tb.routes.Load().addDriver(partDriver{})
 	for _, text := range []string{"", "\x05\x00\x03\x07\x01\x01x", "\x05\x00\x03\x07\x03\x04x", "\x09\x00\x03", "\x03\x24\x01\x01x"} {
-		m := g.submitted()
+		m := submitted(tb)
 		m.Flags |= sms.HasHeader
 		m.Set(m.Source(), m.Dest(), []byte(text))
-		if n := g.togetherOf(m); n != 0 {
+		if n := tb.togetherOf(m); n != 0 {
 			t.Errorf("%q has the number %d", text, n)
 		}
 	}
-	m := g.submitted()
-	if m.SetNative(protocols.SMPP, []byte{0}); g.togetherOf(m) != 0 || g.togetherOf(g.submitted()) != 0 {
+	m := submitted(tb)
+	if m.SetNative(protocols.SMPP, []byte{0}); tb.togetherOf(m) != 0 || tb.togetherOf(submitted(tb)) != 0 {
 		t.Error("a message that is whole has a number")
 	}
 }
@@ -83,12 +83,12 @@ func TestWholeMessages(t *testing.T) {
 // Messages are told apart by account, addresses and reference.
 func TestHashOf(t *testing.T) {
 	t.Parallel()
-	g := newTrio(t, "", "[a]")
+	tb := trio(t, "[a]")
 	seen := map[uint64]string{}
 	for _, account := range []string{"client", "other"} {
 		for _, addresses := range [][2]string{{"1", "22"}, {"12", "2"}, {"1", "23"}} {
 			for reference := range uint64(300) {
-				m := g.submitted()
+				m := submitted(tb)
 				m.Origin = &sms.Origin{Account: account}
 				m.Set(sms.Address{Addr: []byte(addresses[0])}, sms.Address{Addr: []byte(addresses[1])}, nil)
 				what := fmt.Sprint(account, addresses, reference)
@@ -104,11 +104,11 @@ func TestHashOf(t *testing.T) {
 
 // Looking for parts allocates nothing.
 func TestTogetherAllocates(t *testing.T) {
-	g := newTrio(t, "", "[{connector: a, weight: 1}, b]")
-	m := g.submitted()
+	tb := trio(t, "[{connector: a, weight: 1}, b]")
+	m := submitted(tb)
 	m.Flags |= sms.HasHeader
 	m.Set(m.Source(), m.Dest(), []byte("\x05\x00\x03\x07\x03\x01x"))
-	if n := testing.AllocsPerRun(100, func() { g.togetherOf(m) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { tb.togetherOf(m) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

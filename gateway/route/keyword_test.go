@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"fmt"
@@ -9,34 +9,32 @@ import (
 )
 
 // aPart returns a part that a mobile or a client has made.
-func aPart(g *Gateway, source string, ref, number, total byte, text string) *sms.Message {
-	m := g.Messages.Get()
-	m.Origin, m.Flags, m.Arrived = g.origins.of("", "north"), sms.HasHeader, g.Clock.Now()
+func aPart(tb *Table, source string, ref, number, total byte, text string) *sms.Message {
+	m := tb.Messages.Get()
+	m.Origin, m.Flags, m.Arrived = tb.Origins.Of("", "north"), sms.HasHeader, tb.Clock.Now()
 	m.Kind, m.Alphabet = sms.MO, sms.DefaultLatin1
 	m.Set(sms.Address{Addr: []byte(source)}, sms.Address{Addr: []byte("7212")}, append([]byte{5, 0, 3, ref, total, number}, text...))
 	return m
 }
 
 // keywordGateway returns a gateway with a route by a keyword, and a store.
-func keywordGateway(t *testing.T) *Gateway {
+func keywordGateway(t *testing.T) *Table {
 	t.Helper()
 	out := func(name string) string {
 		return fmt.Sprintf("  - {name: %s, direction: out, address: \"127.0.0.1:1\", system_id: pmg, password: secret}\n", name)
 	}
-	g := startWith(t, "pdulog: {enabled: false}\nconnectors:\n"+out("north")+out("south")+out("east")+
+	tb := newTable(t, "pdulog: {enabled: false}\nconnectors:\n"+out("north")+out("south")+out("east")+
 		"routes:\n  - {from: north, keyword: [VOTE], to: south}\n  - {from: north, to: east}\n  - {to: north}\n")
-	if err := g.Keep(store.NewMemory(), nil); err != nil {
-		t.Fatal(err)
-	}
-	return g
+	tb.Open(store.NewMemory(), func(uint64, error) {})
+	return tb
 }
 
 // A first part is known for join_timeout, and its keyword is that of its message alone.
 func TestKeywordOf(t *testing.T) {
 	t.Parallel()
-	g := keywordGateway(t)
+	tb := keywordGateway(t)
 	lane := func(m *sms.Message) string {
-		if l := g.route(m); l != nil {
+		if l := tb.Route(m); l != nil {
 			return l.Home().Name
 		}
 		return "none"
@@ -47,35 +45,35 @@ func TestKeywordOf(t *testing.T) {
 			t.Errorf("%q goes to %s, want %s", m.Text(), got, name)
 		}
 	}
-	second := aPart(g, "4670", 7, 2, 2, "rest")
+	second := aPart(tb, "4670", 7, 2, 2, "rest")
 	want("none", second)
-	if !g.waitsForFirst(second) {
+	if !tb.WaitsForFirst(second) {
 		t.Error("it does not wait for its first part")
 	}
-	first := aPart(g, "4670", 7, 1, 2, "VOTE")
+	first := aPart(tb, "4670", 7, 1, 2, "VOTE")
 	want("south", first)
-	g.noteKeyword(first)
+	tb.NoteKeyword(first)
 	want("south", second)
-	g.noteKeyword(aPart(g, "4671", 7, 1, 2, "hello"))
-	want("east", aPart(g, "4671", 7, 2, 2, "VOTE"))
-	want("none", aPart(g, "4670", 8, 2, 2, "rest")) // another reference
-	want("none", aPart(g, "4670", 7, 2, 3, "rest")) // another number of parts
-	other := aPart(g, "4670", 7, 2, 2, "rest")
-	other.Origin = g.origins.of("acme", "north") // another origin
+	tb.NoteKeyword(aPart(tb, "4671", 7, 1, 2, "hello"))
+	want("east", aPart(tb, "4671", 7, 2, 2, "VOTE"))
+	want("none", aPart(tb, "4670", 8, 2, 2, "rest")) // another reference
+	want("none", aPart(tb, "4670", 7, 2, 3, "rest")) // another number of parts
+	other := aPart(tb, "4670", 7, 2, 2, "rest")
+	other.Origin = tb.Origins.Of("acme", "north") // another origin
 	want("none", other)
-	late := aPart(g, "4670", 7, 2, 2, "rest")
-	late.Arrived += int64(g.Config().Limits.JoinTimeout) + 1
+	late := aPart(tb, "4670", 7, 2, 2, "rest")
+	late.Arrived += int64(tb.Config().Limits.JoinTimeout) + 1
 	want("none", late)
-	want("east", aPart(g, "4670", 9, 1, 1, "no part")) // it says that it is the only one
+	want("east", aPart(tb, "4670", 9, 1, 1, "no part")) // it says that it is the only one
 
 	// The parts that the gateway makes have no references that repeat.
 	for part := range uint8(3) {
-		m := g.Messages.Get()
-		m.Origin, m.ID, m.Part, m.Parts, m.Arrived = g.origins.of("", "north"), 5000+uint64(part), part, 3, int64(part)*1e15
+		m := tb.Messages.Get()
+		m.Origin, m.ID, m.Part, m.Parts, m.Arrived = tb.Origins.Of("", "north"), 5000+uint64(part), part, 3, int64(part)*1e15
 		m.Alphabet = sms.DefaultLatin1
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("7212")}, []byte([]string{"VOTE", "two", "three"}[part]))
 		if part == 0 {
-			g.noteKeyword(m)
+			tb.NoteKeyword(m)
 		}
 		want("south", m)
 		m.ID += 1000
@@ -87,8 +85,8 @@ func TestKeywordOf(t *testing.T) {
 // wait for theirs.
 func TestKeywordsAreBounded(t *testing.T) {
 	t.Parallel()
-	g := keywordGateway(t)
-	k := &g.keywords
+	tb := keywordGateway(t)
+	k := &tb.keywords
 	for i := range maxKeywords + 10 {
 		k.put(fmt.Sprint(i), firstPart{"VOTE", 1})
 	}
@@ -99,22 +97,23 @@ func TestKeywordsAreBounded(t *testing.T) {
 		t.Error("the oldest is there")
 	}
 	for i := range maxFirstless {
-		m := aPart(g, fmt.Sprint(4670000000+i), 7, 2, 2, "rest")
+		m := aPart(tb, fmt.Sprint(4670000000+i), 7, 2, 2, "rest")
 		m.ID = uint64(i) + 1
-		if !g.waitsForFirst(m) {
+		if !tb.WaitsForFirst(m) {
 			t.Fatalf("part %d does not wait", i)
 		}
-		g.keepFirstless(m)
+		tb.KeepFirstless(m)
 	}
-	if g.waitsForFirst(aPart(g, "4671", 7, 2, 2, "rest")) {
+	if tb.WaitsForFirst(aPart(tb, "4671", 7, 2, 2, "rest")) {
 		t.Error("one too many waits")
 	}
-	g.Clock.SetAhead(g.Clock.Ahead() + int64(g.Config().Limits.JoinTimeout) + 60e9)
-	m := aPart(g, "4671", 7, 2, 2, "rest")
-	if !g.waitsForFirst(m) || len(k.waiting) != 0 || len(k.line) != 0 {
+	tb.Clock.SetAhead(tb.Clock.Ahead() + int64(tb.Config().Limits.JoinTimeout) + 60e9)
+	m := aPart(tb, "4671", 7, 2, 2, "rest")
+	if !tb.WaitsForFirst(m) || len(k.waiting) != 0 || len(k.line) != 0 {
 		t.Errorf("%d wait still", len(k.line))
 	}
-	if err := g.Close(); err != nil {
+	tb.End()
+	if err := tb.Close(); err != nil {
 		t.Error(err)
 	}
 }

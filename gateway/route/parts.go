@@ -1,22 +1,24 @@
-package gateway
+package route
 
 import (
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/fit"
+	"pmg/sms/userdata"
 )
 
 // togetherOf returns a number that the parts of one long message have in common, so that a
 // weighted route picks the same target for all of them; 0 for a message that is whole. A
 // mobile cannot join parts that come by way of different SMSCs, some of which change the
 // reference.
-func (g *Gateway) togetherOf(m *sms.Message) uint64 {
+func (t *Table) togetherOf(m *sms.Message) uint64 {
 	if m.Parts > 1 {
 		return hashOf(m, m.WholeID())
 	}
 	if p, _, ok := fit.PartOf(m); ok {
 		return hashOf(m, uint64(p.Reference))
 	}
-	if namer := g.partNamer(m); namer != nil {
+	if namer := t.PartNamer(m); namer != nil {
 		if p, ok := namer.Part(m); ok {
 			return hashOf(m, uint64(p.Reference))
 		}
@@ -46,4 +48,25 @@ func hashOf(m *sms.Message, reference uint64) uint64 {
 		reference >>= 8
 	}
 	return max(h, 1)
+}
+
+// PartOf returns which part of a long message a message is, and its text without the header.
+// It returns false for one that is whole.
+func (t *Table) PartOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
+	if p, text, ok = fit.PartOf(m); ok || m.Flags&sms.HasHeader != 0 {
+		return p, text, ok
+	}
+	if namer := t.PartNamer(m); namer != nil {
+		p, ok = namer.Part(m)
+	}
+	return p, m.Text(), ok && p.Total > 1
+}
+
+// PartNamer returns who can read which part a message's native part says that it is, or nil.
+func (t *Table) PartNamer(m *sms.Message) protocols.PartNamer {
+	p, native := m.NativePart()
+	if len(native) == 0 {
+		return nil
+	}
+	return t.routes.Load().partsOf(p)
 }

@@ -1,13 +1,11 @@
-package gateway
+package route
 
 import (
-	"context"
 	"encoding/binary"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	"pmg/connector"
 	"pmg/internal/smstext"
 	"pmg/router"
 	"pmg/sms"
@@ -60,10 +58,10 @@ const (
 
 // keywordOf returns the word by which a message is routed. It reports false for a part of a long
 // message whose first part is not known.
-func (g *Gateway) keywordOf(m *sms.Message) (keyword string, known bool) {
-	key, first := g.firstOf(m)
+func (t *Table) keywordOf(m *sms.Message) (keyword string, known bool) {
+	key, first := t.firstOf(m)
 	if key != "" && !first {
-		return g.keywords.find(m.ID, key, g.Clock.Wall(m.Arrived), int64(g.Config().Limits.JoinTimeout))
+		return t.keywords.find(m.ID, key, t.Clock.Wall(m.Arrived), int64(t.Config().Limits.JoinTimeout))
 	}
 	begin := m.Text()
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
@@ -72,14 +70,14 @@ func (g *Gateway) keywordOf(m *sms.Message) (keyword string, known bool) {
 
 // firstOf returns what the parts of a long message have in common, and whether a message is the
 // first one; "" for a message that is whole.
-func (g *Gateway) firstOf(m *sms.Message) (key string, first bool) {
+func (t *Table) firstOf(m *sms.Message) (key string, first bool) {
 	if m.Parts > 1 {
 		if m.ID == 0 {
 			return "", true // its parts are not made yet
 		}
 		return string(binary.BigEndian.AppendUint64(nil, m.WholeID())), m.Part == 0
 	}
-	p, _, ok := g.partOf(m)
+	p, _, ok := t.PartOf(m)
 	if !ok || p.Total < 2 {
 		return "", true
 	}
@@ -106,27 +104,27 @@ func (k *keywords) find(id uint64, key string, at, timeout int64) (keyword strin
 
 func (n firstPart) isNear(at, timeout int64) bool { return at-n.at <= timeout && n.at-at <= timeout }
 
-// noteKeyword notes the keyword of a first part, and takes up the parts that wait for it.
-func (g *Gateway) noteKeyword(m *sms.Message) {
-	if !g.routes.Load().table.HasKeywords() || m.Kind == sms.Receipt {
+// NoteKeyword notes the keyword of a first part, and takes up the parts that wait for it.
+func (t *Table) NoteKeyword(m *sms.Message) {
+	if !t.routes.Load().table.HasKeywords() || m.Kind == sms.Receipt {
 		return
 	}
-	key, first := g.firstOf(m)
+	key, first := t.firstOf(m)
 	if key == "" || !first {
 		return
 	}
-	keyword, _ := g.keywordOf(m)
-	n := firstPart{keyword, g.Clock.Wall(m.Arrived)}
-	if g.Store != nil && len(key) > 8 {
+	keyword, _ := t.keywordOf(m)
+	n := firstPart{keyword, t.Clock.Wall(m.Arrived)}
+	if t.Store != nil && len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
-		g.Committer.Begin().Map(dayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
-		g.Committer.End()
+		t.Committer.Begin().Map(store.DayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
+		t.Committer.End()
 	}
-	k := &g.keywords
+	k := &t.keywords
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.put(key, n)
-	k.takeUp(g, key, n)
+	k.takeUp(t, key, n)
 }
 
 // put notes a keyword. The caller holds the lock.
@@ -145,8 +143,8 @@ func (k *keywords) put(key string, n firstPart) {
 }
 
 // takeUp has the parts routed that wait for a first part. The caller holds the lock.
-func (k *keywords) takeUp(g *Gateway, key string, first firstPart) {
-	timeout := int64(g.Config().Limits.JoinTimeout)
+func (k *keywords) takeUp(t *Table, key string, first firstPart) {
+	timeout := int64(t.Config().Limits.JoinTimeout)
 	for _, p := range k.waiting[key] {
 		if first.isNear(p.at, timeout) {
 			if k.again == nil {
@@ -156,23 +154,23 @@ func (k *keywords) takeUp(g *Gateway, key string, first firstPart) {
 		}
 	}
 	delete(k.waiting, key)
-	k.run(g)
+	k.run(t)
 }
 
 // run starts the goroutine that routes parts, if there is work for it. What is read of earlier runs
 // is routed when all of that is in its lanes. The caller holds the lock.
-func (k *keywords) run(g *Gateway) {
-	if len(k.again) > 0 && !k.running && !k.ended && g.Recovered() {
+func (k *keywords) run(t *Table) {
+	if len(k.again) > 0 && !k.running && !k.ended && t.Recovered() {
 		k.running = true
-		k.done.Go(func() { k.loop(g) })
+		k.done.Go(func() { k.loop(t) })
 	}
 }
 
 // recovered begins to route parts of earlier runs.
-func (k *keywords) recovered(g *Gateway) {
+func (k *keywords) recovered(t *Table) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.run(g)
+	k.run(t)
 }
 
 // expire forgets the parts for which no first part will come any more: they stay aside. The caller
@@ -191,47 +189,47 @@ func (k *keywords) expire(before int64) {
 	k.n.Store(int64(len(k.line)))
 }
 
-// waitsForFirst reports whether a message that no route was found for is a part that is put aside
+// WaitsForFirst reports whether a message that no route was found for is a part that is put aside
 // until its first part comes.
-func (g *Gateway) waitsForFirst(m *sms.Message) bool {
-	if g.Store == nil || !g.lacksFirst(m) {
+func (t *Table) WaitsForFirst(m *sms.Message) bool {
+	if t.Store == nil || !t.LacksFirst(m) {
 		return false
 	}
-	k := &g.keywords
+	k := &t.keywords
 	if k.n.Load() >= maxFirstless {
 		k.mu.Lock()
-		k.expire(g.Clock.Wall(g.Clock.Now()) - int64(g.Config().Limits.JoinTimeout))
+		k.expire(t.Clock.Wall(t.Clock.Now()) - int64(t.Config().Limits.JoinTimeout))
 		k.mu.Unlock()
 	}
 	return k.n.Load() < maxFirstless
 }
 
-// lacksFirst reports whether a message is a part whose route is not known, because its first part
+// LacksFirst reports whether a message is a part whose route is not known, because its first part
 // is not.
-func (g *Gateway) lacksFirst(m *sms.Message) bool {
-	table := g.routes.Load().table
+func (t *Table) LacksFirst(m *sms.Message) bool {
+	table := t.routes.Load().table
 	if !table.HasKeywords() || m.Kind == sms.Receipt || !table.DependsOnKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr) {
 		return false
 	}
-	_, known := g.keywordOf(m)
+	_, known := t.keywordOf(m)
 	return !known
 }
 
-// keepFirstless notes that a part was put aside until its first part comes. That may have come
+// KeepFirstless notes that a part was put aside until its first part comes. That may have come
 // meanwhile, or in an earlier run.
-func (g *Gateway) keepFirstless(m *sms.Message) {
-	if m.Parts > 1 || !g.routes.Load().table.HasKeywords() {
+func (t *Table) KeepFirstless(m *sms.Message) {
+	if m.Parts > 1 || !t.routes.Load().table.HasKeywords() {
 		return
 	}
-	key, first := g.firstOf(m)
+	key, first := t.firstOf(m)
 	if key == "" || first {
 		return
 	}
-	at, timeout := g.Clock.Wall(m.Arrived), int64(g.Config().Limits.JoinTimeout)
-	k := &g.keywords
+	at, timeout := t.Clock.Wall(m.Arrived), int64(t.Config().Limits.JoinTimeout)
+	k := &t.keywords
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.expire(g.Clock.Wall(g.Clock.Now()) - timeout)
+	k.expire(t.Clock.Wall(t.Clock.Now()) - timeout)
 	if k.ended || len(k.line) >= 2*maxFirstless {
 		return // it is in the store
 	}
@@ -242,18 +240,18 @@ func (g *Gateway) keepFirstless(m *sms.Message) {
 	k.waiting[key], k.line = append(k.waiting[key], p), append(k.line, p)
 	k.n.Store(int64(len(k.line)))
 	if n, ok := k.of[key]; ok && n.isNear(at, timeout) {
-		k.takeUp(g, key, n)
+		k.takeUp(t, key, n)
 		return
 	}
-	k.done.Go(func() { g.findFirst(key, at, timeout) })
+	k.done.Go(func() { t.findFirst(key, at, timeout) })
 }
 
 // findFirst looks in the store for the keyword of a first part.
-func (g *Gateway) findFirst(key string, at, timeout int64) {
-	g.Pass("first parts")
-	value, ok, err := g.Store.Lookup(keywordsName, []byte(key))
+func (t *Table) findFirst(key string, at, timeout int64) {
+	t.Pass("first parts")
+	value, ok, err := t.Store.Lookup(keywordsName, []byte(key))
 	if err != nil {
-		g.logLookup(err)
+		t.LogLookup(err)
 	}
 	if !ok || len(value) < 8 {
 		return
@@ -262,18 +260,18 @@ func (g *Gateway) findFirst(key string, at, timeout int64) {
 	if !n.isNear(at, timeout) {
 		return
 	}
-	k := &g.keywords
+	k := &t.keywords
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, ok := k.of[key]; !ok {
 		k.put(key, n)
 	}
-	k.takeUp(g, key, n)
+	k.takeUp(t, key, n)
 }
 
 // loop routes parts whose first part has come.
-func (k *keywords) loop(g *Gateway) {
-	g.Pass("keywords")
+func (k *keywords) loop(t *Table) {
+	t.Pass("keywords")
 	for {
 		k.mu.Lock()
 		var ids []uint64
@@ -287,8 +285,8 @@ func (k *keywords) loop(g *Gateway) {
 		}
 		k.mu.Unlock()
 		slices.Sort(ids)
-		if err := g.routeAgain(ids); err != nil {
-			g.logLookup(err)
+		if err := t.RouteAgain(ids); err != nil {
+			t.LogLookup(err)
 		}
 		k.mu.Lock()
 		for _, id := range ids {
@@ -296,28 +294,6 @@ func (k *keywords) loop(g *Gateway) {
 		}
 		k.mu.Unlock()
 	}
-}
-
-// routeAgain routes messages that are put aside.
-func (g *Gateway) routeAgain(ids []uint64) error {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	if err := g.Committer.Sync(); err != nil {
-		return err
-	}
-	c := &changer{Gateway: g, engine: g.engine, change: QueueChange{What: RetryMessages}, to: map[*found]*connector.Share{}, result: map[*found]string{}}
-	var all []*found
-	for _, id := range ids {
-		var e store.Entry
-		ok, err := g.Store.Get(id, &e)
-		if err != nil {
-			return err
-		}
-		if f := newFound(&e); ok && f.err == nil && f.state.Aside == store.Parked {
-			all = append(all, f)
-		}
-	}
-	return c.do(context.Background(), all)
 }
 
 // end waits until nothing is routed any more. What waits is in the store.
@@ -328,13 +304,13 @@ func (k *keywords) end() {
 	k.done.Wait()
 }
 
-// findFirstless does for a part of an earlier run what keepFirstless does.
-func (g *Gateway) findFirstless(e *store.Entry) {
-	if !g.routes.Load().table.HasKeywords() {
+// FindFirstless does for a part of an earlier run what keepFirstless does.
+func (t *Table) FindFirstless(e *store.Entry) {
+	if !t.routes.Load().table.HasKeywords() {
 		return
 	}
-	if m, _, err := g.Decode(e); err == nil {
-		g.keepFirstless(m)
+	if m, _, err := t.Decode(e); err == nil {
+		t.KeepFirstless(m)
 		m.Release()
 	}
 }

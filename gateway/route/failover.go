@@ -1,15 +1,17 @@
-package gateway
+package route
 
 import (
+	"math"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
 )
 
-// mayFailOver reports whether a message that a lane has sent in vain may go to another target of
+// MayFailOver reports whether a message that a lane has sent in vain may go to another target of
 // its route: after failover_attempts, or in the place of being given up. One that the
 // peer has refused for good ends, because most such statuses are about the message.
-func mayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool) bool {
+func MayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool) bool {
 	switch a.Code.Failure() {
 	case sms.Permanent:
 		return false
@@ -21,35 +23,35 @@ func mayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool
 	return !again || cfg.FailoverAttempts > 0 && int(m.Attempts) >= cfg.FailoverAttempts
 }
 
-// failOver returns the share of another lane that takes a message which l has sent in vain: that
+// FailOver returns the share of another lane that takes a message which l has sent in vain: that
 // of the next target of its route that is up and has not failed to send it. It returns nil
 // if there is none. The message begins there with its attempts, and remembers the targets
 // that have failed.
-func (g *Gateway) failOver(l *connector.Lane, m *sms.Message) *connector.Share {
+func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	dest := m.Dest().Addr
-	route, ok := g.routeOf(m)
+	route, ok := t.routeOf(m)
 	if !ok || len(route.Targets) < 2 {
 		return nil
 	}
 	tried := tried(m, route.Number())
 	for i := range min(len(route.Targets), 16) {
-		if g.resolve(route.Targets[i].To, dest) == l {
+		if t.resolve(route.Targets[i].To, dest) == l {
 			tried |= 1 << i
 		}
 	}
-	i, ok := route.PickUntried(tried, g.togetherOf(m), func(t target) bool {
-		lane := g.resolve(t, dest)
+	i, ok := route.PickUntried(tried, t.togetherOf(m), func(to target) bool {
+		lane := t.resolve(to, dest)
 		return lane != nil && lane != l && lane.Up() && !isBack(m, lane)
 	})
 	if !ok {
 		return nil
 	}
 	m.Tried, m.TriedOf = tried, route.Number()
-	m.Earlier = uint8(min(int(m.Earlier)+int(m.Attempts), mostCounted))
+	m.Earlier = uint8(min(int(m.Earlier)+int(m.Attempts), math.MaxUint8))
 	m.Attempts, m.Throttles, m.NotBefore = 0, 0, 0
-	to := g.resolve(route.Targets[i].To, dest)
+	to := t.resolve(route.Targets[i].To, dest)
 	to.Unfit(m.ID)
-	return g.share(to, m.Origin)
+	return t.Share(to, m.Origin)
 }
 
 // tried returns the targets of a route that have failed to send a message. A reload may have

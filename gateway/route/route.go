@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"time"
@@ -37,7 +37,7 @@ type routes struct {
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
-func (g *Gateway) newRoutes(cfg *config.Config) *routes {
+func (t *Table) newRoutes(cfg *config.Config) *routes {
 	r := &routes{accounts: map[string]*config.Account{}, single: len(cfg.Accounts) == 1}
 	for i := range cfg.Accounts {
 		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
@@ -46,30 +46,30 @@ func (g *Gateway) newRoutes(cfg *config.Config) *routes {
 	r.connectors, r.validity = map[string]*config.Connector{}, hasValidity(cfg)
 	for i := range cfg.Connectors {
 		r.connectors[cfg.Connectors[i].Name] = &cfg.Connectors[i]
-		if c := g.Connector(cfg.Connectors[i].Name); c != nil {
+		if c := t.Connector(cfg.Connectors[i].Name); c != nil {
 			r.addDriver(c.Driver)
 		}
 	}
-	r.table = router.Build(cfg.Routes, func(t config.Target) target { return g.target(cfg, t) })
+	r.table = router.Build(cfg.Routes, func(to config.Target) target { return t.target(cfg, to) })
 	return r
 }
 
-func (g *Gateway) target(cfg *config.Config, t config.Target) target {
-	if t.Account != "" {
-		return target{lane: g.accountLane(cfg, t.Account)}
+func (t *Table) target(cfg *config.Config, to config.Target) target {
+	if to.Account != "" {
+		return target{lane: t.AccountLane(cfg, to.Account)}
 	}
-	c := g.Connector(t.Connector)
+	c := t.Connector(to.Connector)
 	if c.Config().Role() == protocols.Server {
 		return target{clients: c}
 	}
-	return target{lane: g.LaneOf(c)}
+	return target{lane: t.LaneOf(c)}
 }
 
-// accountLane returns the lane of an account, or nil if the account may log in on no
+// AccountLane returns the lane of an account, or nil if the account may log in on no
 // connector. The lane has the options of the first connector that the account may use,
 // until that connector is removed.
-func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lane {
-	return g.lanes.of(laneKey{account: account}, g, func() *connector.Connector {
+func (t *Table) AccountLane(cfg *config.Config, account string) *connector.Lane {
+	return t.lanes.of(laneKey{account: account}, t.policy, func() *connector.Connector {
 		for i := range cfg.Accounts {
 			if cfg.Accounts[i].SystemID != account {
 				continue
@@ -79,7 +79,7 @@ func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lan
 				if !cfg.Accounts[i].MayUse(cc) {
 					continue
 				}
-				if c := g.Connector(cc.Name); c != nil { // nil: a reload has just removed it
+				if c := t.Connector(cc.Name); c != nil { // nil: a reload has just removed it
 					return c
 				}
 			}
@@ -89,22 +89,22 @@ func (g *Gateway) accountLane(cfg *config.Config, account string) *connector.Lan
 }
 
 // LaneOf returns the lane of an out connector.
-func (g *Gateway) LaneOf(c *connector.Connector) *connector.Lane {
-	return g.lanes.of(laneKey{connector: c}, g, func() *connector.Connector { return c })
+func (t *Table) LaneOf(c *connector.Connector) *connector.Lane {
+	return t.lanes.of(laneKey{connector: c}, t.policy, func() *connector.Connector { return c })
 }
 
 // resolve returns the lane of a target for a message's destination, or nil if no account
 // receives messages for that destination.
-func (g *Gateway) resolve(t target, dest []byte) *connector.Lane {
-	if t.lane != nil {
-		return t.lane
+func (t *Table) resolve(to target, dest []byte) *connector.Lane {
+	if to.lane != nil {
+		return to.lane
 	}
-	receivers := g.Logins.Accounts().Receivers(t.clients.Name)
+	receivers := t.logins.Accounts().Receivers(to.clients.Name)
 	if receivers == nil {
 		return nil // the connector was removed
 	}
 	if a := receivers.Find(dest); a != nil {
-		return g.accountLane(g.Config(), a.SystemID)
+		return t.AccountLane(t.Config(), a.SystemID)
 	}
 	return nil
 }
@@ -115,30 +115,30 @@ const keywordOctets = 512
 
 // routeOf returns the route of a message, and reports whether there is one. A receipt takes
 // none: it goes to the client of its message, and nobody else may see it.
-func (g *Gateway) routeOf(m *sms.Message) (*router.Route[target], bool) {
+func (t *Table) routeOf(m *sms.Message) (*router.Route[target], bool) {
 	if m.Kind == sms.Receipt {
 		return nil, false
 	}
-	table := g.routes.Load().table
+	table := t.routes.Load().table
 	keyword := ""
 	if table.HasKeywords() {
 		var known bool
-		if keyword, known = g.keywordOf(m); !known && g.lacksFirst(m) {
+		if keyword, known = t.keywordOf(m); !known && t.LacksFirst(m) {
 			return nil, false
 		}
 	}
 	return table.RouteKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
 }
 
-// route returns the lane that a message leaves by: that of a target that has not failed to
+// Route returns the lane that a message leaves by: that of a target that has not failed to
 // send it, if one is up.
-func (g *Gateway) route(m *sms.Message) *connector.Lane {
+func (t *Table) Route(m *sms.Message) *connector.Lane {
 	dest := m.Dest().Addr
-	route, ok := g.routeOf(m)
+	route, ok := t.routeOf(m)
 	if !ok {
 		return nil
 	}
-	lane := g.resolve(g.pick(route, m), dest)
+	lane := t.resolve(t.pick(route, m), dest)
 	if lane == nil || isBack(m, lane) {
 		return nil
 	}
@@ -146,10 +146,10 @@ func (g *Gateway) route(m *sms.Message) *connector.Lane {
 }
 
 // pick returns the target of a route for a message.
-func (g *Gateway) pick(route *router.Route[target], m *sms.Message) target {
+func (t *Table) pick(route *router.Route[target], m *sms.Message) target {
 	together := uint64(0)
 	if route.IsWeighted() {
-		together = g.togetherOf(m)
+		together = t.togetherOf(m)
 	}
 	if m.Tried != 0 {
 		if i, ok := route.PickUntried(tried(m, route.Number()), together, target.up); ok {
@@ -161,77 +161,55 @@ func (g *Gateway) pick(route *router.Route[target], m *sms.Message) target {
 
 // Reroute implements connector.Policy: a message whose lane is down moves to the lane
 // that a new message would take now, if that is another one.
-func (g *Gateway) Reroute(l *connector.Lane, m *sms.Message, always bool) *connector.Share {
-	lane := g.route(m)
+func (t *Table) Reroute(l *connector.Lane, m *sms.Message, always bool) *connector.Share {
+	lane := t.Route(m)
 	if lane == nil || lane == l || !always && !lane.Up() {
 		return nil
 	}
 	lane.Unfit(m.ID)
-	return g.share(lane, m.Origin)
+	return t.Share(lane, m.Origin)
 }
 
 // Moved implements connector.Policy: it logs that messages were moved from a lane that is
 // down.
-func (g *Gateway) Moved(l *connector.Lane, n int, down time.Duration) {
+func (t *Table) Moved(l *connector.Lane, n int, down time.Duration) {
 	name := l.Home().Name
-	if !g.News.Is("moved: " + name + " " + l.Account) {
+	if !t.News.Is("moved: " + name + " " + l.Account) {
 		return
 	}
-	e := g.Log.Warn().Str("connector", name)
+	e := t.Log.Warn().Str("connector", name)
 	if l.Account != "" {
 		e.Str("account", l.Account)
 	}
 	e.Stringer("down_for", down.Round(time.Second)).Msg("messages that waited go to other targets of their routes")
 }
 
-// share returns the share of a lane for a session's messages.
-func (g *Gateway) share(lane *connector.Lane, o *sms.Origin) *connector.Share {
-	return lane.Share(o, g.percent(g.routes.Load(), o.Account))
+// Share returns the share of a lane for a session's messages.
+func (t *Table) Share(lane *connector.Lane, o *sms.Origin) *connector.Share {
+	return lane.Share(o, t.percent(t.routes.Load(), o.Account))
 }
 
 // percent returns how much of the free room of a queue an account may take. A single
 // account may take all of it.
-func (g *Gateway) percent(r *routes, account string) int {
+func (t *Table) percent(r *routes, account string) int {
 	if a := r.accounts[account]; a != nil && !r.single {
 		return a.Share
 	}
 	return 100
 }
 
-// mayWait checks a scheduled message, and its parts, against what its account may schedule. The
-// others of its PDU, if there are any, are scheduled as well.
-func (g *Gateway) mayWait(now int64, s *submission) sms.Code {
-	m := s.message
-	if m.DeliverAt <= now {
-		return sms.OK
+// hasValidity reports whether an option of an account or a connector sets or limits the validity
+// of messages.
+func hasValidity(cfg *config.Config) bool {
+	for i := range cfg.Accounts {
+		if a := &cfg.Accounts[i]; a.Validity > 0 || a.MaxValidity > 0 {
+			return true
+		}
 	}
-	horizon, limit := defaultHorizon, int64(defaultScheduled)
-	if a := g.routes.Load().accounts[m.Origin.Account]; a != nil {
-		horizon, limit = int64(a.MaxSchedule), int64(a.MaxScheduled)
+	for i := range cfg.Connectors {
+		if c := &cfg.Connectors[i]; c.Validity > 0 || c.MaxValidity > 0 {
+			return true
+		}
 	}
-	n := m.Origin.Tally.Scheduled.Load() + max(int64(m.Parts), 1)
-	if s.others != nil {
-		n += s.others.n
-	}
-	switch {
-	case m.DeliverAt-now > horizon:
-		return sms.BadSchedule
-	case n > limit && !s.counted:
-		return sms.QueueFull
-	}
-	return sms.OK
-}
-
-// The limits of scheduling for messages from an SMSC, which have no account.
-const (
-	defaultHorizon   = int64(7 * 24 * 3600e9)
-	defaultScheduled = 10_000
-)
-
-// noRoute returns the answer to a message without a route.
-func noRoute(m *sms.Message) sms.Code {
-	if m.Kind == sms.MO {
-		return sms.Rejected
-	}
-	return sms.BadDestination
+	return false
 }

@@ -1,0 +1,54 @@
+package node
+
+import (
+	"sync"
+
+	"pmg/sms"
+)
+
+// Origins finds the origin of an account and a connector. It is safe for
+// concurrent use.
+type Origins struct {
+	mu      sync.Mutex
+	by      map[originKey]*sms.Origin
+	tallies map[string]*sms.Tally
+}
+
+type originKey struct{ account, connector string }
+
+// Tallies calls f with the counters of each account that has logged in.
+func (o *Origins) Tallies(f func(account string, t *sms.Tally)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for account, tally := range o.tallies {
+		f(account, tally)
+	}
+}
+
+// Of returns the origin of messages that an account submits on a connector. There is one
+// for each pair.
+func (o *Origins) Of(account, connector string) *sms.Origin {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by == nil {
+		o.by, o.tallies = map[originKey]*sms.Origin{}, map[string]*sms.Tally{}
+	}
+	key := originKey{account, connector}
+	if o.by[key] == nil {
+		if o.tallies[account] == nil {
+			o.tallies[account] = &sms.Tally{}
+		}
+		o.by[key] = &sms.Origin{Account: account, Connector: connector, Tally: o.tallies[account]}
+	}
+	return o.by[key]
+}
+
+// Scheduled returns how many messages of all accounts wait for their delivery time.
+func (o *Origins) Scheduled() (n int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, t := range o.tallies {
+		n += t.Scheduled.Load()
+	}
+	return n
+}

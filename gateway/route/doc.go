@@ -1,0 +1,7 @@
+// Package route finds where a message goes: the route of its addresses and its keyword, the target of the
+// route, the lane of the target, and the account's share of the lane.
+//
+// # Start reading
+//
+// table.go, route.go, lanes.go, failover.go, parts.go and keyword.go (long messages).
+package route

@@ -1,0 +1,76 @@
+package route
+
+import (
+	"sync/atomic"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/keep"
+	"pmg/gateway/login"
+	"pmg/gateway/node"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A Table finds the lane that a message goes to. It is safe for concurrent use.
+type Table struct {
+	*node.Node
+	*keep.Keeper
+	logins *login.Desk
+	policy connector.Policy // of new lanes
+
+	// RouteAgain routes messages that were put aside because the first part of their text had not come.
+	RouteAgain func(ids []uint64) error
+
+	routes     atomic.Pointer[routes]
+	connectors atomic.Pointer[[]*connector.Connector]
+	lanes      lanes
+	keywords   keywords
+}
+
+// NewTable makes a table without routes. New lanes get a policy.
+func NewTable(n *node.Node, k *keep.Keeper, logins *login.Desk, policy connector.Policy) *Table {
+	t := &Table{Node: n, Keeper: k, logins: logins, policy: policy}
+	t.SetConnectors(nil)
+	return t
+}
+
+// Connectors returns all connectors by Connector.Index, including removed ones.
+func (t *Table) Connectors() []*connector.Connector { return *t.connectors.Load() }
+
+// SetConnectors replaces all connectors.
+func (t *Table) SetConnectors(all []*connector.Connector) { t.connectors.Store(&all) }
+
+// Apply puts the routes of a configuration in force, whose connectors exist.
+func (t *Table) Apply(cfg *config.Config) {
+	t.findHomes(cfg)
+	r := t.newRoutes(cfg)
+	t.routes.Store(r)
+	for _, l := range t.Lanes() {
+		l.Shares(func(s *connector.Share) { s.SetPercent(t.percent(r, s.Origin.Account)) })
+	}
+}
+
+// Account returns the options of an account, nil if there is none of that name.
+func (t *Table) Account(name string) *config.Account { return t.routes.Load().accounts[name] }
+
+// HasLimits reports whether an option sets or limits the validity of messages.
+func (t *Table) HasLimits() bool { return t.routes.Load().validity }
+
+// ForcesReceipts reports whether an account gets receipts that it does not ask for.
+func (t *Table) ForcesReceipts() bool { return t.routes.Load().forced }
+
+// Incoming returns the options of the connector with a name, nil if there is none.
+func (t *Table) Incoming(name string) *config.Connector { return t.routes.Load().connectors[name] }
+
+// DriverOf returns the driver of a protocol, nil if no connector speaks it.
+func (t *Table) DriverOf(p sms.Protocol) protocols.Driver { return t.routes.Load().driverOf(p) }
+
+// PartsOf returns who knows the fields of a protocol that say which part a message is, or nil.
+func (t *Table) PartsOf(p sms.Protocol) protocols.PartNamer { return t.routes.Load().partsOf(p) }
+
+// Begin begins to route what earlier runs have put aside, as all of their messages are in their lanes.
+func (t *Table) Begin() { t.keywords.recovered(t) }
+
+// End waits until nothing is routed again any more.
+func (t *Table) End() { t.keywords.end() }

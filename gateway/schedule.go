@@ -1,0 +1,33 @@
+package gateway
+
+import "pmg/sms"
+
+// mayWait checks a scheduled message, and its parts, against what its account may schedule. The
+// others of its PDU, if there are any, are scheduled as well.
+func (g *Gateway) mayWait(now int64, s *submission) sms.Code {
+	m := s.message
+	if m.DeliverAt <= now {
+		return sms.OK
+	}
+	horizon, limit := defaultHorizon, int64(defaultScheduled)
+	if a := g.Account(m.Origin.Account); a != nil {
+		horizon, limit = int64(a.MaxSchedule), int64(a.MaxScheduled)
+	}
+	n := m.Origin.Tally.Scheduled.Load() + max(int64(m.Parts), 1)
+	if s.others != nil {
+		n += s.others.n
+	}
+	switch {
+	case m.DeliverAt-now > horizon:
+		return sms.BadSchedule
+	case n > limit && !s.counted:
+		return sms.QueueFull
+	}
+	return sms.OK
+}
+
+// The limits of scheduling for messages from an SMSC, which have no account.
+const (
+	defaultHorizon   = int64(7 * 24 * 3600e9)
+	defaultScheduled = 10_000
+)
