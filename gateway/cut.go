@@ -4,58 +4,10 @@ import (
 	"pmg/connector"
 	"pmg/events"
 	"pmg/gateway/keep"
-	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/fit"
 	"pmg/store"
 )
-
-// mustCut reports whether the message of a slot is too long for the peer, because it was accepted
-// for another one, or the options have changed since, or the session speaks a version of its
-// protocol that has no field for long texts. Others were cut when they were accepted.
-func (g *Gateway) mustCut(slot *connector.Slot) bool {
-	m := slot.Message
-	if slot.Asked != nil || m.Parts > 1 || m.Kind == sms.Receipt {
-		return false
-	}
-	if v := slot.Link.Can.Limited; v != nil && len(m.Text()) > protocols.AnyText && !v.HasRoom(len(m.Text())) {
-		return true
-	}
-	f := slot.Link.Connector.Form()
-	switch {
-	case slot.Share == nil || len(m.Text()) <= fit.AnyRoom || !slot.Share.Lane.MayBeUnfit(m.ID):
-		return false
-	case !f.HasRoom(m):
-		return true
-	}
-	parts := g.cutFor(f, m)
-	for _, p := range parts {
-		p.Release()
-	}
-	return len(parts) > 0
-}
-
-// cutFor returns the parts that a message is sent in to peers of a form, converted for them. It
-// returns none for one that need not or cannot be cut.
-func (g *Gateway) cutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
-	whole := g.Messages.Copy(m)
-	defer func() {
-		if len(parts) == 0 {
-			whole.Release()
-		}
-	}()
-	if !f.Takes.Has(whole.Alphabet) {
-		g.convert(f, whole, false)
-	}
-	c := g.converters.Get().(*fit.Converter)
-	n, ok := c.Parts(f, whole)
-	g.converters.Put(c)
-	if !ok || n < 2 {
-		return nil
-	}
-	whole.Parts = uint8(n)
-	return g.partsFor(f, whole)
-}
 
 // cut puts the parts of a message that is too long for a lane's peer in its place: in the
 // store, with the same commit, and behind those that wait in the lane. It reports false if it cannot
@@ -68,7 +20,7 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 	if !f.Cuts() {
 		f.Long = fit.Split8
 	}
-	parts := g.cutFor(&f, m)
+	parts := g.Convert.CutFor(&f, m)
 	if len(parts) == 0 {
 		return false
 	}

@@ -118,21 +118,3 @@ func relayed(code sms.Code) sms.Code {
 	}
 	return sms.Rejected
 }
-
-// EncodeSlot fills p with the request of a slot that is about to leave: what carries its
-// message, as Encode says, or an operation.
-func (g *Gateway) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
-	l, m := slot.Link, slot.Message
-	if slot.Asked == nil {
-		return g.Encode(now, l, p, m, slot.Sequence)
-	}
-	r := slot.Asked.Request
-	if out := g.outgoing(l, m, m); out != m {
-		r.Message, copied = out, out
-	}
-	if r.Kind == protocols.Replace {
-		r.Message.Notify = g.asksFor(l, r.Message)
-	}
-	l.Can.Requester.Ask(p, &r, slot.Sequence)
-	return copied
-}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/gateway/convert"
+
 	"pmg/gateway/route"
 
 	"github.com/rs/zerolog"
@@ -23,7 +25,6 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
-	"pmg/sms/fit"
 	"pmg/store"
 )
 
@@ -32,7 +33,8 @@ type Gateway struct {
 	*node.Node
 	*keep.Keeper
 	*route.Table
-	Logins *login.Desk
+	Logins  *login.Desk
+	Convert *convert.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
@@ -40,19 +42,16 @@ type Gateway struct {
 	events   eventLog
 	aside    [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 
-	drivers    func(protocol string, c *config.Config) (protocols.Driver, error)
-	steps      []Step // Steps, unless a test adds one
-	endSteps   []EndStep
-	endings    sync.Pool // of *ending
-	registry   *account.Registry
-	ids        atomic.Uint64
-	unrouted   atomic.Int64
-	draining   atomic.Bool
-	addresses  sync.Pool    // of *rewrite.Addresses
-	held       atomic.Int64 // number of submits that wait for room
-	converters sync.Pool    // of *fit.Converter
-	references *references
-	joining    joining
+	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
+	steps    []Step // Steps, unless a test adds one
+	endSteps []EndStep
+	endings  sync.Pool // of *ending
+	registry *account.Registry
+	ids      atomic.Uint64
+	unrouted atomic.Int64
+	draining atomic.Bool
+	held     atomic.Int64 // number of submits that wait for room
+	joining  joining
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit
@@ -72,9 +71,8 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	shared := node.New(cfg, log)
 	g := &Gateway{
 		Node: shared, Keeper: &keep.Keeper{Node: shared}, Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
-		registry:   account.NewRegistry(),
-		references: newReferences(), changing: make(changeLock, 1),
-		converters: sync.Pool{New: func() any { return &fit.Converter{} }},
+		registry: account.NewRegistry(),
+		changing: make(changeLock, 1),
 	}
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
@@ -82,6 +80,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, g)
 	g.Table.RouteAgain = g.routeAgain
+	g.Convert = convert.NewDesk(g.Table)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()

@@ -9,7 +9,6 @@ import (
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/sms"
-	"pmg/sms/fit"
 	"pmg/sms/userdata"
 	"pmg/store"
 )
@@ -88,10 +87,7 @@ func (g *Gateway) joinAll(now int64, parts []Accepted) {
 		}
 	}
 	before := m.Size()
-	c := g.converters.Get().(*fit.Converter)
-	ok := c.Join(messages, m)
-	g.converters.Put(c)
-	if !ok {
+	if !g.Convert.Join(messages, m) {
 		g.sendParts(parts)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/node"
 	"pmg/protocols"
 )
 
@@ -34,12 +35,7 @@ func (g *Gateway) Connected(l *connector.Link) {
 		}
 	}
 	l.Instance.SetLink(l)
-	ofSession(e, l).Msg("connected")
-}
-
-// ofSession adds the fields that identify a session to a log entry.
-func ofSession(e *zerolog.Event, l *connector.Link) *zerolog.Event {
-	return e.Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote)
+	node.OfSession(e, l).Msg("connected")
 }
 
 // ConnectFailed notes that none of an instance's addresses could be reached, and
@@ -103,7 +99,7 @@ func (g *Gateway) bound(now int64, l *connector.Link, way protocols.BindType) {
 	if g.Storms.Links.Next(l.Connector.Name, now) {
 		e = g.Log.Info()
 	}
-	e = ofSession(e, l).Stringer("bind", way)
+	e = node.OfSession(e, l).Stringer("bind", way)
 	if t := l.Connector.Trouble(); t != nil {
 		l.Connector.SetTrouble(t, nil)
 		e = e.Str("after", t.Reason).Stringer("for", rounded(now-t.Since))
@@ -116,7 +112,7 @@ func (g *Gateway) bound(now int64, l *connector.Link, way protocols.BindType) {
 func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration) {
 	reason := l.Reason()
 	if l.LoggedOut || g.Draining() {
-		ofSession(g.Log.Info(), l).Str("reason", reason).Msg("session over")
+		node.OfSession(g.Log.Info(), l).Str("reason", reason).Msg("session over")
 		return
 	}
 	what := "session lost"
@@ -124,7 +120,7 @@ func (g *Gateway) Disconnected(now int64, l *connector.Link, rest time.Duration)
 		what = "no session"
 	}
 	e := g.trouble(now, l.Connector, reason, rest)
-	ofSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
+	node.OfSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
 }
 
 // acceptedOver logs the end of the session of a peer that has connected. Sessions that never
@@ -141,7 +137,7 @@ func (g *Gateway) acceptedOver(now int64, l *connector.Link) {
 	if l.WasBound() && g.Storms.Ends.Next(l.Connector.Name, now) {
 		e = g.Log.Info()
 	}
-	e = ofSession(e, l)
+	e = node.OfSession(e, l)
 	if l.Account != nil {
 		e = e.Str("account", l.Account.SystemID)
 	}
@@ -178,7 +174,7 @@ func (g *Gateway) endSessions(e Service, changed map[string]bool) {
 		if is != nil && !changed[l.Account.SystemID] && is.MayUse(l.Connector.Config()) {
 			return false
 		}
-		ofSession(g.Log.Info(), l).Str("account", l.Account.SystemID).
+		node.OfSession(g.Log.Info(), l).Str("account", l.Account.SystemID).
 			Msg("the account was removed or changed: its session is logged out")
 		return true
 	})

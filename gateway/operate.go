@@ -29,7 +29,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		c.answerOperation(now, l, r, code, nil, after)
 		return
 	}
-	c.gateway.rewriteOperation(l, &request)
+	c.gateway.Convert.RewriteOperation(l, &request)
 	o := &operation{Operation: request, gateway: c.gateway, client: l.Account, account: l.Account.SystemID, spoken: l.Connector.Protocol}
 	o.order = c.gateway.orders.take(o.ID)
 	l.Storing++
@@ -49,24 +49,6 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 			c.letGo(now, l)
 		}
 	})
-}
-
-// rewriteOperation applies the rules to an operation's addresses that the addresses of its
-// messages have passed. Rules behind one that refuses them are left out.
-func (g *Gateway) rewriteOperation(l *connector.Link, o *protocols.Operation) {
-	connector, account := rulesIn(l)
-	if connector == nil && account == nil {
-		return
-	}
-	var m sms.Message
-	m.Set(o.Source, o.Dest, nil)
-	a := g.getAddresses(&m)
-	applyBoth(connector, account, a)
-	m.SetAddresses(a.Source, a.Dest)
-	g.addresses.Put(a)
-	if o.Source = m.Source(); o.Dest.Addr != nil {
-		o.Dest = m.Dest()
-	}
 }
 
 // mayOperate reports whether a session may have another operation under way.

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/gateway/convert"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
@@ -80,7 +82,7 @@ func (c *Conversation[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byt
 }
 
 func (g *Gateway) noteAnswer(o *operator, c *config.Connector, m *sms.Message, id []byte) {
-	notes := asks(m, c) != 0 || o.missed.Load() || o.sendsUnasked.Load()
+	notes := convert.Asks(m, c) != 0 || o.missed.Load() || o.sendsUnasked.Load()
 	v := store.Mapping{}
 	if notes {
 		v = store.MappingOf(m, g.Clock.Ahead())
@@ -117,7 +119,7 @@ func (g *Gateway) isUnasked(m *sms.Message) {
 // noteOf returns what an answer to a message would have noted, for one that comes late.
 func (g *Gateway) noteOf(l *connector.Link, m *sms.Message) []byte {
 	c := l.Connector.Config()
-	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || asks(m, c) == 0 {
+	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || convert.Asks(m, c) == 0 {
 		return nil
 	}
 	v := store.MappingOf(m, g.Clock.Ahead())

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/gateway/convert"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
@@ -69,22 +71,6 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
-// asks returns of which outcomes a message asks for receipts when it leaves by a connector. A part
-// of a long message asks for success and failure, whichever of them the client wants to hear of,
-// because the client is told the outcome of all parts together.
-func asks(m *sms.Message, c *config.Connector) sms.Notify {
-	const ends = sms.NotifySuccess | sms.NotifyFailure
-	switch {
-	case c.Receipts == config.NeverReceipts:
-		return 0
-	case c.Receipts == config.ForceReceipts:
-		return m.Notify | ends
-	case m.Parts > 1 && m.Notify&ends != 0:
-		return m.Notify | ends
-	}
-	return m.Notify
-}
-
 // mapsFor returns the operator under whose name a message is noted that has been accepted by
 // an SMSC, nil if no receipt is expected.
 func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *operator {
@@ -92,7 +78,7 @@ func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *ope
 		return nil
 	}
 	c := l.Config()
-	asked := asks(m, c) != 0
+	asked := convert.Asks(m, c) != 0
 	if !asked && !g.receipts.unasked.Load() {
 		return nil
 	}
@@ -100,15 +86,6 @@ func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *ope
 		return o
 	}
 	return nil
-}
-
-// asksFor returns of which outcomes a message asks for receipts when it leaves by a session.
-func (g *Gateway) asksFor(l *connector.Link, m *sms.Message) sms.Notify {
-	c := l.Connector.Config()
-	if c.Role() == protocols.Server {
-		return m.Notify
-	}
-	return asks(m, c)
 }
 
 // logHomeless tells the operator of a receipt whose client is gone.

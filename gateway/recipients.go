@@ -67,7 +67,7 @@ func (v *several) fit(g *Gateway, lane *connector.Lane, m *sms.Message) sms.Code
 		}
 		return f.code
 	}
-	code := g.fit(lane, m)
+	code := g.Convert.Fit(lane, m)
 	v.fitted = append(v.fitted, fitted{lane, code, g.Messages.Copy(m)})
 	return code
 }
@@ -140,4 +140,18 @@ func (c *Conversation[R]) hasRoom(a Accepted, others *several) bool {
 		}
 	}
 	return c.intake.hasRoomBeside(a, n, others.octets)
+}
+
+// suit makes a message that comes in for a lane one that the lane's peers take: of their
+// protocol, and with a text that they read. Most messages stay as they are. With a code other
+// than OK it cannot be done. A message that must be split has the number of its parts
+// afterwards. others are the other messages of a PDU with several recipients, or nil.
+func (g *Gateway) suit(lane *connector.Lane, m *sms.Message, others *several) (code sms.Code) {
+	if code := g.Convert.Cross(lane, m); code != sms.OK {
+		return code
+	}
+	if others != nil {
+		return others.fit(g, lane, m)
+	}
+	return g.Convert.Fit(lane, m)
 }

@@ -17,7 +17,7 @@ func (g *Gateway) logRefused(now int64, l *connector.Link, sort *node.Sampled, w
 	if !sort.Next(l.Connector.Name, now) {
 		return
 	}
-	e := ofSession(g.Log.Warn(), l)
+	e := node.OfSession(g.Log.Warn(), l)
 	if l.Account != nil {
 		e = e.Str("account", l.Account.SystemID)
 	}
@@ -33,7 +33,7 @@ func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {
 // logAlert logs that an SMSC says that a mobile is available again. No client is told.
 func (g *Gateway) logAlert(now int64, l *connector.Link) {
 	if g.Storms.Alerts.Next(l.Connector.Name, now) {
-		ofSession(g.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
+		node.OfSession(g.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
 	}
 }
 

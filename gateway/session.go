@@ -9,6 +9,7 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/login"
+	"pmg/gateway/node"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -183,7 +184,7 @@ func (g *Gateway) CheckTimers(now int64, l *connector.Link, p protocols.PDU, lis
 	timeout := l.ResponseTimeout()
 	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
 		if g.Storms.Unanswered.Next(cfg.Name, now) {
-			ofSession(g.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
+			node.OfSession(g.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
 				Str("account", slot.Message.Account()).Msg("no answer to a message for " + time.Duration(timeout).String())
 		}
 		unanswered(slot)
@@ -234,7 +235,7 @@ func (g *Gateway) answeredLate(l *connector.Link) {
 func (g *Gateway) takenPartly(l *connector.Link) {
 	l.Connector.Stats.Partly.Add(1)
 	if g.News.Is("partly: " + l.Connector.Name) {
-		ofSession(g.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
+		node.OfSession(g.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
 	}
 }
 

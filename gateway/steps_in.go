@@ -43,7 +43,7 @@ func (g *Gateway) stepRead(now int64, s *submission) (v Verdict) {
 	} else {
 		s.message = g.Messages.Get()
 		s.message.Origin = s.from.Origin
-		code = g.message(now, s.from, s.pdu, s.message)
+		code = g.Convert.Message(now, s.from, s.pdu, s.message)
 		s.message.Arrived = now
 	}
 	if code != sms.OK {
@@ -73,8 +73,7 @@ func (g *Gateway) stepReceipts(_ int64, s *submission) Verdict {
 }
 
 func (g *Gateway) stepRewrite(now int64, s *submission) Verdict {
-	own, account := rulesIn(s.from)
-	if code := g.rewriteIn(s.message, own, account); code != sms.OK {
+	if code := g.Convert.RewriteIn(s.from, s.message); code != sms.OK {
 		return s.invalid(g, now, code, "message refused by a rule of rewrite: ")
 	}
 	return Pass

@@ -193,3 +193,30 @@ func (c *Conversation[R]) forget(l *connector.Link) {
 	}
 	delete(c.held, l)
 }
+
+// split puts the parts of each message that suit has found to be too long for its lane in the
+// place of the message.
+func (g *Gateway) split(first Accepted, more []Accepted) (Accepted, []Accepted) {
+	all := make([]Accepted, 0, len(more)+int(first.Message.Parts)+1)
+	all = g.appendParts(all, first)
+	for _, a := range more {
+		all = g.appendParts(all, a)
+	}
+	return all[0], all[1:]
+}
+
+func (g *Gateway) appendParts(all []Accepted, a Accepted) []Accepted {
+	m := a.Message
+	if m.Parts < 2 || a.Share == nil {
+		m.Parts = 0
+		return append(all, a)
+	}
+	parts := g.Convert.Split(a.Share.Lane.Home().Form(), m)
+	if parts == nil {
+		return append(all, a)
+	}
+	for _, p := range parts {
+		all = append(all, Accepted{p, a.Share})
+	}
+	return all
+}

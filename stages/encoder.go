@@ -31,13 +31,13 @@ func (e *encoder) Work(out *flow.Out[Job], j *Job) {
 		out.To(toDispatcher, j)
 		return
 	}
-	if code := e.Gateway.Refuses(slot); code != sms.OK {
+	if code := e.Gateway.Convert.Refuses(slot); code != sms.OK {
 		j.Kind, j.Code = Answered, code
 		out.To(toDispatcher, j)
 		return
 	}
 	slot.Sequence = h.Session.NextSequence()
-	j.copied = e.Gateway.EncodeSlot(out.Now(), slot, j.pdu(h.Connector))
+	j.copied = e.Gateway.Convert.EncodeSlot(out.Now(), slot, j.pdu(h.Connector))
 	j.Kind = Send // keeps its slot, so that the message is found if a stage fails
 	if e.of != h {
 		e.Flush(out)

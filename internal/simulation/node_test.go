@@ -283,7 +283,7 @@ func (n *node) forward(l *connector.Lane, slot *connector.Slot) {
 	}
 	slot.Sequence = h.Session.NextSequence()
 	p := h.Connector.Driver.NewPDU()
-	copied := n.g.EncodeSlot(now, slot, p)
+	copied := n.g.Convert.EncodeSlot(now, slot, p)
 	slot.Sent = now
 	h.Inflight.Put(slot)
 	if slot.Asked == nil {

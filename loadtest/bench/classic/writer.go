@@ -123,13 +123,13 @@ func (c *conn) encode(now int64, slot *connector.Slot) (posted bool) {
 		c.giveBack(now, slot)
 		return true
 	}
-	if code := c.group.gateway.Refuses(slot); code != sms.OK {
+	if code := c.group.gateway.Convert.Refuses(slot); code != sms.OK {
 		c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: code, At: now})
 		return true
 	}
 	slot.Sequence = c.Session.NextSequence()
 	c.pdu.Reset()
-	copied := c.group.gateway.EncodeSlot(now, slot, c.pdu)
+	copied := c.group.gateway.Convert.EncodeSlot(now, slot, c.pdu)
 	slot.Sent = now
 	posted = c.postRequest(now, slot)
 	if copied != nil {

@@ -1,4 +1,4 @@
-package gateway
+package convert
 
 import (
 	"pmg/connector"
@@ -6,29 +6,15 @@ import (
 	"pmg/sms/fit"
 )
 
-// suit makes a message that comes in for a lane one that the lane's peers take: of their
-// protocol, and with a text that they read. Most messages stay as they are. With a code other
-// than OK it cannot be done. A message that must be split has the number of its parts
-// afterwards. others are the other messages of a PDU with several recipients, or nil.
-func (g *Gateway) suit(lane *connector.Lane, m *sms.Message, others *several) (code sms.Code) {
-	if code := g.cross(lane, m); code != sms.OK {
-		return code
-	}
-	if others != nil {
-		return others.fit(g, lane, m)
-	}
-	return g.fit(lane, m)
-}
-
-// fit makes the text of a message one that the peers of a lane take. A text that is certainly too
+// Fit makes the text of a message one that the peers of a lane take. A text that is certainly too
 // long is not looked at.
-func (g *Gateway) fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
+func (d *Desk) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	f := lane.Home().Form()
-	if f.Splits(m) && f.LeastParts(m) > g.mostParts(m) {
+	if f.Splits(m) && f.LeastParts(m) > d.mostParts(m) {
 		return sms.BadLength
 	}
 	if !f.Takes.Has(m.Alphabet) && m.Kind != sms.Receipt {
-		switch g.convert(f, m, m.Kind == sms.Submit) {
+		switch d.convert(f, m, m.Kind == sms.Submit) {
 		case fit.Refused:
 			return sms.BadParameter
 		case fit.TooLong:
@@ -41,7 +27,7 @@ func (g *Gateway) fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	}
 	switch {
 	case f.Splits(m):
-		m.Parts, code = g.parts(f, m)
+		m.Parts, code = d.parts(f, m)
 	case m.Kind != sms.Receipt && !f.HasRoom(m):
 		return sms.BadLength
 	}
@@ -52,15 +38,15 @@ func (g *Gateway) fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 // text, a copy, unless m is one of the message that is stored. A copy is needed only if the
 // message came to the session's lane from another one, if the options have changed since
 // it came in, or if an account is logged in on connectors whose texts differ.
-func (g *Gateway) suited(l *connector.Link, stored, m *sms.Message) *sms.Message {
+func (d *Desk) suited(l *connector.Link, stored, m *sms.Message) *sms.Message {
 	f := l.Connector.Form()
 	if f.Reads.Has(m.Alphabet) || m.Kind == sms.Receipt {
 		return m
 	}
 	if m == stored {
-		m = g.Messages.Copy(m)
+		m = d.Messages.Copy(m)
 	}
-	g.convert(f, m, false)
+	d.convert(f, m, false)
 	return m
 }
 
@@ -68,15 +54,15 @@ func (g *Gateway) suited(l *connector.Link, stored, m *sms.Message) *sms.Message
 // is converted to UCS-2: the message was accepted already, or it comes from an SMSC, and
 // is better delivered like this than lost. A part of a long message in UCS-2 stays so if it can,
 // because mobiles join parts of one alphabet.
-func (g *Gateway) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
-	c := g.converters.Get().(*fit.Converter)
-	defer g.converters.Put(c)
+func (d *Desk) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
+	c := d.converters.Get().(*fit.Converter)
+	defer d.converters.Put(c)
 	if f.Missing == fit.Refuse && !mayRefuse {
 		other := *f
 		other.Missing = fit.UseUCS2
 		f = &other
 	}
-	_, _, isPart := g.PartOf(m)
+	_, _, isPart := d.PartOf(m)
 	switch {
 	case isPart && m.Alphabet == sms.UCS2 && f.Reads.Has(sms.UCS2):
 		return fit.Left
@@ -84,4 +70,11 @@ func (g *Gateway) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Resul
 		return c.ConvertPart(f, m)
 	}
 	return c.Convert(f, m)
+}
+
+// Join makes one message of the parts of a long one, and reports whether they fit together.
+func (d *Desk) Join(parts []*sms.Message, m *sms.Message) bool {
+	c := d.converters.Get().(*fit.Converter)
+	defer d.converters.Put(c)
+	return c.Join(parts, m)
 }

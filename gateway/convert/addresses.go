@@ -1,19 +1,20 @@
-package gateway
+package convert
 
 import (
 	"pmg/connector"
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/rewrite"
 )
 
-// rewriteIn applies the in rules of a connector and of an account, nil where there are
-// none, to a message that has arrived. A receipt is not refused, because an SMSC would send
+// RewriteIn applies the in rules of a session's connector and account to a message that has arrived. A receipt is not refused, because an SMSC would send
 // it again and again.
-func (g *Gateway) rewriteIn(m *sms.Message, connector, account *rewrite.Rules) sms.Code {
+func (d *Desk) RewriteIn(l *connector.Link, m *sms.Message) sms.Code {
+	connector, account := rulesIn(l)
 	if connector == nil && account == nil {
 		return sms.OK
 	}
-	a := g.getAddresses(m)
+	a := d.getAddresses(m)
 	code := applyBoth(connector, account, a)
 	if code == sms.OK || m.Kind == sms.Receipt {
 		if m.Kind == sms.Submit && m.Notify != 0 {
@@ -22,7 +23,7 @@ func (g *Gateway) rewriteIn(m *sms.Message, connector, account *rewrite.Rules) s
 		m.SetAddresses(a.Source, a.Dest)
 		code = sms.OK
 	}
-	g.addresses.Put(a)
+	d.addresses.Put(a)
 	return code
 }
 
@@ -39,7 +40,7 @@ func rulesIn(l *connector.Link) (connector, account *rewrite.Rules) {
 // change, because it may be sent again, by another connector. If an address would be too long,
 // the destination is left out, so that the peer refuses the message. A receipt of a client's
 // message has the addresses that the client wrote, and stays as it is.
-func (g *Gateway) outgoing(l *connector.Link, stored, m *sms.Message) *sms.Message {
+func (d *Desk) outgoing(l *connector.Link, stored, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
 	if l.Account != nil {
 		account = l.Account.Config().RewriteOut()
@@ -48,21 +49,21 @@ func (g *Gateway) outgoing(l *connector.Link, stored, m *sms.Message) *sms.Messa
 	if own == nil && account == nil || l.Account != nil && m.IsKnownReceipt() {
 		return m
 	}
-	a := g.getAddresses(m)
+	a := d.getAddresses(m)
 	if applyBoth(account, own, a) != sms.OK {
 		a.Dest.Addr = nil
 	}
 	if m == stored {
-		m = g.Messages.Copy(m)
+		m = d.Messages.Copy(m)
 	}
 	m.SetAddresses(a.Source, a.Dest)
-	g.addresses.Put(a)
+	d.addresses.Put(a)
 	return m
 }
 
 // getAddresses returns the addresses of a message, for rules to change.
-func (g *Gateway) getAddresses(m *sms.Message) *rewrite.Addresses {
-	a, ok := g.addresses.Get().(*rewrite.Addresses)
+func (d *Desk) getAddresses(m *sms.Message) *rewrite.Addresses {
+	a, ok := d.addresses.Get().(*rewrite.Addresses)
 	if !ok {
 		a = &rewrite.Addresses{}
 	}
@@ -83,4 +84,22 @@ func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) (refusal sms.
 		refusal = code
 	}
 	return refusal
+}
+
+// RewriteOperation applies the rules to an operation's addresses that the addresses of its
+// messages have passed. Rules behind one that refuses them are left out.
+func (d *Desk) RewriteOperation(l *connector.Link, o *protocols.Operation) {
+	connector, account := rulesIn(l)
+	if connector == nil && account == nil {
+		return
+	}
+	var m sms.Message
+	m.Set(o.Source, o.Dest, nil)
+	a := d.getAddresses(&m)
+	applyBoth(connector, account, a)
+	m.SetAddresses(a.Source, a.Dest)
+	d.addresses.Put(a)
+	if o.Source = m.Source(); o.Dest.Addr != nil {
+		o.Dest = m.Dest()
+	}
 }

@@ -1,15 +1,20 @@
-package gateway
+package convert
 
 import (
 	"strings"
 	"testing"
 
 	"pmg/connector"
+	"pmg/gateway/roomtest"
 	"pmg/sms"
 )
 
-func newMessage(g *Gateway, kind sms.Kind, dest string) *sms.Message {
-	m := g.Messages.Get()
+func newDesk(t *testing.T, options string) *Desk {
+	return NewDesk(roomtest.Table(t, roomtest.Operator(options)))
+}
+
+func newMessage(d *Desk, kind sms.Kind, dest string) *sms.Message {
+	m := d.Messages.Get()
 	m.ID, m.Kind = 7, kind
 	m.Set(sms.Address{}, sms.Address{TON: 1, NPI: 1, Addr: []byte(dest)}, []byte("text"))
 	m.SetNative(1, []byte("native"))
@@ -19,11 +24,12 @@ func newMessage(g *Gateway, kind sms.Kind, dest string) *sms.Message {
 // Out rules change a copy, so that each attempt is sent the same, by whichever connector.
 // Without rules there is no copy.
 func TestOutgoing(t *testing.T) {
-	g, clients, operator := start(t, `rewrite: [{out: destination, add: "00"}, {out: source, default: PMG}]`)
+	d := newDesk(t, `rewrite: [{out: destination, add: "00"}, {out: source, default: PMG}]`)
+	clients, operator := d.Connector("clients"), d.Connector("operator")
 	l := &connector.Link{Connector: operator}
-	m := newMessage(g, sms.Submit, "49170")
+	m := newMessage(d, sms.Submit, "49170")
 	for range 2 {
-		c := g.outgoing(l, m, m)
+		c := d.outgoing(l, m, m)
 		if c == m || string(c.Dest().Addr) != "0049170" || string(c.Source().Addr) != "PMG" || string(c.Text()) != "text" || string(c.Native(1)) != "native" || c.ID != 7 {
 			t.Errorf("sent is %+v", c)
 		}
@@ -32,20 +38,19 @@ func TestOutgoing(t *testing.T) {
 			t.Errorf("the message has become %+v", m)
 		}
 	}
-	if g.outgoing(&connector.Link{Connector: clients}, m, m) != m {
+	if d.outgoing(&connector.Link{Connector: clients}, m, m) != m {
 		t.Error("a connector without rules sends a copy")
 	}
-	if n := testing.AllocsPerRun(100, func() { g.outgoing(l, m, m).Release() }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { d.outgoing(l, m, m).Release() }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
-	long := newMessage(g, sms.Submit, strings.Repeat("4", 63))
-	if c := g.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
+	long := newMessage(d, sms.Submit, strings.Repeat("4", 63))
+	if c := d.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
 		t.Errorf("a destination that is too long is sent as %s", c.Dest().Addr)
 	}
-	_, _, operator = start(t, `rewrite: [{out: source, match: "(.*)", replace: "$1$1"}]`)
-	l.Connector = operator
+	l.Connector = newDesk(t, `rewrite: [{out: source, match: "(.*)", replace: "$1$1"}]`).Connector("operator")
 	long.SetAddresses(sms.Address{Addr: []byte(strings.Repeat("4", 33))}, sms.Address{Addr: []byte("49170")})
-	if c := g.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
+	if c := d.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
 		t.Errorf("with a source that is too long, the destination is %s", c.Dest().Addr)
 	}
 }
@@ -53,7 +58,7 @@ func TestOutgoing(t *testing.T) {
 // In rules refuse what a list does not allow. They do not refuse receipts.
 func TestRewriteIn(t *testing.T) {
 	t.Parallel()
-	p := newPort(t, `rewrite: [{in: destination, strip: "00", ton: 2}, {in: destination, deny: ["49*"]}, {in: source, default: PMG}]`)
+	d := newDesk(t, `rewrite: [{in: destination, strip: "00", ton: 2}, {in: destination, deny: ["49*"]}, {in: source, default: PMG}]`)
 	for _, c := range []struct {
 		kind         sms.Kind
 		dest         string
@@ -66,8 +71,8 @@ func TestRewriteIn(t *testing.T) {
 		{sms.Receipt, "0049", sms.OK, "PMG", "49"},
 		{sms.Receipt, "0047", sms.OK, "PMG", "47"},
 	} {
-		m := newMessage(p.g, c.kind, c.dest)
-		code := p.g.rewriteIn(m, p.operator.Config().RewriteIn(), nil)
+		m := newMessage(d, c.kind, c.dest)
+		code := d.RewriteIn(&connector.Link{Connector: d.Connector("operator")}, m)
 		if code != c.code || string(m.Dest().Addr) != c.want || string(m.Source().Addr) != c.source || string(m.Text()) != "text" {
 			t.Errorf("%d to %s: %s, %s to %s", c.kind, c.dest, code, m.Source().Addr, m.Dest().Addr)
 		}

@@ -1,9 +1,10 @@
-package gateway
+package convert
 
 import (
 	"iter"
 
 	"pmg/connector"
+	"pmg/gateway/node"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -13,36 +14,36 @@ import (
 // strict: true gets no such message: it is refused when it comes, or rejected when it comes to
 // the connector later, because it was routed again.
 
-// cross makes a message that comes in ready for a lane whose peers speak another protocol. With
+// Cross makes a message that comes in ready for a lane whose peers speak another protocol. With
 // a code other than OK the message must be refused.
-func (g *Gateway) cross(lane *connector.Lane, m *sms.Message) sms.Code {
+func (d *Desk) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	home := lane.Home()
 	if m.Protocol() == home.Protocol {
 		return sms.OK
 	}
-	lost := g.leave(home, m)
+	lost := d.leave(home, m)
 	if code := refusal(home.Driver, lost.lacks); code != sms.OK {
 		return code
 	}
 	if !home.Config().Strict || m.Kind == sms.Receipt {
 		return sms.OK
 	}
-	return g.checkLost(home, m, &lost)
+	return d.checkLost(home, m, &lost)
 }
 
 // Refuses returns the code with which the message of a slot is answered if it must not leave by the
 // session, or sms.OK. One that is too long is cut in Settle.
-func (g *Gateway) Refuses(slot *connector.Slot) sms.Code {
+func (d *Desk) Refuses(slot *connector.Slot) sms.Code {
 	l, m := slot.Link, slot.Message
 	c := l.Connector
 	if m.Flags&sms.Broadcast != 0 {
-		if g.News.Is("broadcast") {
-			g.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("account", m.Account()).
+		if d.News.Is("broadcast") {
+			d.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("account", m.Account()).
 				Msg("a broadcast that an earlier version has accepted is given up: this version sends none")
 		}
 		return sms.Unsupported
 	}
-	if g.mustCut(slot) {
+	if d.mustCut(slot) {
 		return sms.BadLength
 	}
 	if m.Protocol() == c.Protocol || m.Kind == sms.Receipt {
@@ -54,18 +55,18 @@ func (g *Gateway) Refuses(slot *connector.Slot) sms.Code {
 	if !c.Config().Strict {
 		return sms.OK
 	}
-	own := g.Messages.Copy(m)
+	own := d.Messages.Copy(m)
 	defer own.Release()
-	if lost := g.leave(c, own); g.checkLost(c, own, &lost) != sms.OK {
+	if lost := d.leave(c, own); d.checkLost(c, own, &lost) != sms.OK {
 		return sms.Rejected
 	}
 	return sms.OK
 }
 
 // refusal returns why a message cannot be sent without the fields that a driver lacks, or sms.OK.
-func refusal(d protocols.Driver, lacks protocols.Lost) sms.Code {
+func refusal(driver protocols.Driver, lacks protocols.Lost) sms.Code {
 	for row := range lacks.All() {
-		if code := d.Losses()[row].Refuse; code != sms.OK {
+		if code := driver.Losses()[row].Refuse; code != sms.OK {
 			return code
 		}
 	}
@@ -73,14 +74,14 @@ func refusal(d protocols.Driver, lacks protocols.Lost) sms.Code {
 }
 
 // countDropped counts what a message loses because its peer speaks an older version of the protocol.
-func (g *Gateway) countDropped(l *connector.Link, m *sms.Message) {
-	d, ok := l.Session.(protocols.Dropper)
+func (d *Desk) countDropped(l *connector.Link, m *sms.Message) {
+	dropper, ok := l.Session.(protocols.Dropper)
 	if !ok {
 		return
 	}
-	loss := d.Drops(m)
+	loss := dropper.Drops(m)
 	if loss != nil && l.Connector.Stats.Lost.Add(loss) {
-		ofSession(g.Log.Warn(), l).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
+		node.OfSession(d.Log.Warn(), l).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 			Msg("a message has lost a field, because the peer says that it speaks an older version; further ones are only counted, see version_at_least")
 	}
 }
@@ -88,17 +89,17 @@ func (g *Gateway) countDropped(l *connector.Link, m *sms.Message) {
 // crossing returns a message that is ready for a connector of another protocol, and counts what
 // it loses: m, or a copy if it has a native part. The message itself stays as it is, because its
 // size is counted while it is queued.
-func (g *Gateway) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
+func (d *Desk) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
 	if _, native := m.NativePart(); len(native) > 0 {
-		m = g.Messages.Copy(m)
+		m = d.Messages.Copy(m)
 	}
-	lost := g.leave(c, m)
+	lost := d.leave(c, m)
 	if lost.isNone() {
 		return m
 	}
 	for loss := range lost.all() {
 		if c.Stats.Lost.Add(loss) {
-			g.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
+			d.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 				Msg("a message has lost a field that " + c.Driver.Name() + " lacks; further ones are only counted, see docs/conversion.md")
 		}
 	}
@@ -106,13 +107,13 @@ func (g *Gateway) crossing(c *connector.Connector, m *sms.Message) *sms.Message 
 }
 
 // checkLost returns the code to refuse a message with that loses fields, and logs one of them.
-func (g *Gateway) checkLost(c *connector.Connector, m *sms.Message, lost *lostFields) sms.Code {
+func (d *Desk) checkLost(c *connector.Connector, m *sms.Message, lost *lostFields) sms.Code {
 	if lost.isNone() {
 		return sms.OK
 	}
 	for loss := range lost.all() {
-		if g.News.Is("strict: " + c.Name) {
-			g.Log.Warn().Str("connector", c.Name).Str("account", m.Account()).Str("field", loss.Field).
+		if d.News.Is("strict: " + c.Name) {
+			d.Log.Warn().Str("connector", c.Name).Str("account", m.Account()).Str("field", loss.Field).
 				Msg("message refused: it would lose a field that " + c.Driver.Name() + " lacks, and the connector is strict")
 		}
 		break
@@ -127,8 +128,8 @@ type lostFields struct {
 }
 
 // leave makes a message ready for the peers of a connector of another protocol.
-func (g *Gateway) leave(c *connector.Connector, m *sms.Message) lostFields {
-	f := lostFields{from: g.DriverOf(m.Protocol()), to: c.Driver}
+func (d *Desk) leave(c *connector.Connector, m *sms.Message) lostFields {
+	f := lostFields{from: d.DriverOf(m.Protocol()), to: c.Driver}
 	if f.from != nil {
 		f.left = f.from.Leave(m)
 	}

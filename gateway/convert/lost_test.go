@@ -1,13 +1,10 @@
-package gateway
+package convert
 
 import (
-	"fmt"
 	"testing"
 
-	"github.com/rs/zerolog"
-
-	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/roomtest"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
@@ -17,28 +14,21 @@ import (
 // A message that loses nothing on its way to another protocol, and one that always loses the
 // same, cost no allocation; without a native part there is no copy either.
 func TestCrossingDoesNotAllocate(t *testing.T) {
-	cfg, _, err := config.Parse(fmt.Append(nil, `
+	d := NewDesk(roomtest.TableOf(t, `
 pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}
   - {name: operator, direction: out, address: "127.0.0.1:1", protocol: ucp, system_id: pmg, password: secret}
 routes: [{to: operator}]
-`), config.Options{Protocols: []string{"smpp", "ucp"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := New(cfg, zerolog.Nop(), func(protocol string, _ *config.Config) (protocols.Driver, error) {
+`, func(protocol string) protocols.Driver {
 		if protocol == "ucp" {
-			return ucp.New(ucp.Options{}), nil
+			return ucp.New(ucp.Options{})
 		}
-		return smpp.New(smpp.Options{}), nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	operator := g.Connector("operator")
-	lane := g.LaneOf(operator)
+		return smpp.New(smpp.Options{})
+	}))
+	operator := d.Connector("operator")
+	lane := d.LaneOf(operator)
 	f := func(native []byte, copied bool, lost int64) {
 		t.Helper()
 		m := &sms.Message{Origin: &sms.Origin{}}
@@ -47,10 +37,10 @@ routes: [{to: operator}]
 		link := &connector.Link{Connector: operator}
 		var total int64
 		n := testing.AllocsPerRun(100, func() {
-			if g.cross(lane, m) != sms.OK || g.Refuses(&connector.Slot{Link: link, Message: m}) != sms.OK {
+			if d.Cross(lane, m) != sms.OK || d.Refuses(&connector.Slot{Link: link, Message: m}) != sms.OK {
 				t.Fatal("refused")
 			}
-			out := g.crossing(operator, m)
+			out := d.crossing(operator, m)
 			if copied != (out != m) {
 				t.Fatal("copied")
 			}

@@ -1,0 +1,33 @@
+package convert
+
+import (
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// Asks returns of which outcomes a message asks for receipts when it leaves by a connector. A part
+// of a long message asks for success and failure, whichever of them the client wants to hear of,
+// because the client is told the outcome of all parts together.
+func Asks(m *sms.Message, c *config.Connector) sms.Notify {
+	const ends = sms.NotifySuccess | sms.NotifyFailure
+	switch {
+	case c.Receipts == config.NeverReceipts:
+		return 0
+	case c.Receipts == config.ForceReceipts:
+		return m.Notify | ends
+	case m.Parts > 1 && m.Notify&ends != 0:
+		return m.Notify | ends
+	}
+	return m.Notify
+}
+
+// asksFor returns of which outcomes a message asks for receipts when it leaves by a session.
+func (d *Desk) asksFor(l *connector.Link, m *sms.Message) sms.Notify {
+	c := l.Connector.Config()
+	if c.Role() == protocols.Server {
+		return m.Notify
+	}
+	return Asks(m, c)
+}

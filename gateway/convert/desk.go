@@ -1,0 +1,22 @@
+package convert
+
+import (
+	"sync"
+
+	"pmg/gateway/route"
+	"pmg/sms/fit"
+)
+
+// A Desk makes messages ones that the peers of a lane take. It is safe for concurrent use.
+type Desk struct {
+	*route.Table
+
+	addresses  sync.Pool // of *rewrite.Addresses
+	converters sync.Pool // of *fit.Converter
+	references *references
+}
+
+// NewDesk makes a desk for the lanes of a table.
+func NewDesk(t *route.Table) *Desk {
+	return &Desk{Table: t, references: newReferences(), converters: sync.Pool{New: func() any { return &fit.Converter{} }}}
+}

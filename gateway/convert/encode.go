@@ -1,0 +1,75 @@
+package convert
+
+import (
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// Message reads the message of a session's PDU.
+func (d *Desk) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Message) sms.Code {
+	ahead := d.Clock.Ahead()
+	code := l.Session.Message(now+ahead, p, m)
+	if m.Kind != sms.Receipt {
+		switch f := l.Connector.Form(); m.Alphabet {
+		case sms.Default:
+			m.Alphabet = f.Default
+		case sms.ASCII:
+			m.Alphabet = f.ASCII
+		}
+	}
+	if m.DeliverAt != 0 {
+		m.DeliverAt -= ahead
+	}
+	if m.Expires != 0 {
+		m.Expires -= ahead
+	}
+	return code
+}
+
+// Encode fills p with the request that carries m to the peer of a session. The caller is
+// the only user of m during the call. p's slices point into m, or into the copy of it that
+// Encode returns, which the caller releases when it does not use p any more.
+func (d *Desk) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) (copied *sms.Message) {
+	out := m
+	if m.Protocol() != l.Connector.Protocol {
+		out = d.crossing(l.Connector, m)
+	} else if _, native := m.NativePart(); len(native) > 0 {
+		d.countDropped(l, m)
+	}
+	if out = d.suited(l, m, d.outgoing(l, m, out)); out != m {
+		m, copied = out, out
+	}
+	if m.Kind == sms.Submit {
+		notify := m.Notify
+		m.Notify = d.asksFor(l, m)
+		defer func() { m.Notify = notify }()
+	}
+	ahead := d.Clock.Ahead()
+	if ahead == 0 || m.Expires == 0 {
+		l.Session.Encode(now, p, m, sequence)
+		return copied
+	}
+	m.Expires += ahead
+	l.Session.Encode(now+ahead, p, m, sequence)
+	m.Expires -= ahead
+	return copied
+}
+
+// EncodeSlot fills p with the request of a slot that is about to leave: what carries its
+// message, as Encode says, or an operation.
+func (d *Desk) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
+	l, m := slot.Link, slot.Message
+	if slot.Asked == nil {
+		return d.Encode(now, l, p, m, slot.Sequence)
+	}
+	r := slot.Asked.Request
+	if out := d.outgoing(l, m, m); out != m {
+		r.Message, copied = out, out
+	}
+	if r.Kind == protocols.Replace {
+		r.Message.Notify = d.asksFor(l, r.Message)
+	}
+	l.Can.Requester.Ask(p, &r, slot.Sequence)
+	return copied
+}

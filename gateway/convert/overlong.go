@@ -1,0 +1,55 @@
+package convert
+
+import (
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/sms/fit"
+)
+
+// mustCut reports whether the message of a slot is too long for the peer, because it was accepted
+// for another one, or the options have changed since, or the session speaks a version of its
+// protocol that has no field for long texts. Others were cut when they were accepted.
+func (d *Desk) mustCut(slot *connector.Slot) bool {
+	m := slot.Message
+	if slot.Asked != nil || m.Parts > 1 || m.Kind == sms.Receipt {
+		return false
+	}
+	if v := slot.Link.Can.Limited; v != nil && len(m.Text()) > protocols.AnyText && !v.HasRoom(len(m.Text())) {
+		return true
+	}
+	f := slot.Link.Connector.Form()
+	switch {
+	case slot.Share == nil || len(m.Text()) <= fit.AnyRoom || !slot.Share.Lane.MayBeUnfit(m.ID):
+		return false
+	case !f.HasRoom(m):
+		return true
+	}
+	parts := d.CutFor(f, m)
+	for _, p := range parts {
+		p.Release()
+	}
+	return len(parts) > 0
+}
+
+// CutFor returns the parts that a message is sent in to peers of a form, converted for them. It
+// returns none for one that need not or cannot be cut.
+func (d *Desk) CutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
+	whole := d.Messages.Copy(m)
+	defer func() {
+		if len(parts) == 0 {
+			whole.Release()
+		}
+	}()
+	if !f.Takes.Has(whole.Alphabet) {
+		d.convert(f, whole, false)
+	}
+	c := d.converters.Get().(*fit.Converter)
+	n, ok := c.Parts(f, whole)
+	d.converters.Put(c)
+	if !ok || n < 2 {
+		return nil
+	}
+	whole.Parts = uint8(n)
+	return d.partsFor(f, whole)
+}
