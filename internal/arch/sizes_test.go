@@ -71,7 +71,6 @@ func lines() size {
 		"cmd/pmg.newLogCommand":                      {61, "one command with its flags and its help"},
 		"cmd/pmg.newSinkCommand":                     {110, "one command with its flags and its help"},
 		"loadtest/bench/cmd/pmgbench.newRootCommand": {81, "one command with its flags and its help"},
-		"sms/charset.letterLike":                     {75, "a table of letters"},
 		"connector.Lane.next":                        {65, "to be cut: it has several jobs"},
 		"gateway.Conversation.do":                    {62, "a switch over the actions of a session"},
 	}}

@@ -388,7 +388,7 @@ func TestLookalikes(t *testing.T) {
 		}
 	}
 	for r, want := range map[rune]string{'[': "(", '{': "(", ']': ")", '}': ")", '~': "-", '\\': "/", '|': "!", '`': "'", '\t': " "} { // ASCII has these
-		if got, ok := lookalike(r); !ok || got != want {
+		if got, ok := lookalikes[r]; !ok || got != want {
 			t.Errorf("%c: %q, want %q", r, got, want)
 		}
 	}

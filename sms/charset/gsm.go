@@ -1,6 +1,8 @@
 package charset
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"unicode/utf8"
 )
@@ -17,6 +19,33 @@ type table struct {
 	runes [septets]uint16
 	order string // the septets that stand for a character, by character
 }
+
+// newTable returns the table of these characters.
+func newTable(runes [septets]uint16) table {
+	var order []byte
+	for c, r := range runes {
+		if r != 0 {
+			order = append(order, byte(c))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b byte) int { return cmp.Compare(runes[a], runes[b]) })
+	return table{runes, string(order)}
+}
+
+// tables are the tables of all languages.
+var tables = func() (all [languages]struct{ locking, single table }) {
+	for l, text := range characters {
+		var locking, single [septets]uint16
+		for c, r := range []rune(text.locking) {
+			locking[c] = uint16(r)
+		}
+		for pair := range slices.Chunk([]rune(text.single), 2) {
+			single[pair[0]] = uint16(pair[1])
+		}
+		all[l].locking, all[l].single = newTable(locking), newTable(single)
+	}
+	return all
+}()
 
 // find returns the septet of a character.
 func (t *table) find(r rune) (septet byte, ok bool) {

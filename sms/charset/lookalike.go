@@ -1,6 +1,7 @@
 package charset
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -44,7 +45,7 @@ func (e *encoder) similar(dst []byte, r rune) ([]byte, bool) {
 			return out, true
 		}
 	}
-	s, ok := lookalike(r)
+	s, ok := lookalikes[r]
 	if !ok {
 		return dst, false
 	}
@@ -68,127 +69,32 @@ func compose(letter, mark rune) (rune, bool) {
 	return r, n == len(b)
 }
 
-// lookalike returns what is written for a character that has no decomposition in
-// Unicode. All of it is in the GSM 7-bit default table and in ASCII.
-func lookalike(r rune) (string, bool) {
-	switch r {
-	case '‘', '’', '‚', '‛', '′', '‹', '›', '`', '´', 'ʼ':
-		return "'", true
-	case '“', '”', '„', '‟', '″', '«', '»':
-		return `"`, true
-	case '‐', '‑', '‒', '–', '—', '―', '−', '\u00AD':
-		return "-", true
-	case '\u00A0', '\u202F', '\t':
-		return " ", true
-	case '\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF', '\uFE0F':
-		return "", true
-	case '\u2028', '\u2029', '\u0085':
-		return "\n", true
-	case '•', '·':
-		return "*", true
-	case '⁄', '∕', '÷':
-		return "/", true
-	case '×':
-		return "x", true
-	case '¦', '|':
-		return "!", true
-	case '[', '{':
-		return "(", true
-	case ']', '}':
-		return ")", true
-	case '~':
-		return "-", true
-	case '\\':
-		return "/", true
-	case '°', 'º':
-		return "o", true
-	case '©':
-		return "(C)", true
-	case '®':
-		return "(R)", true
-	case '€':
-		return "EUR", true
-	case '£':
-		return "GBP", true
-	case '¥':
-		return "JPY", true
+// lookalikes has what is written for characters that have no decomposition in Unicode. All of it is
+// in the GSM 7-bit default table and in ASCII.
+var lookalikes = func() map[rune]string {
+	all := map[rune]string{}
+	for _, row := range [...]struct{ characters, written string }{
+		{"‘’‚‛′‹›`´ʼ", "'"},
+		{"“”„‟″«»", `"`},
+		{"‐‑‒–—―−\u00AD~", "-"},
+		{"\u00A0\u202F\t", " "},
+		{"\u200B\u200C\u200D\u2060\uFEFF\uFE0F", ""},
+		{"\u2028\u2029\u0085", "\n"},
+		{"•·", "*"},
+		{"⁄∕÷\\", "/"},
+		{"¦|", "!"},
+		{"[{", "("},
+		{"]}", ")"},
+	} {
+		for _, r := range row.characters {
+			all[r] = row.written
+		}
 	}
-	return letterLike(r)
-}
-
-// letterLike is lookalike for letters.
-func letterLike(r rune) (string, bool) {
-	switch r {
-	case 'Α':
-		return "A", true
-	case 'Β':
-		return "B", true
-	case 'Ε':
-		return "E", true
-	case 'Ζ':
-		return "Z", true
-	case 'Η':
-		return "H", true
-	case 'Ι':
-		return "I", true
-	case 'Κ':
-		return "K", true
-	case 'Μ':
-		return "M", true
-	case 'Ν':
-		return "N", true
-	case 'Ο':
-		return "O", true
-	case 'Ρ':
-		return "P", true
-	case 'Τ':
-		return "T", true
-	case 'Υ':
-		return "Y", true
-	case 'Χ':
-		return "X", true
-	case 'Æ':
-		return "AE", true
-	case 'æ':
-		return "ae", true
-	case 'Œ':
-		return "OE", true
-	case 'œ':
-		return "oe", true
-	case 'ß':
-		return "ss", true
-	case 'ẞ':
-		return "SS", true
-	case 'Ø':
-		return "O", true
-	case 'ø':
-		return "o", true
-	case 'Ł':
-		return "L", true
-	case 'ł':
-		return "l", true
-	case 'Đ', 'Ð':
-		return "D", true
-	case 'đ', 'ð':
-		return "d", true
-	case 'Þ':
-		return "TH", true
-	case 'þ':
-		return "th", true
-	case 'Ħ':
-		return "H", true
-	case 'ħ':
-		return "h", true
-	case 'ı':
-		return "i", true
-	case 'Ŧ':
-		return "T", true
-	case 'ŧ':
-		return "t", true
-	case 'Ŋ':
-		return "N", true
-	case 'ŋ':
-		return "n", true
+	for word := range strings.FieldsSeq("×x °o ºo ©(C) ®(R) €EUR £GBP ¥JPY " +
+		"ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX " +
+		"ÆAE æae ŒOE œoe ßss ẞSS ØO øo ŁL łl ĐD ÐD đd ðd ÞTH þth ĦH ħh ıi ŦT ŧt ŊN ŋn") {
+		r, n := utf8.DecodeRuneInString(word)
+		all[r] = word[n:]
 	}
-	return "", false
-}
+	return all
+}()
