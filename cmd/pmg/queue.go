@@ -270,7 +270,8 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 			said = now
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d messages looked at, %d %s\n", looked, results[queueVerbs()[change.What]], queueVerbs()[change.What])
 		}
-		return t.print(out)
+		_, err := io.WriteString(out, tableText(t.table))
+		return err
 	})
 	if change.DryRun {
 		fmt.Fprintf(out, "%s would be %s; nothing was changed\n", messages(matched), queueVerbs()[change.What])

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,10 +25,9 @@ func newQueueListCommand() *cobra.Command {
 		Long:    "Lists the messages in the store in the order in which they came, the first 100 unless\n--limit says otherwise. Texts are not shown: pmg queue show and export have --text.",
 		Example: "  pmg queue list\n  pmg queue list --state quarantined --json | jq -r .reason\n  pmg queue list --connector operator --destination 467 --older 1h --limit 0",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, func(ctx context.Context, source queueSource) (n int, err error) {
+			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
 				if o.asJSON {
-					n, _, err = o.writeJSON(ctx, source, cmd.OutOrStdout())
-					return n, err
+					return o.writeMessages(ctx, source, func(m *gateway.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
 				}
 				return o.writeTable(ctx, source, cmd)
 			})
@@ -49,7 +47,7 @@ func newQueueExportCommand() *cobra.Command {
 		Example: "  pmg queue export --state parked --text > parked.json\n  pmg queue export --store data --account acme",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
-				n, _, err := o.writeJSON(ctx, source, cmd.OutOrStdout())
+				n, err := o.writeMessages(ctx, source, func(m *gateway.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s exported\n", messages(n))
 				return n, err
 			})
@@ -69,15 +67,11 @@ func newQueueShowCommand() *cobra.Command {
 		Example: "  pmg queue show 1a1fb0c12c230d41\n  pmg queue show 1a1fb0c12c230d41 --text",
 		Args:    oneArg("the id of a message, as logs and pmg queue list show it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, func(ctx context.Context, source queueSource) (n int, err error) {
-				_, err = o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
-					for i := range p.Messages {
-						n++
-						writeMessage(cmd.OutOrStdout(), &p.Messages[i])
-					}
+			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
+				return o.writeMessages(ctx, source, func(m *gateway.StoredMessage) error {
+					writeMessage(cmd.OutOrStdout(), m)
 					return nil
 				})
-				return n, err
 			})
 		},
 	}
@@ -122,7 +116,8 @@ func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *
 			t.addMessage(&p.Messages[i])
 		}
 		n += len(p.Messages)
-		return t.print(out)
+		_, err := io.WriteString(out, tableText(t.table))
+		return err
 	})
 	switch {
 	case err != nil:
@@ -137,22 +132,18 @@ func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *
 	return n, err
 }
 
-// writeJSON writes a line for each message.
-func (o *queueOptions) writeJSON(ctx context.Context, source queueSource, out io.Writer) (n int, more bool, err error) {
-	more, err = o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+// writeMessages calls write for each message, and returns how many there are.
+func (o *queueOptions) writeMessages(ctx context.Context, source queueSource, write func(m *gateway.StoredMessage) error) (n int, err error) {
+	_, err = o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
 		for i := range p.Messages {
-			b, err := json.Marshal(&p.Messages[i])
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintf(out, "%s\n", printableJSON(b)); err != nil {
+			if err := write(&p.Messages[i]); err != nil {
 				return err
 			}
 			n++
 		}
 		return nil
 	})
-	return n, more, err
+	return n, err
 }
 
 // A queueTable is a table of messages.
@@ -166,21 +157,16 @@ func newQueueTable() queueTable {
 }
 
 func (t queueTable) addMessage(m *gateway.StoredMessage) {
-	t.add(m.ID, m.State, waitsFor(m), dash(m.Account), dash(m.From), dash(m.Kind), dash(m.Source), dash(m.Dest),
+	t.add(m.ID, m.State, waitsFor(m.Connector, m.Receiver), dash(m.Account), dash(m.From), dash(m.Kind), dash(m.Source), dash(m.Dest),
 		span(t.now.Sub(m.Arrived).Round(time.Second).Seconds()), count(int64(m.Attempts)), count(int64(m.Octets)))
 }
 
-func (t queueTable) print(out io.Writer) error {
-	_, err := io.WriteString(out, tableText(t.table))
-	return err
-}
-
-// waitsFor returns the peer that a message waits for.
-func waitsFor(m *gateway.StoredMessage) string {
-	if m.Receiver != "" {
-		return "account " + m.Receiver
+// waitsFor returns the peer that messages wait for.
+func waitsFor(connector, receiver string) string {
+	if receiver != "" {
+		return "account " + receiver
 	}
-	return dash(m.Connector)
+	return dash(connector)
 }
 
 // writeMessage writes what is known of a message, a line for each field.
@@ -202,7 +188,7 @@ func writeMessage(out io.Writer, m *gateway.StoredMessage) {
 	if m.State == gateway.StateUnreadable {
 		return
 	}
-	line("waits for", waitsFor(m))
+	line("waits for", waitsFor(m.Connector, m.Receiver))
 	line("account", m.Account)
 	line("from", m.From)
 	line("kind", m.Kind)

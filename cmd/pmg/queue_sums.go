@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -111,11 +110,7 @@ func sumStopped(ctx context.Context, source queueSource) ([]gateway.QueueSum, er
 func writeSums(out io.Writer, before, now []gateway.QueueSum, over time.Duration, asJSON bool) error {
 	if asJSON {
 		for i := range now {
-			b, err := json.Marshal(&now[i])
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintf(out, "%s\n", printableJSON(b)); err != nil {
+			if err := writeJSON(out, &now[i]); err != nil {
 				return err
 			}
 		}
@@ -123,16 +118,16 @@ func writeSums(out io.Writer, before, now []gateway.QueueSum, over time.Duration
 	}
 	taken, waits := map[string]int64{}, map[string]int64{}
 	for i := range before {
-		taken[peerOfSum(&before[i])] = before[i].Taken
+		taken[waitsFor(before[i].Connector, before[i].Receiver)] = before[i].Taken
 	}
 	for i := range now {
-		waits[peerOfSum(&now[i])] += now[i].Messages
+		waits[waitsFor(now[i].Connector, now[i].Receiver)] += now[i].Messages
 	}
 	t := newTable(3, "waits for", "from", "state", "messages", "oldest", "taken/s", "all in")
 	total := int64(0)
 	for i := range now {
 		s := &now[i]
-		peer, age, perSecond, left := peerOfSum(s), "-", "-", "-"
+		peer, age, perSecond, left := waitsFor(s.Connector, s.Receiver), "-", "-", "-"
 		if s.Oldest != nil {
 			age = span(time.Since(*s.Oldest).Round(time.Second).Seconds())
 		}
@@ -146,13 +141,6 @@ func writeSums(out io.Writer, before, now []gateway.QueueSum, over time.Duration
 	fmt.Fprint(out, tableText(t))
 	_, err := fmt.Fprintln(out, messages(int(total))+" wait")
 	return err
-}
-
-func peerOfSum(s *gateway.QueueSum) string {
-	if s.Receiver != "" {
-		return "account " + s.Receiver
-	}
-	return dash(s.Connector)
 }
 
 func sumOrigin(s *gateway.QueueSum) string {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -70,31 +68,18 @@ With --address and without -c, pmg reload does not check a file first.`,
 
 // askReload asks a gateway to reload, and prints its answer.
 func askReload(cmd *cobra.Command, o reloadOptions) error {
-	host, port, err := net.SplitHostPort(o.address)
-	if err != nil {
-		return fmt.Errorf("cannot ask gateway: %w", err)
-	}
-	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = "localhost" // it listens on every address, so on this one
-	}
-	form := url.Values{"file": {o.config}}
+	query := url.Values{"file": {o.config}}
 	if o.force {
-		form.Set("force", "1")
+		query.Set("force", "1")
 	}
-	client := http.Client{Timeout: 30 * time.Second}
-	answer, err := client.PostForm("http://"+net.JoinHostPort(host, port)+"/reload", form)
+	answer, err := requestAdmin(cmd.Context(), 30*time.Second, o.address, http.MethodPost, "/reload?"+query.Encode())
 	if err != nil {
-		return fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address? --address names another", err)
+		return err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxStatus))
-	if err != nil {
-		return fmt.Errorf("cannot read answer of %s: %w", o.address, err)
+	if answer.code != http.StatusOK {
+		return errors.New(strings.TrimSpace(string(answer.body)))
 	}
-	if answer.StatusCode != http.StatusOK {
-		return errors.New(strings.TrimSpace(string(text)))
-	}
-	_, err = cmd.OutOrStdout().Write(text)
+	_, err = cmd.OutOrStdout().Write(answer.body)
 	return err
 }
 

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,21 +59,12 @@ func keepSessions(s *admin.Status, connectors, accounts []string) {
 
 func writeSessions(out io.Writer, s *admin.Status, asJSON bool) error {
 	if !asJSON {
-		var b strings.Builder
-		sessionTable(s).write(&b)
-		if b.Len() == 0 {
-			b.WriteString("no sessions\n")
-		}
-		_, err := io.WriteString(out, b.String())
+		_, err := io.WriteString(out, cmp.Or(tableText(sessionTable(s)), "no sessions\n"))
 		return err
 	}
 	for _, c := range s.Connectors {
 		for _, o := range c.SessionList {
-			b, err := json.Marshal(o)
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintf(out, "%s\n", printableJSON(b)); err != nil {
+			if err := writeJSON(out, o); err != nil {
 				return err
 			}
 		}

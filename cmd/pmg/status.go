@@ -135,11 +135,7 @@ func separate(out io.Writer) {
 
 func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error {
 	if o.asJSON {
-		b, err := json.Marshal(s)
-		if err == nil {
-			_, err = out.Write(append(printableJSON(b), '\n'))
-		}
-		return err
+		return writeJSON(out, s)
 	}
 	_, err := io.WriteString(out, statusText(before, s, o.accounts))
 	return err
@@ -169,32 +165,51 @@ func askAdmin(ctx context.Context, address, method, path string, v any) error {
 
 // askAdminFor is askAdmin with a timeout, for a request that may take longer.
 func askAdminFor(ctx context.Context, timeout time.Duration, address, method, path string, v any) error {
+	answer, err := requestAdmin(ctx, timeout, address, method, path)
+	if err != nil {
+		return err
+	}
+	if answer.code != http.StatusOK {
+		reason := answer.body[:min(len(answer.body), maxReason)]
+		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.url, printable(answer.status), printable(strings.TrimSpace(string(reason))))
+	}
+	if err := json.Unmarshal(answer.body, v); err != nil {
+		return fmt.Errorf("cannot read the answer of %s: %w", answer.url, err)
+	}
+	return nil
+}
+
+// An adminAnswer is a gateway's answer to a request.
+type adminAnswer struct {
+	url, status string
+	code        int
+	body        []byte
+}
+
+// requestAdmin sends a request to a gateway's admin address.
+func requestAdmin(ctx context.Context, timeout time.Duration, address, method, path string) (a adminAnswer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("cannot ask gateway: %w", err)
+		return a, fmt.Errorf("cannot ask gateway: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost" // the gateway listens on every address, so on this one too
 	}
-	url := "http://" + net.JoinHostPort(host, port) + path
-	r, err := http.NewRequestWithContext(ctx, method, url, nil)
+	a.url = "http://" + net.JoinHostPort(host, port) + path
+	r, err := http.NewRequestWithContext(ctx, method, a.url, nil)
 	if err != nil {
-		return fmt.Errorf("cannot ask gateway: %w", err)
+		return a, fmt.Errorf("cannot ask gateway: %w", err)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address?", err)
+		return a, fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address? --address names another", err)
 	}
 	defer answer.Body.Close()
-	body := io.LimitReader(answer.Body, maxStatus)
-	if answer.StatusCode != http.StatusOK {
-		reason, _ := io.ReadAll(io.LimitReader(body, maxReason))
-		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", url, printable(answer.Status), printable(strings.TrimSpace(string(reason))))
+	a.status, a.code = answer.Status, answer.StatusCode
+	if a.body, err = io.ReadAll(io.LimitReader(answer.Body, maxStatus)); err != nil {
+		return a, fmt.Errorf("cannot read the answer of %s: %w", a.url, err)
 	}
-	if err := json.NewDecoder(body).Decode(v); err != nil {
-		return fmt.Errorf("cannot read the answer of %s: %w", url, err)
-	}
-	return nil
+	return a, nil
 }

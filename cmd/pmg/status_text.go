@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -312,8 +314,18 @@ func printable(s string) string {
 	return b.String()
 }
 
-// printableJSON does the same for JSON, in which such characters occur in strings only.
-// encoding/json escapes control characters below a space itself.
+// writeJSON writes a value as a line of JSON.
+func writeJSON(out io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(printableJSON(b), '\n'))
+	return err
+}
+
+// printableJSON does the same as printable for JSON, in which such characters occur in strings
+// only. encoding/json escapes control characters below a space itself.
 func printableJSON(b []byte) []byte {
 	var safe []byte
 	for _, r := range string(b) {

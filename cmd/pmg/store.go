@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -129,11 +128,7 @@ func newStoreStatsCommand() *cobra.Command {
 
 func writeStoreStats(out io.Writer, s *gateway.StoreStats, asJSON bool) error {
 	if asJSON {
-		b, err := json.Marshal(s)
-		if err == nil {
-			_, err = out.Write(append(printableJSON(b), '\n'))
-		}
-		return err
+		return writeJSON(out, s)
 	}
 	fmt.Fprintf(out, "store         %s %s\n", printable(s.Engine), printable(s.Dir))
 	for _, row := range []struct {
