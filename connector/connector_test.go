@@ -8,33 +8,11 @@ import (
 	"time"
 
 	"pmg/config"
-	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 )
 
-// A driver implements as much of a protocol as these tests need.
-type driver struct{ protocols.Driver }
-
-func (driver) Commands() []string { return []string{"a", "b"} }
-func (driver) NewSession(o protocols.SessionOptions) protocols.Session {
-	return &session{taken: o.Taken}
-}
-
-type session struct {
-	protocols.Session
-	sequence uint32
-	taken    func(uint32) bool
-	bound    protocols.BindType
-}
-
-func (s *session) NextSequence() uint32 {
-	for s.sequence++; s.taken(s.sequence); {
-		s.sequence++
-	}
-	return s.sequence
-}
-
 func newConnector(instances, window int) *Connector {
-	return New(0, &config.Connector{Name: "c", Direction: config.In, Instances: instances, Window: window}, driver{}, &Memory{})
+	return New(0, &config.Connector{Name: "c", Direction: config.In, Instances: instances, Window: window}, toy.New(), &Memory{})
 }
 
 func newLink(c *Connector) *Link {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -145,7 +146,7 @@ type desk struct {
 
 func newDesk(t testing.TB, more string) *desk {
 	d := &desk{t: t, now: start, clerk: &clerk{pause: 2 * second, aside: 5 * second, blamed: map[uint64]int{}}, used: &Memory{}, origins: map[string]*sms.Origin{}}
-	d.Connector = New(0, options(t, more), driver{}, d.used)
+	d.Connector = New(0, options(t, more), toy.New(), d.used)
 	d.Stats = d.Connector.Stats
 	d.Lane = NewLane(d.Connector, "", d.clerk)
 	d.dialed = d.Attach()

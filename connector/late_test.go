@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -143,7 +144,7 @@ func TestLate(t *testing.T) {
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	const window = 2
-	l := newLink(New(0, options(t, fmt.Sprint("response_timeout: 2s, window: ", window)), driver{}, &Memory{}))
+	l := newLink(New(0, options(t, fmt.Sprint("response_timeout: 2s, window: ", window)), toy.New(), &Memory{}))
 	option := int64(l.Connector.Config().ResponseTimeout)
 	want := func(why string, timeout int64) {
 		t.Helper()

@@ -6,20 +6,9 @@ import (
 	"pmg/account"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
-
-// A header implements as much of a PDU as the pdu log needs.
-type header struct {
-	protocols.PDU
-	sequence uint32
-	answer   bool
-}
-
-func (h header) Sequence() uint32 { return h.sequence }
-func (h header) IsAnswer() bool   { return h.answer }
-
-func (s *session) Bound() protocols.BindType { return s.bound }
 
 // U7: an answer is logged with the id of the message that its request carried, even if it is
 // late or comes twice. Other PDUs with the same sequence number are logged without an id.
@@ -29,32 +18,32 @@ func TestAbout(t *testing.T) {
 	acme := &sms.Origin{Account: "acme", Tally: &sms.Tally{}}
 	for n := uint32(1); n <= 20; n++ {
 		m := &sms.Message{ID: 100 + uint64(n), Origin: acme}
-		if got := l.About(false, header{sequence: n}, m, 0); got != (pdulog.About{ID: m.ID, Account: "acme"}) {
+		if got := l.About(false, &toy.PDU{Number: n}, m, 0); got != (pdulog.About{ID: m.ID, Account: "acme"}) {
 			t.Errorf("request %d: %+v", n, got)
 		}
 	}
-	f := func(why string, received bool, h header, id uint64, want pdulog.About) {
+	f := func(why string, received bool, p toy.PDU, id uint64, want pdulog.About) {
 		t.Helper()
-		if got := l.About(received, h, nil, id); got != want {
+		if got := l.About(received, &p, nil, id); got != want {
 			t.Errorf("%s: got %+v, want %+v", why, got, want)
 		}
 	}
 	for range 2 {
-		f("an answer", true, header{sequence: 7, answer: true}, 0, pdulog.About{ID: 107, Account: "acme"})
+		f("an answer", true, toy.PDU{Number: 7, IsReply: true}, 0, pdulog.About{ID: 107, Account: "acme"})
 	}
-	f("a request of the peer", true, header{sequence: 7}, 0, pdulog.About{})
-	f("an answer of ours", false, header{sequence: 7, answer: true}, 9, pdulog.About{ID: 9})
-	f("an answer to nothing", true, header{sequence: 21, answer: true}, 0, pdulog.About{})
-	f("an answer to another of the same cell", true, header{sequence: 7 + 64, answer: true}, 0, pdulog.About{})
+	f("a request of the peer", true, toy.PDU{Number: 7}, 0, pdulog.About{})
+	f("an answer of ours", false, toy.PDU{Number: 7, IsReply: true}, 9, pdulog.About{ID: 9})
+	f("an answer to nothing", true, toy.PDU{Number: 21, IsReply: true}, 0, pdulog.About{})
+	f("an answer to another of the same cell", true, toy.PDU{Number: 7 + 64, IsReply: true}, 0, pdulog.About{})
 
 	l.Account = &account.Account{SystemID: "client"}
-	f("a client that has not logged in", true, header{sequence: 1}, 0, pdulog.About{})
-	l.Session.(*session).bound = protocols.Transceiver
-	f("a client", true, header{sequence: 1}, 0, pdulog.About{Account: "client"})
-	f("a client's answer", true, header{sequence: 7, answer: true}, 0, pdulog.About{ID: 107, Account: "client"})
+	f("a client that has not logged in", true, toy.PDU{Number: 1}, 0, pdulog.About{})
+	l.Session.(*toy.Session).As = protocols.Transceiver
+	f("a client", true, toy.PDU{Number: 1}, 0, pdulog.About{Account: "client"})
+	f("a client's answer", true, toy.PDU{Number: 7, IsReply: true}, 0, pdulog.About{ID: 107, Account: "client"})
 
 	m := &sms.Message{ID: 1, Origin: acme}
-	var p protocols.PDU = &header{sequence: 1}
+	p := &toy.PDU{Number: 1}
 	if n := testing.AllocsPerRun(100, func() { l.About(false, p, m, 0) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}

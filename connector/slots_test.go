@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -143,7 +144,7 @@ func TestInflight(t *testing.T) {
 	first := &Slot{Sequence: l.Session.NextSequence(), Sent: 10}
 	l.Inflight.Put(first)
 	cells := uint32(len(*l.Inflight.cells.Load()))
-	l.Session.(*session).sequence += cells - 1
+	l.Session.(*toy.Session).Number += cells - 1
 	second := &Slot{Sequence: l.Session.NextSequence(), Sent: 20} // the one before would take the cell of the first
 	if want := first.Sequence + cells + 1; second.Sequence != want {
 		t.Errorf("sequence %d, want %d", second.Sequence, want)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pmg/protocols/prototest/toy"
 )
 
 // toyStream returns PDUs of many lengths, one after the other.
@@ -37,7 +39,7 @@ func (r *rig) parse(h *handle, chunks ...[]byte) (pdus []string) {
 	r.mu.Lock()
 	held := 0
 	for _, j := range r.seen[toPDULogger] {
-		if j.Kind != Received || j.Handle != h || !bytes.Equal(j.PDU.(*toyPDU).b, j.Bytes) {
+		if j.Kind != Received || j.Handle != h || !bytes.Equal(j.PDU.(*toy.PDU).Octets, j.Bytes) {
 			r.t.Errorf("%+v", j)
 		}
 		held += int(j.refs)

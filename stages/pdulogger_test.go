@@ -11,6 +11,7 @@ import (
 	"pmg/flow"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 )
 
 // A file is in the list of waiting files once, even if it passes many chunks to the disk.
@@ -24,15 +25,15 @@ func TestPDULoggerWaiting(t *testing.T) {
 		}
 		c.PDULog = file
 		h := r.handle(c.Name, -1)
-		h.Login.Pass(true, &toyPDU{step: protocols.LoginRequest}) // not all PDUs of a session that is not logged in would be logged
-		h.Login.Pass(false, &toyPDU{step: protocols.LoginAccepted})
+		h.Login.Pass(true, &toy.PDU{Step: protocols.LoginRequest}) // not all PDUs of a session that is not logged in would be logged
+		h.Login.Pass(false, &toy.PDU{Step: protocols.LoginAccepted})
 		long := bytes.Repeat([]byte("x"), 10_000)
 		r.in(toParser, func(out *flow.Out[Job]) {
 			for range 100 {
 				j := out.Get()
 				j.Kind = Received
 				j.retain(h)
-				j.pdu(c).(*toyPDU).b = long
+				j.pdu(c).(*toy.PDU).Octets = long
 				out.To(toPDULogger, j)
 			}
 		})

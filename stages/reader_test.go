@@ -6,10 +6,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pmg/flow"
 	"pmg/internal/testutil"
 	"pmg/protocols"
-
-	"pmg/flow"
+	"pmg/protocols/prototest/toy"
 )
 
 // open hands a session to the reader.
@@ -36,7 +36,7 @@ func TestReader(t *testing.T) {
 			r := newRig(t, site{}, toReader)
 			defer r.close()
 			h, peer := r.session("clients")
-			h.Session.(*toySession).bound = protocols.Transceiver
+			h.Session.(*toy.Session).As = protocols.Transceiver
 			r.open(h)
 			want := strings.Repeat("0123456789", 5000)
 			var got strings.Builder

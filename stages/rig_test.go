@@ -18,6 +18,7 @@ import (
 	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -94,7 +95,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy{}, nil })
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy.New(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 )
 
 // After the barrier every message that was accepted before it has been counted, even those
@@ -22,7 +23,7 @@ func TestBarrier(t *testing.T) {
 				j := out.Get()
 				j.Kind = Received
 				j.Bytes = append(j.Bytes, p...)
-				j.pdu(h.Connector).(*toyPDU).b = j.Bytes
+				_ = toy.New().Decode(j.pdu(h.Connector), j.Bytes)
 				j.retain(h)
 				out.To(toBuilder, j)
 			}
@@ -67,7 +68,7 @@ func TestPDULoggerUnsent(t *testing.T) {
 					default:
 						j.Slot = &slots[n-n/3]
 					}
-					j.pdu(h.Connector).(*toyPDU).b = fmt.Append(nil, n)
+					j.pdu(h.Connector).(*toy.PDU).Octets = fmt.Append(nil, n)
 					j.retain(h)
 					out.To(toPDULogger, j)
 				}
@@ -76,7 +77,7 @@ func TestPDULoggerUnsent(t *testing.T) {
 			var got []string
 			r.mu.Lock()
 			for _, j := range r.seen[toPDUBuilder] {
-				got = append(got, string(j.PDU.(*toyPDU).b))
+				got = append(got, string(j.PDU.(*toy.PDU).Octets))
 			}
 			for i, j := range r.seen[toDispatcher] {
 				if j.Kind != Unsent || j.Slot != &slots[2+i] || j.Handle != nil {
@@ -163,7 +164,7 @@ func TestDispatcherUnsent(t *testing.T) {
 func newSession(r *rig, i *connector.Instance) *handle {
 	h := r.handleOn(i, -1)
 	h.BoundAt = 1
-	h.Session.(*toySession).bound = protocols.Transceiver
+	h.Session.(*toy.Session).As = protocols.Transceiver
 	r.gateway.Connected(&h.Link)
 	return h
 }

@@ -11,6 +11,7 @@ import (
 
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/protocols/prototest/toy"
 )
 
 // say has the writer write to a session.
@@ -261,7 +262,7 @@ func TestPDUBuilderGathers(t *testing.T) {
 				h := sessions[n%3]
 				j := out.Get()
 				j.Kind, j.Last = Send, n == 4
-				j.pdu(h.Connector).(*toyPDU).b = fmt.Appendf(nil, "%d,", n)
+				j.pdu(h.Connector).(*toy.PDU).Octets = fmt.Appendf(nil, "%d,", n)
 				j.retain(h)
 				out.To(toPDUBuilder, j)
 			}

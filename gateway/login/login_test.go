@@ -16,6 +16,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/node"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -26,11 +27,6 @@ type loginDesk struct {
 	c   *connector.Connector
 	now int64
 }
-
-// A driver has no commands, because nothing is sent.
-type driver struct{ protocols.Driver }
-
-func (driver) Commands() []string { return nil }
 
 // newLoginDesk makes a desk with accounts plain and hashed, both with password
 // "secret". Its clock is the loginDesk's.
@@ -54,7 +50,7 @@ connectors:
 		t.Fatal(err)
 	}
 	n := node.New(cfg, zerolog.Nop())
-	d := &loginDesk{t, NewDesk(n), connector.New(0, &cfg.Connectors[0], driver{}, &n.Memory), now}
+	d := &loginDesk{t, NewDesk(n), connector.New(0, &cfg.Connectors[0], toy.New(), &n.Memory), now}
 	d.d.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
 	n.Clock.EngineClock = func() int64 { return d.now }
 	return d

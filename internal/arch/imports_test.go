@@ -40,6 +40,7 @@ func table() []row {
 		// A driver is pure, and does not import another protocol.
 		{"protocols", "sms sms/userdata"},
 		{"protocols/prototest", "internal/testutil protocols sms"},
+		{"protocols/prototest/toy", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
