@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"testing"
 
-	"pmg/gateway/route"
-
 	"github.com/rs/zerolog"
 
 	"pmg/config"
@@ -13,13 +11,15 @@ import (
 	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
+	"pmg/gateway/route"
+	"pmg/protocols/prototest/toy"
 )
 
 // Clients leave some descriptors for our own connections (H16).
 func TestLimitDescriptors(t *testing.T) {
 	shared := node.New(&config.Config{}, zerolog.Nop())
 	g := &Gateway{Table: route.NewTable(shared, nil, nil, nil), Node: shared, Keeper: &keep.Keeper{Node: shared}, Logins: &login.Desk{Node: shared, Prebind: login.NewPrebind(100, 100)}}
-	c := connector.New(0, &config.Connector{Name: "clients"}, driver{}, &g.Memory)
+	c := connector.New(0, &config.Connector{Name: "clients"}, toy.New(), &g.Memory)
 	remote := netip.MustParseAddrPort("192.0.2.1:1")
 	for limit, want := range map[int]int{10: 2, 100: 36, 200: 136} {
 		g.LimitDescriptors(limit)

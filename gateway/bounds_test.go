@@ -24,12 +24,12 @@ func (p *port) account(change func(*config.Account)) {
 // multi submits a text to some recipients.
 func (p *port) multi(l *connector.Link, recipients int, a sms.Alphabet, text []byte) *request {
 	return p.receive(l, protocols.Message, func(r *request) {
-		r.action.Messages, r.text, r.alphabet = recipients, text, a
+		r.Action.Messages, r.Content, r.Alphabet = recipients, text, a
 	})
 }
 
 func (p *port) long(l *connector.Link, text []byte) *request {
-	return p.receive(l, protocols.Message, func(r *request) { r.text = text })
+	return p.receive(l, protocols.Message, func(r *request) { r.Content = text })
 }
 
 // A1: what one PDU becomes is counted before it is made, and bounded: 34,000 octets of UCS-2 to
@@ -59,8 +59,8 @@ func TestPartsOfOnePDU(t *testing.T) { // alone, because it measures what is all
 		if n := after.TotalAlloc - before.TotalAlloc; n > most {
 			t.Errorf("%s: %d octets were allocated", c.why, n)
 		}
-		if len(r.refused) != 255-c.accepted || len(p.queued) != c.accepted*parts {
-			t.Errorf("%s: %d recipients were refused, %d messages are queued", c.why, len(r.refused), len(p.queued))
+		if len(r.Refused) != 255-c.accepted || len(p.queued) != c.accepted*parts {
+			t.Errorf("%s: %d recipients were refused, %d messages are queued", c.why, len(r.Refused), len(p.queued))
 		}
 		used := int64(0)
 		for i, m := range p.queued {
@@ -151,8 +151,8 @@ func TestRateFirst(t *testing.T) {
 	p.want("no message was accepted, and the rate is used up", p.submit(l), "sent", sms.Throttled)
 	r := p.multi(l, 3, sms.Default, nil)
 	p.want("nor to several", r, "sent", sms.Throttled)
-	if len(r.refused) != 3 || len(p.queued) != 0 {
-		t.Errorf("%d are refused, %d queued", len(r.refused), len(p.queued))
+	if len(r.Refused) != 3 || len(p.queued) != 0 {
+		t.Errorf("%d are refused, %d queued", len(r.Refused), len(p.queued))
 	}
 	p.c.Over(p.now, l)
 }
@@ -164,12 +164,12 @@ func TestPartsScheduled(t *testing.T) {
 	l := p.client()
 	later := func(n int, text string) *request {
 		return p.receive(l, protocols.Message, func(r *request) {
-			r.action.Messages, r.text, r.deliver = n, []byte(text), p.now+second
+			r.Action.Messages, r.Content, r.DeliverAt = n, []byte(text), p.now+second
 		})
 	}
 	p.want("three parts", later(0, strings.Repeat("x", 400)), "sent", sms.QueueFull)
-	if r := later(3, "x"); len(r.refused) != 1 || r.refused[0] != 2 {
-		t.Errorf("of three recipients %v are refused", r.refused)
+	if r := later(3, "x"); len(r.Refused) != 1 || r.Refused[0] != 2 {
+		t.Errorf("of three recipients %v are refused", r.Refused)
 	}
 	if n := p.g.Scheduled(); n != 2 {
 		t.Errorf("%d are scheduled", n)

@@ -62,7 +62,7 @@ func TestNoRouteCounts(t *testing.T) {
 		unrouted int64
 	}{{sms.Receipt, sms.OK, 0, 0}, {sms.MO, sms.Rejected, 1, 1}} { // a receipt takes no route
 		before, unrouted := p.operator.Stats.Refused.Load(), p.g.Unrouted()
-		r := p.receive(l, protocols.Message, func(r *request) { r.kind = c.kind })
+		r := p.receive(l, protocols.Message, func(r *request) { r.Kind = c.kind })
 		p.want("message", r, "sent", c.code)
 		if n := p.operator.Stats.Refused.Load() - before; n != c.refused || p.g.Unrouted()-unrouted != c.unrouted {
 			t.Errorf("kind %d: %d refused, want %d; %d unrouted", c.kind, n, c.refused, p.g.Unrouted())
@@ -118,7 +118,7 @@ func TestAnswersKeepComingLate(t *testing.T) {
 				p.gone(r, "unused")
 			}
 		}
-		r := p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence = n + 1 })
+		r := p.receive(l, protocols.Answered, func(r *request) { r.Action.Sequence = n + 1 })
 		if r.gone == "answered late" {
 			gaveUp++
 		} else {

@@ -13,12 +13,13 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
 // A request is what the port keeps of a PDU.
 type request struct {
-	pdu
+	toy.PDU
 	gone string // how it was released, which happens once
 	last bool
 }
@@ -73,7 +74,7 @@ func (p *port) gone(r *request, how string) {
 }
 
 func (p *port) New(*connector.Link) *request       { p.open++; return &request{} }
-func (p *port) PDU(r *request) protocols.PDU       { return &r.pdu }
+func (p *port) PDU(r *request) protocols.PDU       { return &r.PDU }
 func (p *port) Drop(_ *connector.Link, r *request) { p.gone(r, "dropped") }
 func (p *port) TickAt(int64)                       {}
 func (p *port) IsAbout(*request, uint64)           {}
@@ -119,7 +120,7 @@ func (p *port) link() *connector.Link {
 // receive plays a PDU of the peer.
 func (p *port) receive(l *connector.Link, kind protocols.ActionKind, fill func(*request)) *request {
 	p.open++
-	r := &request{pdu: pdu{action: protocols.Action{Kind: kind}}}
+	r := &request{PDU: toy.PDU{Action: protocols.Action{Kind: kind}}}
 	if fill != nil {
 		fill(r)
 	}
@@ -133,7 +134,7 @@ func (p *port) submit(l *connector.Link) *request { return p.receive(l, protocol
 // login plays a client's login.
 func (p *port) login(l *connector.Link, id, password string) *request {
 	return p.receive(l, protocols.Login, func(r *request) {
-		r.action.Credentials = protocols.Credentials{SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transceiver}
+		r.Action.Credentials = protocols.Credentials{SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transceiver}
 	})
 }
 
@@ -141,7 +142,7 @@ func (p *port) login(l *connector.Link, id, password string) *request {
 func (p *port) client() *connector.Link {
 	p.t.Helper()
 	l := p.link()
-	if r := p.login(l, "client", "secret"); r.gone != "sent" || r.code != sms.OK || p.bound[l] != 1 {
+	if r := p.login(l, "client", "secret"); r.gone != "sent" || r.Code != sms.OK || p.bound[l] != 1 {
 		p.t.Fatalf("login: %+v", r)
 	}
 	return l
@@ -150,8 +151,8 @@ func (p *port) client() *connector.Link {
 // want checks how a request was released and answered.
 func (p *port) want(why string, r *request, gone string, code sms.Code) {
 	p.t.Helper()
-	if r.gone != gone || gone == "sent" && (!r.answered || r.code != code) {
-		p.t.Errorf("%s: %q, answered %t with %s; want %q, %s", why, r.gone, r.answered, r.code, gone, code)
+	if r.gone != gone || gone == "sent" && (!r.Answered || r.Code != code) {
+		p.t.Errorf("%s: %q, answered %t with %s; want %q, %s", why, r.gone, r.Answered, r.Code, gone, code)
 	}
 }
 
@@ -179,7 +180,7 @@ func TestSubmit(t *testing.T) {
 	r := p.submit(l)
 	p.want("submit", r, "sent", sms.OK)
 	lane := p.g.LaneOf(p.operator)
-	if len(p.queued) != 1 || r.id != p.queued[0].ID || lane.Queued.Load() != 1 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Accepted.Load() != 1 {
+	if len(p.queued) != 1 || r.ID != p.queued[0].ID || lane.Queued.Load() != 1 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Accepted.Load() != 1 {
 		t.Errorf("%d queued, %d counted, %d octets", len(p.queued), lane.Queued.Load(), p.g.Memory.Used())
 	}
 	p.c.Over(p.now, l)
@@ -296,7 +297,7 @@ connectors: {name: clients, direction: in, address: "127.0.0.1:0"}
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy.New(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +347,7 @@ func TestMODoesNotWait(t *testing.T) {
 	cfg := *p.clients.Config()
 	cfg.MaxQueue = 1
 	p.clients.SetConfig(&cfg)
-	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.kind = sms.MO }) }
+	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.Kind = sms.MO }) }
 	p.want("no route leads anywhere", mo(), "sent", sms.Rejected)
 
 	lane := p.g.AccountLane(p.g.Config(), "client")
@@ -379,7 +380,7 @@ func TestScheduled(t *testing.T) {
 	p := newPort(t, "")
 	l := p.client()
 	at := func(d time.Duration) *request {
-		return p.receive(l, protocols.Message, func(r *request) { r.deliver = p.now + int64(d) })
+		return p.receive(l, protocols.Message, func(r *request) { r.DeliverAt = p.now + int64(d) })
 	}
 	p.want("past the horizon", at(time.Hour+1), "sent", sms.BadSchedule)
 	p.want("at it", at(time.Hour), "sent", sms.OK)
@@ -419,7 +420,7 @@ func TestHeldBound(t *testing.T) {
 	var codes []string
 	for range 4 {
 		r := p.submit(l)
-		codes = append(codes, fmt.Sprint(r.gone, r.code))
+		codes = append(codes, fmt.Sprint(r.gone, r.Code))
 	}
 	if s.Held() != 2 || fmt.Sprint(codes) != "[ok ok sentqueue_full sentqueue_full]" {
 		t.Errorf("%d held, %q", s.Held(), codes)
@@ -441,7 +442,7 @@ func TestAnswers(t *testing.T) {
 		l.Inflight.Put(slot)
 	}
 	answer := func(n uint32) *request {
-		return p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence = n })
+		return p.receive(l, protocols.Answered, func(r *request) { r.Action.Sequence = n })
 	}
 	l.GiveUp(l.Inflight.Take(2), nil)
 	l.Enter(connector.Ended) // answers to our own requests count until the end
@@ -466,7 +467,7 @@ func TestLateAnswerOfAnotherKind(t *testing.T) {
 			slot.Asked = &connector.Asked{}
 		}
 		l.GiveUp(slot, nil)
-		p.receive(l, protocols.Answered, func(r *request) { r.action.Sequence, r.action.Asked = n, n == 0 || n == 3 })
+		p.receive(l, protocols.Answered, func(r *request) { r.Action.Sequence, r.Action.Asked = n, n == 0 || n == 3 })
 	}
 	if want := []sms.Code{sms.TemporaryFailure, sms.OK, sms.TemporaryFailure, sms.OK}; !slices.Equal(p.codes, want) {
 		t.Errorf("got %v, want %v", p.codes, want)

@@ -9,6 +9,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -16,18 +17,6 @@ import (
 const now = int64(1_800_000_000_000_000_000)
 
 const second = int64(1_000_000_000)
-
-// A driver implements as much of a protocol as these tests need.
-type driver struct{ protocols.Driver }
-
-func (driver) Commands() []string                                          { return nil }
-func (driver) NewSession(protocols.SessionOptions) protocols.Session       { return &session{} }
-func (driver) StatusName(uint32) string                                    { return "" }
-func (driver) Name() string                                                { return "smpp" }
-func (driver) Protocol() sms.Protocol                                      { return protocols.SMPP }
-func (driver) Losses() []protocols.Loss                                    { return nil }
-func (driver) Leave(*sms.Message) (lost protocols.Lost)                    { return lost }
-func (driver) Lacks(*sms.Message, protocols.Options) (lost protocols.Lost) { return lost }
 
 // start makes a gateway with the connectors "clients" and "operator". The latter gets the
 // given options.
@@ -53,9 +42,21 @@ func startWith(t testing.TB, yaml string) *Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	g, err := New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy.New(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// occupy takes n places of a share and no memory, or, if n is negative, gives them back.
+func occupy(s *connector.Share, n int64) {
+	var m sms.Message
+	s.Use(-n * m.Size())
+	for ; n > 0; n-- {
+		s.Enter(&m, 0)
+	}
+	for ; n < 0; n++ {
+		s.Leave(&m)
+	}
 }

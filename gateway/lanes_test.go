@@ -11,6 +11,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -156,7 +157,7 @@ routes:
   - {to: [{account: one}, {account: two}], from: a, destination: "9"}
   - {to: clients, from: a}
   - {to: [a, b]}
-`), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+`), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy.New(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

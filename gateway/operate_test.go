@@ -35,7 +35,7 @@ func (p *port) withLanes() *engineNow {
 }
 
 func (p *port) operate(l *connector.Link, o protocols.Operation) *request {
-	return p.receive(l, protocols.Operate, func(r *request) { r.op = o })
+	return p.receive(l, protocols.Operate, func(r *request) { r.Op = o })
 }
 
 // check lets the operations that wait be carried out.
@@ -52,7 +52,7 @@ func TestOperate(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	id := p.submit(l).id
+	id := p.submit(l).ID
 	p.withLanes()
 	query := func(id uint64) *request { return p.operate(l, protocols.Operation{ID: id}) }
 	found, missing, unknown := query(id), query(id-1), query(id+1000)
@@ -78,7 +78,7 @@ func TestOperationsBound(t *testing.T) {
 	operate := func(account string) (taken int) {
 		for range maxAllOperating / maxOperating {
 			l := p.link()
-			if r := p.login(l, account, "secret"); r.code != sms.OK {
+			if r := p.login(l, account, "secret"); r.Code != sms.OK {
 				t.Fatalf("login: %+v", r)
 			}
 			for range maxOperating + 1 {
@@ -143,9 +143,9 @@ func TestReplaceScheduled(t *testing.T) {
 	l := p.client()
 	var ids []uint64
 	for _, in := range []int64{0, 1, 1} {
-		r := p.receive(l, protocols.Message, func(r *request) { r.deliver = p.now + in*second })
+		r := p.receive(l, protocols.Message, func(r *request) { r.DeliverAt = p.now + in*second })
 		p.want("submitted", r, "sent", sms.OK)
-		ids = append(ids, r.id)
+		ids = append(ids, r.ID)
 	}
 	p.withLanes()
 	p.g.ids.Store(ids[2])
@@ -167,7 +167,7 @@ func TestReplaceFull(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	id := p.submit(l).id
+	id := p.submit(l).ID
 	p.withLanes()
 	replace := func() *request {
 		r := p.operate(l, protocols.Operation{Kind: protocols.Replace, ID: id, Change: func(_ int64, m *sms.Message) sms.Code {
@@ -191,7 +191,7 @@ func TestOverWhileOperating(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	id := p.submit(l).id
+	id := p.submit(l).ID
 	e := p.withLanes()
 	r := p.operate(l, protocols.Operation{Kind: protocols.Cancel, ID: id})
 	p.c.Over(p.now, l)
@@ -224,7 +224,7 @@ func TestOperationsRate(t *testing.T) {
 		r := p.operate(l, protocols.Operation{ID: 1})
 		p.check()
 		if r.gone == "sent" {
-			codes[r.code]++
+			codes[r.Code]++
 		}
 	}
 	if codes[sms.Rejected] == 0 || codes[sms.Rejected] > 3 {

@@ -21,7 +21,7 @@ func TestRefusedIsLogged(t *testing.T) {
 	smsc.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
 	smsc.Origin = p.g.Origins.Of("", "operator")
 	send := func(l *connector.Link, kind sms.Kind) {
-		p.receive(l, protocols.Message, func(r *request) { r.kind = kind })
+		p.receive(l, protocols.Message, func(r *request) { r.Kind = kind })
 	}
 	_, free := p.fill()
 	for _, c := range []struct {
@@ -105,7 +105,7 @@ func TestReasonOfPDU(t *testing.T) {
 		if first {
 			l.BeginClosing("the peer closed the connection")
 		}
-		p.receive(l, protocols.Close, func(r *request) { r.action.Reason = "cannot log in" })
+		p.receive(l, protocols.Close, func(r *request) { r.Action.Reason = "cannot log in" })
 		l.BeginClosing("the peer closed the connection")
 		if l.Reason() != "cannot log in" {
 			t.Errorf("connection closed first %t: %s", first, l.Reason())

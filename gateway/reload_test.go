@@ -10,6 +10,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 )
 
 // An idle engine opens no sockets.
@@ -41,7 +42,7 @@ routes: [{to: clients}]
 // not change them, even if it adds a connector.
 func TestReloadOptions(t *testing.T) {
 	t.Parallel()
-	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy.New(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestReloadOptions(t *testing.T) {
 // A configuration that is valid only after a restart changes nothing.
 func TestReloadRefused(t *testing.T) {
 	t.Parallel()
-	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return driver{}, nil })
+	g, err := New(parse(t, reloadable), zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return toy.New(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

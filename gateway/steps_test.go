@@ -88,8 +88,8 @@ func TestSlowStepOfRecipients(t *testing.T) {
 	}
 	p.work()
 	p.want("all have taken it", r, "sent", sms.OK)
-	if len(p.queued) != 2 || !slices.Equal(r.pdu.refused, []int{1}) {
-		t.Errorf("%d messages are queued, refused are %v", len(p.queued), r.pdu.refused)
+	if len(p.queued) != 2 || !slices.Equal(r.Refused, []int{1}) {
+		t.Errorf("%d messages are queued, refused are %v", len(p.queued), r.Refused)
 	}
 	p.c.Over(p.now, l)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -124,7 +125,7 @@ func TestMessagesOfOnePDU(t *testing.T) {
 	p.queued = nil
 	for _, fault := range []error{nil, errors.New("no space left")} {
 		comes := func() Accepted {
-			s := submission{way: Submitted, from: l, pdu: &pdu{}, desk: p.c}
+			s := submission{way: Submitted, from: l, pdu: &toy.PDU{}, desk: p.c}
 			if v := p.g.take(p.now, &s); v != Pass {
 				t.Fatal(v, s.code)
 			}
@@ -153,8 +154,8 @@ func TestMessagesOfOnePDU(t *testing.T) {
 			t.Fatalf("%d messages are queued", len(p.queued))
 		}
 		for i, m := range p.queued {
-			if m.ID != r.pdu.id+uint64(i) || int(m.Offset) != i || m.KnownID() != r.pdu.id {
-				t.Errorf("message %d has id %d, offset %d; the client knows %d", i, m.ID, m.Offset, r.pdu.id)
+			if m.ID != r.ID+uint64(i) || int(m.Offset) != i || m.KnownID() != r.ID {
+				t.Errorf("message %d has id %d, offset %d; the client knows %d", i, m.ID, m.Offset, r.ID)
 			}
 		}
 		p.queued = nil

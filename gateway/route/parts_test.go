@@ -6,12 +6,13 @@ import (
 
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 	"pmg/sms/userdata"
 )
 
 // A partDriver's native parts are references.
-type partDriver struct{ driver }
+type partDriver struct{ protocols.Driver }
 
 func (partDriver) Part(m *sms.Message) (userdata.Part, bool) {
 	native := m.Native(protocols.SMPP)
@@ -25,7 +26,7 @@ func (partDriver) SetPart(*sms.Message, userdata.Part) {}
 func TestPartsStayTogether(t *testing.T) {
 	t.Parallel()
 	tb := trio(t, "[{connector: a, weight: 2}, {connector: b, weight: 1}, {connector: c, weight: 1}]")
-	tb.routes.Load().addDriver(partDriver{})
+	tb.routes.Load().addDriver(partDriver{toy.New()})
 	for form, fill := range map[string]func(m *sms.Message, message, part int){
 		"8 bits": func(m *sms.Message, message, part int) {
 			m.Flags |= sms.HasHeader
@@ -65,7 +66,7 @@ func TestPartsStayTogether(t *testing.T) {
 func TestWholeMessages(t *testing.T) {
 	t.Parallel()
 	tb := trio(t, "[{connector: a, weight: 1}, b]")
-	tb.routes.Load().addDriver(partDriver{})
+	tb.routes.Load().addDriver(partDriver{toy.New()})
 	for _, text := range []string{"", "\x05\x00\x03\x07\x01\x01x", "\x05\x00\x03\x07\x03\x04x", "\x09\x00\x03", "\x03\x24\x01\x01x"} {
 		m := submitted(tb)
 		m.Flags |= sms.HasHeader

@@ -12,15 +12,9 @@ import (
 	"pmg/gateway/login"
 	"pmg/gateway/node"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
-
-// A driver implements as much of a protocol as these tests need.
-type driver struct{ protocols.Driver }
-
-func (driver) Commands() []string     { return nil }
-func (driver) Name() string           { return "smpp" }
-func (driver) Protocol() sms.Protocol { return protocols.SMPP }
 
 // newTable makes the table of a configuration.
 func newTable(t *testing.T, yaml string) *Table {
@@ -34,7 +28,7 @@ func newTable(t *testing.T, yaml string) *Table {
 	tb := NewTable(n, &keep.Keeper{Node: n}, login.NewDesk(n), nil)
 	var all []*connector.Connector
 	for i := range cfg.Connectors {
-		c := connector.New(i, &cfg.Connectors[i], driver{}, &n.Memory)
+		c := connector.New(i, &cfg.Connectors[i], toy.New(), &n.Memory)
 		c.Protocol = protocols.SMPP
 		all = append(all, c)
 	}
