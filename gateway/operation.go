@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -145,12 +144,7 @@ func (o *operation) carryOutMany(ctx context.Context) error {
 		return errOperationBusy
 	}
 	n := 0
-	err := o.find(ctx, func(some []*operand) (err error) {
-		if o.Kind == protocols.List {
-			o.list(some)
-			n += len(some)
-			return nil
-		}
+	err := o.find(ctx, func(some []*operand) error {
 		cancelled, err := o.cancel(ctx, some)
 		n += cancelled
 		return err
@@ -170,25 +164,13 @@ func (o *operation) done(n int, err error) error {
 	return nil
 }
 
-// read answers where a message is, and what it is.
+// read answers where a message is.
 func (o *operation) read(t *operand) {
 	o.code = sms.OK
 	o.result.State = sms.StateEnroute
 	if t.message.DeliverAt > o.gateway.Clock.WallNow() {
 		o.result.State = sms.StateScheduled
 	}
-	o.result.Read = *t.message
-}
-
-// list adds to the answer the ids of the latest messages.
-func (o *operation) list(some []*operand) {
-	ids := o.result.IDs
-	for _, t := range some {
-		ids = append(ids, t.message.KnownID())
-	}
-	slices.SortFunc(ids, func(a, b uint64) int { return cmp.Compare(b, a) })
-	ids = slices.Compact(ids)
-	o.result.IDs = ids[:min(len(ids), o.Limit)]
 }
 
 // matches reports whether the operation is about a message.

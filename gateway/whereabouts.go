@@ -89,7 +89,7 @@ func (o *operation) ended(ctx context.Context) error {
 	case err != nil:
 		return err
 	case string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr),
-		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr), o.Kind == protocols.Read:
+		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr):
 		return errNoMessage
 	}
 	o.result.State, o.result.Error = sms.State(tail[0]), tail[1]

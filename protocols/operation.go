@@ -8,15 +8,13 @@ type OperationKind uint8
 // The kinds of operation.
 const (
 	Query   OperationKind = iota // where a message is
-	Read                         // a message itself, while it waits
-	List                         // the ids of the latest messages of a source that wait
 	Cancel                       // not to send a message, or all messages to a destination
 	Replace                      // to send a message with another text or at other times
 )
 
 // String returns the kind's name in logs.
 func (k OperationKind) String() string {
-	return [...]string{"query", "read", "list", "cancel", "replace"}[k]
+	return [...]string{"query", "cancel", "replace"}[k]
 }
 
 // An Operation is a request of a client about messages that it has submitted. Its slices and
@@ -32,7 +30,6 @@ type Operation struct {
 	// Source is the sender of the messages, and Dest their recipient, of which nil means any.
 	// They are compared without their types.
 	Source, Dest sms.Address
-	Limit        int // List: of how many messages at most
 
 	// Fits reports whether the fields of the operation that have no meaning but in its
 	// protocol allow a message. Nil means that there are none.
@@ -44,12 +41,10 @@ type Operation struct {
 
 // A Result is what became of an operation that has succeeded.
 type Result struct {
-	ID    uint64      // of the message, as the client knows it
-	State sms.State   // Query
-	Since int64       // Query: when the message came to a final State, in Unix nanoseconds; 0: it did not, or that is not known
-	Error uint8       // Query: the network's error; 0: none
-	IDs   []uint64    // List: the latest one first
-	Read  sms.Message // the message of a Query or Read, while it waits
+	ID    uint64    // of the message, as the client knows it
+	State sms.State // Query
+	Since int64     // Query: when the message came to a final State, in Unix nanoseconds; 0: it did not, or that is not known
+	Error uint8     // Query: the network's error; 0: none
 }
 
 // Operations handles requests about messages that were submitted before.

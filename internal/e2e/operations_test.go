@@ -298,7 +298,8 @@ func TestCongestion(t *testing.T) {
 	smsc.serve(1, 5)
 }
 
-// The queries of SMPP 3.3 list the messages of a source that wait, the latest first, and show one.
+// A client of SMPP 3.3 asks for messages that wait, and cancels them, by ids of 8 characters. The queries
+// that only that version has are refused.
 func TestQueries33(t *testing.T) {
 	parallel(t)
 	stores(t, func(t *testing.T, s site) {
@@ -315,13 +316,8 @@ func TestQueries33(t *testing.T) {
 		other.bind("transmitter", "other", "s3cret")
 		other.submit(5, 5)
 		other.accepted(5, 5)
-		c.send("query_last_msgs seq=10 source_addr=1234 num_msgs=2")
-		line := c.want("query_last_msgs_resp", "seq=10", "status=0")
-		if !strings.HasSuffix(line, "no_messages=2 message_id="+ids[4]+" message_id="+ids[3]) {
-			t.Errorf("the answer is %s, want %s and %s", line, ids[4], ids[3])
-		}
-		c.ask("query_last_msgs seq=11 source_addr=1235 num_msgs=2", queryFail)
-		c.ask("query_msg_details seq=12 message_id="+ids[3]+" source_addr=1234 sm_length=160", "status=0", "destination_addr=46700000001", `short_message="3"`, "message_status=1")
+		c.ask("query_last_msgs seq=10 source_addr=1234 num_msgs=2", queryFail)
+		c.ask("query_msg_details seq=12 message_id="+ids[3]+" source_addr=1234 sm_length=160", queryFail)
 		c.ask("query_sm seq=13 message_id="+ids[3]+" source_addr=1234", "status=0", "message_state=1")
 		c.ask("cancel_sm seq=14 message_id="+ids[3]+" source_addr=1234", "status=0")
 		smsc.answer(0, under...)

@@ -278,11 +278,6 @@ func (s *Session) carryOut(o *protocols.Operation, r *protocols.Result) sms.Code
 			return true
 		case protocols.Replace:
 			code = o.Change(s.Now, m)
-		case protocols.List:
-			r.IDs = append([]uint64{m.ID}, r.IDs...)
-			r.IDs = r.IDs[:min(len(r.IDs), o.Limit)]
-		case protocols.Query, protocols.Read:
-			r.Read = *m
 		}
 		if m.DeliverAt > s.Now {
 			r.State = sms.StateScheduled

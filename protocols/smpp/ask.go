@@ -54,6 +54,20 @@ func (s *session) replacement(p *PDU, b *Replace, m *sms.Message) {
 	}
 }
 
+// putTimes writes the times of a message, those that it has.
+func (p *PDU) putTimes(m *sms.Message, deliver, expires *[]byte) {
+	for _, t := range [...]struct {
+		at    int64
+		field *[]byte
+	}{{m.DeliverAt, deliver}, {m.Expires, expires}} {
+		if t.at != 0 {
+			n := len(p.scratch)
+			p.scratch = appendTime(p.scratch, t.at)
+			*t.field = p.scratch[n:]
+		}
+	}
+}
+
 // Outcome implements protocols.Requester.
 func (s *session) Outcome(now int64, pdu protocols.PDU, asked *protocols.Request) (r protocols.Result, ok bool) {
 	p := pdu.(*PDU)

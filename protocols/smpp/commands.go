@@ -154,9 +154,9 @@ var commands = [...]command{
 	// SMPP 3.3.
 	{id: ParamRetrieve, name: "param_retrieve", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Param], only: v33, refusal: StatusInvParam},
 	{id: ParamRetrieveResp, name: "param_retrieve_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[ParamResp]},
-	{id: QueryLastMsgs, name: "query_last_msgs", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[LastMsgs], only: v33, operates: true, refusal: StatusQueryFail},
+	{id: QueryLastMsgs, name: "query_last_msgs", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[LastMsgs], only: v33, refusal: StatusQueryFail},
 	{id: QueryLastMsgsResp, name: "query_last_msgs_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[LastMsgsResp]},
-	{id: QueryMsgDetails, name: "query_msg_details", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Details], only: v33, operates: true, refusal: StatusQueryFail},
+	{id: QueryMsgDetails, name: "query_msg_details", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Details], only: v33, refusal: StatusQueryFail},
 	{id: QueryMsgDetailsResp, name: "query_msg_details_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[DetailsResp]},
 }
 

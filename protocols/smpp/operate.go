@@ -15,11 +15,6 @@ func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, 
 	switch b := p.Other().(type) {
 	case *Query:
 		o.Kind, id, o.Source = protocols.Query, b.MessageID, b.Source.address()
-	case *Details:
-		o.Kind, id, o.Source = protocols.Read, b.MessageID, b.Source.address()
-	case *LastMsgs:
-		o.Kind, o.Source, o.Limit = protocols.List, b.Source.address(), int(b.Number)
-		return o, sms.OK
 	case *Cancel:
 		o.Kind, id, o.Source = protocols.Cancel, b.MessageID, b.Source.address()
 		o.Dest = sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
@@ -129,8 +124,7 @@ func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols
 		return
 	}
 	p.scratch = p.scratch[:0]
-	switch b := p.Other().(type) {
-	case *QueryResp:
+	if b, ok := p.Other().(*QueryResp); ok {
 		p.Body = true
 		b.MessageID = asked.(*Query).MessageID // in the form in which the client has written it
 		b.MessageState, b.ErrorCode = s.stateNumber(r.State), r.Error
@@ -138,12 +132,6 @@ func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols
 			p.scratch = appendTime(p.scratch, r.Since)
 			b.FinalDate = p.scratch
 		}
-	case *LastMsgsResp:
-		p.Body = true
-		b.MessageIDs = p.listIDs(r.IDs)
-	case *DetailsResp:
-		p.Body = true
-		s.details(p, asked.(*Details), b, r)
 	}
 }
 
@@ -154,49 +142,4 @@ func (s *session) stateNumber(state sms.State) uint8 {
 		state = sms.StateEnroute
 	}
 	return NumberOfState(state)
-}
-
-// listIDs returns ids as the list of a query_last_msgs_resp.
-func (p *PDU) listIDs(ids []uint64) []byte {
-	ids = ids[:min(len(ids), 255)]
-	p.scratch = append(p.scratch, uint8(len(ids)))
-	var b [16]byte
-	for _, id := range ids {
-		p.scratch = append(append(p.scratch, shortID(&b, id)...), 0)
-	}
-	return p.scratch
-}
-
-// details fills the answer to a query_msg_details.
-func (s *session) details(p *PDU, asked *Details, b *DetailsResp, r *protocols.Result) {
-	m := &r.Read
-	source, dest := m.Source(), m.Dest()
-	head, service, _ := nativeOf(m)
-	*b = DetailsResp{
-		ServiceType: fit(service, 6), Source: Source{TON: source.TON, NPI: source.NPI, Addr: fit(source.Addr, addressSize)},
-		ProtocolID: m.PID, PriorityFlag: min(m.Priority, maxPriority33), RegisteredDelivery: registeredOf(m.Notify), DataCoding: head[2],
-		MessageID: asked.MessageID, MessageStatus: s.stateNumber(r.State), ErrorCode: r.Error,
-		ShortMessage: m.Text()[:min(len(m.Text()), int(asked.Length), maxShort)],
-	}
-	if b.DataCoding == 0 {
-		b.DataCoding = dcsOf(m.Alphabet, m.Class)
-	}
-	p.scratch = append(p.scratch, 1, flagAddress, dest.TON, dest.NPI)
-	p.scratch = append(append(p.scratch, fit(dest.Addr, addressSize)...), 0)
-	b.Dests = p.scratch
-	p.putTimes(m, &b.ScheduleDeliveryTime, &b.ValidityPeriod)
-}
-
-// putTimes writes the times of a message, those that it has.
-func (p *PDU) putTimes(m *sms.Message, deliver, expires *[]byte) {
-	for _, t := range [...]struct {
-		at    int64
-		field *[]byte
-	}{{m.DeliverAt, deliver}, {m.Expires, expires}} {
-		if t.at != 0 {
-			n := len(p.scratch)
-			p.scratch = appendTime(p.scratch, t.at)
-			*t.field = p.scratch[n:]
-		}
-	}
 }
