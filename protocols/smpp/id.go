@@ -28,9 +28,3 @@ func shortID(b *[16]byte, id uint64) []byte {
 	}
 	return b[:shortLen]
 }
-
-// ShortID returns the id of a message for a peer of SMPP 3.3.
-func ShortID(id uint64) string {
-	var b [16]byte
-	return string(shortID(&b, id))
-}

@@ -1,8 +1,6 @@
 package smpp
 
 import (
-	"iter"
-
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -31,20 +29,6 @@ func (m *Destination) walk(w *Walk) {
 		w.CString("dl_name", 21, StatusInvDLName, &m.Addr)
 	default:
 		w.refuse("dest_flag", StatusInvDestFlag, "is neither 1 nor 2")
-	}
-}
-
-// Destinations iterates over the recipients of a submit_multi, as PDU.Destinations returns
-// them.
-func Destinations(list []byte) iter.Seq[Destination] {
-	return func(yield func(Destination) bool) {
-		w := Walk{b: list, at: 1}
-		for range listLen(list) {
-			var d Destination
-			if d.walk(&w); w.err != nil || !yield(d) {
-				return
-			}
-		}
 	}
 }
 

@@ -58,7 +58,7 @@ func TestParseID(t *testing.T) {
 		if got, modulo, ok := parseID(sms.AppendID(nil, id)); got != id || modulo != 0 || !ok {
 			t.Errorf("%d is read as %d modulo %d, %t", id, got, modulo, ok)
 		}
-		if got, modulo, ok := parseID([]byte(ShortID(id))); got != id%shortIDs || modulo != shortIDs || !ok {
+		if got, modulo, ok := parseID([]byte(shortText(id))); got != id%shortIDs || modulo != shortIDs || !ok {
 			t.Errorf("the short form of %d is read as %d modulo %d, %t", id, got, modulo, ok)
 		}
 	}

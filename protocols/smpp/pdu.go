@@ -79,8 +79,7 @@ func (p *PDU) Bind() *Bind { return &p.withExtras().bind }
 // BindResp returns the body of the responses to a bind.
 func (p *PDU) BindResp() *BindResp { return &p.withExtras().bindResp }
 
-// Dests returns the destinations of submit_multi, in wire format with their number. Function
-// Destinations iterates over them.
+// Dests returns the destinations of submit_multi, in wire format with their number.
 func (p *PDU) Dests() *[]byte { return &p.withExtras().dests }
 
 // Other returns the body of a rare command, whose type depends on the command. It returns nil

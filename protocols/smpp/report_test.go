@@ -44,7 +44,7 @@ func TestReport(t *testing.T) {
 		`short_message="id:00000000006a1f00 sub:001 dlvrd:001 submit date:251122010200 done date:251122010305 stat:DELIVRD err:000 text:hi there" `+
 		`tlv_0x1400=01 receipted_message_id="00000000006a1f00\x00" message_state=2 network_error_code="\x03\x00\x07"`)
 	f(server(t, Version33), known, in, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=1 `+
-		`short_message="id:`+ShortID(known)+` sub:001 dlvrd:001 submit date:251122010200 done date:251122010305 stat:DELIVRD err:000 text:hi there"`)
+		`short_message="id:`+shortText(known)+` sub:001 dlvrd:001 submit date:251122010200 done date:251122010305 stat:DELIVRD err:000 text:hi there"`)
 	const params = `data_sm seq=3 source_addr=46700000001 destination_addr=1234 esm_class=4 data_coding=8 receipted_message_id="0A\x00" message_state=5`
 	f(server(t, Version34), known, params, `deliver_sm seq=9 source_addr=46700000001 destination_addr=1234 esm_class=4 `+
 		`short_message="id:00000000006a1f00 sub:001 dlvrd:000 submit date:0000000000 done date:0000000000 stat:UNDELIV err:000 text:" `+

@@ -66,7 +66,7 @@ func TestNotificationIsOfTheResult(t *testing.T) {
 		}
 		const id = 0x0190f3a2c81b0a0b
 		server.Answer(p, sms.OK, id)
-		if got := string(p.MessageID()); got != f.oadc+":"+Stamp(id) {
+		if got := string(p.MessageID()); got != f.oadc+":"+stampOf(id) {
 			t.Errorf("%s: answered with %s", f.submit, got)
 		}
 		for _, from := range []string{
@@ -83,7 +83,7 @@ func TestNotificationIsOfTheResult(t *testing.T) {
 			receipt := new(sms.Message)
 			receipt.SetReport(m.Dest(), m.Source(), &r)
 			receipt.SetNative(in.NativePart())
-			want := "op53 seq=9 AdC=1234 OAdC=" + f.oadc + " SCTS=" + Stamp(id) + " Dst=2 Rsn=107 DSCTS=020826000000 MT=3 AMsg=\"Message for " + f.oadc + ", "
+			want := "op53 seq=9 AdC=1234 OAdC=" + f.oadc + " SCTS=" + stampOf(id) + " Dst=2 Rsn=107 DSCTS=020826000000 MT=3 AMsg=\"Message for " + f.oadc + ", "
 			if got := server.give(t, receipt); !strings.HasPrefix(got, want) || strings.Contains(got, "310726235959") || strings.Contains(got, "260731235959") {
 				t.Errorf("got %s, want %s…", got, want)
 			}

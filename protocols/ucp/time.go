@@ -52,6 +52,3 @@ func appendStamp(b []byte, id uint64) []byte {
 	const from = 946684800 // 2000-01-01
 	return appendTime(b, (from+int64(id%century))*int64(time.Second), time.UTC, secondLen)
 }
-
-// Stamp returns the SCTS that a client of UCP knows a message by.
-func Stamp(id uint64) string { return string(appendStamp(nil, id)) }

@@ -95,20 +95,6 @@ func NewJoiner[V any](l Limits) *Joiner[V] {
 	}
 }
 
-// Len returns how many messages wait for parts.
-func (j *Joiner[V]) Len() int { return len(j.sets) }
-
-// Octets returns how much of Limits.Octets is taken.
-func (j *Joiner[V]) Octets() int { return j.octets }
-
-// Deadline returns when Expire has something to return, and false if nothing is kept.
-func (j *Joiner[V]) Deadline() (at int64, ok bool) {
-	if j.oldest == nil {
-		return 0, false
-	}
-	return j.oldest.deadline, true
-}
-
 // Add takes the part of a message. The text tells a part that was sent twice from one of
 // another message with the same reference; it is not kept. size is how many octets the
 // value takes.

@@ -30,8 +30,8 @@ func add(t *testing.T, j *Joiner[string], now int64, from Source, ref uint16, nu
 
 func empty(t *testing.T, j *Joiner[string]) {
 	t.Helper()
-	if _, ok := j.Deadline(); ok || j.Len() != 0 || j.Octets() != 0 || len(j.accounts) != 0 || j.newest != nil {
-		t.Errorf("%d messages and %d octets are left", j.Len(), j.Octets())
+	if j.oldest != nil || len(j.sets) != 0 || j.octets != 0 || len(j.accounts) != 0 || j.newest != nil {
+		t.Errorf("%d messages and %d octets are left", len(j.sets), j.octets)
 	}
 }
 
@@ -60,9 +60,9 @@ func TestJoinInvalid(t *testing.T) {
 func TestJoinDoubled(t *testing.T) {
 	j, a := NewJoiner[string](limits), source("a")
 	add(t, j, 0, a, 1, 1, 3, "one", Kept)
-	octets := j.Octets()
+	octets := j.octets
 	add(t, j, 0, a, 1, 1, 3, "one", Doubled)
-	if j.Octets() != octets {
+	if j.octets != octets {
 		t.Error("a part that is not kept takes room")
 	}
 	add(t, j, 0, a, 1, 2, 3, "two", Kept)
@@ -87,8 +87,8 @@ func TestJoinApart(t *testing.T) {
 	add(t, j, 0, source("a"), 2, 2, 2, "another reference", Kept)
 	add(t, j, 0, source("a"), 1, 2, 3, "another total", Kept)
 	o, _ := j.Add(0, source("a"), Part{Reference: 1, Number: 2, Total: 2, Wide: true}, []byte("16 bits"), "16 bits", 7)
-	if o != Kept || j.Len() != 9 {
-		t.Errorf("%d, %d messages", o, j.Len())
+	if o != Kept || len(j.sets) != 9 {
+		t.Errorf("%d, %d messages", o, len(j.sets))
 	}
 	add(t, j, 0, source("b"), 1, 2, 2, "two", Complete, "one", "two")
 }
@@ -106,8 +106,8 @@ func TestJoinExpires(t *testing.T) {
 	add(t, j, 20*second, source("b"), 1, 1, 2, "b1", Kept)
 	add(t, j, 30*second, source("c"), 1, 1, 2, "c1", Kept)
 	add(t, j, 60*second, source("a"), 1, 1, 3, "a1", Kept) // does not give it more time
-	if at, ok := j.Deadline(); !ok || at != 70*second {
-		t.Errorf("deadline %d s, %t", at/second, ok)
+	if j.oldest == nil || j.oldest.deadline != 70*second {
+		t.Errorf("the oldest is %+v", j.oldest)
 	}
 	expire(69 * second)
 	expire(70*second, "a1", "a3")
@@ -139,8 +139,8 @@ func TestJoinIsBounded(t *testing.T) {
 			}
 		}
 	}
-	if j.Octets() > 40_000 || kept["a"] < 15 || kept["a"] > 30 || kept["d"] < 15 || kept["f"] > 1 {
-		t.Errorf("%d octets, kept %v", j.Octets(), kept)
+	if j.octets > 40_000 || kept["a"] < 15 || kept["a"] > 30 || kept["d"] < 15 || kept["f"] > 1 {
+		t.Errorf("%d octets, kept %v", j.octets, kept)
 	}
 	if o, _ := j.Add(0, source("a"), Part{Reference: 500, Number: 1, Total: 9}, nil, "no room for this", 1000); o != Full {
 		t.Error(o)
@@ -203,8 +203,8 @@ func TestJoinRandom(t *testing.T) {
 	for values, ok := j.Expire(math.MaxInt64); ok; values, ok = j.Expire(math.MaxInt64) {
 		back(values)
 	}
-	if len(open) > 0 || complete < 100 || j.Octets() != 0 || j.Len() != 0 {
-		t.Errorf("%d values are lost, %d messages complete, %d octets left", len(open), complete, j.Octets())
+	if len(open) > 0 || complete < 100 || j.octets != 0 || len(j.sets) != 0 {
+		t.Errorf("%d values are lost, %d messages complete, %d octets left", len(open), complete, j.octets)
 	}
 }
 
