@@ -77,7 +77,7 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Start(config.Admin{Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}}, g, e, "test")
+	s, err := Start(config.Admin{Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}}, g, e, "test", reload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestPprofOnlyWhenAskedFor(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	_, err := Start(config.Admin{Address: r.admin.Addr()}, r.gateway, r.engine, "test")
+	_, err := Start(config.Admin{Address: r.admin.Addr()}, r.gateway, r.engine, "test", nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot start admin (admin.address): cannot listen on ") {
 		t.Errorf("got %v", err)
 	}

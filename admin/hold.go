@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -74,8 +73,7 @@ func (s *Server) ordered(w http.ResponseWriter, r *http.Request, what string, er
 	}
 	open, _ := sessions(c)
 	answer := Ordered{Connector: c.Name, Held: s.view.held(c, s.view.engine.Counters().Now, time.Now()), Queued: c.Queued(), Sessions: open, Instances: c.Config().Instances}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer)
+	answerJSON(w, answer, nil)
 }
 
 // held returns what keeps a connector's messages from leaving. now is the time by the engine's

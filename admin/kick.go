@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -43,8 +42,7 @@ func (s *Server) kick(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.view.engine.Logout(func(l *connector.Link) bool { return kicked[l] })
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer)
+	answerJSON(w, answer, nil)
 }
 
 // isSession reports whether the session has the name, which is connector/number.

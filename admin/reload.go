@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 )
 
 // A ReloadFunc makes the gateway read its configuration again, and returns a report of
@@ -12,22 +11,10 @@ import (
 // any. force accepts removals that are probably a mistake.
 type ReloadFunc func(ctx context.Context, file string, force bool) (report string, err error)
 
-// A reloader answers requests to reload.
-type reloader struct{ f atomic.Pointer[ReloadFunc] }
-
-// OnReload makes the server answer POST /reload with the report of f. Until OnReload is
-// called, the server refuses reloads.
-func (s *Server) OnReload(f ReloadFunc) { s.reloader.f.Store(&f) }
-
 // ServeHTTP implements http.Handler. The gateway reads its own file only and no other
 // that a request names, because the admin listener has no login.
-func (h *reloader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f := h.f.Load()
-	if f == nil {
-		http.Error(w, "this gateway cannot reload now: it is starting; try again", http.StatusServiceUnavailable)
-		return
-	}
-	report, err := (*f)(r.Context(), r.FormValue("file"), r.FormValue("force") != "")
+func (f ReloadFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	report, err := f(r.Context(), r.FormValue("file"), r.FormValue("force") != "")
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return

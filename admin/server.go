@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"fmt"
 	stdlog "log"
 	"net"
@@ -32,27 +31,26 @@ type Server struct {
 	progress *progress
 	http     http.Server
 	limiter  *limiter
-	reloader reloader
 }
 
 // Start listens on cfg.Address and shows the counters of g and e until Close is called.
-// version is the version of the program.
-func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string) (*Server, error) {
+// version is the version of the program. reload answers requests to reload; nil: there are none.
+func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) (*Server, error) {
 	listener, err := net.Listen("tcp", cfg.Address)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start admin (admin.address): %w", sock.ListenError(cfg.Address, err))
 	}
-	s := newServer(cfg, g, e, version)
+	s := newServer(cfg, g, e, version, reload)
 	s.limiter = newLimiter(listener)
 	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
 	go func() { _ = s.http.Serve(s.limiter) }() // Close ends it
 	return s, nil
 }
 
-func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string) *Server {
+func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) *Server {
 	s := &Server{view: newView(g, e, version), progress: newProgress()}
 	s.http = http.Server{
-		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof))),
+		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, reload))),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout,
@@ -74,7 +72,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-func (s *Server) mux(withPprof bool) *http.ServeMux {
+func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),
@@ -84,7 +82,9 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 	m := http.NewServeMux()
 	m.Handle("GET /metrics", limited(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
-	m.Handle("POST /reload", limited(&s.reloader))
+	if reload != nil {
+		m.Handle("POST /reload", limited(reload))
+	}
 	m.Handle("POST /kick", limited(http.HandlerFunc(s.kick)))
 	m.Handle("POST /hold", limited(http.HandlerFunc(s.hold)))
 	m.Handle("POST /release", limited(http.HandlerFunc(s.release)))
@@ -110,8 +110,7 @@ func (s *Server) mux(withPprof bool) *http.ServeMux {
 }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(s.view.status(r.FormValue("sessions") != ""))
+	answerJSON(w, s.view.status(r.FormValue("sessions") != ""), nil)
 }
 
 // answer writes "ok", or the reasons why it is not with one on each line, and then the

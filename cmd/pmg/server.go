@@ -49,14 +49,13 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 	}
 	s.recover()
 	if cfg.Admin.Address != "" {
-		if s.admin, err = admin.Start(cfg.Admin, g, s.engine, version); err != nil {
+		if s.admin, err = admin.Start(cfg.Admin, g, s.engine, version, s.askReload); err != nil {
 			s.stopRecovery()
 			s.recovery.Wait()
 			_ = s.engine.Close()
 			_ = g.Close()
 			return nil, err
 		}
-		s.admin.OnReload(s.askReload)
 		log.Info().Str("address", s.admin.Addr()).Msg("admin listening")
 	}
 	for _, c := range g.Connectors() {

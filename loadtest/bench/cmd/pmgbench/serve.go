@@ -90,7 +90,7 @@ func run(ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	g.Recover(ctx, engine)
 	if cfg.Admin.Address != "" {
-		server, err := admin.Start(cfg.Admin, g, engine, version)
+		server, err := admin.Start(cfg.Admin, g, engine, version, nil)
 		if err != nil {
 			return err
 		}
