@@ -9,47 +9,38 @@ import (
 	"pmg/internal/logtext"
 )
 
+// A jsonLine is a line as a JSON object.
+type jsonLine struct {
+	Time       string          `json:"time"`
+	Connector  string          `json:"connector"`
+	Instance   int             `json:"instance"`
+	Direction  string          `json:"direction"`
+	Command    string          `json:"command"`
+	Sequence   *uint32         `json:"sequence,omitempty"`
+	Status     *uint32         `json:"status,omitempty"`
+	StatusName string          `json:"status_name,omitempty"`
+	ID         string          `json:"id,omitempty"`
+	Account    string          `json:"account,omitempty"`
+	Text       string          `json:"text,omitempty"`
+	Fields     json.RawMessage `json:"fields"`
+}
+
 // AppendJSON appends the line as a JSON object and a line end. The fields keep their
 // order and have strings as values; a name that occurs more than once has an array.
 // text is the message text as Decoder.Text returns it, "" if there is none.
 func AppendJSON(b []byte, e *Entry, text string) []byte {
-	b = append(b, `{"time":`...)
-	b = appendString(b, e.Time.Format(timeLayout))
-	b = append(b, `,"connector":`...)
-	b = appendString(b, e.Connector)
-	b = append(b, `,"instance":`...)
-	b = strconv.AppendInt(b, int64(e.Instance), 10)
-	b = append(b, `,"direction":`...)
-	b = appendString(b, e.Direction())
-	b = append(b, `,"command":`...)
-	b = appendString(b, e.Command)
+	l := jsonLine{
+		Time: e.Time.Format(timeLayout), Connector: e.Connector, Instance: e.Instance, Direction: e.Direction(), Command: e.Command,
+		ID: string(e.ID), Account: unquote(e.Account), Text: text, Fields: append(appendFields([]byte{'{'}, e.Rest), '}'),
+	}
 	if n, ok := e.Sequence(); ok {
-		b = append(b, `,"sequence":`...)
-		b = strconv.AppendUint(b, uint64(n), 10)
+		l.Sequence = &n
 	}
 	if s, ok := e.Status(); ok {
-		b = append(b, `,"status":`...)
-		b = strconv.AppendUint(b, uint64(s.Value), 10)
-		if s.Name != "" {
-			b = append(b, `,"status_name":`...)
-			b = appendString(b, s.Name)
-		}
+		l.Status, l.StatusName = &s.Value, s.Name
 	}
-	if e.ID != nil {
-		b = append(b, `,"id":`...)
-		b = appendString(b, string(e.ID))
-	}
-	if e.Account != nil {
-		b = append(b, `,"account":`...)
-		b = appendString(b, unquote(e.Account))
-	}
-	if text != "" {
-		b = append(b, `,"text":`...)
-		b = appendString(b, text)
-	}
-	b = append(b, `,"fields":{`...)
-	b = appendFields(b, e.Rest)
-	return append(b, "}}\n"...)
+	j, _ := json.Marshal(&l) // never fails; see appendString
+	return append(append(b, j...), '\n')
 }
 
 // appendFields appends the members of an object.

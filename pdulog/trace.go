@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,12 +204,7 @@ func (w *tracer) isWorthParsing(line []byte) bool {
 }
 
 func hasOne(line []byte, words [][]byte) bool {
-	for _, word := range words {
-		if bytes.Contains(line, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word []byte) bool { return bytes.Contains(line, word) })
 }
 
 // isPaired reports whether a line has the sequence of one that is wanted.
@@ -278,14 +274,9 @@ func (w *tracer) find(e *Entry, n int) {
 
 // lines returns what was found, in order.
 func (w *tracer) lines() (lines [][]byte) {
-	all := make([]*tracedLine, 0, len(w.found))
-	for _, l := range w.found {
-		all = append(all, l)
-	}
-	slices.SortFunc(all, func(a, b *tracedLine) int {
+	for _, l := range slices.SortedFunc(maps.Values(w.found), func(a, b *tracedLine) int {
 		return cmp.Or(a.at.Compare(b.at), a.rank-b.rank, cmp.Compare(a.connector, b.connector), a.n-b.n)
-	})
-	for _, l := range all {
+	}) {
 		lines = append(lines, l.line)
 	}
 	return lines

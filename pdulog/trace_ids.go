@@ -144,7 +144,8 @@ func (w *tracer) addPeer(id, connector string) {
 	w.addForms(id)
 }
 
-func (w *tracer) addForms(id string) {
+// IDForms returns the forms in which a receipt may write a peer's id, as it stands first.
+func IDForms(id string) []string {
 	forms := []string{id, strings.TrimLeft(id, "0"), strings.ToLower(id), strings.ToUpper(id)}
 	if n, ok := new(big.Int).SetString(id, 16); ok && len(id) <= 32 {
 		forms = append(forms, n.String())
@@ -152,7 +153,11 @@ func (w *tracer) addForms(id string) {
 	if n, ok := new(big.Int).SetString(id, 10); ok && len(id) <= 32 {
 		forms = append(forms, n.Text(16), strings.ToUpper(n.Text(16)))
 	}
-	for _, f := range forms {
+	return forms
+}
+
+func (w *tracer) addForms(id string) {
+	for _, f := range IDForms(id) {
 		if f != "" && !w.forms[f] {
 			w.forms[f] = true
 			w.learned++

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func (f *fates) addPeer(e *pdulog.Entry) {
 	if _, isAnswer := e.Status(); !isAnswer || !e.Received || peer == "" || e.ID == nil {
 		return
 	}
-	for _, form := range idForms(peer) {
+	for _, form := range pdulog.IDForms(peer) {
 		if f.peers[form] == "" {
 			f.peers[form] = string(e.ID)
 		}
@@ -167,18 +166,6 @@ func (f *fates) reported(e *pdulog.Entry, ids []string, state, at string) {
 			return
 		}
 	}
-}
-
-// idForms returns the other forms in which a receipt may write an id.
-func idForms(id string) (forms []string) {
-	forms = append(forms, strings.TrimLeft(id, "0"), strings.ToLower(id), strings.ToUpper(id))
-	if n, ok := new(big.Int).SetString(id, 16); ok {
-		forms = append(forms, n.String())
-	}
-	if n, ok := new(big.Int).SetString(id, 10); ok {
-		forms = append(forms, n.Text(16), strings.ToUpper(n.Text(16)))
-	}
-	return forms
 }
 
 // readEvents adds what the events in a directory say.
