@@ -172,14 +172,7 @@ func (l *Lane) ready(now int64) bool {
 // wake puts the shares whose messages have become due into the rotation.
 func (l *Lane) wake(now int64) {
 	l.nextDue = 0
-	l.Shares(func(s *Share) {
-		if !s.active && s.queue.Ready(now) {
-			s.active = true
-			l.rotation = append(l.rotation, s)
-		} else if !s.active {
-			l.nextDue = sms.Earlier(l.nextDue, s.queue.NextDue())
-		}
-	})
+	l.Shares(func(s *Share) { l.takeTurn(s, now) })
 }
 
 // pop takes the next message. The shares take turns. Where the body of a share's first

@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"maps"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -89,11 +90,7 @@ func (s *Stats) CountStatus(command int, received bool, status uint32) {
 func (s *Stats) Statuses() map[StatusKey]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := make(map[StatusKey]int64, len(s.statuses))
-	for k, n := range s.statuses {
-		m[k] = n
-	}
-	return m
+	return maps.Clone(s.statuses)
 }
 
 // SessionOver counts a session that has ended: its duration, and the number of PDUs of its

@@ -264,18 +264,13 @@ func (q *Queue) NextDue() int64 {
 // Oldest returns when the first message in order was due, or 0 if none is due.
 func (q *Queue) Oldest() int64 {
 	var oldest int64
-	older := func(due int64) {
-		if oldest == 0 || due < oldest {
-			oldest = due
-		}
-	}
 	for i := range ringCount {
 		if r := q.ring(i); r.n > 0 {
-			older(r.first().Due)
+			oldest = sms.Earlier(oldest, r.first().Due)
 		}
 	}
 	if e, ok := q.back.Min(); ok {
-		older(e.Due)
+		oldest = sms.Earlier(oldest, e.Due)
 	}
 	return oldest
 }
