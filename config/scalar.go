@@ -94,10 +94,8 @@ func parseAny(t reflect.Type, s string) (any, error) {
 	case Compression:
 		return parseCompression(s)
 	case protocols.BindType:
-		for b := protocols.Transmitter; b <= protocols.Transceiver; b++ {
-			if b.String() == s {
-				return b, nil
-			}
+		if b, ok := protocols.ParseBindType(s); ok {
+			return b, nil
 		}
 		return nil, fmt.Errorf("must be transmitter, receiver or transceiver, not %q", s)
 	}

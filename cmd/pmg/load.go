@@ -133,10 +133,8 @@ func parseBind(name string) (t protocols.BindType, separate bool, err error) {
 	if name == "tx+rx" {
 		return protocols.Transmitter, true, nil
 	}
-	for _, t := range []protocols.BindType{protocols.Transmitter, protocols.Receiver, protocols.Transceiver} {
-		if t.String() == name {
-			return t, false, nil
-		}
+	if t, ok := protocols.ParseBindType(name); ok {
+		return t, false, nil
 	}
 	return 0, false, fmt.Errorf("cannot bind as %q: use transmitter, receiver, transceiver or tx+rx", name)
 }

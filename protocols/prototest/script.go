@@ -173,7 +173,10 @@ func setOption(o protocols.Options, key, value string) error {
 		case *bool:
 			*at, err = strconv.ParseBool(value)
 		case *protocols.BindType:
-			*at, err = bindType(value)
+			var ok bool
+			if *at, ok = protocols.ParseBindType(value); !ok {
+				err = fmt.Errorf("%q is no bind type", value)
+			}
 		default:
 			err = fmt.Errorf("an option of type %s: teach setOption that type", v.Field(i).Type())
 		}
@@ -183,15 +186,6 @@ func setOption(o protocols.Options, key, value string) error {
 		return nil
 	}
 	return fmt.Errorf("cannot set %s of a session: there is no such option", key)
-}
-
-func bindType(name string) (protocols.BindType, error) {
-	for b := protocols.Transmitter; b <= protocols.Transceiver; b++ {
-		if b.String() == name {
-			return b, nil
-		}
-	}
-	return 0, fmt.Errorf("%q is no bind type", name)
 }
 
 func duration(v *int64, s string) error {

@@ -13,7 +13,6 @@ type keepalive struct {
 	asked    int64  // when the unanswered enquire_link was sent; 0: there is none
 	sequence uint32 // of our last enquire_link
 	unread   bool   // the PDU at hand may be about an enquire_link that was unanswered
-	checks   int64  // the time up to which PDUs of the peer without a message have used its allowance
 }
 
 // alive notes that a PDU came.
@@ -25,10 +24,10 @@ func (s *session) checkAlive(now int64, p *PDU) protocols.Action {
 	silence, answer := s.o.Patience(now)
 	switch {
 	case s.keepalive.asked != 0:
-		if late(now, s.keepalive.asked, answer) {
+		if protocols.Late(now, s.keepalive.asked, answer) {
 			return s.close(protocols.Close, "cannot hear from peer: enquire_link unanswered for "+time.Duration(answer).String())
 		}
-	case late(now, s.keepalive.heard, silence):
+	case protocols.Late(now, s.keepalive.heard, silence):
 		a := s.request(p, EnquireLink)
 		s.keepalive.asked, s.keepalive.sequence = now, p.SequenceNumber
 		return a

@@ -2,7 +2,6 @@ package smpp
 
 import (
 	"fmt"
-	"time"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -100,10 +99,7 @@ func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Pro
 		problems[n+i].Warning = true
 	}
 	problems = tooLong(problems, "system_type", o.SystemType, maxSystemType)
-	if _, err := time.LoadLocation(o.ReceiptTimezone); err != nil {
-		problems = append(problems, protocols.Problem{Option: "receipt_timezone",
-			Text: fmt.Sprintf("must be a time zone as Europe/Stockholm or UTC, not %q", o.ReceiptTimezone)})
-	}
+	problems = protocols.CheckZone(problems, "receipt_timezone", o.ReceiptTimezone)
 	return tooLong(problems, "address_range", o.AddressRange, maxAddressRange)
 }
 
@@ -130,9 +126,5 @@ func (o *ConnectorOptions) passwordLimit() int {
 
 // tooLong appends a problem if the value of an option is longer than its field.
 func tooLong(problems []protocols.Problem, option, value string, most int) []protocols.Problem {
-	if len(value) <= most {
-		return problems
-	}
-	return append(problems, protocols.Problem{Option: option,
-		Text: fmt.Sprintf("must be at most %d characters, the most that SMPP allows, not %d", most, len(value))})
+	return protocols.TooLong(problems, "SMPP", option, value, most)
 }

@@ -259,7 +259,7 @@ func (p *PDU) goesOn(w *Walk) bool {
 // keeps the octets, the error, which is an *Error, and the part of its header that is there.
 func (p *PDU) Decode(b []byte) error {
 	p.dropExtras()
-	p.long = len(b) > maxEarlyPDU
+	p.long = len(b) > protocols.MaxEarlyPDU
 	if len(b) < HeaderLen || binary.BigEndian.Uint32(b) != uint32(len(b)) {
 		return p.lost(b)
 	}

@@ -26,9 +26,9 @@ type session struct {
 	peer    side
 
 	state     state
-	early     int // PDUs that the peer sent before it logged in, without its bind
 	bind      bind
 	keepalive keepalive
+	allowance protocols.Allowance
 	ours      logout // our unbind
 	theirs    logout // the peer's unbind
 	message   int64  // when the last message or answer to one came
@@ -49,10 +49,7 @@ func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 	if o.Role == protocols.Client {
 		s.peer = smsc
 	}
-	var err error
-	if s.zone, err = time.LoadLocation(s.options.ReceiptTimezone); err != nil { // it was checked, and is gone since
-		s.zone = time.UTC
-	}
+	s.zone = protocols.Zone(s.options.ReceiptTimezone)
 	return s
 }
 
@@ -251,18 +248,18 @@ func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.A
 	switch {
 	case s.state == closed:
 	case s.state == open:
-		if late(now, s.bind.since, s.o.BindTimeout) {
+		if protocols.Late(now, s.bind.since, s.o.BindTimeout) {
 			return s.close(protocols.Close, "not logged in after "+time.Duration(s.o.BindTimeout).String())
 		}
 	case s.theirs.begun():
-		if late(now, s.theirs.since, s.drainTime()) {
+		if protocols.Late(now, s.theirs.since, s.o.DrainTime()) {
 			return s.Idle(now, p)
 		}
 	case s.ours.begun():
-		if late(now, s.ours.since, s.o.ResponseTimeout) {
+		if protocols.Late(now, s.ours.since, s.o.ResponseTimeout) {
 			return s.close(protocols.Close, "unbind unanswered for "+time.Duration(s.o.ResponseTimeout).String())
 		}
-	case late(now, s.message, s.o.IdleMax):
+	case protocols.Late(now, s.message, s.o.IdleMax):
 		return protocols.Action{Kind: protocols.Leave}
 	default:
 		return s.checkAlive(now, p)
@@ -280,10 +277,6 @@ func (s *session) restartTimers(now int64) {
 		}
 	}
 }
-
-// late reports whether a timer that was started at since has run out. A timer of 0 never
-// runs out.
-func late(now, since, timer int64) bool { return timer > 0 && now-since >= timer }
 
 // NextSequence implements protocols.Session: 1 to 0x7FFFFFFF, then 1 again
 // (§5.1.4). The session's own requests are answered long before their numbers are used again.

@@ -1,10 +1,6 @@
 package smpp
 
-import (
-	"time"
-
-	"pmg/protocols"
-)
+import "pmg/protocols"
 
 // A logout is one side's unbind (§4.2).
 type logout struct {
@@ -40,17 +36,6 @@ func (s *session) loggedOut(p *PDU) protocols.Action {
 		return s.answerUnbind(p)
 	}
 	return s.close(protocols.Close, "logged out")
-}
-
-// maxDrain is the upper limit of drainTime.
-const maxDrain = 5 * time.Second
-
-// drainTime is how long the peer's unbind waits for responses to our requests.
-func (s *session) drainTime() int64 {
-	if s.o.ResponseTimeout > 0 {
-		return min(s.o.ResponseTimeout, int64(maxDrain))
-	}
-	return int64(maxDrain)
 }
 
 // unbound handles the peer's unbind. The peer closes the connection after our unbind_resp, so

@@ -2,7 +2,6 @@ package ucp
 
 import (
 	"fmt"
-	"time"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -57,10 +56,7 @@ func (o *ConnectorOptions) MaxText() int { return maxMsg / 2 }
 // CheckLogin implements protocols.Options.
 func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {
 	problems := checkCredentials(systemID, password)
-	if _, err := time.LoadLocation(o.Timezone); err != nil {
-		problems = append(problems, protocols.Problem{Option: "timezone",
-			Text: fmt.Sprintf("must be a time zone as Europe/Stockholm or UTC, not %q", o.Timezone)})
-	}
+	problems = protocols.CheckZone(problems, "timezone", o.Timezone)
 	if !isDigits([]byte(o.InternationalPrefix)) {
 		problems = append(problems, protocols.Problem{Option: "international_prefix",
 			Text: fmt.Sprintf("must be digits, not %q", o.InternationalPrefix)})
@@ -75,14 +71,14 @@ func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.P
 
 // checkCredentials returns what is wrong with what a session logs in with.
 func checkCredentials(systemID, password string) []protocols.Problem {
-	problems := tooLong(nil, "system_id", systemID, maxSystemID)
+	problems := protocols.TooLong(nil, "UCP", "system_id", systemID, maxSystemID)
 	for _, c := range []byte(systemID) {
 		if c == '/' || c < ' ' || c > '~' {
 			problems = append(problems, protocols.Problem{Option: "system_id", Text: "must be printable characters without '/', which UCP cannot write"})
 			break
 		}
 	}
-	problems = tooLong(problems, "password", password, maxPassword)
+	problems = protocols.TooLong(problems, "UCP", "password", password, maxPassword)
 	if !writable(password) {
 		problems = append(problems, protocols.Problem{Option: "password", Text: "must be characters of the GSM alphabet that are in ASCII, which has no '`'"})
 	}
@@ -98,13 +94,4 @@ func writable(password string) bool {
 	}
 	_, ok := appendGSM(nil, []byte(password))
 	return ok
-}
-
-// tooLong appends a problem if the value of an option is longer than its field.
-func tooLong(problems []protocols.Problem, option, value string, most int) []protocols.Problem {
-	if len(value) <= most {
-		return problems
-	}
-	return append(problems, protocols.Problem{Option: option,
-		Text: fmt.Sprintf("must be at most %d characters, the most that UCP allows, not %d", most, len(value))})
 }

@@ -157,7 +157,7 @@ func (p *PDU) fields(w *Walk) {
 // an *Error.
 func (p *PDU) Decode(b []byte) error {
 	p.dropExtras()
-	p.noise, p.long = false, len(b) > maxEarlyPDU
+	p.noise, p.long = false, len(b) > protocols.MaxEarlyPDU
 	p.text, p.buf = b, p.buf[:0]
 	if err := p.frame(b); err != nil {
 		p.noise = err.Silent

@@ -33,8 +33,8 @@ type session struct {
 	peer    side
 
 	at      phase
-	since   int64  // when the connection began
-	early   int    // PDUs that the peer sent before it logged in, besides its login
+	since   int64 // when the connection began
+	allowed protocols.Allowance
 	noise   int    // octets since the last frame that are none
 	pending bool   // server: the gateway looks at the credentials
 	client  []byte // server: what the client has logged in as
@@ -52,9 +52,8 @@ type session struct {
 // A line is what is known about whether the peer lives. Any PDU of the peer shows that
 // it does.
 type line struct {
-	heard  int64 // when the peer's last PDU came, or could have come unheard
-	asked  int64 // since when the result of our 31 is due; 0: none is
-	checks int64 // until when what the peer sent without a message uses up what it may
+	heard int64 // when the peer's last PDU came, or could have come unheard
+	asked int64 // since when the result of our 31 is due; 0: none is
 }
 
 // NewSession implements protocols.Driver.
@@ -63,10 +62,7 @@ func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 	if s.options, _ = o.Options.(*ConnectorOptions); s.options == nil {
 		s.options = NewConnectorOptions()
 	}
-	var err error
-	if s.zone, err = time.LoadLocation(s.options.Timezone); err != nil { // it was checked, and is gone since
-		s.zone = time.UTC
-	}
+	s.zone = protocols.Zone(s.options.Timezone)
 	if o.Role == protocols.Client {
 		s.peer = smsc
 	}
@@ -135,7 +131,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 
 // passOver does nothing for a PDU, unless there are too many like it.
 func (s *session) passOver(now int64) protocols.Action {
-	if reason := s.tooMany(now); reason != "" {
+	if reason := s.allowed.Take(now); reason != "" {
 		return s.close(reason)
 	}
 	return protocols.Action{}
@@ -177,14 +173,14 @@ func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.A
 	switch {
 	case s.at == closed:
 	case s.at == open:
-		if late(now, s.since, s.o.BindTimeout) {
+		if protocols.Late(now, s.since, s.o.BindTimeout) {
 			return s.close("not logged in after " + time.Duration(s.o.BindTimeout).String())
 		}
 	case s.leaving != 0:
-		if late(now, s.leaving, s.drainTime()) {
-			return s.close("logged out, with results missing after " + time.Duration(s.drainTime()).String())
+		if protocols.Late(now, s.leaving, s.o.DrainTime()) {
+			return s.close("logged out, with results missing after " + time.Duration(s.o.DrainTime()).String())
 		}
-	case late(now, s.message, s.o.IdleMax):
+	case protocols.Late(now, s.message, s.o.IdleMax):
 		return protocols.Action{Kind: protocols.Leave}
 	default:
 		return s.checkLine(now, pdu.(*PDU))
@@ -203,20 +199,16 @@ func (s *session) deaf(now int64) {
 	}
 }
 
-// late reports whether a timer that was started at since has run out. A timer of 0
-// never does.
-func late(now, since, timer int64) bool { return timer > 0 && now-since >= timer }
-
 // checkLine asks a silent peer whether it lives, and ends the session of one that
 // does not answer.
 func (s *session) checkLine(now int64, p *PDU) protocols.Action {
 	silence, answer := s.o.Patience(now)
 	switch {
 	case s.line.asked != 0:
-		if late(now, s.line.asked, answer) {
+		if protocols.Late(now, s.line.asked, answer) {
 			return s.close("cannot hear from peer: operation 31 unanswered for " + time.Duration(answer).String())
 		}
-	case late(now, s.line.heard, silence):
+	case protocols.Late(now, s.line.heard, silence):
 		s.line.asked = now
 		return s.ask(p)
 	}
@@ -269,17 +261,6 @@ func (s *session) Unbind(now int64, _ protocols.PDU) protocols.Action {
 	s.leaving = now
 	s.accepting.Store(false)
 	return protocols.Action{Kind: protocols.Drain}
-}
-
-// maxDrain bounds how long a logout waits for results.
-const maxDrain = 5 * time.Second
-
-// drainTime is how long a logout waits for results.
-func (s *session) drainTime() int64 {
-	if s.o.ResponseTimeout > 0 {
-		return min(s.o.ResponseTimeout, int64(maxDrain))
-	}
-	return int64(maxDrain)
 }
 
 // Idle implements protocols.Session.
