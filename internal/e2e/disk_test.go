@@ -226,51 +226,58 @@ func (d *failingDisk) MaybeError(op errorfs.Op) error {
 // accepted is in the store after a crash and the next start.
 func TestFailingDisk(t *testing.T) {
 	parallel(t)
-	for k := int64(1); ; k++ {
-		disk, fs := &failingDisk{}, vfs.NewCrashableMem()
-		disk.left.Store(k)
-		down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
-		g := start(t, down)
-		g.broken = true
-		c := g.bind("transmitter")
-		disk.armed.Store(true)
-		accepted := map[string]bool{}
-		const many = 10
-		for n := 1; n <= many; n++ {
-			c.submit(n, n)
-			if line := c.want("submit_sm_resp", fmt.Sprint("seq=", n)); field(line, "status") == "0" || field(line, "status") == "0(ESME_ROK)" {
-				accepted[field(line, "message_id")] = true
+	const lanes = 5
+	for lane := range lanes {
+		t.Run(fmt.Sprint("from ", lane+1), func(t *testing.T) {
+			t.Parallel()
+			for k := lane + 1; failsAt(t, int64(k)); k += lanes {
 			}
-		}
-		what := disk.what.Load()
-		if st, _ := g.StoreStatus(); what != nil && len(accepted) < many {
-			testutil.Eventually(t, "the gateway knows that its store has failed", func() bool {
-				st, _ = g.StoreStatus()
-				return st.Failed != ""
-			})
-		} else if len(accepted) != many {
-			t.Errorf("%d messages were accepted on a disk that works", len(accepted))
-		}
-		disk.armed.Store(false)
-		crashed := fs.CrashClone(vfs.CrashCloneCfg{})
-		c.conn.Close()
-		g.stop()
-		down.store = crashed
-		g = start(t, down)
-		p, err := g.ListStored(gateway.Selection{}, 0, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range p.Messages {
-			delete(accepted, m.ID)
-		}
-		if len(accepted) > 0 {
-			t.Errorf("%v fails: accepted and lost: %v", what, accepted)
-		}
-		g.stop()
-		if what == nil {
-			t.Logf("%d operations", k-1)
-			return
+		})
+	}
+}
+
+// failsAt fails operation k on the disk. It reports false if there are not so many.
+func failsAt(t *testing.T, k int64) bool {
+	disk, fs := &failingDisk{}, vfs.NewCrashableMem()
+	disk.left.Store(k)
+	down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
+	g := start(t, down)
+	g.broken = true
+	c := g.bind("transmitter")
+	disk.armed.Store(true)
+	accepted := map[string]bool{}
+	const many = 10
+	for n := 1; n <= many; n++ {
+		c.submit(n, n)
+		if line := c.want("submit_sm_resp", fmt.Sprint("seq=", n)); field(line, "status") == "0" || field(line, "status") == "0(ESME_ROK)" {
+			accepted[field(line, "message_id")] = true
 		}
 	}
+	what := disk.what.Load()
+	if st, _ := g.StoreStatus(); what != nil && len(accepted) < many {
+		testutil.Eventually(t, "the gateway knows that its store has failed", func() bool {
+			st, _ = g.StoreStatus()
+			return st.Failed != ""
+		})
+	} else if len(accepted) != many {
+		t.Errorf("%d messages were accepted on a disk that works", len(accepted))
+	}
+	disk.armed.Store(false)
+	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+	c.conn.Close()
+	g.stop()
+	down.store = crashed
+	g = start(t, down)
+	p, err := g.ListStored(gateway.Selection{}, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Messages {
+		delete(accepted, m.ID)
+	}
+	if len(accepted) > 0 {
+		t.Errorf("%v fails: accepted and lost: %v", what, accepted)
+	}
+	g.stop()
+	return what != nil
 }

@@ -126,8 +126,8 @@ func TestReloadScheduled(t *testing.T) {
 		g.online("operator", 1)
 		g.online("second", 1)
 		c := g.bind("transmitter")
-		c.submit(1, 3, "schedule_delivery_time=000000000008000R") // later than the reload
-		c.accepted(1, 3)
+		c.submit(1, 3, "schedule_delivery_time=000000010000000R")
+		ids := c.ids(1, 3)
 		after := before
 		after.more = ""
 		after.routes = "{to: operator, destination: '1'}"
@@ -141,7 +141,10 @@ func TestReloadScheduled(t *testing.T) {
 		s2.send("unbind_resp seq=" + field(s2.want("unbind"), "seq") + " status=0")
 		s2.wantEOF()
 		if to != "" {
-			s.serve(1, 3)
+			for n := 1; n <= 3; n++ {
+				c.ask(fmt.Sprintf("replace_sm seq=9 message_id=%s source_addr=1234 schedule_delivery_time=000000000000000R short_message=\"%d\"", ids[n], n), "status=0")
+				s.serve(n, n)
+			}
 		} else {
 			testutil.Eventually(t, "they are given up", func() bool {
 				return g.log.count("message given up", `"reason":"bad_destination"`) == 3

@@ -144,7 +144,7 @@ func TestF10LogoutBehindAnswers(t *testing.T) {
 	g := start(t, site{operator: operator, out: "max_queue: 20, queue_wait: 1s"})
 	c := g.bind("transmitter")
 	c.submit(1, 40) // more than there is room for
-	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience/2)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	drained := make(chan struct{})
 	testutil.Eventually(t, "the queue is used", func() bool { return g.Connector("operator").Queued() >= 5 })
@@ -152,6 +152,8 @@ func TestF10LogoutBehindAnswers(t *testing.T) {
 		g.engine.Drain(ctx)
 		close(drained)
 	}()
+	testutil.Eventually(t, "the gateway is draining", g.Draining)
+	cancel() // the time to drain is over, and most submits are not answered
 	answered := 0
 	c.until(func(line string) bool {
 		if command, _, _ := strings.Cut(line, " "); command == "submit_sm_resp" {
@@ -165,7 +167,6 @@ func TestF10LogoutBehindAnswers(t *testing.T) {
 		t.Errorf("%d of 40 submits were answered before the logout", answered)
 	}
 	c.send("unbind_resp seq=1 status=0")
-	cancel()
 	<-drained
 }
 

@@ -91,6 +91,9 @@ type site struct {
 	wrap   func(store.Store) store.Store           // wraps the store; nil: does not
 }
 
+// again has messages that were lost sent again soon, however often. By default they wait for 10 s.
+const again = "retry: {lost: [10ms, repeat]}"
+
 // yaml returns the configuration, with pdu logs in dir.
 func (s site) yaml(dir string) string {
 	var b strings.Builder

@@ -58,13 +58,12 @@ func TestNeverReads(t *testing.T) {
 		other.accepted(n, n)
 		s.serve(n, n)
 	}
-	n := 1
-	for ; n <= 50; n++ {
+	n := 0
+	testutil.Eventually(t, "the client that does not read is disconnected", func() bool {
+		n++
 		exchange(n)
-	}
-	for ; g.log.count("clients", "the peer does not read", "session over") == 0; n++ {
-		exchange(n)
-	}
+		return g.log.count("clients", "the peer does not read", "session over") > 0
+	})
 }
 
 // The number of goroutines does not depend on the number of connections, and

@@ -89,6 +89,7 @@ func TestRestartAfterUnsent(t *testing.T) {
 		if n := g.stats("operator").Failed.Load(); n != 0 {
 			t.Errorf("%s: %d messages given up", unknown, n)
 		}
+		smsc.conn.Close()
 		g.stop()
 	}
 }

@@ -23,6 +23,7 @@ func Main(m *testing.M) int {
 
 // Scenarios runs the tests that every architecture passes, with the one that start starts.
 func Scenarios(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error)) {
+	t.Parallel()
 	for _, s := range []struct {
 		name string
 		run  func(*testing.T, architecture)

@@ -87,7 +87,7 @@ func TestConvertedForTheNextConnector(t *testing.T) {
 	second.down()
 	g := start(t, site{
 		operator: second, out: "charset: latin1", clients: "charset: latin1",
-		more:   fmt.Sprintf("{name: first, direction: out, protocol: ucp, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, failover_after: 50ms}", first.addr()),
+		more:   row("first", first, "protocol: ucp, password: secret, failover_after: 50ms, "+again),
 		routes: "{to: [first, operator]}",
 	})
 	centre := first.ucpSession()

@@ -61,6 +61,7 @@ type subject struct {
 }
 
 func newSubject(t *testing.T, o protocols.SessionOptions) *subject {
+	parallel(t)
 	operator := newSMSC(t)
 	options := o.Options.(*smpp.ConnectorOptions)
 	s := &subject{name: "clients"}

@@ -310,6 +310,7 @@ type ucpSubject struct {
 }
 
 func newUCPSubject(t *testing.T, o protocols.SessionOptions) *ucpSubject {
+	parallel(t)
 	operator := newSMSC(t)
 	s := &ucpSubject{subject: &subject{name: "clients"}}
 	s.g = start(t, site{

@@ -18,7 +18,7 @@ func TestValidityOverRestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "events")
 	s := site{
 		operator: newSMSC(t), store: vfs.NewCrashableMem(), top: eventsIn(dir),
-		accounts: "{system_id: brief, password: secret, validity: 6s}", routes: "{to: operator}",
+		accounts: "{system_id: brief, password: secret, validity: 3s}", routes: "{to: operator}",
 	}
 	s.operator.down()
 	g := start(t, s)
@@ -26,10 +26,10 @@ func TestValidityOverRestart(t *testing.T) {
 	brief.bind("transmitter", "brief", "secret")
 	c.submitOne(1, "validity_period=000000000001000R")
 	testutil.Eventually(t, "the first has expired", func() bool { return g.stats("operator").Expired.Load() == 1 && g.synced() })
-	c.submitOne(2, "validity_period=000000000006000R")
+	c.submitOne(2, "validity_period=000000000003000R")
 	brief.submitOne(3)
 	c.submitOne(4, "validity_period=000000010000000R")
-	c.submitOne(5, "schedule_delivery_time=000000000003000R")
+	c.submitOne(5, "schedule_delivery_time=000000000002000R")
 	c.submitOne(6, "schedule_delivery_time=000000003000000R")
 	c.submitOne(7)
 	before := g.stats("operator")

@@ -34,9 +34,10 @@ func (g *gw) tryOne() {
 // P19a: a client whose line broke is refused once, and can then log in: the session that its
 // line had is asked whether it lives, and ends.
 func TestP19aPlaceOfALostLine(t *testing.T) {
+	parallel(t)
 	for _, c := range places {
 		t.Run(c.name, func(t *testing.T) {
-			parallel(t)
+			t.Parallel()
 			g := start(t, one(c.account, c.clients, "200ms"))
 			lost := g.dial("clients")
 			lost.bind("transceiver", "one", "s3cret")
@@ -54,9 +55,10 @@ func TestP19aPlaceOfALostLine(t *testing.T) {
 // P19a: a session whose peer answers stays, whoever else logs in, and is asked once in a while
 // only. Sessions of other accounts are not asked.
 func TestP19aPlaceOfTheLiving(t *testing.T) {
+	parallel(t)
 	for _, c := range places {
 		t.Run(c.name, func(t *testing.T) {
-			parallel(t)
+			t.Parallel()
 			g := start(t, one(c.account, strings.Replace(c.clients, "1", "2", 1), "1h"))
 			other := g.bind("transceiver")
 			first := g.dial("clients")

@@ -78,7 +78,7 @@ func connectionLost(t *testing.T, a architecture) {
 // A message whose answer never comes is sent again; the session goes on.
 func neverAnswered(t *testing.T, a architecture) {
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 2, response_timeout: 300ms, enquire_interval: 0s"})
+	g := startOn(t, a, site{operator: operator, out: "window: 2, response_timeout: 300ms, enquire_interval: 0s, " + again})
 	s, c := operator.session(), g.bind("transmitter")
 	c.submit(1, 3)
 	c.accepted(1, 3)
