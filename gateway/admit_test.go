@@ -18,7 +18,7 @@ import (
 // Clients leave some descriptors for our own connections (H16).
 func TestLimitDescriptors(t *testing.T) {
 	shared := node.New(&config.Config{}, zerolog.Nop())
-	g := &Gateway{Table: route.NewTable(shared, nil, nil, nil), Node: shared, Keeper: &keep.Keeper{Node: shared}, Logins: &login.Desk{Node: shared, Prebind: login.NewPrebind(100, 100)}}
+	g := &Gateway{Table: route.NewTable(shared, nil, nil, nil), Node: shared, Keeper: keep.New(shared), Logins: &login.Desk{Node: shared, Prebind: login.NewPrebind(100, 100)}}
 	c := connector.New(0, &config.Connector{Name: "clients"}, toy.New(), &g.Memory)
 	remote := netip.MustParseAddrPort("192.0.2.1:1")
 	for limit, want := range map[int]int{10: 2, 100: 36, 200: 136} {

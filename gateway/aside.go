@@ -23,33 +23,8 @@ func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) 
 		return connector.Outcome{Again: true}
 	}
 	m.NotBefore = 0
-	g.setAside(m, keep.LaneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
+	g.SetAside(m, keep.LaneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
 	return connector.Outcome{Aside: true}
-}
-
-// setAside keeps a message in the store that waits in no lane, until an operator decides.
-func (g *Gateway) setAside(m *sms.Message, lane store.Lane, why store.Aside, reason string) {
-	b := g.Committer.Begin()
-	g.keepAside(b, m, lane, why, reason)
-	g.Committer.End()
-}
-
-// keepAside adds to the open batch that a message is put aside.
-func (g *Gateway) keepAside(b *store.Batch, m *sms.Message, lane store.Lane, why store.Aside, reason string) {
-	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
-	g.countAside(m.Origin, why, 1)
-	if g.News.Is("aside") {
-		g.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("account", m.Account()).Str("reason", reason).
-			Msg("a message was put aside; pmg queue shows those that were")
-	}
-}
-
-// countAside counts n messages that were put aside, or, if n is negative, are not any more.
-func (g *Gateway) countAside(o *sms.Origin, why store.Aside, n int64) {
-	g.aside[why].Add(n)
-	if why == store.Parked {
-		o.Tally.Parked.Add(n)
-	}
 }
 
 // defaultParked is how many messages of SMSCs may be parked, which have no account.
@@ -69,20 +44,9 @@ func (g *Gateway) mayPark(m *sms.Message, others *several) bool {
 	return n < limit
 }
 
-// Aside returns how many messages were put aside, and not taken up again, for a reason.
-func (g *Gateway) Aside(why store.Aside) int64 { return g.aside[why].Load() }
-
 // parks reports whether a message that no route leads anywhere is accepted, and put aside.
 func (g *Gateway) parks(m *sms.Message) bool {
 	return g.Store != nil && m.Kind != sms.Receipt && g.Config().NoRoute == config.Park
-}
-
-// asideOf returns why a message that no route leads anywhere is put aside.
-func asideOf(m *sms.Message) store.Aside {
-	if m.Kind == sms.Receipt && !m.IsKnownReceipt() {
-		return store.Orphan
-	}
-	return store.Parked
 }
 
 // asideReasons are those reasons for people.
@@ -97,12 +61,10 @@ func (g *Gateway) reasonOf(m *sms.Message, why store.Aside) string {
 }
 
 // isAside notes that a message which waits in no lane was stored.
-func (g *Gateway) isAside(a Accepted) {
-	switch {
-	case isNoted(a):
-	case asideOf(a.Message) == store.Orphan:
+func (g *Gateway) isAside(a keep.Accepted) {
+	if a.Aside() == store.Orphan {
 		g.keepOrphan(a.Message)
-	default:
+	} else {
 		g.KeepFirstless(a.Message)
 	}
 }

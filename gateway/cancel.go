@@ -108,7 +108,7 @@ func (o *operation) cancelAside(t *operand) bool {
 	now := g.Clock.Now()
 	t.message.Arrived -= g.Clock.Ahead()
 	g.forget(t.message, ending{state: events.Deleted, aside: true, lane: t.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: t.message.Attempts})
-	g.countAside(t.message.Origin, t.state.Aside, -1)
+	g.CountAside(t.message.Origin, t.state.Aside, -1)
 	t.message.Origin.Tally.Failed.Add(1)
 	return true
 }

@@ -5,6 +5,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/protocols"
 	"pmg/sms"
@@ -178,20 +179,29 @@ func (c *Conversation[R]) take(now int64, l *connector.Link, r R, s *submission)
 }
 
 // workFor has the work of a submission done on another goroutine, and then calls goOn. The
-// session's PDUs wait behind it, so that its messages stay in order, and the session does not end
-// before the answer.
+// session's PDUs wait behind it, so that its messages stay in order.
 func (c *Conversation[R]) workFor(l *connector.Link, r R, s *submission, goOn func(now int64)) {
 	l.Undecided = true
-	l.Storing++
-	c.port.Check(l, r, func() { s.code, s.work = s.work(), nil }, func(now int64) {
+	c.beside(l, r, func() { s.code, s.work = s.work(), nil }, func(int64) { s.drop() }, func(now int64) {
 		l.Undecided = false
-		if l.Storing--; l.Phase == connector.Over {
-			s.drop()
+		goOn(now)
+		c.receiveBehind(now, l)
+	})
+}
+
+// beside has work for a request done on another goroutine, and then calls goOn. The session does not
+// end meanwhile, because its answers come before. If it is over all the same, over is called instead, and the
+// request is dropped.
+func (c *Conversation[R]) beside(l *connector.Link, r R, work func(), over, goOn func(now int64)) {
+	l.Storing++
+	c.port.Check(l, r, work, func(now int64) {
+		l.Storing--
+		if l.Phase == connector.Over {
+			over(now)
 			c.port.Drop(l, r)
 			return
 		}
 		goOn(now)
-		c.receiveBehind(now, l)
 		if l.Storing == 0 {
 			c.letGo(now, l)
 		}
@@ -230,7 +240,7 @@ func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok b
 func (c *Conversation[R]) waits(now int64, sub *submission) bool {
 	l, a := sub.from, sub.accepted()
 	m, s := a.Message, a.Share
-	if l.Account == nil || !s.HasMemory(a.octets()) || !c.gateway.mayHold(s) {
+	if l.Account == nil || !s.HasMemory(a.Octets()) || !c.gateway.mayHold(s) {
 		return false
 	}
 	b := c.pressure[s]
@@ -259,10 +269,12 @@ func (c *Conversation[R]) Room(now int64, lane *connector.Lane) {
 }
 
 func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Backpressure[R]) {
-	b.LetIn(now, func(m *sms.Message) bool { return c.gateway.MayStore() && c.intake.HasRoom(Accepted{m, s}) },
+	b.LetIn(now, func(m *sms.Message) bool {
+		return c.gateway.MayStore() && c.intake.HasRoom(keep.Accepted{Message: m, Share: s})
+	},
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			c.gateway.hold(l, s, m, -1)
-			c.accept(now, Pending[R]{Accepted: Accepted{m, s}, Link: l, Request: r, After: after})
+			c.accept(now, Pending[R]{Accepted: keep.Accepted{Message: m, Share: s}, Link: l, Request: r, After: after})
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)

@@ -32,7 +32,7 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 		known.Joined = []sms.Joined{{ID: m.KnownID(), Notify: m.Notify}}
 	}
 	share := g.Share(l, m.Origin)
-	first := g.ids.Add(uint64(len(parts))) - uint64(len(parts)) + 1
+	first := g.IDs.Add(uint64(len(parts))) - uint64(len(parts)) + 1
 	for i, p := range parts {
 		p.ID, p.Offset = first+uint64(i), uint16(i)
 		p.ForgetAttempts()
@@ -43,7 +43,7 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 	g.NoteKeyword(parts[0])
 	batch := g.storeCut(l, m, parts, now)
 	for _, p := range parts {
-		g.receipts.outgoing.add(g, sending{batch: batch, share: share, message: p})
+		g.Outgoing.Give(keep.Own{Batch: batch, Share: share, Message: p})
 	}
 	g.Commit()
 	return true

@@ -12,7 +12,7 @@ import (
 // shortly before the gateway is killed are sent again.
 func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	g.Open(s, g.committed)
-	g.ids.Store(max(g.ids.Load(), g.LastStored))
+	g.IDs.Store(max(g.IDs.Load(), g.LastStored))
 	if err := g.openEvents(); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 		return errors.Join(err, outcomes.Close())
 	}
 	g.LastStored = s.LastID() // receipts of messages that had failed have come, which Recover finds in the store
-	g.receipts.outgoing.areStored()
+	g.Outgoing.LeaveStored()
 	outcomes.Clear()
 	g.Unsettled.Outcomes = outcomes
 	return nil
@@ -41,7 +41,6 @@ func (g *Gateway) committed(upTo uint64, err error) {
 	if w := g.events.writer; err == nil && w != nil {
 		w.Wake()
 	}
-	g.receipts.outgoing.committed(g, upTo, err != nil)
 	if f := g.onCommit.Load(); f != nil {
 		(*f)(upTo, err)
 	}
@@ -49,7 +48,7 @@ func (g *Gateway) committed(upTo uint64, err error) {
 
 // Put adds messages that were accepted of one PDU to what is committed next, and returns
 // the number of that batch. Those without a share are parked.
-func (g *Gateway) Put(first Accepted, more []Accepted) (batch uint64) {
+func (g *Gateway) Put(first keep.Accepted, more []keep.Accepted) (batch uint64) {
 	b := g.Committer.Begin()
 	before := b.Octets()
 	g.put(b, first)
@@ -62,14 +61,12 @@ func (g *Gateway) Put(first Accepted, more []Accepted) (batch uint64) {
 	return batch
 }
 
-func (g *Gateway) put(b *store.Batch, a Accepted) {
+func (g *Gateway) put(b *store.Batch, a keep.Accepted) {
 	switch {
-	case isNoted(a):
-		g.notePart(b, a.Message)
 	case a.Share == nil:
 		b.Put(a.Message, store.Lane{})
-		why := asideOf(a.Message)
-		g.keepAside(b, a.Message, store.Lane{}, why, g.reasonOf(a.Message, why))
+		why := a.Aside()
+		g.KeepAside(b, a.Message, store.Lane{}, why, g.reasonOf(a.Message, why))
 	case g.Durable():
 		b.Put(a.Message, keep.LaneName(a.Share.Lane))
 	}
@@ -85,7 +82,7 @@ func (g *Gateway) closeStore() error {
 	g.countOrphans()
 	g.Table.End()
 	g.receipts.waits.Wait()
-	g.receipts.outgoing.end()
+	g.Outgoing.End()
 	failed := g.closeEvents()
 	return errors.Join(failed, g.Keeper.Close())
 }

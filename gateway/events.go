@@ -80,8 +80,8 @@ type ending struct {
 
 	attempts uint8 // how often it was sent
 
-	made  *sms.Message     // the receipt that the gateway has made, or the outcome of a part; nil: none
-	share *connector.Share // in which it has its place; nil for an outcome
+	made  *sms.Message     // the receipt that the gateway has made; nil: none
+	share *connector.Share // in which it has its place
 	more  []*sms.Message   // receipts beside it, for the other messages that it was joined of
 
 	maps       *operator   // that has accepted it and may send receipts; nil: none comes

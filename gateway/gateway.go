@@ -25,7 +25,6 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
-	"pmg/store"
 )
 
 // A Gateway is the state that every session shares. It is safe for concurrent use.
@@ -40,14 +39,12 @@ type Gateway struct {
 	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
 	receipts receipts
 	events   eventLog
-	aside    [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	steps    []Step // Steps, unless a test adds one
 	endSteps []EndStep
 	endings  sync.Pool // of *ending
 	registry *account.Registry
-	ids      atomic.Uint64
 	unrouted atomic.Int64
 	draining atomic.Bool
 	held     atomic.Int64 // number of submits that wait for room
@@ -70,14 +67,14 @@ type Gateway struct {
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
-		Node: shared, Keeper: &keep.Keeper{Node: shared}, Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
+		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
 		registry: account.NewRegistry(),
 		changing: make(changeLock, 1),
 	}
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
-	g.ids.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
+	g.IDs.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, g)
 	g.Table.RouteAgain = g.routeAgain
 	g.Convert = convert.NewDesk(g.Table)

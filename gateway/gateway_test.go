@@ -8,6 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -59,4 +60,10 @@ func occupy(s *connector.Share, n int64) {
 	for ; n < 0; n++ {
 		s.Leave(&m)
 	}
+}
+
+// made returns what a gateway has made that its lanes have not been given yet.
+func made(g *Gateway) []keep.Own {
+	all, _ := g.Outgoing.Waiting()
+	return all
 }

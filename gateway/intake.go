@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -29,12 +30,12 @@ type counted struct {
 func (g *Gateway) NewIntake(block uint64) *Intake { return &Intake{gateway: g, block: block} }
 
 // HasRoom reports whether a message's share has room for it, and for each of its parts.
-func (i *Intake) HasRoom(a Accepted) bool { return i.hasRoomBeside(a, 0, 0) }
+func (i *Intake) HasRoom(a keep.Accepted) bool { return i.hasRoomBeside(a, 0, 0) }
 
 // hasRoomBeside reports so beside n short messages that are about to be accepted for the share,
 // where the octets of messages are about to be accepted for any.
-func (i *Intake) hasRoomBeside(a Accepted, n, octets int64) bool {
-	return i.arrivals.HasRoom(a.Share, a.places(), a.octets(), n, octets)
+func (i *Intake) hasRoomBeside(a keep.Accepted, n, octets int64) bool {
+	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), n, octets)
 }
 
 // Accept gives m an id and a place in the share, unless that is nil. Count follows, or
@@ -58,7 +59,7 @@ func (i *Intake) InARow(n int) {
 
 // take reserves n ids.
 func (i *Intake) take(n uint64) {
-	i.last = i.gateway.ids.Add(n)
+	i.last = i.gateway.IDs.Add(n)
 	i.id = i.last - n
 }
 

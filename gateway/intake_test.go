@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -36,7 +37,7 @@ func TestIntake(t *testing.T) {
 		}
 		return m
 	}
-	hasRoom := func(s *connector.Share) bool { return in.HasRoom(Accepted{&sms.Message{}, s}) }
+	hasRoom := func(s *connector.Share) bool { return in.HasRoom(keep.Accepted{Message: &sms.Message{}, Share: s}) }
 	size := int64(0)
 	for range 4 {
 		if !hasRoom(a) {

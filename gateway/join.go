@@ -24,12 +24,12 @@ import (
 // concurrent use.
 type joining struct {
 	mu     sync.Mutex
-	joiner *userdata.Joiner[Accepted] // nil: there was no part yet
+	joiner *userdata.Joiner[keep.Accepted] // nil: there was no part yet
 }
 
 // join takes a message that is a part of a long one, if its lane is to have that whole. It
 // reports false for any other message, which goes to its lane.
-func (g *Gateway) join(now int64, a Accepted) bool {
+func (g *Gateway) join(now int64, a keep.Accepted) bool {
 	m := a.Message
 	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || g.draining.Load() {
 		return false
@@ -45,7 +45,7 @@ func (g *Gateway) join(now int64, a Accepted) bool {
 	if j.joiner == nil {
 		limits := g.Config().Limits
 		room := int(limits.MemoryLimit() / 16)
-		j.joiner = userdata.NewJoiner[Accepted](userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)})
+		j.joiner = userdata.NewJoiner[keep.Accepted](userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)})
 	}
 	g.giveUp(j, now)
 	outcome, values := j.joiner.Add(now, from, p, text, a, int(m.Size()))
@@ -54,7 +54,7 @@ func (g *Gateway) join(now int64, a Accepted) bool {
 		if m.Notify != 0 {
 			return false
 		}
-		g.endJoined(now, nil, []Accepted{a})
+		g.endJoined(now, nil, []keep.Accepted{a})
 	case userdata.Complete:
 		g.joinAll(now, values)
 	case userdata.Replaced:
@@ -74,7 +74,7 @@ func joinedBy(s *connector.Share) string {
 
 // joinAll gives a lane the message that parts make together. If they do not fit together,
 // they are sent as they came.
-func (g *Gateway) joinAll(now int64, parts []Accepted) {
+func (g *Gateway) joinAll(now int64, parts []keep.Accepted) {
 	at := leading(parts)
 	whole := parts[at]
 	m := whole.Message
@@ -99,30 +99,30 @@ func (g *Gateway) joinAll(now int64, parts []Accepted) {
 	}
 	wish(m, messages)
 	whole.Share.Use(m.Size() - before)
-	others := make([]Accepted, 0, len(parts)-1)
+	others := make([]keep.Accepted, 0, len(parts)-1)
 	g.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
 }
 
 // leading returns the part whose id the whole message has: the first that asks for a receipt,
 // or else the first.
-func leading(parts []Accepted) int {
-	return max(0, slices.IndexFunc(parts, func(p Accepted) bool { return p.Message.Notify != 0 }))
+func leading(parts []keep.Accepted) int {
+	return max(0, slices.IndexFunc(parts, func(p keep.Accepted) bool { return p.Message.Notify != 0 }))
 }
 
 // endJoined ends parts that are joined, and, in the same commit, stores the whole message,
 // which then goes to its lane. whole is nil for a part that came twice.
-func (g *Gateway) endJoined(now int64, whole *Accepted, parts []Accepted) {
+func (g *Gateway) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
 	durable := g.Durable()
-	var o sending
+	var o keep.Own
 	if whole != nil {
-		o = sending{share: whole.Share, message: whole.Message, placed: true}
+		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
 	if durable || g.events.writer != nil {
 		b := g.Committer.Begin()
 		ahead := g.Clock.Ahead()
 		if durable && whole != nil {
 			b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
-			o.batch = g.Committer.Number()
+			o.Batch = g.Committer.Number()
 		}
 		for _, p := range parts {
 			lane := keep.LaneName(p.Share.Lane)
@@ -142,14 +142,14 @@ func (g *Gateway) endJoined(now int64, whole *Accepted, parts []Accepted) {
 		p.Message.Release()
 	}
 	if whole != nil {
-		g.receipts.outgoing.add(g, o)
+		g.Outgoing.Give(o)
 	}
 }
 
 // sendParts gives lanes parts as they came.
-func (g *Gateway) sendParts(parts []Accepted) {
+func (g *Gateway) sendParts(parts []keep.Accepted) {
 	for _, p := range parts {
-		g.receipts.outgoing.add(g, sending{share: p.Share, message: p.Message, placed: true})
+		g.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -37,32 +37,32 @@ func (r *joinRig) part(now int64, ref, total, number byte, text string, change .
 	}
 	occupy(r.share, 1)
 	r.Memory.Add(m.Size())
-	return r.join(now, Accepted{m, r.share})
+	return r.join(now, keep.Accepted{Message: m, Share: r.share})
 }
 
 // out returns what goes to the lane, and the counts must be those of that and of what waits.
 func (r *joinRig) out(waiting int64) (texts []string) {
 	r.t.Helper()
-	o := &r.receipts.outgoing
+	given, _ := r.Outgoing.Waiting()
 	size := int64(0)
-	for _, s := range o.waiting {
-		if !s.placed || s.share != r.share {
+	for _, s := range given {
+		if !s.Placed || s.Share != r.share {
 			r.t.Errorf("%+v", s)
 		}
-		size += s.message.Size()
-		texts = append(texts, fmt.Sprintf("%d %q", s.message.ID, s.message.Text()))
+		size += s.Message.Size()
+		texts = append(texts, fmt.Sprintf("%d %q", s.Message.ID, s.Message.Text()))
 	}
-	if n := r.share.Queued(); n != int64(len(o.waiting))+waiting {
-		r.t.Errorf("%d places are taken, want %d and %d", n, len(o.waiting), waiting)
+	if n := r.share.Queued(); n != int64(len(given))+waiting {
+		r.t.Errorf("%d places are taken, want %d and %d", n, len(given), waiting)
 	}
 	if used := r.Memory.Used(); waiting == 0 && used != size {
 		r.t.Errorf("%d octets are counted, want %d", used, size)
 	}
-	for _, s := range o.waiting {
+	for _, s := range given {
 		occupy(r.share, -1)
-		r.Memory.Add(-s.message.Size())
+		r.Memory.Add(-s.Message.Size())
 	}
-	o.waiting = nil
+	r.Outgoing.LeaveStored()
 	return texts
 }
 
@@ -95,8 +95,8 @@ func TestJoin(t *testing.T) {
 	// Two ask.
 	keep(r.part(now, 1, 2, 1, "a", asks))
 	keep(r.part(now, 1, 2, 2, "b", asks))
-	if o := r.receipts.outgoing.waiting; len(o) == 1 {
-		s, _ := o[0].message.Submitted()
+	if o, _ := r.Outgoing.Waiting(); len(o) == 1 {
+		s, _ := o[0].Message.Submitted()
 		if want := []sms.Joined{{ID: 5, Notify: sms.NotifySuccess}, {ID: 6, Notify: sms.NotifySuccess}}; !slices.Equal(s.Joined, want) {
 			t.Errorf("joined of %v, want %v", s.Joined, want)
 		}
@@ -156,7 +156,7 @@ func TestJoinedExpires(t *testing.T) {
 	for i, at := range []int64{0, 500, 400} {
 		r.part(now, 1, 3, byte(i+1), "x", func(m *sms.Message) { m.Expires = at })
 	}
-	if o := r.receipts.outgoing.waiting; len(o) != 1 || o[0].message.Expires != 400 {
+	if o, _ := r.Outgoing.Waiting(); len(o) != 1 || o[0].Message.Expires != 400 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -202,35 +202,16 @@ func TestJoinedWaitsForItsCommit(t *testing.T) {
 	r.part(now, 1, 2, 1, "a")
 	r.part(now, 1, 2, 2, "b")
 	<-d.begun
-	o := &r.receipts.outgoing
-	state := func() (batch, safe uint64) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return o.waiting[0].batch, o.safe
-	}
-	if batch, safe := state(); batch == 0 || batch <= safe {
-		t.Errorf("it leaves with batch %d, and %d is safe", batch, safe)
+	asked := make(chan bool, 1)
+	r.Outgoing.Begin(func(*connector.Lane, func(now int64)) bool { asked <- true; return true })
+	if n := len(asked); n != 0 {
+		t.Error("it leaves before it is stored")
 	}
 	d.permits <- nil
-	testutil.Eventually(t, "it may leave", func() bool { batch, safe := state(); return batch <= safe })
+	<-asked
+	r.Outgoing.End()
 	close(d.permits)
 	if err := r.closeStore(); err != nil {
 		t.Error(err)
-	}
-}
-
-// What the gateway has made waits for the next commit if its own has failed.
-func TestOutgoingAfterFailedCommit(t *testing.T) {
-	t.Parallel()
-	g, _, _ := start(t, "")
-	o := &g.receipts.outgoing
-	o.waiting = []sending{{batch: 0}, {batch: 3}, {batch: 5}}
-	o.committed(g, 3, true)
-	if o.waiting[0].batch != 0 || o.waiting[1].batch != 4 || o.waiting[2].batch != 5 || o.safe != 0 {
-		t.Errorf("%+v, %d is safe", o.waiting, o.safe)
-	}
-	o.committed(g, 4, false)
-	if o.waiting[1].batch != 4 || o.safe != 4 {
-		t.Errorf("%+v, %d is safe", o.waiting, o.safe)
 	}
 }

@@ -73,7 +73,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 	if failed == nil {
 		failed = g.Committer.Sync()
 	}
-	g.receipts.outgoing.leaveStored()
+	g.Outgoing.LeaveStored()
 	if n > 0 {
 		g.Log.Info().Int("messages", n).Msg("messages that had ended when the gateway was killed are not sent again")
 	}

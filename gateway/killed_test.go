@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -41,9 +42,9 @@ func TestForgetKilled(t *testing.T) {
 	var ids []uint64
 	for range 3 {
 		m := g.Messages.Get()
-		m.ID, m.Origin = g.ids.Add(1), share.Origin
+		m.ID, m.Origin = g.IDs.Add(1), share.Origin
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-		g.Put(Accepted{m, share}, nil)
+		g.Put(keep.Accepted{Message: m, Share: share}, nil)
 		ids = append(ids, m.ID)
 	}
 	if err := g.Committer.Sync(); err != nil {
@@ -112,7 +113,7 @@ routes: [{to: [%s]}]
 		m := g.Messages.Get()
 		m.ID, m.Origin, m.Notify = 1+id, share.Origin, sms.NotifySuccess|sms.NotifyFailure
 		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-		g.Put(Accepted{m, share}, nil)
+		g.Put(keep.Accepted{Message: m, Share: share}, nil)
 	}
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
@@ -127,8 +128,8 @@ routes: [{to: [%s]}]
 		t.Fatal(err)
 	}
 	g = open("a") // the lane of b is made when a message is for it
-	if n, waiting := g.Store.Stats().Messages, len(g.receipts.outgoing.waiting); n != 1 || waiting != 0 {
-		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, waiting)
+	if n := g.Store.Stats().Messages; n != 1 || len(made(g)) != 0 {
+		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, len(made(g)))
 	}
 	for id, operator := range map[string]string{"2": "b", "3": "a"} {
 		for _, name := range []string{"a", "b"} {
@@ -153,12 +154,12 @@ func TestForgetKilledReceipt(t *testing.T) {
 	share := g.Share(g.ClientLane("client"), g.Origins.Of("", "clients"))
 	b := g.Committer.Begin()
 	stored := g.Messages.Get()
-	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.ids.Add(1)
+	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.IDs.Add(1)
 	g.send(b, stored, share)
-	g.receipts.outgoing.add(g, sending{unread: &unreadPart{}})
+	g.Outgoing.Give(keep.Own{Work: func() {}})
 	g.Committer.End()
-	g.receipts.outgoing.leaveStored()
-	if w := g.receipts.outgoing.waiting; len(w) != 1 || w[0].unread == nil {
+	g.Outgoing.LeaveStored()
+	if w, _ := g.Outgoing.Waiting(); len(w) != 1 || w[0].Work == nil {
 		t.Errorf("%+v wait", w)
 	}
 	if err := g.Close(); err != nil {

@@ -32,22 +32,13 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 	c.gateway.Convert.RewriteOperation(l, &request)
 	o := &operation{Operation: request, gateway: c.gateway, client: l.Account, account: l.Account.SystemID, spoken: l.Connector.Protocol}
 	o.order = c.gateway.orders.take(o.ID)
-	l.Storing++
 	l.Operating++
 	c.gateway.operating.Add(1)
 	l.Account.Operate(1)
-	c.port.Check(l, r, o.run, func(now int64) {
+	c.beside(l, r, o.run, func(int64) { l.Operating-- }, func(now int64) {
 		l.Operating--
-		l.Storing--
-		if l.Phase == connector.Over {
-			c.port.Drop(l, r)
-			return
-		}
 		c.port.IsAbout(r, o.result.ID)
 		c.answerOperation(now, l, r, o.code, &o.result, after)
-		if l.Storing == 0 {
-			c.letGo(now, l)
-		}
 	})
 }
 

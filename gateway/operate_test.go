@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -148,7 +149,7 @@ func TestReplaceScheduled(t *testing.T) {
 		ids = append(ids, r.ID)
 	}
 	p.withLanes()
-	p.g.ids.Store(ids[2])
+	p.g.IDs.Store(ids[2])
 	replace := func(id uint64, in int64) *request {
 		r := p.operate(l, protocols.Operation{Kind: protocols.Replace, ID: id, Change: func(_ int64, m *sms.Message) sms.Code {
 			m.DeliverAt = p.now + in*second
@@ -236,8 +237,8 @@ func TestOperationsRate(t *testing.T) {
 // An id of which only the remainder is known is that of the latest message with it.
 func TestWholeID(t *testing.T) {
 	t.Parallel()
-	g := &Gateway{}
-	g.ids.Store(1_000_123)
+	g := &Gateway{Keeper: keep.New(nil)}
+	g.IDs.Store(1_000_123)
 	for _, f := range []struct {
 		id, modulo, want uint64
 		ok               bool

@@ -95,7 +95,7 @@ func (o *operation) run() {
 // wholeID returns the id of the latest message whose id has that remainder; with a modulo of
 // 0 the id itself. It reports false if no message can have it.
 func (g *Gateway) wholeID(id, modulo uint64) (uint64, bool) {
-	last := g.ids.Load()
+	last := g.IDs.Load()
 	if modulo != 0 {
 		if id += last - last%modulo; id > last {
 			id -= modulo

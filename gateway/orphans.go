@@ -289,11 +289,9 @@ func (g *Gateway) adopt(m *sms.Message, size int) error {
 		m.ID = id
 		g.send(b, m, share)
 		for _, other := range f.more {
-			other.ID = g.ids.Add(1)
+			other.ID = g.IDs.Add(1)
 			g.send(b, other, share)
 		}
-	case noted:
-		g.send(b, m, nil)
 	default:
 		m.Release()
 	}
@@ -305,7 +303,7 @@ func (g *Gateway) adopt(m *sms.Message, size int) error {
 
 // noOrphan notes that a receipt is no orphan any more.
 func (g *Gateway) noOrphan(id uint64) {
-	g.aside[store.Orphan].Add(-1)
+	g.CountAside(nil, store.Orphan, -1)
 	g.receipts.orphans.remove(id)
 }
 
@@ -362,7 +360,7 @@ func (c *changer) leftAside(f *found) {
 		c.noOrphan(f.id)
 		return
 	}
-	c.countAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
+	c.CountAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }
 
 // findOrphan keeps an orphan of an earlier run, which it reads from an entry of the store.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/gateway/keep"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
@@ -19,10 +20,10 @@ func (p *port) orphan(id string, s sms.State) uint64 {
 	defer m.Release()
 	m.Origin = g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
-	m.ID, m.Arrived = g.ids.Add(1), p.now
+	m.ID, m.Arrived = g.IDs.Add(1), p.now
 	b := g.Committer.Begin()
 	b.Put(m, store.Lane{})
-	g.keepAside(b, m, store.Lane{}, store.Orphan, "")
+	g.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	g.Committer.End()
 	if err := g.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
@@ -66,8 +67,8 @@ func TestOrphansAreForgotten(t *testing.T) {
 		t.Errorf("%d keys are left", len(o.by))
 	}
 	var told []sms.State
-	for _, s := range g.receipts.outgoing.waiting {
-		r, _ := s.message.Report()
+	for _, s := range made(g) {
+		r, _ := s.Message.Report()
 		told = append(told, r.State)
 	}
 	if !slices.Equal(told, []sms.State{sms.StateEnroute, sms.StateDelivered}) {
@@ -158,8 +159,8 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	m := g.Messages.Get()
 	m.Origin = g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte("17"), State: sms.StateDelivered})
-	m.ID, m.Arrived = g.ids.Add(1), p.now
-	refused := Accepted{Message: m}
+	m.ID, m.Arrived = g.IDs.Add(1), p.now
+	refused := keep.Accepted{Message: m}
 	s.failing.Store(true)
 	g.Put(refused, nil)
 	if err := g.Committer.Sync(); err == nil {
@@ -184,7 +185,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	if n := g.Aside(store.Orphan); n != 0 {
 		t.Errorf("%d receipts count as orphans", n)
 	}
-	if n := len(g.receipts.outgoing.waiting); n != 0 {
+	if n := len(made(g)); n != 0 {
 		t.Errorf("%d receipts that were refused go to a client", n)
 	}
 	if err := g.Close(); err != nil {

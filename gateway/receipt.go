@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -57,42 +58,29 @@ func (c *Conversation[R]) find(now int64, q *finding[R]) {
 	c.lookUp(&copied)
 }
 
-// lookUp looks into the store, on another goroutine. The session does not end meanwhile,
-// because its answers come before.
+// lookUp looks into the store, on another goroutine.
 func (c *Conversation[R]) lookUp(q *finding[R]) {
 	g := c.gateway
-	q.link.Storing++
-	c.port.Check(q.link, q.request, func() {
+	c.beside(q.link, q.request, func() {
 		if !q.found {
 			q.found, q.failed = g.lookUp(q.operator, q.message, &q.match)
 		}
 		if q.found && q.Parts > 1 && q.failed == nil {
 			q.failed = g.loadParts(&q.match)
 		}
-	}, func(now int64) { c.lookedUp(now, q) })
-}
-
-// lookedUp goes on when that has ended.
-func (c *Conversation[R]) lookedUp(now int64, q *finding[R]) {
-	l := q.link
-	l.Storing--
-	switch {
-	case l.Phase == connector.Over: // the SMSC has no answer and sends the receipt again
+	}, func(now int64) { // the SMSC has no answer and sends the receipt again
 		q.message.Release()
-		c.port.Drop(l, q.request)
 		c.ends(now, q, false)
-		return
-	case q.failed != nil:
-		c.gateway.LogLookup(q.failed)
+	}, func(now int64) {
+		if q.failed == nil {
+			c.foundOut(now, q)
+			return
+		}
+		g.LogLookup(q.failed)
 		q.message.Release()
-		c.answer(now, l, q.request, sms.SystemError, 0, 0)
+		c.answer(now, q.link, q.request, sms.SystemError, 0, 0)
 		c.ends(now, q, false)
-	default:
-		c.foundOut(now, q)
-	}
-	if l.Storing == 0 {
-		c.letGo(now, l)
-	}
+	})
 }
 
 // foundOut deals with a receipt whose message was looked for.
@@ -121,7 +109,15 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		c.answer(now, l, q.request, sms.OK, 0, 0)
 	case noted:
 		q.taken(nil)
-		c.store(now, Pending[R]{Accepted: Accepted{Message: m}, Link: l, Request: q.request})
+		m.Release()
+		r, failed := q.request, error(nil)
+		c.beside(l, r, func() { failed = g.Committer.SyncSoon() }, func(int64) {}, func(now int64) {
+			if failed != nil {
+				c.answer(now, l, r, sms.SystemError, 0, 0)
+			} else {
+				c.answer(now, l, r, sms.OK, 0, 0)
+			}
+		})
 	default:
 		c.acceptReceipt(now, q, share, &g.receipts.counts.Matched)
 	}
@@ -140,7 +136,7 @@ func (q *finding[R]) taken(count *atomic.Int64) {
 // acceptReceipt accepts a receipt for a share, if that has room, and counts it.
 func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
 	l := q.link
-	if s != nil && !c.intake.HasRoom(Accepted{q.message, s}) {
+	if s != nil && !c.intake.HasRoom(keep.Accepted{Message: q.message, Share: s}) {
 		c.gateway.logNoRoom(now, l, s)
 		for _, m := range q.more {
 			m.Release()
@@ -152,9 +148,9 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 	}
 	q.taken(count)
 	c.gateway.warnNearlyFull(s)
-	p := Pending[R]{Accepted: Accepted{q.message, s}, Link: l, Request: q.request}
+	p := Pending[R]{Accepted: keep.Accepted{Message: q.message, Share: s}, Link: l, Request: q.request}
 	for _, m := range q.more {
-		p.More = append(p.More, Accepted{m, s})
+		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
 	}
 	c.accept(now, p)
 }
@@ -171,10 +167,4 @@ func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 		return
 	}
 	c.acceptReceipt(now, q, nil, &g.receipts.counts.Unmatched)
-}
-
-// isNoted reports whether what was accepted is a part's outcome, which the store keeps until
-// those of the other parts have come, and no message.
-func isNoted(a Accepted) bool {
-	return a.Share == nil && a.Message.Kind == sms.Receipt && a.Message.Parts > 1
 }

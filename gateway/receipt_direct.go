@@ -27,8 +27,10 @@ func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share,
 	}
 	if f.Parts > 1 && endsPart(r.State) {
 		joined, v := g.partEnded(&f.Mapping, &r, g.readsParts(f.WholeID()))
+		if v == noted {
+			g.notePart(&f.Mapping, m.Text())
+		}
 		if v != passOn {
-			m.ID, m.Part, m.Parts = f.WholeID(), f.Part, f.Parts
 			return nil, v
 		}
 		r = joined

@@ -197,10 +197,13 @@ func (g *Gateway) noteTold(whole uint64, of told, by uint8) {
 // messages of earlier runs may.
 func (g *Gateway) readsParts(whole uint64) bool { return g.Store != nil && whole <= g.LastStored }
 
-// notePart notes the outcome of a part in the open batch. m has what the parts' ids have in
-// common as its id.
-func (g *Gateway) notePart(b *store.Batch, m *sms.Message) {
-	b.Map(store.DayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(m.ID, m.Part), m.Text())
+// notePart notes the outcome of a part: the text of its receipt.
+func (g *Gateway) notePart(f *store.Mapping, receipt []byte) {
+	if g.Store == nil {
+		return
+	}
+	g.Committer.Begin().Map(store.DayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
+	g.Committer.End()
 }
 
 // loadParts reads the outcomes of the parts of a message from the store, unless they are in

@@ -31,7 +31,6 @@ type receipts struct {
 	joints    joints
 	waits     waits
 	orphans   orphans
-	outgoing  outgoing
 	told      reported
 	unasked   atomic.Bool     // an operator sends receipts that nobody has asked for
 	forms     map[string]form // of earlier runs, by the operator; a form that is in force is the operator's

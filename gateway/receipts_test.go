@@ -21,12 +21,12 @@ func TestTidyReceipts(t *testing.T) {
 	m := g.Messages.Get()
 	m.Origin = g.Origins.Of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
-	m.ID, m.Arrived = g.ids.Add(1), now-keep-2*day
+	m.ID, m.Arrived = g.IDs.Add(1), now-keep-2*day
 	b := g.Committer.Begin()
 	b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
 	b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
 	b.Put(m, store.Lane{})
-	g.keepAside(b, m, store.Lane{}, store.Orphan, "")
+	g.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	g.Committer.End()
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -15,7 +16,7 @@ const (
 
 // several is the messages of a submit to several recipients.
 type several struct {
-	all    []Accepted
+	all    []keep.Accepted
 	n      int64 // short messages
 	octets int64
 	fitted []fitted
@@ -29,14 +30,14 @@ type several struct {
 func (v *several) isFull() bool { return v.n >= mostOfOne || v.octets >= mostOctetsOfOne }
 
 // has reports whether it may become a.
-func (v *several) has(a Accepted) bool {
-	return v.n+a.places() <= mostOfOne && v.octets+a.octets() <= mostOctetsOfOne
+func (v *several) has(a keep.Accepted) bool {
+	return v.n+a.Places() <= mostOfOne && v.octets+a.Octets() <= mostOctetsOfOne
 }
 
-func (v *several) add(a Accepted) {
+func (v *several) add(a keep.Accepted) {
 	v.all = append(v.all, a)
-	v.n += a.places()
-	v.octets += a.octets()
+	v.n += a.Places()
+	v.octets += a.Octets()
 }
 
 // forget releases what the texts were fitted with.
@@ -77,7 +78,7 @@ func (v *several) fit(g *Gateway, lane *connector.Lane, m *sms.Message) sms.Code
 // refused, or has the first refusal if all are. None waits for room, because the others
 // would wait with it.
 func (c *Conversation[R]) messages(now int64, l *connector.Link, r R, recipients int) {
-	c.recipients(now, l, r, &several{all: make([]Accepted, 0, recipients), recipients: recipients})
+	c.recipients(now, l, r, &several{all: make([]keep.Accepted, 0, recipients), recipients: recipients})
 }
 
 // recipients goes on with the next recipient.
@@ -126,7 +127,7 @@ func (c *Conversation[R]) recipient(now int64, l *connector.Link, r R, v *severa
 
 // hasRoom reports whether a message's share has room for it beside others that are about
 // to be accepted. It has none while submits wait for it.
-func (c *Conversation[R]) hasRoom(a Accepted, others *several) bool {
+func (c *Conversation[R]) hasRoom(a keep.Accepted, others *several) bool {
 	if b := c.pressure[a.Share]; b != nil && b.Len() > 0 {
 		return false
 	}
@@ -136,7 +137,7 @@ func (c *Conversation[R]) hasRoom(a Accepted, others *several) bool {
 	n := int64(0)
 	for _, o := range others.all {
 		if o.Share == a.Share {
-			n += o.places()
+			n += o.Places()
 		}
 	}
 	return c.intake.hasRoomBeside(a, n, others.octets)

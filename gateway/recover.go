@@ -11,6 +11,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/connector/queue"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -42,7 +43,7 @@ type recovery struct {
 // Recover returns the messages of earlier runs to their lanes, until ctx is done. The log
 // says how many there were.
 func (g *Gateway) Recover(ctx context.Context, e Engine) {
-	g.receipts.outgoing.begin(g, e)
+	g.Outgoing.Begin(e.Do)
 	if !g.Durable() {
 		return
 	}
@@ -201,7 +202,7 @@ func (r *recovery) entry(e *store.Entry) {
 		return
 	}
 	if s.Aside != store.InLane {
-		r.gateway.countAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
+		r.gateway.CountAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
 			r.gateway.findOrphan(e)
 		}
@@ -291,8 +292,8 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 	if lane := g.Route(m); lane != nil {
 		return g.Share(lane, origin)
 	}
-	why := asideOf(m)
-	g.setAside(m, store.Lane{}, why, asideReasons[why])
+	why := keep.Accepted{Message: m}.Aside()
+	g.SetAside(m, store.Lane{}, why, asideReasons[why])
 	if why == store.Orphan {
 		g.keepOrphan(m)
 	}

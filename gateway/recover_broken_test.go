@@ -222,8 +222,8 @@ func TestChangeInterrupted(t *testing.T) {
 		p.submit(p.client())
 		stored := p.storing[0]
 		share, other := stored.Share, p.g.Messages.Copy(stored.Message)
-		other.ID = p.g.ids.Add(100)
-		p.g.Put(stored.Accepted, []Accepted{{other, share}}) // which is under way
+		other.ID = p.g.IDs.Add(100)
+		p.g.Put(stored.Accepted, []keep.Accepted{{Message: other, Share: share}}) // which is under way
 		if err := p.g.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ routes: [{destination: "%s", to: operator}]
 			t.Fatal(err)
 		}
 		p.g.Recover(t.Context(), &engineNow{port: p})
-		lane, parked := p.g.LaneOf(p.operator).Len(), int(p.g.aside[store.Parked].Load())
+		lane, parked := p.g.LaneOf(p.operator).Len(), int(p.g.Aside(store.Parked))
 		if want := map[bool][2]int{false: {1, 3}, true: {4, 0}}[routes]; lane != want[0] || parked != want[1] {
 			t.Errorf("routes %v: %d messages are in the lane, %d are parked", routes, lane, parked)
 		}

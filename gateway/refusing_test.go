@@ -47,13 +47,13 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 	t.Parallel()
 	p, s := newRefusingPort(t)
 	asked := chanEngine{calls: make(chan func(int64), 10)}
-	p.g.receipts.outgoing.begin(p.g, asked)
+	p.g.Outgoing.Begin(asked.Do)
 	share := p.g.Share(p.g.LaneOf(p.operator), p.g.Origins.Of("client", "clients"))
 	m := p.g.Messages.Get()
-	m.ID, m.Origin, m.Arrived = p.g.ids.Add(1), share.Origin, p.now
+	m.ID, m.Origin, m.Arrived = p.g.IDs.Add(1), share.Origin, p.now
 	m.Notify = sms.NotifySuccess | sms.NotifyFailure
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-	p.g.Put(Accepted{m, share}, nil)
+	p.g.Put(keep.Accepted{Message: m, Share: share}, nil)
 	if err := p.g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	(<-asked.calls)(p.now)
-	p.g.receipts.outgoing.end()
+	p.g.Outgoing.End()
 	lane := p.g.ClientLane("client")
 	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
 		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))

@@ -68,7 +68,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	ended := changedAccounts(g.Config(), cfg)
 	g.apply(cfg)
 	for _, l := range g.Lanes() {
-		l.Unfit(g.ids.Load()) // what waits was accepted by the options of before
+		l.Unfit(g.IDs.Load()) // what waits was accepted by the options of before
 	}
 	g.endSessions(e, ended) // logins are decided by the new accounts now
 	return changed, nil

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/protocols"
 	"pmg/sms"
@@ -102,7 +103,7 @@ type submission struct {
 // A desk finds room for messages in lanes.
 type desk interface {
 	// hasRoom reports whether a message's share has room for it beside others, which may be nil.
-	hasRoom(a Accepted, others *several) bool
+	hasRoom(a keep.Accepted, others *several) bool
 	// waits has a submission wait for room, and reports whether it may.
 	waits(now int64, s *submission) bool
 }

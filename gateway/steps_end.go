@@ -1,8 +1,8 @@
 package gateway
 
 import (
-	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -99,25 +99,18 @@ func (g *Gateway) endFate(b *store.Batch, m *sms.Message, e *ending) {
 	g.noteEnd(b, m, e, g.Clock.Ahead())
 }
 
-func (g *Gateway) hasReceipt(_ *sms.Message, e *ending) bool { return e.made != nil }
+func (g *Gateway) hasReceipt(_ *sms.Message, e *ending) bool { return e.made != nil || e.unread != nil }
 
-// endReceipt sends the receipts that the gateway has made, or notes the outcome of a part.
+// endReceipt sends the receipts that the gateway has made, or has the outcomes of other parts read.
 func (g *Gateway) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
-	g.sendOwned(b, e.made, e.share)
-	for _, other := range e.more {
-		g.sendOwned(b, other, e.share)
+	if e.made != nil {
+		for _, own := range append(e.more, e.made) {
+			g.send(b, own, e.share)
+			g.receipts.counts.Own.Add(1)
+		}
 	}
-	if b != nil && e.unread != nil {
-		g.receipts.outgoing.add(g, sending{batch: g.Committer.Number(), unread: e.unread})
-	}
-}
-
-// sendOwned sends a receipt that the gateway has made, and counts it unless it is the outcome of a
-// part.
-func (g *Gateway) sendOwned(b *store.Batch, own *sms.Message, s *connector.Share) {
-	g.send(b, own, s)
-	if s != nil {
-		g.receipts.counts.Own.Add(1)
+	if unread := e.unread; b != nil && unread != nil {
+		g.Outgoing.Give(keep.Own{Batch: g.Committer.Number(), Work: func() { g.joinUnread(unread) }})
 	}
 }
 

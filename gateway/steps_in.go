@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -162,7 +163,9 @@ func (g *Gateway) stepRoom(now int64, s *submission) Verdict {
 }
 
 // accepted returns the message and its place.
-func (s *submission) accepted() Accepted { return Accepted{s.message, s.share} }
+func (s *submission) accepted() keep.Accepted {
+	return keep.Accepted{Message: s.message, Share: s.share}
+}
 
 // shareFor returns the share of a lane for the messages of a session, which mostly go to the lane
 // that the last one went to.

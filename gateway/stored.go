@@ -2,36 +2,15 @@ package gateway
 
 import (
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/sms/fit"
 )
 
-// An Accepted is a message that was accepted, and its place.
-type Accepted struct {
-	Message *sms.Message
-	Share   *connector.Share // in which it has its place; nil: it is parked
-}
-
-// places returns how many places of the queue a message takes: one for each of its parts.
-func (a Accepted) places() int64 {
-	if a.Share == nil {
-		return 1
-	}
-	return max(int64(a.Message.Parts), 1)
-}
-
-// octets returns how many octets it takes, at most, when it has been split.
-func (a Accepted) octets() int64 {
-	if a.Share == nil {
-		return a.Message.Size()
-	}
-	return a.Message.SizeInParts()
-}
-
 // A Pending is a message that was accepted, between its acceptance and its commit.
 type Pending[R any] struct {
-	Accepted
-	More    []Accepted      // that came of the same PDU; they are stored in the same commit
+	keep.Accepted
+	More    []keep.Accepted // that came of the same PDU; they are stored in the same commit
 	Link    *connector.Link // on which it came
 	Request R               // the PDU that carried it
 	After   int64           // that is not answered before this time
@@ -99,9 +78,7 @@ func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) {
 
 // stored answers the PDU that carried a message, and queues the message.
 func (c *Conversation[R]) stored(now int64, p Pending[R]) {
-	if !isNoted(p.Accepted) {
-		c.intake.Count(p.Link.Connector, p.Message.Origin)
-	}
+	c.intake.Count(p.Link.Connector, p.Message.Origin)
 	for _, a := range p.More {
 		c.intake.Count(p.Link.Connector, a.Message.Origin)
 	}
@@ -113,7 +90,7 @@ func (c *Conversation[R]) stored(now int64, p Pending[R]) {
 }
 
 // queue gives a message that was stored to its lane.
-func (c *Conversation[R]) queue(now int64, a Accepted) {
+func (c *Conversation[R]) queue(now int64, a keep.Accepted) {
 	if a.Share == nil {
 		c.gateway.isAside(a)
 		a.Message.Release() // it is in the store
@@ -147,12 +124,11 @@ func (c *Conversation[R]) reply(now int64, p Pending[R], code sms.Code, id uint6
 }
 
 // cancel takes back the acceptance of a message that could not be stored.
-func (c *Conversation[R]) cancel(from *connector.Connector, a Accepted) {
-	switch {
-	case a.Share != nil:
+func (c *Conversation[R]) cancel(from *connector.Connector, a keep.Accepted) {
+	if a.Share != nil {
 		c.intake.Cancel(a.Message, a.Share)
-	case !isNoted(a):
-		c.gateway.countAside(a.Message.Origin, asideOf(a.Message), -1)
+	} else {
+		c.gateway.CountAside(a.Message.Origin, a.Aside(), -1)
 	}
 	from.Stats.Refused.Add(1)
 	a.Message.Origin.Tally.Refused.Add(1)
@@ -196,8 +172,8 @@ func (c *Conversation[R]) forget(l *connector.Link) {
 
 // split puts the parts of each message that suit has found to be too long for its lane in the
 // place of the message.
-func (g *Gateway) split(first Accepted, more []Accepted) (Accepted, []Accepted) {
-	all := make([]Accepted, 0, len(more)+int(first.Message.Parts)+1)
+func (g *Gateway) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, []keep.Accepted) {
+	all := make([]keep.Accepted, 0, len(more)+int(first.Message.Parts)+1)
 	all = g.appendParts(all, first)
 	for _, a := range more {
 		all = g.appendParts(all, a)
@@ -205,7 +181,7 @@ func (g *Gateway) split(first Accepted, more []Accepted) (Accepted, []Accepted) 
 	return all[0], all[1:]
 }
 
-func (g *Gateway) appendParts(all []Accepted, a Accepted) []Accepted {
+func (g *Gateway) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
 	m := a.Message
 	if m.Parts < 2 || a.Share == nil {
 		m.Parts = 0
@@ -216,7 +192,7 @@ func (g *Gateway) appendParts(all []Accepted, a Accepted) []Accepted {
 		return append(all, a)
 	}
 	for _, p := range parts {
-		all = append(all, Accepted{p, a.Share})
+		all = append(all, keep.Accepted{Message: p, Share: a.Share})
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -124,7 +125,7 @@ func TestMessagesOfOnePDU(t *testing.T) {
 	}
 	p.queued = nil
 	for _, fault := range []error{nil, errors.New("no space left")} {
-		comes := func() Accepted {
+		comes := func() keep.Accepted {
 			s := submission{way: Submitted, from: l, pdu: &toy.PDU{}, desk: p.c}
 			if v := p.g.take(p.now, &s); v != Pass {
 				t.Fatal(v, s.code)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -49,7 +50,7 @@ func TestWallClockOfReceipts(t *testing.T) {
 	deleted := g.Messages.Get()
 	deleted.Origin, deleted.Notify, deleted.Arrived = share.Origin, sms.NotifyFailure, now+ahead
 	g.deleted(now+second, share.Lane, &found{id: 1, message: deleted}, nil)
-	told, _ := g.receipts.outgoing.waiting[0].message.Report()
+	told, _ := made(g)[0].Message.Report()
 	if told.Submitted != now+ahead || told.Done != now+second+ahead {
 		t.Errorf("submitted at %d, deleted at %d; want %d, %d", told.Submitted, told.Done, now+ahead, now+second+ahead)
 	}
@@ -68,7 +69,7 @@ func TestWallClockAtKill(t *testing.T) {
 	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("client", "clients"))
 	m := g.Messages.Get()
 	m.ID, m.Origin, m.Notify, m.Arrived = 1, share.Origin, sms.NotifyFailure, began
-	g.Put(Accepted{m, share}, nil)
+	g.Put(keep.Accepted{Message: m, Share: share}, nil)
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector/queue"
+	"pmg/gateway/keep"
 	"pmg/store"
 )
 
@@ -30,8 +31,8 @@ func TestDeletedWhen(t *testing.T) {
 	p.submit(p.client())
 	stored := p.storing[0]
 	share, entry := stored.Share, p.g.Messages.Copy(stored.Message)
-	entry.ID = p.g.ids.Add(100)
-	p.g.Put(stored.Accepted, []Accepted{{entry, share}})
+	entry.ID = p.g.IDs.Add(100)
+	p.g.Put(stored.Accepted, []keep.Accepted{{Message: entry, Share: share}})
 	if err := p.g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -125,7 +126,7 @@ func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
 
 // stored goes on with a message whose commit has ended.
 func (b *builder) stored(j *Job) {
-	p := gateway.Pending[*Job]{Accepted: gateway.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
+	p := gateway.Pending[*Job]{Accepted: keep.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
 	p.Link, p.Request = &j.Handle.Link, j
 	failed := j.Code != sms.OK
 	j.Message, j.Share, j.Code = nil, nil, sms.OK

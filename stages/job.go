@@ -3,7 +3,7 @@ package stages
 import (
 	"pmg/connector"
 	"pmg/flow"
-	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/protocols"
 	"pmg/sms"
@@ -98,12 +98,12 @@ type extras struct {
 	Attempt   *attempt                   // Dialed
 	Then      func(now int64)            // Checked
 	Done      chan<- struct{}            // Barrier
-	More      []gateway.Accepted         // Store, Stored: messages of the same PDU besides Message
+	More      []keep.Accepted            // Store, Stored: messages of the same PDU besides Message
 	Late      connector.Unanswered       // AnsweredLate
 }
 
 // more returns the messages that are stored together with Message.
-func (j *Job) more() []gateway.Accepted {
+func (j *Job) more() []keep.Accepted {
 	if j.extras == nil {
 		return nil
 	}

@@ -2,7 +2,7 @@ package stages
 
 import (
 	"pmg/flow"
-	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -24,7 +24,7 @@ func newPersister(d *Deps) (flow.Stage[Job], error) { return &persister{Deps: d}
 func (p *persister) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Store:
-		p.waiting = append(p.waiting, storing{j, p.Gateway.Put(gateway.Accepted{Message: j.Message, Share: j.Share}, j.more())})
+		p.waiting = append(p.waiting, storing{j, p.Gateway.Put(keep.Accepted{Message: j.Message, Share: j.Share}, j.more())})
 	case Committed:
 		p.committed(out, j.ID, j.Code)
 		out.To(toDispatcher, j)

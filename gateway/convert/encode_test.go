@@ -9,9 +9,9 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/node"
-	"pmg/gateway/roomtest"
 	"pmg/gateway/route"
 	"pmg/protocols"
+	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )
 
@@ -49,7 +49,7 @@ func TestWallClockSteps(t *testing.T) {
 		d.Clock.See(now)
 		s := &clockSession{read: now + step + 60*second} // in a minute, by the wall clock
 		m := new(sms.Message)
-		l := &connector.Link{Session: s, Connector: connector.New(0, &config.Connector{}, roomtest.Driver{}, &d.Memory)}
+		l := &connector.Link{Session: s, Connector: connector.New(0, &config.Connector{}, toy.New(), &d.Memory)}
 		if code := d.Message(now, l, nil, m); code != sms.OK || m.Expires != now+60*second {
 			t.Errorf("step %d: %s, expires in %d s", step/second, code, (m.Expires-now)/second)
 		}

@@ -3,7 +3,8 @@
 //
 // # Start reading
 //
-// keep.go, notes.go and unsettled.go (which messages may leave), load.go, upkeep.go, space.go.
+// keep.go, accepted.go, aside.go, outgoing.go (what the gateway made itself), notes.go and unsettled.go (which
+// messages may leave), load.go, upkeep.go, space.go.
 package keep
 
 import (
@@ -24,16 +25,22 @@ type Keeper struct {
 	Committer *store.Committer // nil: nothing is stored
 	Store     store.Store      // nil: there is none
 
-	LastStored uint64      // the highest id of all earlier runs
-	recovered  atomic.Bool // their messages are in their queues
+	IDs        atomic.Uint64 // the highest id that a message was given
+	LastStored uint64        // the highest id of all earlier runs
+	recovered  atomic.Bool   // their messages are in their queues
 
 	Storing   atomic.Int64 // submits that wait for their commit
 	Unsettled Unsettled
+	aside     [store.Asides]atomic.Int64 // messages that were put aside, by the reason
+	Outgoing  Outgoing
 	notes     notes
 	loads     loads
 	space     space
 	upkeep    upkeep
 }
+
+// New makes a keeper that keeps nothing yet.
+func New(n *node.Node) *Keeper { return &Keeper{Node: n, Outgoing: Outgoing{node: n}} }
 
 // Open begins to keep messages in a store. done is called after each commit, on the committer's goroutine.
 func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
@@ -49,6 +56,7 @@ func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
 }
 
 func (k *Keeper) committed(upTo uint64, err error) {
+	k.Outgoing.committed(upTo, err != nil)
 	if err == nil {
 		k.Unsettled.committed(upTo)
 		k.notes.safe.Store(upTo)

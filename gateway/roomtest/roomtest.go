@@ -1,5 +1,5 @@
 // Package roomtest has what the tests of the gateway's rooms stand on: what all rooms share, made of a
-// configuration, and a driver that needs no peer.
+// configuration, with drivers that need no peer.
 //
 // # Start reading
 //
@@ -19,37 +19,13 @@ import (
 	"pmg/gateway/node"
 	"pmg/gateway/route"
 	"pmg/protocols"
-	"pmg/sms"
+	"pmg/protocols/prototest/toy"
 )
-
-// A Driver implements as much of a protocol as tests of rooms need.
-type Driver struct{ protocols.Driver }
-
-// Commands returns none.
-func (Driver) Commands() []string { return nil }
-
-// Name returns the name of the protocol.
-func (Driver) Name() string { return "smpp" }
-
-// Protocol returns the number of the protocol.
-func (Driver) Protocol() sms.Protocol { return protocols.SMPP }
-
-// StatusName returns no name.
-func (Driver) StatusName(uint32) string { return "" }
-
-// Losses returns none.
-func (Driver) Losses() []protocols.Loss { return nil }
-
-// Leave leaves nothing behind.
-func (Driver) Leave(*sms.Message) (lost protocols.Lost) { return lost }
-
-// Lacks lacks nothing.
-func (Driver) Lacks(*sms.Message, protocols.Options) (lost protocols.Lost) { return lost }
 
 // Table returns the table of a configuration, with all that stands below it.
 func Table(t testing.TB, yaml string) *route.Table {
 	t.Helper()
-	return TableOf(t, yaml, func(string) protocols.Driver { return Driver{} })
+	return TableOf(t, yaml, func(string) protocols.Driver { return toy.New() })
 }
 
 // TableOf returns the table of a configuration with the drivers of protocols.
@@ -61,7 +37,7 @@ func TableOf(t testing.TB, yaml string, driver func(protocol string) protocols.D
 	}
 	n := node.New(cfg, zerolog.Nop())
 	n.Memory.SetLimit(1 << 30)
-	tb := route.NewTable(n, &keep.Keeper{Node: n}, login.NewDesk(n), nil)
+	tb := route.NewTable(n, keep.New(n), login.NewDesk(n), nil)
 	var all []*connector.Connector
 	for i := range cfg.Connectors {
 		d := driver(cfg.Connectors[i].Protocol)

@@ -25,7 +25,7 @@ func newTable(t *testing.T, yaml string) *Table {
 	}
 	n := node.New(cfg, zerolog.Nop())
 	n.Memory.SetLimit(1 << 30)
-	tb := NewTable(n, &keep.Keeper{Node: n}, login.NewDesk(n), nil)
+	tb := NewTable(n, keep.New(n), login.NewDesk(n), nil)
 	var all []*connector.Connector
 	for i := range cfg.Connectors {
 		c := connector.New(i, &cfg.Connectors[i], toy.New(), &n.Memory)

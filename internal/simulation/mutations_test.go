@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
@@ -71,7 +71,7 @@ func (c *centre) accepts(id string) bool {
 }
 
 // relay gives a receipt whose message is not known to a client.
-func (n *node) relay(a gateway.Accepted, r *request) {
+func (n *node) relay(a keep.Accepted, r *request) {
 	if n.w.mutation != relayOrphans || a.Share != nil || a.Message.Kind != sms.Receipt || a.Message.Parts > 1 {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"pmg/connector"
-	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -55,7 +55,7 @@ func (o *oracle) started() {
 }
 
 // named notes the id of a message that was accepted.
-func (o *oracle) named(a gateway.Accepted) {
+func (o *oracle) named(a keep.Accepted) {
 	m, s := a.Message, a.Share
 	if m.Kind == sms.Receipt {
 		return

@@ -3,6 +3,7 @@ package simulation
 import (
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -58,7 +59,7 @@ func (n *node) Check(_ *connector.Link, _ *request, check func(), then func(now 
 
 // Store implements gateway.Port.
 func (n *node) Store(now int64, p gateway.Pending[*request]) {
-	for _, a := range append([]gateway.Accepted{p.Accepted}, p.More...) {
+	for _, a := range append([]keep.Accepted{p.Accepted}, p.More...) {
 		n.w.oracle.named(a)
 		n.relay(a, p.Request)
 	}

@@ -1,0 +1,41 @@
+package keep
+
+import (
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// An Accepted is a message that was accepted, and its place.
+type Accepted struct {
+	Message *sms.Message
+	Share   *connector.Share // in which it has its place; nil: it is put aside, as Aside says
+}
+
+// Places returns how many places of the queue a message takes: one for each of its parts.
+func (a Accepted) Places() int64 {
+	if a.Share == nil {
+		return 1
+	}
+	return max(int64(a.Message.Parts), 1)
+}
+
+// Octets returns how many octets it takes, at most, when it has been split.
+func (a Accepted) Octets() int64 {
+	if a.Share == nil {
+		return a.Message.Size()
+	}
+	return a.Message.SizeInParts()
+}
+
+// Aside returns why a message is put aside, or store.InLane. A receipt is put aside whose message is not
+// known; any other message, if no route leads anywhere.
+func (a Accepted) Aside() store.Aside {
+	switch {
+	case a.Share != nil:
+		return store.InLane
+	case a.Message.Kind == sms.Receipt && !a.Message.IsKnownReceipt():
+		return store.Orphan
+	}
+	return store.Parked
+}
