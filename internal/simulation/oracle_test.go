@@ -277,7 +277,13 @@ func (o *oracle) settled() bool {
 			}
 		}
 	}
-	return n.g.Recovered() && n.g.Committer.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.missing() == ""
+	return n.g.Recovered() && n.g.Committer.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.memory() == 0 && o.missing() == ""
+}
+
+// memory returns how many octets of messages are counted that are gone. An orphan is counted at the next tick.
+func (o *oracle) memory() int64 {
+	g := o.w.node.g
+	return g.Memory.Used() - g.Aside(store.Orphan)*orphanOctets
 }
 
 // check looks at the end of a history.
@@ -300,8 +306,7 @@ func (o *oracle) check() {
 		}
 	}
 	n := w.node
-	used := n.g.Memory.Used()
-	if used -= n.g.Aside(store.Orphan) * orphanOctets; used != 0 || o.requests != 0 || len(o.flying) != 0 {
+	if used := o.memory(); used != 0 || o.requests != 0 || len(o.flying) != 0 {
 		w.fail("%d octets of memory, %d requests, %d messages under way are left", used, o.requests, len(o.flying))
 	}
 	for _, l := range n.g.Lanes() {
@@ -350,6 +355,9 @@ func (o *oracle) noted(t *text) (found bool) {
 // left says what is not settled.
 func (o *oracle) left() string {
 	s := fmt.Sprintf("node %t, %d on disk, missing %q", o.w.node != nil, o.w.disk.waiting(), o.missing())
+	if o.w.node != nil {
+		s += fmt.Sprintf(", %d octets of memory", o.memory())
+	}
 	for _, c := range o.w.centres {
 		s += fmt.Sprintf(", %d receipts not taken", c.unsent)
 	}
