@@ -184,8 +184,8 @@ func (w *world) heal() {
 	w.note("healed")
 	for _, s := range w.stations {
 		s.down, s.mood = false, 0
-		if s.name == "b" && w.plan.cfg.Connectors[2].BindType() == protocols.Transmitter {
-			s.left = 0 // it has no session on which it may submit
+		if s.name == "b" && !w.mayAlwaysSubmit() {
+			s.left = 0
 		}
 		for _, p := range slices.Clone(s.peers) {
 			if w.node == nil || p.end.closed || p.leaving {
@@ -198,12 +198,19 @@ func (w *world) heal() {
 	}
 }
 
+// mayAlwaysSubmit reports whether b has a session on which it may submit whatever else there is: the gateway is
+// logged in as a transceiver, and not only while it has messages for b.
+func (w *world) mayAlwaysSubmit() bool {
+	b := &w.plan.cfg.Connectors[2]
+	return b.BindType() != protocols.Transmitter && b.IsStatic()
+}
+
 // probe has every station submit more than all windows hold, to see whether slots were lost.
 func (w *world) probe() {
 	w.note("probe")
 	for _, s := range w.stations {
 		s.left = 40
-		if !s.client && (w.plan.noMO || !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.session.Bound().CanReceive() })) {
+		if s.name == "b" && !w.mayAlwaysSubmit() || !s.client && (w.plan.noMO || !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.session.Bound().CanReceive() })) {
 			s.left = 0
 		}
 	}
