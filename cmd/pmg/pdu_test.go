@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
+
+	"pmg/protocols/prototest"
 )
 
 func TestPDUDecode(t *testing.T) {
@@ -62,22 +63,8 @@ func TestPDUDecode(t *testing.T) {
 // Every valid vector is printed as a line of the pdu log that begins with its command, and as
 // JSON with the fields that the vector expects.
 func TestPDUDecodeVectors(t *testing.T) {
-	b, err := os.ReadFile("../../protocols/smpp/testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var vectors []struct {
-		Name, Hex string
-		Expect    map[string]any
-		Valid     bool
-	}
-	if err := json.Unmarshal(b, &vectors); err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range vectors {
-		if !v.Valid {
-			continue
-		}
+	valid, _ := prototest.Vectors(t, "../../protocols/smpp/testdata")
+	for _, v := range valid {
 		command := v.Expect["command"].(string)
 		line, err := pmg(t, "pdu decode "+v.Hex)
 		if err != nil || !strings.HasPrefix(line, command+" seq=") || strings.Contains(line, "malformed") {

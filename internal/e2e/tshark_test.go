@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -16,6 +14,7 @@ import (
 
 	"pmg/internal/testutil"
 	"pmg/protocols"
+	"pmg/protocols/prototest"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
 )
@@ -97,31 +96,13 @@ func TestTsharkVectors(t *testing.T) {
 	t.Parallel()
 	for _, d := range []protocols.Driver{smpp.New(smpp.Options{}), ucp.New(ucp.Options{})} {
 		t.Run(d.Name(), func(t *testing.T) {
-			b, err := os.ReadFile("../../protocols/" + d.Name() + "/testdata/vectors.json")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var vectors []struct {
-				Name  string `json:"name"`
-				Hex   string `json:"hex"`
-				Valid bool   `json:"valid"`
-			}
-			if err := json.Unmarshal(b, &vectors); err != nil {
-				t.Fatal(err)
-			}
+			valid, _ := prototest.Vectors(t, "../../protocols/"+d.Name()+"/testdata")
 			faults := dissectorsFaults()
 			var segments []testutil.Segment
 			var names []string
 			p := d.NewPDU()
-			for _, v := range vectors {
-				octets, err := hex.DecodeString(v.Hex)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !v.Valid {
-					continue
-				}
-				if err := d.Decode(p, octets); err != nil {
+			for _, v := range valid {
+				if err := d.Decode(p, v.Octets(t)); err != nil {
 					t.Fatalf("%s: %v", v.Name, err)
 				}
 				segments = append(segments, testutil.Segment{Peer: peersPort, Port: ourPort, Ours: true, Data: p.AppendWire(nil)})

@@ -1,6 +1,10 @@
-// Package prototest plays transcripts, which list the PDUs that a peer sends and the
-// PDUs that it must receive. A driver's transcripts are played to its session alone,
-// and may be played to a whole gateway, or any other Subject.
+// Package prototest has the tests that every driver passes. Most of them play transcripts, which
+// list the PDUs that a peer sends and the PDUs that it must receive. A driver's transcripts are
+// played to its session alone, and may be played to a whole gateway, or any other Subject. Other
+// tests read vectors.json, which has PDUs with their fields, and spec.txt, which says what of a
+// specification the driver does.
+//
+// # Transcripts
 //
 //	# An idle peer is asked, then dropped.
 //	session enquire=30s response=10s
@@ -19,5 +23,6 @@
 //
 // # Start reading
 //
-// script.go (the form), play.go (the four ways to play), session.go (a Subject).
+// script.go (the form), play.go (the four ways to play), session.go (a Subject), suite.go (the
+// other tests).
 package prototest

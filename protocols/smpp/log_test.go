@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"pmg/protocols"
+	"pmg/protocols/prototest"
 )
 
 func logOf(t *testing.T, hex string, text bool) string {
 	t.Helper()
 	var p PDU
-	_ = p.Decode(octetsOf(t, hex)) // malformed ones are printed, too
+	_ = p.Decode(prototest.Octets(t, hex)) // malformed ones are printed, too
 	return string(p.AppendLog(nil, text))
 }
 
@@ -58,7 +59,7 @@ func TestLogOfMalformed(t *testing.T) {
 		if again := string(p.AppendLog(nil, true)); err == nil && again != got {
 			t.Errorf("\nagain %s\nwant  %s", again, got)
 		}
-		if err == nil && !bytes.HasPrefix(octetsOf(t, hex), p.AppendWire(nil)) {
+		if err == nil && !bytes.HasPrefix(prototest.Octets(t, hex), p.AppendWire(nil)) {
 			t.Errorf("%s: the octets differ from the received ones", got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/protocols"
+	"pmg/protocols/prototest"
 	"pmg/sms"
 )
 
@@ -87,15 +88,7 @@ func TestTimesOfAMessage(t *testing.T) {
 	f := func(times string, deliver, expires time.Duration, want sms.Code) {
 		t.Helper()
 		m, code := message(t, server(t, 0x34), now, "submit_sm seq=1 destination_addr=1 "+times)
-		at := func(d time.Duration) int64 {
-			if d == 0 {
-				return 0
-			}
-			return now + int64(d)
-		}
-		if code != want || code == sms.OK && (m.DeliverAt != at(deliver) || m.Expires != at(expires)) {
-			t.Errorf("%s: got %s, deliver at %d, expires %d", times, code, m.DeliverAt-now, m.Expires-now)
-		}
+		prototest.Times(t, times, now, m, code, deliver, expires, want)
 	}
 	f("", 0, 0, sms.OK)
 	f("schedule_delivery_time=000000010000000R", time.Hour, 0, sms.OK)
@@ -189,35 +182,14 @@ func TestAnswer(t *testing.T) {
 
 // A session handles the four most frequent PDUs without allocation.
 func TestSessionDoesNotAllocate(t *testing.T) {
-	submit, deliver := octetsOf(t, hot[0].hex), octetsOf(t, hot[2].hex)
-	f := func(name string, from, to *session, in []byte) {
-		t.Helper()
-		var p, q PDU
-		var m sms.Message
-		out := make([]byte, 0, 1024)
-		n := testing.AllocsPerRun(100, func() {
-			if p.Decode(in) != nil || from.Receive(2, &p).Kind != protocols.Message || from.Message(2, &p, &m) != sms.OK {
-				t.Fatal("not a message")
-			}
-			to.Encode(2, &q, &m, to.NextSequence())
-			out = q.AppendWire(out[:0])
-			from.Answer(&p, sms.OK, 1)
-			out = p.AppendWire(out[:0])
-			if q.Decode(out) != nil || to.Receive(2, &q).Kind != protocols.Answered {
-				t.Fatal("not an answer")
-			}
-		})
-		if n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
-	}
-	f("submit_sm", server(t, 0x34), client(t, 0x34), submit)
-	f("deliver_sm", client(t, 0x34), server(t, 0x34), deliver)
+	answered := func(p protocols.PDU, out []byte) { _ = p.(*PDU).Decode(out) }
+	suite.SessionDoesNotAllocate(t, "submit_sm", server(t, 0x34), client(t, 0x34), hot[0].Octets(t), answered)
+	suite.SessionDoesNotAllocate(t, "deliver_sm", client(t, 0x34), server(t, 0x34), hot[2].Octets(t), answered)
 }
 
 // BenchmarkSession measures a submit_sm, its message's way to an SMSC, and both answers.
 func BenchmarkSession(b *testing.B) {
-	in := octetsOf(b, hot[0].hex)
+	in := hot[0].Octets(b)
 	from, to := server(b, 0x34), client(b, 0x34)
 	var p, q PDU
 	var m sms.Message
@@ -307,7 +279,7 @@ func TestLoginStep(t *testing.T) {
 	f := func(hex string, want protocols.LoginStep) {
 		t.Helper()
 		var p PDU
-		_ = p.Decode(octetsOf(t, hex))
+		_ = p.Decode(prototest.Octets(t, hex))
 		if got := p.LoginStep(); got != want {
 			t.Errorf("%s: %d, want %d", hex, got, want)
 		}

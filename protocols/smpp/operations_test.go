@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pmg/protocols"
+	"pmg/protocols/prototest"
 	"pmg/sms"
 )
 
@@ -106,7 +107,7 @@ func TestListsAreChecked(t *testing.T) {
 // A peer may say that a list has 255 items, of which the PDU has none. Reading that costs
 // nothing.
 func TestLongListAllocations(t *testing.T) {
-	in := octetsOf(t, "0000001600000021000000000000000800000000ff01")
+	in := prototest.Octets(t, "0000001600000021000000000000000800000000ff01")
 	var p PDU
 	if p.Decode(in) == nil {
 		t.Fatal("it decodes")

@@ -9,30 +9,21 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"pmg/protocols/prototest"
 )
 
 // A PDU that is cut off at any place does not decode.
 func TestPrefixesAreRejected(t *testing.T) {
-	d := New(Options{})
-	for _, v := range valid(t) {
-		in := octetsOf(t, v.Hex)
-		for n := range len(in) {
-			var p PDU
-			if p.Decode(in[:n]) == nil {
-				t.Fatalf("%s: %d of %d octets decode", v.Name, n, len(in))
-			}
-			if want, err := d.Frame(in[:n]); err != nil || want <= n {
-				t.Fatalf("%s: of %d octets, %d are wanted after %d (%v)", v.Name, len(in), want, n, err)
-			}
-		}
-	}
+	suite.Prefixes(t, func(n, want int) bool { return want > n })
 }
 
 // A PDU that is cut off but has a matching command_length ends inside a field, unless only
 // optional parts are missing.
 func TestShortBodies(t *testing.T) {
-	for _, v := range valid(t) {
-		in := octetsOf(t, v.Hex)
+	valid, _ := prototest.Vectors(t, "testdata")
+	for _, v := range valid {
+		in := v.Octets(t)
 		var p PDU
 		if err := p.Decode(in); err != nil {
 			t.Fatal(err)
@@ -165,32 +156,15 @@ func randomList(r *rand.Rand, item Fields) []byte {
 	return w.b
 }
 
-// The hot path does not allocate.
-func TestCodecDoesNotAllocate(t *testing.T) {
-	for _, h := range hot {
-		in := octetsOf(t, h.hex)
-		var p PDU
-		out := make([]byte, 0, 1024)
-		n := testing.AllocsPerRun(100, func() {
-			if err := p.Decode(in); err != nil {
-				t.Fatal(err)
-			}
-			out = p.AppendWire(out[:0])
-			out = p.AppendLog(out[:0], true)
-		})
-		if n != 0 {
-			t.Errorf("%s: %v allocations", h.name, n)
-		}
-	}
-}
+func TestCodecDoesNotAllocate(t *testing.T) { suite.CodecDoesNotAllocate(t) }
 
 // A PDU that is used again after an error keeps nothing from before.
 func TestReuse(t *testing.T) {
 	var p PDU
-	if err := p.Decode(octetsOf(t, hot[0].hex)); err != nil {
+	if err := p.Decode(hot[0].Octets(t)); err != nil {
 		t.Fatal(err)
 	}
-	bad := bytes.Clone(octetsOf(t, hot[0].hex)[:20])
+	bad := bytes.Clone(hot[0].Octets(t)[:20])
 	bad[3] = 20
 	if p.Decode(bad) == nil {
 		t.Fatal("a short PDU decodes")
@@ -198,19 +172,19 @@ func TestReuse(t *testing.T) {
 	if p.SM.ShortMessage != nil || p.SM.SourceAddr != nil {
 		t.Error("the old text is still there")
 	}
-	if err := p.Decode(octetsOf(t, hot[1].hex)); err != nil || p.Err() != nil {
+	if err := p.Decode(hot[1].Octets(t)); err != nil || p.Err() != nil {
 		t.Error("the old error is still there")
 	}
 	for _, before := range hot {
 		for _, h := range hot {
-			for _, octets := range []string{before.hex, h.hex} {
+			for _, octets := range []string{before.Hex, h.Hex} {
 				p.Reset()
-				if err := p.Decode(octetsOf(t, octets)); err != nil {
+				if err := p.Decode(prototest.Octets(t, octets)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := p.AppendWire(nil); !bytes.Equal(got, octetsOf(t, h.hex)) {
-				t.Errorf("%s after %s: %x", h.name, before.name, got)
+			if got := p.AppendWire(nil); !bytes.Equal(got, h.Octets(t)) {
+				t.Errorf("%s after %s: %x", h.Name, before.Name, got)
 			}
 		}
 	}
@@ -244,7 +218,7 @@ func TestExtrasAreKept(t *testing.T) {
 	if n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	if err := p.Decode(octetsOf(t, hot[1].hex)); err != nil || p.hasExtras {
+	if err := p.Decode(hot[1].Octets(t)); err != nil || p.hasExtras {
 		t.Errorf("a submit_sm_resp has extras (%v)", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/protocols/prototest"
 	"pmg/sms"
 )
 
@@ -57,14 +58,15 @@ func TestReceiptVectors(t *testing.T) {
 			"2015-04-21 15:08:00", "2015-04-21 15:08:00", -1, -1, "000", NetworkError{}, ""},
 		"data_sm_receipt_tlvs": {"0A1B", "", sms.StateExpired, "", "", "", -1, -1, "", NetworkError{3, 27}, ""},
 	}
-	for _, v := range vectors(t) {
+	valid, _ := prototest.Vectors(t, "testdata")
+	for _, v := range valid {
 		esmClass, _ := v.Expect["esm_class"].(float64)
 		isReceipt := int(esmClass)&ClassType == ClassReceipt || int(esmClass)&ClassType == classIntermediate
-		if v.Expect["command"] != "deliver_sm" && v.Expect["command"] != "data_sm" || !v.Valid {
+		if v.Expect["command"] != "deliver_sm" && v.Expect["command"] != "data_sm" {
 			continue
 		}
 		inHex, _ := v.Expect["short_message"].(string)
-		text, tlvs := octetsOf(t, inHex), tlvsOf(t, v)
+		text, tlvs := prototest.Octets(t, inHex), tlvsOf(t, v)
 		if payload, ok := FindTLV(tlvs, TagPayload); ok {
 			text = payload
 		}
@@ -84,7 +86,7 @@ func TestReceiptVectors(t *testing.T) {
 }
 
 // tlvsOf returns the optional parameters that a vector expects.
-func tlvsOf(t *testing.T, v vector) (b []byte) {
+func tlvsOf(t *testing.T, v prototest.Vector) (b []byte) {
 	list, _ := v.Expect["tlvs"].([]any)
 	for _, p := range list {
 		p := p.(map[string]any)
@@ -92,7 +94,7 @@ func tlvsOf(t *testing.T, v vector) (b []byte) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b = AppendTLV(b, uint16(tag[0])<<8|uint16(tag[1]), octetsOf(t, p["value"].(string)))
+		b = AppendTLV(b, uint16(tag[0])<<8|uint16(tag[1]), prototest.Octets(t, p["value"].(string)))
 	}
 	return b
 }
@@ -254,9 +256,10 @@ func BenchmarkParseReceipt(b *testing.B) {
 // Whatever a receipt says, reading it never fails, and it reads the same when it is
 // written again.
 func FuzzReceipt(f *testing.F) {
-	for _, v := range vectors(f) {
+	valid, _ := prototest.Vectors(f, "testdata")
+	for _, v := range valid {
 		if text, _ := v.Expect["short_message"].(string); strings.HasPrefix(text, "6964") {
-			f.Add(octetsOf(f, text), AppendTLV(AppendTLV(nil, TagReceiptedID, []byte("38601fa\x00")), TagMessageState, []byte{2}))
+			f.Add(prototest.Octets(f, text), AppendTLV(AppendTLV(nil, TagReceiptedID, []byte("38601fa\x00")), TagMessageState, []byte{2}))
 		}
 	}
 	f.Add([]byte(`text:x ID="1", done_date:20240131153100 delivered`), []byte{})

@@ -2,67 +2,21 @@ package smpp
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pmg/internal/testutil"
+	"pmg/protocols/prototest"
 	"pmg/sms"
 )
 
-// A specRow is one row of spec.txt.
-type specRow struct{ item, title, done, tests, remark string }
-
-func spec(t *testing.T) (rows []specRow) {
-	b, err := os.ReadFile("spec.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(f) != 5 || f[2] != "yes" && f[2] != "partial" && f[2] != "no" {
-			t.Fatalf("%q is not a row", line)
-		}
-		rows = append(rows, specRow{f[0], f[1], f[2], f[3], f[4]})
-	}
-	return rows
-}
-
-// sources returns the text of the files that match a pattern, by name.
-func sources(t *testing.T, pattern string) map[string]string {
-	paths, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, path := range paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[filepath.Base(path)] = string(b)
-	}
-	return files
-}
-
 // There is a row for every section that the code names, and for every command, and what is
-// said to be done is named by the code and shown by a test or transcript that exists.
+// said to be done is named by the code.
 func TestSpec(t *testing.T) {
-	exist := map[string]bool{}
-	for name := range sources(t, "testdata/*.txt") {
-		exist[name] = true
-	}
 	named := map[string]bool{}
-	for name, text := range sources(t, "*.go") {
-		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllStringSubmatch(text, -1) {
-			exist[m[1]] = true
-		}
+	for name, text := range prototest.Files(t, "*.go") {
 		for _, m := range regexp.MustCompile(`§(\d+(?:\.\d+)*)`).FindAllStringSubmatch(text, -1) {
 			if name != "spec_test.go" {
 				named[m[1]] = true
@@ -72,31 +26,20 @@ func TestSpec(t *testing.T) {
 	for _, c := range commands[1:] {
 		named[c.spec] = true
 	}
-	rows := map[string]specRow{}
+	rows := map[string]bool{}
 	items := map[string]bool{}
-	for _, r := range spec(t) {
-		if r.done == "no" != (r.tests == "") {
-			t.Errorf("%s %s is done: %s, and shown by %q", r.item, r.title, r.done, r.tests)
-		}
-		for _, name := range strings.Split(r.tests, ", ") {
-			if r.tests != "" && !exist[name] {
-				t.Errorf("%s %s names %q, which does not exist", r.item, r.title, name)
+	for _, r := range prototest.Spec(t) {
+		rows[r.Item+r.Title], items[r.Item] = true, true
+		if tag, ok := strings.CutPrefix(r.Item, "parameter "); ok {
+			if n, err := strconv.ParseUint(tag, 0, 16); err != nil || findTag(uint16(n)) == nil || findTag(uint16(n)).name != r.Title {
+				t.Errorf("%s %s is not in the parameters table", r.Item, r.Title)
 			}
-		}
-		if _, twice := rows[r.item+r.title]; twice {
-			t.Errorf("%s %s has two rows", r.item, r.title)
-		}
-		rows[r.item+r.title], items[r.item] = r, true
-		if tag, ok := strings.CutPrefix(r.item, "parameter "); ok {
-			if n, err := strconv.ParseUint(tag, 0, 16); err != nil || findTag(uint16(n)) == nil || findTag(uint16(n)).name != r.title {
-				t.Errorf("%s %s is not in the parameters table", r.item, r.title)
-			}
-		} else if r.item != "rule" && r.done != "no" && !named[r.item] {
-			t.Errorf("spec.txt says that §%[1]s is done, and no comment of a Go file of this package names it: write §%[1]s where it is done", r.item)
+		} else if r.Item != "rule" && r.Done != "no" && !named[r.Item] {
+			t.Errorf("spec.txt says that §%[1]s is done, and no comment of a Go file of this package names it: write §%[1]s where it is done", r.Item)
 		}
 	}
 	for _, c := range commands[1:] {
-		if _, ok := rows[c.spec+c.name]; !ok {
+		if !rows[c.spec+c.name] {
 			t.Errorf("%s has no row with section %s", c.name, c.spec)
 		}
 	}
@@ -114,21 +57,21 @@ func page(t *testing.T) string {
 		"SMPP 3.4 issue 1.2, and what SMPP 3.3 and 5.0 have besides. Made by `make docs` of `protocols/smpp/spec.txt` and of the\n" +
 		"driver's tables. \"Shown by\" names tests and transcripts of `protocols/smpp`.\n")
 	heads := map[string]string{"3.1": "PDUs and fields", "rule": "Rules of a session"}
-	parameter := map[string]specRow{}
-	for _, r := range spec(t) {
-		if head := heads[r.item]; head != "" {
-			delete(heads, r.item)
+	parameter := map[string]prototest.SpecRow{}
+	for _, r := range prototest.Spec(t) {
+		if head := heads[r.Item]; head != "" {
+			delete(heads, r.Item)
 			fmt.Fprintf(&b, "\n## %s\n\n| section | | done | | shown by |\n|---|---|---|---|---|\n", head)
 		}
-		if strings.HasPrefix(r.item, "parameter ") {
-			parameter[r.title] = r
+		if strings.HasPrefix(r.Item, "parameter ") {
+			parameter[r.Title] = r
 			continue
 		}
-		item := r.item
+		item := r.Item
 		if item == "rule" {
 			item = ""
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", item, r.title, r.done, r.remark, r.tests)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", item, r.Title, r.Done, r.Remark, r.Tests)
 	}
 	b.WriteString("\n## Optional parameters\n\nEach is read and logged by its name, refused in a client's request if its length is not allowed, and sent\n" +
 		"on byte for byte, as are those that are not in this list (`TestParameters`).\n\n" +
@@ -137,9 +80,9 @@ func page(t *testing.T) string {
 		p := &parameters[i]
 		r, ok := parameter[p.name]
 		if !ok {
-			r = specRow{done: "yes", tests: "TestParameters"}
+			r = prototest.SpecRow{Done: "yes", Tests: "TestParameters"}
 		}
-		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s | %s | %s |\n", p.tag, p.name, p.form(), r.done, r.remark, r.tests)
+		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s | %s | %s |\n", p.tag, p.name, p.form(), r.Done, r.Remark, r.Tests)
 	}
 	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway (`TestCodesAndStatuses`). Others are\n" +
 		"printed as numbers and are permanent. Column retry has the option of `retry` that says when a message is sent again\n" +
@@ -148,7 +91,7 @@ func page(t *testing.T) string {
 		"SMSC means. Those of SMPP 5.0, from 0x100, are the same in all versions.\n\n" +
 		"| status | name | done | means | retry | sent |\n|---|---|---|---|---|---|\n")
 	own := map[uint64]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^\tStatus\w+ += (0x\w+)`).FindAllStringSubmatch(sources(t, "status.go")["status.go"], -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\tStatus\w+ += (0x\w+)`).FindAllStringSubmatch(prototest.Files(t, "status.go")["status.go"], -1) {
 		n, err := strconv.ParseUint(m[1], 0, 32)
 		if err != nil {
 			t.Fatal(err)

@@ -2,10 +2,8 @@ package ucp
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
-	"pmg/protocols"
 	"pmg/protocols/prototest"
 )
 
@@ -13,8 +11,9 @@ import (
 // octets again, and so does its line in the log. One that does not decode says what to
 // answer, or that there is nothing to answer.
 func FuzzFrames(f *testing.F) {
-	for _, v := range vectors(f) {
-		f.Add(octetsOf(f, v.Hex))
+	valid, others := prototest.Vectors(f, "testdata")
+	for _, v := range append(valid, others...) {
+		f.Add(v.Octets(f))
 	}
 	d := New(Options{})
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -45,44 +44,10 @@ func malformedThroughLog(t *testing.T, p *PDU, in []byte) {
 	if out := p.AppendWire(nil); !bytes.Equal(out, in) {
 		t.Fatalf("got %q, want %q", out, in)
 	}
-	line := p.AppendLog(nil, true)
-	var q PDU
-	if err := q.ParseLog(line); errors.Is(err, protocols.ErrHidden) {
-		return
-	} else if err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	if again := q.AppendLog(nil, true); !bytes.Equal(again, line) {
-		t.Fatalf("\ngot  %s\nwant %s", again, line)
-	}
+	suite.Reprinted(t, p.AppendLog(nil, true))
 }
 
-// A line that can be read is a PDU, and prints as one that reads the same.
-func FuzzLog(f *testing.F) {
-	for _, v := range valid(f) {
-		var p PDU
-		if err := p.Decode(octetsOf(f, v.Hex)); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(p.AppendLog(nil, true))
-		f.Add(p.AppendLog(nil, false))
-	}
-	f.Fuzz(func(t *testing.T, line []byte) {
-		var p, q PDU
-		if p.ParseLog(line) != nil {
-			return
-		}
-		once := p.AppendLog(nil, true)
-		if err := q.ParseLog(once); errors.Is(err, protocols.ErrHidden) {
-			return
-		} else if err != nil {
-			t.Fatalf("%s: %v", once, err)
-		}
-		if twice := q.AppendLog(nil, true); !bytes.Equal(once, twice) {
-			t.Fatalf("\nonce  %s\ntwice %s", once, twice)
-		}
-	})
-}
+func FuzzLog(f *testing.F) { suite.FuzzLog(f) }
 
 // Extra services are found whole or not at all.
 func FuzzXSer(f *testing.F) {
@@ -135,44 +100,4 @@ func FuzzOAdC(f *testing.F) {
 	})
 }
 
-// After any line of any transcript anything may come. What is sent can be read, and
-// after the end there is silence.
-func FuzzSession(f *testing.F) {
-	d := New(Options{})
-	var scripts []*prototest.Script
-	for i, path := range transcripts(f) {
-		s := prototest.Load(f, d, newOptions(), path)
-		scripts = append(scripts, s)
-		for _, in := range s.Inputs() {
-			f.Add(byte(i), byte(s.Len()), in)
-		}
-		for n := range s.Len() {
-			f.Add(byte(i), byte(n), octetsOf(f, hot[0].hex))
-		}
-	}
-	f.Fuzz(func(t *testing.T, script, lines byte, in []byte) {
-		s := scripts[int(script)%len(scripts)]
-		sub := prototest.NewSession(d, s.Options)
-		s.PlayTo(t, sub, int(lines))
-		ended := sub.Closed
-		sub.Read()
-		sub.Write(in)
-		sub.Wait(2e9)
-		out := sub.Read()
-		if ended && len(out) > 0 {
-			t.Fatalf("said after the end: %q", out)
-		}
-		for len(out) > 0 {
-			n, err := d.Frame(out)
-			if err != nil || n > len(out) {
-				t.Fatalf("cannot frame what was sent: %v: %q", err, out)
-			}
-			var p PDU
-			if err := p.Decode(out[:n]); err != nil {
-				t.Fatal(err)
-			}
-			throughLog(t, &p, out[:n])
-			out = out[n:]
-		}
-	})
-}
+func FuzzSession(f *testing.F) { suite.FuzzSession(f) }

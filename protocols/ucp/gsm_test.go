@@ -1,6 +1,8 @@
 package ucp
 
-import "testing"
+import (
+	"testing"
+)
 
 // Every character that GSM and Latin-1 share comes back, and no other is taken for one.
 func TestGSMAndLatin1(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmg/protocols"
+	"pmg/protocols/prototest"
 	"pmg/protocols/smpp"
 	"pmg/sms"
 )
@@ -296,15 +297,7 @@ func TestTimesOfAMessage(t *testing.T) {
 	f := func(times string, deliver, expires time.Duration, want sms.Code) {
 		t.Helper()
 		m, code := n.take(t, "op51 seq=1 AdC=1 "+times+" MT=3")
-		at := func(d time.Duration) int64 {
-			if d == 0 {
-				return 0
-			}
-			return now + int64(d)
-		}
-		if code != want || code == sms.OK && (m.DeliverAt != at(deliver) || m.Expires != at(expires)) {
-			t.Errorf("%s: got %s, deliver at %d, expires %d", times, code, m.DeliverAt-now, m.Expires-now)
-		}
+		prototest.Times(t, times, now, m, code, deliver, expires, want)
 	}
 	f("", 0, 0, sms.OK)
 	f("DD=1 DDT=2011261400", time.Hour, 0, sms.OK)
@@ -339,36 +332,18 @@ func TestStamps(t *testing.T) {
 func TestSessionDoesNotAllocate(t *testing.T) {
 	f := func(name string, from, to *session, in []byte) {
 		t.Helper()
-		var p, q PDU
-		var m sms.Message
-		out := make([]byte, 0, 1024)
-		n := testing.AllocsPerRun(100, func() {
-			if p.Decode(in) != nil || from.Receive(now, &p).Kind != protocols.Message || from.Message(now, &p, &m) != sms.OK {
-				t.Fatal("not a message")
-			}
-			to.Encode(now, &q, &m, to.NextSequence())
-			out = q.AppendWire(out[:0])
-			from.Answer(&p, sms.OK, 1)
-			out = p.AppendWire(out[:0])
-			q.answer(sms.OK)
-			if to.Receive(now, &q).Kind != protocols.Answered {
-				t.Fatal("not an answer")
-			}
-		})
-		if n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
+		suite.SessionDoesNotAllocate(t, name, from, to, in, func(p protocols.PDU, _ []byte) { p.(*PDU).answer(sms.OK) })
 	}
 	server, client := loggedIn(t, protocols.Server, nil), loggedIn(t, protocols.Client, nil)
-	f("op51", server, client, octetsOf(t, hot[0].hex))
+	f("op51", server, client, hot[0].Octets(t))
 	f("op51 from a name", server, client, frameOf(1, "O/51/00393201001/10412614190438AB4D/////////////////3//41////1////5039/////"))
-	f("op52", client, server, octetsOf(t, hot[2].hex))
-	f("op53", client, server, octetsOf(t, hot[4].hex))
+	f("op52", client, server, hot[2].Octets(t))
+	f("op53", client, server, hot[4].Octets(t))
 }
 
 // One submit in, its message out to a centre, and both answers.
 func BenchmarkSession(b *testing.B) {
-	in := octetsOf(b, hot[0].hex)
+	in := hot[0].Octets(b)
 	from, to := loggedIn(b, protocols.Server, nil), loggedIn(b, protocols.Client, nil)
 	var p, q PDU
 	var m sms.Message

@@ -9,40 +9,30 @@ import (
 	"unsafe"
 
 	"pmg/protocols"
+	"pmg/protocols/prototest"
 )
 
 // The hot PDUs, as they come in bulk.
-var hot = []struct{ name, hex string }{
-	{"op51", hex.EncodeToString(frameOf(18, "O/51/0046700000001/1234//1//3/////////////3//"+
+var hot = []prototest.Sample{
+	{Name: "op51", Hex: hex.EncodeToString(frameOf(18, "O/51/0046700000001/1234//1//3/////////////3//"+
 		"48656C6C6F2C20776F726C643A20612074657874206F662066696674792063686172616374657273206F7220736F2E2E2E2E206F6B/////////////"))},
-	{"op51_result", hex.EncodeToString(frameOf(18, "R/51/A//0046700000001:310726235959/"))},
-	{"op52", hex.EncodeToString(frameOf(42, "O/52/321/46700000001/////////////010226040506////4/0048/041404300021////////1139//01060500037F0202020108///"))},
-	{"op52_result", hex.EncodeToString(frameOf(42, "R/52/A///"))},
-	{"op53", hex.EncodeToString(frameOf(1, "O/53/1234/0041791234567/////////////310726235959/2/107/020826000000/3///////////////"))},
+	{Name: "op51_result", Hex: hex.EncodeToString(frameOf(18, "R/51/A//0046700000001:310726235959/"))},
+	{Name: "op52", Hex: hex.EncodeToString(frameOf(42, "O/52/321/46700000001/////////////010226040506////4/0048/041404300021////////1139//01060500037F0202020108///"))},
+	{Name: "op52_result", Hex: hex.EncodeToString(frameOf(42, "R/52/A///"))},
+	{Name: "op53", Hex: hex.EncodeToString(frameOf(1, "O/53/1234/0041791234567/////////////310726235959/2/107/020826000000/3///////////////"))},
 }
 
 // A frame that is cut off anywhere is not a frame, and as many octets more are waited for.
 func TestPrefixesAreRejected(t *testing.T) {
-	d := New(Options{})
-	for _, v := range valid(t) {
-		in := octetsOf(t, v.Hex)
-		for n := range len(in) {
-			var p PDU
-			if p.Decode(in[:n]) == nil {
-				t.Fatalf("%s: %d of %d octets decode", v.Name, n, len(in))
-			}
-			if want, err := d.Frame(in[:n]); err != nil || want != n+1 {
-				t.Fatalf("%s: of %d octets, %d are wanted after %d (%v)", v.Name, len(in), want, n, err)
-			}
-		}
-	}
+	suite.Prefixes(t, func(n, want int) bool { return want == n+1 })
 }
 
 // Every octet that is changed is noticed, but for the case of a digit of the checksum
 // and for two changes that cancel out.
 func TestDamageIsNoticed(t *testing.T) {
-	for _, v := range valid(t) {
-		in := octetsOf(t, v.Hex)
+	valid, _ := prototest.Vectors(t, "testdata")
+	for _, v := range valid {
+		in := v.Octets(t)
 		for i := range in {
 			damaged := bytes.Clone(in)
 			damaged[i] ^= 0x40
@@ -149,40 +139,19 @@ func fieldSize(name string) int {
 	return 1
 }
 
-// The hot path makes no garbage.
-func TestCodecDoesNotAllocate(t *testing.T) {
-	d := New(Options{})
-	for _, h := range hot {
-		in := octetsOf(t, h.hex)
-		var p PDU
-		out := make([]byte, 0, 1024)
-		n := testing.AllocsPerRun(100, func() {
-			if n, err := d.Frame(in); err != nil || n != len(in) {
-				t.Fatal(n, err)
-			}
-			if err := p.Decode(in); err != nil {
-				t.Fatal(err)
-			}
-			out = p.AppendWire(out[:0])
-			out = p.AppendLog(out[:0], true)
-		})
-		if n != 0 {
-			t.Errorf("%s: %v allocations", h.name, n)
-		}
-	}
-}
+func TestCodecDoesNotAllocate(t *testing.T) { suite.CodecDoesNotAllocate(t) }
 
 // A PDU used again has nothing of what it was before.
 func TestReuse(t *testing.T) {
 	var p PDU
-	all := valid(t)
+	all, _ := prototest.Vectors(t, "testdata")
 	for _, before := range all {
 		for _, v := range all {
-			_ = p.Decode(octetsOf(t, before.Hex))
-			if err := p.Decode(octetsOf(t, v.Hex)); err != nil {
+			_ = p.Decode(before.Octets(t))
+			if err := p.Decode(v.Octets(t)); err != nil {
 				t.Fatal(err)
 			}
-			throughLog(t, &p, octetsOf(t, v.Hex))
+			throughLog(t, &p, v.Octets(t))
 			visited(t, &p)
 		}
 	}
@@ -269,9 +238,9 @@ func TestLoginStep(t *testing.T) {
 
 func BenchmarkCodec(b *testing.B) {
 	for _, h := range hot {
-		in := octetsOf(b, h.hex)
+		in := h.Octets(b)
 		var p PDU
-		b.Run("decode/"+h.name, func(b *testing.B) {
+		b.Run("decode/"+h.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := p.Decode(in); err != nil {
@@ -280,13 +249,13 @@ func BenchmarkCodec(b *testing.B) {
 			}
 		})
 		var out []byte
-		b.Run("encode/"+h.name, func(b *testing.B) {
+		b.Run("encode/"+h.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				out = p.AppendWire(out[:0])
 			}
 		})
-		b.Run("log/"+h.name, func(b *testing.B) {
+		b.Run("log/"+h.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				out = p.AppendLog(out[:0], true)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pmg/protocols"
+	"pmg/protocols/prototest"
 	"pmg/sms"
 )
 
@@ -26,9 +27,10 @@ func TestReportsOfVectors(t *testing.T) {
 	}
 	client := node{New(Options{}), loggedIn(t, protocols.Client, nil)}
 	seen := 0
-	for _, v := range valid(t) {
+	valid, _ := prototest.Vectors(t, "testdata")
+	for _, v := range valid {
 		var p PDU
-		if p.Decode(octetsOf(t, v.Hex)) != nil || p.OT != Notify || p.Result {
+		if p.Decode(v.Octets(t)) != nil || p.OT != Notify || p.Result {
 			continue
 		}
 		seen++

@@ -2,70 +2,21 @@ package ucp
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"pmg/internal/testutil"
+	"pmg/protocols/prototest"
 )
 
-// A specRow is one row of spec.txt.
-type specRow struct{ item, title, done, tests, remark string }
-
-func spec(t *testing.T) (rows []specRow) {
-	b, err := os.ReadFile("spec.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(f) != 5 || f[2] != "yes" && f[2] != "partial" && f[2] != "no" {
-			t.Fatalf("%q is not a row", line)
-		}
-		rows = append(rows, specRow{f[0], f[1], f[2], f[3], f[4]})
-	}
-	return rows
-}
-
-// There is a row for every operation and extra service, and what is said to be done is
-// shown by a test or transcript that exists.
+// There is a row for every operation and extra service.
 func TestSpec(t *testing.T) {
-	exist := map[string]bool{}
-	for _, pattern := range []string{"*_test.go", "testdata/*.txt"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			exist[filepath.Base(path)] = true
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllSubmatch(b, -1) {
-				exist[string(m[1])] = true
-			}
-		}
-	}
 	titles := map[string]string{}
-	for _, r := range spec(t) {
-		if titles[r.item] != "" {
-			t.Errorf("%s has two rows", r.item)
+	for _, r := range prototest.Spec(t) {
+		if titles[r.Item] != "" {
+			t.Errorf("%s has two rows", r.Item)
 		}
-		titles[r.item] = r.title
-		if r.done != "no" && r.tests == "" {
-			t.Errorf("%s is done, and no test shows it", r.item)
-		}
-		for _, name := range strings.Split(r.tests, ", ") {
-			if r.tests != "" && !exist[name] {
-				t.Errorf("%s names %q, which does not exist", r.item, name)
-			}
-		}
+		titles[r.Item] = r.Title
 	}
 	for _, o := range operations[1:] {
 		if titles["op "+o.name[2:]] == "" {
@@ -86,8 +37,8 @@ func TestConformanceIsFresh(t *testing.T) {
 		"EMI/UCP release 4.0, and what peers of other releases send. Made by `make docs` of `protocols/ucp/spec.txt`,\n" +
 		"which names the tests that show it.\n\n" +
 		"| | | done | |\n|---|---|---|---|\n")
-	for _, r := range spec(t) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.item, r.title, r.done, r.remark)
+	for _, r := range prototest.Spec(t) {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Item, r.Title, r.Done, r.Remark)
 	}
 	b.WriteString("\n## Error codes\n\nEach is printed by its name and has the meaning of a code of the gateway. Others are\n" +
 		"printed as numbers and are permanent. Column retry has the option of `retry` that says when a message is sent again\n" +

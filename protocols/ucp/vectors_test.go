@@ -2,60 +2,13 @@ package ucp
 
 import (
 	"bytes"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"os"
-	"slices"
+	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"pmg/protocols"
 	"pmg/protocols/prototest"
 )
-
-// A vector is one of testdata/vectors.json, which comes from the samples of the
-// specification and the tests of other implementations.
-type vector struct {
-	Name   string         `json:"name"`
-	Hex    string         `json:"hex"`
-	Expect map[string]any `json:"expect"`
-	Valid  bool           `json:"valid"`
-}
-
-func vectors(tb testing.TB) []vector {
-	b, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var all []vector
-	if err := json.Unmarshal(b, &all); err != nil {
-		tb.Fatal(err)
-	}
-	return all
-}
-
-// valid returns the valid vectors: all of them.
-func valid(tb testing.TB) (some []vector) {
-	for _, v := range vectors(tb) {
-		if v.Valid {
-			some = append(some, v)
-		}
-	}
-	if len(some) != 58 {
-		tb.Fatalf("%d valid vectors, want 58", len(some))
-	}
-	return some
-}
-
-func octetsOf(tb testing.TB, s string) []byte {
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
-}
 
 // frameOf returns a frame around what stands between its header and its checksum:
 // "O/51/..." with the last slash.
@@ -72,31 +25,16 @@ func frameOf(trn uint8, data string) []byte {
 }
 
 func TestValidVectors(t *testing.T) {
-	for _, v := range valid(t) {
-		t.Run(v.Name, func(t *testing.T) {
-			var p PDU
-			in := octetsOf(t, v.Hex)
-			if err := p.Decode(in); err != nil {
-				t.Fatal(err)
-			}
-			got := visited(t, &p)
-			if v.Expect["text"] == nil && p.isType('2') {
-				delete(got, "text") // some vectors leave out what shows in the digits
-			}
-			for name, want := range v.Expect {
-				if !equalJSON(t, got[name], want) {
-					t.Errorf("%s: got %v, want %v", name, got[name], want)
-				}
-				delete(got, name)
-			}
-			for name, value := range got { // what is expected names no empty fields
-				if value != "" && name != "HPLMN" {
-					t.Errorf("field too many: %s=%v", name, value)
-				}
-			}
-			throughLog(t, &p, in)
+	suite.ValidVectors(t, func(t *testing.T, p protocols.PDU, expect map[string]any) map[string]any {
+		got := visited(t, p.(*PDU))
+		if expect["text"] == nil && p.(*PDU).isType('2') {
+			delete(got, "text") // some vectors leave out what shows in the digits
+		}
+		maps.DeleteFunc(got, func(name string, value any) bool { // nor do they name empty fields
+			return expect[name] == nil && (value == "" || name == "HPLMN")
 		})
-	}
+		return got
+	})
 }
 
 // visited returns the fields by name, and what the vectors count besides.
@@ -134,51 +72,7 @@ func visited(t *testing.T, p *PDU) map[string]any {
 	return got
 }
 
-func equalJSON(t *testing.T, a, b any) bool {
-	x, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v any
-	if err := json.Unmarshal(x, &v); err != nil {
-		t.Fatal(err)
-	}
-	x, _ = json.Marshal(v)
-	y, _ := json.Marshal(b)
-	return bytes.Equal(x, y)
-}
-
-// throughLog checks wire -> log -> PDU -> wire. Secrets, which are never printed, are
-// put back. A line that hides octets is never read as a PDU that has others.
-func throughLog(t *testing.T, p *PDU, in []byte) {
-	t.Helper()
-	want := canonical(in)
-	if out := p.AppendWire(nil); !bytes.Equal(out, want) {
-		t.Fatalf("encoded again:\ngot  %q\nwant %q", out, want)
-	}
-	line := p.AppendLog(nil, true)
-	if bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
-		t.Fatalf("not one printable line: %q", line)
-	}
-	var q PDU
-	err := q.ParseLog(line)
-	if hidden := errors.Is(err, protocols.ErrHidden); !hidden && err != nil || hidden && !bytes.Contains(line, []byte("=***")) {
-		t.Fatalf("%s: %v", line, err)
-	}
-	if errors.Is(err, protocols.ErrHidden) {
-		putBack(p, &q)
-	}
-	if out := q.AppendWire(nil); !bytes.Equal(out, want) {
-		t.Fatalf("%s\ngot  %q\nwant %q", line, out, want)
-	}
-	err = q.ParseLog(p.AppendLog(nil, false))
-	if err != nil && !errors.Is(err, protocols.ErrHidden) {
-		t.Fatalf("with hidden octets: %v", err)
-	}
-	if out := q.AppendWire(nil); err == nil && !bytes.Equal(out, want) {
-		t.Fatalf("hidden octets are read as others:\ngot  %q\nwant %q", out, want)
-	}
-}
+func throughLog(t testing.TB, p *PDU, in []byte) { t.Helper(); suite.ThroughLog(t, p, in) }
 
 // canonical writes a checksum in upper case.
 func canonical(in []byte) []byte {
@@ -187,8 +81,10 @@ func canonical(in []byte) []byte {
 	return out
 }
 
-// putBack gives q the fields that the log hides.
-func putBack(p, q *PDU) {
+// unhide restores secrets, which are never printed.
+func unhide(to, from protocols.PDU, _, line []byte) (may, whole bool) {
+	p, q := from.(*PDU), to.(*PDU)
+	may = bytes.Contains(line, []byte("=***"))
 	secret := func(to *Field, from Field) {
 		if from.n > 0 {
 			q.put(to, p.get(from))
@@ -196,7 +92,7 @@ func putBack(p, q *PDU) {
 	}
 	secret(&q.SM.AC, p.SM.AC)
 	if !p.hasExtras {
-		return
+		return may, true
 	}
 	x, y := p.rare(), q.rare()
 	secret(&y.login.PWD, x.login.PWD)
@@ -206,6 +102,7 @@ func putBack(p, q *PDU) {
 	secret(&y.legacy.LPR, x.legacy.LPR)
 	secret(&y.legacy.LUR, x.legacy.LUR)
 	secret(&y.legacy.LRC, x.legacy.LRC)
+	return may, true
 }
 
 // What a peer logs in to a server and to a client with.
@@ -219,112 +116,57 @@ const (
 func TestMalformedVectors(t *testing.T) {
 	client := protocols.SessionOptions{Role: protocols.Client, SystemID: "pmg"}
 	server := protocols.SessionOptions{Name: "PMG"}
+	login, accepted := frameOf(1, loginLine), frameOf(0, loggedInLine)
 	reactions := map[string]struct {
-		options protocols.SessionOptions
-		open    bool // the session is not logged in
-		err     string
-		answers []string
+		Options protocols.SessionOptions
+		Before  []byte
+		Err     string
+		Answers []string
 	}{
-		"len_too_big":                  {server, false, "LEN is 84 and there are 83 characters", []string{"< op51_result seq=0 status=0x2(syntax_error)"}},
-		"len_too_big_checksum_stale":   {server, false, "LEN is 84 and there are 83 characters", []string{"< op51_result seq=0 status=0x2(syntax_error)"}},
-		"checksum_wrong":               {server, false, `checksum is "D2" and should be D1`, []string{"< op51_result seq=0 status=0x1(checksum_error)"}},
-		"checksum_lower_case":          {server, false, "", []string{"< op51_result seq=0 status=0 SM=012345:"}},
-		"checksum_not_hex":             {server, false, `checksum is "G1" and should be D1`, []string{"< op51_result seq=0 status=0x1(checksum_error)"}},
-		"unknown_operation_91":         {server, false, "operation 91 is not known", []string{"< op_unknown_result seq=0 OT=91 status=0x3(operation_not_supported)"}},
-		"result_with_operation_fields": {client, false, "result begins neither with A nor with N", nil},
-		"missing_etx":                  {server, false, "is no frame", nil},
-		"missing_stx":                  {server, false, "is no frame", nil},
-		"garbage_before_stx":           {client, true, "is no frame", []string{"bound transceiver"}},
-		"two_frames_one_read":          {client, true, "", []string{"bound transceiver"}},
-		"nested_stx":                   {client, true, "is no frame", []string{"bound transceiver"}},
-		"len_not_numeric":              {client, true, "has no header that can be read", nil},
-		"or_invalid":                   {server, true, "has no header that can be read", nil},
-		"op51_too_many_fields":         {server, false, "has 1 fields too many", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
-		"op51_odd_hex":                 {server, false, "", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
-		"op51_bad_mt":                  {server, false, "", []string{"< op51_result seq=5 status=0x17(message_type_not_supported)"}},
-		"op51_missing_adc":             {server, false, "", []string{"< op51_result seq=5 status=0x6(adc_invalid)"}},
-		"op51_xser_overrun":            {server, false, "", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
-		"op51_binary_without_class":    {server, false, "", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
-		"op60_wrong_version":           {server, true, "", []string{"< op60_result seq=0 status=0x2(syntax_error)"}},
-		"op60_len_off_by_one":          {server, true, "LEN is 50 and there are 49 characters", []string{"< op60_result seq=0 status=0x2(syntax_error)"}},
-		"result_without_request":       {client, false, "", nil},
+		"len_too_big":                  {server, login, "LEN is 84 and there are 83 characters", []string{"< op51_result seq=0 status=0x2(syntax_error)"}},
+		"len_too_big_checksum_stale":   {server, login, "LEN is 84 and there are 83 characters", []string{"< op51_result seq=0 status=0x2(syntax_error)"}},
+		"checksum_wrong":               {server, login, `checksum is "D2" and should be D1`, []string{"< op51_result seq=0 status=0x1(checksum_error)"}},
+		"checksum_lower_case":          {server, login, "", []string{"< op51_result seq=0 status=0 SM=012345:"}},
+		"checksum_not_hex":             {server, login, `checksum is "G1" and should be D1`, []string{"< op51_result seq=0 status=0x1(checksum_error)"}},
+		"unknown_operation_91":         {server, login, "operation 91 is not known", []string{"< op_unknown_result seq=0 OT=91 status=0x3(operation_not_supported)"}},
+		"result_with_operation_fields": {client, accepted, "result begins neither with A nor with N", nil},
+		"missing_etx":                  {server, login, "is no frame", nil},
+		"missing_stx":                  {server, login, "is no frame", nil},
+		"garbage_before_stx":           {client, nil, "is no frame", []string{"bound transceiver"}},
+		"two_frames_one_read":          {client, nil, "", []string{"bound transceiver"}},
+		"nested_stx":                   {client, nil, "is no frame", []string{"bound transceiver"}},
+		"len_not_numeric":              {client, nil, "has no header that can be read", nil},
+		"or_invalid":                   {server, nil, "has no header that can be read", nil},
+		"op51_too_many_fields":         {server, login, "has 1 fields too many", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
+		"op51_odd_hex":                 {server, login, "", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
+		"op51_bad_mt":                  {server, login, "", []string{"< op51_result seq=5 status=0x17(message_type_not_supported)"}},
+		"op51_missing_adc":             {server, login, "", []string{"< op51_result seq=5 status=0x6(adc_invalid)"}},
+		"op51_xser_overrun":            {server, login, "", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
+		"op51_binary_without_class":    {server, login, "", []string{"< op51_result seq=5 status=0x2(syntax_error)"}},
+		"op60_wrong_version":           {server, nil, "", []string{"< op60_result seq=0 status=0x2(syntax_error)"}},
+		"op60_len_off_by_one":          {server, nil, "LEN is 50 and there are 49 characters", []string{"< op60_result seq=0 status=0x2(syntax_error)"}},
+		"result_without_request":       {client, accepted, "", nil},
 	}
-	d := New(Options{})
-	for _, v := range vectors(t) {
-		if v.Valid {
-			continue
-		}
+	_, others := prototest.Vectors(t, "testdata")
+	for _, v := range others {
 		t.Run(v.Name, func(t *testing.T) {
 			r, ok := reactions[v.Name]
 			if !ok {
 				t.Fatal("the table does not say what to expect")
 			}
-			in := octetsOf(t, v.Hex)
-			n, err := d.Frame(in)
+			in := v.Octets(t)
+			n, err := suite.Driver.Frame(in)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want := v.Name == "missing_etx"; want != (n > len(in)) {
 				t.Errorf("%d octets are wanted of %d", n, len(in))
 			}
-			var p PDU
-			text := ""
-			if err := p.Decode(in[:min(n, len(in))]); err != nil {
-				text = err.Error()
-			}
-			if text != r.err {
-				t.Errorf("got error %q, want %q", text, r.err)
-			}
-			s := prototest.NewSession(d, r.options)
-			if s.Read(); !r.open && r.options.Role == protocols.Server {
-				s.Write(frameOf(1, loginLine))
-			} else if !r.open {
-				s.Write(frameOf(0, loggedInLine))
-			}
-			s.Read()
-			s.Events()
-			s.Write(in)
-			s.Wait(time.Second)
-			checkOutcome(t, s, r.answers)
-			if !r.open && v.Name != "missing_etx" { // the session is in step
+			s := suite.React(t, in, r)
+			if r.Before != nil && v.Name != "missing_etx" { // the session is in step
 				s.Write(frameOf(42, "O/31/1/0539/"))
-				checkOutcome(t, s, []string{"< op31_result seq=42 status=0"})
+				s.Want(t, "< op31_result seq=42 status=0")
 			}
 		})
 	}
-}
-
-// checkOutcome looks for each line in what came out, whatever else it says.
-func checkOutcome(t *testing.T, s *prototest.Session, want []string) {
-	t.Helper()
-	got := append(sentLines(t, s.Read()), s.Events()...)
-	for _, w := range want {
-		i := slices.IndexFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
-		if i < 0 {
-			t.Fatalf("%q is not in what is left of %q", w, got)
-		}
-		got = slices.Delete(got, i, i+1)
-	}
-	for _, g := range got {
-		t.Errorf("%q came, too", g)
-	}
-}
-
-// sentLines returns the frames in b as the pdu log prints them.
-func sentLines(t *testing.T, b []byte) (lines []string) {
-	t.Helper()
-	d := New(Options{})
-	var p PDU
-	for len(b) > 0 {
-		n, err := d.Frame(b)
-		if err != nil || n > len(b) {
-			t.Fatalf("%q: %v", b, err)
-		}
-		if err := p.Decode(b[:n]); err != nil {
-			t.Fatalf("%q: %v", b[:n], err)
-		}
-		lines = append(lines, "< "+string(p.AppendLog(nil, true)))
-		b = b[n:]
-	}
-	return lines
 }
