@@ -30,8 +30,8 @@ type memory struct {
 	octets  int      // of aside
 	last    uint64   // the highest id that was ever put
 	mapped  map[string]mapping
-	keys    fifo[mapKey] // of mapped, in the order in which they were mapped
-	events  fifo[event]
+	keys    []mapKey // of mapped, in the order in which they were mapped
+	events  []event
 	commits int64
 	waiting int64 // messages put and not deleted
 }
@@ -126,13 +126,13 @@ func (s *memory) do(b *Batch, o op) {
 	case opUnmapBefore:
 		s.unmapBefore(uint32(o.id))
 	case opEvent:
-		s.events.push(event{o.id, slices.Clone(b.valueOf(o))})
-		if s.events.len() > maxMemoryEvents {
-			s.events.pop()
+		s.events = append(s.events, event{o.id, slices.Clone(b.valueOf(o))})
+		if len(s.events) > maxMemoryEvents {
+			pop(&s.events)
 		}
 	case opDropEvents:
-		for s.events.len() > 0 && s.events.front().number <= o.id {
-			s.events.pop()
+		for len(s.events) > 0 && s.events[0].number <= o.id {
+			pop(&s.events)
 		}
 	}
 }
@@ -160,8 +160,8 @@ func (s *memory) mapID(key string, m mapping) {
 	if m.day >= s.mapped[key].day {
 		s.mapped[key] = m
 	}
-	s.keys.push(mapKey{key, m.day})
-	for s.keys.len() > maxMemoryMap {
+	s.keys = append(s.keys, mapKey{key, m.day})
+	for len(s.keys) > maxMemoryMap {
 		s.unmapFirst()
 	}
 }
@@ -169,7 +169,7 @@ func (s *memory) mapID(key string, m mapping) {
 // unmapFirst forgets the mapping that was made first, unless the same id was mapped again
 // for another day.
 func (s *memory) unmapFirst() {
-	k := s.keys.pop()
+	k := pop(&s.keys)
 	if m, ok := s.mapped[k.key]; ok && m.day == k.day {
 		delete(s.mapped, k.key)
 	}
@@ -177,7 +177,7 @@ func (s *memory) unmapFirst() {
 
 func (s *memory) unmapBefore(day uint32) {
 	maps.DeleteFunc(s.mapped, func(_ string, m mapping) bool { return m.day < day })
-	s.keys.filter(func(k mapKey) bool { return k.day >= day })
+	s.keys = slices.DeleteFunc(s.keys, func(k mapKey) bool { return k.day < day })
 }
 
 func (s *memory) Get(id uint64, e *Entry) (bool, error) {
@@ -266,9 +266,8 @@ func (s *memory) Events(after uint64, limit int, f func(number uint64, line []by
 func (s *memory) eventsAfter(after uint64, limit int) []event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	waiting := s.events.all()
-	at, _ := slices.BinarySearchFunc(waiting, after+1, func(e event, number uint64) int { return cmp.Compare(e.number, number) })
-	return slices.Clone(waiting[at : at+min(limit, len(waiting)-at)])
+	at, _ := slices.BinarySearchFunc(s.events, after+1, func(e event, number uint64) int { return cmp.Compare(e.number, number) })
+	return slices.Clone(s.events[at : at+min(limit, len(s.events)-at)])
 }
 
 func (s *memory) Stats() Stats {
@@ -286,30 +285,10 @@ func (s *memory) Backup(string) error {
 
 func (s *memory) Close() error { return nil }
 
-// A fifo is a queue whose front is removed without moving the rest each time.
-type fifo[T any] struct {
-	items []T
-	first int
-}
-
-func (q *fifo[T]) len() int    { return len(q.items) - q.first }
-func (q *fifo[T]) all() []T    { return q.items[q.first:] }
-func (q *fifo[T]) front() T    { return q.items[q.first] }
-func (q *fifo[T]) push(item T) { q.items = append(q.items, item) }
-
-// filter keeps the items for which keep returns true.
-func (q *fifo[T]) filter(keep func(T) bool) {
-	q.items = slices.DeleteFunc(q.items[q.first:], func(item T) bool { return !keep(item) })
-	q.first = 0
-}
-
-func (q *fifo[T]) pop() T {
-	item := q.items[q.first]
-	clear(q.items[q.first : q.first+1])
-	if q.first++; q.first*2 >= len(q.items) {
-		n := copy(q.items, q.items[q.first:])
-		clear(q.items[n:])
-		q.items, q.first = q.items[:n], 0
-	}
+// pop takes the first item off a queue. What is in front of the rest stays until that grows.
+func pop[T any](queue *[]T) T {
+	item := (*queue)[0]
+	clear((*queue)[:1])
+	*queue = (*queue)[1:]
 	return item
 }

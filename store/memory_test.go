@@ -79,7 +79,7 @@ func TestMemoryMapFull(t *testing.T) {
 		b.Map(6, "north", []byte("again"), []byte("3"))
 	})
 	m := s.(*memory)
-	m.keys.items = append(m.keys.items, make([]mapKey, maxMemoryMap-m.keys.len())...) // as many others
+	m.keys = append(m.keys, make([]mapKey, maxMemoryMap-len(m.keys))...) // as many others
 	for _, c := range []struct{ id, left string }{{"first", "old"}, {"second", "again"}, {"third", "again"}, {"fourth", ""}} {
 		_, before, _ := s.Lookup("north", []byte(c.left))
 		commit(t, s, func(b *Batch) { b.Map(7, "north", []byte(c.id), []byte("4")) })
