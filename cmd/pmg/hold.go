@@ -13,9 +13,8 @@ import (
 )
 
 func newHoldCommand() *cobra.Command {
-	var o statusOptions
 	var lasts string
-	cmd := &cobra.Command{
+	cmd := newOrderCommand("/hold", &cobra.Command{
 		Use:   "hold CONNECTOR",
 		Short: "Send nothing to an SMS centre for a while",
 		Long: `Asks a running gateway at its admin address to send no more messages by a connector
@@ -30,86 +29,77 @@ connected again as usual.
 The hold ends after --for, by "pmg release", and when the gateway stops: a restart does not
 remember it. "pmg status" shows it.`,
 		Example: "  pmg hold operator --for 1h\n  pmg hold operator",
-		Args:    oneArg("the name of a connector, as in the configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			query := url.Values{"connector": {args[0]}}
-			if lasts != "" {
-				d, err := config.ParseDuration(lasts)
-				if err != nil || d <= 0 {
-					return fmt.Errorf("cannot use --for %s: it must be a duration above 0, like 90m, 1h or 1d", lasts)
-				}
-				query.Set("for", d.String())
-			}
-			c, err := o.order(cmd, "/hold", query)
-			if err != nil {
-				return err
-			}
-			until := "until \"pmg release " + printable(c.Connector) + "\""
-			if c.Held != nil && !c.Held.Until.IsZero() {
-				until = "until " + c.Held.Until.Local().Format(time.DateTime)
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "nothing is sent to %s %s or a restart; %d messages wait there\n", printable(c.Connector), until, c.Queued)
+	}, func(query url.Values) error {
+		if lasts == "" {
 			return nil
-		},
-	}
-	o.flags(cmd)
+		}
+		d, err := config.ParseDuration(lasts)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("cannot use --for %s: it must be a duration above 0, like 90m, 1h or 1d", lasts)
+		}
+		query.Set("for", d.String())
+		return nil
+	}, func(c *admin.Ordered, name string) string {
+		until := "until \"pmg release " + name + "\""
+		if c.Held != nil && !c.Held.Until.IsZero() {
+			until = "until " + c.Held.Until.Local().Format(time.DateTime)
+		}
+		return fmt.Sprintf("nothing is sent to %s %s or a restart; %d messages wait there", name, until, c.Queued)
+	})
 	cmd.Flags().StringVar(&lasts, "for", "", "how long, as a `duration`: 90m, 1h, 1d; without it until pmg release")
 	return cmd
 }
 
 func newReleaseCommand() *cobra.Command {
-	var o statusOptions
-	cmd := &cobra.Command{
+	return newOrderCommand("/release", &cobra.Command{
 		Use:   "release CONNECTOR",
 		Short: "Send messages again to an SMS centre that is held",
 		Long: `Asks a running gateway at its admin address to end what "pmg hold" has begun: messages
 that wait leave by the connector again.`,
 		Example: "  pmg release operator",
-		Args:    oneArg("the name of a connector, as in the configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.order(cmd, "/release", url.Values{"connector": {args[0]}})
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "messages are sent to %s again; %d wait there, and %d of %d sessions are open\n", printable(c.Connector), c.Queued, c.Sessions, c.Instances)
-			}
-			return err
-		},
-	}
-	o.flags(cmd)
-	return cmd
+	}, nil, func(c *admin.Ordered, name string) string {
+		return fmt.Sprintf("messages are sent to %s again; %d wait there, and %d of %d sessions are open", name, c.Queued, c.Sessions, c.Instances)
+	})
 }
 
 func newConnectCommand() *cobra.Command {
-	var o statusOptions
-	cmd := &cobra.Command{
+	return newOrderCommand("/connect", &cobra.Command{
 		Use:   "connect CONNECTOR",
 		Short: "Connect to an SMS centre now, without waiting for the next attempt",
 		Long: `Asks a running gateway at its admin address to connect those sessions of a connector now
 that wait for their next attempt after a failure, as "pmg status" shows it. The pauses
 between further attempts stay as they were.`,
 		Example: "  pmg connect operator",
-		Args:    oneArg("the name of a connector, as in the configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.order(cmd, "/connect", url.Values{"connector": {args[0]}})
-			if err != nil {
+	}, nil, func(c *admin.Ordered, name string) string {
+		if c.Sessions >= c.Instances {
+			return fmt.Sprintf("all %d sessions of %s are open", c.Instances, name)
+		}
+		return fmt.Sprintf("%s is being connected: %d of %d sessions were open; pmg status shows what comes of it", name, c.Sessions, c.Instances)
+	})
+}
+
+// newOrderCommand completes a command that sends an order about a connector to the gateway. set adds what
+// flags ask for, and say returns what was done.
+func newOrderCommand(path string, cmd *cobra.Command, set func(url.Values) error, say func(c *admin.Ordered, name string) string) *cobra.Command {
+	var o statusOptions
+	cmd.Args = oneArg("the name of a connector, as in the configuration")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		query := url.Values{"connector": {args[0]}}
+		if set != nil {
+			if err := set(query); err != nil {
 				return err
 			}
-			if c.Sessions >= c.Instances {
-				fmt.Fprintf(cmd.OutOrStdout(), "all %d sessions of %s are open\n", c.Instances, printable(c.Connector))
-				return nil
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s is being connected: %d of %d sessions were open; pmg status shows what comes of it\n", printable(c.Connector), c.Sessions, c.Instances)
-			return nil
-		},
+		}
+		if err := o.find(cmd); err != nil {
+			return err
+		}
+		c := new(admin.Ordered)
+		if err := askAdmin(cmd.Context(), o.address, http.MethodPost, path+"?"+query.Encode(), c); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), say(c, printable(c.Connector)))
+		return nil
 	}
 	o.flags(cmd)
 	return cmd
-}
-
-// order sends an order about a connector to the gateway.
-func (o *statusOptions) order(cmd *cobra.Command, path string, query url.Values) (*admin.Ordered, error) {
-	if err := o.find(cmd); err != nil {
-		return nil, err
-	}
-	c := new(admin.Ordered)
-	return c, askAdmin(cmd.Context(), o.address, http.MethodPost, path+"?"+query.Encode(), c)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -170,86 +171,41 @@ func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if err := printSummary(cmd.OutOrStdout(), asJSON, r, loadRows(r)); err != nil {
+	if err := printSummary(cmd.OutOrStdout(), asJSON, r); err != nil {
 		return err
 	}
 	return console.ProblemsError(r.Problems())
 }
 
-// A summaryRow is a line of a summary.
-type summaryRow struct{ name, value string }
-
-func countRow(name string, n int64) summaryRow { return summaryRow{name, fmt.Sprint(n)} }
-
-func loadRows(r *loadtest.LoadResult) []summaryRow {
-	rows := []summaryRow{
-		countRow("messages", r.Messages),
-		countRow("sent", r.Sent),
-		countRow("answered", r.Answered),
-		countRow("accepted", r.Accepted),
-		countRow("unanswered", r.Unanswered),
-		countRow("resent", r.Resent),
-	}
-	for _, status := range slices.Sorted(maps.Keys(r.Statuses)) {
-		rows = append(rows, countRow(status, r.Statuses[status]))
-	}
-	if r.Reconnects > 0 {
-		rows = append(rows, countRow("reconnects", r.Reconnects), countRow("sent again", r.SentAgain))
-	}
-	rows = append(rows, receiptRows(r)...)
-	if r.MO+r.MOMissing > 0 {
-		rows = append(rows,
-			countRow("mo", r.MO),
-			countRow("mo missing", r.MOMissing),
-			countRow("mo doubled", r.MODoubled))
-	}
-	return append(rows,
-		countRow("connections lost", r.ConnectionsLost),
-		summaryRow{"seconds", fmt.Sprintf("%.3f", r.Seconds)},
-		summaryRow{"messages/s", fmt.Sprintf("%.0f", r.MessagesPerSecond)},
-		latencyRow("latency", r.Latency),
-	)
-}
-
-// receiptRows returns the rows about receipts, if there is anything to say about them.
-func receiptRows(r *loadtest.LoadResult) (rows []summaryRow) {
-	if r.Receipts+r.ReceiptsMissing+r.ReceiptsUnknown == 0 {
-		return nil
-	}
-	rows = append(rows, countRow("receipts", r.Receipts))
-	for _, state := range slices.Sorted(maps.Keys(r.ReceiptStates)) {
-		rows = append(rows, countRow("  "+state, r.ReceiptStates[state]))
-	}
-	for _, row := range []struct {
-		name string
-		n    int64
-	}{
-		{"  missing", r.ReceiptsMissing},
-		{"  doubled", r.ReceiptsDoubled},
-		{"  of another account", r.ReceiptsMisrouted},
-		{"  unknown id", r.ReceiptsUnknown},
-		{"  wrong text", r.ReceiptsWrong},
-		{"  before the answer", r.ReceiptsEarly},
-	} {
-		rows = append(rows, countRow(row.name, row.n))
-	}
-	return append(rows,
-		summaryRow{"  receipts/s", fmt.Sprintf("%.0f", r.ReceiptsPerSecond)},
-		latencyRow("  latency", r.ReceiptLatency))
-}
-
-func latencyRow(name string, l loadtest.Latency) summaryRow {
-	return summaryRow{name, fmt.Sprintf("p50 %.0f us, p90 %.0f us, p99 %.0f us, p99.9 %.0f us, max %.0f us", l.P50, l.P90, l.P99, l.P999, l.Max)}
-}
-
-// printSummary prints the result as JSON, or else the rows.
-func printSummary(w io.Writer, asJSON bool, result any, rows []summaryRow) error {
+// printSummary prints a result as JSON, or else a row for each of its fields, by the name in JSON.
+// Zeros of counters with longer names are left out.
+func printSummary(w io.Writer, asJSON bool, result any) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(result)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintf(table, "%s\t%s\n", row.name, row.value)
+	v := reflect.ValueOf(result).Elem()
+	for i := range v.NumField() {
+		name := strings.ReplaceAll(strings.ReplaceAll(v.Type().Field(i).Tag.Get("json"), "_per_second", "/s"), "_", " ")
+		if name == "" || v.Field(i).IsZero() && strings.ContainsAny(name, " /") {
+			continue
+		}
+		switch x := v.Field(i).Interface().(type) {
+		case map[string]int64:
+			for _, key := range slices.Sorted(maps.Keys(x)) {
+				fmt.Fprintf(table, "  %s\t%d\n", key, x[key])
+			}
+		case loadtest.Latency:
+			fmt.Fprintf(table, "%s\tp50 %.0f us, p90 %.0f us, p99 %.0f us, p99.9 %.0f us, max %.0f us\n", name, x.P50, x.P90, x.P99, x.P999, x.Max)
+		case float64:
+			decimals := 0
+			if name == "seconds" {
+				decimals = 3
+			}
+			fmt.Fprintf(table, "%s\t%.*f\n", name, decimals, x)
+		default:
+			fmt.Fprintf(table, "%s\t%v\n", name, x)
+		}
 	}
 	return table.Flush()
 }

@@ -166,7 +166,7 @@ func runSink(cmd *cobra.Command, o loadtest.SinkOptions, duration time.Duration,
 		return fmt.Errorf("cannot close sink: %w", err)
 	}
 	r := s.Result()
-	if err := printSummary(cmd.OutOrStdout(), asJSON, r, sinkRows(r)); err != nil {
+	if err := printSummary(cmd.OutOrStdout(), asJSON, r); err != nil {
 		return err
 	}
 	return console.ProblemsError(r.Problems())
@@ -179,31 +179,4 @@ func endOf(s *loadtest.Sink, o *loadtest.SinkOptions) <-chan struct{} {
 		return nil
 	}
 	return s.Done()
-}
-
-func sinkRows(r *loadtest.SinkResult) []summaryRow {
-	return []summaryRow{
-		countRow("submits", r.Submits),
-		countRow("accepted", r.Accepted),
-		countRow("unique", r.Unique),
-		countRow("doubled", r.Doubled),
-		countRow("missing", r.Missing),
-		countRow("changed", r.Changed),
-		countRow("throttled", r.Throttled),
-		countRow("refused", r.Refused),
-		countRow("dropped", r.Dropped),
-		countRow("unbinds", r.Unbinds),
-		countRow("twice", r.Twice),
-		countRow("late", r.Late),
-		countRow("receipts", r.Receipts),
-		countRow("receipts answered", r.ReceiptsAnswered),
-		countRow("receipts refused", r.ReceiptsRefused),
-		countRow("mo", r.MO),
-		countRow("mo answered", r.MOAnswered),
-		countRow("sent again", r.Redelivered),
-		countRow("binds", r.Binds),
-		countRow("binds closed", r.BindsClosed),
-		{"seconds", fmt.Sprintf("%.3f", r.Seconds)},
-		{"messages/s", fmt.Sprintf("%.0f", r.MessagesPerSecond)},
-	}
 }
