@@ -62,48 +62,34 @@ func metrics() (all []metric) {
 	})...)
 	all = append(all, metric{"pmg_connector_info", gauge, []string{"connector", "direction", "protocol", "static"},
 		"1, with direction (in: from clients; out: to an SMSC), protocol and whether it is to have its sessions always, for joins: pmg_connector_sessions_ready * on (connector) group_left pmg_connector_info{direction=\"out\",static=\"yes\"}.",
-		func(s *Status, e emitter) {
-			for _, c := range s.Connectors {
-				e.value(1, c.Name, c.Direction, c.Protocol, yesNo(c.Static))
-			}
-		}})
+		eachConnector(func(c *Connector, e emitter) { e.value(1, c.Name, c.Direction, c.Protocol, yesNo(c.Static)) })})
 	all = append(all, metric{"pmg_connector_held", gauge, []string{"connector"},
 		"Whether an operator holds the connector, so that nothing is sent to it.",
-		func(s *Status, e emitter) {
-			for _, c := range s.Connectors {
-				e.value(boolValue(c.Held != nil), c.Name)
-			}
-		}})
+		eachConnector(func(c *Connector, e emitter) { e.value(boolValue(c.Held != nil), c.Name) })})
 	all = append(all, metric{"pmg_connector_pdus_total", counter, []string{"connector", "direction", "command", "status"},
 		"PDUs received and sent, by the names the protocol gives command and status; a status without a name is other.",
-		func(s *Status, e emitter) {
-			for _, c := range s.Connectors {
-				for _, p := range c.PDUs {
-					e.value(float64(p.Count), c.Name, p.Direction, p.Command, p.Status)
-				}
+		eachConnector(func(c *Connector, e emitter) {
+			for _, p := range c.PDUs {
+				e.value(float64(p.Count), c.Name, p.Direction, p.Command, p.Status)
 			}
-		}})
+		})})
 	all = append(all, metric{"pmg_connector_receipts_total", counter, []string{"connector", "state"},
 		"Receipts of an SMSC that were taken, by what they say of the message: delivered, undeliverable, expired and so on. Each counts once, whether or not its message is known.",
-		func(s *Status, e emitter) {
-			for _, c := range s.Connectors {
-				if c.Direction != config.Out {
-					continue
-				}
-				for _, state := range append(sms.States(), sms.NoState) {
-					e.value(float64(c.Receipts[state.String()]), c.Name, state.String())
-				}
+		eachConnector(func(c *Connector, e emitter) {
+			if c.Direction != config.Out {
+				return
 			}
-		}})
+			for _, state := range append(sms.States(), sms.NoState) {
+				e.value(float64(c.Receipts[state.String()]), c.Name, state.String())
+			}
+		})})
 	all = append(all, metric{"pmg_connector_fields_lost_total", counter, []string{"connector", "field"},
 		"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields.",
-		func(s *Status, e emitter) {
-			for _, c := range s.Connectors {
-				for field, n := range c.FieldsLost {
-					e.value(float64(n), c.Name, field)
-				}
+		eachConnector(func(c *Connector, e emitter) {
+			for field, n := range c.FieldsLost {
+				e.value(float64(n), c.Name, field)
 			}
-		}})
+		})})
 	all = append(all, metricsOf(Account{}, "pmg_account_", []string{"account"}, func(s *Status, f func(any, ...string)) {
 		accounts := labelled(s.Accounts)
 		for i := range accounts {
@@ -115,6 +101,15 @@ func metrics() (all []metric) {
 			f(&s.Stages[i], s.Stages[i].Name)
 		}
 	})...)
+}
+
+// eachConnector returns the from of a metric that has values for each connector.
+func eachConnector(f func(c *Connector, e emitter)) func(*Status, emitter) {
+	return func(s *Status, e emitter) {
+		for i := range s.Connectors {
+			f(&s.Connectors[i], e)
+		}
+	}
 }
 
 func yesNo(b bool) string {

@@ -66,7 +66,7 @@ func files() size {
 
 func lines() size {
 	return size{"lines of function", 60, map[string]exception{
-		"admin.metrics":                              {86, "a table of metrics"},
+		"admin.metrics":                              {72, "a table of metrics"},
 		"cmd/pmg.newLoadCommand":                     {100, "one command with its flags and its help"},
 		"cmd/pmg.newLogCommand":                      {61, "one command with its flags and its help"},
 		"cmd/pmg.newSinkCommand":                     {110, "one command with its flags and its help"},
