@@ -104,11 +104,14 @@ func TestRetryOrphan(t *testing.T) {
 		smsc.send(strings.Replace(smscReceipt(101, "A1", "DELIVRD"), "46700000001", "990", 1))
 		smsc.want("deliver_sm_resp", "seq=101", "status=0")
 		g.wantStored(gateway.StateOrphan)
+		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultUnknown)
 		s.out = "receipt_match: id"
 		if err := g.reload(s); err != nil {
 			t.Fatal(err)
 		}
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
+		// The gateway looks again itself after it has kept a receipt. That may come behind the reload, and
+		// before the operator, who then has nothing to do.
+		g.change(gateway.RetryMessages, "", gateway.Selection{})
 		client.wantReceipt(known, "DELIVRD")
 		g.wantStored()
 		if n := g.Receipts().Adopted.Load(); n != 1 || g.Aside(store.Orphan) != 0 {
