@@ -3,10 +3,11 @@ package admin
 import (
 	"runtime"
 
+	"pmg/gateway/receipts"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pmg/config"
-	"pmg/gateway"
 	"pmg/sms"
 )
 
@@ -45,7 +46,7 @@ func metrics() (all []metric) {
 		"1 for the form in which an SMSC is known to write ids in receipts: same, decimal or hexadecimal, as the option receipt_ids has them. While all are 0 it is not known yet, and receipts whose ids can be read in two ways may be kept as orphans.",
 		func(s *Status, e emitter) {
 			for _, o := range s.Operators {
-				for _, form := range gateway.FormNames() {
+				for _, form := range receipts.FormNames() {
 					e.value(boolValue(o.ReceiptIDs == form), o.Name, form)
 				}
 			}

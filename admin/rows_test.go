@@ -6,15 +6,16 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pmg/gateway/receipts"
+
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/sms"
 )
 
 // L: one row per counter. Every counter has a field, and the field has a name in the
 // JSON, a metric and its text.
 func TestEveryCounterIsShown(t *testing.T) {
-	for _, pair := range [][2]any{{connector.Stats{}, Connector{}}, {sms.Tally{}, Account{}}, {gateway.ReceiptCounts{}, Receipts{}}} {
+	for _, pair := range [][2]any{{connector.Stats{}, Connector{}}, {sms.Tally{}, Account{}}, {receipts.Counts{}, Receipts{}}} {
 		counts, shown := reflect.TypeOf(pair[0]), reflect.TypeOf(pair[1])
 		for i := range counts.NumField() {
 			f := counts.Field(i)

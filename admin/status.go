@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"pmg/gateway/receipts"
+
 	"golang.org/x/sys/unix"
 
 	"pmg/config"
@@ -64,7 +66,7 @@ const (
 	NotKnown = "not known yet" // it is not certain how they are
 )
 
-func operators(forms []gateway.OperatorForm) (all []Operator) {
+func operators(forms []receipts.OperatorForm) (all []Operator) {
 	for _, f := range forms {
 		all = append(all, Operator{f.Operator, cmp.Or(f.Form, NotKnown)})
 	}
@@ -252,8 +254,8 @@ func (v *view) status(withSessions bool) *Status {
 	if w := v.gateway.Events(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
 	}
-	fill(&s.Receipts, v.gateway.Receipts())
-	s.Operators = operators(v.gateway.Forms())
+	fill(&s.Receipts, &v.gateway.Receipts.Counts)
+	s.Operators = operators(v.gateway.Receipts.Forms())
 	s.Store = v.store()
 	s.Accounts = v.accounts(counted.Now)
 	perPDU, queues := v.workPerPDU(stages), map[string]int64{}

@@ -40,7 +40,7 @@ func (c *Conversation[R]) answered(now int64, l *connector.Link, r R, a protocol
 	if u, ok := l.Late(now, a.Sequence); ok {
 		c.gateway.answeredLate(l)
 		if u.Note != nil && codeOf(a, u.Asked) == sms.OK {
-			c.gateway.noteLate(l, u.Note, c.port.PDU(r).MessageID())
+			c.gateway.Receipts.NoteLate(l, u.Note, c.port.PDU(r).MessageID())
 		}
 		c.port.AnsweredLate(now, l, r, u, codeOf(a, u.Asked))
 		return
@@ -61,4 +61,17 @@ func codeOf(a protocols.Action, asked bool) sms.Code {
 		return sms.TemporaryFailure
 	}
 	return a.Code
+}
+
+// noteAnswer notes an answer of an SMSC that has accepted a message, before anything that comes
+// behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
+func (c *Conversation[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
+	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
+		return // a client has accepted it, or the answer names nothing that a receipt may be about
+	}
+	cfg := l.Connector.Config()
+	if cfg != c.answering {
+		c.answering, c.operator = cfg, c.gateway.Receipts.Of(cfg)
+	}
+	c.gateway.Receipts.NoteAnswer(c.operator, cfg, m, id)
 }

@@ -49,21 +49,18 @@ func (g *Gateway) parks(m *sms.Message) bool {
 	return g.Store != nil && m.Kind != sms.Receipt && g.Config().NoRoute == config.Park
 }
 
-// asideReasons are those reasons for people.
-var asideReasons = [...]string{store.Parked: "no route leads anywhere", store.Orphan: "no message is known that the receipt belongs to"}
-
 // reasonOf returns the reason why a message is put aside, for people.
 func (g *Gateway) reasonOf(m *sms.Message, why store.Aside) string {
 	if why == store.Parked && g.LacksFirst(m) {
 		return "the first part of the long message, whose keyword decides the route, has not come"
 	}
-	return asideReasons[why]
+	return keep.AsideReasons[why]
 }
 
 // isAside notes that a message which waits in no lane was stored.
 func (g *Gateway) isAside(a keep.Accepted) {
 	if a.Aside() == store.Orphan {
-		g.keepOrphan(a.Message)
+		g.Receipts.KeepOrphan(a.Message)
 	} else {
 		g.KeepFirstless(a.Message)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -96,8 +97,8 @@ func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 // cancelAside ends a message that waits in no lane, unless an operator has changed it.
 func (o *operation) cancelAside(t *operand) bool {
 	g := o.gateway
-	g.changing.Lock()
-	defer g.changing.Unlock()
+	g.Changing.Lock()
+	defer g.Changing.Unlock()
 	var e store.Entry
 	if ok, err := g.Store.Get(t.id, &e); err != nil || !ok {
 		return false
@@ -107,7 +108,7 @@ func (o *operation) cancelAside(t *operand) bool {
 	}
 	now := g.Clock.Now()
 	t.message.Arrived -= g.Clock.Ahead()
-	g.forget(t.message, ending{state: events.Deleted, aside: true, lane: t.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: t.message.Attempts})
+	g.forget(t.message, keep.Ending{State: events.Deleted, Aside: true, Lane: t.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: t.message.Attempts}, nil)
 	g.CountAside(t.message.Origin, t.state.Aside, -1)
 	t.message.Origin.Tally.Failed.Add(1)
 	return true

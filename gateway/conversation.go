@@ -3,6 +3,8 @@ package gateway
 import (
 	"slices"
 
+	"pmg/gateway/receipts"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/keep"
@@ -38,7 +40,7 @@ type Conversation[R any] struct {
 	submission submission
 	submitting R                 // the PDU of that
 	answering  *config.Connector // whose operator is:
-	operator   *operator
+	operator   *receipts.Operator
 }
 
 // NewConversation makes a conversation that takes block message ids at a time.

@@ -4,6 +4,7 @@ import (
 	"pmg/connector"
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/sms/fit"
 	"pmg/store"
@@ -56,12 +57,12 @@ func (g *Gateway) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Messa
 	}
 	lane, ahead := keep.LaneName(l), g.Clock.Ahead()
 	b := g.Committer.Begin()
-	e := ending{state: events.Cut, lane: lane, peer: l.Home().Driver, answer: sms.Answer{At: now}, attempts: attemptsOf(m, sms.BadLength, 0), operations: l.Config().Operations}
+	e := keep.Ending{State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now}, Attempts: attemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations}
 	if g.events.writer != nil {
 		g.events.note(b, m, &e, ahead)
 	}
-	if notesEnd(m, &e) {
-		g.noteEnd(b, m, &e, ahead)
+	if receipts.NotesEnd(m, &e) {
+		g.Receipts.NoteEnd(b, m, &e, ahead)
 	}
 	if !g.Durable() {
 		g.Committer.End()

@@ -16,7 +16,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if err := g.openEvents(); err != nil {
 		return err
 	}
-	if err := g.loadForms(); err != nil {
+	if err := g.Receipts.LoadForms(); err != nil {
 		return err
 	}
 	if outcomes == nil {
@@ -78,10 +78,9 @@ func (g *Gateway) closeStore() error {
 		return nil
 	}
 	g.EndLoads()
-	g.receipts.orphans.end()
-	g.countOrphans()
+	g.Receipts.EndOrphans()
 	g.Table.End()
-	g.receipts.waits.Wait()
+	g.Receipts.EndWaits()
 	g.Outgoing.End()
 	failed := g.closeEvents()
 	return errors.Join(failed, g.Keeper.Close())

@@ -8,10 +8,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
-	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/internal/logfile"
-	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -69,26 +68,6 @@ func (g *Gateway) dropEvents(upTo uint64) {
 	}
 }
 
-// An ending is how a message has ended.
-type ending struct {
-	state  events.State
-	lane   store.Lane       // in which it was last
-	peer   protocols.Driver // of the lane; nil: it is gone
-	answer sms.Answer
-	sent   int64 // when it was written last; 0: never
-	aside  bool  // it was put aside before
-
-	attempts uint8 // how often it was sent
-
-	made  *sms.Message     // the receipt that the gateway has made; nil: none
-	share *connector.Share // in which it has its place
-	more  []*sms.Message   // receipts beside it, for the other messages that it was joined of
-
-	maps       *operator   // that has accepted it and may send receipts; nil: none comes
-	operations bool        // an out connector with the option operations was the last
-	unread     *unreadPart // ownReceipt: outcomes of other parts are in the store alone; nil: none is
-}
-
 // attemptsOf returns how often a message was sent that ends with a code, and was written
 // last at the time sent. An attempt that the peer has refused for a while, or not answered, is
 // counted when that is known; so one that is answered late was counted before.
@@ -101,28 +80,28 @@ func attemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
 }
 
 // note adds the event of a message to the open batch.
-func (l *eventLog) note(b *store.Batch, m *sms.Message, e *ending, ahead int64) {
+func (l *eventLog) note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
 	n := l.writer.Next()
 	v := events.Event{
-		Number: n, ID: m.ID, Kind: m.Kind, State: e.state, Reason: e.answer.Code,
-		ToConnector: e.lane.Connector, ToAccount: e.lane.Account,
+		Number: n, ID: m.ID, Kind: m.Kind, State: e.State, Reason: e.Answer.Code,
+		ToConnector: e.Lane.Connector, ToAccount: e.Lane.Account,
 		Source: m.Source().Addr, Destination: m.Dest().Addr,
-		Accepted: m.Arrived + ahead, Attempts: int(e.attempts), Sends: int(m.Sends), PeerID: e.answer.PeerID,
+		Accepted: m.Arrived + ahead, Attempts: int(e.Attempts), Sends: int(m.Sends), PeerID: e.Answer.PeerID,
 		Part: m.Part, Parts: m.Parts,
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector
 	}
-	if e.sent != 0 {
-		v.Sent = e.sent + ahead
+	if e.Sent != 0 {
+		v.Sent = e.Sent + ahead
 	}
-	if e.answer.At != 0 {
-		v.Ended = e.answer.At + ahead
+	if e.Answer.At != 0 {
+		v.Ended = e.Answer.At + ahead
 	}
-	if e.state == events.Sent || e.answer.Status != 0 {
-		v.Answered, v.Status = true, e.answer.Status
-		if e.peer != nil {
-			v.StatusName = e.peer.StatusName(v.Status)
+	if e.State == events.Sent || e.Answer.Status != 0 {
+		v.Answered, v.Status = true, e.Answer.Status
+		if e.Peer != nil {
+			v.StatusName = e.Peer.StatusName(v.Status)
 		}
 	}
 	if m.Offset != 0 {

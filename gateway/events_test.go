@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
@@ -33,7 +34,7 @@ func (p *port) ended(id uint64, state events.State) {
 	m.ID, m.Arrived = id, p.now
 	m.Origin = p.g.Origins.Of("acme", "clients")
 	m.Set(sms.Address{Addr: []byte("1")}, sms.Address{Addr: []byte("2")}, []byte("secret text"))
-	p.g.forget(m, ending{state: state, lane: store.Lane{Connector: "operator"}, answer: sms.Answer{At: p.now}})
+	p.g.forget(m, keep.Ending{State: state, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: p.now}}, nil)
 	m.Release()
 }
 
@@ -97,11 +98,11 @@ func TestForgetAllocates(t *testing.T) {
 		} else if err := p.g.Keep(s, nil); err != nil {
 			t.Fatal(err)
 		}
-		e := ending{lane: store.Lane{Connector: "operator"}, answer: sms.Answer{At: 1, PeerID: []byte("17")}, sent: 1}
+		e := keep.Ending{Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: 1, PeerID: []byte("17")}, Sent: 1}
 		for range 100_000 { // lets the batch grow
-			p.g.forget(m, e)
+			p.g.forget(m, e, nil)
 		}
-		if n := testing.AllocsPerRun(1000, func() { p.g.forget(m, e) }); n != 0 {
+		if n := testing.AllocsPerRun(1000, func() { p.g.forget(m, e, nil) }); n != 0 {
 			t.Errorf("events %v: %v allocations", with, n)
 		}
 		_ = p.g.closeStore() // the disk has no events to write

@@ -56,8 +56,8 @@ func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 func (g *Gateway) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
-	o := g.receipts.of(g.Config(), lane.Config())
-	g.receipts.noteMapping(g, g.Committer.Begin(), o, &v, id, g.Clock.Wall(g.Clock.Now()))
+	o := g.Receipts.Of(lane.Config())
+	g.Receipts.NoteMapping(g.Committer.Begin(), o, &v, id, g.Clock.Wall(g.Clock.Now()))
 	g.Committer.End()
 	g.Committer.CommitSoon()
 }

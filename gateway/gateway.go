@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/gateway/receipts"
+
 	"pmg/gateway/convert"
 
 	"pmg/gateway/route"
@@ -32,12 +34,12 @@ type Gateway struct {
 	*node.Node
 	*keep.Keeper
 	*route.Table
-	Logins  *login.Desk
-	Convert *convert.Desk
+	Logins   *login.Desk
+	Convert  *convert.Desk
+	Receipts *receipts.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
-	receipts receipts
 	events   eventLog
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
@@ -54,8 +56,7 @@ type Gateway struct {
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit
 	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
-	mu       sync.Mutex // one reload at a time
-	changing changeLock // one change of stored messages by an operator at a time
+	mu sync.Mutex // one reload at a time
 
 	engine    Engine       // runs it; nil in tests without one
 	operating atomic.Int64 // operations under way
@@ -69,7 +70,6 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g := &Gateway{
 		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
 		registry: account.NewRegistry(),
-		changing: make(changeLock, 1),
 	}
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
@@ -78,6 +78,8 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, g)
 	g.Table.RouteAgain = g.routeAgain
 	g.Convert = convert.NewDesk(g.Table)
+	g.Receipts = receipts.NewDesk(g.Table)
+	g.Receipts.Ends = func(m *sms.Message, e keep.Ending) { g.forget(m, e, nil) }
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()

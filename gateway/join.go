@@ -130,7 +130,7 @@ func (g *Gateway) endJoined(now int64, whole *keep.Accepted, parts []keep.Accept
 				b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
 			}
 			if g.events.writer != nil {
-				e := ending{state: events.Joined, lane: lane, answer: sms.Answer{At: now}}
+				e := keep.Ending{State: events.Joined, Lane: lane, Answer: sms.Answer{At: now}}
 				g.events.note(b, p.Message, &e, ahead)
 			}
 		}
@@ -171,5 +171,27 @@ func (g *Gateway) endJoining(now int64) {
 	}
 	if j.joiner != nil {
 		g.giveUp(j, now)
+	}
+}
+
+// wish has a message that was joined ask for what its parts ask for.
+func wish(whole *sms.Message, parts []*sms.Message) {
+	var joined []sms.Joined
+	for _, m := range parts {
+		if m.Notify != 0 {
+			joined = append(joined, sms.Joined{ID: m.KnownID(), Notify: m.Notify})
+		}
+	}
+	if len(joined) < 2 { // the one that asks has the id of the whole
+		return
+	}
+	s, ok := whole.Submitted()
+	if !ok {
+		s.Source, s.Dest = whole.Source(), whole.Dest()
+	}
+	s.Joined = joined
+	whole.SetSubmitted(&s)
+	for _, j := range joined {
+		whole.Notify |= j.Notify
 	}
 }

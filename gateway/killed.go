@@ -3,7 +3,10 @@ package gateway
 import (
 	"fmt"
 
+	"pmg/gateway/receipts"
+
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -56,17 +59,17 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 				}
 			}
 		}
-		ahead := g.Clock.Ahead()
-		e := ending{state: events.StateOf(o.Code), lane: lane, answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, attempts: o.Attempts}
+		ahead, maps := g.Clock.Ahead(), (*receipts.Operator)(nil)
+		e := keep.Ending{State: events.StateOf(o.Code), Lane: lane, Answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, Attempts: o.Attempts}
 		if o.Sent != 0 {
-			e.sent = o.Sent - ahead
+			e.Sent = o.Sent - ahead
 		}
 		if l := g.LaneNamed(g.Config(), lane); l != nil {
-			e.peer = l.Home().Driver
-			e.maps = g.mapsFor(l, m, &e.answer)
-			e.operations = l.Config().Operations
+			e.Peer = l.Home().Driver
+			maps = g.Receipts.MapsFor(l, m, &e.Answer)
+			e.Operations = l.Config().Operations
 		}
-		g.forget(m, e)
+		g.forget(m, e, maps)
 		m.Release()
 		n++
 	})

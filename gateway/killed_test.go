@@ -152,12 +152,10 @@ func TestForgetKilledReceipt(t *testing.T) {
 		t.Fatal(err)
 	}
 	share := g.Share(g.ClientLane("client"), g.Origins.Of("", "clients"))
-	b := g.Committer.Begin()
 	stored := g.Messages.Get()
 	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.IDs.Add(1)
-	g.send(b, stored, share)
+	g.Outgoing.Give(keep.Own{Share: share, Message: stored})
 	g.Outgoing.Give(keep.Own{Work: func() {}})
-	g.Committer.End()
 	g.Outgoing.LeaveStored()
 	if w, _ := g.Outgoing.Waiting(); len(w) != 1 || w[0].Work == nil {
 		t.Errorf("%+v wait", w)

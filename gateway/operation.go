@@ -338,3 +338,26 @@ func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f f
 	}
 	return false
 }
+
+// ended carries out an operation about a message that has left. It reports errNoMessage if
+// nothing is known of it.
+func (o *operation) ended(ctx context.Context) error {
+	v, fate, ok, err := o.gateway.Receipts.FateOf(o.ID)
+	switch {
+	case err != nil:
+		return err
+	case !ok, string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr),
+		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr):
+		return errNoMessage
+	}
+	o.result.State, o.result.Error = fate.State, fate.Error
+	if !o.result.State.Final() {
+		o.code = o.forward(ctx, &v)
+	} else {
+		o.code, o.result.Since = sms.Rejected, fate.Since
+	}
+	if o.Kind == protocols.Query { // without an answer of the SMSC, what is known: that it has accepted the message
+		o.code = sms.OK
+	}
+	return nil
+}

@@ -141,21 +141,21 @@ func (g *Gateway) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	if a.Code != sms.OK && a.Code != sms.Deleted {
 		g.logGivenUp(l, m, a, sent)
 	}
-	g.forget(m, ending{
-		state: events.StateOf(a.Code), lane: keep.LaneName(l), peer: l.Home().Driver, answer: a, sent: sent,
-		attempts: attemptsOf(m, a.Code, sent), maps: g.mapsFor(l, m, &a),
-		operations: l.Config().Operations,
-	})
+	g.forget(m, keep.Ending{
+		State: events.StateOf(a.Code), Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent,
+		Attempts:   attemptsOf(m, a.Code, sent),
+		Operations: l.Config().Operations,
+	}, g.Receipts.MapsFor(l, m, &a))
 }
 
 // Doubled implements connector.Policy: the store is told what the id of the copy stands for, whose
 // receipts may be all that come.
 func (g *Gateway) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	o := g.mapsFor(l, m, &a)
+	o := g.Receipts.MapsFor(l, m, &a)
 	if o == nil || g.Store == nil {
 		return // in memory it was noted when the answer was read
 	}
-	g.receipts.note(g, g.Committer.Begin(), o, m, &a, g.Clock.Ahead())
+	g.Receipts.Note(g.Committer.Begin(), o, m, &a, g.Clock.Ahead())
 	g.Committer.End()
 }
 

@@ -3,6 +3,8 @@ package gateway
 import (
 	"sync/atomic"
 
+	"pmg/gateway/receipts"
+
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/sms"
@@ -13,11 +15,11 @@ type finding[R any] struct {
 	link     *connector.Link
 	request  R
 	message  *sms.Message
-	operator *operator
+	operator *receipts.Operator
 	state    sms.State // that the SMSC reports
 	search   *search[R]
 
-	match
+	receipts.Match
 	found  bool
 	failed error
 }
@@ -26,12 +28,12 @@ type finding[R any] struct {
 // that has submitted the message.
 func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message) {
 	g, q := c.gateway, &c.finding
-	*q = finding[R]{link: l, request: r, message: m, match: match{record: q.record}}
-	q.operator = g.receipts.of(g.Config(), l.Connector.Config())
+	*q = finding[R]{link: l, request: r, message: m, Match: receipts.Match{Record: q.Record}}
+	q.operator = g.Receipts.Of(l.Connector.Config())
 	if report, ok := m.Report(); ok {
 		q.state = report.State
 	}
-	g.received(q.operator, m)
+	g.Receipts.Received(q.operator, m)
 	switch {
 	case m.Flags&sms.HasReport == 0: // what it says is not known
 		c.notFound(now, q)
@@ -42,16 +44,16 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 
 // find finds the message of a receipt, which does not wait for an earlier one.
 func (c *Conversation[R]) find(now int64, q *finding[R]) {
-	if c.gateway.find(q.operator, q.message, &q.match) {
+	if c.gateway.Receipts.Find(q.operator, q.message, &q.Match) {
 		q.found = true
 		c.foundOut(now, q)
 		return
 	}
 	copied := *q
-	copied.record = nil
+	copied.Record = nil
 	c.begins(&copied)
 	if c.gateway.Store == nil { // there is nothing to wait for
-		copied.found, copied.failed = c.gateway.lookUp(q.operator, q.message, &copied.match)
+		copied.found, copied.failed = c.gateway.Receipts.LookUp(q.operator, q.message, &copied.Match)
 		c.foundOut(now, &copied)
 		return
 	}
@@ -63,10 +65,10 @@ func (c *Conversation[R]) lookUp(q *finding[R]) {
 	g := c.gateway
 	c.beside(q.link, q.request, func() {
 		if !q.found {
-			q.found, q.failed = g.lookUp(q.operator, q.message, &q.match)
+			q.found, q.failed = g.Receipts.LookUp(q.operator, q.message, &q.Match)
 		}
 		if q.found && q.Parts > 1 && q.failed == nil {
-			q.failed = g.loadParts(&q.match)
+			q.failed = g.Receipts.LoadParts(&q.Match)
 		}
 	}, func(now int64) { // the SMSC has no answer and sends the receipt again
 		q.message.Release()
@@ -91,23 +93,23 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		c.ends(now, q, true)
 		return
 	}
-	share, v := g.direct(now, m, &q.match)
-	if v == noted && g.Store == nil { // there is nowhere but in memory
-		v = dropped
+	share, v := g.Receipts.Direct(now, m, &q.Match)
+	if v == receipts.Noted && g.Store == nil { // there is nowhere but in memory
+		v = receipts.Dropped
 	}
 	switch v {
-	case unread:
+	case receipts.Unread:
 		copied := *q
-		copied.match = match{} // its record is that of the next receipt, too
-		_ = copied.set(q.record)
+		copied.Match = receipts.Match{} // its record is that of the next receipt, too
+		_ = copied.Set(q.Record)
 		c.begins(&copied)
 		c.lookUp(&copied)
 		return
-	case dropped:
+	case receipts.Dropped:
 		q.taken(nil)
 		m.Release()
 		c.answer(now, l, q.request, sms.OK, 0, 0)
-	case noted:
+	case receipts.Noted:
 		q.taken(nil)
 		m.Release()
 		r, failed := q.request, error(nil)
@@ -119,7 +121,7 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 			}
 		})
 	default:
-		c.acceptReceipt(now, q, share, &g.receipts.counts.Matched)
+		c.acceptReceipt(now, q, share, &g.Receipts.Counts.Matched)
 	}
 	c.ends(now, q, false)
 }
@@ -138,7 +140,7 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 	l := q.link
 	if s != nil && !c.intake.HasRoom(keep.Accepted{Message: q.message, Share: s}) {
 		c.gateway.logNoRoom(now, l, s)
-		for _, m := range q.more {
+		for _, m := range q.More {
 			m.Release()
 		}
 		q.message.Release()
@@ -149,7 +151,7 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 	q.taken(count)
 	c.gateway.warnNearlyFull(s)
 	p := Pending[R]{Accepted: keep.Accepted{Message: q.message, Share: s}, Link: l, Request: q.request}
-	for _, m := range q.more {
+	for _, m := range q.More {
 		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
 	}
 	c.accept(now, p)
@@ -158,13 +160,13 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 // notFound deals with a receipt whose message is not known: it is kept as an orphan.
 func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 	g, l := c.gateway, q.link
-	q.operator.missed.Store(true)
+	q.operator.Missed.Store(true)
 	if g.Store == nil {
-		q.taken(&g.receipts.counts.Unmatched)
+		q.taken(&g.Receipts.Counts.Unmatched)
 		g.logUnknownReceipt(now, l)
 		q.message.Release()
 		c.answer(now, l, q.request, sms.OK, 0, 0)
 		return
 	}
-	c.acceptReceipt(now, q, nil, &g.receipts.counts.Unmatched)
+	c.acceptReceipt(now, q, nil, &g.Receipts.Counts.Unmatched)
 }

@@ -37,7 +37,7 @@ func (c *Conversation[R]) follows(q *finding[R]) bool {
 		return false
 	}
 	copied := *q
-	copied.record = nil
+	copied.Record = nil
 	q.link.Storing++
 	t.behind = append(t.behind, &copied)
 	return true
@@ -46,7 +46,7 @@ func (c *Conversation[R]) follows(q *finding[R]) bool {
 // searchKeyOf returns the name of the operator and the id of a receipt.
 func (c *Conversation[R]) searchKeyOf(q *finding[R]) []byte {
 	r, _ := q.message.Report()
-	c.searchKey = append(append(append(c.searchKey[:0], q.operator.name...), 0), r.ID...)
+	c.searchKey = append(append(append(c.searchKey[:0], q.operator.Name...), 0), r.ID...)
 	return c.searchKey
 }
 

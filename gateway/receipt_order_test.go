@@ -74,10 +74,10 @@ func TestReceiptsInOrder(t *testing.T) {
 		l := p.smsc()
 		p.tell(l, sms.StateEnroute)
 		if known {
-			o := p.g.receipts.of(p.g.Config(), p.operator.Config())
+			o := p.g.Receipts.Of(p.operator.Config())
 			v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 				Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-			p.g.receipts.noteMapping(p.g, p.g.Committer.Begin(), o, &v, []byte("7"), p.now)
+			p.g.Receipts.NoteMapping(p.g.Committer.Begin(), o, &v, []byte("7"), p.now)
 			p.g.Committer.End()
 			if err := p.g.Committer.Sync(); err != nil {
 				t.Fatal(err)

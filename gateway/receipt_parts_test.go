@@ -1,289 +1,15 @@
 package gateway
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"pmg/connector"
-	"pmg/connector/queue"
-	"pmg/events"
-	"pmg/internal/testutil"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/store"
 )
-
-// partOf returns a receipt of an SMSC, and what is known of the part that it is about. Parts
-// count from 0.
-func partOf(g *Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *match) {
-	m := g.Messages.Get()
-	m.Origin = g.Origins.Of("", "operator")
-	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
-		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
-	v := store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
-		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
-		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	f := &match{}
-	if err := f.set(v.Append(nil)); err != nil {
-		panic(err)
-	}
-	return m, f
-}
-
-// A step is a receipt of a part, and what becomes of it.
-type step struct {
-	part  uint8
-	state sms.State
-	err   string
-	want  verdict
-	told  sms.State // with passOn: the state that the client is told
-}
-
-// steps gives a gateway the receipts of the parts of a message of three.
-func steps(t *testing.T, g *Gateway, steps ...step) (last sms.Report) {
-	t.Helper()
-	for i, s := range steps {
-		m, f := partOf(g, s.part, 3, s.state, s.err)
-		_, v := g.direct(1, m, f)
-		last, _ = m.Report()
-		if v != s.want || v == passOn && last.State != s.told {
-			t.Fatalf("step %d: verdict %d, %s; want %d, %s", i, v, last.State, s.want, s.told)
-		}
-		if v == passOn && (last.Known != 5000 && !(s.state == sms.NoState) || string(m.Source().Addr) != "46700000001" || string(m.Dest().Addr) != "1234" || m.Parts != 0) {
-			t.Errorf("step %d: %+v from %s to %s", i, last, m.Source().Addr, m.Dest().Addr)
-		}
-	}
-	return last
-}
-
-// The receipts of the parts of a long message become one for the client, whatever their order.
-// One that comes twice makes no difference; the last may come again, because it may not have
-// been stored.
-func TestReceiptOfParts(t *testing.T) {
-	t.Parallel()
-	g, _, _ := start(t, "")
-	const delivered = sms.StateDelivered
-	steps(t, g,
-		step{2, delivered, "000", noted, 0},
-		step{2, delivered, "000", noted, 0},
-		step{0, sms.StateEnroute, "", dropped, 0}, // an intermediate notification, which the client has not asked for
-		step{0, delivered, "000", noted, 0},
-		step{1, delivered, "000", passOn, delivered},
-		step{1, delivered, "000", passOn, delivered},
-		step{0, delivered, "000", noted, 0})
-	if r := steps(t, g, step{1, delivered, "000", passOn, delivered}); r.Parts != 3 || r.Delivered != 3 || r.Submitted != 1000 || r.Done != 2002 || string(r.Text) != "x\x00" {
-		t.Errorf("%+v", r)
-	}
-}
-
-// The client hears of a part that has failed for good immediately, because the others' receipts
-// may never come, and of nothing else.
-func TestReceiptOfFailedPart(t *testing.T) {
-	t.Parallel()
-	g, _, _ := start(t, "")
-	r := steps(t, g,
-		step{2, sms.StateDelivered, "000", noted, 0},
-		step{0, sms.StateUnknown, "099", noted, 0}, // which may be worse, or not be the end
-		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable})
-	if string(r.Err) != "022" || r.Parts != 3 || r.Delivered != 1 || r.Done != 2002 {
-		t.Errorf("%+v", r)
-	}
-	steps(t, g,
-		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable}, // it was not stored
-		step{0, sms.StateRejected, "011", noted, 0},
-		step{2, sms.StateDelivered, "000", noted, 0})
-}
-
-// ACCEPTD of a part is told when all have at least that, and is replaced by what follows.
-func TestReceiptOfAcceptedParts(t *testing.T) {
-	t.Parallel()
-	const accepted, delivered = sms.StateAccepted, sms.StateDelivered
-	g, _, _ := start(t, "")
-	steps(t, g,
-		step{0, accepted, "000", noted, 0},
-		step{0, sms.NoState, "000", passOn, sms.NoState}, // a word that is not known ends nothing
-		step{1, accepted, "000", noted, 0},
-		step{2, accepted, "000", passOn, accepted},
-		step{2, accepted, "000", passOn, accepted},
-		step{1, accepted, "000", noted, 0},
-		step{0, delivered, "000", noted, 0},
-		step{0, accepted, "000", noted, 0}, // a late one
-		step{1, delivered, "000", noted, 0},
-		step{2, delivered, "000", passOn, delivered},
-		step{1, delivered, "000", noted, 0})
-	g, _, _ = start(t, "")
-	steps(t, g,
-		step{0, accepted, "000", noted, 0},
-		step{1, delivered, "000", noted, 0},
-		step{2, accepted, "000", passOn, accepted},
-		step{0, sms.StateUndeliverable, "011", passOn, sms.StateUndeliverable},
-		step{2, delivered, "000", noted, 0})
-}
-
-// keepAgain is a restart of a gateway whose store is on fs.
-func keepAgain(t *testing.T, fs vfs.FS) *port {
-	t.Helper()
-	p := newPort(t, "")
-	s, err := store.Open("data", store.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.g.Keep(s, nil); err != nil {
-		t.Fatal(err)
-	}
-	p.g.LastStored = 6000
-	p.g.Outgoing.Begin((&engineNow{port: p}).Do)
-	return p
-}
-
-// part gives a gateway the receipt of a part of a message of two, as a session does.
-func (p *port) part(t *testing.T, part uint8, state sms.State) (v verdict, told sms.State) {
-	t.Helper()
-	m, f := partOf(p.g, part, 2, state, "000")
-	_, v = p.g.direct(p.now, m, f)
-	if v == unread {
-		if err := p.g.loadParts(f); err != nil {
-			t.Fatal(err)
-		}
-		_, v = p.g.direct(p.now, m, f)
-	}
-	if v == noted {
-		if err := p.g.Committer.Sync(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r, _ := m.Report()
-	return v, r.State
-}
-
-// madeReceipts returns the receipts that the gateway has made and given to the client's lane, and closes
-// the gateway.
-func (p *port) madeReceipts(t *testing.T) (all []sms.Report) {
-	t.Helper()
-	if err := p.g.Committer.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	testutil.Eventually(t, "the lanes have what was made", func() bool { all, giving := p.g.Outgoing.Waiting(); return len(all) == 0 && !giving })
-	p.g.Outgoing.End()
-	if err := p.g.Close(); err != nil {
-		t.Error(err)
-	}
-	lane := p.g.ClientLane("client")
-	lane.Shares(func(s *connector.Share) {
-		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
-			r, _ := m.Report()
-			r.Text = nil
-			all = append(all, r)
-		})
-	})
-	return all
-}
-
-// A part of which nothing is heard has its time: then the client is told what is known, once, and
-// later what became of the message, whatever restarts are between.
-func TestPartsWait(t *testing.T) {
-	t.Parallel()
-	day := int64(24 * 3600e9)
-	fs := vfs.NewMem()
-	p := keepAgain(t, fs)
-	tell := func() {
-		t.Helper()
-		if err := p.g.tellWaiting(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != noted {
-		t.Fatalf("verdict %d", v)
-	}
-	tell()
-	if all := p.madeReceipts(t); len(all) != 0 {
-		t.Fatalf("told at once: %+v", all)
-	}
-	p = keepAgain(t, fs)
-	p.g.Clock.SetAhead(day + 60e9)
-	tell()
-	tell()
-	all := p.madeReceipts(t)
-	if len(all) != 1 || all[0].Known != 5000 || all[0].State != sms.StateUnknown || all[0].Parts != 2 || all[0].Delivered != 1 {
-		t.Fatalf("told %+v", all)
-	}
-	p = keepAgain(t, fs)
-	p.g.Clock.SetAhead(2*day + 60e9)
-	tell()
-	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateDelivered {
-		t.Errorf("the last part: verdict %d, %s", v, told)
-	}
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != noted {
-		t.Errorf("the first part again: verdict %d", v)
-	}
-	if all := p.madeReceipts(t); len(all) != 0 {
-		t.Errorf("told again: %+v", all)
-	}
-	p = keepAgain(t, fs)
-	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != noted {
-		t.Errorf("the client, which was told all, is told more: verdict %d", v)
-	}
-	if all := p.madeReceipts(t); len(all) != 0 {
-		t.Errorf("told again: %+v", all)
-	}
-}
-
-// A message of which everything is known waits for nothing.
-func TestPartsWaitForNothing(t *testing.T) {
-	t.Parallel()
-	for _, last := range []sms.State{sms.StateDelivered, sms.StateUndeliverable, sms.StateAccepted} {
-		fs := vfs.NewMem()
-		p := keepAgain(t, fs)
-		p.part(t, 0, sms.StateDelivered)
-		if v, told := p.part(t, 1, last); v != passOn || told != last {
-			t.Errorf("%s: verdict %d, %s", last, v, told)
-		}
-		p.madeReceipts(t)
-		p = keepAgain(t, fs)
-		p.g.Clock.SetAhead(int64(25 * 3600e9))
-		if err := p.g.tellWaiting(); err != nil {
-			t.Fatal(err)
-		}
-		if all := p.madeReceipts(t); len(all) != 0 {
-			t.Errorf("%s: told %+v", last, all)
-		}
-	}
-}
-
-// What became of the parts before a restart is read from the store.
-func TestReceiptOfPartsAfterRestart(t *testing.T) {
-	t.Parallel()
-	g, _, _ := start(t, "")
-	if err := g.Keep(store.NewMemory(), nil); err != nil {
-		t.Fatal(err)
-	}
-	m, f := partOf(g, 0, 2, sms.StateDelivered, "000")
-	if _, v := g.direct(1, m, f); v != noted {
-		t.Fatalf("verdict %d", v)
-	}
-	m.Release()
-	if err := g.Committer.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	g.receipts.joints.by, g.receipts.joints.order, g.LastStored = nil, nil, 6000
-	m, f = partOf(g, 1, 2, sms.StateDelivered, "000")
-	if _, v := g.direct(1, m, f); v != unread {
-		t.Fatalf("verdict %d before the others are read", v)
-	}
-	if err := g.loadParts(f); err != nil {
-		t.Fatal(err)
-	}
-	if _, v := g.direct(1, m, f); v != passOn {
-		t.Fatalf("verdict %d", v)
-	}
-	if r, _ := m.Report(); r.Known != 5000 || r.State != sms.StateDelivered || r.Delivered != 2 || r.Parts != 2 {
-		t.Errorf("%+v", r)
-	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
-}
 
 // Without a store the outcome of a part is in memory alone, and its receipt is answered.
 func TestReceiptOfPartWithoutStore(t *testing.T) {
@@ -293,12 +19,12 @@ func TestReceiptOfPartWithoutStore(t *testing.T) {
 	m, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
 	r := &request{}
 	p.open++
-	p.c.foundOut(p.now, &finding[*request]{link: l, request: r, message: m, match: *f, found: true})
+	p.c.foundOut(p.now, &finding[*request]{link: l, request: r, message: m, Match: *f, found: true})
 	if len(p.storing) != 0 || r.gone != "sent" {
 		t.Errorf("%d wait to be stored, and the request is %q", len(p.storing), r.gone)
 	}
 	m, f = partOf(p.g, 1, 2, sms.StateDelivered, "000")
-	if _, v := p.g.direct(p.now, m, f); v != passOn {
+	if _, v := p.g.Receipts.Direct(p.now, m, f); v == receipts.Noted {
 		t.Errorf("verdict %d for the last part", v)
 	}
 }
@@ -313,16 +39,21 @@ func TestReceiptWhileReading(t *testing.T) {
 	}
 	p.g.LastStored = 6000
 	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
-	p.g.notePart(&f.Mapping, first.Text())
+	key := append(binary.BigEndian.AppendUint64(nil, f.WholeID()), 0)
+	p.g.Committer.Begin().Map(store.DayOf(p.g.Clock.WallNow()), ".parts", key, first.Text())
+	p.g.Committer.End()
 	if err := p.g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	recent := p.g.receipts.of(p.g.Config(), p.operator.Config()).recent
+	note := func(id string, v *store.Mapping) {
+		p.g.Receipts.NoteMapping(p.g.Committer.Begin(), p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
+		p.g.Committer.End()
+	}
 	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
-	recent.add([]byte("b"), f.record)
+	note("b", &f.Mapping)
 	others, f := partOf(p.g, 2, 1, sms.StateDelivered, "000")
 	f.ID, f.Offset, f.Account, f.Source.Addr = 7000, 0, []byte("other"), []byte("9999")
-	recent.add([]byte("c"), f.Append(nil))
+	note("c", &f.Mapping)
 
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
@@ -345,89 +76,19 @@ func TestReceiptWhileReading(t *testing.T) {
 	}
 }
 
-// A long message of an earlier run that the gateway itself gives up has one receipt, whose parts'
-// outcomes are in the store alone, whichever part it is.
-func TestOwnReceiptAfterRestart(t *testing.T) {
-	t.Parallel()
-	for _, ends := range [][]uint8{{0, 1}, {1}, {0}} {
-		fs := vfs.NewMem()
-		p := keepAgain(t, fs)
-		for part := range uint8(2) {
-			if len(ends) < 2 && part != ends[0] {
-				if v, _ := p.part(t, part, sms.StateDelivered); v != noted {
-					t.Fatalf("verdict %d", v)
-				}
-			}
-		}
-		p.madeReceipts(t)
-		p = keepAgain(t, fs)
-		for _, part := range ends {
-			m := p.g.Messages.Get()
-			m.ID, m.Offset, m.Part, m.Parts = 5000+uint64(part), uint16(part), part, 2
-			m.Origin, m.Notify = p.g.Origins.Of("client", "clients"), sms.NotifyFailure
-			m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
-			p.g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: p.now}})
-			m.Release()
-		}
-		all := p.madeReceipts(t)
-		if len(all) != 1 || all[0].Known != 5000 || all[0].State != sms.StateExpired || all[0].Parts != 2 || int(all[0].Delivered) != 2-len(ends) && len(ends) < 2 {
-			t.Errorf("parts %d end: %+v", ends, all)
-		}
-		p = keepAgain(t, fs)
-		other := 1 - ends[0]
-		if v, _ := p.part(t, other, sms.StateUndeliverable); v != noted {
-			t.Errorf("parts %d end: the client is told more: verdict %d", ends, v)
-		}
-		p.madeReceipts(t)
+// partOf returns a receipt of an SMSC, and what is known of the part that it is about. Parts
+// count from 0.
+func partOf(g *Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *receipts.Match) {
+	m := g.Messages.Get()
+	m.Origin = g.Origins.Of("", "operator")
+	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
+		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
+	v := store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
+		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
+		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
+	f := &receipts.Match{}
+	if err := f.Set(v.Append(nil)); err != nil {
+		panic(err)
 	}
-}
-
-// A part whose outcome is not known counts as one that waits, when the gateway itself ends it.
-func TestOwnUnknownPart(t *testing.T) {
-	t.Parallel()
-	fs := vfs.NewMem()
-	p := keepAgain(t, fs)
-	m := p.g.Messages.Get()
-	m.ID, m.Part, m.Parts = 5000, 0, 2
-	m.Origin, m.Notify = p.g.Origins.Of("client", "clients"), sms.NotifyFailure
-	p.g.forget(m, ending{state: events.Unknown, answer: sms.Answer{Code: sms.Lost, At: p.now}})
-	if all := p.madeReceipts(t); len(all) != 0 {
-		t.Errorf("told at once: %+v", all)
-	}
-	p = keepAgain(t, fs)
-	p.g.Clock.SetAhead(int64(25 * 3600e9))
-	if err := p.g.tellWaiting(); err != nil {
-		t.Fatal(err)
-	}
-	if all := p.madeReceipts(t); len(all) != 1 || all[0].State != sms.StateUnknown {
-		t.Errorf("told %+v", all)
-	}
-}
-
-// What became of a part that the gateway itself has ended is in the store.
-func TestOwnPartIsStored(t *testing.T) {
-	t.Parallel()
-	fs := vfs.NewMem()
-	p := keepAgain(t, fs)
-	m := p.g.Messages.Get()
-	m.ID, m.Part, m.Parts = 5000, 0, 2
-	m.Origin, m.Notify = p.g.Origins.Of("client", "clients"), sms.NotifyFailure
-	p.g.forget(m, ending{state: events.Unknown, answer: sms.Answer{Code: sms.Lost, At: p.now}})
-	p.madeReceipts(t)
-	p = keepAgain(t, fs)
-	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateUnknown {
-		t.Errorf("the other part: verdict %d, %s", v, told)
-	}
-	p.madeReceipts(t)
-}
-
-// The receipt of a long message has seconds in its times if that of a part has.
-func TestPartsWithSeconds(t *testing.T) {
-	of := &joint{by: noPart}
-	for part, seconds := range []bool{false, true, false} {
-		of.add(uint8(part), &sms.Report{State: sms.StateDelivered, Done: int64(part), Seconds: seconds})
-		if want := part > 0; of.report.Seconds != want {
-			t.Errorf("part %d: seconds: %t", part, of.report.Seconds)
-		}
-	}
+	return m, f
 }

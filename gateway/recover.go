@@ -204,7 +204,7 @@ func (r *recovery) entry(e *store.Entry) {
 	if s.Aside != store.InLane {
 		r.gateway.CountAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
-			r.gateway.findOrphan(e)
+			r.gateway.Receipts.FindOrphan(e)
 		}
 		if s.Aside == store.Parked {
 			r.gateway.FindFirstless(e)
@@ -293,9 +293,9 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 		return g.Share(lane, origin)
 	}
 	why := keep.Accepted{Message: m}.Aside()
-	g.SetAside(m, store.Lane{}, why, asideReasons[why])
+	g.SetAside(m, store.Lane{}, why, keep.AsideReasons[why])
 	if why == store.Orphan {
-		g.keepOrphan(m)
+		g.Receipts.KeepOrphan(m)
 	}
 	return nil
 }

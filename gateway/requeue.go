@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"pmg/gateway/receipts"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/connector/queue"
@@ -76,8 +78,8 @@ func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s S
 	if g.Store == nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, errNothingStored)
 	}
-	g.changing.Lock()
-	defer g.changing.Unlock()
+	g.Changing.Lock()
+	defer g.Changing.Unlock()
 	ch := &changer{Gateway: g, engine: e, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
 	if err := ch.mayBegin(); err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
@@ -192,7 +194,7 @@ func (c *changer) deleteAside(all []*found) error {
 			continue
 		}
 		f.message.Arrived -= ahead
-		c.forget(f.message, ending{state: events.Deleted, aside: true, lane: f.state.Lane, answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: attemptsOf(f.message, sms.Deleted, 0)})
+		c.forget(f.message, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: attemptsOf(f.message, sms.Deleted, 0)}, nil)
 		c.leftAside(f)
 		f.message.Origin.Tally.Failed.Add(1)
 	}
@@ -235,9 +237,8 @@ func (c *changer) put(all []*found) error {
 func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 	ahead := c.Clock.Ahead()
 	for _, f := range all {
-		w := waitingOf(f, ahead)
 		if c.Durable() {
-			s.Lane.Restore(now, s, w)
+			s.Lane.Restore(now, s, c.again(f, now))
 			continue
 		}
 		m := c.Messages.Get()
@@ -246,6 +247,7 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 			m.Release() // it was read before
 			continue
 		}
+		m.Arrived = min(m.Arrived, now)
 		s.Enter(m, now)
 		s.Lane.Push(now, s, m)
 	}
@@ -264,6 +266,15 @@ func waitingOf(f *found, ahead int64) queue.Waiting {
 			*t -= ahead
 		}
 	}
+	return w
+}
+
+// again returns what a lane knows of a message that it gets again. The wall clock may have gone back, and the
+// message does not wait for that.
+func (c *changer) again(f *found, now int64) queue.Waiting {
+	w := waitingOf(f, c.Clock.Ahead())
+	w.Arrived = min(w.Arrived, now)
+	w.NotBefore = c.NotBefore(f.message.NotBefore, c.Clock.Ahead())
 	return w
 }
 
@@ -295,8 +306,8 @@ const loggedIDs = 100
 
 // routeAgain routes messages that are put aside.
 func (g *Gateway) routeAgain(ids []uint64) error {
-	g.changing.Lock()
-	defer g.changing.Unlock()
+	g.Changing.Lock()
+	defer g.Changing.Unlock()
 	if err := g.Committer.Sync(); err != nil {
 		return err
 	}
@@ -313,4 +324,40 @@ func (g *Gateway) routeAgain(ids []uint64) error {
 		}
 	}
 	return c.do(context.Background(), all)
+}
+
+// adoptNow is adopt for an operator who retries a receipt.
+func (c *changer) adoptNow(f *found) (result string, err error) {
+	result = ResultUnknown
+	c.Receipts.Orphan(f.id, func(m *sms.Message, size int) error {
+		switch err = c.Receipts.Adopt(m, size); {
+		case err == nil:
+			result = ResultRetried
+		case errors.Is(err, receipts.ErrUnknown):
+			err = nil
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("message %s: %w", sms.FormatID(f.id), err)
+	}
+	return result, err
+}
+
+// matched retries a receipt whose message was not known.
+func (c *changer) matched(f *found) {
+	result, err := c.adoptNow(f)
+	if err != nil {
+		c.LogLookup(err)
+	}
+	c.result[f] = result
+}
+
+// leftAside notes that a message is not put aside any more.
+func (c *changer) leftAside(f *found) {
+	if f.state.Aside == store.Orphan {
+		c.Receipts.NoOrphan(f.id)
+		return
+	}
+	c.CountAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }

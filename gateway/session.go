@@ -207,7 +207,7 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 		return false
 	}
 	a := c.gateway.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
-		l.GiveUp(slot, c.gateway.noteOf(l, slot.Message))
+		l.GiveUp(slot, c.gateway.Receipts.NoteOf(l, slot.Message))
 		c.port.Unanswered(now, slot)
 	})
 	switch a.Kind {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -28,17 +29,25 @@ func EndSteps() []EndStep {
 	}
 }
 
-// forget ends a message: every message ends here, once. It does not wait for the commit.
-func (g *Gateway) forget(m *sms.Message, end ending) {
+// An ending is how a message has ended, on its way through the steps.
+type ending struct {
+	keep.Ending
+	made receipts.Made      // the receipts that the gateway has made
+	maps *receipts.Operator // that has accepted it and may send receipts; nil: none comes
+}
+
+// forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
+// operator that has accepted it and may send receipts, or nil.
+func (g *Gateway) forget(m *sms.Message, end keep.Ending, maps *receipts.Operator) {
 	e := g.endings.Get().(*ending) // the steps are functions of which the compiler does not know that they do not keep it
-	*e = end
+	e.Ending, e.maps = end, maps
 	g.end(m, e)
 	*e = ending{}
 	g.endings.Put(e)
 }
 
 func (g *Gateway) end(m *sms.Message, e *ending) {
-	e.made, e.share = g.ownReceipt(m, e)
+	e.made = g.Receipts.OwnReceipt(m, &e.Ending)
 	needed := false
 	for i := range g.endSteps {
 		needed = needed || g.endSteps[i].needs(g, m, e)
@@ -66,7 +75,7 @@ func (g *Gateway) end(m *sms.Message, e *ending) {
 // hasRecord reports whether the store has a message: an engine that is not durable has only
 // messages that were put aside.
 func (g *Gateway) hasRecord(_ *sms.Message, e *ending) bool {
-	return g.Durable() || g.Store != nil && e.aside
+	return g.Durable() || g.Store != nil && e.Aside
 }
 
 func (g *Gateway) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
@@ -80,50 +89,41 @@ func (g *Gateway) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 func (g *Gateway) hasEvent(*sms.Message, *ending) bool { return g.events.writer != nil }
 
 func (g *Gateway) endEvent(b *store.Batch, m *sms.Message, e *ending) {
-	g.events.note(b, m, e, g.Clock.Ahead())
+	g.events.note(b, m, &e.Ending, g.Clock.Ahead())
 }
 
 func (g *Gateway) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
 
 func (g *Gateway) endID(b *store.Batch, m *sms.Message, e *ending) {
-	g.receipts.note(g, b, e.maps, m, &e.answer, g.Clock.Ahead())
+	g.Receipts.Note(b, e.maps, m, &e.Answer, g.Clock.Ahead())
 }
 
 // hasFate reports whether what becomes of a message is noted: for that by whose id a client
 // knows it. A receipt may have told already of one that an SMSC has accepted.
 func (g *Gateway) hasFate(m *sms.Message, e *ending) bool {
-	return g.Store != nil && notesEnd(m, e) && (e.state != events.Sent || !g.receipts.told.has(m.KnownID()))
+	return g.Store != nil && receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !g.Receipts.HasTold(m.KnownID()))
 }
 
 func (g *Gateway) endFate(b *store.Batch, m *sms.Message, e *ending) {
-	g.noteEnd(b, m, e, g.Clock.Ahead())
+	g.Receipts.NoteEnd(b, m, &e.Ending, g.Clock.Ahead())
 }
 
-func (g *Gateway) hasReceipt(_ *sms.Message, e *ending) bool { return e.made != nil || e.unread != nil }
+func (g *Gateway) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsAny() }
 
-// endReceipt sends the receipts that the gateway has made, or has the outcomes of other parts read.
 func (g *Gateway) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
-	if e.made != nil {
-		for _, own := range append(e.more, e.made) {
-			g.send(b, own, e.share)
-			g.receipts.counts.Own.Add(1)
-		}
-	}
-	if unread := e.unread; b != nil && unread != nil {
-		g.Outgoing.Give(keep.Own{Batch: g.Committer.Number(), Work: func() { g.joinUnread(unread) }})
-	}
+	g.Receipts.SendMade(b, &e.made)
 }
 
 // hasOutcome reports whether how a message ended is noted outside the store, too. An operator who
 // has no answer yet deletes a message again.
 func (g *Gateway) hasOutcome(_ *sms.Message, e *ending) bool {
-	return g.Durable() && g.Unsettled.Outcomes != nil && e.state != events.Deleted
+	return g.Durable() && g.Unsettled.Outcomes != nil && e.State != events.Deleted
 }
 
 func (g *Gateway) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
-	a, sent := e.answer, e.sent
+	a, sent := e.Answer, e.Sent
 	if sent != 0 {
 		sent = g.Clock.Wall(sent)
 	}
-	g.Unsettled.Outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.attempts, Status: a.Status, Sent: sent, At: g.Clock.Wall(a.At), Lane: store.HashOfLane(e.lane), PeerID: a.PeerID})
+	g.Unsettled.Outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: g.Clock.Wall(a.At), Lane: store.HashOfLane(e.Lane), PeerID: a.PeerID})
 }

@@ -10,6 +10,7 @@ import (
 
 	"pmg/config"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -91,7 +92,7 @@ func deleteStopped(in store.Store, cfg *config.Config, b *store.Batch, all []*fo
 		}
 		m := f.message
 		m.Origin = f.origin()
-		log.note(b, m, &ending{state: events.Deleted, lane: f.lane(), answer: sms.Answer{Code: sms.Deleted, At: now}, attempts: attemptsOf(m, sms.Deleted, 0)}, 0)
+		log.note(b, m, &keep.Ending{State: events.Deleted, Lane: f.lane(), Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: attemptsOf(m, sms.Deleted, 0)}, 0)
 	}
 	if err := in.Commit(b); err != nil {
 		return errors.Join(err, w.Close())

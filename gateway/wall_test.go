@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/binary"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -12,40 +11,12 @@ import (
 )
 
 // What is told or kept of a message has times by the wall clock, also where that is ahead of the
-// engine's clock: since when it is in its state, when a receipt without a message has arrived, when
-// a message that an operator deletes from the disk was submitted, and when one had ended at a kill.
+// engine's clock: when a message that an operator deletes from the disk was submitted, and when one had ended at a kill.
 func TestWallClockOfReceipts(t *testing.T) {
 	t.Parallel()
 	const ahead = 3600 * second
 	outcomes := make([]byte, 4*store.OutcomeSize)
-	g, _, _ := start(t, "")
-	s := store.NewMemory()
-	if err := g.Keep(s, nil); err != nil {
-		t.Fatal(err)
-	}
-	g.Clock.SetAhead(ahead)
-	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
-	r, _ := m.Report()
-	r.Done = 0
-	m.SetReport(m.Source(), m.Dest(), &r)
-	g.direct(now, m, f)
-	if err := g.Committer.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	value, ok, err := s.Lookup(endedName, binary.BigEndian.AppendUint64(nil, f.KnownID()))
-	if since := int64(binary.BigEndian.Uint64(value[len(value)-8:])); !ok || err != nil || since != now+ahead {
-		t.Errorf("delivered since %d, want %d; %t, %v", since, now+ahead, ok, err)
-	}
-	orphan, _ := partOf(g, 0, 1, sms.StateDelivered, "000")
-	orphan.ID, orphan.Arrived = 7, now
-	g.keepOrphan(orphan)
-	if got := g.receipts.orphans.all[0].arrived; got != now+ahead {
-		t.Errorf("an orphan arrived at %d, want %d", got, now+ahead)
-	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
-	g = keepOn(t, vfs.NewMem(), outcomes, ahead)
+	g := keepOn(t, vfs.NewMem(), outcomes, ahead)
 	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("client", "clients"))
 	deleted := g.Messages.Get()
 	deleted.Origin, deleted.Notify, deleted.Arrived = share.Origin, sms.NotifyFailure, now+ahead
@@ -109,4 +80,21 @@ func keepOn(t *testing.T, fs vfs.FS, outcomes []byte, ahead int64) *Gateway {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// R26: the receipt of a message that was accepted before the wall clock was set back leaves now, and not when that
+// time has come again.
+func TestWallClockSetBack(t *testing.T) {
+	t.Parallel()
+	g := keepOn(t, vfs.NewMem(), make([]byte, 4*store.OutcomeSize), 0)
+	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("client", "clients"))
+	deleted := g.Messages.Get()
+	deleted.Origin, deleted.Notify, deleted.Arrived = share.Origin, sms.NotifyFailure, g.Clock.Now()+3600*second
+	g.deleted(g.Clock.Now(), share.Lane, &found{id: 1, message: deleted}, nil)
+	if at := made(g)[0].Message.Arrived; at > g.Clock.Now() {
+		t.Errorf("it waits for %d s", (at-g.Clock.Now())/second)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
 }

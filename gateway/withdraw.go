@@ -14,13 +14,6 @@ import (
 	"pmg/store"
 )
 
-// A changeLock is a lock that is held while a disk or a lane is waited for. It is a channel, because
-// testing/synctest takes nothing that waits for a mutex for idle.
-type changeLock chan struct{}
-
-func (t changeLock) Lock()   { t <- struct{}{} }
-func (t changeLock) Unlock() { <-t }
-
 // errStopping says that a lane cannot be asked any more.
 var errStopping = errors.New("the gateway is stopping; what was not done yet stays as it is in the store")
 
@@ -107,10 +100,9 @@ type withdrawal struct {
 // giveBack returns messages to a lane as the store has them. It does not wait: who has taken them
 // out may have gone.
 func (c *changer) giveBack(s *connector.Share, all ...*found) {
-	ahead := c.Clock.Ahead()
 	c.engine.Do(s.Lane, func(now int64) {
 		for _, f := range all {
-			s.Lane.Restore(now, s, waitingOf(f, ahead))
+			s.Lane.Restore(now, s, c.again(f, now))
 		}
 	})
 }

@@ -33,6 +33,7 @@ type Keeper struct {
 	Unsettled Unsettled
 	aside     [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 	Outgoing  Outgoing
+	Changing  ChangeLock // one change of stored messages by an operator at a time
 	notes     notes
 	loads     loads
 	space     space
@@ -40,7 +41,9 @@ type Keeper struct {
 }
 
 // New makes a keeper that keeps nothing yet.
-func New(n *node.Node) *Keeper { return &Keeper{Node: n, Outgoing: Outgoing{node: n}} }
+func New(n *node.Node) *Keeper {
+	return &Keeper{Node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
+}
 
 // Open begins to keep messages in a store. done is called after each commit, on the committer's goroutine.
 func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {

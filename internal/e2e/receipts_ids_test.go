@@ -10,7 +10,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -213,7 +212,7 @@ func TestReceiptFormIsKept(t *testing.T) {
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	client.submitOne(101, asks)
 	smsc.want("submit_sm") // which is not answered
-	if f := g.Forms(); len(f) != 1 || f[0] != (gateway.OperatorForm{Operator: "operator", Form: "decimal"}) {
+	if f := g.Receipts.Forms(); len(f) != 1 || f[0] != (receipts.OperatorForm{Operator: "operator", Form: "decimal"}) {
 		t.Errorf("forms of ids: %+v", f)
 	}
 	smsc.receipt(901, "77", "UNDELIV")

@@ -114,7 +114,7 @@ func TestRetryOrphan(t *testing.T) {
 		g.change(gateway.RetryMessages, "", gateway.Selection{})
 		client.wantReceipt(known, "DELIVRD")
 		g.wantStored()
-		if n := g.Receipts().Adopted.Load(); n != 1 || g.Aside(store.Orphan) != 0 {
+		if n := g.Receipts.Counts.Adopted.Load(); n != 1 || g.Aside(store.Orphan) != 0 {
 			t.Errorf("%d receipts were adopted, %d are kept", n, g.Aside(store.Orphan))
 		}
 	})
@@ -175,7 +175,7 @@ func TestOwnReceiptOfNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{}, gateway.ResultDeleted)
-	if n := g.Receipts().Homeless.Load(); n != 1 {
+	if n := g.Receipts.Counts.Homeless.Load(); n != 1 {
 		t.Errorf("%d receipts are nobody's", n)
 	}
 }

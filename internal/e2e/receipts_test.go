@@ -85,7 +85,7 @@ func TestReceiptGoesBack(t *testing.T) {
 		if !other.silent("deliver_sm") || !client.silent("deliver_sm") {
 			t.Error("a receipt that nobody waits for")
 		}
-		if n := g.Receipts().Matched.Load(); n != 4 {
+		if n := g.Receipts.Counts.Matched.Load(); n != 4 {
 			t.Errorf("%d receipts matched", n)
 		}
 	})
@@ -165,8 +165,8 @@ func TestReceiptOvertakes(t *testing.T) {
 		line := client.want("deliver_sm", "stat:ENROUTE")
 		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 		client.wantReceipt(three, "DELIVRD")
-		if n := g.Aside(store.Orphan); n != 0 || g.Receipts().Adopted.Load() < 1 {
-			t.Errorf("%d orphans, %d adopted", n, g.Receipts().Adopted.Load())
+		if n := g.Aside(store.Orphan); n != 0 || g.Receipts.Counts.Adopted.Load() < 1 {
+			t.Errorf("%d orphans, %d adopted", n, g.Receipts.Counts.Adopted.Load())
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestReceiptsUnasked(t *testing.T) {
 			testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
 			smsc.receipt(100+n, id, "DELIVRD")
 		}
-		if c := g.Receipts(); c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Aside(store.Orphan) != 1 {
+		if c := &g.Receipts.Counts; c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Aside(store.Orphan) != 1 {
 			t.Errorf("%d not matched, %d unwanted, %d matched, %d orphans", c.Unmatched.Load(), c.Unwanted.Load(), c.Matched.Load(), g.Aside(store.Orphan))
 		}
 		client.fence()
@@ -306,7 +306,7 @@ func TestOwnReceipts(t *testing.T) {
 		known = client.submitOne(5, asks)
 		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateQueued, Connector: "operator"}, gateway.ResultDeleted)
 		client.wantReceipt(known, "DELETED")
-		if n := g.Receipts().Own.Load(); n != 4 {
+		if n := g.Receipts.Counts.Own.Load(); n != 4 {
 			t.Errorf("%d receipts of our own", n)
 		}
 	})

@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"encoding/binary"
@@ -31,21 +31,21 @@ const (
 )
 
 // noteWaits notes that a message waits for the outcomes of its other parts.
-func (g *Gateway) noteWaits(f *store.Mapping) {
-	since := max(g.Clock.Wall(g.Clock.Now()), g.receipts.waits.swept.Load())
+func (d *Desk) noteWaits(f *store.Mapping) {
+	since := max(d.Clock.Wall(d.Clock.Now()), d.waits.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
-	g.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
-	g.Committer.End()
+	d.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
+	d.Committer.End()
 }
 
 // checkWaits looks, about once a minute, for messages that have waited for long enough.
-func (g *Gateway) checkWaits(now int64) {
-	w := &g.receipts.waits
-	if next := w.next.Load(); now >= next && g.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
+func (d *Desk) checkWaits(now int64) {
+	w := &d.waits
+	if next := w.next.Load(); now >= next && d.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
 		w.Begin(func() {
-			g.Pass("waits")
-			if err := g.tellWaiting(); err != nil {
-				g.LogLookup(err)
+			d.Pass("waits")
+			if err := d.tellWaiting(); err != nil {
+				d.LogLookup(err)
 			}
 		})
 	}
@@ -55,10 +55,10 @@ func (g *Gateway) checkWaits(now int64) {
 var errEnough = errors.New("enough was read")
 
 // tellWaiting tells clients what is known of the messages that have waited for long enough.
-func (g *Gateway) tellWaiting() error {
-	w := &g.receipts.waits
+func (d *Desk) tellWaiting() error {
+	w := &d.waits
 	if w.swept.Load() == 0 { // of earlier runs
-		value, ok, err := g.Store.Lookup(waitsName, []byte(sweptKey))
+		value, ok, err := d.Store.Lookup(waitsName, []byte(sweptKey))
 		if err != nil {
 			return err
 		}
@@ -66,12 +66,12 @@ func (g *Gateway) tellWaiting() error {
 			w.swept.Store(int64(binary.BigEndian.Uint64(value)))
 		}
 	}
-	wall := g.Clock.Wall(g.Clock.Now())
-	until := wall - int64(g.Config().Receipts.PartsWait)
+	wall := d.Clock.Wall(d.Clock.Now())
+	until := wall - int64(d.Config().Receipts.PartsWait)
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
-		var due []match
-		err := g.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+		var due []Match
+		err := d.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
 			if len(key) != 16 {
 				return nil
 			}
@@ -79,15 +79,15 @@ func (g *Gateway) tellWaiting() error {
 				return errEnough
 			}
 			from = append(append(from[:0], key...), 0)
-			var f match
-			if err := f.set(value); err != nil {
+			var f Match
+			if err := f.Set(value); err != nil {
 				return err
 			}
 			due = append(due, f)
 			return nil
 		})
 		for i := range due {
-			if err := g.tellKnown(&due[i]); err != nil {
+			if err := d.tellKnown(&due[i]); err != nil {
 				return err
 			}
 		}
@@ -100,23 +100,23 @@ func (g *Gateway) tellWaiting() error {
 	}
 	if until > w.swept.Load() {
 		w.swept.Store(until)
-		g.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
-		g.Committer.End()
+		d.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
+		d.Committer.End()
 	}
 	return nil
 }
 
 // tellKnown tells a client what is known of a message, unless it was told something.
-func (g *Gateway) tellKnown(f *match) error {
-	if err := g.loadParts(f); err != nil {
+func (d *Desk) tellKnown(f *Match) error {
+	if err := d.LoadParts(f); err != nil {
 		return err
 	}
-	r, ok := g.receipts.joints.giveUp(f.WholeID(), f.Parts)
+	r, ok := d.joints.giveUp(f.WholeID(), f.Parts)
 	if !ok {
 		return nil
 	}
-	g.noteTold(f.WholeID(), toldForNow, noPart)
-	g.noteReport(g.Clock.Now(), f, &r)
-	g.sendOwn(&f.Mapping, &r)
+	d.noteTold(f.WholeID(), toldForNow, noPart)
+	d.noteReport(d.Clock.Now(), f, &r)
+	d.sendOwn(&f.Mapping, &r)
 	return nil
 }

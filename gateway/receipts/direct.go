@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"pmg/connector"
@@ -11,44 +11,44 @@ type verdict uint8
 
 const (
 	passOn  verdict = iota // to its client
-	dropped                // the client has not asked for it, or there is no such client any more
-	noted                  // it is about a part, and others have no final state yet
-	unread                 // the outcomes of other parts must be read from the store
+	Dropped                // the client has not asked for it, or there is no such client any more
+	Noted                  // it is about a part, and others have no final state yet
+	Unread                 // the outcomes of other parts must be read from the store
 )
 
-// direct makes a receipt of an SMSC the client's, and returns its place.
-func (g *Gateway) direct(now int64, m *sms.Message, f *match) (*connector.Share, verdict) {
+// Direct makes a receipt of an SMSC the client's, and returns its place.
+func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, verdict) {
 	r, _ := m.Report()
-	c := &g.receipts.counts
+	c := &d.Counts
 	if f.Notify == 0 {
-		g.isUnasked(m)
+		d.isUnasked(m)
 		c.Unwanted.Add(1)
-		return nil, dropped
+		return nil, Dropped
 	}
 	if f.Parts > 1 && endsPart(r.State) {
-		joined, v := g.partEnded(&f.Mapping, &r, g.readsParts(f.WholeID()))
-		if v == noted {
-			g.notePart(&f.Mapping, m.Text())
+		joined, v := d.partEnded(&f.Mapping, &r, d.readsParts(f.WholeID()))
+		if v == Noted {
+			d.notePart(&f.Mapping, m.Text())
 		}
 		if v != passOn {
 			return nil, v
 		}
 		r = joined
 	}
-	g.noteReport(now, f, &r)
+	d.noteReport(now, f, &r)
 	known, others := receivers(&f.Mapping, r.State)
 	if known == 0 {
 		c.Unwanted.Add(1)
-		return nil, dropped
+		return nil, Dropped
 	}
-	lane := g.ClientLane(string(f.Account))
+	lane := d.ClientLane(string(f.Account))
 	if lane == nil {
 		c.Homeless.Add(1)
-		g.logHomeless(string(f.Account))
-		return nil, dropped
+		d.logHomeless(string(f.Account))
+		return nil, Dropped
 	}
-	f.more = g.addressAll(now, m, &f.Mapping, &r, known, others)
-	return g.Share(lane, m.Origin), passOn
+	f.More = d.addressAll(now, m, &f.Mapping, &r, known, others)
+	return d.Share(lane, m.Origin), passOn
 }
 
 // wants reports whether a client that has asked for receipts of these outcomes wants one. It gets
@@ -68,9 +68,9 @@ func wants(n sms.Notify, s sms.State) bool {
 
 // address makes m the receipt r of a message, for the client that knows that by an id. r may
 // point into m.
-func (g *Gateway) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
+func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
 	r.Known, r.Original = known, nil
-	wall := g.Clock.Wall(now)
+	wall := d.Clock.Wall(now)
 	if r.Submitted == 0 {
 		r.Submitted = f.Arrived
 	}
@@ -88,7 +88,7 @@ func (g *Gateway) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 		m.SetNative(protocol, native)
 	}
 	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, 0
-	m.Expires = now + int64(g.Config().Receipts.Validity)
+	m.Expires = now + int64(d.Config().Receipts.Validity)
 	m.Notify, m.Offset, m.Part, m.Parts = 0, 0, 0, 0
 	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
 }

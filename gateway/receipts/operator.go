@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ import (
 )
 
 // An operator is an SMSC, whatever connectors lead to it.
-type operator struct {
-	name         string
-	missed       atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
+type Operator struct {
+	Name         string
+	Missed       atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
 	sendsUnasked atomic.Bool // it sends receipts that nobody has asked for
 	held         atomic.Bool // receipts are orphans until no answer is due
 
@@ -41,25 +41,25 @@ type form struct {
 	unasked  bool
 }
 
-// of returns the operator of a connector.
-func (r *receipts) of(cfg *config.Config, c *config.Connector) *operator {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// Of returns the operator of a connector.
+func (d *Desk) Of(c *config.Connector) *Operator {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	name := c.OperatorName()
-	o := r.operators[name]
+	o := d.operators[name]
 	if o == nil {
-		if r.operators == nil {
-			r.operators = map[string]*operator{}
+		if d.operators == nil {
+			d.operators = map[string]*Operator{}
 		}
-		o = &operator{name: name, recent: newRecent(recentSize(cfg))}
-		o.sendsUnasked.Store(r.forms[name].unasked)
-		r.operators[name] = o
+		o = &Operator{Name: name, recent: newRecent(recentSize(d.Config()))}
+		o.sendsUnasked.Store(d.forms[name].unasked)
+		d.operators[name] = o
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.byID = c.ReceiptMatch == config.MatchID
 	if o.ids != c.ReceiptIDs {
-		o.ids, o.learner = c.ReceiptIDs, r.forms[name].learner
+		o.ids, o.learner = c.ReceiptIDs, d.forms[name].learner
 		if relation, ok := peerid.ParseRelation(c.ReceiptIDs); ok {
 			o.learner = peerid.Fixed(relation)
 		}
@@ -68,24 +68,11 @@ func (r *receipts) of(cfg *config.Config, c *config.Connector) *operator {
 	return o
 }
 
-// noteAnswer notes an answer of an SMSC that has accepted a message, before anything that comes
-// behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
-func (c *Conversation[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
-	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
-		return // a client has accepted it, or the answer names nothing that a receipt may be about
-	}
-	cfg := l.Connector.Config()
-	if cfg != c.answering {
-		c.answering, c.operator = cfg, c.gateway.receipts.of(c.gateway.Config(), cfg)
-	}
-	c.gateway.noteAnswer(c.operator, cfg, m, id)
-}
-
-func (g *Gateway) noteAnswer(o *operator, c *config.Connector, m *sms.Message, id []byte) {
-	notes := convert.Asks(m, c) != 0 || o.missed.Load() || o.sendsUnasked.Load()
+func (d *Desk) NoteAnswer(o *Operator, c *config.Connector, m *sms.Message, id []byte) {
+	notes := convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load()
 	v := store.Mapping{}
 	if notes {
-		v = store.MappingOf(m, g.Clock.Ahead())
+		v = store.MappingOf(m, d.Clock.Ahead())
 	}
 	o.mu.Lock()
 	o.learner.Answered(id)
@@ -95,56 +82,56 @@ func (g *Gateway) noteAnswer(o *operator, c *config.Connector, m *sms.Message, i
 	if notes {
 		o.record = v.Append(o.record[:0])
 		o.recent.add(key, o.record)
-		g.receipts.orphans.answered(g, o.name, key)
+		d.orphans.answered(d, o.Name, key)
 	}
 	o.mu.Unlock()
 	if changed {
-		g.concluded(o)
+		d.concluded(o)
 	}
 }
 
 // isUnasked notes that an operator sends receipts that nobody has asked for, so that what its ids stand
 // for is stored for each message.
-func (g *Gateway) isUnasked(m *sms.Message) {
-	c := g.Connector(m.Origin.Connector)
+func (d *Desk) isUnasked(m *sms.Message) {
+	c := d.Connector(m.Origin.Connector)
 	if c == nil || c.Config().Receipts == config.ForceReceipts {
 		return
 	}
-	if o := g.receipts.of(g.Config(), c.Config()); !o.sendsUnasked.Swap(true) {
-		g.receipts.unasked.Store(true)
-		g.keepForm(o)
+	if o := d.Of(c.Config()); !o.sendsUnasked.Swap(true) {
+		d.unasked.Store(true)
+		d.keepForm(o)
 	}
 }
 
-// noteOf returns what an answer to a message would have noted, for one that comes late.
-func (g *Gateway) noteOf(l *connector.Link, m *sms.Message) []byte {
+// NoteOf returns what an answer to a message would have noted, for one that comes late.
+func (d *Desk) NoteOf(l *connector.Link, m *sms.Message) []byte {
 	c := l.Connector.Config()
 	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || convert.Asks(m, c) == 0 {
 		return nil
 	}
-	v := store.MappingOf(m, g.Clock.Ahead())
+	v := store.MappingOf(m, d.Clock.Ahead())
 	return v.Append(nil)
 }
 
-// noteLate notes a late answer. The message may have ended, as another copy of it.
-func (g *Gateway) noteLate(l *connector.Link, record, id []byte) {
+// NoteLate notes a late answer. The message may have ended, as another copy of it.
+func (d *Desk) NoteLate(l *connector.Link, record, id []byte) {
 	v, err := store.DecodeMapping(record)
 	if err != nil || len(id) == 0 {
 		return
 	}
-	o := g.receipts.of(g.Config(), l.Connector.Config())
-	wall := g.Clock.Wall(g.Clock.Now())
-	if g.Store == nil {
-		g.receipts.noteMapping(g, nil, o, &v, id, wall)
+	o := d.Of(l.Connector.Config())
+	wall := d.Clock.Wall(d.Clock.Now())
+	if d.Store == nil {
+		d.NoteMapping(nil, o, &v, id, wall)
 		return
 	}
-	g.receipts.noteMapping(g, g.Committer.Begin(), o, &v, id, wall)
-	g.Committer.End()
+	d.NoteMapping(d.Committer.Begin(), o, &v, id, wall)
+	d.Committer.End()
 }
 
 // concludes reports whether what is known of the operator's ids leads to something else than
 // before. The caller holds the lock.
-func (o *operator) concludes() bool {
+func (o *Operator) concludes() bool {
 	relation, certain := o.learner.Known()
 	if relation == o.form.relation && certain == o.form.certain {
 		return false
@@ -153,8 +140,8 @@ func (o *operator) concludes() bool {
 	return true
 }
 
-// received tells the operator of a receipt.
-func (g *Gateway) received(o *operator, m *sms.Message) {
+// Received tells the operator of a receipt.
+func (d *Desk) Received(o *Operator, m *sms.Message) {
 	r, ok := m.Report()
 	if !ok {
 		return
@@ -164,39 +151,39 @@ func (g *Gateway) received(o *operator, m *sms.Message) {
 	changed := o.concludes()
 	o.mu.Unlock()
 	if changed {
-		g.concluded(o)
+		d.concluded(o)
 	}
 }
 
 // concluded keeps what is known of an operator's ids, and looks again for the messages of its
 // orphans.
-func (g *Gateway) concluded(o *operator) {
+func (d *Desk) concluded(o *Operator) {
 	o.mu.Lock()
 	relation, certain, fixed := o.form.relation, o.form.certain, o.learner.IsFixed()
 	o.mu.Unlock()
 	if !fixed {
-		g.keepForm(o)
-		e := g.Log.Info().Str("operator", o.name)
+		d.keepForm(o)
+		e := d.Log.Info().Str("operator", o.Name)
 		if certain {
 			e.Stringer("receipt_ids", relation).Msg("it is certain how the SMSC writes ids in receipts")
 		} else {
 			e.Msg("it is not certain any more how the SMSC writes ids in receipts; those that can be read in two ways are kept until it is")
 		}
 	}
-	g.receipts.orphans.lookAgain(g, o.name)
+	d.orphans.lookAgain(d, o.Name)
 }
 
 // A match is the message that a receipt belongs to.
-type match struct {
+type Match struct {
 	store.Mapping
-	record []byte         // that the mapping lies in
-	more   []*sms.Message // receipts beside that which direct has made, for the other messages that it was joined of
+	Record []byte         // that the mapping lies in
+	More   []*sms.Message // receipts beside that which direct has made, for the other messages that it was joined of
 }
 
-// set makes a match of a record.
-func (f *match) set(record []byte) (err error) {
-	f.record = append(f.record[:0], record...)
-	f.Mapping, err = store.DecodeMapping(f.record)
+// Set makes a match of a record.
+func (f *Match) Set(record []byte) (err error) {
+	f.Record = append(f.Record[:0], record...)
+	f.Mapping, err = store.DecodeMapping(f.Record)
 	return err
 }
 
@@ -210,8 +197,8 @@ func idsOf(r *sms.Report) [][]byte {
 	return [][]byte{r.ID, r.TextID}
 }
 
-// find finds the message of a receipt among the latest ones, if its id can be read in one way.
-func (g *Gateway) find(o *operator, m *sms.Message, f *match) bool {
+// Find finds the message of a receipt among the latest ones, if its id can be read in one way.
+func (d *Desk) Find(o *Operator, m *sms.Message, f *Match) bool {
 	r, ok := m.Report()
 	if !ok {
 		return false
@@ -220,21 +207,21 @@ func (g *Gateway) find(o *operator, m *sms.Message, f *match) bool {
 	id := r.ID
 	key, ok := o.keyOf(id)
 	value := o.recent.find(key)
-	found := ok && value != nil && f.set(value) == nil && (o.byID || isAbout(m, f.Dest.Addr)) && !g.receipts.orphans.waits(o.name, key)
+	found := ok && value != nil && f.Set(value) == nil && (o.byID || isAbout(m, f.Dest.Addr)) && !d.orphans.waits(o.Name, key)
 	if found && o.form.relation == peerid.Same {
 		o.learner.Proves(id)
 	}
 	changed := o.concludes()
 	o.mu.Unlock()
 	if changed {
-		g.concluded(o)
+		d.concluded(o)
 	}
 	return found
 }
 
 // keyOf returns the key under which the message of a receipt is noted. It reports false while the
 // id can be read in more than one way. The caller holds the lock.
-func (o *operator) keyOf(id []byte) (key []byte, ok bool) {
+func (o *Operator) keyOf(id []byte) (key []byte, ok bool) {
 	if !o.form.certain && peerid.IsAmbiguous(id) {
 		return nil, false
 	}
@@ -246,8 +233,8 @@ func (o *operator) keyOf(id []byte) (key []byte, ok bool) {
 	return o.key, ok
 }
 
-// lookUp finds the message of a receipt among all, also those in the store. It may read the disk.
-func (g *Gateway) lookUp(o *operator, m *sms.Message, f *match) (found bool, failed error) {
+// LookUp finds the message of a receipt among all, also those in the store. It may read the disk.
+func (d *Desk) LookUp(o *Operator, m *sms.Message, f *Match) (found bool, failed error) {
 	r, ok := m.Report()
 	if !ok {
 		return false, nil
@@ -260,12 +247,12 @@ func (g *Gateway) lookUp(o *operator, m *sms.Message, f *match) (found bool, fai
 		o.mu.Unlock()
 		switch {
 		case ok:
-			found, failed = g.get(o, key, m, f)
+			found, failed = d.get(o, key, m, f)
 		case !peerid.IsAmbiguous(id) || suspects:
-		case g.isAwaiting(o.name):
+		case d.isAwaiting(o.Name):
 			o.held.Store(true)
 		default:
-			found, failed = g.getOnly(o, id, m, f)
+			found, failed = d.getOnly(o, id, m, f)
 		}
 		if found || failed != nil {
 			break
@@ -281,25 +268,25 @@ func (g *Gateway) lookUp(o *operator, m *sms.Message, f *match) (found bool, fai
 	changed := o.concludes()
 	o.mu.Unlock()
 	if changed {
-		g.concluded(o)
+		d.concluded(o)
 	}
 	return true, nil
 }
 
 // get returns the message that is noted under a key, if the receipt is about that.
-func (g *Gateway) get(o *operator, key []byte, m *sms.Message, f *match) (bool, error) {
+func (d *Desk) get(o *Operator, key []byte, m *sms.Message, f *Match) (bool, error) {
 	o.mu.Lock()
 	value := o.recent.find(key)
 	ok, byID := value != nil, o.byID
 	var err error
 	if ok {
-		err = f.set(value)
+		err = f.Set(value)
 	}
 	o.mu.Unlock()
-	if !ok && g.Store != nil {
-		value, ok, err = g.Store.Lookup(o.name, key)
+	if !ok && d.Store != nil {
+		value, ok, err = d.Store.Lookup(o.Name, key)
 		if err == nil && ok {
-			err = f.set(value)
+			err = f.Set(value)
 		}
 	}
 	if err != nil {
@@ -310,22 +297,22 @@ func (g *Gateway) get(o *operator, key []byte, m *sms.Message, f *match) (bool, 
 
 // getOnly returns the message that a receipt's id stands for as it is, if no other reading of it
 // stands for one.
-func (g *Gateway) getOnly(o *operator, id []byte, m *sms.Message, f *match) (bool, error) {
-	var other match
+func (d *Desk) getOnly(o *Operator, id []byte, m *sms.Message, f *Match) (bool, error) {
+	var other Match
 	for _, relation := range peerid.Others() {
 		if key, ok := peerid.AppendKey(nil, id, relation); ok {
-			if found, err := g.get(o, key, m, &other); found || err != nil {
+			if found, err := d.get(o, key, m, &other); found || err != nil {
 				return false, err
 			}
 		}
 	}
 	key, _ := peerid.AppendKey(nil, id, peerid.Same)
-	return g.get(o, key, m, f)
+	return d.get(o, key, m, f)
 }
 
 // isAwaiting reports whether an answer of an operator may come.
-func (g *Gateway) isAwaiting(operator string) (awaits bool) {
-	for _, c := range g.Connectors() {
+func (d *Desk) isAwaiting(operator string) (awaits bool) {
+	for _, c := range d.Connectors() {
 		if cfg := c.Config(); cfg.Role() == protocols.Client && cfg.OperatorName() == operator {
 			c.Links(func(l *connector.Link) { awaits = awaits || l.Inflight.Used() > 0 })
 		}
@@ -334,13 +321,12 @@ func (g *Gateway) isAwaiting(operator string) (awaits bool) {
 }
 
 // lookAtHeld looks again for the messages of receipts for which answers had to come first.
-func (g *Gateway) lookAtHeld() {
-	r := &g.receipts
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, o := range r.operators {
-		if o.held.Load() && !g.isAwaiting(o.name) && o.held.Swap(false) {
-			r.orphans.lookAgain(g, o.name)
+func (d *Desk) lookAtHeld() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range d.operators {
+		if o.held.Load() && !d.isAwaiting(o.Name) && o.held.Swap(false) {
+			d.orphans.lookAgain(d, o.Name)
 		}
 	}
 }

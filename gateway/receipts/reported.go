@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import "sync"
 
@@ -31,3 +31,6 @@ func (r *reported) has(id uint64) bool {
 	defer r.mu.Unlock()
 	return r.ids[id] > 0
 }
+
+// HasTold reports whether a receipt has told the final state of a message lately, by its id.
+func (d *Desk) HasTold(id uint64) bool { return d.told.has(id) }

@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"encoding/binary"
@@ -29,17 +29,17 @@ func FormNames() (names []string) {
 }
 
 // Forms returns how the operators of all connectors to SMSCs write ids, in the order of the configuration.
-func (g *Gateway) Forms() (all []OperatorForm) {
-	cfg, seen := g.Config(), map[string]bool{}
+func (d *Desk) Forms() (all []OperatorForm) {
+	cfg, seen := d.Config(), map[string]bool{}
 	for i := range cfg.Connectors {
 		c := &cfg.Connectors[i]
 		if c.Role() != protocols.Client || seen[c.OperatorName()] {
 			continue
 		}
-		o := g.receipts.of(cfg, c)
-		seen[o.name] = true
+		o := d.Of(c)
+		seen[o.Name] = true
 		o.mu.Lock()
-		one := OperatorForm{Operator: o.name}
+		one := OperatorForm{Operator: o.Name}
 		if o.form.certain {
 			one.Form = o.form.relation.String()
 		}
@@ -50,11 +50,11 @@ func (g *Gateway) Forms() (all []OperatorForm) {
 }
 
 // keepForm stores what is known of an operator's ids.
-func (g *Gateway) keepForm(o *operator) {
-	if g.Store == nil {
+func (d *Desk) keepForm(o *Operator) {
+	if d.Store == nil {
 		return
 	}
-	day := store.DayOf(g.Clock.Wall(g.Clock.Now()))
+	day := store.DayOf(d.Clock.Wall(d.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
 		unasked = 1
@@ -63,18 +63,17 @@ func (g *Gateway) keepForm(o *operator) {
 	o.storedOn = day
 	value := append(o.learner.Append(nil), unasked)
 	o.mu.Unlock()
-	g.Committer.Begin().Map(day, formsName, []byte(o.name), value)
-	g.Committer.End()
-	g.Committer.CommitSoon()
+	d.Committer.Begin().Map(day, formsName, []byte(o.Name), value)
+	d.Committer.End()
+	d.Committer.CommitSoon()
 }
 
-// loadForms reads what earlier runs have stored.
-func (g *Gateway) loadForms() error {
-	r := &g.receipts
-	r.forms = map[string]form{}
-	err := g.Store.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
+// LoadForms reads what earlier runs have stored.
+func (d *Desk) LoadForms() error {
+	d.forms = map[string]form{}
+	err := d.Store.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
 		if len(name) == 0 && len(value) == 4 {
-			r.forgotten = binary.BigEndian.Uint32(value)
+			d.forgotten = binary.BigEndian.Uint32(value)
 			return nil
 		}
 		if len(value) == 0 {
@@ -82,8 +81,8 @@ func (g *Gateway) loadForms() error {
 		}
 		last := len(value) - 1
 		if l, ok := peerid.Read(value[:last]); ok {
-			r.unasked.Store(r.unasked.Load() || value[last] == 1)
-			r.forms[string(name)] = form{learner: l, unasked: value[last] == 1}
+			d.unasked.Store(d.unasked.Load() || value[last] == 1)
+			d.forms[string(name)] = form{learner: l, unasked: value[last] == 1}
 		}
 		return nil
 	})
@@ -99,63 +98,61 @@ const maxForms = 100_000
 // tidyReceipts forgets, about once an hour, what ids of old messages stand for, and receipts
 // that belong to none. The wall clock may be wrong for a while: so two looks must find them old, and
 // no more than a day's are forgotten by one look.
-func (g *Gateway) tidyReceipts(now int64) {
-	r := &g.receipts
-	if next := r.tidied.Load(); g.Store == nil || now < next || !r.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
+func (d *Desk) tidyReceipts(now int64) {
+	if next := d.tidied.Load(); d.Store == nil || now < next || !d.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
 		return
 	}
-	wall, keep := g.Clock.Wall(now), g.Config().Receipts.Keep
-	g.renewForms(store.DayOf(wall), uint32(keep/(2*24*time.Hour)))
+	wall, keep := d.Clock.Wall(now), d.Config().Receipts.Keep
+	d.renewForms(store.DayOf(wall), uint32(keep/(2*24*time.Hour)))
 	day := store.DayOf(wall - int64(keep))
-	looked := r.looked
-	r.looked = day
+	looked := d.looked
+	d.looked = day
 	if looked == 0 {
 		return
 	}
 	day = min(day, looked)
-	if r.forgotten != 0 && day > r.forgotten+1 {
-		if g.News.Is("forgets") {
-			g.Log.Warn().Uint32("days", day-r.forgotten).Msg("ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?")
+	if d.forgotten != 0 && day > d.forgotten+1 {
+		if d.News.Is("forgets") {
+			d.Log.Warn().Uint32("days", day-d.forgotten).Msg("ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?")
 		}
-		day = r.forgotten + 1
+		day = d.forgotten + 1
 	}
-	b := g.Committer.Begin()
+	b := d.Committer.Begin()
 	b.UnmapBefore(day)
-	if day != r.forgotten {
+	if day != d.forgotten {
 		b.Map(store.DayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))
 	}
-	g.Committer.End()
-	r.forgotten = day
-	r.orphans.dropBefore(g, int64(day)*store.DayLength)
+	d.Committer.End()
+	d.forgotten = day
+	d.orphans.dropBefore(d, int64(day)*store.DayLength)
 }
 
 // tidyReceiptsEvery is how often that is done.
 const tidyReceiptsEvery = int64(3600e9)
 
 // renewForms stores again what was stored some days ago, before it is forgotten.
-func (g *Gateway) renewForms(today, days uint32) {
-	r := &g.receipts
-	var old []*operator
-	r.mu.Lock()
-	for name := range r.forms {
-		for _, c := range g.Connectors() {
-			if c.Config().OperatorName() == name && r.operators[name] == nil {
-				r.mu.Unlock()
-				r.of(g.Config(), c.Config())
-				r.mu.Lock()
+func (d *Desk) renewForms(today, days uint32) {
+	var old []*Operator
+	d.mu.Lock()
+	for name := range d.forms {
+		for _, c := range d.Connectors() {
+			if c.Config().OperatorName() == name && d.operators[name] == nil {
+				d.mu.Unlock()
+				d.Of(c.Config())
+				d.mu.Lock()
 			}
 		}
 	}
-	for name, o := range r.operators {
-		_, known := r.forms[name]
+	for name, o := range d.operators {
+		_, known := d.forms[name]
 		o.mu.Lock()
 		if (o.storedOn != 0 || known) && !o.learner.IsFixed() && today > o.storedOn+days {
 			old = append(old, o)
 		}
 		o.mu.Unlock()
 	}
-	r.mu.Unlock()
+	d.mu.Unlock()
 	for _, o := range old {
-		g.keepForm(o)
+		d.keepForm(o)
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"fmt"
@@ -66,7 +66,7 @@ func (j *joints) add(whole uint64, part, parts uint8, r *sms.Report, read bool) 
 	of := j.by[whole]
 	if of == nil {
 		if read || whole <= j.evicted {
-			return sms.Report{}, unread, false
+			return sms.Report{}, Unread, false
 		}
 		of = j.make(whole)
 	}
@@ -82,11 +82,11 @@ func (j *joints) add(whole uint64, part, parts uint8, r *sms.Report, read bool) 
 	case next > of.told:
 		of.told, of.by = next, part
 	case of.told == toldEnd && part != of.by: // what it was told with may not have been stored, and needs this one after a restart
-		return sms.Report{}, noted, false
+		return sms.Report{}, Noted, false
 	case of.told == toldNothing, part != of.by, next != of.told:
 		begins = !of.waits
 		of.waits = true
-		return sms.Report{}, noted, begins
+		return sms.Report{}, Noted, begins
 	}
 	joined = of.report
 	joined.Parts = parts
@@ -171,46 +171,46 @@ func badness(s sms.State) int {
 }
 
 // partEnded adds the outcome of a part to those of the others, and notes what is told with it.
-func (g *Gateway) partEnded(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
-	joined, v, begins := g.receipts.joints.add(f.WholeID(), f.Part, f.Parts, r, read)
+func (d *Desk) partEnded(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
+	joined, v, begins := d.joints.add(f.WholeID(), f.Part, f.Parts, r, read)
 	switch {
-	case g.Store == nil:
+	case d.Store == nil:
 	case v == passOn:
 		of := toldForNow
 		if joined.State.Final() {
 			of = toldEnd
 		}
-		g.noteTold(f.WholeID(), of, f.Part)
+		d.noteTold(f.WholeID(), of, f.Part)
 	case begins:
-		g.noteWaits(f)
+		d.noteWaits(f)
 	}
 	return joined, v
 }
 
 // noteTold notes what the client was told of a long message, and with which part.
-func (g *Gateway) noteTold(whole uint64, of told, by uint8) {
-	g.Committer.Begin().Map(store.DayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
-	g.Committer.End()
+func (d *Desk) noteTold(whole uint64, of told, by uint8) {
+	d.Committer.Begin().Map(store.DayOf(d.Clock.Wall(d.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
+	d.Committer.End()
 }
 
 // readsParts reports whether outcomes of parts may be in the store alone: those of
 // messages of earlier runs may.
-func (g *Gateway) readsParts(whole uint64) bool { return g.Store != nil && whole <= g.LastStored }
+func (d *Desk) readsParts(whole uint64) bool { return d.Store != nil && whole <= d.LastStored }
 
 // notePart notes the outcome of a part: the text of its receipt.
-func (g *Gateway) notePart(f *store.Mapping, receipt []byte) {
-	if g.Store == nil {
+func (d *Desk) notePart(f *store.Mapping, receipt []byte) {
+	if d.Store == nil {
 		return
 	}
-	g.Committer.Begin().Map(store.DayOf(g.Clock.Wall(g.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
-	g.Committer.End()
+	d.Committer.Begin().Map(store.DayOf(d.Clock.Wall(d.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
+	d.Committer.End()
 }
 
-// loadParts reads the outcomes of the parts of a message from the store, unless they are in
+// LoadParts reads the outcomes of the parts of a message from the store, unless they are in
 // memory.
-func (g *Gateway) loadParts(f *match) error {
+func (d *Desk) LoadParts(f *Match) error {
 	whole := f.WholeID()
-	j := &g.receipts.joints
+	j := &d.joints
 	j.mu.Lock()
 	known := j.by[whole] != nil
 	j.mu.Unlock()
@@ -218,13 +218,13 @@ func (g *Gateway) loadParts(f *match) error {
 		return nil
 	}
 	read := joint{by: noPart}
-	if value, ok, err := g.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+	if value, ok, err := d.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
 		return fmt.Errorf("cannot read what was told of a long message: %w", err)
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
 	for part := range f.Parts {
-		value, ok, err := g.Store.Lookup(partsName, wholeKey(whole, part))
+		value, ok, err := d.Store.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}

@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"pmg/gateway/convert"
+	"pmg/gateway/keep"
+	"pmg/gateway/route"
 
 	"pmg/config"
 	"pmg/connector"
@@ -16,7 +18,7 @@ import (
 	"pmg/store"
 )
 
-// receipts finds the messages that receipts belong to. A message that an SMSC has accepted
+// A Desk finds the messages that receipts belong to. A message that an SMSC has accepted
 // is noted by the SMSC's id of it, in the store and, of the latest messages, in memory:
 //
 //	answer of an SMSC ──► noteAnswer ──► recent
@@ -25,9 +27,14 @@ import (
 //	               └─────────┴──────────────────────────────────┴──► the account that submitted the message
 //
 // It is safe for concurrent use.
-type receipts struct {
+type Desk struct {
+	*route.Table
+
+	// Ends ends a receipt whose message was not found in time.
+	Ends func(m *sms.Message, e keep.Ending)
+
 	mu        sync.Mutex
-	operators map[string]*operator
+	operators map[string]*Operator
 	joints    joints
 	waits     waits
 	orphans   orphans
@@ -41,12 +48,15 @@ type receipts struct {
 	tidied    atomic.Int64 // when old entries are forgotten next
 	looked    uint32       // the day before which the last look found them old; 0: there was none
 	forgotten uint32       // the day before which they were forgotten; 0: none were
-	counts    ReceiptCounts
+	Counts    Counts
 	counted   atomic.Int64 // octets of memory that are counted for orphans
 }
 
-// ReceiptCounts counts receipts since the start.
-type ReceiptCounts struct {
+// NewDesk makes a desk for the accounts and connectors of a table.
+func NewDesk(t *route.Table) *Desk { return &Desk{Table: t} }
+
+// Counts counts receipts since the start.
+type Counts struct {
 	Matched   atomic.Int64 // their messages were found
 	Unmatched atomic.Int64 // they were not, and the receipts were kept as orphans
 	Adopted   atomic.Int64 // orphans whose messages were found later
@@ -54,9 +64,6 @@ type ReceiptCounts struct {
 	Homeless  atomic.Int64 // their accounts are gone, or may not receive
 	Own       atomic.Int64 // made by the gateway
 }
-
-// Receipts returns the counts of receipts.
-func (g *Gateway) Receipts() *ReceiptCounts { return &g.receipts.counts }
 
 // recentSize returns how many octets an operator's latest messages may take: its part of what
 // those of all operators may.
@@ -70,53 +77,53 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
-// mapsFor returns the operator under whose name a message is noted that has been accepted by
+// MapsFor returns the operator under whose name a message is noted that has been accepted by
 // an SMSC, nil if no receipt is expected.
-func (g *Gateway) mapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *operator {
+func (d *Desk) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Operator {
 	if a.Code != sms.OK || m.Kind != sms.Submit || l.Account != "" || len(a.PeerID) == 0 {
 		return nil
 	}
 	c := l.Config()
 	asked := convert.Asks(m, c) != 0
-	if !asked && !g.receipts.unasked.Load() {
+	if !asked && !d.unasked.Load() {
 		return nil
 	}
-	if o := g.receipts.of(g.Config(), c); asked || o.sendsUnasked.Load() {
+	if o := d.Of(c); asked || o.sendsUnasked.Load() {
 		return o
 	}
 	return nil
 }
 
 // logHomeless tells the operator of a receipt whose client is gone.
-func (g *Gateway) logHomeless(account string) {
-	if g.News.Is("homeless " + account) {
-		g.Log.Warn().Str("account", account).Msg("receipt dropped: the account that submitted the message is gone, or may not receive")
+func (d *Desk) logHomeless(account string) {
+	if d.News.Is("homeless " + account) {
+		d.Log.Warn().Str("account", account).Msg("receipt dropped: the account that submitted the message is gone, or may not receive")
 	}
 }
 
-// note notes what a peer's id of a message stands for, in a batch and in memory. The
+// Note notes what a peer's id of a message stands for, in a batch and in memory. The
 // committer's lock is held, unless there is no store.
-func (r *receipts) note(g *Gateway, b *store.Batch, o *operator, m *sms.Message, a *sms.Answer, ahead int64) {
+func (d *Desk) Note(b *store.Batch, o *Operator, m *sms.Message, a *sms.Answer, ahead int64) {
 	v := store.MappingOf(m, ahead)
-	r.noteMapping(g, b, o, &v, a.PeerID, a.At+ahead)
+	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
 }
 
-func (r *receipts) noteMapping(g *Gateway, b *store.Batch, o *operator, v *store.Mapping, peerID []byte, wall int64) {
-	r.noting.Lock()
-	defer r.noting.Unlock()
-	r.record = v.Append(r.record[:0])
-	r.key, _ = peerid.AppendKey(r.key[:0], peerID, peerid.Same)
+func (d *Desk) NoteMapping(b *store.Batch, o *Operator, v *store.Mapping, peerID []byte, wall int64) {
+	d.noting.Lock()
+	defer d.noting.Unlock()
+	d.record = v.Append(d.record[:0])
+	d.key, _ = peerid.AppendKey(d.key[:0], peerID, peerid.Same)
 	if b != nil {
-		b.Map(store.DayOf(wall), o.name, r.key, r.record)
+		b.Map(store.DayOf(wall), o.Name, d.key, d.record)
 	}
 	o.mu.Lock()
-	known := bytes.Equal(o.recent.find(r.key), r.record) // since noteAnswer
+	known := bytes.Equal(o.recent.find(d.key), d.record) // since noteAnswer
 	if !known {
-		o.recent.add(r.key, r.record)
+		o.recent.add(d.key, d.record)
 	}
 	o.mu.Unlock()
 	if !known {
-		r.orphans.answered(g, o.name, r.key)
+		d.orphans.answered(d, o.Name, d.key)
 	}
 }
 

@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"testing"
@@ -12,8 +12,8 @@ import (
 // What old ids stand for and receipts without a message are forgotten after receipts.keep.
 func TestTidyReceipts(t *testing.T) {
 	t.Parallel()
-	g, _, _ := start(t, "")
-	if err := g.Keep(store.NewMemory(), nil); err != nil {
+	g := newRig(t)
+	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
 	now, keep := g.Clock.Now(), int64(g.Config().Receipts.Keep)
@@ -31,13 +31,13 @@ func TestTidyReceipts(t *testing.T) {
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	g.keepOrphan(m)
+	g.KeepOrphan(m)
 	g.tidyReceipts(now)
 	if n := g.Aside(store.Orphan); n != 1 {
 		t.Fatalf("%d orphans after one look", n)
 	}
 	g.tidyReceipts(now + tidyReceiptsEvery)
-	testutil.Eventually(t, "the orphan is dropped", func() bool { return g.Aside(store.Orphan) == 0 })
+	testutil.Eventually(t, "the orphan is Dropped", func() bool { return g.Aside(store.Orphan) == 0 })
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +47,10 @@ func TestTidyReceipts(t *testing.T) {
 		}
 	}
 	var e store.Entry
-	if ok, _ := g.Store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.receipts.orphans.all) != 0 || len(g.receipts.orphans.by) != 0 {
+	if ok, _ := g.Store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.orphans.all) != 0 || len(g.orphans.by) != 0 {
 		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Aside(store.Orphan))
 	}
-	if err := g.Close(); err != nil {
+	if err := g.close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -58,8 +58,8 @@ func TestTidyReceipts(t *testing.T) {
 // A wall clock that is a month ahead for an hour or two has one day forgotten, and no more.
 func TestTidyReceiptsClock(t *testing.T) {
 	t.Parallel()
-	g, _, _ := start(t, "")
-	if err := g.Keep(store.NewMemory(), nil); err != nil {
+	g := newRig(t)
+	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
 	now, day, keep := g.Clock.Now(), int64(24*time.Hour), int64(g.Config().Receipts.Keep)
@@ -99,11 +99,11 @@ func TestTidyReceiptsClock(t *testing.T) {
 		t.Errorf("%d days are left after three hours", n)
 	}
 	look(0)
-	g.receipts.forms, g.receipts.forgotten = nil, 0
-	if err := g.loadForms(); err != nil || g.receipts.forgotten < store.DayOf(now-keep) {
-		t.Errorf("a restart forgets what was forgotten: %d, %v", g.receipts.forgotten, err)
+	g.forms, g.forgotten = nil, 0
+	if err := g.LoadForms(); err != nil || g.forgotten < store.DayOf(now-keep) {
+		t.Errorf("a restart forgets what was forgotten: %d, %v", g.forgotten, err)
 	}
-	if err := g.Close(); err != nil {
+	if err := g.close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,14 +112,14 @@ func TestTidyReceiptsClock(t *testing.T) {
 // of its client goes by no route.
 func TestHomelessReceipt(t *testing.T) {
 	t.Parallel()
-	g, _, _ := start(t, "")
+	g := newRig(t)
 	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
 	f.Account = []byte("gone")
-	if _, v := g.direct(1, m, f); v != dropped || g.Receipts().Homeless.Load() != 1 {
+	if _, v := g.Direct(1, m, f); v != Dropped || g.Counts.Homeless.Load() != 1 {
 		t.Errorf("verdict %d", v)
 	}
 	m, f = partOf(g, 0, 1, sms.StateDelivered, "000")
-	s, v := g.direct(1, m, f)
+	s, v := g.Direct(1, m, f)
 	if v != passOn || s.Lane.Account != "client" {
 		t.Fatalf("verdict %d", v)
 	}

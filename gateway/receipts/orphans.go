@@ -1,14 +1,14 @@
-package gateway
+package receipts
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"pmg/config"
 	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/sms/peerid"
 	"pmg/store"
@@ -44,8 +44,8 @@ const maxOrphans = 100_000
 // orphansTogether is how many receipts are looked at before an operator's change may be made.
 const orphansTogether = 200
 
-// errUnknown says that the message of a receipt is not known.
-var errUnknown = errors.New(asideReasons[store.Orphan])
+// ErrUnknown says that the message of a receipt is not known.
+var ErrUnknown = errors.New(keep.AsideReasons[store.Orphan])
 
 // orphanKeys returns the keys by which the message of a receipt would be found, whatever form
 // the operator writes ids in.
@@ -61,11 +61,11 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	return keys
 }
 
-// keepOrphan notes that a receipt was kept whose message is not known. Its message may have become
+// KeepOrphan notes that a receipt was kept whose message is not known. Its message may have become
 // known meanwhile.
-func (g *Gateway) keepOrphan(m *sms.Message) {
-	o := &g.receipts.orphans
-	one := orphan{id: m.ID, operator: g.operatorOf(m), arrived: g.Clock.Wall(m.Arrived)}
+func (d *Desk) KeepOrphan(m *sms.Message) {
+	o := &d.orphans
+	one := orphan{id: m.ID, operator: d.operatorOf(m), arrived: d.Clock.Wall(m.Arrived)}
 	one.keys = orphanKeys(one.operator, m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -83,12 +83,12 @@ func (g *Gateway) keepOrphan(m *sms.Message) {
 	}
 	o.n.Store(int64(len(o.all)))
 	o.again = append(o.again, one.id)
-	o.run(g)
+	o.run(d)
 }
 
 // operatorOf returns the name of the operator that a message came from.
-func (g *Gateway) operatorOf(m *sms.Message) string {
-	if c := g.Connector(m.Origin.Connector); c != nil {
+func (d *Desk) operatorOf(m *sms.Message) string {
+	if c := d.Connector(m.Origin.Connector); c != nil {
 		return c.Config().OperatorName()
 	}
 	return m.Origin.Connector
@@ -124,7 +124,7 @@ func (o *orphans) remove(id uint64) {
 }
 
 // answered looks for the receipts of a message that an SMSC has accepted.
-func (o *orphans) answered(g *Gateway, operator string, key []byte) {
+func (o *orphans) answered(d *Desk, operator string, key []byte) {
 	if o.n.Load() == 0 {
 		return
 	}
@@ -133,7 +133,7 @@ func (o *orphans) answered(g *Gateway, operator string, key []byte) {
 	var room [128]byte
 	if ids := o.by[string(append(append(append(room[:0], operator...), 0), key...))]; len(ids) > 0 {
 		o.again = append(o.again, ids...)
-		o.run(g)
+		o.run(d)
 	}
 }
 
@@ -149,7 +149,7 @@ func (o *orphans) waits(operator string, key []byte) bool {
 }
 
 // lookAgain looks for the messages of all receipts of an operator, in their order.
-func (o *orphans) lookAgain(g *Gateway, operator string) {
+func (o *orphans) lookAgain(d *Desk, operator string) {
 	if o.n.Load() == 0 {
 		return
 	}
@@ -160,15 +160,15 @@ func (o *orphans) lookAgain(g *Gateway, operator string) {
 			o.again = append(o.again, o.all[i].id)
 		}
 	}
-	o.run(g)
+	o.run(d)
 }
 
 // run starts the goroutine that works on receipts, because it reads the store. The caller
 // holds the lock.
-func (o *orphans) run(g *Gateway) {
+func (o *orphans) run(d *Desk) {
 	if !o.running && !o.ended && len(o.again)+len(o.drop) > 0 {
 		o.running = true
-		o.done.Go(func() { o.loop(g) })
+		o.done.Go(func() { o.loop(d) })
 	}
 }
 
@@ -180,8 +180,8 @@ func (o *orphans) end() {
 	o.done.Wait()
 }
 
-func (o *orphans) loop(g *Gateway) {
-	g.Pass("orphans")
+func (o *orphans) loop(d *Desk) {
+	d.Pass("orphans")
 	for {
 		o.mu.Lock()
 		again, drop := o.again, o.drop
@@ -194,14 +194,14 @@ func (o *orphans) loop(g *Gateway) {
 		o.mu.Unlock()
 		slices.Sort(again) // the older receipts of a message first
 		again = slices.Compact(again)
-		g.eachOrphan(drop, g.dropOrphan)
-		g.eachOrphan(again, func(m *sms.Message, size int) error {
+		d.eachOrphan(drop, d.dropOrphan)
+		d.eachOrphan(again, func(m *sms.Message, size int) error {
 			if !o.has(m.ID) {
 				m.Release() // its message was found a moment ago
 				return nil
 			}
-			err := g.adopt(m, size)
-			if errors.Is(err, errUnknown) {
+			err := d.Adopt(m, size)
+			if errors.Is(err, ErrUnknown) {
 				err = nil
 			}
 			return err
@@ -211,16 +211,16 @@ func (o *orphans) loop(g *Gateway) {
 
 // eachOrphan calls f with receipts that are still kept. Between some and the next, operators may
 // change what is stored.
-func (g *Gateway) eachOrphan(ids []uint64, f func(m *sms.Message, size int) error) {
+func (d *Desk) eachOrphan(ids []uint64, f func(m *sms.Message, size int) error) {
 	for some := range slices.Chunk(ids, orphansTogether) {
-		g.changing.Lock()
+		d.Changing.Lock()
 		for _, id := range some {
-			g.orphan(id, f)
+			d.Orphan(id, f)
 		}
-		if err := g.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
-			g.LogLookup(err)
+		if err := d.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
+			d.LogLookup(err)
 		}
-		g.changing.Unlock()
+		d.Changing.Unlock()
 	}
 }
 
@@ -231,10 +231,10 @@ func (o *orphans) has(id uint64) bool {
 	return o.known[id]
 }
 
-// orphan calls f with a receipt that is still kept, and the size of its record.
-func (g *Gateway) orphan(id uint64, f func(m *sms.Message, size int) error) {
+// Orphan calls f with a receipt that is still kept, and the size of its record.
+func (d *Desk) Orphan(id uint64, f func(m *sms.Message, size int) error) {
 	var e store.Entry
-	ok, err := g.Store.Get(id, &e)
+	ok, err := d.Store.Get(id, &e)
 	if err == nil && !ok {
 		return
 	}
@@ -247,129 +247,93 @@ func (g *Gateway) orphan(id uint64, f func(m *sms.Message, size int) error) {
 	}
 	var m *sms.Message
 	if err == nil {
-		m, _, err = g.Decode(&e)
+		m, _, err = d.Decode(&e)
 	}
 	if err == nil {
 		err = f(m, len(e.Record))
 	}
 	if err != nil {
-		g.LogLookup(err)
+		d.LogLookup(err)
 	}
 }
 
-// adopt gives a receipt to its client, if its message is known by now, and releases m.
-func (g *Gateway) adopt(m *sms.Message, size int) error {
-	var f match
-	c := &config.Connector{Name: g.operatorOf(m)}
-	if from := g.Connector(m.Origin.Connector); from != nil {
+// Adopt gives a receipt to its client, if its message is known by now, and releases m.
+func (d *Desk) Adopt(m *sms.Message, size int) error {
+	var f Match
+	c := &config.Connector{Name: d.operatorOf(m)}
+	if from := d.Connector(m.Origin.Connector); from != nil {
 		c = from.Config()
 	}
-	o := g.receipts.of(g.Config(), c)
-	found, err := g.lookUp(o, m, &f)
+	o := d.Of(c)
+	found, err := d.LookUp(o, m, &f)
 	if err != nil || !found {
 		m.Release()
 		if err == nil {
-			err = errUnknown
+			err = ErrUnknown
 		}
 		return err
 	}
-	id, now := m.ID, g.Clock.Now()
-	share, v := g.direct(now, m, &f)
-	if v == unread {
-		if err := g.loadParts(&f); err != nil {
+	id, now := m.ID, d.Clock.Now()
+	share, v := d.Direct(now, m, &f)
+	if v == Unread {
+		if err := d.LoadParts(&f); err != nil {
 			m.Release()
 			return err
 		}
-		share, v = g.direct(now, m, &f)
+		share, v = d.Direct(now, m, &f)
 	}
-	b := g.Committer.Begin()
+	b := d.Committer.Begin()
 	b.Delete(id, size)
 	switch v {
 	case passOn:
 		m.ID = id
-		g.send(b, m, share)
-		for _, other := range f.more {
-			other.ID = g.IDs.Add(1)
-			g.send(b, other, share)
+		d.send(b, m, share)
+		for _, other := range f.More {
+			other.ID = d.IDs.Add(1)
+			d.send(b, other, share)
 		}
 	default:
 		m.Release()
 	}
-	g.Committer.End()
-	g.receipts.counts.Adopted.Add(1)
-	g.noOrphan(id)
+	d.Committer.End()
+	d.Counts.Adopted.Add(1)
+	d.NoOrphan(id)
 	return nil
 }
 
-// noOrphan notes that a receipt is no orphan any more.
-func (g *Gateway) noOrphan(id uint64) {
-	g.CountAside(nil, store.Orphan, -1)
-	g.receipts.orphans.remove(id)
+// NoOrphan notes that a receipt is no orphan any more.
+func (d *Desk) NoOrphan(id uint64) {
+	d.CountAside(nil, store.Orphan, -1)
+	d.orphans.remove(id)
 }
 
 // dropOrphan ends a receipt whose message was not found in time, and releases m.
-func (g *Gateway) dropOrphan(m *sms.Message, _ int) error {
-	g.forget(m, ending{state: events.Expired, answer: sms.Answer{Code: sms.Expired, At: g.Clock.Now()}, aside: true})
-	g.noOrphan(m.ID)
+func (d *Desk) dropOrphan(m *sms.Message, _ int) error {
+	d.Ends(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: d.Clock.Now()}, Aside: true})
+	d.NoOrphan(m.ID)
 	m.Origin.Tally.Expired.Add(1)
 	m.Release()
 	return nil
 }
 
 // dropBefore has those dropped that have been kept for long enough.
-func (o *orphans) dropBefore(g *Gateway, before int64) {
+func (o *orphans) dropBefore(d *Desk, before int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.all) > 0 && o.all[0].arrived < before {
 		o.drop = append(o.drop, o.all[0].id)
 		o.forget(0)
 	}
-	o.run(g)
+	o.run(d)
 }
 
-// adoptNow is adopt for an operator who retries a receipt.
-func (c *changer) adoptNow(f *found) (result string, err error) {
-	result = ResultUnknown
-	c.orphan(f.id, func(m *sms.Message, size int) error {
-		switch err = c.adopt(m, size); {
-		case err == nil:
-			result = ResultRetried
-		case errors.Is(err, errUnknown):
-			err = nil
-		}
-		return nil
-	})
+// FindOrphan keeps an orphan of an earlier run, which it reads from an entry of the store.
+func (d *Desk) FindOrphan(e *store.Entry) {
+	m, _, err := d.Decode(e)
 	if err != nil {
-		err = fmt.Errorf("message %s: %w", sms.FormatID(f.id), err)
-	}
-	return result, err
-}
-
-// matched retries a receipt whose message was not known.
-func (c *changer) matched(f *found) {
-	result, err := c.adoptNow(f)
-	if err != nil {
-		c.LogLookup(err)
-	}
-	c.result[f] = result
-}
-
-// leftAside notes that a message is not put aside any more.
-func (c *changer) leftAside(f *found) {
-	if f.state.Aside == store.Orphan {
-		c.noOrphan(f.id)
+		d.LogUnreadable(e.ID, err)
 		return
 	}
-	c.CountAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
-}
-
-// findOrphan keeps an orphan of an earlier run, which it reads from an entry of the store.
-func (g *Gateway) findOrphan(e *store.Entry) {
-	m, _, err := g.Decode(e)
-	if err != nil {
-		g.LogUnreadable(e.ID, err)
-		return
-	}
-	g.keepOrphan(m)
+	d.KeepOrphan(m)
 	m.Release()
 }

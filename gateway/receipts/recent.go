@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package gateway
+package receipts
 
 import (
 	"fmt"
@@ -67,9 +67,9 @@ func TestRecentSize(t *testing.T) {
 // D13: what orphans take in memory counts.
 func TestOrphansCount(t *testing.T) {
 	t.Parallel()
-	g, _, _ := start(t, "")
+	g := newRig(t)
 	for _, n := range []int64{10, 7, 0} {
-		g.receipts.orphans.n.Store(n)
+		g.orphans.n.Store(n)
 		g.countOrphans()
 		if used := g.Memory.Used(); used != n*orphanSize {
 			t.Errorf("%d octets are counted for %d orphans", used, n)

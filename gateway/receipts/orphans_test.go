@@ -1,0 +1,131 @@
+package receipts
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pmg/internal/testutil"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// makeOrphan keeps a receipt without a message, and returns its id.
+func (p *rig) makeOrphan(id string, s sms.State) uint64 {
+	p.t.Helper()
+	g, m := p, p.Messages.Get()
+	defer m.Release()
+	m.Origin = g.Origins.Of("", "operator")
+	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
+	m.ID, m.Arrived = g.IDs.Add(1), p.now
+	b := g.Committer.Begin()
+	b.Put(m, store.Lane{})
+	g.KeepAside(b, m, store.Lane{}, store.Orphan, "")
+	g.Committer.End()
+	if err := g.Committer.Sync(); err != nil {
+		p.t.Fatal(err)
+	}
+	g.KeepOrphan(m)
+	return m.ID
+}
+
+// T15: receipts that came before the answer go on together when it comes, in their order, and nothing of them
+// is left in memory. Those of other ids stay, and those of the same id when one of them is Dropped.
+func TestOrphansAreForgotten(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	g, o := p, &p.orphans
+	if err := g.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	other := p.makeOrphan("18", sms.StateDelivered)
+	Dropped := p.makeOrphan("17", sms.StateAccepted)
+	p.makeOrphan("17", sms.StateEnroute)
+	p.makeOrphan("17", sms.StateDelivered)
+	testutil.Eventually(t, "no receipt is looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
+	g.Changing.Lock()
+	g.Orphan(Dropped, g.dropOrphan)
+	g.Changing.Unlock()
+	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
+		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
+	g.NoteMapping(g.Committer.Begin(), g.Of(p.Connector("operator").Config()), &v, []byte("17"), p.now)
+	g.Committer.End()
+	testutil.Eventually(t, "the others are adopted", func() bool { return g.Aside(store.Orphan) == 1 })
+	o.end()
+	if len(o.all) != 1 || o.all[0].id != other || len(o.known) != 1 || !o.known[other] || o.n.Load() != 1 {
+		t.Errorf("%d orphans are left, %d known, %d counted", len(o.all), len(o.known), o.n.Load())
+	}
+	for key, ids := range o.by {
+		if !slices.Equal(ids, []uint64{other}) {
+			t.Errorf("%q finds the receipts %d", key, ids)
+		}
+	}
+	if len(o.by) != 3 { // 18 as it stands, and in both other forms
+		t.Errorf("%d keys are left", len(o.by))
+	}
+	var told []sms.State
+	for _, s := range g.made() {
+		r, _ := s.Message.Report()
+		told = append(told, r.State)
+	}
+	if !slices.Equal(told, []sms.State{sms.StateEnroute, sms.StateDelivered}) {
+		t.Errorf("the client is told %v", told)
+	}
+	if err := g.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A reading is a store in which something happens at each reading of a message.
+type reading struct {
+	store.Store
+	at func()
+}
+
+func (s *reading) Get(id uint64, e *store.Entry) (bool, error) {
+	s.at()
+	return s.Store.Get(id, e)
+}
+
+// D20g: an operator's change does not wait until all receipts have been looked at.
+func TestOrphansLetChange(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	g, o := p, &p.orphans
+	var read atomic.Int64
+	s := &reading{Store: store.NewMemory(), at: func() {}}
+	if err := g.keep(s); err != nil {
+		t.Fatal(err)
+	}
+	const all = 5 * orphansTogether
+	for range all {
+		p.makeOrphan("17", sms.StateDelivered)
+	}
+	quiet := func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running }
+	testutil.Eventually(t, "no receipt is looked at", quiet)
+	g.Changing.Lock()
+	changed := make(chan int64)
+	s.at = func() {
+		if read.Add(1) == 1 {
+			go func() {
+				g.Changing.Lock()
+				changed <- read.Load()
+				g.Changing.Unlock()
+			}()
+		}
+		time.Sleep(100 * time.Microsecond) // the change has begun to wait meanwhile
+	}
+	o.lookAgain(g.Desk, "operator")
+	g.Changing.Unlock()
+	if n := <-changed; n == all {
+		t.Errorf("a change waited until all %d receipts were looked at", n)
+	}
+	testutil.Eventually(t, "no receipt is looked at", quiet)
+	if n := read.Load(); n != all {
+		t.Errorf("%d of %d receipts were looked at", n, all)
+	}
+	if err := g.close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,153 @@
+package receipts
+
+import (
+	"fmt"
+
+	"pmg/connector"
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// Made are the receipts that the gateway has made of a message which has ended without being accepted
+// by an SMSC.
+type Made struct {
+	message *sms.Message     // nil: none
+	share   *connector.Share // in which it has its place
+	more    []*sms.Message   // receipts beside it, for the other messages that it was joined of
+	unread  *unreadPart      // outcomes of other parts are in the store alone, and are looked at later; nil: none is
+}
+
+// IsAny reports whether there is something to be sent, or to be looked at.
+func (o *Made) IsAny() bool { return o.message != nil || o.unread != nil }
+
+// OwnReceipt returns the receipts of a message that has ended, if its client wants any. sendMade follows.
+func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
+	if e.State == events.Sent || m.Kind != sms.Submit || m.Notify&sms.NotifyFailure == 0 || m.Account() == "" {
+		return made
+	}
+	lane := d.ClientLane(m.Account())
+	if lane == nil {
+		d.Counts.Homeless.Add(1)
+		return made
+	}
+	ahead := d.Clock.Ahead()
+	r := sms.Report{State: stateOfEnd(e.State), Submitted: m.Arrived + ahead, Done: e.Answer.At + ahead}
+	if e.Answer.Status != 0 && e.Answer.Status < 1000 {
+		r.Err = fmt.Appendf(nil, "%03d", e.Answer.Status)
+	}
+	v := store.MappingOf(m, ahead)
+	own := d.Messages.Get()
+	own.Origin = d.Origins.Of("", lane.Home().Name)
+	own.Kind, own.Flags = sms.Receipt, sms.HasReport
+	if m.Parts > 1 {
+		if joined, verdict := d.partEnded(&v, &r, d.readsParts(v.WholeID())); verdict == passOn {
+			r = joined
+		} else {
+			if verdict == Unread {
+				made.unread = newUnreadPart(&v, &r)
+			}
+			own.SetReport(sms.Address{}, sms.Address{}, &r)
+			d.notePart(&v, own.Text())
+			own.Release()
+			return made
+		}
+	}
+	known, others := receivers(&v, r.State)
+	made.more = d.addressAll(d.Clock.Now(), own, &v, &r, known, others)
+	own.ID = d.IDs.Add(1)
+	for _, other := range made.more {
+		other.ID = d.IDs.Add(1)
+	}
+	made.message, made.share = own, d.Share(lane, own.Origin)
+	return made
+}
+
+// SendMade sends the receipts that ownReceipt has made, or has the outcomes of other parts read. b is the open
+// batch, nil if there is no store.
+func (d *Desk) SendMade(b *store.Batch, made *Made) {
+	if made.message != nil {
+		for _, own := range append(made.more, made.message) {
+			d.send(b, own, made.share)
+			d.Counts.Own.Add(1)
+		}
+	}
+	if unread := made.unread; b != nil && unread != nil {
+		d.Outgoing.Give(keep.Own{Batch: d.Committer.Number(), Work: func() { d.joinUnread(unread) }})
+	}
+}
+
+// stateOfEnd returns the state that the receipt of a message reports which has ended so.
+func stateOfEnd(s events.State) sms.State {
+	switch s {
+	case events.Expired:
+		return sms.StateExpired
+	case events.Deleted:
+		return sms.StateDeleted
+	case events.Rejected:
+		return sms.StateRejected
+	case events.Unknown:
+		return sms.StateUnknown
+	}
+	return sms.StateUndeliverable
+}
+
+// send stores a receipt that the gateway has made, and gives it to its lane when it is stored.
+// b is the open batch, nil if there is no store.
+func (d *Desk) send(b *store.Batch, m *sms.Message, s *connector.Share) {
+	o := keep.Own{Share: s, Message: m}
+	if d.Durable() {
+		b.PutOwn(m, keep.LaneName(s.Lane))
+		o.Batch = d.Committer.Number()
+	}
+	d.Outgoing.Give(o)
+}
+
+// An unreadPart is a part of a long message that the gateway has given up, where the outcomes of
+// other parts are in the store alone.
+type unreadPart struct {
+	Match
+	report sms.Report
+}
+
+func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
+	u := &unreadPart{report: *r}
+	_ = u.Set(v.Append(nil))
+	return u
+}
+
+// joinUnread makes the receipt of the long message if each part has an outcome. That of this part
+// is in the store.
+func (d *Desk) joinUnread(u *unreadPart) {
+	if err := d.LoadParts(&u.Match); err != nil {
+		d.LogLookup(err)
+		return
+	}
+	if r, v := d.partEnded(&u.Mapping, &u.report, false); v == passOn {
+		d.sendOwn(&u.Mapping, &r)
+	}
+}
+
+// sendOwn makes the receipt r of a message whose parts have ended, or were waited for long enough,
+// and sends it if the client wants it.
+func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
+	known, others := receivers(f, r.State)
+	lane := d.ClientLane(string(f.Account))
+	if known == 0 || lane == nil {
+		return
+	}
+	own := d.Messages.Get()
+	own.Origin = d.Origins.Of("", lane.Home().Name)
+	own.Kind, own.Flags = sms.Receipt, sms.HasReport
+	all := append(d.addressAll(d.Clock.Now(), own, f, r, known, others), own)
+	share := d.Share(lane, own.Origin)
+	b := d.Committer.Begin()
+	for _, m := range all {
+		m.ID = d.IDs.Add(1)
+		d.send(b, m, share)
+		d.Counts.Own.Add(1)
+	}
+	d.Committer.End()
+	d.Committer.CommitSoon()
+}

@@ -1,0 +1,54 @@
+package receipts
+
+import (
+	"testing"
+
+	"pmg/gateway/keep"
+	"pmg/gateway/roomtest"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A rig is a desk with a table below it. What ends is deleted, and its receipts are sent.
+type rig struct {
+	*Desk
+	t   *testing.T
+	now int64
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{Desk: NewDesk(roomtest.Table(t, roomtest.Operator(""))), t: t}
+	r.Ends = r.forget
+	r.now = r.Clock.Now()
+	return r
+}
+
+// keep opens a store.
+func (r *rig) keep(s store.Store) error {
+	r.Open(s, func(uint64, error) {})
+	return r.LoadForms()
+}
+
+// forget ends a message.
+func (r *rig) forget(m *sms.Message, e keep.Ending) {
+	made := r.OwnReceipt(m, &e)
+	b := r.Committer.Begin()
+	b.Delete(m.ID, 0)
+	r.SendMade(b, &made)
+	r.Committer.End()
+}
+
+// close closes the store.
+func (r *rig) close() error {
+	r.EndOrphans()
+	r.EndWaits()
+	r.Outgoing.End()
+	return r.Keeper.Close()
+}
+
+// made returns what was made that its lanes have not been given yet.
+func (r *rig) made() []keep.Own {
+	all, _ := r.Outgoing.Waiting()
+	return all
+}

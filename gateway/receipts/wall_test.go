@@ -1,0 +1,43 @@
+package receipts
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// What is told or kept of a message has times by the wall clock, also where that is ahead of the
+// engine's clock: since when it is in its state, and when a receipt without a message has arrived.
+func TestWallClock(t *testing.T) {
+	t.Parallel()
+	const now, ahead = int64(1_800_000_000_000_000_000), 3600 * int64(1e9)
+	g := newRig(t)
+	s := store.NewMemory()
+	if err := g.keep(s); err != nil {
+		t.Fatal(err)
+	}
+	g.Clock.SetAhead(ahead)
+	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
+	r, _ := m.Report()
+	r.Done = 0
+	m.SetReport(m.Source(), m.Dest(), &r)
+	g.Direct(now, m, f)
+	if err := g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	value, ok, err := s.Lookup(endedName, binary.BigEndian.AppendUint64(nil, f.KnownID()))
+	if since := int64(binary.BigEndian.Uint64(value[len(value)-8:])); !ok || err != nil || since != now+ahead {
+		t.Errorf("delivered since %d, want %d; %t, %v", since, now+ahead, ok, err)
+	}
+	orphan, _ := partOf(g, 0, 1, sms.StateDelivered, "000")
+	orphan.ID, orphan.Arrived = 7, now
+	g.KeepOrphan(orphan)
+	if got := g.orphans.all[0].arrived; got != now+ahead {
+		t.Errorf("an orphan arrived at %d, want %d", got, now+ahead)
+	}
+	if err := g.close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,112 @@
+package receipts
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// endedName is the name under which the store keeps the final states of messages by our ids, for
+// the queries of clients. It has the messages whose clients asked for receipts, and all messages of
+// connectors with the option operations, for as long as mappings are kept. A value is a
+// store.Mapping and behind it
+//
+//	+-------+-------+-------+
+//	| state | error | since |
+//	| 1     | 1     | 8     |
+//	+-------+-------+-------+
+const (
+	endedName = ".ended"
+	endedTail = 10
+)
+
+// NotesEnd reports whether the state of a message is kept under endedName. Of a long message only
+// the first part has one, because clients know the message by that part's id.
+func NotesEnd(m *sms.Message, e *keep.Ending) bool {
+	return (m.Notify != 0 || e.Operations) && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
+}
+
+// NoteEnd adds the state of a message that has ended to the open batch. A message that an SMSC has
+// accepted is on its way until its receipt comes.
+func (d *Desk) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
+	state, since := stateOfEnd(e.State), e.Answer.At+ahead
+	v := store.MappingOf(m, ahead)
+	if e.State == events.Sent {
+		state = sms.StateEnroute
+		v.TakenBy(e.Lane.Connector, e.Answer.PeerID, m)
+	}
+	d.noteState(b, v, state, 0, since)
+}
+
+// noteReport notes what a receipt says of a message, all parts of it if it has some.
+func (d *Desk) noteReport(now int64, f *Match, r *sms.Report) {
+	if d.Store == nil || !r.State.Final() || f.Offset != 0 && f.Parts <= 1 {
+		return
+	}
+	v := f.Mapping
+	v.ID, v.Offset, v.Part, v.Parts = v.KnownID(), 0, 0, 0
+	wall := d.Clock.Wall(now)
+	since := r.Done
+	if since == 0 {
+		since = wall
+	}
+	b := d.Committer.Begin()
+	d.told.add(v.ID)
+	d.noteState(b, v, r.State, uint8(min(r.NetworkError, math.MaxUint8)), since)
+	d.Committer.End()
+}
+
+func (d *Desk) noteState(b *store.Batch, v store.Mapping, state sms.State, failure uint8, since int64) {
+	d.noting.Lock()
+	defer d.noting.Unlock()
+	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)
+	d.record = append(v.Append(d.record[:0]), uint8(state), failure)
+	d.record = binary.BigEndian.AppendUint64(d.record, uint64(since))
+	today := store.DayOf(d.Clock.Wall(d.Clock.Now()))
+	b.Map(today, endedName, d.key, d.record)
+	if len(v.Submitted) == 0 {
+		return
+	}
+	submitted, _ := sms.ReadSubmitted(v.Submitted)
+	for _, j := range submitted.Joined { // by which clients know it
+		b.Map(today, endedName, binary.BigEndian.AppendUint64(nil, j.ID), d.record)
+	}
+}
+
+// A Fate is what was noted of a message that has left.
+type Fate struct {
+	State sms.State
+	Error uint8
+	Since int64 // by the wall clock
+}
+
+// FateOf returns what was noted of a message that has left, by our id. It reports false if nothing was.
+func (d *Desk) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
+	if d.Store == nil {
+		return v, f, false, nil
+	}
+	if err := d.Committer.SyncSoon(); err != nil { // what was noted last is in the open batch
+		return v, f, false, err
+	}
+	value, ok, err := d.Store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, id))
+	if err == nil && !ok {
+		return v, f, false, nil
+	}
+	if err == nil && len(value) < endedTail {
+		err = store.ErrDamaged
+	}
+	if err == nil {
+		tail := value[len(value)-endedTail:]
+		f = Fate{sms.State(tail[0]), tail[1], int64(binary.BigEndian.Uint64(tail[2:]))}
+		v, err = store.DecodeMapping(value[:len(value)-endedTail])
+	}
+	if err != nil {
+		return v, f, false, fmt.Errorf("cannot look up message %s: %w", sms.FormatID(id), err)
+	}
+	return v, f, true, nil
+}
