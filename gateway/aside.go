@@ -60,7 +60,7 @@ func (g *Gateway) reasonOf(m *sms.Message, why store.Aside) string {
 // isAside notes that a message which waits in no lane was stored.
 func (g *Gateway) isAside(a keep.Accepted) {
 	if a.Aside() == store.Orphan {
-		g.Receipts.KeepOrphan(a.Message)
+		g.Receipts.Orphans.Keep(a.Message)
 	} else {
 		g.KeepFirstless(a.Message)
 	}

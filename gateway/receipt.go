@@ -68,7 +68,7 @@ func (c *Conversation[R]) lookUp(q *finding[R]) {
 			q.found, q.failed = g.Receipts.LookUp(q.operator, q.message, &q.Match)
 		}
 		if q.found && q.Parts > 1 && q.failed == nil {
-			q.failed = g.Receipts.LoadParts(&q.Match)
+			q.failed = g.Receipts.Parts.Load(&q.Match)
 		}
 	}, func(now int64) { // the SMSC has no answer and sends the receipt again
 		q.message.Release()

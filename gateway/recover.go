@@ -204,7 +204,7 @@ func (r *recovery) entry(e *store.Entry) {
 	if s.Aside != store.InLane {
 		r.gateway.CountAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
-			r.gateway.Receipts.FindOrphan(e)
+			r.gateway.Receipts.Orphans.Find(e)
 		}
 		if s.Aside == store.Parked {
 			r.gateway.FindFirstless(e)
@@ -295,7 +295,7 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 	why := keep.Accepted{Message: m}.Aside()
 	g.SetAside(m, store.Lane{}, why, keep.AsideReasons[why])
 	if why == store.Orphan {
-		g.Receipts.KeepOrphan(m)
+		g.Receipts.Orphans.Keep(m)
 	}
 	return nil
 }

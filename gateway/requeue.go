@@ -329,8 +329,8 @@ func (g *Gateway) routeAgain(ids []uint64) error {
 // adoptNow is adopt for an operator who retries a receipt.
 func (c *changer) adoptNow(f *found) (result string, err error) {
 	result = ResultUnknown
-	c.Receipts.Orphan(f.id, func(m *sms.Message, size int) error {
-		switch err = c.Receipts.Adopt(m, size); {
+	c.Receipts.Orphans.Read(f.id, func(m *sms.Message, size int) error {
+		switch err = c.Receipts.Orphans.Adopt(m, size); {
 		case err == nil:
 			result = ResultRetried
 		case errors.Is(err, receipts.ErrUnknown):
@@ -356,7 +356,7 @@ func (c *changer) matched(f *found) {
 // leftAside notes that a message is not put aside any more.
 func (c *changer) leftAside(f *found) {
 	if f.state.Aside == store.Orphan {
-		c.Receipts.NoOrphan(f.id)
+		c.Receipts.Orphans.Left(f.id)
 		return
 	}
 	c.CountAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)

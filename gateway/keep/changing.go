@@ -4,5 +4,8 @@ package keep
 // testing/synctest takes nothing that waits for a mutex for idle.
 type ChangeLock chan struct{}
 
-func (t ChangeLock) Lock()   { t <- struct{}{} }
+// Lock locks it.
+func (t ChangeLock) Lock() { t <- struct{}{} }
+
+// Unlock unlocks it.
 func (t ChangeLock) Unlock() { <-t }

@@ -26,9 +26,9 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		return nil, Dropped
 	}
 	if f.Parts > 1 && endsPart(r.State) {
-		joined, v := d.partEnded(&f.Mapping, &r, d.readsParts(f.WholeID()))
+		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.WholeID()))
 		if v == Noted {
-			d.notePart(&f.Mapping, m.Text())
+			d.Parts.note(&f.Mapping, m.Text())
 		}
 		if v != passOn {
 			return nil, v

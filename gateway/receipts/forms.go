@@ -124,7 +124,7 @@ func (d *Desk) tidyReceipts(now int64) {
 	}
 	d.Committer.End()
 	d.forgotten = day
-	d.orphans.dropBefore(d, int64(day)*store.DayLength)
+	d.Orphans.dropBefore(int64(day) * store.DayLength)
 }
 
 // tidyReceiptsEvery is how often that is done.

@@ -68,6 +68,7 @@ func (d *Desk) Of(c *config.Connector) *Operator {
 	return o
 }
 
+// NoteAnswer notes the id that an operator has given to a message which it has accepted.
 func (d *Desk) NoteAnswer(o *Operator, c *config.Connector, m *sms.Message, id []byte) {
 	notes := convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load()
 	v := store.Mapping{}
@@ -82,7 +83,7 @@ func (d *Desk) NoteAnswer(o *Operator, c *config.Connector, m *sms.Message, id [
 	if notes {
 		o.record = v.Append(o.record[:0])
 		o.recent.add(key, o.record)
-		d.orphans.answered(d, o.Name, key)
+		d.Orphans.answered(o.Name, key)
 	}
 	o.mu.Unlock()
 	if changed {
@@ -170,7 +171,7 @@ func (d *Desk) concluded(o *Operator) {
 			e.Msg("it is not certain any more how the SMSC writes ids in receipts; those that can be read in two ways are kept until it is")
 		}
 	}
-	d.orphans.lookAgain(d, o.Name)
+	d.Orphans.lookAgain(o.Name)
 }
 
 // A match is the message that a receipt belongs to.
@@ -207,7 +208,7 @@ func (d *Desk) Find(o *Operator, m *sms.Message, f *Match) bool {
 	id := r.ID
 	key, ok := o.keyOf(id)
 	value := o.recent.find(key)
-	found := ok && value != nil && f.Set(value) == nil && (o.byID || isAbout(m, f.Dest.Addr)) && !d.orphans.waits(o.Name, key)
+	found := ok && value != nil && f.Set(value) == nil && (o.byID || isAbout(m, f.Dest.Addr)) && !d.Orphans.waits(o.Name, key)
 	if found && o.form.relation == peerid.Same {
 		o.learner.Proves(id)
 	}
@@ -326,7 +327,7 @@ func (d *Desk) lookAtHeld() {
 	defer d.mu.Unlock()
 	for _, o := range d.operators {
 		if o.held.Load() && !d.isAwaiting(o.Name) && o.held.Swap(false) {
-			d.orphans.lookAgain(d, o.Name)
+			d.Orphans.lookAgain(o.Name)
 		}
 	}
 }

@@ -14,9 +14,10 @@ import (
 	"pmg/store"
 )
 
-// orphans are the receipts in the store whose messages are not known. An answer of an SMSC
+// Orphans are the receipts in the store whose messages are not known. An answer of an SMSC
 // that comes later finds them here. It is safe for concurrent use.
-type orphans struct {
+type Orphans struct {
+	desk *Desk
 	done sync.WaitGroup
 	n    atomic.Int64
 
@@ -61,11 +62,10 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	return keys
 }
 
-// KeepOrphan notes that a receipt was kept whose message is not known. Its message may have become
+// Keep notes that a receipt was kept whose message is not known. Its message may have become
 // known meanwhile.
-func (d *Desk) KeepOrphan(m *sms.Message) {
-	o := &d.orphans
-	one := orphan{id: m.ID, operator: d.operatorOf(m), arrived: d.Clock.Wall(m.Arrived)}
+func (o *Orphans) Keep(m *sms.Message) {
+	one := orphan{id: m.ID, operator: o.desk.operatorOf(m), arrived: o.desk.Clock.Wall(m.Arrived)}
 	one.keys = orphanKeys(one.operator, m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -83,7 +83,7 @@ func (d *Desk) KeepOrphan(m *sms.Message) {
 	}
 	o.n.Store(int64(len(o.all)))
 	o.again = append(o.again, one.id)
-	o.run(d)
+	o.run()
 }
 
 // operatorOf returns the name of the operator that a message came from.
@@ -95,7 +95,7 @@ func (d *Desk) operatorOf(m *sms.Message) string {
 }
 
 // forget removes a receipt. The caller holds the lock.
-func (o *orphans) forget(i int) {
+func (o *Orphans) forget(i int) {
 	one := o.all[i]
 	for _, key := range one.keys {
 		ids := o.by[key]
@@ -115,7 +115,7 @@ func (o *orphans) forget(i int) {
 }
 
 // remove removes a receipt that is no orphan any more.
-func (o *orphans) remove(id uint64) {
+func (o *Orphans) remove(id uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if i := slices.IndexFunc(o.all, func(one orphan) bool { return one.id == id }); i >= 0 {
@@ -124,7 +124,7 @@ func (o *orphans) remove(id uint64) {
 }
 
 // answered looks for the receipts of a message that an SMSC has accepted.
-func (o *orphans) answered(d *Desk, operator string, key []byte) {
+func (o *Orphans) answered(operator string, key []byte) {
 	if o.n.Load() == 0 {
 		return
 	}
@@ -133,12 +133,12 @@ func (o *orphans) answered(d *Desk, operator string, key []byte) {
 	var room [128]byte
 	if ids := o.by[string(append(append(append(room[:0], operator...), 0), key...))]; len(ids) > 0 {
 		o.again = append(o.again, ids...)
-		o.run(d)
+		o.run()
 	}
 }
 
 // waits reports whether a receipt that came earlier waits for the message of a key.
-func (o *orphans) waits(operator string, key []byte) bool {
+func (o *Orphans) waits(operator string, key []byte) bool {
 	if o.n.Load() == 0 {
 		return false
 	}
@@ -149,7 +149,7 @@ func (o *orphans) waits(operator string, key []byte) bool {
 }
 
 // lookAgain looks for the messages of all receipts of an operator, in their order.
-func (o *orphans) lookAgain(d *Desk, operator string) {
+func (o *Orphans) lookAgain(operator string) {
 	if o.n.Load() == 0 {
 		return
 	}
@@ -160,28 +160,28 @@ func (o *orphans) lookAgain(d *Desk, operator string) {
 			o.again = append(o.again, o.all[i].id)
 		}
 	}
-	o.run(d)
+	o.run()
 }
 
 // run starts the goroutine that works on receipts, because it reads the store. The caller
 // holds the lock.
-func (o *orphans) run(d *Desk) {
+func (o *Orphans) run() {
 	if !o.running && !o.ended && len(o.again)+len(o.drop) > 0 {
 		o.running = true
-		o.done.Go(func() { o.loop(d) })
+		o.done.Go(func() { o.loop() })
 	}
 }
 
 // end waits until nothing is worked on any more.
-func (o *orphans) end() {
+func (o *Orphans) end() {
 	o.mu.Lock()
 	o.ended = true
 	o.mu.Unlock()
 	o.done.Wait()
 }
 
-func (o *orphans) loop(d *Desk) {
-	d.Pass("orphans")
+func (o *Orphans) loop() {
+	o.desk.Pass("orphans")
 	for {
 		o.mu.Lock()
 		again, drop := o.again, o.drop
@@ -194,13 +194,13 @@ func (o *orphans) loop(d *Desk) {
 		o.mu.Unlock()
 		slices.Sort(again) // the older receipts of a message first
 		again = slices.Compact(again)
-		d.eachOrphan(drop, d.dropOrphan)
-		d.eachOrphan(again, func(m *sms.Message, size int) error {
+		o.each(drop, o.expire)
+		o.each(again, func(m *sms.Message, size int) error {
 			if !o.has(m.ID) {
 				m.Release() // its message was found a moment ago
 				return nil
 			}
-			err := d.Adopt(m, size)
+			err := o.Adopt(m, size)
 			if errors.Is(err, ErrUnknown) {
 				err = nil
 			}
@@ -209,32 +209,32 @@ func (o *orphans) loop(d *Desk) {
 	}
 }
 
-// eachOrphan calls f with receipts that are still kept. Between some and the next, operators may
+// each calls f with receipts that are still kept. Between some and the next, operators may
 // change what is stored.
-func (d *Desk) eachOrphan(ids []uint64, f func(m *sms.Message, size int) error) {
+func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	for some := range slices.Chunk(ids, orphansTogether) {
-		d.Changing.Lock()
+		o.desk.Changing.Lock()
 		for _, id := range some {
-			d.Orphan(id, f)
+			o.desk.Orphans.Read(id, f)
 		}
-		if err := d.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
-			d.LogLookup(err)
+		if err := o.desk.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
+			o.desk.LogLookup(err)
 		}
-		d.Changing.Unlock()
+		o.desk.Changing.Unlock()
 	}
 }
 
 // has reports whether a receipt is an orphan still.
-func (o *orphans) has(id uint64) bool {
+func (o *Orphans) has(id uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.known[id]
 }
 
-// Orphan calls f with a receipt that is still kept, and the size of its record.
-func (d *Desk) Orphan(id uint64, f func(m *sms.Message, size int) error) {
+// Read calls f with a receipt that is still kept, and the size of its record.
+func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	var e store.Entry
-	ok, err := d.Store.Get(id, &e)
+	ok, err := o.desk.Store.Get(id, &e)
 	if err == nil && !ok {
 		return
 	}
@@ -247,25 +247,24 @@ func (d *Desk) Orphan(id uint64, f func(m *sms.Message, size int) error) {
 	}
 	var m *sms.Message
 	if err == nil {
-		m, _, err = d.Decode(&e)
+		m, _, err = o.desk.Decode(&e)
 	}
 	if err == nil {
 		err = f(m, len(e.Record))
 	}
 	if err != nil {
-		d.LogLookup(err)
+		o.desk.LogLookup(err)
 	}
 }
 
 // Adopt gives a receipt to its client, if its message is known by now, and releases m.
-func (d *Desk) Adopt(m *sms.Message, size int) error {
+func (o *Orphans) Adopt(m *sms.Message, size int) error {
 	var f Match
-	c := &config.Connector{Name: d.operatorOf(m)}
-	if from := d.Connector(m.Origin.Connector); from != nil {
+	c := &config.Connector{Name: o.desk.operatorOf(m)}
+	if from := o.desk.Connector(m.Origin.Connector); from != nil {
 		c = from.Config()
 	}
-	o := d.Of(c)
-	found, err := d.LookUp(o, m, &f)
+	found, err := o.desk.LookUp(o.desk.Of(c), m, &f)
 	if err != nil || !found {
 		m.Release()
 		if err == nil {
@@ -273,67 +272,67 @@ func (d *Desk) Adopt(m *sms.Message, size int) error {
 		}
 		return err
 	}
-	id, now := m.ID, d.Clock.Now()
-	share, v := d.Direct(now, m, &f)
+	id, now := m.ID, o.desk.Clock.Now()
+	share, v := o.desk.Direct(now, m, &f)
 	if v == Unread {
-		if err := d.LoadParts(&f); err != nil {
+		if err := o.desk.Parts.Load(&f); err != nil {
 			m.Release()
 			return err
 		}
-		share, v = d.Direct(now, m, &f)
+		share, v = o.desk.Direct(now, m, &f)
 	}
-	b := d.Committer.Begin()
+	b := o.desk.Committer.Begin()
 	b.Delete(id, size)
 	switch v {
 	case passOn:
 		m.ID = id
-		d.send(b, m, share)
+		o.desk.send(b, m, share)
 		for _, other := range f.More {
-			other.ID = d.IDs.Add(1)
-			d.send(b, other, share)
+			other.ID = o.desk.IDs.Add(1)
+			o.desk.send(b, other, share)
 		}
 	default:
 		m.Release()
 	}
-	d.Committer.End()
-	d.Counts.Adopted.Add(1)
-	d.NoOrphan(id)
+	o.desk.Committer.End()
+	o.desk.Counts.Adopted.Add(1)
+	o.desk.Orphans.Left(id)
 	return nil
 }
 
-// NoOrphan notes that a receipt is no orphan any more.
-func (d *Desk) NoOrphan(id uint64) {
-	d.CountAside(nil, store.Orphan, -1)
-	d.orphans.remove(id)
+// Left notes that a receipt is no orphan any more.
+func (o *Orphans) Left(id uint64) {
+	o.desk.CountAside(nil, store.Orphan, -1)
+	o.remove(id)
 }
 
-// dropOrphan ends a receipt whose message was not found in time, and releases m.
-func (d *Desk) dropOrphan(m *sms.Message, _ int) error {
-	d.Ends(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: d.Clock.Now()}, Aside: true})
-	d.NoOrphan(m.ID)
+// expire ends a receipt whose message was not found in time, and releases m.
+func (o *Orphans) expire(m *sms.Message, _ int) error {
+	o.desk.Ends(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.desk.Clock.Now()}, Aside: true})
+	o.desk.Orphans.Left(m.ID)
 	m.Origin.Tally.Expired.Add(1)
 	m.Release()
 	return nil
 }
 
 // dropBefore has those dropped that have been kept for long enough.
-func (o *orphans) dropBefore(d *Desk, before int64) {
+func (o *Orphans) dropBefore(before int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.all) > 0 && o.all[0].arrived < before {
 		o.drop = append(o.drop, o.all[0].id)
 		o.forget(0)
 	}
-	o.run(d)
+	o.run()
 }
 
-// FindOrphan keeps an orphan of an earlier run, which it reads from an entry of the store.
-func (d *Desk) FindOrphan(e *store.Entry) {
-	m, _, err := d.Decode(e)
+// Find keeps an orphan of an earlier run, which it reads from an entry of the store.
+func (o *Orphans) Find(e *store.Entry) {
+	m, _, err := o.desk.Decode(e)
 	if err != nil {
-		d.LogUnreadable(e.ID, err)
+		o.desk.LogUnreadable(e.ID, err)
 		return
 	}
-	d.KeepOrphan(m)
+	o.desk.Orphans.Keep(m)
 	m.Release()
 }

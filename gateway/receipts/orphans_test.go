@@ -26,7 +26,7 @@ func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 	if err := g.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
-	g.KeepOrphan(m)
+	g.Orphans.Keep(m)
 	return m.ID
 }
 
@@ -35,7 +35,7 @@ func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 func TestOrphansAreForgotten(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
-	g, o := p, &p.orphans
+	g, o := p, &p.Orphans
 	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestOrphansAreForgotten(t *testing.T) {
 	p.makeOrphan("17", sms.StateDelivered)
 	testutil.Eventually(t, "no receipt is looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
 	g.Changing.Lock()
-	g.Orphan(Dropped, g.dropOrphan)
+	g.Orphans.Read(Dropped, g.Orphans.expire)
 	g.Changing.Unlock()
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
@@ -92,7 +92,7 @@ func (s *reading) Get(id uint64, e *store.Entry) (bool, error) {
 func TestOrphansLetChange(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
-	g, o := p, &p.orphans
+	g, o := p, &p.Orphans
 	var read atomic.Int64
 	s := &reading{Store: store.NewMemory(), at: func() {}}
 	if err := g.keep(s); err != nil {
@@ -116,7 +116,7 @@ func TestOrphansLetChange(t *testing.T) {
 		}
 		time.Sleep(100 * time.Microsecond) // the change has begun to wait meanwhile
 	}
-	o.lookAgain(g.Desk, "operator")
+	o.lookAgain("operator")
 	g.Changing.Unlock()
 	if n := <-changed; n == all {
 		t.Errorf("a change waited until all %d receipts were looked at", n)

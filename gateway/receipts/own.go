@@ -42,14 +42,14 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	own.Origin = d.Origins.Of("", lane.Home().Name)
 	own.Kind, own.Flags = sms.Receipt, sms.HasReport
 	if m.Parts > 1 {
-		if joined, verdict := d.partEnded(&v, &r, d.readsParts(v.WholeID())); verdict == passOn {
+		if joined, verdict := d.Parts.ended(&v, &r, d.Parts.reads(v.WholeID())); verdict == passOn {
 			r = joined
 		} else {
 			if verdict == Unread {
 				made.unread = newUnreadPart(&v, &r)
 			}
 			own.SetReport(sms.Address{}, sms.Address{}, &r)
-			d.notePart(&v, own.Text())
+			d.Parts.note(&v, own.Text())
 			own.Release()
 			return made
 		}
@@ -120,11 +120,11 @@ func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
 // joinUnread makes the receipt of the long message if each part has an outcome. That of this part
 // is in the store.
 func (d *Desk) joinUnread(u *unreadPart) {
-	if err := d.LoadParts(&u.Match); err != nil {
+	if err := d.Parts.Load(&u.Match); err != nil {
 		d.LogLookup(err)
 		return
 	}
-	if r, v := d.partEnded(&u.Mapping, &u.report, false); v == passOn {
+	if r, v := d.Parts.ended(&u.Mapping, &u.report, false); v == passOn {
 		d.sendOwn(&u.Mapping, &r)
 	}
 }

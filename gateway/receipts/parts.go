@@ -9,7 +9,7 @@ import (
 	"pmg/store"
 )
 
-// joints make one receipt of those of the parts of a long message:
+// Parts make one receipt of those of the parts of a long message:
 //
 //	ACCEPTD or a final state of a part ──► joint ──► each part has one: ACCEPTD, while one has no other
 //	                                         ├────► a part has failed, or each has its final state: that
@@ -17,7 +17,8 @@ import (
 //
 // A client hears of each of these once. Each part's outcome is in the store as well, under a name
 // that is no operator's, and so is what the client was told. It is safe for concurrent use.
-type joints struct {
+type Parts struct {
+	desk    *Desk
 	mu      sync.Mutex
 	by      map[uint64]*joint // by what the ids of the parts have in common
 	order   []uint64          // of by, the oldest first
@@ -60,7 +61,7 @@ func endsPart(s sms.State) bool { return s.Final() || s == sms.StateAccepted }
 // there is something to tell. The part with which that was told may come again: then its receipt
 // had not been stored. read says that outcomes may be in the store alone. begins is true if the
 // message begins to wait for others.
-func (j *joints) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (joined sms.Report, v verdict, begins bool) {
+func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (joined sms.Report, v verdict, begins bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	of := j.by[whole]
@@ -98,7 +99,7 @@ func (j *joints) add(whole uint64, part, parts uint8, r *sms.Report, read bool) 
 
 // giveUp returns the receipt of a message that has waited for its parts for too long. It reports
 // false if the client was told something.
-func (j *joints) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
+func (j *Parts) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	of := j.by[whole]
@@ -112,7 +113,7 @@ func (j *joints) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) 
 }
 
 // make makes the joint of a message.
-func (j *joints) make(whole uint64) *joint {
+func (j *Parts) make(whole uint64) *joint {
 	if j.by == nil {
 		j.by = map[uint64]*joint{}
 	}
@@ -170,47 +171,46 @@ func badness(s sms.State) int {
 		sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateRejected}, s)
 }
 
-// partEnded adds the outcome of a part to those of the others, and notes what is told with it.
-func (d *Desk) partEnded(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
-	joined, v, begins := d.joints.add(f.WholeID(), f.Part, f.Parts, r, read)
+// ended adds the outcome of a part to those of the others, and notes what is told with it.
+func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
+	joined, v, begins := j.add(f.WholeID(), f.Part, f.Parts, r, read)
 	switch {
-	case d.Store == nil:
+	case j.desk.Store == nil:
 	case v == passOn:
 		of := toldForNow
 		if joined.State.Final() {
 			of = toldEnd
 		}
-		d.noteTold(f.WholeID(), of, f.Part)
+		j.desk.Parts.noteTold(f.WholeID(), of, f.Part)
 	case begins:
-		d.noteWaits(f)
+		j.desk.waits.note(f)
 	}
 	return joined, v
 }
 
 // noteTold notes what the client was told of a long message, and with which part.
-func (d *Desk) noteTold(whole uint64, of told, by uint8) {
-	d.Committer.Begin().Map(store.DayOf(d.Clock.Wall(d.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
-	d.Committer.End()
+func (j *Parts) noteTold(whole uint64, of told, by uint8) {
+	j.desk.Committer.Begin().Map(store.DayOf(j.desk.Clock.Wall(j.desk.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
+	j.desk.Committer.End()
 }
 
-// readsParts reports whether outcomes of parts may be in the store alone: those of
+// reads reports whether outcomes of parts may be in the store alone: those of
 // messages of earlier runs may.
-func (d *Desk) readsParts(whole uint64) bool { return d.Store != nil && whole <= d.LastStored }
+func (j *Parts) reads(whole uint64) bool { return j.desk.Store != nil && whole <= j.desk.LastStored }
 
-// notePart notes the outcome of a part: the text of its receipt.
-func (d *Desk) notePart(f *store.Mapping, receipt []byte) {
-	if d.Store == nil {
+// note notes the outcome of a part: the text of its receipt.
+func (j *Parts) note(f *store.Mapping, receipt []byte) {
+	if j.desk.Store == nil {
 		return
 	}
-	d.Committer.Begin().Map(store.DayOf(d.Clock.Wall(d.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
-	d.Committer.End()
+	j.desk.Committer.Begin().Map(store.DayOf(j.desk.Clock.Wall(j.desk.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
+	j.desk.Committer.End()
 }
 
-// LoadParts reads the outcomes of the parts of a message from the store, unless they are in
+// Load reads the outcomes of the parts of a message from the store, unless they are in
 // memory.
-func (d *Desk) LoadParts(f *Match) error {
+func (j *Parts) Load(f *Match) error {
 	whole := f.WholeID()
-	j := &d.joints
 	j.mu.Lock()
 	known := j.by[whole] != nil
 	j.mu.Unlock()
@@ -218,13 +218,13 @@ func (d *Desk) LoadParts(f *Match) error {
 		return nil
 	}
 	read := joint{by: noPart}
-	if value, ok, err := d.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+	if value, ok, err := j.desk.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
 		return fmt.Errorf("cannot read what was told of a long message: %w", err)
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
 	for part := range f.Parts {
-		value, ok, err := d.Store.Lookup(partsName, wholeKey(whole, part))
+		value, ok, err := j.desk.Store.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}

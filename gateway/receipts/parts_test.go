@@ -143,7 +143,7 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v verdict, told s
 	m, f := partOf(p, part, 2, state, "000")
 	_, v = p.Direct(p.now, m, f)
 	if v == Unread {
-		if err := p.LoadParts(f); err != nil {
+		if err := p.Parts.Load(f); err != nil {
 			t.Fatal(err)
 		}
 		_, v = p.Direct(p.now, m, f)
@@ -189,7 +189,7 @@ func TestPartsWait(t *testing.T) {
 	p := keepAgain(t, fs)
 	tell := func() {
 		t.Helper()
-		if err := p.tellWaiting(); err != nil {
+		if err := p.waits.tell(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -242,7 +242,7 @@ func TestPartsWaitForNothing(t *testing.T) {
 		p.madeReceipts(t)
 		p = keepAgain(t, fs)
 		p.Clock.SetAhead(int64(25 * 3600e9))
-		if err := p.tellWaiting(); err != nil {
+		if err := p.waits.tell(); err != nil {
 			t.Fatal(err)
 		}
 		if all := p.madeReceipts(t); len(all) != 0 {
@@ -266,12 +266,12 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	g.joints.by, g.joints.order, g.LastStored = nil, nil, 6000
+	g.Parts.by, g.Parts.order, g.LastStored = nil, nil, 6000
 	m, f = partOf(g, 1, 2, sms.StateDelivered, "000")
 	if _, v := g.Direct(1, m, f); v != Unread {
 		t.Fatalf("verdict %d before the others are read", v)
 	}
-	if err := g.LoadParts(f); err != nil {
+	if err := g.Parts.Load(f); err != nil {
 		t.Fatal(err)
 	}
 	if _, v := g.Direct(1, m, f); v != passOn {
@@ -336,7 +336,7 @@ func TestOwnUnknownPart(t *testing.T) {
 	}
 	p = keepAgain(t, fs)
 	p.Clock.SetAhead(int64(25 * 3600e9))
-	if err := p.tellWaiting(); err != nil {
+	if err := p.waits.tell(); err != nil {
 		t.Fatal(err)
 	}
 	if all := p.madeReceipts(t); len(all) != 1 || all[0].State != sms.StateUnknown {

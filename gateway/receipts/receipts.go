@@ -35,9 +35,9 @@ type Desk struct {
 
 	mu        sync.Mutex
 	operators map[string]*Operator
-	joints    joints
 	waits     waits
-	orphans   orphans
+	Orphans   Orphans
+	Parts     Parts
 	told      reported
 	unasked   atomic.Bool     // an operator sends receipts that nobody has asked for
 	forms     map[string]form // of earlier runs, by the operator; a form that is in force is the operator's
@@ -53,7 +53,11 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the accounts and connectors of a table.
-func NewDesk(t *route.Table) *Desk { return &Desk{Table: t} }
+func NewDesk(t *route.Table) *Desk {
+	d := &Desk{Table: t}
+	d.Orphans.desk, d.Parts.desk, d.waits.desk = d, d, d
+	return d
+}
 
 // Counts counts receipts since the start.
 type Counts struct {
@@ -108,6 +112,7 @@ func (d *Desk) Note(b *store.Batch, o *Operator, m *sms.Message, a *sms.Answer, 
 	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
 }
 
+// NoteMapping does the same with what the id stands for, at a time by the wall clock.
 func (d *Desk) NoteMapping(b *store.Batch, o *Operator, v *store.Mapping, peerID []byte, wall int64) {
 	d.noting.Lock()
 	defer d.noting.Unlock()
@@ -123,7 +128,7 @@ func (d *Desk) NoteMapping(b *store.Batch, o *Operator, v *store.Mapping, peerID
 	}
 	o.mu.Unlock()
 	if !known {
-		d.orphans.answered(d, o.Name, d.key)
+		d.Orphans.answered(o.Name, d.key)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestTidyReceipts(t *testing.T) {
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	g.KeepOrphan(m)
+	g.Orphans.Keep(m)
 	g.tidyReceipts(now)
 	if n := g.Aside(store.Orphan); n != 1 {
 		t.Fatalf("%d orphans after one look", n)
@@ -47,7 +47,7 @@ func TestTidyReceipts(t *testing.T) {
 		}
 	}
 	var e store.Entry
-	if ok, _ := g.Store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.orphans.all) != 0 || len(g.orphans.by) != 0 {
+	if ok, _ := g.Store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.Orphans.all) != 0 || len(g.Orphans.by) != 0 {
 		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Aside(store.Orphan))
 	}
 	if err := g.close(); err != nil {

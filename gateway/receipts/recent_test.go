@@ -69,8 +69,8 @@ func TestOrphansCount(t *testing.T) {
 	t.Parallel()
 	g := newRig(t)
 	for _, n := range []int64{10, 7, 0} {
-		g.orphans.n.Store(n)
-		g.countOrphans()
+		g.Orphans.n.Store(n)
+		g.Orphans.count()
 		if used := g.Memory.Used(); used != n*orphanSize {
 			t.Errorf("%d octets are counted for %d orphans", used, n)
 		}

@@ -13,6 +13,7 @@ import (
 // others have had none for receipts.parts_wait. The store knows which wait, in the order in which
 // they began to, so that they are told after a restart as well. It is safe for concurrent use.
 type waits struct {
+	desk *Desk
 	node.Lone
 	next  atomic.Int64 // when it is looked for them next, by the engine's clock
 	swept atomic.Int64 // those that began to wait before this time of the wall clock are told, or have got their receipt
@@ -30,22 +31,21 @@ const (
 	waitsAtATime = 1000
 )
 
-// noteWaits notes that a message waits for the outcomes of its other parts.
-func (d *Desk) noteWaits(f *store.Mapping) {
-	since := max(d.Clock.Wall(d.Clock.Now()), d.waits.swept.Load())
+// note notes that a message waits for the outcomes of its other parts.
+func (w *waits) note(f *store.Mapping) {
+	since := max(w.desk.Clock.Wall(w.desk.Clock.Now()), w.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
-	d.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
-	d.Committer.End()
+	w.desk.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
+	w.desk.Committer.End()
 }
 
-// checkWaits looks, about once a minute, for messages that have waited for long enough.
-func (d *Desk) checkWaits(now int64) {
-	w := &d.waits
-	if next := w.next.Load(); now >= next && d.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
+// check looks, about once a minute, for messages that have waited for long enough.
+func (w *waits) check(now int64) {
+	if next := w.next.Load(); now >= next && w.desk.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
 		w.Begin(func() {
-			d.Pass("waits")
-			if err := d.tellWaiting(); err != nil {
-				d.LogLookup(err)
+			w.desk.Pass("waits")
+			if err := w.desk.waits.tell(); err != nil {
+				w.desk.LogLookup(err)
 			}
 		})
 	}
@@ -54,11 +54,10 @@ func (d *Desk) checkWaits(now int64) {
 // errEnough ends the reading of the store.
 var errEnough = errors.New("enough was read")
 
-// tellWaiting tells clients what is known of the messages that have waited for long enough.
-func (d *Desk) tellWaiting() error {
-	w := &d.waits
+// tell tells clients what is known of the messages that have waited for long enough.
+func (w *waits) tell() error {
 	if w.swept.Load() == 0 { // of earlier runs
-		value, ok, err := d.Store.Lookup(waitsName, []byte(sweptKey))
+		value, ok, err := w.desk.Store.Lookup(waitsName, []byte(sweptKey))
 		if err != nil {
 			return err
 		}
@@ -66,12 +65,12 @@ func (d *Desk) tellWaiting() error {
 			w.swept.Store(int64(binary.BigEndian.Uint64(value)))
 		}
 	}
-	wall := d.Clock.Wall(d.Clock.Now())
-	until := wall - int64(d.Config().Receipts.PartsWait)
+	wall := w.desk.Clock.Wall(w.desk.Clock.Now())
+	until := wall - int64(w.desk.Config().Receipts.PartsWait)
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
 		var due []Match
-		err := d.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+		err := w.desk.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
 			if len(key) != 16 {
 				return nil
 			}
@@ -87,7 +86,7 @@ func (d *Desk) tellWaiting() error {
 			return nil
 		})
 		for i := range due {
-			if err := d.tellKnown(&due[i]); err != nil {
+			if err := w.desk.waits.tellOne(&due[i]); err != nil {
 				return err
 			}
 		}
@@ -100,23 +99,23 @@ func (d *Desk) tellWaiting() error {
 	}
 	if until > w.swept.Load() {
 		w.swept.Store(until)
-		d.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
-		d.Committer.End()
+		w.desk.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
+		w.desk.Committer.End()
 	}
 	return nil
 }
 
-// tellKnown tells a client what is known of a message, unless it was told something.
-func (d *Desk) tellKnown(f *Match) error {
-	if err := d.LoadParts(f); err != nil {
+// tellOne tells a client what is known of a message, unless it was told something.
+func (w *waits) tellOne(f *Match) error {
+	if err := w.desk.Parts.Load(f); err != nil {
 		return err
 	}
-	r, ok := d.joints.giveUp(f.WholeID(), f.Parts)
+	r, ok := w.desk.Parts.giveUp(f.WholeID(), f.Parts)
 	if !ok {
 		return nil
 	}
-	d.noteTold(f.WholeID(), toldForNow, noPart)
-	d.noteReport(d.Clock.Now(), f, &r)
-	d.sendOwn(&f.Mapping, &r)
+	w.desk.Parts.noteTold(f.WholeID(), toldForNow, noPart)
+	w.desk.noteReport(w.desk.Clock.Now(), f, &r)
+	w.desk.sendOwn(&f.Mapping, &r)
 	return nil
 }

@@ -33,8 +33,8 @@ func TestWallClock(t *testing.T) {
 	}
 	orphan, _ := partOf(g, 0, 1, sms.StateDelivered, "000")
 	orphan.ID, orphan.Arrived = 7, now
-	g.KeepOrphan(orphan)
-	if got := g.orphans.all[0].arrived; got != now+ahead {
+	g.Orphans.Keep(orphan)
+	if got := g.Orphans.all[0].arrived; got != now+ahead {
 		t.Errorf("an orphan arrived at %d, want %d", got, now+ahead)
 	}
 	if err := g.close(); err != nil {

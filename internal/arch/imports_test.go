@@ -57,15 +57,16 @@ func table() []row {
 		{"connector", "account config connector/queue flow internal/ratelimit pdulog protocols sms sms/fit"},
 		{"gateway/node", "config connector sms"},
 		{"gateway/login", "account config connector gateway/node protocols sms"},
-		{"gateway/keep", "config connector gateway/node sms store"},
+		{"gateway/keep", "config connector events gateway/node protocols sms store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols router sms sms/fit sms/userdata store"},
 		{"gateway/roomtest", "config connector gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/keep gateway/login gateway/node gateway/route internal/logfile internal/nearest internal/smstext pdulog protocols sms sms/fit sms/peerid sms/userdata store"},
+		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/keep gateway/login gateway/node gateway/receipts gateway/route internal/logfile internal/nearest internal/smstext pdulog protocols sms sms/fit sms/userdata store"},
 
 		// The architecture. It imports no protocol.
 		{"stages", "connector flow gateway gateway/keep internal/poll internal/sock pdulog protocols sms"},
-		{"admin", "config connector flow gateway internal/sock sms store"},
+		{"admin", "config connector flow gateway gateway/receipts internal/sock sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/receipts"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -203,9 +204,9 @@ func TestReceiptFormIsKept(t *testing.T) {
 	c := &counting{idForm: idForms()[2], next: 1, order: "later", numbers: map[string]uint64{}}
 	var wg sync.WaitGroup
 	wg.Go(func() { c.serve(t, smsc, 60) })
-	ids, receipts := submits(t, client, "m", 2, 61, true)
+	ids, told := submits(t, client, "m", 2, 61, true)
 	wg.Wait()
-	c.check(t, ids, receipts)
+	c.check(t, ids, told)
 	known := client.submitted(smsc, 100, "4D")
 	g.settled()
 	g = g.powerCut(&s, client, smsc)
