@@ -251,7 +251,7 @@ func (v *view) status(withSessions bool) *Status {
 		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
 		Locks: counted.Locks + v.gateway.Locks(), HandleChanges: counted.Refs,
 	}
-	if w := v.gateway.Events(); w != nil {
+	if w := v.gateway.Settler.Writer(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
 	}
 	fill(&s.Receipts, &v.gateway.Receipts.Counts)

@@ -2,30 +2,10 @@ package gateway
 
 import (
 	"pmg/config"
-	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
-
-// faultyTries is how often a message is tried at which a part of the gateway fails.
-const faultyTries = 3
-
-// settleFaulty decides what becomes of such a message: after some tries it is put aside,
-// and has not ended. Without a store, in which it could be looked at, it is given up.
-func (g *Gateway) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
-	if g.Store == nil {
-		return o
-	}
-	m.Attempts = incremented(m.Attempts)
-	if m.Attempts < faultyTries {
-		wait(m, a.At, l.Config().Retry.Temporary, m.Attempts)
-		return connector.Outcome{Again: true}
-	}
-	m.NotBefore = 0
-	g.SetAside(m, keep.LaneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
-	return connector.Outcome{Aside: true}
-}
 
 // defaultParked is how many messages of SMSCs may be parked, which have no account.
 const defaultParked = 10_000

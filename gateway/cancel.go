@@ -108,7 +108,7 @@ func (o *operation) cancelAside(t *operand) bool {
 	}
 	now := g.Clock.Now()
 	t.message.Arrived -= g.Clock.Ahead()
-	g.forget(t.message, keep.Ending{State: events.Deleted, Aside: true, Lane: t.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: t.message.Attempts}, nil)
+	g.Settler.Forget(t.message, keep.Ending{State: events.Deleted, Aside: true, Lane: t.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: t.message.Attempts}, nil)
 	g.CountAside(t.message.Origin, t.state.Aside, -1)
 	t.message.Origin.Tally.Failed.Add(1)
 	return true

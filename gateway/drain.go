@@ -44,7 +44,7 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 
 // Connects reports whether instances are connected. A stopping gateway whose messages are in a
 // store has nothing more to send, however much waits.
-func (g *Gateway) Connects() bool { return !g.draining.Load() || !g.Durable() }
+func (g *Gateway) Connects() bool { return !g.Draining() || !g.Durable() }
 
 // mayLogOut reports whether no session is needed any more.
 func (g *Gateway) mayLogOut() bool {

@@ -13,7 +13,7 @@ import (
 func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	g.Open(s, g.committed)
 	g.IDs.Store(max(g.IDs.Load(), g.LastStored))
-	if err := g.openEvents(); err != nil {
+	if err := g.Settler.OpenEvents(); err != nil {
 		return err
 	}
 	if err := g.Receipts.LoadForms(); err != nil {
@@ -38,7 +38,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 func (g *Gateway) OnCommit(f func(upTo uint64, err error)) { g.onCommit.Store(&f) }
 
 func (g *Gateway) committed(upTo uint64, err error) {
-	if w := g.events.writer; err == nil && w != nil {
+	if w := g.Settler.Events.Writer; err == nil && w != nil {
 		w.Wake()
 	}
 	if f := g.onCommit.Load(); f != nil {
@@ -82,6 +82,6 @@ func (g *Gateway) closeStore() error {
 	g.Table.End()
 	g.Receipts.EndWaits()
 	g.Outgoing.End()
-	failed := g.closeEvents()
+	failed := g.Settler.CloseEvents()
 	return errors.Join(failed, g.Keeper.Close())
 }

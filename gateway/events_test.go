@@ -25,7 +25,7 @@ func (p *port) withEvents(s store.Store) (dir string) {
 	if err := p.g.Keep(s, nil); err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { _ = p.g.events.writer.Close() }) // so that nobody writes when the directory is removed
+	p.t.Cleanup(func() { _ = p.g.Settler.Events.Writer.Close() }) // so that nobody writes when the directory is removed
 	return dir
 }
 
@@ -34,7 +34,7 @@ func (p *port) ended(id uint64, state events.State) {
 	m.ID, m.Arrived = id, p.now
 	m.Origin = p.g.Origins.Of("acme", "clients")
 	m.Set(sms.Address{Addr: []byte("1")}, sms.Address{Addr: []byte("2")}, []byte("secret text"))
-	p.g.forget(m, keep.Ending{State: state, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: p.now}}, nil)
+	p.g.Settler.Forget(m, keep.Ending{State: state, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: p.now}}, nil)
 	m.Release()
 }
 
@@ -69,7 +69,7 @@ func TestEventsFull(t *testing.T) {
 	if p.g.Halted() || p.g.GoesOn() {
 		t.Error("halted, or going on, with no event")
 	}
-	for n := range uint64(maxMemoryEvents) { // none of them is committed
+	for n := range uint64(1 << 16) { // none of them is committed
 		p.ended(1+n, events.Sent)
 	}
 	if !p.g.Halted() || p.g.GoesOn() {
@@ -100,9 +100,9 @@ func TestForgetAllocates(t *testing.T) {
 		}
 		e := keep.Ending{Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: 1, PeerID: []byte("17")}, Sent: 1}
 		for range 100_000 { // lets the batch grow
-			p.g.forget(m, e, nil)
+			p.g.Settler.Forget(m, e, nil)
 		}
-		if n := testing.AllocsPerRun(1000, func() { p.g.forget(m, e, nil) }); n != 0 {
+		if n := testing.AllocsPerRun(1000, func() { p.g.Settler.Forget(m, e, nil) }); n != 0 {
 			t.Errorf("events %v: %v allocations", with, n)
 		}
 		_ = p.g.closeStore() // the disk has no events to write

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"pmg/gateway/settle"
+
 	"pmg/connector"
 	"pmg/sms"
 	"pmg/store"
@@ -131,7 +133,7 @@ func TestFailoverIsStored(t *testing.T) {
 		if last := g.FailOver(third.Lane, again); last != nil {
 			t.Errorf("%s: it goes to %s, which had it", to, last.Lane.Home().Name)
 		}
-		if n := attemptsOf(again, sms.OK, 1); n != 3 {
+		if n := settle.AttemptsOf(again, sms.OK, 1); n != 3 {
 			t.Errorf("%d attempts", n)
 		}
 		if again.ForgetAttempts(); g.FailOver(third.Lane, again) == nil {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/gateway/settle"
+
 	"pmg/gateway/receipts"
 
 	"pmg/gateway/convert"
@@ -37,18 +39,15 @@ type Gateway struct {
 	Logins   *login.Desk
 	Convert  *convert.Desk
 	Receipts *receipts.Desk
+	Settler  *settle.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
-	events   eventLog
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	steps    []Step // Steps, unless a test adds one
-	endSteps []EndStep
-	endings  sync.Pool // of *ending
 	registry *account.Registry
 	unrouted atomic.Int64
-	draining atomic.Bool
 	held     atomic.Int64 // number of submits that wait for room
 	joining  joining
 
@@ -68,7 +67,7 @@ type Gateway struct {
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
-		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(), endSteps: EndSteps(), endings: sync.Pool{New: func() any { return &ending{} }},
+		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(),
 		registry: account.NewRegistry(),
 	}
 	if cfg.PDULog.Enabled {
@@ -79,7 +78,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Table.RouteAgain = g.routeAgain
 	g.Convert = convert.NewDesk(g.Table)
 	g.Receipts = receipts.NewDesk(g.Table)
-	g.Receipts.Ends = func(m *sms.Message, e keep.Ending) { g.forget(m, e, nil) }
+	g.Settler = settle.NewDesk(g.Table, g.Convert, g.Receipts)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()
@@ -175,19 +174,13 @@ func (g *Gateway) apply(cfg *config.Config) {
 // ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old
 // ones.
 func (g *Gateway) ReopenLogs() {
-	if w := g.events.writer; w != nil {
+	if w := g.Settler.Events.Writer; w != nil {
 		w.Reopen()
 	}
 	if g.pdulogs != nil {
 		g.pdulogs.Reopen()
 	}
 }
-
-// Drain begins to refuse new messages, because the gateway is stopping.
-func (g *Gateway) Drain() { g.draining.Store(true) }
-
-// Draining reports whether Drain was called.
-func (g *Gateway) Draining() bool { return g.draining.Load() }
 
 // Pending returns how many accepted messages have no final outcome yet, without
 // scheduled messages.

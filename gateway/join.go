@@ -31,7 +31,7 @@ type joining struct {
 // reports false for any other message, which goes to its lane.
 func (g *Gateway) join(now int64, a keep.Accepted) bool {
 	m := a.Message
-	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || g.draining.Load() {
+	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || g.Draining() {
 		return false
 	}
 	p, text, ok := g.PartOf(m)
@@ -117,7 +117,7 @@ func (g *Gateway) endJoined(now int64, whole *keep.Accepted, parts []keep.Accept
 	if whole != nil {
 		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
-	if durable || g.events.writer != nil {
+	if durable || g.Settler.Events.Writer != nil {
 		b := g.Committer.Begin()
 		ahead := g.Clock.Ahead()
 		if durable && whole != nil {
@@ -129,9 +129,9 @@ func (g *Gateway) endJoined(now int64, whole *keep.Accepted, parts []keep.Accept
 			if durable {
 				b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
 			}
-			if g.events.writer != nil {
+			if g.Settler.Events.Writer != nil {
 				e := keep.Ending{State: events.Joined, Lane: lane, Answer: sms.Answer{At: now}}
-				g.events.note(b, p.Message, &e, ahead)
+				g.Settler.Events.Note(b, p.Message, &e, ahead)
 			}
 		}
 		g.Committer.End()
@@ -166,7 +166,7 @@ func (g *Gateway) endJoining(now int64) {
 	j := &g.joining
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if g.draining.Load() {
+	if g.Draining() {
 		now = math.MaxInt64
 	}
 	if j.joiner != nil {

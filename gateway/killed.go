@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"math"
 
 	"pmg/gateway/receipts"
 
@@ -15,7 +16,7 @@ import (
 // not forgotten enough others, or because the notes that they leave were not safe. It is
 // called after each commit.
 func (g *Gateway) GoesOn() bool {
-	logged := g.events.goesOn()
+	logged := g.Settler.Events.GoesOn()
 	return g.GoOn() || logged
 }
 
@@ -50,7 +51,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 			return
 		}
 		if o.Sent != 0 && !isNotedUnderWay(e.State) {
-			m.Sends = incremented(m.Sends) // its state was stored before it was sent last
+			m.Sends = uint8(min(int(m.Sends)+1, math.MaxUint8)) // its state was stored before it was sent last
 		}
 		if o.Lane != 0 && o.Lane != store.HashOfLane(lane) { // it had moved, and the store did not know that yet
 			for _, c := range g.Connectors() { // not all have a lane yet
@@ -69,7 +70,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 			maps = g.Receipts.MapsFor(l, m, &e.Answer)
 			e.Operations = l.Config().Operations
 		}
-		g.forget(m, e, maps)
+		g.Settler.Forget(m, e, maps)
 		m.Release()
 		n++
 	})

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"pmg/gateway/settle"
+
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/store"
@@ -241,7 +243,7 @@ func (f *found) show(text bool) StoredMessage {
 	s.Account, s.From = string(f.head.Account), string(f.head.Connector)
 	s.Kind = kindNames()[m.Kind]
 	s.Source, s.Dest = string(m.Source().Addr), string(m.Dest().Addr)
-	s.Priority, s.Attempts, s.Octets = m.Priority, attemptsOf(m, sms.Deleted, 0), len(m.Text())
+	s.Priority, s.Attempts, s.Octets = m.Priority, settle.AttemptsOf(m, sms.Deleted, 0), len(m.Text())
 	s.Arrived = time.Unix(0, m.Arrived).UTC()
 	s.DeliverAt, s.NextAttempt, s.Expires = wallTime(m.DeliverAt), wallTime(m.NotBefore), wallTime(m.Expires)
 	r, isReport := m.Report()

@@ -1,14 +1,9 @@
 package gateway
 
 import (
-	"cmp"
-	"fmt"
-
-	"github.com/rs/zerolog"
-
 	"pmg/connector"
 	"pmg/gateway/node"
-	"pmg/sms"
+	"pmg/gateway/route"
 )
 
 // logRefused logs why a message of a session was not accepted, or not immediately, for the first
@@ -66,49 +61,5 @@ func (g *Gateway) logWaits(now int64, l *connector.Link, s *connector.Share) {
 }
 
 func fullQueue(s *connector.Share) string {
-	return "the queue for " + laneTitle(s.Lane) + " is full, or the account's share of it"
-}
-
-// laneTitle returns the name of a lane's peer in logs.
-func laneTitle(l *connector.Lane) string {
-	if l.Account != "" {
-		return "account " + l.Account
-	}
-	return "connector " + l.Home().Name
-}
-
-// logNotTaken logs that an SMSC has answered a message with the wish to be sent it, or less,
-// at another time: the first of a minute for each connector.
-func (g *Gateway) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	if home := l.Home(); g.Storms.NotTaken.Next(home.Name, a.At) {
-		aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, 0)).Msg("the peer did not take a message; it is sent again")
-	}
-}
-
-// logFailover logs that a message goes to another target of its route: the first of a minute for
-// each connector.
-func (g *Gateway) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
-	if g.Storms.Failovers.Next(l.Home().Name, a.At) {
-		aboutMessage(g.Log.Warn(), l, m, a, attemptsOf(m, a.Code, 0)).Str("to", laneTitle(to)).Msg("the peer did not take a message; it goes to another target of its route")
-	}
-}
-
-// aboutMessage adds a message, how often it was tried in vain, and its answer to an entry of the
-// log.
-func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer, failed uint8) *zerolog.Event {
-	home := l.Home()
-	e = e.Str("connector", home.Name).Str("id", sms.FormatID(m.ID)).Stringer("reason", a.Code)
-	if failed > 0 {
-		e = e.Uint8("failed_attempts", failed)
-	}
-	if l.Account != "" {
-		e = e.Str("to_account", l.Account)
-	}
-	if account := m.Account(); account != "" {
-		e = e.Str("account", account)
-	}
-	if a.Status != 0 {
-		e = e.Str("status", cmp.Or(home.Driver.StatusName(a.Status), fmt.Sprintf("0x%x", a.Status)))
-	}
-	return e
+	return "the queue for " + route.Title(s.Lane) + " is full, or the account's share of it"
 }

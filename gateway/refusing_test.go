@@ -58,7 +58,7 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.refuses.Store(true)
-	p.g.forget(m, keep.Ending{State: events.Rejected, Lane: keep.LaneName(share.Lane), Answer: sms.Answer{Code: sms.Rejected, At: p.now}}, nil)
+	p.g.Settler.Forget(m, keep.Ending{State: events.Rejected, Lane: keep.LaneName(share.Lane), Answer: sms.Answer{Code: sms.Rejected, At: p.now}}, nil)
 	for range 2 {
 		if err := p.g.Committer.Sync(); err == nil {
 			t.Error("the store has taken a batch")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"pmg/gateway/settle"
+
 	"pmg/gateway/receipts"
 
 	"pmg/config"
@@ -194,7 +196,7 @@ func (c *changer) deleteAside(all []*found) error {
 			continue
 		}
 		f.message.Arrived -= ahead
-		c.forget(f.message, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: attemptsOf(f.message, sms.Deleted, 0)}, nil)
+		c.Settler.Forget(f.message, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: settle.AttemptsOf(f.message, sms.Deleted, 0)}, nil)
 		c.leftAside(f)
 		f.message.Origin.Tally.Failed.Add(1)
 	}

@@ -27,7 +27,7 @@ func (s *submission) tooMany(g *Gateway, now int64) Verdict {
 }
 
 func (g *Gateway) stepOpen(now int64, s *submission) Verdict {
-	closed := g.draining.Load()
+	closed := g.Draining()
 	if s.way == Replaced {
 		closed = !g.Memory.HasSpare() // what waited on disk stays in memory from then on
 	}

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/gateway/settle"
+
 	"github.com/rs/zerolog"
 
 	"pmg/config"
@@ -81,18 +83,18 @@ func deleteStopped(in store.Store, cfg *config.Config, b *store.Batch, all []*fo
 		return in.Commit(b)
 	}
 	var written atomic.Uint64
-	w, err := events.Open(eventOptions(&cfg.Events, zerolog.Nop()), in, written.Store)
+	w, err := events.Open(settle.EventOptions(&cfg.Events, zerolog.Nop()), in, written.Store)
 	if err != nil {
 		return err
 	}
-	log, now := eventLog{writer: w}, time.Now().UnixNano()
+	log, now := settle.EventLog{Writer: w}, time.Now().UnixNano()
 	for _, f := range all {
 		if f.err != nil {
 			continue // nothing is known of it but its id
 		}
 		m := f.message
 		m.Origin = f.origin()
-		log.note(b, m, &keep.Ending{State: events.Deleted, Lane: f.lane(), Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: attemptsOf(m, sms.Deleted, 0)}, 0)
+		log.Note(b, m, &keep.Ending{State: events.Deleted, Lane: f.lane(), Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: settle.AttemptsOf(m, sms.Deleted, 0)}, 0)
 	}
 	if err := in.Commit(b); err != nil {
 		return errors.Join(err, w.Close())

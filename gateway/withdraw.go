@@ -173,5 +173,5 @@ func (g *Gateway) deleted(now int64, l *connector.Lane, f *found, m *sms.Message
 func (g *Gateway) endFailed(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
 	l.Home().Stats.Failed.Add(1)
 	m.Origin.Tally.Failed.Add(1)
-	g.Ended(l, m, sms.Answer{Code: code, At: now}, 0)
+	g.Settler.Ended(l, m, sms.Answer{Code: code, At: now}, 0)
 }

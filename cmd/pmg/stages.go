@@ -5,6 +5,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"pmg/gateway/settle"
+
 	"github.com/spf13/cobra"
 
 	"pmg/gateway"
@@ -38,7 +40,7 @@ third is the steps that it takes when it has ended.`,
 				return err
 			}
 			fmt.Fprintln(w, "\n#\ta message ends\twhat happens")
-			for i, s := range gateway.EndSteps() {
+			for i, s := range settle.Steps() {
 				fmt.Fprintf(w, "%d\t%s\t%s\n", i+1, s.Name, s.Doc)
 			}
 			return w.Flush()

@@ -30,7 +30,8 @@ type Node struct {
 	// may go on. It does nothing, unless a simulation has one goroutine run at a time.
 	Pass func(goroutine string)
 
-	cfg atomic.Pointer[config.Config]
+	cfg      atomic.Pointer[config.Config]
+	draining atomic.Bool
 }
 
 // New makes a node with a configuration.
@@ -45,3 +46,9 @@ func (n *Node) Config() *config.Config { return n.cfg.Load() }
 
 // SetConfig puts a configuration in force.
 func (n *Node) SetConfig(cfg *config.Config) { n.cfg.Store(cfg) }
+
+// Drain begins to refuse new messages, because the gateway is stopping.
+func (n *Node) Drain() { n.draining.Store(true) }
+
+// Draining reports whether Drain was called.
+func (n *Node) Draining() bool { return n.draining.Load() }

@@ -24,7 +24,7 @@ const wide = "it is a list of values, for people or in the form of a PDU"
 
 func methods() size {
 	return size{"methods of type", 40, map[string]exception{
-		"gateway.Gateway":             {141, "to be cut into rooms: receipts, intake, settle, route and operate are still in it"},
+		"gateway.Gateway":             {114, "to be cut into rooms: receipts, intake, settle, route and operate are still in it"},
 		"gateway.Conversation":        {69, "to be cut: it has several jobs"},
 		"connector.Lane":              {95, "they keep one invariant: what waits, what is under way, what it takes"},
 		"connector/queue.Queue":       {45, "rings and trees that keep one order"},
@@ -47,7 +47,6 @@ func fields() size {
 		"loadtest.sinkCounts":         {28, wide},
 		"protocols/ucp.SM":            {33, wide},
 		"sms.Message":                 {35, wide},
-		"gateway.Gateway":             {26, "to be cut: it has several jobs"},
 		"connector.Lane":              {34, "to be cut: it has several jobs"},
 		"store.durable":               {26, "to be cut: it has several jobs"},
 		"loadtest.run":                {36, "to be cut: it has several jobs"},
@@ -57,7 +56,7 @@ func fields() size {
 
 func files() size {
 	return size{"files of package", 30, map[string]exception{
-		"gateway":        {48, "to be cut: it has several jobs"},
+		"gateway":        {45, "to be cut: it has several jobs"},
 		"cmd/pmg":        {34, "one file or two for each subcommand"},
 		"loadtest":       {34, "to be cut: it has several jobs"},
 		"protocols/smpp": {33, "one file for each group of PDUs"},

@@ -114,7 +114,7 @@ func TestEvents(t *testing.T) {
 	smsc.conn.Close() // the answer to 4 never comes
 	smsc = operator.session()
 	sequences := smsc.take(6, 6)
-	testutil.Eventually(t, "events are written", func() bool { return g.Events().Written() == 5 })
+	testutil.Eventually(t, "events are written", func() bool { return g.Settler.Writer().Written() == 5 })
 	smsc.answer(0, sequences...)
 	testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
 	c.conn.Close()
@@ -160,7 +160,7 @@ func TestEventsAfterKill(t *testing.T) {
 		want[c.submitOne(n)] = "sent"
 		smsc.serve(n, n)
 	}
-	testutil.Eventually(t, "events are in the store", func() bool { return g.Events().Written() == 20 })
+	testutil.Eventually(t, "events are in the store", func() bool { return g.Settler.Writer().Written() == 20 })
 	crashed := fs.CrashClone(vfs.CrashCloneCfg{}) // what the disk has when the power fails
 	b, err := os.ReadFile(filepath.Join(dir, "events.log"))
 	if err != nil {

@@ -1,4 +1,4 @@
-package gateway
+package settle
 
 import (
 	"fmt"
@@ -22,9 +22,9 @@ const (
 	maxMemoryEvents = 1 << 16 // the engine memory forgets the oldest of four times as many
 )
 
-// eventLog notes how messages have ended, if events.dir is set.
-type eventLog struct {
-	writer *events.Writer // nil: it is not set
+// EventLog notes how messages have ended, if events.dir is set.
+type EventLog struct {
+	Writer *events.Writer // nil: it is not set
 	halted atomic.Bool    // messages have been kept from leaving because too many events wait
 
 	// The committer's lock guards these.
@@ -33,23 +33,23 @@ type eventLog struct {
 	line     []byte
 }
 
-// openEvents begins to write events.
-func (g *Gateway) openEvents() error {
-	cfg := &g.Config().Events
+// OpenEvents begins to write events.
+func (d *Desk) OpenEvents() error {
+	cfg := &d.Config().Events
 	if cfg.Dir == "" {
 		return nil
 	}
-	o := eventOptions(cfg, g.Log)
-	if !g.Store.Durable() {
+	o := EventOptions(cfg, d.Log)
+	if !d.Store.Durable() {
 		o.MaxWaiting = maxMemoryEvents
 	}
 	var err error
-	g.events.writer, err = events.Open(o, g.Store, g.dropEvents)
+	d.Events.Writer, err = events.Open(o, d.Store, d.dropEvents)
 	return err
 }
 
-// eventOptions returns the options of a writer for a durable store.
-func eventOptions(cfg *config.Events, log zerolog.Logger) events.Options {
+// EventOptions returns the options of a writer for a durable store.
+func EventOptions(cfg *config.Events, log zerolog.Logger) events.Options {
 	return events.Options{
 		Options: logfile.Options{
 			MaxSize: int64(cfg.MaxSize), MaxTotal: int64(cfg.MaxTotal), RotateEvery: cfg.RotateEvery,
@@ -60,18 +60,18 @@ func eventOptions(cfg *config.Events, log zerolog.Logger) events.Options {
 }
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.
-func (g *Gateway) dropEvents(upTo uint64) {
-	g.Committer.Begin().DropEvents(upTo)
-	g.Committer.End()
-	if g.events.halted.Load() {
-		g.Committer.Commit() // after which messages leave again
+func (d *Desk) dropEvents(upTo uint64) {
+	d.Committer.Begin().DropEvents(upTo)
+	d.Committer.End()
+	if d.Events.halted.Load() {
+		d.Committer.Commit() // after which messages leave again
 	}
 }
 
-// attemptsOf returns how often a message was sent that ends with a code, and was written
+// AttemptsOf returns how often a message was sent that ends with a code, and was written
 // last at the time sent. An attempt that the peer has refused for a while, or not answered, is
 // counted when that is known; so one that is answered late was counted before.
-func attemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
+func AttemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
 	n := int(m.Attempts) + int(m.Earlier)
 	if s := events.StateOf(code); sent != 0 && m.Flags&sms.Settled == 0 && (s == events.Sent || s == events.Rejected) {
 		n++
@@ -79,9 +79,9 @@ func attemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
 	return uint8(min(n, mostCounted))
 }
 
-// note adds the event of a message to the open batch.
-func (l *eventLog) note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
-	n := l.writer.Next()
+// Note adds the event of a message to the open batch.
+func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
+	n := l.Writer.Next()
 	v := events.Event{
 		Number: n, ID: m.ID, Kind: m.Kind, State: e.State, Reason: e.Answer.Code,
 		ToConnector: e.Lane.Connector, ToAccount: e.Lane.Account,
@@ -116,46 +116,46 @@ func (l *eventLog) note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 }
 
 // full reports whether no more messages may end, because too many events wait.
-func (l *eventLog) full() bool {
-	if l.writer == nil || !l.writer.Full() {
+func (l *EventLog) full() bool {
+	if l.Writer == nil || !l.Writer.Full() {
 		return false
 	}
 	l.halted.Store(true)
-	return l.writer.Full() // those written from now on find halted set
+	return l.Writer.Full() // those written from now on find halted set
 }
 
-// goesOn reports, once, that messages may leave again.
-func (l *eventLog) goesOn() bool {
-	return l.halted.Load() && !l.writer.Full() && l.halted.Swap(false)
+// GoesOn reports, once, that messages may leave again.
+func (l *EventLog) GoesOn() bool {
+	return l.halted.Load() && !l.Writer.Full() && l.halted.Swap(false)
 }
 
 // slowEvents is how long the disk of the events may work on something until the operator is
 // told.
 const slowEvents = 5 * time.Second
 
-// checkEvents tells the operator what delays events, about once a second.
-func (g *Gateway) checkEvents() {
-	w := g.events.writer
+// CheckEvents tells the operator what delays events, about once a second.
+func (d *Desk) CheckEvents() {
+	w := d.Events.Writer
 	if w == nil {
 		return
 	}
-	if took, slow := w.Slow(slowEvents); slow && g.News.Is("slow events") {
-		g.Log.Error().Stringer("since", took.Round(time.Millisecond)).Uint64("waiting", w.Waiting()).
+	if took, slow := w.Slow(slowEvents); slow && d.News.Is("slow events") {
+		d.Log.Error().Stringer("since", took.Round(time.Millisecond)).Uint64("waiting", w.Waiting()).
 			Msg("the disk of events.dir does not answer: events wait in the store; look at the disk")
 	}
-	if w.Full() && g.News.Is("events full") {
-		g.Log.Error().Uint64("waiting", w.Waiting()).
+	if w.Full() && d.News.Is("events full") {
+		d.Log.Error().Uint64("waiting", w.Waiting()).
 			Msg("no message is sent, because too many events wait to be written; look at the disk of events.dir")
 	}
 }
 
-// closeEvents writes the events that wait.
-func (g *Gateway) closeEvents() error {
-	if g.events.writer == nil {
+// CloseEvents writes the events that wait.
+func (d *Desk) CloseEvents() error {
+	if d.Events.Writer == nil {
 		return nil
 	}
-	failed := g.Committer.Sync()
-	if err := g.events.writer.Close(); err != nil {
+	failed := d.Committer.Sync()
+	if err := d.Events.Writer.Close(); err != nil {
 		return err
 	}
 	if failed != nil {
@@ -164,5 +164,5 @@ func (g *Gateway) closeEvents() error {
 	return nil
 }
 
-// Events returns the writer of events, nil if events.dir is not set.
-func (g *Gateway) Events() *events.Writer { return g.events.writer }
+// Writer returns the writer of events, nil if events.dir is not set.
+func (d *Desk) Writer() *events.Writer { return d.Events.Writer }

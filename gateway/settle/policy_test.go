@@ -1,4 +1,4 @@
-package gateway
+package settle
 
 import (
 	"fmt"
@@ -28,11 +28,11 @@ func TestSettle(t *testing.T) {
 		sms.BadState:         {again: true, losses: 1}, // P6: the session ends
 		sms.Lost:             {again: true, losses: 1}, // with other messages under way: not counted as its fault
 	}
-	g, _, operator := start(t, "throttle_pause: 2s, retry: [5s, 7s]")
-	lane := g.LaneOf(operator)
+	d, operator := start(t, "throttle_pause: 2s, retry: [5s, 7s]")
+	lane := d.LaneOf(operator)
 	settle := func(m *sms.Message, code sms.Code, alone bool) connector.Outcome {
 		m.NotBefore = 0
-		return g.Settle(lane, m, sms.Answer{Code: code, At: now}, alone)
+		return d.Settle(lane, m, sms.Answer{Code: code, At: now}, alone)
 	}
 	compare := func(code sms.Code, m *sms.Message, o connector.Outcome, want outcome) {
 		t.Helper()
@@ -79,16 +79,16 @@ func TestSettle(t *testing.T) {
 // Any other answer resets that.
 func TestSettleThrottled(t *testing.T) {
 	t.Parallel()
-	g, _, operator := start(t, "throttle_pause: 2s, retry: 5s")
-	lane, m := g.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}
+	d, operator := start(t, "throttle_pause: 2s, retry: 5s")
+	lane, m := d.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}
 	for n := range 6 {
 		m.NotBefore = 0
-		o := g.Settle(lane, m, sms.Answer{Code: sms.Throttled, At: now}, false)
+		o := d.Settle(lane, m, sms.Answer{Code: sms.Throttled, At: now}, false)
 		if !o.Again || (m.NotBefore > 0) != (n >= patience) || m.Attempts != 0 {
 			t.Errorf("throttled %d times: %+v, not before now+%d, %d attempts", n+1, o, m.NotBefore-now, m.Attempts)
 		}
 	}
-	g.Settle(lane, m, sms.Answer{Code: sms.QueueFull, At: now}, false)
+	d.Settle(lane, m, sms.Answer{Code: sms.QueueFull, At: now}, false)
 	if m.Throttles != 0 || m.Attempts != 1 {
 		t.Errorf("%d throttles and %d attempts after another answer", m.Throttles, m.Attempts)
 	}
@@ -97,10 +97,10 @@ func TestSettleThrottled(t *testing.T) {
 // A message without an answer may have been delivered: on_unknown decides what follows.
 func TestSettleUnknown(t *testing.T) {
 	t.Parallel()
-	g, _, operator := start(t, "on_unknown: fail")
+	d, operator := start(t, "on_unknown: fail")
 	for _, code := range []sms.Code{sms.Timeout, sms.Lost} {
 		for _, alone := range []bool{false, true} {
-			if o := g.Settle(g.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}, sms.Answer{Code: code, At: now}, alone); o.Again {
+			if o := d.Settle(d.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}, sms.Answer{Code: code, At: now}, alone); o.Again {
 				t.Errorf("%s, alone %t: sent again", code, alone)
 			}
 		}
@@ -115,7 +115,7 @@ type failing struct {
 	then    time.Duration // which the pauses go on with; 0: it is given up
 }
 
-func (c failing) check(t *testing.T, g *Gateway, lane *connector.Lane) {
+func (c failing) check(t *testing.T, d *Desk, lane *connector.Lane) {
 	t.Helper()
 	m := &sms.Message{Origin: &sms.Origin{Connector: "clients"}}
 	for n := range 300 {
@@ -124,7 +124,7 @@ func (c failing) check(t *testing.T, g *Gateway, lane *connector.Lane) {
 		if n < len(c.want) {
 			want, again = c.want[n], true
 		}
-		o := g.Settle(lane, m, sms.Answer{Code: c.code, At: now}, true)
+		o := d.Settle(lane, m, sms.Answer{Code: c.code, At: now}, true)
 		if got := time.Duration(m.NotBefore - now); o.Again != again || again && got != want {
 			t.Errorf("%s, %s: failure %d: again %t after %s, want %t after %s", c.options, c.code, n+1, o.Again, got, again, want)
 		}
@@ -152,12 +152,12 @@ func TestSettleForClients(t *testing.T) {
 		{"on_unknown: fail", sms.SystemError, []time.Duration{10 * s, 60 * s, 300 * s}, 1800 * s},
 		{"", sms.Rejected, nil, 0},
 	} {
-		g := startWith(t, fmt.Sprintf(`
+		d := startWith(t, fmt.Sprintf(`
 pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 `, c.options))
-		c.check(t, g, g.ClientLane("client"))
+		c.check(t, d, d.ClientLane("client"))
 	}
 }
 
@@ -166,16 +166,16 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 func TestSettleValidity(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string]bool{"": true, "retry: [1s, 2s]": false, "retry: {temporary: []}": false, "retry: {lost: [1s]}": true} {
-		g, _, operator := start(t, options)
+		d, operator := start(t, options)
 		m := &sms.Message{Origin: &sms.Origin{Account: "client"}, Expires: now + 3600*24*second}
 		var o connector.Outcome
 		for range 300 {
-			o = g.Settle(g.LaneOf(operator), m, sms.Answer{Code: sms.QueueFull, At: now}, true)
+			o = d.Settle(d.LaneOf(operator), m, sms.Answer{Code: sms.QueueFull, At: now}, true)
 		}
 		if o.Again != want || want && m.NotBefore != now+30*60*second {
 			t.Errorf("%q: again %t, after %ds", options, o.Again, (m.NotBefore-now)/second)
 		}
-		if o = g.Settle(g.LaneOf(operator), m, sms.Answer{Code: sms.Timeout, At: now}, true); o.Again {
+		if o = d.Settle(d.LaneOf(operator), m, sms.Answer{Code: sms.Timeout, At: now}, true); o.Again {
 			t.Errorf("%q: a message that may have been delivered is sent for ever", options)
 		}
 	}
@@ -202,7 +202,7 @@ func TestSettlePauses(t *testing.T) {
 		{"retry: [1s, 4s]", sms.Throttled, []time.Duration{0, 0, 0, 1 * s}, 4 * s},
 		{"retry: [1s, repeat]", sms.Rejected, nil, 0},
 	} {
-		g, _, operator := start(t, c.options)
-		c.check(t, g, g.LaneOf(operator))
+		d, operator := start(t, c.options)
+		c.check(t, d, d.LaneOf(operator))
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package settle
 
 import (
 	"pmg/connector"
@@ -13,7 +13,7 @@ import (
 // cut puts the parts of a message that is too long for a lane's peer in its place: in the
 // store, with the same commit, and behind those that wait in the lane. It reports false if it cannot
 // be cut. The client's id of the message stays what receipts have.
-func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
+func (d *Desk) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 	if m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
@@ -21,7 +21,7 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 	if !f.Cuts() {
 		f.Long = fit.Split8
 	}
-	parts := g.Convert.CutFor(&f, m)
+	parts := d.convert.CutFor(&f, m)
 	if len(parts) == 0 {
 		return false
 	}
@@ -32,8 +32,8 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 		}
 		known.Joined = []sms.Joined{{ID: m.KnownID(), Notify: m.Notify}}
 	}
-	share := g.Share(l, m.Origin)
-	first := g.IDs.Add(uint64(len(parts))) - uint64(len(parts)) + 1
+	share := d.Share(l, m.Origin)
+	first := d.IDs.Add(uint64(len(parts))) - uint64(len(parts)) + 1
 	for i, p := range parts {
 		p.ID, p.Offset = first+uint64(i), uint16(i)
 		p.ForgetAttempts()
@@ -41,38 +41,38 @@ func (g *Gateway) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 			p.SetSubmitted(&known)
 		}
 	}
-	g.NoteKeyword(parts[0])
-	batch := g.storeCut(l, m, parts, now)
+	d.NoteKeyword(parts[0])
+	batch := d.storeCut(l, m, parts, now)
 	for _, p := range parts {
-		g.Outgoing.Give(keep.Own{Batch: batch, Share: share, Message: p})
+		d.Outgoing.Give(keep.Own{Batch: batch, Share: share, Message: p})
 	}
-	g.Commit()
+	d.Commit()
 	return true
 }
 
 // storeCut stores the parts of a message, and ends the message. It returns the number of the batch.
-func (g *Gateway) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (batch uint64) {
-	if g.Store == nil {
+func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (batch uint64) {
+	if d.Store == nil {
 		return 0
 	}
-	lane, ahead := keep.LaneName(l), g.Clock.Ahead()
-	b := g.Committer.Begin()
-	e := keep.Ending{State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now}, Attempts: attemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations}
-	if g.events.writer != nil {
-		g.events.note(b, m, &e, ahead)
+	lane, ahead := keep.LaneName(l), d.Clock.Ahead()
+	b := d.Committer.Begin()
+	e := keep.Ending{State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now}, Attempts: AttemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations}
+	if d.Events.Writer != nil {
+		d.Events.Note(b, m, &e, ahead)
 	}
 	if receipts.NotesEnd(m, &e) {
-		g.Receipts.NoteEnd(b, m, &e, ahead)
+		d.receipts.NoteEnd(b, m, &e, ahead)
 	}
-	if !g.Durable() {
-		g.Committer.End()
+	if !d.Durable() {
+		d.Committer.End()
 		return 0
 	}
 	for _, p := range parts {
 		b.PutOwn(p, lane)
 	}
 	b.Delete(m.ID, store.RecordSize(m, lane))
-	batch = g.Committer.Number()
-	g.Unsettled.Add(g.Committer.End())
+	batch = d.Committer.Number()
+	d.Unsettled.Add(d.Committer.End())
 	return batch
 }

@@ -1,0 +1,11 @@
+package route
+
+import "pmg/connector"
+
+// Title returns the name of a lane's peer in logs.
+func Title(l *connector.Lane) string {
+	if l.Account != "" {
+		return "account " + l.Account
+	}
+	return "connector " + l.Home().Name
+}

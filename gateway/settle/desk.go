@@ -1,0 +1,29 @@
+package settle
+
+import (
+	"sync"
+
+	"pmg/gateway/convert"
+	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
+	"pmg/gateway/route"
+	"pmg/sms"
+)
+
+// A Desk decides what becomes of messages that were sent, and ends them. It is safe for concurrent use.
+type Desk struct {
+	*route.Table
+	convert  *convert.Desk
+	receipts *receipts.Desk
+
+	Events  EventLog
+	steps   []Step
+	endings sync.Pool // of *ending
+}
+
+// NewDesk makes a desk for the lanes of a table.
+func NewDesk(t *route.Table, c *convert.Desk, r *receipts.Desk) *Desk {
+	d := &Desk{Table: t, convert: c, receipts: r, steps: Steps(), endings: sync.Pool{New: func() any { return &ending{} }}}
+	r.Ends = func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
+	return d
+}

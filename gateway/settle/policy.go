@@ -1,0 +1,209 @@
+package settle
+
+import (
+	"math"
+
+	"pmg/gateway/route"
+	"pmg/store"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// Settle implements connector.Policy: it decides what becomes of a message. The
+// peer's wish to be sent less slows the lane down and leaves the message in its
+// place; a fault of the message makes it step aside, so that the others go on. A
+// message whose session ended beside others is not blamed for that.
+func (d *Desk) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
+	if a.Code == sms.BadLength && a.Status == 0 && d.cut(l, m, a.At) { // it has not left
+		return connector.Outcome{Aside: true}
+	}
+	o := settle(l.Config(), m, a, alone)
+	if a.Code == sms.Faulty {
+		o = d.settleFaulty(l, m, a)
+	}
+	if route.MayFailOver(l.Config(), m, a, o.Again) {
+		if to := d.FailOver(l, m); to != nil {
+			d.KeepState(to.Lane, m)
+			d.logFailover(l, to.Lane, m, a)
+			return connector.Outcome{To: to, Pause: o.Pause}
+		}
+	}
+	if cfg := l.Config(); !o.Again && (l.Account != "" || m.Expires != 0 && a.Code.Failure() == sms.Temporary && cfg.Retry.Lasts()) {
+		o.Again = goOn(cfg, m, a)
+	}
+	if o.Again {
+		o.Kept = d.KeepState(l, m)
+		switch a.Code {
+		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
+		default:
+			d.logNotTaken(l, m, a)
+		}
+	}
+	return o
+}
+
+func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o connector.Outcome) {
+	failure := a.Code.Failure()
+	resend := failure != sms.NoAnswer || cfg.OnUnknown == config.Resend
+	if a.Code == sms.Lost {
+		m.Losses = incremented(m.Losses)
+		if !alone {
+			return connector.Outcome{Again: resend}
+		}
+	}
+	if a.Code == sms.BadState && cfg.Role() == protocols.Client {
+		return refused(cfg, m, a, alone)
+	}
+	switch failure {
+	case sms.Permanent:
+		return o
+	case sms.Throttling:
+		o.Pause = a.At + int64(cfg.ThrottlePause)
+		if m.Throttles = incremented(m.Throttles); m.Throttles <= patience {
+			o.Again = true
+		} else {
+			o.Again = wait(m, a.At, pausesAfter(cfg, failure), m.Throttles-patience)
+		}
+		return o
+	}
+	m.Attempts, m.Throttles = incremented(m.Attempts), 0
+	o.Again = wait(m, a.At, pausesAfter(cfg, failure), m.Attempts) && resend
+	return o
+}
+
+// refused decides about a message that was answered with a status which means the whole session.
+// The session ends, and the message keeps its place. When sessions have ended so under the message
+// alone, the message is perhaps the reason after all: then each attempt counts.
+func refused(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
+	m.Losses = incremented(m.Losses)
+	if !alone {
+		return connector.Outcome{Again: true}
+	}
+	m.Attempts, m.Throttles = incremented(m.Attempts), 0
+	return connector.Outcome{Again: wait(m, a.At, pausesAfter(cfg, sms.NoAnswer), m.Attempts)}
+}
+
+// pausesAfter returns the pauses between attempts that fail so.
+func pausesAfter(cfg *config.Connector, f sms.Failure) config.Pauses {
+	switch f {
+	case sms.Throttling:
+		return cfg.Retry.Throttled
+	case sms.NoAnswer: // the answer may be late: the next attempt waits, and is not made if the answer comes
+		return cfg.Retry.Lost
+	}
+	return cfg.Retry.Temporary
+}
+
+// goOn has a message that has failed after the last pause wait for that pause again, because a
+// client that is busy for long must not lose its receipts, nor a message end as undeliverable long
+// before its time: its validity ends it. It reports false if the refusal was permanent, or the options allow no further
+// attempt.
+func goOn(cfg *config.Connector, m *sms.Message, a sms.Answer) (again bool) {
+	failure := a.Code.Failure()
+	if failure == sms.Permanent || failure == sms.NoAnswer && cfg.OnUnknown != config.Resend {
+		return false
+	}
+	pause, again := pausesAfter(cfg, failure).Last()
+	m.NotBefore = a.At + int64(pause)
+	return again
+}
+
+// wait makes a message wait after a number of failures. It reports false if there is no
+// further attempt.
+func wait(m *sms.Message, now int64, pauses config.Pauses, failures uint8) bool {
+	pause, again := pauses.After(int(failures))
+	m.NotBefore = now + int64(pause)
+	return again
+}
+
+// mostCounted is the highest count of attempts.
+const mostCounted = math.MaxUint8
+
+// patience is how often in a row a message may be throttled before it has to wait, so
+// that others go first: some SMSCs throttle one destination and not the connection.
+const patience = 3
+
+// incremented returns n+1, or n if that does not fit.
+func incremented(n uint8) uint8 {
+	if n < mostCounted {
+		n++
+	}
+	return n
+}
+
+// Ended implements connector.Policy: the store forgets a message whose outcome is
+// known. The operator is told of one that was given up.
+func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+	if a.Code != sms.OK && a.Code != sms.Deleted {
+		d.logGivenUp(l, m, a, sent)
+	}
+	d.Forget(m, keep.Ending{
+		State: events.StateOf(a.Code), Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent,
+		Attempts:   AttemptsOf(m, a.Code, sent),
+		Operations: l.Config().Operations,
+	}, d.receipts.MapsFor(l, m, &a))
+}
+
+// Doubled implements connector.Policy: the store is told what the id of the copy stands for, whose
+// receipts may be all that come.
+func (d *Desk) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
+	o := d.receipts.MapsFor(l, m, &a)
+	if o == nil || d.Store == nil {
+		return // in memory it was noted when the answer was read
+	}
+	d.receipts.Note(d.Committer.Begin(), o, m, &a, d.Clock.Ahead())
+	d.Committer.End()
+}
+
+// Halted implements connector.Policy.
+func (d *Desk) Halted() bool {
+	return d.Draining() && d.Durable() || d.Unsettled.Full() || d.Events.full()
+}
+
+func (d *Desk) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+	if !d.Storms.Failures.Next(l.Home().Name, a.At) {
+		return
+	}
+	e := aboutMessage(d.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, sent))
+	r, ok := m.Report()
+	if m.Kind != sms.Receipt || !ok {
+		e.Msg("message given up")
+		return
+	}
+	e = e.Stringer("delivery", r.State)
+	if r.Known != 0 {
+		e = e.Str("about", sms.FormatID(r.Known))
+	}
+	e.Msg("receipt given up: its client does not get it")
+}
+
+// Unreadable implements connector.Policy: it tells the operator of a message that was
+// dropped because the store does not have it any more.
+func (d *Desk) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
+	d.Log.Error().Str("connector", l.Home().Name).Str("id", sms.FormatID(id)).Str("account", s.Origin.Account).
+		Msg("message dropped: cannot read it from the store")
+}
+
+// settleFaulty decides what becomes of such a message: after some tries it is put aside,
+// and has not ended. Without a store, in which it could be looked at, it is given up.
+func (d *Desk) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
+	if d.Store == nil {
+		return o
+	}
+	m.Attempts = incremented(m.Attempts)
+	if m.Attempts < faultyTries {
+		wait(m, a.At, l.Config().Retry.Temporary, m.Attempts)
+		return connector.Outcome{Again: true}
+	}
+	m.NotBefore = 0
+	d.SetAside(m, keep.LaneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
+	return connector.Outcome{Aside: true}
+}
+
+// faultyTries is how often a message is tried at which a part of the gateway fails.
+const faultyTries = 3

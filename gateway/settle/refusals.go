@@ -1,0 +1,48 @@
+package settle
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"pmg/connector"
+	"pmg/gateway/route"
+	"pmg/sms"
+)
+
+// logNotTaken logs that an SMSC has answered a message with the wish to be sent it, or less,
+// at another time: the first of a minute for each connector.
+func (d *Desk) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
+	if home := l.Home(); d.Storms.NotTaken.Next(home.Name, a.At) {
+		aboutMessage(d.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Msg("the peer did not take a message; it is sent again")
+	}
+}
+
+// logFailover logs that a message goes to another target of its route: the first of a minute for
+// each connector.
+func (d *Desk) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
+	if d.Storms.Failovers.Next(l.Home().Name, a.At) {
+		aboutMessage(d.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Str("to", route.Title(to)).Msg("the peer did not take a message; it goes to another target of its route")
+	}
+}
+
+// aboutMessage adds a message, how often it was tried in vain, and its answer to an entry of the
+// log.
+func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer, failed uint8) *zerolog.Event {
+	home := l.Home()
+	e = e.Str("connector", home.Name).Str("id", sms.FormatID(m.ID)).Stringer("reason", a.Code)
+	if failed > 0 {
+		e = e.Uint8("failed_attempts", failed)
+	}
+	if l.Account != "" {
+		e = e.Str("to_account", l.Account)
+	}
+	if account := m.Account(); account != "" {
+		e = e.Str("account", account)
+	}
+	if a.Status != 0 {
+		e = e.Str("status", cmp.Or(home.Driver.StatusName(a.Status), fmt.Sprintf("0x%x", a.Status)))
+	}
+	return e
+}

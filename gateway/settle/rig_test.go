@@ -1,0 +1,29 @@
+package settle
+
+import (
+	"testing"
+
+	"pmg/connector"
+	"pmg/gateway/convert"
+	"pmg/gateway/receipts"
+	"pmg/gateway/roomtest"
+)
+
+const (
+	now    = int64(1_800_000_000_000_000_000) // an arbitrary time
+	second = int64(1_000_000_000)
+)
+
+// start makes a desk whose operator has options.
+func start(t *testing.T, options string) (*Desk, *connector.Connector) {
+	t.Helper()
+	d := startWith(t, roomtest.Operator(options))
+	return d, d.Connector("operator")
+}
+
+// startWith makes a desk for a configuration.
+func startWith(t *testing.T, yaml string) *Desk {
+	t.Helper()
+	table := roomtest.Table(t, yaml)
+	return NewDesk(table, convert.NewDesk(table), receipts.NewDesk(table))
+}

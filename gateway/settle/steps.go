@@ -1,0 +1,129 @@
+package settle
+
+import (
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// An EndStep is something that happens when a message ends: each is taken, once, in one batch of
+// the store.
+type Step struct {
+	Name, Doc string
+
+	needs func(d *Desk, m *sms.Message, e *ending) bool
+	do    func(d *Desk, b *store.Batch, m *sms.Message, e *ending)
+}
+
+// Steps returns the steps in their order.
+func Steps() []Step {
+	return []Step{
+		{"record", "has the store forget the message", (*Desk).hasRecord, (*Desk).endRecord},
+		{"event", "notes its event", (*Desk).hasEvent, (*Desk).endEvent},
+		{"id", "notes the id that the SMSC has given it, for its receipts", (*Desk).hasID, (*Desk).endID},
+		{"fate", "notes what became of it, for its client's queries", (*Desk).hasFate, (*Desk).endFate},
+		{"receipt", "makes the receipt of a message that no SMSC has accepted", (*Desk).hasReceipt, (*Desk).endReceipt},
+		{"outcome", "notes how it ended outside the store, for a kill before the commit", (*Desk).hasOutcome, (*Desk).endOutcome},
+	}
+}
+
+// An ending is how a message has ended, on its way through the steps.
+type ending struct {
+	keep.Ending
+	made receipts.Made      // the receipts that the gateway has made
+	maps *receipts.Operator // that has accepted it and may send receipts; nil: none comes
+}
+
+// Forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
+// operator that has accepted it and may send receipts, or nil.
+func (d *Desk) Forget(m *sms.Message, end keep.Ending, maps *receipts.Operator) {
+	e := d.endings.Get().(*ending) // the steps are functions of which the compiler does not know that they do not keep it
+	e.Ending, e.maps = end, maps
+	d.end(m, e)
+	*e = ending{}
+	d.endings.Put(e)
+}
+
+func (d *Desk) end(m *sms.Message, e *ending) {
+	e.made = d.receipts.OwnReceipt(m, &e.Ending)
+	needed := false
+	for i := range d.steps {
+		needed = needed || d.steps[i].needs(d, m, e)
+	}
+	var b *store.Batch
+	switch {
+	case !needed:
+		return
+	case d.Store != nil:
+		b = d.Committer.Begin()
+	}
+	for i := range d.steps {
+		if step := &d.steps[i]; step.needs(d, m, e) {
+			step.do(d, b, m, e)
+		}
+	}
+	if b == nil {
+		return
+	}
+	if number := d.Committer.End(); d.Durable() {
+		d.Unsettled.Add(number)
+	}
+}
+
+// hasRecord reports whether the store has a message: an engine that is not durable has only
+// messages that were put aside.
+func (d *Desk) hasRecord(_ *sms.Message, e *ending) bool {
+	return d.Durable() || d.Store != nil && e.Aside
+}
+
+func (d *Desk) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
+	size := 0
+	if d.Durable() {
+		size = int(m.Size()) // about
+	}
+	b.Delete(m.ID, size)
+}
+
+func (d *Desk) hasEvent(*sms.Message, *ending) bool { return d.Events.Writer != nil }
+
+func (d *Desk) endEvent(b *store.Batch, m *sms.Message, e *ending) {
+	d.Events.Note(b, m, &e.Ending, d.Clock.Ahead())
+}
+
+func (d *Desk) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
+
+func (d *Desk) endID(b *store.Batch, m *sms.Message, e *ending) {
+	d.receipts.Note(b, e.maps, m, &e.Answer, d.Clock.Ahead())
+}
+
+// hasFate reports whether what becomes of a message is noted: for that by whose id a client
+// knows it. A receipt may have told already of one that an SMSC has accepted.
+func (d *Desk) hasFate(m *sms.Message, e *ending) bool {
+	return d.Store != nil && receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.receipts.HasTold(m.KnownID()))
+}
+
+func (d *Desk) endFate(b *store.Batch, m *sms.Message, e *ending) {
+	d.receipts.NoteEnd(b, m, &e.Ending, d.Clock.Ahead())
+}
+
+func (d *Desk) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsAny() }
+
+func (d *Desk) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
+	d.receipts.SendMade(b, &e.made)
+}
+
+// hasOutcome reports whether how a message ended is noted outside the store, too. An operator who
+// has no answer yet deletes a message again.
+func (d *Desk) hasOutcome(_ *sms.Message, e *ending) bool {
+	return d.Durable() && d.Unsettled.Outcomes != nil && e.State != events.Deleted
+}
+
+func (d *Desk) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
+	a, sent := e.Answer, e.Sent
+	if sent != 0 {
+		sent = d.Clock.Wall(sent)
+	}
+	d.Unsettled.Outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: d.Clock.Wall(a.At), Lane: store.HashOfLane(e.Lane), PeerID: a.PeerID})
+}
