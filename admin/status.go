@@ -247,7 +247,7 @@ func (v *view) status(withSessions bool) *Status {
 	s := &Status{
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
 		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), Problems: v.gateway.Problems(), Recovering: !v.gateway.Recovered(),
-		Unrouted: v.gateway.Unrouted(), Jobs: counted.Jobs,
+		Unrouted: v.gateway.Intake.Unrouted(), Jobs: counted.Jobs,
 		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
 		Locks: counted.Locks + v.gateway.Locks(), HandleChanges: counted.Refs,
 	}

@@ -3,6 +3,8 @@ package gateway
 import (
 	"slices"
 
+	"pmg/gateway/intake"
+
 	"pmg/gateway/receipts"
 
 	"pmg/config"
@@ -26,7 +28,7 @@ import (
 type Conversation[R any] struct {
 	gateway    *Gateway
 	port       Port[R]
-	intake     *Intake
+	intake     *intake.Intake
 	delayed    connector.Delayed[R]
 	logins     map[*connector.Link]*openLogin[R]
 	waiting    connector.Delayed[*openLogin[R]] // logins, until the time at which their passwords are checked
@@ -37,7 +39,7 @@ type Conversation[R any] struct {
 	finding    finding[R]                  // of the receipt at hand
 	searches   map[string]*search[R]       // of receipts whose messages are looked for
 	searchKey  []byte
-	submission submission
+	submission intake.Submission
 	submitting R                 // the PDU of that
 	answering  *config.Connector // whose operator is:
 	operator   *receipts.Operator
@@ -46,7 +48,7 @@ type Conversation[R any] struct {
 // NewConversation makes a conversation that takes block message ids at a time.
 func NewConversation[R any](g *Gateway, port Port[R], block uint64) *Conversation[R] {
 	return &Conversation[R]{
-		gateway: g, port: port, intake: g.NewIntake(block),
+		gateway: g, port: port, intake: g.Intake.NewIntake(block),
 		logins: map[*connector.Link]*openLogin[R]{}, behind: map[*connector.Link][]R{}, pressure: map[*connector.Share]*connector.Backpressure[R]{},
 		held: map[*connector.Link]held[R]{},
 	}
@@ -155,36 +157,36 @@ func (c *Conversation[R]) send(now int64, l *connector.Link, r R, after int64) {
 // message has a message take its steps, and accepts or refuses it.
 func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	s := &c.submission
-	*s = submission{way: Submitted, from: l, pdu: c.port.PDU(r), desk: c}
+	*s = intake.Submission{Way: intake.Submitted, From: l, PDU: c.port.PDU(r), Room: c}
 	if l.Account == nil {
-		s.way = Delivered
+		s.Way = intake.Delivered
 	}
 	c.take(now, l, r, s)
 }
 
 // take has a submission take its steps from the next one on.
-func (c *Conversation[R]) take(now int64, l *connector.Link, r R, s *submission) {
+func (c *Conversation[R]) take(now int64, l *connector.Link, r R, s *intake.Submission) {
 	c.submitting = r
-	switch v := c.gateway.take(now, s); {
-	case v == Later && s.work != nil:
+	switch v := c.gateway.Intake.Take(now, s); {
+	case v == intake.Later && s.Work != nil:
 		own := *s // the next submission is another one
 		c.workFor(l, r, &own, func(now int64) { c.take(now, l, r, &own) })
-	case v == Later:
-	case v == Refuse:
-		s.drop()
-		c.answerRefusal(now, l, r, s.code, s.after)
-	case s.message.Kind == sms.Receipt:
-		c.receipt(now, l, r, s.message)
+	case v == intake.Later:
+	case v == intake.Refuse:
+		s.Drop()
+		c.answerRefusal(now, l, r, s.Code, s.After)
+	case s.Message.Kind == sms.Receipt:
+		c.receipt(now, l, r, s.Message)
 	default:
-		c.accept(now, Pending[R]{Accepted: s.accepted(), Link: l, Request: r, After: s.after})
+		c.accept(now, Pending[R]{Accepted: s.Accepted(), Link: l, Request: r, After: s.After})
 	}
 }
 
 // workFor has the work of a submission done on another goroutine, and then calls goOn. The
 // session's PDUs wait behind it, so that its messages stay in order.
-func (c *Conversation[R]) workFor(l *connector.Link, r R, s *submission, goOn func(now int64)) {
+func (c *Conversation[R]) workFor(l *connector.Link, r R, s *intake.Submission, goOn func(now int64)) {
 	l.Undecided = true
-	c.beside(l, r, func() { s.code, s.work = s.work(), nil }, func(int64) { s.drop() }, func(now int64) {
+	c.beside(l, r, func() { s.Code, s.Work = s.Work(), nil }, func(int64) { s.Drop() }, func(now int64) {
 		l.Undecided = false
 		goOn(now)
 		c.receiveBehind(now, l)
@@ -231,16 +233,16 @@ func (c *Conversation[R]) answerRefusal(now int64, l *connector.Link, r R, code 
 // admit asks the rate limit of the client's account to admit an operation, before any work is done
 // for it. It returns the time before which the client must not be answered.
 func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
-	s := submission{from: l}
-	v := c.gateway.stepRate(now, &s)
-	return s.after, v == Pass
+	s := intake.Submission{From: l}
+	v := c.gateway.Intake.StepRate(now, &s)
+	return s.After, v == intake.Pass
 }
 
-// waits makes a client's submit wait for room. However soon there is room, the answer is
+// Wait implements intake.Room: it makes a client's submit wait for room. However soon there is room, the answer is
 // not sent before the time after, which the account's rate asks for. Messages from an
 // SMSC do not wait, because the answers to our own requests would wait behind them.
-func (c *Conversation[R]) waits(now int64, sub *submission) bool {
-	l, a := sub.from, sub.accepted()
+func (c *Conversation[R]) Wait(now int64, sub *intake.Submission) bool {
+	l, a := sub.From, sub.Accepted()
 	m, s := a.Message, a.Share
 	if l.Account == nil || !s.HasMemory(a.Octets()) || !c.gateway.mayHold(s) {
 		return false
@@ -251,12 +253,12 @@ func (c *Conversation[R]) waits(now int64, sub *submission) bool {
 		c.pressure[s] = b
 		c.pressed = append(c.pressed, s)
 	}
-	if !b.Wait(now, s, m, l, c.submitting, sub.after) {
+	if !b.Wait(now, s, m, l, c.submitting, sub.After) {
 		return false
 	}
 	c.gateway.hold(l, s, m, 1)
 	if b.Len() == 1 {
-		c.gateway.logWaits(now, l, s)
+		c.gateway.Intake.LogWaits(now, l, s)
 	}
 	return true
 }
@@ -280,7 +282,7 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
-			c.gateway.logNoRoom(now, l, s)
+			c.gateway.Intake.LogNoRoom(now, l, s)
 			c.refuse(now, l, m, r)
 		})
 	c.relieve(s, b)

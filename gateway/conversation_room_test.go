@@ -61,11 +61,11 @@ func TestNoRouteCounts(t *testing.T) {
 		refused  int64
 		unrouted int64
 	}{{sms.Receipt, sms.OK, 0, 0}, {sms.MO, sms.Rejected, 1, 1}} { // a receipt takes no route
-		before, unrouted := p.operator.Stats.Refused.Load(), p.g.Unrouted()
+		before, unrouted := p.operator.Stats.Refused.Load(), p.g.Intake.Unrouted()
 		r := p.receive(l, protocols.Message, func(r *request) { r.Kind = c.kind })
 		p.want("message", r, "sent", c.code)
-		if n := p.operator.Stats.Refused.Load() - before; n != c.refused || p.g.Unrouted()-unrouted != c.unrouted {
-			t.Errorf("kind %d: %d refused, want %d; %d unrouted", c.kind, n, c.refused, p.g.Unrouted())
+		if n := p.operator.Stats.Refused.Load() - before; n != c.refused || p.g.Intake.Unrouted()-unrouted != c.unrouted {
+			t.Errorf("kind %d: %d refused, want %d; %d unrouted", c.kind, n, c.refused, p.g.Intake.Unrouted())
 		}
 	}
 }

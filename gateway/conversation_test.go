@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pmg/gateway/intake"
+
 	"github.com/rs/zerolog"
 	"golang.org/x/crypto/bcrypt"
 
@@ -356,7 +358,7 @@ func TestMODoesNotWait(t *testing.T) {
 	m := p.g.Messages.Get()
 	p.open++
 	r := &request{}
-	if p.c.waits(p.now, &submission{from: l, message: m, share: s}) {
+	if p.c.Wait(p.now, &intake.Submission{From: l, Message: m, Share: s}) {
 		t.Error("a message from an SMSC waits")
 	}
 	p.c.refuse(p.now, l, m, r)

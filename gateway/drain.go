@@ -26,7 +26,7 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 	g.Drain()
 	unlisten()
 	barrier()
-	g.endJoining(math.MaxInt64)
+	g.Intake.EndJoining(math.MaxInt64)
 	waitFor(ctx, g.mayLogOut)
 	store, cancelStore := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancelStore()

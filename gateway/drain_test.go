@@ -71,7 +71,7 @@ func TestDrainMessages(t *testing.T) {
 		m.Origin = g.Origins.Of("client", "clients")
 		m.DeliverAt = now + 3600*second
 		s := g.Share(g.LaneOf(operator), m.Origin)
-		in := g.NewIntake(10)
+		in := g.Intake.NewIntake(10)
 		in.Accept(now, m, s)
 		in.Count(clients, m.Origin)
 		in.Flush()

@@ -66,7 +66,7 @@ func (g *Gateway) put(b *store.Batch, a keep.Accepted) {
 	case a.Share == nil:
 		b.Put(a.Message, store.Lane{})
 		why := a.Aside()
-		g.KeepAside(b, a.Message, store.Lane{}, why, g.reasonOf(a.Message, why))
+		g.KeepAside(b, a.Message, store.Lane{}, why, g.Intake.ReasonOf(a.Message, why))
 	case g.Durable():
 		b.Put(a.Message, keep.LaneName(a.Share.Lane))
 	}

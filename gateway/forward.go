@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"pmg/gateway/intake"
+
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
@@ -103,7 +105,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 		m.SetNative(home, m.Native(home))
 		return code
 	}
-	if code := g.takeWaiting(g.Clock.WallNow(), &submission{way: ReplacedAt, message: m, change: change, counted: true, lane: lane}); code != sms.OK {
+	if code := g.Intake.TakeWaiting(g.Clock.WallNow(), &intake.Submission{Way: intake.ReplacedAt, Message: m, Change: change, Counted: true, Lane: lane}); code != sms.OK {
 		return nil, code
 	}
 	return m, sms.OK

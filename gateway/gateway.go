@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/gateway/intake"
+
 	"pmg/gateway/settle"
 
 	"pmg/gateway/receipts"
@@ -40,16 +42,14 @@ type Gateway struct {
 	Convert  *convert.Desk
 	Receipts *receipts.Desk
 	Settler  *settle.Desk
+	Intake   *intake.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
-	steps    []Step // Steps, unless a test adds one
 	registry *account.Registry
-	unrouted atomic.Int64
 	held     atomic.Int64 // number of submits that wait for room
-	joining  joining
 
 	sockets       atomic.Int64 // open sockets of clients
 	clientSockets atomic.Int64 // limit of sockets; 0: no limit
@@ -67,7 +67,7 @@ type Gateway struct {
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
-		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers, steps: Steps(),
+		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers,
 		registry: account.NewRegistry(),
 	}
 	if cfg.PDULog.Enabled {
@@ -79,6 +79,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Convert = convert.NewDesk(g.Table)
 	g.Receipts = receipts.NewDesk(g.Table)
 	g.Settler = settle.NewDesk(g.Table, g.Convert, g.Receipts)
+	g.Intake = intake.NewDesk(g.Table, g.Convert, g.Receipts, g.Settler)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()
@@ -123,9 +124,6 @@ func (g *Gateway) mayHold(s *connector.Share) bool {
 	jobs := int64(g.Config().Limits.MaxJobs)
 	return g.held.Load() < jobs/2 && s.Held() < max(jobs/8, 1)
 }
-
-// Unrouted returns how many messages had no route.
-func (g *Gateway) Unrouted() int64 { return g.unrouted.Load() }
 
 func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*connector.Connector, error) {
 	driver, err := g.drivers(cc.Protocol, cfg)

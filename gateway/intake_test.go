@@ -3,6 +3,8 @@ package gateway
 import (
 	"testing"
 
+	"pmg/gateway/intake"
+
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/sms"
@@ -17,10 +19,10 @@ func TestIntake(t *testing.T) {
 	lane := g.LaneOf(operator)
 	client, other := g.Origins.Of("client", "clients"), g.Origins.Of("other", "clients")
 	a, b := g.Share(lane, client), g.Share(lane, other)
-	in, second := g.NewIntake(3), g.NewIntake(1)
+	in, second := g.Intake.NewIntake(3), g.Intake.NewIntake(1)
 	ids := map[uint64]bool{}
 	last := uint64(0)
-	take := func(i *Intake, o *sms.Origin, deliver int64) *sms.Message {
+	take := func(i *intake.Intake, o *sms.Origin, deliver int64) *sms.Message {
 		m := g.Messages.Get()
 		m.Origin, m.DeliverAt = o, deliver
 		s := a

@@ -37,7 +37,7 @@ func (r *joinRig) part(now int64, ref, total, number byte, text string, change .
 	}
 	occupy(r.share, 1)
 	r.Memory.Add(m.Size())
-	return r.join(now, keep.Accepted{Message: m, Share: r.share})
+	return r.Intake.Join(now, keep.Accepted{Message: m, Share: r.share})
 }
 
 // out returns what goes to the lane, and the counts must be those of that and of what waits.
@@ -104,12 +104,12 @@ func TestJoin(t *testing.T) {
 	r.wantOut(0, `5 "ab"`)
 	// A part is missing, then it comes too late.
 	keep(r.part(now, 2, 2, 1, "a"))
-	r.endJoining(now + 29*second)
+	r.Intake.EndJoining(now + 29*second)
 	r.wantOut(1)
-	r.endJoining(now + 30*second)
+	r.Intake.EndJoining(now + 30*second)
 	r.wantOut(0, `7 "\x05\x00\x03\x02\x02\x01a"`)
 	keep(r.part(now+30*second, 2, 2, 2, "b"))
-	r.endJoining(now + 60*second)
+	r.Intake.EndJoining(now + 60*second)
 	r.wantOut(0, `8 "\x05\x00\x03\x02\x02\x02b"`)
 	// Another text with the same reference, and other totals.
 	keep(r.part(now+60*second, 3, 2, 1, "a"))
@@ -125,7 +125,7 @@ func TestJoin(t *testing.T) {
 	}
 	occupy(r.share, -1)
 	r.Memory.Add(-(&sms.Message{}).Size())
-	r.endJoining(now + 61*second)
+	r.Intake.EndJoining(now + 61*second)
 	r.wantOut(0, `11 "\x05\x00\x03\x03\x03\x02b"`)
 }
 

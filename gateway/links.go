@@ -179,3 +179,10 @@ func (g *Gateway) endSessions(e Service, changed map[string]bool) {
 		return true
 	})
 }
+
+// logAlert logs that an SMSC says that a mobile is available again. No client is told.
+func (g *Gateway) logAlert(now int64, l *connector.Link) {
+	if g.Storms.Alerts.Next(l.Connector.Name, now) {
+		node.OfSession(g.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
+	}
+}

@@ -40,11 +40,3 @@ func (c *Conversation[R]) presses(now int64, l *connector.Link, r R) (wait int64
 	}
 	return max(wait-patientRefusal, 0), true
 }
-
-// eases notes that a message of a session is not refused immediately. The session's lines in the pdu log
-// are not limited any more when its account does not press.
-func (g *Gateway) eases(now int64, l *connector.Link) {
-	if l.Pressing.Load() && !l.Account.IsPressing(now, 0) {
-		l.Pressing.Store(false)
-	}
-}

@@ -139,7 +139,7 @@ func (q *finding[R]) taken(count *atomic.Int64) {
 func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
 	l := q.link
 	if s != nil && !c.intake.HasRoom(keep.Accepted{Message: q.message, Share: s}) {
-		c.gateway.logNoRoom(now, l, s)
+		c.gateway.Intake.LogNoRoom(now, l, s)
 		for _, m := range q.More {
 			m.Release()
 		}
@@ -149,7 +149,7 @@ func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.S
 		return
 	}
 	q.taken(count)
-	c.gateway.warnNearlyFull(s)
+	c.gateway.Intake.WarnNearlyFull(s)
 	p := Pending[R]{Accepted: keep.Accepted{Message: q.message, Share: s}, Link: l, Request: q.request}
 	for _, m := range q.More {
 		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
@@ -169,4 +169,10 @@ func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 		return
 	}
 	c.acceptReceipt(now, q, nil, &g.Receipts.Counts.Unmatched)
+}
+
+// logUnknownReceipt logs that a receipt of an SMSC is dropped because its message is not known and there
+// is no store to keep it in.
+func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {
+	g.Intake.LogRefused(now, l, &g.Storms.Unrouted, "receipt accepted and dropped: its message is not known")
 }

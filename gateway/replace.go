@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"pmg/gateway/intake"
+
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/sms"
@@ -50,9 +52,9 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 	g := o.gateway
 	now := g.Clock.WallNow()
-	return g.takeWaiting(now, &submission{
-		way: Replaced, message: m, change: o.Change, counted: t.message.DeliverAt > now,
-		lane: g.LaneNamed(g.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
+	return g.Intake.TakeWaiting(now, &intake.Submission{
+		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
+		Lane: g.LaneNamed(g.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
 	})
 }
 
@@ -82,7 +84,7 @@ func (o *operation) store(s *connector.Share, m *sms.Message) error {
 	ahead := g.Clock.Ahead()
 	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
 	shift(m, ahead)
-	o.code = g.takeWaiting(g.Clock.WallNow(), &submission{way: Replaced, message: m, change: o.Change, counted: true})
+	o.code = g.Intake.TakeWaiting(g.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true})
 	shift(m, -ahead)
 	if o.code != sms.OK || !g.Durable() {
 		return nil

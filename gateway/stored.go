@@ -92,13 +92,13 @@ func (c *Conversation[R]) stored(now int64, p Pending[R]) {
 // queue gives a message that was stored to its lane.
 func (c *Conversation[R]) queue(now int64, a keep.Accepted) {
 	if a.Share == nil {
-		c.gateway.isAside(a)
+		c.gateway.Intake.IsAside(a)
 		a.Message.Release() // it is in the store
 		return
 	}
 	if a.Share.Lane.Home().Form().Long == fit.Join {
 		c.intake.Flush() // because the lane may get the whole message before this batch ends
-		if c.gateway.join(now, a) {
+		if c.gateway.Intake.Join(now, a) {
 			return
 		}
 	}

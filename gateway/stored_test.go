@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"pmg/gateway/intake"
+
 	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
@@ -126,11 +128,11 @@ func TestMessagesOfOnePDU(t *testing.T) {
 	p.queued = nil
 	for _, fault := range []error{nil, errors.New("no space left")} {
 		comes := func() keep.Accepted {
-			s := submission{way: Submitted, from: l, pdu: &toy.PDU{}, desk: p.c}
-			if v := p.g.take(p.now, &s); v != Pass {
-				t.Fatal(v, s.code)
+			s := intake.Submission{Way: intake.Submitted, From: l, PDU: &toy.PDU{}, Room: p.c}
+			if v := p.g.Intake.Take(p.now, &s); v != intake.Pass {
+				t.Fatal(v, s.Code)
 			}
-			return s.accepted()
+			return s.Accepted()
 		}
 		pending := Pending[*request]{Accepted: comes(), Link: l, Request: p.New(l)}
 		for range 2 {

@@ -9,6 +9,6 @@ import (
 func (g *Gateway) SeeClock(now int64) {
 	g.Clock.See(now)
 	g.Upkeep(now, g.upkeep)
-	g.endJoining(now)
+	g.Intake.EndJoining(now)
 	g.Storms.SumUp(&g.Log, now-node.SampleTime)
 }

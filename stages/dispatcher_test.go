@@ -18,7 +18,7 @@ import (
 // submit sends numbered messages to the connector "operator".
 func (r *rig) submit(from, to int) {
 	share := r.share()
-	in := r.gateway.NewIntake(1)
+	in := r.gateway.Intake.NewIntake(1)
 	for i := from; i < to; i++ {
 		m := r.gateway.Messages.Get()
 		m.Arrived, m.Origin = r.Now(), share.Origin

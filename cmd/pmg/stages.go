@@ -5,11 +5,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"pmg/gateway/intake"
+
 	"pmg/gateway/settle"
 
 	"github.com/spf13/cobra"
 
-	"pmg/gateway"
 	"pmg/stages"
 )
 
@@ -33,7 +34,7 @@ third is the steps that it takes when it has ended.`,
 				return err
 			}
 			fmt.Fprintln(w, "\n#\ta message comes in\twhat happens\tfor")
-			for i, s := range gateway.Steps() {
+			for i, s := range intake.Steps() {
 				fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", i+1, s.Name, s.Doc, s.Ways)
 			}
 			if err := w.Flush(); err != nil {

@@ -50,7 +50,7 @@ func routes(t *testing.T, a architecture) {
 		c.from.accepted(i, i)
 		c.to.serve(i, i)
 	}
-	if n := g.Unrouted(); n != 2 {
+	if n := g.Intake.Unrouted(); n != 2 {
 		t.Errorf("%d not routed", n)
 	}
 }

@@ -192,7 +192,7 @@ func unwritten(t *testing.T, e *Engine, c *conn) *connector.Slot {
 	m := e.gateway.Messages.Get()
 	m.Origin = share.Origin
 	m.Set(sms.Address{}, sms.Address{Addr: []byte("1")}, []byte("text"))
-	e.gateway.NewIntake(1).Accept(e.now(), m, share)
+	e.gateway.Intake.NewIntake(1).Accept(e.now(), m, share)
 	return &connector.Slot{Instance: c.Instance, Link: &c.Link, Message: m, Share: share}
 }
 

@@ -1,26 +1,26 @@
-package gateway
+package intake
 
 import "pmg/sms"
 
 // mayWait checks a scheduled message, and its parts, against what its account may schedule. The
 // others of its PDU, if there are any, are scheduled as well.
-func (g *Gateway) mayWait(now int64, s *submission) sms.Code {
-	m := s.message
+func (d *Desk) mayWait(now int64, s *Submission) sms.Code {
+	m := s.Message
 	if m.DeliverAt <= now {
 		return sms.OK
 	}
 	horizon, limit := defaultHorizon, int64(defaultScheduled)
-	if a := g.Account(m.Origin.Account); a != nil {
+	if a := d.Account(m.Origin.Account); a != nil {
 		horizon, limit = int64(a.MaxSchedule), int64(a.MaxScheduled)
 	}
 	n := m.Origin.Tally.Scheduled.Load() + max(int64(m.Parts), 1)
-	if s.others != nil {
-		n += s.others.n
+	if s.Others != nil {
+		n += s.Others.n
 	}
 	switch {
 	case m.DeliverAt-now > horizon:
 		return sms.BadSchedule
-	case n > limit && !s.counted:
+	case n > limit && !s.Counted:
 		return sms.QueueFull
 	}
 	return sms.OK

@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"pmg/config"
@@ -7,11 +7,11 @@ import (
 
 // forceReceipts has a client's message ask for receipts of its final state, if its account is to
 // get those of all its messages.
-func (g *Gateway) forceReceipts(m *sms.Message) {
-	if !g.ForcesReceipts() || m.Kind != sms.Submit {
+func (d *Desk) forceReceipts(m *sms.Message) {
+	if !d.ForcesReceipts() || m.Kind != sms.Submit {
 		return
 	}
-	if a := g.Account(m.Origin.Account); a != nil && a.Receipts == config.ForceReceipts {
+	if a := d.Account(m.Origin.Account); a != nil && a.Receipts == config.ForceReceipts {
 		m.Notify |= sms.NotifySuccess | sms.NotifyFailure
 	}
 }

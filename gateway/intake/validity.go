@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"cmp"
@@ -9,15 +9,15 @@ import (
 // limitValidity sets the validity of a message that has none, and shortens one that is too long.
 // It is counted from the delivery time. The account's options come before those of the connector
 // that the message arrived on.
-func (g *Gateway) limitValidity(now int64, m *sms.Message) {
-	if !g.HasLimits() {
+func (d *Desk) limitValidity(now int64, m *sms.Message) {
+	if !d.HasLimits() {
 		return
 	}
 	var usual, most int64
-	if c := g.Incoming(m.Origin.Connector); c != nil {
+	if c := d.Incoming(m.Origin.Connector); c != nil {
 		usual, most = int64(c.Validity), int64(c.MaxValidity)
 	}
-	if a := g.Account(m.Origin.Account); a != nil {
+	if a := d.Account(m.Origin.Account); a != nil {
 		usual, most = cmp.Or(int64(a.Validity), usual), cmp.Or(int64(a.MaxValidity), most)
 	}
 	from, expires := max(now, m.DeliverAt), m.Expires

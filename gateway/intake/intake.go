@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"pmg/connector"
@@ -9,7 +9,7 @@ import (
 // An Intake accepts messages: each gets an id, and is counted in its lane and in the
 // gateway's memory. It is not safe for concurrent use.
 type Intake struct {
-	gateway  *Gateway
+	desk     *Desk
 	id, last uint64 // of the block that is in use
 	block    uint64
 
@@ -27,14 +27,14 @@ type counted struct {
 // NewIntake makes an Intake that takes block message ids at a time. With more than one
 // Intake, only blocks of 1 keep ids in the order of arrival. With blocks of 1 messages
 // are counted immediately and not at Flush.
-func (g *Gateway) NewIntake(block uint64) *Intake { return &Intake{gateway: g, block: block} }
+func (d *Desk) NewIntake(block uint64) *Intake { return &Intake{desk: d, block: block} }
 
 // HasRoom reports whether a message's share has room for it, and for each of its parts.
-func (i *Intake) HasRoom(a keep.Accepted) bool { return i.hasRoomBeside(a, 0, 0) }
+func (i *Intake) HasRoom(a keep.Accepted) bool { return i.HasRoomBeside(a, 0, 0) }
 
-// hasRoomBeside reports so beside n short messages that are about to be accepted for the share,
+// HasRoomBeside reports so beside n short messages that are about to be accepted for the share,
 // where the octets of messages are about to be accepted for any.
-func (i *Intake) hasRoomBeside(a keep.Accepted, n, octets int64) bool {
+func (i *Intake) HasRoomBeside(a keep.Accepted, n, octets int64) bool {
 	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), n, octets)
 }
 
@@ -59,7 +59,7 @@ func (i *Intake) InARow(n int) {
 
 // take reserves n ids.
 func (i *Intake) take(n uint64) {
-	i.last = i.gateway.IDs.Add(n)
+	i.last = i.desk.IDs.Add(n)
 	i.id = i.last - n
 }
 

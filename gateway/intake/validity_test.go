@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // delivery time.
 func TestLimitValidity(t *testing.T) {
 	t.Parallel()
-	const none = time.Duration(-1)
+	const none, now = time.Duration(-1), int64(1_800_000_000_000_000_000)
 	for _, c := range []struct {
 		account, connector     string
 		given, deliverAt, want time.Duration // none: not given
@@ -32,19 +32,19 @@ func TestLimitValidity(t *testing.T) {
 		{"", "validity: 1h, max_validity: 2h", 5 * time.Hour, 0, 2 * time.Hour},
 		{"validity: 3h", "max_validity: 2h", none, 0, 2 * time.Hour},
 	} {
-		g := startWith(t, fmt.Sprintf(`
+		d := newDesk(t, fmt.Sprintf(`
 pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret, %s}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 `, c.account, c.connector))
-		m := g.submitted()
+		m := &sms.Message{Origin: d.Origins.Of("client", "clients")}
 		if c.given != none {
 			m.Expires = now + int64(c.given)
 		}
 		if c.deliverAt != 0 {
 			m.DeliverAt = now + int64(c.deliverAt)
 		}
-		g.limitValidity(now, m)
+		d.limitValidity(now, m)
 		got := none
 		if m.Expires != 0 {
 			got = time.Duration(m.Expires - now)

@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"math"
@@ -27,38 +27,38 @@ type joining struct {
 	joiner *userdata.Joiner[keep.Accepted] // nil: there was no part yet
 }
 
-// join takes a message that is a part of a long one, if its lane is to have that whole. It
+// Join takes a message that is a part of a long one, if its lane is to have that whole. It
 // reports false for any other message, which goes to its lane.
-func (g *Gateway) join(now int64, a keep.Accepted) bool {
+func (d *Desk) Join(now int64, a keep.Accepted) bool {
 	m := a.Message
-	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || g.Draining() {
+	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || d.Draining() {
 		return false
 	}
-	p, text, ok := g.PartOf(m)
+	p, text, ok := d.PartOf(m)
 	if !ok {
 		return false
 	}
 	from := userdata.Source{Account: joinedBy(a.Share), From: m.Source(), To: m.Dest()}
-	j := &g.joining
+	j := &d.joining
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.joiner == nil {
-		limits := g.Config().Limits
+		limits := d.Config().Limits
 		room := int(limits.MemoryLimit() / 16)
 		j.joiner = userdata.NewJoiner[keep.Accepted](userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)})
 	}
-	g.giveUp(j, now)
+	d.giveUp(j, now)
 	outcome, values := j.joiner.Add(now, from, p, text, a, int(m.Size()))
 	switch outcome {
 	case userdata.Doubled: // its text leaves with that of the first one
 		if m.Notify != 0 {
 			return false
 		}
-		g.endJoined(now, nil, []keep.Accepted{a})
+		d.endJoined(now, nil, []keep.Accepted{a})
 	case userdata.Complete:
-		g.joinAll(now, values)
+		d.joinAll(now, values)
 	case userdata.Replaced:
-		g.sendParts(values)
+		d.sendParts(values)
 	case userdata.Full, userdata.Invalid:
 		return false
 	}
@@ -74,7 +74,7 @@ func joinedBy(s *connector.Share) string {
 
 // joinAll gives a lane the message that parts make together. If they do not fit together,
 // they are sent as they came.
-func (g *Gateway) joinAll(now int64, parts []keep.Accepted) {
+func (d *Desk) joinAll(now int64, parts []keep.Accepted) {
 	at := leading(parts)
 	whole := parts[at]
 	m := whole.Message
@@ -87,20 +87,20 @@ func (g *Gateway) joinAll(now int64, parts []keep.Accepted) {
 		}
 	}
 	before := m.Size()
-	if !g.Convert.Join(messages, m) {
-		g.sendParts(parts)
+	if !d.convert.Join(messages, m) {
+		d.sendParts(parts)
 		return
 	}
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}
-	if namer := g.PartNamer(m); namer != nil {
+	if namer := d.PartNamer(m); namer != nil {
 		namer.SetPart(m, userdata.Part{})
 	}
 	wish(m, messages)
 	whole.Share.Use(m.Size() - before)
 	others := make([]keep.Accepted, 0, len(parts)-1)
-	g.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
+	d.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
 }
 
 // leading returns the part whose id the whole message has: the first that asks for a receipt,
@@ -111,66 +111,66 @@ func leading(parts []keep.Accepted) int {
 
 // endJoined ends parts that are joined, and, in the same commit, stores the whole message,
 // which then goes to its lane. whole is nil for a part that came twice.
-func (g *Gateway) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
-	durable := g.Durable()
+func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
+	durable := d.Durable()
 	var o keep.Own
 	if whole != nil {
 		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
-	if durable || g.Settler.Events.Writer != nil {
-		b := g.Committer.Begin()
-		ahead := g.Clock.Ahead()
+	if durable || d.settler.Events.Writer != nil {
+		b := d.Committer.Begin()
+		ahead := d.Clock.Ahead()
 		if durable && whole != nil {
 			b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
-			o.Batch = g.Committer.Number()
+			o.Batch = d.Committer.Number()
 		}
 		for _, p := range parts {
 			lane := keep.LaneName(p.Share.Lane)
 			if durable {
 				b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
 			}
-			if g.Settler.Events.Writer != nil {
+			if d.settler.Events.Writer != nil {
 				e := keep.Ending{State: events.Joined, Lane: lane, Answer: sms.Answer{At: now}}
-				g.Settler.Events.Note(b, p.Message, &e, ahead)
+				d.settler.Events.Note(b, p.Message, &e, ahead)
 			}
 		}
-		g.Committer.End()
-		g.Committer.Commit()
+		d.Committer.End()
+		d.Committer.Commit()
 	}
 	for _, p := range parts {
 		p.Share.Leave(p.Message)
 		p.Message.Release()
 	}
 	if whole != nil {
-		g.Outgoing.Give(o)
+		d.Outgoing.Give(o)
 	}
 }
 
 // sendParts gives lanes parts as they came.
-func (g *Gateway) sendParts(parts []keep.Accepted) {
+func (d *Desk) sendParts(parts []keep.Accepted) {
 	for _, p := range parts {
-		g.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
+		d.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
 	}
 }
 
 // giveUp sends the parts of messages whose time is over as they came.
-func (g *Gateway) giveUp(j *joining, now int64) {
+func (d *Desk) giveUp(j *joining, now int64) {
 	for parts, ok := j.joiner.Expire(now); ok; parts, ok = j.joiner.Expire(now) {
-		g.sendParts(parts)
+		d.sendParts(parts)
 	}
 }
 
-// endJoining sends the parts whose time is over as they came, and all parts while the
+// EndJoining sends the parts whose time is over as they came, and all parts while the
 // gateway is stopping.
-func (g *Gateway) endJoining(now int64) {
-	j := &g.joining
+func (d *Desk) EndJoining(now int64) {
+	j := &d.joining
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if g.Draining() {
+	if d.Draining() {
 		now = math.MaxInt64
 	}
 	if j.joiner != nil {
-		g.giveUp(j, now)
+		d.giveUp(j, now)
 	}
 }
 

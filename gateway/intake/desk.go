@@ -1,0 +1,30 @@
+package intake
+
+import (
+	"sync/atomic"
+
+	"pmg/gateway/convert"
+	"pmg/gateway/receipts"
+	"pmg/gateway/route"
+	"pmg/gateway/settle"
+)
+
+// A Desk takes in messages. It is safe for concurrent use.
+type Desk struct {
+	*route.Table
+	convert  *convert.Desk
+	receipts *receipts.Desk
+	settler  *settle.Desk
+
+	Steps    []Step // Steps, unless a test adds one
+	unrouted atomic.Int64
+	joining  joining
+}
+
+// NewDesk makes a desk for the lanes of a table.
+func NewDesk(t *route.Table, c *convert.Desk, r *receipts.Desk, s *settle.Desk) *Desk {
+	return &Desk{Table: t, convert: c, receipts: r, settler: s, Steps: Steps()}
+}
+
+// Unrouted returns how many messages had no route.
+func (d *Desk) Unrouted() int64 { return d.unrouted.Load() }

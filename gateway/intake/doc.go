@@ -1,0 +1,9 @@
+// Package intake takes messages in: by an ordered list of steps that refuse a message, change it, or have it wait,
+// whatever way it comes, and then gives it an id and its place. Parts of long messages are joined here for
+// the lanes whose peers want whole messages.
+//
+// # Start reading
+//
+// steps.go (the list) and steps_in.go (what each does), intake.go (ids and places), several.go (PDUs with
+// several recipients), join.go, refusals.go (what the log says).
+package intake

@@ -1,0 +1,89 @@
+package intake
+
+import (
+	"pmg/connector"
+	"pmg/gateway/keep"
+	"pmg/sms"
+)
+
+// One PDU may become this many short messages at most, and as many octets, so that one does not
+// keep the other sessions waiting. What is beyond is refused for now, and can be sent in a PDU of
+// its own.
+const (
+	mostOfOne       = 4096
+	mostOctetsOfOne = 8 << 20
+)
+
+// Several is the messages of a submit to several recipients.
+type Several struct {
+	All    []keep.Accepted
+	n      int64 // short messages
+	Octets int64
+	fitted []fitted
+
+	Recipients, Next int      // how many the PDU has; which is next
+	Refusal          sms.Code // the first one
+	After            int64    // time before which the client is not answered
+}
+
+// isFull reports whether the PDU may become no further messages.
+func (v *Several) isFull() bool { return v.n >= mostOfOne || v.Octets >= mostOctetsOfOne }
+
+// has reports whether it may become a.
+func (v *Several) has(a keep.Accepted) bool {
+	return v.n+a.Places() <= mostOfOne && v.Octets+a.Octets() <= mostOctetsOfOne
+}
+
+// Add adds a message that was accepted.
+func (v *Several) Add(a keep.Accepted) {
+	v.All = append(v.All, a)
+	v.n += a.Places()
+	v.Octets += a.Octets()
+}
+
+// Forget releases what the texts were fitted with.
+func (v *Several) Forget() {
+	for _, f := range v.fitted {
+		f.message.Release()
+	}
+}
+
+// fitted is how a text was made to fit a lane.
+type fitted struct {
+	lane    *connector.Lane
+	code    sms.Code
+	message *sms.Message // that has the text
+}
+
+// fit makes the text of a message one that a lane's peers take. That is done once for all
+// recipients behind a lane.
+func (v *Several) fit(d *Desk, lane *connector.Lane, m *sms.Message) sms.Code {
+	for _, f := range v.fitted {
+		if f.lane != lane {
+			continue
+		}
+		if f.code == sms.OK {
+			m.SetText(f.message.Text())
+			m.Alphabet, m.Parts = f.message.Alphabet, f.message.Parts
+			m.Flags = m.Flags&^(sms.HasHeader|sms.Converted) | f.message.Flags&(sms.HasHeader|sms.Converted)
+		}
+		return f.code
+	}
+	code := d.convert.Fit(lane, m)
+	v.fitted = append(v.fitted, fitted{lane, code, d.Messages.Copy(m)})
+	return code
+}
+
+// suit makes a message that comes in for a lane one that the lane's peers take: of their
+// protocol, and with a text that they read. Most messages stay as they are. With a code other
+// than OK it cannot be done. A message that must be split has the number of its parts
+// afterwards. others are the other messages of a PDU with several recipients, or nil.
+func (d *Desk) suit(lane *connector.Lane, m *sms.Message, others *Several) (code sms.Code) {
+	if code := d.convert.Cross(lane, m); code != sms.OK {
+		return code
+	}
+	if others != nil {
+		return others.fit(d, lane, m)
+	}
+	return d.convert.Fit(lane, m)
+}

@@ -1,0 +1,165 @@
+package intake
+
+import (
+	"pmg/connector"
+	"pmg/gateway/keep"
+	"pmg/gateway/node"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A Step is something that happens to every message that comes in, before it is accepted. It may
+// change the message, refuse it, or have it wait.
+type Step struct {
+	Name, Doc string
+	Ways      Ways // by which the messages come in that take the step
+
+	Do func(d *Desk, now int64, s *Submission) Verdict
+}
+
+// Ways are the ways by which messages come in.
+type Ways uint8
+
+// The ways by which messages come in.
+const (
+	Submitted  Ways = 1 << iota // a client submits it, perhaps as one of several recipients
+	Delivered                   // an SMSC delivers it
+	Reported                    // it is a receipt of an SMSC, whose message decides about the rest
+	Replaced                    // its text replaces that of a message that waits
+	ReplacedAt                  // its text replaces that of a message at the SMSC
+	fresh      = Submitted | Delivered
+	replacing  = Replaced | ReplacedAt
+)
+
+// String returns the ways, separated by commas.
+func (w Ways) String() string {
+	if w == fresh|Reported|replacing {
+		return "all"
+	}
+	var text []byte
+	for i, name := range [...]string{"submit", "MO", "receipt", "replace", "replace at the SMSC"} {
+		if w&(1<<i) == 0 {
+			continue
+		}
+		if text != nil {
+			text = append(text, ", "...)
+		}
+		text = append(text, name...)
+	}
+	return string(text)
+}
+
+// Steps returns the steps in their order. What limits work comes before what costs work.
+func Steps() []Step {
+	return []Step{
+		{"rate", "counts it in its account's rate; refuses it, or has its answer wait", Submitted, (*Desk).StepRate},
+		{"open", "refuses it while the gateway stops or cannot store more", fresh | Reported | Replaced, (*Desk).stepOpen},
+		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Desk).stepRead},
+		{"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing, (*Desk).stepSchedule},
+		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Desk).stepValidity},
+		{"receipts", "has it ask for receipts if its account gets them of all messages", Submitted | replacing, (*Desk).stepReceipts},
+		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Desk).stepRewrite},
+		{"keyword", "notes the keyword of a long message's first part", fresh, (*Desk).stepKeyword},
+		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Desk).stepRoute},
+		{"fit", "makes it one that the lane's peers take: protocol, alphabet, number of parts", fresh | replacing, (*Desk).stepFit},
+		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Desk).stepSingle},
+		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, (*Desk).stepParts},
+		{"room", "finds room in the lane; refuses it, or has it wait for room", fresh, (*Desk).stepRoom},
+	}
+}
+
+// A Verdict is what a step decides about a message.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Pass   Verdict = iota // it takes the next step
+	Refuse                // its sender is answered with submission.code
+	Later                 // it waits for submission.work, or for room, and is resumed
+)
+
+// A submission is a message that comes in, on its way through the steps.
+type Submission struct {
+	Way     Ways
+	next    int // number of the step that it takes next
+	Message *sms.Message
+	Change  func(now int64, m *sms.Message) sms.Code // makes it the message that replaces it
+	Counted bool                                     // it is one of those that are scheduled, or at the SMSC
+	// work is what Later waits for, on another goroutine; nil: it waits for room. It returns the
+	// code with which the message is refused, or sms.OK. It may use the message alone.
+	Work  func() sms.Code
+	Lane  *connector.Lane  // nil: it is parked, or goes where its receipt's message says
+	Share *connector.Share // of the lane; nil without one
+
+	From   *connector.Link // of the session that it came on; nil: none counts or logs it
+	PDU    protocols.PDU   // that carried it
+	Others *Several        // of the same PDU, nil for a PDU with one message
+	Room   Room
+	After  int64 // time before which its sender is not answered
+
+	Code sms.Code // why it is refused
+}
+
+// A Room finds room for messages in lanes.
+type Room interface {
+	// HasRoom reports whether a message's share has room for it beside others, which may be nil.
+	HasRoom(a keep.Accepted, others *Several) bool
+	// Wait has a submission wait for room, and reports whether it may.
+	Wait(now int64, s *Submission) bool
+}
+
+// Take has a submission take its steps. With Later it is on its way at s.next.
+func (d *Desk) Take(now int64, s *Submission) Verdict {
+	if s.Code != sms.OK { // the work that it waited for says so
+		return s.invalid(d, now, s.Code, "message refused: ")
+	}
+	for s.next < len(d.Steps) {
+		step := &d.Steps[s.next]
+		s.next++
+		if step.Ways&s.Way == 0 {
+			continue
+		}
+		if v := step.Do(d, now, s); v != Pass {
+			return v
+		}
+	}
+	return Pass
+}
+
+// TakeWaiting has a submission take its steps on a goroutine that may wait, and returns why it is
+// refused, or sms.OK.
+func (d *Desk) TakeWaiting(now int64, s *Submission) sms.Code {
+	for {
+		switch d.Take(now, s) {
+		case Pass:
+			return sms.OK
+		case Refuse:
+			return s.Code
+		}
+		s.Code, s.Work = s.Work(), nil
+	}
+}
+
+// Drop releases the message of a submission that was refused.
+func (s *Submission) Drop() {
+	if s.Message != nil {
+		s.Message.Release()
+		s.Message = nil
+	}
+}
+
+// refuses refuses a submission. sort limits how often the log says why.
+func (s *Submission) refuses(d *Desk, now int64, code sms.Code, sort *node.Sampled, why string) Verdict {
+	if s.Code = code; s.From != nil {
+		s.From.CountRefused()
+		if why != "" {
+			d.LogRefused(now, s.From, sort, why)
+		}
+	}
+	return Refuse
+}
+
+// invalid refuses a submission for what it says.
+func (s *Submission) invalid(d *Desk, now int64, code sms.Code, why string) Verdict {
+	return s.refuses(d, now, code, &d.Storms.Invalid, why+code.String())
+}

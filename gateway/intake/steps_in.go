@@ -1,0 +1,194 @@
+package intake
+
+import (
+	"pmg/connector"
+	"pmg/gateway/keep"
+	"pmg/sms"
+)
+
+// StepRate is the step "rate", which operations take as well.
+func (d *Desk) StepRate(now int64, s *Submission) Verdict {
+	l := s.From
+	wait, ok := l.Account.Admit(now)
+	if s.After = now + wait; !ok {
+		s.After = 0
+		return s.refuses(d, now, sms.Throttled, &d.Storms.Fast, "message refused: the account is faster than its rate")
+	}
+	if s.Others == nil {
+		d.eases(now, l)
+	} else if s.Others.isFull() {
+		return s.tooMany(d, now)
+	}
+	return Pass
+}
+
+// tooMany refuses a recipient because its PDU becomes too many messages.
+func (s *Submission) tooMany(d *Desk, now int64) Verdict {
+	return s.refuses(d, now, sms.QueueFull, &d.Storms.NoRoom, "message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together")
+}
+
+func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
+	closed := d.Draining()
+	if s.Way == Replaced {
+		closed = !d.Memory.HasSpare() // what waited on disk stays in memory from then on
+	}
+	if closed || !d.MayStore() {
+		return s.refuses(d, now, sms.QueueFull, nil, "")
+	}
+	return Pass
+}
+
+func (d *Desk) stepRead(now int64, s *Submission) (v Verdict) {
+	var code sms.Code
+	if s.Change != nil {
+		code = s.Change(now, s.Message)
+	} else {
+		s.Message = d.Messages.Get()
+		s.Message.Origin = s.From.Origin
+		code = d.convert.Message(now, s.From, s.PDU, s.Message)
+		s.Message.Arrived = now
+	}
+	if code != sms.OK {
+		return s.invalid(d, now, code, "message refused: ")
+	}
+	if s.Message.Kind == sms.Receipt && s.Way == Delivered {
+		s.Way = Reported
+	}
+	return Pass
+}
+
+func (d *Desk) stepSchedule(now int64, s *Submission) Verdict {
+	if code := d.mayWait(now, s); code != sms.OK {
+		return s.invalid(d, now, code, "message refused: ")
+	}
+	return Pass
+}
+
+func (d *Desk) stepValidity(now int64, s *Submission) Verdict {
+	d.limitValidity(now, s.Message)
+	return Pass
+}
+
+func (d *Desk) stepReceipts(_ int64, s *Submission) Verdict {
+	d.forceReceipts(s.Message)
+	return Pass
+}
+
+func (d *Desk) stepRewrite(now int64, s *Submission) Verdict {
+	if code := d.convert.RewriteIn(s.From, s.Message); code != sms.OK {
+		return s.invalid(d, now, code, "message refused by a rule of rewrite: ")
+	}
+	return Pass
+}
+
+func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
+	d.NoteKeyword(s.Message)
+	return Pass
+}
+
+func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
+	m := s.Message
+	if s.Lane = d.Route(m); s.Lane != nil {
+		return Pass
+	}
+	switch {
+	case d.WaitsForFirst(m):
+		return Pass
+	case d.parks(m) && d.mayPark(m, s.Others):
+		return Pass
+	case d.parks(m):
+		return s.invalid(d, now, sms.QueueFull, "message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ")
+	}
+	code := noRoute(m)
+	if d.LacksFirst(m) {
+		code = sms.QueueFull // too many parts wait for their first one; the peer sends it again
+	}
+	d.unrouted.Add(1)
+	return s.refuses(d, now, code, &d.Storms.Unrouted, "message refused: no route matches")
+}
+
+func (d *Desk) stepFit(now int64, s *Submission) Verdict {
+	if s.Lane == nil {
+		return Pass
+	}
+	switch code := d.suit(s.Lane, s.Message, s.Others); code {
+	case sms.OK:
+		return Pass
+	case sms.BadLength:
+		return s.invalid(d, now, code, "message refused: its text takes more parts than there may be (max_parts of its account): ")
+	default:
+		return s.invalid(d, now, code, "message refused for its content: ")
+	}
+}
+
+func (d *Desk) stepSingle(now int64, s *Submission) Verdict {
+	if m := s.Message; m.Parts > 1 || m.Flags&sms.Converted != 0 {
+		return s.refuses(d, now, sms.BadLength, nil, "")
+	}
+	return Pass
+}
+
+func (d *Desk) stepParts(now int64, s *Submission) Verdict {
+	if s.Lane == nil || s.Message.Parts < 2 {
+		return Pass
+	}
+	if code := d.mayWait(now, s); code != sms.OK {
+		return s.invalid(d, now, code, "message refused for its content: ")
+	}
+	if l := s.From; l.Account != nil {
+		l.Account.Charge(now, int64(s.Message.Parts)-1) // one of them was admitted
+	}
+	return Pass
+}
+
+func (d *Desk) stepRoom(now int64, s *Submission) Verdict {
+	if s.Lane != nil {
+		s.Share = d.shareFor(s.From, s.Lane)
+	}
+	a := s.Accepted()
+	if s.Others != nil && !s.Others.has(a) {
+		return s.tooMany(d, now)
+	}
+	switch {
+	case s.Share == nil || s.Room.HasRoom(a, s.Others):
+	case s.Others == nil && s.Room.Wait(now, s):
+		return Later
+	default:
+		d.LogNoRoom(now, s.From, s.Share)
+		return s.refuses(d, now, sms.QueueFull, nil, "")
+	}
+	if s.Way == Delivered {
+		d.WarnNearlyFull(s.Share)
+	}
+	return Pass
+}
+
+// Accepted returns the message and its place.
+func (s *Submission) Accepted() keep.Accepted {
+	return keep.Accepted{Message: s.Message, Share: s.Share}
+}
+
+// shareFor returns the share of a lane for the messages of a session, which mostly go to the lane
+// that the last one went to.
+func (d *Desk) shareFor(l *connector.Link, lane *connector.Lane) *connector.Share {
+	if s := l.LastShare; s == nil || s.Lane != lane {
+		l.LastShare = d.Share(lane, l.Origin)
+	}
+	return l.LastShare
+}
+
+// noRoute returns the answer to a message without a route.
+func noRoute(m *sms.Message) sms.Code {
+	if m.Kind == sms.MO {
+		return sms.Rejected
+	}
+	return sms.BadDestination
+}
+
+// eases notes that a message of a session is not refused immediately. The session's lines in the pdu log
+// are not limited any more when its account does not press.
+func (d *Desk) eases(now int64, l *connector.Link) {
+	if l.Pressing.Load() && !l.Account.IsPressing(now, 0) {
+		l.Pressing.Store(false)
+	}
+}
