@@ -150,7 +150,10 @@ func TestEncode(t *testing.T) {
 	f(gsm, "a\x1b", Report, "", Loss{1, 0, 0x1b, 1})
 	f(ascii, "aä", Report, "", Loss{1, 0, 'ä', 1})
 	f(latin1, "a€", Report, "", Loss{1, 0, '€', 1})
+	f(latin1, "ÿ", Report, "ff", none)
+	f(latin1, "aĀ", Report, "", Loss{1, 0, 'Ā', 1})
 	f(ucs2, "a\xff", Report, "", Loss{1, 0, utf8.RuneError, 1})
+	f(ucs2, "a\x80", Report, "", Loss{1, 0, utf8.RuneError, 1})
 	f(packed, "aё", Report, "", Loss{1, 0, 'ё', 1})
 	f(gsm, "aёя", Replace, "613f3f", Loss{2, 2, 'ё', 1})
 	f(packed, "ёё", Replace, "bf1f", Loss{2, 2, 'ё', 0})
@@ -180,6 +183,7 @@ func TestTransliterate(t *testing.T) {
 	f(latin1, "“Œuvre” €5", `"OEuvre" EUR5`, 4, 0)
 	f(ucs2, "до\xff", "до?", 1, 1)
 	f(packed, "“a”", `"a"`, 2, 0)
+	f(Charset{Locking: Hindi}, "©5", "?5", 1, 1) // its table has no capitals, so that "(C)" cannot be written
 }
 
 // Every charset has a character for what it lacks, and what it writes can be read.
@@ -209,6 +213,7 @@ func TestCount(t *testing.T) {
 	f(gsm, "ё", 0, false)
 	f(ucs2, "ё😀", 3, true)
 	f(ucs2, "\xff", 0, false)
+	f(ucs2, "\x80", 0, false)
 	f(latin1, "ä", 1, true)
 	f(utf8Set, "ä", 2, true)
 }
