@@ -39,8 +39,8 @@ func TestOrphansAreForgotten(t *testing.T) {
 	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	other := p.makeOrphan("18", sms.StateDelivered)
 	Dropped := p.makeOrphan("17", sms.StateAccepted)
+	other := p.makeOrphan("18", sms.StateDelivered)
 	p.makeOrphan("17", sms.StateEnroute)
 	p.makeOrphan("17", sms.StateDelivered)
 	testutil.Eventually(t, "no receipt is looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
@@ -73,6 +73,62 @@ func TestOrphansAreForgotten(t *testing.T) {
 		t.Errorf("the client is told %v", told)
 	}
 	if err := g.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A receipt whose message has become known before the receipt was kept does not wait for another answer.
+func TestOrphanOfKnownMessage(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	id := p.accepted("17")
+	orphan := p.makeOrphan("17", sms.StateDelivered)
+	testutil.Eventually(t, "it is adopted", func() bool { return p.Aside(store.Orphan) == 0 })
+	p.Orphans.end()
+	if all := p.made(); len(all) != 1 {
+		t.Errorf("the client gets %d receipts", len(all))
+	} else if r, _ := all[0].Message.Report(); r.Known != id {
+		t.Errorf("the client gets one of message %d, not %d", r.Known, id)
+	}
+	var e store.Entry
+	if ok, err := p.Store.Get(orphan, &e); ok || err != nil || p.Counts.Adopted.Load() != 1 {
+		t.Errorf("it is an orphan still: %v, %v; %d are counted", ok, err, p.Counts.Adopted.Load())
+	}
+	p.makeOrphan("17", sms.StateDelivered)
+	if p.Orphans.end(); p.Aside(store.Orphan) != 1 {
+		t.Error("a receipt is looked at when the gateway has ended that, and may have closed its store")
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where there are too many receipts, the oldest one makes room.
+func TestMostOrphans(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	oldest := p.makeOrphan("17", sms.StateDelivered)
+	p.Orphans.mu.Lock()
+	p.Orphans.all = append(p.Orphans.all, make([]orphan, maxOrphans-2)...)
+	p.Orphans.mu.Unlock()
+	p.makeOrphan("18", sms.StateDelivered)
+	if !p.Orphans.has(oldest) {
+		t.Error("the oldest one is forgotten although there is room")
+	}
+	p.makeOrphan("19", sms.StateDelivered)
+	testutil.Eventually(t, "the oldest one ends", func() bool { return p.Aside(store.Orphan) == 2 })
+	p.Orphans.end()
+	var e store.Entry
+	if ok, err := p.Store.Get(oldest, &e); ok || err != nil || p.Orphans.has(oldest) {
+		t.Errorf("it is kept: %v, %v", ok, err)
+	}
+	if err := p.close(); err != nil {
 		t.Error(err)
 	}
 }

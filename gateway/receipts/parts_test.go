@@ -173,6 +173,9 @@ func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 	lane.Shares(func(s *connector.Share) {
 		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
 			r, _ := m.Report()
+			if m.Kind != sms.Receipt || m.Flags != sms.HasReport || m.Origin.Account != "" || m.Origin.Connector != "clients" {
+				t.Errorf("what was made is of kind %d, with flags %b, from %+v", m.Kind, m.Flags, m.Origin)
+			}
 			r.Text = nil
 			all = append(all, r)
 		})
@@ -369,5 +372,69 @@ func TestPartsWithSeconds(t *testing.T) {
 		if want := part > 0; of.report.Seconds != want {
 			t.Errorf("part %d: seconds: %t", part, of.report.Seconds)
 		}
+	}
+}
+
+// Each of 255 parts counts once.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+	of := &joint{by: noPart}
+	for range 2 {
+		for part := range uint8(255) {
+			of.add(part, &sms.Report{State: sms.StateDelivered})
+		}
+	}
+	if of.nEnded != 255 || of.nTaken != 255 || of.report.Delivered != 255 {
+		t.Errorf("%d parts have ended, %d are taken, %d delivered", of.nEnded, of.nTaken, of.report.Delivered)
+	}
+}
+
+// Of two parts the worse state is told, immediately if it says that the part will never be delivered.
+func TestStateOfParts(t *testing.T) {
+	t.Parallel()
+	order := []sms.State{sms.StateDelivered, sms.StateUnknown, sms.StateSkipped, sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateRejected}
+	for i, one := range order {
+		for j, other := range order {
+			g := newRig(t)
+			m, f := partOf(g, 0, 2, one, "001")
+			_, v := g.Direct(1, m, f)
+			if failed := i > 1; failed != (v == passOn) {
+				t.Errorf("%s: verdict %d", one, v)
+			}
+			if v == passOn {
+				continue
+			}
+			m, f = partOf(g, 1, 2, other, "002")
+			_, v = g.Direct(1, m, f)
+			r, _ := m.Report()
+			if v != passOn || r.State != order[max(i, j)] {
+				t.Errorf("%s and %s: verdict %d, %s", one, other, v, r.State)
+			}
+			want := []string{"001", "002"}[map[bool]int{true: 1}[j > i]]
+			if max(i, j) > 0 && string(r.Err) != want {
+				t.Errorf("%s and %s: error %s, want %s", one, other, r.Err, want)
+			}
+		}
+	}
+}
+
+// The oldest of many long messages make room in memory: their outcomes are read from the store then. What came first is
+// forgotten first.
+func TestMostLongMessages(t *testing.T) {
+	t.Parallel()
+	var j Parts
+	r := &sms.Report{State: sms.StateDelivered}
+	for whole := range uint64(maxJoints + 2) {
+		if _, v, begins := j.add(10+whole, 0, 2, r, false); v != Noted || !begins {
+			t.Fatalf("message %d: verdict %d, begins to wait: %v", whole, v, begins)
+		}
+	}
+	for whole, want := range map[uint64]verdict{10: Unread, 11: Unread, 12: passOn, 10 + maxJoints: passOn} {
+		if _, v, _ := j.add(whole, 1, 2, r, false); v != want {
+			t.Errorf("message %d: verdict %d, want %d", whole, v, want)
+		}
+	}
+	if len(j.by) != maxJoints || len(j.order) != maxJoints {
+		t.Errorf("%d are known", len(j.by))
 	}
 }

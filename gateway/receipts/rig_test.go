@@ -18,7 +18,13 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{Desk: NewDesk(roomtest.Table(t, roomtest.Operator(""))), t: t}
+	return newRigWith(t, "")
+}
+
+// newRigWith makes a rig whose operator has further options.
+func newRigWith(t *testing.T, options string) *rig {
+	t.Helper()
+	r := &rig{Desk: NewDesk(roomtest.Table(t, roomtest.Operator(options))), t: t}
 	r.Ends = r.forget
 	r.now = r.Clock.Now()
 	return r

@@ -1,0 +1,103 @@
+package receipts
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// Which receipts a client wants that has asked for one kind of outcome.
+func TestWants(t *testing.T) {
+	t.Parallel()
+	kinds := map[sms.State]sms.Notify{
+		sms.StateScheduled: sms.NotifyProgress, sms.StateEnroute: sms.NotifyProgress,
+		sms.StateDelivered: sms.NotifySuccess, sms.StateAccepted: sms.NotifySuccess,
+		sms.NoState: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress,
+	}
+	for _, s := range append(sms.States(), sms.NoState) {
+		kind := kinds[s]
+		if kind == 0 {
+			kind = sms.NotifyFailure
+		}
+		for n := range sms.Notify(8) {
+			if got := wants(n, s); got != (n&kind != 0) {
+				t.Errorf("%s: who asks for %03b wants it: %v", s, n, got)
+			}
+		}
+	}
+}
+
+// Which ids get a receipt: that of the message, or those of the messages that it was joined of.
+func TestReceivers(t *testing.T) {
+	t.Parallel()
+	const success, failure = sms.NotifySuccess, sms.NotifyFailure
+	for _, c := range []struct {
+		notify sms.Notify // of the message
+		joined []sms.Joined
+		state  sms.State
+		known  uint64
+		others []uint64
+	}{
+		{success, nil, sms.StateDelivered, 5000, nil},
+		{failure, nil, sms.StateDelivered, 0, nil},
+		{success, []sms.Joined{{ID: 1, Notify: success}, {ID: 2, Notify: success}, {ID: 3, Notify: success}}, sms.StateDelivered, 1, []uint64{2, 3}},
+		{success, []sms.Joined{{ID: 1, Notify: failure}, {ID: 2, Notify: success}, {ID: 3, Notify: failure}, {ID: 4, Notify: success}}, sms.StateDelivered, 2, []uint64{4}},
+		{success, []sms.Joined{{ID: 1, Notify: failure}}, sms.StateDelivered, 0, nil},
+	} {
+		var m sms.Message
+		m.Set(sms.Address{}, sms.Address{}, nil)
+		if c.joined != nil {
+			m.SetSubmitted(&sms.Submitted{Joined: c.joined})
+		}
+		f := store.Mapping{ID: 5002, Offset: 2, Notify: c.notify, Submitted: m.SubmittedOctets()}
+		if known, others := receivers(&f, c.state); known != c.known || !slices.Equal(others, c.others) {
+			t.Errorf("%+v: %d, %d", c, known, others)
+		}
+	}
+}
+
+// A receipt for a client has the client's addresses, its own validity, and nothing of what the SMSC's had beside the
+// report.
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	const own = sms.Protocol(1)
+	p := newRig(t)
+	day := int64(24 * time.Hour)
+	p.Clock.SetAhead(day)
+	for _, c := range []struct{ report, want sms.Report }{
+		{sms.Report{State: sms.StateDelivered}, sms.Report{Submitted: 700, Done: p.now + day}},
+		{sms.Report{State: sms.StateAccepted}, sms.Report{Submitted: 700, Done: p.now + day}},
+		{sms.Report{State: sms.StateEnroute}, sms.Report{Submitted: 700}},
+		{sms.Report{State: sms.StateDelivered, Submitted: 800, Done: 900}, sms.Report{Submitted: 800, Done: 900}},
+	} {
+		m := p.receipt("46700000001", c.report)
+		m.SetNative(own, []byte("native"))
+		m.Arrived, m.DeliverAt, m.NotBefore, m.Expires = 1, 2, 3, 4
+		m.Notify, m.Offset, m.Part, m.Parts = sms.NotifySuccess, 1, 1, 2
+		m.Flags |= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
+		_, f := partOf(p, 0, 1, sms.StateDelivered, "")
+		f.Arrived = 700
+		var written sms.Message
+		written.Set(sms.Address{}, sms.Address{}, nil)
+		written.SetSubmitted(&sms.Submitted{Source: sms.Address{Addr: []byte("alias")}, Dest: sms.Address{Addr: []byte("0700000001")}})
+		f.Submitted = written.SubmittedOctets()
+		r, _ := m.Report()
+		p.address(p.now, m, &f.Mapping, &r, 5000)
+		r, ok := m.Report()
+		if !ok || r.Known != 5000 || r.State != c.report.State || r.Submitted != c.want.Submitted || r.Done != c.want.Done {
+			t.Errorf("%+v: %+v", c.report, r)
+		}
+		if string(m.Source().Addr) != "0700000001" || string(m.Dest().Addr) != "alias" || string(m.Native(own)) != "native" {
+			t.Errorf("from %s to %s with %q", m.Source().Addr, m.Dest().Addr, m.Native(own))
+		}
+		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(p.Config().Receipts.Validity) {
+			t.Errorf("arrived %d, due %d, not before %d, expires %d", m.Arrived, m.DeliverAt, m.NotBefore, m.Expires)
+		}
+		if m.Notify != 0 || m.Offset != 0 || m.Part != 0 || m.Parts != 0 || m.Flags != sms.HasReport {
+			t.Errorf("asks for %d, offset %d, part %d of %d, flags %b", m.Notify, m.Offset, m.Part, m.Parts, m.Flags)
+		}
+	}
+}

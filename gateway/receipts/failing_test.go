@@ -1,0 +1,70 @@
+package receipts
+
+import (
+	"errors"
+	"testing"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A failing is a store that cannot be read under some name.
+type failing struct {
+	store.Store
+	name string
+}
+
+var errFailing = errors.New("it fails")
+
+func (s *failing) Lookup(name string, key []byte) ([]byte, bool, error) {
+	if name == s.name {
+		return nil, false, errFailing
+	}
+	return s.Store.Lookup(name, key)
+}
+
+func (s *failing) Mapped(name string, from []byte, most int, f func(key, value []byte) error) error {
+	if name == s.name {
+		return errFailing
+	}
+	return s.Store.Mapped(name, from, most, f)
+}
+
+// What cannot be read fails: it does not count as something that is not there.
+func TestStoreFails(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]func(p *rig) error{
+		"operator": func(p *rig) error {
+			_, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &Match{})
+			return err
+		},
+		formsName: func(p *rig) error { return p.LoadForms() },
+		waitsName: func(p *rig) error { return p.waits.tell() },
+		endedName: func(p *rig) error { _, _, _, err := p.FateOf(5000); return err },
+		partsName: func(p *rig) error {
+			p.LastStored = 6000
+			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
+			p.NoteMapping(p.Committer.Begin(), p.operator(), &f.Mapping, []byte("msg-1"), p.now)
+			p.Committer.End()
+			id := p.makeOrphan("msg-1", sms.StateDelivered)
+			p.Orphans.end()
+			if p.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {
+				t.Error("a receipt that cannot be looked at is gone")
+			}
+			return p.Orphans.Adopt(p.receipt("46700000001", sms.Report{ID: []byte("msg-1"), State: sms.StateDelivered}), 0)
+		},
+	} {
+		p, s := newRig(t), &failing{Store: store.NewMemory()}
+		if err := p.keep(s); err != nil {
+			t.Fatal(err)
+		}
+		s.name = name
+		if err := f(p); !errors.Is(err, errFailing) {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.name = ""
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package receipts
+
+import (
+	"slices"
+	"testing"
+
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// operator returns the operator of the connector of that name.
+func (p *rig) operator() *Operator { return p.Of(p.Connector("operator").Config()) }
+
+// submitted returns a message of the client that asks for these receipts.
+func (p *rig) submitted(n sms.Notify) *sms.Message {
+	m := p.Messages.Get()
+	m.ID, m.Arrived, m.Notify = p.IDs.Add(1), p.now, n
+	m.Origin = p.Origins.Of("client", "clients")
+	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
+	return m
+}
+
+// accepted is a message that the operator accepts by an id, and that ends so. It returns the message's id.
+func (p *rig) accepted(id string) uint64 {
+	p.t.Helper()
+	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
+	defer m.Release()
+	p.NoteAnswer(p.operator(), p.Connector("operator").Config(), m, a.PeerID)
+	if p.Store == nil {
+		p.Note(nil, p.operator(), m, &a, p.Clock.Ahead())
+		return m.ID
+	}
+	p.Note(p.Committer.Begin(), p.operator(), m, &a, p.Clock.Ahead())
+	p.Committer.End()
+	if err := p.Committer.Sync(); err != nil {
+		p.t.Fatal(err)
+	}
+	return m.ID
+}
+
+// receipt returns a receipt of the operator.
+func (p *rig) receipt(from string, r sms.Report) *sms.Message {
+	m := p.Messages.Get()
+	m.Origin = p.Origins.Of("", "operator")
+	m.SetReport(sms.Address{Addr: []byte(from)}, sms.Address{Addr: []byte("1234")}, &r)
+	return m
+}
+
+// restart has the desk forget what is in memory alone.
+func (p *rig) restart() {
+	p.t.Helper()
+	p.operators = nil
+	p.unasked.Store(false)
+	if err := p.Committer.Sync(); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.LoadForms(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Which message a receipt is about, by its id, that in its text and its addresses, in memory and, after a restart,
+// in the store.
+func TestLookUp(t *testing.T) {
+	t.Parallel()
+	const number = "46700000001"
+	for name, c := range map[string]struct {
+		options      string
+		ids          []string // in answers
+		from         string
+		id, text     string // in the receipt
+		soon, looked int    // which of the answers' messages is found among the latest, and among all; 0: none
+	}{
+		"as it stands":           {"", []string{"msg-1", "msg-2"}, number, "msg-2", "", 2, 2},
+		"one digit":              {"", []string{"5"}, number, "5", "", 1, 1},
+		"two digits":             {"", []string{"17"}, number, "17", "", 0, 1}, // not certain, but the only reading of a message
+		"two readings":           {"", []string{"17", "23"}, number, "17", "", 0, 0},
+		"forms may differ":       {"", []string{"17", "1f"}, number, "17", "", 0, 0},
+		"not known":              {"", []string{"msg-1"}, number, "msg-2", "", 0, 0},
+		"none":                   {"", []string{"msg-1"}, number, "", "", 0, 0},
+		"same":                   {"receipt_ids: same", []string{"17", "23"}, number, "17", "", 1, 1},
+		"decimal":                {"receipt_ids: decimal", []string{"17", "11"}, number, "17", "", 2, 2},
+		"decimal, no number":     {"receipt_ids: decimal", []string{"msg-1"}, number, "msg-1", "", 1, 1},
+		"decimal, with letters":  {"receipt_ids: decimal", []string{"1f"}, number, "1f", "", 0, 0},
+		"hexadecimal":            {"receipt_ids: hexadecimal", []string{"17", "23"}, number, "17", "", 2, 2},
+		"in the text":            {"", []string{"msg-1"}, number, "other", "msg-1", 0, 1},
+		"in the text, ambiguous": {"", []string{"17"}, number, "other", "17", 0, 0},
+		"of another number":      {"", []string{"msg-1"}, "46700000002", "msg-1", "", 0, 0},
+		"by the id alone":        {"receipt_match: id", []string{"msg-1"}, "46700000002", "msg-1", "", 1, 1},
+	} {
+		p := newRigWith(t, c.options)
+		if err := p.keep(store.NewMemory()); err != nil {
+			t.Fatal(err)
+		}
+		messages := []uint64{0}
+		for _, id := range c.ids {
+			messages = append(messages, p.accepted(id))
+		}
+		m := p.receipt(c.from, sms.Report{ID: []byte(c.id), TextID: []byte(c.text), State: sms.StateDelivered})
+		p.Received(p.operator(), m)
+		var f Match
+		if found := p.Find(p.operator(), m, &f); found != (c.soon > 0) || found && f.ID != messages[c.soon] {
+			t.Errorf("%s: among the latest: %v, message %d of %d", name, found, f.ID, messages)
+		}
+		for _, where := range []string{"in memory", "in the store"} {
+			f = Match{}
+			if found, err := p.LookUp(p.operator(), m, &f); err != nil || found != (c.looked > 0) || found && f.ID != messages[c.looked] {
+				t.Errorf("%s: %s: %v, message %d of %d, %v", name, where, found, f.ID, messages, err)
+			}
+			if c.options != "" || len(c.ids) == 1 { // the store alone does not know that forms may differ
+				p.restart()
+			}
+		}
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a receipt proves of an operator's ids is known after a restart, also if its message was no longer in memory.
+func TestFormIsKept(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	form := func() string {
+		all := p.Forms()
+		if len(all) != 1 || all[0].Operator != "operator" {
+			t.Fatalf("forms %+v", all)
+		}
+		return all[0].Form
+	}
+	p.accepted("1f")
+	p.restart()
+	if f := form(); f != "" {
+		t.Errorf("form %q before the first receipt", f)
+	}
+	var f Match
+	if found, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("1f")}), &f); !found || err != nil {
+		t.Fatalf("the message is not found: %v", err)
+	}
+	for range 2 {
+		if f := form(); f != "same" {
+			t.Errorf("form %q", f)
+		}
+		p.restart()
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []OperatorForm{{"operator", "decimal"}}) {
+		t.Errorf("forms by the option: %+v", all)
+	}
+}
+
+// An operator that has sent a receipt which nobody has asked for may do so again: what its ids stand for is noted
+// of all messages, also after a restart. Where all receipts are asked for, they say nothing of it.
+func TestUnaskedReceipts(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string]bool{"": true, "receipts: force": false} {
+		p := newRigWith(t, options)
+		if err := p.keep(store.NewMemory()); err != nil {
+			t.Fatal(err)
+		}
+		lane, m := p.LaneOf(p.Connector("operator")), p.submitted(0)
+		noted := func() bool { return p.MapsFor(lane, m, &sms.Answer{PeerID: []byte("msg-1")}) != nil }
+		if noted() != (options != "") {
+			t.Errorf("%q: noted before a receipt comes: %v", options, noted())
+		}
+		r, f := partOf(p, 0, 1, sms.StateDelivered, "")
+		f.Notify = 0
+		if _, v := p.Direct(p.now, r, f); v != Dropped || p.Counts.Unwanted.Load() != 1 {
+			t.Errorf("%q: verdict %d, %d unwanted", options, v, p.Counts.Unwanted.Load())
+		}
+		for range 2 {
+			if got := p.operator().sendsUnasked.Load(); got != want || !noted() {
+				t.Errorf("%q: sends what nobody asks for: %v, noted: %v", options, got, noted())
+			}
+			p.restart()
+		}
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Which messages an answer that comes late is noted for.
+func TestNoteOf(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	const ends = sms.NotifySuccess | sms.NotifyFailure
+	for name, c := range map[string]struct {
+		connector string
+		kind      sms.Kind
+		notify    sms.Notify
+		want      bool
+	}{
+		"of an SMSC":  {"operator", sms.Submit, ends, true},
+		"not asked":   {"operator", sms.Submit, 0, false},
+		"of a client": {"clients", sms.Submit, ends, false},
+		"a receipt":   {"operator", sms.Receipt, ends, false},
+	} {
+		m := p.submitted(c.notify)
+		m.Kind = c.kind
+		l := &connector.Link{Connector: p.Connector(c.connector)}
+		record := p.NoteOf(l, m)
+		if (record != nil) != c.want {
+			t.Errorf("%s: %x", name, record)
+		}
+		p.NoteLate(l, record, nil)
+		p.NoteLate(l, record, []byte("late"))
+		var f Match
+		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.ID != m.ID {
+			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.ID, m.ID)
+		}
+		p.operators = nil
+	}
+}

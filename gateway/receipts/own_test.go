@@ -1,0 +1,82 @@
+package receipts
+
+import (
+	"testing"
+
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/sms"
+)
+
+// Which receipts the gateway makes of messages that no SMSC has accepted.
+func TestOwnReceipt(t *testing.T) {
+	t.Parallel()
+	const ends = sms.NotifySuccess | sms.NotifyFailure
+	for _, c := range []struct {
+		end     events.State
+		status  uint32
+		notify  sms.Notify
+		account string
+		kind    sms.Kind
+		want    sms.State // NoState: it makes none
+		err     string
+	}{
+		{events.Sent, 0, ends, "client", sms.Submit, sms.NoState, ""},
+		{events.Failed, 69, ends, "client", sms.Submit, sms.StateUndeliverable, "069"},
+		{events.Failed, 999, ends, "client", sms.Submit, sms.StateUndeliverable, "999"},
+		{events.Failed, 1000, ends, "client", sms.Submit, sms.StateUndeliverable, ""}, // there is room for three digits
+		{events.Expired, 0, sms.NotifyFailure, "client", sms.Submit, sms.StateExpired, ""},
+		{events.Deleted, 0, ends, "client", sms.Submit, sms.StateDeleted, ""},
+		{events.Rejected, 0, ends, "client", sms.Submit, sms.StateRejected, ""},
+		{events.Unknown, 0, ends, "client", sms.Submit, sms.StateUnknown, ""},
+		{events.Expired, 0, sms.NotifySuccess | sms.NotifyProgress, "client", sms.Submit, sms.NoState, ""},
+		{events.Expired, 0, ends, "client", sms.Receipt, sms.NoState, ""},
+		{events.Expired, 0, ends, "", sms.MO, sms.NoState, ""},
+		{events.Expired, 0, ends, "gone", sms.Submit, sms.NoState, ""},
+	} {
+		p := newRig(t)
+		p.Clock.SetAhead(1000)
+		m := p.submitted(c.notify)
+		m.Kind, m.Origin = c.kind, p.Origins.Of(c.account, "clients")
+		made := p.OwnReceipt(m, &keep.Ending{State: c.end, Answer: sms.Answer{Status: c.status, At: p.now + 5}})
+		if made.IsAny() != (c.want != sms.NoState) || p.Counts.Homeless.Load() > 0 != (c.account == "gone") {
+			t.Errorf("%+v: made one: %v, %d homeless", c, made.IsAny(), p.Counts.Homeless.Load())
+		}
+		if !made.IsAny() {
+			continue
+		}
+		own := made.message
+		r, ok := own.Report()
+		if !ok || own.Kind != sms.Receipt || r.Known != m.ID || r.State != c.want || string(r.Err) != c.err || r.Submitted != p.now+1000 || r.Done != p.now+1005 {
+			t.Errorf("%+v: %+v", c, r)
+		}
+		if own.ID == m.ID || own.ID == 0 || string(own.Source().Addr) != "46700000001" || string(own.Dest().Addr) != "1234" || made.share.Lane.Account != "client" {
+			t.Errorf("%+v: message %d from %s to %s", c, own.ID, own.Source().Addr, own.Dest().Addr)
+		}
+		p.SendMade(nil, &made)
+		if n := p.Counts.Own.Load(); n != 1 || len(p.made()) != 1 {
+			t.Errorf("%+v: %d are counted, %d are sent", c, n, len(p.made()))
+		}
+	}
+}
+
+// A message that was joined has a receipt for each of the client's messages that asks for one, with an id of its own.
+func TestOwnReceiptsOfJoined(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	m := p.submitted(sms.NotifyFailure)
+	m.SetSubmitted(&sms.Submitted{Joined: []sms.Joined{{ID: 71, Notify: sms.NotifyFailure}, {ID: 72, Notify: sms.NotifySuccess}, {ID: 73, Notify: sms.NotifyFailure}}})
+	made := p.OwnReceipt(m, &keep.Ending{State: events.Expired})
+	p.SendMade(nil, &made)
+	ids, known := map[uint64]bool{0: true, m.ID: true}, map[uint64]bool{}
+	for _, o := range p.made() {
+		r, _ := o.Message.Report()
+		if ids[o.Message.ID] || r.State != sms.StateExpired {
+			t.Errorf("message %d about %d: %s", o.Message.ID, r.Known, r.State)
+		}
+		ids[o.Message.ID], known[r.Known] = true, true
+	}
+	if len(known) != 2 || !known[71] || !known[73] || p.Counts.Own.Load() != 2 {
+		t.Errorf("receipts of %v, %d are counted", known, p.Counts.Own.Load())
+	}
+}

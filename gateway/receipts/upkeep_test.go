@@ -1,0 +1,53 @@
+package receipts
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// What is looked after regularly: long messages that have waited for their parts, when recovery is over, orphans that
+// are too old, and their memory.
+func TestLookAfter(t *testing.T) {
+	t.Parallel()
+	p := keepAgain(t, vfs.NewMem())
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != Noted {
+		t.Fatalf("verdict %d", v)
+	}
+	p.makeOrphan("17", sms.StateDelivered)
+	now := p.now
+	look := func() int64 {
+		p.LookAfter(now)
+		p.EndWaits()
+		now += tidyReceiptsEvery
+		return p.Counts.Own.Load()
+	}
+	p.Clock.SetAhead(int64(p.Config().Receipts.PartsWait) + 60e9)
+	if n := look(); n != 0 {
+		t.Errorf("%d clients are told before recovery is over", n)
+	}
+	if used := p.Memory.Used(); used < orphanSize {
+		t.Errorf("%d octets are counted for an orphan", used)
+	}
+	p.SetRecovered()
+	for range 2 {
+		if n := look(); n != 1 {
+			t.Errorf("%d receipts are made", n)
+		}
+	}
+	if p.Aside(store.Orphan) != 1 {
+		t.Error("an orphan of yesterday is gone")
+	}
+	p.Clock.SetAhead(2 * int64(p.Config().Receipts.Keep))
+	for range 10 { // a day's are forgotten by each
+		look()
+	}
+	testutil.Eventually(t, "the orphan is gone", func() bool { return p.Aside(store.Orphan) == 0 })
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
