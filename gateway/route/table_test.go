@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/keep"
@@ -25,7 +26,9 @@ func newTable(t *testing.T, yaml string) *Table {
 	}
 	n := node.New(cfg, zerolog.Nop())
 	n.Memory.SetLimit(1 << 30)
-	tb := NewTable(n, keep.New(n), login.NewDesk(n), nil)
+	logins := login.NewDesk(n)
+	logins.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
+	tb := NewTable(n, keep.New(n), logins, nil)
 	var all []*connector.Connector
 	for i := range cfg.Connectors {
 		c := connector.New(i, &cfg.Connectors[i], toy.New(), &n.Memory)
