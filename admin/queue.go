@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pmg/gateway"
+	"pmg/gateway/operate"
+
 	"pmg/sms"
 )
 
@@ -21,13 +22,13 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "cannot list messages: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	page, err := s.view.gateway.ListStored(q.Selection, q.From, q.Limit)
+	page, err := s.view.gateway.Operate.ListStored(q.Selection, q.From, q.Limit)
 	answerJSON(w, page, err)
 }
 
 // sums shows how many messages wait for whom.
 func (s *Server) sums(w http.ResponseWriter, _ *http.Request) {
-	answerJSON(w, s.view.gateway.QueueSums(s.view.engine.Counters().Now), nil)
+	answerJSON(w, s.view.gateway.Operate.QueueSums(s.view.engine.Counters().Now), nil)
 }
 
 // change deletes, moves or retries messages of the store, those of a page for each request.
@@ -37,20 +38,20 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "cannot change messages: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	change := gateway.QueueChange{What: r.PathValue("what"), To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: r.RemoteAddr}
+	change := operate.QueueChange{What: r.PathValue("what"), To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: r.RemoteAddr}
 	switch change.What {
-	case gateway.DeleteMessages, gateway.MoveMessages, gateway.RetryMessages:
+	case operate.DeleteMessages, operate.MoveMessages, operate.RetryMessages:
 	default:
 		http.NotFound(w, r)
 		return
 	}
-	page, err := s.view.gateway.ChangeStored(r.Context(), s.view.engine, change, q.Selection, q.From, q.Limit)
+	page, err := s.view.gateway.Operate.ChangeStored(r.Context(), s.view.engine.Do, change, q.Selection, q.From, q.Limit)
 	answerJSON(w, page, err)
 }
 
 // A QueueQuery is a request for a page of the messages in the store.
 type QueueQuery struct {
-	gateway.Selection
+	operate.Selection
 	From  uint64 // the id to begin with
 	Limit int    // how many messages are wanted at most
 }
@@ -86,7 +87,7 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	if err = r.ParseForm(); err != nil {
 		return q, err
 	}
-	q.Selection = gateway.Selection{
+	q.Selection = operate.Selection{
 		Connector: r.Form.Get("connector"), Account: r.Form.Get("account"), Dest: r.Form.Get("destination"),
 		State: r.Form.Get("state"), Kind: r.Form.Get("kind"), Text: r.Form.Get("text") != "",
 	}
@@ -115,7 +116,7 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 
 // store shows the state of the store.
 func (s *Server) store(w http.ResponseWriter, _ *http.Request) {
-	stats, ok := s.view.gateway.StoreStats()
+	stats, ok := s.view.gateway.Operate.StoreStats()
 	if !ok {
 		http.Error(w, "this gateway stores no messages", http.StatusNotFound)
 		return
@@ -141,7 +142,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 		log = s.view.gateway.Log.Error().Err(err)
 	}
 	log.Str("dir", dir).Str("operator", r.RemoteAddr).Msg("an operator backs up the store")
-	stats, _ := s.view.gateway.StoreStats()
+	stats, _ := s.view.gateway.Operate.StoreStats()
 	answerJSON(w, stats, err)
 }
 

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"pmg/gateway"
+	"pmg/gateway/operate"
 )
 
 // A query is read as it was written.
 func TestQueueQuery(t *testing.T) {
 	t.Parallel()
-	q := QueueQuery{From: 7, Limit: 9, Selection: gateway.Selection{
-		IDs: []uint64{1, 0x1a1fb0c12c230d41}, Connector: "a b", Account: "ü&", Dest: "+46", Older: 90 * time.Minute, State: gateway.StateParked, Text: true, UpTo: 99,
+	q := QueueQuery{From: 7, Limit: 9, Selection: operate.Selection{
+		IDs: []uint64{1, 0x1a1fb0c12c230d41}, Connector: "a b", Account: "ü&", Dest: "+46", Older: 90 * time.Minute, State: operate.StateParked, Text: true, UpTo: 99,
 	}}
 	r, err := http.NewRequest(http.MethodGet, "/queue?"+q.Values().Encode(), nil)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"pmg/gateway/intake"
 
 	"pmg/gateway/settle"
@@ -43,6 +45,7 @@ type Gateway struct {
 	Receipts *receipts.Desk
 	Settler  *settle.Desk
 	Intake   *intake.Desk
+	Operate  *operate.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
@@ -57,10 +60,6 @@ type Gateway struct {
 
 	mu sync.Mutex // one reload at a time
 
-	engine    Engine       // runs it; nil in tests without one
-	operating atomic.Int64 // operations under way
-	orders    orders
-	searching atomic.Int64 // those of them that read all messages
 }
 
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.
@@ -75,11 +74,11 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	}
 	g.IDs.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, g)
-	g.Table.RouteAgain = g.routeAgain
 	g.Convert = convert.NewDesk(g.Table)
 	g.Receipts = receipts.NewDesk(g.Table)
 	g.Settler = settle.NewDesk(g.Table, g.Convert, g.Receipts)
 	g.Intake = intake.NewDesk(g.Table, g.Convert, g.Receipts, g.Settler)
+	g.Operate = operate.NewDesk(g.Table, g.Receipts, g.Settler, g.Intake)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()
@@ -220,3 +219,7 @@ func (g *Gateway) Sessions() (n int) {
 	}
 	return n
 }
+
+// SetEngine tells the gateway which engine runs it. It is called once, before the engine
+// takes anything.
+func (g *Gateway) SetEngine(e Engine) { g.Operate.SetDo(e.Do) }

@@ -6,21 +6,14 @@ import (
 	"pmg/sms"
 )
 
-// How many operations may be under way, for a session and for all of them. They wait for
-// disks and lanes. An account may have one in shareOperating of those that the others leave, so
-// that there are always some left for one that has none. Few read all messages.
-const (
-	maxOperating    = 16
-	maxAllOperating = 256
-	shareOperating  = 4
-	maxSearching    = 4
-)
+// maxOperating is how many operations of a session may be under way.
+const maxOperating = 16
 
 // operate carries out what a client asks about messages that it has submitted. Like a
 // submit, that counts towards the account's rate, and is answered before the session ends.
 func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 	after, ok := c.admit(now, l)
-	if !ok || !c.gateway.mayOperate(l) {
+	if !ok || l.Account == nil || l.Operating >= maxOperating || !c.gateway.Operate.MayBegin(l.Account) {
 		c.answerOperation(now, l, r, sms.Throttled, nil, after)
 		return
 	}
@@ -30,26 +23,13 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		return
 	}
 	c.gateway.Convert.RewriteOperation(l, &request)
-	o := &operation{Operation: request, gateway: c.gateway, client: l.Account, account: l.Account.SystemID, spoken: l.Connector.Protocol}
-	o.order = c.gateway.orders.take(o.ID)
+	o := c.gateway.Operate.Begin(l.Account, l.Connector.Protocol, request)
 	l.Operating++
-	c.gateway.operating.Add(1)
-	l.Account.Operate(1)
-	c.beside(l, r, o.run, func(int64) { l.Operating-- }, func(now int64) {
+	c.beside(l, r, o.Run, func(int64) { l.Operating-- }, func(now int64) {
 		l.Operating--
-		c.port.IsAbout(r, o.result.ID)
-		c.answerOperation(now, l, r, o.code, &o.result, after)
+		c.port.IsAbout(r, o.Result.ID)
+		c.answerOperation(now, l, r, o.Code, &o.Result, after)
 	})
-}
-
-// mayOperate reports whether a session may have another operation under way.
-func (g *Gateway) mayOperate(l *connector.Link) bool {
-	if l.Account == nil || l.Operating >= maxOperating {
-		return false
-	}
-	own := l.Account.Operate(0)
-	others := g.operating.Load() - own
-	return own < (maxAllOperating-others)/shareOperating
 }
 
 func (c *Conversation[R]) answerOperation(now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -65,7 +64,7 @@ func TestOperate(t *testing.T) {
 	p.want("a message that waits", found, "sent", sms.OK)
 	p.want("a message that has left", missing, "sent", sms.Rejected)
 	p.want("an id that was never given", unknown, "sent", sms.UnknownMessage)
-	if bye.gone != "sent" || p.order[len(p.order)-1] != bye || l.Operating+l.Storing != 0 || p.g.operating.Load() != 0 {
+	if bye.gone != "sent" || p.order[len(p.order)-1] != bye || l.Operating+l.Storing != 0 {
 		t.Errorf("the logout is %q, %d operations are under way", bye.gone, l.Operating)
 	}
 }
@@ -73,6 +72,7 @@ func TestOperate(t *testing.T) {
 // A session has a few operations under way, and an account, however many sessions it has, a
 // quarter of those that the others leave.
 func TestOperationsBound(t *testing.T) {
+	const maxAllOperating = 256
 	t.Parallel()
 	p := newPort(t, "")
 	p.withLanes()
@@ -99,9 +99,6 @@ func TestOperationsBound(t *testing.T) {
 		t.Errorf("the second account has %d operations under way, want %d", n, want)
 	}
 	p.check()
-	if n := p.g.operating.Load(); n != 0 {
-		t.Errorf("%d operations are under way", n)
-	}
 	if n := operate("other"); n != maxAllOperating/4 {
 		t.Errorf("alone, the second account has %d operations under way, want %d", n, maxAllOperating/4)
 	}
@@ -128,10 +125,6 @@ func TestSearchesBound(t *testing.T) {
 	p.want("another search of the account", cancel("client"), "sent", sms.Throttled)
 	p.want("a search of another account", cancel("other"), "sent", sms.Rejected)
 	l.Account.EndSearch()
-	p.g.searching.Add(maxSearching)
-	p.want("too many accounts search", cancel("other"), "sent", sms.Throttled)
-	p.g.searching.Add(-maxSearching)
-	p.want("they have ended", cancel("other"), "sent", sms.Rejected)
 	p.want("the account's search has ended", cancel("client"), "sent", sms.Rejected)
 }
 
@@ -234,26 +227,6 @@ func TestOperationsRate(t *testing.T) {
 	p.c.Over(p.now, l)
 }
 
-// An id of which only the remainder is known is that of the latest message with it.
-func TestWholeID(t *testing.T) {
-	t.Parallel()
-	g := &Gateway{Keeper: keep.New(nil)}
-	g.IDs.Store(1_000_123)
-	for _, f := range []struct {
-		id, modulo, want uint64
-		ok               bool
-	}{
-		{1, 0, 1, true}, {0, 0, 0, false}, {1_000_123, 0, 1_000_123, true}, {1_000_124, 0, 0, false},
-		{123, 1000, 1_000_123, true}, {124, 1000, 999_124, true}, {0, 1000, 1_000_000, true},
-		{1_000_123, 1 << 40, 1_000_123, true}, {1_000_124, 1 << 40, 0, false},
-	} {
-		id, ok := g.wholeID(f.id, f.modulo)
-		if ok != f.ok || ok && id != f.want {
-			t.Errorf("%d modulo %d is %d, %t", f.id, f.modulo, id, ok)
-		}
-	}
-}
-
 // An engineInParts notes how many messages a lane has lost at most while nothing else could leave.
 type engineInParts struct {
 	*engineNow
@@ -272,7 +245,7 @@ func TestCancelInParts(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	for range 3 * withdrawAtATime {
+	for range 3 * 512 {
 		p.submit(l)
 	}
 	e := &engineInParts{engineNow: p.withLanes()}
@@ -280,7 +253,7 @@ func TestCancelInParts(t *testing.T) {
 	r := p.operate(l, protocols.Operation{Kind: protocols.Cancel, Dest: sms.Address{Addr: []byte("491701234567")}})
 	p.check()
 	p.want("many messages", r, "sent", sms.OK)
-	if n := p.g.LaneOf(p.operator).Len(); n != 0 || e.most != withdrawAtATime {
+	if n := p.g.LaneOf(p.operator).Len(); n != 0 || e.most != 512 {
 		t.Errorf("%d messages are left, %d were taken together", n, e.most)
 	}
 }

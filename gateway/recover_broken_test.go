@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector"
@@ -211,7 +213,7 @@ func (e *interruptedEngine) Do(l *connector.Lane, f func(now int64)) bool {
 // A change of queues that is interrupted leaves messages in their lanes.
 func TestChangeInterrupted(t *testing.T) {
 	t.Parallel()
-	for _, what := range []string{RetryMessages, MoveMessages} {
+	for _, what := range []string{operate.RetryMessages, operate.MoveMessages} {
 		durable, err := store.Open("store", store.Options{FS: vfs.NewMem()})
 		if err != nil {
 			t.Fatal(err)
@@ -231,8 +233,8 @@ func TestChangeInterrupted(t *testing.T) {
 		share.Lane.Restore(p.now, share, queue.Waiting{ID: stored.Message.ID, Arrived: stored.Message.Arrived})
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := &interruptedEngine{Engine: e, cancel: cancel}
-		change := QueueChange{What: what, To: "operator"}
-		if _, err = p.g.ChangeStored(ctx, gone, change, Selection{}, 0, 10); err == nil {
+		change := operate.QueueChange{What: what, To: "operator"}
+		if _, err = p.g.Operate.ChangeStored(ctx, gone.Do, change, operate.Selection{}, 0, 10); err == nil {
 			t.Errorf("%s was not interrupted", what)
 		}
 		p.c.Stored(p.now, stored, false)

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
@@ -50,8 +52,8 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	g.Receipts.NoteMapping(g.Committer.Begin(), g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now)
 	g.Committer.End()
 
-	retry := func() (QueuePage, error) {
-		return g.ChangeStored(t.Context(), nil, QueueChange{What: RetryMessages}, Selection{}, 0, 10)
+	retry := func() (operate.QueuePage, error) {
+		return g.Operate.ChangeStored(t.Context(), nil, operate.QueueChange{What: operate.RetryMessages}, operate.Selection{}, 0, 10)
 	}
 	if page, err := retry(); err == nil {
 		t.Errorf("while the store fails, an operator changes %v", page.Messages)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector/queue"
@@ -39,8 +41,8 @@ func TestDeletedWhen(t *testing.T) {
 	p.c.Stored(p.now, stored, false)
 	e := p.withLanes()
 	share.Lane.Restore(p.now, share, queue.Waiting{ID: entry.ID, Arrived: p.now})
-	page, err := p.g.ChangeStored(t.Context(), e, QueueChange{What: DeleteMessages}, Selection{}, 0, 10)
-	if err != nil || len(page.Messages) != 2 || page.Messages[0].Result != ResultDeleted || page.Messages[1].Result != ResultDeleted {
+	page, err := p.g.Operate.ChangeStored(t.Context(), e.Do, operate.QueueChange{What: operate.DeleteMessages}, operate.Selection{}, 0, 10)
+	if err != nil || len(page.Messages) != 2 || page.Messages[0].Result != operate.ResultDeleted || page.Messages[1].Result != operate.ResultDeleted {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	if err := p.g.closeStore(); err != nil {

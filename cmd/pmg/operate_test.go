@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"pmg/admin"
-	"pmg/gateway"
 	"pmg/loadtest"
 )
 
@@ -175,7 +176,7 @@ func TestTraceFate(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /queue", func(w http.ResponseWriter, r *http.Request) {
-		_ = json.NewEncoder(w).Encode(gateway.QueuePage{Messages: []gateway.StoredMessage{{ID: "00000000000000a3", State: gateway.StateQueued, Connector: "operator"}}})
+		_ = json.NewEncoder(w).Encode(operate.QueuePage{Messages: []operate.StoredMessage{{ID: "00000000000000a3", State: operate.StateQueued, Connector: "operator"}}})
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/gateway"
 	"pmg/internal/console"
 	"pmg/internal/nearest"
 	"pmg/sms"
@@ -46,7 +47,7 @@ messages, so keep it on a loopback address.`,
   pmg queue export --account acme > acme.json`,
 	}
 	cmd.AddCommand(newQueueSumsCommand(), newQueueListCommand(), newQueueShowCommand(), newQueueExportCommand(),
-		newQueueChangeCommand(gateway.DeleteMessages), newQueueChangeCommand(gateway.MoveMessages), newQueueChangeCommand(gateway.RetryMessages))
+		newQueueChangeCommand(operate.DeleteMessages), newQueueChangeCommand(operate.MoveMessages), newQueueChangeCommand(operate.RetryMessages))
 	return cmd
 }
 
@@ -73,7 +74,7 @@ func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
 
 // queueStates are the values of --state.
 func queueStates() []string {
-	return []string{gateway.StateQueued, gateway.StateParked, gateway.StateQuarantined, gateway.StateOrphan}
+	return []string{operate.StateQueued, operate.StateParked, operate.StateQuarantined, operate.StateOrphan}
 }
 
 // check checks what was selected.
@@ -139,7 +140,7 @@ const idsAtOnce = 200
 
 // each calls ask for a page after the other, and f for its messages, up to the limit. Where a page
 // was cut off by the limit, more reports that there may be others.
-func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (gateway.QueuePage, error), f func(gateway.QueuePage) error) (more bool, err error) {
+func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error) (more bool, err error) {
 	left, said := o.limit, false
 	parts := [][]uint64{nil}
 	if len(o.query.IDs) > 0 {
@@ -196,13 +197,13 @@ func (o *queueOptions) missing(n int) error {
 
 // queueVerbs are how the changes are called in texts.
 func queueVerbs() map[string]string {
-	return map[string]string{gateway.DeleteMessages: gateway.ResultDeleted, gateway.MoveMessages: gateway.ResultMoved, gateway.RetryMessages: gateway.ResultRetried}
+	return map[string]string{operate.DeleteMessages: operate.ResultDeleted, operate.MoveMessages: operate.ResultMoved, operate.RetryMessages: operate.ResultRetried}
 }
 
 func newQueueChangeCommand(what string) *cobra.Command {
 	var o queueOptions
 	var all bool
-	change := gateway.QueueChange{What: what}
+	change := operate.QueueChange{What: what}
 	cmd := &cobra.Command{
 		Use: what + " [ID]...",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -220,11 +221,11 @@ func newQueueChangeCommand(what string) *cobra.Command {
 		},
 	}
 	switch what {
-	case gateway.DeleteMessages:
+	case operate.DeleteMessages:
 		cmd.Short = "Delete messages that wait"
 		cmd.Long = "Deletes the messages with these ids, or those that the flags select. They count as\nfailed. A message that is under way is left alone."
 		cmd.Example = "  pmg queue delete 1a1fb0c12c230d41\n  pmg queue delete --state quarantined --older 24h --dry-run"
-	case gateway.MoveMessages:
+	case operate.MoveMessages:
 		cmd.Short = "Move messages to the queue of another out connector"
 		cmd.Long = "Moves the messages with these ids, or those that the flags select, whatever their\nroutes say. Their attempts are forgotten. A message that is under way is left alone.\nIn the store of a stopped gateway they wait for the connector when it starts; if it\nhas no such connector then, they are routed."
 		cmd.Example = "  pmg queue move --connector operator --to second\n  pmg queue move 1a1fb0c12c230d41 --to second"
@@ -244,7 +245,7 @@ func newQueueChangeCommand(what string) *cobra.Command {
 // progressEvery is how often a long change says how far it is.
 const progressEvery = 2 * time.Second
 
-func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, change gateway.QueueChange) error {
+func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, change operate.QueueChange) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	out := cmd.OutOrStdout()
@@ -252,7 +253,7 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 	results := map[string]int{}
 	var matched, looked int
 	said := time.Now()
-	_, err := o.each(ctx, func(q admin.QueueQuery) (gateway.QueuePage, error) { return source.change(ctx, q, change) }, func(p gateway.QueuePage) error {
+	_, err := o.each(ctx, func(q admin.QueueQuery) (operate.QueuePage, error) { return source.change(ctx, q, change) }, func(p operate.QueuePage) error {
 		matched += len(p.Messages)
 		looked += p.Looked
 		t := newQueueTable()
@@ -293,8 +294,8 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, cha
 func queueSummary(what string, results map[string]int) string {
 	s := messages(results[queueVerbs()[what]]) + " " + queueVerbs()[what]
 	for _, r := range []struct{ result, text string }{
-		{gateway.ResultUnderWay, "under way and left alone"}, {gateway.ResultNoRoute, "without a route and left alone"},
-		{gateway.ResultGone, "ended meanwhile"}, {gateway.ResultBad, "unreadable and left alone: delete them, or see pmg store check"},
+		{operate.ResultUnderWay, "under way and left alone"}, {operate.ResultNoRoute, "without a route and left alone"},
+		{operate.ResultGone, "ended meanwhile"}, {operate.ResultBad, "unreadable and left alone: delete them, or see pmg store check"},
 	} {
 		if n := results[r.result]; n > 0 {
 			s += fmt.Sprintf("; %d %s", n, r.text)

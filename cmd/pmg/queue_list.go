@@ -7,10 +7,11 @@ import (
 	"io"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/gateway"
 	"pmg/internal/console"
 )
 
@@ -27,7 +28,7 @@ func newQueueListCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
 				if o.asJSON {
-					return o.writeMessages(ctx, source, func(m *gateway.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
+					return o.writeMessages(ctx, source, func(m *operate.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
 				}
 				return o.writeTable(ctx, source, cmd)
 			})
@@ -47,7 +48,7 @@ func newQueueExportCommand() *cobra.Command {
 		Example: "  pmg queue export --state parked --text > parked.json\n  pmg queue export --store data --account acme",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
-				n, err := o.writeMessages(ctx, source, func(m *gateway.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
+				n, err := o.writeMessages(ctx, source, func(m *operate.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s exported\n", messages(n))
 				return n, err
 			})
@@ -68,7 +69,7 @@ func newQueueShowCommand() *cobra.Command {
 		Args:    oneArg("the id of a message, as logs and pmg queue list show it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
-				return o.writeMessages(ctx, source, func(m *gateway.StoredMessage) error {
+				return o.writeMessages(ctx, source, func(m *operate.StoredMessage) error {
 					writeMessage(cmd.OutOrStdout(), m)
 					return nil
 				})
@@ -102,14 +103,14 @@ func (o *queueOptions) run(cmd *cobra.Command, ids []string, f func(context.Cont
 	return o.missing(n)
 }
 
-func (o *queueOptions) lists(ctx context.Context, source queueSource) func(admin.QueueQuery) (gateway.QueuePage, error) {
-	return func(q admin.QueueQuery) (gateway.QueuePage, error) { return source.list(ctx, q) }
+func (o *queueOptions) lists(ctx context.Context, source queueSource) func(admin.QueueQuery) (operate.QueuePage, error) {
+	return func(q admin.QueueQuery) (operate.QueuePage, error) { return source.list(ctx, q) }
 }
 
 // writeTable writes a table of the messages, a page at a time.
 func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *cobra.Command) (n int, err error) {
 	out := cmd.OutOrStdout()
-	more, err := o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+	more, err := o.each(ctx, o.lists(ctx, source), func(p operate.QueuePage) error {
 		t := newQueueTable()
 		t.headless = n > 0
 		for i := range p.Messages {
@@ -133,8 +134,8 @@ func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *
 }
 
 // writeMessages calls write for each message, and returns how many there are.
-func (o *queueOptions) writeMessages(ctx context.Context, source queueSource, write func(m *gateway.StoredMessage) error) (n int, err error) {
-	_, err = o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+func (o *queueOptions) writeMessages(ctx context.Context, source queueSource, write func(m *operate.StoredMessage) error) (n int, err error) {
+	_, err = o.each(ctx, o.lists(ctx, source), func(p operate.QueuePage) error {
 		for i := range p.Messages {
 			if err := write(&p.Messages[i]); err != nil {
 				return err
@@ -156,7 +157,7 @@ func newQueueTable() queueTable {
 	return queueTable{newTable(8, "id", "state", "waits for", "account", "from", "kind", "source", "destination", "age", "attempts", "octets"), time.Now()}
 }
 
-func (t queueTable) addMessage(m *gateway.StoredMessage) {
+func (t queueTable) addMessage(m *operate.StoredMessage) {
 	t.add(m.ID, m.State, waitsFor(m.Connector, m.Receiver), dash(m.Account), dash(m.From), dash(m.Kind), dash(m.Source), dash(m.Dest),
 		span(t.now.Sub(m.Arrived).Round(time.Second).Seconds()), count(int64(m.Attempts)), count(int64(m.Octets)))
 }
@@ -170,7 +171,7 @@ func waitsFor(connector, receiver string) string {
 }
 
 // writeMessage writes what is known of a message, a line for each field.
-func writeMessage(out io.Writer, m *gateway.StoredMessage) {
+func writeMessage(out io.Writer, m *operate.StoredMessage) {
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(out, "%-13s %s\n", name, printable(value))
@@ -185,7 +186,7 @@ func writeMessage(out io.Writer, m *gateway.StoredMessage) {
 	line("id", m.ID)
 	line("state", m.State)
 	line("reason", m.Reason)
-	if m.State == gateway.StateUnreadable {
+	if m.State == operate.StateUnreadable {
 		return
 	}
 	line("waits for", waitsFor(m.Connector, m.Receiver))

@@ -10,20 +10,21 @@ import (
 	"os"
 	"syscall"
 
+	"pmg/gateway/operate"
+
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
 	"pmg/config"
-	"pmg/gateway"
 	"pmg/store"
 )
 
 // A queueSource is where the messages are that an operator asks for: in a running
 // gateway, or in the store of one that is stopped.
 type queueSource interface {
-	list(ctx context.Context, q admin.QueueQuery) (gateway.QueuePage, error)
-	change(ctx context.Context, q admin.QueueQuery, c gateway.QueueChange) (gateway.QueuePage, error)
-	stats(ctx context.Context) (gateway.StoreStats, error)
+	list(ctx context.Context, q admin.QueueQuery) (operate.QueuePage, error)
+	change(ctx context.Context, q admin.QueueQuery, c operate.QueueChange) (operate.QueuePage, error)
+	stats(ctx context.Context) (operate.StoreStats, error)
 	backup(ctx context.Context, dir string) error
 	close() error
 }
@@ -62,7 +63,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 		return openStopped(o.dir, cfg)
 	}
 	if a := cfg.Admin.Address; a != "" {
-		if err := askAdmin(cmd.Context(), a, http.MethodGet, "/store", new(gateway.StoreStats)); !errors.Is(err, syscall.ECONNREFUSED) {
+		if err := askAdmin(cmd.Context(), a, http.MethodGet, "/store", new(operate.StoreStats)); !errors.Is(err, syscall.ECONNREFUSED) {
 			return runningStore{a}, nil
 		}
 	}
@@ -145,16 +146,16 @@ func openStopped(dir string, cfg *config.Config) (queueSource, error) {
 	return &stoppedStore{s, cfg, dir}, nil
 }
 
-func (s *stoppedStore) list(_ context.Context, q admin.QueueQuery) (gateway.QueuePage, error) {
-	return gateway.ListStored(s.store, q.Selection, q.From, q.Limit)
+func (s *stoppedStore) list(_ context.Context, q admin.QueueQuery) (operate.QueuePage, error) {
+	return operate.ListStored(s.store, q.Selection, q.From, q.Limit)
 }
 
-func (s *stoppedStore) change(_ context.Context, q admin.QueueQuery, c gateway.QueueChange) (gateway.QueuePage, error) {
-	return gateway.ChangeStopped(s.store, s.cfg, c, q.Selection, q.From, q.Limit)
+func (s *stoppedStore) change(_ context.Context, q admin.QueueQuery, c operate.QueueChange) (operate.QueuePage, error) {
+	return operate.ChangeStopped(s.store, s.cfg, c, q.Selection, q.From, q.Limit)
 }
 
-func (s *stoppedStore) stats(context.Context) (gateway.StoreStats, error) {
-	return gateway.StatsOfStopped(s.store, s.dir)
+func (s *stoppedStore) stats(context.Context) (operate.StoreStats, error) {
+	return operate.StatsOfStopped(s.store, s.dir)
 }
 
 func (s *stoppedStore) backup(_ context.Context, dir string) error { return s.store.Backup(dir) }
@@ -163,11 +164,11 @@ func (s *stoppedStore) close() error                               { return s.st
 // A runningStore is the store of a gateway that runs.
 type runningStore struct{ address string }
 
-func (s runningStore) list(ctx context.Context, q admin.QueueQuery) (p gateway.QueuePage, err error) {
+func (s runningStore) list(ctx context.Context, q admin.QueueQuery) (p operate.QueuePage, err error) {
 	return p, askAdmin(ctx, s.address, http.MethodGet, "/queue?"+q.Values().Encode(), &p)
 }
 
-func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c gateway.QueueChange) (p gateway.QueuePage, err error) {
+func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.QueueChange) (p operate.QueuePage, err error) {
 	v := q.Values()
 	if c.To != "" {
 		v.Set("to", c.To)
@@ -178,12 +179,12 @@ func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c gateway.
 	return p, askAdmin(ctx, s.address, http.MethodPost, "/queue/"+c.What+"?"+v.Encode(), &p)
 }
 
-func (s runningStore) stats(ctx context.Context) (v gateway.StoreStats, err error) {
+func (s runningStore) stats(ctx context.Context) (v operate.StoreStats, err error) {
 	return v, askAdmin(ctx, s.address, http.MethodGet, "/store", &v)
 }
 
 func (s runningStore) backup(ctx context.Context, dir string) error {
-	return askAdminFor(ctx, backupTimeout, s.address, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(gateway.StoreStats))
+	return askAdminFor(ctx, backupTimeout, s.address, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(operate.StoreStats))
 }
 
 func (s runningStore) close() error { return nil }

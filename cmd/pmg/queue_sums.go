@@ -8,10 +8,11 @@ import (
 	"net/http"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/gateway"
 	"pmg/internal/console"
 )
 
@@ -55,7 +56,7 @@ Of a gateway that is stopped it reads the whole store, and counts all messages.`
 }
 
 // sumsOf returns the sums, and, of a running gateway, those of a time before.
-func sumsOf(ctx context.Context, source queueSource, over time.Duration) (before, now []gateway.QueueSum, err error) {
+func sumsOf(ctx context.Context, source queueSource, over time.Duration) (before, now []operate.QueueSum, err error) {
 	running, ok := source.(runningStore)
 	if !ok {
 		now, err = sumStopped(ctx, source)
@@ -75,19 +76,19 @@ func sumsOf(ctx context.Context, source queueSource, over time.Duration) (before
 	return before, now, err
 }
 
-func (s runningStore) sums(ctx context.Context) (sums []gateway.QueueSum, err error) {
+func (s runningStore) sums(ctx context.Context) (sums []operate.QueueSum, err error) {
 	return sums, askAdmin(ctx, s.address, http.MethodGet, "/queue/sums", &sums)
 }
 
 // sumStopped sums up the store of a gateway that is stopped.
-func sumStopped(ctx context.Context, source queueSource) ([]gateway.QueueSum, error) {
-	var sums []gateway.QueueSum
-	at := map[gateway.QueueSum]int{}
+func sumStopped(ctx context.Context, source queueSource) ([]operate.QueueSum, error) {
+	var sums []operate.QueueSum
+	at := map[operate.QueueSum]int{}
 	o := queueOptions{notes: io.Discard}
-	_, err := o.each(ctx, o.lists(ctx, source), func(p gateway.QueuePage) error {
+	_, err := o.each(ctx, o.lists(ctx, source), func(p operate.QueuePage) error {
 		for i := range p.Messages {
 			m := &p.Messages[i]
-			key := gateway.QueueSum{State: m.State, Connector: m.Connector, Receiver: m.Receiver, Account: m.Account}
+			key := operate.QueueSum{State: m.State, Connector: m.Connector, Receiver: m.Receiver, Account: m.Account}
 			if m.Account == "" {
 				key.From = m.From
 			}
@@ -103,11 +104,11 @@ func sumStopped(ctx context.Context, source queueSource) ([]gateway.QueueSum, er
 		}
 		return nil
 	})
-	gateway.SortSums(sums)
+	operate.SortSums(sums)
 	return sums, err
 }
 
-func writeSums(out io.Writer, before, now []gateway.QueueSum, over time.Duration, asJSON bool) error {
+func writeSums(out io.Writer, before, now []operate.QueueSum, over time.Duration, asJSON bool) error {
 	if asJSON {
 		for i := range now {
 			if err := writeJSON(out, &now[i]); err != nil {
@@ -143,7 +144,7 @@ func writeSums(out io.Writer, before, now []gateway.QueueSum, over time.Duration
 	return err
 }
 
-func sumOrigin(s *gateway.QueueSum) string {
+func sumOrigin(s *operate.QueueSum) string {
 	if s.Account == "" && s.From != "" {
 		return "connector " + s.From
 	}

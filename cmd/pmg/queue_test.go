@@ -15,10 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/rs/zerolog"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
@@ -343,7 +344,7 @@ routes: [{to: operator, destination: "467"}]
 	}
 	out, err := pmg(t, "queue export -c "+file)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	var m gateway.StoredMessage
+	var m operate.StoredMessage
 	if err != nil || len(lines) != 4 || !strings.HasPrefix(lines[0], "no gateway answers at an admin address") ||
 		json.Unmarshal([]byte(lines[1]), &m) != nil || m.ID != hexID(parkedID) || m.Connector != "second" {
 		t.Errorf("error %v, output\n%s", err, out)
@@ -409,13 +410,13 @@ func TestQueueSums(t *testing.T) {
 	mux.HandleFunc("GET /queue/sums", func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now().Add(-90 * time.Second)
 		taken := 100 + 10*calls.Add(1)
-		_ = json.NewEncoder(w).Encode([]gateway.QueueSum{
+		_ = json.NewEncoder(w).Encode([]operate.QueueSum{
 			{State: "queued", Connector: "operator", Account: "acme", Messages: 5000, Oldest: &at, Taken: taken},
 			{State: "queued", Connector: "operator", Account: "other", Messages: 1000, Oldest: &at, Taken: taken},
 			{State: "queued", Receiver: "away", From: "operator", Messages: 7, Oldest: &at}, {State: "parked", Messages: 2},
 		})
 	})
-	mux.HandleFunc("GET /queue", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(gateway.QueuePage{}) })
+	mux.HandleFunc("GET /queue", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(operate.QueuePage{}) })
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
 		_, s := twoStatuses()
 		_ = json.NewEncoder(w).Encode(s)

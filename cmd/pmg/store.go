@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/spf13/cobra"
 
-	"pmg/gateway"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -126,7 +127,7 @@ func newStoreStatsCommand() *cobra.Command {
 	return cmd
 }
 
-func writeStoreStats(out io.Writer, s *gateway.StoreStats, asJSON bool) error {
+func writeStoreStats(out io.Writer, s *operate.StoreStats, asJSON bool) error {
 	if asJSON {
 		return writeJSON(out, s)
 	}

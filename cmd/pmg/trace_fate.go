@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"pmg/admin"
 	"pmg/config"
-	"pmg/gateway"
 	"pmg/pdulog"
 	"pmg/sms"
 )
@@ -240,7 +241,7 @@ func (f *fates) askStore(ctx context.Context, cfg *config.Config) {
 		case t == nil:
 		case m.Receiver != "":
 			t.queued = "waits for the clients of " + m.Receiver
-		case m.State == gateway.StateQueued:
+		case m.State == operate.StateQueued:
 			t.queued = "waits for connector " + m.Connector
 		default:
 			t.queued = "is " + m.State

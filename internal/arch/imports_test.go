@@ -64,17 +64,18 @@ func table() []row {
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
 		{"gateway/settle", "config connector events gateway/convert gateway/keep gateway/receipts gateway/route internal/logfile protocols sms sms/fit store"},
 		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/userdata store"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/receipts gateway/route gateway/settle internal/logfile internal/nearest internal/smstext pdulog protocols sms sms/fit store"},
+		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route gateway/settle internal/logfile internal/nearest pdulog protocols sms sms/fit store"},
 
 		// The architecture. It imports no protocol.
 		{"stages", "connector flow gateway gateway/keep internal/poll internal/sock pdulog protocols sms"},
-		{"admin", "config connector flow gateway gateway/receipts internal/sock sms store"},
+		{"admin", "config connector flow gateway gateway/operate gateway/receipts internal/sock sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg", "admin config connector explain gateway gateway/intake gateway/keep gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin config connector explain gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/sms"
@@ -16,10 +17,10 @@ import (
 )
 
 // change changes messages as pmg queue does, and returns what was done to them, in order.
-func (g *gw) change(what, to string, s gateway.Selection) (results []string) {
+func (g *gw) change(what, to string, s operate.Selection) (results []string) {
 	g.t.Helper()
 	for from, more := uint64(0), true; more; {
-		p, err := g.ChangeStored(g.t.Context(), g.engine, gateway.QueueChange{What: what, To: to, Operator: "127.0.0.1:9"}, s, from, 3)
+		p, err := g.Operate.ChangeStored(g.t.Context(), g.engine.Do, operate.QueueChange{What: what, To: to, Operator: "127.0.0.1:9"}, s, from, 3)
 		if err != nil {
 			g.t.Fatal(err)
 		}
@@ -34,7 +35,7 @@ func (g *gw) change(what, to string, s gateway.Selection) (results []string) {
 // stored returns the states of the messages in the store.
 func (g *gw) stored() (states []string) {
 	g.t.Helper()
-	p, err := g.ListStored(gateway.Selection{}, 0, 1000)
+	p, err := g.Operate.ListStored(operate.Selection{}, 0, 1000)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func (g *gw) wantStored(states ...string) {
 	testutil.Eventually(g.t, fmt.Sprint("the store has ", states), func() bool { return slices.Equal(g.stored(), states) })
 }
 
-func (g *gw) wantChange(what, to string, s gateway.Selection, results ...string) {
+func (g *gw) wantChange(what, to string, s operate.Selection, results ...string) {
 	g.t.Helper()
 	if got := g.change(what, to, s); !slices.Equal(got, results) {
 		g.t.Errorf("%s %s: got %q, want %q", what, to, got, results)
@@ -77,27 +78,27 @@ func TestParked(t *testing.T) {
 
 	operator.up()
 	g = start(t, nowhere)
-	parked := gateway.StateParked
+	parked := operate.StateParked
 	g.wantStored(parked, parked, parked)
 	if n := g.Aside(store.Parked); n != 3 {
 		t.Errorf("%d are parked after a restart", n)
 	}
-	no := gateway.ResultNoRoute
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, no, no, no)
-	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Account: "other"})
+	no := operate.ResultNoRoute
+	g.wantChange(operate.RetryMessages, "", operate.Selection{State: parked}, no, no, no)
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{Account: "other"})
 	everywhere := nowhere
 	everywhere.routes = "{to: operator}"
 	if err := g.reload(everywhere); err != nil {
 		t.Fatal(err)
 	}
-	first, err := g.ListStored(gateway.Selection{}, 0, 1)
+	first, err := g.Operate.ListStored(operate.Selection{}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	id, _ := sms.ParseID(first.Messages[0].ID)
-	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: []uint64{id, 5}}, gateway.ResultDeleted)
-	done := gateway.ResultRetried
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: parked}, done, done)
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{IDs: []uint64{id, 5}}, operate.ResultDeleted)
+	done := operate.ResultRetried
+	g.wantChange(operate.RetryMessages, "", operate.Selection{State: parked}, done, done)
 	if g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`, first.Messages[0].ID) != 0 ||
 		g.log.count("an operator changes messages that wait: retry", `"operator":"127.0.0.1:9"`, `"retried":2`) != 1 ||
 		g.log.count("an operator changes messages that wait: delete", `"operator":"127.0.0.1:9"`, first.Messages[0].ID) != 1 { // T19
@@ -123,11 +124,11 @@ func TestQuarantined(t *testing.T) {
 	c.accepted(2, 2)
 	s.serve(2, 2)
 	testutil.Eventually(t, "it is quarantined", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
-	g.wantStored(gateway.StateQuarantined)
+	g.wantStored(operate.StateQuarantined)
 	if n := g.stats("operator").Failed.Load(); n != 0 {
 		t.Errorf("%d have failed, but it has not ended", n)
 	}
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried)
+	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried)
 	testutil.Eventually(t, "it is quarantined again", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
 	c.conn.Close()
 	operator.down()
@@ -141,8 +142,8 @@ func TestQuarantined(t *testing.T) {
 	if n := g.Aside(store.Quarantined); n != 1 {
 		t.Errorf("%d are quarantined after a restart", n)
 	}
-	g.wantStored(gateway.StateQuarantined)
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateQuarantined}, gateway.ResultRetried)
+	g.wantStored(operate.StateQuarantined)
+	g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateQuarantined}, operate.ResultRetried)
 	s = operator.session()
 	s.answer(0, field(s.want("submit_sm", `short_message="fault:encode"`), "seq"))
 	g.wantStored()
@@ -161,7 +162,7 @@ func TestChangeQueued(t *testing.T) {
 	under := s.take(1, 1)
 	testutil.Eventually(t, "the others wait", func() bool { return len(g.stored()) == 10 })
 	var all []uint64
-	p, err := g.ListStored(gateway.Selection{Connector: "operator", Text: true}, 0, 1000)
+	p, err := g.Operate.ListStored(operate.Selection{Connector: "operator", Text: true}, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,24 +173,24 @@ func TestChangeQueued(t *testing.T) {
 	if len(all) != 10 || *p.Messages[3].Text != "4" || p.Messages[3].Account != "acme" {
 		t.Errorf("got %+v", p.Messages)
 	}
-	way := gateway.ResultUnderWay
-	deleted, moved := gateway.ResultDeleted, gateway.ResultMoved
-	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{IDs: all[:3]}, way, deleted, deleted)
+	way := operate.ResultUnderWay
+	deleted, moved := operate.ResultDeleted, operate.ResultMoved
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{IDs: all[:3]}, way, deleted, deleted)
 	if n := g.stats("operator").Failed.Load(); n != 2 {
 		t.Errorf("%d have failed", n)
 	}
-	g.wantChange(gateway.MoveMessages, "second", gateway.Selection{IDs: all[2:6]}, moved, moved, moved)
+	g.wantChange(operate.MoveMessages, "second", operate.Selection{IDs: all[2:6]}, moved, moved, moved)
 	s2.serve(4, 6)
-	queued := gateway.StateQueued
+	queued := operate.StateQueued
 	g.wantStored(queued, queued, queued, queued, queued)
-	retried := gateway.ResultRetried
+	retried := operate.ResultRetried
 	g.SeeClock(g.engine.Counters().Now - int64(time.Hour)) // the wall clock was set
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, way, retried, retried, retried, retried)
+	g.wantChange(operate.RetryMessages, "", operate.Selection{}, way, retried, retried, retried, retried)
 	s.answer(0, under...)
 	s.serve(7, 10)
 	g.wantStored()
 	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
-	if _, err := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.MoveMessages, To: "clients"}, gateway.Selection{}, 0, 10); err == nil ||
+	if _, err := g.Operate.ChangeStored(t.Context(), g.engine.Do, operate.QueueChange{What: operate.MoveMessages, To: "clients"}, operate.Selection{}, 0, 10); err == nil ||
 		err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
 		t.Errorf("got %v", err)
 	}
@@ -215,7 +216,7 @@ func TestListByIDs(t *testing.T) {
 		var got []string
 		looked := 0
 		for from, more := uint64(0), true; more; {
-			p, err := g.ListStored(gateway.Selection{IDs: append(named, named[0]+100), Account: account}, from, 2)
+			p, err := g.Operate.ListStored(operate.Selection{IDs: append(named, named[0]+100), Account: account}, from, 2)
 			if err != nil || len(p.Messages) > 2 {
 				t.Fatal(p, err)
 			}
@@ -230,8 +231,8 @@ func TestListByIDs(t *testing.T) {
 		}
 	}
 	g = start(t, site{})
-	_, err := g.ListStored(gateway.Selection{}, 0, 1)
-	_, failed := g.ChangeStored(t.Context(), g.engine, gateway.QueueChange{What: gateway.DeleteMessages}, gateway.Selection{}, 0, 1)
+	_, err := g.Operate.ListStored(operate.Selection{}, 0, 1)
+	_, failed := g.Operate.ChangeStored(t.Context(), g.engine.Do, operate.QueueChange{What: operate.DeleteMessages}, operate.Selection{}, 0, 1)
 	if fmt.Sprint(err) != "cannot list messages: this gateway stores none" || fmt.Sprint(failed) != "cannot delete messages: this gateway stores none" {
 		t.Errorf("%v, %v", err, failed)
 	}
@@ -247,8 +248,8 @@ func TestAsideInMemory(t *testing.T) {
 	s, c := operator.session(), g.bind("transmitter")
 	c.submit(1, 2)
 	c.accepted(1, 2)
-	g.wantStored(gateway.StateParked, gateway.StateParked)
-	g.wantChange(gateway.MoveMessages, "operator", gateway.Selection{}, gateway.ResultMoved, gateway.ResultMoved)
+	g.wantStored(operate.StateParked, operate.StateParked)
+	g.wantChange(operate.MoveMessages, "operator", operate.Selection{}, operate.ResultMoved, operate.ResultMoved)
 	s.serve(1, 2)
 	g.wantStored()
 	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Aside(store.Parked) == 0 })
@@ -264,8 +265,8 @@ func TestDeleteMakesRoom(t *testing.T) {
 	c.submit(1, 6)
 	c.accepted(1, 5)
 	c.fence()
-	deleted := gateway.ResultDeleted
-	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Connector: "operator"}, deleted, deleted, deleted, deleted, deleted)
+	deleted := operate.ResultDeleted
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{Connector: "operator"}, deleted, deleted, deleted, deleted, deleted)
 	c.accepted(6, 6)
-	g.wantStored(gateway.StateQueued)
+	g.wantStored(operate.StateQueued)
 }

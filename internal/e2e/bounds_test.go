@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/gateway"
+	"pmg/gateway/operate"
 )
 
 // A2: an account whose SMSC is down, and that sends it large messages, keeps no other account out:
@@ -111,14 +111,14 @@ func TestMaxParked(t *testing.T) {
 			other.conn.Close()
 			g.stop()
 			g = start(t, s)
-			g.wantStored(gateway.StateParked, gateway.StateParked, gateway.StateParked)
+			g.wantStored(operate.StateParked, operate.StateParked, operate.StateParked)
 			some = g.dial("clients")
 			some.bind("transmitter", "some", "s3cret")
 		}
 		some.send(submit)
 		some.want("submit_sm_resp", full)
-		done := gateway.ResultDeleted
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{Account: "some"}, done, done)
+		done := operate.ResultDeleted
+		g.wantChange(operate.DeleteMessages, "", operate.Selection{Account: "some"}, done, done)
 		some.send(submit)
 		some.want("submit_sm_resp", "status=0")
 	})
@@ -136,6 +136,6 @@ func TestOneIsParked(t *testing.T) {
 		c.want("submit_multi_resp", "status=0")
 		smsc.answer(0, field(smsc.want("submit_sm", "destination_addr=991"), "seq"))
 		g.settled()
-		g.wantStored(gateway.StateParked)
+		g.wantStored(operate.StateParked)
 	})
 }

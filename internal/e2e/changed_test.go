@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
@@ -115,12 +117,12 @@ func TestRetryScheduled(t *testing.T) {
 		c := g.bindFive()
 		id := c.submitOne(1, "schedule_delivery_time=000000010000000R")
 		c.submitOne(2)
-		g.wantStored(gateway.StateParked, gateway.StateParked)
+		g.wantStored(operate.StateParked, operate.StateParked)
 		s.routes = "{to: operator}"
 		if err := g.reload(s); err != nil {
 			t.Fatal(err)
 		}
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
+		g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried, operate.ResultRetried)
 		smsc := s.operator.session()
 		smsc.serve(2, 2)
 		testutil.Eventually(t, "it is scheduled", func() bool {
@@ -150,20 +152,20 @@ func TestRetryReceipt(t *testing.T) {
 	g.settled()
 	smsc.receipt(101, "A1", "DELIVRD")
 	smsc.receipt(102, "B2", "DELIVRD")
-	g.wantStored(gateway.StateQueued, gateway.StateQueued)
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultRetried, gateway.ResultRetried)
-	p, err := g.ListStored(gateway.Selection{Kind: "receipt", Account: "acme"}, 0, 10)
+	g.wantStored(operate.StateQueued, operate.StateQueued)
+	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried, operate.ResultRetried)
+	p, err := g.Operate.ListStored(operate.Selection{Kind: "receipt", Account: "acme"}, 0, 10)
 	if err != nil || len(p.Messages) != 1 || p.Messages[0].Receiver != "acme" || p.Messages[0].Connector != "" || p.Messages[0].About != known {
 		t.Errorf("%+v, %v", p.Messages, err)
 	}
 	g.bind("receiver").wantReceipt(known, "DELIVRD")
-	g.wantStored(gateway.StateQueued)
+	g.wantStored(operate.StateQueued)
 	s.accounts = ""
 	if err := g.reload(s); err != nil {
 		t.Fatal(err)
 	}
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultNoRoute)
-	g.wantStored(gateway.StateQueued)
+	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultNoRoute)
+	g.wantStored(operate.StateQueued)
 }
 
 // A stubbedEngine says that so many jobs are alive, and that a connector does not listen.

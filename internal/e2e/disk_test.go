@@ -8,10 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 )
 
@@ -268,7 +269,7 @@ func failsAt(t *testing.T, k int64) bool {
 	g.stop()
 	down.store = crashed
 	g = start(t, down)
-	p, err := g.ListStored(gateway.Selection{}, 0, 1000)
+	p, err := g.Operate.ListStored(operate.Selection{}, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

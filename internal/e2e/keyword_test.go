@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -78,7 +79,7 @@ func TestKeywordOfParts(t *testing.T) {
 		if !acme.silent("deliver_sm") || !other.silent("deliver_sm") || g.Aside(store.Parked) != 1 {
 			t.Errorf("%d are put aside", g.Aside(store.Parked))
 		}
-		page, err := g.ListStored(gateway.Selection{State: gateway.StateParked}, 0, 10)
+		page, err := g.Operate.ListStored(operate.Selection{State: operate.StateParked}, 0, 10)
 		if err != nil || len(page.Messages) != 1 || !strings.Contains(fmt.Sprintf("%+v", page.Messages[0]), "the first part of the long message") {
 			t.Errorf("%+v %v", page.Messages, err)
 		}

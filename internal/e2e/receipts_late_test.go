@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -82,7 +83,7 @@ func TestPartOvertakesAfterRestart(t *testing.T) {
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	again := field(smsc.want("submit_sm"), "seq")
 	smsc.receipt(101, "A2", "DELIVRD")
-	g.wantStored(gateway.StateQueued, gateway.StateOrphan)
+	g.wantStored(operate.StateQueued, operate.StateOrphan)
 	smsc.send("submit_sm_resp seq=" + again + " status=0 message_id=A2")
 	if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:002 dlvrd:002") {
 		t.Error(line)
@@ -103,15 +104,15 @@ func TestRetryOrphan(t *testing.T) {
 		smsc.fence()
 		smsc.send(strings.Replace(smscReceipt(101, "A1", "DELIVRD"), "46700000001", "990", 1))
 		smsc.want("deliver_sm_resp", "seq=101", "status=0")
-		g.wantStored(gateway.StateOrphan)
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{}, gateway.ResultUnknown)
+		g.wantStored(operate.StateOrphan)
+		g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultUnknown)
 		s.out = "receipt_match: id"
 		if err := g.reload(s); err != nil {
 			t.Fatal(err)
 		}
 		// The gateway looks again itself after it has kept a receipt. That may come behind the reload, and
 		// before the operator, who then has nothing to do.
-		g.change(gateway.RetryMessages, "", gateway.Selection{})
+		g.change(operate.RetryMessages, "", operate.Selection{})
 		client.wantReceipt(known, "DELIVRD")
 		g.wantStored()
 		if n := g.Receipts.Counts.Adopted.Load(); n != 1 || g.Aside(store.Orphan) != 0 {
@@ -174,7 +175,7 @@ func TestOwnReceiptOfNobody(t *testing.T) {
 	if err := g.reload(s); err != nil {
 		t.Fatal(err)
 	}
-	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{}, gateway.ResultDeleted)
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{}, operate.ResultDeleted)
 	if n := g.Receipts.Counts.Homeless.Load(); n != 1 {
 		t.Errorf("%d receipts are nobody's", n)
 	}
@@ -197,7 +198,7 @@ func TestKeywordOfAnotherMessage(t *testing.T) {
 	other.wantText("VOTE one")
 	smsc.send(votePart(101, 4670, 7, 2, 2, "of another"))
 	smsc.want("deliver_sm_resp", "seq=101", "status=0")
-	g.wantStored(gateway.StateParked)
+	g.wantStored(operate.StateParked)
 	other.fence()
 	if !other.silent("deliver_sm") {
 		t.Error("the part has followed a message of hours before")

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -67,7 +68,7 @@ func TestReceiptHasClientsAddresses(t *testing.T) {
 
 	five, six := submit(6, "4321", "+46700000001"), submit(7, "1234", "46700000001")
 	accept("75", 0, "source_addr=4321")
-	g.wantStored(gateway.StateQueued) // the other one
+	g.wantStored(operate.StateQueued) // the other one
 	if err := g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -242,10 +243,10 @@ func TestReceiptElsewhere(t *testing.T) {
 	client.wantReceipt(known, "DELIVRD")
 	known, _ = take(3)
 	fourth.receipt(103, "503", "UNDELIV")
-	g.wantStored(gateway.StateOrphan)
+	g.wantStored(operate.StateOrphan)
 	third.send(strings.Replace(smscReceipt(104, "503", "DELIVRD"), "46700000001", "46700000009", 1)) // another number
 	third.want("deliver_sm_resp", "seq=104", "status=0")
-	g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
+	g.wantStored(operate.StateOrphan, operate.StateOrphan)
 	third.send(strings.Replace(smscReceipt(105, "503", "DELIVRD"), "46700000001", "0700000001", 1)) // the same, in national form
 	line := client.want("deliver_sm", "source_addr=46700000001")
 	if !containsAll(line, []string{known, "stat:DELIVRD"}) {
@@ -274,7 +275,7 @@ func TestReceiptAfterRestart(t *testing.T) {
 	client = g.bind("receiver")
 	client.wantReceipt(one, "DELIVRD")
 	client.wantReceipt(two, "DELIVRD")
-	g.wantStored(gateway.StateOrphan)
+	g.wantStored(operate.StateOrphan)
 }
 
 // The gateway itself makes the receipt of a message that expires, that an SMSC refuses for
@@ -304,7 +305,7 @@ func TestOwnReceipts(t *testing.T) {
 			return // an operator cannot delete what is in no store
 		}
 		known = client.submitOne(5, asks)
-		g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateQueued, Connector: "operator"}, gateway.ResultDeleted)
+		g.wantChange(operate.DeleteMessages, "", operate.Selection{State: operate.StateQueued, Connector: "operator"}, operate.ResultDeleted)
 		client.wantReceipt(known, "DELETED")
 		if n := g.Receipts.Counts.Own.Load(); n != 4 {
 			t.Errorf("%d receipts of our own", n)
@@ -321,13 +322,13 @@ func TestOrphans(t *testing.T) {
 	g.online("operator", 1)
 	smsc.receipt(101, "1", "DELIVRD")
 	smsc.receipt(102, "2", "DELIVRD")
-	g.wantStored(gateway.StateOrphan, gateway.StateOrphan)
-	p, err := g.ListStored(gateway.Selection{State: gateway.StateOrphan, Text: true}, 0, 1)
+	g.wantStored(operate.StateOrphan, operate.StateOrphan)
+	p, err := g.Operate.ListStored(operate.Selection{State: operate.StateOrphan, Text: true}, 0, 1)
 	if err != nil || len(p.Messages) != 1 || p.Messages[0].Text == nil || !strings.HasPrefix(*p.Messages[0].Text, "id:1 sub:001") || p.Messages[0].Reason == "" {
 		t.Errorf("%+v %v", p.Messages, err)
 	}
-	g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultUnknown, gateway.ResultUnknown)
-	g.wantChange(gateway.DeleteMessages, "", gateway.Selection{State: gateway.StateOrphan}, gateway.ResultDeleted, gateway.ResultDeleted)
+	g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultUnknown, operate.ResultUnknown)
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultDeleted, operate.ResultDeleted)
 	if n := g.Aside(store.Orphan); n != 0 {
 		t.Errorf("%d orphans are left", n)
 	}
@@ -358,8 +359,8 @@ func TestReceiptsTakeNoRoute(t *testing.T) {
 		smsc.send(moLine)
 		smsc.want("deliver_sm_resp", "seq=7", "status=0")
 		testutil.Eventually(t, "they are kept", func() bool { return g.Aside(store.Orphan) == 4 })
-		g.wantChange(gateway.RetryMessages, "", gateway.Selection{State: gateway.StateOrphan},
-			gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown, gateway.ResultUnknown)
+		g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan},
+			operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown)
 		smsc.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=AB2")
 		other.wantReceipt(known, "DELIVRD")
 		acme.send("deliver_sm_resp seq=" + field(acme.want("deliver_sm", `short_message="hello"`), "seq") + " status=0")

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -212,7 +213,7 @@ func TestCancelParked(t *testing.T) {
 	c.ask("cancel_sm seq=3 message_id="+ids[1]+" source_addr=1235", cancelFail)
 	c.ask("cancel_sm seq=4 message_id="+ids[1]+" source_addr=1234", "status=0")
 	c.ask("cancel_sm seq=5 message_id="+ids[1]+" source_addr=1234", cancelFail)
-	g.wantStored(gateway.StateParked)
+	g.wantStored(operate.StateParked)
 	if n := g.Aside(store.Parked); n != 1 {
 		t.Errorf("%d are parked", n)
 	}

@@ -6,9 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pmg/gateway/operate"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/gateway"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -73,7 +74,7 @@ func TestReceiptLookUpFails(t *testing.T) {
 	smsc.receipt(104, "A1", "DELIVRD")
 	client.wantReceipt(known, "DELIVRD")
 	smsc.receipt(105, "B2", "DELIVRD")
-	g.wantStored(gateway.StateOrphan)
+	g.wantStored(operate.StateOrphan)
 	client.fence()
 	if !client.silent("deliver_sm") {
 		t.Error("a receipt came twice")
@@ -114,12 +115,12 @@ func TestReplaceOnDisk(t *testing.T) {
 	}
 	disk.Load().broken.Store(false)
 	client.ask(replace(12, one, "waits"), "status=0")
-	p, err := g.ListStored(gateway.Selection{}, 0, 10)
+	p, err := g.Operate.ListStored(operate.Selection{}, 0, 10)
 	if err != nil || len(p.Messages) != 2 || p.Messages[0].Attempts != 1 || p.Messages[0].NextAttempt == nil || p.Messages[0].Octets != len("waits") {
 		t.Errorf("%+v, %v", p.Messages, err)
 	}
 	s.operator.up()
 	smsc = s.operator.session()
 	smsc.serve(2, 2)
-	g.wantStored(gateway.StateQueued)
+	g.wantStored(operate.StateQueued)
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"pmg/gateway"
+	"pmg/gateway/operate"
+
 	"pmg/sms"
 )
 
@@ -116,28 +117,28 @@ func (w *world) command() {
 	if n == nil || n.commands > 0 {
 		return
 	}
-	what := gateway.QueueChange{What: gateway.RetryMessages, Operator: "test"}
-	var s gateway.Selection
+	what := operate.QueueChange{What: operate.RetryMessages, Operator: "test"}
+	var s operate.Selection
 	var t *text
 	if w.chance(0.3) {
-		s.State = gateway.StateOrphan
+		s.State = operate.StateOrphan
 	} else if t = w.oracle.latest(func(t *text) bool { return t.stored && len(t.parts) == 0 }); t == nil {
 		return
 	} else {
 		s.IDs = []uint64{t.id}
 		switch t.moved = true; w.rng.IntN(3) {
 		case 0:
-			what.What = gateway.DeleteMessages
+			what.What = operate.DeleteMessages
 			w.oracle.withdraw(t)
 		case 1:
-			what.What, what.To = gateway.MoveMessages, []string{"a", "b"}[w.rng.IntN(2)]
+			what.What, what.To = operate.MoveMessages, []string{"a", "b"}[w.rng.IntN(2)]
 		}
 	}
 	w.note("operator: %s %v %s", what.What, s.IDs, s.State)
 	n.commands++
-	var page gateway.QueuePage
+	var page operate.QueuePage
 	var err error
-	n.run(func() { page, err = n.g.ChangeStored(n.ctx, n, what, s, 0, 100) }, func() {
+	n.run(func() { page, err = n.g.Operate.ChangeStored(n.ctx, n.Do, what, s, 0, 100) }, func() {
 		n.commands--
 		result := "nothing"
 		if len(page.Messages) > 0 {
@@ -145,8 +146,8 @@ func (w *world) command() {
 		}
 		w.note("operator: %s of %d: %s, %v", what.What, len(page.Messages), result, err)
 		switch {
-		case what.What != gateway.DeleteMessages || err != nil:
-		case result == gateway.ResultDeleted:
+		case what.What != operate.DeleteMessages || err != nil:
+		case result == operate.ResultDeleted:
 			w.oracle.isGone(t)
 		default:
 			w.oracle.stays(t)

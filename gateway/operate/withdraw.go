@@ -1,4 +1,4 @@
-package gateway
+package operate
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ var errStopping = errors.New("the gateway is stopping; what was not done yet sta
 func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)) error {
 	var claimed atomic.Bool
 	done := make(chan struct{})
-	ok := c.engine.Do(l, func(now int64) {
+	ok := c.onLane(l, func(now int64) {
 		if claimed.CompareAndSwap(false, true) {
 			f(now)
 			close(done)
@@ -100,7 +100,7 @@ type withdrawal struct {
 // giveBack returns messages to a lane as the store has them. It does not wait: who has taken them
 // out may have gone.
 func (c *changer) giveBack(s *connector.Share, all ...*found) {
-	c.engine.Do(s.Lane, func(now int64) {
+	c.onLane(s.Lane, func(now int64) {
 		for _, f := range all {
 			s.Lane.Restore(now, s, c.again(f, now))
 		}
@@ -160,18 +160,11 @@ func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f 
 
 // deleted ends a message that was taken out of its lane, and releases it. m is nil where its body
 // is on disk.
-func (g *Gateway) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
+func (d *Desk) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 	if m == nil {
 		m = f.message
-		m.Arrived -= g.Clock.Ahead()
+		m.Arrived -= d.Clock.Ahead()
 	}
-	g.endFailed(now, l, m, sms.Deleted)
+	d.settler.EndFailed(now, l, m, sms.Deleted)
 	m.Release()
-}
-
-// endFailed ends a message of a lane that no peer has ended, and counts it.
-func (g *Gateway) endFailed(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
-	l.Home().Stats.Failed.Add(1)
-	m.Origin.Tally.Failed.Add(1)
-	g.Settler.Ended(l, m, sms.Answer{Code: code, At: now}, 0)
 }

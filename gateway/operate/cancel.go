@@ -1,4 +1,4 @@
-package gateway
+package operate
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 	whole, complete := o.sortParts(all)
 	_, err = o.withdraw(ctx, whole, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
 		n++
-		o.gateway.deleted(now, s.Lane, t.found, m)
+		o.desk.deleted(now, s.Lane, t.found, m)
 	})
 	for _, t := range whole {
 		if err == nil && t.state.Aside != store.InLane && o.cancelAside(t) {
@@ -35,8 +35,8 @@ func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 			}
 		}
 	}
-	if g := o.gateway; g.Committer != nil && err == nil {
-		err = g.Committer.Sync()
+	if d := o.desk; d.Committer != nil && err == nil {
+		err = d.Committer.Sync()
 	}
 	return n, err
 }
@@ -77,7 +77,7 @@ func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	ended = err == nil && len(left) == 0 && !slices.ContainsFunc(parts, func(t *operand) bool { return t.sent })
 	for _, p := range taken {
 		if ended {
-			o.gateway.deleted(o.gateway.Clock.Now(), p.share.Lane, p.found, p.m)
+			o.desk.deleted(o.desk.Clock.Now(), p.share.Lane, p.found, p.m)
 			continue
 		}
 		if p.m == nil {
@@ -96,20 +96,20 @@ func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 
 // cancelAside ends a message that waits in no lane, unless an operator has changed it.
 func (o *operation) cancelAside(t *operand) bool {
-	g := o.gateway
-	g.Changing.Lock()
-	defer g.Changing.Unlock()
+	d := o.desk
+	d.Changing.Lock()
+	defer d.Changing.Unlock()
 	var e store.Entry
-	if ok, err := g.Store.Get(t.id, &e); err != nil || !ok {
+	if ok, err := d.Store.Get(t.id, &e); err != nil || !ok {
 		return false
 	}
 	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {
 		return false
 	}
-	now := g.Clock.Now()
-	t.message.Arrived -= g.Clock.Ahead()
-	g.Settler.Forget(t.message, keep.Ending{State: events.Deleted, Aside: true, Lane: t.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: t.message.Attempts}, nil)
-	g.CountAside(t.message.Origin, t.state.Aside, -1)
+	now := d.Clock.Now()
+	t.message.Arrived -= d.Clock.Ahead()
+	d.settler.Forget(t.message, keep.Ending{State: events.Deleted, Aside: true, Lane: t.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: t.message.Attempts}, nil)
+	d.CountAside(t.message.Origin, t.state.Aside, -1)
 	t.message.Origin.Tally.Failed.Add(1)
 	return true
 }

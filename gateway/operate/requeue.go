@@ -1,4 +1,4 @@
-package gateway
+package operate
 
 import (
 	"context"
@@ -55,19 +55,19 @@ func (c *QueueChange) past() string {
 
 // ListStored returns the messages of the gateway's store that are selected, as the
 // function of that name does.
-func (g *Gateway) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
-	if g.Store == nil {
+func (d *Desk) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
+	if d.Store == nil {
 		return QueuePage{}, fmt.Errorf("cannot list messages: %w", errNothingStored)
 	}
-	return ListStored(g.Store, s, from, limit)
+	return ListStored(d.Store, s, from, limit)
 }
 
 var errNothingStored = errors.New("this gateway stores none")
 
 // A changer changes messages that wait in a running gateway.
 type changer struct {
-	*Gateway
-	engine Engine
+	*Desk
+	onLane keep.Do
 	change QueueChange
 	to     map[*found]*connector.Share // where the messages that stay go
 	result map[*found]string
@@ -76,21 +76,21 @@ type changer struct {
 // ChangeStored changes messages with ids from from on, up to a limit, in the store and in the
 // lanes of a running gateway, and returns them with what was done to each. A message that is
 // under way is left alone. Changes are made one after the other.
-func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
-	if g.Store == nil {
+func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
+	if d.Store == nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, errNothingStored)
 	}
-	g.Changing.Lock()
-	defer g.Changing.Unlock()
-	ch := &changer{Gateway: g, engine: e, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
+	d.Changing.Lock()
+	defer d.Changing.Unlock()
+	ch := &changer{Desk: d, onLane: onLane, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
 	if err := ch.mayBegin(); err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
 	var all []*found
 	var looked int
 	var next uint64
-	err := g.Find(func() (err error) {
-		all, looked, next, err = s.find(g.Store, from, limit, time.Now())
+	err := d.Find(func() (err error) {
+		all, looked, next, err = s.find(d.Store, from, limit, time.Now())
 		return err
 	})
 	if err == nil && !c.DryRun {
@@ -100,7 +100,7 @@ func (g *Gateway) ChangeStored(ctx context.Context, e Engine, c QueueChange, s S
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	p := newPage(g.Store, all, looked, next, s)
+	p := newPage(d.Store, all, looked, next, s)
 	for i, f := range all {
 		p.Messages[i].Result = ch.result[f]
 	}
@@ -196,7 +196,7 @@ func (c *changer) deleteAside(all []*found) error {
 			continue
 		}
 		f.message.Arrived -= ahead
-		c.Settler.Forget(f.message, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: settle.AttemptsOf(f.message, sms.Deleted, 0)}, nil)
+		c.settler.Forget(f.message, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: settle.AttemptsOf(f.message, sms.Deleted, 0)}, nil)
 		c.leftAside(f)
 		f.message.Origin.Tally.Failed.Add(1)
 	}
@@ -228,7 +228,7 @@ func (c *changer) put(all []*found) error {
 		c.result[f] = c.change.past()
 	}
 	for s, part := range shares {
-		if !c.engine.Do(s.Lane, func(now int64) { c.enter(now, s, part) }) {
+		if !c.onLane(s.Lane, func(now int64) { c.enter(now, s, part) }) {
 			return errors.Join(failed, errStopping)
 		}
 	}
@@ -307,17 +307,17 @@ func (c *changer) log() {
 const loggedIDs = 100
 
 // routeAgain routes messages that are put aside.
-func (g *Gateway) routeAgain(ids []uint64) error {
-	g.Changing.Lock()
-	defer g.Changing.Unlock()
-	if err := g.Committer.Sync(); err != nil {
+func (d *Desk) routeAgain(ids []uint64) error {
+	d.Changing.Lock()
+	defer d.Changing.Unlock()
+	if err := d.Committer.Sync(); err != nil {
 		return err
 	}
-	c := &changer{Gateway: g, engine: g.engine, change: QueueChange{What: RetryMessages}, to: map[*found]*connector.Share{}, result: map[*found]string{}}
+	c := &changer{Desk: d, onLane: d.onLane, change: QueueChange{What: RetryMessages}, to: map[*found]*connector.Share{}, result: map[*found]string{}}
 	var all []*found
 	for _, id := range ids {
 		var e store.Entry
-		ok, err := g.Store.Get(id, &e)
+		ok, err := d.Store.Get(id, &e)
 		if err != nil {
 			return err
 		}
@@ -331,8 +331,8 @@ func (g *Gateway) routeAgain(ids []uint64) error {
 // adoptNow is adopt for an operator who retries a receipt.
 func (c *changer) adoptNow(f *found) (result string, err error) {
 	result = ResultUnknown
-	c.Receipts.Orphans.Read(f.id, func(m *sms.Message, size int) error {
-		switch err = c.Receipts.Orphans.Adopt(m, size); {
+	c.receipts.Orphans.Read(f.id, func(m *sms.Message, size int) error {
+		switch err = c.receipts.Orphans.Adopt(m, size); {
 		case err == nil:
 			result = ResultRetried
 		case errors.Is(err, receipts.ErrUnknown):
@@ -358,7 +358,7 @@ func (c *changer) matched(f *found) {
 // leftAside notes that a message is not put aside any more.
 func (c *changer) leftAside(f *found) {
 	if f.state.Aside == store.Orphan {
-		c.Receipts.Orphans.Left(f.id)
+		c.receipts.Orphans.Left(f.id)
 		return
 	}
 	c.CountAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)

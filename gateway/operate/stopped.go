@@ -1,4 +1,4 @@
-package gateway
+package operate
 
 import (
 	"errors"
@@ -116,14 +116,14 @@ type StoreStats struct {
 
 // StoreStats returns what is known of the gateway's store at this moment, for which it waits
 // where the disk hangs; StoreStatus does not. It reports false if there is no store.
-func (g *Gateway) StoreStats() (s StoreStats, ok bool) {
-	if g.Store == nil {
+func (d *Desk) StoreStats() (s StoreStats, ok bool) {
+	if d.Store == nil {
 		return s, false
 	}
-	s.Stats = g.Store.Stats()
-	s.Parked, s.Quarantined, s.Orphans = g.Aside(store.Parked), g.Aside(store.Quarantined), g.Aside(store.Orphan)
-	if g.Store.Durable() {
-		s.Dir = g.Config().Store.Dir
+	s.Stats = d.Store.Stats()
+	s.Parked, s.Quarantined, s.Orphans = d.Aside(store.Parked), d.Aside(store.Quarantined), d.Aside(store.Orphan)
+	if d.Store.Durable() {
+		s.Dir = d.Config().Store.Dir
 	}
 	return s, true
 }

@@ -1,4 +1,4 @@
-package gateway
+package operate
 
 import (
 	"context"
@@ -20,8 +20,8 @@ const forwardWait = 5 * time.Second
 // ended. Nothing is sent again, because the client may repeat what has failed. A long message
 // is several to the SMSC, so that one request would be about a part of it.
 func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
-	g := o.gateway
-	lane := g.LaneNamed(g.Config(), store.Lane{Connector: string(v.By)})
+	d := o.desk
+	lane := d.LaneNamed(d.Config(), store.Lane{Connector: string(v.By)})
 	if lane == nil || len(v.PeerID) == 0 || v.Parts > 1 || lane.Home().Protocol != o.spoken || o.Fits != nil {
 		return sms.Rejected
 	}
@@ -46,22 +46,22 @@ func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	}
 	switch o.Kind {
 	case protocols.Replace:
-		g.noteReplaced(lane, *v, notify)
+		d.noteReplaced(lane, *v, notify)
 	case protocols.Query:
-		o.result.State, o.result.Since, o.result.Error = a.Result.State, a.Result.Since, a.Result.Error
+		o.Result.State, o.Result.Since, o.Result.Error = a.Result.State, a.Result.Since, a.Result.Error
 	}
 	return sms.OK
 }
 
 // noteReplaced stores the receipts that the client wants of a message since it was replaced at the
 // SMSC.
-func (g *Gateway) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
+func (d *Desk) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
-	o := g.Receipts.Of(lane.Config())
-	g.Receipts.NoteMapping(g.Committer.Begin(), o, &v, id, g.Clock.Wall(g.Clock.Now()))
-	g.Committer.End()
-	g.Committer.CommitSoon()
+	o := d.receipts.Of(lane.Config())
+	d.receipts.NoteMapping(d.Committer.Begin(), o, &v, id, d.Clock.Wall(d.Clock.Now()))
+	d.Committer.End()
+	d.Committer.CommitSoon()
 }
 
 // outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is
@@ -76,7 +76,7 @@ func (o *operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 		case <-ctx.Done():
 			return sms.Timeout
 		case <-look.C:
-			if !o.gateway.engine.Do(lane, func(int64) {}) {
+			if !o.desk.onLane(lane, func(int64) {}) {
 				return sms.Lost
 			}
 		}
@@ -86,10 +86,10 @@ func (o *operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 // asked returns what an SMSC is told of a message: its addresses and, for Replace, what it
 // becomes, with times by the wall clock.
 func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message, sms.Code) {
-	g := o.gateway
+	d := o.desk
 	home := lane.Home().Protocol
 	m := &sms.Message{
-		ID: v.ID, Origin: g.Origins.Of(string(v.Account), string(v.Connector)),
+		ID: v.ID, Origin: d.Origins.Of(string(v.Account), string(v.Connector)),
 		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted), Alphabet: v.Alphabet,
 	}
 	m.Set(v.Source, v.Dest, nil)
@@ -105,7 +105,7 @@ func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 		m.SetNative(home, m.Native(home))
 		return code
 	}
-	if code := g.Intake.TakeWaiting(g.Clock.WallNow(), &intake.Submission{Way: intake.ReplacedAt, Message: m, Change: change, Counted: true, Lane: lane}); code != sms.OK {
+	if code := d.intake.TakeWaiting(d.Clock.WallNow(), &intake.Submission{Way: intake.ReplacedAt, Message: m, Change: change, Counted: true, Lane: lane}); code != sms.OK {
 		return nil, code
 	}
 	return m, sms.OK

@@ -1,4 +1,4 @@
-package gateway
+package operate
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 		return err
 	}
 	trial.Origin = t.message.Origin
-	if o.code = o.changed(t, &trial); o.code != sms.OK {
+	if o.Code = o.changed(t, &trial); o.Code != sms.OK {
 		return nil
 	}
 	var share *connector.Share
@@ -50,29 +50,29 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 // changed makes the change in a copy of a message, whose times are by the wall clock. The code is
 // not OK if the new text does not pass the steps, or may need room that there is not.
 func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
-	g := o.gateway
-	now := g.Clock.WallNow()
-	return g.Intake.TakeWaiting(now, &intake.Submission{
+	d := o.desk
+	now := d.Clock.WallNow()
+	return d.intake.TakeWaiting(now, &intake.Submission{
 		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
-		Lane: g.LaneNamed(g.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
+		Lane: d.LaneNamed(d.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
 	})
 }
 
 // load reads a message whose body is on disk alone.
 func (o *operation) load(id uint64) (*sms.Message, error) {
-	g := o.gateway
+	d := o.desk
 	var e store.Entry
-	switch ok, err := g.Store.Get(id, &e); {
+	switch ok, err := d.Store.Get(id, &e); {
 	case err != nil:
 		return nil, err
 	case !ok:
 		return nil, errNoMessage
 	}
-	m, _, err := g.Decode(&e)
+	m, _, err := d.Decode(&e)
 	if err == nil && e.State != nil {
 		var s store.State
 		if s, err = store.DecodeState(e.State); err == nil {
-			s.Restore(m, g.Clock.Ahead())
+			s.Restore(m, d.Clock.Ahead())
 		}
 	}
 	return m, err
@@ -80,21 +80,21 @@ func (o *operation) load(id uint64) (*sms.Message, error) {
 
 // store changes a message, in the store first. If that fails the message is as it was.
 func (o *operation) store(s *connector.Share, m *sms.Message) error {
-	g := o.gateway
-	ahead := g.Clock.Ahead()
+	d := o.desk
+	ahead := d.Clock.Ahead()
 	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
 	shift(m, ahead)
-	o.code = g.Intake.TakeWaiting(g.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true})
+	o.Code = d.intake.TakeWaiting(d.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true})
 	shift(m, -ahead)
-	if o.code != sms.OK || !g.Durable() {
+	if o.Code != sms.OK || !d.Durable() {
 		return nil
 	}
-	b := g.Committer.Begin()
+	b := d.Committer.Begin()
 	b.Replace(m, keep.LaneName(s.Lane))
-	g.Committer.End()
-	err := g.Committer.Sync()
+	d.Committer.End()
+	err := d.Committer.Sync()
 	if err != nil {
-		o.code = sms.SystemError
+		o.Code = sms.SystemError
 		_ = store.Decode(old, m, 0) // it was made of m
 	}
 	return err
@@ -113,7 +113,7 @@ func shift(m *sms.Message, by int64) {
 // put returns a message to the lane from which it was taken, or to that of its route if the
 // lane is gone meanwhile. If the engine does not answer, the message is in the store.
 func (o *operation) put(s *connector.Share, m *sms.Message) {
-	g := o.gateway
+	d := o.desk
 	ctx, done := context.WithTimeout(context.Background(), putTimeout)
 	defer done()
 	for s != nil {
@@ -122,8 +122,8 @@ func (o *operation) put(s *connector.Share, m *sms.Message) {
 		err := o.changer.wait(ctx, to.Lane, func(now int64) {
 			if !to.Lane.Gone() {
 				to.Lane.Return(now, to, m)
-			} else if s = g.Reroute(to.Lane, m, true); s == nil {
-				g.endFailed(now, to.Lane, m, sms.Rejected)
+			} else if s = d.Reroute(to.Lane, m, true); s == nil {
+				d.settler.EndFailed(now, to.Lane, m, sms.Rejected)
 				m.Release()
 			}
 		})

@@ -1,4 +1,4 @@
-package gateway
+package operate
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 // in the lanes, where nothing else can happen to them meanwhile.
 type operation struct {
 	protocols.Operation
-	gateway *Gateway
+	desk    *Desk
 	changer *changer // to reach the lanes
 	client  *account.Account
 	account string       // the client's name
@@ -31,8 +31,8 @@ type operation struct {
 
 	parts map[uint64][]*operand // for a cancel: of long messages of which not all were found yet, by what their ids have in common
 
-	result protocols.Result
-	code   sms.Code
+	Result protocols.Result
+	Code   sms.Code
 }
 
 // operationTimeout is how long an operation may look for its messages.
@@ -51,51 +51,47 @@ var (
 	errNoMessage     = errors.New("no message")
 )
 
-// SetEngine tells the gateway which engine runs it. It is called once, before the engine
-// takes anything.
-func (g *Gateway) SetEngine(e Engine) { g.engine = e }
-
-// run carries out the operation.
-func (o *operation) run() {
-	g := o.gateway
+// Run carries out the operation.
+func (o *operation) Run() {
+	d := o.desk
 	defer func() {
-		g.orders.end(o.order)
+		d.orders.end(o.order)
 		o.client.Operate(-1)
-		g.operating.Add(-1)
+		d.operating.Add(-1)
 	}()
-	o.code = sms.SystemError // unless it comes to an end
+	o.Code = sms.SystemError // unless it comes to an end
 	ctx, done := context.WithTimeout(context.Background(), operationTimeout)
 	defer done()
-	o.changer = &changer{Gateway: g, engine: g.engine}
+	o.changer = &changer{Desk: d, onLane: d.onLane}
 	if o.ID != 0 || o.Modulo != 0 {
-		id, ok := g.wholeID(o.ID, o.Modulo)
+		id, ok := d.wholeID(o.ID, o.Modulo)
 		if !ok {
-			o.code = sms.UnknownMessage
+			o.Code = sms.UnknownMessage
 			return
 		}
-		o.ID, o.result.ID = id, id
+		o.ID, o.Result.ID = id, id
 	}
-	if !g.Recovered() || o.order.wait(ctx) != nil {
+	if !d.Recovered() || o.order.wait(ctx) != nil {
 		return
 	}
 	switch err := o.carryOut(ctx); {
 	case err == nil:
 	case errors.Is(err, errNoMessage):
-		o.code = sms.Rejected
+		o.Code = sms.Rejected
 	case errors.Is(err, errOperationBusy):
-		o.code = sms.Throttled
+		o.Code = sms.Throttled
 	default:
-		o.code = sms.SystemError
-		if g.News.Is("operation failed") {
-			g.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).Msg("cannot carry out a client's operation")
+		o.Code = sms.SystemError
+		if d.News.Is("operation failed") {
+			d.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).Msg("cannot carry out a client's operation")
 		}
 	}
 }
 
 // wholeID returns the id of the latest message whose id has that remainder; with a modulo of
 // 0 the id itself. It reports false if no message can have it.
-func (g *Gateway) wholeID(id, modulo uint64) (uint64, bool) {
-	last := g.IDs.Load()
+func (d *Desk) wholeID(id, modulo uint64) (uint64, bool) {
+	last := d.IDs.Load()
 	if modulo != 0 {
 		if id += last - last%modulo; id > last {
 			id -= modulo
@@ -139,8 +135,8 @@ func (o *operation) carryOutMany(ctx context.Context) error {
 		return errOperationBusy
 	}
 	defer o.client.EndSearch()
-	defer o.gateway.searching.Add(-1)
-	if o.gateway.searching.Add(1) > maxSearching {
+	defer o.desk.searching.Add(-1)
+	if o.desk.searching.Add(1) > maxSearching {
 		return errOperationBusy
 	}
 	n := 0
@@ -160,16 +156,16 @@ func (o *operation) done(n int, err error) error {
 	case n == 0:
 		return errNoMessage
 	}
-	o.code = sms.OK
+	o.Code = sms.OK
 	return nil
 }
 
 // read answers where a message is.
 func (o *operation) read(t *operand) {
-	o.code = sms.OK
-	o.result.State = sms.StateEnroute
-	if t.message.DeliverAt > o.gateway.Clock.WallNow() {
-		o.result.State = sms.StateScheduled
+	o.Code = sms.OK
+	o.Result.State = sms.StateEnroute
+	if t.message.DeliverAt > o.desk.Clock.WallNow() {
+		o.Result.State = sms.StateScheduled
 	}
 }
 
@@ -182,16 +178,16 @@ func (o *operation) matches(account string, m *sms.Message) bool {
 
 // find passes the messages that the operation is about to f, in parts.
 func (o *operation) find(ctx context.Context, f func([]*operand) error) error {
-	g := o.gateway
-	if g.Store != nil {
+	d := o.desk
+	if d.Store != nil {
 		if err := o.inStore(ctx, f); err != nil {
 			return err
 		}
 	}
-	if g.Durable() {
+	if d.Durable() {
 		return nil
 	}
-	for _, l := range g.Lanes() {
+	for _, l := range d.Lanes() {
 		var some []*operand
 		err := o.changer.wait(ctx, l, func(int64) { some = o.inLane(l) })
 		if err == nil {
@@ -212,7 +208,7 @@ var errSearched = errors.New("the scan has found all")
 func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
-		next, err := o.gateway.Store.Scan(from, pageLooks, func(e *store.Entry) error {
+		next, err := o.desk.Store.Scan(from, pageLooks, func(e *store.Entry) error {
 			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.account {
 				return nil
 			}
@@ -221,7 +217,7 @@ func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error
 				return errSearched
 			}
 			if m.err == nil && o.matches(string(m.head.Account), m.message) {
-				m.message.Origin = o.gateway.Origins.Of(string(m.head.Account), string(m.head.Connector))
+				m.message.Origin = o.desk.Origins.Of(string(m.head.Account), string(m.head.Connector))
 				some = append(some, &operand{found: m})
 			}
 			return nil
@@ -244,7 +240,7 @@ func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error
 
 // inLane returns those that a lane has. It is called by whatever dispatches for the lane.
 func (o *operation) inLane(l *connector.Lane) (all []*operand) {
-	ahead := o.gateway.Clock.Ahead()
+	ahead := o.desk.Clock.Ahead()
 	add := func(m *sms.Message, t operand) {
 		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
 			return
@@ -304,7 +300,7 @@ func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int
 		left = slices.DeleteFunc(left, func(t *operand) bool { return taken[t] })
 		return err
 	}
-	lanes := o.gateway.Lanes()
+	lanes := o.desk.Lanes()
 	for _, l := range lanes {
 		if err = from(l, func(t *operand) bool {
 			return t.share == nil && t.lane() == keep.LaneName(l) || t.share != nil && t.share.Lane == l
@@ -325,7 +321,7 @@ func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int
 func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
 	w := t.waiting
 	if t.share == nil {
-		w = waitingOf(t.found, o.gateway.Clock.Ahead())
+		w = waitingOf(t.found, o.desk.Clock.Ahead())
 	}
 	for _, s := range shares {
 		if t.share != nil && t.share != s {
@@ -342,7 +338,7 @@ func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f f
 // ended carries out an operation about a message that has left. It reports errNoMessage if
 // nothing is known of it.
 func (o *operation) ended(ctx context.Context) error {
-	v, fate, ok, err := o.gateway.Receipts.FateOf(o.ID)
+	v, fate, ok, err := o.desk.receipts.FateOf(o.ID)
 	switch {
 	case err != nil:
 		return err
@@ -350,14 +346,14 @@ func (o *operation) ended(ctx context.Context) error {
 		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr):
 		return errNoMessage
 	}
-	o.result.State, o.result.Error = fate.State, fate.Error
-	if !o.result.State.Final() {
-		o.code = o.forward(ctx, &v)
+	o.Result.State, o.Result.Error = fate.State, fate.Error
+	if !o.Result.State.Final() {
+		o.Code = o.forward(ctx, &v)
 	} else {
-		o.code, o.result.Since = sms.Rejected, fate.Since
+		o.Code, o.Result.Since = sms.Rejected, fate.Since
 	}
 	if o.Kind == protocols.Query { // without an answer of the SMSC, what is known: that it has accepted the message
-		o.code = sms.OK
+		o.Code = sms.OK
 	}
 	return nil
 }

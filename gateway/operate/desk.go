@@ -1,0 +1,62 @@
+package operate
+
+import (
+	"sync/atomic"
+
+	"pmg/account"
+	"pmg/gateway/intake"
+	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
+	"pmg/gateway/route"
+	"pmg/gateway/settle"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// How many operations may be under way for all sessions. They wait for disks and lanes. An account may have
+// one in shareOperating of those that the others leave, so that there are always some left for one
+// that has none. Few read all messages.
+const (
+	maxAllOperating = 256
+	shareOperating  = 4
+	maxSearching    = 4
+)
+
+// A Desk carries out what clients and operators ask about messages that wait. It is safe for concurrent use.
+type Desk struct {
+	*route.Table
+	receipts *receipts.Desk
+	settler  *settle.Desk
+	intake   *intake.Desk
+
+	onLane    keep.Do      // of the engine; nil in tests without one
+	operating atomic.Int64 // operations under way
+	searching atomic.Int64 // those of them that read all messages
+	orders    orders
+}
+
+// NewDesk makes a desk for the lanes of a table.
+func NewDesk(t *route.Table, r *receipts.Desk, s *settle.Desk, i *intake.Desk) *Desk {
+	d := &Desk{Table: t, receipts: r, settler: s, intake: i}
+	t.RouteAgain = d.routeAgain
+	return d
+}
+
+// SetDo tells the desk how lanes are reached. It is called once, before anything is asked.
+func (d *Desk) SetDo(onLane keep.Do) { d.onLane = onLane }
+
+// MayBegin reports whether an account may have another operation under way.
+func (d *Desk) MayBegin(client *account.Account) bool {
+	own := client.Operate(0)
+	others := d.operating.Load() - own
+	return own < (maxAllOperating-others)/shareOperating
+}
+
+// Begin returns an operation for a client, which speaks a protocol. Run follows.
+func (d *Desk) Begin(client *account.Account, spoken sms.Protocol, asked protocols.Operation) *operation {
+	o := &operation{Operation: asked, desk: d, client: client, account: client.SystemID, spoken: spoken}
+	o.order = d.orders.take(o.ID)
+	d.operating.Add(1)
+	client.Operate(1)
+	return o
+}

@@ -1,0 +1,9 @@
+// Package operate carries out what clients and operators ask about messages that wait: it finds them in the store
+// or in the lanes, and cancels, replaces, deletes, moves or retries them, while nothing else can happen to them. What has
+// left is asked of the SMS centre.
+//
+// # Start reading
+//
+// desk.go, operation.go (a client asks) with cancel.go, replace.go and forward.go, requeue.go and queue.go (an operator
+// asks) with withdraw.go, stopped.go (nobody runs the gateway), sums.go.
+package operate
