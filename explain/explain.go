@@ -8,8 +8,8 @@ import (
 
 	"pmg/account"
 	"pmg/config"
+	"pmg/gateway/route"
 	"pmg/protocols"
-	"pmg/router"
 	"pmg/sms"
 	"pmg/sms/rewrite"
 )
@@ -227,8 +227,8 @@ func (e *asked) apply(to *[]Step, a *rewrite.Addresses, all ...owned) sms.Code {
 
 // route finds the route of the message, and what becomes of it without one.
 func (e *asked) route(a *rewrite.Addresses) {
-	table := router.Build(e.config.Routes, func(t config.Target) config.Target { return t })
-	r, found := table.RouteKeyword(e.answer.Account, e.from.Name, a.Dest.Addr, a.Source.Addr, router.Keyword(e.text))
+	table := route.NewIndex(e.config.Routes, func(t config.Target) config.Target { return t })
+	r, found := table.RouteKeyword(e.answer.Account, e.from.Name, a.Dest.Addr, a.Source.Addr, route.Keyword(e.text))
 	if !found {
 		e.unrouted("no route matches")
 		return

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"pmg/internal/smstext"
-	"pmg/router"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -65,7 +64,7 @@ func (t *Table) keywordOf(m *sms.Message) (keyword string, known bool) {
 	}
 	begin := m.Text()
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
-	return router.Keyword(text), true
+	return Keyword(text), true
 }
 
 // firstOf returns what the parts of a long message have in common, and whether a message is the

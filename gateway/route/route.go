@@ -6,7 +6,6 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
-	"pmg/router"
 	"pmg/sms"
 )
 
@@ -26,7 +25,7 @@ func (t target) up() bool {
 
 // routes holds the routing of one configuration.
 type routes struct {
-	table    *router.Table[target]
+	table    *Index[target]
 	accounts map[string]*config.Account
 	single   bool      // there is only one account
 	drivers  []speaker // by protocol
@@ -50,7 +49,7 @@ func (t *Table) newRoutes(cfg *config.Config) *routes {
 			r.addDriver(c.Driver)
 		}
 	}
-	r.table = router.Build(cfg.Routes, func(to config.Target) target { return t.target(cfg, to) })
+	r.table = NewIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to) })
 	return r
 }
 
@@ -115,7 +114,7 @@ const keywordOctets = 512
 
 // routeOf returns the route of a message, and reports whether there is one. A receipt takes
 // none: it goes to the client of its message, and nobody else may see it.
-func (t *Table) routeOf(m *sms.Message) (*router.Route[target], bool) {
+func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 	if m.Kind == sms.Receipt {
 		return nil, false
 	}
@@ -146,7 +145,7 @@ func (t *Table) Route(m *sms.Message) *connector.Lane {
 }
 
 // pick returns the target of a route for a message.
-func (t *Table) pick(route *router.Route[target], m *sms.Message) target {
+func (t *Table) pick(route *Route[target], m *sms.Message) target {
 	together := uint64(0)
 	if route.IsWeighted() {
 		together = t.togetherOf(m)

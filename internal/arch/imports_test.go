@@ -46,9 +46,7 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
-		{"router", "config"},
 		{"account", "config internal/ratelimit protocols sms"},
-		{"explain", "account config internal/smstext protocols router sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
 
@@ -58,7 +56,8 @@ func table() []row {
 		{"gateway/node", "config connector sms"},
 		{"gateway/login", "account config connector gateway/node protocols sms"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
-		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols router sms sms/fit sms/userdata store"},
+		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/userdata store"},
+		{"explain", "account config gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"gateway/roomtest", "config connector gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},

@@ -1,4 +1,4 @@
-package router
+package route
 
 import (
 	"bytes"
@@ -13,8 +13,12 @@ import (
 	"pmg/config"
 )
 
-// A Table is the routes of one configuration. It is safe for concurrent use.
-type Table[T any] struct {
+// An Index is the routes of one configuration. It never changes; the gateway swaps it at a reload. The first
+// route of the configuration that matches wins. It is found without looking at every route: routes are indexed by
+// account and destination prefix, and only the prefixes of the destination's own digits are looked up.
+//
+// T is what NewIndex made of the targets, so that no message causes a lookup by name. It is safe for concurrent use.
+type Index[T any] struct {
 	routes []Route[T]
 	rows   map[key][]int // indices of routes, ascending
 	// The lengths of destination prefixes that must be looked up: those of the
@@ -45,17 +49,17 @@ type Target[T any] struct {
 	Weight uint64
 }
 
-// Build returns the table of a configuration's routes. resolve returns the caller's
+// NewIndex returns the index of a configuration's routes. resolve returns the caller's
 // value for a target of the configuration, which is a connector or an account.
-func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T] {
-	t := &Table[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
+func NewIndex[T any](routes []config.Route, resolve func(config.Target) T) *Index[T] {
+	x := &Index[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
 	for i := range routes {
-		c, r := &routes[i], &t.routes[i]
+		c, r := &routes[i], &x.routes[i]
 		r.Index, r.from = i, c.From
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		for _, k := range c.Keyword {
 			r.keywords = append(r.keywords, strings.ToUpper(k))
-			t.keywords = true
+			x.keywords = true
 		}
 		r.weighted = c.Policy == config.Weighted
 		names := fnv.New32a()
@@ -64,27 +68,27 @@ func Build[T any](routes []config.Route, resolve func(config.Target) T) *Table[T
 			r.Targets = append(r.Targets, Target[T]{resolve(to), uint64(max(to.Weight, 1))})
 		}
 		r.number = uint16(names.Sum32())
-		lengths := t.lengthsOf(c.Account)
+		lengths := x.lengthsOf(c.Account)
 		for _, prefix := range c.Prefixes() {
 			k := key{c.Account, prefix}
-			t.rows[k] = append(t.rows[k], i)
+			x.rows[k] = append(x.rows[k], i)
 			if !slices.Contains(*lengths, len(prefix)) {
 				*lengths = append(*lengths, len(prefix))
 			}
 		}
 	}
-	return t
+	return x
 }
 
-func (t *Table[T]) lengthsOf(account string) *[]int {
+func (x *Index[T]) lengthsOf(account string) *[]int {
 	if account == "" {
-		return &t.anyLengths
+		return &x.anyLengths
 	}
-	return &t.accountLengths
+	return &x.accountLengths
 }
 
 // HasKeywords reports whether the text of a message makes a difference.
-func (t *Table[T]) HasKeywords() bool { return t.keywords }
+func (x *Index[T]) HasKeywords() bool { return x.keywords }
 
 // Keyword returns the word that a text begins with, as RouteKeyword has it.
 func Keyword(text string) string {
@@ -98,45 +102,45 @@ func Keyword(text string) string {
 func isNoLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // Route returns the first route for a message without a keyword.
-func (t *Table[T]) Route(account, from string, dest, source []byte) (*Route[T], bool) {
-	return t.RouteKeyword(account, from, dest, source, "")
+func (x *Index[T]) Route(account, from string, dest, source []byte) (*Route[T], bool) {
+	return x.RouteKeyword(account, from, dest, source, "")
 }
 
 // RouteKeyword returns the first route for a message that account submitted and that
 // arrived on the connector from, and reports whether there is one. The account
 // of a message from an SMSC is "". A leading '+' of an address makes no
 // difference.
-func (t *Table[T]) RouteKeyword(account, from string, dest, source []byte, keyword string) (*Route[T], bool) {
+func (x *Index[T]) RouteKeyword(account, from string, dest, source []byte, keyword string) (*Route[T], bool) {
 	dest, source = withoutPlus(dest), withoutPlus(source)
-	best := len(t.routes)
-	for _, n := range t.anyLengths {
+	best := len(x.routes)
+	for _, n := range x.anyLengths {
 		if n <= len(dest) {
-			best = t.first(t.rows[key{"", string(dest[:n])}], best, from, source, keyword)
+			best = x.first(x.rows[key{"", string(dest[:n])}], best, from, source, keyword)
 		}
 	}
 	if account != "" {
-		for _, n := range t.accountLengths {
+		for _, n := range x.accountLengths {
 			if n <= len(dest) {
-				best = t.first(t.rows[key{account, string(dest[:n])}], best, from, source, keyword)
+				best = x.first(x.rows[key{account, string(dest[:n])}], best, from, source, keyword)
 			}
 		}
 	}
-	if best == len(t.routes) {
+	if best == len(x.routes) {
 		return nil, false
 	}
-	return &t.routes[best], true
+	return &x.routes[best], true
 }
 
 // anyKeyword is a keyword that no text has, and each route with keywords takes.
 const anyKeyword = "\x00"
 
 // DependsOnKeyword reports whether it depends on a message's keyword which route is its.
-func (t *Table[T]) DependsOnKeyword(account, from string, dest, source []byte) bool {
-	if !t.keywords {
+func (x *Index[T]) DependsOnKeyword(account, from string, dest, source []byte) bool {
+	if !x.keywords {
 		return false
 	}
-	one, _ := t.RouteKeyword(account, from, dest, source, "")
-	other, _ := t.RouteKeyword(account, from, dest, source, anyKeyword)
+	one, _ := x.RouteKeyword(account, from, dest, source, "")
+	other, _ := x.RouteKeyword(account, from, dest, source, anyKeyword)
 	return one != other
 }
 
@@ -145,12 +149,12 @@ func (r *Route[T]) From() string { return r.from }
 
 // first returns the first of the rows whose other conditions match, or best if
 // that comes before it.
-func (t *Table[T]) first(rows []int, best int, from string, source []byte, keyword string) int {
+func (x *Index[T]) first(rows []int, best int, from string, source []byte, keyword string) int {
 	for _, i := range rows {
 		if i >= best {
 			break
 		}
-		r := &t.routes[i]
+		r := &x.routes[i]
 		if (r.from == "" || r.from == from) && bytes.HasPrefix(source, r.source) &&
 			(len(r.keywords) == 0 || keyword == anyKeyword || slices.Contains(r.keywords, keyword)) {
 			return i

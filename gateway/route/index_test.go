@@ -1,4 +1,4 @@
-package router
+package route
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 	"pmg/config"
 )
 
-// name resolves a target to the name of its connector or account.
-func name(t config.Target) string { return t.Connector + t.Account }
+// nameOf resolves a target to the name of its connector or account.
+func nameOf(t config.Target) string { return t.Connector + t.Account }
 
 func everyone(string) bool { return true }
 
-// table builds from the routes of a configuration, with connectors a, b and c
+// index builds from the routes of a configuration, with connectors a, b and c
 // and accounts x and y.
-func table(t testing.TB, routes string) *Table[string] {
+func index(t testing.TB, routes string) *Index[string] {
 	t.Helper()
 	c, _, err := config.Parse([]byte(`
 accounts: [{system_id: x, password: x, receives: ""}, {system_id: y, password: y}]
@@ -31,11 +31,11 @@ routes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Build(c.Routes, name)
+	return NewIndex(c.Routes, nameOf)
 }
 
 // row returns the index of the route that Route returns, or -1.
-func row(tab *Table[string], account, from, dest, source string) int {
+func row(tab *Index[string], account, from, dest, source string) int {
 	found, ok := tab.Route(account, from, []byte(dest), []byte(source))
 	for i := range tab.routes {
 		if ok && found == &tab.routes[i] {
@@ -49,7 +49,7 @@ func row(tab *Table[string], account, from, dest, source string) int {
 // texts, and the others are as without it.
 func TestKeyword(t *testing.T) {
 	t.Parallel()
-	tab := table(t, `
+	tab := index(t, `
   - {destination: "46", keyword: [stop, "NÄR"], to: a}
   - {account: x, keyword: "7", to: b}
   - {to: c}
@@ -70,9 +70,9 @@ func TestKeyword(t *testing.T) {
 	}
 }
 
-func TestRoute(t *testing.T) {
+func TestIndexedRoute(t *testing.T) {
 	t.Parallel()
-	tab := table(t, `
+	tab := index(t, `
   - {account: x, destination: "4670", to: a}
   - {destination: "+46", source: PMG, to: b}
   - {from: a, to: c}
@@ -115,7 +115,7 @@ func TestRoute(t *testing.T) {
 // otherwise.
 func TestDependsOnKeyword(t *testing.T) {
 	t.Parallel()
-	tab := table(t, `
+	tab := index(t, `
   - {from: a, destination: "72", keyword: [VOTE], to: c}
   - {from: a, to: c}
   - {from: b, to: c}
@@ -148,7 +148,7 @@ func TestRouteAgainstLinear(t *testing.T) {
 				routes[i].Destination = append(routes[i].Destination, oneOf("", "+")+digits(3))
 			}
 		}
-		tab := Build(routes, name)
+		tab := NewIndex(routes, nameOf)
 		for range 50 {
 			account, from, dest, source := oneOf("", "x", "y", "z"), oneOf("a", "b", "c"), digits(5), digits(4)
 			want := -1
@@ -170,13 +170,13 @@ func TestRouteAgainstLinear(t *testing.T) {
 // An account can be a target, like a connector.
 func TestAccountTargets(t *testing.T) {
 	t.Parallel()
-	r, _ := table(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil)
+	r, _ := index(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil)
 	for up, want := range map[string]string{"xby": "x", "by": "b", "y": "y", "": "x"} {
 		if got := r.Pick(0, func(to string) bool { return strings.Contains(up, to) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
 		}
 	}
-	r, _ = table(t, "  - {to: [{account: x, weight: 3}, b]}").Route("", "", nil, nil)
+	r, _ = index(t, "  - {to: [{account: x, weight: 3}, b]}").Route("", "", nil, nil)
 	got := map[string]int{}
 	for range 400 {
 		got[r.Pick(0, everyone)]++
@@ -188,7 +188,7 @@ func TestAccountTargets(t *testing.T) {
 
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	r, _ := table(t, "  - {to: [a, b, c]}").Route("", "", nil, nil)
+	r, _ := index(t, "  - {to: [a, b, c]}").Route("", "", nil, nil)
 	for up, want := range map[string]string{"abc": "a", "bc": "b", "c": "c", "": "a"} {
 		if got := r.Pick(0, func(c string) bool { return strings.Contains(up, c) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
@@ -208,7 +208,7 @@ func TestWeighted(t *testing.T) {
 		{"c", map[string]int{"c": 1000}},
 		{"", map[string]int{"a": 600, "b": 300, "c": 100}},
 	} {
-		r, _ := table(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
+		r, _ := index(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
 		up := func(connector string) bool { return strings.Contains(c.up, connector) }
 		got := map[string]int{}
 		inRow, longest, last := 0, 0, ""
@@ -239,7 +239,7 @@ func TestPickUntried(t *testing.T) {
 		"  - to: [a, b, c]": "a b c -",
 		"  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]": "",
 	} {
-		r, _ := table(t, to).Route("", "", nil, nil)
+		r, _ := index(t, to).Route("", "", nil, nil)
 		for range 20 {
 			var tried uint16
 			got := ""
@@ -271,7 +271,7 @@ func TestPickUntried(t *testing.T) {
 // Messages that belong together take the same target, and different ones are shared by weight.
 func TestPickTogether(t *testing.T) {
 	t.Parallel()
-	r, _ := table(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
+	r, _ := index(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
 	got := map[string]int{}
 	for n := range uint64(1000) {
 		to := r.Pick(n+1, everyone)
@@ -289,7 +289,7 @@ func TestPickTogether(t *testing.T) {
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	number := func(to string) uint16 {
-		r, _ := table(t, "  - to: ["+to+"]").Route("", "", nil, nil)
+		r, _ := index(t, "  - to: ["+to+"]").Route("", "", nil, nil)
 		return r.Number()
 	}
 	if number("a, b") != number("a, {connector: b, weight: 3}") || number("a, b") == number("b, a") || number("a, b") == number("a, b, c") {
@@ -298,7 +298,7 @@ func TestNumber(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	tab := table(t, "  - {account: x, destination: 46, source: \"1\", to: a, policy: weighted}\n  - {to: [a, b]}")
+	tab := index(t, "  - {account: x, destination: 46, source: \"1\", to: a, policy: weighted}\n  - {to: [a, b]}")
 	dest, source := []byte("+46700000001"), []byte("123")
 	if n := testing.AllocsPerRun(100, func() {
 		for _, account := range []string{"x", "y"} {
@@ -320,7 +320,7 @@ func BenchmarkRoute(b *testing.B) {
 				routes[i] = config.Route{Destination: []string{fmt.Sprint(46, 70_000+i)}, To: []config.Target{{Connector: "a"}}}
 			}
 			routes[n-1].Destination = nil
-			tab := Build(routes, name)
+			tab := NewIndex(routes, nameOf)
 			dest, source := []byte("+4679999999"), []byte("12345")
 			b.ReportAllocs()
 			for b.Loop() {
@@ -334,7 +334,7 @@ func BenchmarkRoute(b *testing.B) {
 func BenchmarkPick(b *testing.B) {
 	for _, policy := range []string{config.Failover, config.Weighted} {
 		b.Run("policy="+policy, func(b *testing.B) {
-			tab := Build([]config.Route{{Policy: policy, To: []config.Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}}}, name)
+			tab := NewIndex([]config.Route{{Policy: policy, To: []config.Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}}}, nameOf)
 			r, _ := tab.Route("", "", nil, nil)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -347,7 +347,7 @@ func BenchmarkPick(b *testing.B) {
 // What no route matches has none.
 func TestNoRoute(t *testing.T) {
 	t.Parallel()
-	tab := table(t, "  - {destination: \"46\", to: a}\n  - {account: x, destination: \"47\", to: b}")
+	tab := index(t, "  - {destination: \"46\", to: a}\n  - {account: x, destination: \"47\", to: b}")
 	for _, c := range []struct {
 		account, dest string
 		found         bool
@@ -365,7 +365,7 @@ func TestManyTargets(t *testing.T) {
 	for range 16 {
 		route.To = slices.Insert(route.To, 0, config.Target{Connector: "a", Weight: 1})
 	}
-	r, _ := Build([]config.Route{route}, name).Route("", "", nil, nil)
+	r, _ := NewIndex([]config.Route{route}, nameOf).Route("", "", nil, nil)
 	onlyB := func(c string) bool { return c == "b" }
 	if i, ok := r.PickUntried(0, 0, onlyB); !ok || i != 16 {
 		t.Errorf("the last one, with none tried: %d, %t", i, ok)
@@ -376,7 +376,7 @@ func TestManyTargets(t *testing.T) {
 	if i, ok := r.PickUntried(1, 0, everyone); !ok || i != 1 || r.IsWeighted() {
 		t.Errorf("the second: %d, %t", i, ok)
 	}
-	if weighted, _ := table(t, "  - to: [{connector: a, weight: 2}, b]").Route("", "", nil, nil); !weighted.IsWeighted() {
+	if weighted, _ := index(t, "  - to: [{connector: a, weight: 2}, b]").Route("", "", nil, nil); !weighted.IsWeighted() {
 		t.Error("weights are not seen")
 	}
 }
