@@ -3,11 +3,10 @@ package admin
 import (
 	"runtime"
 
-	"pmg/gateway/receipts"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pmg/config"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 )
 

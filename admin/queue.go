@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pmg/gateway/operate"
-
 	"pmg/sms"
 )
 

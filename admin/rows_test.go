@@ -6,9 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pmg/gateway/receipts"
-
 	"pmg/connector"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 )
 

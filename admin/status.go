@@ -5,14 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"pmg/gateway/receipts"
-
 	"golang.org/x/sys/unix"
 
 	"pmg/config"
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/store"
 )

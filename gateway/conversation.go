@@ -3,14 +3,12 @@ package gateway
 import (
 	"slices"
 
-	"pmg/gateway/intake"
-
-	"pmg/gateway/receipts"
-
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/gateway/login"
+	"pmg/gateway/receipts"
 	"pmg/protocols"
 	"pmg/sms"
 )

@@ -7,13 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"pmg/gateway/intake"
-
 	"github.com/rs/zerolog"
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/intake"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"

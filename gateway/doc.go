@@ -1,15 +1,21 @@
-// Package gateway makes the decisions of a messaging gateway, whichever architecture
-// moves the octets: which clients may log in, where a message goes, whether there is
-// room for it, what happens to it after an answer, and what a reload changes. It is
-// also the gateway's side of its sessions: a Conversation, which reaches the stages
-// through a Port, as it does the simulation and the bench's classic. It knows no protocol and no socket.
+// Package gateway puts the rooms of a messaging gateway together, and is its side of sessions, whichever
+// architecture moves the octets: a Conversation reaches the stages through a Port, as it does the simulation and the
+// bench's classic. It starts, reloads and stops, and knows no protocol and no socket.
+//
+// What happens to messages is decided in the rooms below it, each of which imports only those before it:
+//
+//	node      what all share: configuration, clocks, memory, a quiet log
+//	login     who may log in
+//	keep      messages in the store until they have ended
+//	route     where a message goes
+//	convert   what its peers can read
+//	receipts  what the SMS centre says of it later
+//	settle    what becomes of it after an answer, and its end
+//	intake    how it comes in
+//	operate   what clients and operators ask about it while it waits
 //
 // # Start reading
 //
-// gateway.go (the shared state), conversation.go (the actions of sessions), route.go,
-// steps.go, intake.go and stored.go (the way of a message to its lane), policy.go and failover.go (what
-// follows from its answer), steps_end.go (its end), receipts.go (what the SMSC says of it later),
-// operate.go and operation.go (what its client asks about it), long.go and join.go (parts),
-// session.go, links.go and peers.go (the life of a session), drain.go, reload.go. Logins are decided in
-// gateway/login, the store is looked after in gateway/keep, and what all parts share is in gateway/node.
+// gateway.go, conversation.go (the actions of sessions) with stored.go, receipt.go, recipients.go and operate.go;
+// session.go, links.go, logout.go and peers.go (the life of a session); recover.go, reload.go, drain.go.
 package gateway

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"pmg/gateway/settle"
-
 	"pmg/connector"
+	"pmg/gateway/settle"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -9,33 +9,27 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pmg/gateway/operate"
-
-	"pmg/gateway/intake"
-
-	"pmg/gateway/settle"
-
-	"pmg/gateway/receipts"
-
-	"pmg/gateway/convert"
-
-	"pmg/gateway/route"
-
 	"github.com/rs/zerolog"
 
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/convert"
+	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
+	"pmg/gateway/operate"
+	"pmg/gateway/receipts"
+	"pmg/gateway/route"
+	"pmg/gateway/settle"
 	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
 )
 
-// A Gateway is the state that every session shares. It is safe for concurrent use.
+// A Gateway is its rooms and what every session shares. It is safe for concurrent use.
 type Gateway struct {
 	*node.Node
 	*keep.Keeper
@@ -59,7 +53,6 @@ type Gateway struct {
 	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
 
 	mu sync.Mutex // one reload at a time
-
 }
 
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.

@@ -3,9 +3,8 @@ package gateway
 import (
 	"testing"
 
-	"pmg/gateway/intake"
-
 	"pmg/connector"
+	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/sms"
 )

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"pmg/gateway/receipts"
-
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -3,10 +3,9 @@ package gateway
 import (
 	"sync/atomic"
 
-	"pmg/gateway/receipts"
-
 	"pmg/connector"
 	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
 	"pmg/sms"
 )
 

@@ -9,13 +9,12 @@ import (
 	"syscall"
 	"testing"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector"
 	"pmg/connector/queue"
 	"pmg/gateway/keep"
+	"pmg/gateway/operate"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pmg/gateway/operate"
-
 	"pmg/gateway/keep"
+	"pmg/gateway/operate"
 	"pmg/sms"
 	"pmg/store"
 )

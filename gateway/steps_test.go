@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"pmg/gateway/intake"
-
 	"pmg/protocols"
 	"pmg/sms"
 )

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"pmg/gateway/intake"
-
 	"pmg/gateway/keep"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector/queue"
 	"pmg/gateway/keep"
+	"pmg/gateway/operate"
 	"pmg/store"
 )
 

@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"pmg/admin"
+	"pmg/gateway/operate"
 	"pmg/loadtest"
 )
 

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
+	"pmg/gateway/operate"
 	"pmg/internal/console"
 	"pmg/internal/nearest"
 	"pmg/sms"

@@ -7,11 +7,10 @@ import (
 	"io"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
+	"pmg/gateway/operate"
 	"pmg/internal/console"
 )
 

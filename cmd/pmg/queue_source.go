@@ -10,12 +10,11 @@ import (
 	"os"
 	"syscall"
 
-	"pmg/gateway/operate"
-
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
 	"pmg/config"
+	"pmg/gateway/operate"
 	"pmg/store"
 )
 

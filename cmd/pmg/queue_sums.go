@@ -8,11 +8,10 @@ import (
 	"net/http"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
+	"pmg/gateway/operate"
 	"pmg/internal/console"
 )
 

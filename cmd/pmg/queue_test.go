@@ -15,11 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/rs/zerolog"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"

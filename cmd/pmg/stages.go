@@ -5,12 +5,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"pmg/gateway/intake"
-
-	"pmg/gateway/settle"
-
 	"github.com/spf13/cobra"
 
+	"pmg/gateway/intake"
+	"pmg/gateway/settle"
 	"pmg/stages"
 )
 

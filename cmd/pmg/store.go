@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/spf13/cobra"
 
+	"pmg/gateway/operate"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"pmg/admin"
 	"pmg/config"
+	"pmg/gateway/operate"
 	"pmg/pdulog"
 	"pmg/sms"
 )

@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"pmg/gateway/intake"
-
 	"pmg/connector"
+	"pmg/gateway/intake"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"pmg/gateway/settle"
-
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/store"

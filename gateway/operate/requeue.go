@@ -7,15 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"pmg/gateway/settle"
-
-	"pmg/gateway/receipts"
-
 	"pmg/config"
 	"pmg/connector"
 	"pmg/connector/queue"
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
+	"pmg/gateway/settle"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"

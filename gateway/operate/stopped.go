@@ -6,13 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pmg/gateway/settle"
-
 	"github.com/rs/zerolog"
 
 	"pmg/config"
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/settle"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -5,10 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"pmg/gateway/convert"
-
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/convert"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/peerid"

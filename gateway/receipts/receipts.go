@@ -6,12 +6,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/config"
+	"pmg/connector"
 	"pmg/gateway/convert"
 	"pmg/gateway/keep"
 	"pmg/gateway/route"
-
-	"pmg/config"
-	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/sms/peerid"

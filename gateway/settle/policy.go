@@ -3,15 +3,14 @@ package settle
 import (
 	"math"
 
-	"pmg/gateway/route"
-	"pmg/store"
-
 	"pmg/config"
 	"pmg/connector"
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/route"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // Settle implements connector.Policy: it decides what becomes of a message. The

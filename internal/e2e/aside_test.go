@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/sms"

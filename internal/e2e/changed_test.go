@@ -8,13 +8,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"

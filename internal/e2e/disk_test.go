@@ -8,11 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 )
 

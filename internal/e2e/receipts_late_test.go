@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/store"
 )

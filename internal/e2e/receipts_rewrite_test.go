@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/store"
 )

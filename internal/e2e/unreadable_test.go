@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pmg/gateway/operate"
-
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/store"
 )

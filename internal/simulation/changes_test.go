@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pmg/gateway/operate"
-
 	"pmg/sms"
 )
 

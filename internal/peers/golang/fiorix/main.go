@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"pmgpeers/wire"
 	"strconv"
 	"sync"
 	"time"
@@ -22,8 +23,6 @@ import (
 	"github.com/fiorix/go-smpp/smpp/pdu/pdutext"
 	"github.com/fiorix/go-smpp/smpp/pdu/pdutlv"
 	"github.com/fiorix/go-smpp/smpp/smpptest"
-
-	"pmgpeers/wire"
 )
 
 func main() {

@@ -3,14 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"pmgpeers/wire"
 	"sync"
 	"time"
 
 	"github.com/linxGnu/gosmpp"
 	"github.com/linxGnu/gosmpp/data"
 	"github.com/linxGnu/gosmpp/pdu"
-
-	"pmgpeers/wire"
 )
 
 // requests are those that wait for their answers, by sequence number.

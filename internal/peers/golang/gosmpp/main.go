@@ -9,12 +9,11 @@ package main
 import (
 	"encoding/hex"
 	"os"
+	"pmgpeers/wire"
 	"strconv"
 
 	"github.com/linxGnu/gosmpp/data"
 	"github.com/linxGnu/gosmpp/pdu"
-
-	"pmgpeers/wire"
 )
 
 func main() {

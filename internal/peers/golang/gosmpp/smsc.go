@@ -2,14 +2,13 @@ package main
 
 import (
 	"net"
+	"pmgpeers/wire"
 	"strconv"
 	"sync"
 
 	"github.com/linxGnu/gosmpp"
 	"github.com/linxGnu/gosmpp/data"
 	"github.com/linxGnu/gosmpp/pdu"
-
-	"pmgpeers/wire"
 )
 
 // A centre is an SMSC with one session at a time.
