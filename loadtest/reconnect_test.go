@@ -25,7 +25,7 @@ func TestReconnect(t *testing.T) {
 		want(t, "receipts", r.Receipts, 2000)
 		want(t, "missing", Compare(r, s.Result()).Missing, 0)
 		want(t, "sent", r.Sent, 2000+r.SentAgain)
-		if r.Reconnects == 0 {
+		if r.Reconnects == 0 && o.CloseBindEvery == 0 { // otherwise the others may be done before that
 			t.Error("no connection was opened again")
 		}
 	}
