@@ -50,7 +50,7 @@ func TestInstances(t *testing.T) {
 	if a.Number != 1 || b.Number != 2 || d.Number != 3 || c.Acquire() != nil || c.HasFree() {
 		t.Error("not three instances")
 	}
-	b.SetLink(&Link{Instance: b})
+	b.SetLink(&Link{Source: Source{Instance: b}})
 	c.Links(func(l *Link) {
 		if l.Instance != b {
 			t.Errorf("instance %d is connected", l.Instance.Number)

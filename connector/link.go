@@ -11,22 +11,35 @@ import (
 	"pmg/sms"
 )
 
+// A Source is who sends messages: a session, or whatever else has an account and a connector. That
+// takes neither a socket nor a session.
+type Source struct {
+	Connector *Connector
+	Instance  *Instance // of a session; nil: there is none
+	Remote    netip.AddrPort
+	Account   *account.Account // of the client; set before Session.Bound is not 0, and never changed then
+	Origin    *sms.Origin      // of the messages that arrive; set with Account
+	LastShare *Share           // where the last message went; only who takes messages in uses it
+}
+
+// CountRefused counts a message of the session that was not accepted.
+func (s *Source) CountRefused() {
+	s.Connector.Stats.Refused.Add(1)
+	s.Origin.Tally.Refused.Add(1)
+}
+
 // A Link is the part of a connected instance's session that is the same in both
 // architectures. Each architecture embeds it in its own type of connection. Its own fields are
 // for all goroutines: those that are not atomic are set before others can see them. The rest
 // is in three parts, each of which has one owner.
 type Link struct {
-	Connector *Connector
-	Instance  *Instance
-	Remote    netip.AddrPort
-	Opened    int64 // Unix nanoseconds
-	Session   protocols.Session
-	Can       protocols.Abilities // of Session
-	Inflight  Inflight
-	Account   *account.Account // of the client; set before Session.Bound is not 0, and never changed then
-	Origin    *sms.Origin      // of the messages that arrive on it; set with Account
-	Lane      *Lane            // the lane that gives the session messages; nil: it takes none
-	Owner     any              // the value that embeds it: the pipeline's handle, or the classic architecture's conn
+	Source
+	Opened   int64 // Unix nanoseconds
+	Session  protocols.Session
+	Can      protocols.Abilities // of Session
+	Inflight Inflight
+	Lane     *Lane // the lane that gives the session messages; nil: it takes none
+	Owner    any   // the value that embeds it: the pipeline's handle, or the classic architecture's conn
 
 	Heard    atomic.Int64 // when the peer last sent something
 	Partial  atomic.Int64 // when the incomplete PDU began; 0: there is none
@@ -109,12 +122,6 @@ func (l *Link) wanted(now int64) bool {
 	}
 	heard := l.Heard.Load()
 	return since > heard && now-heard >= int64(protocols.WantedPatience)
-}
-
-// CountRefused counts a message of the session that was not accepted.
-func (l *Link) CountRefused() {
-	l.Connector.Stats.Refused.Add(1)
-	l.Origin.Tally.Refused.Add(1)
 }
 
 // BeginClosing asks the session to end. Only the first call has an effect: it keeps its

@@ -155,7 +155,7 @@ func (c *Conversation[R]) send(now int64, l *connector.Link, r R, after int64) {
 // message has a message take its steps, and accepts or refuses it.
 func (c *Conversation[R]) message(now int64, l *connector.Link, r R) {
 	s := &c.submission
-	*s = intake.Submission{Way: intake.Submitted, From: l, PDU: c.port.PDU(r), Room: c}
+	*s = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: c.port.PDU(r), Room: c}
 	if l.Account == nil {
 		s.Way = intake.Delivered
 	}
@@ -231,7 +231,7 @@ func (c *Conversation[R]) answerRefusal(now int64, l *connector.Link, r R, code 
 // admit asks the rate limit of the client's account to admit an operation, before any work is done
 // for it. It returns the time before which the client must not be answered.
 func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
-	s := intake.Submission{From: l}
+	s := intake.Submission{From: &l.Source, Session: l}
 	v := c.gateway.Intake.StepRate(now, &s)
 	return s.After, v == intake.Pass
 }
@@ -240,7 +240,7 @@ func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok b
 // not sent before the time after, which the account's rate asks for. Messages from an
 // SMSC do not wait, because the answers to our own requests would wait behind them.
 func (c *Conversation[R]) Wait(now int64, sub *intake.Submission) bool {
-	l, a := sub.From, sub.Accepted()
+	l, a := sub.Session, sub.Accepted()
 	m, s := a.Message, a.Share
 	if l.Account == nil || !s.HasMemory(a.Octets()) || !c.gateway.mayHold(s) {
 		return false
@@ -256,7 +256,7 @@ func (c *Conversation[R]) Wait(now int64, sub *intake.Submission) bool {
 	}
 	c.gateway.hold(l, s, m, 1)
 	if b.Len() == 1 {
-		c.gateway.Intake.LogWaits(now, l, s)
+		c.gateway.Intake.LogWaits(now, &l.Source, s)
 	}
 	return true
 }
@@ -280,7 +280,7 @@ func (c *Conversation[R]) letIn(now int64, s *connector.Share, b *connector.Back
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
 			c.gateway.hold(l, s, m, -1)
-			c.gateway.Intake.LogNoRoom(now, l, s)
+			c.gateway.Intake.LogNoRoom(now, &l.Source, s)
 			c.refuse(now, l, m, r)
 		})
 	c.relieve(s, b)

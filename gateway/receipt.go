@@ -138,7 +138,7 @@ func (q *finding[R]) taken(count *atomic.Int64) {
 func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
 	l := q.link
 	if s != nil && !c.intake.HasRoom(keep.Accepted{Message: q.message, Share: s}) {
-		c.gateway.Intake.LogNoRoom(now, l, s)
+		c.gateway.Intake.LogNoRoom(now, &l.Source, s)
 		for _, m := range q.More {
 			m.Release()
 		}
@@ -173,5 +173,5 @@ func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
 // logUnknownReceipt logs that a receipt of an SMSC is dropped because its message is not known and there
 // is no store to keep it in.
 func (g *Gateway) logUnknownReceipt(now int64, l *connector.Link) {
-	g.Intake.LogRefused(now, l, &g.Storms.Unrouted, "receipt accepted and dropped: its message is not known")
+	g.Intake.LogRefused(now, &l.Source, &g.Storms.Unrouted, "receipt accepted and dropped: its message is not known")
 }

@@ -36,7 +36,7 @@ func (p *port) taken() (states []string) {
 
 // smsc begins a session to the SMSC.
 func (p *port) smsc() *connector.Link {
-	l := &connector.Link{Origin: p.g.Origins.Of("", "operator")}
+	l := &connector.Link{Source: connector.Source{Origin: p.g.Origins.Of("", "operator")}}
 	l.Open(&connector.Instance{Connector: p.operator}, netip.AddrPort{}, p.now, nil)
 	return l
 }

@@ -21,7 +21,7 @@ func (c *Conversation[R]) recipients(now int64, l *connector.Link, r R, v *intak
 	for v.Next < v.Recipients {
 		l.Can.Recipients.To(p, v.Next)
 		v.Next++
-		c.submission = intake.Submission{Way: intake.Submitted, From: l, PDU: p, Others: v, Room: c}
+		c.submission = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: p, Others: v, Room: c}
 		if !c.recipient(now, l, r, v, &c.submission) {
 			return
 		}

@@ -9,7 +9,7 @@ import (
 
 // RewriteIn applies the in rules of a session's connector and account to a message that has arrived. A receipt is not refused, because an SMSC would send
 // it again and again.
-func (d *Desk) RewriteIn(l *connector.Link, m *sms.Message) sms.Code {
+func (d *Desk) RewriteIn(l *connector.Source, m *sms.Message) sms.Code {
 	connector, account := rulesIn(l)
 	if connector == nil && account == nil {
 		return sms.OK
@@ -28,7 +28,7 @@ func (d *Desk) RewriteIn(l *connector.Link, m *sms.Message) sms.Code {
 }
 
 // rulesIn returns the in rules for the messages of a session.
-func rulesIn(l *connector.Link) (connector, account *rewrite.Rules) {
+func rulesIn(l *connector.Source) (connector, account *rewrite.Rules) {
 	if l.Account != nil {
 		account = l.Account.Config().RewriteIn()
 	}
@@ -89,7 +89,7 @@ func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) (refusal sms.
 // RewriteOperation applies the rules to an operation's addresses that the addresses of its
 // messages have passed. Rules behind one that refuses them are left out.
 func (d *Desk) RewriteOperation(l *connector.Link, o *protocols.Operation) {
-	connector, account := rulesIn(l)
+	connector, account := rulesIn(&l.Source)
 	if connector == nil && account == nil {
 		return
 	}

@@ -26,7 +26,7 @@ func newMessage(d *Desk, kind sms.Kind, dest string) *sms.Message {
 func TestOutgoing(t *testing.T) {
 	d := newDesk(t, `rewrite: [{out: destination, add: "00"}, {out: source, default: PMG}]`)
 	clients, operator := d.Connector("clients"), d.Connector("operator")
-	l := &connector.Link{Connector: operator}
+	l := &connector.Link{Source: connector.Source{Connector: operator}}
 	m := newMessage(d, sms.Submit, "49170")
 	for range 2 {
 		c := d.outgoing(l, m, m)
@@ -38,7 +38,7 @@ func TestOutgoing(t *testing.T) {
 			t.Errorf("the message has become %+v", m)
 		}
 	}
-	if d.outgoing(&connector.Link{Connector: clients}, m, m) != m {
+	if d.outgoing(&connector.Link{Source: connector.Source{Connector: clients}}, m, m) != m {
 		t.Error("a connector without rules sends a copy")
 	}
 	if n := testing.AllocsPerRun(100, func() { d.outgoing(l, m, m).Release() }); n != 0 {
@@ -72,7 +72,7 @@ func TestRewriteIn(t *testing.T) {
 		{sms.Receipt, "0047", sms.OK, "PMG", "47"},
 	} {
 		m := newMessage(d, c.kind, c.dest)
-		code := d.RewriteIn(&connector.Link{Connector: d.Connector("operator")}, m)
+		code := d.RewriteIn(&connector.Source{Connector: d.Connector("operator")}, m)
 		if code != c.code || string(m.Dest().Addr) != c.want || string(m.Source().Addr) != c.source || string(m.Text()) != "text" {
 			t.Errorf("%d to %s: %s, %s to %s", c.kind, c.dest, code, m.Source().Addr, m.Dest().Addr)
 		}

@@ -49,7 +49,7 @@ func TestWallClockSteps(t *testing.T) {
 		d.Clock.See(now)
 		s := &clockSession{read: now + step + 60*second} // in a minute, by the wall clock
 		m := new(sms.Message)
-		l := &connector.Link{Session: s, Connector: connector.New(0, &config.Connector{}, toy.New(), &d.Memory)}
+		l := &connector.Link{Session: s, Source: connector.Source{Connector: connector.New(0, &config.Connector{}, toy.New(), &d.Memory)}}
 		if code := d.Message(now, l, nil, m); code != sms.OK || m.Expires != now+60*second {
 			t.Errorf("step %d: %s, expires in %d s", step/second, code, (m.Expires-now)/second)
 		}

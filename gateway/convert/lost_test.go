@@ -34,7 +34,7 @@ routes: [{to: operator}]
 		m := &sms.Message{Origin: &sms.Origin{}}
 		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{TON: 1, NPI: 1, Addr: []byte("46700000001")}, []byte("hello"))
 		m.SetNative(protocols.SMPP, native)
-		link := &connector.Link{Connector: operator}
+		link := &connector.Link{Source: connector.Source{Connector: operator}}
 		var total int64
 		n := testing.AllocsPerRun(100, func() {
 			if d.Cross(lane, m) != sms.OK || d.Refuses(&connector.Slot{Link: link, Message: m}) != sms.OK {

@@ -8,19 +8,19 @@ import (
 
 // LogRefused logs why a message of a session was not accepted, or not immediately, for the first
 // of a minute on each connector.
-func (d *Desk) LogRefused(now int64, l *connector.Link, sort *node.Sampled, why string) {
-	if !sort.Next(l.Connector.Name, now) {
+func (d *Desk) LogRefused(now int64, from *connector.Source, sort *node.Sampled, why string) {
+	if !sort.Next(from.Connector.Name, now) {
 		return
 	}
-	e := node.OfSession(d.Log.Warn(), l)
-	if l.Account != nil {
-		e = e.Str("account", l.Account.SystemID)
+	e := node.OfSource(d.Log.Warn(), from)
+	if from.Account != nil {
+		e = e.Str("account", from.Account.SystemID)
 	}
 	e.Msg(why)
 }
 
 // LogNoRoom logs that there was no room for a message of a session.
-func (d *Desk) LogNoRoom(now int64, l *connector.Link, s *connector.Share) {
+func (d *Desk) LogNoRoom(now int64, from *connector.Source, s *connector.Share) {
 	why := "message refused: " + fullQueue(s)
 	switch {
 	case d.Memory.Full():
@@ -28,7 +28,7 @@ func (d *Desk) LogNoRoom(now int64, l *connector.Link, s *connector.Share) {
 	case !s.HasMemory(0):
 		why = "message refused: the account's messages take half of limits.memory that others leave, and more would keep others out"
 	}
-	d.LogRefused(now, l, &d.Storms.NoRoom, why)
+	d.LogRefused(now, from, &d.Storms.NoRoom, why)
 }
 
 // WarnNearlyFull logs that most of what may wait for a client does, before SMSCs are refused.
@@ -43,8 +43,8 @@ func (d *Desk) WarnNearlyFull(s *connector.Share) {
 }
 
 // LogWaits logs that a message of a session waits for room, and its answer with it.
-func (d *Desk) LogWaits(now int64, l *connector.Link, s *connector.Share) {
-	d.LogRefused(now, l, &d.Storms.Waits, "message answered late: "+fullQueue(s))
+func (d *Desk) LogWaits(now int64, from *connector.Source, s *connector.Share) {
+	d.LogRefused(now, from, &d.Storms.Waits, "message answered late: "+fullQueue(s))
 }
 
 func fullQueue(s *connector.Share) string {

@@ -83,7 +83,7 @@ type Submission struct {
 	Way     Ways
 	next    int // number of the step that it takes next
 	Message *sms.Message
-	Change  func(now int64, m *sms.Message) sms.Code // makes it the message that replaces it
+	Change  func(now int64, m *sms.Message) sms.Code // makes the message, or the one that replaces it
 	Counted bool                                     // it is one of those that are scheduled, or at the SMSC
 	// work is what Later waits for, on another goroutine; nil: it waits for room. It returns the
 	// code with which the message is refused, or sms.OK. It may use the message alone.
@@ -91,11 +91,12 @@ type Submission struct {
 	Lane  *connector.Lane  // nil: it is parked, or goes where its receipt's message says
 	Share *connector.Share // of the lane; nil without one
 
-	From   *connector.Link // of the session that it came on; nil: none counts or logs it
-	PDU    protocols.PDU   // that carried it
-	Others *Several        // of the same PDU, nil for a PDU with one message
-	Room   Room
-	After  int64 // time before which its sender is not answered
+	From    *connector.Source // nil: nobody counts or logs it
+	Session *connector.Link   // that reads it from its PDU; nil: Change makes it
+	PDU     protocols.PDU     // that carried it
+	Others  *Several          // of the same PDU, nil for a PDU with one message
+	Room    Room
+	After   int64 // time before which its sender is not answered
 
 	Code sms.Code // why it is refused
 }

@@ -14,10 +14,11 @@ func (d *Desk) StepRate(now int64, s *Submission) Verdict {
 		s.After = 0
 		return s.refuses(d, now, sms.Throttled, &d.Storms.Fast, "message refused: the account is faster than its rate")
 	}
-	if s.Others == nil {
-		d.eases(now, l)
-	} else if s.Others.isFull() {
+	switch {
+	case s.Others != nil && s.Others.isFull():
 		return s.tooMany(d, now)
+	case s.Others == nil && s.Session != nil:
+		d.eases(now, s.Session)
 	}
 	return Pass
 }
@@ -39,13 +40,18 @@ func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
 }
 
 func (d *Desk) stepRead(now int64, s *Submission) (v Verdict) {
+	fresh := s.Message == nil
+	if fresh {
+		s.Message = d.Messages.Get()
+		s.Message.Origin = s.From.Origin
+	}
 	var code sms.Code
 	if s.Change != nil {
 		code = s.Change(now, s.Message)
 	} else {
-		s.Message = d.Messages.Get()
-		s.Message.Origin = s.From.Origin
-		code = d.convert.Message(now, s.From, s.PDU, s.Message)
+		code = d.convert.Message(now, s.Session, s.PDU, s.Message)
+	}
+	if fresh {
 		s.Message.Arrived = now
 	}
 	if code != sms.OK {
@@ -170,7 +176,7 @@ func (s *Submission) Accepted() keep.Accepted {
 
 // shareFor returns the share of a lane for the messages of a session, which mostly go to the lane
 // that the last one went to.
-func (d *Desk) shareFor(l *connector.Link, lane *connector.Lane) *connector.Share {
+func (d *Desk) shareFor(l *connector.Source, lane *connector.Lane) *connector.Share {
 	if s := l.LastShare; s == nil || s.Lane != lane {
 		l.LastShare = d.Share(lane, l.Origin)
 	}

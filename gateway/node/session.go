@@ -8,5 +8,14 @@ import (
 
 // OfSession adds the fields that identify a session to a log entry.
 func OfSession(e *zerolog.Event, l *connector.Link) *zerolog.Event {
-	return e.Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).Stringer("remote", l.Remote)
+	return OfSource(e, &l.Source)
+}
+
+// OfSource does the same for a sender of messages, which may be no session.
+func OfSource(e *zerolog.Event, s *connector.Source) *zerolog.Event {
+	e.Str("connector", s.Connector.Name)
+	if s.Instance != nil {
+		e.Int("instance", s.Instance.Number)
+	}
+	return e.Stringer("remote", s.Remote)
 }

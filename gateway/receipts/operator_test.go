@@ -204,7 +204,7 @@ func TestNoteOf(t *testing.T) {
 	} {
 		m := p.submitted(c.notify)
 		m.Kind = c.kind
-		l := &connector.Link{Connector: p.Connector(c.connector)}
+		l := &connector.Link{Source: connector.Source{Connector: p.Connector(c.connector)}}
 		record := p.NoteOf(l, m)
 		if (record != nil) != c.want {
 			t.Errorf("%s: %x", name, record)

@@ -245,7 +245,7 @@ func TestPDULog(t *testing.T) {
 		}
 		var p smpp.PDU
 		link := func(instance int) *connector.Link { // one that is logged in
-			s := &connector.Link{Instance: &connector.Instance{Number: instance}, Session: boundSession{}}
+			s := &connector.Link{Source: connector.Source{Instance: &connector.Instance{Number: instance}}, Session: boundSession{}}
 			for i, line := range []string{"bind_receiver seq=1", "bind_receiver_resp seq=1 status=0"} {
 				_ = p.ParseLog([]byte(line))
 				s.Login.Pass(i == 0, &p)
