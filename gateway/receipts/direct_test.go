@@ -74,7 +74,7 @@ func TestAddress(t *testing.T) {
 		{sms.Report{State: sms.StateDelivered, Submitted: 800, Done: 900}, sms.Report{Submitted: 800, Done: 900}},
 	} {
 		m := p.receipt("46700000001", c.report)
-		m.SetNative(own, []byte("native"))
+		m.SetNative(own, []byte("n"))
 		m.Arrived, m.DeliverAt, m.NotBefore, m.Expires = 1, 2, 3, 4
 		m.Notify, m.Offset, m.Part, m.Parts = sms.NotifySuccess, 1, 1, 2
 		m.Flags |= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
@@ -90,7 +90,7 @@ func TestAddress(t *testing.T) {
 		if !ok || r.Known != 5000 || r.State != c.report.State || r.Submitted != c.want.Submitted || r.Done != c.want.Done {
 			t.Errorf("%+v: %+v", c.report, r)
 		}
-		if string(m.Source().Addr) != "0700000001" || string(m.Dest().Addr) != "alias" || string(m.Native(own)) != "native" {
+		if string(m.Source().Addr) != "0700000001" || string(m.Dest().Addr) != "alias" || string(m.Native(own)) != "n" {
 			t.Errorf("from %s to %s with %q", m.Source().Addr, m.Dest().Addr, m.Native(own))
 		}
 		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(p.Config().Receipts.Validity) {

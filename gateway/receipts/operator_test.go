@@ -3,6 +3,7 @@ package receipts
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"pmg/connector"
 	"pmg/sms"
@@ -118,40 +119,105 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
-// What a receipt proves of an operator's ids is known after a restart, also if its message was no longer in memory.
+// What a receipt proves of an operator's ids is known after restarts, and is stored again before it would be forgotten,
+// whether its message was found in memory or in the store.
 func TestFormIsKept(t *testing.T) {
 	t.Parallel()
-	p := newRig(t)
-	if err := p.keep(store.NewMemory()); err != nil {
-		t.Fatal(err)
-	}
-	form := func() string {
-		all := p.Forms()
-		if len(all) != 1 || all[0].Operator != "operator" {
-			t.Fatalf("forms %+v", all)
+	for _, among := range []string{"the latest", "all"} {
+		p := newRig(t)
+		if err := p.keep(store.NewMemory()); err != nil {
+			t.Fatal(err)
 		}
-		return all[0].Form
-	}
-	p.accepted("1f")
-	p.restart()
-	if f := form(); f != "" {
-		t.Errorf("form %q before the first receipt", f)
-	}
-	var f Match
-	if found, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("1f")}), &f); !found || err != nil {
-		t.Fatalf("the message is not found: %v", err)
-	}
-	for range 2 {
-		if f := form(); f != "same" {
-			t.Errorf("form %q", f)
+		want := func(form string) {
+			t.Helper()
+			if all := p.Forms(); !slices.Equal(all, []OperatorForm{{"operator", form}}) {
+				t.Errorf("%s: forms %+v, want %q", among, all, form)
+			}
+		}
+		p.accepted("1f")
+		want("")
+		m, f := p.receipt("46700000001", sms.Report{ID: []byte("1f")}), Match{}
+		if among == "the latest" {
+			if !p.Find(p.operator(), m, &f) {
+				t.Fatal("the message is not found")
+			}
+		} else {
+			p.restart()
+			if found, err := p.LookUp(p.operator(), m, &f); !found || err != nil {
+				t.Fatalf("the message is not found: %v", err)
+			}
+		}
+		for range 2 {
+			want("same")
+			p.restart()
+		}
+		now := p.now
+		for days := range int64(20) {
+			p.Clock.SetAhead(days * int64(24*time.Hour))
+			p.tidyReceipts(now)
+			now += tidyReceiptsEvery
 		}
 		p.restart()
-	}
-	if err := p.close(); err != nil {
-		t.Error(err)
+		want("same")
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
 	}
 	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []OperatorForm{{"operator", "decimal"}}) {
 		t.Errorf("forms by the option: %+v", all)
+	}
+}
+
+// The message of an answer is found by the receipt right behind that, before the message has ended: one that asks for
+// receipts, and any where the operator sends receipts that nobody has asked for, or may do so.
+func TestNoteAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		notify          sms.Notify
+		missed, unasked bool
+		want            bool
+	}{
+		{sms.NotifySuccess, false, false, true},
+		{0, false, false, false},
+		{0, true, false, true},
+		{0, false, true, true},
+	} {
+		p := newRig(t)
+		o, m := p.operator(), p.submitted(c.notify)
+		o.Missed.Store(c.missed)
+		o.sendsUnasked.Store(c.unasked)
+		p.NoteAnswer(o, p.Connector("operator").Config(), m, []byte("msg-1"))
+		var f Match
+		if found := p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.ID != m.ID {
+			t.Errorf("%+v: found: %v, message %d", c, found, f.ID)
+		}
+	}
+}
+
+// Which messages are noted by the SMSC's ids.
+func TestMapsFor(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	out, in := p.LaneOf(p.Connector("operator")), p.ClientLane("client")
+	for name, c := range map[string]struct {
+		lane *connector.Lane
+		kind sms.Kind
+		code sms.Code
+		id   string
+		want bool
+	}{
+		"accepted":    {out, sms.Submit, sms.OK, "7", true},
+		"refused":     {out, sms.Submit, sms.Rejected, "7", false},
+		"without id":  {out, sms.Submit, sms.OK, "", false},
+		"a receipt":   {out, sms.Receipt, sms.OK, "7", false},
+		"of a client": {in, sms.Submit, sms.OK, "7", false},
+	} {
+		m := p.submitted(sms.NotifySuccess)
+		m.Kind = c.kind
+		o := p.MapsFor(c.lane, m, &sms.Answer{Code: c.code, PeerID: []byte(c.id)})
+		if (o != nil) != c.want || c.want && o != p.operator() {
+			t.Errorf("%s: %v", name, o != nil)
+		}
 	}
 }
 

@@ -254,6 +254,59 @@ func TestPartsWaitForNothing(t *testing.T) {
 	}
 }
 
+// A client that hears of success alone is not told that nothing is known of a part.
+func TestPartsWaitUnwanted(t *testing.T) {
+	t.Parallel()
+	p := keepAgain(t, vfs.NewMem())
+	m, f := partOf(p, 0, 2, sms.StateDelivered, "000")
+	f.Notify = sms.NotifySuccess
+	if _, v := p.Direct(p.now, m, f); v == Unread {
+		if err := p.Parts.Load(f); err != nil {
+			t.Fatal(err)
+		}
+		p.Direct(p.now, m, f)
+	}
+	if err := p.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.SetAhead(int64(25 * 3600e9))
+	if err := p.waits.tell(); err != nil {
+		t.Fatal(err)
+	}
+	if _, fate, ok, err := p.FateOf(5000); !ok || err != nil || fate.State != sms.StateUnknown {
+		t.Errorf("a query is told %+v; %v, %v", fate, ok, err)
+	}
+	if all := p.madeReceipts(t); len(all) != 0 {
+		t.Errorf("told %+v", all)
+	}
+}
+
+// What was told for now, before a restart, is followed by the end.
+func TestAcceptedPartsAfterRestart(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	for _, s := range []struct {
+		state sms.State
+		want  []verdict
+	}{
+		{sms.StateAccepted, []verdict{Noted, passOn}},
+		{sms.StateDelivered, []verdict{Noted, passOn}},
+	} {
+		p := keepAgain(t, fs)
+		for part, want := range s.want {
+			v, told := p.part(t, uint8(part), s.state)
+			if v != want || v == passOn && told != s.state {
+				t.Errorf("%s of part %d: verdict %d, %s", s.state, part, v, told)
+			}
+			if v == passOn { // its receipt is stored with what is noted
+				m, f := partOf(p, uint8(part), 2, s.state, "")
+				p.Parts.note(&f.Mapping, m.Text())
+			}
+		}
+		p.madeReceipts(t)
+	}
+}
+
 // What became of the parts before a restart is read from the store.
 func TestReceiptOfPartsAfterRestart(t *testing.T) {
 	t.Parallel()
