@@ -84,12 +84,32 @@ func TestFailOver(t *testing.T) {
 			if all = min(all+int(n), 255); int(m.Earlier) != all || m.Attempts != 0 || m.Throttles != 0 || m.NotBefore != 0 {
 				t.Errorf("%s: %d attempts, %d earlier, throttled %d times, not before %d", c.to, m.Attempts, m.Earlier, m.Throttles, m.NotBefore)
 			}
-			lane = s.Lane
+			if lane = s.Lane; !lane.MayBeUnfit(m.ID) {
+				t.Errorf("%s: it may not fit %s, which is not known there", c.to, lane.Home().Name)
+			}
 			had = append(had, lane.Home().Name)
 		}
 		if slices.Sort(had[1:]); !slices.Equal(had, c.want) {
 			t.Errorf("%s: %v, want %v", c.to, had, c.want)
 		}
+	}
+}
+
+// A target whose clients receive nothing for the destination is passed over.
+func TestFailOverToNobody(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, `
+accounts:
+  - {system_id: one, password: secret, receives: [71]}
+  - {system_id: two, password: secret, receives: [72]}
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, static: false}
+  - {name: b, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, static: false}
+routes: [{to: [a, clients, b]}]
+`)
+	if s := tb.FailOver(laneTo(tb, "a"), submitted(tb)); s == nil || s.Lane != laneTo(tb, "b") {
+		t.Error("it does not go to b")
 	}
 }
 
@@ -122,7 +142,9 @@ func TestReroute(t *testing.T) {
 				want = c.any
 			}
 			if s := tb.Reroute(laneTo(tb, c.from), m, always); s != nil {
-				got = s.Lane.Home().Name
+				if got = s.Lane.Home().Name; !s.Lane.MayBeUnfit(m.ID) {
+					t.Errorf("%+v: it may not fit %s, which is not known there", c, got)
+				}
 			}
 			if got != want {
 				t.Errorf("%+v: moves to %q, want %q", c, got, want)

@@ -2,7 +2,10 @@ package route
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/sms"
 	"pmg/store"
@@ -24,7 +27,7 @@ func keywordGateway(t *testing.T) *Table {
 		return fmt.Sprintf("  - {name: %s, direction: out, address: \"127.0.0.1:1\", system_id: pmg, password: secret}\n", name)
 	}
 	tb := newTable(t, "pdulog: {enabled: false}\nconnectors:\n"+out("north")+out("south")+out("east")+
-		"routes:\n  - {from: north, keyword: [VOTE], to: south}\n  - {from: north, to: east}\n  - {to: north}\n")
+		"routes:\n  - {from: north, keyword: [VOTE], to: south}\n  - {from: east, keyword: [VOTE], to: south}\n  - {from: north, to: east}\n  - {to: north}\n")
 	tb.Open(store.NewMemory(), func(uint64, error) {})
 	return tb
 }
@@ -50,20 +53,47 @@ func TestKeywordOf(t *testing.T) {
 	if !tb.WaitsForFirst(second) {
 		t.Error("it does not wait for its first part")
 	}
+	if second.Kind = sms.Receipt; tb.WaitsForFirst(second) {
+		t.Error("a receipt waits for a first part")
+	}
+	second.Kind = sms.MO
 	first := aPart(tb, "4670", 7, 1, 2, "VOTE")
 	want("south", first)
+	if tb.WaitsForFirst(first) {
+		t.Error("a first part waits for itself")
+	}
 	tb.NoteKeyword(first)
 	want("south", second)
+	want("south", aPart(tb, "4670", 'A', 1, 2, "VOTE")) // its header is no text
 	tb.NoteKeyword(aPart(tb, "4671", 7, 1, 2, "hello"))
 	want("east", aPart(tb, "4671", 7, 2, 2, "VOTE"))
 	want("none", aPart(tb, "4670", 8, 2, 2, "rest")) // another reference
+	want("none", aPart(tb, "4672", 7, 2, 2, "rest")) // another source
+	for _, connector := range []string{"north", "east"} {
+		other := aPart(tb, "4670", 7, 2, 2, "rest")
+		if other.Origin = tb.Origins.Of("", connector); connector == "north" { // another recipient
+			other.Set(other.Source(), sms.Address{Addr: []byte("7213")}, other.Text())
+		}
+		want("none", other)
+	}
+	receipt := aPart(tb, "4673", 7, 1, 2, "VOTE")
+	receipt.Kind = sms.Receipt
+	tb.NoteKeyword(receipt)
+	want("none", aPart(tb, "4673", 7, 2, 2, "rest")) // a receipt is no first part
 	want("none", aPart(tb, "4670", 7, 2, 3, "rest")) // another number of parts
 	other := aPart(tb, "4670", 7, 2, 2, "rest")
 	other.Origin = tb.Origins.Of("acme", "north") // another origin
 	want("none", other)
 	late := aPart(tb, "4670", 7, 2, 2, "rest")
-	late.Arrived += int64(tb.Config().Limits.JoinTimeout) + 1
+	late.Arrived = first.Arrived + int64(tb.Config().Limits.JoinTimeout)
+	want("south", late)
+	late.Arrived++
 	want("none", late)
+	early := aPart(tb, "4670", 7, 2, 2, "rest")
+	early.Arrived = first.Arrived - int64(tb.Config().Limits.JoinTimeout)
+	want("south", early)
+	early.Arrived--
+	want("none", early)
 	want("east", aPart(tb, "4670", 9, 1, 1, "no part")) // it says that it is the only one
 
 	// The parts that the gateway makes have no references that repeat.
@@ -93,8 +123,10 @@ func TestKeywordsAreBounded(t *testing.T) {
 	if len(k.of) != maxKeywords || len(k.order) != maxKeywords {
 		t.Errorf("%d are known", len(k.of))
 	}
-	if _, ok := k.of["9"]; ok {
-		t.Error("the oldest is there")
+	for i := range 20 {
+		if _, ok := k.of[fmt.Sprint(i)]; ok != (i >= 10) {
+			t.Errorf("the keyword of message %d is there: %v", i, ok)
+		}
 	}
 	for i := range maxFirstless {
 		m := aPart(tb, fmt.Sprint(4670000000+i), 7, 2, 2, "rest")
@@ -115,5 +147,126 @@ func TestKeywordsAreBounded(t *testing.T) {
 	tb.End()
 	if err := tb.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A part that was put aside goes on when its first part comes, or has come shortly before, also in an earlier run. What is
+// routed again knows its keyword.
+func TestFirstlessGoOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first string // when the first part comes
+		later int64  // how much later than the other one
+		gone  bool   // what is in memory is forgotten between
+		want  bool
+	}{
+		"behind":               {"behind", 1, false, true},
+		"behind, too late":     {"behind", 1e15, false, false},
+		"before":               {"before", -1, false, true},
+		"before, too early":    {"before", -1e15, false, false},
+		"before a restart":     {"before", -1, true, true},
+		"long before":          {"before", -1e15, true, false},
+		"behind a restart":     {"behind", 1, true, false}, // the other one is read again then
+		"never":                {"", 0, false, false},
+		"never, over restarts": {"", 0, true, false},
+	} {
+		tb := keywordGateway(t)
+		again := make(chan string, 10)
+		parts := map[uint64]*sms.Message{}
+		tb.RouteAgain = func(ids []uint64) error {
+			for _, id := range ids {
+				lane := tb.Route(parts[id])
+				if lane == nil {
+					again <- fmt.Sprint(id, " to none")
+					continue
+				}
+				again <- fmt.Sprint(id, " to ", lane.Home().Name)
+			}
+			return nil
+		}
+		note := func() {
+			m := aPart(tb, "4670", 7, 1, 3, "VOTE")
+			m.Arrived += c.later
+			tb.NoteKeyword(m)
+		}
+		forget := func() {
+			if !c.gone {
+				return
+			}
+			tb.keywords.done.Wait()
+			if err := tb.Committer.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			k := &tb.keywords
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			k.of, k.order, k.waiting, k.line = nil, nil, nil, nil
+		}
+		if c.first == "before" {
+			note()
+			forget()
+		}
+		var all []string
+		for id := uint64(2); id <= 3; id++ {
+			m := aPart(tb, "4670", 7, byte(id), 3, "rest")
+			m.ID = id
+			parts[id] = m
+			tb.KeepFirstless(m)
+			if c.first != "behind" {
+				tb.keywords.done.Wait()
+			}
+		}
+		if c.first == "behind" {
+			forget()
+			note()
+		}
+		tb.keywords.done.Wait()
+		for len(again) > 0 {
+			all = append(all, <-again)
+		}
+		want := []string{"2 to south", "3 to south"}
+		if !c.want {
+			want = nil
+		}
+		if !slices.Equal(all, want) {
+			t.Errorf("%s: %v, want %v", name, all, want)
+		}
+		tb.End()
+		tb.Store = nil // it is closed
+		tb.KeepFirstless(aPart(tb, "4672", 7, 2, 2, "rest"))
+		tb.keywords.done.Wait()
+	}
+}
+
+// A part goes on when what the store has of earlier runs is in its lanes, and not when the gateway ends.
+func TestFirstlessAfterRecovery(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{false, true} {
+		tb := keywordGateway(t)
+		s, err := store.Open("data", store.Options{FS: vfs.NewMem()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tb.Open(s, func(uint64, error) {})
+		var again []uint64
+		tb.RouteAgain = func(ids []uint64) error { again = append(again, ids...); return nil }
+		tb.NoteKeyword(aPart(tb, "4670", 7, 1, 2, "VOTE"))
+		m := aPart(tb, "4670", 7, 2, 2, "rest")
+		m.ID = 7
+		tb.KeepFirstless(m)
+		if tb.keywords.done.Wait(); len(again) > 0 {
+			t.Error("it goes on before recovery is over")
+		}
+		tb.SetRecovered()
+		if ended {
+			tb.End()
+		}
+		tb.Begin()
+		if tb.keywords.done.Wait(); (len(again) == 1) == ended {
+			t.Errorf("the gateway ends: %v; parts that go on: %d", ended, again)
+		}
+		if err := tb.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

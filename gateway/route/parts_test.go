@@ -11,12 +11,16 @@ import (
 	"pmg/sms/userdata"
 )
 
-// A partDriver's native parts are references.
+// A partDriver's native parts are references, and perhaps how many parts there are.
 type partDriver struct{ protocols.Driver }
 
 func (partDriver) Part(m *sms.Message) (userdata.Part, bool) {
 	native := m.Native(protocols.SMPP)
-	return userdata.Part{Reference: uint16(native[0])}, native[0] != 0
+	p := userdata.Part{Reference: uint16(native[0])}
+	if len(native) > 1 {
+		p.Total = native[1]
+	}
+	return p, native[0] != 0
 }
 
 func (partDriver) SetPart(*sms.Message, userdata.Part) {}
@@ -81,13 +85,45 @@ func TestWholeMessages(t *testing.T) {
 	}
 }
 
+// A part says which one it is in its header, or in the protocol's own field, if it has no header.
+func TestPartOf(t *testing.T) {
+	t.Parallel()
+	tb := trio(t, "[a]")
+	tb.routes.Load().addDriver(partDriver{toy.New()})
+	for name, c := range map[string]struct {
+		header, native, text string
+		want                 byte // the reference; 0: it is whole
+	}{
+		"header":          {"\x05\x00\x03\x07\x02\x01", "", "text", 7},
+		"native":          {"", "\x08\x02", "text", 8},
+		"both":            {"\x05\x00\x03\x07\x02\x01", "\x08\x02", "text", 7},
+		"other header":    {"\x03\x24\x01\x01", "\x08\x02", "text", 0},
+		"whole":           {"", "", "text", 0},
+		"one of one":      {"", "\x08\x01", "text", 0},
+		"no native parts": {"", "\x00\x02", "text", 0},
+	} {
+		m := submitted(tb)
+		m.Set(m.Source(), m.Dest(), []byte(c.header+c.text))
+		if c.header != "" {
+			m.Flags |= sms.HasHeader
+		}
+		if c.native != "" {
+			m.SetNative(protocols.SMPP, []byte(c.native))
+		}
+		p, text, ok := tb.PartOf(m)
+		if ok != (c.want != 0) || ok && (p.Reference != uint16(c.want) || string(text) != c.text) {
+			t.Errorf("%s: %v, %+v, %q", name, ok, p, text)
+		}
+	}
+}
+
 // Messages are told apart by account, addresses and reference.
 func TestHashOf(t *testing.T) {
 	t.Parallel()
 	tb := trio(t, "[a]")
 	seen := map[uint64]string{}
 	for _, account := range []string{"client", "other"} {
-		for _, addresses := range [][2]string{{"1", "22"}, {"12", "2"}, {"1", "23"}} {
+		for _, addresses := range [][2]string{{"1", "22"}, {"12", "2"}, {"1", "23"}, {"3", "22"}} {
 			for reference := range uint64(300) {
 				m := submitted(tb)
 				m.Origin = &sms.Origin{Account: account}

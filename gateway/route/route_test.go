@@ -3,7 +3,9 @@ package route
 import (
 	"testing"
 
+	"pmg/config"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A table with accounts that receive, and where messages go: by their origin and destination.
@@ -22,6 +24,7 @@ connectors:
   - {name: b, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, static: false}
 routes:
   - {to: {account: two}, from: a, destination: 9}
+  - {to: {account: two}, from: others, destination: 5}
   - {to: clients, from: a}
   - {to: others, from: b, destination: 7}
   - {to: a}
@@ -34,6 +37,7 @@ routes:
 	}{
 		{"one", "clients", "71", sms.Submit, "", "a", 30},
 		{"two", "others", "71", sms.Submit, "", "a", 40},
+		{"two", "others", "5", sms.Submit, "two", "others", 40}, // to a client on the connector that it came by
 		{"gone", "others", "71", sms.Submit, "", "a", 100},
 		{"", "a", "71", sms.MO, "one", "clients", 100},
 		{"", "a", "72", sms.MO, "none", "", 0}, // its account may not log in there
@@ -108,5 +112,94 @@ routes: [{to: a}]
 	}
 	if l := tb.AccountLane(cfg, "bound"); l != nil {
 		t.Errorf("a lane without a connector is used: %s", l.Home().Name)
+	}
+	tb.Connectors()[0].Removed.Store(false)
+	if l := tb.AccountLane(cfg, "any"); l != any || l.Home().Name != "second" {
+		t.Error("a lane moves although its connector is there")
+	}
+	if l := tb.AccountLane(cfg, "bound"); l == nil || l == bound {
+		t.Error("a lane that was given up is used again")
+	}
+	tb.Connector("second").Removed.Store(true)
+	tb.Apply(cfg)
+	if any.Home().Name != "first" || bound.Home().Name != "first" {
+		t.Error("a reload does not move a lane to the connector that is left")
+	}
+	if tb.ClientLane("any") != any || tb.ClientLane("sends") != nil || tb.ClientLane("gone") != nil {
+		t.Error("the lanes of clients that receive are others")
+	}
+	for name, want := range map[store.Lane]string{
+		{Account: "any"}: "first", {Connector: "a"}: "a", {Connector: "first"}: "", {Connector: "gone"}: "", {Account: "gone"}: "",
+	} {
+		got := ""
+		if l := tb.LaneNamed(cfg, name); l != nil {
+			got = l.Home().Name
+		}
+		if got != want {
+			t.Errorf("the lane %+v of the store is that of %q, want %q", name, got, want)
+		}
+	}
+}
+
+// An account alone may take a queue, one of several its part of it, which a reload changes.
+func TestPercent(t *testing.T) {
+	t.Parallel()
+	parse := func(accounts string) *config.Config {
+		cfg, _, err := config.Parse([]byte("accounts:\n"+accounts+`
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, max_queue: 1000}
+routes: [{to: a}]
+`), config.Options{Protocols: []string{"smpp"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}
+	tb := newTable(t, `
+connectors: [{name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, max_queue: 1000}]
+`)
+	share := tb.Share(laneTo(tb, "a"), tb.Origins.Of("one", "clients"))
+	for _, c := range []struct {
+		accounts string
+		want     int64
+	}{
+		{"  - {system_id: one, password: secret, share: 30}", 1000},
+		{"  - {system_id: one, password: secret, share: 30}\n  - {system_id: two, password: secret}", 300},
+		{"  - {system_id: one, password: secret, share: 40}\n  - {system_id: two, password: secret}", 400},
+		{"  - {system_id: two, password: secret}\n  - {system_id: three, password: secret}", 1000}, // it is gone
+	} {
+		if tb.Apply(parse(c.accounts)); share.Room() != c.want {
+			t.Errorf("%s: room for %d messages, want %d", c.accounts, share.Room(), c.want)
+		}
+		if again := tb.Share(laneTo(tb, "a"), tb.Origins.Of("one", "clients")); again != share {
+			t.Error("another share")
+		}
+	}
+}
+
+// The options that have the validity of messages looked at.
+func TestHasLimits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		account, connector string
+		want               bool
+	}{
+		{"", "", false},
+		{"validity: 1h", "", true},
+		{"max_validity: 1h", "", true},
+		{"", "validity: 1h", true},
+		{"", "max_validity: 1h", true},
+	} {
+		tb := newTable(t, `
+accounts: [{system_id: client, password: secret, `+c.account+`}]
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, `+c.connector+`}
+routes: [{to: a}]
+`)
+		if got := tb.HasLimits(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }
