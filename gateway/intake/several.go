@@ -74,16 +74,11 @@ func (v *Several) fit(d *Desk, lane *connector.Lane, m *sms.Message) sms.Code {
 	return code
 }
 
-// suit makes a message that comes in for a lane one that the lane's peers take: of their
-// protocol, and with a text that they read. Most messages stay as they are. With a code other
-// than OK it cannot be done. A message that must be split has the number of its parts
-// afterwards. others are the other messages of a PDU with several recipients, or nil.
-func (d *Desk) suit(lane *connector.Lane, m *sms.Message, others *Several) (code sms.Code) {
-	if code := d.convert.Cross(lane, m); code != sms.OK {
-		return code
+// fit makes the text of a message that comes in one that its lane's peers read. Most texts stay as they are. A
+// message that must be split has the number of its parts afterwards.
+func (s *Submission) fit(d *Desk) sms.Code {
+	if s.Others != nil {
+		return s.Others.fit(d, s.Lane, s.Message)
 	}
-	if others != nil {
-		return others.fit(d, lane, m)
-	}
-	return d.convert.Fit(lane, m)
+	return d.convert.Fit(s.Lane, s.Message)
 }

@@ -65,9 +65,17 @@ func (d *Desk) stepRead(now int64, s *Submission) (v Verdict) {
 
 func (d *Desk) stepSchedule(now int64, s *Submission) Verdict {
 	if code := d.mayWait(now, s); code != sms.OK {
-		return s.invalid(d, now, code, "message refused: ")
+		return s.tooLate(d, now, code)
 	}
 	return Pass
+}
+
+// tooLate refuses a submission that its account may not schedule.
+func (s *Submission) tooLate(d *Desk, now int64, code sms.Code) Verdict {
+	if code == sms.QueueFull {
+		return s.invalid(d, now, code, "message refused: as many messages of its account as may (max_scheduled) wait for their delivery time: ")
+	}
+	return s.invalid(d, now, code, "message refused: its delivery time is further ahead than max_schedule of its account: ")
 }
 
 func (d *Desk) stepValidity(now int64, s *Submission) Verdict {
@@ -117,13 +125,16 @@ func (d *Desk) stepFit(now int64, s *Submission) Verdict {
 	if s.Lane == nil {
 		return Pass
 	}
-	switch code := d.suit(s.Lane, s.Message, s.Others); code {
+	if code := d.convert.Cross(s.Lane, s.Message); code != sms.OK {
+		return s.invalid(d, now, code, "message refused: it cannot leave by the other protocol: ")
+	}
+	switch code := s.fit(d); code {
 	case sms.OK:
 		return Pass
 	case sms.BadLength:
 		return s.invalid(d, now, code, "message refused: its text takes more parts than there may be (max_parts of its account): ")
 	default:
-		return s.invalid(d, now, code, "message refused for its content: ")
+		return s.invalid(d, now, code, "message refused: missing_characters is refuse, and the peer's alphabet lacks some: ")
 	}
 }
 
@@ -139,7 +150,7 @@ func (d *Desk) stepParts(now int64, s *Submission) Verdict {
 		return Pass
 	}
 	if code := d.mayWait(now, s); code != sms.OK {
-		return s.invalid(d, now, code, "message refused for its content: ")
+		return s.tooLate(d, now, code)
 	}
 	if l := s.From; l.Account != nil {
 		l.Account.Charge(now, int64(s.Message.Parts)-1) // one of them was admitted
