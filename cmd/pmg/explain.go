@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/explain"
+	"pmg/cmd/pmg/explain"
 )
 
 func newExplainCommand() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/explain"
+	"pmg/cmd/pmg/explain"
 	"pmg/internal/testutil"
 )
 

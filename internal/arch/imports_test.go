@@ -57,7 +57,6 @@ func table() []row {
 		{"gateway/login", "account config connector gateway/node protocols sms"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/userdata store"},
-		{"explain", "account config gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"gateway/roomtest", "config connector gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
@@ -74,7 +73,8 @@ func table() []row {
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg", "admin config connector explain gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg/explain", "account config gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
+		{"cmd/pmg", "admin cmd/pmg/explain config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},

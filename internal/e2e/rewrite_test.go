@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/explain"
+	"pmg/cmd/pmg/explain"
 )
 
 // The rules of a connector and of an account change addresses on the wire: in before a

@@ -63,7 +63,7 @@ func TestAnswers(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "# %s\n%s\n", q.name, a)
 	}
-	testutil.Fresh(t, "testdata/answers.txt", b.String(), "go test ./explain -update")
+	testutil.Fresh(t, "testdata/answers.txt", b.String(), "go test ./cmd/pmg/explain -update")
 }
 
 // A question that has no answer is refused with what to do.
