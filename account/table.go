@@ -137,6 +137,9 @@ func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 	return a, OK
 }
 
+// Account returns the account with a system_id, or nil.
+func (t *Table) Account(systemID string) *Account { return t.accounts[systemID] }
+
 // find returns the login's account, or the decoy, whose password takes as long to
 // compare.
 func (t *Table) find(l Login) *Account {

@@ -17,23 +17,29 @@ func newExplainCommand() *cobra.Command {
 		Use:   "explain",
 		Short: "Show what a gateway would do with a message",
 		Long: `Shows what a gateway with the configuration would do with a message: each rule of
-rewrite that does something and what it changes, the lists, the route with its targets,
-and for each target the addresses that it is sent, the coding of the text, and how many
-short messages that is on the air; or why the message is refused. Nothing is sent, and no
-gateway needs to run, so that it is not known which targets are up.
+rewrite that does something and what it changes, the lists, the validity and the receipts
+that it gets, the route with its targets, and for each target the addresses that it is
+sent, the coding of the text, and how many short messages that is on the air; or which
+step refuses the message, and why. pmg stages prints the steps.
+
+The message takes the steps in a gateway of its own that has no sockets and no store.
+Nothing is sent, and it is not known which targets are up.
 
 The types of the addresses that are given (TON, NPI) are assumed by their form. The text
-is assumed to arrive in the default alphabet of its connector, or in UCS-2.`,
+is assumed to arrive in the default alphabet of its connector, or in UCS-2. --pdu gives a
+message with all its fields, as a line of the pdu log.`,
 		Example: `  pmg explain --from PMG --to 0170123456
   pmg explain -c new.yaml --account acme --from 12345 --to +49170123456 --text "Grüße"
-  pmg explain --connector operator --from 49170123456 --to 12345 --json | jq .route`,
+  pmg explain --connector operator --from 49170123456 --to 12345 --json | jq .route
+  pmg explain --account acme --to 49170123456 --deliver-in 48h --validity 24h
+  pmg explain --pdu 'submit_sm source_addr=12345 destination_addr=49170 short_message="Hi"'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := loadConfig(cmd.ErrOrStderr(), file)
 			if err != nil {
 				return err
 			}
-			answer, err := explain.Ask(c, q)
+			answer, err := explain.Ask(c, newDriver, q)
 			if err != nil {
 				return err
 			}
@@ -53,6 +59,9 @@ is assumed to arrive in the default alphabet of its connector, or in UCS-2.`,
 	f.StringVar(&q.Account, "account", "", "the client that submits it; the only one when not given")
 	f.StringVar(&q.Connector, "connector", "", "the connector that it arrives on: an out connector for a message from an SMSC; the first that the account may use when not given")
 	f.StringVar(&q.Text, "text", "", "its text")
+	f.DurationVar(&q.DeliverIn, "deliver-in", 0, "how long it is until its delivery time; immediately when not given")
+	f.DurationVar(&q.Validity, "validity", 0, "the validity that its sender gives it; none when not given")
+	f.StringVar(&q.PDU, "pdu", "", "the `PDU` that carries it, as the pdu log has it, in the place of the flags for its fields")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -68,6 +68,7 @@ func (d *Desk) getAddresses(m *sms.Message) *rewrite.Addresses {
 		a = &rewrite.Addresses{}
 	}
 	a.Set(m.Source(), m.Dest())
+	a.Tell = d.Tell
 	return a
 }
 

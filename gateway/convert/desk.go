@@ -5,14 +5,16 @@ import (
 
 	"pmg/gateway/route"
 	"pmg/sms/fit"
+	"pmg/sms/rewrite"
 )
 
 // A Desk makes messages ones that the peers of a lane take. It is safe for concurrent use.
 type Desk struct {
 	*route.Table
 
-	addresses  sync.Pool // of *rewrite.Addresses
-	converters sync.Pool // of *fit.Converter
+	Tell       func(rewrite.Step) // is told what rules do; usually nil
+	addresses  sync.Pool          // of *rewrite.Addresses
+	converters sync.Pool          // of *fit.Converter
 	references *references
 }
 

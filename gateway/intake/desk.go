@@ -16,7 +16,7 @@ type Desk struct {
 	receipts *receipts.Desk
 	settler  *settle.Desk
 
-	Steps    []Step // Steps, unless a test adds one
+	Steps    []Step // Steps, unless a test adds one, or pmg explain notes what each does
 	unrouted atomic.Int64
 	joining  joining
 }

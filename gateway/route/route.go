@@ -144,6 +144,28 @@ func (t *Table) Route(m *sms.Message) *connector.Lane {
 	return lane
 }
 
+// A Way is where a target of a message's route leads.
+type Way struct {
+	Target int // its position in the route
+	Lane   *connector.Lane
+	Back   bool // to where the message comes from, so that it is refused if the route chooses it
+}
+
+// Ways returns the index of a message's route in the configuration, and where its targets lead for it. It reports false if no
+// route matches.
+func (t *Table) Ways(m *sms.Message) (index int, ways []Way, ok bool) {
+	route, ok := t.routeOf(m)
+	if !ok {
+		return 0, nil, false
+	}
+	for i := range route.Targets {
+		if lane := t.resolve(route.Targets[i].To, m.Dest().Addr); lane != nil {
+			ways = append(ways, Way{i, lane, isBack(m, lane)})
+		}
+	}
+	return route.Index, ways, true
+}
+
 // pick returns the target of a route for a message.
 func (t *Table) pick(route *Route[target], m *sms.Message) target {
 	together := uint64(0)
@@ -185,12 +207,12 @@ func (t *Table) Moved(l *connector.Lane, n int, down time.Duration) {
 
 // Share returns the share of a lane for a session's messages.
 func (t *Table) Share(lane *connector.Lane, o *sms.Origin) *connector.Share {
-	return lane.Share(o, t.percent(t.routes.Load(), o.Account))
+	return lane.Share(o, t.routes.Load().percent(o.Account))
 }
 
 // percent returns how much of the free room of a queue an account may take. A single
 // account may take all of it.
-func (t *Table) percent(r *routes, account string) int {
+func (r *routes) percent(account string) int {
 	if a := r.accounts[account]; a != nil && !r.single {
 		return a.Share
 	}

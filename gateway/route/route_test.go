@@ -62,7 +62,7 @@ routes:
 		if lane.Account != c.to || lane.Home().Name != c.home {
 			t.Errorf("%+v: goes to %q on %q", c, lane.Account, lane.Home().Name)
 		}
-		if got := tb.percent(tb.routes.Load(), c.account); got != c.share {
+		if got := tb.routes.Load().percent(c.account); got != c.share {
 			t.Errorf("%+v: may take %d %%", c, got)
 		}
 	}

@@ -47,7 +47,7 @@ func (t *Table) Apply(cfg *config.Config) {
 	r := t.newRoutes(cfg)
 	t.routes.Store(r)
 	for _, l := range t.Lanes() {
-		l.Shares(func(s *connector.Share) { s.SetPercent(t.percent(r, s.Origin.Account)) })
+		l.Shares(func(s *connector.Share) { s.SetPercent(r.percent(s.Origin.Account)) })
 	}
 }
 

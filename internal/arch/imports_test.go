@@ -73,7 +73,7 @@ func table() []row {
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg/explain", "account config gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
+		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata store"},
 		{"cmd/pmg", "admin cmd/pmg/explain config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.

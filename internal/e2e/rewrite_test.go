@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"pmg/cmd/pmg/explain"
+	"pmg/config"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
 )
 
 // The rules of a connector and of an account change addresses on the wire: in before a
@@ -83,6 +86,8 @@ func TestRewriteReload(t *testing.T) {
 	check(3, "source_addr=1234", "destination_addr=46700000001")
 }
 
+func onlySMPP(string, *config.Config) (protocols.Driver, error) { return smpp.New(smpp.Options{}), nil }
+
 // What pmg explain says of a message is what happens to it.
 func TestRewriteExplained(t *testing.T) {
 	parallel(t)
@@ -103,7 +108,7 @@ func TestRewriteExplained(t *testing.T) {
 		for _, from := range []string{"", "1", "axx", "Bank", "Axxxxxxxxxxxxxxx", "+4917012345678"} {
 			for _, to := range []string{"49", "+49170", "0170", "112", "47", "04799", "4799", "0112"} {
 				n++
-				said, err := explain.Ask(g.Config(), explain.Question{Account: account, Connector: "clients", From: from, To: to})
+				said, err := explain.Ask(g.Config(), onlySMPP, explain.Question{Account: account, Connector: "clients", From: from, To: to})
 				if err != nil {
 					t.Fatal(err)
 				}

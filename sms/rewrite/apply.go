@@ -11,6 +11,10 @@ import (
 type Addresses struct {
 	Source, Dest sms.Address
 
+	// Tell is told of each rule that has an effect, and of each list. The addresses of a Step are valid during
+	// the call. It is usually nil.
+	Tell func(Step)
+
 	given [2 * maxGiven]byte
 	rooms [2][2][MaxAddress]byte // two for each address, used in turn
 	inUse [2]uint8               // which of them holds the address
@@ -31,15 +35,22 @@ func (a *Addresses) Set(source, dest sms.Address) {
 // the length of an address, changes nothing. Apply returns the first refusal.
 func (r *Rules) Apply(a *Addresses) (refusal sms.Code) {
 	for i := range r.rules {
-		if _, code := r.rules[i].apply(a); refusal == sms.OK {
+		var code sms.Code
+		if a.Tell == nil {
+			_, code = r.rules[i].apply(a)
+		} else {
+			code = r.tell(a, &r.rules[i])
+		}
+		if refusal == sms.OK {
 			refusal = code
 		}
 	}
 	return refusal
 }
 
-// A Step is a rule that did something.
+// A Step is a rule that did something, or a list.
 type Step struct {
+	Rules         *Rules
 	Rule          int  // its index in the configuration
 	Source        bool // it is for the source
 	List          bool // it is a list
@@ -47,23 +58,14 @@ type Step struct {
 	Code          sms.Code // why the message is refused; OK: it is not
 }
 
-// Explain applies the rules as Apply does, up to the first refusal. It calls f for each rule
-// that had an effect, and for each list. The addresses of a Step are valid during the call.
-func (r *Rules) Explain(a *Addresses, f func(Step)) sms.Code {
-	for i := range r.rules {
-		rule := &r.rules[i]
-		s := Step{Rule: rule.number, Source: rule.source, List: rule.allow != nil || rule.deny != nil, Before: *rule.of(a)}
-		var fired bool
-		if fired, s.Code = rule.apply(a); !fired {
-			continue
-		}
-		s.After = *rule.of(a)
-		f(s)
-		if s.Code != sms.OK {
-			return s.Code
-		}
+// tell applies a rule, and tells what it did.
+func (r *Rules) tell(a *Addresses, rule *rule) sms.Code {
+	s := Step{Rules: r, Rule: rule.number, Source: rule.source, List: rule.allow != nil || rule.deny != nil, Before: *rule.of(a)}
+	fired, code := rule.apply(a)
+	if s.After, s.Code = *rule.of(a), code; fired {
+		a.Tell(s)
 	}
-	return sms.OK
+	return code
 }
 
 // of returns the address that the rule is for.

@@ -163,20 +163,22 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Explain says of each rule that had an effect what it changed.
-func TestExplain(t *testing.T) {
+// Tell is told of each rule that had an effect what it changed.
+func TestTell(t *testing.T) {
 	t.Parallel()
 	in, _ := compiled(t,
 		Rule{In: "destination", Strip: "00", TON: "1"}, Rule{Out: "source", Set: "x"}, Rule{In: "destination", Strip: "00"},
 		Rule{In: "source", Allow: []string{"PMG"}}, Rule{In: "destination", Deny: []string{"49*"}}, Rule{In: "source", Add: "1"})
 	a := &Addresses{Source: sms.Address{TON: 5, Addr: []byte("PMG")}, Dest: sms.Address{Addr: []byte("0049170")}}
 	var b bytes.Buffer
-	code := in.Explain(a, func(s Step) {
-		fmt.Fprintf(&b, "%d source=%t list=%t %s -> %s %s\n", s.Rule, s.Source, s.List, show(s.Before), show(s.After), s.Code)
-	})
-	const want = `0 source=false list=false 0/0 0049170 -> 1/0 49170 ok
-3 source=true list=true 5/0 PMG -> 5/0 PMG ok
-4 source=false list=true 1/0 49170 -> 1/0 49170 bad_destination
+	a.Tell = func(s Step) {
+		fmt.Fprintf(&b, "%d source=%t list=%t %s -> %s %s %t\n", s.Rule, s.Source, s.List, show(s.Before), show(s.After), s.Code, s.Rules == in)
+	}
+	code := in.Apply(a)
+	const want = `0 source=false list=false 0/0 0049170 -> 1/0 49170 ok true
+3 source=true list=true 5/0 PMG -> 5/0 PMG ok true
+4 source=false list=true 1/0 49170 -> 1/0 49170 bad_destination true
+5 source=true list=false 5/0 PMG -> 5/0 1PMG ok true
 `
 	if b.String() != want || code != sms.BadDestination {
 		t.Errorf("%s, got:\n%s", code, b.String())

@@ -26,10 +26,16 @@ type Rule struct {
 }
 
 // String writes what is given of the rule, nearly as the configuration does.
-func (r Rule) String() string {
+func (r Rule) String() string { return Text(r) }
+
+// Text writes the strings, and the lists of them, that a part of a configuration has.
+func Text(options any) string {
 	var b strings.Builder
-	v := reflect.ValueOf(r)
+	v := reflect.ValueOf(options)
 	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
 		var value string
 		switch given := v.Field(i).Interface().(type) {
 		case string:

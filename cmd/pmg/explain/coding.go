@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"unicode/utf8"
-
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/sms/charset"
@@ -19,7 +17,6 @@ type Text struct {
 	Parts   int    `json:"parts"`             // short messages that it is; 0: too many for any mobile
 	Lacks   string `json:"lacks,omitempty"`   // the first character that GSM 7-bit does not have
 	Becomes string `json:"becomes,omitempty"` // the text, if the peer is sent another one
-	Refused string `json:"refused,omitempty"` // why it cannot be sent
 }
 
 // codings are the names of alphabets.
@@ -28,46 +25,30 @@ var codings = map[sms.Alphabet]string{
 	sms.Latin1: "Latin-1", sms.DefaultLatin1: "Latin-1", sms.UCS2: "UCS-2", sms.DefaultUCS2: "UCS-2", sms.DefaultUTF8: "UTF-8",
 }
 
-// plan returns how a text is sent to a peer. The peer that it comes from is assumed to write
-// its own default alphabet, or UCS-2 if that lacks a character.
-func plan(from, to *fit.Form, text string) *Text {
-	if !utf8.ValidString(text) {
-		return &Text{Refused: "it is not UTF-8"}
-	}
-	m := written(from.Default, text)
-	if !to.Takes.Has(m.Alphabet) {
-		switch new(fit.Converter).Convert(to, m) {
-		case fit.Refused:
-			return &Text{Refused: "missing_characters is refuse, and the peer's alphabet lacks some"}
-		case fit.TooLong:
-			return &Text{Refused: "it is too long"}
-		}
-	}
+// textOf returns how a text is sent to the peers of a form: as a message has it, in a number of parts if that is not 0.
+func textOf(to *fit.Form, m *sms.Message, parts int, text string) *Text {
 	t := &Text{Coding: codings[m.Alphabet], Unit: "septet"}
+	if t.Coding == "" {
+		return nil
+	}
 	if read, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); read != text {
 		t.Becomes, text = read, read
 	}
-	t.count(to, m, text)
-	if to.Splits(m) {
-		var ok bool
-		if t.Parts, ok = new(fit.Converter).Parts(to, m); !ok {
-			return &Text{Refused: "it needs more than 255 parts"}
-		}
+	if t.count(to, m, text); parts > 0 {
+		t.Parts = parts
 	}
 	return t
 }
 
-// written returns a message with a text as its sender writes it.
-func written(a sms.Alphabet, text string) *sms.Message {
+// written returns a text as its sender writes it: in its default alphabet, or in UCS-2 if that lacks a character.
+func written(a sms.Alphabet, text string) (sms.Alphabet, []byte) {
 	cs, _ := smstext.CharsetOf(a)
 	octets, loss := cs.Encode(nil, []byte(text), charset.Report)
 	if loss.Count > 0 {
 		a = sms.UCS2
 		octets, _ = charset.Charset{Coding: charset.UCS2}.Encode(nil, []byte(text), charset.Replace)
 	}
-	m := &sms.Message{Alphabet: a}
-	m.Set(sms.Address{}, sms.Address{}, octets)
-	return m
+	return a, octets
 }
 
 // count fills in what the text is on the air to the peers of a form. An SMSC is assumed to write ASCII, Latin-1 and

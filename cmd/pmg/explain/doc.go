@@ -1,9 +1,9 @@
-// Package explain says what a gateway with a configuration would do with a message: the
-// rules that change its addresses, the lists, the route, the peers that it may leave by,
-// and the coding of its text. It needs no running gateway, so it does not know which peers
-// are connected.
+// Package explain says what a gateway with a configuration would do with a message: it makes such a gateway,
+// without sockets and without a store, has the message take the steps of gateway/intake, and notes what each step
+// does; then it has it leave by each target of its route. No peer is connected, so it is not known which targets are
+// up.
 //
 // # Start reading
 //
-// Ask (explain.go), then text.go, which writes an Answer in English.
+// Ask (explain.go), run.go (a gateway and one message), answer.go, text.go, which writes an Answer in English.
 package explain

@@ -5,9 +5,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/config"
 	"pmg/internal/testutil"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
 )
 
 func load(t *testing.T, more string) *config.Config {
@@ -16,17 +20,41 @@ func load(t *testing.T, more string) *config.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := config.Parse(append(b, more...), config.Options{})
+	return parse(t, string(b)+more)
+}
+
+func parse(t *testing.T, yaml string) *config.Config {
+	t.Helper()
+	c, _, err := config.Parse([]byte(yaml), config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
+// limited is a configuration whose options limit what a message may be.
+const limited = `
+pdulog: {dir: /nonexistent}
+accounts: [{system_id: acme, password: x, max_schedule: 1h, max_scheduled: 1, max_parts: 2, validity: 2h, max_validity: 3h, receipts: force, rate: 1}]
+connectors:
+  - {name: clients, direction: in, address: ":1"}
+  - {name: one, direction: out, address: "a:1", system_id: x, long_messages: split8}
+  - {name: two, direction: out, address: "a:2", system_id: x, protocol: ucp, strict: true}
+  - {name: three, direction: out, address: "a:2", system_id: x, protocol: ucp}
+routes: [{keyword: STOP, to: one}, {to: [one, two, three]}]
+`
+
+func newDriver(protocol string, _ *config.Config) (protocols.Driver, error) {
+	if protocol == "ucp" {
+		return ucp.New(ucp.Options{}), nil
+	}
+	return smpp.New(smpp.Options{}), nil
+}
+
 // Each kind of answer reads as in testdata/answers.txt.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	c, parks := load(t, ""), load(t, "no_route: park\n")
+	c, parks, l := load(t, ""), load(t, "no_route: park\n"), parse(t, limited)
 	var b strings.Builder
 	for _, q := range []struct {
 		name string
@@ -51,13 +79,19 @@ func TestAnswers(t *testing.T) {
 		{"not in GSM 7-bit", c, Question{Connector: "one", From: "PMG", To: "3", Text: strings.Repeat("ж", 70)}},
 		{"surrogates are not cut", c, Question{Connector: "one", From: "PMG", To: "3", Text: "a" + strings.Repeat("😀", 67)}},
 		{"too long", c, Question{Connector: "one", From: "PMG", To: "3", Text: strings.Repeat("a", 255*153+1)}},
-		{"not UTF-8", c, Question{Connector: "one", From: "PMG", To: "3", Text: "a\xff"}},
 		{"texts of several forms", c, Question{Account: "acme", From: "1", To: "77", Text: "Grüße, señor ¿qué?"}},
 		{"texts with what few have", c, Question{Account: "acme", From: "1", To: "77", Text: "İstanbul’da ğ"}},
 		{"references of 16 bits", c, Question{Connector: "one", From: "1", To: "78", Text: strings.Repeat("a", 161)}},
 		{"a long one in tables of a language", c, Question{Account: "acme", From: "1", To: "77", Text: strings.Repeat("İstanbul'da ğ ", 20)}},
+		{"a keyword, a validity, receipts that are forced", l, Question{To: "46", Text: "stop it"}},
+		{"a validity that is too long, of a message with a delivery time", l, Question{To: "46", DeliverIn: time.Hour, Validity: 5 * time.Hour}},
+		{"max_schedule", l, Question{To: "46", DeliverIn: time.Hour + time.Second}},
+		{"max_scheduled", l, Question{To: "46", DeliverIn: time.Hour, Text: strings.Repeat("a", 161)}},
+		{"max_parts", l, Question{To: "46", Text: "stop " + strings.Repeat("a", 400)}},
+		{"a PDU with fields that another protocol lacks", l, Question{PDU: `submit_sm seq=1 source_addr=1 destination_addr=46 short_message="x" language_indicator=0x01 source_port=0x1234`}},
+		{"a PDU without a destination", l, Question{PDU: `submit_sm seq=1 source_addr=1 short_message="x"`}},
 	} {
-		a, err := Ask(q.c, q.q)
+		a, err := Ask(q.c, newDriver, q.q)
 		if err != nil {
 			t.Fatalf("%s: %v", q.name, err)
 		}
@@ -73,13 +107,18 @@ func TestQuestions(t *testing.T) {
 	for want, q := range map[string]Question{
 		`cannot explain a message without its origin: name the client with --account (there are: acme, other), or an SMSC with --connector`:         {To: "1"},
 		`cannot explain a message without a destination: name one with --to`:                                                                        {Account: "acme"},
+		`cannot explain a PDU and other fields: leave out --from, --to, --text, --deliver-in and --validity, because the PDU has them`:              {Connector: "one", To: "1", PDU: "deliver_sm"},
+		`cannot explain a PDU that smpp does not know: cannot parse pdu: command "send_sm" is not known`:                                            {Connector: "one", PDU: "send_sm"},
+		`cannot explain a PDU without a text: only messages are explained`:                                                                          {Connector: "one", PDU: "enquire_link seq=1"},
+		`cannot explain a receipt: it goes to the client of its message, whatever the routes`:                                                       {Connector: "one", PDU: "deliver_sm seq=1 destination_addr=1 esm_class=0x4 short_message=\"x\""},
+		`cannot explain a text that is not UTF-8`:                                                                                                   {Connector: "one", From: "PMG", To: "3", Text: "a\xff"},
 		`cannot explain: the configuration has no account "nobody"`:                                                                                 {Account: "nobody", To: "1"},
 		`cannot explain: the configuration has no connector "three"`:                                                                                {Connector: "three", To: "1"},
 		`cannot explain: account other may not log in on connector clients`:                                                                         {Connector: "clients", Account: "other", To: "1"},
 		`cannot explain: messages that arrive on connector one come from an SMSC and have no account: leave out --account, or name an in connector`: {Connector: "one", Account: "acme", To: "1"},
 		`cannot explain address "` + strings.Repeat("1", 65) + `": it must have at most 64 characters`:                                              {Account: "acme", To: strings.Repeat("1", 65)},
 	} {
-		if _, err := Ask(c, q); err == nil || err.Error() != want {
+		if _, err := Ask(c, newDriver, q); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, not %s", q, err, want)
 		}
 	}
@@ -89,11 +128,11 @@ func TestQuestions(t *testing.T) {
 func TestRouteText(t *testing.T) {
 	for want, r := range map[string]config.Route{
 		"for any message": {},
-		"{account: acme, from: operator, source: 12, keyword: STOP}": {Account: "acme", From: "operator", Source: "12", Keyword: []string{"STOP"}},
-		"{keyword: [STOP, JOIN]}":                                    {Keyword: []string{"STOP", "JOIN"}},
-		"{destination: [1, 2, 3, 4, 5, and 2 more]}":                 {Destination: []string{"1", "2", "3", "4", "5", "6", "7"}},
+		"{account: acme, from: operator, source: 12, keyword: [STOP]}": {Account: "acme", From: "operator", Source: "12", Keyword: []string{"STOP"}},
+		"{keyword: [STOP, JOIN]}":                                      {Keyword: []string{"STOP", "JOIN"}},
+		"{destination: [1, 2, 3, 4, 5, and 2 more]}":                   {Destination: []string{"1", "2", "3", "4", "5", "6", "7"}},
 	} {
-		if got := routeText(&r); got != want {
+		if got := routeText(r); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -15,7 +15,10 @@ func (a *Answer) String() string {
 		origin = fmt.Sprintf("that account %s submits on connector %s", a.Account, a.Connector)
 	}
 	fmt.Fprintf(&b, "A message %s, from %s to %s.\n", origin, a.From.plain(), a.To.plain())
-	writeSteps(&b, "\nIn rules:\n", a.In)
+	writeRules(&b, "\nIn rules:\n", a.In)
+	if len(a.Changes) > 0 {
+		fmt.Fprintf(&b, "\nChanges:\n  %s\n", strings.Join(a.Changes, "\n  "))
+	}
 	if a.Route != nil {
 		fmt.Fprintf(&b, "\nRoute: routes[%d] %s.%s\n", a.Route.Index, a.Route.Text, a.Route.policy(a.Ways))
 		for i := range a.Ways {
@@ -26,7 +29,7 @@ func (a *Answer) String() string {
 	case a.Parked:
 		b.WriteString("\nParked: no route leads anywhere, and no_route is park. The message is accepted and put aside until an operator decides.\n")
 	case a.Refused != "":
-		fmt.Fprintf(&b, "\nRefused as %s: %s.\n", a.Code, a.Refused)
+		fmt.Fprintf(&b, "\nRefused as %s by step %s: %s.\n", a.Code, a.Step, a.Refused)
 	}
 	return b.String()
 }
@@ -55,34 +58,41 @@ func (w *Way) write(b *strings.Builder, again bool) {
 	if w.Weight > 0 {
 		fmt.Fprintf(b, ", weight %d", w.Weight)
 	}
-	if w.Back {
+	switch {
+	case w.Back:
 		b.WriteString(": the message came from there, so it is refused if the route chooses it\n")
+		return
+	case w.Refused != "":
+		fmt.Fprintf(b, ": the message is refused if the route chooses it: %s\n", w.Refused)
 		return
 	}
 	fmt.Fprintf(b, ": from %s to %s\n", w.From.full(), w.To.full())
-	writeSteps(b, "", w.Out)
+	writeRules(b, "", w.Out)
+	if len(w.Loses) > 0 {
+		fmt.Fprintf(b, "     it loses %s, which the protocol lacks\n", strings.Join(w.Loses, ", "))
+	}
 	if w.Text != nil {
 		fmt.Fprintf(b, "     the text is %s\n", w.Text)
 	}
 }
 
-// writeSteps writes what rules did, below a heading.
-func writeSteps(b *strings.Builder, heading string, steps []Step) {
-	if len(steps) > 0 {
+// writeRules writes what rules did, below a heading.
+func writeRules(b *strings.Builder, heading string, rules []Rule) {
+	if len(rules) > 0 {
 		b.WriteString(heading)
 	}
 	indent := "  "
 	if heading == "" {
 		indent = "     "
 	}
-	for i := range steps {
-		s := &steps[i]
+	for i := range rules {
+		s := &rules[i]
 		fmt.Fprintf(b, "%s%s, rewrite[%d] %s: %s\n", indent, s.Of, s.Rule, s.Text, s.effect())
 	}
 }
 
 // effect says what a rule did.
-func (s *Step) effect() string {
+func (s *Rule) effect() string {
 	switch {
 	case s.Refuses && s.List:
 		return fmt.Sprintf("%s %s may not pass", s.Address, s.Before.plain())
@@ -116,9 +126,6 @@ func (a Address) full() string {
 
 // String says how a text is sent.
 func (t *Text) String() string {
-	if t.Refused != "" {
-		return "not sent: " + t.Refused
-	}
 	what := fmt.Sprintf("sent in %s", t.Coding)
 	if t.Becomes != "" {
 		what += fmt.Sprintf(" as %q", t.Becomes)

@@ -1,0 +1,328 @@
+package explain
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/gateway/intake"
+	"pmg/gateway/keep"
+	"pmg/gateway/route"
+	"pmg/internal/smstext"
+	"pmg/sms"
+	"pmg/sms/rewrite"
+	"pmg/store"
+)
+
+// A run is one message in a gateway of its own, so that rates and the log are as for the first message. It goes to
+// one of the targets of its route.
+type run struct {
+	*asked
+	gateway *gateway.Gateway
+	step    string  // that the message takes
+	rules   []Rule  // that did something since the message came, or since it was accepted
+	logged  []entry // since the step began
+	way     *route.Way
+	ways    int
+	text    string // as it came
+	err     error
+}
+
+// An entry is what a line of the log says.
+type entry struct{ Message, Field string }
+
+// Write implements io.Writer for the log.
+func (r *run) Write(line []byte) (int, error) {
+	var e entry
+	err := json.Unmarshal(line, &e)
+	r.logged = append(r.logged, e)
+	return len(line), err
+}
+
+// run has the message come in, and leave by the target whose turn it is. It returns how many targets there are.
+func (e *asked) run() (targets int, err error) {
+	r := &run{asked: e}
+	c := *e.config
+	c.PDULog.Enabled = false
+	if r.gateway, err = gateway.New(&c, zerolog.New(r), e.drivers); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.gateway.Close()) }()
+	r.gateway.Open(store.NewMemory(), func(uint64, error) {})
+	r.gateway.Convert.Tell = r.rule
+	r.gateway.Intake.Steps = r.recorded(r.gateway.Intake.Steps)
+	l := r.link(e.from, e.account)
+	s := &intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, Room: roomy{}}
+	if e.account == nil {
+		s.Way = intake.Delivered
+	}
+	if err := r.describe(s); err != nil {
+		return 0, err
+	}
+	v := r.gateway.Intake.Take(r.gateway.Clock.Now(), s)
+	if r.err != nil {
+		return 0, r.err
+	}
+	r.end(s, v)
+	return r.ways, nil
+}
+
+// roomy is where every message has room.
+type roomy struct{}
+
+func (roomy) HasRoom(keep.Accepted, *intake.Several) bool { return true }
+func (roomy) Wait(int64, *intake.Submission) bool         { return false }
+
+// link returns a session of a connector's peer.
+func (r *run) link(c *config.Connector, account *config.Account) *connector.Link {
+	l := &connector.Link{}
+	on := r.gateway.Connector(c.Name)
+	l.Open(&connector.Instance{Connector: on, Number: 1}, netip.AddrPort{}, r.gateway.Clock.Now(), nil)
+	name := ""
+	if account != nil {
+		name = account.SystemID
+		l.Account = r.gateway.Logins.Accounts().Account(name)
+	}
+	l.Origin = r.gateway.Origins.Of(name, c.Name)
+	return l
+}
+
+// describe gives a submission what it is about.
+func (r *run) describe(s *intake.Submission) error {
+	l := s.From
+	if r.question.PDU == "" {
+		s.Message, s.Change = r.gateway.Messages.Get(), r.write
+		s.Message.Origin, s.Message.Arrived = l.Origin, r.gateway.Clock.Now()
+		if l.Account == nil {
+			s.Message.Kind = sms.MO
+		}
+		return nil
+	}
+	s.PDU = l.Connector.Driver.NewPDU()
+	if err := l.Connector.Driver.ParseLog(s.PDU, []byte(r.question.PDU)); err != nil {
+		return fmt.Errorf("cannot explain a PDU that %s does not know: %w", l.Connector.Driver.Name(), err)
+	}
+	if _, ok := s.PDU.Text(); !ok {
+		return errors.New("cannot explain a PDU without a text: only messages are explained")
+	}
+	return nil
+}
+
+// write makes a message what the question says of it, with addresses of the types that follow from their form, and the
+// text as its sender writes it.
+func (r *run) write(now int64, m *sms.Message) sms.Code {
+	q := &r.question
+	source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To))
+	source.Addr, dest.Addr = []byte(q.From), []byte(q.To)
+	alphabet, text := written(r.from.Form().Default, q.Text)
+	m.Set(source, dest, text)
+	m.SetNative(r.gateway.Connector(r.from.Name).Protocol, nil)
+	if m.Alphabet = alphabet; q.DeliverIn > 0 {
+		m.DeliverAt = now + int64(q.DeliverIn)
+	}
+	if q.Validity > 0 {
+		m.Expires = max(now, m.DeliverAt) + int64(q.Validity)
+	}
+	return sms.OK
+}
+
+// recorded returns steps that are noted when a message takes them.
+func (r *run) recorded(steps []intake.Step) []intake.Step {
+	for i := range steps {
+		step := steps[i]
+		steps[i].Do = func(d *intake.Desk, now int64, s *intake.Submission) intake.Verdict {
+			var before sms.Message
+			if s.Message != nil {
+				before = sms.Message{Expires: s.Message.Expires, Notify: s.Message.Notify}
+			}
+			r.step, r.logged = step.Name, nil
+			v := step.Do(d, now, s)
+			switch m := s.Message; {
+			case step.Name == "read":
+				r.read(s)
+			case step.Name == "route":
+				v = r.choose(s, v)
+			case v == intake.Pass && m != nil && r.target == 0:
+				r.compare(now, &before, m)
+			}
+			if r.err != nil {
+				v = intake.Refuse
+			}
+			return v
+		}
+	}
+	return steps
+}
+
+// read notes what came.
+func (r *run) read(s *intake.Submission) {
+	m := s.Message
+	if m.Kind == sms.Receipt {
+		r.err = errors.New("cannot explain a receipt: it goes to the client of its message, whatever the routes")
+	}
+	r.text, _ = smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
+	r.answer.From, r.answer.To = addressOf(m.Source()), addressOf(m.Dest())
+}
+
+// compare notes what a step has changed besides the addresses and the text.
+func (r *run) compare(now int64, before, m *sms.Message) {
+	change := func(format string, a ...any) {
+		r.answer.Changes = append(r.answer.Changes, fmt.Sprintf("step "+r.step+": "+format, a...))
+	}
+	if m.Expires != before.Expires {
+		from := ""
+		if m.DeliverAt > now {
+			from = " from its delivery time on"
+		}
+		change("it is valid for %s%s", time.Duration(m.Expires-max(now, m.DeliverAt)), from)
+	}
+	if m.Notify != before.Notify {
+		change("it asks for receipts of success and failure")
+	}
+}
+
+// choose notes where the route of a message leads, and has the message go to the target whose turn it is, whichever
+// the step has chosen.
+func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
+	if r.gateway.LacksFirst(s.Message) {
+		r.err = errors.New("cannot explain a part of a long message: the keyword of the first part decides about its route")
+		return v
+	}
+	index, ways, ok := r.gateway.Ways(s.Message)
+	if !ok {
+		return v
+	}
+	c := &r.config.Routes[index]
+	r.answer.Route = &Route{Index: index, Text: routeText(*c), Policy: c.Policy}
+	if r.ways = len(ways); r.ways == 0 {
+		return v
+	}
+	if r.way = &ways[r.target]; r.way.Back {
+		return v
+	}
+	s.Lane, s.Code = r.way.Lane, sms.OK
+	return intake.Pass
+}
+
+// rule notes what a rule did, up to the first that refuses the message.
+func (r *run) rule(s rewrite.Step) {
+	if r.refuses() != nil {
+		return
+	}
+	note := func(of string, texts []rewrite.Rule, in, out *rewrite.Rules) {
+		if s.Rules != in && s.Rules != out {
+			return
+		}
+		address := "destination"
+		if s.Source {
+			address = "source"
+		}
+		r.rules = append(r.rules, Rule{
+			Of: of, Rule: s.Rule, Text: texts[s.Rule].String(), Address: address,
+			Before: addressOf(s.Before), After: addressOf(s.After), List: s.List, Refuses: s.Code != sms.OK,
+		})
+	}
+	for i := range r.config.Connectors {
+		c := &r.config.Connectors[i]
+		note("connector "+c.Name, c.Rewrite, c.RewriteIn(), c.RewriteOut())
+	}
+	for i := range r.config.Accounts {
+		a := &r.config.Accounts[i]
+		note("account "+a.SystemID, a.Rewrite, a.RewriteIn(), a.RewriteOut())
+	}
+}
+
+// refuses returns the rule that refuses the message, or nil.
+func (r *run) refuses() *Rule {
+	if n := len(r.rules); n > 0 && r.rules[n-1].Refuses {
+		return &r.rules[n-1]
+	}
+	return nil
+}
+
+// end notes what became of the message, and whither it leaves.
+func (r *run) end(s *intake.Submission, v intake.Verdict) {
+	var refusal Refusal
+	if v == intake.Refuse {
+		refusal = r.refusal(s.Code)
+	}
+	if r.target == 0 {
+		r.answer.In, r.answer.Refusal, r.answer.Parked = r.rules, refusal, v == intake.Pass && s.Lane == nil
+	}
+	if r.way != nil {
+		r.leave(s.Message, refusal)
+	}
+}
+
+// refusal returns why the step that the message took last refuses it.
+func (r *run) refusal(code sms.Code) Refusal {
+	f := Refusal{Code: code.String(), Step: r.step}
+	f.Refused = f.Code
+	if rule := r.refuses(); rule != nil {
+		f.Refused = fmt.Sprintf("rewrite[%d] of %s does not let the %s pass", rule.Rule, rule.Of, rule.Address)
+	} else if len(r.logged) > 0 {
+		f.Refused = strings.TrimPrefix(r.logged[0].Message, "message refused: ")
+		f.Refused = strings.TrimSuffix(f.Refused, ": "+f.Code)
+		if r.logged[0].Field != "" {
+			f.Refused += " (" + r.logged[0].Field + ")"
+		}
+	}
+	return f
+}
+
+// leave notes the ways to the target: one for an out connector, and one for each in connector that an
+// account may have sessions on.
+func (r *run) leave(m *sms.Message, refusal Refusal) {
+	lane := r.way.Lane
+	w := Way{Target: r.way.Target, Connector: lane.Home().Name, Account: lane.Account, Back: r.way.Back, Refusal: refusal}
+	if w.Back {
+		w.Refusal = Refusal{}
+	}
+	if r.answer.Route.Policy == config.Weighted {
+		w.Weight = r.config.Routes[r.answer.Route.Index].To[w.Target].Weight
+	}
+	i := slices.IndexFunc(r.config.Accounts, func(a config.Account) bool { return a.SystemID == lane.Account })
+	for j := range r.config.Connectors {
+		to := &r.config.Connectors[j]
+		switch {
+		case lane.Account == "" && to.Name == w.Connector:
+			r.answer.Ways = append(r.answer.Ways, r.sent(w, m, r.link(to, nil)))
+		case lane.Account != "" && r.config.Accounts[i].MayUse(to):
+			w.Connector = to.Name
+			r.answer.Ways = append(r.answer.Ways, r.sent(w, m, r.link(to, &r.config.Accounts[i])))
+		}
+	}
+}
+
+// sent returns a way with what the peer of a session is sent.
+func (r *run) sent(w Way, m *sms.Message, l *connector.Link) Way {
+	if w.Back || w.Refused != "" {
+		return w
+	}
+	r.rules, r.logged = nil, nil
+	out := r.gateway.Messages.Copy(m)
+	if copied := r.gateway.Convert.Encode(r.gateway.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1); copied != nil {
+		out = copied
+	}
+	w.Out, w.From, w.To = r.rules, addressOf(out.Source()), addressOf(out.Dest())
+	for _, e := range r.logged {
+		if e.Field != "" && m.Protocol() != l.Connector.Protocol {
+			w.Loses = append(w.Loses, e.Field)
+		}
+	}
+	if r.text == "" {
+		return w
+	}
+	parts := len(r.gateway.Convert.CutFor(l.Connector.Form(), m))
+	w.Text = textOf(l.Connector.Form(), out, parts, r.text)
+	return w
+}
