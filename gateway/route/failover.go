@@ -33,7 +33,7 @@ func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	if !ok || len(route.Targets) < 2 {
 		return nil
 	}
-	tried := tried(m, route.Number())
+	tried := tried(m, route.number)
 	for i := range min(len(route.Targets), 16) {
 		if t.resolve(route.Targets[i].To, dest) == l {
 			tried |= 1 << i
@@ -46,7 +46,7 @@ func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	if !ok {
 		return nil
 	}
-	m.Tried, m.TriedOf = tried, route.Number()
+	m.Tried, m.TriedOf = tried, route.number
 	m.Earlier = uint8(min(int(m.Earlier)+int(m.Attempts), math.MaxUint8))
 	m.Attempts, m.Throttles, m.NotBefore = 0, 0, 0
 	to := t.resolve(route.Targets[i].To, dest)

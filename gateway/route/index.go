@@ -13,12 +13,12 @@ import (
 	"pmg/config"
 )
 
-// An Index is the routes of one configuration. It never changes; the gateway swaps it at a reload. The first
+// An index is the routes of one configuration. It never changes; the gateway swaps it at a reload. The first
 // route of the configuration that matches wins. It is found without looking at every route: routes are indexed by
 // account and destination prefix, and only the prefixes of the destination's own digits are looked up.
 //
-// T is what NewIndex made of the targets, so that no message causes a lookup by name. It is safe for concurrent use.
-type Index[T any] struct {
+// T is what newIndex made of the targets, so that no message causes a lookup by name. It is safe for concurrent use.
+type index[T any] struct {
 	routes []Route[T]
 	rows   map[key][]int // indices of routes, ascending
 	// The lengths of destination prefixes that must be looked up: those of the
@@ -38,8 +38,8 @@ type Route[T any] struct {
 	from     string
 	source   []byte
 	keywords []string // in capitals
-	weighted bool
-	number   uint16
+	weighted bool     // targets are picked by their weights
+	number   uint16   // routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
 	picks    atomic.Uint64
 }
 
@@ -49,10 +49,10 @@ type Target[T any] struct {
 	Weight uint64
 }
 
-// NewIndex returns the index of a configuration's routes. resolve returns the caller's
+// newIndex returns the index of a configuration's routes. resolve returns the caller's
 // value for a target of the configuration, which is a connector or an account.
-func NewIndex[T any](routes []config.Route, resolve func(config.Target) T) *Index[T] {
-	x := &Index[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
+func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *index[T] {
+	x := &index[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
 	for i := range routes {
 		c, r := &routes[i], &x.routes[i]
 		r.Index, r.from = i, c.From
@@ -80,18 +80,15 @@ func NewIndex[T any](routes []config.Route, resolve func(config.Target) T) *Inde
 	return x
 }
 
-func (x *Index[T]) lengthsOf(account string) *[]int {
+func (x *index[T]) lengthsOf(account string) *[]int {
 	if account == "" {
 		return &x.anyLengths
 	}
 	return &x.accountLengths
 }
 
-// HasKeywords reports whether the text of a message makes a difference.
-func (x *Index[T]) HasKeywords() bool { return x.keywords }
-
-// Keyword returns the word that a text begins with, as RouteKeyword has it.
-func Keyword(text string) string {
+// keywordIn returns the word that a text begins with, as Route takes it.
+func keywordIn(text string) string {
 	text = strings.TrimLeftFunc(text, isNoLetter)
 	if end := strings.IndexFunc(text, isNoLetter); end >= 0 {
 		text = text[:end]
@@ -101,16 +98,11 @@ func Keyword(text string) string {
 
 func isNoLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// Route returns the first route for a message without a keyword.
-func (x *Index[T]) Route(account, from string, dest, source []byte) (*Route[T], bool) {
-	return x.RouteKeyword(account, from, dest, source, "")
-}
-
-// RouteKeyword returns the first route for a message that account submitted and that
+// Route returns the first route for a message that account submitted and that
 // arrived on the connector from, and reports whether there is one. The account
 // of a message from an SMSC is "". A leading '+' of an address makes no
 // difference.
-func (x *Index[T]) RouteKeyword(account, from string, dest, source []byte, keyword string) (*Route[T], bool) {
+func (x *index[T]) Route(account, from string, dest, source []byte, keyword string) (*Route[T], bool) {
 	dest, source = withoutPlus(dest), withoutPlus(source)
 	best := len(x.routes)
 	for _, n := range x.anyLengths {
@@ -135,21 +127,18 @@ func (x *Index[T]) RouteKeyword(account, from string, dest, source []byte, keywo
 const anyKeyword = "\x00"
 
 // DependsOnKeyword reports whether it depends on a message's keyword which route is its.
-func (x *Index[T]) DependsOnKeyword(account, from string, dest, source []byte) bool {
+func (x *index[T]) DependsOnKeyword(account, from string, dest, source []byte) bool {
 	if !x.keywords {
 		return false
 	}
-	one, _ := x.RouteKeyword(account, from, dest, source, "")
-	other, _ := x.RouteKeyword(account, from, dest, source, anyKeyword)
+	one, _ := x.Route(account, from, dest, source, "")
+	other, _ := x.Route(account, from, dest, source, anyKeyword)
 	return one != other
 }
 
-// From returns the connector whose messages the route is for, or "".
-func (r *Route[T]) From() string { return r.from }
-
 // first returns the first of the rows whose other conditions match, or best if
 // that comes before it.
-func (x *Index[T]) first(rows []int, best int, from string, source []byte, keyword string) int {
+func (x *index[T]) first(rows []int, best int, from string, source []byte, keyword string) int {
 	for _, i := range rows {
 		if i >= best {
 			break
@@ -200,13 +189,6 @@ func (r *Route[T]) PickUntried(tried uint16, together uint64, up func(T) bool) (
 func isIn(set uint16, position int) bool {
 	return set != 0 && (position >= 16 || set>>position&1 != 0)
 }
-
-// IsWeighted reports whether targets are picked by their weights.
-func (r *Route[T]) IsWeighted() bool { return r.weighted }
-
-// Number returns a number that routes with the same targets at the same positions have in
-// common; others have it with a probability of 1 in 65,536.
-func (r *Route[T]) Number() uint16 { return r.number }
 
 // golden is 2⁶⁴ divided by the golden ratio. Its multiples modulo 2⁶⁴ are spread
 // evenly over the whole range, however many are taken, and neighbours are far

@@ -16,9 +16,9 @@ func nameOf(t config.Target) string { return t.Connector + t.Account }
 
 func everyone(string) bool { return true }
 
-// index builds from the routes of a configuration, with connectors a, b and c
+// indexOf builds from the routes of a configuration, with connectors a, b and c
 // and accounts x and y.
-func index(t testing.TB, routes string) *Index[string] {
+func indexOf(t testing.TB, routes string) *index[string] {
 	t.Helper()
 	c, _, err := config.Parse([]byte(`
 accounts: [{system_id: x, password: x, receives: ""}, {system_id: y, password: y}]
@@ -31,12 +31,12 @@ routes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewIndex(c.Routes, nameOf)
+	return newIndex(c.Routes, nameOf)
 }
 
 // row returns the index of the route that Route returns, or -1.
-func row(tab *Index[string], account, from, dest, source string) int {
-	found, ok := tab.Route(account, from, []byte(dest), []byte(source))
+func row(tab *index[string], account, from, dest, source string) int {
+	found, ok := tab.Route(account, from, []byte(dest), []byte(source), "")
 	for i := range tab.routes {
 		if ok && found == &tab.routes[i] {
 			return i
@@ -49,7 +49,7 @@ func row(tab *Index[string], account, from, dest, source string) int {
 // texts, and the others are as without it.
 func TestKeyword(t *testing.T) {
 	t.Parallel()
-	tab := index(t, `
+	tab := indexOf(t, `
   - {destination: "46", keyword: [stop, "NÄR"], to: a}
   - {account: x, keyword: "7", to: b}
   - {to: c}
@@ -57,22 +57,22 @@ func TestKeyword(t *testing.T) {
 	for text, want := range map[string]int{
 		"stop": 0, " *Stop*, please": 0, "STOP.": 0, "stopped": 2, "please stop": 2, "": 2, "...": 2, "när?": 0, "7 of us": 1,
 	} {
-		r, ok := tab.RouteKeyword("x", "c", []byte("4670"), nil, Keyword(text))
+		r, ok := tab.Route("x", "c", []byte("4670"), nil, keywordIn(text))
 		if !ok || r.Index != want {
 			t.Errorf("%q takes another route than %d", text, want)
 		}
 	}
-	if r, _ := tab.RouteKeyword("x", "c", []byte("4770"), nil, Keyword("stop")); r.Index != 2 || !tab.HasKeywords() {
+	if r, _ := tab.Route("x", "c", []byte("4770"), nil, keywordIn("stop")); r.Index != 2 || !tab.keywords {
 		t.Error("the keyword counts alone")
 	}
-	if r, _ := tab.Route("x", "c", []byte("4670"), nil); r.Index != 2 {
+	if r, _ := tab.Route("x", "c", []byte("4670"), nil, ""); r.Index != 2 {
 		t.Error("a message without a text has a keyword")
 	}
 }
 
 func TestIndexedRoute(t *testing.T) {
 	t.Parallel()
-	tab := index(t, `
+	tab := indexOf(t, `
   - {account: x, destination: "4670", to: a}
   - {destination: "+46", source: PMG, to: b}
   - {from: a, to: c}
@@ -115,7 +115,7 @@ func TestIndexedRoute(t *testing.T) {
 // otherwise.
 func TestDependsOnKeyword(t *testing.T) {
 	t.Parallel()
-	tab := index(t, `
+	tab := indexOf(t, `
   - {from: a, destination: "72", keyword: [VOTE], to: c}
   - {from: a, to: c}
   - {from: b, to: c}
@@ -148,7 +148,7 @@ func TestRouteAgainstLinear(t *testing.T) {
 				routes[i].Destination = append(routes[i].Destination, oneOf("", "+")+digits(3))
 			}
 		}
-		tab := NewIndex(routes, nameOf)
+		tab := newIndex(routes, nameOf)
 		for range 50 {
 			account, from, dest, source := oneOf("", "x", "y", "z"), oneOf("a", "b", "c"), digits(5), digits(4)
 			want := -1
@@ -170,13 +170,13 @@ func TestRouteAgainstLinear(t *testing.T) {
 // An account can be a target, like a connector.
 func TestAccountTargets(t *testing.T) {
 	t.Parallel()
-	r, _ := index(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil)
+	r, _ := indexOf(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil, "")
 	for up, want := range map[string]string{"xby": "x", "by": "b", "y": "y", "": "x"} {
 		if got := r.Pick(0, func(to string) bool { return strings.Contains(up, to) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
 		}
 	}
-	r, _ = index(t, "  - {to: [{account: x, weight: 3}, b]}").Route("", "", nil, nil)
+	r, _ = indexOf(t, "  - {to: [{account: x, weight: 3}, b]}").Route("", "", nil, nil, "")
 	got := map[string]int{}
 	for range 400 {
 		got[r.Pick(0, everyone)]++
@@ -188,7 +188,7 @@ func TestAccountTargets(t *testing.T) {
 
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	r, _ := index(t, "  - {to: [a, b, c]}").Route("", "", nil, nil)
+	r, _ := indexOf(t, "  - {to: [a, b, c]}").Route("", "", nil, nil, "")
 	for up, want := range map[string]string{"abc": "a", "bc": "b", "c": "c", "": "a"} {
 		if got := r.Pick(0, func(c string) bool { return strings.Contains(up, c) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
@@ -208,7 +208,7 @@ func TestWeighted(t *testing.T) {
 		{"c", map[string]int{"c": 1000}},
 		{"", map[string]int{"a": 600, "b": 300, "c": 100}},
 	} {
-		r, _ := index(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
+		r, _ := indexOf(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil, "")
 		up := func(connector string) bool { return strings.Contains(c.up, connector) }
 		got := map[string]int{}
 		inRow, longest, last := 0, 0, ""
@@ -239,7 +239,7 @@ func TestPickUntried(t *testing.T) {
 		"  - to: [a, b, c]": "a b c -",
 		"  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]": "",
 	} {
-		r, _ := index(t, to).Route("", "", nil, nil)
+		r, _ := indexOf(t, to).Route("", "", nil, nil, "")
 		for range 20 {
 			var tried uint16
 			got := ""
@@ -271,7 +271,7 @@ func TestPickUntried(t *testing.T) {
 // Messages that belong together take the same target, and different ones are shared by weight.
 func TestPickTogether(t *testing.T) {
 	t.Parallel()
-	r, _ := index(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil)
+	r, _ := indexOf(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil, "")
 	got := map[string]int{}
 	for n := range uint64(1000) {
 		to := r.Pick(n+1, everyone)
@@ -289,8 +289,8 @@ func TestPickTogether(t *testing.T) {
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	number := func(to string) uint16 {
-		r, _ := index(t, "  - to: ["+to+"]").Route("", "", nil, nil)
-		return r.Number()
+		r, _ := indexOf(t, "  - to: ["+to+"]").Route("", "", nil, nil, "")
+		return r.number
 	}
 	if number("a, b") != number("a, {connector: b, weight: 3}") || number("a, b") == number("b, a") || number("a, b") == number("a, b, c") {
 		t.Errorf("%d %d %d", number("a, b"), number("b, a"), number("a, b, c"))
@@ -298,11 +298,11 @@ func TestNumber(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	tab := index(t, "  - {account: x, destination: 46, source: \"1\", to: a, policy: weighted}\n  - {to: [a, b]}")
+	tab := indexOf(t, "  - {account: x, destination: 46, source: \"1\", to: a, policy: weighted}\n  - {to: [a, b]}")
 	dest, source := []byte("+46700000001"), []byte("123")
 	if n := testing.AllocsPerRun(100, func() {
 		for _, account := range []string{"x", "y"} {
-			r, _ := tab.Route(account, "c", dest, source)
+			r, _ := tab.Route(account, "c", dest, source, "")
 			r.Pick(0, everyone)
 		}
 	}); n != 0 {
@@ -320,11 +320,11 @@ func BenchmarkRoute(b *testing.B) {
 				routes[i] = config.Route{Destination: []string{fmt.Sprint(46, 70_000+i)}, To: []config.Target{{Connector: "a"}}}
 			}
 			routes[n-1].Destination = nil
-			tab := NewIndex(routes, nameOf)
+			tab := newIndex(routes, nameOf)
 			dest, source := []byte("+4679999999"), []byte("12345")
 			b.ReportAllocs()
 			for b.Loop() {
-				r, _ := tab.Route("x", "c", dest, source)
+				r, _ := tab.Route("x", "c", dest, source, "")
 				r.Pick(0, everyone)
 			}
 		})
@@ -334,8 +334,8 @@ func BenchmarkRoute(b *testing.B) {
 func BenchmarkPick(b *testing.B) {
 	for _, policy := range []string{config.Failover, config.Weighted} {
 		b.Run("policy="+policy, func(b *testing.B) {
-			tab := NewIndex([]config.Route{{Policy: policy, To: []config.Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}}}, nameOf)
-			r, _ := tab.Route("", "", nil, nil)
+			tab := newIndex([]config.Route{{Policy: policy, To: []config.Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}}}, nameOf)
+			r, _ := tab.Route("", "", nil, nil, "")
 			b.ReportAllocs()
 			for b.Loop() {
 				r.Pick(0, everyone)
@@ -347,12 +347,12 @@ func BenchmarkPick(b *testing.B) {
 // What no route matches has none.
 func TestNoRoute(t *testing.T) {
 	t.Parallel()
-	tab := index(t, "  - {destination: \"46\", to: a}\n  - {account: x, destination: \"47\", to: b}")
+	tab := indexOf(t, "  - {destination: \"46\", to: a}\n  - {account: x, destination: \"47\", to: b}")
 	for _, c := range []struct {
 		account, dest string
 		found         bool
 	}{{"", "46", true}, {"x", "4670", true}, {"x", "47", true}, {"y", "47", false}, {"", "4", false}, {"", "", false}, {"x", "48", false}} {
-		if r, ok := tab.Route(c.account, "", []byte(c.dest), nil); ok != c.found || ok != (r != nil) {
+		if r, ok := tab.Route(c.account, "", []byte(c.dest), nil, ""); ok != c.found || ok != (r != nil) {
 			t.Errorf("%s, %s: %v, %t", c.account, c.dest, r, ok)
 		}
 	}
@@ -365,7 +365,7 @@ func TestManyTargets(t *testing.T) {
 	for range 16 {
 		route.To = slices.Insert(route.To, 0, config.Target{Connector: "a", Weight: 1})
 	}
-	r, _ := NewIndex([]config.Route{route}, nameOf).Route("", "", nil, nil)
+	r, _ := newIndex([]config.Route{route}, nameOf).Route("", "", nil, nil, "")
 	onlyB := func(c string) bool { return c == "b" }
 	if i, ok := r.PickUntried(0, 0, onlyB); !ok || i != 16 {
 		t.Errorf("the last one, with none tried: %d, %t", i, ok)
@@ -373,10 +373,10 @@ func TestManyTargets(t *testing.T) {
 	if i, ok := r.PickUntried(1, 0, onlyB); ok {
 		t.Errorf("the last one, with one tried: %d", i)
 	}
-	if i, ok := r.PickUntried(1, 0, everyone); !ok || i != 1 || r.IsWeighted() {
+	if i, ok := r.PickUntried(1, 0, everyone); !ok || i != 1 || r.weighted {
 		t.Errorf("the second: %d, %t", i, ok)
 	}
-	if weighted, _ := index(t, "  - to: [{connector: a, weight: 2}, b]").Route("", "", nil, nil); !weighted.IsWeighted() {
+	if weighted, _ := indexOf(t, "  - to: [{connector: a, weight: 2}, b]").Route("", "", nil, nil, ""); !weighted.weighted {
 		t.Error("weights are not seen")
 	}
 }

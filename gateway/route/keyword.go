@@ -64,7 +64,7 @@ func (t *Table) keywordOf(m *sms.Message) (keyword string, known bool) {
 	}
 	begin := m.Text()
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
-	return Keyword(text), true
+	return keywordIn(text), true
 }
 
 // firstOf returns what the parts of a long message have in common, and whether a message is the
@@ -105,7 +105,7 @@ func (n firstPart) isNear(at, timeout int64) bool { return at-n.at <= timeout &&
 
 // NoteKeyword notes the keyword of a first part, and takes up the parts that wait for it.
 func (t *Table) NoteKeyword(m *sms.Message) {
-	if !t.routes.Load().table.HasKeywords() || m.Kind == sms.Receipt {
+	if !t.routes.Load().table.keywords || m.Kind == sms.Receipt {
 		return
 	}
 	key, first := t.firstOf(m)
@@ -207,7 +207,7 @@ func (t *Table) WaitsForFirst(m *sms.Message) bool {
 // is not.
 func (t *Table) LacksFirst(m *sms.Message) bool {
 	table := t.routes.Load().table
-	if !table.HasKeywords() || m.Kind == sms.Receipt || !table.DependsOnKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr) {
+	if !table.keywords || m.Kind == sms.Receipt || !table.DependsOnKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr) {
 		return false
 	}
 	_, known := t.keywordOf(m)
@@ -217,7 +217,7 @@ func (t *Table) LacksFirst(m *sms.Message) bool {
 // KeepFirstless notes that a part was put aside until its first part comes. That may have come
 // meanwhile, or in an earlier run.
 func (t *Table) KeepFirstless(m *sms.Message) {
-	if m.Parts > 1 || !t.routes.Load().table.HasKeywords() {
+	if m.Parts > 1 || !t.routes.Load().table.keywords {
 		return
 	}
 	key, first := t.firstOf(m)
@@ -305,7 +305,7 @@ func (k *keywords) end() {
 
 // FindFirstless does for a part of an earlier run what keepFirstless does.
 func (t *Table) FindFirstless(e *store.Entry) {
-	if !t.routes.Load().table.HasKeywords() {
+	if !t.routes.Load().table.keywords {
 		return
 	}
 	if m, _, err := t.Decode(e); err == nil {

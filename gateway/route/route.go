@@ -25,7 +25,7 @@ func (t target) up() bool {
 
 // routes holds the routing of one configuration.
 type routes struct {
-	table    *Index[target]
+	table    *index[target]
 	accounts map[string]*config.Account
 	single   bool      // there is only one account
 	drivers  []speaker // by protocol
@@ -49,7 +49,7 @@ func (t *Table) newRoutes(cfg *config.Config) *routes {
 			r.addDriver(c.Driver)
 		}
 	}
-	r.table = NewIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to) })
+	r.table = newIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to) })
 	return r
 }
 
@@ -120,13 +120,13 @@ func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 	}
 	table := t.routes.Load().table
 	keyword := ""
-	if table.HasKeywords() {
+	if table.keywords {
 		var known bool
 		if keyword, known = t.keywordOf(m); !known && t.LacksFirst(m) {
 			return nil, false
 		}
 	}
-	return table.RouteKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
+	return table.Route(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
 }
 
 // Route returns the lane that a message leaves by: that of a target that has not failed to
@@ -169,11 +169,11 @@ func (t *Table) Ways(m *sms.Message) (index int, ways []Way, ok bool) {
 // pick returns the target of a route for a message.
 func (t *Table) pick(route *Route[target], m *sms.Message) target {
 	together := uint64(0)
-	if route.IsWeighted() {
+	if route.weighted {
 		together = t.togetherOf(m)
 	}
 	if m.Tried != 0 {
-		if i, ok := route.PickUntried(tried(m, route.Number()), together, target.up); ok {
+		if i, ok := route.PickUntried(tried(m, route.number), together, target.up); ok {
 			return route.Targets[i].To
 		}
 	}
