@@ -55,7 +55,7 @@ func (d *Desk) stepRead(now int64, s *Submission) (v Verdict) {
 		s.Message.Arrived = now
 	}
 	if code != sms.OK {
-		return s.invalid(d, now, code, "message refused: no valid message can be made of its PDU: ")
+		return s.invalid(d, now, code, "message refused: no valid message can be made of its fields: ")
 	}
 	if s.Message.Kind == sms.Receipt && s.Way == Delivered {
 		s.Way = Reported

@@ -98,18 +98,14 @@ func (r *run) link(c *config.Connector, account *config.Account) *connector.Link
 
 // describe gives a submission what it is about.
 func (r *run) describe(s *intake.Submission) error {
-	l := s.From
 	if r.question.PDU == "" {
-		s.Message, s.Change = r.gateway.Messages.Get(), r.write
-		s.Message.Origin, s.Message.Arrived = l.Origin, r.gateway.Clock.Now()
-		if l.Account == nil {
-			s.Message.Kind = sms.MO
-		}
+		s.Change = r.write
 		return nil
 	}
-	s.PDU = l.Connector.Driver.NewPDU()
-	if err := l.Connector.Driver.ParseLog(s.PDU, []byte(r.question.PDU)); err != nil {
-		return fmt.Errorf("cannot explain a PDU that %s does not know: %w", l.Connector.Driver.Name(), err)
+	d := s.From.Connector.Driver
+	s.PDU = d.NewPDU()
+	if err := d.ParseLog(s.PDU, []byte(r.question.PDU)); err != nil {
+		return fmt.Errorf("cannot explain a PDU that %s does not know: %w", d.Name(), err)
 	}
 	if _, ok := s.PDU.Text(); !ok {
 		return errors.New("cannot explain a PDU without a text: only messages are explained")
@@ -124,7 +120,9 @@ func (r *run) write(now int64, m *sms.Message) sms.Code {
 	source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To))
 	source.Addr, dest.Addr = []byte(q.From), []byte(q.To)
 	alphabet, text := written(r.from.Form().Default, q.Text)
-	m.Set(source, dest, text)
+	if m.Set(source, dest, text); r.account == nil {
+		m.Kind = sms.MO
+	}
 	m.SetNative(r.gateway.Connector(r.from.Name).Protocol, nil)
 	if m.Alphabet = alphabet; q.DeliverIn > 0 {
 		m.DeliverAt = now + int64(q.DeliverIn)
