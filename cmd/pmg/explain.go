@@ -27,7 +27,8 @@ Nothing is sent, and it is not known which targets are up.
 
 The types of the addresses that are given (TON, NPI) are assumed by their form. The text
 is assumed to arrive in the default alphabet of its connector, or in UCS-2. --pdu gives a
-message with all its fields, as a line of the pdu log.`,
+message with all its fields, as a line of the pdu log; of several recipients the first
+is told.`,
 		Example: `  pmg explain --from PMG --to 0170123456
   pmg explain -c new.yaml --account acme --from 12345 --to +49170123456 --text "Grüße"
   pmg explain --connector operator --from 49170123456 --to 12345 --json | jq .route

@@ -89,6 +89,7 @@ func TestAnswers(t *testing.T) {
 		{"max_scheduled", l, Question{To: "46", DeliverIn: time.Hour, Text: strings.Repeat("a", 161)}},
 		{"max_parts", l, Question{To: "46", Text: "stop " + strings.Repeat("a", 400)}},
 		{"a PDU with fields that another protocol lacks", l, Question{PDU: `submit_sm seq=1 source_addr=1 destination_addr=46 short_message="x" language_indicator=0x01 source_port=0x1234`}},
+		{"the first of several recipients", l, Question{PDU: `submit_multi seq=3 source_addr=1 number_of_dests=2 dest_flag=1 destination_addr=46 dest_flag=1 destination_addr=47 short_message="stop"`}},
 		{"a PDU without a destination", l, Question{PDU: `submit_sm seq=1 source_addr=1 short_message="x"`}},
 	} {
 		a, err := Ask(q.c, newDriver, q.q)

@@ -110,6 +110,9 @@ func (r *run) describe(s *intake.Submission) error {
 	if _, ok := s.PDU.Text(); !ok {
 		return errors.New("cannot explain a PDU without a text: only messages are explained")
 	}
+	if several := s.Session.Can.Recipients; several != nil {
+		several.To(s.PDU, 0) // the others take the same steps
+	}
 	return nil
 }
 
