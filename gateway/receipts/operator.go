@@ -77,9 +77,9 @@ func (d *Desk) NoteAnswer(o *Operator, c *config.Connector, m *sms.Message, id [
 	o.mu.Lock()
 	o.learner.Answered(id)
 	changed := o.concludes()
-	key, _ := peerid.AppendKey(o.key[:0], id, peerid.Same)
-	o.key = key
 	if notes {
+		key, _ := peerid.AppendKey(o.key[:0], id, peerid.Same)
+		o.key = key
 		o.record = v.Append(o.record[:0])
 		o.recent.add(key, o.record)
 		d.Orphans.answered(o.Name, key)
