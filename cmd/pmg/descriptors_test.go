@@ -84,9 +84,10 @@ func crowded(t *testing.T, limit int) {
 	}
 	leave()
 	load.First, load.Messages, load.Bound = before+during, 100, nil
-	if r, err = loadtest.Load(t.Context(), load); err != nil {
-		t.Fatal("behind the crowd: ", err)
-	}
+	testutil.Eventually(t, "the gateway has seen that the crowd is gone", func() bool { // until then it refuses connections
+		r, err = loadtest.Load(t.Context(), load)
+		return err == nil
+	})
 	if r.Problems() != nil || r.Accepted != 100 {
 		t.Errorf("behind the crowd: %v", r.Problems())
 	}
