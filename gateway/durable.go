@@ -46,8 +46,16 @@ func (g *Gateway) committed(upTo uint64, err error) {
 	}
 }
 
+// GoesOn reports, once, that messages may leave that were kept from it because the store had
+// not forgotten enough others, or because the notes that they leave were not safe. It is
+// called after each commit.
+func (g *Gateway) GoesOn() bool {
+	logged := g.Settler.Events.GoesOn()
+	return g.GoOn() || logged
+}
+
 // Put adds messages that were accepted of one PDU to what is committed next, and returns
-// the number of that batch. Those without a share are parked.
+// the number of that batch. Those without a share are put aside.
 func (g *Gateway) Put(first keep.Accepted, more []keep.Accepted) (batch uint64) {
 	b := g.Committer.Begin()
 	before := b.Octets()

@@ -42,7 +42,7 @@ type Gateway struct {
 	Operate  *operate.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
-	unread   atomic.Pointer[string] // which of them cannot be read; nil: none
+	unread   atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	registry *account.Registry

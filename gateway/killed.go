@@ -11,14 +11,6 @@ import (
 	"pmg/store"
 )
 
-// GoesOn reports, once, that messages may leave that were kept from it because the store had
-// not forgotten enough others, or because the notes that they leave were not safe. It is
-// called after each commit.
-func (g *Gateway) GoesOn() bool {
-	logged := g.Settler.Events.GoesOn()
-	return g.GoOn() || logged
-}
-
 // isNotedUnderWay reports whether a stored state was written when the message was about to
 // leave, so that it counts that attempt.
 func isNotedUnderWay(state []byte) bool {

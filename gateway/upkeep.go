@@ -1,7 +1,15 @@
 package gateway
 
-// upkeep looks after what the store has besides messages.
-func (g *Gateway) upkeep(now int64) {
-	g.Settler.CheckEvents()
-	g.Receipts.LookAfter(now)
+import "pmg/gateway/node"
+
+// SeeClock notes the engine's time, looks after the store, and sums up what the log was
+// spared. It is called about once a second.
+func (g *Gateway) SeeClock(now int64) {
+	g.Clock.See(now)
+	g.Upkeep(now, func(now int64) { // what the store has besides messages
+		g.Settler.CheckEvents()
+		g.Receipts.LookAfter(now)
+	})
+	g.Intake.EndJoining(now)
+	g.Storms.SumUp(&g.Log, now-node.SampleTime)
 }

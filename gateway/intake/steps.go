@@ -74,18 +74,18 @@ type Verdict uint8
 // The verdicts.
 const (
 	Pass   Verdict = iota // it takes the next step
-	Refuse                // its sender is answered with submission.code
-	Later                 // it waits for submission.work, or for room, and is resumed
+	Refuse                // its sender is answered with Submission.Code
+	Later                 // it waits for Submission.Work, or for room, and is resumed
 )
 
-// A submission is a message that comes in, on its way through the steps.
+// A Submission is a message that comes in, on its way through the steps.
 type Submission struct {
 	Way     Ways
 	next    int // number of the step that it takes next
 	Message *sms.Message
 	Change  func(now int64, m *sms.Message) sms.Code // makes the message, or the one that replaces it
 	Counted bool                                     // it is one of those that are scheduled, or at the SMSC
-	// work is what Later waits for, on another goroutine; nil: it waits for room. It returns the
+	// Work is what Later waits for, on another goroutine; nil: it waits for room. It returns the
 	// code with which the message is refused, or sms.OK. It may use the message alone.
 	Work  func() sms.Code
 	Lane  *connector.Lane  // nil: it is parked, or goes where its receipt's message says

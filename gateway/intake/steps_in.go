@@ -8,8 +8,7 @@ import (
 
 // StepRate is the step "rate", which operations take as well.
 func (d *Desk) StepRate(now int64, s *Submission) Verdict {
-	l := s.From
-	wait, ok := l.Account.Admit(now)
+	wait, ok := s.From.Account.Admit(now)
 	if s.After = now + wait; !ok {
 		s.After = 0
 		return s.refuses(d, now, sms.Throttled, &d.Storms.Fast, "message refused: the account is faster than its rate")
@@ -152,8 +151,8 @@ func (d *Desk) stepParts(now int64, s *Submission) Verdict {
 	if code := d.mayWait(now, s); code != sms.OK {
 		return s.tooLate(d, now, code)
 	}
-	if l := s.From; l.Account != nil {
-		l.Account.Charge(now, int64(s.Message.Parts)-1) // one of them was admitted
+	if client := s.From.Account; client != nil {
+		client.Charge(now, int64(s.Message.Parts)-1) // one of them was admitted
 	}
 	return Pass
 }
@@ -185,13 +184,13 @@ func (s *Submission) Accepted() keep.Accepted {
 	return keep.Accepted{Message: s.Message, Share: s.Share}
 }
 
-// shareFor returns the share of a lane for the messages of a session, which mostly go to the lane
+// shareFor returns the share of a lane for the messages of a source, which mostly go to the lane
 // that the last one went to.
-func (d *Desk) shareFor(l *connector.Source, lane *connector.Lane) *connector.Share {
-	if s := l.LastShare; s == nil || s.Lane != lane {
-		l.LastShare = d.Share(lane, l.Origin)
+func (d *Desk) shareFor(from *connector.Source, lane *connector.Lane) *connector.Share {
+	if s := from.LastShare; s == nil || s.Lane != lane {
+		from.LastShare = d.Share(lane, from.Origin)
 	}
-	return l.LastShare
+	return from.LastShare
 }
 
 // noRoute returns the answer to a message without a route.

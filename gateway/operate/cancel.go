@@ -13,7 +13,7 @@ import (
 
 // cancel ends messages, and returns how many of them waited. Parts of long messages wait here for
 // their others.
-func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err error) {
+func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
@@ -44,7 +44,7 @@ func (o *operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 // sortParts returns the messages that are whole, and those long ones of which all parts are there by
 // now. A long message of which a part has left is not cancelled, because the mobile would get
 // half a text, and nothing would end what has left.
-func (o *operation) sortParts(all []*operand) (whole []*operand, complete [][]*operand) {
+func (o *Operation) sortParts(all []*operand) (whole []*operand, complete [][]*operand) {
 	for _, t := range all {
 		if t.message.Parts <= 1 {
 			whole = append(whole, t)
@@ -64,7 +64,7 @@ func (o *operation) sortParts(all []*operand) (whole []*operand, complete [][]*o
 
 // cancelParts ends all parts of a long message, or none if one is under way or has left. They are
 // taken out of their lanes first, so that none leaves meanwhile.
-func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bool, err error) {
+func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bool, err error) {
 	type part struct {
 		*operand
 		share *connector.Share
@@ -95,7 +95,7 @@ func (o *operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 }
 
 // cancelAside ends a message that waits in no lane, unless an operator has changed it.
-func (o *operation) cancelAside(t *operand) bool {
+func (o *Operation) cancelAside(t *operand) bool {
 	d := o.desk
 	d.Changing.Lock()
 	defer d.Changing.Unlock()

@@ -53,8 +53,8 @@ func (d *Desk) MayBegin(client *account.Account) bool {
 }
 
 // Begin returns an operation for a client, which speaks a protocol. Run follows.
-func (d *Desk) Begin(client *account.Account, spoken sms.Protocol, asked protocols.Operation) *operation {
-	o := &operation{Operation: asked, desk: d, client: client, account: client.SystemID, spoken: spoken}
+func (d *Desk) Begin(client *account.Account, spoken sms.Protocol, asked protocols.Operation) *Operation {
+	o := &Operation{Operation: asked, desk: d, client: client, account: client.SystemID, spoken: spoken}
 	o.order = d.orders.take(o.ID)
 	d.operating.Add(1)
 	client.Operate(1)

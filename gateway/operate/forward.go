@@ -18,7 +18,7 @@ const forwardWait = 5 * time.Second
 // forward asks the SMSC that has accepted a message for the operation, and returns how that
 // ended. Nothing is sent again, because the client may repeat what has failed. A long message
 // is several to the SMSC, so that one request would be about a part of it.
-func (o *operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
+func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	d := o.desk
 	lane := d.LaneNamed(d.Config(), store.Lane{Connector: string(v.By)})
 	if lane == nil || len(v.PeerID) == 0 || v.Parts > 1 || lane.Home().Protocol != o.spoken || o.Fits != nil {
@@ -65,7 +65,7 @@ func (d *Desk) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.No
 
 // outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is
 // closed meanwhile does not have to wait for that.
-func (o *operation) outcome(ctx context.Context, lane *connector.Lane, answers <-chan sms.Code) sms.Code {
+func (o *Operation) outcome(ctx context.Context, lane *connector.Lane, answers <-chan sms.Code) sms.Code {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	for {
@@ -84,7 +84,7 @@ func (o *operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 
 // asked returns what an SMSC is told of a message: its addresses and, for Replace, what it
 // becomes, with times by the wall clock.
-func (o *operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message, sms.Code) {
+func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message, sms.Code) {
 	d := o.desk
 	home := lane.Home().Protocol
 	m := &sms.Message{

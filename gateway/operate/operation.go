@@ -17,10 +17,10 @@ import (
 	"pmg/store"
 )
 
-// An operation is one that is carried out, on a goroutine of its own. It finds messages that
+// An Operation is one that is carried out, on a goroutine of its own. It finds messages that
 // wait in the store or, where the store does not have them, in the lanes; and it changes them
 // in the lanes, where nothing else can happen to them meanwhile.
-type operation struct {
+type Operation struct {
 	protocols.Operation
 	desk    *Desk
 	changer *changer // to reach the lanes
@@ -52,7 +52,7 @@ var (
 )
 
 // Run carries out the operation.
-func (o *operation) Run() {
+func (o *Operation) Run() {
 	d := o.desk
 	defer func() {
 		d.orders.end(o.order)
@@ -100,7 +100,7 @@ func (d *Desk) wholeID(id, modulo uint64) (uint64, bool) {
 	return id, id != 0 && id <= last
 }
 
-func (o *operation) carryOut(ctx context.Context) error {
+func (o *Operation) carryOut(ctx context.Context) error {
 	if o.ID == 0 {
 		return o.carryOutMany(ctx)
 	}
@@ -130,7 +130,7 @@ func (o *operation) carryOut(ctx context.Context) error {
 // carryOutMany carries out an operation about messages of which no id is known: it goes
 // through all that wait, a part at a time, because there may be very many. An account has one
 // such operation under way, so that others get their turns.
-func (o *operation) carryOutMany(ctx context.Context) error {
+func (o *Operation) carryOutMany(ctx context.Context) error {
 	if !o.client.Search() {
 		return errOperationBusy
 	}
@@ -149,7 +149,7 @@ func (o *operation) carryOutMany(ctx context.Context) error {
 }
 
 // done ends an operation that has succeeded if it was about a message.
-func (o *operation) done(n int, err error) error {
+func (o *Operation) done(n int, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -161,7 +161,7 @@ func (o *operation) done(n int, err error) error {
 }
 
 // read answers where a message is.
-func (o *operation) read(t *operand) {
+func (o *Operation) read(t *operand) {
 	o.Code = sms.OK
 	o.Result.State = sms.StateEnroute
 	if t.message.DeliverAt > o.desk.Clock.WallNow() {
@@ -170,14 +170,14 @@ func (o *operation) read(t *operand) {
 }
 
 // matches reports whether the operation is about a message.
-func (o *operation) matches(account string, m *sms.Message) bool {
+func (o *Operation) matches(account string, m *sms.Message) bool {
 	return account == o.account && m.Kind == sms.Submit &&
 		(o.ID == 0 || o.ID == m.KnownID()) && bytes.Equal(o.Source.Addr, m.Source().Addr) &&
 		(o.Dest.Addr == nil || bytes.Equal(o.Dest.Addr, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
 }
 
 // find passes the messages that the operation is about to f, in parts.
-func (o *operation) find(ctx context.Context, f func([]*operand) error) error {
+func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 	d := o.desk
 	if d.Store != nil {
 		if err := o.inStore(ctx, f); err != nil {
@@ -205,7 +205,7 @@ var errSearched = errors.New("the scan has found all")
 
 // inStore passes those that are in the store to f. Messages that the client knows by one id
 // have ids that follow it.
-func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error {
+func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
 		next, err := o.desk.Store.Scan(from, pageLooks, func(e *store.Entry) error {
@@ -239,7 +239,7 @@ func (o *operation) inStore(ctx context.Context, f func([]*operand) error) error
 }
 
 // inLane returns those that a lane has. It is called by whatever dispatches for the lane.
-func (o *operation) inLane(l *connector.Lane) (all []*operand) {
+func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 	ahead := o.desk.Clock.Ahead()
 	add := func(m *sms.Message, t operand) {
 		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
@@ -267,7 +267,7 @@ func (o *operation) inLane(l *connector.Lane) (all []*operand) {
 }
 
 // shares returns the client's shares of a lane.
-func (o *operation) shares(l *connector.Lane) (own []*connector.Share) {
+func (o *Operation) shares(l *connector.Lane) (own []*connector.Share) {
 	l.Shares(func(s *connector.Share) {
 		if s.Origin.Account == o.account {
 			own = append(own, s)
@@ -282,7 +282,7 @@ const withdrawAtATime = 512
 
 // withdraw removes waiting messages from their lanes. It calls f for each by Engine.Do; m is nil if
 // the body is on disk only. It returns the messages that wait in no lane.
-func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message)) (left []*operand, err error) {
+func (o *Operation) withdraw(ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message)) (left []*operand, err error) {
 	left = slices.DeleteFunc(slices.Clone(all), func(t *operand) bool { return t.sent || t.stateName() != StateQueued })
 	from := func(l *connector.Lane, has func(*operand) bool) (err error) {
 		there := slices.DeleteFunc(slices.Clone(left), func(t *operand) bool { return !has(t) })
@@ -318,7 +318,7 @@ func (o *operation) withdraw(ctx context.Context, all []*operand, f func(now int
 
 // remove takes a message out of the client's shares of a lane. It reports false if the message
 // does not wait there.
-func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
+func (o *Operation) remove(now int64, shares []*connector.Share, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
 	w := t.waiting
 	if t.share == nil {
 		w = waitingOf(t.found, o.desk.Clock.Ahead())
@@ -337,7 +337,7 @@ func (o *operation) remove(now int64, shares []*connector.Share, t *operand, f f
 
 // ended carries out an operation about a message that has left. It reports errNoMessage if
 // nothing is known of it.
-func (o *operation) ended(ctx context.Context) error {
+func (o *Operation) ended(ctx context.Context) error {
 	v, fate, ok, err := o.desk.receipts.FateOf(o.ID)
 	switch {
 	case err != nil:

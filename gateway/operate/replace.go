@@ -13,7 +13,7 @@ import (
 
 // replace changes a message that waits. It is taken out of its lane first, so that it can
 // neither leave nor end meanwhile, and is back when the change is stored.
-func (o *operation) replace(ctx context.Context, all []*operand) error {
+func (o *Operation) replace(ctx context.Context, all []*operand) error {
 	t := all[0]
 	if len(all) > 1 || t.message.Parts > 1 || t.message.Flags&sms.Converted != 0 { // several messages that the client knows as one, or a text in another alphabet than the client's
 		return errNoMessage
@@ -48,7 +48,7 @@ func (o *operation) replace(ctx context.Context, all []*operand) error {
 
 // changed makes the change in a copy of a message, whose times are by the wall clock. The code is
 // not OK if the new text does not pass the steps, or may need room that there is not.
-func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
+func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 	d := o.desk
 	now := d.Clock.WallNow()
 	return d.intake.TakeWaiting(now, &intake.Submission{
@@ -58,7 +58,7 @@ func (o *operation) changed(t *operand, m *sms.Message) sms.Code {
 }
 
 // load reads a message whose body is on disk alone.
-func (o *operation) load(id uint64) (*sms.Message, error) {
+func (o *Operation) load(id uint64) (*sms.Message, error) {
 	d := o.desk
 	var e store.Entry
 	switch ok, err := d.Store.Get(id, &e); {
@@ -78,7 +78,7 @@ func (o *operation) load(id uint64) (*sms.Message, error) {
 }
 
 // store changes a message, in the store first. If that fails the message is as it was.
-func (o *operation) store(s *connector.Share, m *sms.Message) error {
+func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	d := o.desk
 	ahead := d.Clock.Ahead()
 	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
@@ -111,7 +111,7 @@ func shift(m *sms.Message, by int64) {
 
 // put returns a message to the lane from which it was taken, or to that of its route if the
 // lane is gone meanwhile. If the engine does not answer, the message is in the store.
-func (o *operation) put(s *connector.Share, m *sms.Message) {
+func (o *Operation) put(s *connector.Share, m *sms.Message) {
 	d := o.desk
 	ctx, done := context.WithTimeout(context.Background(), putTimeout)
 	defer done()

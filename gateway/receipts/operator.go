@@ -14,7 +14,7 @@ import (
 	"pmg/store"
 )
 
-// An operator is an SMSC, whatever connectors lead to it.
+// An Operator is an SMSC, whatever connectors lead to it.
 type Operator struct {
 	Name         string
 	Missed       atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
@@ -173,7 +173,7 @@ func (d *Desk) concluded(o *Operator) {
 	d.Orphans.lookAgain(o.Name)
 }
 
-// A match is the message that a receipt belongs to.
+// A Match is the message that a receipt belongs to.
 type Match struct {
 	store.Mapping
 	Record []byte         // that the mapping lies in

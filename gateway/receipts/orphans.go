@@ -17,9 +17,10 @@ import (
 // Orphans are the receipts in the store whose messages are not known. An answer of an SMSC
 // that comes later finds them here. It is safe for concurrent use.
 type Orphans struct {
-	desk *Desk
-	done sync.WaitGroup
-	n    atomic.Int64
+	desk    *Desk
+	done    sync.WaitGroup
+	n       atomic.Int64
+	counted atomic.Int64 // octets of memory that are counted for them
 
 	mu      sync.Mutex
 	all     []orphan            // the oldest first
@@ -215,7 +216,7 @@ func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	for some := range slices.Chunk(ids, orphansTogether) {
 		o.desk.Changing.Lock()
 		for _, id := range some {
-			o.desk.Orphans.Read(id, f)
+			o.Read(id, f)
 		}
 		if err := o.desk.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
 			o.desk.LogLookup(err)
@@ -283,20 +284,19 @@ func (o *Orphans) Adopt(m *sms.Message, size int) error {
 	}
 	b := o.desk.Committer.Begin()
 	b.Delete(id, size)
-	switch v {
-	case passOn:
+	if v == passOn {
 		m.ID = id
 		o.desk.send(b, m, share)
 		for _, other := range f.More {
 			other.ID = o.desk.IDs.Add(1)
 			o.desk.send(b, other, share)
 		}
-	default:
+	} else {
 		m.Release()
 	}
 	o.desk.Committer.End()
 	o.desk.Counts.Adopted.Add(1)
-	o.desk.Orphans.Left(id)
+	o.Left(id)
 	return nil
 }
 
@@ -309,7 +309,7 @@ func (o *Orphans) Left(id uint64) {
 // expire ends a receipt whose message was not found in time, and releases m.
 func (o *Orphans) expire(m *sms.Message, _ int) error {
 	o.desk.Ends(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.desk.Clock.Now()}, Aside: true})
-	o.desk.Orphans.Left(m.ID)
+	o.Left(m.ID)
 	m.Origin.Tally.Expired.Add(1)
 	m.Release()
 	return nil
@@ -333,6 +333,15 @@ func (o *Orphans) Find(e *store.Entry) {
 		o.desk.LogUnreadable(e.ID, err)
 		return
 	}
-	o.desk.Orphans.Keep(m)
+	o.Keep(m)
 	m.Release()
+}
+
+// orphanSize is about how many octets the keys of an orphan take in memory.
+const orphanSize = 1300
+
+// count counts what the keys of orphans take as memory that is in use.
+func (o *Orphans) count() {
+	size := o.n.Load() * orphanSize
+	o.desk.Memory.Add(size - o.counted.Swap(size))
 }

@@ -22,7 +22,7 @@ type Made struct {
 // IsAny reports whether there is something to be sent, or to be looked at.
 func (o *Made) IsAny() bool { return o.message != nil || o.unread != nil }
 
-// OwnReceipt returns the receipts of a message that has ended, if its client wants any. sendMade follows.
+// OwnReceipt returns the receipts of a message that has ended, if its client wants any. SendMade follows.
 func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	if e.State == events.Sent || m.Kind != sms.Submit || m.Notify&sms.NotifyFailure == 0 || m.Account() == "" {
 		return made
@@ -64,7 +64,7 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	return made
 }
 
-// SendMade sends the receipts that ownReceipt has made, or has the outcomes of other parts read. b is the open
+// SendMade sends the receipts that OwnReceipt has made, or has the outcomes of other parts read. b is the open
 // batch, nil if there is no store.
 func (d *Desk) SendMade(b *store.Batch, made *Made) {
 	if made.message != nil {

@@ -181,7 +181,7 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, v
 		if joined.State.Final() {
 			of = toldEnd
 		}
-		j.desk.Parts.noteTold(f.WholeID(), of, f.Part)
+		j.noteTold(f.WholeID(), of, f.Part)
 	case begins:
 		j.desk.waits.note(f)
 	}

@@ -20,8 +20,8 @@ import (
 // A Desk finds the messages that receipts belong to. A message that an SMSC has accepted
 // is noted by the SMSC's id of it, in the store and, of the latest messages, in memory:
 //
-//	answer of an SMSC ──► noteAnswer ──► recent
-//	        └────► forget ──► note ──► store
+//	answer of an SMSC ──► NoteAnswer ──► recent
+//	        └────► settle.Desk.Forget ──► Note ──► store
 //	receipt ──► recent ──► store ──► kept as an orphan ──► an answer, or the form of the ids is known
 //	               └─────────┴──────────────────────────────────┴──► the account that submitted the message
 //
@@ -48,7 +48,6 @@ type Desk struct {
 	looked    uint32       // the day before which the last look found them old; 0: there was none
 	forgotten uint32       // the day before which they were forgotten; 0: none were
 	Counts    Counts
-	counted   atomic.Int64 // octets of memory that are counted for orphans
 }
 
 // NewDesk makes a desk for the accounts and connectors of a table.
@@ -121,7 +120,7 @@ func (d *Desk) NoteMapping(b *store.Batch, o *Operator, v *store.Mapping, peerID
 		b.Map(store.DayOf(wall), o.Name, d.key, d.record)
 	}
 	o.mu.Lock()
-	known := bytes.Equal(o.recent.find(d.key), d.record) // since noteAnswer
+	known := bytes.Equal(o.recent.find(d.key), d.record) // since NoteAnswer
 	if !known {
 		o.recent.add(d.key, d.record)
 	}

@@ -44,7 +44,7 @@ func (w *waits) check(now int64) {
 	if next := w.next.Load(); now >= next && w.desk.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
 		w.Begin(func() {
 			w.desk.Pass("waits")
-			if err := w.desk.waits.tell(); err != nil {
+			if err := w.tell(); err != nil {
 				w.desk.LogLookup(err)
 			}
 		})
@@ -86,7 +86,7 @@ func (w *waits) tell() error {
 			return nil
 		})
 		for i := range due {
-			if err := w.desk.waits.tellOne(&due[i]); err != nil {
+			if err := w.tellOne(&due[i]); err != nil {
 				return err
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"pmg/store"
 )
 
-// An EndStep is something that happens when a message ends: each is taken, once, in one batch of
+// A Step is something that happens when a message ends: each is taken, once, in one batch of
 // the store.
 type Step struct {
 	Name, Doc string

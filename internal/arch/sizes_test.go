@@ -24,7 +24,7 @@ const wide = "it is a list of values, for people or in the form of a PDU"
 
 func methods() size {
 	return size{"methods of type", 40, map[string]exception{
-		"gateway.Gateway":             {67, "the life of sessions, start, reload and stop: sessions are to get a room of their own"},
+		"gateway.Gateway":             {66, "the life of sessions, start, reload and stop: sessions are to get a room of their own"},
 		"gateway.Conversation":        {69, "to be cut: it has several jobs"},
 		"connector.Lane":              {95, "they keep one invariant: what waits, what is under way, what it takes"},
 		"connector/queue.Queue":       {45, "rings and trees that keep one order"},
