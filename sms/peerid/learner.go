@@ -71,24 +71,16 @@ func (l *Learner) IsFixed() bool { return l.fixed }
 
 // Answered tells the Learner of an id in an answer.
 func (l *Learner) Answered(id []byte) {
-	if !l.fixed && l.answers.add(id, &l.receipts) {
+	if !l.fixed && l.answers.add(id, &l.receipts, 0) {
 		l.proved = false
 	}
 }
 
 // Received tells the Learner of an id in a receipt.
 func (l *Learner) Received(id []byte) {
-	if !l.fixed && !l.isForeign(id) && l.receipts.add(id, &l.answers) {
+	if !l.fixed && l.receipts.add(id, &l.answers, l.answers.longest) {
 		l.proved = false
 	}
-}
-
-// isForeign reports whether the id of a receipt is longer than that of an answer can be in any form:
-// six decimal digits are five hexadecimal ones. The next answer may be one digit longer.
-func (l *Learner) isForeign(id []byte) bool {
-	_, digits, _, ok := scan(trimmed(id))
-	longest := int(l.answers.longest)
-	return ok && longest > 0 && 5*digits > 6*(longest+1)
 }
 
 // Proves tells the Learner that the id of a receipt is, as it stands, that of an answer which the
@@ -123,11 +115,11 @@ func IsNumber(id []byte) bool {
 }
 
 // add adds an id. It reports whether the ids have changed their form, so that what was known of them is
-// forgotten. Those of the other side have come too early if this is the first id with letters.
-func (s *side) add(id []byte, other *side) (forgotten bool) {
-	id = trimmed(id)
-	n, digits, letters, ok := scan(id)
-	if !ok || s.any && n == s.last {
+// forgotten. Those of the other side have come too early if this is the first id with letters. With longest,
+// an id counts for nothing that is longer than one of so many digits can be in any form.
+func (s *side) add(id []byte, other *side, longest uint8) (forgotten bool) {
+	n, digits, letters, ok := scan(trimmed(id))
+	if !ok || s.any && n == s.last || longest > 0 && isLonger(digits, int(longest)) {
 		return false
 	}
 	s.any, s.last, s.longest = true, n, max(s.longest, uint8(digits))
@@ -152,6 +144,10 @@ func (s *side) add(id []byte, other *side) (forgotten bool) {
 	s.letters, s.longest = 0, uint8(digits)
 	return true
 }
+
+// isLonger reports whether a number of digits is longer than one of so many others can be in any form: six
+// decimal digits are five hexadecimal ones. The next number may be one digit longer.
+func isLonger(digits, others int) bool { return 5*digits > 6*(others+1) }
 
 // scan reads an id as a hexadecimal number, and returns how many digits it has without leading
 // zeros, and whether some are letters. It reports false if it is none of up to 64 bits in one letter case.

@@ -263,6 +263,9 @@ func TestLearnerForeign(t *testing.T) {
 			l, _ = Read(l.Append(nil))
 		}
 	}
+	if earlier, ok := Read(l.Append(nil)[:stateLen-1]); !ok || earlier.answers.longest != 0 || earlier.Suspects() != l.Suspects() {
+		t.Error("what an earlier version has stored cannot be read")
+	}
 	for n := range uint64(100) { // and a centre that writes long ones so is still known
 		l.Answered([]byte(hex(7e18 + n)))
 		l.Received([]byte(decimal(7e18 + n)))
