@@ -68,14 +68,20 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 // batch, nil if there is no store.
 func (d *Desk) SendMade(b *store.Batch, made *Made) {
 	if made.message != nil {
-		for _, own := range append(made.more, made.message) {
-			d.send(b, own, made.share)
-			d.Counts.Own.Add(1)
-		}
+		d.sendCounted(b, made.message, made.share)
+	}
+	for _, other := range made.more {
+		d.sendCounted(b, other, made.share)
 	}
 	if unread := made.unread; b != nil && unread != nil {
 		d.Outgoing.Give(keep.Own{Batch: d.Committer.Number(), Work: func() { d.joinUnread(unread) }})
 	}
+}
+
+// sendCounted sends a receipt, and counts it as one that the gateway has made.
+func (d *Desk) sendCounted(b *store.Batch, m *sms.Message, s *connector.Share) {
+	d.send(b, m, s)
+	d.Counts.Own.Add(1)
 }
 
 // stateOfEnd returns the state that the receipt of a message reports which has ended so.
@@ -145,8 +151,7 @@ func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
 	b := d.Committer.Begin()
 	for _, m := range all {
 		m.ID = d.IDs.Add(1)
-		d.send(b, m, share)
-		d.Counts.Own.Add(1)
+		d.sendCounted(b, m, share)
 	}
 	d.Committer.End()
 	d.Committer.CommitSoon()
