@@ -7,6 +7,7 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/receipts"
+	"pmg/gateway/roomtest"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -76,16 +77,9 @@ func TestReceiptWhileReading(t *testing.T) {
 	}
 }
 
-// partOf returns a receipt of an SMSC, and what is known of the part that it is about. Parts
-// count from 0.
+// partOf returns a receipt of a part, and the match of that.
 func partOf(g *Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *receipts.Match) {
-	m := g.Messages.Get()
-	m.Origin = g.Origins.Of("", "operator")
-	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
-		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
-	v := store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
-		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
-		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
+	m, v := roomtest.PartReceipt(g.Table, part, parts, state, err)
 	f := &receipts.Match{}
 	if err := f.Set(v.Append(nil)); err != nil {
 		panic(err)

@@ -9,27 +9,11 @@ import (
 	"pmg/connector/queue"
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/roomtest"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
 )
-
-// partOf returns a receipt of an SMSC, and what is known of the part that it is about. Parts
-// count from 0.
-func partOf(g *rig, part, parts uint8, state sms.State, err string) (*sms.Message, *Match) {
-	m := g.Messages.Get()
-	m.Origin = g.Origins.Of("", "operator")
-	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
-		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
-	v := store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
-		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
-		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	f := &Match{}
-	if err := f.Set(v.Append(nil)); err != nil {
-		panic(err)
-	}
-	return m, f
-}
 
 // A step is a receipt of a part, and what becomes of it.
 type step struct {
@@ -378,15 +362,20 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 	}
 }
 
+// losesPart ends the first part of a message of two, whose outcome is not known.
+func (p *rig) losesPart() {
+	m := p.Messages.Get()
+	m.ID, m.Part, m.Parts = 5000, 0, 2
+	m.Origin, m.Notify = p.Origins.Of("client", "clients"), sms.NotifyFailure
+	p.forget(m, keep.Ending{State: events.Unknown, Answer: sms.Answer{Code: sms.Lost, At: p.now}})
+}
+
 // A part whose outcome is not known counts as one that waits, when the gateway itself ends it.
 func TestOwnUnknownPart(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewMem()
 	p := keepAgain(t, fs)
-	m := p.Messages.Get()
-	m.ID, m.Part, m.Parts = 5000, 0, 2
-	m.Origin, m.Notify = p.Origins.Of("client", "clients"), sms.NotifyFailure
-	p.forget(m, keep.Ending{State: events.Unknown, Answer: sms.Answer{Code: sms.Lost, At: p.now}})
+	p.losesPart()
 	if all := p.madeReceipts(t); len(all) != 0 {
 		t.Errorf("told at once: %+v", all)
 	}
@@ -405,10 +394,7 @@ func TestOwnPartIsStored(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewMem()
 	p := keepAgain(t, fs)
-	m := p.Messages.Get()
-	m.ID, m.Part, m.Parts = 5000, 0, 2
-	m.Origin, m.Notify = p.Origins.Of("client", "clients"), sms.NotifyFailure
-	p.forget(m, keep.Ending{State: events.Unknown, Answer: sms.Answer{Code: sms.Lost, At: p.now}})
+	p.losesPart()
 	p.madeReceipts(t)
 	p = keepAgain(t, fs)
 	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateUnknown {
@@ -490,4 +476,14 @@ func TestMostLongMessages(t *testing.T) {
 	if len(j.by) != maxJoints || len(j.order) != maxJoints {
 		t.Errorf("%d are known", len(j.by))
 	}
+}
+
+// partOf returns a receipt of a part, and the match of that.
+func partOf(g *rig, part, parts uint8, state sms.State, err string) (*sms.Message, *Match) {
+	m, v := roomtest.PartReceipt(g.Table, part, parts, state, err)
+	f := &Match{}
+	if err := f.Set(v.Append(nil)); err != nil {
+		panic(err)
+	}
+	return m, f
 }

@@ -20,6 +20,8 @@ import (
 	"pmg/gateway/route"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
+	"pmg/sms"
+	"pmg/store"
 )
 
 // Table returns the table of a configuration, with all that stands below it.
@@ -63,4 +65,16 @@ connectors:
   - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, %s}
 routes: [{to: operator}]
 `, options)
+}
+
+// PartReceipt returns a receipt of an SMSC, and what is known of the part of message 5000 that it is about. Parts
+// count from 0.
+func PartReceipt(t *route.Table, part, parts uint8, state sms.State, err string) (*sms.Message, store.Mapping) {
+	m := t.Messages.Get()
+	m.Origin = t.Origins.Of("", "operator")
+	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
+		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
+	return m, store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
+		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
+		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 }
