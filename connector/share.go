@@ -170,6 +170,9 @@ type Arrivals struct {
 	share  *Share
 	n      int64 // places
 	octets int64
+	// The room that the share had when it was looked at since the last Flush: its counters, which
+	// other goroutines write, are read once for many messages.
+	places, memory int64
 }
 
 // HasRoom reports whether a share has room for a text with so many parts and octets, beside others
@@ -177,8 +180,14 @@ type Arrivals struct {
 func (a *Arrivals) HasRoom(s *Share, parts, octets, others, othersOctets int64) bool {
 	if a.share != s {
 		a.Flush()
+		a.share = s
 	}
-	return s.HasRoom(a.n+others, parts) && s.HasMemory(a.octets+othersOctets+octets)
+	others, octets = a.n+others, a.octets+othersOctets+octets
+	if others+parts <= a.places && octets <= a.memory {
+		return true
+	}
+	a.places, a.memory = s.Room(), s.mayUse()-s.Origin.Tally.Memory.Load()
+	return s.HasRoom(others, parts) && octets <= a.memory
 }
 
 // Enter enters a message. It is counted at the next Flush.
@@ -202,6 +211,7 @@ func (a *Arrivals) Flush() {
 		a.share.Use(a.octets)
 		a.n, a.octets = 0, 0
 	}
+	a.places, a.memory = 0, 0
 }
 
 // push adds an accepted message.

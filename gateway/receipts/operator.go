@@ -69,25 +69,24 @@ func (d *Desk) Of(c *config.Connector) *Operator {
 
 // NoteAnswer notes the id that an operator has given to a message which it has accepted.
 func (d *Desk) NoteAnswer(o *Operator, c *config.Connector, m *sms.Message, id []byte) {
-	notes := convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load()
-	v := store.Mapping{}
-	if notes {
-		v = store.MappingOf(m, d.Clock.Ahead())
-	}
 	o.mu.Lock()
 	o.learner.Answered(id)
 	changed := o.concludes()
-	if notes {
-		key, _ := peerid.AppendKey(o.key[:0], id, peerid.Same)
-		o.key = key
-		o.record = v.Append(o.record[:0])
-		o.recent.add(key, o.record)
-		d.Orphans.answered(o.Name, key)
+	if convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load() {
+		o.note(store.MappingOf(m, d.Clock.Ahead()), id)
+		d.Orphans.answered(o.Name, o.key)
 	}
 	o.mu.Unlock()
 	if changed {
 		d.concluded(o)
 	}
+}
+
+// note notes among the latest messages what an id stands for. The caller holds the lock.
+func (o *Operator) note(v store.Mapping, id []byte) {
+	o.key, _ = peerid.AppendKey(o.key[:0], id, peerid.Same)
+	o.record = v.Append(o.record[:0])
+	o.recent.add(o.key, o.record)
 }
 
 // isUnasked notes that an operator sends receipts that nobody has asked for, so that what its ids stand

@@ -18,6 +18,9 @@ import (
 // place; a fault of the message makes it step aside, so that the others go on. A
 // message whose session ended beside others is not blamed for that.
 func (d *Desk) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
+	if a.Code == sms.OK {
+		return connector.Outcome{}
+	}
 	if a.Code == sms.BadLength && a.Status == 0 && d.cut(l, m, a.At) { // it has not left
 		return connector.Outcome{Aside: true}
 	}
