@@ -34,7 +34,7 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
 	waitFor(ctx, func() bool {
-		if g.Sessions() == 0 {
+		if g.Sessions.Count() == 0 {
 			return true
 		}
 		logout()

@@ -10,31 +10,32 @@ import (
 
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/gateway/roomtest"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
 )
 
 // withEvents makes the port's gateway write events, and returns their directory.
-func (p *port) withEvents(s store.Store) (dir string) {
-	p.t.Helper()
-	dir = filepath.Join(p.t.TempDir(), "events")
-	cfg := *p.g.Config()
+func (r *rig) withEvents(s store.Store) (dir string) {
+	r.t.Helper()
+	dir = filepath.Join(r.t.TempDir(), "events")
+	cfg := *r.g.Config()
 	cfg.Events.Dir = dir
-	p.g.SetConfig(&cfg)
-	if err := p.g.Keep(s, nil); err != nil {
-		p.t.Fatal(err)
+	r.g.SetConfig(&cfg)
+	if err := r.g.Keep(s, nil); err != nil {
+		r.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { _ = p.g.Settler.Events.Writer.Close() }) // so that nobody writes when the directory is removed
+	r.t.Cleanup(func() { _ = r.g.Settler.Events.Writer.Close() }) // so that nobody writes when the directory is removed
 	return dir
 }
 
-func (p *port) ended(id uint64, state events.State) {
-	m := p.g.Messages.Get()
-	m.ID, m.Arrived = id, p.now
-	m.Origin = p.g.Origins.Of("acme", "clients")
+func (r *rig) ended(id uint64, state events.State) {
+	m := r.g.Messages.Get()
+	m.ID, m.Arrived = id, r.now
+	m.Origin = r.g.Origins.Of("acme", "clients")
 	m.Set(sms.Address{Addr: []byte("1")}, sms.Address{Addr: []byte("2")}, []byte("secret text"))
-	p.g.Settler.Forget(m, keep.Ending{State: state, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: p.now}}, nil)
+	r.g.Settler.Forget(m, keep.Ending{State: state, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: r.now}}, nil)
 	m.Release()
 }
 
@@ -47,10 +48,10 @@ func TestEventOfDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []store.Store{durable, store.NewMemory()} {
-		p := newPort(t, "")
-		dir := p.withEvents(s)
-		p.ended(7, events.Deleted)
-		if err := p.g.closeStore(); err != nil {
+		r := startRig(t)
+		dir := r.withEvents(s)
+		r.ended(7, events.Deleted)
+		if err := r.g.closeStore(); err != nil {
 			t.Error(err)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, "events.log"))
@@ -64,23 +65,23 @@ func TestEventOfDeleted(t *testing.T) {
 // While too many events wait no message leaves, and that the lanes go on is reported once.
 func TestEventsFull(t *testing.T) {
 	t.Parallel()
-	p := newPort(t, "")
-	p.withEvents(store.NewMemory())
-	if p.g.Halted() || p.g.GoesOn() {
+	r := startRig(t)
+	r.withEvents(store.NewMemory())
+	if r.g.Settler.Halted() || r.g.GoesOn() {
 		t.Error("halted, or going on, with no event")
 	}
 	for n := range uint64(1 << 16) { // none of them is committed
-		p.ended(1+n, events.Sent)
+		r.ended(1+n, events.Sent)
 	}
-	if !p.g.Halted() || p.g.GoesOn() {
+	if !r.g.Settler.Halted() || r.g.GoesOn() {
 		t.Error("not halted, or going on, with too many events")
 	}
-	p.g.Commit()
-	testutil.Eventually(t, "messages leave again", p.g.GoesOn)
-	if p.g.Halted() || p.g.GoesOn() {
+	r.g.Commit()
+	testutil.Eventually(t, "messages leave again", r.g.GoesOn)
+	if r.g.Settler.Halted() || r.g.GoesOn() {
 		t.Error("halted, or going on twice")
 	}
-	if err := p.g.closeStore(); err != nil {
+	if err := r.g.closeStore(); err != nil {
 		t.Error(err)
 	}
 }
@@ -88,24 +89,24 @@ func TestEventsFull(t *testing.T) {
 // An event allocates nothing of its own, whether events are written or not.
 func TestForgetAllocates(t *testing.T) {
 	for _, with := range []bool{false, true} {
-		p := newPort(t, "")
-		s := newDisk()
-		close(s.permits)
-		m := p.g.Messages.Get()
+		r := startRig(t)
+		s := roomtest.NewDisk()
+		close(s.Permits)
+		m := r.g.Messages.Get()
 		m.Set(sms.Address{Addr: []byte("1")}, sms.Address{Addr: []byte("2")}, []byte("text"))
 		if with {
-			p.withEvents(noEvents{s})
-		} else if err := p.g.Keep(s, nil); err != nil {
+			r.withEvents(noEvents{s})
+		} else if err := r.g.Keep(s, nil); err != nil {
 			t.Fatal(err)
 		}
 		e := keep.Ending{Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: 1, PeerID: []byte("17")}, Sent: 1}
 		for range 100_000 { // lets the batch grow
-			p.g.Settler.Forget(m, e, nil)
+			r.g.Settler.Forget(m, e, nil)
 		}
-		if n := testing.AllocsPerRun(1000, func() { p.g.Settler.Forget(m, e, nil) }); n != 0 {
+		if n := testing.AllocsPerRun(1000, func() { r.g.Settler.Forget(m, e, nil) }); n != 0 {
 			t.Errorf("events %v: %v allocations", with, n)
 		}
-		_ = p.g.closeStore() // the disk has no events to write
+		_ = r.g.closeStore() // the disk has no events to write
 	}
 }
 

@@ -39,7 +39,7 @@ func (g *Gateway) submitted() *sms.Message {
 // with the number of attempts.
 func (g *Gateway) fail(lane *connector.Lane, m *sms.Message, code sms.Code) (had []string) {
 	for n := 1; ; n++ {
-		o := g.Settle(lane, m, sms.Answer{Code: code, At: now}, true)
+		o := g.Settler.Settle(lane, m, sms.Answer{Code: code, At: now}, true)
 		if o.Again && o.To == nil && n < 20 {
 			continue
 		}
@@ -113,7 +113,7 @@ func TestFailoverIsStored(t *testing.T) {
 		m := g.submitted()
 		lane := g.laneTo("a")
 		for range 2 {
-			g.Settle(lane, m, sms.Answer{Code: sms.QueueFull, At: now}, true)
+			g.Settler.Settle(lane, m, sms.Answer{Code: sms.QueueFull, At: now}, true)
 		}
 		second := g.FailOver(lane, m)
 		if second == nil || second.Lane == lane || m.Attempts != 0 || m.Earlier != 2 || m.NotBefore != 0 {

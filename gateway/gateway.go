@@ -22,14 +22,14 @@ import (
 	"pmg/gateway/operate"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
+	"pmg/gateway/session"
 	"pmg/gateway/settle"
 	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/protocols"
-	"pmg/sms"
 )
 
-// A Gateway is its rooms and what every session shares. It is safe for concurrent use.
+// A Gateway is its rooms put together, from its start to its stop. It is safe for concurrent use.
 type Gateway struct {
 	*node.Node
 	*keep.Keeper
@@ -40,17 +40,14 @@ type Gateway struct {
 	Settler  *settle.Desk
 	Intake   *intake.Desk
 	Operate  *operate.Desk
+	Sessions *session.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	registry *account.Registry
-	held     atomic.Int64 // number of submits that wait for room
-
-	sockets       atomic.Int64 // open sockets of clients
-	clientSockets atomic.Int64 // limit of sockets; 0: no limit
-	pdulogs       *pdulog.Dir  // nil: PDUs are not logged
+	pdulogs  *pdulog.Dir // nil: PDUs are not logged
 
 	mu sync.Mutex // one reload at a time
 }
@@ -66,12 +63,13 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
 	g.IDs.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
-	g.Table = route.NewTable(shared, g.Keeper, g.Logins, g)
+	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy{g})
 	g.Convert = convert.NewDesk(g.Table)
 	g.Receipts = receipts.NewDesk(g.Table)
 	g.Settler = settle.NewDesk(g.Table, g.Convert, g.Receipts)
 	g.Intake = intake.NewDesk(g.Table, g.Convert, g.Receipts, g.Settler)
 	g.Operate = operate.NewDesk(g.Table, g.Receipts, g.Settler, g.Intake)
+	g.Sessions = session.NewDesk(g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()
@@ -96,26 +94,6 @@ func absolute(dir string) string {
 // may take. The rest is for sessions, for garbage that is not collected yet, and for
 // all other memory of the process.
 func memoryShare(cfg *config.Config) int64 { return cfg.Limits.MemoryLimit() / 2 }
-
-// requestSize is about how many octets a request that waits for room takes in addition
-// to its message.
-const requestSize = 1024
-
-// hold counts a submit that begins to wait for room (n is 1) or stops waiting (n is -1).
-func (g *Gateway) hold(l *connector.Link, s *connector.Share, m *sms.Message, n int64) {
-	l.Held += int(n)
-	s.Hold(n)
-	g.held.Add(n)
-	s.Use(n * (2*m.Size() + requestSize)) // the PDU that carried the message waits as well
-}
-
-// mayHold reports whether another submit may wait for room in a share. Waiting submits
-// count towards limits.max_jobs, so one account with a full queue must leave most of
-// that to the other accounts.
-func (g *Gateway) mayHold(s *connector.Share) bool {
-	jobs := int64(g.Config().Limits.MaxJobs)
-	return g.held.Load() < jobs/2 && s.Held() < max(jobs/8, 1)
-}
 
 func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*connector.Connector, error) {
 	driver, err := g.drivers(cc.Protocol, cfg)
@@ -201,14 +179,6 @@ func (g *Gateway) Deliverable() (n int64) {
 		if l.Account == "" && !l.Config().Listens() || l.Online() > 0 {
 			n += l.Queued.Load()
 		}
-	}
-	return n
-}
-
-// Sessions returns the number of open sockets.
-func (g *Gateway) Sessions() (n int) {
-	for _, c := range g.Connectors() {
-		c.Links(func(*connector.Link) { n++ })
 	}
 	return n
 }

@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	"fmt"
+	"bytes"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -9,6 +9,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/keep"
+	"pmg/gateway/roomtest"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -23,16 +24,7 @@ const second = int64(1_000_000_000)
 // given options.
 func start(t testing.TB, options string) (g *Gateway, clients, operator *connector.Connector) {
 	t.Helper()
-	g = startWith(t, fmt.Sprintf(`
-pdulog: {enabled: false}
-accounts:
-  - {system_id: client, password: secret, max_schedule: 1h, max_scheduled: 2}
-  - {system_id: other, password: secret}
-connectors:
-  - {name: clients, direction: in, address: "127.0.0.1:0", window: 5}
-  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, %s}
-routes: [{to: operator}]
-`, options))
+	g = startWith(t, roomtest.Operator(options))
 	return g, g.Connector("clients"), g.Connector("operator")
 }
 
@@ -66,4 +58,55 @@ func occupy(s *connector.Share, n int64) {
 func made(g *Gateway) []keep.Own {
 	all, _ := g.Outgoing.Waiting()
 	return all
+}
+
+// record makes a gateway log into memory, at level info and above.
+func record(g *Gateway) *bytes.Buffer {
+	var b bytes.Buffer
+	g.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
+	return &b
+}
+
+// A rig is a gateway without an engine, whose clock the test moves.
+type rig struct {
+	t        *testing.T
+	g        *Gateway
+	operator *connector.Connector
+	now      int64
+}
+
+func newRig(t *testing.T, g *Gateway) *rig {
+	r := &rig{t: t, g: g, operator: g.Connector("operator"), now: now}
+	g.Clock.EngineClock = func() int64 { return r.now }
+	return r
+}
+
+func startRig(t *testing.T) *rig {
+	t.Helper()
+	g, _, _ := start(t, "")
+	return newRig(t, g)
+}
+
+// An engineNow is an engine whose lanes act immediately.
+type engineNow struct {
+	Engine
+}
+
+func (e *engineNow) Do(_ *connector.Lane, f func(now int64)) bool {
+	f(now)
+	return true
+}
+
+// withDisk makes the gateway store messages on a disk.
+func (r *rig) withDisk() {
+	d := roomtest.NewDisk()
+	if err := r.g.Keep(d, nil); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		close(d.Permits)
+		if err := r.g.closeStore(); err != nil {
+			r.t.Error(err)
+		}
+	})
 }

@@ -85,8 +85,3 @@ func (g *Gateway) toSMSC(name string) (*connector.Connector, error) {
 	}
 	return nil, fmt.Errorf("%w: %s", ErrUnknown, name)
 }
-
-// HoldOver implements connector.Policy.
-func (g *Gateway) HoldOver(l *connector.Lane) {
-	g.Log.Info().Str("connector", l.Home().Name).Msg("the hold of the connector is over: messages are sent to it again")
-}

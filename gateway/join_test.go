@@ -7,6 +7,7 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/keep"
+	"pmg/gateway/roomtest"
 	"pmg/sms"
 )
 
@@ -195,22 +196,22 @@ func TestJoinUnlike(t *testing.T) {
 func TestJoinedWaitsForItsCommit(t *testing.T) {
 	t.Parallel()
 	r := newJoinRig(t)
-	d := newDisk()
+	d := roomtest.NewDisk()
 	if err := r.Keep(d, nil); err != nil {
 		t.Fatal(err)
 	}
 	r.part(now, 1, 2, 1, "a")
 	r.part(now, 1, 2, 2, "b")
-	<-d.begun
+	<-d.Begun
 	asked := make(chan bool, 1)
 	r.Outgoing.Begin(func(*connector.Lane, func(now int64)) bool { asked <- true; return true })
 	if n := len(asked); n != 0 {
 		t.Error("it leaves before it is stored")
 	}
-	d.permits <- nil
+	d.Permits <- nil
 	<-asked
 	r.Outgoing.End()
-	close(d.permits)
+	close(d.Permits)
 	if err := r.closeStore(); err != nil {
 		t.Error(err)
 	}

@@ -31,7 +31,7 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 			missing = append(missing, "connector "+c.Name+" does not listen")
 		}
 	}
-	if limit := g.clientSockets.Load(); limit > 0 && g.sockets.Load() >= limit {
+	if limit, full := g.Sessions.Full(); full {
 		missing = append(missing, fmt.Sprintf("no more clients are accepted: %d are connected, and the file descriptors that are left are for the gateway's own connections", limit))
 	}
 	if dead, routes := g.deadRoutes(); len(dead) > 0 && len(dead) == routes {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,9 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/connector"
-	"pmg/connector/queue"
 	"pmg/gateway/keep"
-	"pmg/gateway/operate"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -49,7 +46,7 @@ func (s *brokenStore) Get(id uint64, e *store.Entry) (bool, error) {
 }
 
 // newBrokenStore returns a store with messages 1 to n for a lane, each of the next account.
-func newBrokenStore(t *testing.T, p *port, n uint64, lane store.Lane, accounts ...string) *brokenStore {
+func newBrokenStore(t *testing.T, r *rig, n uint64, lane store.Lane, accounts ...string) *brokenStore {
 	t.Helper()
 	s, err := store.Open("store", store.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -57,7 +54,7 @@ func newBrokenStore(t *testing.T, p *port, n uint64, lane store.Lane, accounts .
 	}
 	var b store.Batch
 	for id := uint64(1); id <= n; id++ {
-		m := &sms.Message{ID: id, Origin: p.g.Origins.Of(accounts[id%uint64(len(accounts))], "clients"), Arrived: now}
+		m := &sms.Message{ID: id, Origin: r.g.Origins.Of(accounts[id%uint64(len(accounts))], "clients"), Arrived: now}
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 		b.Put(m, lane)
 	}
@@ -92,23 +89,23 @@ func TestRecoverBehindDamage(t *testing.T) {
 		{"two blocks", []uint64{5, 6, 7, 8, 9, 20}, 34},
 		{"all", []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 30},
 	} {
-		p := newPort(t, "")
-		s := newBrokenStore(t, p, 40, store.Lane{Connector: p.operator.Name}, "client", "other")
+		r := startRig(t)
+		s := newBrokenStore(t, r, 40, store.Lane{Connector: r.operator.Name}, "client", "other")
 		for _, id := range c.bad {
 			s.why[id] = fmt.Errorf("%w: a block", store.ErrDamaged)
 		}
-		if err := p.g.Keep(s, nil); err != nil {
+		if err := r.g.Keep(s, nil); err != nil {
 			t.Fatal(err)
 		}
-		e := &engineNow{port: p}
-		p.g.SetEngine(e)
-		p.g.Recover(t.Context(), e)
-		if n := p.g.LaneOf(p.operator).Len(); n != c.want {
+		e := &engineNow{}
+		r.g.SetEngine(e)
+		r.g.Recover(t.Context(), e)
+		if n := r.g.LaneOf(r.operator).Len(); n != c.want {
 			t.Errorf("%s: %d messages are in their lane, not %d", c.name, n, c.want)
 		}
-		told := slices.ContainsFunc(p.g.Problems(), func(line string) bool { return strings.Contains(line, "pmg store repair") })
-		if told != (len(c.bad) > 0) || !p.g.Recovered() {
-			t.Errorf("%s: %q, recovered %v", c.name, p.g.Problems(), p.g.Recovered())
+		told := slices.ContainsFunc(r.g.Problems(), func(line string) bool { return strings.Contains(line, "pmg store repair") })
+		if told != (len(c.bad) > 0) || !r.g.Recovered() {
+			t.Errorf("%s: %q, recovered %v", c.name, r.g.Problems(), r.g.Recovered())
 		}
 	}
 }
@@ -116,22 +113,22 @@ func TestRecoverBehindDamage(t *testing.T) {
 // A lane is asked once for each account with messages in a page, whatever other accounts have had.
 func TestRecoverAsksFew(t *testing.T) {
 	t.Parallel()
-	p := newPort(t, "")
-	s := newBrokenStore(t, p, 3*recoverAtATime, store.Lane{Connector: p.operator.Name}, "big")
+	r := startRig(t)
+	s := newBrokenStore(t, r, 3*recoverAtATime, store.Lane{Connector: r.operator.Name}, "big")
 	var b store.Batch
 	for id := uint64(1); id <= 100; id++ {
-		b.Put(&sms.Message{ID: id, Origin: p.g.Origins.Of(fmt.Sprint("account", id), "clients"), Arrived: now}, store.Lane{Connector: p.operator.Name})
+		b.Put(&sms.Message{ID: id, Origin: r.g.Origins.Of(fmt.Sprint("account", id), "clients"), Arrived: now}, store.Lane{Connector: r.operator.Name})
 	}
 	if err := s.Commit(&b); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.g.Keep(s, nil); err != nil {
+	if err := r.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	e := &askedEngine{engineNow: engineNow{port: p}}
-	p.g.SetEngine(e)
-	p.g.Recover(t.Context(), e)
-	if n := p.g.LaneOf(p.operator).Len(); n != 3*recoverAtATime || e.n != 103 {
+	e := &askedEngine{engineNow: engineNow{}}
+	r.g.SetEngine(e)
+	r.g.Recover(t.Context(), e)
+	if n := r.g.LaneOf(r.operator).Len(); n != 3*recoverAtATime || e.n != 103 {
 		t.Errorf("%d messages are in their lane, and it was asked %d times", n, e.n)
 	}
 }
@@ -140,25 +137,25 @@ func TestRecoverAsksFew(t *testing.T) {
 // be read for a moment.
 func TestLoadFails(t *testing.T) {
 	t.Parallel()
-	p := newPort(t, "")
-	s := newBrokenStore(t, p, 4, store.Lane{Connector: p.operator.Name}, "client")
+	r := startRig(t)
+	s := newBrokenStore(t, r, 4, store.Lane{Connector: r.operator.Name}, "client")
 	s.why[1], s.tries[1] = syscall.EMFILE, 3
 	s.why[3] = fmt.Errorf("%w: a block", store.ErrDamaged)
 	if err := s.Commit(deleteOf(4)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.g.Keep(s, nil); err != nil {
+	if err := r.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
 	asked := chanEngine{calls: make(chan func(int64), 10)}
-	lane := p.g.LaneOf(p.operator)
-	p.g.BeginLoads(asked)
-	messages, missing, failed := p.g.Read([]uint64{2, 3, 4}, 0)
+	lane := r.g.LaneOf(r.operator)
+	r.g.BeginLoads(asked)
+	messages, missing, failed := r.g.Read([]uint64{2, 3, 4}, 0)
 	if len(messages) != 1 || messages[0].ID != 2 || !slices.Equal(missing, []uint64{3, 4}) || len(failed) > 0 {
 		t.Errorf("%d messages, %v are missing, %v failed", len(messages), missing, failed)
 	}
 	messages[0].Release()
-	p.g.Load(lane, []uint64{1})
+	r.g.Load(lane, []uint64{1})
 	for range 3 { // twice in vain
 		(<-asked.calls)(now)
 	}
@@ -168,9 +165,9 @@ func TestLoadFails(t *testing.T) {
 	}
 	s.why[1], s.tries[1] = syscall.EIO, 0
 	s.mu.Unlock()
-	p.g.EndLoads()
+	r.g.EndLoads()
 	for tries := range keep.LoadTries + 1 { // it is given up in the end
-		_, missing, failed := p.g.Read([]uint64{1}, tries)
+		_, missing, failed := r.g.Read([]uint64{1}, tries)
 		if n := len(missing); n+len(failed) != 1 || n == 1 != (tries == keep.LoadTries) {
 			t.Errorf("try %d: %v missing, %v failed", tries, missing, failed)
 		}
@@ -191,61 +188,6 @@ type chanEngine struct {
 
 func (e chanEngine) Do(_ *connector.Lane, f func(now int64)) bool { e.calls <- f; return true }
 
-// An interruptedEngine is one whose operator goes away when a lane is asked, once; lanes that are
-// asked then do not answer.
-type interruptedEngine struct {
-	Engine
-	cancel func()
-	asked  int
-	waits  []func()
-}
-
-func (e *interruptedEngine) Do(l *connector.Lane, f func(now int64)) bool {
-	if e.asked++; e.asked != 2 {
-		return e.Engine.Do(l, f)
-	}
-	e.cancel()
-	e.waits = append(e.waits, func() { e.Engine.Do(l, f) })
-	return true
-}
-
-// A change of queues that is interrupted leaves messages in their lanes.
-func TestChangeInterrupted(t *testing.T) {
-	t.Parallel()
-	for _, what := range []string{operate.RetryMessages, operate.MoveMessages} {
-		durable, err := store.Open("store", store.Options{FS: vfs.NewMem()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := newPort(t, "")
-		p.withEvents(durable)
-		p.g.SetRecovered()
-		p.submit(p.client())
-		stored := p.storing[0]
-		share, other := stored.Share, p.g.Messages.Copy(stored.Message)
-		other.ID = p.g.IDs.Add(100)
-		p.g.Put(stored.Accepted, []keep.Accepted{{Message: other, Share: share}}) // which is under way
-		if err := p.g.Committer.Sync(); err != nil {
-			t.Fatal(err)
-		}
-		e := p.withLanes()
-		share.Lane.Restore(p.now, share, queue.Waiting{ID: stored.Message.ID, Arrived: stored.Message.Arrived})
-		ctx, cancel := context.WithCancel(t.Context())
-		gone := &interruptedEngine{Engine: e, cancel: cancel}
-		change := operate.QueueChange{What: what, To: "operator"}
-		if _, err = p.g.Operate.ChangeStored(ctx, gone.Do, change, operate.Selection{}, 0, 10); err == nil {
-			t.Errorf("%s was not interrupted", what)
-		}
-		p.c.Stored(p.now, stored, false)
-		for _, f := range gone.waits {
-			f() // the lane is told too late
-		}
-		if n := share.Lane.Len(); n != 1 {
-			t.Errorf("%s: %d messages are in the lane", what, n)
-		}
-	}
-}
-
 // At a restart a message whose connector has gone from the configuration waits for an operator where
 // no route leads anywhere, and goes where its route leads now where one does. Records that cannot be
 // read stay in the store, and hold up nothing.
@@ -260,24 +202,24 @@ connectors:
   - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
 routes: [{destination: "%s", to: operator}]
 `, map[bool]string{false: "99", true: "46"}[routes]))
-		p := portOf(t, g, g.Connector("clients"), g.Connector("operator"))
-		s := newBrokenStore(t, p, 6, store.Lane{Connector: "gone"}, "client")
+		r := newRig(t, g)
+		s := newBrokenStore(t, r, 6, store.Lane{Connector: "gone"}, "client")
 		var b store.Batch
-		ok := sms.Message{ID: 5, Origin: p.g.Origins.Of("client", "clients"), Arrived: now}
-		b.Replace(&ok, store.Lane{Connector: p.operator.Name})
+		ok := sms.Message{ID: 5, Origin: r.g.Origins.Of("client", "clients"), Arrived: now}
+		b.Replace(&ok, store.Lane{Connector: r.operator.Name})
 		if err := s.Commit(&b); err != nil {
 			t.Fatal(err)
 		}
 		garbled := &garbledStore{brokenStore: s, record: map[uint64]bool{2: true}, state: map[uint64]bool{3: true}}
-		if err := p.g.Keep(garbled, nil); err != nil {
+		if err := r.g.Keep(garbled, nil); err != nil {
 			t.Fatal(err)
 		}
-		p.g.Recover(t.Context(), &engineNow{port: p})
-		lane, parked := p.g.LaneOf(p.operator).Len(), int(p.g.Aside(store.Parked))
+		r.g.Recover(t.Context(), &engineNow{})
+		lane, parked := r.g.LaneOf(r.operator).Len(), int(r.g.Aside(store.Parked))
 		if want := map[bool][2]int{false: {1, 3}, true: {4, 0}}[routes]; lane != want[0] || parked != want[1] {
 			t.Errorf("routes %v: %d messages are in the lane, %d are parked", routes, lane, parked)
 		}
-		if err := p.g.Committer.Sync(); err != nil {
+		if err := r.g.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for id := uint64(1); id <= 6; id++ {
@@ -312,26 +254,26 @@ func (s *garbledStore) Scan(from uint64, limit int, f func(*store.Entry) error) 
 // What a lane asks for is read in parts, so that another lane's messages come in between.
 func TestLoadTurns(t *testing.T) {
 	t.Parallel()
-	p := newPort(t, "")
-	s := newBrokenStore(t, p, 1, store.Lane{Connector: p.operator.Name}, "client")
-	if err := p.g.Keep(s, nil); err != nil {
+	r := startRig(t)
+	s := newBrokenStore(t, r, 1, store.Lane{Connector: r.operator.Name}, "client")
+	if err := r.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	many, one := p.g.LaneOf(p.operator), p.g.ClientLane("client")
+	many, one := r.g.LaneOf(r.operator), r.g.ClientLane("client")
 	ids := make([]uint64, 3*keep.LoadAtATime)
 	for i := range ids {
 		ids[i] = uint64(i + 2) // they are not in the store
 	}
-	p.g.Load(many, ids)
-	p.g.Load(one, []uint64{1})
+	r.g.Load(many, ids)
+	r.g.Load(one, []uint64{1})
 	e := laneEngine{lanes: make(chan *connector.Lane, 10)}
-	p.g.BeginLoads(e)
+	r.g.BeginLoads(e)
 	for i, want := range []*connector.Lane{many, one, many, many} {
 		if got := <-e.lanes; got != want {
 			t.Errorf("load %d is for the other lane", i)
 		}
 	}
-	p.g.EndLoads()
+	r.g.EndLoads()
 }
 
 // A laneEngine notes which lanes are asked.

@@ -26,41 +26,41 @@ func (s *refusingStore) Commit(b *store.Batch) error {
 	return s.Store.Commit(b)
 }
 
-func newRefusingPort(t *testing.T) (*port, *refusingStore) {
+func newRefusingRig(t *testing.T) (*rig, *refusingStore) {
 	t.Helper()
 	durable, err := store.Open("store", store.Options{FS: vfs.NewMem()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &refusingStore{Store: durable}
-	p := newPort(t, "")
-	if err := p.g.Keep(s, nil); err != nil {
+	r := startRig(t)
+	if err := r.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	p.g.SetRecovered()
-	return p, s
+	r.g.SetRecovered()
+	return r, s
 }
 
 // A receipt that the gateway makes goes to its client when it is stored, once, also where the first
 // commit fails.
 func TestOwnReceiptCommitFails(t *testing.T) {
 	t.Parallel()
-	p, s := newRefusingPort(t)
+	r, s := newRefusingRig(t)
 	asked := chanEngine{calls: make(chan func(int64), 10)}
-	p.g.Outgoing.Begin(asked.Do)
-	share := p.g.Share(p.g.LaneOf(p.operator), p.g.Origins.Of("client", "clients"))
-	m := p.g.Messages.Get()
-	m.ID, m.Origin, m.Arrived = p.g.IDs.Add(1), share.Origin, p.now
+	r.g.Outgoing.Begin(asked.Do)
+	share := r.g.Share(r.g.LaneOf(r.operator), r.g.Origins.Of("client", "clients"))
+	m := r.g.Messages.Get()
+	m.ID, m.Origin, m.Arrived = r.g.IDs.Add(1), share.Origin, r.now
 	m.Notify = sms.NotifySuccess | sms.NotifyFailure
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-	p.g.Put(keep.Accepted{Message: m, Share: share}, nil)
-	if err := p.g.Committer.Sync(); err != nil {
+	r.g.Put(keep.Accepted{Message: m, Share: share}, nil)
+	if err := r.g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	s.refuses.Store(true)
-	p.g.Settler.Forget(m, keep.Ending{State: events.Rejected, Lane: keep.LaneName(share.Lane), Answer: sms.Answer{Code: sms.Rejected, At: p.now}}, nil)
+	r.g.Settler.Forget(m, keep.Ending{State: events.Rejected, Lane: keep.LaneName(share.Lane), Answer: sms.Answer{Code: sms.Rejected, At: r.now}}, nil)
 	for range 2 {
-		if err := p.g.Committer.Sync(); err == nil {
+		if err := r.g.Committer.Sync(); err == nil {
 			t.Error("the store has taken a batch")
 		}
 	}
@@ -68,12 +68,12 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 		t.Errorf("%d lanes were asked before the receipt was stored", n)
 	}
 	s.refuses.Store(false)
-	if err := p.g.Committer.Sync(); err != nil {
+	if err := r.g.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	(<-asked.calls)(p.now)
-	p.g.Outgoing.End()
-	lane := p.g.ClientLane("client")
+	(<-asked.calls)(r.now)
+	r.g.Outgoing.End()
+	lane := r.g.ClientLane("client")
 	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
 		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))
 	}

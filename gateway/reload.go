@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 
 	"pmg/config"
 	"pmg/connector"
@@ -70,7 +71,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	for _, l := range g.Lanes() {
 		l.Unfit(g.IDs.Load()) // what waits was accepted by the options of before
 	}
-	g.endSessions(e, ended) // logins are decided by the new accounts now
+	e.Logout(func(l *connector.Link) bool { return g.Sessions.EndsBy(l, ended) }) // logins are decided by the new accounts now
 	return changed, nil
 }
 
@@ -83,4 +84,23 @@ func (g *Gateway) undo(before []*connector.Connector, e Service) {
 		}
 	}
 	g.SetConnectors(before)
+}
+
+// changedAccounts returns the accounts whose sessions end when one configuration replaces
+// another: removed accounts, and accounts with another password, bind or networks,
+// because their logins were decided by the old ones.
+func changedAccounts(old, wanted *config.Config) map[string]bool {
+	now := map[string]*config.Account{}
+	for i := range wanted.Accounts {
+		now[wanted.Accounts[i].SystemID] = &wanted.Accounts[i]
+	}
+	changed := map[string]bool{}
+	for i := range old.Accounts {
+		was := &old.Accounts[i]
+		is := now[was.SystemID]
+		if is == nil || is.Password != was.Password || !slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
+			changed[was.SystemID] = true
+		}
+	}
+	return changed
 }

@@ -108,3 +108,33 @@ func TestReloadRefused(t *testing.T) {
 		t.Error("something changed")
 	}
 }
+
+// U8: a session ends when the configuration that decided its login has changed.
+func TestChangedAccounts(t *testing.T) {
+	t.Parallel()
+	const before = `
+pdulog: {enabled: false}
+accounts:
+  - {system_id: same, password: secret}
+  - {system_id: rate, password: secret, rate: 5}
+  - {system_id: gone, password: secret}
+  - {system_id: password, password: secret}
+  - {system_id: networks, password: secret, networks: [192.0.2.0/24]}
+  - {system_id: bind, password: secret}
+  - {system_id: connectors, password: secret}
+connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
+`
+	after := strings.NewReplacer("rate: 5", "rate: 6", "{system_id: gone, password: secret}", "{system_id: new, password: secret}",
+		"{system_id: password, password: secret}", "{system_id: password, password: other}", "192.0.2.0/24", "192.0.2.0/25",
+		"{system_id: bind, password: secret}", "{system_id: bind, password: secret, bind: [receiver]}",
+		"{system_id: connectors, password: secret}", "{system_id: connectors, password: secret, connectors: [clients]}").Replace(before)
+	changed := changedAccounts(parse(t, before), parse(t, after))
+	for _, name := range []string{"gone", "password", "networks", "bind"} {
+		if !changed[name] {
+			t.Errorf("the sessions of %s do not end", name)
+		}
+	}
+	if len(changed) != 4 {
+		t.Errorf("the sessions of %v end", changed)
+	}
+}

@@ -5,8 +5,8 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
-	"pmg/gateway"
 	"pmg/gateway/keep"
+	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -15,18 +15,18 @@ import (
 // reaches the other stages through the methods below.
 type builder struct {
 	*Deps
-	talk    *gateway.Conversation[*Job]
+	talk    *session.Conversation[*Job]
 	out     *flow.Out[Job] // of the current call
 	answers answers
 
 	nextCheck int64 // when the sessions' timers are checked next
 }
 
-var _ gateway.Port[*Job] = (*builder)(nil)
+var _ session.Port[*Job] = (*builder)(nil)
 
 func newBuilder(d *Deps) (flow.Stage[Job], error) {
 	b := &builder{Deps: d}
-	b.talk = gateway.NewConversation(d.Gateway, b, idBlock)
+	b.talk = session.NewConversation(d.Gateway.Sessions, b, idBlock)
 	return b, nil
 }
 
@@ -78,7 +78,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	}
 }
 
-// New implements gateway.Port.
+// New implements session.Port.
 func (b *builder) New(l *connector.Link) *Job {
 	j := b.out.Get()
 	j.pdu(l.Connector)
@@ -87,13 +87,13 @@ func (b *builder) New(l *connector.Link) *Job {
 	return j
 }
 
-// PDU implements gateway.Port.
+// PDU implements session.Port.
 func (b *builder) PDU(j *Job) protocols.PDU { return j.PDU }
 
-// IsAbout implements gateway.Port.
+// IsAbout implements session.Port.
 func (b *builder) IsAbout(j *Job, id uint64) { j.ID = id }
 
-// Send implements gateway.Port.
+// Send implements session.Port.
 func (b *builder) Send(_ int64, l *connector.Link, j *Job, last bool, reason string) {
 	j.Kind, j.Last, j.Closing = Send, last, last || l.LoggedOut
 	if last {
@@ -102,20 +102,20 @@ func (b *builder) Send(_ int64, l *connector.Link, j *Job, last bool, reason str
 	b.out.To(toPDULogger, j)
 }
 
-// Drop implements gateway.Port.
+// Drop implements session.Port.
 func (b *builder) Drop(_ *connector.Link, j *Job) { discard(b.out, j) }
 
-// Hangup implements gateway.Port.
+// Hangup implements session.Port.
 func (b *builder) Hangup(l *connector.Link, reason string) { hangup(b.out, handleOf(l), reason) }
 
-// Check implements gateway.Port.
+// Check implements session.Port.
 func (b *builder) Check(_ *connector.Link, j *Job, check func(), then func(now int64)) {
 	j.Kind, j.extras = Checked, &extras{Then: then}
 	b.out.Go(toBuilder, j, check)
 }
 
-// Store implements gateway.Port.
-func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
+// Store implements session.Port.
+func (b *builder) Store(_ int64, p session.Pending[*Job]) {
 	j := p.Request
 	if p.More != nil {
 		j.extras = &extras{More: p.More}
@@ -126,21 +126,21 @@ func (b *builder) Store(_ int64, p gateway.Pending[*Job]) {
 
 // stored goes on with a message whose commit has ended.
 func (b *builder) stored(j *Job) {
-	p := gateway.Pending[*Job]{Accepted: keep.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
+	p := session.Pending[*Job]{Accepted: keep.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
 	p.Link, p.Request = &j.Handle.Link, j
 	failed := j.Code != sms.OK
 	j.Message, j.Share, j.Code = nil, nil, sms.OK
 	b.talk.Stored(b.out.Now(), p, failed)
 }
 
-// Queue implements gateway.Port.
+// Queue implements session.Port.
 func (b *builder) Queue(_ int64, s *connector.Share, m *sms.Message) {
 	j := b.out.Get()
 	j.Kind, j.Message, j.Share = Message, m, s
 	b.out.To(toDispatcher, j)
 }
 
-// Answered implements gateway.Port.
+// Answered implements session.Port.
 func (b *builder) Answered(now int64, l *connector.Link, j *Job, slot *connector.Slot, code sms.Code) {
 	b.answers.add(b.out, handleOf(l), int(j.refs), now-slot.Sent)
 	j.Handle, j.refs = nil, 0
@@ -148,20 +148,20 @@ func (b *builder) Answered(now int64, l *connector.Link, j *Job, slot *connector
 	b.out.To(toDispatcher, j)
 }
 
-// AnsweredLate implements gateway.Port.
+// AnsweredLate implements session.Port.
 func (b *builder) AnsweredLate(_ int64, _ *connector.Link, j *Job, u connector.Unanswered, code sms.Code) {
 	j.Kind, j.Code, j.extras = AnsweredLate, code, &extras{Late: u}
 	b.out.To(toDispatcher, j)
 }
 
-// Unanswered implements gateway.Port.
+// Unanswered implements session.Port.
 func (b *builder) Unanswered(_ int64, slot *connector.Slot) {
 	j := b.out.Get()
 	j.Kind, j.Slot, j.Code = Answered, slot, sms.Timeout
 	b.out.To(toDispatcher, j)
 }
 
-// Bound implements gateway.Port.
+// Bound implements session.Port.
 func (b *builder) Bound(_ int64, l *connector.Link, takes bool) {
 	code := sms.OK
 	if !takes {
@@ -170,7 +170,7 @@ func (b *builder) Bound(_ int64, l *connector.Link, takes bool) {
 	b.tellLane(l, Bound, code)
 }
 
-// LoggingOut implements gateway.Port.
+// LoggingOut implements session.Port.
 func (b *builder) LoggingOut(_ int64, l *connector.Link) { b.tellLane(l, LoggingOut, sms.OK) }
 
 // tellLane sends the dispatcher a job about a session, if the session has a lane.
@@ -185,7 +185,7 @@ func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 	b.out.To(toDispatcher, j)
 }
 
-// TickAt implements gateway.Port.
+// TickAt implements session.Port.
 func (b *builder) TickAt(at int64) { b.out.TickIn(time.Duration(at - b.out.Now())) }
 
 // answers are consecutive answers of one session. They are counted together, and their
@@ -238,7 +238,7 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	next := b.talk.Tick(now)
 	if now >= b.nextCheck {
 		b.checkTimers(now)
-		b.nextCheck = now + int64(b.Gateway.TimerInterval())
+		b.nextCheck = now + int64(b.Gateway.Sessions.TimerInterval())
 	}
 	return time.Duration(sms.Earlier(next, b.nextCheck) - now)
 }

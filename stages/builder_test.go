@@ -48,7 +48,7 @@ func building(t *testing.T, s site, f func(r *rig, h *handle)) {
 // client is a session without a socket, known to the gateway.
 func (r *rig) client() *handle {
 	h := r.handle("clients", -1)
-	r.gateway.Connected(&h.Link)
+	r.gateway.Sessions.Connected(&h.Link)
 	return h
 }
 

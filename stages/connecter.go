@@ -97,7 +97,7 @@ func (c *connecter) dialed(out *flow.Out[Job], a *attempt) {
 	case wanted && a.err == nil && c.Gateway.Connects():
 		c.connected(out, a)
 	case wanted && a.err != nil:
-		c.rest(out, a, c.Gateway.ConnectFailed(out.Now(), a.instance, a.err))
+		c.rest(out, a, c.Gateway.Sessions.ConnectFailed(out.Now(), a.instance, a.err))
 	case a.err == nil:
 		_ = unix.Close(a.fd)
 		if wanted {
@@ -117,7 +117,7 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	login.retain(h)
 	out.CountRef()
 	out.To(toPDULogger, login)
-	c.Gateway.Connected(&h.Link) // from here on the builder checks its timers
+	c.Gateway.Sessions.Connected(&h.Link) // from here on the builder checks its timers
 
 	opened := out.Get()
 	opened.Kind, opened.Handle = Opened, h

@@ -97,7 +97,7 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 		i := c.Acquire()
 		if i == nil {
 			l.pause(s)
-			l.Gateway.NoInstance(c)
+			l.Gateway.Sessions.NoInstance(c)
 			return
 		}
 		fd, remote, ok, err := sock.Accept(s.FD)
@@ -106,14 +106,14 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 			l.refused(out, s, err)
 			return
 		}
-		if !l.Gateway.Admit(c, remote) {
+		if !l.Gateway.Sessions.Admit(c, remote) {
 			c.Return(i)
 			_ = unix.Close(fd)
 			continue
 		}
 		h := newHandle(i, fd, remote, out.Now())
 		h.Session.Start(out.Now(), nil)
-		l.Gateway.Connected(&h.Link)
+		l.Gateway.Sessions.Connected(&h.Link)
 		j := out.Get()
 		j.Kind, j.Handle = Opened, h
 		out.To(toReader, j)
@@ -126,7 +126,7 @@ func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
 		return
 	}
 	if !l.starved {
-		l.Gateway.AcceptFailed(s.connector, err)
+		l.Gateway.Sessions.AcceptFailed(s.connector, err)
 	}
 	l.starved = true
 	l.pause(s)

@@ -130,7 +130,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	operator, clients := g.Connector("operator"), g.Connector("clients")
 	for range 4 {
 		h := newHandle(operator.Acquire(), -1, netip.AddrPort{}, now)
-		g.Connected(&h.Link)
+		g.Sessions.Connected(&h.Link)
 		bind := in.Get()
 		h.Session.Start(now, bind.pdu(operator))
 		resp := &smpp.PDU{ID: smpp.BindTransceiver | smpp.Response, SequenceNumber: bind.PDU.Sequence()}

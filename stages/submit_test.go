@@ -165,6 +165,6 @@ func newSession(r *rig, i *connector.Instance) *handle {
 	h := r.handleOn(i, -1)
 	h.BoundAt = 1
 	h.Session.(*toy.Session).As = protocols.Transceiver
-	r.gateway.Connected(&h.Link)
+	r.gateway.Sessions.Connected(&h.Link)
 	return h
 }

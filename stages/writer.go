@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/flow"
-	"pmg/gateway"
+	"pmg/gateway/session"
 	"pmg/internal/sock"
 )
 
@@ -164,9 +164,9 @@ func (w *writer) cutOff(out *flow.Out[Job], h *handle, reason string) {
 func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 	for h := range w.blocked {
 		s := &h.writer
-		patience := gateway.Stuck
+		patience := session.Stuck
 		if len(s.unsent) > w.limit {
-			patience = gateway.StuckFull
+			patience = session.StuckFull
 		}
 		switch {
 		case h.Closing():

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/flow"
-	"pmg/gateway"
+	"pmg/gateway/session"
 	"pmg/protocols/prototest/toy"
 )
 
@@ -101,7 +101,7 @@ func TestWriterPartly(t *testing.T) {
 		if got.String() != want.String() {
 			t.Error("the octets that arrive are not those that were written")
 		}
-		time.Sleep(10 * gateway.Stuck)
+		time.Sleep(10 * session.Stuck)
 		r.wantReader("all is written")
 	})
 }
@@ -121,7 +121,7 @@ func TestWriterUnsentLimit(t *testing.T) {
 			t.Errorf("%d octets are counted of %d", n, len(h.writer.unsent))
 		}
 		for range 20 { // the peer takes a little each time, for much longer than it may take nothing
-			time.Sleep(gateway.StuckFull - time.Second)
+			time.Sleep(session.StuckFull - time.Second)
 			b := make([]byte, 4096)
 			_, _ = unix.Read(peer, b)
 			r.writable(h)
@@ -152,7 +152,7 @@ func TestWriterStuckFull(t *testing.T) {
 			r.say(h, strings.Repeat("x", 1000), false)
 		}
 		h.gate.paused.Store(true)
-		time.Sleep(gateway.StuckFull - 2*time.Second)
+		time.Sleep(session.StuckFull - 2*time.Second)
 		r.wantReader("not yet", Blocked)
 		time.Sleep(4 * time.Second)
 		r.wantReader("stuck", Hangup, Resume)
@@ -177,10 +177,10 @@ func TestWriterStuck(t *testing.T) {
 		for range 60 {
 			r.say(h, strings.Repeat("x", 1000), false)
 		}
-		time.Sleep(gateway.Stuck - time.Second)
+		time.Sleep(session.Stuck - time.Second)
 		read1(peer)
 		r.send(toWriter, Writable, func(j *Job) { j.retain(h) })
-		time.Sleep(gateway.Stuck - time.Second)
+		time.Sleep(session.Stuck - time.Second)
 		r.wantReader("it takes a little", Blocked, Blocked)
 		time.Sleep(3 * time.Second)
 		r.wantReader("it takes nothing", Hangup)

@@ -42,7 +42,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		_ = g.Close()
 		return nil, err
 	}
-	g.LimitDescriptors(sock.DescriptorLimit())
+	g.Sessions.LimitDescriptors(sock.DescriptorLimit())
 	if s.engine, err = stages.Start(g); err != nil {
 		_ = g.Close()
 		return nil, err
@@ -96,7 +96,7 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 		s.engine.Rebind(c)
 		s.log.Info().Str("connector", c.Name).Msg("its sessions are bound anew, because its options have changed")
 	}
-	s.gateway.LimitDescriptors(sock.DescriptorLimit())
+	s.gateway.Sessions.LimitDescriptors(sock.DescriptorLimit())
 	setLevel(s.gateway.Config())
 	s.logChanges(changed.Options)
 	return changed.Options, nil

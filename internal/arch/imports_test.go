@@ -63,10 +63,11 @@ func table() []row {
 		{"gateway/settle", "config connector events gateway/convert gateway/keep gateway/receipts gateway/route internal/logfile protocols sms sms/fit store"},
 		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/userdata store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route gateway/settle internal/logfile internal/nearest pdulog protocols sms sms/fit store"},
+		{"gateway/session", "config connector gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms sms/fit"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route gateway/session gateway/settle internal/logfile internal/nearest pdulog protocols sms store"},
 
 		// The architecture. It imports no protocol.
-		{"stages", "connector flow gateway gateway/keep internal/poll internal/sock pdulog protocols sms"},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms"},
 		{"admin", "config connector flow gateway gateway/operate gateway/receipts internal/sock sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -74,7 +75,7 @@ func table() []row {
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata store"},
-		{"cmd/pmg", "admin cmd/pmg/explain config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/explain config connector gateway gateway/intake gateway/keep gateway/operate gateway/session gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},
@@ -85,7 +86,7 @@ func table() []row {
 		// The bench, a module of its own, runs gateways as processes of their own. The
 		// architectures do not import each other.
 		{"loadtest/bench", "loadtest"},
-		{"loadtest/bench/classic", "connector gateway internal/sock pdulog protocols sms"},
+		{"loadtest/bench/classic", "connector gateway gateway/session internal/sock pdulog protocols sms"},
 		{"loadtest/bench/cmd/pmgbench", "admin config gateway internal/console internal/sock loadtest loadtest/bench loadtest/bench/classic protocols protocols/smpp protocols/ucp stages store"},
 	}
 }

@@ -82,7 +82,7 @@ func loginWaits(t *testing.T, a architecture) {
 	p = g.dial("clients")
 	p.send(bindLine("receiver", "acme", "wrong2"))
 	p.conn.Close()
-	testutil.Eventually(t, "the client has connected and disconnected", func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions() == 0 })
+	testutil.Eventually(t, "the client has connected and disconnected", func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions.Count() == 0 })
 	g.bind("receiver")
 	if after := time.Since(began); after < 2*time.Second {
 		t.Errorf("the right password was accepted after %s", after)
@@ -103,7 +103,7 @@ func maxSessions(t *testing.T, a architecture) {
 	first.send("unbind seq=2")
 	first.want("unbind_resp")
 	first.wantEOF()
-	testutil.Eventually(t, "the session is over", func() bool { return g.Sessions() == 0 })
+	testutil.Eventually(t, "the session is over", func() bool { return g.Sessions.Count() == 0 })
 	g.dial("clients").bind("transmitter", "one", "s3cret")
 }
 
@@ -148,7 +148,7 @@ func bindAbandoned(t *testing.T, a architecture) {
 	p := g.dial("clients")
 	p.send(bindLine("transmitter", "hashed", "s3cret"), submitLine(2))
 	p.conn.Close()
-	testutil.Eventually(t, "the session is over", func() bool { return g.stats("clients").Opened.Load() == 1 && g.Sessions() == 0 })
+	testutil.Eventually(t, "the session is over", func() bool { return g.stats("clients").Opened.Load() == 1 && g.Sessions.Count() == 0 })
 	g.dial("clients").bind("transmitter", "hashed", "s3cret")
 }
 
@@ -223,6 +223,6 @@ func connectionLimits(t *testing.T, a architecture) {
 	third.send("unbind seq=2")
 	third.want("unbind_resp")
 	third.wantEOF()
-	testutil.Eventually(t, "the session is over", func() bool { return g.Sessions() == 2 })
+	testutil.Eventually(t, "the session is over", func() bool { return g.Sessions.Count() == 2 })
 	g.bind("transmitter")
 }

@@ -204,7 +204,7 @@ func TestNotReadyForClients(t *testing.T) {
 	notReady(stubbedEngine{Engine: g.engine, jobs: 1000, deaf: "operator"})
 	notReady(stubbedEngine{Engine: g.engine, jobs: 1001}, "no client is read: 1001 jobs are alive")
 	notReady(stubbedEngine{Engine: g.engine, deaf: "clients"}, "connector clients does not listen")
-	g.LimitDescriptors(8)
+	g.Sessions.LimitDescriptors(8)
 	one := g.bind("transmitter")
 	notReady(g.engine)
 	two := g.bind("transmitter")

@@ -71,7 +71,7 @@ func TestOutbind(t *testing.T) {
 	smsc.send("enquire_link_resp seq="+field(line, "seq")+" status=0", "unbind seq=4")
 	until(smsc, "unbind_resp")
 	smsc.wantClosed() // a keep-alive may have crossed our last PDU
-	testutil.Eventually(t, "its place is free", func() bool { return g.Sessions() == 1 })
+	testutil.Eventually(t, "its place is free", func() bool { return g.Sessions.Count() == 1 })
 	smsc = g.outbind("transceiver") // again, in the same place
 	g.online("operator", 1)
 	testutil.Eventually(t, "nothing is under way", func() bool { return g.Pending() == 0 })
@@ -104,16 +104,16 @@ func TestOutbindRefused(t *testing.T) {
 	for range 4 {
 		silent = append(silent, g.dial("operator"))
 	}
-	testutil.Eventually(t, "they are accepted", func() bool { return g.Sessions() == 4 })
+	testutil.Eventually(t, "they are accepted", func() bool { return g.Sessions.Count() == 4 })
 	first := g.outbind("receiver")
 	g.online("operator", 0) // a receiver is given no messages
 	testutil.Eventually(t, "it is bound", func() bool { return g.log.count(`"bound"`, "receiver") == 1 })
 	second := g.dial("operator") // more than instances
 	second.send("outbind seq=1 system_id=centre password=s3cret")
 	second.wantClosed()
-	testutil.Eventually(t, "it has gone", func() bool { return g.Sessions() == 5 })
+	testutil.Eventually(t, "it has gone", func() bool { return g.Sessions.Count() == 5 })
 	silent = append(silent, g.dial("operator"))
-	testutil.Eventually(t, "as many are there as may wait", func() bool { return g.Sessions() == 6 })
+	testutil.Eventually(t, "as many are there as may wait", func() bool { return g.Sessions.Count() == 6 })
 	for range 20 {
 		g.dial("operator").wantClosed()
 	}
@@ -121,7 +121,7 @@ func TestOutbindRefused(t *testing.T) {
 	for _, p := range silent {
 		p.conn.Close()
 	}
-	testutil.Eventually(t, "they have gone", func() bool { return g.Sessions() == 1 })
+	testutil.Eventually(t, "they have gone", func() bool { return g.Sessions.Count() == 1 })
 	wrong := g.dial("operator")
 	wrong.send("outbind seq=1 system_id=centre password=wrong")
 	wrong.wantClosed()

@@ -149,7 +149,7 @@ func (s *subject) Command(text string) error {
 	c := s.g.Connector(s.name)
 	s.g.engine.Detach(c)
 	unbinds := &c.Stats.PDUsOut[slices.Index(c.Driver.Commands(), "unbind")]
-	testutil.Eventually(s.g.t, "the session is ending", func() bool { return s.g.Sessions() == 0 || unbinds.Load() > 0 })
+	testutil.Eventually(s.g.t, "the session is ending", func() bool { return s.g.Sessions.Count() == 0 || unbinds.Load() > 0 })
 	return nil
 }
 

@@ -112,7 +112,7 @@ func TestP19aSMSCConnects(t *testing.T) {
 	lost.want("enquire_link")
 	lost.wantClosed()
 	g.online("operator", 0)
-	testutil.Eventually(t, "its place is free", func() bool { return g.Sessions() == 0 })
+	testutil.Eventually(t, "its place is free", func() bool { return g.Sessions.Count() == 0 })
 	g.outbind("transceiver")
 	g.online("operator", 1)
 }

@@ -16,6 +16,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"
@@ -28,7 +29,7 @@ type node struct {
 	gateway.Engine // for what the simulation does not use
 	w              *world
 	g              *gateway.Gateway
-	talk           *gateway.Conversation[*request]
+	talk           *session.Conversation[*request]
 	view           *view
 	stop           context.CancelFunc // of recovery
 	dead           bool
@@ -68,7 +69,7 @@ type handle struct {
 }
 
 type storing struct {
-	gateway.Pending[*request]
+	session.Pending[*request]
 	batch uint64
 }
 
@@ -108,7 +109,7 @@ func (w *world) start() {
 	n.view.gate(true)
 	n.setFree(false)
 	g.SetEngine(n)
-	n.talk = gateway.NewConversation(g, gateway.Port[*request](n), 16)
+	n.talk = session.NewConversation(g.Sessions, session.Port[*request](n), 16)
 	g.OnCommit(func(upTo uint64, err error) {
 		n.mu.Lock()
 		n.commits = append(n.commits, commit{upTo, err})
@@ -361,14 +362,14 @@ func (n *node) dial(i *connector.Instance) {
 func (n *node) connect(i *connector.Instance) {
 	ours, theirs := n.w.connect()
 	if !n.w.station(i.Connector.Name).accept(theirs) {
-		rest := n.g.ConnectFailed(n.w.now(), i, errors.New("connection refused"))
+		rest := n.g.Sessions.ConnectFailed(n.w.now(), i, errors.New("connection refused"))
 		n.after(rest, func() { n.rested(i) })
 		return
 	}
 	h := n.open(i, ours, netip.AddrPort{})
 	login := n.New(&h.Link)
 	h.Session.Start(n.w.now(), login.pdu)
-	n.g.Connected(&h.Link)
+	n.g.Sessions.Connected(&h.Link)
 	n.Send(n.w.now(), &h.Link, login, false, "")
 }
 
@@ -391,13 +392,13 @@ func (n *node) accept(e *end) bool {
 	if i == nil {
 		return false
 	}
-	if n.g.Draining() || !n.g.Admit(c, remote) {
+	if n.g.Draining() || !n.g.Sessions.Admit(c, remote) {
 		c.Return(i)
 		return false
 	}
 	h := n.open(i, e, remote)
 	h.Session.Start(n.w.now(), nil)
-	n.g.Connected(&h.Link)
+	n.g.Sessions.Connected(&h.Link)
 	return true
 }
 

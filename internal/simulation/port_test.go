@@ -2,15 +2,15 @@ package simulation
 
 import (
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/gateway/keep"
+	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/sms"
 )
 
-var _ gateway.Port[*request] = (*node)(nil)
+var _ session.Port[*request] = (*node)(nil)
 
-// New implements gateway.Port.
+// New implements session.Port.
 func (n *node) New(l *connector.Link) *request {
 	n.w.oracle.requests++
 	return &request{pdu: l.Connector.Driver.NewPDU(), link: l}
@@ -24,10 +24,10 @@ func (n *node) release(r *request) {
 	n.w.oracle.requests--
 }
 
-// PDU implements gateway.Port.
+// PDU implements session.Port.
 func (n *node) PDU(r *request) protocols.PDU { return r.pdu }
 
-// Send implements gateway.Port.
+// Send implements session.Port.
 func (n *node) Send(_ int64, l *connector.Link, r *request, last bool, reason string) {
 	h := l.Owner.(*handle)
 	n.release(r)
@@ -37,28 +37,28 @@ func (n *node) Send(_ int64, l *connector.Link, r *request, last bool, reason st
 	}
 }
 
-// IsAbout implements gateway.Port.
+// IsAbout implements session.Port.
 func (n *node) IsAbout(*request, uint64) {}
 
-// Drop implements gateway.Port.
+// Drop implements session.Port.
 func (n *node) Drop(_ *connector.Link, r *request) { n.release(r) }
 
-// Hangup implements gateway.Port.
+// Hangup implements session.Port.
 func (n *node) Hangup(l *connector.Link, reason string) {
 	if l.BeginClosing(reason) {
 		n.after(0, func() { n.over(l.Owner.(*handle)) })
 	}
 }
 
-// Check implements gateway.Port.
+// Check implements session.Port.
 func (n *node) Check(_ *connector.Link, _ *request, check func(), then func(now int64)) {
 	n.after(0, func() {
 		n.run(check, func() { n.after(n.w.between(0, 100e6), func() { then(n.w.now()) }) })
 	})
 }
 
-// Store implements gateway.Port.
-func (n *node) Store(now int64, p gateway.Pending[*request]) {
+// Store implements session.Port.
+func (n *node) Store(now int64, p session.Pending[*request]) {
 	for _, a := range append([]keep.Accepted{p.Accepted}, p.More...) {
 		n.w.oracle.named(a)
 		n.relay(a, p.Request)
@@ -71,10 +71,10 @@ func (n *node) Store(now int64, p gateway.Pending[*request]) {
 	n.storing = append(n.storing, storing{p, batch})
 }
 
-// Queue implements gateway.Port.
+// Queue implements session.Port.
 func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(now, s, m) }
 
-// Answered implements gateway.Port.
+// Answered implements session.Port.
 func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
 	a := answerOf(r, now, code)
 	n.release(r)
@@ -84,7 +84,7 @@ func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connecto
 	n.answered(slot, a)
 }
 
-// AnsweredLate implements gateway.Port.
+// AnsweredLate implements session.Port.
 func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
 	before := n.g.Committer.Stats().Waiting
 	a := answerOf(r, now, code)
@@ -103,26 +103,26 @@ func answerOf(r *request, now int64, code sms.Code) sms.Answer {
 	return sms.Answer{Code: code, At: now, Status: r.pdu.Status(), PeerID: r.pdu.MessageID()}
 }
 
-// Unanswered implements gateway.Port.
+// Unanswered implements session.Port.
 func (n *node) Unanswered(now int64, slot *connector.Slot) {
 	n.answered(slot, sms.Answer{Code: sms.Timeout, At: now})
 }
 
-// Bound implements gateway.Port.
+// Bound implements session.Port.
 func (n *node) Bound(_ int64, l *connector.Link, takes bool) {
 	if l.Lane != nil {
 		n.touch(l.Lane).Bound(l, takes)
 	}
 }
 
-// LoggingOut implements gateway.Port.
+// LoggingOut implements session.Port.
 func (n *node) LoggingOut(_ int64, l *connector.Link) {
 	if l.Lane != nil {
 		n.touch(l.Lane).LoggingOut(l)
 	}
 }
 
-// TickAt implements gateway.Port.
+// TickAt implements session.Port.
 func (n *node) TickAt(at int64) { n.at(at, func() { n.talk.Tick(n.w.now()) }) }
 
 // moved gives a lane a message that another one could not send. It may come back to that one.

@@ -107,7 +107,7 @@ func TestSoak(t *testing.T) {
 	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 	failed := stats.Failed.Load()
 	e.Drain(ctx)
-	testutil.Eventually(t, "no session is left", func() bool { return g.Sessions() == 0 })
+	testutil.Eventually(t, "no session is left", func() bool { return g.Sessions.Count() == 0 })
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}

@@ -61,7 +61,7 @@ routes: [{to: operator}]
 		if n := e.Counters().Jobs; n != 0 {
 			t.Errorf("%d requests are left", n)
 		}
-		if n := g.Sessions(); n != 0 {
+		if n := g.Sessions.Count(); n != 0 {
 			t.Errorf("%d sessions are left", n)
 		}
 	})

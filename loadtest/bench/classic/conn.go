@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/gateway"
+	"pmg/gateway/session"
 	"pmg/internal/sock"
 	"pmg/protocols"
 )
@@ -20,7 +20,7 @@ type conn struct {
 	socket net.Conn
 
 	session lock // guards Link's session, account and counts, and these
-	talk    *gateway.Conversation[*request]
+	talk    *session.Conversation[*request]
 	request *request    // for the next PDU; nil while it is in use
 	timer   *time.Timer // calls tick
 	timerAt int64       // when it calls tick; 0: it is not set
@@ -60,7 +60,7 @@ func (g *group) newConn(i *connector.Instance, socket net.Conn) *conn {
 		in: make([]byte, 0, readSize), resume: newSignal(), ready: newSignal(), written: make(chan struct{}),
 	}
 	c.Open(i, remote(socket), g.engine.now(), c)
-	c.talk = gateway.NewConversation(g.gateway, c, 1)
+	c.talk = session.NewConversation(g.gateway.Sessions, c, 1)
 	c.request = c.newRequest()
 	return c
 }
@@ -116,7 +116,7 @@ func (c *conn) begin() {
 			c.free(r)
 		}
 	})
-	c.group.gateway.Connected(&c.Link) // from here on the keeper checks the timers
+	c.group.gateway.Sessions.Connected(&c.Link) // from here on the keeper checks the timers
 }
 
 // serve runs the reader. It returns when the connection is closed.

@@ -50,7 +50,7 @@ func (g *group) connect(i *connector.Instance) net.Conn {
 		if g.dialing.Err() != nil {
 			return nil
 		}
-		wait = g.gateway.ConnectFailed(g.engine.now(), i, err)
+		wait = g.gateway.Sessions.ConnectFailed(g.engine.now(), i, err)
 	}
 }
 

@@ -40,11 +40,11 @@
 //
 // # Delayed answers
 //
-// A delayed answer (send_after) waits in its connection's gateway.Conversation, and a
+// A delayed answer (send_after) waits in its connection's session.Conversation, and a
 // timer of the connection sends it. Other PDUs overtake it.
 //
 // # Start reading
 //
 // engine.go, group.go and lane.go (the state that connections share), conn.go (one
-// connection), then reader.go, session.go (a connection as a gateway.Port) and writer.go.
+// connection), then reader.go, session.go (a connection as a session.Port) and writer.go.
 package classic

@@ -86,7 +86,7 @@ func (g *group) close() { g.log.close() }
 // keep runs the keeper: it checks timers, accepts submits that wait for room, and logs out
 // the sessions of a connector that was removed.
 func (g *group) keep() {
-	t := time.NewTimer(g.gateway.TimerInterval())
+	t := time.NewTimer(g.gateway.Sessions.TimerInterval())
 	defer t.Stop()
 	for {
 		select {
@@ -97,7 +97,7 @@ func (g *group) keep() {
 			g.conns(func(c *conn) { c.tick(now) })
 		case <-t.C:
 			g.checkTimers()
-			t.Reset(g.gateway.TimerInterval())
+			t.Reset(g.gateway.Sessions.TimerInterval())
 		}
 		if g.isGone() {
 			g.logout()

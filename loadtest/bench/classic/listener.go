@@ -82,13 +82,13 @@ func (g *group) acceptFrom(s net.Listener) {
 			}
 			continue
 		}
-		if !g.gateway.Admit(g.Connector, remote(socket)) {
+		if !g.gateway.Sessions.Admit(g.Connector, remote(socket)) {
 			_ = socket.Close()
 			continue
 		}
 		i := g.acquire()
 		if i == nil {
-			g.gateway.Leave(remote(socket))
+			g.gateway.Sessions.Leave(remote(socket))
 			_ = socket.Close()
 			return
 		}
@@ -114,7 +114,7 @@ func (g *group) awaitFree() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for !g.acceptor.shut && !g.HasFree() {
-		g.gateway.NoInstance(g.Connector)
+		g.gateway.Sessions.NoInstance(g.Connector)
 		g.acceptor.free.Wait()
 	}
 	return !g.acceptor.shut
@@ -149,7 +149,7 @@ func (g *group) acceptFailed(err error) bool {
 	if errors.Is(err, net.ErrClosed) {
 		return false
 	}
-	g.gateway.AcceptFailed(g.Connector, err)
+	g.gateway.Sessions.AcceptFailed(g.Connector, err)
 	select {
 	case <-g.engine.ctx.Done():
 	case <-g.engine.freed:

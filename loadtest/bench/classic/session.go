@@ -4,25 +4,25 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/gateway"
+	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/sms"
 )
 
 // A conn is the port of its own conversation. The session's lock is held in all of
 // these methods.
-var _ gateway.Port[*request] = (*conn)(nil)
+var _ session.Port[*request] = (*conn)(nil)
 
-// New implements gateway.Port.
+// New implements session.Port.
 func (c *conn) New(*connector.Link) *request { return c.newRequest() }
 
-// PDU implements gateway.Port.
+// PDU implements session.Port.
 func (c *conn) PDU(r *request) protocols.PDU { return r.pdu }
 
-// IsAbout implements gateway.Port.
+// IsAbout implements session.Port.
 func (c *conn) IsAbout(r *request, id uint64) { r.id = id }
 
-// Send implements gateway.Port.
+// Send implements session.Port.
 func (c *conn) Send(now int64, _ *connector.Link, r *request, last bool, reason string) {
 	c.mu.Lock()
 	if c.postLocked(now, r.pdu, nil, r.id) {
@@ -33,10 +33,10 @@ func (c *conn) Send(now int64, _ *connector.Link, r *request, last bool, reason 
 	c.free(r)
 }
 
-// Drop implements gateway.Port.
+// Drop implements session.Port.
 func (c *conn) Drop(_ *connector.Link, r *request) { c.free(r) }
 
-// Hangup implements gateway.Port. PDUs that were posted before are written first. Nothing more
+// Hangup implements session.Port. PDUs that were posted before are written first. Nothing more
 // is read meanwhile, because the peer may send without end.
 func (c *conn) Hangup(_ *connector.Link, reason string) {
 	c.deaf.Store(true)
@@ -52,7 +52,7 @@ func (c *conn) Hangup(_ *connector.Link, reason string) {
 	}
 }
 
-// Check implements gateway.Port.
+// Check implements session.Port.
 func (c *conn) Check(_ *connector.Link, r *request, check func(), then func(now int64)) {
 	runs := c.group.engine.run(func() {
 		defer c.recovered("check")
@@ -64,19 +64,19 @@ func (c *conn) Check(_ *connector.Link, r *request, check func(), then func(now 
 	}
 }
 
-// Store implements gateway.Port.
-func (c *conn) Store(_ int64, p gateway.Pending[*request]) {
+// Store implements session.Port.
+func (c *conn) Store(_ int64, p session.Pending[*request]) {
 	c.group.engine.store.add(p, func(err bool) {
 		c.locked("store", func(now int64) { c.talk.Stored(now, p, err) })
 	})
 }
 
-// Queue implements gateway.Port.
+// Queue implements session.Port.
 func (c *conn) Queue(now int64, s *connector.Share, m *sms.Message) {
 	c.group.engine.lane(s.Lane).push(now, s, m)
 }
 
-// Answered implements gateway.Port.
+// Answered implements session.Port.
 func (c *conn) Answered(now int64, _ *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
 	c.Connector.Stats.Answer.Observe(now - slot.Sent)
 	c.group.engine.lane(slot.Share.Lane).answered(now, slot, answerOf(r, code, now))
@@ -88,7 +88,7 @@ func answerOf(r *request, code sms.Code, now int64) sms.Answer {
 	return sms.Answer{Code: code, Status: r.pdu.Status(), PeerID: r.pdu.MessageID(), At: now}
 }
 
-// AnsweredLate implements gateway.Port.
+// AnsweredLate implements session.Port.
 func (c *conn) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
 	lane := c.group.engine.lane(l.Lane)
 	lane.do(now, func() {
@@ -97,12 +97,12 @@ func (c *conn) AnsweredLate(now int64, l *connector.Link, r *request, u connecto
 	c.free(r)
 }
 
-// Unanswered implements gateway.Port.
+// Unanswered implements session.Port.
 func (c *conn) Unanswered(now int64, slot *connector.Slot) {
 	c.group.engine.lane(slot.Share.Lane).answered(now, slot, sms.Answer{Code: sms.Timeout, At: now})
 }
 
-// Bound implements gateway.Port.
+// Bound implements session.Port.
 func (c *conn) Bound(now int64, l *connector.Link, takes bool) {
 	if l.Lane != nil {
 		lane := c.group.engine.lane(l.Lane)
@@ -110,7 +110,7 @@ func (c *conn) Bound(now int64, l *connector.Link, takes bool) {
 	}
 }
 
-// LoggingOut implements gateway.Port.
+// LoggingOut implements session.Port.
 func (c *conn) LoggingOut(now int64, l *connector.Link) {
 	if l.Lane != nil {
 		lane := c.group.engine.lane(l.Lane)
@@ -123,7 +123,7 @@ func (c *conn) quiet() {
 	c.locked("logout", func(now int64) { c.talk.Quiet(now, &c.Link) })
 }
 
-// TickAt implements gateway.Port.
+// TickAt implements session.Port.
 func (c *conn) TickAt(at int64) {
 	wait := time.Duration(at - c.group.engine.now())
 	if c.timer == nil {

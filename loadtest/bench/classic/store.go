@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"pmg/gateway"
+	"pmg/gateway/session"
 )
 
 // storing is the messages that wait for their commit, over all connections. A
@@ -54,7 +55,7 @@ func (s *storing) begin(e *Engine) {
 }
 
 // add has a message committed. then is called when that has ended.
-func (s *storing) add(p gateway.Pending[*request], then func(err bool)) {
+func (s *storing) add(p session.Pending[*request], then func(err bool)) {
 	s.mu.Lock()
 	s.waiting = append(s.waiting, stored{s.gateway.Put(p.Accepted, p.More), then})
 	s.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"pmg/connector"
-	"pmg/gateway"
+	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -205,9 +205,9 @@ func (c *conn) inHand(n int) {
 
 // cutOff ends the session of a peer that takes none of the octets that wait for it.
 func (c *conn) cutOff(now int64) {
-	since, patience := c.stuckSince.Load(), gateway.Stuck
+	since, patience := c.stuckSince.Load(), session.Stuck
 	if c.full.Load() {
-		patience = gateway.StuckFull
+		patience = session.StuckFull
 	}
 	if since != 0 && now-since > int64(patience) {
 		c.hangup(fmt.Sprintf("the peer does not read: it took nothing for %s", patience))

@@ -81,7 +81,7 @@ func run(ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (
 	if err := g.Keep(store.NewMemory(), nil); err != nil {
 		return err
 	}
-	g.LimitDescriptors(sock.DescriptorLimit())
+	g.Sessions.LimitDescriptors(sock.DescriptorLimit())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
 	engine, err := start(g)
 	if err != nil {

@@ -1,0 +1,39 @@
+package roomtest
+
+import "pmg/store"
+
+// A Disk is a durable store whose commits end when the test says so, and how.
+type Disk struct {
+	store.Store
+	Permits chan error // one for each commit
+	Begun   chan int   // changes of each commit
+}
+
+// NewDisk returns a disk without messages.
+func NewDisk() *Disk { return &Disk{Permits: make(chan error), Begun: make(chan int, 100)} }
+
+// Durable implements store.Store.
+func (d *Disk) Durable() bool { return true }
+
+// LastID implements store.Store.
+func (d *Disk) LastID() uint64 { return 0 }
+
+// Mapped implements store.Store.
+func (d *Disk) Mapped(string, []byte, int, func(peerID, value []byte) error) error {
+	return nil
+}
+
+// Close implements store.Store.
+func (d *Disk) Close() error { return nil }
+
+// Tidy implements store.Store.
+func (d *Disk) Tidy() {}
+
+// Stats implements store.Store.
+func (d *Disk) Stats() store.Stats { return store.Stats{Engine: "disk"} }
+
+// Commit waits until the test permits it.
+func (d *Disk) Commit(b *store.Batch) error {
+	d.Begun <- b.Len()
+	return <-d.Permits
+}

@@ -1,0 +1,12 @@
+// Package session is the gateway's side of its sessions, whichever architecture moves the octets: a Conversation does
+// what the sessions' state machines ask for, and reaches the stages through a Port, as it does the simulation and the
+// bench's classic. It knows no protocol and no socket.
+//
+// The Desk is what all sessions share: who may connect, what is counted and logged of a session's life, and how
+// many submits wait for room. A Conversation belongs to one goroutine.
+//
+// # Start reading
+//
+// conversation.go (the actions of sessions) with stored.go, receipt.go, recipients.go, answered.go and operate.go;
+// sockets.go, session.go, timers.go, links.go, logout.go and peers.go (the life of a session).
+package session

@@ -1,0 +1,165 @@
+package session
+
+import (
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/connector"
+	"pmg/gateway/node"
+	"pmg/protocols"
+)
+
+// The log shows the life of a session to an SMSC at level info: connected, bound, over
+// with the reason, and why an attempt failed. The same reason is logged again after
+// repeatTrouble only.
+//
+//	Connected ──► Bound ──► Disconnected
+//	    │  └───────────────────▲ │
+//	    ▲                        ▼
+//	    └── next attempt ◄─── rest ◄── ConnectFailed
+const repeatTrouble = 10 * time.Minute
+
+// Connected notes that an instance has a socket.
+func (d *Desk) Connected(l *connector.Link) {
+	l.Connector.Stats.Opened.Add(1)
+	e := d.Log.Debug()
+	if l.Connector.Config().Role() == protocols.Client {
+		l.Lane = d.LaneOf(l.Connector)
+		l.Origin = d.Origins.Of("", l.Connector.Name)
+		if !l.Connector.Config().Listens() && d.Storms.Links.Next(l.Connector.Name, l.Opened) {
+			e = d.Log.Info()
+		}
+	}
+	l.Instance.SetLink(l)
+	node.OfSession(e, l).Msg("connected")
+}
+
+// ConnectFailed notes that none of an instance's addresses could be reached, and
+// returns how long it should rest.
+func (d *Desk) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
+	i.Connector.Stats.Failing.Add(1)
+	rest = i.Rest(now)
+	e := d.trouble(now, i.Connector, err.Error(), rest)
+	e.Str("connector", i.Connector.Name).Int("instance", i.Number).Msg(err.Error() + nextAttempt(rest))
+	return rest
+}
+
+// nextAttempt returns the part of a log entry that says when an instance is connected
+// again.
+func nextAttempt(rest time.Duration) string {
+	switch {
+	case rest <= 0:
+		return ""
+	case rest >= time.Second:
+		rest = rest.Round(time.Second)
+	default:
+		rest = rest.Round(time.Millisecond)
+	}
+	return "; next attempt in " + rest.String()
+}
+
+// rounded returns a time in nanoseconds as the log shows it.
+func rounded(d int64) time.Duration { return time.Duration(d).Round(time.Millisecond) }
+
+// trouble notes why a connector has no session. It returns the entry to be logged: a
+// warning if the reason is new or was not logged for repeatTrouble, otherwise a debug
+// entry.
+func (d *Desk) trouble(now int64, c *connector.Connector, reason string, rest time.Duration) *zerolog.Event {
+	for {
+		old := c.Trouble()
+		next := &connector.Trouble{Reason: reason, Since: now, At: now, Rest: rest, Said: now}
+		news := old == nil || old.Reason != reason
+		if !news {
+			next.Since = old.Since
+			if news = now-old.Said >= int64(repeatTrouble); !news {
+				next.Said, next.Times = old.Said, old.Times+1
+			}
+		}
+		if !c.SetTrouble(old, next) {
+			continue
+		}
+		if !news || !d.Storms.Troubles.Next(c.Name, now) {
+			return d.Log.Debug()
+		}
+		e := d.Log.Warn()
+		if old != nil && old.Reason == reason {
+			e = e.Int64("times_since_last_said", old.Times).Stringer("for", rounded(now-old.Since))
+		}
+		return e
+	}
+}
+
+// bound logs that a session to an SMSC is logged in.
+func (d *Desk) bound(now int64, l *connector.Link, way protocols.BindType) {
+	e := d.Log.Debug()
+	if d.Storms.Links.Next(l.Connector.Name, now) {
+		e = d.Log.Info()
+	}
+	e = node.OfSession(e, l).Stringer("bind", way)
+	if t := l.Connector.Trouble(); t != nil {
+		l.Connector.SetTrouble(t, nil)
+		e = e.Str("after", t.Reason).Stringer("for", rounded(now-t.Since))
+	}
+	e.Msg("bound")
+}
+
+// Disconnected tells the operator why a session to an SMSC
+// has ended, and when it is connected again.
+func (d *Desk) Disconnected(now int64, l *connector.Link, rest time.Duration) {
+	reason := l.Reason()
+	if l.LoggedOut || d.Draining() {
+		node.OfSession(d.Log.Info(), l).Str("reason", reason).Msg("session over")
+		return
+	}
+	what := "session lost"
+	if !l.WasBound() {
+		what = "no session"
+	}
+	e := d.trouble(now, l.Connector, reason, rest)
+	node.OfSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
+}
+
+// acceptedOver logs the end of the session of a peer that has connected. Sessions that never
+// logged in are counted elsewhere.
+func (d *Desk) acceptedOver(now int64, l *connector.Link) {
+	if l.Account == nil && l.Admitted && !l.WasBound() && !l.LoggedOut { // the SMSC has refused our login
+		d.Disconnected(now, l, 0)
+		return
+	}
+	e := d.Log.Debug()
+	if reason := l.Reason(); !l.WasBound() && strings.Contains(reason, "looks like") && d.News.Is(l.Connector.Name+reason) {
+		e = d.Log.Warn()
+	}
+	if l.WasBound() && d.Storms.Ends.Next(l.Connector.Name, now) {
+		e = d.Log.Info()
+	}
+	e = node.OfSession(e, l)
+	if l.Account != nil {
+		e = e.Str("account", l.Account.SystemID)
+	}
+	e.Str("reason", l.Reason()).Msg("session over")
+}
+
+// EndsBy reports whether a session ends because a reload has changed its account, or does not let
+// the account use the connector any more.
+func (d *Desk) EndsBy(l *connector.Link, changed map[string]bool) bool {
+	if l.Account == nil {
+		return false
+	}
+	is := d.Account(l.Account.SystemID)
+	if is != nil && !changed[l.Account.SystemID] && is.MayUse(l.Connector.Config()) {
+		return false
+	}
+	node.OfSession(d.Log.Info(), l).Str("account", l.Account.SystemID).
+		Msg("the account was removed or changed: its session is logged out")
+	return true
+}
+
+// logAlert logs that an SMSC says that a mobile is available again. No client is told.
+func (d *Desk) logAlert(now int64, l *connector.Link) {
+	if d.Storms.Alerts.Next(l.Connector.Name, now) {
+		node.OfSession(d.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
+	}
+}

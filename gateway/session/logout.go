@@ -1,0 +1,95 @@
+package session
+
+import (
+	"fmt"
+
+	"pmg/connector"
+	"pmg/protocols"
+)
+
+// Unbind begins to log out of a session. The session gets no more messages from now on. Our
+// logout is sent when those that it has are answered, or when response_timeout is over, because a
+// message without an answer is sent again. A stopping gateway has waited for the answers before.
+func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
+	switch {
+	case l.HasEnded() || l.LoggedOut:
+	case l.Lane == nil || !l.WasBound() || l.Phase == connector.Draining || c.desk.Draining():
+		c.unbind(now, l)
+	case l.LeavingAt == 0:
+		l.Enter(connector.Leaving)
+		l.LeavingAt = now
+		c.port.LoggingOut(now, l) // Quiet follows
+	}
+}
+
+// refused begins to end a session because the SMSC takes no message in it: it has lost our login,
+// for instance. The session gets no more messages, and ends when the others are answered.
+func (c *Conversation[R]) refused(now int64, l *connector.Link, a protocols.Action) {
+	if l.LeavingAt != 0 || l.Phase == connector.Draining {
+		return
+	}
+	l.TakesNothing = true
+	l.Explain(fmt.Sprintf("the SMSC takes no messages in this session: it has answered one with status 0x%x (%s)",
+		a.Status, l.Connector.Driver.StatusName(a.Status)))
+	l.Enter(connector.Leaving)
+	l.LeavingAt = now
+	c.port.LoggingOut(now, l) // Quiet follows
+}
+
+// unnumbered returns the request that an answer without a sequence number is about, if exactly one
+// is under way. With several, what the SMSC has read of them is not known, so the session ends.
+func (c *Conversation[R]) unnumbered(now int64, l *connector.Link, a protocols.Action) *connector.Slot {
+	slot, n := l.Inflight.TakeOnly()
+	switch {
+	case slot != nil:
+		return slot
+	case n == 0:
+		l.Connector.Stats.Unmatched.Add(1)
+		return nil
+	}
+	reason := fmt.Sprintf("the peer cannot read one of %d requests, and does not say which: status 0x%x (%s)",
+		n, a.Status, l.Connector.Driver.StatusName(a.Status))
+	c.do(now, l, c.port.New(l), protocols.Action{Kind: protocols.Close, Reason: reason})
+	return nil
+}
+
+// leave ends a session whose requests have their answers.
+func (c *Conversation[R]) leave(now int64, l *connector.Link) {
+	if l.TakesNothing {
+		c.do(now, l, c.port.New(l), protocols.Action{Kind: protocols.Close, Reason: l.Reason()})
+		return
+	}
+	c.unbind(now, l)
+}
+
+// unbind sends our logout, behind the answers to the peer's waiting requests.
+func (c *Conversation[R]) unbind(now int64, l *connector.Link) {
+	c.loggingOut(now, l)
+	r := c.port.New(l)
+	c.do(now, l, r, l.Session.Unbind(now, c.port.PDU(r)))
+}
+
+// loggingOut answers the waiting requests of a session that we log out from, and
+// gives the session no more messages.
+func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
+	if l.LoggedOut {
+		return
+	}
+	l.Enter(connector.LoggingOut)
+	l.LoggedOut = true
+	c.settle(now, l)
+	c.port.LoggingOut(now, l)
+}
+
+// Quiet continues a logout when all our requests of the session have their outcome.
+func (c *Conversation[R]) Quiet(now int64, l *connector.Link) {
+	if l.HasEnded() {
+		return
+	}
+	if l.Phase == connector.Leaving {
+		c.leave(now, l)
+		return
+	}
+	r := c.port.New(l)
+	c.do(now, l, r, l.Session.Idle(now, c.port.PDU(r)))
+}

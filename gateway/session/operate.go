@@ -1,0 +1,38 @@
+package session
+
+import (
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// maxOperating is how many operations of a session may be under way.
+const maxOperating = 16
+
+// operate carries out what a client asks about messages that it has submitted. Like a
+// submit, that counts towards the account's rate, and is answered before the session ends.
+func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
+	after, ok := c.admit(now, l)
+	if !ok || l.Account == nil || l.Operating >= maxOperating || !c.desk.operate.MayBegin(l.Account) {
+		c.answerOperation(now, l, r, sms.Throttled, nil, after)
+		return
+	}
+	request, code := l.Can.Operations.Operation(c.desk.Clock.Wall(now), c.port.PDU(r))
+	if code != sms.OK {
+		c.answerOperation(now, l, r, code, nil, after)
+		return
+	}
+	c.desk.convert.RewriteOperation(l, &request)
+	o := c.desk.operate.Begin(l.Account, l.Connector.Protocol, request)
+	l.Operating++
+	c.beside(l, r, o.Run, func(int64) { l.Operating-- }, func(now int64) {
+		l.Operating--
+		c.port.IsAbout(r, o.Result.ID)
+		c.answerOperation(now, l, r, o.Code, &o.Result, after)
+	})
+}
+
+func (c *Conversation[R]) answerOperation(now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64) {
+	l.Can.Operations.AnswerOperation(c.port.PDU(r), code, result)
+	c.send(now, l, r, after)
+}

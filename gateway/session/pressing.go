@@ -1,0 +1,42 @@
+package session
+
+import (
+	"pmg/connector"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A peer that is told to send less, and does not, is slowed: connector.RefusalRate refusals of a
+// session are answered a second, and those beyond later and later. A client may be told so of a
+// whole large window without that; it is disconnected where answers would be much later. An SMSC
+// is told within a second, because what it has for other clients waits behind that.
+const (
+	patientRefusal = int64(5e9)
+	longestRefusal = int64(10e9)
+	longestOfSMSC  = int64(1e9)
+)
+
+// tooMuch answers a message that may be sent again, later.
+func (c *Conversation[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, after int64) {
+	if wait, goesOn := c.presses(now, l, r); goesOn {
+		c.answer(now, l, r, code, 0, max(after, now+wait))
+	}
+}
+
+// presses counts a PDU for which the gateway does nothing, and returns for how long an answer to it
+// is to wait. It returns false if it has ended the session instead.
+func (c *Conversation[R]) presses(now int64, l *connector.Link, r R) (wait int64, goesOn bool) {
+	wait = l.Refusals.Reserve(now)
+	if l.Account == nil {
+		return min(wait, longestOfSMSC), true
+	}
+	if l.Account.IsPressing(now, 1) {
+		l.Pressing.Store(true)
+	}
+	if wait > patientRefusal+longestRefusal {
+		c.settle(now, l)
+		c.do(now, l, r, protocols.Action{Kind: protocols.Close, Reason: "it goes on sending what is not accepted, although it was told so"})
+		return 0, false
+	}
+	return max(wait-patientRefusal, 0), true
+}

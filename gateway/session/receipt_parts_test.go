@@ -1,0 +1,89 @@
+package session_test
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"testing"
+
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/gateway/receipts"
+	"pmg/gateway/roomtest"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// Without a store the outcome of a part is in memory alone, and its receipt is answered.
+func TestReceiptOfPartWithoutStore(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	l := p.link()
+	m, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
+	r := &request{}
+	p.open++
+	p.c.FoundOut(p.now, l, r, m, f)
+	if len(p.storing) != 0 || r.gone != "sent" {
+		t.Errorf("%d wait to be stored, and the request is %q", len(p.storing), r.gone)
+	}
+	m, f = partOf(p.g, 1, 2, sms.StateDelivered, "000")
+	if _, v := p.g.Receipts.Direct(p.now, m, f); v == receipts.Noted {
+		t.Errorf("verdict %d for the last part", v)
+	}
+}
+
+// What a receipt belongs to is kept while the outcomes of other parts are read from the store,
+// whatever receipts of the session come meanwhile.
+func TestReceiptWhileReading(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
+		t.Fatal(err)
+	}
+	p.g.LastStored = 6000
+	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
+	key := append(binary.BigEndian.AppendUint64(nil, f.WholeID()), 0)
+	p.g.Committer.Begin().Map(store.DayOf(p.g.Clock.WallNow()), ".parts", key, first.Text())
+	p.g.Committer.End()
+	if err := p.g.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	note := func(id string, v *store.Mapping) {
+		p.g.Receipts.NoteMapping(p.g.Committer.Begin(), p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
+		p.g.Committer.End()
+	}
+	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
+	note("b", &f.Mapping)
+	others, f := partOf(p.g, 2, 1, sms.StateDelivered, "000")
+	f.ID, f.Offset, f.Account, f.Source.Addr = 7000, 0, []byte("other"), []byte("9999")
+	note("c", &f.Mapping)
+
+	l := &connector.Link{}
+	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+	for _, m := range []*sms.Message{second, others} {
+		p.open++
+		p.c.Receipt(p.now, l, &request{}, m)
+	}
+	p.check()
+	for _, m := range p.queued {
+		want := map[uint64]string{5000: "1234", 7000: "9999"}
+		if r, _ := m.Report(); string(m.Dest().Addr) != want[r.Known] {
+			t.Errorf("the receipt of message %d goes to %s", r.Known, m.Dest().Addr)
+		}
+	}
+	if len(p.queued) != 2 {
+		t.Errorf("%d receipts", len(p.queued))
+	}
+	if err := p.g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// partOf returns a receipt of a part, and the match of that.
+func partOf(g *gateway.Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *receipts.Match) {
+	m, v := roomtest.PartReceipt(g.Table, part, parts, state, err)
+	f := &receipts.Match{}
+	if err := f.Set(v.Append(nil)); err != nil {
+		panic(err)
+	}
+	return m, f
+}

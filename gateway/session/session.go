@@ -1,0 +1,83 @@
+package session
+
+import (
+	"pmg/connector"
+	"pmg/gateway/login"
+	"pmg/gateway/node"
+	"pmg/sms"
+)
+
+// admit counts a client that has logged in, or an SMSC that has connected, unless the
+// connector has as many sessions as it may.
+func (d *Desk) admit(now int64, l *connector.Link, result login.Result) login.Result {
+	if result.Code != sms.OK {
+		return result
+	}
+	if !l.Connector.BindClient() {
+		if result.Account != nil {
+			result.Account.Want(now)
+			result.Account.End()
+		} else {
+			l.Connector.Wanted.Store(now)
+		}
+		d.NoInstance(l.Connector)
+		return login.Result{Code: sms.BindFailed}
+	}
+	l.Admitted = true
+	if l.Account = result.Account; l.Account != nil {
+		l.Origin = d.Origins.Of(l.Account.SystemID, l.Connector.Name)
+	}
+	return result
+}
+
+// Bound notes that a session is logged in, and reports whether it can be given messages.
+func (d *Desk) Bound(now int64, l *connector.Link) (takes bool) {
+	l.Enter(connector.Bound)
+	l.BoundAt = now
+	way := l.Session.Bound()
+	if l.Connector.Config().Listens() {
+		d.logins.Prebind.Leave(l.Remote.Addr())
+	}
+	if l.Account == nil {
+		d.bound(now, l, way)
+		return way.CanSubmit()
+	}
+	if !way.CanReceive() {
+		return false
+	}
+	l.Lane = d.AccountLane(d.Config(), l.Account.SystemID)
+	return l.Lane != nil
+}
+
+// Over notes the end of a session.
+func (d *Desk) Over(now int64, l *connector.Link) {
+	if l.Connector.Config().Listens() {
+		d.sockets.Add(-1)
+		if !l.WasBound() {
+			d.logins.Prebind.Leave(l.Remote.Addr())
+		}
+	}
+	if l.Account != nil {
+		l.Account.End()
+	}
+	if l.Admitted {
+		l.Connector.UnbindClient()
+	}
+	l.Connector.Stats.SessionOver(now-l.Opened, l.PDUs)
+	if l.Connector.Config().Listens() {
+		d.acceptedOver(now, l)
+	} // otherwise Disconnected follows, which knows when there will be another
+}
+
+// takenPartly counts, and logs, that a PDU counts of which a part cannot be read.
+func (d *Desk) takenPartly(l *connector.Link) {
+	l.Connector.Stats.Partly.Add(1)
+	if d.News.Is("partly: " + l.Connector.Name) {
+		node.OfSession(d.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
+	}
+}
+
+// bound notes that a session has logged in.
+func (c *Conversation[R]) bound(now int64, l *connector.Link) {
+	c.port.Bound(now, l, c.desk.Bound(now, l))
+}

@@ -1,0 +1,104 @@
+package session
+
+import (
+	"errors"
+	"net/netip"
+	"syscall"
+
+	"pmg/connector"
+	"pmg/protocols"
+)
+
+// Admit reports whether a peer that has just connected may stay. If it may, Over or
+// Leave must be called at its end.
+func (d *Desk) Admit(c *connector.Connector, remote netip.AddrPort) bool {
+	if limit, full := d.Full(); full {
+		if d.News.Is("descriptors") {
+			d.Log.Error().Str("connector", c.Name).Int64("clients", limit).
+				Msg("a client was refused: the file descriptors that are left are for our own connections; raise the limit with ulimit -n")
+		}
+		return false
+	}
+	if cfg := c.Config(); cfg.Role() == protocols.Client && !cfg.TakesFrom(remote.Addr()) {
+		d.strange(c, remote)
+		return false
+	}
+	if !d.logins.Prebind.Enter(remote.Addr()) {
+		if d.Storms.Crowded.Next(c.Name, d.Clock.Now()) {
+			d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
+				Msg("a client was refused: too many connections are open that have not logged in")
+		}
+		return false
+	}
+	d.sockets.Add(1)
+	return true
+}
+
+// Full reports whether clients have all the sockets that they may have, and how many that are.
+func (d *Desk) Full() (limit int64, full bool) {
+	limit = d.clientSockets.Load()
+	return limit, limit > 0 && d.sockets.Load() >= limit
+}
+
+// Count returns the number of open sockets.
+func (d *Desk) Count() (n int) {
+	for _, c := range d.Connectors() {
+		c.Links(func(*connector.Link) { n++ })
+	}
+	return n
+}
+
+// Leave undoes Admit for a client that got no session.
+func (d *Desk) Leave(remote netip.AddrPort) {
+	d.logins.Prebind.Leave(remote.Addr())
+	d.sockets.Add(-1)
+}
+
+// StoreFiles returns how many tables a store may have open in a process that has so many
+// file descriptors.
+func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
+
+// LimitDescriptors keeps clients from using up all of the process's file
+// descriptors: some are for our own connections, the admin listener, the logs and the
+// store. Without those of the store nothing could be committed. Where there are few, clients
+// may use a quarter: a gateway without clients has about 30 open. It is called after Keep.
+func (d *Desk) LimitDescriptors(limit int) {
+	reserved := 64
+	if d.Durable() {
+		reserved += StoreFiles(limit)
+	}
+	for _, c := range d.Connectors() {
+		reserved += 2 // its pdu log, and the next one
+		if cfg := c.Config(); !cfg.Listens() {
+			reserved += 2 * cfg.Instances
+		}
+	}
+	d.clientSockets.Store(int64(max(limit-reserved, limit/4)))
+}
+
+// NoInstance logs that a client was refused because all instances are in use.
+func (d *Desk) NoInstance(c *connector.Connector) {
+	if !d.News.Is("no instance: " + c.Name) {
+		return
+	}
+	d.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use: a client was refused; raise instances of the connector if it needs more")
+}
+
+// AcceptFailed logs that clients cannot be accepted for now.
+func (d *Desk) AcceptFailed(c *connector.Connector, err error) {
+	what := "cannot accept"
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		what = "cannot accept; clients wait until a connection is closed (raise the limit with ulimit -n)"
+	}
+	if d.News.Is(what) {
+		d.Log.Error().Err(err).Str("connector", c.Name).Msg(what)
+	}
+}
+
+// strange logs that a connection was closed that came from an address where the SMSC is not.
+func (d *Desk) strange(c *connector.Connector, remote netip.AddrPort) {
+	if d.Storms.Crowded.Next(c.Name, d.Clock.Now()) {
+		d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
+			Msg("a connection was refused: its address is not in networks of the connector")
+	}
+}

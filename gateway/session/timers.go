@@ -1,0 +1,101 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway/node"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// TimerInterval returns how often every session's timers must be checked, so that none is
+// late by more than a tenth.
+func (d *Desk) TimerInterval() time.Duration {
+	every := checkEvery
+	shorten := func(limit time.Duration) {
+		if limit > 0 {
+			every = min(every, max(limit/checksPerTime, checkNoFaster))
+		}
+	}
+	shorten(d.Config().Limits.PDUTimeout)
+	for _, c := range d.Connectors() {
+		cfg := c.Config()
+		for _, limit := range []time.Duration{cfg.BindTimeout, cfg.EnquireInterval, cfg.ResponseTimeout, cfg.IdleMax, cfg.QueueWait} {
+			shorten(limit)
+		}
+	}
+	return every
+}
+
+const (
+	checkEvery    = time.Second
+	checkNoFaster = 10 * time.Millisecond
+	checksPerTime = 10
+)
+
+// CheckTimers acts on the timers of a session that have run out: it asks whether the peer
+// is alive, ends a session whose PDU stays incomplete, and calls unanswered with the slots
+// of requests without an answer. A missing answer does not end the session, because
+// enquire_link finds out whether the peer is alive. While the session is not read
+// (listening is false), silence of the peer means nothing. p is filled when the returned
+// action asks to send it.
+func (d *Desk) CheckTimers(now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot)) protocols.Action {
+	cfg := l.Connector.Config()
+	timeout := l.ResponseTimeout()
+	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
+		if d.Storms.Unanswered.Next(cfg.Name, now) {
+			node.OfSession(d.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
+				Str("account", slot.Message.Account()).Msg("no answer to a message for " + time.Duration(timeout).String())
+		}
+		unanswered(slot)
+	})
+	whole := d.Config().Limits.PDUTimeout
+	if since := l.Partial.Load(); since != 0 && now-since > int64(whole) {
+		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", whole)}
+	}
+	return l.Session.Tick(now, p, listening)
+}
+
+// CheckTimers acts on the timers of a session that have run out. listening reports
+// whether the session is being read. CheckTimers reports whether r was used.
+func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listening bool) (used bool) {
+	if l.HasEnded() || l.Phase == connector.LoggingIn {
+		return false
+	}
+	if l.LeavingAt != 0 && !l.LoggedOut && now-l.LeavingAt >= int64(l.Connector.Config().ResponseTimeout) {
+		c.leave(now, l)
+		return false
+	}
+	a := c.desk.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
+		l.GiveUp(slot, c.desk.receipts.NoteOf(l, slot.Message))
+		c.port.Unanswered(now, slot)
+	})
+	switch a.Kind {
+	case protocols.None:
+		return false
+	case protocols.Leave:
+		c.Unbind(now, l)
+		return false
+	}
+	c.do(now, l, r, a)
+	return true
+}
+
+// answeredLate logs that a request was answered after it had been given up.
+func (d *Desk) answeredLate(l *connector.Link) {
+	if !d.News.Is("late: " + l.Connector.Name) {
+		return
+	}
+	d.Log.Warn().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).
+		Stringer("waits", time.Duration(l.ResponseTimeout()).Round(time.Millisecond)).
+		Msg("answers come later than response_timeout; waiting longer for them until they come in time again")
+}
+
+// How long a peer may take none of the octets that wait for it: usually, and while these
+// are more than limits.unsent.
+const (
+	Stuck     = 30 * time.Second
+	StuckFull = 5 * time.Second
+)
