@@ -350,7 +350,7 @@ func TestMODoesNotWait(t *testing.T) {
 	m := p.g.Messages.Get()
 	p.open++
 	r := &request{}
-	if p.c.Wait(p.now, &intake.Submission{From: &l.Source, Session: l, Message: m, Share: s}) {
+	if p.c.Rooms().Wait(p.now, &intake.Submission{From: &l.Source, Session: l, Message: m, Share: s}) {
 		t.Error("a message from an SMSC waits")
 	}
 	p.c.Refuse(p.now, l, m, r)

@@ -1,10 +1,7 @@
 package session
 
 import (
-	"fmt"
-
 	"pmg/connector"
-	"pmg/protocols"
 )
 
 // Unbind begins to log out of a session. The session gets no more messages from now on. Our
@@ -22,41 +19,10 @@ func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	}
 }
 
-// refused begins to end a session because the SMSC takes no message in it: it has lost our login,
-// for instance. The session gets no more messages, and ends when the others are answered.
-func (c *Conversation[R]) refused(now int64, l *connector.Link, a protocols.Action) {
-	if l.LeavingAt != 0 || l.Phase == connector.Draining {
-		return
-	}
-	l.TakesNothing = true
-	l.Explain(fmt.Sprintf("the SMSC takes no messages in this session: it has answered one with status 0x%x (%s)",
-		a.Status, l.Connector.Driver.StatusName(a.Status)))
-	l.Enter(connector.Leaving)
-	l.LeavingAt = now
-	c.port.LoggingOut(now, l) // Quiet follows
-}
-
-// unnumbered returns the request that an answer without a sequence number is about, if exactly one
-// is under way. With several, what the SMSC has read of them is not known, so the session ends.
-func (c *Conversation[R]) unnumbered(now int64, l *connector.Link, a protocols.Action) *connector.Slot {
-	slot, n := l.Inflight.TakeOnly()
-	switch {
-	case slot != nil:
-		return slot
-	case n == 0:
-		l.Connector.Stats.Unmatched.Add(1)
-		return nil
-	}
-	reason := fmt.Sprintf("the peer cannot read one of %d requests, and does not say which: status 0x%x (%s)",
-		n, a.Status, l.Connector.Driver.StatusName(a.Status))
-	c.do(now, l, c.port.New(l), protocols.Action{Kind: protocols.Close, Reason: reason})
-	return nil
-}
-
 // leave ends a session whose requests have their answers.
 func (c *Conversation[R]) leave(now int64, l *connector.Link) {
 	if l.TakesNothing {
-		c.do(now, l, c.port.New(l), protocols.Action{Kind: protocols.Close, Reason: l.Reason()})
+		c.replies.close(now, l, c.port.New(l), l.Reason())
 		return
 	}
 	c.unbind(now, l)
@@ -77,7 +43,7 @@ func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
 	}
 	l.Enter(connector.LoggingOut)
 	l.LoggedOut = true
-	c.settle(now, l)
+	c.waiting.settle(now, l)
 	c.port.LoggingOut(now, l)
 }
 

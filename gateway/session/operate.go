@@ -2,6 +2,7 @@ package session
 
 import (
 	"pmg/connector"
+	"pmg/gateway/intake"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -25,7 +26,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 	c.desk.convert.RewriteOperation(l, &request)
 	o := c.desk.operate.Begin(l.Account, l.Connector.Protocol, request)
 	l.Operating++
-	c.beside(l, r, o.Run, func(int64) { l.Operating-- }, func(now int64) {
+	c.replies.beside(l, r, o.Run, func(int64) { l.Operating-- }, func(now int64) {
 		l.Operating--
 		c.port.IsAbout(r, o.Result.ID)
 		c.answerOperation(now, l, r, o.Code, &o.Result, after)
@@ -34,5 +35,13 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 
 func (c *Conversation[R]) answerOperation(now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64) {
 	l.Can.Operations.AnswerOperation(c.port.PDU(r), code, result)
-	c.send(now, l, r, after)
+	c.replies.send(now, l, r, after)
+}
+
+// admit asks the rate limit of the client's account to admit an operation, before any work is done
+// for it. It returns the time before which the client must not be answered.
+func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
+	s := intake.Submission{From: &l.Source, Session: l}
+	v := c.desk.intake.StepRate(now, &s)
+	return s.After, v == intake.Pass
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"pmg/connector"
-	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -17,15 +16,15 @@ const (
 )
 
 // tooMuch answers a message that may be sent again, later.
-func (c *Conversation[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, after int64) {
-	if wait, goesOn := c.presses(now, l, r); goesOn {
-		c.answer(now, l, r, code, 0, max(after, now+wait))
+func (w *waiting[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, after int64) {
+	if wait, goesOn := w.presses(now, l, r); goesOn {
+		w.answer(now, l, r, code, 0, max(after, now+wait))
 	}
 }
 
 // presses counts a PDU for which the gateway does nothing, and returns for how long an answer to it
 // is to wait. It returns false if it has ended the session instead.
-func (c *Conversation[R]) presses(now int64, l *connector.Link, r R) (wait int64, goesOn bool) {
+func (w *waiting[R]) presses(now int64, l *connector.Link, r R) (wait int64, goesOn bool) {
 	wait = l.Refusals.Reserve(now)
 	if l.Account == nil {
 		return min(wait, longestOfSMSC), true
@@ -34,8 +33,8 @@ func (c *Conversation[R]) presses(now int64, l *connector.Link, r R) (wait int64
 		l.Pressing.Store(true)
 	}
 	if wait > patientRefusal+longestRefusal {
-		c.settle(now, l)
-		c.do(now, l, r, protocols.Action{Kind: protocols.Close, Reason: "it goes on sending what is not accepted, although it was told so"})
+		w.settle(now, l)
+		w.close(now, l, r, "it goes on sending what is not accepted, although it was told so")
 		return 0, false
 	}
 	return max(wait-patientRefusal, 0), true

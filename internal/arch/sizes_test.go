@@ -24,16 +24,15 @@ const wide = "it is a list of values, for people or in the form of a PDU"
 
 func methods() size {
 	return size{"methods of type", 40, map[string]exception{
-		"gateway/session.Conversation": {69, "to be cut: it has several jobs"},
-		"connector.Lane":               {95, "they keep one invariant: what waits, what is under way, what it takes"},
-		"connector/queue.Queue":        {45, "rings and trees that keep one order"},
-		"config.decoder":               {48, "one method for each kind of value"},
-		"store.durable":                {57, "to be cut: it has several jobs"},
-		"protocols/smpp.PDU":           {44, "a PDU: one accessor for each field that others ask for"},
-		"protocols/smpp.session":       {57, "a session's state machine: one method for each action"},
-		"protocols/ucp.PDU":            {72, "a PDU: one accessor for each field that others ask for"},
-		"protocols/ucp.session":        {47, "a session's state machine: one method for each action"},
-		"loadtest/bench/classic.conn":  {55, "frozen: the bench compares the pipeline with it"},
+		"connector.Lane":              {95, "they keep one invariant: what waits, what is under way, what it takes"},
+		"connector/queue.Queue":       {45, "rings and trees that keep one order"},
+		"config.decoder":              {48, "one method for each kind of value"},
+		"store.durable":               {57, "to be cut: it has several jobs"},
+		"protocols/smpp.PDU":          {44, "a PDU: one accessor for each field that others ask for"},
+		"protocols/smpp.session":      {57, "a session's state machine: one method for each action"},
+		"protocols/ucp.PDU":           {72, "a PDU: one accessor for each field that others ask for"},
+		"protocols/ucp.session":       {47, "a session's state machine: one method for each action"},
+		"loadtest/bench/classic.conn": {55, "frozen: the bench compares the pipeline with it"},
 	}}
 }
 
@@ -69,7 +68,6 @@ func lines() size {
 		"cmd/pmg.newSinkCommand":                     {110, "one command with its flags and its help"},
 		"loadtest/bench/cmd/pmgbench.newRootCommand": {81, "one command with its flags and its help"},
 		"connector.Lane.next":                        {65, "to be cut: it has several jobs"},
-		"gateway/session.Conversation.do":            {62, "a switch over the actions of a session"},
 	}}
 }
 

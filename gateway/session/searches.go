@@ -15,24 +15,21 @@ type search[R any] struct {
 }
 
 // begins begins a search for the message of a receipt.
-func (c *Conversation[R]) begins(q *finding[R]) {
+func (f *findings[R]) begins(q *finding[R]) {
 	if q.search != nil {
 		return
 	}
-	if c.searches == nil {
-		c.searches = map[string]*search[R]{}
-	}
-	q.search = &search[R]{key: string(c.searchKeyOf(q))}
-	c.searches[q.search.key] = q.search
+	q.search = &search[R]{key: string(f.searchKeyOf(q))}
+	f.searches[q.search.key] = q.search
 }
 
 // follows makes a receipt wait if the message of an earlier one with its id is looked for, and
 // reports whether it does. The session does not end meanwhile.
-func (c *Conversation[R]) follows(q *finding[R]) bool {
-	if len(c.searches) == 0 {
+func (f *findings[R]) follows(q *finding[R]) bool {
+	if len(f.searches) == 0 {
 		return false
 	}
-	t := c.searches[string(c.searchKeyOf(q))]
+	t := f.searches[string(f.searchKeyOf(q))]
 	if t == nil {
 		return false
 	}
@@ -44,44 +41,44 @@ func (c *Conversation[R]) follows(q *finding[R]) bool {
 }
 
 // searchKeyOf returns the name of the operator and the id of a receipt.
-func (c *Conversation[R]) searchKeyOf(q *finding[R]) []byte {
+func (f *findings[R]) searchKeyOf(q *finding[R]) []byte {
 	r, _ := q.message.Report()
-	c.searchKey = append(append(append(c.searchKey[:0], q.operator.Name...), 0), r.ID...)
-	return c.searchKey
+	f.searchKey = append(append(append(f.searchKey[:0], q.operator.Name...), 0), r.ID...)
+	return f.searchKey
 }
 
 // ends ends the search that began with a receipt, and goes on with those that wait. If its message is unknown,
 // so is theirs: an answer that comes now finds them all among the orphans, in their order.
-func (c *Conversation[R]) ends(now int64, q *finding[R], unknown bool) {
+func (f *findings[R]) ends(now int64, q *finding[R], unknown bool) {
 	t := q.search
 	if t == nil {
 		return
 	}
 	q.search = nil
-	delete(c.searches, t.key)
+	delete(f.searches, t.key)
 	for _, next := range t.behind {
 		l := next.link
 		l.Storing--
 		switch {
 		case unknown:
-			c.notFound(now, next)
-		case !c.follows(next):
-			c.find(now, next)
+			f.notFound(now, next)
+		case !f.follows(next):
+			f.find(now, next)
 		}
 		if l.Storing == 0 {
-			c.letGo(now, l)
+			f.letGo(now, l)
 		}
 	}
 }
 
-// dropReceipts forgets the receipts of a session that is over which wait for others. The SMSC has no answer
+// over forgets the receipts of a session that is over which wait for others. The SMSC has no answer
 // and sends them again.
-func (c *Conversation[R]) dropReceipts(l *connector.Link) {
-	for _, t := range c.searches {
+func (f *findings[R]) over(l *connector.Link) {
+	for _, t := range f.searches {
 		t.behind = slices.DeleteFunc(t.behind, func(q *finding[R]) bool {
 			if q.link == l {
 				q.message.Release()
-				c.port.Drop(l, q.request)
+				f.port.Drop(l, q.request)
 			}
 			return q.link == l
 		})

@@ -23,10 +23,18 @@ type finding[R any] struct {
 	failed error
 }
 
+// A findings brings receipts of SMSCs to the messages that they are about.
+type findings[R any] struct {
+	*waiting[R]
+	finding   finding[R]            // of the receipt at hand
+	searches  map[string]*search[R] // of receipts whose messages are looked for
+	searchKey []byte
+}
+
 // receipt finds the message that a receipt belongs to, and gives the receipt to the client
 // that has submitted the message.
-func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message) {
-	d, q := c.desk, &c.finding
+func (f *findings[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message) {
+	d, q := f.desk, &f.finding
 	*q = finding[R]{link: l, request: r, message: m, Match: receipts.Match{Record: q.Record}}
 	q.operator = d.receipts.Of(l.Connector.Config())
 	if report, ok := m.Report(); ok {
@@ -35,34 +43,34 @@ func (c *Conversation[R]) receipt(now int64, l *connector.Link, r R, m *sms.Mess
 	d.receipts.Received(q.operator, m)
 	switch {
 	case m.Flags&sms.HasReport == 0: // what it says is not known
-		c.notFound(now, q)
-	case !c.follows(q):
-		c.find(now, q)
+		f.notFound(now, q)
+	case !f.follows(q):
+		f.find(now, q)
 	}
 }
 
 // find finds the message of a receipt, which does not wait for an earlier one.
-func (c *Conversation[R]) find(now int64, q *finding[R]) {
-	if c.desk.receipts.Find(q.operator, q.message, &q.Match) {
+func (f *findings[R]) find(now int64, q *finding[R]) {
+	if f.desk.receipts.Find(q.operator, q.message, &q.Match) {
 		q.found = true
-		c.foundOut(now, q)
+		f.foundOut(now, q)
 		return
 	}
 	copied := *q
 	copied.Record = nil
-	c.begins(&copied)
-	if c.desk.Store == nil { // there is nothing to wait for
-		copied.found, copied.failed = c.desk.receipts.LookUp(q.operator, q.message, &copied.Match)
-		c.foundOut(now, &copied)
+	f.begins(&copied)
+	if f.desk.Store == nil { // there is nothing to wait for
+		copied.found, copied.failed = f.desk.receipts.LookUp(q.operator, q.message, &copied.Match)
+		f.foundOut(now, &copied)
 		return
 	}
-	c.lookUp(&copied)
+	f.lookUp(&copied)
 }
 
 // lookUp looks into the store, on another goroutine.
-func (c *Conversation[R]) lookUp(q *finding[R]) {
-	d := c.desk
-	c.beside(q.link, q.request, func() {
+func (f *findings[R]) lookUp(q *finding[R]) {
+	d := f.desk
+	f.beside(q.link, q.request, func() {
 		if !q.found {
 			q.found, q.failed = d.receipts.LookUp(q.operator, q.message, &q.Match)
 		}
@@ -71,25 +79,25 @@ func (c *Conversation[R]) lookUp(q *finding[R]) {
 		}
 	}, func(now int64) { // the SMSC has no answer and sends the receipt again
 		q.message.Release()
-		c.ends(now, q, false)
+		f.ends(now, q, false)
 	}, func(now int64) {
 		if q.failed == nil {
-			c.foundOut(now, q)
+			f.foundOut(now, q)
 			return
 		}
 		d.LogLookup(q.failed)
 		q.message.Release()
-		c.answer(now, q.link, q.request, sms.SystemError, 0, 0)
-		c.ends(now, q, false)
+		f.answer(now, q.link, q.request, sms.SystemError, 0, 0)
+		f.ends(now, q, false)
 	})
 }
 
 // foundOut deals with a receipt whose message was looked for.
-func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
-	d, l, m := c.desk, q.link, q.message
+func (f *findings[R]) foundOut(now int64, q *finding[R]) {
+	d, l, m := f.desk, q.link, q.message
 	if !q.found {
-		c.notFound(now, q)
-		c.ends(now, q, true)
+		f.notFound(now, q)
+		f.ends(now, q, true)
 		return
 	}
 	share, v := d.receipts.Direct(now, m, &q.Match)
@@ -101,28 +109,28 @@ func (c *Conversation[R]) foundOut(now int64, q *finding[R]) {
 		copied := *q
 		copied.Match = receipts.Match{} // its record is that of the next receipt, too
 		_ = copied.Set(q.Record)
-		c.begins(&copied)
-		c.lookUp(&copied)
+		f.begins(&copied)
+		f.lookUp(&copied)
 		return
 	case receipts.Dropped:
 		q.taken(nil)
 		m.Release()
-		c.answer(now, l, q.request, sms.OK, 0, 0)
+		f.answer(now, l, q.request, sms.OK, 0, 0)
 	case receipts.Noted:
 		q.taken(nil)
 		m.Release()
 		r, failed := q.request, error(nil)
-		c.beside(l, r, func() { failed = d.Committer.SyncSoon() }, func(int64) {}, func(now int64) {
+		f.beside(l, r, func() { failed = d.Committer.SyncSoon() }, func(int64) {}, func(now int64) {
 			if failed != nil {
-				c.answer(now, l, r, sms.SystemError, 0, 0)
+				f.answer(now, l, r, sms.SystemError, 0, 0)
 			} else {
-				c.answer(now, l, r, sms.OK, 0, 0)
+				f.answer(now, l, r, sms.OK, 0, 0)
 			}
 		})
 	default:
-		c.acceptReceipt(now, q, share, &d.receipts.Counts.Matched)
+		f.acceptReceipt(now, q, share, &d.receipts.Counts.Matched)
 	}
-	c.ends(now, q, false)
+	f.ends(now, q, false)
 }
 
 // taken counts a receipt that is not refused, so that the SMSC does not send it again: by its
@@ -135,39 +143,39 @@ func (q *finding[R]) taken(count *atomic.Int64) {
 }
 
 // acceptReceipt accepts a receipt for a share, if that has room, and counts it.
-func (c *Conversation[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
+func (f *findings[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
 	l := q.link
-	if s != nil && !c.intake.HasRoom(keep.Accepted{Message: q.message, Share: s}) {
-		c.desk.intake.LogNoRoom(now, &l.Source, s)
+	if s != nil && !f.intake.HasRoom(keep.Accepted{Message: q.message, Share: s}) {
+		f.desk.intake.LogNoRoom(now, &l.Source, s)
 		for _, m := range q.More {
 			m.Release()
 		}
 		q.message.Release()
 		l.CountRefused()
-		c.tooMuch(now, l, q.request, sms.QueueFull, 0)
+		f.tooMuch(now, l, q.request, sms.QueueFull, 0)
 		return
 	}
 	q.taken(count)
-	c.desk.intake.WarnNearlyFull(s)
+	f.desk.intake.WarnNearlyFull(s)
 	p := Pending[R]{Accepted: keep.Accepted{Message: q.message, Share: s}, Link: l, Request: q.request}
 	for _, m := range q.More {
 		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
 	}
-	c.accept(now, p)
+	f.accept(now, p)
 }
 
 // notFound deals with a receipt whose message is not known: it is kept as an orphan.
-func (c *Conversation[R]) notFound(now int64, q *finding[R]) {
-	d, l := c.desk, q.link
+func (f *findings[R]) notFound(now int64, q *finding[R]) {
+	d, l := f.desk, q.link
 	q.operator.Missed.Store(true)
 	if d.Store == nil {
 		q.taken(&d.receipts.Counts.Unmatched)
 		d.logUnknownReceipt(now, l)
 		q.message.Release()
-		c.answer(now, l, q.request, sms.OK, 0, 0)
+		f.answer(now, l, q.request, sms.OK, 0, 0)
 		return
 	}
-	c.acceptReceipt(now, q, nil, &d.receipts.Counts.Unmatched)
+	f.acceptReceipt(now, q, nil, &d.receipts.Counts.Unmatched)
 }
 
 // logUnknownReceipt logs that a receipt of an SMSC is dropped because its message is not known and there

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"pmg/connector"
+	"pmg/gateway/login"
+	"pmg/protocols"
+)
+
+// A logins has the logins of clients until they are decided.
+type logins[R any] struct {
+	*replies[R]
+	open    map[*connector.Link]*openLogin[R]
+	waiting connector.Delayed[*openLogin[R]] // until the time at which their passwords are checked
+	decided func(now int64, l *connector.Link, r R, result login.Result)
+	behind  *behind[R]
+}
+
+// An openLogin is a login that is not decided yet.
+type openLogin[R any] struct {
+	login   *login.Attempt
+	request R
+	hashing bool // its password is being checked, which needs the request
+}
+
+// begin begins a client's login. Requests that follow it wait until it is decided.
+func (g *logins[R]) begin(now int64, l *connector.Link, r R, who protocols.Credentials) {
+	l.Enter(connector.LoggingIn)
+	l.Undecided = true
+	g.open[l] = &openLogin[R]{login: g.desk.logins.Begin(now, l.Connector, l.Remote, who), request: r}
+	g.goOn(now, l)
+}
+
+// goOn continues a login until it is decided or has to wait.
+func (g *logins[R]) goOn(now int64, l *connector.Link) {
+	o := g.open[l]
+	switch step, again := o.login.Next(now); step {
+	case login.Hashes:
+		o.hashing = true
+		g.port.Check(l, o.request, o.login.Hash, func(now int64) { g.checked(now, l, o.request) })
+	case login.Waits:
+		g.waiting.Add(again, l, o)
+		g.port.TickAt(again)
+	default:
+		l.LoginDecided()
+		l.Undecided = false
+		delete(g.open, l)
+		g.decided(now, l, o.request, o.login.Result)
+		g.behind.goOn(now, l)
+	}
+}
+
+// checked continues a login when its password has been checked.
+func (g *logins[R]) checked(now int64, l *connector.Link, r R) {
+	if l.Phase == connector.Over {
+		g.port.Drop(l, r)
+		return
+	}
+	g.open[l].hashing = false
+	g.goOn(now, l)
+}
+
+// over ends the login of a session that is over.
+func (g *logins[R]) over(l *connector.Link) {
+	o := g.open[l]
+	if o == nil {
+		return
+	}
+	delete(g.open, l)
+	g.waiting.Take(l, func(*openLogin[R]) {})
+	o.login.Abandon()
+	if !o.hashing { // otherwise checked releases the request
+		g.port.Drop(l, o.request)
+	}
+}
+
+// tick goes on with the logins that are due.
+func (g *logins[R]) tick(now int64) {
+	for l, _, ok := g.waiting.Due(now); ok; l, _, ok = g.waiting.Due(now) {
+		g.goOn(now, l)
+	}
+}

@@ -1,0 +1,119 @@
+package session
+
+import (
+	"fmt"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/receipts"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A pairing pairs the answers of peers with our requests.
+type pairing[R any] struct {
+	*waiting[R]
+	answering *config.Connector // whose operator is:
+	operator  *receipts.Operator
+}
+
+// answered pairs an answer with our request that it belongs to.
+func (p *pairing[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
+	slot := l.Inflight.Take(a.Sequence)
+	if a.NoNumber {
+		if slot = p.unnumbered(now, l, a); slot == nil {
+			p.port.Drop(l, r)
+			return
+		}
+	}
+	if slot != nil {
+		l.Awaited(now - slot.Sent)
+		code := codeOf(a, slot.Asked != nil)
+		if a.Session && slot.Asked == nil {
+			code = sms.BadState
+			p.refused(now, l, a)
+		}
+		if slot.Asked != nil && code == sms.OK {
+			var ok bool
+			if slot.Asked.Result, ok = l.Can.Requester.Outcome(now, p.port.PDU(r), &slot.Asked.Request); !ok {
+				code = sms.TemporaryFailure
+			}
+		}
+		if code == sms.OK && slot.Asked == nil {
+			p.noteAnswer(l, slot.Message, p.port.PDU(r).MessageID())
+		}
+		p.port.Answered(now, l, r, slot, code)
+		return
+	}
+	if a.Session {
+		a.Code = sms.TemporaryFailure
+	}
+	if u, ok := l.Late(now, a.Sequence); ok {
+		p.desk.answeredLate(l)
+		if u.Note != nil && codeOf(a, u.Asked) == sms.OK {
+			p.desk.receipts.NoteLate(l, u.Note, p.port.PDU(r).MessageID())
+		}
+		p.port.AnsweredLate(now, l, r, u, codeOf(a, u.Asked))
+		return
+	}
+	l.Connector.Stats.Unmatched.Add(1)
+	if l.Account != nil {
+		if _, goesOn := p.presses(now, l, r); !goesOn {
+			return
+		}
+	}
+	p.port.Drop(l, r)
+}
+
+// codeOf returns what an answer says about a request of ours, which was for an operation if asked
+// is set. The answer to another kind of request has accepted nothing.
+func codeOf(a protocols.Action, asked bool) sms.Code {
+	if a.Code == sms.OK && a.Asked != asked {
+		return sms.TemporaryFailure
+	}
+	return a.Code
+}
+
+// noteAnswer notes an answer of an SMSC that has accepted a message, before anything that comes
+// behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
+func (p *pairing[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
+	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
+		return // a client has accepted it, or the answer names nothing that a receipt may be about
+	}
+	cfg := l.Connector.Config()
+	if cfg != p.answering {
+		p.answering, p.operator = cfg, p.desk.receipts.Of(cfg)
+	}
+	p.desk.receipts.NoteAnswer(p.operator, cfg, m, id)
+}
+
+// refused begins to end a session because the SMSC takes no message in it: it has lost our login,
+// for instance. The session gets no more messages, and ends when the others are answered.
+func (p *pairing[R]) refused(now int64, l *connector.Link, a protocols.Action) {
+	if l.LeavingAt != 0 || l.Phase == connector.Draining {
+		return
+	}
+	l.TakesNothing = true
+	l.Explain(fmt.Sprintf("the SMSC takes no messages in this session: it has answered one with status 0x%x (%s)",
+		a.Status, l.Connector.Driver.StatusName(a.Status)))
+	l.Enter(connector.Leaving)
+	l.LeavingAt = now
+	p.port.LoggingOut(now, l) // Quiet follows
+}
+
+// unnumbered returns the request that an answer without a sequence number is about, if exactly one
+// is under way. With several, what the SMSC has read of them is not known, so the session ends.
+func (p *pairing[R]) unnumbered(now int64, l *connector.Link, a protocols.Action) *connector.Slot {
+	slot, n := l.Inflight.TakeOnly()
+	switch {
+	case slot != nil:
+		return slot
+	case n == 0:
+		l.Connector.Stats.Unmatched.Add(1)
+		return nil
+	}
+	reason := fmt.Sprintf("the peer cannot read one of %d requests, and does not say which: status 0x%x (%s)",
+		n, a.Status, l.Connector.Driver.StatusName(a.Status))
+	p.close(now, l, p.port.New(l), reason)
+	return nil
+}
