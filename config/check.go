@@ -15,7 +15,6 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/protocols"
-	"pmg/protocols/smpp"
 )
 
 // IsHash reports whether a password is a bcrypt hash.
@@ -39,14 +38,11 @@ func (d *decoder) check(c *Config, o Options) {
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}
-	for _, p := range smpp.CheckVendorTLVs(c.VendorTLVs) {
-		d.problem("vendor_tlvs"+p.Option, "%s", p.Text)
-	}
 	names := map[string]int{}
 	for i := range c.Connectors {
 		path := fmt.Sprintf("connectors[%d]", i)
 		d.connector(&c.Connectors[i], path, o)
-		d.report(path, c.Connectors[i].SMPP.CompileTLVs(c.VendorTLVs))
+		d.report(path, c.Connectors[i].SMPP.CompileTLVs())
 		d.report(path, c.Connectors[i].SMPP.CompileStatuses())
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}

@@ -105,11 +105,7 @@ there is none, it is pdulog. --dir names another.`,
 }
 
 func (l *logFlags) run(cmd *cobra.Command) error {
-	declared, err := declaredTLVs(l.config, cmd.Flags().Changed("config"))
-	if err != nil {
-		return err
-	}
-	p := newLogProtocols(declared)
+	p := newLogProtocols()
 	q, err := l.query(p, time.Now(), cmd.Flags().Changed("lines"))
 	if err != nil {
 		return err

@@ -253,7 +253,7 @@ func (c *cancelAt) Write(b []byte) (int, error) {
 
 // A log of any protocol is read by its commands, without the configuration.
 func TestLogOfAnyProtocol(t *testing.T) {
-	p := newLogProtocols(nil)
+	p := newLogProtocols()
 	for command, protocol := range map[string]string{"submit_sm": "smpp", "op51": "ucp", "op51_result": "ucp", "noise": "ucp"} {
 		if d, err := p.find(command); err != nil || d.Name() != protocol {
 			t.Errorf("%s: %v", command, err)

@@ -28,7 +28,6 @@ func newPDUCommand() *cobra.Command {
 
 func newPDUDecodeCommand() *cobra.Command {
 	var protocol string
-	var file string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "decode [--json] [HEX...]",
@@ -42,20 +41,13 @@ Prints each PDU as a line of the pdu log, and below it the text of a message tha
 not ASCII. With --json it prints an object with the fields by the names of the
 specification, texts and optional parameters in hex, and passwords too.
 
-Optional parameters of vendors have their names of pmg.yaml, or of the configuration
-that -c names.
-
 The exit status is 1 when something cannot be decoded; the rest is printed anyway.`,
 		Example: `  pmg pdu decode 00000010000000150000000000000001
   pmg pdu decode 00:00:00:10:00:00:00:15 0x00000000 0x00000001
   pmg pdu decode --json 0000001080000004000000580000000a
   pmg log --hex -n 5 | awk '{print $NF}' | pmg pdu decode`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			declared, err := declaredTLVs(file, cmd.Flags().Changed("config"))
-			if err != nil {
-				return err
-			}
-			d, err := newDriver(protocol, &config.Config{VendorTLVs: declared}) // with the protocol's own limits
+			d, err := newDriver(protocol, &config.Config{}) // with the protocol's own limits
 			if err != nil {
 				return err
 			}
@@ -64,7 +56,6 @@ The exit status is 1 when something cannot be decoded; the rest is printed anywa
 	}
 	cmd.Flags().StringVar(&protocol, "protocol", "smpp", "the PDUs' `protocol`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all fields as JSON")
-	configFlag(cmd, &file)
 	return cmd
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"pmg/config"
@@ -18,7 +17,7 @@ var makers = []struct {
 	make     func(c *config.Config) vocabulary
 }{
 	{"smpp", func(c *config.Config) vocabulary {
-		return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU), VendorTLVs: c.VendorTLVs})
+		return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 	}},
 	{"ucp", func(c *config.Config) vocabulary { return ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)}) }},
 }
@@ -41,24 +40,11 @@ func protocolNames() (names []string) {
 	return names
 }
 
-// declaredTLVs returns the optional parameters that a configuration declares. Unless it is
-// named by a flag it may be missing, or have problems.
-func declaredTLVs(file string, named bool) ([]smpp.VendorTLV, error) {
-	c, err := loadConfig(io.Discard, file)
-	switch {
-	case err == nil:
-		return c.VendorTLVs, nil
-	case named:
-		return nil, fmt.Errorf("cannot read the names of optional parameters: %w", err)
-	}
-	return nil, nil
-}
-
 // newLogProtocols returns the protocols that a log may be written in, without settings:
 // each with its own limits.
-func newLogProtocols(declared []smpp.VendorTLV) (all logProtocols) {
+func newLogProtocols() (all logProtocols) {
 	for _, m := range makers {
-		all = append(all, m.make(&config.Config{VendorTLVs: declared}))
+		all = append(all, m.make(&config.Config{}))
 	}
 	return all
 }

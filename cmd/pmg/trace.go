@@ -132,7 +132,7 @@ func (o *traceOptions) print(w io.Writer, lines [][]byte, fates []string) error 
 	out := bufio.NewWriter(w)
 	var decoder *pdulog.Decoder
 	if o.decode {
-		decoder = pdulog.NewDecoder(newLogProtocols(nil).find)
+		decoder = pdulog.NewDecoder(newLogProtocols().find)
 	}
 	for _, line := range lines {
 		if e, err := pdulog.Parse(line); err == nil && decoder != nil {

@@ -28,7 +28,7 @@ func methods() size {
 		"connector/queue.Queue":       {45, "rings and trees that keep one order"},
 		"config.decoder":              {48, "one method for each kind of value"},
 		"store.durable":               {57, "to be cut: it has several jobs"},
-		"protocols/smpp.PDU":          {44, "a PDU: one accessor for each field that others ask for"},
+		"protocols/smpp.PDU":          {43, "a PDU: one accessor for each field that others ask for"},
 		"protocols/smpp.session":      {57, "a session's state machine: one method for each action"},
 		"protocols/ucp.PDU":           {72, "a PDU: one accessor for each field that others ask for"},
 		"protocols/ucp.session":       {47, "a session's state machine: one method for each action"},

@@ -10,8 +10,7 @@ func TestTLVs(t *testing.T) {
 	parallel(t)
 	s := site{
 		operator: newSMSC(t), memory: true, routes: "{from: operator, to: {account: acme}}\n{to: operator}",
-		top: "vendor_tlvs: [{tag: 0x1401, name: acme_cost, type: uint16}]\n",
-		out: `tlvs: [{out: drop, tlv: 0x1402}, {out: add, tlv: acme_cost, value: 300}, {in: rename, tlv: 0x1500, to: acme_cost}]`,
+		out: `tlvs: [{out: drop, tlv: 0x1402}, {out: add, tlv: 0x1401, value: 0x012c}, {in: drop, tlv: 0x1500}, {in: add, tlv: 0x1401, value: 0x0007}]`,
 	}
 	g := start(t, s)
 	c, smsc := g.bind("transceiver"), s.operator.session()

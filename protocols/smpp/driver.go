@@ -12,22 +12,18 @@ const defaultMaxPDU = 64 << 10
 
 // Options are the driver's settings.
 type Options struct {
-	MaxPDU     int         // octets; longer PDUs end the connection. 0: 65536
-	VendorTLVs []VendorTLV // have names in pdu logs
+	MaxPDU int // octets; longer PDUs end the connection. 0: 65536
 }
 
 // A Driver implements protocols.Driver for SMPP.
-type Driver struct {
-	max        int
-	dictionary *dictionary
-}
+type Driver struct{ max int }
 
 // New returns a driver.
 func New(o Options) *Driver {
 	if o.MaxPDU == 0 {
 		o.MaxPDU = defaultMaxPDU
 	}
-	return &Driver{max: o.MaxPDU, dictionary: newDictionary(o.VendorTLVs)}
+	return &Driver{max: o.MaxPDU}
 }
 
 // Name implements protocols.Driver.
@@ -46,13 +42,7 @@ func (d *Driver) Commands() []string {
 func (d *Driver) StatusName(status uint32) string { return StatusName(status) }
 
 // NewPDU implements protocols.Driver.
-func (d *Driver) NewPDU() protocols.PDU {
-	p := new(PDU)
-	if d.dictionary != nil {
-		p.extras = &extras{dictionary: d.dictionary}
-	}
-	return p
-}
+func (d *Driver) NewPDU() protocols.PDU { return new(PDU) }
 
 // Frame implements protocols.Driver. It asks for the header first, and then for the length
 // in the header.

@@ -33,7 +33,7 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	if full = full && !p.isLogin(); err != nil {
 		return p.appendMalformed(b, err, full)
 	}
-	w := Walk{b: b, mode: show, full: full, room: maxOctets, names: p.names()}
+	w := Walk{b: b, mode: show, full: full, room: maxOctets}
 	p.fields(&w)
 	return w.b
 }
@@ -97,7 +97,7 @@ func (p *PDU) ParseLog(line []byte) error {
 	if s.TakeWord("malformed") {
 		p.scanMalformed(&s)
 	} else {
-		w := Walk{mode: scan, line: &s, names: p.names()}
+		w := Walk{mode: scan, line: &s}
 		p.fields(&w)
 	}
 	s.End()

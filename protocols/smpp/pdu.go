@@ -45,8 +45,6 @@ type extras struct {
 	rest     []byte   // octets after the last field, which have no meaning
 	raw      []byte   // octets of a PDU that cannot be read
 	err      *Error   // why it cannot be read
-
-	dictionary *dictionary // names of vendors' parameters; it stays when the rest is dropped
 }
 
 // withExtras returns the PDU's extras, which are used from now on.
@@ -61,16 +59,8 @@ func (p *PDU) withExtras() *extras {
 // dropExtras empties the PDU's extras.
 func (p *PDU) dropExtras() {
 	if p.hasExtras {
-		*p.extras, p.hasExtras = extras{dictionary: p.extras.dictionary}, false
+		*p.extras, p.hasExtras = extras{}, false
 	}
-}
-
-// names returns the names of vendors' parameters.
-func (p *PDU) names() *dictionary {
-	if p.extras == nil {
-		return nil
-	}
-	return p.extras.dictionary
 }
 
 // Bind returns the body of bind_receiver, bind_transmitter and bind_transceiver.
@@ -399,6 +389,6 @@ func (p *PDU) Visit(f func(name string, value any)) {
 		f("error", err.Text)
 		return
 	}
-	w := Walk{mode: visit, call: f, names: p.names()}
+	w := Walk{mode: visit, call: f}
 	p.fields(&w)
 }

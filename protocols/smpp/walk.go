@@ -34,12 +34,11 @@ type Walk struct {
 	lenient bool // read: whole optional parameters count, whatever stands behind them
 	behind  int  // read, lenient: how many octets stand behind them
 
-	full  bool                         // show: print texts and octets of unknown meaning
-	keep  bool                         // show: print the next field even when it is zero or empty
-	room  int32                        // show: how many octets of unknown meaning may still be printed
-	line  *logtext.Scanner             // scan: the input
-	call  func(name string, value any) // visit: the function
-	names *dictionary                  // show, scan, visit: of vendors' optional parameters
+	full bool                         // show: print texts and octets of unknown meaning
+	keep bool                         // show: print the next field even when it is zero or empty
+	room int32                        // show: how many octets of unknown meaning may still be printed
+	line *logtext.Scanner             // scan: the input
+	call func(name string, value any) // visit: the function
 }
 
 // U8 walks an integer of one octet. status is the command_status for a PDU that ends before

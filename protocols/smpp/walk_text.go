@@ -92,7 +92,7 @@ func (w *Walk) textTLVs(v *[]byte) {
 		var list []TLV
 		for tag, value := range TLVs(*v) {
 			t := TLV{Tag: fmt.Sprintf("0x%04X", tag), Len: len(value), Value: hex.EncodeToString(value)}
-			if p := w.names.findTag(tag); p != nil {
+			if p := findTag(tag); p != nil {
 				t.Name = &p.name
 			}
 			list = append(list, t)
@@ -225,7 +225,7 @@ func (w *Walk) showOctets(b, v []byte) {
 }
 
 func (w *Walk) showTLV(tag uint16, value []byte) {
-	p := w.names.findTag(tag)
+	p := findTag(tag)
 	switch {
 	case p == nil, p.kind == integer && p.size != len(value):
 		b := append(w.b, " tlv_0x"...)
@@ -269,7 +269,7 @@ func (w *Walk) scanTLVs(v *[]byte) {
 
 // scanTLV appends one optional parameter to b. Its name was scanned already.
 func (w *Walk) scanTLV(b, name []byte) []byte {
-	p := w.names.find(string(name))
+	p := findParameter(name)
 	at := len(b)
 	switch {
 	case len(name) == len("tlv_0x1400") && string(name[:6]) == "tlv_0x":

@@ -118,5 +118,5 @@ func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 	if protocol == "ucp" {
 		return ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)}), nil
 	}
-	return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU), VendorTLVs: c.VendorTLVs}), nil
+	return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)}), nil
 }
