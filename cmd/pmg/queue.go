@@ -31,8 +31,8 @@ func newQueueCommand() *cobra.Command {
   unreadable   its record is damaged; it is found by its id only
 
 The commands ask the running gateway at --address, or at the configuration's
-admin.address. If none answers there, or with --store, they work on the store of a
-gateway that is stopped. A store in memory (store.engine: memory) has the messages that
+admin.address. If none answers there, or with --store, those that change nothing read the
+store of a gateway that is stopped. A store in memory (store.engine: memory) has the messages that
 are in one of the other states, and none that is queued.
 
 The admin address has no login: anyone who can connect to it can read and delete

@@ -51,15 +51,12 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 	if o.address != "" {
 		return runningStore{o.address}, nil
 	}
-	if o.dir != "" && !cmd.Flags().Changed("config") {
-		return openStopped(o.dir, nil)
+	if o.dir != "" {
+		return openStopped(o.dir)
 	}
 	cfg, err := o.load()
 	if err != nil {
 		return nil, err
-	}
-	if o.dir != "" {
-		return openStopped(o.dir, cfg)
 	}
 	if a := cfg.Admin.Address; a != "" {
 		if err := askAdmin(cmd.Context(), a, http.MethodGet, "/store", new(operate.StoreStats)); !errors.Is(err, syscall.ECONNREFUSED) {
@@ -71,7 +68,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 		return nil, err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers at an admin address of %s, so this is about its store in %s\n", o.config, dir)
-	return openStopped(dir, cfg)
+	return openStopped(dir)
 }
 
 func (o *storeOptions) load() (*config.Config, error) {
@@ -130,11 +127,10 @@ func explainStore(err error) error {
 // A stoppedStore is the store of a gateway that is stopped.
 type stoppedStore struct {
 	store store.Store
-	cfg   *config.Config // nil: not known
 	dir   string
 }
 
-func openStopped(dir string, cfg *config.Config) (queueSource, error) {
+func openStopped(dir string) (queueSource, error) {
 	if err := checkStoreDir(dir); err != nil {
 		return nil, err
 	}
@@ -142,15 +138,15 @@ func openStopped(dir string, cfg *config.Config) (queueSource, error) {
 	if err != nil {
 		return nil, explainStore(err)
 	}
-	return &stoppedStore{s, cfg, dir}, nil
+	return &stoppedStore{s, dir}, nil
 }
 
 func (s *stoppedStore) list(_ context.Context, q admin.QueueQuery) (operate.QueuePage, error) {
 	return operate.ListStored(s.store, q.Selection, q.From, q.Limit)
 }
 
-func (s *stoppedStore) change(_ context.Context, q admin.QueueQuery, c operate.QueueChange) (operate.QueuePage, error) {
-	return operate.ChangeStopped(s.store, s.cfg, c, q.Selection, q.From, q.Limit)
+func (s *stoppedStore) change(_ context.Context, _ admin.QueueQuery, c operate.QueueChange) (operate.QueuePage, error) {
+	return operate.QueuePage{}, fmt.Errorf("cannot %s messages of a gateway that is stopped: start it; pmg hold keeps messages from leaving", c.What)
 }
 
 func (s *stoppedStore) stats(context.Context) (operate.StoreStats, error) {

@@ -129,72 +129,6 @@ func TestQueueList(t *testing.T) {
 	}
 }
 
-// Messages of a stopped gateway's store are deleted, moved and retried; a dry run only
-// lists them.
-func TestQueueChangeStopped(t *testing.T) {
-	t.Parallel()
-	dir := newStoreForTest(t)
-	for _, c := range []struct{ args, want string }{
-		{"delete --state queued --dry-run", "2 messages would be deleted; nothing was changed\n"},
-		{"delete --state queued --limit 1", "1 message deleted\n"},
-		{"delete " + hexID(queuedID), "there is no message " + hexID(queuedID) + ": it has been sent or has ended otherwise, or the flags exclude it; pmg trace shows what became of it"},
-		{"move --state quarantined --to second", "1 message moved\n"},
-		{"list --connector second", hexID(quarantinedID) + "  queued"},
-		{"retry --state parked", "1 message retried\n"},
-		{"list --state parked", "no messages"},
-		{"delete --destination 999", "0 messages deleted\n"},
-		{"delete", "cannot delete messages: name their ids, or select them with flags; --all selects every message"},
-		{"delete --all", "3 messages deleted\n"},
-	} {
-		out, err := pmg(t, "queue "+c.args+" --store "+dir)
-		if err != nil {
-			out += err.Error()
-		}
-		if !strings.Contains(out, c.want) {
-			t.Errorf("pmg queue %s: want %q, got\n%s", c.args, c.want, out)
-		}
-	}
-}
-
-// Deleting messages of a stopped gateway's store writes their events, with numbers that go on,
-// and the store keeps none of them.
-func TestQueueDeleteStoppedEvents(t *testing.T) {
-	t.Parallel()
-	dir, events := newStoreForTest(t), filepath.Join(t.TempDir(), "events")
-	cfg := writeConfig(t, fmt.Sprintf("store: {dir: %q}\nevents: {dir: %q}\nconnectors: []\n", dir, events))
-	for _, c := range []struct{ args, want string }{
-		{hexID(quarantinedID), "1 message deleted\n"},
-		{"--all --dry-run", "3 messages would be deleted"},
-		{"--all", "3 messages deleted\n"},
-	} {
-		if out, err := pmg(t, "queue delete "+c.args+" -c "+cfg); err != nil || !strings.Contains(out, c.want) {
-			t.Errorf("%s: want %q, got %v\n%s", c.args, c.want, err, out)
-		}
-	}
-	b, err := os.ReadFile(filepath.Join(events, "events.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	for i, id := range []uint64{quarantinedID, queuedID, parkedID, forAccountID} {
-		want := fmt.Sprintf(`{"number":%d,"id":"%s","kind":"submit","state":"deleted",`, i+1, hexID(id))
-		if len(lines) != 4 || !strings.HasPrefix(lines[i], want) {
-			t.Errorf("want %s, got\n%s", want, b)
-		}
-	}
-	if !strings.Contains(lines[0], `"attempts":3`) || !strings.Contains(lines[0], `"to_connector":"operator"`) || !strings.Contains(lines[0], `"account":"acme"`) {
-		t.Errorf("got %s", lines[0])
-	}
-	s, err := store.Open(dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if last, err := s.Events(0, 10, func(uint64, []byte) error { return nil }); last != 0 || err != nil {
-		t.Errorf("the store has events up to %d, %v", last, err)
-	}
-}
-
 // The errors of queue and store commands say what to do.
 func TestStoreErrors(t *testing.T) {
 	t.Parallel()
@@ -222,29 +156,30 @@ func TestStoreErrors(t *testing.T) {
 	empty := t.TempDir()
 	memory := writeConfig(t, "store: {engine: memory}\nconnectors: []\n")
 	for args, want := range map[string]string{
-		"queue list --store " + locked:                   "another process has it open; stop that gateway, or give this one another store.dir; to ask a running gateway, name its admin address with --address",
-		"store stats --store " + locked:                  "to ask a running gateway, name its admin address with --address",
-		"store check --store " + locked:                  "another process has it open",
-		"store repair --store " + locked:                 "another process has it open",
-		"queue list --store " + damaged:                  "pmg store repair puts it aside and saves what can be read",
-		"store check --store " + damaged:                 "pmg store repair puts it aside and saves what can be read",
-		"queue list --store " + newer:                    "a later version of pmg has written it: its format is 99",
-		"store check --store " + newer:                   "a later version of pmg has written it: its format is 99",
-		"store repair --store " + newer:                  "a later version of pmg has written it: its format is 99",
-		"queue list --store /none":                       "cannot find the store: open /none: no such file or directory; --store names its directory",
-		"store check --store " + empty:                   "cannot find the store: " + empty + " is empty; --store names its directory",
-		"queue list -c " + memory:                        "has store.engine: memory, so there is none when the gateway is stopped",
-		"queue list -c /none":                            "; --store names its directory",
-		"queue list --state lost":                        `cannot select messages: there is no state "lost"; --state is one of queued, parked, quarantined`,
-		"queue list --older -1h":                         "--limit and --older must not be negative",
-		"queue show 77":                                  `"77" is not the id of a message: that has 16 hexadecimal digits, as in id= of the logs`,
-		"queue retry":                                    "cannot retry messages: name their ids",
-		"queue move --all":                               `required flag(s) "to" not set`,
-		"queue list --store a --address b":               "if any flags in the group [store address] are set none of the others can be",
-		"queue show 1a1fb0c12c230d41 --address [::1]:1":  "is it running, with this admin.address?",
-		"store backup /tmp/x --address 127.0.0.1:1":      "is it running, with this admin.address?",
-		"queue list --address localhost":                 "missing port in address",
-		"queue list 1a1fb0c12c230d4x --store " + damaged: "is not the id of a message",
+		"queue list --store " + locked:                     "another process has it open; stop that gateway, or give this one another store.dir; to ask a running gateway, name its admin address with --address",
+		"store stats --store " + locked:                    "to ask a running gateway, name its admin address with --address",
+		"store check --store " + locked:                    "another process has it open",
+		"store repair --store " + locked:                   "another process has it open",
+		"queue list --store " + damaged:                    "pmg store repair puts it aside and saves what can be read",
+		"store check --store " + damaged:                   "pmg store repair puts it aside and saves what can be read",
+		"queue list --store " + newer:                      "a later version of pmg has written it: its format is 99",
+		"store check --store " + newer:                     "a later version of pmg has written it: its format is 99",
+		"store repair --store " + newer:                    "a later version of pmg has written it: its format is 99",
+		"queue list --store /none":                         "cannot find the store: open /none: no such file or directory; --store names its directory",
+		"store check --store " + empty:                     "cannot find the store: " + empty + " is empty; --store names its directory",
+		"queue list -c " + memory:                          "has store.engine: memory, so there is none when the gateway is stopped",
+		"queue list -c /none":                              "; --store names its directory",
+		"queue list --state lost":                          `cannot select messages: there is no state "lost"; --state is one of queued, parked, quarantined`,
+		"queue list --older -1h":                           "--limit and --older must not be negative",
+		"queue show 77":                                    `"77" is not the id of a message: that has 16 hexadecimal digits, as in id= of the logs`,
+		"queue retry":                                      "cannot retry messages: name their ids",
+		"queue delete --all --store " + newStoreForTest(t): "cannot delete messages of a gateway that is stopped: start it; pmg hold keeps messages from leaving",
+		"queue move --all":                                 `required flag(s) "to" not set`,
+		"queue list --store a --address b":                 "if any flags in the group [store address] are set none of the others can be",
+		"queue show 1a1fb0c12c230d41 --address [::1]:1":    "is it running, with this admin.address?",
+		"store backup /tmp/x --address 127.0.0.1:1":        "is it running, with this admin.address?",
+		"queue list --address localhost":                   "missing port in address",
+		"queue list 1a1fb0c12c230d4x --store " + damaged:   "is not the id of a message",
 	} {
 		if out, err := pmg(t, args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("pmg %s: got error %v, want %s, output\n%s", args, err, want, out)

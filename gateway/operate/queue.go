@@ -98,11 +98,6 @@ func (f *found) lane() store.Lane {
 	return store.Lane{Connector: string(f.head.LaneConnector), Account: string(f.head.LaneAccount)}
 }
 
-// origin returns where the message came from. It counts for no account.
-func (f *found) origin() *sms.Origin {
-	return &sms.Origin{Account: string(f.head.Account), Connector: string(f.head.Connector), Tally: &sms.Tally{}}
-}
-
 // newFound reads an entry, and keeps a copy of it.
 func newFound(e *store.Entry) *found {
 	f := &found{id: e.ID, record: bytes.Clone(e.Record)}

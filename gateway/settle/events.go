@@ -5,9 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rs/zerolog"
-
-	"pmg/config"
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/internal/logfile"
@@ -39,24 +36,19 @@ func (d *Desk) OpenEvents() error {
 	if cfg.Dir == "" {
 		return nil
 	}
-	o := EventOptions(cfg, d.Log)
+	o := events.Options{
+		Options: logfile.Options{
+			MaxSize: int64(cfg.MaxSize), MaxTotal: int64(cfg.MaxTotal), RotateEvery: cfg.RotateEvery,
+			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: logfile.Compression(cfg.Compress),
+		},
+		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: d.Log,
+	}
 	if !d.Store.Durable() {
 		o.MaxWaiting = maxMemoryEvents
 	}
 	var err error
 	d.Events.Writer, err = events.Open(o, d.Store, d.dropEvents)
 	return err
-}
-
-// EventOptions returns the options of a writer for a durable store.
-func EventOptions(cfg *config.Events, log zerolog.Logger) events.Options {
-	return events.Options{
-		Options: logfile.Options{
-			MaxSize: int64(cfg.MaxSize), MaxTotal: int64(cfg.MaxTotal), RotateEvery: cfg.RotateEvery,
-			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: logfile.Compression(cfg.Compress),
-		},
-		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: log,
-	}
 }
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.
