@@ -56,7 +56,6 @@ const (
 	Settled                            // it has its outcome, although it is still in a queue
 	HasReport                          // it is a receipt whose text is a Report
 	Converted                          // its text is in another alphabet than it came in, so the native part's coding is not the text's
-	Broadcast                          // it has no recipient: earlier versions accepted broadcasts, and their stores may have some, which are given up
 )
 
 // A Protocol is the protocol of the native part of a message. The numbers are part of

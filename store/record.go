@@ -16,7 +16,7 @@ const maxReason = 1000
 
 // storedFlags are the flags that say something of the message itself. The others are
 // about the queue that it is in.
-const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity | sms.HasReport | sms.Converted | sms.Broadcast
+const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity | sms.HasReport | sms.Converted
 
 // A Head is what can be read of a record without the message: all that is needed to
 // give the message its place in a queue.

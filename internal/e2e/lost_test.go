@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"maps"
-	"strings"
 	"testing"
 
 	"pmg/internal/testutil"
@@ -43,68 +42,31 @@ func TestLostFields(t *testing.T) {
 	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
 }
 
-// A strict connector takes no message that would lose a field: it is refused when it comes.
-func TestStrict(t *testing.T) {
+// A connector that a message comes to later, because the one that it was accepted for is down, gets it
+// as if it had been meant for it from the beginning.
+func TestLostAfterFailover(t *testing.T) {
 	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "protocol: ucp, strict: true"})
-	centre := operator.ucpSession()
+	one, two := newSMSC(t), newSMSC(t)
+	one.down()
+	two.down()
+	g := start(t, site{
+		more:   row("one", one, "failover_after: 100ms") + row("two", two, "protocol: ucp, password: secret, failover_after: 1h"),
+		routes: "{to: [one, two]}",
+	})
 	client := g.bind("transmitter")
-	client.send(fmt.Sprintf(lossy, 2, 2))
-	client.want("submit_sm_resp", "seq=2", "status=0xc4(ESME_RINVOPTPARAMVAL)")
-	client.send(submitLine(3) + " sar_msg_ref_num=1 sar_total_segments=2 sar_segment_seqnum=1")
-	client.accepted(3, 3)
-	line := centre.want(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="3" XSer=0106050003010201`)
-	centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000000")
-	if n := g.log.count("the connector is strict", `"field":"service_type"`); n != 1 || len(g.stats("operator").Lost.Counts()) != 0 {
-		t.Errorf("%d lines, lost %v", n, g.stats("operator").Lost.Counts())
+	client.send(submitLine(2), fmt.Sprintf(lossy, 3, 3), submitLine(4))
+	client.accepted(2, 4)
+	two.up()
+	centre := two.ucpSession()
+	for n := 2; n <= 4; n++ {
+		more := ""
+		if n == 3 {
+			more = " XSer=0106050003010201"
+		}
+		line := centre.want(fmt.Sprintf(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, n) + more)
+		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000000")
 	}
-	if n := g.stats("clients").Refused.Load(); n != 1 {
-		t.Errorf("%d are refused", n)
-	}
-	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
-}
-
-// A message that comes to a strict connector later, because the one that it was accepted for is
-// down, ends as rejected, and the others pass. One that is not strict gets it as if it had
-// been meant for it from the beginning.
-func TestStrictAfterFailover(t *testing.T) {
-	parallel(t)
-	for _, strict := range []bool{true, false} {
-		t.Run(fmt.Sprintf("strict %t", strict), func(t *testing.T) {
-			one, two := newSMSC(t), newSMSC(t)
-			one.down()
-			two.down()
-			g := start(t, site{
-				more: row("one", one, "failover_after: 100ms") +
-					row("two", two, fmt.Sprintf("protocol: ucp, password: secret, failover_after: 1h, strict: %t", strict)),
-				routes: "{to: [one, two]}",
-			})
-			client := g.bind("transmitter")
-			client.send(submitLine(2), fmt.Sprintf(lossy, 3, 3), submitLine(4))
-			client.accepted(2, 4)
-			two.up()
-			centre := two.ucpSession()
-			for n := 2; n <= 4; n++ {
-				more := ""
-				if n == 3 {
-					if more = " XSer=0106050003010201"; strict {
-						continue
-					}
-				}
-				line := centre.want(fmt.Sprintf(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, n) + more)
-				centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000000")
-			}
-			failed := int64(0)
-			if strict {
-				failed = 1
-			}
-			testutil.Eventually(t, "all is over", func() bool {
-				return g.Pending() == 0 && g.Memory.Used() == 0 && g.stats("two").Sent.Load() == 3-failed && g.stats("two").Failed.Load() == failed
-			})
-			if n := g.log.count("message given up", "rejected"); int64(n) != failed {
-				t.Errorf("%d lines say that a message was rejected:\n%s", n, strings.TrimSpace(g.log.tail(5)))
-			}
-		})
-	}
+	testutil.Eventually(t, "all is over", func() bool {
+		return g.Pending() == 0 && g.Memory.Used() == 0 && g.stats("two").Sent.Load() == 3
+	})
 }

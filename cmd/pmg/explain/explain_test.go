@@ -39,7 +39,7 @@ accounts: [{system_id: acme, password: x, max_schedule: 1h, max_scheduled: 1, ma
 connectors:
   - {name: clients, direction: in, address: ":1"}
   - {name: one, direction: out, address: "a:1", system_id: x, long_messages: split8}
-  - {name: two, direction: out, address: "a:2", system_id: x, protocol: ucp, strict: true}
+  - {name: two, direction: out, address: "a:2", system_id: x, protocol: ucp}
   - {name: three, direction: out, address: "a:2", system_id: x, protocol: ucp}
 routes: [{keyword: STOP, to: one}, {to: [one, two, three]}]
 `
