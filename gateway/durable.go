@@ -74,7 +74,7 @@ func (g *Gateway) put(b *store.Batch, a keep.Accepted) {
 	case a.Share == nil:
 		b.Put(a.Message, store.Lane{})
 		why := a.Aside()
-		g.KeepAside(b, a.Message, store.Lane{}, why, g.Intake.ReasonOf(a.Message, why))
+		g.KeepAside(b, a.Message, store.Lane{}, why, keep.AsideReasons[why])
 	case g.Durable():
 		b.Put(a.Message, keep.LaneName(a.Share.Lane))
 	}
@@ -87,7 +87,6 @@ func (g *Gateway) closeStore() error {
 	}
 	g.EndLoads()
 	g.Receipts.EndOrphans()
-	g.Table.End()
 	g.Receipts.EndWaits()
 	g.Outgoing.End()
 	failed := g.Settler.CloseEvents()

@@ -55,7 +55,6 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	}
 	err := r.run(ctx)
 	g.SetRecovered()
-	g.Table.Begin()
 	if ctx.Err() != nil {
 		return // the gateway stops, and what was not read stays in the store
 	}
@@ -205,9 +204,6 @@ func (r *recovery) entry(e *store.Entry) {
 		r.gateway.CountAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
 			r.gateway.Receipts.Orphans.Find(e)
-		}
-		if s.Aside == store.Parked {
-			r.gateway.FindFirstless(e)
 		}
 		r.aside++
 		return

@@ -29,19 +29,9 @@ func (d *Desk) parks(m *sms.Message) bool {
 	return d.Store != nil && m.Kind != sms.Receipt && d.Config().NoRoute == config.Park
 }
 
-// ReasonOf returns the reason why a message is put aside, for people.
-func (d *Desk) ReasonOf(m *sms.Message, why store.Aside) string {
-	if why == store.Parked && d.LacksFirst(m) {
-		return "the first part of the long message, whose keyword decides the route, has not come"
-	}
-	return keep.AsideReasons[why]
-}
-
 // IsAside notes that a message which waits in no lane was stored.
 func (d *Desk) IsAside(a keep.Accepted) {
 	if a.Aside() == store.Orphan {
 		d.receipts.Orphans.Keep(a.Message)
-	} else {
-		d.KeepFirstless(a.Message)
 	}
 }

@@ -59,7 +59,7 @@ func Steps() []Step {
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Desk).stepValidity},
 		{"receipts", "has it ask for receipts if its account gets them of all messages", Submitted | replacing, (*Desk).stepReceipts},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Desk).stepRewrite},
-		{"keyword", "notes the keyword of a long message's first part", fresh, (*Desk).stepKeyword},
+		{"keyword", "notes the keyword of a long message's first part, or looks for that", fresh, (*Desk).stepKeyword},
 		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Desk).stepRoute},
 		{"fit", "makes it one that the lane's peers take: protocol, alphabet, number of parts", fresh | replacing, (*Desk).stepFit},
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Desk).stepSingle},

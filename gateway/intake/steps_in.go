@@ -96,6 +96,10 @@ func (d *Desk) stepRewrite(now int64, s *Submission) Verdict {
 
 func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
 	d.NoteKeyword(s.Message)
+	if d.Store != nil && d.LacksFirst(s.Message) {
+		s.Work = func() sms.Code { d.FindFirst(s.Message); return sms.OK }
+		return Later
+	}
 	return Pass
 }
 
@@ -105,19 +109,15 @@ func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
 		return Pass
 	}
 	switch {
-	case d.WaitsForFirst(m):
-		return Pass
+	case d.LacksFirst(m):
+		return s.invalid(d, now, sms.QueueFull, "message refused for now: the first part of the long message, whose keyword decides the route, has not come: ")
 	case d.parks(m) && d.mayPark(m, s.Others):
 		return Pass
 	case d.parks(m):
 		return s.invalid(d, now, sms.QueueFull, "message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ")
 	}
-	code := noRoute(m)
-	if d.LacksFirst(m) {
-		code = sms.QueueFull // too many parts wait for their first one; the peer sends it again
-	}
 	d.unrouted.Add(1)
-	return s.refuses(d, now, code, &d.Storms.Unrouted, "message refused: no route matches")
+	return s.refuses(d, now, noRoute(m), &d.Storms.Unrouted, "message refused: no route matches")
 }
 
 func (d *Desk) stepFit(now int64, s *Submission) Verdict {

@@ -37,9 +37,7 @@ type Desk struct {
 
 // NewDesk makes a desk for the lanes of a table.
 func NewDesk(t *route.Table, r *receipts.Desk, s *settle.Desk, i *intake.Desk) *Desk {
-	d := &Desk{Table: t, receipts: r, settler: s, intake: i}
-	t.RouteAgain = d.routeAgain
-	return d
+	return &Desk{Table: t, receipts: r, settler: s, intake: i}
 }
 
 // SetDo tells the desk how lanes are reached. It is called once, before anything is asked.

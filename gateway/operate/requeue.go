@@ -304,28 +304,6 @@ func (c *changer) log() {
 // loggedIDs is how many ids of changed messages a line of the log has.
 const loggedIDs = 100
 
-// routeAgain routes messages that are put aside.
-func (d *Desk) routeAgain(ids []uint64) error {
-	d.Changing.Lock()
-	defer d.Changing.Unlock()
-	if err := d.Committer.Sync(); err != nil {
-		return err
-	}
-	c := &changer{Desk: d, onLane: d.onLane, change: QueueChange{What: RetryMessages}, to: map[*found]*connector.Share{}, result: map[*found]string{}}
-	var all []*found
-	for _, id := range ids {
-		var e store.Entry
-		ok, err := d.Store.Get(id, &e)
-		if err != nil {
-			return err
-		}
-		if f := newFound(&e); ok && f.err == nil && f.state.Aside == store.Parked {
-			all = append(all, f)
-		}
-	}
-	return c.do(context.Background(), all)
-}
-
 // adoptNow is adopt for an operator who retries a receipt.
 func (c *changer) adoptNow(f *found) (result string, err error) {
 	result = ResultUnknown

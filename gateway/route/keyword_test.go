@@ -2,10 +2,7 @@ package route
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/sms"
 	"pmg/store"
@@ -32,7 +29,7 @@ func keywordGateway(t *testing.T) *Table {
 	return tb
 }
 
-// A first part is known for join_timeout, and its keyword is that of its message alone.
+// A first part is known for an hour, and its keyword is that of its message alone.
 func TestKeywordOf(t *testing.T) {
 	t.Parallel()
 	tb := keywordGateway(t)
@@ -50,17 +47,17 @@ func TestKeywordOf(t *testing.T) {
 	}
 	second := aPart(tb, "4670", 7, 2, 2, "rest")
 	want("none", second)
-	if !tb.WaitsForFirst(second) {
-		t.Error("it does not wait for its first part")
+	if !tb.LacksFirst(second) {
+		t.Error("it does not lack its first part")
 	}
-	if second.Kind = sms.Receipt; tb.WaitsForFirst(second) {
-		t.Error("a receipt waits for a first part")
+	if second.Kind = sms.Receipt; tb.LacksFirst(second) {
+		t.Error("a receipt lacks a first part")
 	}
 	second.Kind = sms.MO
 	first := aPart(tb, "4670", 7, 1, 2, "VOTE")
 	want("south", first)
-	if tb.WaitsForFirst(first) {
-		t.Error("a first part waits for itself")
+	if tb.LacksFirst(first) {
+		t.Error("a first part lacks itself")
 	}
 	tb.NoteKeyword(first)
 	want("south", second)
@@ -85,12 +82,12 @@ func TestKeywordOf(t *testing.T) {
 	other.Origin = tb.Origins.Of("acme", "north") // another origin
 	want("none", other)
 	late := aPart(tb, "4670", 7, 2, 2, "rest")
-	late.Arrived = first.Arrived + int64(tb.Config().Limits.JoinTimeout)
+	late.Arrived = first.Arrived + firstPartKnown
 	want("south", late)
 	late.Arrived++
 	want("none", late)
 	early := aPart(tb, "4670", 7, 2, 2, "rest")
-	early.Arrived = first.Arrived - int64(tb.Config().Limits.JoinTimeout)
+	early.Arrived = first.Arrived - firstPartKnown
 	want("south", early)
 	early.Arrived--
 	want("none", early)
@@ -111,14 +108,12 @@ func TestKeywordOf(t *testing.T) {
 	}
 }
 
-// What is remembered is bounded: the oldest first parts make room, and no more than so many parts
-// wait for theirs.
+// What is remembered is bounded: the oldest first parts make room.
 func TestKeywordsAreBounded(t *testing.T) {
 	t.Parallel()
-	tb := keywordGateway(t)
-	k := &tb.keywords
+	k := &keywordGateway(t).keywords
 	for i := range maxKeywords + 10 {
-		k.put(fmt.Sprint(i), firstPart{"VOTE", 1})
+		k.put(fmt.Sprint(i), firstPart{"VOTE", 1}, true)
 	}
 	if len(k.of) != maxKeywords || len(k.order) != maxKeywords {
 		t.Errorf("%d are known", len(k.of))
@@ -128,142 +123,43 @@ func TestKeywordsAreBounded(t *testing.T) {
 			t.Errorf("the keyword of message %d is there: %v", i, ok)
 		}
 	}
-	for i := range maxFirstless {
-		m := aPart(tb, fmt.Sprint(4670000000+i), 7, 2, 2, "rest")
-		m.ID = uint64(i) + 1
-		if !tb.WaitsForFirst(m) {
-			t.Fatalf("part %d does not wait", i)
-		}
-		tb.KeepFirstless(m)
-	}
-	if tb.WaitsForFirst(aPart(tb, "4671", 7, 2, 2, "rest")) {
-		t.Error("one too many waits")
-	}
-	tb.Clock.SetAhead(tb.Clock.Ahead() + int64(tb.Config().Limits.JoinTimeout) + 60e9)
-	m := aPart(tb, "4671", 7, 2, 2, "rest")
-	if !tb.WaitsForFirst(m) || len(k.waiting) != 0 || len(k.line) != 0 {
-		t.Errorf("%d wait still", len(k.line))
-	}
-	tb.End()
-	if err := tb.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
-// A part that was put aside goes on when its first part comes, or has come shortly before, also in an earlier run. What is
-// routed again knows its keyword.
-func TestFirstlessGoOn(t *testing.T) {
+// The store has the keyword of a first part that memory has forgotten, and never replaces a newer one by it.
+func TestFindFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		first string // when the first part comes
-		later int64  // how much later than the other one
-		gone  bool   // what is in memory is forgotten between
-		want  bool
+		later int64 // how much later than the other part the first one comes
+		newer string
+		want  string
 	}{
-		"behind":               {"behind", 1, false, true},
-		"behind, too late":     {"behind", 1e15, false, false},
-		"before":               {"before", -1, false, true},
-		"before, too early":    {"before", -1e15, false, false},
-		"before a restart":     {"before", -1, true, true},
-		"long before":          {"before", -1e15, true, false},
-		"behind a restart":     {"behind", 1, true, false}, // the other one is read again then
-		"never":                {"", 0, false, false},
-		"never, over restarts": {"", 0, true, false},
+		"of an earlier run": {later: -1, want: "south"},
+		"of long ago":       {later: -2 * firstPartKnown, want: "none"},
+		"of another text":   {later: -1, newer: "hello", want: "east"},
 	} {
 		tb := keywordGateway(t)
-		again := make(chan string, 10)
-		parts := map[uint64]*sms.Message{}
-		tb.RouteAgain = func(ids []uint64) error {
-			for _, id := range ids {
-				lane := tb.Route(parts[id])
-				if lane == nil {
-					again <- fmt.Sprint(id, " to none")
-					continue
-				}
-				again <- fmt.Sprint(id, " to ", lane.Home().Name)
-			}
-			return nil
-		}
-		note := func() {
-			m := aPart(tb, "4670", 7, 1, 3, "VOTE")
-			m.Arrived += c.later
-			tb.NoteKeyword(m)
-		}
-		forget := func() {
-			if !c.gone {
-				return
-			}
-			tb.keywords.done.Wait()
-			if err := tb.Committer.Sync(); err != nil {
-				t.Fatal(err)
-			}
-			k := &tb.keywords
-			k.mu.Lock()
-			defer k.mu.Unlock()
-			k.of, k.order, k.waiting, k.line = nil, nil, nil, nil
-		}
-		if c.first == "before" {
-			note()
-			forget()
-		}
-		var all []string
-		for id := uint64(2); id <= 3; id++ {
-			m := aPart(tb, "4670", 7, byte(id), 3, "rest")
-			m.ID = id
-			parts[id] = m
-			tb.KeepFirstless(m)
-			if c.first != "behind" {
-				tb.keywords.done.Wait()
-			}
-		}
-		if c.first == "behind" {
-			forget()
-			note()
-		}
-		tb.keywords.done.Wait()
-		for len(again) > 0 {
-			all = append(all, <-again)
-		}
-		want := []string{"2 to south", "3 to south"}
-		if !c.want {
-			want = nil
-		}
-		if !slices.Equal(all, want) {
-			t.Errorf("%s: %v, want %v", name, all, want)
-		}
-		tb.End()
-		tb.Store = nil // it is closed
-		tb.KeepFirstless(aPart(tb, "4672", 7, 2, 2, "rest"))
-		tb.keywords.done.Wait()
-	}
-}
-
-// A part goes on when what the store has of earlier runs is in its lanes, and not when the gateway ends.
-func TestFirstlessAfterRecovery(t *testing.T) {
-	t.Parallel()
-	for _, ended := range []bool{false, true} {
-		tb := keywordGateway(t)
-		s, err := store.Open("data", store.Options{FS: vfs.NewMem()})
-		if err != nil {
+		first := aPart(tb, "4670", 7, 1, 2, "VOTE")
+		first.Arrived += c.later
+		tb.NoteKeyword(first)
+		if err := tb.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
-		tb.Open(s, func(uint64, error) {})
-		var again []uint64
-		tb.RouteAgain = func(ids []uint64) error { again = append(again, ids...); return nil }
-		tb.NoteKeyword(aPart(tb, "4670", 7, 1, 2, "VOTE"))
-		m := aPart(tb, "4670", 7, 2, 2, "rest")
-		m.ID = 7
-		tb.KeepFirstless(m)
-		if tb.keywords.done.Wait(); len(again) > 0 {
-			t.Error("it goes on before recovery is over")
+		tb.keywords.of, tb.keywords.order = nil, nil
+		second := aPart(tb, "4670", 7, 2, 2, "rest")
+		if !tb.LacksFirst(second) {
+			t.Errorf("%s: the first part is known", name)
 		}
-		tb.SetRecovered()
-		if ended {
-			tb.End()
+		if c.newer != "" {
+			key, _ := tb.firstOf(second)
+			tb.keywords.put(key, firstPart{"HELLO", tb.Clock.Wall(second.Arrived)}, true)
 		}
-		tb.Begin()
-		if tb.keywords.done.Wait(); (len(again) == 1) == ended {
-			t.Errorf("the gateway ends: %v; parts that go on: %d", ended, again)
+		tb.FindFirst(second)
+		got := "none"
+		if l := tb.Route(second); l != nil {
+			got = l.Home().Name
+		}
+		if got != c.want {
+			t.Errorf("%s: it goes to %s, want %s", name, got, c.want)
 		}
 		if err := tb.Close(); err != nil {
 			t.Error(err)

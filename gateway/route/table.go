@@ -19,9 +19,6 @@ type Table struct {
 	logins *login.Desk
 	policy connector.Policy // of new lanes
 
-	// RouteAgain routes messages that were put aside because the first part of their text had not come.
-	RouteAgain func(ids []uint64) error
-
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
 	lanes      lanes
@@ -68,9 +65,3 @@ func (t *Table) DriverOf(p sms.Protocol) protocols.Driver { return t.routes.Load
 
 // PartsOf returns who knows the fields of a protocol that say which part a message is, or nil.
 func (t *Table) PartsOf(p sms.Protocol) protocols.PartNamer { return t.routes.Load().partsOf(p) }
-
-// Begin begins to route what earlier runs have put aside, as all of their messages are in their lanes.
-func (t *Table) Begin() { t.keywords.recovered(t) }
-
-// End waits until nothing is routed again any more.
-func (t *Table) End() { t.keywords.end() }

@@ -196,8 +196,7 @@ func TestKeywordOfAnotherMessage(t *testing.T) {
 	other.bind("receiver", "other", "s3cret")
 	other.wantText("VOTE one")
 	smsc.send(votePart(101, 4670, 7, 2, 2, "of another"))
-	smsc.want("deliver_sm_resp", "seq=101", "status=0")
-	g.wantStored(operate.StateParked)
+	smsc.want("deliver_sm_resp", "seq=101", "status=0x14(ESME_RMSGQFUL)")
 	other.fence()
 	if !other.silent("deliver_sm") {
 		t.Error("the part has followed a message of hours before")
