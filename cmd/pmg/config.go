@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -102,9 +101,6 @@ func newConfigDescribeCommand() *cobra.Command {
 		Example: `  pmg config describe connectors.queue
   pmg config describe --markdown > docs/config.md`,
 		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return optionNames(), cobra.ShellCompDirectiveNoFileComp
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if markdown {
 				_, err := io.WriteString(cmd.OutOrStdout(), config.Markdown())
@@ -119,14 +115,6 @@ func newConfigDescribeCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page docs/config.md")
 	return cmd
-}
-
-// optionNames returns the names of options without [], which is a pattern to shells.
-func optionNames() (names []string) {
-	for _, o := range config.Describe() {
-		names = append(names, strings.ReplaceAll(o.Path, "[]", ""))
-	}
-	return names
 }
 
 // configFlag adds the flag that names the configuration.

@@ -67,6 +67,5 @@ func newRootCommand() *cobra.Command {
 		newVersionCommand(),
 	)
 	explainUnknown(root)
-	completeValues(root)
 	return root
 }

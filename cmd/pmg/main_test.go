@@ -27,26 +27,6 @@ func TestUnknownSuggests(t *testing.T) {
 	}
 }
 
-// U15: values are completed too.
-func TestCompleteValues(t *testing.T) {
-	t.Parallel()
-	file := writeConfig(t, reloadable)
-	for args, want := range map[string]string{
-		"pdu decode --protocol |":           "smpp",
-		"log -c " + file + " --connector |": "operator",
-		"log --command |":                   "submit_sm_resp",
-		"load --bind |":                     "receiver",
-		"config describe |":                 "connectors.window",
-		"serve -c |":                        "yaml",
-	} {
-		var out bytes.Buffer
-		words := strings.Fields(strings.ReplaceAll(args, "|", ""))
-		if err := runPMG(&out, append(append([]string{"__complete"}, words...), "")...); err != nil || !strings.Contains("\n"+out.String(), "\n"+want+"\n") {
-			t.Errorf("pmg %s: error %v, completions\n%s\nwithout %s", args, err, out.String(), want)
-		}
-	}
-}
-
 // U15, U18: pmg version shows the tag, the revision and the Go version.
 func TestVersion(t *testing.T) {
 	t.Parallel()
