@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,6 @@ import (
 func newExplainCommand() *cobra.Command {
 	var file string
 	var q explain.Question
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show what a gateway would do with a message",
@@ -31,7 +29,7 @@ message with all its fields, as a line of the pdu log; of several recipients the
 is told.`,
 		Example: `  pmg explain --from PMG --to 0170123456
   pmg explain -c new.yaml --account acme --from 12345 --to +49170123456 --text "Grüße"
-  pmg explain --connector operator --from 49170123456 --to 12345 --json | jq .route
+  pmg explain --connector operator --from 49170123456 --to 12345
   pmg explain --account acme --to 49170123456 --deliver-in 48h --validity 24h
   pmg explain --pdu 'submit_sm source_addr=12345 destination_addr=49170 short_message="Hi"'`,
 		Args: cobra.NoArgs,
@@ -44,13 +42,8 @@ is told.`,
 			if err != nil {
 				return err
 			}
-			if !asJSON {
-				_, err = io.WriteString(cmd.OutOrStdout(), answer.String())
-				return err
-			}
-			e := json.NewEncoder(cmd.OutOrStdout())
-			e.SetIndent("", "  ")
-			return e.Encode(answer)
+			_, err = io.WriteString(cmd.OutOrStdout(), answer)
+			return err
 		},
 	}
 	configFlag(cmd, &file)
@@ -63,6 +56,5 @@ is told.`,
 	f.DurationVar(&q.DeliverIn, "deliver-in", 0, "how long it is until its delivery time; immediately when not given")
 	f.DurationVar(&q.Validity, "validity", 0, "the validity that its sender gives it; none when not given")
 	f.StringVar(&q.PDU, "pdu", "", "the `PDU` that carries it, as the pdu log has it, in the place of the flags for its fields")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

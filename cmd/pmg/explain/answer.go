@@ -2,92 +2,181 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"pmg/sms"
+	"pmg/sms/rewrite"
 )
 
-// An Answer is what a gateway does with a message.
-type Answer struct {
-	Connector string   `json:"connector"`         // that the message arrives on
-	Account   string   `json:"account,omitempty"` // empty for a message from an SMSC
-	From      Address  `json:"from"`
-	To        Address  `json:"to"`
-	In        []Rule   `json:"in,omitempty"`
-	Changes   []string `json:"changes,omitempty"` // what steps do to the message besides its addresses and its text
-	Route     *Route   `json:"route,omitempty"`   // nil: there is none
-	Ways      []Way    `json:"ways,omitempty"`    // in the order of the route's targets
-	Parked    bool     `json:"parked,omitempty"`
-	Refusal
+// An answer is what a gateway does with a message.
+type answer struct {
+	connector string // that the message arrives on
+	account   string // empty for a message from an SMSC
+	from, to  address
+	in        []rule
+	changes   []string // what steps do to the message besides its addresses and its text
+	route     *route   // nil: there is none
+	ways      []way    // in the order of the route's targets
+	parked    bool
+	refusal
 }
 
-// A Refusal is why a message is refused; "": it is not.
-type Refusal struct {
-	Refused string `json:"refused,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Step    string `json:"step,omitempty"` // that refuses it
+// A refusal is why a message is refused; "": it is not.
+type refusal struct {
+	refused, code string
+	step          string // that refuses it
 }
 
-// An Address is an address of the message.
-type Address struct {
-	Address string `json:"address"`
-	TON     uint8  `json:"ton"`
-	NPI     uint8  `json:"npi"`
+// A route is the route that matches.
+type route struct {
+	index    int
+	text     string
+	weighted bool
 }
 
-func addressOf(a sms.Address) Address { return Address{string(a.Addr), a.TON, a.NPI} }
-
-// A Rule is a rule of rewrite that did something, or a list.
-type Rule struct {
-	Of      string  `json:"of"`      // "connector NAME" or "account SYSTEM_ID"
-	Rule    int     `json:"rule"`    // its index
-	Text    string  `json:"text"`    // the rule itself
-	Address string  `json:"address"` // "source" or "destination"
-	Before  Address `json:"before"`
-	After   Address `json:"after"`
-	List    bool    `json:"list,omitempty"`
-	Refuses bool    `json:"refuses,omitempty"`
-}
-
-// A Route is the route that matches.
-type Route struct {
-	Index  int    `json:"index"`
-	Text   string `json:"text"`
-	Policy string `json:"policy"`
-}
-
-// A Way is a connector that the message may leave by. Those of an account that may log in on
+// A way is a connector that the message may leave by. Those of an account that may log in on
 // several are ways to one target, whose sessions share the messages.
-type Way struct {
-	Target    int      `json:"target"` // its index in the route
-	Connector string   `json:"connector"`
-	Account   string   `json:"account,omitempty"`
-	Weight    int      `json:"weight,omitempty"` // of a weighted route
-	Back      bool     `json:"back,omitempty"`   // it leads to where the message comes from, so it is not taken
-	Out       []Rule   `json:"out,omitempty"`
-	From      Address  `json:"from"`
-	To        Address  `json:"to"`
-	Text      *Text    `json:"text,omitempty"`
-	Loses     []string `json:"loses,omitempty"` // fields that the protocol lacks
-	Refusal            // of the message if the route chooses the target
+type way struct {
+	target  int    // its index in the route
+	name    string // of the target, or of another connector of it
+	back    bool   // it leads to where the message comes from, so it is not taken
+	text    string // lines about the message as it leaves
+	refusal        // of the message if the route chooses the target
 }
 
 // conclude refuses the message if each target does, or if none is open. The step "route" has refused it then, or parked it.
-func (a *Answer) conclude() {
-	var refused *Refusal
-	for i := range a.Ways {
-		switch w := &a.Ways[i]; {
-		case w.Back:
-		case w.Refused == "":
-			a.Refusal, a.Parked = Refusal{}, false
+func (a *answer) conclude() {
+	var refused *refusal
+	for i := range a.ways {
+		switch w := &a.ways[i]; {
+		case w.back:
+		case w.refused == "":
+			a.refusal, a.parked = refusal{}, false
 			return
 		case refused == nil:
-			refused = &w.Refusal
+			refused = &w.refusal
 		}
 	}
 	switch {
 	case refused != nil:
-		a.Refusal, a.Parked = *refused, false
-	case a.Route != nil && a.Refused != "":
-		a.Refused = fmt.Sprintf("routes[%d] leads nowhere for this destination", a.Route.Index)
+		a.refusal, a.parked = *refused, false
+	case a.route != nil && a.refused != "":
+		a.refused = fmt.Sprintf("routes[%d] leads nowhere for this destination", a.route.index)
 	}
+}
+
+// String writes the answer in English, a line for each fact.
+func (a *answer) String() string {
+	var b strings.Builder
+	origin := "from the SMSC of connector " + a.connector
+	if a.account != "" {
+		origin = fmt.Sprintf("that account %s submits on connector %s", a.account, a.connector)
+	}
+	fmt.Fprintf(&b, "A message %s, from %s to %s.\n", origin, a.from, a.to)
+	if len(a.in) > 0 {
+		b.WriteString("\nIn rules:\n" + lines("  ", a.in))
+	}
+	if len(a.changes) > 0 {
+		fmt.Fprintf(&b, "\nChanges:\n  %s\n", strings.Join(a.changes, "\n  "))
+	}
+	if a.route != nil {
+		fmt.Fprintf(&b, "\nRoute: routes[%d] %s.%s\n", a.route.index, a.route.text, a.route.policy(a.ways))
+		for i := range a.ways {
+			a.ways[i].write(&b)
+		}
+	}
+	switch {
+	case a.parked:
+		b.WriteString("\nParked: no route leads anywhere, and no_route is park. The message is accepted and put aside until an operator decides.\n")
+	case a.refused != "":
+		fmt.Fprintf(&b, "\nRefused as %s by step %s: %s.\n", a.code, a.step, a.refused)
+	}
+	return b.String()
+}
+
+// policy says which of several ways a message takes.
+func (r *route) policy(ways []way) string {
+	switch {
+	case len(ways) == 0 || ways[0].target == ways[len(ways)-1].target:
+		return ""
+	case r.weighted:
+		return " The targets that are up share the messages by weight:"
+	}
+	return " The first target that is up gets the message, the next one if that cannot send it:"
+}
+
+func (w *way) write(b *strings.Builder) {
+	switch b.WriteString(w.name); {
+	case w.back:
+		b.WriteString(": the message came from there, so it is refused if the route chooses it\n")
+	case w.refused != "":
+		fmt.Fprintf(b, ": the message is refused if the route chooses it: %s\n", w.refused)
+	default:
+		b.WriteString(w.text)
+	}
+}
+
+// A rule is a rule of rewrite that did something, or a list.
+type rule struct {
+	text    string // the rule and what it did
+	refusal string // why it refuses the message; "": it does not
+}
+
+// ruleOf returns what a rule of a connector or an account did.
+func ruleOf(of string, text rewrite.Rule, s *rewrite.Step) rule {
+	what := "destination"
+	if s.Source {
+		what = "source"
+	}
+	before, after := addressOf(s.Before), addressOf(s.After)
+	effect := fmt.Sprintf("%s becomes %s", before, after)
+	switch {
+	case s.Code != sms.OK && s.List:
+		effect = fmt.Sprintf("%s may not pass", before)
+	case s.Code != sms.OK:
+		effect = fmt.Sprintf("%s would become too long, or empty", before)
+	case s.List:
+		effect = fmt.Sprintf("%s may pass", before)
+	case before == after:
+		effect = fmt.Sprintf("%s stays as it is", before)
+	case before.ton != after.ton || before.npi != after.npi:
+		effect = fmt.Sprintf("%s becomes %s", before.full(), after.full())
+	}
+	r := rule{text: fmt.Sprintf("%s, rewrite[%d] %s: %s %s", of, s.Rule, text, what, effect)}
+	if s.Code != sms.OK {
+		r.refusal = fmt.Sprintf("rewrite[%d] of %s does not let the %s pass", s.Rule, of, what)
+	}
+	return r
+}
+
+// lines writes each rule in a line.
+func lines(indent string, rules []rule) (s string) {
+	for _, r := range rules {
+		s += indent + r.text + "\n"
+	}
+	return s
+}
+
+// An address is an address of the message.
+type address struct {
+	digits   string
+	ton, npi uint8
+}
+
+func addressOf(a sms.Address) address { return address{string(a.Addr), a.TON, a.NPI} }
+
+// String returns the address, or words for none.
+func (a address) String() string {
+	if a.digits == "" {
+		return "(none)"
+	}
+	return a.digits
+}
+
+// full returns the address with its type and plan.
+func (a address) full() string {
+	if a.digits == "" {
+		return a.String()
+	}
+	return fmt.Sprintf("%s (TON %d, NPI %d)", a, a.ton, a.npi)
 }

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"fmt"
+
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/sms/charset"
@@ -8,15 +10,15 @@ import (
 	"pmg/sms/userdata"
 )
 
-// A Text is how the text of a message is sent.
-type Text struct {
-	Coding  string `json:"coding"`            // that the peer is sent
-	Unit    string `json:"unit"`              // "septet", or 16 bits: "unit"
-	Units   int    `json:"units"`             // on the air
-	Room    int    `json:"room"`              // units that one short message holds, or one part
-	Parts   int    `json:"parts"`             // short messages that it is; 0: too many for any mobile
-	Lacks   string `json:"lacks,omitempty"`   // the first character that GSM 7-bit does not have
-	Becomes string `json:"becomes,omitempty"` // the text, if the peer is sent another one
+// A coded text is how the text of a message is sent.
+type coded struct {
+	coding  string // that the peer is sent
+	unit    string // "septet", or 16 bits: "unit"
+	units   int    // on the air
+	room    int    // units that one short message holds, or one part
+	parts   int    // short messages that it is; 0: too many for any mobile
+	lacks   string // the first character that GSM 7-bit does not have
+	becomes string // the text, if the peer is sent another one
 }
 
 // codings are the names of alphabets.
@@ -26,16 +28,16 @@ var codings = map[sms.Alphabet]string{
 }
 
 // textOf returns how a text is sent to the peers of a form: as a message has it, in a number of parts if that is not 0.
-func textOf(to *fit.Form, m *sms.Message, parts int, text string) *Text {
-	t := &Text{Coding: codings[m.Alphabet], Unit: "septet"}
-	if t.Coding == "" {
+func textOf(to *fit.Form, m *sms.Message, parts int, text string) *coded {
+	t := &coded{coding: codings[m.Alphabet], unit: "septet"}
+	if t.coding == "" {
 		return nil
 	}
 	if read, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); read != text {
-		t.Becomes, text = read, read
+		t.becomes, text = read, read
 	}
 	if t.count(to, m, text); parts > 0 {
-		t.Parts = parts
+		t.parts = parts
 	}
 	return t
 }
@@ -53,7 +55,7 @@ func written(a sms.Alphabet, text string) (sms.Alphabet, []byte) {
 
 // count fills in what the text is on the air to the peers of a form. An SMSC is assumed to write ASCII, Latin-1 and
 // UTF-8 in GSM 7-bit if that has all characters.
-func (t *Text) count(to *fit.Form, m *sms.Message, text string) {
+func (t *coded) count(to *fit.Form, m *sms.Message, text string) {
 	var header []byte
 	if m.Flags&sms.HasHeader != 0 {
 		header, _, _ = userdata.Cut(m.Text())
@@ -62,16 +64,34 @@ func (t *Text) count(to *fit.Form, m *sms.Message, text string) {
 	air := h.Charset(charset.Charset{})
 	_, loss := air.Encode(nil, []byte(text), charset.Report)
 	if loss.Count > 0 {
-		t.Lacks = string(loss.First)
+		t.lacks = string(loss.First)
 	}
 	if sent, _ := smstext.CharsetOf(m.Alphabet); sent.Coding == charset.UCS2 || loss.Count > 0 {
-		air, t.Unit = charset.Charset{Coding: charset.UCS2}, "unit"
+		air, t.unit = charset.Charset{Coding: charset.UCS2}, "unit"
 	}
 	octets, _ := air.Encode(nil, []byte(text), charset.Replace)
-	t.Units, _ = air.Count([]byte(text))
+	t.units, _ = air.Count([]byte(text))
 	s := userdata.Splitter{Coding: air.Coding, Header: header, Wide: to.Long == fit.Split16}
-	t.Room = air.Room(len(header))
-	if t.Parts, _ = s.Count(octets); t.Parts != 1 {
-		t.Room = s.Room()
+	t.room = air.Room(len(header))
+	if t.parts, _ = s.Count(octets); t.parts != 1 {
+		t.room = s.Room()
 	}
+}
+
+// String says how a text is sent.
+func (t *coded) String() string {
+	what := fmt.Sprintf("sent in %s", t.coding)
+	if t.becomes != "" {
+		what += fmt.Sprintf(" as %q", t.becomes)
+	}
+	if t.lacks != "" {
+		what += fmt.Sprintf(" (GSM 7-bit does not have %q)", t.lacks)
+	}
+	switch t.parts {
+	case 0:
+		return fmt.Sprintf("%s: %d %ss, which no long message can have", what, t.units, t.unit)
+	case 1:
+		return fmt.Sprintf("%s: %d of %d %ss of one short message", what, t.units, t.room, t.unit)
+	}
+	return fmt.Sprintf("%s: %d %ss, which are %d short messages of up to %d", what, t.units, t.unit, t.parts, t.room)
 }

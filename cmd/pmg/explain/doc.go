@@ -5,5 +5,5 @@
 //
 // # Start reading
 //
-// Ask (explain.go), run.go (a gateway and one message), answer.go, text.go, which writes an Answer in English.
+// Ask (explain.go), run.go (a gateway and one message), answer.go, coding.go (the text).
 package explain

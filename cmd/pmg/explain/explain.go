@@ -27,24 +27,24 @@ type Question struct {
 // Drivers makes the driver of a protocol.
 type Drivers func(protocol string, c *config.Config) (protocols.Driver, error)
 
-// Ask answers a question about a configuration that has been checked.
-func Ask(c *config.Config, drivers Drivers, q Question) (*Answer, error) {
-	e := &asked{config: c, drivers: drivers, question: q, answer: &Answer{}}
+// Ask answers a question in English about a configuration that has been checked.
+func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
+	e := &asked{config: c, drivers: drivers, question: q, answer: &answer{}}
 	if err := e.origin(q); err != nil {
-		return nil, err
+		return "", err
 	}
 	if err := q.check(); err != nil {
-		return nil, err
+		return "", err
 	}
 	for targets := 1; e.target < targets; e.target++ {
 		n, err := e.run()
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		targets = n
 	}
 	e.answer.conclude()
-	return e.answer, nil
+	return e.answer.String(), nil
 }
 
 // check finds what no message can be.
@@ -72,7 +72,7 @@ type asked struct {
 	question Question
 	from     *config.Connector
 	account  *config.Account // nil: the message comes from an SMSC
-	answer   *Answer
+	answer   *answer
 	target   int // number of the way that the message takes in this run
 }
 
@@ -85,7 +85,7 @@ func (e *asked) origin(q Question) error {
 		}
 		e.from = &e.config.Connectors[i]
 	}
-	if e.answer.Connector = q.Connector; e.from != nil && e.from.Role() == protocols.Client {
+	if e.answer.connector = q.Connector; e.from != nil && e.from.Role() == protocols.Client {
 		if q.Account != "" {
 			return fmt.Errorf("cannot explain: messages that arrive on connector %s come from an SMSC and have no account: leave out --account, or name an in connector", q.Connector)
 		}
@@ -104,7 +104,7 @@ func (e *asked) origin(q Question) error {
 		return fmt.Errorf("cannot explain: account %s may not log in on connector %s", e.account.SystemID, q.Connector)
 	}
 	e.from = &e.config.Connectors[i]
-	e.answer.Connector, e.answer.Account = e.from.Name, e.account.SystemID
+	e.answer.connector, e.answer.account = e.from.Name, e.account.SystemID
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"pmg/gateway"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
-	"pmg/gateway/route"
+	routes "pmg/gateway/route"
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/sms/rewrite"
@@ -29,9 +29,9 @@ type run struct {
 	*asked
 	gateway *gateway.Gateway
 	step    string  // that the message takes
-	rules   []Rule  // that did something since the message came, or since it was accepted
+	rules   []rule  // that did something since the message came, or since it was accepted
 	logged  []entry // since the step began
-	way     *route.Way
+	way     *routes.Way
 	ways    int
 	text    string // as it came
 	err     error
@@ -171,13 +171,13 @@ func (r *run) read(s *intake.Submission) {
 		r.err = errors.New("cannot explain a receipt: it goes to the client of its message, whatever the routes")
 	}
 	r.text, _ = smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
-	r.answer.From, r.answer.To = addressOf(m.Source()), addressOf(m.Dest())
+	r.answer.from, r.answer.to = addressOf(m.Source()), addressOf(m.Dest())
 }
 
 // compare notes what a step has changed besides the addresses and the text.
 func (r *run) compare(now int64, before, m *sms.Message) {
 	change := func(format string, a ...any) {
-		r.answer.Changes = append(r.answer.Changes, fmt.Sprintf("step "+r.step+": "+format, a...))
+		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step "+r.step+": "+format, a...))
 	}
 	if m.Expires != before.Expires {
 		from := ""
@@ -203,7 +203,7 @@ func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 		return v
 	}
 	c := &r.config.Routes[index]
-	r.answer.Route = &Route{Index: index, Text: routeText(*c), Policy: c.Policy}
+	r.answer.route = &route{index: index, text: routeText(*c), weighted: c.Policy == config.Weighted}
 	if r.ways = len(ways); r.ways == 0 {
 		return v
 	}
@@ -216,21 +216,13 @@ func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 
 // rule notes what a rule did, up to the first that refuses the message.
 func (r *run) rule(s rewrite.Step) {
-	if r.refuses() != nil {
+	if r.refusedBy() != "" {
 		return
 	}
 	note := func(of string, texts []rewrite.Rule, in, out *rewrite.Rules) {
-		if s.Rules != in && s.Rules != out {
-			return
+		if s.Rules == in || s.Rules == out {
+			r.rules = append(r.rules, ruleOf(of, texts[s.Rule], &s))
 		}
-		address := "destination"
-		if s.Source {
-			address = "source"
-		}
-		r.rules = append(r.rules, Rule{
-			Of: of, Rule: s.Rule, Text: texts[s.Rule].String(), Address: address,
-			Before: addressOf(s.Before), After: addressOf(s.After), List: s.List, Refuses: s.Code != sms.OK,
-		})
 	}
 	for i := range r.config.Connectors {
 		c := &r.config.Connectors[i]
@@ -242,39 +234,39 @@ func (r *run) rule(s rewrite.Step) {
 	}
 }
 
-// refuses returns the rule that refuses the message, or nil.
-func (r *run) refuses() *Rule {
-	if n := len(r.rules); n > 0 && r.rules[n-1].Refuses {
-		return &r.rules[n-1]
+// refusedBy says which rule refuses the message, or returns "".
+func (r *run) refusedBy() string {
+	if n := len(r.rules); n > 0 {
+		return r.rules[n-1].refusal
 	}
-	return nil
+	return ""
 }
 
 // end notes what became of the message, and whither it leaves.
 func (r *run) end(s *intake.Submission, v intake.Verdict) {
-	var refusal Refusal
+	var refused refusal
 	if v == intake.Refuse {
-		refusal = r.refusal(s.Code)
+		refused = r.refusal(s.Code)
 	}
 	if r.target == 0 {
-		r.answer.In, r.answer.Refusal, r.answer.Parked = r.rules, refusal, v == intake.Pass && s.Lane == nil
+		r.answer.in, r.answer.refusal, r.answer.parked = r.rules, refused, v == intake.Pass && s.Lane == nil
 	}
 	if r.way != nil {
-		r.leave(s.Message, refusal)
+		r.leave(s.Message, refused)
 	}
 }
 
 // refusal returns why the step that the message took last refuses it.
-func (r *run) refusal(code sms.Code) Refusal {
-	f := Refusal{Code: code.String(), Step: r.step}
-	f.Refused = f.Code
-	if rule := r.refuses(); rule != nil {
-		f.Refused = fmt.Sprintf("rewrite[%d] of %s does not let the %s pass", rule.Rule, rule.Of, rule.Address)
+func (r *run) refusal(code sms.Code) refusal {
+	f := refusal{code: code.String(), step: r.step}
+	f.refused = f.code
+	if by := r.refusedBy(); by != "" {
+		f.refused = by
 	} else if len(r.logged) > 0 {
-		f.Refused = strings.TrimPrefix(r.logged[0].Message, "message refused: ")
-		f.Refused = strings.TrimSuffix(f.Refused, ": "+f.Code)
+		f.refused = strings.TrimPrefix(r.logged[0].Message, "message refused: ")
+		f.refused = strings.TrimSuffix(f.refused, ": "+f.code)
 		if r.logged[0].Field != "" {
-			f.Refused += " (" + r.logged[0].Field + ")"
+			f.refused += " (" + r.logged[0].Field + ")"
 		}
 	}
 	return f
@@ -282,48 +274,58 @@ func (r *run) refusal(code sms.Code) Refusal {
 
 // leave notes the ways to the target: one for an out connector, and one for each in connector that an
 // account may have sessions on.
-func (r *run) leave(m *sms.Message, refusal Refusal) {
+func (r *run) leave(m *sms.Message, refused refusal) {
 	lane := r.way.Lane
-	w := Way{Target: r.way.Target, Connector: lane.Home().Name, Account: lane.Account, Back: r.way.Back, Refusal: refusal}
-	if w.Back {
-		w.Refusal = Refusal{}
+	weight := ""
+	if r.answer.route.weighted {
+		weight = fmt.Sprintf(", weight %d", r.config.Routes[r.answer.route.index].To[r.way.Target].Weight)
 	}
-	if r.answer.Route.Policy == config.Weighted {
-		w.Weight = r.config.Routes[r.answer.Route.Index].To[w.Target].Weight
+	add := func(to *config.Connector, account *config.Account, format string, a ...any) {
+		w := way{target: r.way.Target, name: fmt.Sprintf(format, a...) + weight, back: r.way.Back, refusal: refused}
+		if !w.back && w.refused == "" {
+			w.text = r.sent(m, r.link(to, account))
+		}
+		r.answer.ways = append(r.answer.ways, w)
 	}
 	i := slices.IndexFunc(r.config.Accounts, func(a config.Account) bool { return a.SystemID == lane.Account })
+	again := false
 	for j := range r.config.Connectors {
-		to := &r.config.Connectors[j]
-		switch {
-		case lane.Account == "" && to.Name == w.Connector:
-			r.answer.Ways = append(r.answer.Ways, r.sent(w, m, r.link(to, nil)))
-		case lane.Account != "" && r.config.Accounts[i].MayUse(to):
-			w.Connector = to.Name
-			r.answer.Ways = append(r.answer.Ways, r.sent(w, m, r.link(to, &r.config.Accounts[i])))
+		switch to := &r.config.Connectors[j]; {
+		case lane.Account == "" && to.Name == lane.Home().Name:
+			add(to, nil, "  %d. connector %s", r.way.Target+1, to.Name)
+		case lane.Account == "" || !r.config.Accounts[i].MayUse(to):
+		case again:
+			add(to, &r.config.Accounts[i], "     or those on connector %s", to.Name)
+		default:
+			again = true
+			add(to, &r.config.Accounts[i], "  %d. the sessions of account %s on connector %s", r.way.Target+1, lane.Account, to.Name)
 		}
 	}
 }
 
-// sent returns a way with what the peer of a session is sent.
-func (r *run) sent(w Way, m *sms.Message, l *connector.Link) Way {
-	if w.Back || w.Refused != "" {
-		return w
-	}
+// sent returns lines about what the peer of a session is sent.
+func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	r.rules, r.logged = nil, nil
 	out := r.gateway.Messages.Copy(m)
 	if copied := r.gateway.Convert.Encode(r.gateway.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1); copied != nil {
 		out = copied
 	}
-	w.Out, w.From, w.To = r.rules, addressOf(out.Source()), addressOf(out.Dest())
+	s := fmt.Sprintf(": from %s to %s\n", addressOf(out.Source()).full(), addressOf(out.Dest()).full()) + lines("     ", r.rules)
+	var lost []string
 	for _, e := range r.logged {
 		if e.Field != "" && m.Protocol() != l.Connector.Protocol {
-			w.Loses = append(w.Loses, e.Field)
+			lost = append(lost, e.Field)
 		}
 	}
+	if len(lost) > 0 {
+		s += fmt.Sprintf("     it loses %s, which the protocol lacks\n", strings.Join(lost, ", "))
+	}
 	if r.text == "" {
-		return w
+		return s
 	}
 	parts := len(r.gateway.Convert.CutFor(l.Connector.Form(), m))
-	w.Text = textOf(l.Connector.Form(), out, parts, r.text)
-	return w
+	if text := textOf(l.Connector.Form(), out, parts, r.text); text != nil {
+		s += fmt.Sprintf("     the text is %s\n", text)
+	}
+	return s
 }
