@@ -20,23 +20,6 @@
 // that web pages cannot read anything (host.go). Slow or many connections do not
 // prevent health checks from being answered (limit.go).
 //
-// # Work and waiting
-//
-// The number of workers that a load needs is its rate times the time for which one
-// piece of it occupies a worker. With a worker per session that time is the session's
-// duration; with workers shared by all sessions it is the session's working time. Both
-// are shown for every connector, so that they can be compared.
-//
-// The working time of a session is the number of PDUs that its peer sent, times the
-// mean work per received PDU, because every PDU that the gateway sends answers one or
-// is answered by one. The mean is the working time of all stages divided by the number
-// of PDUs that all connectors received. An engine without stages, such as the bench's classic,
-// has the processor time of the process instead.
-//
-// Mean numbers of workers are over the time since the start and include the sessions
-// that are still open. Minimum, mean, maximum and deviation are of sessions that are
-// over.
-//
 // # Start reading
 //
 // server.go (the paths), status.go (the data), rows.go (JSON, metrics and columns made

@@ -19,7 +19,7 @@ func markdown() string {
 
 The metrics at ` + "`/metrics`" + ` of the gateway's admin address, besides the usual
 ` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is generated from the tags in
-admin/status.go and admin/account.go and the table in admin/metrics.go; what working time and busy workers mean stands in admin/doc.go.
+admin/status.go and admin/account.go and the table in admin/metrics.go.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

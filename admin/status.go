@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"pmg/config"
 	"pmg/connector"
 	"pmg/flow"
@@ -116,11 +114,6 @@ type Connector struct {
 	PDULogLost   uint64           `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
 	PDULogErrors uint64           `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; the lines are written later."`
 	PDULogEarly  int64            `json:"pdu_log_removed_early" metric:"pdu_log_removed_early_total" help:"Rotated files of the pdu log that were removed before their time because the disk was nearly full (pdulog.min_free)."`
-
-	Duration     Spread  `json:"session_duration" metric:"session_duration_seconds" help:"Duration of the sessions that are over: min, mean, max, std_dev."`
-	Work         Spread  `json:"session_work" metric:"session_work_seconds" help:"Working time of the sessions that are over: min, mean, max, std_dev."`
-	MeanSessions float64 `json:"mean_sessions" metric:"mean_sessions" help:"Mean number of sessions since the start: the workers needed with one for each session."`
-	BusyWorkers  float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of busy workers since the start: the working time of all sessions by time."`
 
 	SessionList []Session `json:"session_list,omitempty"`
 }
@@ -257,12 +250,12 @@ func (v *view) status(withSessions bool) *Status {
 	s.Operators = operators(v.gateway.Receipts.Forms())
 	s.Store = v.store()
 	s.Accounts = v.accounts(counted.Now)
-	perPDU, queues := v.workPerPDU(stages), map[string]int64{}
+	queues := map[string]int64{}
 	for _, l := range v.gateway.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()
 	}
 	for _, c := range v.connectors() {
-		row := v.connector(c, counted.Now, now, perPDU)
+		row := v.connector(c, counted.Now, now)
 		if withSessions {
 			row.SessionList = sessionList(c, counted.Now, now, queues)
 		}
@@ -274,42 +267,9 @@ func (v *view) status(withSessions bool) *Status {
 	return s
 }
 
-// workPerPDU returns the mean work per received PDU, in nanoseconds; see the package
-// comment.
-func (v *view) workPerPDU(stages []flow.Stats) float64 {
-	var work float64
-	for _, s := range stages {
-		work += s.Work.Sum
-	}
-	if stages == nil {
-		work = processorTime()
-	}
-	var pdus int64
-	for _, c := range v.gateway.Connectors() {
-		pdus += received(c)
-	}
-	return work / float64(max(pdus, 1))
-}
-
-// processorTime returns the processor time that the process has used, in nanoseconds.
-func processorTime() float64 {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return float64(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func received(c *connector.Connector) (n int64) {
-	for i := range c.Stats.PDUsIn {
-		n += c.Stats.PDUsIn[i].Load()
-	}
-	return n
-}
-
 // connector returns the row of c. now is the time by the engine's clock, and wall by the
 // wall clock, which is the one that is shown.
-func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perPDU float64) Connector {
+func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Connector {
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
 	row := Connector{
@@ -330,13 +290,6 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time, perP
 	if f := c.PDULog; f != nil {
 		row.PDULogLines, row.PDULogLost, row.PDULogErrors, row.PDULogEarly = f.Lines(), f.Lost(), f.Errors(), f.RemovedEarly()
 	}
-	duration, pdus := s.Sessions()
-	row.Duration, row.Work = newSpread(duration), newSpread(pdus.Scale(perPDU))
-	stayed := duration.Sum
-	c.Links(func(l *connector.Link) { stayed += float64(max(0, now-l.Opened)) })
-	up := float64(max(1, wall.Sub(v.started)))
-	row.MeanSessions = stayed / up
-	row.BusyWorkers = float64(received(c)) * perPDU / up
 	return row
 }
 

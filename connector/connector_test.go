@@ -137,9 +137,4 @@ func TestStats(t *testing.T) {
 	if got[StatusKey{1, true, 8}] != 2 || got[StatusKey{1, false, 8}] != 1 || len(got) != maxStatuses+1 || got[StatusKey{0, true, OtherStatus}] != maxStatuses+2 {
 		t.Errorf("%d statuses, %d and %d of 8", len(got), got[StatusKey{1, true, 8}], got[StatusKey{1, false, 8}])
 	}
-	s.SessionOver(10, 1)
-	s.SessionOver(30, 5)
-	if d, p := s.Sessions(); d.Mean() != 20 || p.Max != 5 || p.Count != 2 {
-		t.Errorf("%+v, %+v", d, p)
-	}
 }

@@ -18,7 +18,6 @@ type Dialogue struct {
 	Held      int               // submits that wait for room
 	Storing   int               // messages that wait for their commit, and operations under way
 	Operating int               // operations under way
-	PDUs      int64             // PDUs of the peer, in place of a clock for the work this session made
 	Refusals  ratelimit.Limiter // of what it is refused
 	late      late
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"pmg/flow"
 	"pmg/sms"
 )
 
@@ -34,8 +33,6 @@ type Stats struct {
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64
-	duration flow.Spread
-	pdus     flow.Spread
 }
 
 // ReceiptStates counts receipts by what they say of their messages.
@@ -91,22 +88,6 @@ func (s *Stats) Statuses() map[StatusKey]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.statuses)
-}
-
-// SessionOver counts a session that has ended: its duration, and the number of PDUs of its
-// peer, which measures the work that it caused.
-func (s *Stats) SessionOver(duration, pdus int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.duration.Add(duration)
-	s.pdus.Add(pdus)
-}
-
-// Sessions returns the durations and received PDUs of the sessions that are over.
-func (s *Stats) Sessions() (duration, pdus flow.Spread) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.duration, s.pdus
 }
 
 // A Histogram counts durations in buckets. Their upper bounds are 1 µs, 2 µs, 4 µs and so

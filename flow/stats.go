@@ -48,14 +48,6 @@ func (s *Spread) Merge(o Spread) {
 	s.Squares += o.Squares
 }
 
-// Scale returns the spread of the same values in another unit.
-func (s Spread) Scale(by float64) Spread {
-	return Spread{
-		Count: s.Count, Min: int64(float64(s.Min) * by), Max: int64(float64(s.Max) * by),
-		Sum: s.Sum * by, Squares: s.Squares * by * by,
-	}
-}
-
 // Mean returns the mean duration, or 0 if there was none.
 func (s Spread) Mean() float64 {
 	if s.Count == 0 {

@@ -45,7 +45,6 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	h := j.Handle
 	switch j.Kind {
 	case Received:
-		h.PDUs++
 		b.talk.Receive(out.Now(), &h.Link, j)
 	case Over:
 		b.talk.Over(out.Now(), &h.Link)

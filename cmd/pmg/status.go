@@ -28,11 +28,6 @@ configuration's admin.address, and prints tables. Counts are since the gateway's
 It also shows whether the gateway is ready for traffic, and why connectors have no
 session.
 
-"work and waiting" shows how many workers the sessions would need with one for each
-session (mean sessions), and with workers shared by all sessions (busy workers).
-Duration and work are of sessions that are over; the work of a session is the number of
-PDUs that its peer sent, times the mean work of all stages per received PDU.
-
 With --watch it repeats the request until interrupted and shows rates. With --json it
 prints the JSON of /status, one object per line.`,
 		Example: `  pmg status

@@ -20,8 +20,6 @@ import (
 
 // twoStatuses returns the statuses of a gateway at two times, ten seconds apart.
 func twoStatuses() (before, s *admin.Status) {
-	spread := admin.Spread{Count: 5453, Min: 0.005, Mean: 11.726, Max: 3617.055, StdDev: 119.385}
-	work := admin.Spread{Count: 5453, Min: 0.005, Mean: 0.043, Max: 2.402, StdDev: 0.087}
 	started := time.Date(2026, 11, 20, 10, 13, 47, 0, time.UTC)
 	s = &admin.Status{
 		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
@@ -33,7 +31,7 @@ func twoStatuses() (before, s *admin.Status) {
 			CommitSeconds: 7.5, LongestSeconds: 0.026, Free: 3 << 20, MinFree: 1 << 30, Recovered: true},
 		Connectors: []admin.Connector{
 			{Name: "clients", Direction: "in", State: "listening", Instances: 1000, Sessions: 64, SessionsReady: 60, Window: 100, Windows: 6000,
-				MaxQueue: 50000, Accepted: 1000000, Refused: 12, Duration: spread, Work: work, MeanSessions: 2.9603, BusyWorkers: 0.0109,
+				MaxQueue: 50000, Accepted: 1000000, Refused: 12,
 				SessionList: []admin.Session{
 					{Number: 1, Remote: "192.0.2.7:40112", Account: "load", Bind: "transceiver", Since: started.Add(time.Hour), IdleSeconds: 0.0021, InFlight: 3, Window: 100, Queued: 7},
 					{Number: 2, Remote: "192.0.2.8:40113", Bind: "none", Since: started.Add(6*time.Hour - 1500*time.Millisecond), IdleSeconds: 1.5},

@@ -50,7 +50,6 @@ func statusText(before, s *admin.Status, allAccounts bool) string {
 	writeTroubles(&b, s)
 	writeAccounts(&b, s, allAccounts)
 	sessionTable(s).write(&b)
-	workTable(s).write(&b)
 	stageTable(s).write(&b)
 	return b.String()
 }
@@ -179,17 +178,6 @@ func sessionTable(s *admin.Status) *table {
 			t.add(c.Name+"/"+strconv.Itoa(o.Number), o.Remote, dash(o.Account), o.Bind, span(s.Time.Sub(o.Since).Seconds()), span(o.IdleSeconds),
 				of(int64(o.InFlight), o.Window), count(o.Queued))
 		}
-	}
-	return t
-}
-
-func workTable(s *admin.Status) *table {
-	t := newTable(1, "work and waiting", "sessions over", "duration min", "mean", "max", "std-dev",
-		"work min", "mean", "max", "std-dev", "mean sessions", "busy workers")
-	for _, c := range s.Connectors {
-		row := append([]string{c.Name, count(c.Duration.Count)}, spread(c.Duration)...)
-		row = append(row, spread(c.Work)...)
-		t.add(append(row, workers(c.MeanSessions), workers(c.BusyWorkers))...)
 	}
 	return t
 }

@@ -63,7 +63,6 @@ func (d *Desk) Over(now int64, l *connector.Link) {
 	if l.Admitted {
 		l.Connector.UnbindClient()
 	}
-	l.Connector.Stats.SessionOver(now-l.Opened, l.PDUs)
 	if l.Connector.Config().Listens() {
 		d.acceptedOver(now, l)
 	} // otherwise Disconnected follows, which knows when there will be another

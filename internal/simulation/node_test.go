@@ -435,7 +435,6 @@ func (n *node) receive(h *handle, b []byte) {
 		r := n.New(&h.Link)
 		_ = h.Connector.Driver.Decode(r.pdu, slices.Clone(h.rest[:size])) // the PDU keeps the error
 		h.rest = h.rest[size:]
-		h.PDUs++
 		n.talk.Receive(n.w.now(), &h.Link, r)
 	}
 	h.Partial.Store(0)

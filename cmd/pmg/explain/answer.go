@@ -175,7 +175,7 @@ func (a address) String() string {
 
 // full returns the address with its type and plan.
 func (a address) full() string {
-	if a.digits == "" {
+	if a == (address{}) {
 		return a.String()
 	}
 	return fmt.Sprintf("%s (TON %d, NPI %d)", a, a.ton, a.npi)

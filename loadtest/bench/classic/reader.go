@@ -104,7 +104,6 @@ func (c *conn) receive(now int64, frame []byte) {
 	c.request = nil
 	r.bytes = append(r.bytes[:0], frame...)
 	_ = c.Connector.Driver.Decode(r.pdu, r.bytes) // the PDU keeps the error; the session answers it
-	c.PDUs++
 	c.log(now, true, r.pdu, nil, 0)
 	c.talk.Receive(now, &c.Link, r)
 	if c.request == nil { // the request waits for its answer
