@@ -140,8 +140,6 @@ func golden(t *testing.T, file, got string) {
 	testutil.Fresh(t, file, got, "go test ./config -update")
 }
 
-func TestDocsAreFresh(t *testing.T) { testutil.Fresh(t, "../docs/config.md", Markdown(), "make docs") }
-
 func TestEveryOptionIsDocumented(t *testing.T) {
 	t.Parallel()
 	for _, o := range Describe() {

@@ -94,18 +94,12 @@ default. Only its owner can read it.`,
 }
 
 func newConfigDescribeCommand() *cobra.Command {
-	var markdown bool
-	cmd := &cobra.Command{
-		Use:   "describe [option]",
-		Short: "Explain all options, or those whose name begins with the argument",
-		Example: `  pmg config describe connectors.queue
-  pmg config describe --markdown > docs/config.md`,
-		Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{
+		Use:     "describe [option]",
+		Short:   "Explain all options, or those whose name begins with the argument",
+		Example: "  pmg config describe connectors.queue",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if markdown {
-				_, err := io.WriteString(cmd.OutOrStdout(), config.Markdown())
-				return err
-			}
 			prefix := ""
 			if len(args) > 0 {
 				prefix = args[0]
@@ -113,8 +107,6 @@ func newConfigDescribeCommand() *cobra.Command {
 			return config.WriteText(cmd.OutOrStdout(), prefix)
 		},
 	}
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page docs/config.md")
-	return cmd
 }
 
 // configFlag adds the flag that names the configuration.

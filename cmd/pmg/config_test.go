@@ -56,6 +56,5 @@ func TestConfigCommand(t *testing.T) {
 
 	want("explained", "Requests sent and not yet answered", "describe", "connectors[].window")
 	want("all explained", "architecture", "describe")
-	want("as a page", "# Configuration", "describe", "--markdown")
 	want("nothing to explain", "cannot find option", "describe", "nonsense")
 }
