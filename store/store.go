@@ -65,7 +65,6 @@ type Stats struct {
 	Stalls   int64  `json:"stalls"`            // how often the store took no batch for a while
 	Slow     int64  `json:"slow"`              // operations on the disk that took long
 	Stalled  bool   `json:"stalled"`           // the store takes no batch at present, because its background work does not follow
-	Full     bool   `json:"full"`              // the disk was full, and the reserve that the store keeps on it is in use
 	Problem  string `json:"problem,omitempty"` // what is wrong with the store; empty if nothing is
 }
 

@@ -12,7 +12,6 @@ func (s *durable) Tidy() {
 	if s.fault.get() != nil || s.isRemoved() {
 		return
 	}
-	s.ballast.lay()
 	s.seal()
 	empty := !s.seek() && s.recount()
 	if empty && s.states.used.Load() {
@@ -91,9 +90,8 @@ func (s *durable) seek() bool {
 func (s *durable) Stats() Stats {
 	st := Stats{
 		Engine: "pebble", Format: formatVersion,
-		Octets:  int64(s.db.Metrics().DiskSpaceUsage()) + s.ballast.octets(),
+		Octets:  int64(s.db.Metrics().DiskSpaceUsage()),
 		Commits: s.commits.Load(), Syncs: s.guard.syncs.Load(),
-		Full:    s.ballast.inUse.Load(),
 		Stalled: s.stalled.Load(), Stalls: s.stalls.Load(), Slow: s.slow.Load(),
 	}
 	s.mu.Lock()
