@@ -31,6 +31,7 @@ type Server struct {
 	progress *progress
 	http     http.Server
 	limiter  *limiter
+	listener net.Listener
 }
 
 // Start listens on cfg.Address and shows the counters of g and e until Close is called.
@@ -41,14 +42,14 @@ func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version strin
 		return nil, fmt.Errorf("cannot start admin (admin.address): %w", sock.ListenError(cfg.Address, err))
 	}
 	s := newServer(cfg, g, e, version, reload)
-	s.limiter = newLimiter(listener)
+	s.listener = listener
 	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
-	go func() { _ = s.http.Serve(s.limiter) }() // Close ends it
+	go func() { _ = s.http.Serve(listener) }() // Close ends it
 	return s, nil
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) *Server {
-	s := &Server{view: newView(g, e, version), progress: newProgress()}
+	s := &Server{view: newView(g, e, version), progress: newProgress(), limiter: newLimiter()}
 	s.http = http.Server{
 		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, reload))),
 		ReadHeaderTimeout: headerTimeout,
@@ -56,13 +57,13 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 		WriteTimeout:      timeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ConnContext:       connContext,
+		ConnState:         s.limiter.connState,
 	}
 	return s
 }
 
 // Addr returns the address that the server listens on.
-func (s *Server) Addr() string { return s.limiter.Addr().String() }
+func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Close stops listening and closes the connections.
 func (s *Server) Close() error {
@@ -79,7 +80,7 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		newCollector(s.view),
 	)
-	m := http.NewServeMux()
+	m, limited := http.NewServeMux(), s.limiter.limited
 	m.Handle("GET /metrics", limited(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
 	if reload != nil {
