@@ -8,7 +8,6 @@ type Memory struct {
 	limit atomic.Int64
 	keep  atomic.Int64 // 0: the bodies of messages stay in memory
 	used  atomic.Int64
-	peak  atomic.Int64 // about the highest value since the last Peak
 }
 
 // SetLimit changes how many octets may be in use.
@@ -19,17 +18,10 @@ func (m *Memory) SetLimit(octets int64) { m.limit.Store(octets) }
 func (m *Memory) SetKeep(octets int64) { m.keep.Store(octets) }
 
 // Add counts octets that came into use, or, if n is negative, went out of it.
-func (m *Memory) Add(n int64) {
-	if used := m.used.Add(n); used > m.peak.Load() {
-		m.peak.Store(used)
-	}
-}
+func (m *Memory) Add(n int64) { m.used.Add(n) }
 
 // Used returns how many octets are in use.
 func (m *Memory) Used() int64 { return m.used.Load() }
-
-// Peak returns about the highest number of octets in use since its last call.
-func (m *Memory) Peak() int64 { return m.peak.Swap(m.used.Load()) }
 
 // HasSpare reports whether messages that were accepted may take more. A quarter is left for new
 // ones.

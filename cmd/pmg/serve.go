@@ -74,9 +74,6 @@ func serve(cfg *config.Config, file string) error {
 		return err
 	}
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
-	running, stop := context.WithCancel(context.Background())
-	defer stop()
-	go trimMemory(running, &s.gateway.Memory)
 	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")
 	defer log.Info().Msg("stopped")
 	if err := s.run(signals, file); err != nil {
