@@ -21,7 +21,7 @@ import (
 func newQueueCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queue",
-		Short: "Sum up, list, show, delete, move, retry or export messages that wait",
+		Short: "Sum up, list, show, delete, move or retry messages that wait",
 		Long: `Messages in the store of a gateway have one of these states:
 
   queued       it waits for its connector or account, or is under way
@@ -31,8 +31,8 @@ func newQueueCommand() *cobra.Command {
   unreadable   its record is damaged; it is found by its id only
 
 The commands ask the running gateway at --address, or at the configuration's
-admin.address. If none answers there, or with --store, those that change nothing read the
-store of a gateway that is stopped. A store in memory (store.engine: memory) has the messages that
+admin.address. If none answers there, or with --store, list and show read the store of a
+gateway that is stopped. A store in memory (store.engine: memory) has the messages that
 are in one of the other states, and none that is queued.
 
 The admin address has no login: anyone who can connect to it can read and delete
@@ -43,9 +43,9 @@ messages, so keep it on a loopback address.`,
   pmg queue delete --connector operator --older 24h --dry-run
   pmg queue move --connector operator --to second
   pmg queue retry --state parked
-  pmg queue export --account acme > acme.json`,
+  pmg queue list --account acme --limit 0 --text --json > acme.json`,
 	}
-	cmd.AddCommand(newQueueSumsCommand(), newQueueListCommand(), newQueueShowCommand(), newQueueExportCommand(),
+	cmd.AddCommand(newQueueSumsCommand(), newQueueListCommand(), newQueueShowCommand(),
 		newQueueChangeCommand(operate.DeleteMessages), newQueueChangeCommand(operate.MoveMessages), newQueueChangeCommand(operate.RetryMessages))
 	return cmd
 }
@@ -212,11 +212,11 @@ func newQueueChangeCommand(what string) *cobra.Command {
 			if o.isAll() && !all {
 				return fmt.Errorf("cannot %s messages: name their ids, or select them with flags; --all selects every message", what)
 			}
-			source, err := o.find(cmd)
+			running, err := o.findRunning(cmd)
 			if err != nil {
 				return err
 			}
-			return errors.Join(runQueueChange(cmd, &o, source, change), source.close())
+			return runQueueChange(cmd, &o, running, change)
 		},
 	}
 	switch what {
@@ -226,13 +226,13 @@ func newQueueChangeCommand(what string) *cobra.Command {
 		cmd.Example = "  pmg queue delete 1a1fb0c12c230d41\n  pmg queue delete --state quarantined --older 24h --dry-run"
 	case operate.MoveMessages:
 		cmd.Short = "Move messages to the queue of another out connector"
-		cmd.Long = "Moves the messages with these ids, or those that the flags select, whatever their\nroutes say. Their attempts are forgotten. A message that is under way is left alone.\nIn the store of a stopped gateway they wait for the connector when it starts; if it\nhas no such connector then, they are routed."
+		cmd.Long = "Moves the messages with these ids, or those that the flags select, whatever their\nroutes say. Their attempts are forgotten. A message that is under way is left alone."
 		cmd.Example = "  pmg queue move --connector operator --to second\n  pmg queue move 1a1fb0c12c230d41 --to second"
 		cmd.Flags().StringVar(&change.To, "to", "", "the out `connector` that they are moved to")
 		_ = cmd.MarkFlagRequired("to")
 	default:
 		cmd.Short = "Route messages again, and send them as if they had just come"
-		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and forgets their attempts: those that are parked or quarantined, and those that\nare queued; for an orphan its message is looked for again. A message that no route leads\nanywhere, or that is under way, is left alone.\nIn the store of a stopped gateway they are routed when it starts."
+		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and forgets their attempts: those that are parked or quarantined, and those that\nare queued; for an orphan its message is looked for again. A message that no route leads\nanywhere, or that is under way, is left alone."
 		cmd.Example = "  pmg queue retry --state parked\n  pmg queue retry --connector operator --older 1h"
 	}
 	o.flags(cmd, 0)
@@ -244,7 +244,7 @@ func newQueueChangeCommand(what string) *cobra.Command {
 // progressEvery is how often a long change says how far it is.
 const progressEvery = 2 * time.Second
 
-func runQueueChange(cmd *cobra.Command, o *queueOptions, source queueSource, change operate.QueueChange) error {
+func runQueueChange(cmd *cobra.Command, o *queueOptions, source runningStore, change operate.QueueChange) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	out := cmd.OutOrStdout()

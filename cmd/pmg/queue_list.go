@@ -22,7 +22,7 @@ func newQueueListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list [ID]...",
 		Short:   "List messages that wait",
-		Long:    "Lists the messages in the store in the order in which they came, the first 100 unless\n--limit says otherwise. Texts are not shown: pmg queue show and export have --text.",
+		Long:    "Lists the messages in the store in the order in which they came, the first 100 unless\n--limit says otherwise. Texts are shown by pmg queue show alone, and with --json, if\n--text is set.",
 		Example: "  pmg queue list\n  pmg queue list --state quarantined --json | jq -r .reason\n  pmg queue list --connector operator --destination 467 --older 1h --limit 0",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
@@ -35,26 +35,7 @@ func newQueueListCommand() *cobra.Command {
 	}
 	o.flags(cmd, listed)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object per line")
-	return cmd
-}
-
-func newQueueExportCommand() *cobra.Command {
-	var o queueOptions
-	cmd := &cobra.Command{
-		Use:     "export [ID]...",
-		Short:   "Write messages that wait as JSON",
-		Long:    "Writes all that is known of the messages with these ids, or of those that the flags\nselect, one JSON object per line, with their texts if --text is set. Nothing is changed.",
-		Example: "  pmg queue export --state parked --text > parked.json\n  pmg queue export --store data --account acme",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
-				n, err := o.writeMessages(ctx, source, func(m *operate.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s exported\n", messages(n))
-				return n, err
-			})
-		},
-	}
-	o.flags(cmd, 0)
-	cmd.Flags().BoolVar(&o.query.Text, "text", false, "write the texts of messages too, which are private")
+	cmd.Flags().BoolVar(&o.query.Text, "text", false, "with --json, write the texts of messages too, which are private")
 	return cmd
 }
 

@@ -22,7 +22,6 @@ import (
 // gateway, or in the store of one that is stopped.
 type queueSource interface {
 	list(ctx context.Context, q admin.QueueQuery) (operate.QueuePage, error)
-	change(ctx context.Context, q admin.QueueQuery, c operate.QueueChange) (operate.QueuePage, error)
 	stats(ctx context.Context) (operate.StoreStats, error)
 	backup(ctx context.Context, dir string) error
 	close() error
@@ -145,16 +144,25 @@ func (s *stoppedStore) list(_ context.Context, q admin.QueueQuery) (operate.Queu
 	return operate.ListStored(s.store, q.Selection, q.From, q.Limit)
 }
 
-func (s *stoppedStore) change(_ context.Context, _ admin.QueueQuery, c operate.QueueChange) (operate.QueuePage, error) {
-	return operate.QueuePage{}, fmt.Errorf("cannot %s messages of a gateway that is stopped: start it; pmg hold keeps messages from leaving", c.What)
-}
-
 func (s *stoppedStore) stats(context.Context) (operate.StoreStats, error) {
 	return operate.StatsOfStopped(s.store, s.dir)
 }
 
 func (s *stoppedStore) backup(_ context.Context, dir string) error { return s.store.Backup(dir) }
 func (s *stoppedStore) close() error                               { return s.store.Close() }
+
+// findRunning returns the gateway that runs, for what a gateway alone can do.
+func (o *storeOptions) findRunning(cmd *cobra.Command) (running runningStore, err error) {
+	source, err := o.find(cmd)
+	if err != nil {
+		return running, err
+	}
+	running, ok := source.(runningStore)
+	if !ok {
+		return running, errors.Join(fmt.Errorf("cannot ask a gateway that is stopped: start it for %q", cmd.CommandPath()), source.close())
+	}
+	return running, nil
+}
 
 // A runningStore is the store of a gateway that runs.
 type runningStore struct{ address string }

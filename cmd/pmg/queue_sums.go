@@ -23,26 +23,23 @@ func newQueueSumsCommand() *cobra.Command {
 		Use:   "sums",
 		Short: "Show how many messages wait for whom, from whom, and for how long",
 		Long: `Sums up the messages that wait, by the connector or the account's clients that they wait
-for, and by the account that they came from: how many, the age of the first one, and,
-of a running gateway, at what rate the peer takes messages and how long it would take
-for all. The rate is that of --over, for which the command waits; "-" says that
-nothing was taken meanwhile. Messages with a delivery time to come are not counted.
-
-Of a gateway that is stopped it reads the whole store, and counts all messages.`,
+for, and by the account that they came from: how many, the age of the first one, at what
+rate the peer takes messages, and how long it would take for all. The rate is that of --over, for which the command waits; "-" says that
+nothing was taken meanwhile. Messages with a delivery time to come are not counted.`,
 		Example: "  pmg queue sums\n  pmg queue sums --over 10s\n  pmg queue sums --json | jq -r 'select(.receiver == \"acme\") | .messages'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if over < 0 {
 				return fmt.Errorf("cannot use --over %v: it must not be negative", over)
 			}
-			source, err := o.find(cmd)
+			running, err := o.findRunning(cmd)
 			if err != nil {
 				return err
 			}
 			ctx, stop := console.Interruptible(cmd.Context())
 			defer stop()
-			before, now, err := sumsOf(ctx, source, over)
-			if err = errors.Join(err, source.close()); err != nil {
+			before, now, err := sumsOf(ctx, running, over)
+			if err != nil {
 				return err
 			}
 			return writeSums(cmd.OutOrStdout(), before, now, over, asJSON)
@@ -54,13 +51,8 @@ Of a gateway that is stopped it reads the whole store, and counts all messages.`
 	return cmd
 }
 
-// sumsOf returns the sums, and, of a running gateway, those of a time before.
-func sumsOf(ctx context.Context, source queueSource, over time.Duration) (before, now []operate.QueueSum, err error) {
-	running, ok := source.(runningStore)
-	if !ok {
-		now, err = sumStopped(ctx, source)
-		return nil, now, err
-	}
+// sumsOf returns the sums, and those of a time before.
+func sumsOf(ctx context.Context, running runningStore, over time.Duration) (before, now []operate.QueueSum, err error) {
 	if over > 0 {
 		if before, err = running.sums(ctx); err != nil {
 			return nil, nil, err
@@ -77,34 +69,6 @@ func sumsOf(ctx context.Context, source queueSource, over time.Duration) (before
 
 func (s runningStore) sums(ctx context.Context) (sums []operate.QueueSum, err error) {
 	return sums, askAdmin(ctx, s.address, http.MethodGet, "/queue/sums", &sums)
-}
-
-// sumStopped sums up the store of a gateway that is stopped.
-func sumStopped(ctx context.Context, source queueSource) ([]operate.QueueSum, error) {
-	var sums []operate.QueueSum
-	at := map[operate.QueueSum]int{}
-	o := queueOptions{notes: io.Discard}
-	_, err := o.each(ctx, o.lists(ctx, source), func(p operate.QueuePage) error {
-		for i := range p.Messages {
-			m := &p.Messages[i]
-			key := operate.QueueSum{State: m.State, Connector: m.Connector, Receiver: m.Receiver, Account: m.Account}
-			if m.Account == "" {
-				key.From = m.From
-			}
-			n, ok := at[key]
-			if !ok {
-				n = len(sums)
-				at[key], sums = n, append(sums, key)
-			}
-			sums[n].Messages++
-			if sums[n].Oldest == nil || m.Arrived.Before(*sums[n].Oldest) {
-				sums[n].Oldest = &m.Arrived
-			}
-		}
-		return nil
-	})
-	operate.SortSums(sums)
-	return sums, err
 }
 
 func writeSums(out io.Writer, before, now []operate.QueueSum, over time.Duration, asJSON bool) error {

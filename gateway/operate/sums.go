@@ -17,7 +17,7 @@ type QueueSum struct {
 	Account   string     `json:"account,omitempty"` // that they came from; empty: an SMSC
 	From      string     `json:"from,omitempty"`    // the connector that they came by, where there is no account
 	Messages  int64      `json:"messages"`
-	Oldest    *time.Time `json:"oldest,omitempty"` // when the first of all that wait for the peer was due; of those from the account, where the store was read
+	Oldest    *time.Time `json:"oldest,omitempty"` // when the first of all that wait for the peer was due
 	Taken     int64      `json:"taken"`            // messages that the peer has accepted since the gateway's start
 }
 
@@ -49,16 +49,11 @@ func (d *Desk) QueueSums(now int64) (sums []QueueSum) {
 			sums = append(sums, QueueSum{State: state, Messages: n})
 		}
 	}
-	SortSums(sums)
-	return sums
-}
-
-// SortSums puts what waits for one peer together, the most first.
-func SortSums(sums []QueueSum) {
-	slices.SortFunc(sums, func(a, b QueueSum) int {
+	slices.SortFunc(sums, func(a, b QueueSum) int { // what waits for one peer together, the most first
 		return cmp.Or(cmp.Compare(rankOf(a.State), rankOf(b.State)), cmp.Compare(a.Connector, b.Connector),
 			cmp.Compare(a.Receiver, b.Receiver), cmp.Compare(b.Messages, a.Messages), cmp.Compare(a.Account, b.Account))
 	})
+	return sums
 }
 
 // rankOf orders states: what is queued comes first.
