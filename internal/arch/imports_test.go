@@ -52,7 +52,7 @@ func table() []row {
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
-		{"connector", "account config connector/queue flow internal/ratelimit pdulog protocols sms sms/fit"},
+		{"connector", "account config connector/queue internal/ratelimit pdulog protocols sms sms/fit"},
 		{"gateway/node", "config connector sms"},
 		{"gateway/login", "account config connector gateway/node protocols sms"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
