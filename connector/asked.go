@@ -52,7 +52,7 @@ func (l *Lane) Ask(a *Asked) {
 func (l *Lane) nextAsked(now int64) *Slot {
 	l.endAsked(now)
 	front := l.slots.Front()
-	if len(l.asking.waiting) == 0 || front == nil || front.Link == nil ||
+	if len(l.asking.waiting) == 0 || front == nil || front.Outlet == nil ||
 		l.asking.underWay >= max(1, l.Online()*l.Config().Window/askedShare) {
 		return nil
 	}

@@ -142,7 +142,17 @@ type desk struct {
 	dialed    []*Instance
 	under     []*Slot // under way
 	others    bool    // other lanes have messages of the same accounts
+	hand      hand    // carries what leaves by all sessions
 }
+
+// A hand is a courier that keeps what it is given.
+type hand struct {
+	given  []*Slot
+	quiets int
+}
+
+func (h *hand) Give(_ int64, s *Slot) { h.given = append(h.given, s) }
+func (h *hand) Quiet(int64)           { h.quiets++ }
 
 func newDesk(t testing.TB, more string) *desk {
 	d := &desk{t: t, now: start, clerk: &clerk{pause: 2 * second, aside: 5 * second, blamed: map[uint64]int{}}, used: &Memory{}, origins: map[string]*sms.Origin{}}
@@ -186,7 +196,7 @@ func (d *desk) submit(account string, n int, fill func(*sms.Message)) {
 // connect logs in the instance that was dialed first.
 func (d *desk) connect() *Link {
 	l := &Link{}
-	l.Open(d.dialed[0], netip.AddrPort{}, d.now, nil)
+	l.Open(d.dialed[0], netip.AddrPort{}, d.now, &d.hand)
 	l.BoundAt, l.Lane = d.now, d.Lane
 	l.Instance.SetLink(l)
 	d.dialed = d.dialed[1:]
@@ -202,7 +212,7 @@ func (d *desk) send() (messages, dials int, again int64) {
 		switch {
 		case slot == nil:
 			return messages, dials, at
-		case slot.Link == nil:
+		case slot.Outlet == nil:
 			dials++
 			d.dialed = append(d.dialed, slot.Instance)
 		default:
@@ -229,7 +239,7 @@ func (d *desk) answerSlot(i int, code sms.Code) {
 // lose ends a session: its slots are removed, then its messages return, then its socket is
 // closed.
 func (d *desk) lose(l *Link) {
-	d.Over(l)
+	d.Over(&l.Outlet)
 	for i := 0; i < len(d.under); {
 		if d.under[i].Link == l {
 			d.answerSlot(i, sms.Lost)

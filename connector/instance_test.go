@@ -77,7 +77,7 @@ func TestNeverBound(t *testing.T) {
 	l.Instance.SetLink(l)
 	d.dialed = nil
 	d.Tick(d.now + 3600*second)
-	d.Over(l)
+	d.Over(&l.Outlet)
 	if !d.Closed(d.now, l) || d.dialing != 1 {
 		t.Errorf("%d instances are being connected", d.dialing)
 	}

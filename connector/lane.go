@@ -55,7 +55,7 @@ type Lane struct {
 	inFlight int
 	waiting  int // messages in the shares' queues
 	suspects suspects
-	quiet    []*Link                 // sessions that log out and have no request under way
+	quiet    []*Outlet               // those that log out and have no request under way
 	unknown  map[uint64]*sms.Message // messages whose request was not answered in time, by id
 	leaving  bool                    // it is being removed; it is gone when its messages are sent
 	gone     bool
@@ -232,7 +232,7 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 		if front == nil {
 			break
 		}
-		if front.Link == nil {
+		if front.Outlet == nil {
 			if l.dialing*cfg.Window >= l.due() {
 				break // the instances being connected have slots enough for the waiting messages
 			}
@@ -409,18 +409,18 @@ func (l *Lane) Unsent(now int64, slot *Slot) {
 // when its session ended.
 func (l *Lane) putBack(slot *Slot, code sms.Code) (alone bool) {
 	l.inFlight--
-	link := slot.Link
-	alone = link.atEnd == 1 || code == sms.BadState && link.suspect == slot
+	o := slot.Outlet
+	alone = o.atEnd == 1 || code == sms.BadState && o.suspect == slot
 	l.suspects.answered(l, slot)
 	if code == sms.Timeout {
 		l.slots.Freeze(slot)
-		l.checkQuiet(link)
+		l.checkQuiet(o)
 		return alone
 	}
 	l.slots.Put(slot)
-	l.checkQuiet(link)
-	if link.frozen != nil && code != sms.Lost {
-		l.slots.Thaw(link)
+	l.checkQuiet(o)
+	if o.frozen != nil && code != sms.Lost {
+		l.slots.Thaw(o)
 	}
 	return alone
 }

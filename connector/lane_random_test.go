@@ -110,7 +110,7 @@ func (a *actor) step() {
 		}
 	case n == 6:
 		if len(a.sessions) > 0 && random.IntN(3) == 0 {
-			a.LoggingOut(a.sessions[random.IntN(len(a.sessions))])
+			a.LoggingOut(&a.sessions[random.IntN(len(a.sessions))].Outlet)
 		}
 	case n == 7:
 		if len(a.under) > 0 {

@@ -44,55 +44,56 @@ func (l *Lane) Bound(link *Link, takes bool) {
 		l.stats().Failing.Store(0)
 	}
 	if takes {
-		link.balanced = l.Account != ""
-		l.slots.Open(link, link.window)
-		l.setOnline(link, 1)
+		l.Open(&link.Outlet)
 	}
 }
 
-func (l *Lane) setOnline(link *Link, n int64) {
-	l.online.Add(n)
-	link.Connector.online.Add(n)
-	if n > 0 {
-		l.moving.downSince, l.moving.rest = 0, 0
-	}
+// Open adds an outlet, which is given messages from now on.
+func (l *Lane) Open(o *Outlet) {
+	o.balanced = l.Account != ""
+	l.slots.Open(o, o.window)
+	l.online.Add(1)
+	o.home.online.Add(1)
+	l.moving.downSince, l.moving.rest = 0, 0
 }
 
-// LoggingOut removes the free slots of a session, so that it is given no more messages.
-func (l *Lane) LoggingOut(link *Link) {
-	l.removeSlots(link)
-	link.supply = leaving
-	l.checkQuiet(link)
+// LoggingOut removes the free slots of an outlet, so that it is given no more messages. Quiet tells its
+// courier when none is under way.
+func (l *Lane) LoggingOut(o *Outlet) {
+	l.removeSlots(o)
+	o.supply = leaving
+	l.checkQuiet(o)
 }
 
-func (l *Lane) removeSlots(link *Link) {
-	l.suspects.release(l, link)
+func (l *Lane) removeSlots(o *Outlet) {
+	l.suspects.release(l, o)
 	l.noting.dropped = true
-	if l.slots.Drop(link) {
-		l.setOnline(link, -1)
+	if l.slots.Drop(o) {
+		l.online.Add(-1)
+		o.home.online.Add(-1)
 	}
 }
 
-// checkQuiet notes a session that logs out and has no request under way.
-func (l *Lane) checkQuiet(link *Link) {
-	if link.supply == leaving && link.used == 0 {
-		link.supply = stopped
-		l.quiet = append(l.quiet, link)
+// checkQuiet notes an outlet that logs out and has no request under way.
+func (l *Lane) checkQuiet(o *Outlet) {
+	if o.supply == leaving && o.used == 0 {
+		o.supply = stopped
+		l.quiet = append(l.quiet, o)
 	}
 }
 
-// Quiet calls f once for each session that logs out and has no request under way any more.
-func (l *Lane) Quiet(f func(*Link)) {
-	for _, link := range l.quiet {
-		f(link)
+// Quiet tells the couriers that are given no more and have no request under way any more.
+func (l *Lane) Quiet(now int64) {
+	for _, o := range l.quiet {
+		o.Courier.Quiet(now)
 	}
 	l.quiet = l.quiet[:0]
 }
 
-// Over notes the end of a session. Its requests under way will not be answered any more.
-func (l *Lane) Over(link *Link) {
-	link.atEnd = link.used
-	l.removeSlots(link)
+// Over notes the end of an outlet. Its requests under way will not be answered any more.
+func (l *Lane) Over(o *Outlet) {
+	o.atEnd = o.used
+	l.removeSlots(o)
 }
 
 // Closed takes back an instance whose socket is closed, and reports whether it must be

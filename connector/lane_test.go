@@ -49,7 +49,7 @@ func TestLaneClosed(t *testing.T) {
 		l := d.connect()
 		d.send()
 		d.answer(sms.OK)
-		d.Over(l)
+		d.Over(&l.Outlet)
 		if dial := d.Closed(d.now, l); dial != static || l.Instance.Link() != nil {
 			t.Errorf("static %t: dial %t", static, dial)
 		}
@@ -74,7 +74,7 @@ func TestLaneClosedDraining(t *testing.T) {
 		d.draining = true
 		s, m := d.accept("a", nil) // on its way
 		d.answer(sms.OK)
-		d.Over(l)
+		d.Over(&l.Outlet)
 		if d.Closed(d.now, l) {
 			d.dialed = append(d.dialed, l.Instance)
 		}
@@ -86,7 +86,7 @@ func TestLaneClosedDraining(t *testing.T) {
 		l = d.connect()
 		d.send()
 		d.answer(sms.OK)
-		d.Over(l)
+		d.Over(&l.Outlet)
 		if d.Closed(d.now, l) {
 			t.Errorf("static %t: connected again for a scheduled message", static)
 		}
@@ -109,7 +109,7 @@ func TestLaneClosedDrainingStore(t *testing.T) {
 		second := d.dialed[0]
 		d.send()
 		d.draining, d.halted = true, true
-		d.Over(l)
+		d.Over(&l.Outlet)
 		if d.Closed(d.now, l) {
 			t.Errorf("static %t: connected again for messages that are stored", static)
 		}
@@ -127,7 +127,7 @@ func TestLaneOver(t *testing.T) {
 	d.submit("a", 6, nil)
 	first := d.connect()
 	d.want("a window", 3, 0, 0)
-	d.Over(first)
+	d.Over(&first.Outlet)
 	for range 3 {
 		d.answer(sms.Lost)
 	}
@@ -218,7 +218,7 @@ func TestLaneLeaves(t *testing.T) {
 	s.Hold(-1)
 	gone("all is sent", true)
 	gone("told before", false)
-	d.Over(l)
+	d.Over(&l.Outlet)
 	if d.Closed(d.now, l) {
 		t.Error("it dials, but is gone")
 	}
@@ -299,7 +299,7 @@ func TestLaneUp(t *testing.T) {
 	d.Connector.Removed.Store(true)
 	want("removed", false)
 	d.Connector.Removed.Store(false)
-	d.LoggingOut(l)
+	d.LoggingOut(&l.Outlet)
 	if d.Online() != 0 || d.Connector.Online() != 0 {
 		t.Errorf("%d and %d online", d.Online(), d.Connector.Online())
 	}
@@ -309,15 +309,16 @@ func TestLaneUp(t *testing.T) {
 // when its last request has its outcome, and not if the session has ended before.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
-	quiet := func(d *desk) (n int) {
-		d.Quiet(func(*Link) { n++ })
-		return n
+	quiet := func(d *desk) int {
+		d.hand.quiets = 0
+		d.Quiet(d.now)
+		return d.hand.quiets
 	}
 	d := newDesk(t, "instances: 1, static: true, window: 3")
 	l := d.connect()
 	d.submit("a", 5, nil)
 	d.send()
-	d.LoggingOut(l)
+	d.LoggingOut(&l.Outlet)
 	for left := 3; left > 0; left-- {
 		if quiet(d) != 0 {
 			t.Errorf("quiet with %d requests under way", left)
@@ -328,7 +329,7 @@ func TestQuiet(t *testing.T) {
 		t.Error("not quiet once")
 	}
 	d.want("no more messages", 0, 0, 0)
-	d.LoggingOut(l) // without any under way
+	d.LoggingOut(&l.Outlet) // without any under way
 	if quiet(d) != 1 {
 		t.Error("not quiet, but nothing is under way")
 	}
@@ -336,7 +337,7 @@ func TestQuiet(t *testing.T) {
 
 	l = d.connect()
 	d.send()
-	d.LoggingOut(l)
+	d.LoggingOut(&l.Outlet)
 	d.lose(l)
 	if quiet(d) != 0 {
 		t.Error("a session that has ended is quiet")
@@ -374,7 +375,7 @@ func TestLaneOfAccount(t *testing.T) {
 		if d.Publish() {
 			t.Error("gone with messages under way")
 		}
-		d.Over(l)
+		d.Over(&l.Outlet)
 	}
 	for len(d.under) > 0 {
 		d.answer(sms.Lost)

@@ -81,7 +81,7 @@ func (l *Link) Awaited(took int64) {
 // AnsweredLate handles an answer that came after its request was given up. If the answer
 // is final, the copy of the message that waits or is under way is not needed.
 func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
-	l.slots.Thaw(link)
+	l.slots.Thaw(&link.Outlet)
 	if u.Asked {
 		l.asking.rests = 0
 	}

@@ -39,7 +39,6 @@ type Link struct {
 	Can      protocols.Abilities // of Session
 	Inflight Inflight
 	Lane     *Lane // the lane that gives the session messages; nil: it takes none
-	Owner    any   // the value that embeds it: the pipeline's handle, or the classic architecture's conn
 
 	Heard    atomic.Int64 // when the peer last sent something
 	Partial  atomic.Int64 // when the incomplete PDU began; 0: there is none
@@ -52,10 +51,23 @@ type Link struct {
 	Log
 }
 
-// An Outlet is what the lane's dispatching goroutine knows of a session: how many more
-// requests it can be given.
+// A Courier carries away what a lane gives it: the session's part of an architecture, or whatever else
+// delivers messages. A lane knows nothing else of it; that it has a socket, a session or sequence numbers
+// is its own affair. Lane.Answered or Lane.Unsent follows for each slot.
+type Courier interface {
+	// Give is given a slot whose message, or operation, is to leave now.
+	Give(now int64, s *Slot)
+	// Quiet tells it, once, that it is given no more and that none of its slots is under way.
+	Quiet(now int64)
+}
+
+// An Outlet is what the lane's dispatching goroutine knows of a session, or of another way by which
+// messages leave: how many more requests it can be given, and who carries them.
 type Outlet struct {
-	window   int // the configured window when the session began
+	Courier  Courier
+	home     *Connector // that counts it
+	link     *Link      // the session; nil: there is none
+	window   int        // the configured window when the session began
 	slots    []*Slot
 	aside    []*Slot // free slots that must not be taken now
 	frozen   []*Slot // slots whose requests were not answered in time
@@ -93,9 +105,10 @@ type Log struct {
 // RefusalRate is how many refusals of a session are answered a second.
 const RefusalRate = 200
 
-// Open begins the session of an instance.
-func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, owner any) {
-	l.Connector, l.Instance, l.Remote, l.Opened, l.Owner = i.Connector, i, remote, now, owner
+// Open begins the session of an instance. courier is what embeds the link.
+func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, courier Courier) {
+	l.Connector, l.Instance, l.Remote, l.Opened = i.Connector, i, remote, now
+	l.Courier, l.home, l.link = courier, i.Connector, l
 	l.Heard.Store(now)
 	window := i.Connector.Config().Window
 	l.window = window

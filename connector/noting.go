@@ -42,7 +42,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	}
 	for {
 		slot, again = l.next(now)
-		if slot == nil || slot.Link == nil || slot.Asked != nil || !l.isNoting() {
+		if slot == nil || slot.Outlet == nil || slot.Asked != nil || !l.isNoting() {
 			return slot, again
 		}
 		note := l.policy.Leaves(l, slot.Message)
@@ -64,7 +64,7 @@ func (l *Lane) nextNoted(now int64) (slot *Slot) {
 		n.dropped = false
 		n.waiting, n.first = slices.Delete(n.waiting, 0, n.first), 0
 		n.waiting = slices.DeleteFunc(n.waiting, func(w notedSlot) bool {
-			if w.slot.Link.takesMore() {
+			if w.slot.Outlet.takesMore() {
 				return false
 			}
 			l.Unsent(now, w.slot)

@@ -190,7 +190,7 @@ func (w *world) leave(d *desk) {
 		if slot == nil {
 			return
 		}
-		if slot.Link == nil {
+		if slot.Outlet == nil {
 			d.dialed = append(d.dialed, slot.Instance)
 			continue
 		}
@@ -237,7 +237,7 @@ func (w *world) lose(i int) {
 	d, l := w.desks[0], w.sessions[i]
 	w.sessions = append(w.sessions[:i], w.sessions[i+1:]...)
 	w.late = nil
-	d.Over(l)
+	d.Over(&l.Outlet)
 	for i := 0; i < len(d.under); {
 		if d.under[i].Link == l {
 			w.answer(d, i, sms.Lost)

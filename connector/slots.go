@@ -6,7 +6,8 @@ import "pmg/sms"
 // in its lane's list of free slots. While its request is under way, it holds the message.
 type Slot struct {
 	Instance *Instance
-	Link     *Link // nil while the instance is not connected
+	Outlet   *Outlet // whose it is; nil while the instance is not connected
+	Link     *Link   // the outlet's session; nil: there is none
 	Message  *sms.Message
 	Share    *Share // of Message
 	Asked    *Asked // the operation that is under way, with Message as what it is about; nil: Message itself is
@@ -47,29 +48,32 @@ func (s *Slots) Park(i *Instance) {
 
 // Back returns the slot of an unconnected instance, or nil.
 func (s *Slots) Back() *Slot {
-	if s.root.prev == nil || s.root.prev == &s.root || s.root.prev.Link != nil {
+	if s.root.prev == nil || s.root.prev == &s.root || s.root.prev.Outlet != nil {
 		return nil
 	}
 	return s.root.prev
 }
 
-// Open adds a session that has just logged in. The slots of its window are made when they
+// Open adds an outlet. The slots of its window are made when they
 // are first needed, so that an idle session has only one.
-func (s *Slots) Open(l *Link, window int) {
-	l.unused = window
-	s.grow(l)
+func (s *Slots) Open(o *Outlet, window int) {
+	o.unused = window
+	s.grow(o)
 }
 
-func (s *Slots) grow(l *Link) {
+func (s *Slots) grow(o *Outlet) {
 	s.lazyInit()
-	s.free(newSlot(l))
+	s.free(newSlot(o))
 }
 
-// newSlot makes another slot of a session's window.
-func newSlot(l *Link) *Slot {
-	l.unused--
-	slot := &Slot{Instance: l.Instance, Link: l}
-	l.slots = append(l.slots, slot)
+// newSlot makes another slot of an outlet's window.
+func newSlot(o *Outlet) *Slot {
+	o.unused--
+	slot := &Slot{Outlet: o, Link: o.link}
+	if o.link != nil {
+		slot.Instance = o.link.Instance
+	}
+	o.slots = append(o.slots, slot)
 	return slot
 }
 
@@ -77,7 +81,7 @@ func newSlot(l *Link) *Slot {
 // sessions, it goes behind the slots of the other sessions. Otherwise it goes to the
 // front, so that few sessions are busy and their batches are long.
 func (s *Slots) free(slot *Slot) {
-	if slot.Link.balanced {
+	if slot.Outlet.balanced {
 		link(slot, &s.root)
 	} else {
 		link(slot, s.root.next)
@@ -99,10 +103,10 @@ func (s *Slots) Take() *Slot {
 		return nil
 	}
 	unlink(slot)
-	if l := slot.Link; l != nil {
-		l.used++
-		if l.unused > 0 && (l.balanced || s.root.next.Link != l) {
-			s.grow(l)
+	if o := slot.Outlet; o != nil {
+		o.used++
+		if o.unused > 0 && (o.balanced || s.root.next.Outlet != o) {
+			s.grow(o)
 		}
 	}
 	return slot
@@ -112,12 +116,12 @@ func (s *Slots) Take() *Slot {
 // a session that is over is dropped.
 func (s *Slots) Put(slot *Slot) {
 	slot.Message, slot.Share, slot.Asked = nil, nil, nil
-	l := slot.Link
-	l.used--
+	o := slot.Outlet
+	o.used--
 	switch {
-	case !l.takesMore():
-	case l.reserved:
-		l.aside = append(l.aside, slot)
+	case !o.takesMore():
+	case o.reserved:
+		o.aside = append(o.aside, slot)
 	default:
 		s.free(slot)
 	}
@@ -128,56 +132,56 @@ func (s *Slots) Put(slot *Slot) {
 // is not kept. Otherwise a peer that has lost a whole window would never get another
 // request that it can answer.
 func (s *Slots) Freeze(slot *Slot) {
-	l := slot.Link
-	if l.takesMore() && len(l.frozen)+1 == len(l.slots)+l.unused {
+	o := slot.Outlet
+	if o.takesMore() && len(o.frozen)+1 == len(o.slots)+o.unused {
 		s.Put(slot)
 		return
 	}
 	slot.Message, slot.Share, slot.Asked = nil, nil, nil
-	l.used--
-	if l.takesMore() {
-		l.frozen = append(l.frozen, slot)
+	o.used--
+	if o.takesMore() {
+		o.frozen = append(o.frozen, slot)
 	}
 }
 
 // Thaw makes the frozen slots of a session available, because its peer answers again.
-func (s *Slots) Thaw(l *Link) {
-	frozen := l.frozen
-	l.frozen = nil
+func (s *Slots) Thaw(o *Outlet) {
+	frozen := o.frozen
+	o.frozen = nil
 	for _, slot := range frozen {
-		l.used++ // Put subtracts it
+		o.used++ // Put subtracts it
 		s.Put(slot)
 	}
 }
 
 // Hold sets the free slots of a session aside, so that it gets no further requests.
-func (s *Slots) Hold(l *Link) {
-	l.reserved = true
-	for _, slot := range l.slots {
+func (s *Slots) Hold(o *Outlet) {
+	o.reserved = true
+	for _, slot := range o.slots {
 		if slot.next != nil {
 			unlink(slot)
-			l.aside = append(l.aside, slot)
+			o.aside = append(o.aside, slot)
 		}
 	}
 }
 
 // TakeHeld takes a slot that Hold has set aside. The session has no request under way.
-func (s *Slots) TakeHeld(l *Link) *Slot {
-	n := len(l.aside) - 1
-	slot := l.aside[n]
-	l.aside = l.aside[:n]
-	l.used++
-	if n == 0 && l.unused > 0 { // the next suspect needs one, and this slot may be frozen
-		l.aside = append(l.aside, newSlot(l))
+func (s *Slots) TakeHeld(o *Outlet) *Slot {
+	n := len(o.aside) - 1
+	slot := o.aside[n]
+	o.aside = o.aside[:n]
+	o.used++
+	if n == 0 && o.unused > 0 { // the next suspect needs one, and this slot may be frozen
+		o.aside = append(o.aside, newSlot(o))
 	}
 	return slot
 }
 
 // Unhold undoes Hold.
-func (s *Slots) Unhold(l *Link) {
-	aside := l.aside
-	l.reserved, l.aside = false, nil
-	if !l.takesMore() {
+func (s *Slots) Unhold(o *Outlet) {
+	aside := o.aside
+	o.reserved, o.aside = false, nil
+	if !o.takesMore() {
 		return
 	}
 	for _, slot := range aside {
@@ -187,14 +191,14 @@ func (s *Slots) Unhold(l *Link) {
 
 // Drop removes all free slots of a session that is given no more requests. Slots under way
 // are dropped when they are put back. Drop reports whether the session had slots.
-func (s *Slots) Drop(l *Link) bool {
-	had := l.slots != nil
-	l.supply, l.unused = stopped, 0
-	for _, slot := range l.slots {
+func (s *Slots) Drop(o *Outlet) bool {
+	had := o.slots != nil
+	o.supply, o.unused = stopped, 0
+	for _, slot := range o.slots {
 		if slot.next != nil {
 			unlink(slot)
 		}
 	}
-	l.slots, l.aside, l.frozen = nil, nil, nil
+	o.slots, o.aside, o.frozen = nil, nil, nil
 	return had
 }

@@ -23,7 +23,7 @@ func TestSlots(t *testing.T) {
 	idle := c.Acquire()
 	s.Park(idle)
 	l := newLink(c)
-	s.Open(l, 3)
+	s.Open(&l.Outlet, 3)
 	var taken []*Slot
 	for range 3 {
 		slot := s.Take()
@@ -32,7 +32,7 @@ func TestSlots(t *testing.T) {
 		}
 		taken = append(taken, slot)
 	}
-	if f := s.Front(); f.Instance != idle || f.Link != nil {
+	if f := s.Front(); f.Instance != idle || f.Outlet != nil {
 		t.Errorf("behind the window is %+v", f)
 	}
 	taken[1].Message = &sms.Message{}
@@ -41,14 +41,14 @@ func TestSlots(t *testing.T) {
 		t.Errorf("%+v comes back", slot)
 	}
 	s.Put(taken[0])
-	if !s.Drop(l) || s.Drop(l) {
+	if !s.Drop(&l.Outlet) || s.Drop(&l.Outlet) {
 		t.Error("the slots are not in the list exactly once")
 	}
 	s.Put(taken[2])
 	if slot := s.Take(); slot.Instance != idle || s.Take() != nil {
 		t.Errorf("of a session that is over there is %+v", slot)
 	}
-	if s.Drop(newLink(c)) {
+	if s.Drop(&newLink(c).Outlet) {
 		t.Error("a session without slots had some")
 	}
 }
@@ -70,13 +70,13 @@ func TestSlotsModel(t *testing.T) {
 				if c.HasFree() {
 					l := newLink(c)
 					free[l] = 1 + random.IntN(5)
-					s.Open(l, free[l])
+					s.Open(&l.Outlet, free[l])
 					links = append(links, l)
 				}
 			case 1:
 				if len(links) > 0 && random.IntN(3) == 0 {
 					i := random.IntN(len(links))
-					s.Drop(links[i])
+					s.Drop(&links[i].Outlet)
 					delete(free, links[i])
 					s.Park(links[i].Instance)
 					parked++
@@ -102,7 +102,7 @@ func TestSlotsModel(t *testing.T) {
 					if sum+parked > 0 {
 						t.Fatalf("seed %d: no slot, want %d connected and %d others", seed, sum, parked)
 					}
-				case slot.Link == nil:
+				case slot.Outlet == nil:
 					if sum > 0 {
 						t.Fatalf("seed %d: unconnected in front of %d connected slots", seed, sum)
 					}
@@ -124,7 +124,7 @@ func TestSlotsLazy(t *testing.T) {
 	t.Parallel()
 	var s Slots
 	l := newLink(newConnector(1, 10000))
-	s.Open(l, 10000)
+	s.Open(&l.Outlet, 10000)
 	for range 5 {
 		s.Put(s.Take())
 	}
@@ -207,7 +207,7 @@ func TestInflightConcurrent(t *testing.T) {
 func TestSlotsAllocations(t *testing.T) {
 	l := newLink(newConnector(1, 10))
 	var s Slots
-	s.Open(l, 10)
+	s.Open(&l.Outlet, 10)
 	request := func() {
 		slot := s.Take()
 		slot.Sequence = l.Session.NextSequence()
@@ -228,7 +228,7 @@ func BenchmarkSlots(b *testing.B) {
 			c := newConnector(instances, 10)
 			var s Slots
 			for range instances {
-				s.Open(newLink(c), 10)
+				s.Open(&newLink(c).Outlet, 10)
 			}
 			b.ReportAllocs()
 			for b.Loop() {

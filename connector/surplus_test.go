@@ -34,7 +34,7 @@ func TestSurplus(t *testing.T) {
 	l := d.connect()
 	d.Home().SetSockets(1)
 	l.LoggedOut = true
-	d.Over(l)
+	d.Over(&l.Outlet)
 	if d.Closed(d.now, l) || d.Home().HasSurplus() || d.dialing != 1 {
 		t.Errorf("a session's instance was not given back: %d are being connected", d.dialing)
 	}

@@ -15,7 +15,7 @@ const suspectAfter = 2
 // may have suspects; that one stays for other messages.
 type suspects struct {
 	waiting []suspect
-	links   []*Link // sessions that are reserved for suspects
+	outlets []*Outlet // sessions that are reserved for suspects
 }
 
 type suspect struct {
@@ -35,25 +35,25 @@ func (l *Lane) nextSuspect(now int64) *Slot {
 		return nil
 	}
 	idle := 0 // reserved sessions without a suspect yet
-	for _, link := range s.links {
-		if link.suspect != nil {
+	for _, o := range s.outlets {
+		if o.suspect != nil {
 			continue
 		}
-		if link.used == 0 {
-			return s.send(l, link)
+		if o.used == 0 {
+			return s.send(l, o)
 		}
 		idle++
 	}
-	for idle < len(s.waiting) && len(s.links) < max(1, l.Online()-1) {
+	for idle < len(s.waiting) && len(s.outlets) < max(1, l.Online()-1) {
 		front := l.slots.Front()
-		if front == nil || front.Link == nil {
+		if front == nil || front.Outlet == nil {
 			return nil
 		}
-		link := front.Link
-		s.links = append(s.links, link)
-		l.slots.Hold(link)
-		if link.used == 0 {
-			return s.send(l, link)
+		o := front.Outlet
+		s.outlets = append(s.outlets, o)
+		l.slots.Hold(o)
+		if o.used == 0 {
+			return s.send(l, o)
 		}
 		idle++
 	}
@@ -61,35 +61,35 @@ func (l *Lane) nextSuspect(now int64) *Slot {
 }
 
 // send takes a slot of a reserved session without requests under way for the next suspect.
-func (s *suspects) send(l *Lane, link *Link) *Slot {
+func (s *suspects) send(l *Lane, o *Outlet) *Slot {
 	next := s.waiting[0]
 	s.waiting = s.waiting[1:]
-	slot := l.slots.TakeHeld(link)
+	slot := l.slots.TakeHeld(o)
 	slot.Message, slot.Share = next.message, next.share
-	link.suspect = slot
+	o.suspect = slot
 	return slot
 }
 
 // answered ends the isolation when the suspect's slot comes back.
 func (s *suspects) answered(l *Lane, slot *Slot) {
-	if slot.Link.suspect == slot {
-		slot.Link.suspect = nil
-		s.release(l, slot.Link)
+	if slot.Outlet.suspect == slot {
+		slot.Outlet.suspect = nil
+		s.release(l, slot.Outlet)
 	}
 }
 
 // release ends the reservation of a session, unless a suspect is under way in it.
-func (s *suspects) release(l *Lane, link *Link) {
-	if link.suspect != nil || !link.reserved {
+func (s *suspects) release(l *Lane, o *Outlet) {
+	if o.suspect != nil || !o.reserved {
 		return
 	}
-	s.links = slices.DeleteFunc(s.links, func(other *Link) bool { return other == link })
-	l.slots.Unhold(link)
+	s.outlets = slices.DeleteFunc(s.outlets, func(other *Outlet) bool { return other == o })
+	l.slots.Unhold(o)
 }
 
 // releaseIdle ends the reservation of sessions for which no suspect is left.
 func (s *suspects) releaseIdle(l *Lane) {
-	for i := len(s.links) - 1; i >= 0; i-- {
-		s.release(l, s.links[i])
+	for i := len(s.outlets) - 1; i >= 0; i-- {
+		s.release(l, s.outlets[i])
 	}
 }

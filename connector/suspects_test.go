@@ -83,9 +83,9 @@ func TestSuspectSessionEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*desk, *Link){
 		"over":       (*desk).lose,
-		"logged out": func(d *desk, l *Link) { d.LoggingOut(l); d.lose(l) },
+		"logged out": func(d *desk, l *Link) { d.LoggingOut(&l.Outlet); d.lose(l) },
 		"answered after its logout": func(d *desk, l *Link) {
-			d.LoggingOut(l)
+			d.LoggingOut(&l.Outlet)
 			for len(d.under) > 0 {
 				d.answer(sms.OK)
 			}
@@ -101,8 +101,8 @@ func TestSuspectSessionEnds(t *testing.T) {
 		for _, when := range []string{"held", "under way"} {
 			d, l := suspected(t, "instances: 1, static: true, window: 3")
 			if when == "held" { // behind another message
-				d.slots.Hold(l)
-				d.suspects.links = []*Link{l}
+				d.slots.Hold(&l.Outlet)
+				d.suspects.outlets = []*Outlet{&l.Outlet}
 			} else {
 				d.send()
 			}

@@ -136,7 +136,7 @@ func TestBuilderClose(t *testing.T) {
 // An answer finds the slot of its request. An answer without a request is counted.
 func TestBuilderAnswered(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {
-		slot := &connector.Slot{Instance: h.Instance, Link: &h.Link, Sequence: h.Session.NextSequence()}
+		slot := &connector.Slot{Instance: h.Instance, Outlet: &h.Outlet, Link: &h.Link, Sequence: h.Session.NextSequence()}
 		h.Inflight.Put(slot)
 		r.receive(h, "a1", "a1", "a7")
 		synctest.Wait()

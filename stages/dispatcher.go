@@ -13,9 +13,13 @@ import (
 type dispatcher struct {
 	*Deps
 	touched []*connector.Lane // lanes to dispatch at the end of the batch
+	out     *flow.Out[Job]    // of the current dispatch, for the couriers
 }
 
-func newDispatcher(d *Deps) (flow.Stage[Job], error) { return &dispatcher{Deps: d}, nil }
+func newDispatcher(d *Deps) (flow.Stage[Job], error) {
+	d.dispatcher = &dispatcher{Deps: d}
+	return d.dispatcher, nil
+}
 
 // touch notes that after this batch a lane may be able to send messages.
 func (d *dispatcher) touch(l *connector.Lane) *connector.Lane {
@@ -43,10 +47,10 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		d.touch(l.Lane).Bound(l, j.Code == sms.OK)
 	case LoggingOut:
 		l := &j.Handle.Link
-		d.touch(l.Lane).LoggingOut(l)
+		d.touch(l.Lane).LoggingOut(&l.Outlet)
 	case Over: // takes the slots away before the pdu builder collects the messages under way
 		if l := &j.Handle.Link; l.Lane != nil {
-			d.touch(l.Lane).Over(l)
+			d.touch(l.Lane).Over(&l.Outlet)
 		}
 		out.To(toEncoder, j)
 		return
@@ -143,6 +147,7 @@ const movePause = 5 * time.Millisecond
 
 // dispatch pairs messages with slots until one of them runs out.
 func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
+	d.out = out
 	if l.MovesOn() {
 		out.TickIn(movePause)
 	}
@@ -154,30 +159,17 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 			}
 			break
 		}
-		if slot.Link == nil {
+		if slot.Outlet == nil {
 			d.dial(out, slot.Instance)
 			continue
 		}
-		j := out.Get()
-		j.Kind, j.Slot = Forward, slot
-		out.To(toEncoder, j)
+		slot.Outlet.Courier.Give(out.Now(), slot)
 	}
 	if l.HasHanded() {
 		l.HandOver(func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(out.Now(), s, m) })
 	}
-	l.Quiet(func(link *connector.Link) { d.quiet(out, handleOf(link)) })
+	l.Quiet(out.Now())
 	d.publish(out, l)
-}
-
-// quiet tells the builder that all our requests of a session have their outcome.
-func (d *dispatcher) quiet(out *flow.Out[Job], h *handle) {
-	if !h.retainOpen() {
-		return
-	}
-	j := out.Get()
-	j.Kind, j.Handle, j.refs = Quiet, h, 1
-	out.CountRef()
-	out.To(toBuilder, j)
 }
 
 // publish updates the counters that other goroutines read, and has the builder accept

@@ -29,9 +29,10 @@ import (
 // instance is free for another session.
 type handle struct {
 	connector.Link
-	fd   int
-	refs atomic.Int32 // references of jobs under way, by their weight, and the reader's own
-	gate gate
+	dispatcher *dispatcher // which gives it slots
+	fd         int
+	refs       atomic.Int32 // references of jobs under way, by their weight, and the reader's own
+	gate       gate
 
 	// Each of these belongs to the stage that it is named after.
 	reader    struct{ watched bool } // in the reader's poller
@@ -42,15 +43,36 @@ type handle struct {
 }
 
 // newHandle begins the session of an instance. The caller gets the reader's reference.
-func newHandle(i *connector.Instance, fd int, remote netip.AddrPort, now int64) *handle {
-	h := &handle{fd: fd}
+func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, now int64) *handle {
+	h := &handle{fd: fd, dispatcher: d.dispatcher}
 	h.refs.Store(1)
 	h.Open(i, remote, now, h)
 	return h
 }
 
-// handleOf returns the handle of a session.
-func handleOf(l *connector.Link) *handle { return l.Owner.(*handle) }
+// handleOf returns the handle of a session. All sessions of the pipeline are carried by one.
+func handleOf(l *connector.Link) *handle { return l.Courier.(*handle) }
+
+// Give implements connector.Courier: the slot goes to the encoder. It is called in the dispatcher.
+func (h *handle) Give(_ int64, slot *connector.Slot) {
+	out := h.dispatcher.out
+	j := out.Get()
+	j.Kind, j.Slot = Forward, slot
+	out.To(toEncoder, j)
+}
+
+// Quiet implements connector.Courier: it tells the builder that all our requests of the session have
+// their outcome. It is called in the dispatcher.
+func (h *handle) Quiet(int64) {
+	if !h.retainOpen() {
+		return
+	}
+	out := h.dispatcher.out
+	j := out.Get()
+	j.Kind, j.Handle, j.refs = Quiet, h, 1
+	out.CountRef()
+	out.To(toBuilder, j)
+}
 
 // retain adds n references. The caller holds one already.
 func (h *handle) retain(n int) {

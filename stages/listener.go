@@ -111,7 +111,7 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 			_ = unix.Close(fd)
 			continue
 		}
-		h := newHandle(i, fd, remote, out.Now())
+		h := newHandle(l.Deps, i, fd, remote, out.Now())
 		h.Session.Start(out.Now(), nil)
 		l.Gateway.Sessions.Connected(&h.Link)
 		j := out.Get()

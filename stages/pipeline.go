@@ -56,10 +56,11 @@ var sessionEnds = []string{"reader", "listener", "dispatcher"}
 
 // Deps is what the stages need.
 type Deps struct {
-	Context context.Context // done when the pipeline is closed, which ends all blocking calls of stages
-	Gateway *gateway.Gateway
-	Pool    *flow.Pool[Job]
-	Log     zerolog.Logger
-	buffers buffers
-	Full    atomic.Bool // no client is read, because too many jobs are alive
+	Context    context.Context // done when the pipeline is closed, which ends all blocking calls of stages
+	Gateway    *gateway.Gateway
+	Pool       *flow.Pool[Job]
+	Log        zerolog.Logger
+	buffers    buffers
+	dispatcher *dispatcher // which the handles of sessions are given slots by
+	Full       atomic.Bool // no client is read, because too many jobs are alive
 }

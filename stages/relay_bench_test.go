@@ -129,7 +129,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	now := p.Now()
 	operator, clients := g.Connector("operator"), g.Connector("clients")
 	for range 4 {
-		h := newHandle(operator.Acquire(), -1, netip.AddrPort{}, now)
+		h := newHandle(deps, operator.Acquire(), -1, netip.AddrPort{}, now)
 		g.Sessions.Connected(&h.Link)
 		bind := in.Get()
 		h.Session.Start(now, bind.pdu(operator))
@@ -143,7 +143,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	}
 	origin := &sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}
 	for range 64 {
-		h := newHandle(clients.Acquire(), -1, netip.AddrPort{}, now)
+		h := newHandle(deps, clients.Acquire(), -1, netip.AddrPort{}, now)
 		h.Session.Start(now, nil)
 		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
 		bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34

@@ -32,6 +32,7 @@ type rig struct {
 	t       testing.TB
 	gateway *gateway.Gateway
 	pool    *flow.Pool[Job]
+	deps    *Deps
 	real    map[int]flow.Stage[Job]
 
 	inlet *flow.Inlet[Job]
@@ -104,6 +105,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	deps := &Deps{Context: ctx, Gateway: g, Pool: r.pool, Log: zerolog.Nop()}
+	r.deps = deps
 	table := Table()
 	all := make([]string, len(table))
 	for i := range table {
@@ -262,5 +264,5 @@ func (r *rig) handle(name string, fd int) *handle {
 }
 
 func (r *rig) handleOn(i *connector.Instance, fd int) *handle {
-	return newHandle(i, fd, netip.AddrPort{}, time.Now().UnixNano())
+	return newHandle(r.deps, i, fd, netip.AddrPort{}, time.Now().UnixNano())
 }

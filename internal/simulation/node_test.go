@@ -62,6 +62,7 @@ type request struct {
 // A handle is a session.
 type handle struct {
 	connector.Link
+	node *node
 	end  *end
 	rest []byte
 	lost bool // framing is
@@ -254,16 +255,14 @@ func (n *node) dispatch(l *connector.Lane) {
 			}
 			break
 		}
-		if slot.Link == nil {
+		if slot.Outlet == nil {
 			n.dial(slot.Instance)
 			continue
 		}
-		n.forward(l, slot)
+		slot.Outlet.Courier.Give(n.w.now(), slot)
 	}
 	l.HandOver(func(s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(n.w.now(), s, m) })
-	l.Quiet(func(link *connector.Link) {
-		n.after(0, func() { n.talk.Quiet(n.w.now(), link) })
-	})
+	l.Quiet(n.w.now())
 	if l.Publish() {
 		n.logout(func(link *connector.Link) bool { return link.Connector == l.Home() })
 	}
@@ -272,9 +271,15 @@ func (n *node) dispatch(l *connector.Lane) {
 	}
 }
 
-// forward sends a message.
-func (n *node) forward(l *connector.Lane, slot *connector.Slot) {
-	now, h := n.w.now(), slot.Link.Owner.(*handle)
+// Quiet implements connector.Courier.
+func (h *handle) Quiet(int64) {
+	n := h.node
+	n.after(0, func() { n.talk.Quiet(n.w.now(), &h.Link) })
+}
+
+// Give implements connector.Courier: it sends a message.
+func (h *handle) Give(now int64, slot *connector.Slot) {
+	n, l := h.node, h.Lane
 	if !h.Session.Accepting() {
 		if t := n.w.oracle.byID[slot.Message.ID]; t != nil && slot.Asked == nil {
 			t.failed++
@@ -403,7 +408,7 @@ func (n *node) accept(e *end) bool {
 }
 
 func (n *node) open(i *connector.Instance, e *end, remote netip.AddrPort) *handle {
-	h := &handle{end: e}
+	h := &handle{node: n, end: e}
 	h.Open(i, remote, n.w.now(), h)
 	n.handles = append(n.handles, h)
 	e.receive = func(b []byte) {
@@ -455,7 +460,7 @@ func (n *node) over(h *handle) {
 	n.handles = slices.DeleteFunc(n.handles, func(other *handle) bool { return other == h })
 	n.talk.Over(now, l)
 	if l.Lane != nil {
-		n.touch(l.Lane).Over(l)
+		n.touch(l.Lane).Over(&l.Outlet)
 	}
 	h.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) { n.answered(slot, sms.Answer{Code: sms.Lost, At: now}) })
 	if h.Connector.Config().Listens() {

@@ -29,7 +29,7 @@ func (n *node) PDU(r *request) protocols.PDU { return r.pdu }
 
 // Send implements session.Port.
 func (n *node) Send(_ int64, l *connector.Link, r *request, last bool, reason string) {
-	h := l.Owner.(*handle)
+	h := l.Courier.(*handle)
 	n.release(r)
 	h.end.write(r.pdu.AppendWire(nil))
 	if last {
@@ -46,7 +46,7 @@ func (n *node) Drop(_ *connector.Link, r *request) { n.release(r) }
 // Hangup implements session.Port.
 func (n *node) Hangup(l *connector.Link, reason string) {
 	if l.BeginClosing(reason) {
-		n.after(0, func() { n.over(l.Owner.(*handle)) })
+		n.after(0, func() { n.over(l.Courier.(*handle)) })
 	}
 }
 
@@ -118,7 +118,7 @@ func (n *node) Bound(_ int64, l *connector.Link, takes bool) {
 // LoggingOut implements session.Port.
 func (n *node) LoggingOut(_ int64, l *connector.Link) {
 	if l.Lane != nil {
-		n.touch(l.Lane).LoggingOut(l)
+		n.touch(l.Lane).LoggingOut(&l.Outlet)
 	}
 }
 

@@ -193,7 +193,7 @@ func unwritten(t *testing.T, e *Engine, c *conn) *connector.Slot {
 	m.Origin = share.Origin
 	m.Set(sms.Address{}, sms.Address{Addr: []byte("1")}, []byte("text"))
 	e.gateway.Intake.NewIntake(1).Accept(e.now(), m, share)
-	return &connector.Slot{Instance: c.Instance, Link: &c.Link, Message: m, Share: share}
+	return &connector.Slot{Instance: c.Instance, Outlet: &c.Outlet, Link: &c.Link, Message: m, Share: share}
 }
 
 // smscSession returns a session to the SMSC. The test has the other end.
@@ -295,7 +295,7 @@ func TestGivenAtTheEnd(t *testing.T) {
 	for range 1000 {
 		runtime.Gosched()
 	}
-	c.give(slot)
+	c.Give(e.now(), slot)
 	lane.mu.Unlock()
 	<-over
 	lane.mu.Lock()
@@ -328,7 +328,7 @@ func TestBehindLogout(t *testing.T) {
 	c.Send(e.now(), &c.Link, r, false, "")
 	c.session.Unlock()
 	before := c.Connector.Stats.PDUsOut[(&smpp.PDU{ID: smpp.SubmitSM}).Command()].Load()
-	c.give(slot)
+	c.Give(e.now(), slot)
 	over := make(chan struct{})
 	go func() {
 		c.serve()

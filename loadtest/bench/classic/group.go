@@ -41,7 +41,7 @@ func newGroup(e *Engine, c *connector.Connector) *group {
 }
 
 // conns calls f for every connection.
-func (g *group) conns(f func(*conn)) { g.Links(func(l *connector.Link) { f(l.Owner.(*conn)) }) }
+func (g *group) conns(f func(*conn)) { g.Links(func(l *connector.Link) { f(l.Courier.(*conn)) }) }
 
 func (g *group) attach() {
 	g.engine.run(g.keep)

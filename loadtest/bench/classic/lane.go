@@ -67,7 +67,7 @@ func (l *lane) answered(now int64, slot *connector.Slot, a sms.Answer) {
 // session's writer has ended.
 func (l *lane) takeBack(now int64, c *conn) {
 	l.do(now, func() {
-		l.Over(&c.Link) // before the writer's slots are collected, because from here on the lane gives it none
+		l.Over(&c.Outlet) // before the writer's slots are collected, because from here on the lane gives it none
 		for _, slot := range c.unwritten() {
 			l.Unsent(now, slot)
 		}
@@ -86,19 +86,17 @@ func (l *lane) dispatch(now int64) {
 			l.dispatchAt(now, again)
 			break
 		}
-		if slot.Link == nil {
+		if slot.Outlet == nil {
 			l.engine.group(slot.Instance.Connector).dial(slot.Instance)
 			continue
 		}
-		slot.Link.Owner.(*conn).give(slot)
+		slot.Outlet.Courier.Give(now, slot)
 	}
 	l.engine.gateway.CommitEnded()
 	if l.HasHanded() {
 		l.engine.run(l.handOver)
 	}
-	l.Quiet(func(link *connector.Link) {
-		l.engine.run(link.Owner.(*conn).quiet) // in a goroutine, because a session's lock must be taken before the lane's
-	})
+	l.Quiet(now)
 	if l.Publish() {
 		l.gone.Store(true)
 		l.engine.wake()

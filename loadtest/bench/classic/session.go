@@ -114,13 +114,14 @@ func (c *conn) Bound(now int64, l *connector.Link, takes bool) {
 func (c *conn) LoggingOut(now int64, l *connector.Link) {
 	if l.Lane != nil {
 		lane := c.group.engine.lane(l.Lane)
-		lane.do(now, func() { lane.LoggingOut(l) })
+		lane.do(now, func() { lane.LoggingOut(&l.Outlet) })
 	}
 }
 
-// quiet continues a logout when all our requests have their outcome.
-func (c *conn) quiet() {
-	c.locked("logout", func(now int64) { c.talk.Quiet(now, &c.Link) })
+// Quiet implements connector.Courier: it continues a logout when all our requests have their outcome. It
+// does so in a goroutine, because a session's lock must be taken before the lane's.
+func (c *conn) Quiet(int64) {
+	c.group.engine.run(func() { c.locked("logout", func(now int64) { c.talk.Quiet(now, &c.Link) }) })
 }
 
 // TickAt implements session.Port.

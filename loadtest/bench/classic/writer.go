@@ -32,8 +32,8 @@ func (c *conn) postLocked(now int64, p protocols.PDU, m *sms.Message, id uint64)
 
 func (c *conn) unsentLimit() int { return int(c.group.gateway.Config().Limits.Unsent) }
 
-// give hands a slot with its message to the writer.
-func (c *conn) give(slot *connector.Slot) {
+// Give implements connector.Courier: it hands a slot with its message to the writer.
+func (c *conn) Give(_ int64, slot *connector.Slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.todo = append(c.todo, slot)
