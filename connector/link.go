@@ -11,8 +11,8 @@ import (
 	"pmg/sms"
 )
 
-// A Source is who sends messages: a session, or whatever else has an account and a connector. That
-// takes neither a socket nor a session.
+// A Source is a peer, as one that sends messages and is sent them: that of a session, or whatever else has an
+// account and a connector. That takes neither a socket nor a session.
 type Source struct {
 	Connector *Connector
 	Instance  *Instance // of a session; nil: there is none

@@ -35,18 +35,18 @@ func rulesIn(l *connector.Source) (connector, account *rewrite.Rules) {
 	return l.Connector.Config().RewriteIn(), account
 }
 
-// outgoing returns the message that a session's peer is sent: m, or, if m is the one that is
+// outgoing returns the message that a peer is sent: m, or, if m is the one that is
 // stored, a copy with the addresses that the out rules make. The stored message does not
 // change, because it may be sent again, by another connector. If an address would be too long,
 // the destination is left out, so that the peer refuses the message. A receipt of a client's
 // message has the addresses that the client wrote, and stays as it is.
-func (d *Desk) outgoing(l *connector.Link, stored, m *sms.Message) *sms.Message {
+func (d *Desk) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
-	if l.Account != nil {
-		account = l.Account.Config().RewriteOut()
+	if to.Account != nil {
+		account = to.Account.Config().RewriteOut()
 	}
-	own := l.Connector.Config().RewriteOut()
-	if own == nil && account == nil || l.Account != nil && m.IsKnownReceipt() {
+	own := to.Connector.Config().RewriteOut()
+	if own == nil && account == nil || to.Account != nil && m.IsKnownReceipt() {
 		return m
 	}
 	a := d.getAddresses(m)

@@ -26,7 +26,7 @@ func newMessage(d *Desk, kind sms.Kind, dest string) *sms.Message {
 func TestOutgoing(t *testing.T) {
 	d := newDesk(t, `rewrite: [{out: destination, add: "00"}, {out: source, default: PMG}]`)
 	clients, operator := d.Connector("clients"), d.Connector("operator")
-	l := &connector.Link{Source: connector.Source{Connector: operator}}
+	l := &connector.Source{Connector: operator}
 	m := newMessage(d, sms.Submit, "49170")
 	for range 2 {
 		c := d.outgoing(l, m, m)
@@ -38,7 +38,7 @@ func TestOutgoing(t *testing.T) {
 			t.Errorf("the message has become %+v", m)
 		}
 	}
-	if d.outgoing(&connector.Link{Source: connector.Source{Connector: clients}}, m, m) != m {
+	if d.outgoing(&connector.Source{Connector: clients}, m, m) != m {
 		t.Error("a connector without rules sends a copy")
 	}
 	if n := testing.AllocsPerRun(100, func() { d.outgoing(l, m, m).Release() }); n != 0 {

@@ -23,9 +23,9 @@ func Asks(m *sms.Message, c *config.Connector) sms.Notify {
 	return m.Notify
 }
 
-// asksFor returns of which outcomes a message asks for receipts when it leaves by a session.
-func (d *Desk) asksFor(l *connector.Link, m *sms.Message) sms.Notify {
-	c := l.Connector.Config()
+// asksFor returns of which outcomes a message asks for receipts when it leaves by a connector of either role.
+func asksFor(by *connector.Connector, m *sms.Message) sms.Notify {
+	c := by.Config()
 	if c.Role() == protocols.Server {
 		return m.Notify
 	}

@@ -27,22 +27,30 @@ func (d *Desk) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Mes
 	return code
 }
 
+// Leaving returns what a peer is sent of a message: m, or a copy with the fields, the addresses and the
+// text that its connector makes of it, which the caller releases. The caller is the only user of m during the
+// call. It takes no session: what a session makes of the result is its PDU.
+func (d *Desk) Leaving(to *connector.Source, m *sms.Message) *sms.Message {
+	out := m
+	if m.Protocol() != to.Connector.Protocol {
+		out = d.crossing(to.Connector, m)
+	}
+	return d.suited(to.Connector, m, d.outgoing(to, m, out))
+}
+
 // Encode fills p with the request that carries m to the peer of a session. The caller is
 // the only user of m during the call. p's slices point into m, or into the copy of it that
 // Encode returns, which the caller releases when it does not use p any more.
 func (d *Desk) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) (copied *sms.Message) {
-	out := m
-	if m.Protocol() != l.Connector.Protocol {
-		out = d.crossing(l.Connector, m)
-	} else if _, native := m.NativePart(); len(native) > 0 {
+	if _, native := m.NativePart(); len(native) > 0 && m.Protocol() == l.Connector.Protocol {
 		d.countDropped(l, m)
 	}
-	if out = d.suited(l, m, d.outgoing(l, m, out)); out != m {
+	if out := d.Leaving(&l.Source, m); out != m {
 		m, copied = out, out
 	}
 	if m.Kind == sms.Submit {
 		notify := m.Notify
-		m.Notify = d.asksFor(l, m)
+		m.Notify = asksFor(l.Connector, m)
 		defer func() { m.Notify = notify }()
 	}
 	ahead := d.Clock.Ahead()
@@ -64,11 +72,11 @@ func (d *Desk) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (cop
 		return d.Encode(now, l, p, m, slot.Sequence)
 	}
 	r := slot.Asked.Request
-	if out := d.outgoing(l, m, m); out != m {
+	if out := d.outgoing(&l.Source, m, m); out != m {
 		r.Message, copied = out, out
 	}
 	if r.Kind == protocols.Replace {
-		r.Message.Notify = d.asksFor(l, r.Message)
+		r.Message.Notify = asksFor(l.Connector, r.Message)
 	}
 	l.Can.Requester.Ask(p, &r, slot.Sequence)
 	return copied

@@ -9,6 +9,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/node"
+	"pmg/gateway/roomtest"
 	"pmg/gateway/route"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
@@ -58,4 +59,26 @@ func TestWallClockSteps(t *testing.T) {
 			t.Errorf("step %d: written as %d s later than it was read", step/second, (s.written-s.read)/second)
 		}
 	}
+}
+
+// What a peer is sent of a message takes no session: its connector's protocol, alphabets and rules make it. The
+// message itself stays as it is, for another attempt.
+func TestLeavingWithoutSession(t *testing.T) {
+	t.Parallel()
+	d := NewDesk(roomtest.TableOf(t, `
+pdulog: {enabled: false}
+connectors:
+  - {name: caller, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, rewrite: [{out: destination, add: "00"}]}
+`, func(string) protocols.Driver { return toy.New() }))
+	to := &connector.Source{Connector: d.Connector("caller")}
+	to.Connector.Protocol++ // than that of the message
+	m := newMessage(d, sms.Submit, "49170")
+	out := d.Leaving(to, m)
+	if out == m || string(out.Dest().Addr) != "0049170" || string(out.Text()) != "text" {
+		t.Errorf("it leaves as %+v", out)
+	}
+	if string(m.Dest().Addr) != "49170" || string(m.Native(1)) != "native" {
+		t.Errorf("the message has become %+v", m)
+	}
+	out.Release()
 }

@@ -34,12 +34,12 @@ func (d *Desk) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	return code
 }
 
-// suited returns a message whose text the peer of a session reads: m, or if that has another
+// suited returns a message whose text the peers of a connector read: m, or if that has another
 // text, a copy, unless m is one of the message that is stored. A copy is needed only if the
-// message came to the session's lane from another one, if the options have changed since
+// message came to its lane from another one, if the options have changed since
 // it came in, or if an account is logged in on connectors whose texts differ.
-func (d *Desk) suited(l *connector.Link, stored, m *sms.Message) *sms.Message {
-	f := l.Connector.Form()
+func (d *Desk) suited(to *connector.Connector, stored, m *sms.Message) *sms.Message {
+	f := to.Form()
 	if f.Reads.Has(m.Alphabet) || m.Kind == sms.Receipt {
 		return m
 	}
