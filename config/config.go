@@ -71,7 +71,7 @@ type PDULog struct {
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector, compressed or not; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
 	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, including the one being written; the oldest are removed, also while others are compressed. 0 is no limit."`
 	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: while less is free, a connector that writes removes the oldest of its rotated files. Those of the last day are removed only where the pdu logs take more of the disk than everything else, and none where that would not make enough room. 0 uses all of the disk."`
-	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. zstd makes smaller files for about the same CPU. true is zstd, false is off."`
+	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
 }
 
@@ -83,7 +83,7 @@ type Events struct {
 	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long rotated files are kept; 0s keeps them whatever their age."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept, compressed or not; the oldest are removed. 0 is no limit."`
 	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files may take, including the one being written; the oldest are removed. 0 is no limit."`
-	Compress    Compression   `yaml:"compress" default:"zstd" live:"no" doc:"How rotated files are compressed: zstd, gzip or off. true is zstd, false is off."`
+	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
 }
 
 // Store is where accepted messages wait.

@@ -26,7 +26,6 @@ var scalarNames = map[reflect.Type]string{
 	reflect.TypeFor[Size]():               "size",
 	reflect.TypeFor[netip.Prefix]():       "network",
 	reflect.TypeFor[protocols.BindType](): "word",
-	reflect.TypeFor[Compression]():        "word",
 	reflect.TypeFor[Pause]():              "duration",
 }
 
@@ -91,8 +90,6 @@ func parseAny(t reflect.Type, s string) (any, error) {
 		return parseNetwork(s)
 	case Pause:
 		return parsePause(s)
-	case Compression:
-		return parseCompression(s)
 	case protocols.BindType:
 		if b, ok := protocols.ParseBindType(s); ok {
 			return b, nil

@@ -126,7 +126,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 	return pdulog.Options{
 		Options: logfile.Options{
 			MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery,
-			Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree, Compress: logfile.Compression(p.Compress),
+			Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree, Compress: p.Compress,
 		},
 		Waiting: limits.MemoryLimit() / 8, Text: p.Text, Flush: p.Flush, Log: log,
 	}

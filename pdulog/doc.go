@@ -24,7 +24,7 @@
 //
 //	pdulog/clients.log                             being written, whole lines only
 //	pdulog/clients-20261120T000000.031337.log      rotated at that time, waits to be compressed
-//	pdulog/clients-20261119T000000.004711.log.zst  rotated and compressed; .gz with gzip
+//	pdulog/clients-20261119T000000.004711.log.zst  rotated and compressed
 //
 // A File gathers lines in chunks of 64 KiB and hands them to its writer, which has its own
 // goroutine. The writer is woken when 512 KiB wait or the oldest line has waited for

@@ -49,7 +49,7 @@ func TestFollow(t *testing.T) {
 		wantNumbers(t, got(), nil) // not even the directory is there
 
 		n := 0
-		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 1000, Compress: logfile.Zstd}})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 1000, Compress: true}})
 		write := func() {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
@@ -151,7 +151,7 @@ func TestFollowRotationStress(t *testing.T) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		f, err := NewDir(dir, Options{Options: logfile.Options{MaxSize: 20000, Compress: logfile.Zstd}}).Open("clients")
+		f, err := NewDir(dir, Options{Options: logfile.Options{MaxSize: 20000, Compress: true}}).Open("clients")
 		if err != nil {
 			t.Error(err)
 			return
@@ -204,7 +204,7 @@ func TestReadMerges(t *testing.T) {
 func TestReadLastAcrossFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 600, Compress: logfile.Zstd}})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 600, Compress: true}})
 		start := time.Now()
 		for n := range 100 {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})

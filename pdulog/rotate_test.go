@@ -2,9 +2,7 @@ package pdulog
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,15 +21,9 @@ import (
 )
 
 func TestRotateBySize(t *testing.T) {
-	for _, form := range []logfile.Compression{logfile.Zstd, logfile.Gzip} {
-		t.Run(string(form), func(t *testing.T) { testRotateBySize(t, form) })
-	}
-}
-
-func testRotateBySize(t *testing.T, form logfile.Compression) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 200, Compress: form}})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 200, Compress: true}})
 		for n := range 20 { // 56 bytes a line: 3 fit
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
@@ -42,12 +34,12 @@ func testRotateBySize(t *testing.T, form logfile.Compression) {
 			t.Errorf("%d files, want 7: %v", len(files), files)
 		}
 		for _, name := range files {
-			if !strings.HasSuffix(name, form.Suffix()) && name != "clients.log" {
+			if !strings.HasSuffix(name, ".zst") && name != "clients.log" {
 				t.Errorf("%s is not compressed", name)
 			}
 		}
 		// All are rotated in the same microsecond, but each file has its own name.
-		if files[0] != "clients-20000101T000000.000000.log"+form.Suffix() || files[1] != "clients-20000101T000000.000001.log"+form.Suffix() {
+		if files[0] != "clients-20000101T000000.000000.log"+".zst" || files[1] != "clients-20000101T000000.000001.log"+".zst" {
 			t.Errorf("got %v", files)
 		}
 		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 20))
@@ -128,7 +120,7 @@ func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		mustWrite(t, filepath.Join(dir, "other-20000101T000000.000000.log.gz"), "another connector's")
-		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: logfile.Zstd}})
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{MaxSize: 1, Keep: 3, KeepAge: 10 * time.Hour, Compress: true}})
 		for n := range 8 {
 			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
 			flush(f, time.Now().UnixNano())
@@ -156,23 +148,17 @@ func TestCompressionThatWasCutShort(t *testing.T) {
 		mustWrite(t, first+".zst.tmp", "half")
 		second := filepath.Join(dir, "clients-20000101T000000.000001.log")
 		mustWrite(t, second, strings.Replace(line, "=0", "=1", 1))
-		if err := compress(logfile.Zstd, second, second+".zst"); err != nil {
+		if err := compress(second, second+".zst"); err != nil {
 			t.Fatal(err)
 		}
-		// The same, and the option was another then.
-		third := filepath.Join(dir, "clients-20000101T000000.000002.log")
-		mustWrite(t, third, strings.Replace(line, "=0", "=2", 1))
-		if err := compress(logfile.Gzip, third, third+".gz"); err != nil {
-			t.Fatal(err)
-		}
-		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
-		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{Compress: logfile.Zstd}})
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))
+		f := mustOpen(t, dir, "clients", Options{Options: logfile.Options{Compress: true}})
 		synctest.Wait()
-		want := []string{filepath.Base(first) + ".zst", filepath.Base(second) + ".zst", filepath.Base(third) + ".gz", "clients.log"}
+		want := []string{filepath.Base(first) + ".zst", filepath.Base(second) + ".zst", "clients.log"}
 		if got := names(t, dir); !slices.Equal(got, want) {
 			t.Errorf("got %v", got)
 		}
-		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 3))
+		wantNumbers(t, readAll(t, dir, Query{}), numbers(0, 2))
 		mustClose(t, f)
 	})
 }
@@ -287,17 +273,15 @@ func TestRetentionOnFullDisk(t *testing.T) {
 }
 
 // compress writes a compressed copy of a file.
-func compress(form logfile.Compression, from, to string) error {
+func compress(from, to string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
 	var packed bytes.Buffer
-	var z io.WriteCloser = gzip.NewWriter(&packed)
-	if form == logfile.Zstd {
-		if z, err = zstd.NewWriter(&packed); err != nil {
-			return err
-		}
+	z, err := zstd.NewWriter(&packed)
+	if err != nil {
+		return err
 	}
 	_, err = z.Write(b)
 	if err = errors.Join(err, z.Close()); err != nil {

@@ -147,13 +147,13 @@ func (t *tail) enter(s logfile.Segment) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.Form.Reader(file)
+	r, err := s.Reader(file)
 	if err != nil {
 		file.Close()
 		return fmt.Errorf("%s: %w", s.Path, err)
 	}
 	t.offset, t.skip = 0, false
-	if s.Form == "" && t.from > 0 && t.fromStamp == s.Stamp {
+	if !s.Packed && t.from > 0 && t.fromStamp == s.Stamp {
 		// Begin one byte earlier: if it is a line end, the next line is whole.
 		t.offset, t.skip = t.from-1, true
 		if _, err := file.Seek(t.offset, io.SeekStart); err != nil {
@@ -232,7 +232,7 @@ func (t *tail) passed(mine os.FileInfo) error {
 		return err
 	}
 	first := segments[0]
-	if first.Form == "" {
+	if !first.Packed {
 		// They differ, so another program has moved our file.
 		if st, err := os.Stat(first.Path); err == nil && !os.SameFile(mine, st) {
 			return nil
@@ -290,7 +290,7 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 // tries larger and larger pieces of the file's end.
 func (t *tail) backIn(s logfile.Segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
 	var size int64
-	if st, err := os.Stat(s.Path); err == nil && s.Form == "" {
+	if st, err := os.Stat(s.Path); err == nil && !s.Packed {
 		size = st.Size()
 	}
 	if n == 0 {

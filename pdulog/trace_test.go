@@ -1,7 +1,6 @@
 package pdulog
 
 import (
-	"compress/gzip"
 	"context"
 	"fmt"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // The way of two messages, in the order of their times, over three files: a rotated and
@@ -39,11 +40,14 @@ const (
 // U7: the way of a message through all pdu logs, by any of its ids or its number.
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
-	old, err := os.Create(filepath.Join(dir, "clients-20261120T103000.000000.log.gz"))
+	old, err := os.Create(filepath.Join(dir, "clients-20261120T103000.000000.log.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := gzip.NewWriter(old)
+	z, err := zstd.NewWriter(old)
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, err = z.Write([]byte(tracedOld))
 	for _, err := range []error{err, z.Close(), old.Close(),
 		os.WriteFile(filepath.Join(dir, "clients.log"), []byte(tracedClients), 0o600),

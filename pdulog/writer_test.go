@@ -331,8 +331,8 @@ func TestRemovedDirectory(t *testing.T) {
 // whatever the size of a chunk.
 func TestFlood(t *testing.T) {
 	for _, o := range []logfile.Options{
-		{MaxSize: 50_000, Keep: 3, Compress: logfile.Zstd},
-		{MaxSize: 50_000, MaxTotal: 120_000, Compress: logfile.Zstd},
+		{MaxSize: 50_000, Keep: 3, Compress: true},
+		{MaxSize: 50_000, MaxTotal: 120_000, Compress: true},
 		{MaxSize: 50_000, MaxTotal: 120_000},
 		{MaxTotal: 120_000},
 	} {

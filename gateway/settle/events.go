@@ -39,7 +39,7 @@ func (d *Desk) OpenEvents() error {
 	o := events.Options{
 		Options: logfile.Options{
 			MaxSize: int64(cfg.MaxSize), MaxTotal: int64(cfg.MaxTotal), RotateEvery: cfg.RotateEvery,
-			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: logfile.Compression(cfg.Compress),
+			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: cfg.Compress,
 		},
 		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: d.Log,
 	}

@@ -1,13 +1,11 @@
 package logfile
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"os"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -49,59 +47,30 @@ func (r *pacedReader) copyTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, piece))
 }
 
-// A Compression is the form of a compressed file.
-type Compression string
-
-// The compressions. Any other value is none.
-const (
-	Zstd Compression = "zstd"
-	Gzip Compression = "gzip"
-)
-
-// compressions lists the forms that a compressed file may have.
-var compressions = [...]Compression{Zstd, Gzip}
-
 // zstdWindow is how many bytes back the compressor searches for repetitions. In logs these
 // are so close that a larger window does not make the files smaller.
 const zstdWindow = 512 << 10
 
-// Suffix returns the suffix of a compressed file's name.
-func (c Compression) Suffix() string {
-	switch c {
-	case Zstd:
-		return ".zst"
-	case Gzip:
-		return ".gz"
-	}
-	return ""
-}
-
-// writer returns a writer that compresses to w at the fastest level, because logs compress
+// newWriter returns a writer that compresses to w at the fastest level, because logs compress
 // well even so, and the gateway needs the CPU. It starts no goroutines.
-func (c Compression) writer(w io.Writer) (io.WriteCloser, error) {
-	if c == Gzip {
-		return gzip.NewWriterLevel(w, gzip.BestSpeed)
-	}
+func newWriter(w io.Writer) (io.WriteCloser, error) {
 	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
 }
 
-// Reader returns a reader of the uncompressed content of r. It starts no goroutines.
-func (c Compression) Reader(r io.Reader) (io.ReadCloser, error) {
-	switch c {
-	case Gzip:
-		return gzip.NewReader(bufio.NewReader(r))
-	case Zstd:
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return nil, err
-		}
-		return z.IOReadCloser(), nil
+// Reader returns a reader of the uncompressed content of the segment's file. It starts no goroutines.
+func (s Segment) Reader(file io.Reader) (io.ReadCloser, error) {
+	if !s.Packed {
+		return io.NopCloser(file), nil
 	}
-	return io.NopCloser(r), nil
+	z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
 }
 
 // compressFile compresses a file, and stops early if quit or cancel is closed.
-func compressFile(form Compression, from, to string, quit, cancel <-chan struct{}) (err error) {
+func compressFile(from, to string, quit, cancel <-chan struct{}) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -112,7 +81,7 @@ func compressFile(form Compression, from, to string, quit, cancel <-chan struct{
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	z, err := form.writer(out)
+	z, err := newWriter(out)
 	if err != nil {
 		return err
 	}

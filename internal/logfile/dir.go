@@ -15,7 +15,7 @@ type Options struct {
 	Keep        int           // rotated files to keep, compressed or not; the oldest are removed
 	KeepAge     time.Duration // rotated files older than this are removed
 	MinFree     int           // percent of the disk, 1 GiB at most: while less is free, the oldest rotated files are removed
-	Compress    Compression   // of rotated files
+	Compress    bool          // rotated files are compressed
 }
 
 // An OSFile is the part of *os.File that a log needs. Tests implement it with a full, dead or

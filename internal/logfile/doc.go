@@ -3,7 +3,7 @@
 //
 //	<name>.log                             being written, whole lines only
 //	<name>-20261120T000000.031337.log      rotated at that time, waits to be compressed
-//	<name>-20261119T000000.004711.log.zst  rotated and compressed; .gz with gzip
+//	<name>-20261119T000000.004711.log.zst  rotated and compressed
 //
 // What a line is, where lines wait for a disk that fails, and how often it is tried again, is
 // with the package that has the log.

@@ -14,39 +14,35 @@ import (
 const StampLayout = "20060102T150405.000000"
 
 const (
-	Suffix    = ".log" // Suffix ends the names of files that are not compressed.
-	tmpSuffix = ".tmp" // suffix of a compressed file that is being written
+	Suffix       = ".log" // Suffix ends the names of files that are not compressed.
+	packedSuffix = ".zst" // behind Suffix, of compressed files
+	tmpSuffix    = ".tmp" // suffix of a compressed file that is being written
 )
 
 // A Segment is a rotated file of one log.
 type Segment struct {
-	Path  string // of the plain file if it exists, otherwise of the compressed one
-	Stamp string
-	Form  Compression
+	Path   string // of the plain file if it exists, otherwise of the compressed one
+	Stamp  string
+	Packed bool // compressed
 }
 
 // plain returns the path of the segment's plain file, which may not exist any more.
-func (s Segment) plain() string { return strings.TrimSuffix(s.Path, s.Form.Suffix()) }
+func (s Segment) plain() string { return strings.TrimSuffix(s.Path, packedSuffix) }
 
-// Split parses a file name: "clients.log", "clients-<stamp>.log",
-// "clients-<stamp>.log.gz" or "clients-<stamp>.log.zst". The stamp is empty for the file
-// being written.
-func Split(file string) (name, stamp string, form Compression, ok bool) {
-	for _, f := range compressions {
-		if plain, found := strings.CutSuffix(file, f.Suffix()); found {
-			file, form = plain, f
-		}
-	}
+// Split parses a file name: "clients.log", "clients-<stamp>.log" or "clients-<stamp>.log.zst".
+// The stamp is empty for the file being written.
+func Split(file string) (name, stamp string, packed, ok bool) {
+	file, packed = strings.CutSuffix(file, packedSuffix)
 	name, ok = strings.CutSuffix(file, Suffix)
 	if !ok || name == "" {
-		return "", "", "", false
+		return "", "", false, false
 	}
 	if i := len(name) - len(StampLayout) - 1; i > 0 && name[i] == '-' {
 		if _, err := time.Parse(StampLayout, name[i+1:]); err == nil {
-			return name[:i], name[i+1:], form, true
+			return name[:i], name[i+1:], packed, true
 		}
 	}
-	return name, "", "", form == ""
+	return name, "", false, !packed
 }
 
 // Rotated returns the rotated files of a log, oldest first. If a file exists both plain and
@@ -58,8 +54,8 @@ func Rotated(dir, name string) ([]Segment, error) {
 	}
 	var found []Segment
 	for _, f := range files {
-		if n, stamp, form, ok := Split(f.Name()); ok && n == name && stamp != "" {
-			found = append(found, Segment{filepath.Join(dir, f.Name()), stamp, form})
+		if n, stamp, packed, ok := Split(f.Name()); ok && n == name && stamp != "" {
+			found = append(found, Segment{filepath.Join(dir, f.Name()), stamp, packed})
 		}
 	}
 	slices.SortFunc(found, func(a, b Segment) int {

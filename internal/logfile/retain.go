@@ -93,7 +93,7 @@ func (r *retention) run(quit, ended chan struct{}) {
 				r.failed(err)
 			}
 		}
-		if r.dir.o.Compress.Suffix() != "" {
+		if r.dir.o.Compress {
 			if err := r.compressAll(quit); err != nil {
 				r.failed(err)
 			}
@@ -157,13 +157,7 @@ func (r *retention) trim(extra int64) ([]Segment, error) {
 }
 
 // names returns the names that a segment may have: plain and compressed.
-func (s Segment) names() []string {
-	names := append(make([]string, 0, 1+len(compressions)), s.plain())
-	for _, c := range compressions {
-		names = append(names, s.plain()+c.Suffix())
-	}
-	return names
-}
+func (s Segment) names() []string { return []string{s.plain(), s.plain() + packedSuffix} }
 
 // size returns how many bytes a segment takes, without a file that is being compressed, for
 // which reserve counts.
@@ -213,7 +207,7 @@ func (r *retention) compressOne(quit chan struct{}) (bool, error) {
 	if err != nil || cancel == nil {
 		return false, err
 	}
-	return true, r.compress(r.dir.o.Compress, s, quit, cancel)
+	return true, r.compress(s, quit, cancel)
 }
 
 // choose returns the next segment to compress, and makes room for it. It also returns a
@@ -230,7 +224,7 @@ func (r *retention) choose() (Segment, chan struct{}, error) {
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]
 		newer += s.size()
-		if s.Form != "" {
+		if s.Packed {
 			continue
 		}
 		extra := s.size() + s.size()/1000 + 1024 // data that cannot be compressed grows a little
@@ -249,19 +243,12 @@ func (r *retention) choose() (Segment, chan struct{}, error) {
 
 // compress replaces a segment by its compressed form. The compressed file gets its name when
 // it is complete and safe on disk, and the plain file is removed after that.
-func (r *retention) compress(form Compression, s Segment, quit, cancel chan struct{}) error {
-	names := s.names()
-	plain, whole := names[0], ""
-	for _, path := range names[1:] {
-		if exists(path) { // after a crash before the plain file was removed
-			whole = path
-		}
-	}
-	packed := plain + form.Suffix()
-	tmp := packed + tmpSuffix
+func (r *retention) compress(s Segment, quit, cancel chan struct{}) error {
+	plain, packed := s.plain(), s.plain()+packedSuffix
+	tmp, whole := packed+tmpSuffix, exists(packed) // after a crash before the plain file was removed
 	var err error
-	if whole == "" {
-		err = compressFile(form, plain, tmp, quit, cancel)
+	if !whole {
+		err = compressFile(plain, tmp, quit, cancel)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -270,7 +257,7 @@ func (r *retention) compress(form Compression, s Segment, quit, cancel chan stru
 		return nil
 	}
 	r.current, r.reserve = "", 0
-	if err == nil && whole == "" {
+	if err == nil && !whole {
 		err = os.Rename(tmp, packed)
 	}
 	if err != nil {
