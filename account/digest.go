@@ -4,9 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
-	"sync"
-	"time"
 )
 
 // A digest is a keyed hash of a bcrypt hash and a password. The key is the
@@ -27,53 +24,4 @@ func (r *Registry) digest(secrets ...[]byte) digest {
 		h.Write(s)
 	}
 	return digest(h.Sum(nil))
-}
-
-// verified holds the last few digests that bcrypt accepted for an account. It holds
-// several, so that the old and the new password do not evict each other while
-// clients change from one to the other.
-type verified struct {
-	digests [4]digest
-	n       int // ever added
-}
-
-func (v *verified) has(d digest) bool {
-	found := 0
-	for i := range min(v.n, len(v.digests)) {
-		found |= subtle.ConstantTimeCompare(v.digests[i][:], d[:])
-	}
-	return found == 1
-}
-
-func (v *verified) add(d digest) {
-	if !v.has(d) {
-		v.digests[v.n%len(v.digests)] = d
-		v.n++
-	}
-}
-
-// How many wrong passwords are remembered, and how long each one at least.
-const (
-	maxWrong      = 4096
-	rememberWrong = time.Minute
-)
-
-// wrongPasswords holds the digests that bcrypt refused recently. A client that
-// repeats the same wrong password costs one bcrypt a minute.
-type wrongPasswords struct {
-	mu     sync.Mutex
-	recent recent[digest, struct{}]
-}
-
-func (w *wrongPasswords) has(now int64, d digest) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, ok := w.recent.get(now, d)
-	return ok
-}
-
-func (w *wrongPasswords) add(now int64, d digest) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.recent.put(now, d, struct{}{})
 }

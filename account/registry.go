@@ -11,11 +11,10 @@ import (
 )
 
 // A Registry holds the state of accounts that outlives a configuration: sessions,
-// rates and verified passwords. It is safe for concurrent use.
+// rates and the password of each that was verified last. It is safe for concurrent use.
 type Registry struct {
 	key     [32]byte // of digests; a new one each time the process starts
 	compare func(hash, password []byte) error
-	wrong   wrongPasswords
 
 	mu    sync.Mutex
 	usage map[string]*usage // by system_id
@@ -26,7 +25,6 @@ func NewRegistry() *Registry {
 	return &Registry{
 		key:     newKey(),
 		compare: bcrypt.CompareHashAndPassword,
-		wrong:   wrongPasswords{recent: newRecent[digest, struct{}](maxWrong/2, rememberWrong)},
 		usage:   map[string]*usage{},
 	}
 }
@@ -43,7 +41,7 @@ type usage struct {
 
 	mu       sync.Mutex
 	sessions int
-	verified verified
+	verified digest // that bcrypt has accepted; zero: none yet
 }
 
 // begin counts a session unless there are already limit of them; 0 is no limit.

@@ -79,38 +79,29 @@ func newAccount(c *config.Account, r *Registry) *Account {
 
 // Lookup compares a login's password if that does not take a bcrypt, and otherwise
 // returns Unverified. Then Verify has to be called.
-func (t *Table) Lookup(now int64, l Login) Password {
+func (t *Table) Lookup(l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
 		d := t.registry.digest(l.Password)
 		return passwordIs(subtle.ConstantTimeCompare(d[:], a.password[:]) == 1)
 	}
-	d := t.registry.digest(a.hash, l.Password)
-	switch {
-	case a != t.decoy && a.use.isVerified(d):
+	if a != t.decoy && a.use.isVerified(t.registry.digest(a.hash, l.Password)) {
 		return Right
-	case t.registry.wrong.has(now, d):
-		return Wrong
 	}
 	return Unverified
 }
 
-// Verify compares a login's password, which takes a bcrypt. It remembers the
-// result, so that the next Lookup need not return Unverified.
-func (t *Table) Verify(now int64, l Login) Password {
+// Verify compares a login's password, which takes a bcrypt. It remembers a
+// right one, so that the next Lookup need not return Unverified. A Guard makes wrong ones rare.
+func (t *Table) Verify(l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
-		return t.Lookup(now, l)
+		return t.Lookup(l)
 	}
-	d := t.registry.digest(a.hash, l.Password)
-	if t.registry.compare(a.hash, l.Password) != nil {
-		t.registry.wrong.add(now, d)
+	if t.registry.compare(a.hash, l.Password) != nil || a == t.decoy {
 		return Wrong
 	}
-	if a == t.decoy {
-		return Wrong
-	}
-	a.use.setVerified(d)
+	a.use.setVerified(t.registry.digest(a.hash, l.Password))
 	return Right
 }
 
@@ -218,11 +209,11 @@ func (a *Account) Charge(now, n int64) { a.use.rate.Take(now, n) }
 func (u *usage) isVerified(d digest) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.verified.has(d)
+	return subtle.ConstantTimeCompare(u.verified[:], d[:]) == 1
 }
 
 func (u *usage) setVerified(d digest) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.verified.add(d)
+	u.verified = d
 }

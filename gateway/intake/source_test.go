@@ -26,7 +26,7 @@ func TestSourceWithoutSession(t *testing.T) {
 	cfg.Accounts[0].Rate, cfg.Accounts[0].Burst = 1, 2
 	accounts := account.NewTable(&cfg, account.NewRegistry())
 	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
-	client, result := accounts.LogIn(1, l, accounts.Verify(1, l))
+	client, result := accounts.LogIn(1, l, accounts.Verify(l))
 	if client == nil {
 		t.Fatal(result)
 	}

@@ -124,7 +124,7 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 		return Decided, 0
 	}
 	if l.password == account.Unverified {
-		if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
+		if l.password = l.table.Lookup(l.who); l.password == account.Unverified {
 			return Hashes, 0
 		}
 	}
@@ -174,12 +174,12 @@ func (l *Attempt) Hash() {
 	// The wait may have been long. Another login may have verified the same
 	// password meanwhile, or have failed.
 	now := d.Clock.Now()
-	if l.password = l.table.Lookup(now, l.who); l.password == account.Unverified {
+	if l.password = l.table.Lookup(l.who); l.password == account.Unverified {
 		if l.clean && d.guard.Failed(now, l.who.Addr, l.who.SystemID) {
 			l.allowed = false
 			return
 		}
-		l.password = l.table.Verify(now, l.who)
+		l.password = l.table.Verify(l.who)
 		now = d.Clock.Now()
 	}
 	if l.password == account.Wrong { // counts even if the client is gone now

@@ -73,7 +73,7 @@ func TestSearchesOfOthers(t *testing.T) {
 	d := newRig(t, 0)
 	accounts := account.NewTable(d.Config(), account.NewRegistry())
 	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
-	client, result := accounts.LogIn(1, l, accounts.Verify(1, l))
+	client, result := accounts.LogIn(1, l, accounts.Verify(l))
 	if client == nil {
 		t.Fatal(result)
 	}
