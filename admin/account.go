@@ -23,41 +23,8 @@ type Account struct {
 	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
 }
 
-// add adds the counts of another account.
-func (a *Account) add(b *Account) {
-	a.Sessions += b.Sessions
-	a.Oldest = max(a.Oldest, b.Oldest)
-	for _, n := range []struct {
-		to   *int64
-		from int64
-	}{
-		{&a.Queued, b.Queued}, {&a.Scheduled, b.Scheduled}, {&a.Parked, b.Parked}, {&a.Memory, b.Memory}, {&a.Accepted, b.Accepted}, {&a.Refused, b.Refused}, {&a.Sent, b.Sent},
-		{&a.Failed, b.Failed}, {&a.Expired, b.Expired}, {&a.Waiting, b.Waiting}, {&a.Delivered, b.Delivered},
-	} {
-		*n.to += n.from
-	}
-}
-
-// Metrics have a label for each of the first maxAccounts accounts of the configuration.
-// The other accounts are counted together, as otherAccounts.
-const (
-	maxAccounts   = 1000
-	otherAccounts = "(others)"
-)
-
-// labelled returns the accounts for metrics: at most maxAccounts, and the sum of the
-// others.
-func labelled(accounts []Account) []Account {
-	if len(accounts) <= maxAccounts {
-		return accounts
-	}
-	shown := append([]Account(nil), accounts[:maxAccounts]...)
-	others := Account{Name: otherAccounts}
-	for i := maxAccounts; i < len(accounts); i++ {
-		others.add(&accounts[i])
-	}
-	return append(shown, others)
-}
+// maxAccounts is how many accounts have metrics: the first of the configuration. /status has all.
+const maxAccounts = 1000
 
 // accounts returns the status of the accounts of the configuration. now is the time by the
 // engine's clock.

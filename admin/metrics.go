@@ -91,7 +91,7 @@ func metrics() (all []metric) {
 			}
 		})})
 	all = append(all, metricsOf(Account{}, "pmg_account_", []string{"account"}, func(s *Status, f func(any, ...string)) {
-		accounts := labelled(s.Accounts)
+		accounts := s.Accounts[:min(len(s.Accounts), maxAccounts)]
 		for i := range accounts {
 			f(&accounts[i], accounts[i].Name)
 		}
