@@ -113,16 +113,6 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	return q, err
 }
 
-// store shows the state of the store.
-func (s *Server) store(w http.ResponseWriter, _ *http.Request) {
-	stats, ok := s.view.gateway.Operate.StoreStats()
-	if !ok {
-		http.Error(w, "this gateway stores no messages", http.StatusNotFound)
-		return
-	}
-	answerJSON(w, stats, nil)
-}
-
 // backupTime is how long the copy of a store may take.
 const backupTime = time.Hour
 
@@ -141,8 +131,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 		log = s.view.gateway.Log.Error().Err(err)
 	}
 	log.Str("dir", dir).Str("operator", r.RemoteAddr).Msg("an operator backs up the store")
-	stats, _ := s.view.gateway.Operate.StoreStats()
-	answerJSON(w, stats, err)
+	answerJSON(w, struct{}{}, err)
 }
 
 // answerJSON writes a value, or why there is none.

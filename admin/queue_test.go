@@ -45,7 +45,6 @@ func TestQueueRefuses(t *testing.T) {
 		{"POST", "/queue/delete", "http://elsewhere.example", 403, ""},
 		{"POST", "/queue/delete", "", 409, "this gateway stores none"},
 		{"POST", "/queue/burn", "", 404, ""},
-		{"GET", "/store", "", 404, "this gateway stores no messages"},
 		{"GET", "/store/backup", "", 405, ""},
 		{"POST", "/store/backup?dir=" + url.QueryEscape("data/copy"), "", 400, "the directory must be given by its whole path"},
 		{"POST", "/store/backup?dir=/tmp/pmg-none", "", 409, "this gateway has none"},

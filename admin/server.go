@@ -93,7 +93,6 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 	m.Handle("GET /queue", limited(http.HandlerFunc(s.queue)))
 	m.Handle("GET /queue/sums", limited(http.HandlerFunc(s.sums)))
 	m.Handle("POST /queue/{what}", limited(http.HandlerFunc(s.change)))
-	m.Handle("GET /store", limited(http.HandlerFunc(s.store)))
 	m.Handle("POST /store/backup", limited(http.HandlerFunc(s.backup)))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.stalled(s.view.engine.Counters().Stages), nil)

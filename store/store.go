@@ -56,16 +56,15 @@ type Entry struct {
 
 // Stats is what is known of a store.
 type Stats struct {
-	Engine   string `json:"engine"`
-	Format   int    `json:"format"`            // version of the data layout
-	Octets   int64  `json:"octets"`            // on disk
-	Commits  int64  `json:"commits"`           // batches committed since it was opened
-	Syncs    int64  `json:"syncs"`             // synced writes since then
-	Messages int64  `json:"messages"`          // put and not deleted, those found at the opening among them
-	Stalls   int64  `json:"stalls"`            // how often the store took no batch for a while
-	Slow     int64  `json:"slow"`              // operations on the disk that took long
-	Stalled  bool   `json:"stalled"`           // the store takes no batch at present, because its background work does not follow
-	Problem  string `json:"problem,omitempty"` // what is wrong with the store; empty if nothing is
+	Engine   string
+	Octets   int64  // on disk
+	Commits  int64  // batches committed since it was opened
+	Syncs    int64  // synced writes since then
+	Messages int64  // put and not deleted, those found at the opening among them
+	Stalls   int64  // how often the store took no batch for a while
+	Slow     int64  // operations on the disk that took long
+	Stalled  bool   // the store takes no batch at present, because its background work does not follow
+	Problem  string // what is wrong with the store; empty if nothing is
 }
 
 // Errors that callers tell apart.

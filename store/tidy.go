@@ -89,7 +89,7 @@ func (s *durable) seek() bool {
 
 func (s *durable) Stats() Stats {
 	st := Stats{
-		Engine: "pebble", Format: formatVersion,
+		Engine:  "pebble",
 		Octets:  int64(s.db.Metrics().DiskSpaceUsage()),
 		Commits: s.commits.Load(), Syncs: s.guard.syncs.Load(),
 		Stalled: s.stalled.Load(), Stalls: s.stalls.Load(), Slow: s.slow.Load(),

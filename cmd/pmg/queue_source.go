@@ -22,7 +22,6 @@ import (
 // gateway, or in the store of one that is stopped.
 type queueSource interface {
 	list(ctx context.Context, q admin.QueueQuery) (operate.QueuePage, error)
-	stats(ctx context.Context) (operate.StoreStats, error)
 	backup(ctx context.Context, dir string) error
 	close() error
 }
@@ -58,7 +57,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 		return nil, err
 	}
 	if a := cfg.Admin.Address; a != "" {
-		if err := askAdmin(cmd.Context(), a, http.MethodGet, "/store", new(operate.StoreStats)); !errors.Is(err, syscall.ECONNREFUSED) {
+		if _, err := requestAdmin(cmd.Context(), statusTimeout, a, http.MethodGet, "/healthz"); !errors.Is(err, syscall.ECONNREFUSED) {
 			return runningStore{a}, nil
 		}
 	}
@@ -144,10 +143,6 @@ func (s *stoppedStore) list(_ context.Context, q admin.QueueQuery) (operate.Queu
 	return operate.ListStored(s.store, q.Selection, q.From, q.Limit)
 }
 
-func (s *stoppedStore) stats(context.Context) (operate.StoreStats, error) {
-	return operate.StatsOfStopped(s.store, s.dir)
-}
-
 func (s *stoppedStore) backup(_ context.Context, dir string) error { return s.store.Backup(dir) }
 func (s *stoppedStore) close() error                               { return s.store.Close() }
 
@@ -182,12 +177,8 @@ func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.
 	return p, askAdmin(ctx, s.address, http.MethodPost, "/queue/"+c.What+"?"+v.Encode(), &p)
 }
 
-func (s runningStore) stats(ctx context.Context) (v operate.StoreStats, err error) {
-	return v, askAdmin(ctx, s.address, http.MethodGet, "/store", &v)
-}
-
 func (s runningStore) backup(ctx context.Context, dir string) error {
-	return askAdminFor(ctx, backupTimeout, s.address, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(operate.StoreStats))
+	return askAdminFor(ctx, backupTimeout, s.address, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(struct{}))
 }
 
 func (s runningStore) close() error { return nil }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/gateway/operate"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -17,16 +16,17 @@ import (
 func newStoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Check, repair, measure or back up the store of messages",
+		Short: "Check, repair or back up the store of messages",
 		Long: `The store keeps accepted messages until it is known how they ended: in the directory
 store.dir of the configuration, or in the one that --store names.
 
-check and repair need a gateway that is stopped. stats and backup ask the running
-gateway at --address, or at the configuration's admin.address, and otherwise read the
-store of one that is stopped.`,
-		Example: "  pmg store stats\n  pmg store backup /var/backups/pmg-monday\n  pmg store check --store data\n  pmg store repair --store data",
+check and repair need a gateway that is stopped. backup asks the running gateway at
+--address, or at the configuration's admin.address, and otherwise copies the store of
+one that is stopped. pmg status shows how many messages the store of a running gateway
+has, and how large it is.`,
+		Example: "  pmg store backup /var/backups/pmg-monday\n  pmg store check --store data\n  pmg store repair --store data",
 	}
-	cmd.AddCommand(newStoreCheckCommand(), newStoreRepairCommand(), newStoreStatsCommand(), newStoreBackupCommand())
+	cmd.AddCommand(newStoreCheckCommand(), newStoreRepairCommand(), newStoreBackupCommand())
 	return cmd
 }
 
@@ -98,52 +98,6 @@ func writeReport(out io.Writer, dir string, r *store.Report) {
 	for _, fault := range r.Faults {
 		fmt.Fprintf(out, "cannot read %s\n", printable(fault))
 	}
-}
-
-func newStoreStatsCommand() *cobra.Command {
-	var o storeOptions
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "stats",
-		Short:   "Show how many messages a store has, and how large it is",
-		Long:    "Shows the format and the size of the store, and its messages: all, those parked and\nthose quarantined. A running gateway counts commits and synced writes since its start.",
-		Example: "  pmg store stats\n  pmg store stats --store data --json | jq .messages",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			source, err := o.find(cmd)
-			if err != nil {
-				return err
-			}
-			s, err := source.stats(cmd.Context())
-			if err = errors.Join(err, source.close()); err != nil {
-				return err
-			}
-			return writeStoreStats(cmd.OutOrStdout(), &s, asJSON)
-		},
-	}
-	o.flags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-func writeStoreStats(out io.Writer, s *operate.StoreStats, asJSON bool) error {
-	if asJSON {
-		return writeJSON(out, s)
-	}
-	fmt.Fprintf(out, "store         %s %s\n", printable(s.Engine), printable(s.Dir))
-	for _, row := range []struct {
-		name  string
-		value int64
-	}{
-		{"format", int64(s.Format)}, {"octets", s.Octets}, {"messages", s.Messages}, {"parked", s.Parked}, {"quarantined", s.Quarantined}, {"orphans", s.Orphans},
-		{"commits", s.Commits}, {"synced writes", s.Syncs}, {"stalls", s.Stalls}, {"slow", s.Slow},
-	} {
-		fmt.Fprintf(out, "%-13s %d\n", row.name, row.value)
-	}
-	if s.Problem != "" {
-		fmt.Fprintf(out, "%-13s %s\n", "problem", printable(s.Problem))
-	}
-	return nil
 }
 
 // backupTimeout is how long a running gateway may take to copy its store.
