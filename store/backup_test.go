@@ -93,11 +93,12 @@ type fullFile struct{ vfs.File }
 
 func (fullFile) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// The errors of a backup's disk are the backup's: the store takes messages, and writes its tables without a pause.
+// The errors of a backup's disk are the backup's: the store keeps its ballast, takes messages, and
+// writes its tables without a pause.
 func TestBackupElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, full := range []string{"", ".log", "MANIFEST", "marker", ".sst"} {
-		s, err := Open("data", Options{FS: elsewhere{vfs.NewMem(), full}, memTable: 64 << 10, retryPause: time.Minute})
+		s, err := Open("data", Options{FS: elsewhere{vfs.NewMem(), full}, memTable: 64 << 10, Ballast: 1 << 20, retryPause: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestBackupElsewhere(t *testing.T) {
 			t.Errorf("%q is full: %v", full, err)
 		}
 		put(1001)
-		if st := s.Stats(); st.Problem != "" || st.Messages != 2000 {
+		if st := s.Stats(); st.Full || st.Problem != "" || st.Messages != 2000 {
 			t.Errorf("%q is full: %+v", full, st)
 		}
 		if err := s.Close(); err != nil {
@@ -124,7 +125,7 @@ func TestBackupElsewhere(t *testing.T) {
 func TestModes(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	s, err := Open(filepath.Join(base, "data"), Options{})
+	s, err := Open(filepath.Join(base, "data"), Options{Ballast: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +148,15 @@ func TestModes(t *testing.T) {
 	})
 	if err != nil || files < 8 {
 		t.Errorf("%d files, error %v", files, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if s, err = Open(filepath.Join(base, "data"), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Octets; n < 1<<20 {
+		t.Errorf("the ballast of the earlier run is not counted: %d octets", n)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

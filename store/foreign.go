@@ -57,7 +57,7 @@ func isTable(name string) bool {
 // isForeign reports whether a file is neither of a store nor usual in the root of a file system.
 func isForeign(name string) bool {
 	switch name {
-	case lockName, "CURRENT", sealName, sealName + ".new", "outcomes", "lost+found":
+	case lockName, "CURRENT", sealName, sealName + ".new", ballastName, "outcomes", "lost+found":
 		return false
 	}
 	for _, prefix := range []string{".", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {

@@ -62,7 +62,7 @@ func TestOpenForeign(t *testing.T) {
 		}
 		return dir
 	}
-	if err := open(write(t.TempDir(), ".hidden", "outcomes", "seal", "seal.new", "lost+found", "000005.dbtmp", "temporary.000005")); err != nil {
+	if err := open(write(t.TempDir(), ".hidden", "ballast", "outcomes", "seal", "seal.new", "lost+found", "000005.dbtmp", "temporary.000005")); err != nil {
 		t.Errorf("files that a file system or an earlier attempt has left: %v", err)
 	}
 	made := t.TempDir()

@@ -12,25 +12,69 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// On a full disk a commit waits while only tables cannot be written, and goes on when there is room.
+// A fullDisk has no room for what is written while the ballast is there.
+type fullDisk struct {
+	fs   vfs.FS
+	full atomic.Bool
+}
+
+func (d *fullDisk) String() string { return "full disk" }
+
+func (d *fullDisk) MaybeError(op errorfs.Op) error {
+	switch op.Kind {
+	case errorfs.OpFileWrite, errorfs.OpCreate:
+	default:
+		return nil
+	}
+	if !d.full.Load() {
+		return nil
+	}
+	if _, err := d.fs.Stat("data/" + ballastName); err == nil {
+		return syscall.ENOSPC
+	}
+	return nil
+}
+
+// A full disk costs the ballast and nothing else. It is laid again when there is room.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := &fullDisk{fs: vfs.NewMem()}
+	s, err := Open("data", Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: 1 << 20, memTable: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laid := func() bool { _, err := disk.fs.Stat("data/" + ballastName); return err == nil }
+	if !laid() {
+		t.Fatal("there is no ballast")
+	}
+	disk.full.Store(true)
+	for id := range uint64(200) {
+		commit(t, s, func(b *Batch) { b.Put(sample(1+id, "text"), sampleLane) })
+	}
+	if laid() {
+		t.Error("the ballast is still there")
+	}
+	disk.full.Store(false)
+	s.Tidy()
+	if !laid() {
+		t.Error("the ballast was not laid again")
+	}
+	if got, _ := entries(t, s, 0, 1000); len(got) != 200 {
+		t.Errorf("%d messages", len(got))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// On a full disk without ballast a commit waits while only tables cannot be written, and goes on
+// when there is room.
 func TestFullDiskWaits(t *testing.T) {
 	t.Parallel()
-	waitsFor(t, syscall.ENOSPC)
-}
-
-// A quota that is used up is a full disk.
-func TestQuota(t *testing.T) {
-	t.Parallel()
-	waitsFor(t, syscall.EDQUOT)
-}
-
-// waitsFor has tables fail with an error for a while.
-func waitsFor(t *testing.T, refused error) {
-	t.Helper()
 	var full atomic.Bool
 	disk := errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if full.Load() && op.Kind == errorfs.OpCreate && !isLog(op.Path) {
-			return refused
+			return syscall.ENOSPC
 		}
 		return nil
 	})
@@ -61,11 +105,157 @@ func waitsFor(t *testing.T, refused error) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if st := s.Stats(); st.Stalls == 0 {
+	if st := s.Stats(); st.Stalls == 0 || st.Full {
 		t.Errorf("%+v", st)
 	}
 	if got, _ := entries(t, s, 0, 3000); len(got) != 2000 {
 		t.Errorf("%d messages", len(got))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A disk that is full when the gateway starts costs the ballast that an earlier run has laid.
+func TestFullDiskAtStart(t *testing.T) {
+	t.Parallel()
+	disk := &fullDisk{fs: vfs.NewMem()}
+	o := Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: 1 << 20, memTable: 64 << 10, retryPause: time.Millisecond}
+	s, err := Open("data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range uint64(200) {
+		commit(t, s, func(b *Batch) { b.Put(sample(1+id, "text"), sampleLane) })
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	disk.full.Store(true)
+	if s, err = Open("data", o); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Messages; n != 200 {
+		t.Errorf("%d messages", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The ballast of an earlier run is given back, whether this one is to have one or not.
+func TestBallastOfEarlierRun(t *testing.T) {
+	t.Parallel()
+	disk := &fullDisk{fs: vfs.NewMem()}
+	if err := disk.fs.MkdirAll("data", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int64{1 << 20, 0} {
+		disk.full.Store(false)
+		writeFile(t, disk.fs, "data/"+ballastName, []byte("room"))
+		s, err := Open("data", Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: size, memTable: 64 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk.full.Store(true)
+		commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+		if !s.Stats().Full {
+			t.Errorf("ballast %d: the disk is not known to be full", size)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A roomyDisk has so much room, and perhaps cannot allocate.
+type roomyDisk struct {
+	vfs.FS
+	free      uint64
+	allocates bool
+}
+
+func (d roomyDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: d.free}, nil
+}
+
+func (d roomyDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.Create(name, c)
+	if err == nil && !d.allocates {
+		f = unallocated{f}
+	}
+	return f, err
+}
+
+type unallocated struct{ vfs.File }
+
+func (unallocated) Preallocate(int64, int64) error { return syscall.EOPNOTSUPP }
+
+// The ballast is laid where there is twice as much room, and written where the file system does not
+// allocate; it is counted among the octets of the store.
+func TestBallastRoom(t *testing.T) {
+	t.Parallel()
+	const size = 5 << 19
+	for _, c := range []struct {
+		free      uint64
+		allocates bool
+		laid      bool
+	}{{2*size - 1, true, false}, {2 * size, true, true}, {2*size - 1, false, false}, {1 << 40, false, true}} {
+		mem := vfs.NewMem()
+		s, err := Open("data", Options{FS: roomyDisk{mem, c.free, c.allocates}, Ballast: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := mem.Stat("data/" + ballastName)
+		if (err == nil) != c.laid || c.laid && !c.allocates && info.Size() != size {
+			t.Errorf("%+v: %v %v", c, info, err)
+		}
+		if st := s.Stats(); st.Full || (st.Octets >= size) != c.laid {
+			t.Errorf("%+v: %+v", c, st)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A quota that is used up is a full disk: the ballast is removed, and laid again a minute after it was
+// refused at the earliest.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	var used atomic.Bool
+	var refused atomic.Int64
+	mem := vfs.NewMem()
+	quota := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		ballast := op.Path == "data/"+ballastName
+		if _, err := mem.Stat("data/" + ballastName); used.Load() && op.Kind == errorfs.OpFileWrite && err == nil || used.Load() && op.Kind == errorfs.OpCreate && ballast {
+			if ballast {
+				refused.Add(1)
+			}
+			return syscall.EDQUOT
+		}
+		return nil
+	})
+	s, err := Open("data", Options{FS: errorfs.Wrap(mem, quota), Ballast: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used.Store(true)
+	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+	if !s.Stats().Full {
+		t.Error("the ballast was not removed")
+	}
+	for range ballastRest {
+		s.Tidy()
+	}
+	if n := refused.Load(); n != 1 {
+		t.Errorf("the ballast was refused %d times", n)
+	}
+	used.Store(false)
+	s.Tidy()
+	s.Tidy()
+	if s.Stats().Full {
+		t.Error("the ballast was not laid again")
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

@@ -26,6 +26,7 @@ type Options struct {
 	Log      zerolog.Logger // events of the store: a slow disk, stalls, faults
 	Fatal    func(error)    // called once, when the store takes no batches any more: the process is to end
 	MaxFiles int            // tables that are open at the same time; 0: maxFiles
+	Ballast  int64          // octets of a file that is removed when the disk is full, so that there is room to drain
 
 	noSync     bool          // for a test that shows what the others prove
 	retryPause time.Duration // for tests; 0: a second
@@ -68,6 +69,7 @@ type durable struct {
 	days   []uint32 // that have mappings, in order
 	event  uint64   // number of the last event that was committed
 
+	ballast ballast
 	states  states
 	commits atomic.Int64
 	deleted atomic.Int64 // octets of the messages that were deleted
@@ -97,7 +99,9 @@ func newDurable(dir string, o Options) *durable {
 	}
 	others := private{base}
 	s := &durable{dir: dir, log: o.Log, fault: newFault(o.Fatal)}
-	s.fs, s.health = vfs.WithDiskHealthChecks(others, slowDisk, nil, s.isSlow)
+	s.ballast = ballast{fs: others, dir: dir, size: o.Ballast, log: o.Log}
+	full := vfs.OnDiskFull(others, s.ballast.drop)
+	s.fs, s.health = vfs.WithDiskHealthChecks(full, slowDisk, nil, s.isSlow)
 	s.guard = &guard{
 		FS: s.fs, dir: filepath.Clean(dir), others: others, fault: s.fault, sealer: newSealer(s.fs, dir),
 		released: make(chan struct{}), pause: o.retryPause,
@@ -119,6 +123,7 @@ func (s *durable) open(o Options) error {
 		return lockError(err)
 	}
 	s.lock = lock
+	s.ballast.find()
 	if err := s.openLocked(o); err != nil {
 		_ = s.lock.Close()
 		_ = s.health.Close()
@@ -126,6 +131,7 @@ func (s *durable) open(o Options) error {
 	}
 	s.guard.opening.Store(false)
 	s.deleted.Store(int64(s.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
+	s.ballast.lay()
 	go s.run(s.db, s.fault)
 	return nil
 }

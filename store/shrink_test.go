@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -70,14 +71,15 @@ func TestShrink(t *testing.T) {
 }
 
 // T8: a store whose backlog was sent becomes small while a few messages come and go, and where
-// the last ones stay.
+// some stay.
 func TestShrinkUnderTraffic(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		stay []uint64
 	}{
 		{"traffic", nil},
-		{"last stay", []uint64{17_999, 18_000}},
+		{"first stays", []uint64{1}},
+		{"some stay", []uint64{1, 2, 10_000, 10_001, 18_000}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -191,10 +193,15 @@ func TestShrinkWhileChanging(t *testing.T) {
 			b.Put(sample(40, "gone"), sampleLane)
 			b.Delete(40, 50)
 		})
-		s.seek()
+		spans, err := s.spans()
+		if err != nil || len(spans) != 1 || spans[0].first != 0 || spans[0].end != 41 || !slices.Equal(spans[0].messages, []uint64{10, 20, 30}) {
+			t.Errorf("%s: %v, error %v", c.name, spans, err)
+		}
 		commit(t, s, c.change)
-		if err := s.shrink(); err != nil {
-			t.Error(err)
+		for _, p := range spans {
+			if err := s.rewrite(p, flush); err != nil {
+				t.Error(err)
+			}
 		}
 		if got := entriesOf(t, s); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)
@@ -202,5 +209,46 @@ func TestShrinkWhileChanging(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Messages are written again a part at a time, and where there are too many, none is.
+func TestShrinkSpans(t *testing.T) {
+	t.Parallel()
+	s := open(t, vfs.NewMem()).(*durable)
+	put := func(first, end uint64) {
+		commit(t, s, func(b *Batch) {
+			for id := first; id < end; id++ {
+				b.Put(sample(id, "text"), sampleLane)
+			}
+		})
+	}
+	describe := func() (text string) {
+		spans, err := s.spans()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, p := range spans {
+			text += fmt.Sprint(" ", p.first, "-", p.end, ":", len(p.messages))
+		}
+		return text
+	}
+	if got := describe(); got != " 0-1:0" {
+		t.Errorf("empty:%s", got)
+	}
+	put(100, 100+spanMessages)
+	if got, want := describe(), fmt.Sprintf(" 0-%d:%d", 100+spanMessages, spanMessages); got != want {
+		t.Errorf("one:%s", got)
+	}
+	put(5000, 5002)
+	if got, want := describe(), fmt.Sprintf(" 0-5000:%d 5000-5002:2", spanMessages); got != want {
+		t.Errorf("two:%s", got)
+	}
+	put(10_000, 10_000+fewMessages)
+	if got := describe(); got != " 0-100:0" {
+		t.Errorf("many:%s", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

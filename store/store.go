@@ -64,6 +64,7 @@ type Stats struct {
 	Stalls   int64  // how often the store took no batch for a while
 	Slow     int64  // operations on the disk that took long
 	Stalled  bool   // the store takes no batch at present, because its background work does not follow
+	Full     bool   // the disk was full, and the reserve that the store keeps on it is in use
 	Problem  string // what is wrong with the store; empty if nothing is
 }
 

@@ -12,6 +12,7 @@ func (s *durable) Tidy() {
 	if s.fault.get() != nil || s.isRemoved() {
 		return
 	}
+	s.ballast.lay()
 	s.seal()
 	empty := !s.seek() && s.recount()
 	if empty && s.states.used.Load() {
@@ -90,8 +91,9 @@ func (s *durable) seek() bool {
 func (s *durable) Stats() Stats {
 	st := Stats{
 		Engine:  "pebble",
-		Octets:  int64(s.db.Metrics().DiskSpaceUsage()),
+		Octets:  int64(s.db.Metrics().DiskSpaceUsage()) + s.ballast.octets(),
 		Commits: s.commits.Load(), Syncs: s.guard.syncs.Load(),
+		Full:    s.ballast.inUse.Load(),
 		Stalled: s.stalled.Load(), Stalls: s.stalls.Load(), Slow: s.slow.Load(),
 	}
 	s.mu.Lock()

@@ -26,7 +26,7 @@ const backlogConfig = `
 log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
-store: {dir: %q}
+store: {dir: %q, ballast: 0B}
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}

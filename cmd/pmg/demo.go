@@ -66,7 +66,7 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 // the pdu logs, protocol, most clients and their window, protocol, address of the SMS centre.
 const demoConfig = `
 log: {level: warn}
-store: {engine: %s, dir: %q, min_free: 1MiB}
+store: {engine: %s, dir: %q, ballast: 0, min_free: 1MiB}
 pdulog: {dir: %q, max_size: 100GiB, max_total: 0, compress: false}
 accounts:
   - {system_id: load, password: secret}

@@ -16,7 +16,7 @@ log: {format: json}
 limits: {prebind_per_address: 1000}
 pdulog: {dir: %q}
 admin: {address: "127.0.0.1:0"}
-store: {dir: %q}
+store: {dir: %q, ballast: 0B}
 events: {dir: %q}
 accounts: [{system_id: load, password: secret}]
 connectors:

@@ -24,7 +24,7 @@ const killReceiptsConfig = `
 log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
-store: {dir: %q}
+store: {dir: %q, ballast: 0B}
 accounts: [{system_id: one, password: secret}, {system_id: two, password: secret}]
 connectors:
   - {name: clients, direction: in, address: %q, window: 100}

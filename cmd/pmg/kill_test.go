@@ -37,7 +37,7 @@ const killConfig = `
 log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
-store: {dir: %q}
+store: {dir: %q, ballast: 0B}
 events: {dir: %q}
 accounts: [{system_id: load, password: secret}]
 connectors:

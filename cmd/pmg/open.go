@@ -28,7 +28,7 @@ func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, faile
 		return fmt.Errorf("cannot find store.dir: %w", err)
 	}
 	s, err := store.Open(dir, store.Options{
-		Log: log, MaxFiles: session.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
+		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: session.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
 	})
 	if err != nil {
 		return err

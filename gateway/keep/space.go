@@ -99,6 +99,9 @@ func (k *Keeper) CheckSpace() {
 	s.last.Store(&room)
 	s.budget.Store(max(0, room.Free-leastSpace(int64(k.Config().Store.MinFree), room.Total)) / shareOfRoom)
 	why := room.shortage(int64(k.Config().Store.MinFree), s.low.Load() != nil)
+	if st := k.upkeep.last.Load(); why == "" && st != nil && st.Full {
+		why = "the file system of store.dir is full, and the reserve of the store (store.ballast) is in use"
+	}
 	if why == "" {
 		s.low.Store(nil)
 	} else {

@@ -21,7 +21,7 @@ var binary = flag.String("pmg", "../../bin/pmg", "the gateway's program")
 const config = `
 log: {format: json}
 pdulog: {dir: %[1]q, flush: 5ms}
-store: {dir: %[2]q}
+store: {dir: %[2]q, ballast: 0B}
 accounts: [{system_id: acme, password: s3cret}, {system_id: bcme, password: s3cret}]
 connectors:
   - {name: clients, direction: in, address: %[3]q, window: 50, %[7]s}

@@ -22,7 +22,7 @@ type gatewayConfig struct {
 // compressed, because filling the disk or compressing would be measured too.
 const gatewayTemplate = `log: {level: {{.Level}}, format: json}
 pdulog: {dir: "{{.Dir}}", enabled: {{.PDULog}}, compress: false, keep: 1}
-store: {engine: {{.Engine}}, dir: "{{.Data}}", min_free: 1MiB}
+store: {engine: {{.Engine}}, dir: "{{.Data}}", ballast: 0B, min_free: 1MiB}
 admin: {address: "127.0.0.1:0"}
 accounts:
   - {system_id: load, password: secret}
