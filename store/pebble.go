@@ -75,6 +75,11 @@ type durable struct {
 	deleted atomic.Int64 // octets of the messages that were deleted
 	shrinking
 	dropped uint64 // number of the last event that was dropped since the opening; writing guards it
+	troubles
+}
+
+// troubles are what is wrong with a store, and how often that was so.
+type troubles struct {
 	stalls  atomic.Int64
 	slow    atomic.Int64
 	stalled atomic.Bool

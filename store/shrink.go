@@ -50,10 +50,13 @@ func (s *shrinking) due(empty bool, commits, deleted, tables int64, compacting b
 	return true
 }
 
+// A shrinker makes a store smaller.
+type shrinker struct{ *durable }
+
 // shrink deletes all ids once more, as ranges, and writes the few messages again that there are:
 // pebble removes tables that lie in a range without reading them, and does not look for others on
 // its own while little is written. Then it has the log dropped.
-func (s *durable) shrink() error {
+func (s shrinker) shrink() error {
 	spans, err := s.spans()
 	if err != nil {
 		return err
@@ -79,7 +82,7 @@ type span struct {
 
 // spans returns the ranges to be written again, from the lowest id on, or the one below the first
 // message where there are too many. Messages that were put since are at lowPut or above it.
-func (s *durable) spans() ([]span, error) {
+func (s shrinker) spans() ([]span, error) {
 	s.mu.Lock()
 	s.lowPut = noID
 	low, end, many := s.marks.low, s.marks.last+1, s.marks.messages > fewMessages
@@ -111,7 +114,7 @@ func (s *durable) spans() ([]span, error) {
 }
 
 // rewrite deletes a range, and writes the messages again that are in it.
-func (s *durable) rewrite(p span, next request) error {
+func (s shrinker) rewrite(p span, next request) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	t := s.newBatch()
@@ -137,7 +140,7 @@ func (s *durable) rewrite(p span, next request) error {
 }
 
 // writeAgain adds an entry to a batch as it stands in the store, if it does.
-func (s *durable) writeAgain(t *pebble.Batch, key []byte) error {
+func (s shrinker) writeAgain(t *pebble.Batch, key []byte) error {
 	value, ok, err := s.get(key)
 	if err != nil || !ok {
 		return err

@@ -193,13 +193,13 @@ func TestShrinkWhileChanging(t *testing.T) {
 			b.Put(sample(40, "gone"), sampleLane)
 			b.Delete(40, 50)
 		})
-		spans, err := s.spans()
+		spans, err := shrinker{s}.spans()
 		if err != nil || len(spans) != 1 || spans[0].first != 0 || spans[0].end != 41 || !slices.Equal(spans[0].messages, []uint64{10, 20, 30}) {
 			t.Errorf("%s: %v, error %v", c.name, spans, err)
 		}
 		commit(t, s, c.change)
 		for _, p := range spans {
-			if err := s.rewrite(p, flush); err != nil {
+			if err := shrinker{s}.rewrite(p, flush); err != nil {
 				t.Error(err)
 			}
 		}
@@ -224,7 +224,7 @@ func TestShrinkSpans(t *testing.T) {
 		})
 	}
 	describe := func() (text string) {
-		spans, err := s.spans()
+		spans, err := shrinker{s}.spans()
 		if err != nil {
 			t.Error(err)
 		}

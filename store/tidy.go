@@ -22,7 +22,7 @@ func (s *durable) Tidy() {
 	if !s.shrinking.due(empty, s.commits.Load(), s.deleted.Load(), s.tableOctets(), compacting) {
 		return
 	}
-	if err := s.shrink(); err != nil {
+	if err := (shrinker{s}).shrink(); err != nil {
 		s.log.Error().Err(err).Msg("cannot make the store smaller")
 	}
 }

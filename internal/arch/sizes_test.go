@@ -27,7 +27,7 @@ func methods() size {
 		"connector.Lane":              {95, "they keep one invariant: what waits, what is under way, what it takes"},
 		"connector/queue.Queue":       {45, "rings and trees that keep one order"},
 		"config.decoder":              {48, "one method for each kind of value"},
-		"store.durable":               {54, "to be cut: it has several jobs"},
+		"store.durable":               {53, "to be cut: it has several jobs"},
 		"protocols/smpp.PDU":          {43, "a PDU: one accessor for each field that others ask for"},
 		"protocols/smpp.session":      {57, "a session's state machine: one method for each action"},
 		"protocols/ucp.PDU":           {72, "a PDU: one accessor for each field that others ask for"},
