@@ -199,7 +199,7 @@ func TestShrinkWhileChanging(t *testing.T) {
 		}
 		commit(t, s, c.change)
 		for _, p := range spans {
-			if err := shrinker{s}.rewrite(p, flush); err != nil {
+			if err := (shrinker{s}).rewrite(p, flush); err != nil {
 				t.Error(err)
 			}
 		}
