@@ -55,6 +55,22 @@ func metrics() (all []metric) {
 			f(s.Store)
 		}
 	})...)
+	all = append(all, connectorMetrics()...)
+	all = append(all, metricsOf(Account{}, "pmg_account_", []string{"account"}, func(s *Status, f func(any, ...string)) {
+		accounts := s.Accounts[:min(len(s.Accounts), maxAccounts)]
+		for i := range accounts {
+			f(&accounts[i], accounts[i].Name)
+		}
+	})...)
+	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
+		for i := range s.Stages {
+			f(&s.Stages[i], s.Stages[i].Name)
+		}
+	})...)
+}
+
+// connectorMetrics returns the metrics that have the label connector.
+func connectorMetrics() (all []metric) {
 	all = append(all, metricsOf(Connector{}, "pmg_connector_", []string{"connector"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Connectors {
 			f(&s.Connectors[i], s.Connectors[i].Name)
@@ -66,6 +82,13 @@ func metrics() (all []metric) {
 	all = append(all, metric{"pmg_connector_held", gauge, []string{"connector"},
 		"Whether an operator holds the connector, so that nothing is sent to it.",
 		eachConnector(func(c *Connector, e emitter) { e.value(boolValue(c.Held != nil), c.Name) })})
+	all = append(all, metric{"pmg_connector_certificate_expires_timestamp_seconds", gauge, []string{"connector"},
+		"When the first of the certificates expires that the connector shows to its peers (tls.certificate), in seconds since 1970.",
+		eachConnector(func(c *Connector, e emitter) {
+			if c.CertificateExpires != nil {
+				e.value(float64(c.CertificateExpires.Unix()), c.Name)
+			}
+		})})
 	all = append(all, metric{"pmg_connector_pdus_total", counter, []string{"connector", "direction", "command", "status"},
 		"PDUs received and sent, by the names the protocol gives command and status; a status without a name is other.",
 		eachConnector(func(c *Connector, e emitter) {
@@ -90,17 +113,7 @@ func metrics() (all []metric) {
 				e.value(float64(n), c.Name, field)
 			}
 		})})
-	all = append(all, metricsOf(Account{}, "pmg_account_", []string{"account"}, func(s *Status, f func(any, ...string)) {
-		accounts := s.Accounts[:min(len(s.Accounts), maxAccounts)]
-		for i := range accounts {
-			f(&accounts[i], accounts[i].Name)
-		}
-	})...)
-	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
-		for i := range s.Stages {
-			f(&s.Stages[i], s.Stages[i].Name)
-		}
-	})...)
+	return all
 }
 
 // eachConnector returns the from of a metric that has values for each connector.

@@ -70,15 +70,24 @@ func operators(forms []receipts.OperatorForm) (all []Operator) {
 	return all
 }
 
+// A Condition is how a connector is.
+type Condition struct {
+	State   string   `json:"state"`             // listening, closed; held, up, connecting, failing, idle; removed
+	Trouble *Trouble `json:"trouble,omitempty"` // the reason why it has no session, or fewer than it should
+	Held    *Held    `json:"held,omitempty"`    // an operator keeps messages from leaving
+
+	TLS                bool       `json:"tls"`                           // its sessions are encrypted
+	CertificateExpires *time.Time `json:"certificate_expires,omitempty"` // the first of those that it shows
+}
+
 // Connector is the status of a connector.
 type Connector struct {
-	Name      string   `json:"name"`
-	Direction string   `json:"direction"`
-	Protocol  string   `json:"protocol"`
-	Static    bool     `json:"static"`            // it leads to an SMSC and is to have its sessions always
-	State     string   `json:"state"`             // listening, closed; held, up, connecting, failing, idle; removed
-	Trouble   *Trouble `json:"trouble,omitempty"` // the reason why it has no session, or fewer than it should
-	Held      *Held    `json:"held,omitempty"`    // an operator keeps messages from leaving
+	Name      string `json:"name"`
+	Direction string `json:"direction"`
+	Protocol  string `json:"protocol"`
+	Static    bool   `json:"static"` // it leads to an SMSC and is to have its sessions always
+
+	Condition
 
 	Sessions      int     `json:"sessions" metric:"sessions" help:"Connections that are open."`
 	SessionsBound int     `json:"sessions_bound" metric:"sessions_bound" help:"Sessions that are logged in."`
@@ -273,7 +282,7 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Conn
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
 	row := Connector{
-		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, State: v.state(c, bound),
+		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, Condition: Condition{State: v.state(c, bound)},
 		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(),
 		Window: cfg.Window, Windows: cfg.Window * c.Online(), MaxQueue: cfg.MaxQueue,
 		PDUs: pduCounts(c), Receipts: receiptCounts(s), Answers: newAnswers(&s.Answer), FieldsLost: s.Lost.Counts(),
@@ -283,6 +292,12 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Conn
 		row.Trouble = &Trouble{t.Reason, wall.Add(time.Duration(t.Since - now)), wall.Add(time.Duration(t.At-now) + t.Rest)}
 	}
 	row.Held, row.Static = v.held(c, now, wall), cfg.Direction == config.Out && cfg.IsStatic()
+	if files := c.TLS(); files != nil {
+		row.TLS = true
+		if expires := files.Expires(); !expires.IsZero() {
+			row.CertificateExpires = &expires
+		}
+	}
 	row.Fullest = c.Fullest()
 	if oldest := c.Oldest(); oldest != 0 {
 		row.OldestSeconds = max(0, seconds(now-oldest))

@@ -142,6 +142,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	d.checkRetry(&c.Retry, join(path, "retry"))
 	d.validity(c.Validity, c.MaxValidity, path)
 	d.listen(c, path)
+	d.report(join(path, "tls"), c.TLS.check(c.Listens()))
 	if c.IdleMax > 0 && c.Direction == Out && c.Listen == "" && c.IsStatic() {
 		d.warn(path+".idle_max", "logs sessions out that are opened again immediately, because static is true: write static: false")
 	}

@@ -40,7 +40,7 @@ const (
 
 // Config is the whole configuration, with every default filled in.
 type Config struct {
-	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline" live:"no" doc:"How the gateway moves messages. There is only the pipeline: eleven stages, whatever the number of connections."`
+	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline" live:"no" doc:"How the gateway moves messages. There is only the pipeline: twelve stages, whatever the number of connections."`
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
@@ -196,6 +196,8 @@ type Connector struct {
 	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns when a client logs in."`
 	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters, UCP 16."`
 
+	TLS TLS `yaml:"tls" live:"rebind" doc:"Encrypts the sessions of the connector. An out connector that trusts the machine's authorities needs no more than tls: true; one that listens needs certificate and key. docs/tls.md has examples."`
+
 	SMPP smpp.ConnectorOptions `protocol:"smpp"` // its options stand among the connector's
 	UCP  ucp.ConnectorOptions  `protocol:"ucp"`  // and so do these
 
@@ -216,14 +218,7 @@ type Connector struct {
 	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"How a submit is answered when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that the queue is full."`
 	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
-	ThrottlePause    time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway."`
-	ConnectTimeout   time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
-	ReconnectDelay   time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt. It doubles with each further failure, up to six times as long, until a session has lasted that long."`
-	FailoverAfter    time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until the messages that wait for it are routed again and go to another target of their route that is up. New messages go there immediately. A stopping gateway does not wait for this time. 0s leaves the messages where they are."`
-	FailoverAttempts int           `yaml:"failover_attempts" default:"0" range:"0..100" live:"yes" doc:"Attempts after which a message that the peer has refused for a while, or not answered, goes to the next target of its route that is up and has not failed to send it. 0 is all that retry allows. One without an answer may be delivered twice, so with on_unknown: fail it goes nowhere; nor does one that was refused for good."`
-	BindTimeout      time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`
-	EnquireInterval  time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is sent a keep-alive; 0s sends none, so a dead peer is noticed late."`
-	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. on_unknown decides what happens to a message without one; a peer that does not answer enquire_link either is disconnected. A session whose answers are repeatedly late waits longer for them, up to ten times as long, until they are in time again."`
+	Times // and these
 
 	Validity    time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that arrives on the connector and has no validity, counted from its delivery time; then it ends as expired. The account's option comes first. 0s is forever."`
 	MaxValidity time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of messages that arrive on the connector. A longer one, or none, is shortened to this. The account's option comes first. 0s is any."`
@@ -234,6 +229,18 @@ type Connector struct {
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
 
 	rules rules // of Rewrite
+}
+
+// Times are how long a connector waits for its peers.
+type Times struct {
+	ThrottlePause    time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway."`
+	ConnectTimeout   time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
+	ReconnectDelay   time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt. It doubles with each further failure, up to six times as long, until a session has lasted that long."`
+	FailoverAfter    time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until the messages that wait for it are routed again and go to another target of their route that is up. New messages go there immediately. A stopping gateway does not wait for this time. 0s leaves the messages where they are."`
+	FailoverAttempts int           `yaml:"failover_attempts" default:"0" range:"0..100" live:"yes" doc:"Attempts after which a message that the peer has refused for a while, or not answered, goes to the next target of its route that is up and has not failed to send it. 0 is all that retry allows. One without an answer may be delivered twice, so with on_unknown: fail it goes nowhere; nor does one that was refused for good."`
+	BindTimeout      time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`
+	EnquireInterval  time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is sent a keep-alive; 0s sends none, so a dead peer is noticed late."`
+	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. on_unknown decides what happens to a message without one; a peer that does not answer enquire_link either is disconnected. A session whose answers are repeatedly late waits longer for them, up to ten times as long, until they are in time again."`
 }
 
 // Listens reports whether the connector accepts connections. Role reports whether its

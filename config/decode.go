@@ -126,6 +126,10 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		d.retry(n, v, path)
 		return
 	}
+	if v.Type() == reflect.TypeFor[TLS]() && n.Type() == ast.BoolType {
+		d.value(n, v.Field(0), path, v.Type().Field(0))
+		return
+	}
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
 		if path == "" {
@@ -147,6 +151,9 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	}
 	if c, ok := v.Addr().Interface().(*Connector); ok {
 		d.direction(c, path, given)
+	}
+	if t, ok := v.Addr().Interface().(*TLS); ok {
+		t.complete(d.dir, given)
 	}
 }
 

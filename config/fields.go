@@ -101,9 +101,6 @@ func suggest(key, path string, t reflect.Type) string {
 	for f := range fieldsOf(t) {
 		keys = append(keys, keyOf(f))
 	}
-	if key == "tls" {
-		return ": PMG has no TLS; use a tunnel or a proxy, see SECURITY.md"
-	}
 	if near := nearest.Word(key, keys); near != "" {
 		return ": did you mean " + near + "?"
 	}

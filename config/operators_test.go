@@ -3,7 +3,6 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -23,15 +22,6 @@ func TestDays(t *testing.T) {
 	}
 	c, _, err := Parse([]byte("pdulog: {keep_age: 7d}\nconnectors: []\n"), Options{})
 	if err != nil || c.PDULog.KeepAge != 168*time.Hour {
-		t.Errorf("%v", err)
-	}
-}
-
-// O14: whoever looks for TLS is told where to look.
-func TestTLS(t *testing.T) {
-	t.Parallel()
-	_, _, err := Parse([]byte("connectors: [{name: a, direction: in, address: ':1', tls: true}]\n"), Options{})
-	if err == nil || !strings.Contains(err.Error(), "PMG has no TLS") {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"pmg/config"
+	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
@@ -29,6 +30,7 @@ type Connector struct {
 
 	cfg       atomic.Pointer[config.Connector]
 	form      atomic.Pointer[fit.Form] // made of cfg
+	tls       atomic.Pointer[tlsfiles.Files]
 	memory    *Memory
 	online    atomic.Int64 // sessions that can be given messages
 	clients   atomic.Int64 // clients that have logged in
@@ -58,6 +60,12 @@ func (c *Connector) SetConfig(cfg *config.Connector) {
 	c.cfg.Store(cfg)
 	c.form.Store(cfg.Form())
 }
+
+// TLS returns the files with which the connector's sessions are encrypted, or nil if they are not.
+func (c *Connector) TLS() *tlsfiles.Files { return c.tls.Load() }
+
+// SetTLS has the sessions that begin from now on encrypted with files, or, if that is nil, not.
+func (c *Connector) SetTLS(f *tlsfiles.Files) { c.tls.Store(f) }
 
 // Form returns how the connector's peers take texts.
 func (c *Connector) Form() *fit.Form { return c.form.Load() }

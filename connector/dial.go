@@ -19,6 +19,7 @@ func (i *Instance) Dial(ctx context.Context) (conn net.Conn, err error) {
 		address := addresses[(i.Address+n)%len(addresses)]
 		d := net.Dialer{Timeout: cfg.ConnectTimeout}
 		if conn, err = d.DialContext(ctx, "tcp", address); err == nil {
+			i.host, _, _ = net.SplitHostPort(address)
 			return conn, nil
 		}
 		err = fmt.Errorf("cannot connect to %s: %w", address, dialReason(err, cfg.ConnectTimeout))

@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"crypto/tls"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -15,13 +16,23 @@ type Instance struct {
 
 	// While the instance is being connected, these belong to the goroutine that connects
 	// it, otherwise to the lane's dispatching goroutine.
-	Failures  int   // failed connections and logins, and short sessions, in a row
-	Address   int   // the next of the connector's addresses
-	restUntil int64 // it is not connected before this time
+	Failures  int    // failed connections and logins, and short sessions, in a row
+	Address   int    // the next of the connector's addresses
+	host      string // of the address that was connected last
+	restUntil int64  // it is not connected before this time
 }
 
 // Link returns the instance's session, or nil while it is not connected.
 func (i *Instance) Link() *Link { return i.link.Load() }
+
+// TLS returns how the octets of the session that begins are encrypted, or nil if they are not.
+func (i *Instance) TLS() *tls.Config {
+	files := i.Connector.TLS()
+	if files == nil {
+		return nil
+	}
+	return files.Config(i.host)
+}
 
 // SetLink sets the instance's session; nil means that it is not connected.
 func (i *Instance) SetLink(l *Link) { i.link.Store(l) }

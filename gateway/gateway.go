@@ -50,6 +50,8 @@ type Gateway struct {
 	pdulogs  *pdulog.Dir // nil: PDUs are not logged
 
 	mu sync.Mutex // one reload at a time
+
+	looks, warns int64 // SeeClock: when to look at the files of tls again, and when to warn of what expires
 }
 
 // New makes a gateway of a configuration. drivers makes the driver of a protocol.
@@ -101,7 +103,12 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 		return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 	}
 	all := g.Connectors()
+	files, err := g.filesOf(cc)
+	if err != nil {
+		return nil, fmt.Errorf("cannot add %w", err)
+	}
 	c := connector.New(len(all), cc, driver, &g.Memory)
+	c.SetTLS(files)
 	c.Protocol = driver.Protocol()
 	c.SetSockets(socketsOf(cfg, cc))
 	if g.pdulogs != nil {

@@ -30,6 +30,10 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	if err := cfg.Check(); err != nil {
 		return Changed{}, fmt.Errorf("cannot reload; it takes a restart, because some options that changed need one: %w", err)
 	}
+	files, err := g.renewed(cfg)
+	if err != nil {
+		return Changed{}, fmt.Errorf("cannot reload: %w", err)
+	}
 	kept := map[string]bool{}
 	before := g.Connectors()
 	for i := range cfg.Connectors {
@@ -62,6 +66,9 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 		c := g.Connector(cc.Name)
 		if c.Config().Rebinds(cc) {
 			changed.Rebound = append(changed.Rebound, c)
+		}
+		if renewed, ok := files[c]; ok {
+			c.SetTLS(renewed)
 		}
 		c.SetConfig(cc)
 		c.SetSockets(socketsOf(cfg, cc))

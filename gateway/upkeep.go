@@ -11,5 +11,6 @@ func (g *Gateway) SeeClock(now int64) {
 		g.Receipts.LookAfter(now)
 	})
 	g.Intake.EndJoining(now)
+	g.lookAtFiles(now)
 	g.Storms.SumUp(&g.Log, now-node.SampleTime)
 }

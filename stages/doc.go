@@ -1,4 +1,4 @@
-// Package stages implements the gateway's pipeline: eleven stages, each in its own file,
+// Package stages implements the gateway's pipeline: twelve stages, each in its own file,
 // in the order of the table in pipeline.go. The stages know no protocol. They call the
 // connector's driver and session.
 //

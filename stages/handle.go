@@ -36,6 +36,7 @@ type handle struct {
 
 	// Each of these belongs to the stage that it is named after.
 	reader    struct{ watched bool } // in the reader's poller
+	cipher    *cipherState           // nil: the session's octets are as PDUs have them
 	parser    parserState
 	pduLogger struct{ closing bool } // our logout has passed, so no request may follow
 	gathering *Job                   // pdu builder: the job that gathers this batch's bytes
@@ -47,6 +48,9 @@ func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, no
 	h := &handle{fd: fd, dispatcher: d.dispatcher}
 	h.refs.Store(1)
 	h.Open(i, remote, now, h)
+	if config := i.TLS(); config != nil {
+		h.cipher = &cipherState{config: config}
+	}
 	return h
 }
 
@@ -72,6 +76,14 @@ func (h *handle) Quiet(int64) {
 	j.Kind, j.Handle, j.refs = Quiet, h, 1
 	out.CountRef()
 	out.To(toBuilder, j)
+}
+
+// below returns the row that has the session's octets next: of the two, the cipher if they are encrypted.
+func (h *handle) below(plain int) int {
+	if h.cipher != nil {
+		return toCipher
+	}
+	return plain
 }
 
 // retain adds n references. The caller holds one already.

@@ -17,11 +17,12 @@ const (
 	Listen       Kind = iota // gateway → listener: a connector's listening sockets
 	Unlisten                 // gateway → listener: stop accepting for a connector
 	Opened                   // listener, connecter → reader: a new socket to watch
-	Bytes                    // reader → parser: octets that were read
+	Bytes                    // reader → cipher → parser: octets that were read
+	Turned                   // cipher → itself: a turn of a handshake has ended
 	Over                     // reader → … → encoder: the session is over; comes after all octets that were read
 	Drained                  // encoder → pdu logger → pdu builder: the session is over; comes after all PDUs to be sent
 	Received                 // parser → pdu logger → builder: a PDU of the peer
-	Send                     // builder, connecter, encoder → pdu logger → pdu builder → writer: a PDU of ours
+	Send                     // builder, connecter, encoder → pdu logger → pdu builder → cipher → writer: a PDU of ours
 	Store                    // builder → persister: a message that was accepted
 	Committed                // gateway → persister → dispatcher: a commit has ended
 	Stored                   // persister → builder: the message was stored, or could not be
@@ -54,7 +55,7 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"Listen", "Unlisten", "Opened", "Bytes", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Bound",
+	"Listen", "Unlisten", "Opened", "Bytes", "Turned", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
 	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Connect", "Call",
 }

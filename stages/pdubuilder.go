@@ -46,7 +46,7 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 func (b *pduBuilder) Flush(out *flow.Out[Job]) {
 	for i, j := range b.gathering {
 		j.Handle.gathering = nil
-		out.To(toWriter, j)
+		out.To(j.Handle.below(toWriter), j)
 		b.gathering[i] = nil
 	}
 	b.gathering = b.gathering[:0]

@@ -113,7 +113,7 @@ func (r *reader) end(out *flow.Out[Job], h *handle) {
 	delete(r.blocked, h)
 	j := out.Get()
 	j.Kind, j.Handle, j.refs = Over, h, 1
-	out.To(toParser, j)
+	out.To(h.below(toParser), j)
 }
 
 func (r *reader) Poll(out *flow.Out[Job]) {
@@ -163,7 +163,7 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 		h.retain(weightOf(n))
 		j.Handle, j.refs = h, int32(weightOf(n))
 		out.CountRef()
-		out.To(toParser, j)
+		out.To(h.below(toParser), j)
 	case err == unix.EAGAIN:
 	case err != nil:
 		h.BeginClosing("connection lost: " + err.Error())

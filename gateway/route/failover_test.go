@@ -41,7 +41,7 @@ func TestMayFailOver(t *testing.T) {
 		{sms.Lost, config.Resend, 2, 1, false, true},
 		{sms.Rejected, config.Resend, 1, 1, false, false},
 	} {
-		cfg := &config.Connector{OnUnknown: c.onUnknown, FailoverAttempts: c.after}
+		cfg := &config.Connector{OnUnknown: c.onUnknown, Times: config.Times{FailoverAttempts: c.after}}
 		m := &sms.Message{Attempts: c.attempts}
 		again, ended := MayFailOver(cfg, m, sms.Answer{Code: c.code}, true), MayFailOver(cfg, m, sms.Answer{Code: c.code}, false)
 		if again != c.again || ended != c.ended {

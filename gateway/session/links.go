@@ -121,6 +121,18 @@ func (d *Desk) Disconnected(now int64, l *connector.Link, rest time.Duration) {
 	node.OfSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
 }
 
+// sortOf returns of which sort the reason is why a peer came to no session, "" for one that says little. The
+// rest of it may be the peer's own words, of which it has any number.
+func sortOf(reason string) string {
+	if i := strings.Index(reason, "looks like"); i >= 0 {
+		return reason[i:]
+	}
+	if strings.Contains(reason, "TLS") {
+		return "TLS"
+	}
+	return ""
+}
+
 // acceptedOver logs the end of the session of a peer that has connected. Sessions that never
 // logged in are counted elsewhere.
 func (d *Desk) acceptedOver(now int64, l *connector.Link) {
@@ -129,7 +141,7 @@ func (d *Desk) acceptedOver(now int64, l *connector.Link) {
 		return
 	}
 	e := d.Log.Debug()
-	if reason := l.Reason(); !l.WasBound() && strings.Contains(reason, "looks like") && d.News.Is(l.Connector.Name+reason) {
+	if sort := sortOf(l.Reason()); !l.WasBound() && sort != "" && d.News.Is(l.Connector.Name+sort) {
 		e = d.Log.Warn()
 	}
 	if l.WasBound() && d.Storms.Ends.Next(l.Connector.Name, now) {

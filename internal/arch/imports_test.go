@@ -26,6 +26,7 @@ func table() []row {
 		{"internal/logtext", ""},
 		{"internal/logfile", ""},
 		{"internal/machine", ""},
+		{"internal/tlsfiles", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
@@ -45,14 +46,14 @@ func table() []row {
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
 		// Decisions that need no session.
-		{"config", "internal/machine internal/nearest protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
+		{"config", "internal/machine internal/nearest internal/tlsfiles protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/ratelimit protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
-		{"connector", "account config connector/queue internal/ratelimit pdulog protocols sms sms/fit"},
+		{"connector", "account config connector/queue internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
 		{"gateway/node", "config connector sms"},
 		{"gateway/login", "account config connector gateway/node protocols sms"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
@@ -64,10 +65,11 @@ func table() []row {
 		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/userdata store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
 		{"gateway/session", "config connector gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms sms/fit"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route gateway/session gateway/settle internal/logfile internal/nearest pdulog protocols sms store"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route gateway/session gateway/settle internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
 
 		// The architecture. It imports no protocol.
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms"},
+		{"stages/cipher", ""},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms stages/cipher"},
 		{"admin", "config connector flow gateway gateway/operate gateway/receipts internal/sock sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -75,7 +77,7 @@ func table() []row {
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata store"},
-		{"cmd/pmg", "admin cmd/pmg/explain config connector gateway gateway/intake gateway/keep gateway/operate gateway/session gateway/settle internal/console internal/nearest internal/smstext internal/sock loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/explain config connector gateway gateway/intake gateway/keep gateway/operate gateway/session gateway/settle internal/console internal/nearest internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},

@@ -1,0 +1,89 @@
+package config
+
+import (
+	"crypto/tls"
+	"errors"
+	"path/filepath"
+
+	"pmg/internal/tlsfiles"
+	"pmg/protocols"
+)
+
+// TLS is how the octets of sessions are encrypted.
+type TLS struct {
+	Enabled       bool     `yaml:"enabled" default:"false" live:"no" doc:"Whether sessions are encrypted. It is true where the section is given; false switches it off without losing its options. tls: true stands for a section without other options."`
+	Certificate   []string `yaml:"certificate" live:"rebind" doc:"A file with our certificate and its chain, in PEM form. A connector that listens needs one; of several, it shows the one that has the name which the client asks for (SNI). A client needs one where its server asks for it. A change of the file is taken over within a minute, and at a reload; sessions go on."`
+	Key           []string `yaml:"key" live:"rebind" doc:"A file with the certificate's private key; with several certificates a list in their order."`
+	CA            string   `yaml:"ca" live:"rebind" doc:"A file with the authorities that may have issued an SMSC's certificate, in PEM form; the machine's when empty."`
+	ClientCA      string   `yaml:"client_ca" live:"rebind" doc:"A file with the authorities that may have issued the certificates of those who connect; none is asked for when empty."`
+	RequireClient bool     `yaml:"require_client" default:"false" live:"rebind" doc:"Whether those who connect must have a certificate of client_ca."`
+	ServerName    string   `yaml:"server_name" live:"rebind" doc:"The name that an SMSC's certificate must have; the host of its address when empty."`
+	Pin           []string `yaml:"pin" live:"rebind" doc:"The public keys that an SMSC's certificate may have, besides being valid: each the SHA-256 of the key in base64. With insecure, it is all that is checked."`
+	MinVersion    string   `yaml:"min_version" default:"1.3" enum:"1.2|1.3" live:"rebind" doc:"The oldest version of TLS that is spoken. Peers that do not know 1.3 need 1.2."`
+	Insecure      bool     `yaml:"insecure" default:"false" live:"rebind" doc:"Whether any certificate of an SMSC is taken, so that whoever is in between can read and change everything. It is for trying; the log warns of it."`
+}
+
+// Options returns what the section says, of a connector that listens or of one that connects.
+func (t *TLS) Options(listens bool) tlsfiles.Options {
+	o := tlsfiles.Options{
+		Certificates: t.Certificate, Keys: t.Key, Authorities: t.CA, ServerName: t.ServerName, Pins: t.Pin, Oldest: tls.VersionTLS13, Insecure: t.Insecure,
+	}
+	if t.MinVersion == "1.2" {
+		o.Oldest = tls.VersionTLS12
+	}
+	if listens {
+		o.Authorities, o.Require = t.ClientCA, t.RequireClient
+	}
+	return o
+}
+
+// check returns what is wrong with the section of a connector that listens or connects. It reads the files.
+func (t *TLS) check(listens bool) (all []protocols.Problem) {
+	if !t.Enabled {
+		return nil
+	}
+	for key, has := range map[string]bool{"ca": t.CA != "", "server_name": t.ServerName != "", "pin": len(t.Pin) > 0, "insecure": t.Insecure} {
+		if listens && has {
+			all = append(all, protocols.Problem{Option: key, Warning: true, Text: "has no effect on a connector that listens, which checks certificates by client_ca"})
+		}
+	}
+	for key, has := range map[string]bool{"client_ca": t.ClientCA != "", "require_client": t.RequireClient} {
+		if !listens && has {
+			all = append(all, protocols.Problem{Option: key, Warning: true, Text: "has no effect on a connector that connects, which checks its SMSC by ca"})
+		}
+	}
+	if listens && t.RequireClient && t.ClientCA == "" {
+		return append(all, protocols.Problem{Option: "require_client", Text: "needs client_ca: the file of the authority that issues the clients' certificates"})
+	}
+	o := t.Options(listens)
+	if _, _, err := tlsfiles.Load(&o, listens); err != nil {
+		at := (*tlsfiles.OptionError)(nil)
+		if errors.As(err, &at) {
+			if at.Option == "ca" && listens {
+				at.Option = "client_ca"
+			}
+			all = append(all, protocols.Problem{Option: at.Option, Text: at.Err.Error()})
+		}
+	}
+	return all
+}
+
+// complete completes a section that was given: it is in force, and its files are relative to the directory of the
+// configuration.
+func (t *TLS) complete(dir string, given map[string]bool) {
+	t.Enabled = t.Enabled || !given["enabled"]
+	for _, list := range [][]string{t.Certificate, t.Key} {
+		for i := range list {
+			list[i] = resolve(dir, list[i])
+		}
+	}
+	t.CA, t.ClientCA = resolve(dir, t.CA), resolve(dir, t.ClientCA)
+}
+
+// resolve returns the path of a file that is named in the configuration.
+func resolve(dir, name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}

@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"fmt"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/internal/tlsfiles"
+)
+
+// filesOf reads the files with which a connector's sessions are encrypted, nil if they are not.
+func (g *Gateway) filesOf(cc *config.Connector) (*tlsfiles.Files, error) {
+	if !cc.TLS.Enabled {
+		return nil, nil
+	}
+	f, err := tlsfiles.Open(cc.TLS.Options(cc.Listens()), cc.Listens())
+	if err != nil {
+		return nil, fmt.Errorf("connector %s: tls.%w", cc.Name, err)
+	}
+	if cc.TLS.Insecure && !cc.Listens() && len(cc.TLS.Pin) == 0 {
+		g.Log.Warn().Str("connector", cc.Name).Msg("tls.insecure: any certificate is taken, so whoever is in between can read and change messages")
+	}
+	return f, nil
+}
+
+// renewed reads the files of the connectors again that stay with a new configuration.
+func (g *Gateway) renewed(cfg *config.Config) (map[*connector.Connector]*tlsfiles.Files, error) {
+	all := map[*connector.Connector]*tlsfiles.Files{}
+	for i := range cfg.Connectors {
+		c := g.Connector(cfg.Connectors[i].Name)
+		if c == nil {
+			continue
+		}
+		var err error
+		if all[c], err = g.filesOf(&cfg.Connectors[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// lookAtFiles takes over certificates and keys that have changed, once a minute. It warns once a day of those that
+// expire soon.
+func (g *Gateway) lookAtFiles(now int64) {
+	if now < g.looks {
+		return
+	}
+	g.looks = now + int64(time.Minute)
+	warns := now >= g.warns
+	if warns {
+		g.warns = now + int64(24*time.Hour)
+	}
+	for _, c := range g.Connectors() {
+		f := c.TLS()
+		if f == nil || c.Removed.Load() {
+			continue
+		}
+		changed, err := f.Look()
+		switch {
+		case err != nil:
+			g.Log.Error().Str("connector", c.Name).Err(err).Msg("cannot take over changed files of tls; those that were read before stay in force")
+		case changed:
+			g.Log.Info().Str("connector", c.Name).Time("expires", f.Expires()).Msg("changed files of tls are in force for new sessions")
+		}
+		if warns || changed {
+			g.warnOfExpiry(c.Name, f.Expires())
+		}
+	}
+}
+
+// warnBefore is how long before a certificate expires the log warns of it.
+const warnBefore = 21 * 24 * time.Hour
+
+func (g *Gateway) warnOfExpiry(connector string, expires time.Time) {
+	left := time.Until(expires)
+	if expires.IsZero() || left > warnBefore {
+		return
+	}
+	e := g.Log.Warn().Str("connector", connector).Time("expires", expires)
+	if left <= 0 {
+		e.Msg("the certificate of tls has expired: peers refuse it")
+		return
+	}
+	e.Int("days", int(left.Hours()/24)).Msg("the certificate of tls expires soon")
+}

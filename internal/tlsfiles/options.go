@@ -1,0 +1,132 @@
+package tlsfiles
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// Options say who a side of TLS is, and whom it trusts. Files are in PEM form.
+type Options struct {
+	Certificates []string // each with its chain; a server's is chosen by the name that its client asks for
+	Keys         []string // of the certificates, in the same order
+	Authorities  string   // a file with the authorities that peers' certificates must be of; "": a client trusts the system's, a server asks for none
+	Require      bool     // server: a client must have a certificate
+	ServerName   string   // client: the name that the server's certificate must have; "": that of Config
+	Pins         []string // client: the server's public key must have one of these, as Pin returns it
+	Oldest       uint16   // version
+	Insecure     bool     // client: any certificate is taken
+}
+
+// An OptionError is what is wrong with one of the options.
+type OptionError struct {
+	Option string // its name in a connector's section tls
+	Err    error
+}
+
+// Error returns the option and what is wrong with it.
+func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// Load makes the configuration of a server or of a client, and returns when the first of its own certificates
+// expires, the zero time if it has none. The error is an *OptionError.
+func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err error) {
+	config = &tls.Config{
+		MinVersion: o.Oldest, ServerName: o.ServerName, InsecureSkipVerify: o.Insecure,
+		DynamicRecordSizingDisabled: true, // a batch of PDUs is one record
+	}
+	if len(o.Certificates) != len(o.Keys) {
+		return nil, expires, &OptionError{"key", fmt.Errorf("must name as many files as certificate: %d, not %d", len(o.Certificates), len(o.Keys))}
+	}
+	for i, file := range o.Certificates {
+		c, err := pair(file, o.Keys[i])
+		if err != nil {
+			return nil, expires, err
+		}
+		if end := c.Leaf.NotAfter; expires.IsZero() || end.Before(expires) {
+			expires = end
+		}
+		config.Certificates = append(config.Certificates, c)
+	}
+	if server && len(o.Certificates) == 0 {
+		return nil, expires, &OptionError{"certificate", errors.New("is needed, with key, by a connector that listens: pmg tls init makes one to try")}
+	}
+	if o.Authorities != "" {
+		pool, err := authorities(o.Authorities)
+		if err != nil {
+			return nil, expires, err
+		}
+		config.RootCAs, config.ClientCAs = pool, pool
+	}
+	switch {
+	case o.Require:
+		config.ClientAuth = tls.RequireAndVerifyClientCert
+	case server && o.Authorities != "":
+		config.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	for _, p := range o.Pins {
+		if b, err := base64.StdEncoding.DecodeString(p); err != nil || len(b) != sha256.Size {
+			return nil, expires, &OptionError{"pin", fmt.Errorf("must be the SHA-256 of a public key in base64, 44 characters, not %q: pmg probe shows it", p)}
+		}
+	}
+	if len(o.Pins) > 0 {
+		pins := o.Pins
+		config.VerifyConnection = func(s tls.ConnectionState) error {
+			if p := Pin(s.PeerCertificates[0]); !slices.Contains(pins, p) {
+				return fmt.Errorf("the peer's public key is %s, and pin has another", p)
+			}
+			return nil
+		}
+	}
+	return config, expires, nil
+}
+
+// pair reads a certificate and its key.
+func pair(certificate, key string) (c tls.Certificate, err error) {
+	chain, err := os.ReadFile(certificate)
+	if err != nil {
+		return c, &OptionError{"certificate", reason(err)}
+	}
+	if block, _ := pem.Decode(chain); block == nil || block.Type != "CERTIFICATE" {
+		return c, &OptionError{"certificate", fmt.Errorf("%s has no certificate in PEM form (-----BEGIN CERTIFICATE-----)", certificate)}
+	}
+	secret, err := os.ReadFile(key)
+	if err != nil {
+		return c, &OptionError{"key", reason(err)}
+	}
+	if c, err = tls.X509KeyPair(chain, secret); err != nil {
+		return c, &OptionError{"key", fmt.Errorf("%s and the certificate %s do not fit: %w", key, certificate, err)}
+	}
+	return c, nil
+}
+
+// authorities reads the certificates of authorities.
+func authorities(file string) (*x509.CertPool, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &OptionError{"ca", reason(err)}
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, &OptionError{"ca", fmt.Errorf("%s has no certificate in PEM form (-----BEGIN CERTIFICATE-----)", file)}
+	}
+	return pool, nil
+}
+
+// reason returns why a file cannot be read, with its name.
+func reason(err error) error { return fmt.Errorf("cannot read it: %w", err) }
+
+// Pin returns what Options.Pins has of a certificate's public key: its SHA-256 in base64.
+func Pin(c *x509.Certificate) string {
+	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}

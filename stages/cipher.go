@@ -1,0 +1,253 @@
+package stages
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+
+	"pmg/flow"
+	"pmg/stages/cipher"
+)
+
+// cipherer decrypts what the reader has read and encrypts what the pdu builder has built, for the sessions of
+// connectors with tls. The other sessions' octets do not pass it.
+//
+// The handshake of a session is cut into turns: each uses the octets that have come, on another goroutine,
+// because its signatures take long. Few turns run at the same time, so that a storm of handshakes leaves processors for the
+// sessions that are bound.
+//
+//	octets come ──► turn ──► turned ──► more octets are needed ──► octets come
+//	                             └────► done: PDUs that waited are sent, and what came behind is decrypted
+type cipherer struct {
+	*Deps
+	shaking map[*cipherState]bool // whose handshakes are not done
+}
+
+// cipherState is the cipher's state of a session.
+type cipherState struct {
+	config  *tls.Config
+	conn    *cipher.Conn // nil before the first octet of either side
+	ready   bool         // the handshake is done
+	failed  bool         // nothing more is read or written
+	over    bool         // the session is over
+	turning bool         // a turn runs; conn is its own, and what comes waits:
+	came    []byte
+	held    []*Job   // PDUs of ours that wait for the handshake
+	result  struct { // of the last turn
+		done bool
+		err  error
+	}
+}
+
+// mostBeforeReady is how many octets a peer may send during a turn of its handshake.
+const mostBeforeReady = 64 << 10
+
+func newCipherer(d *Deps) (flow.Stage[Job], error) {
+	return &cipherer{Deps: d, shaking: map[*cipherState]bool{}}, nil
+}
+
+func (c *cipherer) Work(out *flow.Out[Job], j *Job) {
+	h := j.Handle
+	s := h.cipher
+	switch j.Kind {
+	case Bytes:
+		c.received(out, h, s, j)
+	case Send:
+		c.send(out, h, s, j)
+	case Turned:
+		c.turned(out, h, s)
+		discard(out, j)
+	case Over:
+		s.over = true
+		c.abandon(s)
+		c.drop(out, s)
+		out.To(toParser, j)
+	}
+}
+
+// received takes octets of the peer.
+func (c *cipherer) received(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
+	b := j.Octets.b
+	switch {
+	case s.failed:
+	case s.turning && len(s.came)+len(b) > mostBeforeReady:
+		c.fail(out, h, s, "the peer sends more than a handshake of TLS needs")
+	case s.turning:
+		s.came = append(s.came, b...)
+	case s.ready:
+		s.conn.Put(b)
+		c.decrypt(out, h, s, j)
+		return
+	default:
+		c.begin(out, h, s, b)
+	}
+	c.buffers.giveBack(j)
+	discard(out, j)
+}
+
+// decrypt passes on the text of what the peer has sent, in the place of j's octets.
+func (c *cipherer) decrypt(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
+	text := c.buffers.get()
+	var err error
+	text.b, err = s.conn.Read(text.b)
+	c.buffers.giveBack(j)
+	j.Octets = text
+	if len(text.b) > 0 {
+		out.To(toParser, j)
+	} else {
+		c.buffers.giveBack(j)
+		discard(out, j)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		s.failed = true
+		hangup(out, h, "the peer closed the connection")
+	case err != nil:
+		c.fail(out, h, s, "TLS: "+err.Error())
+	default:
+		c.write(out, h, s, "")
+	}
+}
+
+// send encrypts what the peer is to be sent. The first PDU to an SMSC begins the handshake.
+func (c *cipherer) send(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
+	switch {
+	case s.failed || s.over && !s.ready:
+		c.buffers.giveBack(j)
+		discard(out, j)
+	case s.ready:
+		c.encrypt(out, h, s, j)
+	default:
+		s.held = append(s.held, j)
+		if s.conn == nil && !h.Connector.Config().Listens() {
+			c.begin(out, h, s, nil)
+		}
+	}
+}
+
+func (c *cipherer) encrypt(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
+	if err := s.conn.Write(j.Octets.b); err != nil {
+		c.buffers.giveBack(j)
+		discard(out, j)
+		c.fail(out, h, s, "TLS: "+err.Error())
+		return
+	}
+	if j.Last {
+		s.conn.Close()
+	}
+	j.Octets.b = s.conn.Take(j.Octets.b[:0])
+	out.To(toWriter, j)
+}
+
+// begin begins a turn of a handshake with octets of the peer.
+func (c *cipherer) begin(out *flow.Out[Job], h *handle, s *cipherState, b []byte) {
+	switch {
+	case s.conn != nil:
+	case h.Connector.Config().Listens():
+		s.conn = cipher.Server(s.config)
+	default:
+		s.conn = cipher.Client(s.config)
+	}
+	s.conn.Put(b)
+	s.turning, c.shaking[s] = true, true
+	j := out.Get()
+	j.Kind = Turned
+	j.retain(h)
+	out.CountRef()
+	out.Go(toCipher, j, func() { s.result.done, s.result.err = s.conn.Handshake() })
+}
+
+// turned goes on with a session after a turn.
+func (c *cipherer) turned(out *flow.Out[Job], h *handle, s *cipherState) {
+	s.turning = false
+	if s.over || s.failed {
+		c.abandon(s)
+		return
+	}
+	came := s.came
+	s.came = nil
+	switch {
+	case s.result.err != nil:
+		c.fail(out, h, s, cipher.Reason(s.result.err))
+	case s.result.done:
+		delete(c.shaking, s)
+		s.conn.Put(came)
+		c.ready(out, h, s)
+	default:
+		c.write(out, h, s, "")
+		if len(came) > 0 {
+			c.begin(out, h, s, came)
+		}
+	}
+}
+
+// abandon gives up the handshake of a session, unless a turn of it runs, or it is done.
+func (c *cipherer) abandon(s *cipherState) {
+	if s.turning || !c.shaking[s] {
+		return
+	}
+	delete(c.shaking, s)
+	s.conn.Abandon()
+}
+
+// Close gives up the handshakes that are not done.
+func (c *cipherer) Close() error {
+	for s := range c.shaking {
+		s.conn.Abandon()
+	}
+	return nil
+}
+
+// ready sends what has waited for the handshake, and reads what came behind it.
+func (c *cipherer) ready(out *flow.Out[Job], h *handle, s *cipherState) {
+	s.ready = true
+	c.write(out, h, s, "")
+	held := s.held
+	s.held = nil
+	for _, j := range held {
+		c.send(out, h, s, j)
+	}
+	behind := out.Get()
+	behind.Kind, behind.Octets = Bytes, c.buffers.get()
+	behind.retain(h)
+	out.CountRef()
+	c.decrypt(out, h, s, behind)
+}
+
+// write sends the octets that TLS itself has for the peer. With reason they are the last ones.
+func (c *cipherer) write(out *flow.Out[Job], h *handle, s *cipherState, reason string) {
+	b := c.buffers.get()
+	if b.b = s.conn.Take(b.b); len(b.b) == 0 && reason == "" {
+		c.buffers.put(b)
+		return
+	}
+	j := out.Get()
+	j.Kind, j.Octets = Send, b
+	if reason != "" {
+		j.Last, j.extras = true, &extras{Reason: reason}
+	}
+	j.retain(h)
+	out.CountRef()
+	out.To(toWriter, j)
+}
+
+// fail ends a session, behind the alert that tells the peer why.
+func (c *cipherer) fail(out *flow.Out[Job], h *handle, s *cipherState, reason string) {
+	s.failed = true
+	c.drop(out, s)
+	if s.turning { // the connection is the turn's own
+		hangup(out, h, reason)
+		return
+	}
+	c.write(out, h, s, reason)
+	c.abandon(s)
+}
+
+// drop drops the PDUs that wait for the handshake.
+func (c *cipherer) drop(out *flow.Out[Job], s *cipherState) {
+	for _, j := range s.held {
+		c.buffers.giveBack(j)
+		discard(out, j)
+	}
+	s.held = nil
+}
