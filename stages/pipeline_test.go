@@ -5,7 +5,7 @@ import "testing"
 // The constants for the rows are their places in the table.
 func TestRows(t *testing.T) {
 	rows := map[int]string{
-		toListener: "listener", toReader: "reader", toParser: "parser", toPDULogger: "pdu logger", toBuilder: "builder",
+		toListener: "listener", toReader: "reader", toCipher: "cipher", toParser: "parser", toPDULogger: "pdu logger", toBuilder: "builder",
 		toPersister: "persister", toDispatcher: "dispatcher", toConnecter: "connecter", toEncoder: "encoder", toPDUBuilder: "pdu builder", toWriter: "writer",
 	}
 	table := Table()
