@@ -37,17 +37,15 @@ func TestQueueRefuses(t *testing.T) {
 		code                 int
 		body                 string
 	}{
-		{"GET", "/queue", "", 409, "this gateway stores none"},
 		{"GET", "/queue?id=7", "", 400, `"7" is not the id of a message`},
 		{"GET", "/queue?older=long", "", 400, "cannot list messages: "},
 		{"GET", "/queue?limit=x", "", 400, "cannot list messages: "},
 		{"GET", "/queue/delete", "", 405, ""},
 		{"POST", "/queue/delete", "http://elsewhere.example", 403, ""},
-		{"POST", "/queue/delete", "", 409, "this gateway stores none"},
 		{"POST", "/queue/burn", "", 404, ""},
 		{"GET", "/store/backup", "", 405, ""},
 		{"POST", "/store/backup?dir=" + url.QueryEscape("data/copy"), "", 400, "the directory must be given by its whole path"},
-		{"POST", "/store/backup?dir=/tmp/pmg-none", "", 409, "this gateway has none"},
+		{"POST", "/store/backup?dir=/tmp/pmg-none", "", 409, "it is in memory"},
 	} {
 		q, err := http.NewRequest(c.method, r.url+c.path, nil)
 		if err != nil {

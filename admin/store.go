@@ -34,12 +34,9 @@ type Store struct {
 	FreeInodes int64 `json:"free_inodes" metric:"free_inodes" help:"Files that can still be made on the file system of the store."`
 }
 
-// store returns the status of the store, nil if there is none.
+// store returns the status of the store.
 func (v *view) store() *Store {
-	s, ok := v.gateway.StoreStatus()
-	if !ok {
-		return nil
-	}
+	s := v.gateway.StoreStatus()
 	c := &s.Committer
 	return &Store{
 		Engine: s.Engine, Problem: cmp.Or(s.Failed, s.Problem), Refuses: s.Refuses,

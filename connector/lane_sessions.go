@@ -118,7 +118,7 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 }
 
 // isDrained reports whether the gateway is stopping and the lane has nothing more to send.
-// What waits in a store is sent after the next start. Without a store, messages on their way
+// What waits in a durable store is sent after the next start. With another one, messages on their way
 // to the lane count, scheduled ones do not.
 func (l *Lane) isDrained() bool {
 	switch {

@@ -82,9 +82,6 @@ func (g *Gateway) put(b *store.Batch, a keep.Accepted) {
 
 // closeStore commits what is left, and closes the store.
 func (g *Gateway) closeStore() error {
-	if g.Store == nil {
-		return nil
-	}
 	g.EndLoads()
 	g.Receipts.EndOrphans()
 	g.Receipts.EndWaits()

@@ -74,7 +74,7 @@ func TestFailover(t *testing.T) {
 		{"failover_attempts: 1", sms.Throttled, "", []string{"a20"}}, // it keeps its place
 		{"failover_attempts: 1", sms.BadDestination, "", []string{"a1"}},
 		{"failover_attempts: 1", sms.Rejected, "", []string{"a1"}},
-		{"failover_attempts: 1", sms.Faulty, "", []string{"a1"}},
+		{"failover_attempts: 1", sms.Faulty, "", []string{"a3"}}, // and is put aside then
 	} {
 		g := newTrio(t, c.options, "[a, b, c]")
 		for _, name := range c.down {
@@ -98,6 +98,9 @@ func TestFailoverOfEveryCode(t *testing.T) {
 			want = []string{"a4", "b4"}
 		case sms.Temporary, sms.NoAnswer:
 			want = []string{"a1", "b1"}
+		}
+		if code == sms.Faulty { // it is tried again, and put aside then
+			want = []string{"a3"}
 		}
 		if had := g.fail(g.laneTo("a"), g.submitted(), code); !slices.Equal(had, want) {
 			t.Errorf("%s: %v, want %v", code, had, want)

@@ -27,6 +27,7 @@ import (
 	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/store"
 )
 
 // A Gateway is its rooms put together, from its start to its stop. It is safe for concurrent use.
@@ -54,7 +55,7 @@ type Gateway struct {
 	looks, warns int64 // SeeClock: when to look at the files of tls again, and when to warn of what expires
 }
 
-// New makes a gateway of a configuration. drivers makes the driver of a protocol.
+// New makes a gateway of a configuration, which keeps messages in memory until Keep. drivers makes the driver of a protocol.
 func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
@@ -72,6 +73,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Intake = intake.NewDesk(g.Table, g.Convert, g.Receipts, g.Settler)
 	g.Operate = operate.NewDesk(g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.NewDesk(g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
+	g.Open(store.NewMemory(), g.committed)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()

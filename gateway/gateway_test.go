@@ -39,6 +39,7 @@ func startWith(t testing.TB, yaml string) *Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { g.Committer.Close() })
 	return g
 }
 

@@ -59,7 +59,7 @@ func (g *Gateway) Problems() []string {
 	if why := g.unread.Load(); why != nil {
 		all = append(all, *why)
 	}
-	if s, ok := g.StoreStatus(); ok && s.Failed == "" && s.Problem != "" {
+	if s := g.StoreStatus(); s.Failed == "" && s.Problem != "" {
 		all = append(all, "the store has a problem: "+s.Problem)
 	}
 	return all

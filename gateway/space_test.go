@@ -79,7 +79,7 @@ func TestStoreTrouble(t *testing.T) {
 		t.Errorf("%q", why)
 	}
 	r.g.StoreFailed(errors.New("input/output error"))
-	if s, _ := r.g.StoreStatus(); s.Failed != "input/output error" {
+	if s := r.g.StoreStatus(); s.Failed != "input/output error" {
 		t.Errorf("failed: %q", s.Failed)
 	}
 	if why := r.g.Trouble(); !strings.HasSuffix(why, "the gateway must be restarted: input/output error") {

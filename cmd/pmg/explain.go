@@ -20,7 +20,7 @@ that it gets, the route with its targets, and for each target the addresses that
 sent, the coding of the text, and how many short messages that is on the air; or which
 step refuses the message, and why. pmg stages prints the steps.
 
-The message takes the steps in a gateway of its own that has no sockets and no store.
+The message takes the steps in a gateway of its own that has no sockets and no disk.
 Nothing is sent, and it is not known which targets are up.
 
 The types of the addresses that are given (TON, NPI) are assumed by their form. The text

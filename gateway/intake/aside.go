@@ -26,7 +26,7 @@ func (d *Desk) mayPark(m *sms.Message, others *Several) bool {
 
 // parks reports whether a message that no route leads anywhere is accepted, and put aside.
 func (d *Desk) parks(m *sms.Message) bool {
-	return d.Store != nil && m.Kind != sms.Receipt && d.Config().NoRoute == config.Park
+	return m.Kind != sms.Receipt && d.Config().NoRoute == config.Park
 }
 
 // IsAside notes that a message which waits in no lane was stored.

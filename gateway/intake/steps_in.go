@@ -96,7 +96,7 @@ func (d *Desk) stepRewrite(now int64, s *Submission) Verdict {
 
 func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
 	d.NoteKeyword(s.Message)
-	if d.Store != nil && d.LacksFirst(s.Message) {
+	if d.LacksFirst(s.Message) {
 		s.Work = func() sms.Code { d.FindFirst(s.Message); return sms.OK }
 		return Later
 	}

@@ -22,8 +22,8 @@ import (
 // A Keeper keeps messages. It is safe for concurrent use.
 type Keeper struct {
 	*node.Node
-	Committer *store.Committer // nil: nothing is stored
-	Store     store.Store      // nil: there is none
+	Committer *store.Committer
+	Store     store.Store
 
 	IDs        atomic.Uint64 // the highest id that a message was given
 	LastStored uint64        // the highest id of all earlier runs
@@ -40,13 +40,16 @@ type Keeper struct {
 	upkeep    upkeep
 }
 
-// New makes a keeper that keeps nothing yet.
+// New makes a keeper. Open follows.
 func New(n *node.Node) *Keeper {
 	return &Keeper{Node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
 }
 
-// Open begins to keep messages in a store. done is called after each commit, on the committer's goroutine.
+// Open begins to keep messages in a store, in place of an earlier one that holds none. done is called after each commit, on the committer's goroutine.
 func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
+	if k.Committer != nil {
+		k.Committer.Close()
+	}
 	k.Store = s
 	st := s.Stats()
 	k.upkeep.last.Store(&st)
@@ -83,9 +86,6 @@ func (k *Keeper) SetRecovered() { k.recovered.Store(true) }
 
 // Locks returns how often locks were taken for messages.
 func (k *Keeper) Locks() int64 {
-	if k.Committer == nil {
-		return 0
-	}
 	u := &k.Unsettled
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -177,7 +177,7 @@ func (k *Keeper) LogUnreadable(id uint64, err error) {
 
 // Durable implements connector.Policy: it reports whether an accepted message is stored
 // before it is answered.
-func (k *Keeper) Durable() bool { return k.Store != nil && k.Store.Durable() }
+func (k *Keeper) Durable() bool { return k.Store.Durable() }
 
 // LaneName returns the name by which a lane stands in the store.
 func LaneName(l *connector.Lane) store.Lane {
@@ -199,20 +199,14 @@ func (k *Keeper) KeepState(l *connector.Lane, m *sms.Message) (batch uint64) {
 }
 
 // Commit asks for what was collected to be committed. It does not wait for that.
-func (k *Keeper) Commit() {
-	if k.Committer != nil {
-		k.Committer.Commit()
-	}
-}
+func (k *Keeper) Commit() { k.Committer.Commit() }
 
 // CommitEnded asks for a commit of what has ended. Only messages that wait for a note of
 // theirs need it immediately.
 func (k *Keeper) CommitEnded() {
-	switch {
-	case k.Committer == nil:
-	case k.notes.waited():
+	if k.notes.waited() {
 		k.Committer.Commit()
-	default:
+	} else {
 		k.Committer.CommitSoon()
 	}
 }

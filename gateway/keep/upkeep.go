@@ -51,7 +51,7 @@ func (k *Keeper) StoreFailed(err error) {
 func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 	u := &k.upkeep
 	next := u.next.Load()
-	if k.Store == nil || now < next || !u.next.CompareAndSwap(next, now+upkeepEvery*9/10) {
+	if now < next || !u.next.CompareAndSwap(next, now+upkeepEvery*9/10) {
 		return
 	}
 	k.Committer.Commit() // what a commit that failed has left
@@ -71,11 +71,8 @@ func (k *Keeper) tidyStore() {
 	k.upkeep.last.Store(&s)
 }
 
-// StoreStatus returns what is known of the store. It reports false if there is none.
-func (k *Keeper) StoreStatus() (s StoreStatus, ok bool) {
-	if k.Store == nil {
-		return s, false
-	}
+// StoreStatus returns what is known of the store.
+func (k *Keeper) StoreStatus() (s StoreStatus) {
 	if last := k.upkeep.last.Load(); last != nil {
 		s.Stats = *last
 	}
@@ -93,15 +90,13 @@ func (k *Keeper) StoreStatus() (s StoreStatus, ok bool) {
 	if why := k.upkeep.failed.Load(); why != nil {
 		s.Failed = *why
 	}
-	return s, true
+	return s
 }
 
 // Trouble returns why the store takes no messages, or "".
 func (k *Keeper) Trouble() string {
-	s, ok := k.StoreStatus()
+	s := k.StoreStatus()
 	switch {
-	case !ok:
-		return ""
 	case s.Failed != "":
 		return "no message is accepted: the store has failed, and the gateway must be restarted: " + s.Failed
 	case s.Refuses != "":

@@ -35,8 +35,8 @@ func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 			}
 		}
 	}
-	if d := o.desk; d.Committer != nil && err == nil {
-		err = d.Committer.Sync()
+	if err == nil {
+		err = o.desk.Committer.Sync()
 	}
 	return n, err
 }

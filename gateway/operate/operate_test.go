@@ -50,7 +50,7 @@ func (r rig) close() error { return r.Keeper.Close() }
 // An id of which only the remainder is known is that of the latest message with it.
 func TestWholeID(t *testing.T) {
 	t.Parallel()
-	d := &Desk{Table: &route.Table{Keeper: keep.New(nil)}}
+	d := &Desk{Table: &route.Table{Keeper: new(keep.Keeper)}}
 	d.IDs.Store(1_000_123)
 	for _, f := range []struct {
 		id, modulo, want uint64

@@ -179,13 +179,8 @@ func (o *Operation) matches(account string, m *sms.Message) bool {
 // find passes the messages that the operation is about to f, in parts.
 func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 	d := o.desk
-	if d.Store != nil {
-		if err := o.inStore(ctx, f); err != nil {
-			return err
-		}
-	}
-	if d.Durable() {
-		return nil
+	if err := o.inStore(ctx, f); err != nil || d.Durable() {
+		return err
 	}
 	for _, l := range d.Lanes() {
 		var some []*operand

@@ -54,13 +54,8 @@ func (c *QueueChange) past() string {
 // ListStored returns the messages of the gateway's store that are selected, as the
 // function of that name does.
 func (d *Desk) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
-	if d.Store == nil {
-		return QueuePage{}, fmt.Errorf("cannot list messages: %w", errNothingStored)
-	}
 	return ListStored(d.Store, s, from, limit)
 }
-
-var errNothingStored = errors.New("this gateway stores none")
 
 // A changer changes messages that wait in a running gateway.
 type changer struct {
@@ -75,9 +70,6 @@ type changer struct {
 // lanes of a running gateway, and returns them with what was done to each. A message that is
 // under way is left alone. Changes are made one after the other.
 func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
-	if d.Store == nil {
-		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, errNothingStored)
-	}
 	d.Changing.Lock()
 	defer d.Changing.Unlock()
 	ch := &changer{Desk: d, onLane: onLane, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}

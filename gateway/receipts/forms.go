@@ -51,9 +51,6 @@ func (d *Desk) Forms() (all []OperatorForm) {
 
 // keepForm stores what is known of an operator's ids.
 func (d *Desk) keepForm(o *Operator) {
-	if d.Store == nil {
-		return
-	}
 	day := store.DayOf(d.Clock.Wall(d.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
@@ -99,7 +96,7 @@ const maxForms = 100_000
 // that belong to none. The wall clock may be wrong for a while: so two looks must find them old, and
 // no more than a day's are forgotten by one look.
 func (d *Desk) tidyReceipts(now int64) {
-	if next := d.tidied.Load(); d.Store == nil || now < next || !d.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
+	if next := d.tidied.Load(); now < next || !d.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
 		return
 	}
 	wall, keep := d.Clock.Wall(now), d.Config().Receipts.Keep

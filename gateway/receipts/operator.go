@@ -119,12 +119,7 @@ func (d *Desk) NoteLate(l *connector.Link, record, id []byte) {
 		return
 	}
 	o := d.Of(l.Connector.Config())
-	wall := d.Clock.Wall(d.Clock.Now())
-	if d.Store == nil {
-		d.NoteMapping(nil, o, &v, id, wall)
-		return
-	}
-	d.NoteMapping(d.Committer.Begin(), o, &v, id, wall)
+	d.NoteMapping(d.Committer.Begin(), o, &v, id, d.Clock.Wall(d.Clock.Now()))
 	d.Committer.End()
 }
 
@@ -282,7 +277,7 @@ func (d *Desk) get(o *Operator, key []byte, m *sms.Message, f *Match) (bool, err
 		err = f.Set(value)
 	}
 	o.mu.Unlock()
-	if !ok && d.Store != nil {
+	if !ok {
 		value, ok, err = d.Store.Lookup(o.Name, key)
 		if err == nil && ok {
 			err = f.Set(value)

@@ -28,10 +28,6 @@ func (p *rig) accepted(id string) uint64 {
 	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
 	defer m.Release()
 	p.NoteAnswer(p.operator(), p.Connector("operator").Config(), m, a.PeerID)
-	if p.Store == nil {
-		p.Note(nil, p.operator(), m, &a, p.Clock.Ahead())
-		return m.ID
-	}
 	p.Note(p.Committer.Begin(), p.operator(), m, &a, p.Clock.Ahead())
 	p.Committer.End()
 	if err := p.Committer.Sync(); err != nil {

@@ -65,7 +65,7 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 }
 
 // SendMade sends the receipts that OwnReceipt has made, or has the outcomes of other parts read. b is the open
-// batch, nil if there is no store.
+// batch.
 func (d *Desk) SendMade(b *store.Batch, made *Made) {
 	if made.message != nil {
 		d.sendCounted(b, made.message, made.share)
@@ -73,7 +73,7 @@ func (d *Desk) SendMade(b *store.Batch, made *Made) {
 	for _, other := range made.more {
 		d.sendCounted(b, other, made.share)
 	}
-	if unread := made.unread; b != nil && unread != nil {
+	if unread := made.unread; unread != nil {
 		d.Outgoing.Give(keep.Own{Batch: d.Committer.Number(), Work: func() { d.joinUnread(unread) }})
 	}
 }
@@ -100,7 +100,7 @@ func stateOfEnd(s events.State) sms.State {
 }
 
 // send stores a receipt that the gateway has made, and gives it to its lane when it is stored.
-// b is the open batch, nil if there is no store.
+// b is the open batch.
 func (d *Desk) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 	o := keep.Own{Share: s, Message: m}
 	if d.Durable() {

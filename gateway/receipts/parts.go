@@ -175,7 +175,6 @@ func badness(s sms.State) int {
 func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
 	joined, v, begins := j.add(f.WholeID(), f.Part, f.Parts, r, read)
 	switch {
-	case j.desk.Store == nil:
 	case v == passOn:
 		of := toldForNow
 		if joined.State.Final() {
@@ -196,13 +195,10 @@ func (j *Parts) noteTold(whole uint64, of told, by uint8) {
 
 // reads reports whether outcomes of parts may be in the store alone: those of
 // messages of earlier runs may.
-func (j *Parts) reads(whole uint64) bool { return j.desk.Store != nil && whole <= j.desk.LastStored }
+func (j *Parts) reads(whole uint64) bool { return whole <= j.desk.LastStored }
 
 // note notes the outcome of a part: the text of its receipt.
 func (j *Parts) note(f *store.Mapping, receipt []byte) {
-	if j.desk.Store == nil {
-		return
-	}
 	j.desk.Committer.Begin().Map(store.DayOf(j.desk.Clock.Wall(j.desk.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
 	j.desk.Committer.End()
 }

@@ -104,7 +104,7 @@ func (d *Desk) logHomeless(account string) {
 }
 
 // Note notes what a peer's id of a message stands for, in a batch and in memory. The
-// committer's lock is held, unless there is no store.
+// committer's lock is held.
 func (d *Desk) Note(b *store.Batch, o *Operator, m *sms.Message, a *sms.Answer, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
@@ -116,9 +116,7 @@ func (d *Desk) NoteMapping(b *store.Batch, o *Operator, v *store.Mapping, peerID
 	defer d.noting.Unlock()
 	d.record = v.Append(d.record[:0])
 	d.key, _ = peerid.AppendKey(d.key[:0], peerID, peerid.Same)
-	if b != nil {
-		b.Map(store.DayOf(wall), o.Name, d.key, d.record)
-	}
+	b.Map(store.DayOf(wall), o.Name, d.key, d.record)
 	o.mu.Lock()
 	known := bytes.Equal(o.recent.find(d.key), d.record) // since NoteAnswer
 	if !known {

@@ -45,7 +45,7 @@ func (d *Desk) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int
 
 // noteReport notes what a receipt says of a message, all parts of it if it has some.
 func (d *Desk) noteReport(now int64, f *Match, r *sms.Report) {
-	if d.Store == nil || !r.State.Final() || f.Offset != 0 && f.Parts <= 1 {
+	if !r.State.Final() || f.Offset != 0 && f.Parts <= 1 {
 		return
 	}
 	v := f.Mapping
@@ -87,9 +87,6 @@ type Fate struct {
 
 // FateOf returns what was noted of a message that has left, by our id. It reports false if nothing was.
 func (d *Desk) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
-	if d.Store == nil {
-		return v, f, false, nil
-	}
 	if err := d.Committer.SyncSoon(); err != nil { // what was noted last is in the open batch
 		return v, f, false, err
 	}

@@ -39,7 +39,9 @@ func TableOf(t testing.TB, yaml string, driver func(protocol string) protocols.D
 	}
 	n := node.New(cfg, zerolog.Nop())
 	n.Memory.SetLimit(1 << 30)
-	tb := route.NewTable(n, keep.New(n), login.NewDesk(n), nil)
+	k := keep.New(n)
+	k.Open(store.NewMemory(), func(uint64, error) {})
+	tb := route.NewTable(n, k, login.NewDesk(n), nil)
 	var all []*connector.Connector
 	for i := range cfg.Connectors {
 		d := driver(cfg.Connectors[i].Protocol)

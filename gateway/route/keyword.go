@@ -99,7 +99,7 @@ func (t *Table) NoteKeyword(m *sms.Message) {
 	}
 	keyword, _ := t.keywordOf(m)
 	n := firstPart{keyword, t.Clock.Wall(m.Arrived)}
-	if t.Store != nil && len(key) > 8 {
+	if len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
 		t.Committer.Begin().Map(store.DayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
 		t.Committer.End()

@@ -47,26 +47,17 @@ func TestSubmitWaitsKeepsRate(t *testing.T) {
 	p.want("half a second later", b, "sent", sms.OK)
 }
 
-// A receipt without a route is answered as accepted and not counted as refused. A
-// message of a mobile without a route is refused and counted.
+// A message of a mobile without a route is refused and counted.
 func TestNoRouteCounts(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
 	l.Origin = p.g.Origins.Of("", "operator")
-	for _, c := range []struct {
-		kind     sms.Kind
-		code     sms.Code
-		refused  int64
-		unrouted int64
-	}{{sms.Receipt, sms.OK, 0, 0}, {sms.MO, sms.Rejected, 1, 1}} { // a receipt takes no route
-		before, unrouted := p.operator.Stats.Refused.Load(), p.g.Intake.Unrouted()
-		r := p.receive(l, protocols.Message, func(r *request) { r.Kind = c.kind })
-		p.want("message", r, "sent", c.code)
-		if n := p.operator.Stats.Refused.Load() - before; n != c.refused || p.g.Intake.Unrouted()-unrouted != c.unrouted {
-			t.Errorf("kind %d: %d refused, want %d; %d unrouted", c.kind, n, c.refused, p.g.Intake.Unrouted())
-		}
+	r := p.receive(l, protocols.Message, func(r *request) { r.Kind = sms.MO })
+	p.want("message", r, "sent", sms.Rejected)
+	if refused, unrouted := p.operator.Stats.Refused.Load(), p.g.Intake.Unrouted(); refused != 1 || unrouted != 1 {
+		t.Errorf("%d refused, %d unrouted", refused, unrouted)
 	}
 }
 

@@ -13,24 +13,6 @@ import (
 	"pmg/store"
 )
 
-// Without a store the outcome of a part is in memory alone, and its receipt is answered.
-func TestReceiptOfPartWithoutStore(t *testing.T) {
-	t.Parallel()
-	p := newPort(t, "")
-	l := p.link()
-	m, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
-	r := &request{}
-	p.open++
-	p.c.FoundOut(p.now, l, r, m, f)
-	if len(p.storing) != 0 || r.gone != "sent" {
-		t.Errorf("%d wait to be stored, and the request is %q", len(p.storing), r.gone)
-	}
-	m, f = partOf(p.g, 1, 2, sms.StateDelivered, "000")
-	if _, v := p.g.Receipts.Direct(p.now, m, f); v == receipts.Noted {
-		t.Errorf("verdict %d for the last part", v)
-	}
-}
-
 // What a receipt belongs to is kept while the outcomes of other parts are read from the store,
 // whatever receipts of the session come meanwhile.
 func TestReceiptWhileReading(t *testing.T) {

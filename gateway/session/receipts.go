@@ -59,11 +59,6 @@ func (f *findings[R]) find(now int64, q *finding[R]) {
 	copied := *q
 	copied.Record = nil
 	f.begins(&copied)
-	if f.desk.Store == nil { // there is nothing to wait for
-		copied.found, copied.failed = f.desk.receipts.LookUp(q.operator, q.message, &copied.Match)
-		f.foundOut(now, &copied)
-		return
-	}
 	f.lookUp(&copied)
 }
 
@@ -101,9 +96,6 @@ func (f *findings[R]) foundOut(now int64, q *finding[R]) {
 		return
 	}
 	share, v := d.receipts.Direct(now, m, &q.Match)
-	if v == receipts.Noted && d.Store == nil { // there is nowhere but in memory
-		v = receipts.Dropped
-	}
 	switch v {
 	case receipts.Unread:
 		copied := *q
@@ -166,20 +158,6 @@ func (f *findings[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share
 
 // notFound deals with a receipt whose message is not known: it is kept as an orphan.
 func (f *findings[R]) notFound(now int64, q *finding[R]) {
-	d, l := f.desk, q.link
 	q.operator.Missed.Store(true)
-	if d.Store == nil {
-		q.taken(&d.receipts.Counts.Unmatched)
-		d.logUnknownReceipt(now, l)
-		q.message.Release()
-		f.answer(now, l, q.request, sms.OK, 0, 0)
-		return
-	}
-	f.acceptReceipt(now, q, nil, &d.receipts.Counts.Unmatched)
-}
-
-// logUnknownReceipt logs that a receipt of an SMSC is dropped because its message is not known and there
-// is no store to keep it in.
-func (d *Desk) logUnknownReceipt(now int64, l *connector.Link) {
-	d.intake.LogRefused(now, &l.Source, &d.Storms.Unrouted, "receipt accepted and dropped: its message is not known")
+	f.acceptReceipt(now, q, nil, &f.desk.receipts.Counts.Unmatched)
 }

@@ -51,10 +51,6 @@ func TestRefusedIsLogged(t *testing.T) {
 	if s := b.String(); !strings.Contains(s, `"connector":"operator","times":1,"message":"in the last minute further messages matched no route"`) {
 		t.Errorf("after a minute: %s", s)
 	}
-	send(smsc, sms.Receipt)
-	if s := b.String(); !strings.Contains(s, "receipt accepted and dropped: its message is not known") {
-		t.Errorf("a receipt: %s", s)
-	}
 	p.c.Over(p.now, l)
 }
 

@@ -42,6 +42,7 @@ func startWith(t testing.TB, yaml string) *gateway.Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { g.Committer.Close() })
 	return g
 }
 

@@ -52,9 +52,6 @@ func (d *Desk) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 
 // storeCut stores the parts of a message, and ends the message. It returns the number of the batch.
 func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (batch uint64) {
-	if d.Store == nil {
-		return 0
-	}
 	lane, ahead := keep.LaneName(l), d.Clock.Ahead()
 	b := d.Committer.Begin()
 	e := keep.Ending{State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now}, Attempts: AttemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations}

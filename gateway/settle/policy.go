@@ -154,12 +154,10 @@ func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 // Doubled implements connector.Policy: the store is told what the id of the copy stands for, whose
 // receipts may be all that come.
 func (d *Desk) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	o := d.receipts.MapsFor(l, m, &a)
-	if o == nil || d.Store == nil {
-		return // in memory it was noted when the answer was read
+	if o := d.receipts.MapsFor(l, m, &a); o != nil {
+		d.receipts.Note(d.Committer.Begin(), o, m, &a, d.Clock.Ahead())
+		d.Committer.End()
 	}
-	d.receipts.Note(d.Committer.Begin(), o, m, &a, d.Clock.Ahead())
-	d.Committer.End()
 }
 
 // Halted implements connector.Policy.
@@ -192,11 +190,8 @@ func (d *Desk) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
 }
 
 // settleFaulty decides what becomes of such a message: after some tries it is put aside,
-// and has not ended. Without a store, in which it could be looked at, it is given up.
+// and has not ended.
 func (d *Desk) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
-	if d.Store == nil {
-		return o
-	}
 	m.Attempts = incremented(m.Attempts)
 	if m.Attempts < faultyTries {
 		wait(m, a.At, l.Config().Retry.Temporary, m.Attempts)

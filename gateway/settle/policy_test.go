@@ -24,6 +24,7 @@ func TestSettle(t *testing.T) {
 		sms.QueueFull:        retried, // F15: this may be the queue of one recipient
 		sms.TemporaryFailure: retried,
 		sms.SystemError:      retried,
+		sms.Faulty:           retried, // and put aside when it has been tried three times
 		sms.Timeout:          retried,
 		sms.BadState:         {again: true, losses: 1}, // P6: the session ends
 		sms.Lost:             {again: true, losses: 1}, // with other messages under way: not counted as its fault

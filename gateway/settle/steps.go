@@ -52,20 +52,14 @@ func (d *Desk) end(m *sms.Message, e *ending) {
 	for i := range d.steps {
 		needed = needed || d.steps[i].needs(d, m, e)
 	}
-	var b *store.Batch
-	switch {
-	case !needed:
+	if !needed {
 		return
-	case d.Store != nil:
-		b = d.Committer.Begin()
 	}
+	b := d.Committer.Begin()
 	for i := range d.steps {
 		if step := &d.steps[i]; step.needs(d, m, e) {
 			step.do(d, b, m, e)
 		}
-	}
-	if b == nil {
-		return
 	}
 	if number := d.Committer.End(); d.Durable() {
 		d.Unsettled.Add(number)
@@ -75,7 +69,7 @@ func (d *Desk) end(m *sms.Message, e *ending) {
 // hasRecord reports whether the store has a message: an engine that is not durable has only
 // messages that were put aside.
 func (d *Desk) hasRecord(_ *sms.Message, e *ending) bool {
-	return d.Durable() || d.Store != nil && e.Aside
+	return d.Durable() || e.Aside
 }
 
 func (d *Desk) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
@@ -101,7 +95,7 @@ func (d *Desk) endID(b *store.Batch, m *sms.Message, e *ending) {
 // hasFate reports whether what becomes of a message is noted: for that by whose id a client
 // knows it. A receipt may have told already of one that an SMSC has accepted.
 func (d *Desk) hasFate(m *sms.Message, e *ending) bool {
-	return d.Store != nil && receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.receipts.HasTold(m.KnownID()))
+	return receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.receipts.HasTold(m.KnownID()))
 }
 
 func (d *Desk) endFate(b *store.Batch, m *sms.Message, e *ending) {

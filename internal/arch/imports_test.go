@@ -76,7 +76,7 @@ func table() []row {
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata store"},
+		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"cmd/pmg", "admin cmd/pmg/explain config connector gateway gateway/intake gateway/keep gateway/operate gateway/session gateway/settle internal/console internal/nearest internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.

@@ -229,12 +229,6 @@ func TestListByIDs(t *testing.T) {
 			t.Errorf("%q: got %q of %d, want %q", account, got, looked, want)
 		}
 	}
-	g = start(t, site{})
-	_, err := g.Operate.ListStored(operate.Selection{}, 0, 1)
-	_, failed := g.Operate.ChangeStored(t.Context(), g.engine.Do, operate.QueueChange{What: operate.DeleteMessages}, operate.Selection{}, 0, 1)
-	if fmt.Sprint(err) != "cannot list messages: this gateway stores none" || fmt.Sprint(failed) != "cannot delete messages: this gateway stores none" {
-		t.Errorf("%v, %v", err, failed)
-	}
 }
 
 // A gateway with a store in memory puts messages aside as well, and forgets them when it

@@ -170,7 +170,7 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 	}
 	if s.wall != 0 {
 		g.Clock.WallClock = func() time.Time { return time.Now().Add(s.wall) }
-		g.SeeClock(time.Now().UnixNano())
+		g.Clock.See(time.Now().UnixNano())
 	}
 	g.keep(s.store, s.wrap)
 	g.keepOnDisk(s.disk)

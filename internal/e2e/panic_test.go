@@ -9,6 +9,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A faulty driver panics in the function that the text of a message names.
@@ -139,12 +140,12 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A message that cannot be encoded, to a PDU or to bytes, is given up; the session that it
+// A message that cannot be encoded, to a PDU or to bytes, is put aside; the session that it
 // was assigned to goes on.
 func TestPanicOut(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "window: 1", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
+	g := start(t, site{operator: operator, out: "window: 1, retry: [100ms, 200ms]", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
 	s, c := operator.session(), g.bind("transmitter")
 	c.submit(1, 1)
 	c.send(faultyLine(2, "encode"), faultyLine(3, "wire"))
@@ -152,5 +153,5 @@ func TestPanicOut(t *testing.T) {
 	c.accepted(1, 4)
 	s.serve(1, 1)
 	s.serve(4, 4)
-	testutil.Eventually(t, "they are given up", func() bool { return g.stats("operator").Failed.Load() == 2 && g.Pending() == 0 })
+	testutil.Eventually(t, "they are put aside", func() bool { return g.Aside(store.Quarantined) == 2 && g.Pending() == 0 })
 }

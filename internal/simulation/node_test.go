@@ -99,7 +99,7 @@ func (w *world) start() {
 	w.oracle.started()
 	g.Pass = n.pass
 	g.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
-	g.SeeClock(w.now())
+	g.Clock.See(w.now()) // and nothing else: the store that is looked after comes now
 	if err := g.Keep(n.view, store.OutcomesIn(w.outcomes)); err != nil {
 		panic(err)
 	}

@@ -20,7 +20,6 @@ import (
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/sms/rewrite"
-	"pmg/store"
 )
 
 // A run is one message in a gateway of its own, so that rates and the log are as for the first message. It goes to
@@ -57,7 +56,6 @@ func (e *asked) run() (targets int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, r.gateway.Close()) }()
-	r.gateway.Open(store.NewMemory(), func(uint64, error) {})
 	r.gateway.Convert.Tell = r.rule
 	r.gateway.Intake.Steps = r.recorded(r.gateway.Intake.Steps)
 	l := r.link(e.from, e.account)

@@ -30,12 +30,9 @@ type commit struct {
 	err   bool
 }
 
-// begin starts the goroutine, if there is a store.
+// begin starts the goroutine.
 func (s *storing) begin(e *Engine) {
 	s.gateway, s.changed = e.gateway, newSignal()
-	if e.gateway.Committer == nil {
-		return
-	}
 	e.gateway.OnCommit(func(upTo uint64, err error) {
 		s.mu.Lock()
 		s.ended = append(s.ended, commit{upTo, err != nil})
