@@ -63,7 +63,7 @@ const (
 	NotKnown = "not known yet" // it is not certain how they are
 )
 
-func operators(forms []receipts.OperatorForm) (all []Operator) {
+func operators(forms []receipts.CentreForm) (all []Operator) {
 	for _, f := range forms {
 		all = append(all, Operator{f.Operator, cmp.Or(f.Form, NotKnown)})
 	}

@@ -10,7 +10,7 @@ import (
 // ask asks the lane's peer, and returns where the codes of the outcome are added.
 func (d *desk) ask() *[]sms.Code {
 	var codes []sms.Code
-	a := &Asked{Deadline: d.now + 5*second, Done: func(code sms.Code) { codes = append(codes, code) }}
+	a := &Inquiry{Deadline: d.now + 5*second, Done: func(code sms.Code) { codes = append(codes, code) }}
 	a.Request.Message = &sms.Message{ID: 1, Origin: d.share("a").Origin}
 	d.Ask(a)
 	return &codes
@@ -95,7 +95,7 @@ func TestAskTurns(t *testing.T) {
 	d.want("the window is full", 8, 0, 0)
 	asked := func() (which []bool) {
 		for _, slot := range d.under {
-			which = append(which, slot.Asked != nil)
+			which = append(which, slot.Inquiry != nil)
 		}
 		return which
 	}

@@ -264,7 +264,7 @@ func (d *desk) wantEmpty() {
 	d.t.Helper()
 	d.Publish()
 	for what, n := range map[string]int64{
-		"queued": d.Queued.Load(), "held": d.Held.Load(), "memory": d.used.Used(), "length": d.Stats.Queued.Load(),
+		"queued": d.Queued.Load(), "held": d.WaitingForRoom.Load(), "memory": d.used.Used(), "length": d.Stats.Queued.Load(),
 		"in flight": d.Stats.InFlight.Load(), "unknown": int64(len(d.unknown)),
 	} {
 		if n != 0 {

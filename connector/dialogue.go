@@ -14,12 +14,12 @@ type Dialogue struct {
 	TakesNothing bool   // the peer takes no message in this session, which is closed without a logout
 	EndReason    string // why it ended, if our last PDU is the delayed answer to a login
 
-	Undecided bool              // whether a login or a message is accepted is not decided yet; PDUs wait behind it
-	Held      int               // submits that wait for room
-	Storing   int               // messages that wait for their commit, and operations under way
-	Operating int               // operations under way
-	Refusals  ratelimit.Limiter // of what it is refused
-	late      late
+	Undecided      bool              // whether a login or a message is accepted is not decided yet; PDUs wait behind it
+	WaitingForRoom int               // submits that wait for room
+	Storing        int               // messages that wait for their commit, and operations under way
+	Operating      int               // operations under way
+	Refusals       ratelimit.Limiter // of what it is refused
+	late           late
 }
 
 // A Phase is how far the life of a session has come. Only a login that is refused in an open

@@ -26,5 +26,5 @@
 // connector.go, then link.go and dialogue.go (a session), lane.go with lane_sessions.go, share.go and
 // suspects.go, slots.go (windows), inflight.go, paging.go (bodies on disk), move.go and
 // failover.go (to other lanes), noting.go (what the store is told before a message leaves),
-// asked.go (operations).
+// inquiry.go (operations).
 package connector

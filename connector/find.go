@@ -40,7 +40,7 @@ func (l *Lane) EachUnderWay(f func(m *sms.Message)) {
 	}
 	l.Home().Links(func(link *Link) {
 		for _, slot := range link.slots {
-			if slot.Message != nil && slot.Asked == nil {
+			if slot.Message != nil && slot.Inquiry == nil {
 				f(slot.Message)
 			}
 		}

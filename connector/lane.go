@@ -31,8 +31,8 @@ type Lane struct {
 	memory  *Memory
 	home    atomic.Pointer[Connector]
 
-	Queued atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
-	Held   atomic.Int64 // submits that wait for room
+	Queued         atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
+	WaitingForRoom atomic.Int64 // submits that wait for room
 
 	// Delivered counts the messages that the lane's peers have accepted.
 	Delivered atomic.Int64
@@ -283,10 +283,10 @@ func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
 
 // leave notes that a message or an operation leaves by a slot.
 func (l *Lane) leave(now int64, slot *Slot) *Slot {
-	l.asking.wasLast = slot.Asked != nil
+	l.asking.wasLast = slot.Inquiry != nil
 	l.limiter.Reserve(now)
 	l.inFlight++
-	if slot.Asked == nil && slot.Message.Sends < math.MaxUint8 {
+	if slot.Inquiry == nil && slot.Message.Sends < math.MaxUint8 {
 		slot.Message.Sends++
 	}
 	return slot
@@ -306,7 +306,7 @@ func (l *Lane) Len() int { return l.waiting + len(l.suspects.waiting) + l.paging
 
 // Answered takes back a slot whose message was answered, or never will be.
 func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
-	if slot.Asked != nil {
+	if slot.Inquiry != nil {
 		l.answeredAsked(slot, a)
 		return
 	}
@@ -390,7 +390,7 @@ func (l *Lane) drop(s *Share, m *sms.Message) {
 
 // Unsent takes back a slot whose message was never written.
 func (l *Lane) Unsent(now int64, slot *Slot) {
-	if slot.Asked != nil {
+	if slot.Inquiry != nil {
 		l.answeredAsked(slot, sms.Answer{Code: sms.Lost, At: now})
 		return
 	}

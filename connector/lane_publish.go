@@ -51,7 +51,7 @@ func (l *Lane) Publish() (gone bool) {
 	show(&stats.InFlight, &t.inFlight, int64(l.inFlight))
 	// Queued includes messages on their way to this lane. Scheduled messages are moved to
 	// other lanes.
-	sent := l.Queued.Load() == 0 && l.Held.Load() == 0 && l.Len() == 0
+	sent := l.Queued.Load() == 0 && l.WaitingForRoom.Load() == 0 && l.Len() == 0
 	if l.leaving && !l.gone && l.inFlight == 0 && (sent || l.isHopeless()) {
 		l.gone = true
 		return true

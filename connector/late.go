@@ -44,7 +44,7 @@ func (l *Link) GiveUp(slot *Slot, note []byte) {
 	if len(*r) >= maxLate*l.Connector.Config().Window {
 		*r = (*r)[:copy(*r, (*r)[1:])]
 	}
-	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Asked != nil, note}})
+	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Inquiry != nil, note}})
 }
 
 // Late returns a request that was given up, and forgets it. Answers may take longer from

@@ -42,7 +42,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	}
 	for {
 		slot, again = l.next(now)
-		if slot == nil || slot.Outlet == nil || slot.Asked != nil || !l.isNoting() {
+		if slot == nil || slot.Outlet == nil || slot.Inquiry != nil || !l.isNoting() {
 			return slot, again
 		}
 		note := l.policy.Leaves(l, slot.Message)

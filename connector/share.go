@@ -15,9 +15,9 @@ type Share struct {
 	Lane   *Lane
 	Origin *sms.Origin // of its first message; the others have the same account
 
-	queued  atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
-	held    atomic.Int64 // submits that wait for room
-	percent atomic.Int32 // of the free room that it may take
+	queued         atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
+	waitingForRoom atomic.Int64 // submits that wait for room
+	percent        atomic.Int32 // of the free room that it may take
 
 	// The rest belongs to the lane's dispatching goroutine.
 	queue  queue.Queue
@@ -103,14 +103,14 @@ func (s *Share) isCrowded() bool {
 	return keep > 0 && (used >= keep || s.isDelivered() && s.Lane.Queued.Load() > int64(s.Lane.Config().MaxQueue) || used >= keep/4 && s.Origin.Tally.Memory.Load() >= s.mayUse()/2)
 }
 
-// Hold counts n submits that begin to wait for room, or, if n is negative, stop waiting.
-func (s *Share) Hold(n int64) {
-	s.held.Add(n)
-	s.Lane.Held.Add(n)
+// WaitForRoom counts n submits that begin to wait for room, or, if n is negative, stop waiting.
+func (s *Share) WaitForRoom(n int64) {
+	s.waitingForRoom.Add(n)
+	s.Lane.WaitingForRoom.Add(n)
 }
 
-// Held returns how many submits wait for room.
-func (s *Share) Held() int64 { return s.held.Load() }
+// WaitingForRoom returns how many submits wait for room.
+func (s *Share) WaitingForRoom() int64 { return s.waitingForRoom.Load() }
 
 // Enter counts a message before the lane gets it: its octets, and its place in the queue or, until
 // its delivery time, that it is scheduled.

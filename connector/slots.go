@@ -9,8 +9,8 @@ type Slot struct {
 	Outlet   *Outlet // whose it is; nil while the instance is not connected
 	Link     *Link   // the outlet's session; nil: there is none
 	Message  *sms.Message
-	Share    *Share // of Message
-	Asked    *Asked // the operation that is under way, with Message as what it is about; nil: Message itself is
+	Share    *Share   // of Message
+	Inquiry  *Inquiry // the operation that is under way, with Message as what it is about; nil: Message itself is
 	Sequence uint32
 	Sent     int64 // Unix nanoseconds
 
@@ -115,7 +115,7 @@ func (s *Slots) Take() *Slot {
 // Put returns a slot of a connected instance after the answer to its request. The slot of
 // a session that is over is dropped.
 func (s *Slots) Put(slot *Slot) {
-	slot.Message, slot.Share, slot.Asked = nil, nil, nil
+	slot.Message, slot.Share, slot.Inquiry = nil, nil, nil
 	o := slot.Outlet
 	o.used--
 	switch {
@@ -137,7 +137,7 @@ func (s *Slots) Freeze(slot *Slot) {
 		s.Put(slot)
 		return
 	}
-	slot.Message, slot.Share, slot.Asked = nil, nil, nil
+	slot.Message, slot.Share, slot.Inquiry = nil, nil, nil
 	o.used--
 	if o.takesMore() {
 		o.frozen = append(o.frozen, slot)
@@ -154,8 +154,8 @@ func (s *Slots) Thaw(o *Outlet) {
 	}
 }
 
-// Hold sets the free slots of a session aside, so that it gets no further requests.
-func (s *Slots) Hold(o *Outlet) {
+// Reserve sets the free slots of a session aside, so that it gets no further requests.
+func (s *Slots) Reserve(o *Outlet) {
 	o.reserved = true
 	for _, slot := range o.slots {
 		if slot.next != nil {
@@ -165,8 +165,8 @@ func (s *Slots) Hold(o *Outlet) {
 	}
 }
 
-// TakeHeld takes a slot that Hold has set aside. The session has no request under way.
-func (s *Slots) TakeHeld(o *Outlet) *Slot {
+// TakeReserved takes a slot that Reserve has set aside. The session has no request under way.
+func (s *Slots) TakeReserved(o *Outlet) *Slot {
 	n := len(o.aside) - 1
 	slot := o.aside[n]
 	o.aside = o.aside[:n]
@@ -177,8 +177,8 @@ func (s *Slots) TakeHeld(o *Outlet) *Slot {
 	return slot
 }
 
-// Unhold undoes Hold.
-func (s *Slots) Unhold(o *Outlet) {
+// Release undoes Reserve.
+func (s *Slots) Release(o *Outlet) {
 	aside := o.aside
 	o.reserved, o.aside = false, nil
 	if !o.takesMore() {

@@ -51,7 +51,7 @@ func (l *Lane) nextSuspect(now int64) *Slot {
 		}
 		o := front.Outlet
 		s.outlets = append(s.outlets, o)
-		l.slots.Hold(o)
+		l.slots.Reserve(o)
 		if o.used == 0 {
 			return s.send(l, o)
 		}
@@ -64,7 +64,7 @@ func (l *Lane) nextSuspect(now int64) *Slot {
 func (s *suspects) send(l *Lane, o *Outlet) *Slot {
 	next := s.waiting[0]
 	s.waiting = s.waiting[1:]
-	slot := l.slots.TakeHeld(o)
+	slot := l.slots.TakeReserved(o)
 	slot.Message, slot.Share = next.message, next.share
 	o.suspect = slot
 	return slot
@@ -84,7 +84,7 @@ func (s *suspects) release(l *Lane, o *Outlet) {
 		return
 	}
 	s.outlets = slices.DeleteFunc(s.outlets, func(other *Outlet) bool { return other == o })
-	l.slots.Unhold(o)
+	l.slots.Release(o)
 }
 
 // releaseIdle ends the reservation of sessions for which no suspect is left.

@@ -101,7 +101,7 @@ func TestSuspectSessionEnds(t *testing.T) {
 		for _, when := range []string{"held", "under way"} {
 			d, l := suspected(t, "instances: 1, static: true, window: 3")
 			if when == "held" { // behind another message
-				d.slots.Hold(&l.Outlet)
+				d.slots.Reserve(&l.Outlet)
 				d.suspects.outlets = []*Outlet{&l.Outlet}
 			} else {
 				d.send()

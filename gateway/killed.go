@@ -51,7 +51,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 				}
 			}
 		}
-		ahead, maps := g.Clock.Ahead(), (*receipts.Operator)(nil)
+		ahead, maps := g.Clock.Ahead(), (*receipts.Centre)(nil)
 		e := keep.Ending{State: events.StateOf(o.Code), Lane: lane, Answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, Attempts: o.Attempts}
 		if o.Sent != 0 {
 			e.Sent = o.Sent - ahead

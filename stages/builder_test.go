@@ -199,8 +199,8 @@ func TestBuilderCrowd(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		r.answers("too late", "m5 queue_full")
 		r.accepted("too late")
-		if lane.Held.Load() != 0 || h.Connector.Stats.Refused.Load() != 1 {
-			t.Errorf("%d are held, %d refused", lane.Held.Load(), h.Connector.Stats.Refused.Load())
+		if lane.WaitingForRoom.Load() != 0 || h.Connector.Stats.Refused.Load() != 1 {
+			t.Errorf("%d are held, %d refused", lane.WaitingForRoom.Load(), h.Connector.Stats.Refused.Load())
 		}
 		r.receive(h, "m6")
 		lane.Queued.Store(0)

@@ -32,7 +32,7 @@ type cipherState struct {
 	over    bool         // the session is over
 	turning bool         // a turn runs; conn is its own, and what comes waits:
 	came    []byte
-	held    []*Job   // PDUs of ours that wait for the handshake
+	waiting []*Job   // PDUs of ours that wait for the handshake
 	result  struct { // of the last turn
 		done bool
 		err  error
@@ -118,7 +118,7 @@ func (c *cipherer) send(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
 	case s.ready:
 		c.encrypt(out, h, s, j)
 	default:
-		s.held = append(s.held, j)
+		s.waiting = append(s.waiting, j)
 		if s.conn == nil && !h.Connector.Config().Listens() {
 			c.begin(out, h, s, nil)
 		}
@@ -202,8 +202,8 @@ func (c *cipherer) Close() error {
 func (c *cipherer) ready(out *flow.Out[Job], h *handle, s *cipherState) {
 	s.ready = true
 	c.write(out, h, s, "")
-	held := s.held
-	s.held = nil
+	held := s.waiting
+	s.waiting = nil
 	for _, j := range held {
 		c.send(out, h, s, j)
 	}
@@ -245,9 +245,9 @@ func (c *cipherer) fail(out *flow.Out[Job], h *handle, s *cipherState, reason st
 
 // drop drops the PDUs that wait for the handshake.
 func (c *cipherer) drop(out *flow.Out[Job], s *cipherState) {
-	for _, j := range s.held {
+	for _, j := range s.waiting {
 		c.buffers.giveBack(j)
 		discard(out, j)
 	}
-	s.held = nil
+	s.waiting = nil
 }

@@ -179,7 +179,7 @@ func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
 		d.tell(out, toConnecter, Detach, l.Home())
 		d.tell(out, toBuilder, Logout, l.Home())
 	}
-	if l.Held.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
+	if l.WaitingForRoom.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
 		j := out.Get()
 		j.Kind, j.extras = Room, &extras{Lane: l}
 		out.To(toBuilder, j)

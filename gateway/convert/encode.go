@@ -68,10 +68,10 @@ func (d *Desk) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Mess
 // message, as Encode says, or an operation.
 func (d *Desk) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
 	l, m := slot.Link, slot.Message
-	if slot.Asked == nil {
+	if slot.Inquiry == nil {
 		return d.Encode(now, l, p, m, slot.Sequence)
 	}
-	r := slot.Asked.Request
+	r := slot.Inquiry.Request
 	if out := d.outgoing(&l.Source, m, m); out != m {
 		r.Message, copied = out, out
 	}

@@ -12,7 +12,7 @@ import (
 // protocol that has no field for long texts. Others were cut when they were accepted.
 func (d *Desk) mustCut(slot *connector.Slot) bool {
 	m := slot.Message
-	if slot.Asked != nil || m.Parts > 1 || m.Kind == sms.Receipt {
+	if slot.Inquiry != nil || m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
 	if v := slot.Link.Can.Limited; v != nil && len(m.Text()) > protocols.AnyText && !v.HasRoom(len(m.Text())) {

@@ -30,7 +30,7 @@ func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	}
 	notify := m.Notify
 	answers := make(chan sms.Code, 1)
-	a := &connector.Asked{
+	a := &connector.Inquiry{
 		Request: protocols.Request{Kind: o.Kind, PeerID: v.PeerID, Message: m},
 		Done:    func(code sms.Code) { answers <- code },
 	}

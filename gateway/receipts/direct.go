@@ -10,10 +10,10 @@ import (
 type verdict uint8
 
 const (
-	passOn  verdict = iota // to its client
-	Dropped                // the client has not asked for it, or there is no such client any more
-	Noted                  // it is about a part, and others have no final state yet
-	Unread                 // the outcomes of other parts must be read from the store
+	passOn     verdict = iota // to its client
+	Dropped                   // the client has not asked for it, or there is no such client any more
+	Incomplete                // it is about a part, and others have no final state yet
+	Unread                    // the outcomes of other parts must be read from the store
 )
 
 // Direct makes a receipt of an SMSC the client's, and returns its place.
@@ -27,7 +27,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 	}
 	if f.Parts > 1 && endsPart(r.State) {
 		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.WholeID()))
-		if v == Noted {
+		if v == Incomplete {
 			d.Parts.note(&f.Mapping, m.Text())
 		}
 		if v != passOn {

@@ -4,6 +4,6 @@
 //
 // # Start reading
 //
-// receipts.go (the whole), operator.go and forms.go (how ids are written), direct.go and joined.go (what a client
+// receipts.go (the whole), centre.go and forms.go (how ids are written), direct.go and joined.go (what a client
 // gets), parts.go and waits.go (long messages), own.go (made here), orphans.go, whereabouts.go (queries), recent.go.
 package receipts

@@ -10,12 +10,12 @@ import (
 	"pmg/store"
 )
 
-// formsName is the name under which the store keeps, by operators, what is known of their ids, and by
+// formsName is the name under which the store keeps, by centres, what is known of their ids, and by
 // an empty name the day before which ids were forgotten.
 const formsName = ".forms"
 
-// An OperatorForm is how an operator writes ids in receipts.
-type OperatorForm struct {
+// A CentreForm is how a centre writes ids in receipts.
+type CentreForm struct {
 	Operator string
 	Form     string // one of FormNames, empty if it is not known yet
 }
@@ -28,8 +28,8 @@ func FormNames() (names []string) {
 	return names
 }
 
-// Forms returns how the operators of all connectors to SMSCs write ids, in the order of the configuration.
-func (d *Desk) Forms() (all []OperatorForm) {
+// Forms returns how the centres of all connectors to SMSCs write ids, in the order of the configuration.
+func (d *Desk) Forms() (all []CentreForm) {
 	cfg, seen := d.Config(), map[string]bool{}
 	for i := range cfg.Connectors {
 		c := &cfg.Connectors[i]
@@ -39,7 +39,7 @@ func (d *Desk) Forms() (all []OperatorForm) {
 		o := d.Of(c)
 		seen[o.Name] = true
 		o.mu.Lock()
-		one := OperatorForm{Operator: o.Name}
+		one := CentreForm{Operator: o.Name}
 		if o.form.certain {
 			one.Form = o.form.relation.String()
 		}
@@ -49,8 +49,8 @@ func (d *Desk) Forms() (all []OperatorForm) {
 	return all
 }
 
-// keepForm stores what is known of an operator's ids.
-func (d *Desk) keepForm(o *Operator) {
+// keepForm stores what is known of a centre's ids.
+func (d *Desk) keepForm(o *Centre) {
 	day := store.DayOf(d.Clock.Wall(d.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
@@ -89,7 +89,7 @@ func (d *Desk) LoadForms() error {
 	return nil
 }
 
-// maxForms bounds how many are read: those of some days, of each operator.
+// maxForms bounds how many are read: those of some days, of each centre.
 const maxForms = 100_000
 
 // tidyReceipts forgets, about once an hour, what ids of old messages stand for, and receipts
@@ -129,18 +129,18 @@ const tidyReceiptsEvery = int64(3600e9)
 
 // renewForms stores again what was stored some days ago, before it is forgotten.
 func (d *Desk) renewForms(today, days uint32) {
-	var old []*Operator
+	var old []*Centre
 	d.mu.Lock()
 	for name := range d.forms {
 		for _, c := range d.Connectors() {
-			if c.Config().OperatorName() == name && d.operators[name] == nil {
+			if c.Config().OperatorName() == name && d.centres[name] == nil {
 				d.mu.Unlock()
 				d.Of(c.Config())
 				d.mu.Lock()
 			}
 		}
 	}
-	for name, o := range d.operators {
+	for name, o := range d.centres {
 		_, known := d.forms[name]
 		o.mu.Lock()
 		if (o.storedOn != 0 || known) && !o.learner.IsFixed() && today > o.storedOn+days {

@@ -11,7 +11,7 @@ import (
 )
 
 // operator returns the operator of the connector of that name.
-func (p *rig) operator() *Operator { return p.Of(p.Connector("operator").Config()) }
+func (p *rig) operator() *Centre { return p.Of(p.Connector("operator").Config()) }
 
 // submitted returns a message of the client that asks for these receipts.
 func (p *rig) submitted(n sms.Notify) *sms.Message {
@@ -47,7 +47,7 @@ func (p *rig) receipt(from string, r sms.Report) *sms.Message {
 // restart has the desk forget what is in memory alone.
 func (p *rig) restart() {
 	p.t.Helper()
-	p.operators = nil
+	p.centres = nil
 	p.unasked.Store(false)
 	if err := p.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
@@ -126,7 +126,7 @@ func TestFormIsKept(t *testing.T) {
 		}
 		want := func(form string) {
 			t.Helper()
-			if all := p.Forms(); !slices.Equal(all, []OperatorForm{{"operator", form}}) {
+			if all := p.Forms(); !slices.Equal(all, []CentreForm{{"operator", form}}) {
 				t.Errorf("%s: forms %+v, want %q", among, all, form)
 			}
 		}
@@ -159,7 +159,7 @@ func TestFormIsKept(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []OperatorForm{{"operator", "decimal"}}) {
+	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []CentreForm{{"operator", "decimal"}}) {
 		t.Errorf("forms by the option: %+v", all)
 	}
 }
@@ -277,6 +277,6 @@ func TestNoteOf(t *testing.T) {
 		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.ID != m.ID {
 			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.ID, m.ID)
 		}
-		p.operators = nil
+		p.centres = nil
 	}
 }

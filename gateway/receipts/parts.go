@@ -16,7 +16,7 @@ import (
 //	                                         └────► receipts.parts_wait is over: UNKNOWN
 //
 // A client hears of each of these once. Each part's outcome is in the store as well, under a name
-// that is no operator's, and so is what the client was told. It is safe for concurrent use.
+// that is no centre's, and so is what the client was told. It is safe for concurrent use.
 type Parts struct {
 	desk    *Desk
 	mu      sync.Mutex
@@ -83,11 +83,11 @@ func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (
 	case next > of.told:
 		of.told, of.by = next, part
 	case of.told == toldEnd && part != of.by: // what it was told with may not have been stored, and needs this one after a restart
-		return sms.Report{}, Noted, false
+		return sms.Report{}, Incomplete, false
 	case of.told == toldNothing, part != of.by, next != of.told:
 		begins = !of.waits
 		of.waits = true
-		return sms.Report{}, Noted, begins
+		return sms.Report{}, Incomplete, begins
 	}
 	joined = of.report
 	joined.Parts = parts

@@ -32,14 +32,14 @@ type Desk struct {
 	// Ends ends a receipt whose message was not found in time.
 	Ends func(m *sms.Message, e keep.Ending)
 
-	mu        sync.Mutex
-	operators map[string]*Operator
-	waits     waits
-	Orphans   Orphans
-	Parts     Parts
-	told      reported
-	unasked   atomic.Bool     // an operator sends receipts that nobody has asked for
-	forms     map[string]form // of earlier runs, by the operator; a form that is in force is the operator's
+	mu      sync.Mutex
+	centres map[string]*Centre
+	waits   waits
+	Orphans Orphans
+	Parts   Parts
+	told    reported
+	unasked atomic.Bool     // a centre sends receipts that nobody has asked for
+	forms   map[string]form // of earlier runs, by the centre; a form that is in force is the centre's
 
 	noting      sync.Mutex // guards the rest, which is for note
 	record, key []byte
@@ -67,8 +67,8 @@ type Counts struct {
 	Own       atomic.Int64 // made by the gateway
 }
 
-// recentSize returns how many octets an operator's latest messages may take: its part of what
-// those of all operators may.
+// recentSize returns how many octets a centre's latest messages may take: its part of what
+// those of all centres may.
 func recentSize(cfg *config.Config) int64 {
 	operators := map[string]bool{}
 	for i := range cfg.Connectors {
@@ -79,9 +79,9 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
-// MapsFor returns the operator under whose name a message is noted that has been accepted by
+// MapsFor returns the centre under whose name a message is noted that has been accepted by
 // an SMSC, nil if no receipt is expected.
-func (d *Desk) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Operator {
+func (d *Desk) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Centre {
 	if a.Code != sms.OK || m.Kind != sms.Submit || l.Account != "" || len(a.PeerID) == 0 {
 		return nil
 	}
@@ -105,13 +105,13 @@ func (d *Desk) logHomeless(account string) {
 
 // Note notes what a peer's id of a message stands for, in a batch and in memory. The
 // committer's lock is held.
-func (d *Desk) Note(b *store.Batch, o *Operator, m *sms.Message, a *sms.Answer, ahead int64) {
+func (d *Desk) Note(b *store.Batch, o *Centre, m *sms.Message, a *sms.Answer, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
 }
 
 // NoteMapping does the same with what the id stands for, at a time by the wall clock.
-func (d *Desk) NoteMapping(b *store.Batch, o *Operator, v *store.Mapping, peerID []byte, wall int64) {
+func (d *Desk) NoteMapping(b *store.Batch, o *Centre, v *store.Mapping, peerID []byte, wall int64) {
 	d.noting.Lock()
 	defer d.noting.Unlock()
 	d.record = v.Append(d.record[:0])

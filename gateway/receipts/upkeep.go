@@ -4,7 +4,7 @@ package receipts
 func (d *Desk) LookAfter(now int64) {
 	d.tidyReceipts(now)
 	d.Orphans.count()
-	d.lookAtHeld()
+	d.lookAtWaiting()
 	d.waits.check(now)
 }
 

@@ -36,7 +36,7 @@ type Conversation[R any] struct {
 // NewConversation makes a conversation that takes block message ids at a time.
 func NewConversation[R any](d *Desk, port Port[R], block uint64) *Conversation[R] {
 	c := &Conversation[R]{desk: d, port: port}
-	c.replies = replies[R]{desk: d, port: port, held: map[*connector.Link]held[R]{}}
+	c.replies = replies[R]{desk: d, port: port, postponed: map[*connector.Link]postponed[R]{}}
 	c.keeping = keeping[R]{replies: &c.replies, intake: d.intake.NewIntake(block)}
 	c.waiting = waiting[R]{keeping: &c.keeping, pressure: map[*connector.Share]*connector.Backpressure[R]{}}
 	c.receipts = findings[R]{waiting: &c.waiting, searches: map[string]*search[R]{}}
@@ -80,7 +80,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.port.Send(now, l, r, false, "")
 	case protocols.Logout:
 		c.loggingOut(now, l)
-		if !c.replies.hold(l, held[R]{request: r, send: true}) {
+		if !c.replies.postpone(l, postponed[R]{request: r, send: true}) {
 			c.port.Send(now, l, r, false, "")
 		}
 	case protocols.Drain:
@@ -96,7 +96,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		l.Enter(connector.Ended)
 		l.Explain(a.Reason)
 		c.port.LoggingOut(now, l)
-		if !c.replies.hold(l, held[R]{request: r, send: true, last: true, reason: a.Reason}) {
+		if !c.replies.postpone(l, postponed[R]{request: r, send: true, last: true, reason: a.Reason}) {
 			c.port.Send(now, l, r, true, a.Reason)
 		}
 	case protocols.Close:

@@ -33,14 +33,14 @@ func TestSubmitWaitsKeepsRate(t *testing.T) {
 	l := p.client()
 	_, free := p.fill()
 	a, b := p.submit(l), p.submit(l)
-	if a.gone+b.gone != "" || l.Held != 2 {
-		t.Fatalf("%d are held", l.Held)
+	if a.gone+b.gone != "" || l.WaitingForRoom != 2 {
+		t.Fatalf("%d are held", l.WaitingForRoom)
 	}
 	free(2)
 	p.want("the first of the rate", a, "sent", sms.OK)
 	p.want("the second has to wait half a second", b, "", 0)
-	if l.Held != 0 || len(p.queued) != 2 {
-		t.Errorf("%d are held, %d queued", l.Held, len(p.queued))
+	if l.WaitingForRoom != 0 || len(p.queued) != 2 {
+		t.Errorf("%d are held, %d queued", l.WaitingForRoom, len(p.queued))
 	}
 	p.now += second / 2
 	p.c.Tick(p.now)

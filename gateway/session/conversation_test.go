@@ -196,8 +196,8 @@ func TestSubmitWaits(t *testing.T) {
 	l := p.client()
 	s, free := p.fill()
 	a, b, c := p.submit(l), p.submit(l), p.submit(l)
-	if a.gone+b.gone+c.gone != "" || s.Held() != 3 || l.Held != 3 {
-		t.Fatalf("%d are held", s.Held())
+	if a.gone+b.gone+c.gone != "" || s.WaitingForRoom() != 3 || l.WaitingForRoom != 3 {
+		t.Fatalf("%d are held", s.WaitingForRoom())
 	}
 	free(1)
 	p.want("there is room for one", a, "sent", sms.OK)
@@ -206,8 +206,8 @@ func TestSubmitWaits(t *testing.T) {
 	p.c.Tick(p.now)
 	p.want("too long", b, "sent", sms.QueueFull)
 	p.want("too long", c, "sent", sms.QueueFull)
-	if s.Held() != 0 || l.Held != 0 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Refused.Load() != 2 {
-		t.Errorf("%d are held, %d octets", s.Held(), p.g.Memory.Used())
+	if s.WaitingForRoom() != 0 || l.WaitingForRoom != 0 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Refused.Load() != 2 {
+		t.Errorf("%d are held, %d octets", s.WaitingForRoom(), p.g.Memory.Used())
 	}
 }
 
@@ -395,7 +395,7 @@ func TestMemoryFull(t *testing.T) {
 	p.g.Memory.SetLimit(500)
 	p.want("the first", p.submit(l), "sent", sms.OK)
 	p.want("full", p.submit(l), "sent", sms.QueueFull)
-	if l.Held != 0 {
+	if l.WaitingForRoom != 0 {
 		t.Error("a submit waits for memory")
 	}
 	p.g.Share(p.g.LaneOf(p.operator), l.Origin).Use(-p.queued[0].Size())
@@ -416,8 +416,8 @@ func TestHeldBound(t *testing.T) {
 		r := p.submit(l)
 		codes = append(codes, fmt.Sprint(r.gone, r.Code))
 	}
-	if s.Held() != 2 || fmt.Sprint(codes) != "[ok ok sentqueue_full sentqueue_full]" {
-		t.Errorf("%d held, %q", s.Held(), codes)
+	if s.WaitingForRoom() != 2 || fmt.Sprint(codes) != "[ok ok sentqueue_full sentqueue_full]" {
+		t.Errorf("%d held, %q", s.WaitingForRoom(), codes)
 	}
 	p.c.Over(p.now, l)
 	p.wantFree()
@@ -458,7 +458,7 @@ func TestLateAnswerOfAnotherKind(t *testing.T) {
 	for n := range uint32(4) { // two messages and two operations, of which the first are answered as the others
 		slot := &connector.Slot{Sequence: n, Message: &sms.Message{ID: uint64(n) + 100}}
 		if n >= 2 {
-			slot.Asked = &connector.Asked{}
+			slot.Inquiry = &connector.Inquiry{}
 		}
 		l.GiveUp(slot, nil)
 		p.receive(l, protocols.Answered, func(r *request) { r.Action.Sequence, r.Action.Asked = n, n == 0 || n == 3 })

@@ -22,9 +22,9 @@ type Desk struct {
 	intake   *intake.Desk
 	operate  *operate.Desk
 
-	held          atomic.Int64 // number of submits that wait for room
-	sockets       atomic.Int64 // open sockets of clients
-	clientSockets atomic.Int64 // limit of sockets; 0: no limit
+	waitingForRoom atomic.Int64 // number of submits that wait for room
+	sockets        atomic.Int64 // open sockets of clients
+	clientSockets  atomic.Int64 // limit of sockets; 0: no limit
 }
 
 // NewDesk makes a desk for the lanes of a table.
@@ -36,18 +36,18 @@ func NewDesk(t *route.Table, l *login.Desk, c *convert.Desk, r *receipts.Desk, i
 // to its message.
 const requestSize = 1024
 
-// hold counts a submit that begins to wait for room (n is 1) or stops waiting (n is -1).
-func (d *Desk) hold(l *connector.Link, s *connector.Share, m *sms.Message, n int64) {
-	l.Held += int(n)
-	s.Hold(n)
-	d.held.Add(n)
+// waitForRoom counts a submit that begins to wait for room (n is 1) or stops waiting (n is -1).
+func (d *Desk) waitForRoom(l *connector.Link, s *connector.Share, m *sms.Message, n int64) {
+	l.WaitingForRoom += int(n)
+	s.WaitForRoom(n)
+	d.waitingForRoom.Add(n)
 	s.Use(n * (2*m.Size() + requestSize)) // the PDU that carried the message waits as well
 }
 
-// mayHold reports whether another submit may wait for room in a share. Waiting submits
+// mayWaitForRoom reports whether another submit may wait for room in a share. Waiting submits
 // count towards limits.max_jobs, so one account with a full queue must leave most of
 // that to the other accounts.
-func (d *Desk) mayHold(s *connector.Share) bool {
+func (d *Desk) mayWaitForRoom(s *connector.Share) bool {
 	jobs := int64(d.Config().Limits.MaxJobs)
-	return d.held.Load() < jobs/2 && s.Held() < max(jobs/8, 1)
+	return d.waitingForRoom.Load() < jobs/2 && s.WaitingForRoom() < max(jobs/8, 1)
 }

@@ -18,7 +18,7 @@ const (
 type Left struct{ Held, Pressed, Behind, Logins, Searches int }
 
 func (c *Conversation[R]) Left() Left {
-	return Left{int(c.desk.held.Load()), len(c.waiting.pressure), len(c.behind.of), len(c.logins.open), len(c.receipts.searches)}
+	return Left{int(c.desk.waitingForRoom.Load()), len(c.waiting.pressure), len(c.behind.of), len(c.logins.open), len(c.receipts.searches)}
 }
 
 func (c *Conversation[R]) Answer(now int64, l *connector.Link, r R, code sms.Code, id uint64, after int64) {

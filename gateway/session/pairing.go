@@ -14,7 +14,7 @@ import (
 type pairing[R any] struct {
 	*waiting[R]
 	answering *config.Connector // whose operator is:
-	operator  *receipts.Operator
+	operator  *receipts.Centre
 }
 
 // answered pairs an answer with our request that it belongs to.
@@ -28,18 +28,18 @@ func (p *pairing[R]) answered(now int64, l *connector.Link, r R, a protocols.Act
 	}
 	if slot != nil {
 		l.Awaited(now - slot.Sent)
-		code := codeOf(a, slot.Asked != nil)
-		if a.Session && slot.Asked == nil {
+		code := codeOf(a, slot.Inquiry != nil)
+		if a.Session && slot.Inquiry == nil {
 			code = sms.BadState
 			p.refused(now, l, a)
 		}
-		if slot.Asked != nil && code == sms.OK {
+		if slot.Inquiry != nil && code == sms.OK {
 			var ok bool
-			if slot.Asked.Result, ok = l.Can.Requester.Outcome(now, p.port.PDU(r), &slot.Asked.Request); !ok {
+			if slot.Inquiry.Result, ok = l.Can.Requester.Outcome(now, p.port.PDU(r), &slot.Inquiry.Request); !ok {
 				code = sms.TemporaryFailure
 			}
 		}
-		if code == sms.OK && slot.Asked == nil {
+		if code == sms.OK && slot.Inquiry == nil {
 			p.noteAnswer(l, slot.Message, p.port.PDU(r).MessageID())
 		}
 		p.port.Answered(now, l, r, slot, code)

@@ -14,7 +14,7 @@ type finding[R any] struct {
 	link     *connector.Link
 	request  R
 	message  *sms.Message
-	operator *receipts.Operator
+	operator *receipts.Centre
 	state    sms.State // that the SMSC reports
 	search   *search[R]
 
@@ -108,7 +108,7 @@ func (f *findings[R]) foundOut(now int64, q *finding[R]) {
 		q.taken(nil)
 		m.Release()
 		f.answer(now, l, q.request, sms.OK, 0, 0)
-	case receipts.Noted:
+	case receipts.Incomplete:
 		q.taken(nil)
 		m.Release()
 		r, failed := q.request, error(nil)

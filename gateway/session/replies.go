@@ -7,15 +7,15 @@ import (
 
 // A replies is what peers are sent: answers, now or later, and the end of a session behind its answers.
 type replies[R any] struct {
-	desk    *Desk
-	port    Port[R]
-	delayed connector.Delayed[R]
-	held    map[*connector.Link]held[R] // what waits for the commits that are due to sessions
+	desk      *Desk
+	port      Port[R]
+	delayed   connector.Delayed[R]
+	postponed map[*connector.Link]postponed[R] // what waits for the commits that are due to sessions
 }
 
-// A held is what is done to a session when no commit is due to it any more, because
+// A postponed is what is done to a session when no commit is due to it any more, because
 // its answers come before.
-type held[R any] struct {
+type postponed[R any] struct {
 	request R // what is sent then
 	send    bool
 	last    bool
@@ -58,26 +58,26 @@ func (p *replies[R]) beside(l *connector.Link, r R, work func(), over, goOn func
 	})
 }
 
-// hold keeps back what ends a session, or begins to, while messages of the session
+// postpone keeps back what ends a session, or begins to, while messages of the session
 // wait for their commit. It reports whether it does.
-func (p *replies[R]) hold(l *connector.Link, h held[R]) bool {
+func (p *replies[R]) postpone(l *connector.Link, h postponed[R]) bool {
 	if l.Storing == 0 {
 		return false
 	}
-	if earlier, ok := p.held[l]; ok && earlier.send { // our logout, and now the session ends
+	if earlier, ok := p.postponed[l]; ok && earlier.send { // our logout, and now the session ends
 		p.port.Drop(l, earlier.request)
 	}
-	p.held[l] = h
+	p.postponed[l] = h
 	return true
 }
 
 // letGo does what was kept back.
 func (p *replies[R]) letGo(now int64, l *connector.Link) {
-	h, ok := p.held[l]
+	h, ok := p.postponed[l]
 	if !ok {
 		return
 	}
-	delete(p.held, l)
+	delete(p.postponed, l)
 	if h.send {
 		p.port.Send(now, l, h.request, h.last, h.reason)
 	} else {
@@ -94,7 +94,7 @@ func (p *replies[R]) close(now int64, l *connector.Link, r R, reason string) {
 	l.Enter(connector.Ended)
 	l.Explain(reason)
 	p.port.LoggingOut(now, l)
-	if !p.hold(l, held[R]{reason: reason}) {
+	if !p.postpone(l, postponed[R]{reason: reason}) {
 		p.port.Hangup(l, reason)
 	}
 	p.port.Drop(l, r)
@@ -109,9 +109,9 @@ func (p *replies[R]) tick(now int64) {
 
 // over forgets what was to be sent in a session that is over.
 func (p *replies[R]) over(l *connector.Link) {
-	if h, ok := p.held[l]; ok && h.send {
+	if h, ok := p.postponed[l]; ok && h.send {
 		p.port.Drop(l, h.request)
 	}
-	delete(p.held, l)
+	delete(p.postponed, l)
 	p.delayed.Take(l, func(r R) { p.port.Drop(l, r) })
 }

@@ -24,7 +24,7 @@ type waiting[R any] struct {
 func (w *waiting[R]) Wait(now int64, sub *intake.Submission) bool {
 	l, a := sub.Session, sub.Accepted()
 	m, s := a.Message, a.Share
-	if l.Account == nil || !s.HasMemory(a.Octets()) || !w.desk.mayHold(s) {
+	if l.Account == nil || !s.HasMemory(a.Octets()) || !w.desk.mayWaitForRoom(s) {
 		return false
 	}
 	b := w.pressure[s]
@@ -36,7 +36,7 @@ func (w *waiting[R]) Wait(now int64, sub *intake.Submission) bool {
 	if !b.Wait(now, s, m, l, w.submitting, sub.After) {
 		return false
 	}
-	w.desk.hold(l, s, m, 1)
+	w.desk.waitForRoom(l, s, m, 1)
 	if b.Len() == 1 {
 		w.desk.intake.LogWaits(now, &l.Source, s)
 	}
@@ -57,11 +57,11 @@ func (w *waiting[R]) letIn(now int64, s *connector.Share, b *connector.Backpress
 		return w.desk.MayStore() && w.intake.HasRoom(keep.Accepted{Message: m, Share: s})
 	},
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
-			w.desk.hold(l, s, m, -1)
+			w.desk.waitForRoom(l, s, m, -1)
 			w.accept(now, Pending[R]{Accepted: keep.Accepted{Message: m, Share: s}, Link: l, Request: r, After: after})
 		},
 		func(l *connector.Link, m *sms.Message, r R) {
-			w.desk.hold(l, s, m, -1)
+			w.desk.waitForRoom(l, s, m, -1)
 			w.desk.intake.LogNoRoom(now, &l.Source, s)
 			w.refuse(now, l, m, r)
 		})
@@ -78,13 +78,13 @@ func (w *waiting[R]) relieve(s *connector.Share, b *connector.Backpressure[R]) {
 
 // take removes and returns the submits of a session that wait for room.
 func (w *waiting[R]) take(l *connector.Link, f func(*sms.Message, R)) {
-	if l.Held == 0 {
+	if l.WaitingForRoom == 0 {
 		return
 	}
 	for _, s := range slices.Clone(w.pressed) {
 		b := w.pressure[s]
 		b.Take(l, func(m *sms.Message, r R) {
-			w.desk.hold(l, s, m, -1)
+			w.desk.waitForRoom(l, s, m, -1)
 			f(m, r)
 		})
 		w.relieve(s, b)

@@ -32,13 +32,13 @@ func Steps() []Step {
 // An ending is how a message has ended, on its way through the steps.
 type ending struct {
 	keep.Ending
-	made receipts.Made      // the receipts that the gateway has made
-	maps *receipts.Operator // that has accepted it and may send receipts; nil: none comes
+	made receipts.Made    // the receipts that the gateway has made
+	maps *receipts.Centre // that has accepted it and may send receipts; nil: none comes
 }
 
 // Forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
 // operator that has accepted it and may send receipts, or nil.
-func (d *Desk) Forget(m *sms.Message, end keep.Ending, maps *receipts.Operator) {
+func (d *Desk) Forget(m *sms.Message, end keep.Ending, maps *receipts.Centre) {
 	e := d.endings.Get().(*ending) // the steps are functions of which the compiler does not know that they do not keep it
 	e.Ending, e.maps = end, maps
 	d.end(m, e)

@@ -266,7 +266,7 @@ func (n *node) dispatch(l *connector.Lane) {
 	if l.Publish() {
 		n.logout(func(link *connector.Link) bool { return link.Connector == l.Home() })
 	}
-	if l.Held.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
+	if l.WaitingForRoom.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
 		n.after(0, func() { n.talk.Room(n.w.now(), l) })
 	}
 }
@@ -281,7 +281,7 @@ func (h *handle) Quiet(int64) {
 func (h *handle) Give(now int64, slot *connector.Slot) {
 	n, l := h.node, h.Lane
 	if !h.Session.Accepting() {
-		if t := n.w.oracle.byID[slot.Message.ID]; t != nil && slot.Asked == nil {
+		if t := n.w.oracle.byID[slot.Message.ID]; t != nil && slot.Inquiry == nil {
 			t.failed++
 		}
 		n.touch(l).Unsent(now, slot)
@@ -292,7 +292,7 @@ func (h *handle) Give(now int64, slot *connector.Slot) {
 	copied := n.g.Convert.EncodeSlot(now, slot, p)
 	slot.Sent = now
 	h.Inflight.Put(slot)
-	if slot.Asked == nil {
+	if slot.Inquiry == nil {
 		n.w.oracle.forwarded(l, slot)
 	}
 	h.end.write(p.AppendWire(nil))
@@ -473,7 +473,7 @@ func (n *node) over(h *handle) {
 
 // answered hands the outcome of a request to its lane.
 func (n *node) answered(slot *connector.Slot, a sms.Answer) {
-	if slot.Asked == nil {
+	if slot.Inquiry == nil {
 		n.w.oracle.answered(slot, a)
 	}
 	n.touch(slot.Share.Lane).Answered(n.w.now(), slot, a)

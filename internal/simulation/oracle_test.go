@@ -310,12 +310,12 @@ func (o *oracle) check() {
 		w.fail("%d octets of memory, %d requests, %d messages under way are left", used, o.requests, len(o.flying))
 	}
 	for _, l := range n.g.Lanes() {
-		if l.Queued.Load() != 0 || l.Held.Load() != 0 || l.Len() != 0 {
-			w.fail("lane of %s%s: %d places, %d held, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.Held.Load(), l.Len())
+		if l.Queued.Load() != 0 || l.WaitingForRoom.Load() != 0 || l.Len() != 0 {
+			w.fail("lane of %s%s: %d places, %d held, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Len())
 		}
 		l.Shares(func(s *connector.Share) {
-			if s.Queued() != 0 || s.Held() != 0 {
-				w.fail("share of %s: %d places, %d held", s.Origin.Account, s.Queued(), s.Held())
+			if s.Queued() != 0 || s.WaitingForRoom() != 0 {
+				w.fail("share of %s: %d places, %d held", s.Origin.Account, s.Queued(), s.WaitingForRoom())
 			}
 		})
 	}

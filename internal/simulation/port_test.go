@@ -78,7 +78,7 @@ func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) { n.touch(s.
 func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
 	a := answerOf(r, now, code)
 	n.release(r)
-	if code == sms.OK && slot.Asked == nil && l.Account == nil {
+	if code == sms.OK && slot.Inquiry == nil && l.Account == nil {
 		n.w.oracle.identified(n.w.station(l.Connector.Name), string(a.PeerID), !n.w.oracle.over[slot.Message.ID])
 	}
 	n.answered(slot, a)

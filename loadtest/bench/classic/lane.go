@@ -100,7 +100,7 @@ func (l *lane) dispatch(now int64) {
 	if l.Publish() {
 		l.gone.Store(true)
 		l.engine.wake()
-	} else if l.Held.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
+	} else if l.WaitingForRoom.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
 		l.engine.wake()
 	}
 }

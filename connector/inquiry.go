@@ -7,10 +7,10 @@ import (
 	"pmg/sms"
 )
 
-// An Asked is an operation that a lane's peer is asked for, about a message that it has
+// An Inquiry is an operation that a lane's peer is asked for, about a message that it has
 // accepted. It takes a slot like a message. It is not one: it is in no queue, waits for no
 // other session than those there are, is sent once, and is not counted.
-type Asked struct {
+type Inquiry struct {
 	Request  protocols.Request
 	Deadline int64 // it does not leave after this time
 
@@ -23,7 +23,7 @@ type Asked struct {
 // asking is what a lane knows of operations. They may have a quarter of the slots, and take turns
 // with the messages, so that messages leave however much clients ask for.
 type asking struct {
-	waiting  []*Asked
+	waiting  []*Inquiry
 	share    *Share // of their slots
 	underWay int
 	wasLast  bool  // an operation was the last to leave, so that messages go first now
@@ -31,13 +31,13 @@ type asking struct {
 }
 
 const (
-	askedShare = 4 // one in so many slots may have an operation
-	askedRest  = 4 // how many times response_timeout a peer is not asked that has not answered
+	inquiryShare = 4 // one in so many slots may have an operation
+	inquiryRest  = 4 // how many times response_timeout a peer is not asked that has not answered
 )
 
 // Ask has a lane's peer asked. The operation fails if the lane has no session, or if the peer has
 // not answered another one lately.
-func (l *Lane) Ask(a *Asked) {
+func (l *Lane) Ask(a *Inquiry) {
 	if l.online.Load() == 0 {
 		a.Done(sms.Lost)
 		return
@@ -53,24 +53,24 @@ func (l *Lane) nextAsked(now int64) *Slot {
 	l.endAsked(now)
 	front := l.slots.Front()
 	if len(l.asking.waiting) == 0 || front == nil || front.Outlet == nil ||
-		l.asking.underWay >= max(1, l.Online()*l.Config().Window/askedShare) {
+		l.asking.underWay >= max(1, l.Online()*l.Config().Window/inquiryShare) {
 		return nil
 	}
 	a := l.asking.waiting[0]
 	l.asking.waiting = slices.Delete(l.asking.waiting, 0, 1)
 	l.asking.underWay++
 	slot := l.slots.Take()
-	slot.Message, slot.Share, slot.Asked = a.Request.Message, l.asking.share, a
+	slot.Message, slot.Share, slot.Inquiry = a.Request.Message, l.asking.share, a
 	return slot
 }
 
 // answeredAsked takes back the slot of an operation.
 func (l *Lane) answeredAsked(slot *Slot, answer sms.Answer) {
-	a := slot.Asked
+	a := slot.Inquiry
 	l.asking.underWay--
 	switch answer.Code {
 	case sms.Timeout:
-		l.asking.rests = answer.At + askedRest*int64(l.Config().ResponseTimeout)
+		l.asking.rests = answer.At + inquiryRest*int64(l.Config().ResponseTimeout)
 	case sms.Lost:
 	default:
 		l.asking.rests = 0
@@ -86,7 +86,7 @@ func (l *Lane) endAsked(now int64) {
 		return
 	}
 	all := l.online.Load() == 0 || now < l.asking.rests
-	l.asking.waiting = slices.DeleteFunc(l.asking.waiting, func(a *Asked) bool {
+	l.asking.waiting = slices.DeleteFunc(l.asking.waiting, func(a *Inquiry) bool {
 		over := all || now > a.Deadline
 		if over {
 			a.Done(sms.Lost)

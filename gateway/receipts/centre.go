@@ -14,12 +14,12 @@ import (
 	"pmg/store"
 )
 
-// An Operator is an SMSC, whatever connectors lead to it.
-type Operator struct {
-	Name         string
-	Missed       atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
-	sendsUnasked atomic.Bool // it sends receipts that nobody has asked for
-	held         atomic.Bool // receipts are orphans until no answer is due
+// A Centre is an SMSC, whatever connectors lead to it.
+type Centre struct {
+	Name            string
+	Missed          atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
+	sendsUnasked    atomic.Bool // it sends receipts that nobody has asked for
+	waitsForAnswers atomic.Bool // receipts are orphans until no answer is due
 
 	mu       sync.Mutex
 	ids      string // option
@@ -32,7 +32,7 @@ type Operator struct {
 	record   []byte
 }
 
-// A form is what was last concluded of the ids of an operator.
+// A form is what was last concluded of the ids of a centre.
 type form struct {
 	relation peerid.Relation
 	certain  bool
@@ -40,19 +40,19 @@ type form struct {
 	unasked  bool
 }
 
-// Of returns the operator of a connector.
-func (d *Desk) Of(c *config.Connector) *Operator {
+// Of returns the centre of a connector.
+func (d *Desk) Of(c *config.Connector) *Centre {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	name := c.OperatorName()
-	o := d.operators[name]
+	o := d.centres[name]
 	if o == nil {
-		if d.operators == nil {
-			d.operators = map[string]*Operator{}
+		if d.centres == nil {
+			d.centres = map[string]*Centre{}
 		}
-		o = &Operator{Name: name, recent: newRecent(recentSize(d.Config()))}
+		o = &Centre{Name: name, recent: newRecent(recentSize(d.Config()))}
 		o.sendsUnasked.Store(d.forms[name].unasked)
-		d.operators[name] = o
+		d.centres[name] = o
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,8 +67,8 @@ func (d *Desk) Of(c *config.Connector) *Operator {
 	return o
 }
 
-// NoteAnswer notes the id that an operator has given to a message which it has accepted.
-func (d *Desk) NoteAnswer(o *Operator, c *config.Connector, m *sms.Message, id []byte) {
+// NoteAnswer notes the id that a centre has given to a message which it has accepted.
+func (d *Desk) NoteAnswer(o *Centre, c *config.Connector, m *sms.Message, id []byte) {
 	o.mu.Lock()
 	o.learner.Answered(id)
 	changed := o.concludes()
@@ -83,13 +83,13 @@ func (d *Desk) NoteAnswer(o *Operator, c *config.Connector, m *sms.Message, id [
 }
 
 // note notes among the latest messages what an id stands for. The caller holds the lock.
-func (o *Operator) note(v store.Mapping, id []byte) {
+func (o *Centre) note(v store.Mapping, id []byte) {
 	o.key, _ = peerid.AppendKey(o.key[:0], id, peerid.Same)
 	o.record = v.Append(o.record[:0])
 	o.recent.add(o.key, o.record)
 }
 
-// isUnasked notes that an operator sends receipts that nobody has asked for, so that what its ids stand
+// isUnasked notes that a centre sends receipts that nobody has asked for, so that what its ids stand
 // for is stored for each message.
 func (d *Desk) isUnasked(m *sms.Message) {
 	c := d.Connector(m.Origin.Connector)
@@ -123,9 +123,9 @@ func (d *Desk) NoteLate(l *connector.Link, record, id []byte) {
 	d.Committer.End()
 }
 
-// concludes reports whether what is known of the operator's ids leads to something else than
+// concludes reports whether what is known of the centre's ids leads to something else than
 // before. The caller holds the lock.
-func (o *Operator) concludes() bool {
+func (o *Centre) concludes() bool {
 	relation, certain := o.learner.Known()
 	if relation == o.form.relation && certain == o.form.certain {
 		return false
@@ -134,8 +134,8 @@ func (o *Operator) concludes() bool {
 	return true
 }
 
-// Received tells the operator of a receipt.
-func (d *Desk) Received(o *Operator, m *sms.Message) {
+// Received tells the centre of a receipt.
+func (d *Desk) Received(o *Centre, m *sms.Message) {
 	r, ok := m.Report()
 	if !ok {
 		return
@@ -149,9 +149,9 @@ func (d *Desk) Received(o *Operator, m *sms.Message) {
 	}
 }
 
-// concluded keeps what is known of an operator's ids, and looks again for the messages of its
+// concluded keeps what is known of a centre's ids, and looks again for the messages of its
 // orphans.
-func (d *Desk) concluded(o *Operator) {
+func (d *Desk) concluded(o *Centre) {
 	o.mu.Lock()
 	relation, certain, fixed := o.form.relation, o.form.certain, o.learner.IsFixed()
 	o.mu.Unlock()
@@ -192,7 +192,7 @@ func idsOf(r *sms.Report) [][]byte {
 }
 
 // Find finds the message of a receipt among the latest ones, if its id can be read in one way.
-func (d *Desk) Find(o *Operator, m *sms.Message, f *Match) bool {
+func (d *Desk) Find(o *Centre, m *sms.Message, f *Match) bool {
 	r, ok := m.Report()
 	if !ok {
 		return false
@@ -215,7 +215,7 @@ func (d *Desk) Find(o *Operator, m *sms.Message, f *Match) bool {
 
 // keyOf returns the key under which the message of a receipt is noted. It reports false while the
 // id can be read in more than one way. The caller holds the lock.
-func (o *Operator) keyOf(id []byte) (key []byte, ok bool) {
+func (o *Centre) keyOf(id []byte) (key []byte, ok bool) {
 	if !o.form.certain && peerid.IsAmbiguous(id) {
 		return nil, false
 	}
@@ -228,7 +228,7 @@ func (o *Operator) keyOf(id []byte) (key []byte, ok bool) {
 }
 
 // LookUp finds the message of a receipt among all, also those in the store. It may read the disk.
-func (d *Desk) LookUp(o *Operator, m *sms.Message, f *Match) (found bool, failed error) {
+func (d *Desk) LookUp(o *Centre, m *sms.Message, f *Match) (found bool, failed error) {
 	r, ok := m.Report()
 	if !ok {
 		return false, nil
@@ -244,7 +244,7 @@ func (d *Desk) LookUp(o *Operator, m *sms.Message, f *Match) (found bool, failed
 			found, failed = d.get(o, key, m, f)
 		case !peerid.IsAmbiguous(id) || suspects:
 		case d.isAwaiting(o.Name):
-			o.held.Store(true)
+			o.waitsForAnswers.Store(true)
 		default:
 			found, failed = d.getOnly(o, id, m, f)
 		}
@@ -268,7 +268,7 @@ func (d *Desk) LookUp(o *Operator, m *sms.Message, f *Match) (found bool, failed
 }
 
 // get returns the message that is noted under a key, if the receipt is about that.
-func (d *Desk) get(o *Operator, key []byte, m *sms.Message, f *Match) (bool, error) {
+func (d *Desk) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error) {
 	o.mu.Lock()
 	value := o.recent.find(key)
 	ok, byID := value != nil, o.byID
@@ -291,7 +291,7 @@ func (d *Desk) get(o *Operator, key []byte, m *sms.Message, f *Match) (bool, err
 
 // getOnly returns the message that a receipt's id stands for as it is, if no other reading of it
 // stands for one.
-func (d *Desk) getOnly(o *Operator, id []byte, m *sms.Message, f *Match) (bool, error) {
+func (d *Desk) getOnly(o *Centre, id []byte, m *sms.Message, f *Match) (bool, error) {
 	var other Match
 	for _, relation := range peerid.Others() {
 		if key, ok := peerid.AppendKey(nil, id, relation); ok {
@@ -304,7 +304,7 @@ func (d *Desk) getOnly(o *Operator, id []byte, m *sms.Message, f *Match) (bool, 
 	return d.get(o, key, m, f)
 }
 
-// isAwaiting reports whether an answer of an operator may come.
+// isAwaiting reports whether an answer of a centre may come.
 func (d *Desk) isAwaiting(operator string) (awaits bool) {
 	for _, c := range d.Connectors() {
 		if cfg := c.Config(); cfg.Role() == protocols.Client && cfg.OperatorName() == operator {
@@ -314,12 +314,12 @@ func (d *Desk) isAwaiting(operator string) (awaits bool) {
 	return awaits
 }
 
-// lookAtHeld looks again for the messages of receipts for which answers had to come first.
-func (d *Desk) lookAtHeld() {
+// lookAtWaiting looks again for the messages of receipts for which answers had to come first.
+func (d *Desk) lookAtWaiting() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, o := range d.operators {
-		if o.held.Load() && !d.isAwaiting(o.Name) && o.held.Swap(false) {
+	for _, o := range d.centres {
+		if o.waitsForAnswers.Load() && !d.isAwaiting(o.Name) && o.waitsForAnswers.Swap(false) {
 			d.Orphans.lookAgain(o.Name)
 		}
 	}
