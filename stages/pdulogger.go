@@ -17,8 +17,6 @@ type pduLogger struct {
 	*Deps
 	waiting []*pdulog.File // files with lines that were not passed to the disk yet
 	run     run
-
-	skew, skewAt int64 // the wall clock minus the stages' clock, and when to compare them again
 }
 
 // A run is a number of consecutive PDUs that are counted together.
@@ -43,23 +41,6 @@ func (l *pduLogger) counted() {
 		r.of.Count(r.command, r.received, r.n)
 		r.n = 0
 	}
-}
-
-// The stages' clock never goes back. Lines are stamped by the wall clock, which
-// an administrator may set.
-const (
-	lookAtWall = int64(time.Second)
-	leastSkew  = int64(20 * time.Millisecond) // less is the time since the batch began
-)
-
-func (l *pduLogger) wall(now int64) int64 {
-	if now >= l.skewAt {
-		l.skewAt = now + lookAtWall
-		if skew := time.Now().UnixNano() - now; skew > l.skew+leastSkew || skew < l.skew-leastSkew {
-			l.skew = skew
-		}
-	}
-	return now + l.skew
 }
 
 func newPDULogger(d *Deps) (flow.Stage[Job], error) { return &pduLogger{Deps: d}, nil }
@@ -106,7 +87,7 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	if !received && j.Slot != nil { // the request is not in flight yet, so no answer can release its message
 		m = j.Slot.Message
 	}
-	now := l.wall(out.Now())
+	now := l.Gateway.Clock.Wall(out.Now()) // which an administrator may set
 	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), j.Handle.About(received, j.PDU, m, j.ID))
 }
 
@@ -120,7 +101,7 @@ func (l *pduLogger) Flush(out *flow.Out[Job]) {
 func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
 
 func (l *pduLogger) flush(out *flow.Out[Job]) {
-	now, next := l.wall(out.Now()), int64(0)
+	now, next := l.Gateway.Clock.Wall(out.Now()), int64(0)
 	kept := l.waiting[:0]
 	for _, f := range l.waiting {
 		due := f.Due()
