@@ -62,16 +62,10 @@ func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
 		}
 	}
 	c.data = c.data[:0]
-	switch {
-	case len(head) == 0:
-		c.data = userdata.AppendShifts(c.data, cs)
-	case malformed != nil:
+	if len(head) > 0 && malformed != nil {
 		c.data = append(c.data, head...) // so that it is as wrong as it was
-	default:
-		c.data, ok = userdata.AppendShifted(c.data, head, cs)
-		if !ok {
-			return TooLong
-		}
+	} else if c.data, ok = userdata.AppendShifted(c.data, head, cs); !ok {
+		return TooLong
 	}
 	header := len(c.data)
 	c.appendBody(a)

@@ -46,12 +46,9 @@ func (p Part) Valid() bool { return p.Number > 0 && p.Number <= p.Total }
 
 // A Header is what the gateway understands of a user data header.
 type Header struct {
-	Part     Part // zero if the message is whole
-	Ports    bool // there are ports
-	DestPort uint16
-	FromPort uint16
-	Locking  charset.Language
-	Single   charset.Language
+	Part    Part // zero if the message is whole
+	Locking charset.Language
+	Single  charset.Language
 }
 
 // Cut divides user data that begins with a header into the header with its length octet,
@@ -120,10 +117,6 @@ func (h *Header) set(id byte, v []byte) {
 		h.setPart(Part{Reference: uint16(v[0]), Total: v[1], Number: v[2]})
 	case concat16:
 		h.setPart(Part{Reference: binary.BigEndian.Uint16(v), Total: v[2], Number: v[3], Wide: true})
-	case ports8:
-		h.Ports, h.DestPort, h.FromPort = true, uint16(v[0]), uint16(v[1])
-	case ports16:
-		h.Ports, h.DestPort, h.FromPort = true, binary.BigEndian.Uint16(v), binary.BigEndian.Uint16(v[2:])
 	case single:
 		h.Single = charset.Language(v[0])
 	case locking:
@@ -166,13 +159,6 @@ func AppendHeader(dst, header []byte, p Part) ([]byte, bool) {
 	return closeHeader(dst, start)
 }
 
-// AppendShifts appends a header that names the languages of a charset, or nothing if it
-// has none.
-func AppendShifts(dst []byte, c charset.Charset) []byte {
-	dst, _ = AppendShifted(dst, nil, c)
-	return dst
-}
-
 // AppendShifted appends a header to dst that names the languages of a charset: the
 // elements of another one but for its languages, and those of c. It appends nothing if that
 // leaves no element. It reports false if there is no room in a header.
@@ -184,18 +170,13 @@ func AppendShifted(dst, header []byte, c charset.Charset) ([]byte, bool) {
 			dst = append(append(dst, id, byte(len(v))), v...)
 		}
 	}
-	dst = appendLanguages(dst, c)
-	return closeHeader(dst, start)
-}
-
-func appendLanguages(dst []byte, c charset.Charset) []byte {
 	if c.Single != charset.NoLanguage {
 		dst = append(dst, single, 1, byte(c.Single))
 	}
 	if c.Locking != charset.NoLanguage {
 		dst = append(dst, locking, 1, byte(c.Locking))
 	}
-	return dst
+	return closeHeader(dst, start)
 }
 
 // closeHeader fills in the length of a header that begins at start.

@@ -29,12 +29,12 @@ func TestParse(t *testing.T) {
 	// Vectors submit_sm_concat8_part1, submit_sm_ports8_binary,
 	// submit_sm_turkish_both_shifts and submit_sm_concat_and_turkish_single.
 	f("0500032a0201", Header{Part: Part{Reference: 42, Number: 1, Total: 2}})
-	f("040402f0fa", Header{Ports: true, DestPort: 240, FromPort: 250})
+	f("040402f0fa", Header{})
 	f("06240101250101", Header{Single: charset.Turkish, Locking: charset.Turkish})
 	f("080003110201240101", Header{Part: Part{Reference: 17, Number: 1, Total: 2}, Single: charset.Turkish})
 
 	f("060804abcd0302", Header{Part: Part{Reference: 0xabcd, Number: 2, Total: 3, Wide: true}})
-	f("0605040b8423f0", Header{Ports: true, DestPort: 2948, FromPort: 9200})
+	f("0605040b8423f0", Header{})
 	f("0b0003aa0201080400bb0302", Header{Part: Part{Reference: 0xbb, Number: 2, Total: 3, Wide: true}}) // the last one counts
 	f("0770027fff010100", Header{})                                                                     // skipped
 	// A part that cannot be is none.
@@ -88,10 +88,10 @@ func TestAppendHeader(t *testing.T) {
 	f(full, short, "", false)
 }
 
-func TestAppendShifts(t *testing.T) {
+func TestAppendShifted(t *testing.T) {
 	f := func(c charset.Charset, want string) {
 		t.Helper()
-		b := AppendShifts(nil, c)
+		b := shifts(c)
 		if hex.EncodeToString(b) != want {
 			t.Errorf("%v: %x, want %s", c, b, want)
 		}
@@ -153,4 +153,10 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%x became %x", again, twice)
 		}
 	})
+}
+
+// shifts returns a header that names the languages of a charset alone.
+func shifts(c charset.Charset) []byte {
+	b, _ := AppendShifted(nil, nil, c)
+	return b
 }

@@ -20,7 +20,7 @@ func TestLongMessage(t *testing.T) {
 		for _, wide := range []bool{false, true} {
 			c := charset.Best([]byte(text), charset.AllLanguages)
 			octets, loss := c.Encode(nil, []byte(text), charset.Report)
-			s := Splitter{Coding: c.Coding, Header: AppendShifts(nil, c), Wide: wide}
+			s := Splitter{Coding: c.Coding, Header: shifts(c), Wide: wide}
 			n, err := s.Count(octets)
 			if loss.Count > 0 || err != nil || n < 3 {
 				t.Fatalf("%q: %+v, %d parts, %v", text, loss, n, err)
