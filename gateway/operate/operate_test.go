@@ -3,49 +3,11 @@ package operate
 import (
 	"testing"
 
-	"pmg/account"
-	"pmg/connector"
-	"pmg/gateway/convert"
-	"pmg/gateway/intake"
 	"pmg/gateway/keep"
-	"pmg/gateway/receipts"
-	"pmg/gateway/roomtest"
 	"pmg/gateway/route"
-	"pmg/gateway/settle"
 	"pmg/protocols"
 	"pmg/sms"
-	"pmg/store"
 )
-
-const (
-	now    = int64(1_800_000_000_000_000_000) // an arbitrary time
-	second = int64(1_000_000_000)
-)
-
-// A rig is a desk with what stands below it, and a store in memory.
-type rig struct{ *Desk }
-
-// newRig makes a rig whose wall clock is ahead.
-func newRig(t *testing.T, ahead int64) rig {
-	t.Helper()
-	table := roomtest.Table(t, roomtest.Operator(""))
-	table.Clock.SetAhead(ahead)
-	c, r := convert.NewDesk(table), receipts.NewDesk(table)
-	s := settle.NewDesk(table, c, r)
-	table.Open(store.NewMemory(), func(uint64, error) {})
-	table.SetRecovered()
-	d := NewDesk(table, r, s, intake.NewDesk(table, c, r, s))
-	d.SetDo(func(_ *connector.Lane, f func(int64)) bool { f(now); return true })
-	return rig{d}
-}
-
-// made returns what was made that its lanes have not been given yet.
-func (r rig) made() []keep.Own {
-	all, _ := r.Outgoing.Waiting()
-	return all
-}
-
-func (r rig) close() error { return r.Keeper.Close() }
 
 // An id of which only the remainder is known is that of the latest message with it.
 func TestWholeID(t *testing.T) {
@@ -71,12 +33,7 @@ func TestWholeID(t *testing.T) {
 func TestSearchesOfOthers(t *testing.T) {
 	t.Parallel()
 	d := newRig(t, 0)
-	accounts := account.NewTable(d.Config(), account.NewRegistry())
-	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
-	client, result := accounts.LogIn(1, l, accounts.Verify(l))
-	if client == nil {
-		t.Fatal(result)
-	}
+	client := d.client()
 	list := func() sms.Code {
 		o := d.Begin(client, protocols.SMPP, protocols.Operation{Kind: protocols.Cancel})
 		o.Run()
@@ -96,21 +53,39 @@ func TestSearchesOfOthers(t *testing.T) {
 }
 
 // What is told or kept of a message has times by the wall clock, also where that is ahead of the
-// engine's clock: when a message that an operator deletes from the disk was submitted, and when one had ended at a kill.
+// engine's clock: when a message was submitted, and when it had ended at a kill, that is deleted from the disk, or
+// where it is put aside.
 func TestWallClockOfReceipts(t *testing.T) {
 	t.Parallel()
 	const ahead = 3600 * second
-	d := newRig(t, ahead)
-	share := d.Share(d.LaneOf(d.Connector("operator")), d.Origins.Of("client", "clients"))
-	deleted := d.Messages.Get()
-	deleted.Origin, deleted.Notify, deleted.Arrived = share.Origin, sms.NotifyFailure, now+ahead
-	d.deleted(now+second, share.Lane, &found{id: 1, message: deleted}, nil)
-	told, _ := d.made()[0].Message.Report()
-	if told.Submitted != now+ahead || told.Done != now+second+ahead {
-		t.Errorf("submitted at %d, deleted at %d; want %d, %d", told.Submitted, told.Done, now+ahead, now+second+ahead)
-	}
-	if err := d.close(); err != nil {
-		t.Error(err)
+	for name, end := range map[string]func(*rig, *sms.Message){
+		"deleted from the disk": func(r *rig, m *sms.Message) {
+			m.Arrived += ahead
+			r.deleted(now, r.share.Lane, &found{id: m.ID, message: m}, nil)
+		},
+		"a client cancels one that is parked": func(r *rig, m *sms.Message) {
+			r.park(m)
+			r.ask(protocols.Cancel, m.ID)
+		},
+		"an operator deletes one that is parked": func(r *rig, m *sms.Message) {
+			r.park(m)
+			r.change(DeleteMessages)
+		},
+	} {
+		r := newRig(t, ahead)
+		m := r.message(0, 1)
+		m.Arrived -= second
+		end(r, m)
+		if len(r.made()) != 1 {
+			t.Fatalf("%s: %d receipts", name, len(r.made()))
+		}
+		told, _ := r.made()[0].Message.Report()
+		if told.Submitted != now-second+ahead || told.Done != now+ahead {
+			t.Errorf("%s: submitted at %d, deleted at %d; want %d, %d", name, told.Submitted, told.Done, now-second+ahead, now+ahead)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -119,10 +94,9 @@ func TestWallClockOfReceipts(t *testing.T) {
 func TestWallClockSetBack(t *testing.T) {
 	t.Parallel()
 	d := newRig(t, 0)
-	share := d.Share(d.LaneOf(d.Connector("operator")), d.Origins.Of("client", "clients"))
-	deleted := d.Messages.Get()
-	deleted.Origin, deleted.Notify, deleted.Arrived = share.Origin, sms.NotifyFailure, d.Clock.Now()+3600*second
-	d.deleted(d.Clock.Now(), share.Lane, &found{id: 1, message: deleted}, nil)
+	deleted := d.message(0, 1)
+	deleted.Arrived = d.Clock.Now() + 3600*second
+	d.deleted(d.Clock.Now(), d.share.Lane, &found{id: 1, message: deleted}, nil)
 	if at := d.made()[0].Message.Arrived; at > d.Clock.Now() {
 		t.Errorf("it waits for %d s", (at-d.Clock.Now())/second)
 	}

@@ -1,0 +1,161 @@
+package operate
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/account"
+	"pmg/connector"
+	"pmg/gateway/convert"
+	"pmg/gateway/intake"
+	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
+	"pmg/gateway/roomtest"
+	"pmg/gateway/settle"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/store"
+)
+
+const (
+	now    = int64(1_800_000_000_000_000_000) // an arbitrary time
+	second = int64(1_000_000_000)
+)
+
+// A rig is a desk with what stands below it, and a store.
+type rig struct {
+	*Desk
+	t     *testing.T
+	disk  *disk
+	share *connector.Share // of the client, in the operator's lane
+	gone  bool             // the engine is closed
+}
+
+// A disk is a store whose commits fail when the test says so.
+type disk struct {
+	store.Store
+	full atomic.Bool
+}
+
+func (d *disk) Commit(b *store.Batch) error {
+	if d.full.Load() {
+		return errors.New("no space left on device")
+	}
+	return d.Store.Commit(b)
+}
+
+// newRig makes a rig with a store in memory, whose wall clock is ahead.
+func newRig(t *testing.T, ahead int64) *rig { return newRigOn(t, store.NewMemory(), ahead) }
+
+// newDurableRig makes a rig with a store on a disk.
+func newDurableRig(t *testing.T) *rig {
+	t.Helper()
+	s, err := store.Open("store", store.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRigOn(t, s, 0)
+}
+
+func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
+	t.Helper()
+	table := roomtest.Table(t, roomtest.Operator(""))
+	table.Clock.EngineClock = func() int64 { return now }
+	table.Clock.WallClock = func() time.Time { return time.Unix(0, now+ahead) }
+	table.Clock.SetAhead(ahead)
+	c, receipts := convert.NewDesk(table), receipts.NewDesk(table)
+	settler := settle.NewDesk(table, c, receipts)
+	r := &rig{t: t, disk: &disk{Store: s}}
+	table.Open(r.disk, func(uint64, error) {})
+	table.SetRecovered()
+	r.Desk = NewDesk(table, receipts, settler, intake.NewDesk(table, c, receipts, settler))
+	r.SetDo(r.do)
+	r.share = r.Share(r.LaneOf(r.Connector("operator")), r.Origins.Of("client", "clients"))
+	return r
+}
+
+func (r *rig) do(_ *connector.Lane, f func(int64)) bool {
+	if !r.gone {
+		f(now)
+	}
+	return !r.gone
+}
+
+// made returns what was made that its lanes have not been given yet.
+func (r *rig) made() []keep.Own {
+	all, _ := r.Outgoing.Waiting()
+	return all
+}
+
+func (r *rig) close() error { return r.Keeper.Close() }
+
+// message returns the next message of the client, part of so many.
+func (r *rig) message(part, parts uint8) *sms.Message {
+	m := r.Messages.Get()
+	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
+	m.ID, m.Offset, m.Part, m.Parts = r.IDs.Add(1), uint16(part), part, parts
+	m.Origin, m.Arrived, m.Notify = r.share.Origin, now, sms.NotifyFailure
+	return m
+}
+
+// store stores messages for the operator's lane.
+func (r *rig) store(all ...*sms.Message) {
+	r.t.Helper()
+	b := r.Committer.Begin()
+	for _, m := range all {
+		b.Put(m, keep.LaneName(r.share.Lane))
+	}
+	r.Committer.End()
+	if err := r.Committer.Sync(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// park stores messages that no route leads anywhere for.
+func (r *rig) park(all ...*sms.Message) {
+	r.t.Helper()
+	r.store(all...)
+	for _, m := range all {
+		r.SetAside(m, store.Lane{}, store.Parked, "no route")
+	}
+	if err := r.Committer.Sync(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// client returns the client's account, which is logged in.
+func (r *rig) client() *account.Account {
+	r.t.Helper()
+	accounts := account.NewTable(r.Config(), account.NewRegistry())
+	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
+	client, result := accounts.LogIn(1, l, accounts.Verify(l))
+	if client == nil {
+		r.t.Fatal(result)
+	}
+	return client
+}
+
+// ask carries out an operation of the client, and returns what becomes of it.
+func (r *rig) ask(kind protocols.OperationKind, id uint64) sms.Code {
+	r.t.Helper()
+	o := r.Begin(r.client(), protocols.SMPP, protocols.Operation{Kind: kind, ID: id, Source: sms.Address{Addr: []byte("1234")}})
+	o.Run()
+	return o.Code
+}
+
+// change has an operator change all messages, and returns what is done to them.
+func (r *rig) change(what string) (results []string) {
+	r.t.Helper()
+	p, err := r.ChangeStored(r.t.Context(), r.do, QueueChange{What: what, To: "operator"}, Selection{}, 0, 100)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, m := range p.Messages {
+		results = append(results, m.Result)
+	}
+	return results
+}
