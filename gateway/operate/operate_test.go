@@ -69,7 +69,7 @@ func TestWallClockOfReceipts(t *testing.T) {
 		},
 		"an operator deletes one that is parked": func(r *rig, m *sms.Message) {
 			r.park(m)
-			r.change(DeleteMessages)
+			r.change(DeleteMessages, Selection{})
 		},
 	} {
 		r := newRig(t, ahead)

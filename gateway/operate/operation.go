@@ -255,9 +255,7 @@ func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 			}
 		})
 	}
-	if o.ID != 0 {
-		l.EachUnderWay(func(m *sms.Message) { add(m, operand{sent: true}) })
-	}
+	l.EachUnderWay(func(m *sms.Message) { add(m, operand{sent: true}) })
 	return all
 }
 
@@ -279,14 +277,15 @@ const withdrawAtATime = 512
 // the body is on disk only. It returns the messages that wait in no lane.
 func (o *Operation) withdraw(ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message)) (left []*operand, err error) {
 	left = slices.DeleteFunc(slices.Clone(all), func(t *operand) bool { return t.sent || t.stateName() != StateQueued })
-	from := func(l *connector.Lane, has func(*operand) bool) (err error) {
+	from := func(l *connector.Lane, search bool, has func(*operand) bool) (err error) {
 		there := slices.DeleteFunc(slices.Clone(left), func(t *operand) bool { return !has(t) })
 		taken := map[*operand]bool{}
 		for part := range slices.Chunk(there, withdrawAtATime) {
 			if err = o.changer.wait(ctx, l, func(now int64) {
 				own := o.shares(l)
+				places := o.places(l, search, part)
 				for _, t := range part {
-					taken[t] = o.remove(now, own, t, f)
+					taken[t] = o.remove(now, own, t, places, f)
 				}
 			}); err != nil {
 				break
@@ -297,32 +296,48 @@ func (o *Operation) withdraw(ctx context.Context, all []*operand, f func(now int
 	}
 	lanes := o.desk.Lanes()
 	for _, l := range lanes {
-		if err = from(l, func(t *operand) bool {
+		if err = from(l, false, func(t *operand) bool {
 			return t.share == nil && t.lane() == keep.LaneName(l) || t.share != nil && t.share.Lane == l
 		}); err != nil {
 			return left, err
 		}
 	}
-	for _, l := range lanes { // a message may have moved to another lane
-		if err = from(l, func(t *operand) bool { return t.share == nil }); err != nil {
+	for _, l := range lanes { // a message may have moved to another lane, and the clock may have been set
+		if err = from(l, true, func(t *operand) bool { return t.share == nil }); err != nil {
 			return left, err
 		}
 	}
 	return left, nil
 }
 
-// remove takes a message out of the client's shares of a lane. It reports false if the message
-// does not wait there.
-func (o *Operation) remove(now int64, shares []*connector.Share, t *operand, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
-	w := t.waiting
-	if t.share == nil {
-		w = waitingOf(t.found, o.desk.Clock.Ahead())
+// places returns where messages wait in a lane: with search also if their times are not those in the store, because the
+// wall clock was set since they came, or between the gateway's runs.
+func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[uint64]queue.Waiting {
+	ahead := o.desk.Clock.Ahead()
+	places, ids := map[uint64]queue.Waiting{}, map[uint64]bool{}
+	for _, t := range all {
+		ids[t.id], places[t.id] = true, t.waiting
+		if t.share == nil {
+			places[t.id] = waitingOf(t.found, ahead)
+		}
 	}
+	if search {
+		l.EachUnderWay(func(m *sms.Message) { delete(ids, m.ID) }) // these wait nowhere
+	}
+	if search && len(ids) > 0 {
+		l.Find(ids, func(_ *connector.Share, w queue.Waiting) { places[w.ID] = w })
+	}
+	return places
+}
+
+// remove takes a message out of the client's shares of a lane, at its place. It reports false if the message
+// does not wait there.
+func (o *Operation) remove(now int64, shares []*connector.Share, t *operand, places map[uint64]queue.Waiting, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
 	for _, s := range shares {
 		if t.share != nil && t.share != s {
 			continue
 		}
-		if m, ok := s.Lane.Remove(now, s, w); ok {
+		if m, ok := s.Lane.Remove(now, s, places[t.id]); ok {
 			f(now, s, t, m)
 			return true
 		}

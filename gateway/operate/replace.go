@@ -28,11 +28,11 @@ func (o *Operation) replace(ctx context.Context, all []*operand) error {
 	}
 	var share *connector.Share
 	var m *sms.Message
-	left, err := o.withdraw(ctx, all, func(_ int64, s *connector.Share, _ *operand, taken *sms.Message) { share, m = s, taken })
+	_, err := o.withdraw(ctx, all, func(_ int64, s *connector.Share, _ *operand, taken *sms.Message) { share, m = s, taken })
 	if err != nil {
 		return err
 	}
-	if share == nil || len(left) > 0 {
+	if share == nil {
 		return errNoMessage
 	}
 	if m == nil {
@@ -68,12 +68,6 @@ func (o *Operation) load(id uint64) (*sms.Message, error) {
 		return nil, errNoMessage
 	}
 	m, _, err := d.Decode(&e)
-	if err == nil && e.State != nil {
-		var s store.State
-		if s, err = store.DecodeState(e.State); err == nil {
-			s.Restore(m, d.Clock.Ahead())
-		}
-	}
 	return m, err
 }
 

@@ -35,17 +35,50 @@ type rig struct {
 	gone  bool             // the engine is closed
 }
 
-// A disk is a store whose commits fail when the test says so.
+// A disk is a store whose commits fail when the test says so, and of which some cannot be read.
 type disk struct {
 	store.Store
-	full atomic.Bool
+	full    atomic.Bool
+	damaged uint64 // its id; 0: there is none
+	lost    bool   // what ids of SMSCs stand for cannot be looked up
 }
+
+var (
+	errFull = errors.New("no space left on device")
+	errLost = errors.New("input/output error")
+)
 
 func (d *disk) Commit(b *store.Batch) error {
 	if d.full.Load() {
-		return errors.New("no space left on device")
+		return errFull
 	}
 	return d.Store.Commit(b)
+}
+
+func (d *disk) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
+	if d.lost {
+		return nil, false, errLost
+	}
+	return d.Store.Lookup(connector, peerID)
+}
+
+func (d *disk) Get(id uint64, e *store.Entry) (bool, error) {
+	ok, err := d.Store.Get(id, e)
+	d.damage(e)
+	return ok, err
+}
+
+func (d *disk) Scan(from uint64, limit int, f func(*store.Entry) error) (uint64, error) {
+	return d.Store.Scan(from, limit, func(e *store.Entry) error {
+		d.damage(e)
+		return f(e)
+	})
+}
+
+func (d *disk) damage(e *store.Entry) {
+	if e.ID == d.damaged {
+		e.Record = e.Record[:len(e.Record)/2]
+	}
 }
 
 // newRig makes a rig with a store in memory, whose wall clock is ahead.
@@ -63,7 +96,7 @@ func newDurableRig(t *testing.T) *rig {
 
 func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	t.Helper()
-	table := roomtest.Table(t, roomtest.Operator(""))
+	table := roomtest.Table(t, roomtest.Operator("window: 10}\n  - {name: second, direction: out, address: \"127.0.0.1:2\", system_id: pmg, password: secret"))
 	table.Clock.EngineClock = func() int64 { return now }
 	table.Clock.WallClock = func() time.Time { return time.Unix(0, now+ahead) }
 	table.Clock.SetAhead(ahead)
@@ -115,6 +148,21 @@ func (r *rig) store(all ...*sms.Message) {
 	}
 }
 
+// enterAll gives the lanes the entries of the messages that are stored for them.
+func (r *rig) enterAll() {
+	r.t.Helper()
+	_, err := r.Store.Scan(0, 100, func(e *store.Entry) error {
+		f := newFound(e)
+		if l := r.LaneNamed(r.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
+			l.Restore(now, r.Share(l, r.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // park stores messages that no route leads anywhere for.
 func (r *rig) park(all ...*sms.Message) {
 	r.t.Helper()
@@ -142,15 +190,27 @@ func (r *rig) client() *account.Account {
 // ask carries out an operation of the client, and returns what becomes of it.
 func (r *rig) ask(kind protocols.OperationKind, id uint64) sms.Code {
 	r.t.Helper()
-	o := r.Begin(r.client(), protocols.SMPP, protocols.Operation{Kind: kind, ID: id, Source: sms.Address{Addr: []byte("1234")}})
+	return r.carryOut(protocols.Operation{Kind: kind, ID: id})
+}
+
+// replace has the client replace a message.
+func (r *rig) replace(id uint64, change func(int64, *sms.Message) sms.Code) sms.Code {
+	r.t.Helper()
+	return r.carryOut(protocols.Operation{Kind: protocols.Replace, ID: id, Change: change})
+}
+
+func (r *rig) carryOut(asked protocols.Operation) sms.Code {
+	r.t.Helper()
+	asked.Source.Addr = []byte("1234")
+	o := r.Begin(r.client(), protocols.SMPP, asked)
 	o.Run()
 	return o.Code
 }
 
-// change has an operator change all messages, and returns what is done to them.
-func (r *rig) change(what string) (results []string) {
+// change has an operator change messages, and returns what is done to them.
+func (r *rig) change(what string, s Selection) (results []string) {
 	r.t.Helper()
-	p, err := r.ChangeStored(r.t.Context(), r.do, QueueChange{What: what, To: "operator"}, Selection{}, 0, 100)
+	p, err := r.ChangeStored(r.t.Context(), r.do, QueueChange{What: what, To: "operator"}, s, 0, 100)
 	if err != nil {
 		r.t.Fatal(err)
 	}

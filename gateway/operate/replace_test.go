@@ -1,0 +1,133 @@
+package operate
+
+import (
+	"testing"
+
+	"pmg/connector/queue"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// text returns a change of a text.
+func text(s string) func(int64, *sms.Message) sms.Code {
+	return func(_ int64, m *sms.Message) sms.Code {
+		m.Set(m.Source(), m.Dest(), []byte(s))
+		return sms.OK
+	}
+}
+
+// A message that was replaced is in its lane, and in nobody else's hands.
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	m := r.message(0, 1)
+	r.share.Lane.Push(now, r.share, m)
+	if code := r.replace(m.ID, text("new")); code != sms.OK {
+		t.Errorf("it is %s", code)
+	}
+	r.message(0, 1)
+	w := waitingOf(&found{id: m.ID, message: m}, 0)
+	if got, ok := r.share.Lane.Remove(now, r.share, w); !ok || string(got.Text()) != "new" {
+		t.Errorf("in the lane: %v, %v", ok, got)
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Several messages that the client knows by one id are not replaced by one.
+func TestReplaceSeveral(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	for offset := range uint16(2) {
+		m := r.message(0, 1)
+		m.Offset = offset
+		r.share.Lane.Push(now, r.share, m)
+	}
+	if code := r.replace(1, text("new")); code != sms.Rejected || r.share.Lane.Len() != 2 {
+		t.Errorf("it is %s, %d wait", code, r.share.Lane.Len())
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A message whose body is on disk alone keeps its attempts when it is replaced, and is sent after the longest
+// pause at the latest, also if the wall clock was set back by an hour since it was tried.
+func TestReplaceTried(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	m := r.message(0, 1)
+	r.store(m)
+	m.Attempts, m.NotBefore = 1, now+3600*second
+	r.KeepState(r.share.Lane, m)
+	if err := r.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
+	if code := r.replace(m.ID, text("new")); code != sms.OK {
+		t.Errorf("it is %s", code)
+	}
+	var got *sms.Message
+	r.share.Lane.EachWaiting(r.share, func(_ queue.Waiting, m *sms.Message) { got = m })
+	if got == nil || got.Attempts != 1 || got.NotBefore > now+1800*second || string(got.Text()) != "new" {
+		t.Errorf("in the lane: %+v", got)
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A message that has moved is found in the lane in which it is, and while the engine ends, a client is not told that
+// there is none.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{false, true} {
+		r := newDurableRig(t)
+		m := r.message(0, 1)
+		r.store(m)
+		second := r.Share(r.LaneOf(r.Connector("second")), m.Origin)
+		second.Lane.Restore(now, second, waitingOf(&found{id: m.ID, message: m}, 0))
+		r.gone = gone
+		replaced, cancelled := r.replace(m.ID, text("new")), r.ask(protocols.Cancel, m.ID)
+		if want := map[bool]sms.Code{false: sms.OK, true: sms.SystemError}[gone]; replaced != want || cancelled != want {
+			t.Errorf("the engine is gone: %v: replaced %s, cancelled %s", gone, replaced, cancelled)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// R27: a client's message is found in its lane although the wall clock was set since it was accepted.
+func TestWallClockSet(t *testing.T) {
+	t.Parallel()
+	for _, step := range []int64{-3600 * second, 3600 * second} {
+		for _, onDisk := range []bool{false, true} {
+			r := newDurableRig(t)
+			var ids []uint64
+			for range 2 {
+				m := r.message(0, 1)
+				ids = append(ids, m.ID)
+				r.store(m)
+				if onDisk {
+					r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
+				} else {
+					r.share.Lane.Push(now, r.share, m)
+				}
+			}
+			r.Clock.SetAhead(step)
+			for _, code := range []sms.Code{r.replace(ids[0], text("new")), r.ask(protocols.Cancel, ids[0]), r.ask(protocols.Cancel, 0)} {
+				if code != sms.OK {
+					t.Errorf("by %d, on disk %v: %s", step, onDisk, code)
+				}
+			}
+			if n := r.share.Lane.Len(); n != 0 {
+				t.Errorf("by %d, on disk %v: %d wait", step, onDisk, n)
+			}
+			if err := r.close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
