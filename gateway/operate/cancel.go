@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"pmg/connector"
-	"pmg/events"
-	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -106,10 +104,6 @@ func (o *Operation) cancelAside(t *operand) bool {
 	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {
 		return false
 	}
-	now := d.Clock.Now()
-	t.message.Arrived -= d.Clock.Ahead()
-	d.settler.Forget(t.message, keep.Ending{State: events.Deleted, Aside: true, Lane: t.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: t.message.Attempts}, nil)
-	d.CountAside(t.message.Origin, t.state.Aside, -1)
-	t.message.Origin.Tally.Failed.Add(1)
+	d.deletedAside(t.found)
 	return true
 }

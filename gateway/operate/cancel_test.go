@@ -1,22 +1,34 @@
 package operate
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
 )
 
-// A client is not told that a message was cancelled of which the store has not noted that.
+// A client is not told that a message was cancelled of which the store has not noted that, and the log has why.
 func TestCancelNotStored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)
+	var log bytes.Buffer
+	r.Log = zerolog.New(&log)
 	m := r.message(0, 1)
 	r.share.Lane.Push(now, r.share, m)
 	r.disk.full.Store(true)
 	if code := r.ask(protocols.Cancel, m.ID); code != sms.SystemError {
 		t.Errorf("on a full disk: %s", code)
+	}
+	if line := log.String(); !strings.Contains(line, "cannot carry out a client's operation") || !strings.Contains(line, errFull.Error()) {
+		t.Error(line)
 	}
 	r.disk.full.Store(false)
 	if err := r.close(); err != nil {
@@ -67,6 +79,34 @@ func TestCancelParts(t *testing.T) {
 		}
 		if err := r.close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The event of a message that is put aside and deleted counts all of its attempts, also those at other targets of its
+// route, whoever deletes it.
+func TestAttemptsOfDeleted(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*rig, uint64){
+		"a client": func(r *rig, id uint64) { r.ask(protocols.Cancel, id) },
+		"operator": func(r *rig, _ uint64) { r.change(DeleteMessages, Selection{}) },
+	} {
+		r := newRig(t, 0)
+		cfg := *r.Config()
+		cfg.Events.Dir = filepath.Join(t.TempDir(), "events")
+		r.SetConfig(&cfg)
+		if err := r.settler.OpenEvents(); err != nil {
+			t.Fatal(err)
+		}
+		m := r.message(0, 1)
+		m.Attempts, m.Earlier = 1, 2
+		r.park(m)
+		end(r, m.ID)
+		if err := errors.Join(r.settler.Events.Writer.Close(), r.close()); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(cfg.Events.Dir, "events.log")); err != nil || !strings.Contains(string(b), `"attempts":3`) {
+			t.Errorf("%s deletes it: %s %v", name, b, err)
 		}
 	}
 }

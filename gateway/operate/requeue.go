@@ -10,10 +10,8 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/connector/queue"
-	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/gateway/receipts"
-	"pmg/gateway/settle"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -176,7 +174,6 @@ func (c *changer) aim(f *found) bool {
 
 // deleteAside deletes messages that wait in no lane.
 func (c *changer) deleteAside(all []*found) error {
-	now, ahead := c.Clock.Now(), c.Clock.Ahead()
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
@@ -185,10 +182,7 @@ func (c *changer) deleteAside(all []*found) error {
 			c.Committer.End()
 			continue
 		}
-		f.message.Arrived -= ahead
-		c.settler.Forget(f.message, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane, Answer: sms.Answer{Code: sms.Deleted, At: now}, Attempts: settle.AttemptsOf(f.message, sms.Deleted, 0)}, nil)
-		c.leftAside(f)
-		f.message.Origin.Tally.Failed.Add(1)
+		c.deletedAside(f)
 	}
 	return c.Committer.Sync()
 }
@@ -321,13 +315,4 @@ func (c *changer) matched(f *found) {
 		c.LogLookup(err)
 	}
 	c.result[f] = result
-}
-
-// leftAside notes that a message is not put aside any more.
-func (c *changer) leftAside(f *found) {
-	if f.state.Aside == store.Orphan {
-		c.receipts.Orphans.Left(f.id)
-		return
-	}
-	c.CountAside(c.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }

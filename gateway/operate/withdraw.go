@@ -10,6 +10,9 @@ import (
 
 	"pmg/connector"
 	"pmg/connector/queue"
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/gateway/settle"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -167,4 +170,23 @@ func (d *Desk) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 	}
 	d.settler.EndFailed(now, l, m, sms.Deleted)
 	m.Release()
+}
+
+// deletedAside ends a message that waits in no lane. Its times are by the wall clock until then.
+func (d *Desk) deletedAside(f *found) {
+	m := f.message
+	m.Arrived -= d.Clock.Ahead()
+	d.settler.Forget(m, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane,
+		Answer: sms.Answer{Code: sms.Deleted, At: d.Clock.Now()}, Attempts: settle.AttemptsOf(m, sms.Deleted, 0)}, nil)
+	d.leftAside(f)
+	m.Origin.Tally.Failed.Add(1)
+}
+
+// leftAside notes that a message is not put aside any more.
+func (d *Desk) leftAside(f *found) {
+	if f.state.Aside == store.Orphan {
+		d.receipts.Orphans.Left(f.id)
+		return
+	}
+	d.CountAside(d.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }
