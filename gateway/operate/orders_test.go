@@ -1,0 +1,34 @@
+package operate
+
+import (
+	"context"
+	"testing"
+)
+
+// Operations about a message wait for each other, in their order; those about another or about none do not, and of those
+// that have ended nothing is kept.
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	var all orders
+	first, second, third, other, none := all.take(5), all.take(5), all.take(5), all.take(6), all.take(0)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, n := range []*order{first, other, none} {
+		if err := n.wait(over); err != nil {
+			t.Errorf("the first about %d: %v", n.id, err)
+		}
+	}
+	if second.wait(over) == nil || third.wait(over) == nil {
+		t.Error("one does not wait for the one before it")
+	}
+	all.end(first)
+	if err := second.wait(t.Context()); err != nil || third.wait(over) == nil {
+		t.Errorf("the second: %v", err)
+	}
+	for _, n := range []*order{second, third, other, none} {
+		all.end(n)
+	}
+	if err := third.wait(t.Context()); err != nil || len(all.last) != 0 {
+		t.Errorf("the third: %v; %d are kept", err, len(all.last))
+	}
+}

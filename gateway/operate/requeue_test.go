@@ -1,0 +1,200 @@
+package operate
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmg/connector"
+	"pmg/connector/queue"
+	"pmg/sms"
+)
+
+// Messages of each kind and state are moved, retried and deleted where that is possible, and the log says which, who has
+// done it and where they are now.
+func TestChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what, to string
+		results  [6]string // of the messages of fill, of which the lanes have the queued ones
+		logged   []string
+		lanes    [3]int // messages of the lanes operator, second and of the client
+	}{
+		{DeleteMessages, "", [6]string{ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted}, []string{`"deleted":6`}, [3]int{}},
+		{MoveMessages, "second", [6]string{ResultMoved, ResultMoved, ResultMoved, ResultMoved, ResultMoved, ResultMoved},
+			[]string{`"to":"second"`, `"moved":6`}, [3]int{0, 6, 0}},
+		{RetryMessages, "", [6]string{ResultRetried, ResultRetried, ResultRetried, ResultNoRoute, ResultRetried, ResultUnknown},
+			[]string{`"retried":4`, `"no_route":1`, `"unmatched":1`}, [3]int{3, 0, 2}},
+	} {
+		r := newDurableRig(t)
+		var log bytes.Buffer
+		r.Log = zerolog.New(&log)
+		r.fill()
+		r.enterAll()
+		p, err := r.ChangeStored(t.Context(), r.do, QueueChange{What: c.what, To: c.to, Operator: "192.0.2.1:9"}, Selection{}, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [6]string
+		done := ""
+		for i, m := range p.Messages {
+			if got[i] = m.Result; m.Result == (&QueueChange{What: c.what}).past() {
+				done += m.ID
+			}
+		}
+		if got != c.results {
+			t.Errorf("%s: %q, want %q", c.what, got, c.results)
+		}
+		for _, want := range append(c.logged, `"operator":"192.0.2.1:9"`, "an operator changes messages that wait: "+c.what) {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("%s: the log has no %s: %s", c.what, want, log.String())
+			}
+		}
+		for _, m := range p.Messages {
+			if strings.Contains(done, m.ID) != strings.Contains(log.String(), m.ID) {
+				t.Errorf("%s: message %s in the log: %s", c.what, m.ID, log.String())
+			}
+		}
+		lanes := [3]int{r.share.Lane.Len(), r.LaneOf(r.Connector("second")).Len(), r.ClientLane("client").Len()}
+		if lanes != c.lanes {
+			t.Errorf("%s: %d wait, want %d", c.what, lanes, c.lanes)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An operator finds a message that has moved to another lane although the wall clock was set.
+func TestRetryMoved(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	m := r.message(0, 1)
+	r.store(m)
+	there := r.Share(r.LaneOf(r.Connector("second")), m.Origin)
+	there.Lane.Restore(now, there, waitingOf(&found{id: m.ID, message: m}, 0))
+	r.Clock.SetAhead(3600 * second)
+	if got := r.change(RetryMessages, Selection{}); !slices.Equal(got, []string{ResultRetried}) {
+		t.Errorf("it is %q", got)
+	}
+	if there.Lane.Len() != 0 || r.share.Lane.Len() != 1 {
+		t.Errorf("%d wait where it was, %d where it goes", there.Lane.Len(), r.share.Lane.Len())
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A message that is given back to its lane waits for no longer than before, also if the wall clock was set back since it
+// was tried.
+func TestGiveBack(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	m := r.message(0, 1)
+	m.Arrived, m.NotBefore = now+3600*second, now+3600*second
+	(&changer{Desk: r.Desk, onLane: r.do}).giveBack(r.share, &found{id: m.ID, message: m})
+	r.share.Lane.EachWaiting(r.share, func(w queue.Waiting, _ *sms.Message) {
+		if w.Arrived > now || w.NotBefore > now+1800*second {
+			t.Errorf("it waits: %+v", w)
+		}
+	})
+	if n := r.share.Lane.Len(); n != 1 {
+		t.Errorf("%d messages wait", n)
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A receipt whose message cannot be looked up is left alone, and the log has why.
+func TestRetryLost(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	var log bytes.Buffer
+	r.Log = zerolog.New(&log)
+	r.fill()
+	for _, lost := range []bool{false, true} {
+		r.disk.lost = lost
+		got := r.change(RetryMessages, Selection{State: StateOrphan})
+		if said := strings.Contains(log.String(), errLost.Error()); !slices.Equal(got, []string{ResultUnknown}) || said != lost {
+			t.Errorf("lost %v: %q, %s", lost, got, log.String())
+		}
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever waits for a lane in vain is told so only if what it has asked for has not been done, and will not be.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	c := &changer{Desk: r.Desk}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		ran := false
+		c.onLane = r.do
+		if err := c.wait(over, r.share.Lane, func(int64) { ran = true }); err != nil || !ran {
+			t.Fatalf("it is done: %v, %v", ran, err)
+		}
+		var late func(int64)
+		c.onLane = func(_ *connector.Lane, f func(int64)) bool { late = f; return true }
+		ran = false
+		if err := c.wait(over, r.share.Lane, func(int64) { ran = true }); err == nil {
+			t.Fatal("it was not done")
+		}
+		if late(now); ran {
+			t.Fatal("it is done afterwards")
+		}
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Sums are of what waits for one peer together, the most first, and what was put aside comes last.
+func TestQueueSums(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	wait := func(connector, account string, n int) {
+		o := r.Origins.Of(account, "clients")
+		if account == "" {
+			o = r.Origins.Of("", "second")
+		}
+		lane := r.ClientLane("client")
+		if connector != "" {
+			lane = r.LaneOf(r.Connector(connector))
+		}
+		s := r.Share(lane, o)
+		for range n {
+			m := r.message(0, 1)
+			m.Origin = o
+			s.Enter(m, now)
+			lane.Push(now, s, m)
+		}
+	}
+	wait("second", "other", 1)
+	wait("operator", "client", 1)
+	wait("operator", "other", 2)
+	wait("", "", 1)
+	r.park(r.message(0, 1), r.message(0, 1))
+	want := []QueueSum{
+		{Receiver: "client", State: StateQueued, From: "second", Messages: 1},
+		{Connector: "operator", State: StateQueued, Account: "other", Messages: 2},
+		{Connector: "operator", State: StateQueued, Account: "client", Messages: 1},
+		{Connector: "second", State: StateQueued, Account: "other", Messages: 1},
+		{State: StateParked, Messages: 2},
+	}
+	if got := r.QueueSums(now); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v, want\n%+v", got, want)
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
