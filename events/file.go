@@ -177,7 +177,6 @@ func (w *Writer) find(first uint64) error {
 	}
 	w.last = max(w.last, c.highest)
 	w.synced.Store(w.last)
-	w.unsynced = 0
 	w.o.Log.Warn().Str("file", path).Int64("offset", c.good).
 		Msg("a file of events is damaged, or was changed; it is put among the rotated files as it is, and a new one is begun")
 	ok, err := w.file.Rotate(time.Now().UnixNano())

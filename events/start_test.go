@@ -38,6 +38,7 @@ func TestStart(t *testing.T) {
 		"half a line":                   {file: one + two[:9], next: 2, want: one},
 		"a line without its end":        {file: one + two[:len(two)-1], next: 2, want: one},
 		"lines taken out":               {file: one + three, next: 4, want: one + three},
+		"the store has what follows":    {file: one + three, first: 4, next: 5, want: one + three + four},
 		"something else":                {file: one + "-- \n" + three, next: 4, aside: one + "-- \n" + three},
 		"something else at the end":     {file: one + "-- \n", next: 2, aside: one + "-- \n"},
 		"a number alone":                {file: one + `{"number":2}` + "\n", next: 2, aside: one + `{"number":2}` + "\n"},
@@ -65,8 +66,15 @@ func TestStart(t *testing.T) {
 			}
 		}
 		r.start()
+		last := r.last
+		if n := r.Waiting(); c.first == 0 && n != 0 {
+			t.Errorf("%s: %d events wait at the start, and the store has none", name, n)
+		}
 		if err := r.advance(true); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+		if n := r.Written(); n != int64(r.last-last) {
+			t.Errorf("%s: %d count as written behind event %d, want %d", name, n, last, r.last-last)
 		}
 		if n := r.Waiting(); n != 0 {
 			t.Errorf("%s: %d events wait", name, n)
