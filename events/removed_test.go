@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"pmg/internal/logfile"
 )
@@ -163,21 +164,29 @@ func TestCutAndTorn(t *testing.T) {
 func TestMarkFails(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{markName + ".tmp", markName} {
-		r := newRig(t, Options{Options: logfile.Options{MaxSize: 100}})
-		r.end(1)
-		r.finish()
-		obstacle := filepath.Join(r.o.Dir, name)
-		if err := os.Mkdir(obstacle, 0o700); err != nil {
-			t.Fatal(err)
+		for _, o := range []logfile.Options{{MaxSize: 100}, {RotateEvery: time.Hour}} {
+			r := newRig(t, Options{Options: o})
+			r.end(1)
+			r.finish()
+			r.kill()
+			long := time.Now().Add(-2 * time.Hour)
+			if err := os.Chtimes(filepath.Join(r.o.Dir, fileName), long, long); err != nil {
+				t.Fatal(err)
+			}
+			r.start()
+			obstacle := filepath.Join(r.o.Dir, name)
+			if err := os.Mkdir(obstacle, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r.end(5)
+			if err := r.advance(true); err == nil {
+				t.Errorf("%s: the number of the last event cannot be noted, and the file is rotated", name)
+			}
+			if err := os.Remove(obstacle); err != nil {
+				t.Fatal(err)
+			}
+			r.finish()
 		}
-		r.end(5)
-		if err := r.advance(true); err == nil {
-			t.Errorf("%s: the number of the last event cannot be noted, and the file is rotated", name)
-		}
-		if err := os.Remove(obstacle); err != nil {
-			t.Fatal(err)
-		}
-		r.finish()
 	}
 }
 
