@@ -177,3 +177,16 @@ func TestPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Where the store's events cannot be read, that is told, and they are written when they can.
+func TestStoreFails(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Options{})
+	r.end(3)
+	r.Writer.store = brokenStore{r.store}
+	if err := r.advance(true); err == nil {
+		t.Error("nothing is told")
+	}
+	r.Writer.store = r.store
+	r.finish()
+}
