@@ -155,7 +155,6 @@ func (b *Batch) Reset() {
 func (b *Batch) Append(other *Batch) {
 	shift := len(b.octets)
 	b.octets = append(b.octets, other.octets...)
-	b.ops = slices.Grow(b.ops, len(other.ops))
 	for _, o := range other.ops {
 		o.at += shift
 		b.ops = append(b.ops, o)

@@ -17,6 +17,7 @@ type laggard struct {
 	Store
 	takes time.Duration
 
+	passOn  bool // batches are committed to Store
 	mu      sync.Mutex
 	fails   int // commits that fail from now on
 	batches [][]string
@@ -35,6 +36,9 @@ func (s *laggard) Commit(b *Batch) error {
 		ops = append(ops, fmt.Sprint(map[opKind]string{opPut: "put", opReplace: "replace", opDelete: "delete", opKeep: "keep"}[o.kind], o.id))
 	}
 	s.batches = append(s.batches, ops)
+	if s.passOn {
+		return s.Store.Commit(b)
+	}
 	return nil
 }
 
@@ -136,11 +140,16 @@ func TestCommitterSoon(t *testing.T) {
 		end(3)
 		time.Sleep(3 * time.Second)
 		e.want(t, "1 true", "2 true")
-		time.Sleep(time.Hour) // the timer of a batch that was taken does not ask for another one
-		if want := [][]string{{"delete1", "put2"}, {"delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
+		time.Sleep(time.Hour)       // the timer of a batch that was taken does not ask for another one
+		for id := range uint64(4) { // those that come meanwhile do not put it off
+			end(4 + id)
+			time.Sleep(commitSoon * 2 / 5)
+		}
+		time.Sleep(time.Hour)
+		e.want(t, "1 true", "2 true", "3 true", "4 true")
+		if want := [][]string{{"delete1", "put2"}, {"delete3"}, {"delete4", "delete5", "delete6"}, {"delete7"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
 			t.Errorf("committed %v, want %v", s.batches, want)
 		}
-		e.want(t, "1 true", "2 true")
 	})
 }
 
@@ -203,6 +212,30 @@ func TestCommitterFails(t *testing.T) {
 		e.want(t, "1 false", "2 false", "3 true")
 		if want := [][]string{{"keep1", "delete7", "put8", "replace9", "delete1", "delete2", "delete3"}}; fmt.Sprint(s.batches) != fmt.Sprint(want) {
 			t.Errorf("committed %v, want %v", s.batches, want)
+		}
+	})
+}
+
+// What a batch that failed has left comes in front of what was collected meanwhile, each with its own octets.
+func TestCommitterKeepsOctets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := NewMemory()
+		s := &laggard{Store: in, takes: time.Second, fails: 1}
+		c := NewCommitter(s, running{})
+		event := func(number uint64) {
+			c.Begin().Event(number, fmt.Append(nil, "line ", number))
+			c.End()
+		}
+		event(1)
+		c.Commit()
+		synctest.Wait()
+		event(2)
+		time.Sleep(time.Hour)
+		s.passOn = true
+		c.Close()
+		var got []string
+		if _, err := in.Events(0, 10, func(_ uint64, line []byte) error { got = append(got, string(line)); return nil }); err != nil || !slices.Equal(got, []string{"line 1", "line 2"}) {
+			t.Errorf("%q, %v", got, err)
 		}
 	})
 }
