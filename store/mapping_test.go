@@ -38,6 +38,24 @@ func TestMapping(t *testing.T) {
 	}
 }
 
+// A mapping that was cut short is refused, and so is one with something behind it.
+func TestMappingDamaged(t *testing.T) {
+	t.Parallel()
+	v := MappingOf(sample(1000, "text"), 5)
+	for range 2 {
+		record := v.Append(nil)
+		for n := range record {
+			if _, err := DecodeMapping(record[:n:n]); err == nil {
+				t.Errorf("%d of %d octets are read", n, len(record))
+			}
+		}
+		if _, err := DecodeMapping(append(record, 0)); err == nil {
+			t.Error("another octet behind it is not noticed")
+		}
+		v.By, v.PeerID, v.Submitted = []byte("operator"), []byte("4711"), []byte("submitted")
+	}
+}
+
 // What was mapped for a connector is read by day and in the order of the ids, from an id on.
 func TestMapped(t *testing.T) {
 	errEnough := errors.New("enough")

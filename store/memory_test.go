@@ -91,6 +91,25 @@ func TestMemoryMapFull(t *testing.T) {
 	}
 }
 
+// Ids that are not forgotten with those of the days before make room as well.
+func TestMemoryMapFullLater(t *testing.T) {
+	t.Parallel()
+	s := NewMemory()
+	commit(t, s, func(b *Batch) {
+		b.Map(5, "north", []byte("a"), []byte("1"))
+		b.Map(6, "north", []byte("b"), []byte("2"))
+		b.UnmapBefore(6)
+	})
+	m := s.(*memory)
+	m.keys = append(m.keys, make([]mapKey, maxMemoryMap-len(m.keys))...) // as many others
+	commit(t, s, func(b *Batch) { b.Map(7, "north", []byte("c"), []byte("3")) })
+	for id, want := range map[string]bool{"a": false, "b": false, "c": true} {
+		if _, ok, err := s.Lookup("north", []byte(id)); ok != want || err != nil {
+			t.Errorf("%s: %v, %v", id, ok, err)
+		}
+	}
+}
+
 // What is put aside is replaced as a whole, and what the function of a reader refuses ends the reading.
 func TestReplace(t *testing.T) {
 	engines(t, func(t *testing.T, s Store) {

@@ -27,7 +27,7 @@ func (s *durable) getInto(b, key []byte) ([]byte, bool, error) {
 
 // readError marks an error that means damage.
 func (s *durable) readError(err error) error {
-	if err == nil || !pebble.IsCorruptionError(err) {
+	if !pebble.IsCorruptionError(err) {
 		return err
 	}
 	file := "a file of the store"

@@ -113,6 +113,9 @@ func TestMessages(t *testing.T) {
 		if ok, err := s.Get(14, &e); !ok || err != nil || describe(t, &e) != "14 text 14 (poison)" {
 			t.Errorf("message 14: %v %v %s", ok, err, describe(t, &e))
 		}
+		if ok, err := s.Get(15, &e); ok != s.Durable() || err != nil || ok && describe(t, &e) != "15 text 15" {
+			t.Errorf("message 15: %v %v %s", ok, err, describe(t, &e))
+		}
 		if ok, err := s.Get(11, &e); ok || err != nil {
 			t.Errorf("message 11: %v %v", ok, err)
 		}
