@@ -175,14 +175,15 @@ func TestShrinkWhileChanging(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*Batch)
+		again  bool // what was there is written again
 		want   []string
 	}{
-		{"nothing", func(*Batch) {}, []string{"10 stays", "20 kept (again)", "30 goes"}},
-		{"first", func(b *Batch) { b.Put(sample(1, "new"), sampleLane) }, []string{"1 new", "10 stays", "20 kept (again)", "30 goes"}},
-		{"between", func(b *Batch) { b.Put(sample(11, "new"), sampleLane) }, []string{"10 stays", "11 new", "20 kept (again)", "30 goes"}},
-		{"last", func(b *Batch) { b.Put(sample(41, "new"), sampleLane) }, []string{"10 stays", "20 kept (again)", "30 goes", "41 new"}},
-		{"deleted", func(b *Batch) { b.Delete(30, 50); b.Delete(20, 50) }, []string{"10 stays"}},
-		{"kept", func(b *Batch) { b.Keep(sample(30, ""), State{Reason: "now"}) }, []string{"10 stays", "20 kept (again)", "30 goes (now)"}},
+		{"nothing", func(*Batch) {}, true, []string{"10 stays", "20 kept (again)", "30 goes"}},
+		{"first", func(b *Batch) { b.Put(sample(1, "new"), sampleLane) }, false, []string{"1 new", "10 stays", "20 kept (again)", "30 goes"}},
+		{"between", func(b *Batch) { b.Put(sample(11, "new"), sampleLane) }, false, []string{"10 stays", "11 new", "20 kept (again)", "30 goes"}},
+		{"last", func(b *Batch) { b.Put(sample(41, "new"), sampleLane) }, true, []string{"10 stays", "20 kept (again)", "30 goes", "41 new"}},
+		{"deleted", func(b *Batch) { b.Delete(30, 50); b.Delete(20, 50) }, true, []string{"10 stays"}},
+		{"kept", func(b *Batch) { b.Keep(sample(30, ""), State{Reason: "now"}) }, true, []string{"10 stays", "20 kept (again)", "30 goes (now)"}},
 	} {
 		s := open(t, vfs.NewMem()).(*durable)
 		commit(t, s, func(b *Batch) {
@@ -202,6 +203,9 @@ func TestShrinkWhileChanging(t *testing.T) {
 			if err := (shrinker{s}).rewrite(p, flush); err != nil {
 				t.Error(err)
 			}
+		}
+		if again := s.batch.Count() > 0; again != c.again {
+			t.Errorf("%s: messages are written again: %v", c.name, again)
 		}
 		if got := entriesOf(t, s); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)

@@ -72,7 +72,7 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	left, err := o.withdraw(ctx, parts, func(_ int64, s *connector.Share, t *operand, m *sms.Message) {
 		taken = append(taken, part{t, s, m})
 	})
-	ended = err == nil && len(left) == 0 && !slices.ContainsFunc(parts, func(t *operand) bool { return t.sent })
+	ended = len(left) == 0 && !slices.ContainsFunc(parts, func(t *operand) bool { return t.sent })
 	for _, p := range taken {
 		if ended {
 			o.desk.deleted(o.desk.Clock.Now(), p.share.Lane, p.found, p.m)
