@@ -83,8 +83,8 @@ func TestCancelParts(t *testing.T) {
 	}
 }
 
-// The event of a message that is put aside and deleted counts all of its attempts, also those at other targets of its
-// route, whoever deletes it.
+// A message that is put aside and deleted has failed, and its event counts all of its attempts, also those at other
+// targets of its route, whoever deletes it.
 func TestAttemptsOfDeleted(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*rig, uint64){
@@ -102,6 +102,9 @@ func TestAttemptsOfDeleted(t *testing.T) {
 		m.Attempts, m.Earlier = 1, 2
 		r.park(m)
 		end(r, m.ID)
+		if n := m.Origin.Tally.Failed.Load(); n != 1 {
+			t.Errorf("%s deletes it: %d have failed", name, n)
+		}
 		if err := errors.Join(r.settler.Events.Writer.Close(), r.close()); err != nil {
 			t.Error(err)
 		}

@@ -52,6 +52,43 @@ func TestReplaceSeveral(t *testing.T) {
 	}
 }
 
+// A message stays as it is if its change cannot be stored.
+func TestReplaceNotStored(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	m := r.message(0, 1)
+	r.store(m)
+	r.share.Lane.Push(now, r.share, m)
+	r.disk.full.Store(true)
+	if code := r.replace(m.ID, text("new")); code != sms.SystemError {
+		t.Errorf("it is %s", code)
+	}
+	w := waitingOf(&found{id: m.ID, message: m}, 0)
+	if got, ok := r.share.Lane.Remove(now, r.share, w); !ok || string(got.Text()) != "text" {
+		t.Errorf("in the lane: %v, %v", ok, got)
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A client is not told that there is no message where the store cannot be read.
+func TestStoreLost(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	m := r.message(0, 1)
+	r.store(m)
+	r.disk.lost = true
+	for _, code := range []sms.Code{r.replace(m.ID, text("new")), r.ask(protocols.Cancel, m.ID), r.ask(protocols.Cancel, 0), r.ask(protocols.Query, m.ID)} {
+		if code != sms.SystemError {
+			t.Errorf("it is %s", code)
+		}
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A message whose body is on disk alone keeps its attempts when it is replaced, and is sent after the longest
 // pause at the latest, also if the wall clock was set back by an hour since it was tried.
 func TestReplaceTried(t *testing.T) {

@@ -36,6 +36,9 @@ func TestChange(t *testing.T) {
 		r.Log = zerolog.New(&log)
 		r.fill()
 		r.enterAll()
+		if dry := r.tryOut(c.what, c.to); dry != [6]string{} {
+			t.Errorf("%s: %q are the results of what was not done", c.what, dry)
+		}
 		p, err := r.ChangeStored(t.Context(), r.do, QueueChange{What: c.what, To: c.to, Operator: "192.0.2.1:9"}, Selection{}, 0, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -67,6 +70,36 @@ func TestChange(t *testing.T) {
 		if err := r.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// tryOut does nothing with messages.
+func (r *rig) tryOut(what, to string) (results [6]string) {
+	r.t.Helper()
+	p, err := r.ChangeStored(r.t.Context(), r.do, QueueChange{What: what, To: to, DryRun: true}, Selection{}, 0, 100)
+	if err != nil || len(p.Messages) != len(results) {
+		r.t.Fatal(p, err)
+	}
+	for i, m := range p.Messages {
+		results[i] = m.Result
+	}
+	return results
+}
+
+// What is retried has all its attempts again.
+func TestAttemptsForgotten(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	m := r.message(0, 1)
+	m.Attempts, m.NotBefore = 2, now+second
+	r.park(m)
+	r.change(RetryMessages, Selection{})
+	p, err := r.ListStored(Selection{}, 0, 100)
+	if err != nil || len(p.Messages) != 1 || p.Messages[0].Attempts != 0 || p.Messages[0].NextAttempt != nil || p.Messages[0].State != StateQueued {
+		t.Errorf("%+v, %v", p.Messages, err)
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -120,7 +153,7 @@ func TestRetryLost(t *testing.T) {
 	r.fill()
 	for _, lost := range []bool{false, true} {
 		r.disk.lost = lost
-		got := r.change(RetryMessages, Selection{State: StateOrphan})
+		got := r.change(RetryMessages, Selection{IDs: []uint64{6}})
 		if said := strings.Contains(log.String(), errLost.Error()); !slices.Equal(got, []string{ResultUnknown}) || said != lost {
 			t.Errorf("lost %v: %q, %s", lost, got, log.String())
 		}
@@ -179,6 +212,7 @@ func TestQueueSums(t *testing.T) {
 			lane.Push(now, s, m)
 		}
 	}
+	wait("second", "client", 0)
 	wait("second", "other", 1)
 	wait("operator", "client", 1)
 	wait("operator", "other", 2)

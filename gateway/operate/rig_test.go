@@ -40,7 +40,7 @@ type disk struct {
 	store.Store
 	full    atomic.Bool
 	damaged uint64 // its id; 0: there is none
-	lost    bool   // what ids of SMSCs stand for cannot be looked up
+	lost    bool   // nothing is found
 }
 
 var (
@@ -69,6 +69,9 @@ func (d *disk) Get(id uint64, e *store.Entry) (bool, error) {
 }
 
 func (d *disk) Scan(from uint64, limit int, f func(*store.Entry) error) (uint64, error) {
+	if d.lost {
+		return 0, errLost
+	}
 	return d.Store.Scan(from, limit, func(e *store.Entry) error {
 		d.damage(e)
 		return f(e)
