@@ -28,7 +28,20 @@ func nodeCommand(t *testing.T, args ...string) *exec.Cmd {
 // The npm package smpp as client and as SMSC.
 func TestNode(t *testing.T) {
 	parallel(t)
-	server := nodeCommand(t, "server.js")
+	nodeRelays(t, site{}, "", "smpp://")
+}
+
+// The same over TLS on both sides (ssmpp).
+func TestNodeTLS(t *testing.T) {
+	parallel(t)
+	k := newKeys(t)
+	nodeRelays(t, site{clients: k.listens(", min_version: 1.2")}, fmt.Sprintf(", tls: {ca: %q}", k.file("ca")), "ssmpp://", k.file("server-key"), k.file("server"))
+}
+
+// nodeRelays has messages pass from a client of the package through a gateway to an SMSC of it, and back.
+func nodeRelays(t *testing.T, s site, secure, scheme string, files ...string) {
+	t.Helper()
+	server := nodeCommand(t, append([]string{"server.js"}, files...)...)
 	stdin, err := server.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -46,12 +59,11 @@ func TestNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := start(t, site{
-		more:   fmt.Sprintf("{name: operator, direction: out, address: \"127.0.0.1:%s\", system_id: pmg, password: secret, instances: 2}", strings.TrimSpace(port)),
-		routes: "{from: operator, to: clients}\n{to: operator}",
-	})
+	s.more = fmt.Sprintf("{name: operator, direction: out, address: \"127.0.0.1:%s\", system_id: pmg, password: secret, instances: 2%s}", strings.TrimSpace(port), secure)
+	s.routes = "{from: operator, to: clients}\n{to: operator}"
+	g := start(t, s)
 	g.online("operator", 2)
-	saw, err := nodeCommand(t, "client.js", g.addr("clients"), "200").Output()
+	saw, err := nodeCommand(t, "client.js", scheme+g.addr("clients"), "200").Output()
 	if want := `{"answered":200,"ids":200,"delivered":200,"unbound":true}`; err != nil || strings.TrimSpace(string(saw)) != want {
 		t.Errorf("client: %v, got %s, want %s", err, saw, want)
 	}

@@ -175,12 +175,16 @@ func TestTLSStops(t *testing.T) {
 	if err := tls.Client(recorded, own).Handshake(); err != nil {
 		t.Fatal(err)
 	}
+	var stopped []*peer
 	for n := 0; n < len(recorded.wrote); n += 29 {
 		p := g.dial("clients")
 		p.write(recorded.wrote[:n])
+		stopped = append(stopped, p)
+	}
+	for n, p := range stopped {
 		_ = p.conn.SetReadDeadline(time.Now().Add(testutil.Patience))
 		if _, err := io.Copy(io.Discard, p.conn); isTimeout(err) {
-			t.Fatalf("a handshake that stops after %d octets is not ended", n)
+			t.Fatalf("a handshake that stops after %d octets is not ended", n*29)
 		}
 	}
 	c := g.dial("clients").secure(own, false)

@@ -1,4 +1,4 @@
-// node client.js HOST:PORT N: binds, submits N messages at once, waits for their
+// node client.js HOST:PORT|URL N: binds, submits N messages at once, waits for their
 // answers and a delivery for each, logs out, and prints what it saw as JSON.
 const smpp = require('smpp');
 
@@ -6,7 +6,7 @@ const [addr, count] = [process.argv[2], Number(process.argv[3])];
 const saw = { answered: 0, ids: 0, delivered: 0, unbound: false };
 const ids = new Set();
 const texts = new Set();
-const session = smpp.connect({ url: 'smpp://' + addr });
+const session = smpp.connect({ url: addr.includes('://') ? addr : 'smpp://' + addr, rejectUnauthorized: false });
 
 session.on('error', (err) => { console.error(err); process.exit(1); });
 session.on('close', () => { console.log(JSON.stringify(saw)); process.exit(0); });

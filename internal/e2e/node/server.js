@@ -1,6 +1,7 @@
-// node server.js: prints the port it listens on, accepts every message and sends
+// node server.js [KEY CERTIFICATE]: with files of TLS, or without, prints the port it listens on, accepts every message and sends
 // each text back as a delivery. When its input ends it prints how many different
 // messages came, and ends.
+const fs = require('fs');
 const smpp = require('smpp');
 
 const seen = new Set();
@@ -8,7 +9,8 @@ const bind = (session) => (pdu) => {
   const status = pdu.system_id === 'pmg' && pdu.password === 'secret' ? 0 : smpp.ESME_RBINDFAIL;
   session.send(pdu.response({ command_status: status, system_id: 'node' }));
 };
-const server = smpp.createServer((session) => {
+const [key, cert] = process.argv.slice(2).map((file) => fs.readFileSync(file));
+const server = smpp.createServer(key ? { key, cert } : {}, (session) => {
   session.on('error', () => {});
   session.on('bind_transceiver', bind(session));
   session.on('enquire_link', (pdu) => session.send(pdu.response()));
