@@ -163,6 +163,7 @@ func endFor(t *testing.T, e gateway.Engine) error {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = g.Close() }) // where the engine hangs, nobody has
 	s := &server{gateway: g, engine: e, stopRecovery: func() {}, failed: make(chan error, 1)}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -36,9 +36,12 @@ func NotesEnd(m *sms.Message, e *keep.Ending) bool {
 func (d *Desk) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
 	state, since := stateOfEnd(e.State), e.Answer.At+ahead
 	v := store.MappingOf(m, ahead)
-	if e.State == events.Sent {
+	switch e.State {
+	case events.Sent:
 		state = sms.StateEnroute
 		v.TakenBy(e.Lane.Connector, e.Answer.PeerID, m)
+	case events.Cut: // its parts are on their way
+		state = sms.StateEnroute
 	}
 	d.noteState(b, v, state, 0, since)
 }

@@ -65,7 +65,7 @@ func TestFateOf(t *testing.T) {
 		p.noteReport(p.now, &Match{Mapping: f}, &r)
 	}
 	for state, told := range map[events.State]sms.State{
-		events.Sent: sms.StateEnroute, events.Expired: sms.StateExpired, events.Deleted: sms.StateDeleted,
+		events.Sent: sms.StateEnroute, events.Cut: sms.StateEnroute, events.Expired: sms.StateExpired, events.Deleted: sms.StateDeleted,
 		events.Rejected: sms.StateRejected, events.Unknown: sms.StateUnknown, events.Failed: sms.StateUndeliverable,
 	} {
 		m := p.submitted(sms.NotifyFailure)
