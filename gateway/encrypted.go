@@ -43,13 +43,13 @@ func (g *Gateway) renewed(cfg *config.Config) (map[*connector.Connector]*tlsfile
 // lookAtFiles takes over certificates and keys that have changed, once a minute. It warns once a day of those that
 // expire soon.
 func (g *Gateway) lookAtFiles(now int64) {
-	if now < g.looks {
+	due := g.looks.Load()
+	if now < due || !g.looks.CompareAndSwap(due, now+int64(time.Minute)) {
 		return
 	}
-	g.looks = now + int64(time.Minute)
-	warns := now >= g.warns
+	warns := now >= g.warns.Load()
 	if warns {
-		g.warns = now + int64(24*time.Hour)
+		g.warns.Store(now + int64(24*time.Hour))
 	}
 	for _, c := range g.Connectors() {
 		f := c.TLS()

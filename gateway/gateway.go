@@ -52,7 +52,7 @@ type Gateway struct {
 
 	mu sync.Mutex // one reload at a time
 
-	looks, warns int64 // SeeClock: when to look at the files of tls again, and when to warn of what expires
+	looks, warns atomic.Int64 // SeeClock: when to look at the files of tls again, and when to warn of what expires
 }
 
 // New makes a gateway of a configuration, which keeps messages in memory until Keep. drivers makes the driver of a protocol.
