@@ -21,7 +21,7 @@ func TestCertificateExpires(t *testing.T) {
 	if err := a.Issue(certificate, key, time.Hour, "localhost"); err != nil {
 		t.Fatal(err)
 	}
-	const yaml = "accounts: []\nconnectors: [{name: clients, direction: in, address: '127.0.0.1:0', tls: {certificate: %q, key: %q}}]\n"
+	const yaml = "pdulog: {enabled: false}\naccounts: []\nconnectors: [{name: clients, direction: in, address: '127.0.0.1:0', tls: {certificate: %q, key: %q}}]\n"
 	r := start(t, parse(t, yaml, certificate, key), false)
 	left := time.Until(*r.status().Connectors[0].CertificateExpires)
 	if left < 50*time.Minute || left > time.Hour {
