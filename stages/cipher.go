@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"slices"
 
 	"pmg/flow"
 	"pmg/stages/cipher"
@@ -126,16 +127,17 @@ func (c *cipherer) send(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
 }
 
 func (c *cipherer) encrypt(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
-	if err := s.conn.Write(j.Octets.b); err != nil {
-		c.buffers.giveBack(j)
+	records := c.buffers.get()
+	var err error
+	records.b, err = s.conn.Write(records.b, j.Octets.b, j.Last)
+	c.buffers.giveBack(j)
+	if err != nil {
+		c.buffers.put(records)
 		discard(out, j)
 		c.fail(out, h, s, "TLS: "+err.Error())
 		return
 	}
-	if j.Last {
-		s.conn.Close()
-	}
-	j.Octets.b = s.conn.Take(j.Octets.b[:0])
+	j.Octets = records
 	out.To(toWriter, j)
 }
 
@@ -148,7 +150,7 @@ func (c *cipherer) begin(out *flow.Out[Job], h *handle, s *cipherState, b []byte
 	default:
 		s.conn = cipher.Client(s.config)
 	}
-	s.conn.Put(b)
+	s.conn.Put(slices.Clone(b)) // the buffer is given back
 	s.turning, c.shaking[s] = true, true
 	j := out.Get()
 	j.Kind = Turned
@@ -202,10 +204,13 @@ func (c *cipherer) Close() error {
 func (c *cipherer) ready(out *flow.Out[Job], h *handle, s *cipherState) {
 	s.ready = true
 	c.write(out, h, s, "")
-	held := s.waiting
+	waiting := s.waiting
 	s.waiting = nil
-	for _, j := range held {
+	for _, j := range waiting {
 		c.send(out, h, s, j)
+	}
+	if s.failed {
+		return
 	}
 	behind := out.Get()
 	behind.Kind, behind.Octets = Bytes, c.buffers.get()
@@ -216,13 +221,12 @@ func (c *cipherer) ready(out *flow.Out[Job], h *handle, s *cipherState) {
 
 // write sends the octets that TLS itself has for the peer. With reason they are the last ones.
 func (c *cipherer) write(out *flow.Out[Job], h *handle, s *cipherState, reason string) {
-	b := c.buffers.get()
-	if b.b = s.conn.Take(b.b); len(b.b) == 0 && reason == "" {
-		c.buffers.put(b)
+	b := s.conn.Take()
+	if len(b) == 0 && reason == "" {
 		return
 	}
 	j := out.Get()
-	j.Kind, j.Octets = Send, b
+	j.Kind, j.Octets = Send, &buffer{b}
 	if reason != "" {
 		j.Last, j.extras = true, &extras{Reason: reason}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -39,20 +40,23 @@ func newConn(side func(net.Conn, *tls.Config) *tls.Conn, config *tls.Config) *Co
 	return c
 }
 
-// Put gives the Conn octets that the peer has sent.
-func (c *Conn) Put(b []byte) { c.memory.in = append(c.memory.in, b...) }
-
-// Take appends the octets to b that the peer is to be sent.
-func (c *Conn) Take(b []byte) []byte {
-	b = append(b, c.memory.out...)
-	if c.memory.out = c.memory.out[:0]; cap(c.memory.out) > keepOut {
-		c.memory.out = nil
+// Put gives the Conn octets that the peer has sent, which must not change until Read has read them: in a handshake
+// some may stay behind, so they must be the Conn's own.
+func (c *Conn) Put(b []byte) {
+	if m := &c.memory; m.at == len(m.in) {
+		m.in, m.at = b, 0
+	} else {
+		m.in = append(m.in[m.at:len(m.in):len(m.in)], b...)
+		m.at = 0
 	}
-	return b
 }
 
-// keepOut is the largest storage for octets to the peer that a Conn keeps.
-const keepOut = 1 << 10
+// Take returns the octets that TLS itself has for the peer: those of a handshake, an alert, another key.
+func (c *Conn) Take() []byte {
+	b := c.memory.out
+	c.memory.out = nil
+	return b
+}
 
 // Handshake goes on with the handshake as far as the octets of the peer allow. It reports whether the
 // handshake is done; then err says whether it has failed. It takes up to about a millisecond of CPU.
@@ -79,14 +83,11 @@ func (c *Conn) end() {
 	c.finished, c.resume, c.stop, c.memory.wait = true, nil, nil, nil
 }
 
-// State returns what the handshake has agreed.
-func (c *Conn) State() tls.ConnectionState { return c.tls.ConnectionState() }
-
 // Read appends the text to b that the octets of the peer hold. The error is io.EOF after the peer's close_notify.
 func (c *Conn) Read(b []byte) ([]byte, error) {
 	for {
-		if cap(b)-len(b) < leastRead {
-			b = append(b, make([]byte, leastRead)...)[:len(b)]
+		if len(b) == cap(b) {
+			b = slices.Grow(b, readSize)
 		}
 		n, err := c.tls.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -100,17 +101,18 @@ func (c *Conn) Read(b []byte) ([]byte, error) {
 	}
 }
 
-// leastRead is the least room for text that is read.
-const leastRead = 4 << 10
+// readSize is how much room is made for text: as much as one record may have.
+const readSize = 16 << 10
 
-// Write encrypts octets for the peer.
-func (c *Conn) Write(b []byte) error {
-	_, err := c.tls.Write(b)
-	return err
+// Write appends to b what the peer is sent for text. With last it is told that nothing follows (close_notify).
+func (c *Conn) Write(b, text []byte, last bool) ([]byte, error) {
+	c.memory.out = append(b, c.memory.out...)
+	_, err := c.tls.Write(text)
+	if last {
+		_ = c.tls.CloseWrite()
+	}
+	return c.Take(), err
 }
-
-// Close has the peer be told that nothing follows (close_notify).
-func (c *Conn) Close() { _ = c.tls.CloseWrite() }
 
 // memory is the connection below a tls.Conn: octets in memory.
 type memory struct {
@@ -142,10 +144,7 @@ func (m *memory) Read(b []byte) (int, error) {
 	}
 	n := copy(b, m.in[m.at:])
 	if m.at += n; m.at == len(m.in) {
-		m.in, m.at = m.in[:0], 0
-		if cap(m.in) > keepOut {
-			m.in = nil
-		}
+		m.in, m.at = nil, 0
 	}
 	return n, nil
 }
