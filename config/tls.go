@@ -25,14 +25,14 @@ type TLS struct {
 
 // Options returns what the section says, of a connector that listens or of one that connects.
 func (t *TLS) Options(listens bool) tlsfiles.Options {
-	o := tlsfiles.Options{
-		Certificates: t.Certificate, Keys: t.Key, Authorities: t.CA, ServerName: t.ServerName, Pins: t.Pin, Oldest: tls.VersionTLS13, Insecure: t.Insecure,
-	}
+	o := tlsfiles.Options{Certificates: t.Certificate, Keys: t.Key, Oldest: tls.VersionTLS13}
 	if t.MinVersion == "1.2" {
 		o.Oldest = tls.VersionTLS12
 	}
 	if listens {
 		o.Authorities, o.Require = t.ClientCA, t.RequireClient
+	} else {
+		o.Authorities, o.ServerName, o.Pins, o.Insecure = t.CA, t.ServerName, t.Pin, t.Insecure
 	}
 	return o
 }
@@ -42,28 +42,28 @@ func (t *TLS) check(listens bool) (all []protocols.Problem) {
 	if !t.Enabled {
 		return nil
 	}
-	for key, has := range map[string]bool{"ca": t.CA != "", "server_name": t.ServerName != "", "pin": len(t.Pin) > 0, "insecure": t.Insecure} {
-		if listens && has {
-			all = append(all, protocols.Problem{Option: key, Warning: true, Text: "has no effect on a connector that listens, which checks certificates by client_ca"})
-		}
-	}
-	for key, has := range map[string]bool{"client_ca": t.ClientCA != "", "require_client": t.RequireClient} {
-		if !listens && has {
-			all = append(all, protocols.Problem{Option: key, Warning: true, Text: "has no effect on a connector that connects, which checks its SMSC by ca"})
+	for _, o := range []struct {
+		key              string
+		given, ofListens bool
+	}{
+		{"ca", t.CA != "", false}, {"server_name", t.ServerName != "", false}, {"pin", len(t.Pin) > 0, false}, {"insecure", t.Insecure, false},
+		{"client_ca", t.ClientCA != "", true}, {"require_client", t.RequireClient, true},
+	} {
+		switch {
+		case !o.given || o.ofListens == listens:
+		case listens:
+			all = append(all, protocols.Problem{Option: o.key, Warning: true, Text: "has no effect on a connector that listens, which checks certificates by client_ca"})
+		default:
+			all = append(all, protocols.Problem{Option: o.key, Warning: true, Text: "has no effect on a connector that connects, which checks its SMSC by ca"})
 		}
 	}
 	if listens && t.RequireClient && t.ClientCA == "" {
 		return append(all, protocols.Problem{Option: "require_client", Text: "needs client_ca: the file of the authority that issues the clients' certificates"})
 	}
 	o := t.Options(listens)
-	if _, _, err := tlsfiles.Load(&o, listens); err != nil {
-		at := (*tlsfiles.OptionError)(nil)
-		if errors.As(err, &at) {
-			if at.Option == "ca" && listens {
-				at.Option = "client_ca"
-			}
-			all = append(all, protocols.Problem{Option: at.Option, Text: at.Err.Error()})
-		}
+	_, _, err := tlsfiles.Load(&o, listens)
+	if at := (*tlsfiles.OptionError)(nil); errors.As(err, &at) {
+		all = append(all, protocols.Problem{Option: at.Option, Text: at.Err.Error()})
 	}
 	return all
 }

@@ -48,4 +48,13 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %v, want %s", yaml, err, test.problem)
 		}
 	}
+	yaml := "accounts: []\nconnectors: [" + out + "tls: {client_ca: x, require_client: true}}, " + strings.ReplaceAll(in, "name: a", "name: b") + "tls: {certificate: DIR/one, key: DIR/one-key, ca: x, pin: x, insecure: true}}]\n"
+	_, warnings, err := Parse([]byte(strings.ReplaceAll(yaml, "DIR", dir)), Options{})
+	var told []string
+	for _, w := range warnings {
+		told = append(told, w.Path)
+	}
+	if got := strings.Join(told, " "); err != nil || !strings.Contains(got, "connectors[0].tls.client_ca connectors[0].tls.require_client connectors[1].tls.ca connectors[1].tls.pin connectors[1].tls.insecure") {
+		t.Errorf("warnings of %s; %v", got, err)
+	}
 }

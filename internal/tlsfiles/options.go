@@ -62,8 +62,10 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 	}
 	if o.Authorities != "" {
 		pool, err := authorities(o.Authorities)
-		if err != nil {
-			return nil, expires, err
+		if err != nil && server {
+			return nil, expires, &OptionError{"client_ca", err}
+		} else if err != nil {
+			return nil, expires, &OptionError{"ca", err}
 		}
 		config.RootCAs, config.ClientCAs = pool, pool
 	}
@@ -75,7 +77,7 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 	}
 	for _, p := range o.Pins {
 		if b, err := base64.StdEncoding.DecodeString(p); err != nil || len(b) != sha256.Size {
-			return nil, expires, &OptionError{"pin", fmt.Errorf("must be the SHA-256 of a public key in base64, 44 characters, not %q: pmg probe shows it", p)}
+			return nil, expires, &OptionError{"pin", fmt.Errorf("must be the SHA-256 of a public key in base64, 44 characters, not %q: the log tells the key of a peer that has another", p)}
 		}
 	}
 	if len(o.Pins) > 0 {
@@ -113,11 +115,11 @@ func pair(certificate, key string) (c tls.Certificate, err error) {
 func authorities(file string) (*x509.CertPool, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &OptionError{"ca", reason(err)}
+		return nil, reason(err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(b) {
-		return nil, &OptionError{"ca", fmt.Errorf("%s has no certificate in PEM form (-----BEGIN CERTIFICATE-----)", file)}
+		return nil, fmt.Errorf("%s has no certificate in PEM form (-----BEGIN CERTIFICATE-----)", file)
 	}
 	return pool, nil
 }
