@@ -18,37 +18,37 @@ import (
 //	                    ──► Message ──► accept ──► stored ──► answer ──► queue
 //	                    ──► Answered ──► the message's lane
 //
-// It is made of parts, each of which has those before it: replies, keeping, waiting, receipts; then entrance, answers and
+// It is made of parts, each of which has those before it: replies, keeper, waitRoom, finder; then entrance, answers and
 // logins beside each other. What is left here is the life of sessions, and what clients ask about their messages.
 type Conversation[R any] struct {
 	desk     *Desk
 	port     Port[R]
 	replies  replies[R]
-	keeping  keeping[R]
-	waiting  waiting[R]
-	receipts findings[R]
-	behind   behind[R]
+	keeper   keeper[R]
+	waitRoom waitRoom[R]
+	receipts finder[R]
+	behind   backlog[R]
 	entrance entrance[R]
-	answers  pairing[R]
+	answers  pairer[R]
 	logins   logins[R]
 }
 
 // NewConversation makes a conversation that takes block message ids at a time.
 func NewConversation[R any](d *Desk, port Port[R], block uint64) *Conversation[R] {
 	c := &Conversation[R]{desk: d, port: port}
-	c.replies = replies[R]{desk: d, port: port, postponed: map[*connector.Link]postponed[R]{}}
-	c.keeping = keeping[R]{replies: &c.replies, intake: d.intake.NewIntake(block)}
-	c.waiting = waiting[R]{keeping: &c.keeping, pressure: map[*connector.Share]*connector.Backpressure[R]{}}
-	c.receipts = findings[R]{waiting: &c.waiting, searches: map[string]*search[R]{}}
-	c.behind = behind[R]{of: map[*connector.Link][]R{}, receive: c.Receive}
-	c.entrance = entrance[R]{waiting: &c.waiting, receipts: &c.receipts, behind: &c.behind}
-	c.answers = pairing[R]{waiting: &c.waiting}
+	c.replies = replies[R]{desk: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
+	c.keeper = keeper[R]{replies: &c.replies, intake: d.intake.NewIntake(block)}
+	c.waitRoom = waitRoom[R]{keeper: &c.keeper, pressure: map[*connector.Share]*connector.Backpressure[R]{}}
+	c.receipts = finder[R]{waitRoom: &c.waitRoom, searches: map[string]*search[R]{}}
+	c.behind = backlog[R]{of: map[*connector.Link][]R{}, receive: c.Receive}
+	c.entrance = entrance[R]{waitRoom: &c.waitRoom, receipts: &c.receipts, behind: &c.behind}
+	c.answers = pairer[R]{waitRoom: &c.waitRoom}
 	c.logins = logins[R]{replies: &c.replies, behind: &c.behind, open: map[*connector.Link]*openLogin[R]{}, decided: c.admitted}
 	return c
 }
 
 // Flush counts the messages that were accepted since the last Flush.
-func (c *Conversation[R]) Flush() { c.keeping.intake.Flush() }
+func (c *Conversation[R]) Flush() { c.keeper.intake.Flush() }
 
 // Receive handles a PDU of the peer.
 func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
@@ -80,7 +80,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		c.port.Send(now, l, r, false, "")
 	case protocols.Logout:
 		c.loggingOut(now, l)
-		if !c.replies.postpone(l, postponed[R]{request: r, send: true}) {
+		if !c.replies.postpone(l, sessionEnd[R]{request: r, send: true}) {
 			c.port.Send(now, l, r, false, "")
 		}
 	case protocols.Drain:
@@ -92,11 +92,11 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		}
 		c.port.LoggingOut(now, l) // Quiet follows
 	case protocols.SendClose:
-		c.waiting.settle(now, l)
+		c.waitRoom.settle(now, l)
 		l.Enter(connector.Ended)
 		l.Explain(a.Reason)
 		c.port.LoggingOut(now, l)
-		if !c.replies.postpone(l, postponed[R]{request: r, send: true, last: true, reason: a.Reason}) {
+		if !c.replies.postpone(l, sessionEnd[R]{request: r, send: true, last: true, reason: a.Reason}) {
 			c.port.Send(now, l, r, true, a.Reason)
 		}
 	case protocols.Close:
@@ -156,10 +156,10 @@ func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason 
 
 // Stored goes on with a message when its commit has ended. With an error nothing was
 // stored.
-func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) { c.keeping.ended(now, p, err) }
+func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) { c.keeper.ended(now, p, err) }
 
 // Room accepts the submits that wait for room in a lane, as far as there is room.
-func (c *Conversation[R]) Room(now int64, lane *connector.Lane) { c.waiting.roomIn(now, lane) }
+func (c *Conversation[R]) Room(now int64, lane *connector.Lane) { c.waitRoom.roomIn(now, lane) }
 
 // Over forgets a session that has ended.
 func (c *Conversation[R]) Over(now int64, l *connector.Link) {
@@ -170,7 +170,7 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	c.logins.over(l)
 	c.replies.over(l)
 	c.receipts.over(l)
-	c.waiting.over(l)
+	c.waitRoom.over(l)
 	c.desk.Over(now, l)
 }
 
@@ -180,6 +180,6 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 func (c *Conversation[R]) Tick(now int64) (next int64) {
 	c.logins.tick(now)
 	c.replies.tick(now)
-	c.waiting.tick(now)
+	c.waitRoom.tick(now)
 	return sms.Earlier(c.replies.delayed.Next(), c.logins.waiting.Next())
 }

@@ -8,16 +8,16 @@ import (
 
 // An entrance has the messages that come take their steps, and accepts or refuses them.
 type entrance[R any] struct {
-	*waiting[R]
-	receipts   *findings[R]
-	behind     *behind[R]
+	*waitRoom[R]
+	receipts   *finder[R]
+	behind     *backlog[R]
 	submission intake.Submission
 }
 
 // message has a message take its steps, and accepts or refuses it.
 func (e *entrance[R]) message(now int64, l *connector.Link, r R) {
 	s := &e.submission
-	*s = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: e.port.PDU(r), Room: e.waiting}
+	*s = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: e.port.PDU(r), Room: e.waitRoom}
 	if l.Account == nil {
 		s.Way = intake.Delivered
 	}

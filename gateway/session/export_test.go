@@ -18,7 +18,7 @@ const (
 type Left struct{ Held, Pressed, Behind, Logins, Searches int }
 
 func (c *Conversation[R]) Left() Left {
-	return Left{int(c.desk.waitingForRoom.Load()), len(c.waiting.pressure), len(c.behind.of), len(c.logins.open), len(c.receipts.searches)}
+	return Left{int(c.desk.waitingForRoom.Load()), len(c.waitRoom.pressure), len(c.behind.of), len(c.logins.open), len(c.receipts.searches)}
 }
 
 func (c *Conversation[R]) Answer(now int64, l *connector.Link, r R, code sms.Code, id uint64, after int64) {
@@ -26,14 +26,14 @@ func (c *Conversation[R]) Answer(now int64, l *connector.Link, r R, code sms.Cod
 }
 
 func (c *Conversation[R]) Refuse(now int64, l *connector.Link, m *sms.Message, r R) {
-	c.waiting.refuse(now, l, m, r)
+	c.waitRoom.refuse(now, l, m, r)
 }
 
 func (c *Conversation[R]) Cancel(from *connector.Connector, a keep.Accepted) {
-	c.keeping.cancel(from, a)
+	c.keeper.cancel(from, a)
 }
 
-func (c *Conversation[R]) Accept(now int64, p Pending[R]) { c.keeping.accept(now, p) }
+func (c *Conversation[R]) Accept(now int64, p Pending[R]) { c.keeper.accept(now, p) }
 
 func (c *Conversation[R]) Receipt(now int64, l *connector.Link, r R, m *sms.Message) {
 	c.receipts.receipt(now, l, r, m)
@@ -47,4 +47,4 @@ func (c *Conversation[R]) FoundOut(now int64, l *connector.Link, r R, m *sms.Mes
 func (c *Conversation[R]) DropReceipts(l *connector.Link) { c.receipts.over(l) }
 
 // Rooms returns what intake asks for room.
-func (c *Conversation[R]) Rooms() intake.Room { return &c.waiting }
+func (c *Conversation[R]) Rooms() intake.Room { return &c.waitRoom }

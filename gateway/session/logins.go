@@ -12,7 +12,7 @@ type logins[R any] struct {
 	open    map[*connector.Link]*openLogin[R]
 	waiting connector.Delayed[*openLogin[R]] // until the time at which their passwords are checked
 	decided func(now int64, l *connector.Link, r R, result login.Result)
-	behind  *behind[R]
+	behind  *backlog[R]
 }
 
 // An openLogin is a login that is not decided yet.

@@ -43,7 +43,7 @@ func (c *Conversation[R]) loggingOut(now int64, l *connector.Link) {
 	}
 	l.Enter(connector.LoggingOut)
 	l.LoggedOut = true
-	c.waiting.settle(now, l)
+	c.waitRoom.settle(now, l)
 	c.port.LoggingOut(now, l)
 }
 

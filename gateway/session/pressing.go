@@ -16,7 +16,7 @@ const (
 )
 
 // tooMuch answers a message that may be sent again, later.
-func (w *waiting[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, after int64) {
+func (w *waitRoom[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, after int64) {
 	if wait, goesOn := w.presses(now, l, r); goesOn {
 		w.answer(now, l, r, code, 0, max(after, now+wait))
 	}
@@ -24,7 +24,7 @@ func (w *waiting[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, a
 
 // presses counts a PDU for which the gateway does nothing, and returns for how long an answer to it
 // is to wait. It returns false if it has ended the session instead.
-func (w *waiting[R]) presses(now int64, l *connector.Link, r R) (wait int64, goesOn bool) {
+func (w *waitRoom[R]) presses(now int64, l *connector.Link, r R) (wait int64, goesOn bool) {
 	wait = l.Refusals.Reserve(now)
 	if l.Account == nil {
 		return min(wait, longestOfSMSC), true

@@ -11,21 +11,21 @@ import (
 
 // A finding is a receipt of an SMSC whose message is looked for.
 type finding[R any] struct {
-	link     *connector.Link
-	request  R
-	message  *sms.Message
-	operator *receipts.Centre
-	state    sms.State // that the SMSC reports
-	search   *search[R]
+	link    *connector.Link
+	request R
+	message *sms.Message
+	centre  *receipts.Centre
+	state   sms.State // that the SMSC reports
+	search  *search[R]
 
 	receipts.Match
 	found  bool
 	failed error
 }
 
-// A findings brings receipts of SMSCs to the messages that they are about.
-type findings[R any] struct {
-	*waiting[R]
+// A finder brings receipts of SMSCs to the messages that they are about.
+type finder[R any] struct {
+	*waitRoom[R]
 	finding   finding[R]            // of the receipt at hand
 	searches  map[string]*search[R] // of receipts whose messages are looked for
 	searchKey []byte
@@ -33,14 +33,14 @@ type findings[R any] struct {
 
 // receipt finds the message that a receipt belongs to, and gives the receipt to the client
 // that has submitted the message.
-func (f *findings[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message) {
+func (f *finder[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message) {
 	d, q := f.desk, &f.finding
 	*q = finding[R]{link: l, request: r, message: m, Match: receipts.Match{Record: q.Record}}
-	q.operator = d.receipts.Of(l.Connector.Config())
+	q.centre = d.receipts.Of(l.Connector.Config())
 	if report, ok := m.Report(); ok {
 		q.state = report.State
 	}
-	d.receipts.Received(q.operator, m)
+	d.receipts.Received(q.centre, m)
 	switch {
 	case m.Flags&sms.HasReport == 0: // what it says is not known
 		f.notFound(now, q)
@@ -50,8 +50,8 @@ func (f *findings[R]) receipt(now int64, l *connector.Link, r R, m *sms.Message)
 }
 
 // find finds the message of a receipt, which does not wait for an earlier one.
-func (f *findings[R]) find(now int64, q *finding[R]) {
-	if f.desk.receipts.Find(q.operator, q.message, &q.Match) {
+func (f *finder[R]) find(now int64, q *finding[R]) {
+	if f.desk.receipts.Find(q.centre, q.message, &q.Match) {
 		q.found = true
 		f.foundOut(now, q)
 		return
@@ -63,11 +63,11 @@ func (f *findings[R]) find(now int64, q *finding[R]) {
 }
 
 // lookUp looks into the store, on another goroutine.
-func (f *findings[R]) lookUp(q *finding[R]) {
+func (f *finder[R]) lookUp(q *finding[R]) {
 	d := f.desk
 	f.beside(q.link, q.request, func() {
 		if !q.found {
-			q.found, q.failed = d.receipts.LookUp(q.operator, q.message, &q.Match)
+			q.found, q.failed = d.receipts.LookUp(q.centre, q.message, &q.Match)
 		}
 		if q.found && q.Parts > 1 && q.failed == nil {
 			q.failed = d.receipts.Parts.Load(&q.Match)
@@ -88,7 +88,7 @@ func (f *findings[R]) lookUp(q *finding[R]) {
 }
 
 // foundOut deals with a receipt whose message was looked for.
-func (f *findings[R]) foundOut(now int64, q *finding[R]) {
+func (f *finder[R]) foundOut(now int64, q *finding[R]) {
 	d, l, m := f.desk, q.link, q.message
 	if !q.found {
 		f.notFound(now, q)
@@ -135,7 +135,7 @@ func (q *finding[R]) taken(count *atomic.Int64) {
 }
 
 // acceptReceipt accepts a receipt for a share, if that has room, and counts it.
-func (f *findings[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
+func (f *finder[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, count *atomic.Int64) {
 	l := q.link
 	if s != nil && !f.intake.HasRoom(keep.Accepted{Message: q.message, Share: s}) {
 		f.desk.intake.LogNoRoom(now, &l.Source, s)
@@ -157,7 +157,7 @@ func (f *findings[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share
 }
 
 // notFound deals with a receipt whose message is not known: it is kept as an orphan.
-func (f *findings[R]) notFound(now int64, q *finding[R]) {
-	q.operator.Missed.Store(true)
+func (f *finder[R]) notFound(now int64, q *finding[R]) {
+	q.centre.Missed.Store(true)
 	f.acceptReceipt(now, q, nil, &f.desk.receipts.Counts.Unmatched)
 }

@@ -21,7 +21,7 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 	for v.Next < v.Recipients {
 		l.Can.Recipients.To(p, v.Next)
 		v.Next++
-		e.submission = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: p, Others: v, Room: e.waiting}
+		e.submission = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: p, Others: v, Room: e.waitRoom}
 		if !e.recipient(now, l, r, v, &e.submission) {
 			return
 		}

@@ -10,12 +10,12 @@ type replies[R any] struct {
 	desk      *Desk
 	port      Port[R]
 	delayed   connector.Delayed[R]
-	postponed map[*connector.Link]postponed[R] // what waits for the commits that are due to sessions
+	postponed map[*connector.Link]sessionEnd[R] // what waits for the commits that are due to sessions
 }
 
-// A postponed is what is done to a session when no commit is due to it any more, because
+// A sessionEnd is what is done to a session when no commit is due to it any more, because
 // its answers come before.
-type postponed[R any] struct {
+type sessionEnd[R any] struct {
 	request R // what is sent then
 	send    bool
 	last    bool
@@ -60,7 +60,7 @@ func (p *replies[R]) beside(l *connector.Link, r R, work func(), over, goOn func
 
 // postpone keeps back what ends a session, or begins to, while messages of the session
 // wait for their commit. It reports whether it does.
-func (p *replies[R]) postpone(l *connector.Link, h postponed[R]) bool {
+func (p *replies[R]) postpone(l *connector.Link, h sessionEnd[R]) bool {
 	if l.Storing == 0 {
 		return false
 	}
@@ -94,7 +94,7 @@ func (p *replies[R]) close(now int64, l *connector.Link, r R, reason string) {
 	l.Enter(connector.Ended)
 	l.Explain(reason)
 	p.port.LoggingOut(now, l)
-	if !p.postpone(l, postponed[R]{reason: reason}) {
+	if !p.postpone(l, sessionEnd[R]{reason: reason}) {
 		p.port.Hangup(l, reason)
 	}
 	p.port.Drop(l, r)

@@ -15,7 +15,7 @@ type search[R any] struct {
 }
 
 // begins begins a search for the message of a receipt.
-func (f *findings[R]) begins(q *finding[R]) {
+func (f *finder[R]) begins(q *finding[R]) {
 	if q.search != nil {
 		return
 	}
@@ -25,7 +25,7 @@ func (f *findings[R]) begins(q *finding[R]) {
 
 // follows makes a receipt wait if the message of an earlier one with its id is looked for, and
 // reports whether it does. The session does not end meanwhile.
-func (f *findings[R]) follows(q *finding[R]) bool {
+func (f *finder[R]) follows(q *finding[R]) bool {
 	if len(f.searches) == 0 {
 		return false
 	}
@@ -40,16 +40,16 @@ func (f *findings[R]) follows(q *finding[R]) bool {
 	return true
 }
 
-// searchKeyOf returns the name of the operator and the id of a receipt.
-func (f *findings[R]) searchKeyOf(q *finding[R]) []byte {
+// searchKeyOf returns the name of the centre and the id of a receipt.
+func (f *finder[R]) searchKeyOf(q *finding[R]) []byte {
 	r, _ := q.message.Report()
-	f.searchKey = append(append(append(f.searchKey[:0], q.operator.Name...), 0), r.ID...)
+	f.searchKey = append(append(append(f.searchKey[:0], q.centre.Name...), 0), r.ID...)
 	return f.searchKey
 }
 
 // ends ends the search that began with a receipt, and goes on with those that wait. If its message is unknown,
 // so is theirs: an answer that comes now finds them all among the orphans, in their order.
-func (f *findings[R]) ends(now int64, q *finding[R], unknown bool) {
+func (f *finder[R]) ends(now int64, q *finding[R], unknown bool) {
 	t := q.search
 	if t == nil {
 		return
@@ -73,7 +73,7 @@ func (f *findings[R]) ends(now int64, q *finding[R], unknown bool) {
 
 // over forgets the receipts of a session that is over which wait for others. The SMSC has no answer
 // and sends them again.
-func (f *findings[R]) over(l *connector.Link) {
+func (f *finder[R]) over(l *connector.Link) {
 	for _, t := range f.searches {
 		t.behind = slices.DeleteFunc(t.behind, func(q *finding[R]) bool {
 			if q.link == l {

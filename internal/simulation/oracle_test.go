@@ -311,11 +311,11 @@ func (o *oracle) check() {
 	}
 	for _, l := range n.g.Lanes() {
 		if l.Queued.Load() != 0 || l.WaitingForRoom.Load() != 0 || l.Len() != 0 {
-			w.fail("lane of %s%s: %d places, %d held, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Len())
+			w.fail("lane of %s%s: %d places, %d wait for room, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Len())
 		}
 		l.Shares(func(s *connector.Share) {
 			if s.Queued() != 0 || s.WaitingForRoom() != 0 {
-				w.fail("share of %s: %d places, %d held", s.Origin.Account, s.Queued(), s.WaitingForRoom())
+				w.fail("share of %s: %d places, %d wait for room", s.Origin.Account, s.Queued(), s.WaitingForRoom())
 			}
 		})
 	}

@@ -10,15 +10,15 @@ import (
 	"pmg/sms"
 )
 
-// A pairing pairs the answers of peers with our requests.
-type pairing[R any] struct {
-	*waiting[R]
-	answering *config.Connector // whose operator is:
-	operator  *receipts.Centre
+// A pairer pairs the answers of peers with our requests.
+type pairer[R any] struct {
+	*waitRoom[R]
+	answering *config.Connector // whose centre is:
+	centre    *receipts.Centre
 }
 
 // answered pairs an answer with our request that it belongs to.
-func (p *pairing[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
+func (p *pairer[R]) answered(now int64, l *connector.Link, r R, a protocols.Action) {
 	slot := l.Inflight.Take(a.Sequence)
 	if a.NoNumber {
 		if slot = p.unnumbered(now, l, a); slot == nil {
@@ -76,20 +76,20 @@ func codeOf(a protocols.Action, asked bool) sms.Code {
 
 // noteAnswer notes an answer of an SMSC that has accepted a message, before anything that comes
 // behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
-func (p *pairing[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
+func (p *pairer[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
 		return // a client has accepted it, or the answer names nothing that a receipt may be about
 	}
 	cfg := l.Connector.Config()
 	if cfg != p.answering {
-		p.answering, p.operator = cfg, p.desk.receipts.Of(cfg)
+		p.answering, p.centre = cfg, p.desk.receipts.Of(cfg)
 	}
-	p.desk.receipts.NoteAnswer(p.operator, cfg, m, id)
+	p.desk.receipts.NoteAnswer(p.centre, cfg, m, id)
 }
 
 // refused begins to end a session because the SMSC takes no message in it: it has lost our login,
 // for instance. The session gets no more messages, and ends when the others are answered.
-func (p *pairing[R]) refused(now int64, l *connector.Link, a protocols.Action) {
+func (p *pairer[R]) refused(now int64, l *connector.Link, a protocols.Action) {
 	if l.LeavingAt != 0 || l.Phase == connector.Draining {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *pairing[R]) refused(now int64, l *connector.Link, a protocols.Action) {
 
 // unnumbered returns the request that an answer without a sequence number is about, if exactly one
 // is under way. With several, what the SMSC has read of them is not known, so the session ends.
-func (p *pairing[R]) unnumbered(now int64, l *connector.Link, a protocols.Action) *connector.Slot {
+func (p *pairer[R]) unnumbered(now int64, l *connector.Link, a protocols.Action) *connector.Slot {
 	slot, n := l.Inflight.TakeOnly()
 	switch {
 	case slot != nil:

@@ -17,14 +17,14 @@ type Pending[R any] struct {
 	After   int64           // that is not answered before this time
 }
 
-// A keeping makes messages the gateway's own: they get their ids, are stored, answered and queued.
-type keeping[R any] struct {
+// A keeper makes messages the gateway's own: they get their ids, are stored, answered and queued.
+type keeper[R any] struct {
 	*replies[R]
 	intake *intake.Intake
 }
 
 // accept makes a message the gateway's own, and goes on when it is stored.
-func (k *keeping[R]) accept(now int64, p Pending[R]) {
+func (k *keeper[R]) accept(now int64, p Pending[R]) {
 	if p.Message.Parts > 1 || p.More != nil {
 		p.Accepted, p.More = k.desk.split(p.Accepted, p.More)
 	}
@@ -53,7 +53,7 @@ func (k *keeping[R]) accept(now int64, p Pending[R]) {
 }
 
 // store has messages stored.
-func (k *keeping[R]) store(now int64, p Pending[R]) {
+func (k *keeper[R]) store(now int64, p Pending[R]) {
 	p.Link.Storing++
 	k.desk.Storing.Add(1)
 	k.port.Store(now, p)
@@ -61,7 +61,7 @@ func (k *keeping[R]) store(now int64, p Pending[R]) {
 
 // ended goes on with a message when its commit has ended. With an error nothing was
 // stored.
-func (k *keeping[R]) ended(now int64, p Pending[R], err bool) {
+func (k *keeper[R]) ended(now int64, p Pending[R], err bool) {
 	defer k.desk.Storing.Add(-1) // behind the answer, for which a stop waits
 	p.Link.Storing--
 	if err {
@@ -75,7 +75,7 @@ func (k *keeping[R]) ended(now int64, p Pending[R], err bool) {
 }
 
 // stored answers the PDU that carried a message, and queues the message.
-func (k *keeping[R]) stored(now int64, p Pending[R]) {
+func (k *keeper[R]) stored(now int64, p Pending[R]) {
 	k.intake.Count(p.Link.Connector, p.Message.Origin)
 	for _, a := range p.More {
 		k.intake.Count(p.Link.Connector, a.Message.Origin)
@@ -88,7 +88,7 @@ func (k *keeping[R]) stored(now int64, p Pending[R]) {
 }
 
 // queue gives a message that was stored to its lane.
-func (k *keeping[R]) queue(now int64, a keep.Accepted) {
+func (k *keeper[R]) queue(now int64, a keep.Accepted) {
 	if a.Share == nil {
 		k.desk.intake.IsAside(a)
 		a.Message.Release() // it is in the store
@@ -104,7 +104,7 @@ func (k *keeping[R]) queue(now int64, a keep.Accepted) {
 }
 
 // notStored refuses a message that could not be stored.
-func (k *keeping[R]) notStored(now int64, p Pending[R]) {
+func (k *keeper[R]) notStored(now int64, p Pending[R]) {
 	k.cancel(p.Link.Connector, p.Accepted)
 	for _, a := range p.More {
 		k.cancel(p.Link.Connector, a)
@@ -113,7 +113,7 @@ func (k *keeping[R]) notStored(now int64, p Pending[R]) {
 }
 
 // reply answers the PDU that carried a message, unless its session is over.
-func (k *keeping[R]) reply(now int64, p Pending[R], code sms.Code, id uint64) {
+func (k *keeper[R]) reply(now int64, p Pending[R], code sms.Code, id uint64) {
 	if p.Link.Phase == connector.Over {
 		k.port.Drop(p.Link, p.Request)
 		return
@@ -122,7 +122,7 @@ func (k *keeping[R]) reply(now int64, p Pending[R], code sms.Code, id uint64) {
 }
 
 // cancel takes back the acceptance of a message that could not be stored.
-func (k *keeping[R]) cancel(from *connector.Connector, a keep.Accepted) {
+func (k *keeper[R]) cancel(from *connector.Connector, a keep.Accepted) {
 	if a.Share != nil {
 		k.intake.Cancel(a.Message, a.Share)
 	} else {
@@ -133,7 +133,7 @@ func (k *keeping[R]) cancel(from *connector.Connector, a keep.Accepted) {
 	a.Message.Release()
 }
 
-// split puts the parts of each message that suit has found to be too long for its lane in the
+// split puts the parts of each message that Fit has found to be too long for its lane in the
 // place of the message.
 func (d *Desk) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, []keep.Accepted) {
 	all := make([]keep.Accepted, 0, len(more)+int(first.Message.Parts)+1)

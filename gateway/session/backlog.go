@@ -2,24 +2,24 @@ package session
 
 import "pmg/connector"
 
-// A behind has the PDUs that came behind one that is not decided yet, so that those of a session stay in order.
-type behind[R any] struct {
+// A backlog has the PDUs that came behind one that is not decided yet, so that those of a session stay in order.
+type backlog[R any] struct {
 	of      map[*connector.Link][]R
 	receive func(now int64, l *connector.Link, r R)
 }
 
 // add makes a PDU wait.
-func (b *behind[R]) add(l *connector.Link, r R) { b.of[l] = append(b.of[l], r) }
+func (b *backlog[R]) add(l *connector.Link, r R) { b.of[l] = append(b.of[l], r) }
 
 // goOn handles the PDUs that came behind one that is decided now.
-func (b *behind[R]) goOn(now int64, l *connector.Link) {
+func (b *backlog[R]) goOn(now int64, l *connector.Link) {
 	for _, next := range b.take(l) {
 		b.receive(now, l, next)
 	}
 }
 
 // take removes and returns what waits.
-func (b *behind[R]) take(l *connector.Link) []R {
+func (b *backlog[R]) take(l *connector.Link) []R {
 	all := b.of[l]
 	delete(b.of, l)
 	return all
