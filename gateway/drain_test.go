@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway/roomtest"
 )
 
 // open begins a session of a connector.
@@ -79,15 +80,15 @@ func TestDrainMessages(t *testing.T) {
 		if took := drain(g, 30*time.Second, func() {}); took > time.Second {
 			t.Errorf("took %v with nothing that can leave", took)
 		}
-		occupy(s, 1)
+		roomtest.Occupy(s, 1)
 		if g.Pending() != 2 || g.Deliverable() != 1 {
 			t.Errorf("%d pending, %d deliverable", g.Pending(), g.Deliverable())
 		}
-		time.AfterFunc(7*time.Second, func() { occupy(s, -1) })
+		time.AfterFunc(7*time.Second, func() { roomtest.Occupy(s, -1) })
 		if took := drain(g, 30*time.Second, func() {}); took < 7*time.Second || took > 8*time.Second {
 			t.Errorf("took %v, the last message left after 7s", took)
 		}
-		occupy(s, 1)
+		roomtest.Occupy(s, 1)
 		if took := drain(g, 30*time.Second, func() {}); took != 30*time.Second {
 			t.Errorf("took %v, want the limit of 30s", took)
 		}

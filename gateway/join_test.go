@@ -36,7 +36,7 @@ func (r *joinRig) part(now int64, ref, total, number byte, text string, change .
 	for _, f := range change {
 		f(m)
 	}
-	occupy(r.share, 1)
+	roomtest.Occupy(r.share, 1)
 	r.Memory.Add(m.Size())
 	return r.Intake.Join(now, keep.Accepted{Message: m, Share: r.share})
 }
@@ -60,7 +60,7 @@ func (r *joinRig) out(waiting int64) (texts []string) {
 		r.t.Errorf("%d octets are counted, want %d", used, size)
 	}
 	for _, s := range given {
-		occupy(r.share, -1)
+		roomtest.Occupy(r.share, -1)
 		r.Memory.Add(-s.Message.Size())
 	}
 	r.Outgoing.LeaveStored()
@@ -124,7 +124,7 @@ func TestJoin(t *testing.T) {
 	if r.part(now+61*second, 3, 3, 1, "z") {
 		t.Error("a part is kept while the gateway stops")
 	}
-	occupy(r.share, -1)
+	roomtest.Occupy(r.share, -1)
 	r.Memory.Add(-(&sms.Message{}).Size())
 	r.Intake.EndJoining(now + 61*second)
 	r.wantOut(0, `11 "\x05\x00\x03\x03\x03\x02b"`)

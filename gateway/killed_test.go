@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/gateway/keep"
+	"pmg/gateway/roomtest"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -128,8 +129,8 @@ routes: [{to: [%s]}]
 		t.Fatal(err)
 	}
 	g = open("a") // the lane of b is made when a message is for it
-	if n := g.Store.Stats().Messages; n != 1 || len(made(g)) != 0 {
-		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, len(made(g)))
+	if n := g.Store.Stats().Messages; n != 1 || len(roomtest.Made(g.Keeper)) != 0 {
+		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, len(roomtest.Made(g.Keeper)))
 	}
 	for id, operator := range map[string]string{"2": "b", "3": "a"} {
 		for _, name := range []string{"a", "b"} {

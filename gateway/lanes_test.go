@@ -10,6 +10,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/roomtest"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -97,7 +98,7 @@ func TestLaneFindsHome(t *testing.T) {
 	g, clients, _ := start(t, "")
 	lane := g.AccountLane(g.Config(), "client")
 	s := g.Share(lane, g.Origins.Of("", "operator"))
-	occupy(s, 2)
+	roomtest.Occupy(s, 2)
 	for range 2 {
 		m := g.Messages.Get()
 		m.Origin = s.Origin

@@ -80,3 +80,21 @@ func PartReceipt(t *route.Table, part, parts uint8, state sms.State, err string)
 		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 }
+
+// Occupy takes n places of a share and no memory, or, if n is negative, gives them back.
+func Occupy(s *connector.Share, n int64) {
+	var m sms.Message
+	s.Use(-n * m.Size())
+	for ; n > 0; n-- {
+		s.Enter(&m, 0)
+	}
+	for ; n < 0; n++ {
+		s.Leave(&m)
+	}
+}
+
+// Made returns what a gateway has made itself and its lanes have not been given yet.
+func Made(k *keep.Keeper) []keep.Own {
+	all, _ := k.Outgoing.Waiting()
+	return all
+}

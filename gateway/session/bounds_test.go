@@ -9,6 +9,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/roomtest"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -88,10 +89,10 @@ func TestPartsCount(t *testing.T) {
 	}
 	waits := p.long(l, text)
 	p.want("half of the queue is the account's", waits, "", 0)
-	occupy(p.g.Share(p.g.LaneOf(p.operator), l.Origin), -1)
+	roomtest.Occupy(p.g.Share(p.g.LaneOf(p.operator), l.Origin), -1)
 	p.c.Room(p.now, p.g.LaneOf(p.operator))
 	p.want("there is room for three", waits, "", 0)
-	occupy(p.g.Share(p.g.LaneOf(p.operator), l.Origin), -1)
+	roomtest.Occupy(p.g.Share(p.g.LaneOf(p.operator), l.Origin), -1)
 	p.c.Room(p.now, p.g.LaneOf(p.operator))
 	p.want("there is room for four", waits, "sent", sms.OK)
 

@@ -12,6 +12,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/gateway/intake"
+	"pmg/gateway/roomtest"
 	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
@@ -161,8 +162,8 @@ func (p *port) want(why string, r *request, gone string, code sms.Code) {
 func (p *port) fill() (s *connector.Share, free func(int64)) {
 	s = p.g.Share(p.g.LaneOf(p.operator), p.g.Origins.Of("client", "clients"))
 	s.SetPercent(100)
-	occupy(s, int64(p.operator.Config().MaxQueue))
-	return s, func(n int64) { occupy(s, -n); p.c.Room(p.now, s.Lane); p.c.Flush() }
+	roomtest.Occupy(s, int64(p.operator.Config().MaxQueue))
+	return s, func(n int64) { roomtest.Occupy(s, -n); p.c.Room(p.now, s.Lane); p.c.Flush() }
 }
 
 // wantFree checks that nothing is counted as waiting.
@@ -346,7 +347,7 @@ func TestMODoesNotWait(t *testing.T) {
 
 	lane := p.g.AccountLane(p.g.Config(), "client")
 	s := p.g.Share(lane, l.Origin)
-	occupy(s, 1)
+	roomtest.Occupy(s, 1)
 	m := p.g.Messages.Get()
 	p.open++
 	r := &request{}

@@ -7,6 +7,7 @@ import (
 
 	"pmg/gateway/keep"
 	"pmg/gateway/operate"
+	"pmg/gateway/roomtest"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -64,7 +65,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	if n := g.Aside(store.Orphan); n != 0 {
 		t.Errorf("%d receipts count as orphans", n)
 	}
-	if n := len(made(g)); n != 0 {
+	if n := len(roomtest.Made(g.Keeper)); n != 0 {
 		t.Errorf("%d receipts that were refused go to a client", n)
 	}
 	if err := g.Close(); err != nil {

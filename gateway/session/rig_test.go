@@ -10,11 +10,9 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
-	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
-	"pmg/sms"
 	"pmg/store"
 )
 
@@ -57,24 +55,6 @@ func (p *port) reload(cfg *config.Config) {
 	if _, err := p.g.Reload(cfg, idle{}); err != nil {
 		p.t.Fatal(err)
 	}
-}
-
-// occupy takes n places of a share and no memory, or, if n is negative, gives them back.
-func occupy(s *connector.Share, n int64) {
-	var m sms.Message
-	s.Use(-n * m.Size())
-	for ; n > 0; n-- {
-		s.Enter(&m, 0)
-	}
-	for ; n < 0; n++ {
-		s.Leave(&m)
-	}
-}
-
-// made returns what a gateway has made that its lanes have not been given yet.
-func made(g *gateway.Gateway) []keep.Own {
-	all, _ := g.Outgoing.Waiting()
-	return all
 }
 
 // record makes a gateway log into memory, at level info and above.
