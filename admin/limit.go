@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"slices"
@@ -15,31 +16,50 @@ const (
 )
 
 // A limiter bounds the number of connections, and of requests that are served. A new
-// connection replaces the oldest one where there are too many, so that a health check is
-// answered however many slow connections there are.
+// connection replaces the one that has been idle for longest where there are too many, so that a health check is
+// answered however many slow connections there are. One whose request is served is not closed.
 type limiter struct {
 	work chan struct{}
 
 	mu   sync.Mutex
-	open []net.Conn // the oldest first
+	idle []net.Conn // the connections whose requests are not served, those that are idle for longest first
 }
 
 func newLimiter() *limiter { return &limiter{work: make(chan struct{}, maxWork)} }
 
+// connKey is the context key of a request's connection.
+type connKey struct{}
+
+// connContext is the server's ConnContext.
+func connContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
 // connState is the server's ConnState.
 func (l *limiter) connState(c net.Conn, state http.ConnState) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	switch state {
 	case http.StateNew:
-		l.open = append(l.open, c)
-		if len(l.open) > maxConnections {
-			_ = l.open[0].Close()
-			l.open = slices.Delete(l.open, 0, 1)
-		}
+		l.rests(c)
 	case http.StateClosed:
-		l.open = slices.DeleteFunc(l.open, func(other net.Conn) bool { return other == c })
+		l.works(c)
 	}
+}
+
+// rests notes that a connection is idle, and closes another if there are too many.
+func (l *limiter) rests(c net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.idle = append(l.idle, c); len(l.idle) > maxConnections {
+		_ = l.idle[0].Close()
+		l.idle = slices.Delete(l.idle, 0, 1)
+	}
+}
+
+// works notes that a connection is not idle any more.
+func (l *limiter) works(c net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idle = slices.DeleteFunc(l.idle, func(other net.Conn) bool { return other == c })
 }
 
 // limited serves h if the number of requests being served allows it, and otherwise
@@ -49,6 +69,10 @@ func (l *limiter) limited(h http.Handler) http.Handler {
 		select {
 		case l.work <- struct{}{}:
 			defer func() { <-l.work }()
+			if c, ok := r.Context().Value(connKey{}).(net.Conn); ok {
+				l.works(c)
+				defer l.rests(c)
+			}
 			h.ServeHTTP(w, r)
 		default:
 			http.Error(w, "too many requests are being answered; try again", http.StatusServiceUnavailable)

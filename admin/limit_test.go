@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 // H25: a health check is answered, however many connections send a request slowly or
@@ -45,6 +47,46 @@ func TestWorkLimit(t *testing.T) {
 	<-r.admin.limiter.work
 	if code, _ := r.get("/status"); code != http.StatusOK {
 		t.Errorf("with room again: %d", code)
+	}
+}
+
+// A request that is served, such as a long backup, is not cut off by other connections.
+func TestServedIsNotClosed(t *testing.T) {
+	t.Parallel()
+	l := newLimiter()
+	begun, end := make(chan bool), make(chan bool)
+	s := httptest.NewUnstartedServer(l.limited(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		begun <- true
+		<-end
+	})))
+	s.Config.ConnState, s.Config.ConnContext = l.connState, connContext
+	s.Start()
+	defer s.Close()
+	failed := make(chan error, 1)
+	go func() {
+		r, err := http.Get(s.URL)
+		if err == nil {
+			err = r.Body.Close()
+		}
+		failed <- err
+	}()
+	<-begun
+	for range 2 * maxConnections {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	closed := func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.idle) == maxConnections
+	}
+	testutil.Eventually(t, "the others take each other's places", closed)
+	end <- true
+	if err := <-failed; err != nil {
+		t.Error(err)
 	}
 }
 

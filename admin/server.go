@@ -58,6 +58,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ConnState:         s.limiter.connState,
+		ConnContext:       connContext,
 	}
 	return s
 }
