@@ -11,7 +11,6 @@ import (
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/gateway/keep"
-	"pmg/gateway/session"
 	"pmg/internal/sock"
 	"pmg/store"
 )
@@ -28,7 +27,7 @@ func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, faile
 		return fmt.Errorf("cannot find store.dir: %w", err)
 	}
 	s, err := store.Open(dir, store.Options{
-		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: session.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
+		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
 	})
 	if err != nil {
 		return err

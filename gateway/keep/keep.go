@@ -45,6 +45,10 @@ func New(n *node.Node) *Keeper {
 	return &Keeper{Node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
 }
 
+// StoreFiles returns how many tables a store may have open in a process that has so many
+// file descriptors.
+func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
+
 // Open begins to keep messages in a store, in place of an earlier one that holds none. done is called after each commit, on the committer's goroutine.
 func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
 	if k.Committer != nil {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"pmg/connector"
+	"pmg/gateway/keep"
 	"pmg/protocols"
 )
 
@@ -54,10 +55,6 @@ func (d *Desk) Leave(remote netip.AddrPort) {
 	d.sockets.Add(-1)
 }
 
-// StoreFiles returns how many tables a store may have open in a process that has so many
-// file descriptors.
-func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
-
 // LimitDescriptors keeps clients from using up all of the process's file
 // descriptors: some are for our own connections, the admin listener, the logs and the
 // store. Without those of the store nothing could be committed. Where there are few, clients
@@ -65,7 +62,7 @@ func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
 func (d *Desk) LimitDescriptors(limit int) {
 	reserved := 64
 	if d.Durable() {
-		reserved += StoreFiles(limit)
+		reserved += keep.StoreFiles(limit)
 	}
 	for _, c := range d.Connectors() {
 		reserved += 2 // its pdu log, and the next one
