@@ -3,5 +3,5 @@
 //
 // # Start reading
 //
-// options.go (from options to a configuration), files.go (changes).
+// options.go (from options to a configuration), files.go (changes), authority.go (certificates to try).
 package tlsfiles
