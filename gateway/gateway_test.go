@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -9,6 +8,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/roomtest"
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 )
@@ -42,8 +42,8 @@ func startWith(t testing.TB, yaml string) *Gateway {
 }
 
 // record makes a gateway log into memory, at level info and above.
-func record(g *Gateway) *bytes.Buffer {
-	var b bytes.Buffer
+func record(g *Gateway) *testutil.Log {
+	var b testutil.Log
 	g.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
 	return &b
 }

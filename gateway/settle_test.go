@@ -19,7 +19,7 @@ func TestNotTakenIsLogged(t *testing.T) {
 	if s := b.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, `"connector":"operator","id":"0000000000000abc","reason":"throttled","account":"client","message":"the peer did not take a message; it is sent again"`) {
 		t.Errorf("got %q", s)
 	}
-	b.Reset()
+	b.Take()
 	g.Settler.Settle(g.LaneOf(operator), m, sms.Answer{Code: sms.Lost, At: now + 120*second}, false)
 	if s := b.String(); s != "" {
 		t.Errorf("after a lost session, which has an entry of its own: %q", s)

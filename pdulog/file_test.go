@@ -1,7 +1,6 @@
 package pdulog
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/internal/logfile"
+	"pmg/internal/testutil"
 )
 
 func TestLine(t *testing.T) {
@@ -81,7 +81,7 @@ func TestDue(t *testing.T) {
 
 func TestDiskFull(t *testing.T) {
 	dir, d := t.TempDir(), &disk{room: 100}
-	var log bytes.Buffer
+	var log testutil.Log
 	f := openOn(t, dir, Options{Log: zerolog.New(&log)}, d.open)
 	now := time.Now().UnixNano()
 	add := func(from, to int) {
@@ -136,7 +136,7 @@ func TestDiskFull(t *testing.T) {
 	mustClose(t, f)
 }
 
-func wantMessages(t *testing.T, log *bytes.Buffer, want ...string) {
+func wantMessages(t *testing.T, log *testutil.Log, want ...string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	for i, line := range lines {

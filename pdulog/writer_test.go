@@ -1,7 +1,6 @@
 package pdulog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/internal/logfile"
+	"pmg/internal/testutil"
 )
 
 // A frozenDisk blocks every call until it thaws.
@@ -63,7 +63,7 @@ func (f *frozenFile) Close() error                { f.disk.wait(); return f.OSFi
 func TestFrozenDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, d := t.TempDir(), &frozenDisk{}
-		var log bytes.Buffer
+		var log testutil.Log
 		f := openOn(t, dir, Options{Options: logfile.Options{MaxSize: 1 << 20, RotateEvery: time.Hour}, Flush: 100 * time.Millisecond, Log: zerolog.New(&log)}, d.open)
 		f.dir.limit = 1 << 20
 		thaw := d.freeze()
@@ -285,7 +285,7 @@ func (f *countedFile) Close() error { f.closed(); return f.OSFile.Close() }
 func TestRemovedDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "pdulog")
-		var log bytes.Buffer
+		var log testutil.Log
 		f := mustOpen(t, dir, "clients", Options{Log: zerolog.New(&log)})
 		n := 0
 		write := func() {

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
+	"pmg/internal/testutil"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -28,32 +27,12 @@ type runningServer struct {
 	t       *testing.T
 	file    string
 	signals chan os.Signal
-	log     *lockedLog
-}
-
-// A lockedLog may be read while it is written.
-type lockedLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-// take returns the text that was logged since the last call.
-func (l *lockedLog) take() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	defer l.b.Reset()
-	return l.b.String()
+	log     *testutil.Log
 }
 
 func runServer(t *testing.T, text string) *runningServer {
 	t.Helper()
-	r := &runningServer{t: t, file: filepath.Join(t.TempDir(), "pmg.yaml"), signals: make(chan os.Signal), log: &lockedLog{}}
+	r := &runningServer{t: t, file: filepath.Join(t.TempDir(), "pmg.yaml"), signals: make(chan os.Signal), log: &testutil.Log{}}
 	r.write(text)
 	cfg, err := loadConfig(t.Output(), r.file)
 	if err != nil {
@@ -73,7 +52,7 @@ func runServer(t *testing.T, text string) *runningServer {
 			t.Error(err)
 		}
 	})
-	r.log.take()
+	r.log.Take()
 	return r
 }
 
@@ -111,7 +90,7 @@ func TestReloadCommand(t *testing.T) {
 	if got := r.reload("-c", r.file); got != "reloaded "+r.file+"; options changed: 0\n" {
 		t.Errorf("without a change: %s", got)
 	}
-	if log := r.log.take(); !strings.Contains(log, `{"level":"info","message":"configuration reloaded; nothing has changed"}`) {
+	if log := r.log.Take(); !strings.Contains(log, `{"level":"info","message":"configuration reloaded; nothing has changed"}`) {
 		t.Errorf("without a change: log\n%s", log)
 	}
 	r.write(strings.NewReplacer(
@@ -126,7 +105,7 @@ func TestReloadCommand(t *testing.T) {
 			t.Errorf("%s\nwithout %s", got, want)
 		}
 	}
-	log := r.log.take()
+	log := r.log.Take()
 	want := `{"level":"warn","need_restart":["` + restart + `"],"changed":["` + rate + `","connectors[operator].instances: 1 -> 2 (for new sessions)","` + window + `",`
 	if !strings.Contains(log, want) || !strings.Contains(log, `"connector":"operator","message":"its sessions are bound anew`) {
 		t.Errorf("log\n%swithout\n%s", log, want)
@@ -152,9 +131,9 @@ func TestReloadOfLosses(t *testing.T) {
 		{"nothing by name", "connectors: []\naccounts: []\n", "would remove 1 of 1 in connectors (clients), 1 of 1 out connectors (operator), 1 of 1 accounts (load), all 1 routes"},
 	} {
 		r.write(c.text)
-		r.log.take()
+		r.log.Take()
 		r.hangup()
-		if log := r.log.take(); !strings.Contains(log, `"message":"cannot reload; nothing has changed"`) || !strings.Contains(log, c.want) {
+		if log := r.log.Take(); !strings.Contains(log, `"message":"cannot reload; nothing has changed"`) || !strings.Contains(log, c.want) {
 			t.Errorf("%s: at SIGHUP the log is\n%s", c.what, log)
 		}
 		if got := r.reload("-c", r.file); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, c.want) {

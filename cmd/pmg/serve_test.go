@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -30,7 +29,7 @@ func (failing) Failed() <-chan error {
 }
 
 // startSmall starts a gateway whose SMSC does not answer.
-func startSmall(t *testing.T) (*server, *bytes.Buffer) {
+func startSmall(t *testing.T) (*server, *testutil.Log) {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(`
 pdulog: {enabled: false}
@@ -44,8 +43,8 @@ routes: [{to: operator}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &bytes.Buffer{}
-	s, err := startServer(cfg, zerolog.New(zerolog.SyncWriter(log)))
+	log := &testutil.Log{}
+	s, err := startServer(cfg, zerolog.New(log))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -19,7 +19,7 @@ import (
 func TestCancelNotStored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)
-	var log bytes.Buffer
+	var log testutil.Log
 	r.Log = zerolog.New(&log)
 	m := r.message(0, 1)
 	r.share.Lane.Push(now, r.share, m)

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"bytes"
 	"context"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"pmg/connector"
 	"pmg/connector/queue"
+	"pmg/internal/testutil"
 	"pmg/sms"
 )
 
@@ -32,7 +32,7 @@ func TestChange(t *testing.T) {
 			[]string{`"retried":4`, `"no_route":1`, `"unmatched":1`}, [3]int{3, 0, 2}},
 	} {
 		r := newDurableRig(t)
-		var log bytes.Buffer
+		var log testutil.Log
 		r.Log = zerolog.New(&log)
 		r.fill()
 		r.enterAll()
@@ -148,7 +148,7 @@ func TestGiveBack(t *testing.T) {
 func TestRetryLost(t *testing.T) {
 	t.Parallel()
 	r := newDurableRig(t)
-	var log bytes.Buffer
+	var log testutil.Log
 	r.Log = zerolog.New(&log)
 	r.fill()
 	for _, lost := range []bool{false, true} {

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"bytes"
 	"net/netip"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -66,7 +66,7 @@ func TestNoRouteCounts(t *testing.T) {
 func TestNoInstanceIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPort(t, "")
-		var log bytes.Buffer
+		var log testutil.Log
 		p.g.Log = zerolog.New(&log)
 		cfg := *p.clients.Config()
 		cfg.Instances = 1
@@ -92,7 +92,7 @@ func TestNoInstanceIsLogged(t *testing.T) {
 func TestAnswersKeepComingLate(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "response_timeout: 2s, window: 5")
-	var log bytes.Buffer
+	var log testutil.Log
 	p.g.Log = zerolog.New(&log)
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)

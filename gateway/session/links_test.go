@@ -19,7 +19,7 @@ func TestTrouble(t *testing.T) {
 	b := record(g)
 	i := operator.Acquire()
 	fail := func(at int64, why string) string {
-		b.Reset()
+		b.Take()
 		g.Sessions.ConnectFailed(at, i, errors.New(why))
 		return b.String()
 	}
@@ -54,7 +54,7 @@ func TestTroubleStorm(t *testing.T) {
 	if n := strings.Count(b.String(), "\n"); n != 20 {
 		t.Errorf("%d lines", n)
 	}
-	b.Reset()
+	b.Take()
 	g.SeeClock(now + 61*second)
 	if s := b.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, `"times":80`) || !strings.Contains(s, "in the last minute further connections, logins or sessions failed") {
 		t.Errorf("got %q", s)
@@ -83,7 +83,7 @@ func TestUnansweredAreSummedUp(t *testing.T) {
 		t.Errorf("%d taken, got %q", taken, s)
 	}
 	timeOut(now+30*second, 20)
-	b.Reset()
+	b.Take()
 	g.SeeClock(now + 59*second)
 	if s := b.String(); s != "" {
 		t.Errorf("before the minute is over: %q", s)

@@ -39,14 +39,14 @@ func TestRefusedIsLogged(t *testing.T) {
 			}
 		}, `"account":"client","message":"message refused: the account is faster than its rate"`},
 	} {
-		b.Reset()
+		b.Take()
 		c.send()
 		c.send()
 		if s := b.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, c.want) {
 			t.Errorf("%s: log\n%swithout\n%s", c.what, s, c.want)
 		}
 	}
-	b.Reset()
+	b.Take()
 	p.g.SeeClock(p.now + 61*second)
 	if s := b.String(); !strings.Contains(s, `"connector":"operator","times":1,"message":"in the last minute further messages matched no route"`) {
 		t.Errorf("after a minute: %s", s)
@@ -61,7 +61,7 @@ func TestWaitingIsLogged(t *testing.T) {
 	b := record(p.g)
 	l := p.client()
 	_, free := p.fill()
-	b.Reset()
+	b.Take()
 	p.submit(l)
 	p.submit(l)
 	const want = `"account":"client","message":"message answered late: the queue for connector operator is full, or the account's share of it"`

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"bytes"
 	"path/filepath"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/gateway/roomtest"
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/store"
@@ -58,8 +58,8 @@ func (p *port) reload(cfg *config.Config) {
 }
 
 // record makes a gateway log into memory, at level info and above.
-func record(g *gateway.Gateway) *bytes.Buffer {
-	var b bytes.Buffer
+func record(g *gateway.Gateway) *testutil.Log {
+	var b testutil.Log
 	g.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
 	return &b
 }

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/gateway/keep"
+	"pmg/internal/testutil"
 	"pmg/sms"
 )
 
@@ -19,7 +19,7 @@ const gib = int64(1 << 30)
 func TestRefusesWithoutSpace(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
-	var log bytes.Buffer
+	var log testutil.Log
 	p.g.Log = zerolog.New(&log)
 	_, commit := p.withDisk()
 	var room keep.Space

@@ -39,7 +39,7 @@ routes:
 type gateway struct {
 	dir             string
 	cmd             *exec.Cmd
-	log             *buffer
+	log             *testutil.Log
 	clients, others string // addresses
 	ended           chan error
 }
@@ -49,7 +49,7 @@ type gateway struct {
 func startGateway(t testing.TB, clients, smsc, operator string) *gateway {
 	t.Helper()
 	g := &gateway{
-		dir: t.TempDir(), log: &buffer{}, ended: make(chan error, 1),
+		dir: t.TempDir(), log: &testutil.Log{}, ended: make(chan error, 1),
 		clients: testutil.FreeAddress(t), others: testutil.FreeAddress(t),
 	}
 	text := fmt.Sprintf(config, filepath.Join(g.dir, "pdulog"), filepath.Join(g.dir, "data"), g.clients, g.others, smsc, testutil.FreeAddress(t), clients, operator)

@@ -71,7 +71,7 @@ type kannel struct {
 	seen    *httptest.Server
 	sendsms string // URL
 	out     chan event
-	log     *buffer
+	log     *testutil.Log
 
 	mu   sync.Mutex
 	open map[int]bool // submits whose answers have not come
@@ -90,7 +90,7 @@ func noKannel() string {
 // kannelOf returns the Kannel of a bench, which runs from one scenario to the next.
 func kannelOf(b *clientBench) library {
 	if b.kannel == nil {
-		b.kannel = &kannel{b: b, out: make(chan event, 10_000), log: &buffer{}, open: map[int]bool{}}
+		b.kannel = &kannel{b: b, out: make(chan event, 10_000), log: &testutil.Log{}, open: map[int]bool{}}
 		b.outer.Cleanup(b.kannel.stop)
 	}
 	for len(b.kannel.out) > 0 { // of an earlier scenario
@@ -167,7 +167,7 @@ func (k *kannel) start(smsc string) bool {
 	for i := range ports {
 		_, ports[i], _ = net.SplitHostPort(testutil.FreeAddress(t))
 	}
-	k.log = &buffer{}
+	k.log = &testutil.Log{}
 	k.seen = httptest.NewServer(http.HandlerFunc(k.called))
 	file := filepath.Join(k.b.gateway.dir, "kannel.conf")
 	if err := os.WriteFile(file, fmt.Appendf(nil, kannelConfig, ports[0], ports[1], smsc, ports[2], k.seen.URL), 0o600); err != nil {

@@ -2,11 +2,11 @@ package peers
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os/exec"
+	"pmg/internal/testutil"
 	"sync"
 	"testing"
 	"time"
@@ -80,7 +80,7 @@ type program struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    chan event
-	stderr *buffer
+	stderr *testutil.Log
 	ended  chan struct{}
 	once   sync.Once
 }
@@ -88,7 +88,7 @@ type program struct {
 // run starts a driver.
 func run(t testing.TB, cmd *exec.Cmd) *program {
 	t.Helper()
-	p := &program{cmd: cmd, out: make(chan event, 10_000), stderr: &buffer{}, ended: make(chan struct{})}
+	p := &program{cmd: cmd, out: make(chan event, 10_000), stderr: &testutil.Log{}, ended: make(chan struct{})}
 	cmd.Stderr = p.stderr
 	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe()
@@ -207,24 +207,6 @@ func (p *peerEnd) until(what string, matches func(event) bool) event {
 			p.t.Fatalf("waited in vain for %s; there were %+v", what, p.had[max(0, len(p.had)-5):])
 		}
 	}
-}
-
-// A buffer is a bytes.Buffer that several goroutines use.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(text []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(text)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // tail returns the end of a text.
