@@ -7,17 +7,12 @@ import (
 
 // Account is the status of an account. Counts are over all its connectors.
 type Account struct {
-	Name      string  `json:"name"`
-	Sessions  int     `json:"sessions" metric:"sessions" column:"sessions" help:"Sessions that are logged in."`
-	Queued    int64   `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
-	Scheduled int64   `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
-	Parked    int64   `json:"parked" metric:"parked_messages" help:"Messages of the account's clients that no route leads anywhere, and that wait for an operator."`
-	Memory    int64   `json:"memory" metric:"memory_bytes" help:"Octets of memory that the messages of the account's clients take."`
-	Accepted  int64   `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages of the account's clients that were accepted."`
-	Refused   int64   `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
-	Sent      int64   `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
-	Failed    int64   `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients that were given up."`
-	Expired   int64   `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
+	Name     string `json:"name"`
+	Sessions int    `json:"sessions" metric:"sessions" column:"sessions" help:"Sessions that are logged in."`
+	Queued   int64  `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
+
+	sms.Counters[int64]
+
 	Waiting   int64   `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
 	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
 	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
@@ -38,7 +33,7 @@ func (v *view) accounts(now int64) []Account {
 	}
 	v.gateway.Origins.Tallies(func(account string, t *sms.Tally) {
 		if row := at[account]; row != nil {
-			fill(row, t)
+			fill(&row.Counters, t)
 		}
 	})
 	for _, c := range v.gateway.Connectors() {

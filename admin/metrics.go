@@ -5,9 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pmg/config"
 	"pmg/gateway/receipts"
-	"pmg/sms"
 )
 
 // A metric is one row of the table: one series, or several that differ by labels.
@@ -94,23 +92,6 @@ func connectorMetrics() (all []metric) {
 		eachConnector(func(c *Connector, e emitter) {
 			for _, p := range c.PDUs {
 				e.value(float64(p.Count), c.Name, p.Direction, p.Command, p.Status)
-			}
-		})})
-	all = append(all, metric{"pmg_connector_receipts_total", counter, []string{"connector", "state"},
-		"Receipts of an SMSC that were taken, by what they say of the message: delivered, undeliverable, expired and so on. Each counts once, whether or not its message is known.",
-		eachConnector(func(c *Connector, e emitter) {
-			if c.Direction != config.Out {
-				return
-			}
-			for _, state := range append(sms.States(), sms.NoState) {
-				e.value(float64(c.Receipts[state.String()]), c.Name, state.String())
-			}
-		})})
-	all = append(all, metric{"pmg_connector_fields_lost_total", counter, []string{"connector", "field"},
-		"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields.",
-		eachConnector(func(c *Connector, e emitter) {
-			for field, n := range c.FieldsLost {
-				e.value(float64(n), c.Name, field)
 			}
 		})})
 	return all

@@ -18,8 +18,8 @@ func markdown() string {
 	b.WriteString(`# Metrics
 
 The metrics at ` + "`/metrics`" + ` of the gateway's admin address, besides the usual
-` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is generated from the tags in
-admin/status.go and admin/account.go and the table in admin/metrics.go.
+` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is generated from tags, which
+admin/rows.go explains, and the table in admin/metrics.go.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

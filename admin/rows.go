@@ -5,38 +5,39 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"pmg/connector"
 )
 
-// Each counter is described in one place: the tags of a field of Status, Store, Connector,
-// Account or Stage set the name in the JSON, the metric, its text in docs/metrics.md and
-// the column of pmg status.
+// Each counter is described in one place: the tags of a field set the name in the JSON, the metric,
+// its text in docs/metrics.md and the column of pmg status. The fields are those of Status, Store,
+// Connector, Account and Stage, and of the Counters of connector, sms and gateway/receipts, which
+// also count.
 //
 //	json:"accepted"                        the name in /status
 //	metric:"messages_accepted_total"       the name in /metrics, after pmg_connector_ or the like
 //	help:"Messages that were accepted."    the metric's text
 //	column:"accepted"                      the head of the column; without it pmg status has none
-//
-// A field with the name of a counter in connector.Stats or sms.Tally gets that
-// counter's value.
+//	label:"state"                          the label of a counter for each value (connector.Labels)
 
-// fill copies the counters of from to the fields of to with the same names. Both are
-// pointers to structs.
-func fill(to, from any) {
-	dst, src := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
+// fill copies Counters that are counted to those that are shown. Both are pointers to structs with
+// the same fields.
+func fill(shown, counted any) {
+	dst, src := reflect.ValueOf(shown).Elem(), reflect.ValueOf(counted).Elem()
 	for i := range src.NumField() {
-		if f := src.Type().Field(i); f.IsExported() && f.Type == reflect.TypeFor[atomic.Int64]() {
-			if shown := dst.FieldByName(f.Name); shown.IsValid() { // TestEveryCounterIsShown checks that it is
-				shown.SetInt(src.Field(i).Addr().Interface().(*atomic.Int64).Load())
-			}
+		switch n := src.Field(i).Addr().Interface().(type) {
+		case *atomic.Int64:
+			dst.Field(i).SetInt(n.Load())
+		case *connector.ByLabel:
+			dst.Field(i).Set(reflect.ValueOf(n.Counts()))
 		}
 	}
 }
 
 // Columns returns the heads of the columns of a row: of a Connector, Account or Stage.
 func Columns(row any) (heads []string) {
-	t := reflect.TypeOf(row)
-	for i := range t.NumField() {
-		if head := t.Field(i).Tag.Get("column"); head != "" {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(row)) {
+		if head := f.Tag.Get("column"); head != "" {
 			heads = append(heads, head)
 		}
 	}
@@ -46,9 +47,9 @@ func Columns(row any) (heads []string) {
 // Cells returns the contents of the columns of a row.
 func Cells(row any) (cells []string) {
 	v := reflect.ValueOf(row)
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("column") != "" {
-			cells = append(cells, strconv.FormatFloat(number(v.Field(i)), 'f', -1, 64))
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Tag.Get("column") != "" {
+			cells = append(cells, strconv.FormatFloat(number(v.FieldByIndex(f.Index)), 'f', -1, 64))
 		}
 	}
 	return cells
@@ -70,9 +71,7 @@ func number(v reflect.Value) float64 {
 // metricsOf returns the metrics of a struct's fields. each calls f for every such struct
 // of a status, with the values of the labels.
 func metricsOf(row any, prefix string, labels []string, each func(s *Status, f func(row any, labels ...string))) (made []metric) {
-	t := reflect.TypeOf(row)
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(row)) {
 		name := field.Tag.Get("metric")
 		if name == "" {
 			continue
@@ -89,11 +88,20 @@ func metricsOf(row any, prefix string, labels []string, each func(s *Status, f f
 				a := v.Interface().(Answers)
 				e.histogram(&a, labels...)
 			}
+		case field.Type == reflect.TypeFor[connector.Labels]():
+			m.kind, m.labels = counter, append(labels[:len(labels):len(labels)], field.Tag.Get("label"))
+			emit = func(e emitter, v reflect.Value, labels []string) {
+				for value, n := range v.Interface().(connector.Labels) {
+					e.value(float64(n), append(labels[:len(labels):len(labels)], value)...)
+				}
+			}
 		case strings.HasSuffix(name, "_total"):
 			m.kind = counter
 		}
 		m.from = func(s *Status, e emitter) {
-			each(s, func(row any, labels ...string) { emit(e, reflect.ValueOf(row).Elem().Field(i), labels) })
+			each(s, func(row any, labels ...string) {
+				emit(e, reflect.ValueOf(row).Elem().FieldByIndex(field.Index), labels)
+			})
 		}
 		made = append(made, m)
 	}

@@ -10,7 +10,6 @@ import (
 	"pmg/flow"
 	"pmg/gateway"
 	"pmg/gateway/receipts"
-	"pmg/sms"
 	"pmg/store"
 )
 
@@ -43,14 +42,7 @@ type Status struct {
 }
 
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
-type Receipts struct {
-	Matched   int64 `json:"matched" metric:"matched_total" help:"Receipts of SMSCs whose message was found, and which go to the client that submitted it; one that is refused for want of room counts when it is taken."`
-	Unmatched int64 `json:"unmatched" metric:"unmatched_total" help:"Receipts whose message was not known when they came; no route takes them."`
-	Adopted   int64 `json:"adopted" metric:"adopted_total" help:"Receipts whose message became known after they had been put aside."`
-	Unwanted  int64 `json:"unwanted" metric:"unwanted_total" help:"Receipts that the client had not asked for; they are dropped."`
-	Homeless  int64 `json:"homeless" metric:"homeless_total" help:"Receipts whose account is gone or may not receive; they are dropped."`
-	Own       int64 `json:"own" metric:"own_total" help:"Receipts that the gateway made of messages that expired, were refused for good or deleted."`
-}
+type Receipts = receipts.Counters[int64]
 
 // Operator is what is known of an SMSC, whatever connectors lead to it.
 type Operator struct {
@@ -93,36 +85,20 @@ type Connector struct {
 	SessionsBound int     `json:"sessions_bound" metric:"sessions_bound" help:"Sessions that are logged in."`
 	SessionsReady int     `json:"sessions_ready" metric:"sessions_ready" help:"Sessions that can be given messages."`
 	Instances     int     `json:"instances" metric:"instances" help:"Sessions the connector may have at the same time."`
-	Opened        int64   `json:"sessions_opened" metric:"sessions_opened_total" help:"Sessions begun."`
-	Failing       int64   `json:"failing" metric:"failing" help:"Connections and logins that failed in a row."`
-	InFlight      int64   `json:"in_flight" metric:"window_used" help:"Messages sent and not yet answered, over all sessions."`
 	Window        int     `json:"window"` // of a session
 	Windows       int     `json:"windows" metric:"window_size" help:"Messages that may be unanswered, over the sessions that can be given messages."`
-	Queued        int64   `json:"queued" metric:"queue_messages" help:"Messages that wait to be sent."`
 	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages that a queue takes before clients are slowed down. A connector that clients log in to has one queue for each account, so compare queue_fullest_messages with it."`
 	Fullest       int64   `json:"fullest" metric:"queue_fullest_messages" help:"Messages that wait or are under way in the fullest queue of the connector."`
 	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the next message to be sent, 0 when none waits. Accounts without a session have it in pmg_account_waiting_oldest_seconds alone."`
 
-	Accepted   int64 `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages from peers that were accepted."`
-	Refused    int64 `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages from peers that were refused."`
-	Sent       int64 `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages that a peer accepted."`
-	Failed     int64 `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages that were given up."`
-	Expired    int64 `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages whose validity ran out while they waited."`
-	Retried    int64 `json:"retried" metric:"messages_retried_total" column:"retried" help:"Times a message was put back into the queue."`
-	Late       int64 `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after the response timeout."`
-	Moved      int64 `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that moved to another target of their route, because this connector was down."`
-	FailedOver int64 `json:"failed_over" metric:"messages_failed_over_total" help:"Messages that were refused for a while, or not answered, and went to another target of their route."`
-	Unmatched  int64 `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
-	Partly     int64 `json:"partly" metric:"pdus_partly_total" help:"PDUs of peers that were taken though a part of them cannot be read, such as octets behind a text; the pdu log has them as malformed."`
+	connector.Counters[int64, connector.Labels]
 
-	PDUs         []PDUCount       `json:"pdus,omitempty"`
-	Receipts     map[string]int64 `json:"receipts,omitempty"`    // of the SMSC that were taken, by what they say
-	FieldsLost   map[string]int64 `json:"fields_lost,omitempty"` // by the names of the fields
-	Answers      Answers          `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`
-	PDULogLines  uint64           `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
-	PDULogLost   uint64           `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
-	PDULogErrors uint64           `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; the lines are written later."`
-	PDULogEarly  int64            `json:"pdu_log_removed_early" metric:"pdu_log_removed_early_total" help:"Rotated files of the pdu log that were removed before their time because the disk was nearly full (pdulog.min_free)."`
+	PDUs         []PDUCount `json:"pdus,omitempty"`
+	Answers      Answers    `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`
+	PDULogLines  uint64     `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
+	PDULogLost   uint64     `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
+	PDULogErrors uint64     `json:"pdu_log_errors" metric:"pdu_log_errors_total" help:"Times the pdu log could not be written; the lines are written later."`
+	PDULogEarly  int64      `json:"pdu_log_removed_early" metric:"pdu_log_removed_early_total" help:"Rotated files of the pdu log that were removed before their time because the disk was nearly full (pdulog.min_free)."`
 
 	SessionList []Session `json:"session_list,omitempty"`
 }
@@ -285,9 +261,9 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Conn
 		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, Condition: Condition{State: v.state(c, bound)},
 		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(),
 		Window: cfg.Window, Windows: cfg.Window * c.Online(), MaxQueue: cfg.MaxQueue,
-		PDUs: pduCounts(c), Receipts: receiptCounts(s), Answers: newAnswers(&s.Answer), FieldsLost: s.Lost.Counts(),
+		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer),
 	}
-	fill(&row, s)
+	fill(&row.Counters, &s.Counters)
 	if t := c.Trouble(); t != nil {
 		row.Trouble = &Trouble{t.Reason, wall.Add(time.Duration(t.Since - now)), wall.Add(time.Duration(t.At-now) + t.Rest)}
 	}
@@ -357,17 +333,6 @@ func pduCounts(c *connector.Connector) (counts []PDUCount) {
 	slices.SortFunc(counts, func(a, b PDUCount) int {
 		return cmp.Or(cmp.Compare(a.Command, b.Command), cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Status, b.Status))
 	})
-	return counts
-}
-
-// receiptCounts returns the numbers of receipts that there were, by the names of their states.
-func receiptCounts(s *connector.Stats) map[string]int64 {
-	counts := map[string]int64{}
-	for state := range s.Receipts {
-		if n := s.Receipts[state].Load(); n > 0 {
-			counts[sms.State(state).String()] = n
-		}
-	}
 	return counts
 }
 

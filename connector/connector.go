@@ -45,7 +45,7 @@ type Connector struct {
 // New makes a connector. Its messages are counted in memory.
 func New(index int, cfg *config.Connector, driver protocols.Driver, memory *Memory) *Connector {
 	c := &Connector{
-		Name: cfg.Name, Index: index, Driver: driver, Stats: NewStats(len(driver.Commands())), memory: memory,
+		Name: cfg.Name, Index: index, Driver: driver, Stats: NewStats(cfg.Direction, len(driver.Commands())), memory: memory,
 	}
 	c.SetConfig(cfg)
 	c.instances.limit = cfg.Instances

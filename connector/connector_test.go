@@ -120,7 +120,7 @@ func TestHistogram(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
-	s := NewStats(2)
+	s := NewStats(config.In, 2)
 	s.Count(1, true, 2)
 	s.CountStatus(1, true, 0)
 	s.CountStatus(1, true, 8)

@@ -6,37 +6,20 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pmg/config"
 	"pmg/sms"
 )
 
-// Stats holds the counters of a connector. All of them may be read at any time.
+// Stats holds what is counted of a connector. All of it may be read at any time.
 type Stats struct {
+	Counters[atomic.Int64, ByLabel]
+
 	PDUsIn, PDUsOut []atomic.Int64 // by command
-	Accepted        atomic.Int64   // messages accepted from peers
-	Sent            atomic.Int64   // messages a peer has accepted
-	Failed          atomic.Int64   // messages given up
-	Expired         atomic.Int64   // messages whose validity ended before they were sent
-	Retried         atomic.Int64   // times a message returned to its queue
-	Moved           atomic.Int64   // messages that moved to another target of their route
-	FailedOver      atomic.Int64   // messages that were sent in vain, and went to another target of their route
-	Refused         atomic.Int64   // messages of peers that were refused
-	Unmatched       atomic.Int64   // answers without a request
-	Partly          atomic.Int64   // PDUs of peers that were taken though a part of them cannot be read
-	Late            atomic.Int64   // messages whose answer came after the request was given up
-	Opened          atomic.Int64   // sessions begun
-	Failing         atomic.Int64   // connections, logins and short sessions that failed in a row
-	Queued          atomic.Int64   // messages that wait in its lanes
-	InFlight        atomic.Int64   // our requests without an answer
-	Receipts        ReceiptStates  // receipts of an SMSC that were taken, by what they say
 	Answer          Histogram      // time from our request to its answer
-	Lost            LostFields     // what messages have lost that came by another protocol
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64
 }
-
-// ReceiptStates counts receipts by what they say of their messages.
-type ReceiptStates [sms.StateCount]atomic.Int64
 
 // StatusKey identifies the answers of a command with a status other than 0.
 type StatusKey struct {
@@ -45,12 +28,19 @@ type StatusKey struct {
 	Status   uint32
 }
 
-// NewStats makes the counters for a protocol with a number of commands.
-func NewStats(commands int) *Stats {
-	return &Stats{
+// NewStats makes the counters of a connector in a direction, for a protocol with a number of
+// commands.
+func NewStats(direction string, commands int) *Stats {
+	s := &Stats{
 		PDUsIn: make([]atomic.Int64, commands), PDUsOut: make([]atomic.Int64, commands),
 		statuses: map[StatusKey]int64{},
 	}
+	if direction == config.Out {
+		for _, state := range append(sms.States(), sms.NoState) {
+			s.Receipts.Expect(state)
+		}
+	}
+	return s
 }
 
 // maxStatuses limits how many statuses are counted separately, because peers can invent

@@ -37,6 +37,9 @@ type Loss struct {
 	Refuse sms.Code // why a message is refused that would lose it; OK if it can be sent without it
 }
 
+// String returns the name of the field.
+func (l *Loss) String() string { return l.Field }
+
 // A Dropper is a Session that may not send all that its protocol has: its peer may speak an older
 // version.
 type Dropper interface {

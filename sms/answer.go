@@ -13,13 +13,17 @@ type Answer struct {
 
 // A Tally counts an account's messages, over all connectors. It is safe for
 // concurrent use.
-type Tally struct {
-	Scheduled atomic.Int64 // messages that wait for their delivery time
-	Parked    atomic.Int64 // messages that no route leads anywhere
-	Accepted  atomic.Int64 // messages accepted from its clients
-	Refused   atomic.Int64 // messages of its clients that were refused
-	Sent      atomic.Int64 // its messages that a peer has accepted
-	Failed    atomic.Int64 // its messages that were given up
-	Memory    atomic.Int64 // octets that its messages take in memory
-	Expired   atomic.Int64 // its messages whose validity ended before they were sent
+type Tally = Counters[atomic.Int64]
+
+// Counters are the counters of an account's clients; the tags say how they are shown (see
+// admin/rows.go). N is atomic.Int64, and int64 in a status.
+type Counters[N any] struct {
+	Scheduled N `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
+	Parked    N `json:"parked" metric:"parked_messages" help:"Messages of the account's clients that no route leads anywhere, and that wait for an operator."`
+	Memory    N `json:"memory" metric:"memory_bytes" help:"Octets of memory that the messages of the account's clients take."`
+	Accepted  N `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages of the account's clients that were accepted."`
+	Refused   N `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
+	Sent      N `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
+	Failed    N `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients that were given up."`
+	Expired   N `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
 }

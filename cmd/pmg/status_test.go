@@ -15,8 +15,12 @@ import (
 	"unicode"
 
 	"pmg/admin"
+	"pmg/connector"
 	"pmg/internal/testutil"
+	"pmg/sms"
 )
+
+type counters = connector.Counters[int64, connector.Labels]
 
 // twoStatuses returns the statuses of a gateway at two times, ten seconds apart.
 func twoStatuses() (before, s *admin.Status) {
@@ -31,19 +35,19 @@ func twoStatuses() (before, s *admin.Status) {
 			CommitSeconds: 7.5, LongestSeconds: 0.026, Free: 3 << 20, MinFree: 1 << 30, Recovered: true},
 		Connectors: []admin.Connector{
 			{Name: "clients", Direction: "in", Condition: admin.Condition{State: "listening"}, Instances: 1000, Sessions: 64, SessionsReady: 60, Window: 100, Windows: 6000,
-				MaxQueue: 50000, Accepted: 1000000, Refused: 12,
+				MaxQueue: 50000, Counters: counters{Accepted: 1000000, Refused: 12},
 				SessionList: []admin.Session{
 					{Number: 1, Remote: "192.0.2.7:40112", Account: "load", Bind: "transceiver", Since: started.Add(time.Hour), IdleSeconds: 0.0021, InFlight: 3, Window: 100, Queued: 7},
 					{Number: 2, Remote: "192.0.2.8:40113", Bind: "none", Since: started.Add(6*time.Hour - 1500*time.Millisecond), IdleSeconds: 1.5},
 				}},
 			{Name: "operator", Direction: "out", Condition: admin.Condition{State: "up",
 				Held: &admin.Held{Since: started.Add(5 * time.Hour), Until: started.Add(7 * time.Hour), By: "127.0.0.1:40000"}}, Instances: 4, Sessions: 4, SessionsReady: 4, Window: 10, Windows: 40,
-				InFlight: 38, Queued: 1200, MaxQueue: 50000, OldestSeconds: 3.25, Sent: 998750, Failed: 9, Expired: 1, Retried: 17,
+				MaxQueue: 50000, OldestSeconds: 3.25, Counters: counters{InFlight: 38, Queued: 1200, Sent: 998750, Failed: 9, Expired: 1, Retried: 17},
 				Answers: admin.Answers{Count: 998776, MeanSeconds: 0.0123}, PDULogLost: 4},
-			{Name: "backup", Direction: "out", Failing: 8, Instances: 1, Window: 10, MaxQueue: 50000,
+			{Name: "backup", Direction: "out", Counters: counters{Failing: 8}, Instances: 1, Window: 10, MaxQueue: 50000,
 				Condition: admin.Condition{State: "failing", Trouble: &admin.Trouble{Reason: "cannot connect to 192.0.2.1:2775: connection refused", Since: started.Add(3 * time.Hour), Next: started.Add(6*time.Hour + 20*time.Second)}}},
 		},
-		Accounts: []admin.Account{{Name: "quiet"}, {Name: "load", Sessions: 60, Queued: 1200, Accepted: 1000000, Refused: 12, Sent: 998750, Failed: 9, Expired: 1}},
+		Accounts: []admin.Account{{Name: "quiet"}, {Name: "load", Sessions: 60, Queued: 1200, Counters: sms.Counters[int64]{Accepted: 1000000, Refused: 12, Sent: 998750, Failed: 9, Expired: 1}}},
 		Stages: []admin.Stage{
 			{Name: "reader", In: 128, Out: 402000, Batches: 300000, MeanBatch: 0.1, MaxBatch: 64, Locks: 300128,
 				Work: admin.Spread{Count: 300000, Min: 4.2e-7, Mean: 1.8e-5, Max: 0.0041, StdDev: 2.2e-5}, BusyWorkers: 0.00025},
@@ -53,7 +57,7 @@ func twoStatuses() (before, s *admin.Status) {
 	}
 	then := *s
 	then.Time = s.Time.Add(-10 * time.Second)
-	then.Connectors = []admin.Connector{{Name: "clients", Accepted: 876550}, {Name: "operator", Sent: 998250}}
+	then.Connectors = []admin.Connector{{Name: "clients", Counters: counters{Accepted: 876550}}, {Name: "operator", Counters: counters{Sent: 998250}}}
 	return &then, s
 }
 

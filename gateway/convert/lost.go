@@ -55,7 +55,7 @@ func (d *Desk) countDropped(l *connector.Link, m *sms.Message) {
 		return
 	}
 	loss := dropper.Drops(m)
-	if loss != nil && l.Connector.Stats.Lost.Add(loss) {
+	if loss != nil && l.Connector.Stats.FieldsLost.Add(loss) {
 		node.OfSession(d.Log.Warn(), l).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 			Msg("a message has lost a field, because the peer says that it speaks an older version; further ones are only counted, see version_at_least")
 	}
@@ -79,7 +79,7 @@ func (d *Desk) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
 // countLost counts rows of a driver's table.
 func (d *Desk) countLost(c *connector.Connector, m *sms.Message, rows []protocols.Loss, lost protocols.Lost) {
 	for n := range lost.All() {
-		if loss := &rows[n]; c.Stats.Lost.Add(loss) {
+		if loss := &rows[n]; c.Stats.FieldsLost.Add(loss) {
 			d.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 				Msg("a message has lost a field that " + c.Driver.Name() + " lacks; further ones are only counted, see docs/conversion.md")
 		}

@@ -48,7 +48,7 @@ routes: [{to: operator}]
 				out.Release()
 			}
 		})
-		for _, count := range operator.Stats.Lost.Counts() {
+		for _, count := range operator.Stats.FieldsLost.Counts() {
 			total += count
 		}
 		if n != 0 || total != lost {

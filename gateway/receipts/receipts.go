@@ -47,7 +47,7 @@ type Desk struct {
 	tidied    atomic.Int64 // when old entries are forgotten next
 	looked    uint32       // the day before which the last look found them old; 0: there was none
 	forgotten uint32       // the day before which they were forgotten; 0: none were
-	Counts    Counts
+	Counts    Counters[atomic.Int64]
 }
 
 // NewDesk makes a desk for the accounts and connectors of a table.
@@ -57,14 +57,15 @@ func NewDesk(t *route.Table) *Desk {
 	return d
 }
 
-// Counts counts receipts since the start.
-type Counts struct {
-	Matched   atomic.Int64 // their messages were found
-	Unmatched atomic.Int64 // they were not, and the receipts were kept as orphans
-	Adopted   atomic.Int64 // orphans whose messages were found later
-	Unwanted  atomic.Int64 // their clients have not asked for them
-	Homeless  atomic.Int64 // their accounts are gone, or may not receive
-	Own       atomic.Int64 // made by the gateway
+// Counters count receipts since the start; the tags say how they are shown (see admin/rows.go). N is
+// atomic.Int64, and int64 in a status.
+type Counters[N any] struct {
+	Matched   N `json:"matched" metric:"matched_total" help:"Receipts of SMSCs whose message was found, and which go to the client that submitted it; one that is refused for want of room counts when it is taken."`
+	Unmatched N `json:"unmatched" metric:"unmatched_total" help:"Receipts whose message was not known when they came; no route takes them."`
+	Adopted   N `json:"adopted" metric:"adopted_total" help:"Receipts whose message became known after they had been put aside."`
+	Unwanted  N `json:"unwanted" metric:"unwanted_total" help:"Receipts that the client had not asked for; they are dropped."`
+	Homeless  N `json:"homeless" metric:"homeless_total" help:"Receipts whose account is gone or may not receive; they are dropped."`
+	Own       N `json:"own" metric:"own_total" help:"Receipts that the gateway made of messages that expired, were refused for good or deleted."`
 }
 
 // recentSize returns how many octets a centre's latest messages may take: its part of what

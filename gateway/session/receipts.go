@@ -128,7 +128,7 @@ func (f *finder[R]) foundOut(now int64, q *finding[R]) {
 // taken counts a receipt that is not refused, so that the SMSC does not send it again: by its
 // state, and in the count if there is one.
 func (q *finding[R]) taken(count *atomic.Int64) {
-	q.link.Connector.Stats.Receipts[q.state].Add(1)
+	q.link.Connector.Stats.Receipts.Add(q.state)
 	if count != nil {
 		count.Add(1)
 	}

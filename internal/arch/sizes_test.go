@@ -38,7 +38,6 @@ func methods() size {
 
 func fields() size {
 	return size{"fields of struct", 25, map[string]exception{
-		"admin.Connector":             {38, wide},
 		"config.Connector":            {36, wide},
 		"loadtest.LoadResult":         {36, wide},
 		"loadtest.SinkResult":         {28, wide},

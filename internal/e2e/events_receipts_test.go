@@ -8,7 +8,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/internal/testutil"
-	"pmg/sms"
 )
 
 // O6, O7, O12: events tell what was delivered, and how often a message was written: here twice,
@@ -33,8 +32,8 @@ func TestEventsOfReceipts(t *testing.T) {
 	line := c.want("deliver_sm", "message_state=5")
 	c.send(fmt.Sprintf("deliver_sm_resp seq=%s status=0x400", field(line, "seq")))
 	testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
-	counts := &g.stats("operator").Receipts
-	if counts[sms.StateDelivered].Load() != 1 || counts[sms.StateUndeliverable].Load() != 1 {
+	counts := g.stats("operator").Receipts.Counts()
+	if counts["delivered"] != 1 || counts["undeliverable"] != 1 {
 		t.Error("the receipts are not counted by what they say")
 	}
 	c.conn.Close()

@@ -31,7 +31,7 @@ func TestLostFields(t *testing.T) {
 	line := centre.want(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="5"`)
 	centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000001")
 	want := map[string]int64{"service_type": 3, "user_message_reference": 3}
-	if got := g.stats("operator").Lost.Counts(); !maps.Equal(got, want) {
+	if got := g.stats("operator").FieldsLost.Counts(); !maps.Equal(got, want) {
 		t.Errorf("lost %v, want %v", got, want)
 	}
 	for name := range want {

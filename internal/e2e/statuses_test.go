@@ -144,8 +144,8 @@ func TestI7VersionAtLeast(t *testing.T) {
 	if line := c.wantReceipt(id, "DELIVRD"); len(id) != 16 || field(line, "message_state") != "2" {
 		t.Errorf("the receipt of %s is %s", id, line)
 	}
-	if n := g.stats("operator").Lost.Counts()["optional_parameters"]; n != 1 {
-		t.Errorf("%d losses are counted: %v", n, g.stats("operator").Lost.Counts())
+	if n := g.stats("operator").FieldsLost.Counts()["optional_parameters"]; n != 1 {
+		t.Errorf("%d losses are counted: %v", n, g.stats("operator").FieldsLost.Counts())
 	}
 	if g.log.count("has lost a field", "optional_parameters", "operator") != 1 {
 		t.Error("the log does not say so")
