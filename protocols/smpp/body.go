@@ -1,6 +1,8 @@
 package smpp
 
-// An SM is the body of submit_sm and deliver_sm (§4.4.1, §4.6.1).
+// An SM is the body of submit_sm and deliver_sm (§4.4.1, §4.6.1). Its fields are those of §5.2.5,
+// §5.2.6, §5.2.8, §5.2.9, §5.2.11, §5.2.13, §5.2.14, §5.2.15, §5.2.16, §5.2.18 and §5.2.20, beside
+// those that other comments name.
 type SM struct {
 	SourceAddr           []byte
 	DestAddr             []byte
@@ -47,7 +49,7 @@ func (m *SM) walk(w *Walk, dests *[]byte) {
 	w.TLVs(&m.TLVs)
 }
 
-// An SMResp is the body of submit_sm_resp and deliver_sm_resp (§4.4.2, §4.6.2), without the
+// An SMResp is the body of submit_sm_resp and deliver_sm_resp (§4.4.2, §4.6.2, §5.2.23), without the
 // optional parameters of SMPP 5.0. According to the document a refusal has no body, but some
 // peers send one.
 type SMResp struct {

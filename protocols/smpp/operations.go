@@ -101,7 +101,7 @@ func (m *Replace) walk(w *Walk) {
 	w.Text("sm_length", "short_message", StatusInvMsgLen, &m.ShortMessage)
 }
 
-// An Alert is the body of alert_notification (§4.12.1): a mobile is available again.
+// An Alert is the body of alert_notification (§4.12.1, §5.2.10): a mobile is available again.
 type Alert struct {
 	SourceTON, SourceNPI uint8
 	SourceAddr           []byte
