@@ -1,7 +1,9 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"pmg/protocols"
 )
@@ -137,13 +139,30 @@ type delivered struct {
 	to      []byte // digits of the destination
 }
 
+// wires are what speaks each protocol.
+var wires = []struct {
+	protocol string
+	make     func() wire
+}{
+	{"smpp", func() wire { return &smppWire{} }},
+	{"ucp", func() wire { return &ucpWire{} }},
+}
+
+// Protocols names the protocols that load and sink speak: "smpp or ucp". The first is the default.
+func Protocols() string {
+	names := make([]string, len(wires))
+	for i, w := range wires {
+		names[i] = w.protocol
+	}
+	return strings.Join(names, " or ")
+}
+
 // newWire returns a wire for a protocol.
 func newWire(protocol string) (wire, error) {
-	switch protocol {
-	case "", "smpp":
-		return &smppWire{}, nil
-	case "ucp":
-		return &ucpWire{}, nil
+	for _, w := range wires {
+		if w.protocol == cmp.Or(protocol, wires[0].protocol) {
+			return w.make(), nil
+		}
 	}
-	return nil, fmt.Errorf("cannot speak protocol %q: use smpp or ucp", protocol)
+	return nil, fmt.Errorf("cannot speak protocol %q: use %s", protocol, Protocols())
 }

@@ -57,7 +57,7 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.IntVar(&o.Connections, "connections", 64, "how many clients send them")
 	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
 	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
-	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMS centre speak: smpp or ucp")
+	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMS centre speak: "+loadtest.Protocols())
 	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
 	return cmd
 }

@@ -92,7 +92,7 @@ the submit.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.To, "to", "", "`host:port` of the gateway")
-	f.StringVar(&o.Protocol, "protocol", "smpp", "smpp or ucp")
+	f.StringVar(&o.Protocol, "protocol", "smpp", loadtest.Protocols())
 	f.IntVar(&o.Connections, "connections", o.Connections, "how many connections to bind")
 	f.IntVar(&o.Window, "window", o.Window, "submits unanswered on each connection")
 	f.Int64Var(&o.Messages, "messages", 0, "how many messages to send; 0: until --duration is over")

@@ -87,7 +87,7 @@ seconds, messages_per_second.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "", "`host:port` to listen on; with port 0 a free one is taken and printed")
-	f.StringVar(&o.Protocol, "protocol", "smpp", "smpp or ucp")
+	f.StringVar(&o.Protocol, "protocol", "smpp", loadtest.Protocols())
 	f.DurationVar(&o.Delay, "delay", 0, "time before a submit is answered")
 	f.Int64Var(&o.ThrottleEvery, "throttle-every", 0, "answer every `n`th submit ESME_RTHROTTLED")
 	f.Int64Var(&o.RefuseEvery, "refuse-every", 0, "answer every `n`th submit ESME_RSUBMITFAIL")
