@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"pmg/config"
+	"pmg/sms"
 )
 
 // Counters are the counters of a connector, each described here alone: its tags say how it is
@@ -28,6 +31,15 @@ type Counters[N, L any] struct {
 
 	Receipts   L `json:"receipts,omitempty" metric:"receipts_total" label:"state" help:"Receipts of an SMSC that were taken, by what they say of the message: delivered, undeliverable, expired and so on. Each counts once, whether or not its message is known."`
 	FieldsLost L `json:"fields_lost,omitempty" metric:"fields_lost_total" label:"field" help:"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields."`
+}
+
+// expect has values of labels shown before they are counted, so that an alert sees the first time.
+func expect(direction string, c *Counters[atomic.Int64, ByLabel]) {
+	if direction == config.Out {
+		for _, state := range append(sms.States(), sms.NoState) {
+			c.Receipts.Expect(state)
+		}
+	}
 }
 
 // ByLabel is a counter for each value of a label. The values come from a closed set.

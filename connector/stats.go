@@ -5,9 +5,6 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
-
-	"pmg/config"
-	"pmg/sms"
 )
 
 // Stats holds what is counted of a connector. All of it may be read at any time.
@@ -35,11 +32,7 @@ func NewStats(direction string, commands int) *Stats {
 		PDUsIn: make([]atomic.Int64, commands), PDUsOut: make([]atomic.Int64, commands),
 		statuses: map[StatusKey]int64{},
 	}
-	if direction == config.Out {
-		for _, state := range append(sms.States(), sms.NoState) {
-			s.Receipts.Expect(state)
-		}
-	}
+	expect(direction, &s.Counters)
 	return s
 }
 
