@@ -1,7 +1,10 @@
 # make help lists the targets. Only Go, make and git are needed for build, demo and test.
 
-VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+# The number is in version.go. A build that is not of the tag with this number has its revision as well.
+RELEASE     := $(shell sed -n 's/^\tversion *= "\(v[^"]*\)".*/\1/p' cmd/pmg/version.go)
 REVISION    ?= $(shell git rev-parse HEAD 2>/dev/null)
+TAG         := $(shell git tag --points-at HEAD --list $(RELEASE) 2>/dev/null)
+VERSION     ?= $(RELEASE)$(if $(TAG),,$(shell printf '%s' '$(REVISION)' | sed 's/^\(.\{9\}\).*/+\1/'))
 GOTEST      ?= go test
 FUZZTIME    ?= 30s
 DURATION    ?= 10m

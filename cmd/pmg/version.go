@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// These are set by the linker: make build.
+// The number of the version is here alone; CHANGELOG.md says what each brought. make build adds
+// the revision to a version that is not tagged, and sets revision.
 var (
-	version  = "development"
+	version  = "v0.1.0"
 	revision = "" // of the source
 )
 
@@ -36,9 +37,6 @@ func versionText(version, revision string, info *debug.BuildInfo) string {
 	if info != nil {
 		for _, s := range info.Settings {
 			settings[s.Key] = s.Value
-		}
-		if v := info.Main.Version; version == "development" && v != "" && v != "(devel)" {
-			version = v // pmg was installed as a module
 		}
 	}
 	fmt.Fprintf(&b, "pmg %s\n", version)
