@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"pmg/cmd/pmg/probe"
+	"pmg/config"
+	"pmg/protocols"
 	_ "time/tzdata" // for the option timezone where the machine has no table of zones
 
 	"github.com/spf13/cobra"
@@ -62,6 +65,7 @@ func newRootCommand() *cobra.Command {
 		newQueueCommand(),
 		newStoreCommand(),
 		newTLSCommand(),
+		probe.Command(protocolNames(), func(protocol string) (protocols.Driver, error) { return newDriver(protocol, &config.Config{}) }),
 		newTraceCommand(),
 		newStagesCommand(),
 		newPDUCommand(),

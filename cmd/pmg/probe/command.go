@@ -1,0 +1,143 @@
+package probe
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pmg/internal/console"
+	"pmg/internal/tlsfiles"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+)
+
+// passwordVariable is the variable with the password.
+const passwordVariable = "SMSC_PASSWORD"
+
+// flags are the flags of pmg probe.
+type flags struct {
+	drivers func(protocol string) (protocols.Driver, error)
+	Options
+	protocol         string
+	encrypted        bool
+	tls              tlsfiles.Options
+	certificate, key string
+}
+
+// Command returns pmg probe for the given protocols, the first of which is the default. drivers makes their drivers.
+func Command(names []string, drivers func(protocol string) (protocols.Driver, error)) *cobra.Command {
+	o := flags{
+		drivers: drivers,
+		Options: Options{Messages: 10, Enquiries: 5, Timeout: 10 * time.Second, Bind: protocols.Transmitter.String()},
+		tls:     tlsfiles.Options{Oldest: tls.VersionTLS12},
+	}
+	cmd := &cobra.Command{
+		Use:   "probe HOST:PORT",
+		Short: "Find out what an SMSC is like, and print a connector for it",
+		Long: `Connects to an SMSC, shows its certificates, logs in, asks several times whether it is there
+(SMPP: enquire_link), logs out, and prints the options of a connector for what it found.
+
+The password is in $` + passwordVariable + `, or it is asked for. Without --system-id there is no login. With SMPP it logs in
+as a transmitter, so that the SMSC delivers nothing; what it delivers all the same is refused
+for now, and comes again.
+
+How many messages an SMSC takes together is seen only by sending some: with --to it sends
+--messages real messages at once, which the SMSC may charge.
+
+With --tls the login is sent only if the SMSC's certificate is good, or with --insecure.`,
+		Example: `  pmg probe smpp.example.net:2775 --system-id acme
+  pmg probe smpp.example.net:3550 --tls
+  pmg probe smpp.example.net:3550 --tls --ca operator.pem --system-id acme --to 46701234567 --messages 20
+  pmg probe ucp.example.net:3700 --protocol ucp --system-id 1234`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) { return o.run(cmd, args[0]) },
+	}
+	o.define(cmd, names)
+	return cmd
+}
+
+func (o *flags) define(cmd *cobra.Command, names []string) {
+	f := cmd.Flags()
+	f.StringVar(&o.protocol, "protocol", names[0], "the `protocol` that it speaks: "+strings.Join(names, " or "))
+	f.StringVar(&o.SystemID, "system-id", "", "the `account` to log in with; no login when not given")
+	f.StringVar(&o.Bind, "bind", o.Bind, "SMPP: the `type` of the login: transmitter, receiver or transceiver")
+	f.BoolVar(&o.encrypted, "tls", false, "speak TLS")
+	f.StringVar(&o.tls.Authorities, "ca", "", "trust the authorities in this `file`, and not those of the machine")
+	f.StringVar(&o.tls.ServerName, "server-name", "", "the `name` that its certificate must have; the host when not given")
+	f.StringVar(&o.certificate, "certificate", "", "a `file` with our certificate")
+	f.StringVar(&o.key, "key", "", "the `file` with its key")
+	f.BoolVar(&o.tls.Insecure, "insecure", false, "log in though its certificate is not good: whoever is in between sees the password")
+	f.IntVar(&o.Enquiries, "enquiries", o.Enquiries, "how many `times` it is asked whether it is there, one at a time")
+	f.StringVar(&o.To, "to", "", "send real messages to this `number`")
+	f.StringVar(&o.From, "from", "", "their source `address`")
+	f.IntVar(&o.Messages, "messages", o.Messages, "how `many` are sent without waiting for their answers")
+	f.DurationVar(&o.Timeout, "timeout", o.Timeout, "how `long` to wait for each answer")
+}
+
+func (o *flags) run(cmd *cobra.Command, address string) (err error) {
+	o.Address = address
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return fmt.Errorf("cannot probe %s: it must be host:port, such as smpp.example.net:2775", address)
+	}
+	if o.Driver, err = o.drivers(o.protocol); err != nil {
+		return err
+	}
+	if o.Options.Options, err = o.protocolOptions(); err != nil {
+		return err
+	}
+	if o.certificate != "" || o.key != "" {
+		o.tls.Certificates, o.tls.Keys = []string{o.certificate}, []string{o.key}
+	}
+	if o.encrypted {
+		o.TLS = &o.tls
+	}
+	if o.SystemID != "" {
+		if o.Password, err = askPassword(cmd); err != nil {
+			return err
+		}
+	}
+	ctx, stop := console.Interruptible(cmd.Context())
+	defer stop()
+	if err := Run(ctx, cmd.OutOrStdout(), &o.Options); err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	return nil
+}
+
+// protocolOptions returns the options that belong to the protocol.
+func (o *flags) protocolOptions() (protocols.Options, error) {
+	if o.protocol != "smpp" {
+		o.Bind = ""
+		return nil, nil
+	}
+	s := smpp.NewConnectorOptions()
+	for _, b := range []protocols.BindType{protocols.Transmitter, protocols.Receiver, protocols.Transceiver} {
+		if b.String() == o.Bind {
+			s.Bind = b
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("cannot log in as %q: --bind is transmitter, receiver or transceiver", o.Bind)
+}
+
+// askPassword returns the password of the environment, or asks for it.
+func askPassword(cmd *cobra.Command) (string, error) {
+	if p, ok := os.LookupEnv(passwordVariable); ok {
+		return p, nil
+	}
+	in, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return "", errors.New("cannot log in without a password: set $" + passwordVariable)
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), "password: ")
+	b, err := term.ReadPassword(int(in.Fd()))
+	fmt.Fprintln(cmd.ErrOrStderr())
+	return string(b), err
+}

@@ -1,0 +1,210 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"pmg/internal/tlsfiles"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/sms/rewrite"
+)
+
+// Options say what is probed, and how far.
+type Options struct {
+	Address  string // host:port
+	Driver   protocols.Driver
+	Bind     string            // the option bind of a connector; "": the protocol has none
+	Options  protocols.Options // of the protocol
+	SystemID string            // "": there is no login
+	Password string
+	TLS      *tlsfiles.Options // nil: none
+	Timeout  time.Duration     // for each answer
+
+	Enquiries int    // how many times the SMSC is asked whether it is there
+	From, To  string // of messages that are sent; To "": none is
+	Messages  int    // how many are sent together
+}
+
+// found is what was found out for the connector's options.
+type found struct {
+	window int // 0: not known
+}
+
+// Run probes an SMSC and writes what it finds. The error says why it went no further.
+func Run(ctx context.Context, out io.Writer, o *Options) error {
+	began := time.Now()
+	plain, err := (&net.Dialer{Timeout: o.Timeout}).DialContext(ctx, "tcp", o.Address)
+	if err != nil {
+		return fmt.Errorf("cannot connect: %w", err)
+	}
+	defer func() { _ = plain.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = plain.Close() })()
+	fmt.Fprintf(out, "connected to %s in %s\n", plain.RemoteAddr(), rounded(time.Since(began)))
+	conn := plain
+	if o.TLS != nil {
+		limited, cancel := context.WithTimeout(ctx, o.Timeout)
+		defer cancel()
+		if conn, err = handshake(limited, out, plain, o); err != nil {
+			return err
+		}
+	}
+	var f found
+	if o.SystemID != "" {
+		if err := f.session(out, conn, o); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(out, "no login, because there is no --system-id")
+	}
+	f.write(out, o)
+	return nil
+}
+
+// session logs in, asks, sends and logs out.
+func (f *found) session(out io.Writer, conn net.Conn, o *Options) error {
+	d := &dialogue{conn: conn, driver: o.Driver, timeout: o.Timeout, pdu: o.Driver.NewPDU()}
+	d.session = o.Driver.NewSession(protocols.SessionOptions{
+		Role: protocols.Client, SystemID: o.SystemID, Password: o.Password, Options: o.Options, EnquireInterval: 1,
+	})
+	began := time.Now()
+	answer, err := d.login()
+	if err != nil {
+		if o.TLS == nil && errors.Is(err, errClosed) {
+			err = fmt.Errorf("%w: if it speaks TLS on this port, --tls helps", err)
+		}
+		return fmt.Errorf("login of %s: %w", o.SystemID, err)
+	}
+	fmt.Fprintf(out, "logged in as %s in %s: %s\n", o.SystemID, rounded(time.Since(began)), answer)
+	defer d.leave()
+	if err := f.enquire(out, d, o.Enquiries); err != nil {
+		return err
+	}
+	if o.To != "" {
+		err = f.send(out, d, o)
+	} else {
+		fmt.Fprintln(out, "no message was sent, so it is not known how many it takes together: --to NUMBER sends some")
+	}
+	if d.refused > 0 {
+		fmt.Fprintf(out, "it delivered %d messages or receipts, which were refused for now, so that they come again\n", d.refused)
+	}
+	return err
+}
+
+// enquire asks several times, one at a time.
+func (f *found) enquire(out io.Writer, d *dialogue, n int) error {
+	var took []time.Duration
+	for range n {
+		t, err := d.enquire()
+		if err != nil {
+			return fmt.Errorf("cannot ask whether it is there: %w", err)
+		}
+		took = append(took, t)
+	}
+	if n > 0 {
+		fmt.Fprintf(out, "asked %d times whether it is there, it answered within %s\n", n, spread(took))
+	}
+	return nil
+}
+
+// send sends messages without waiting for their answers, and counts what becomes of them.
+func (f *found) send(out io.Writer, d *dialogue, o *Options) error {
+	sent := map[uint32]time.Time{}
+	for n := range o.Messages {
+		m, now := o.message(n), time.Now()
+		sequence := d.session.NextSequence()
+		d.session.Encode(now.UnixNano(), d.pdu, m, sequence)
+		m.Release()
+		if err := d.write(); err != nil {
+			return fmt.Errorf("cannot send messages: %w", err)
+		}
+		sent[sequence] = now
+	}
+	var took []time.Duration
+	refusals := map[string]int{}
+	for range o.Messages {
+		a, err := d.until(protocols.Answered, func() {})
+		if err != nil {
+			return fmt.Errorf("%d of %d messages were answered, then: %w", len(took), o.Messages, err)
+		}
+		took = append(took, time.Since(sent[a.Sequence]))
+		if a.Code == sms.OK {
+			f.window++
+		} else {
+			refusals[o.Driver.StatusName(a.Status)]++
+		}
+	}
+	fmt.Fprintf(out, "sent %d messages together to %s: it accepted %d, and answered within %s\n", o.Messages, o.To, f.window, spread(took))
+	for status, n := range refusals {
+		fmt.Fprintf(out, "  %s: %d\n", status, n)
+	}
+	return nil
+}
+
+// message makes one of the messages that are sent.
+func (o *Options) message(n int) *sms.Message {
+	m := &sms.Message{Alphabet: sms.Default}
+	m.Set(rewrite.Auto([]byte(o.From)), rewrite.Auto([]byte(o.To)), fmt.Appendf(nil, "pmg probe %d", n+1))
+	return m
+}
+
+// write writes the options of a connector.
+func (f *found) write(out io.Writer, o *Options) {
+	host, _, _ := net.SplitHostPort(o.Address)
+	fmt.Fprintf(out, "\nconnectors:\n  - name: %s\n    direction: out\n", strings.NewReplacer(".", "-", ":", "-").Replace(host))
+	if name := o.Driver.Name(); name != "smpp" {
+		fmt.Fprintf(out, "    protocol: %s\n", name)
+	}
+	fmt.Fprintf(out, "    address: %q\n", o.Address)
+	if o.SystemID != "" {
+		fmt.Fprintf(out, "    system_id: %q\n    password: \"${ENV:SMSC_PASSWORD}\"\n", o.SystemID)
+	} else {
+		fmt.Fprintln(out, "    system_id: \"...\"\n    password: \"${ENV:SMSC_PASSWORD}\"")
+	}
+	if o.Bind != "" {
+		fmt.Fprintf(out, "    bind: %s\n", o.Bind)
+	}
+	if f.window > 0 {
+		fmt.Fprintf(out, "    window: %d   # it took as many together; it may take more\n", f.window)
+	}
+	if o.TLS != nil {
+		fmt.Fprintf(out, "    tls: %s\n", tlsOptions(o.TLS))
+	}
+}
+
+// tlsOptions returns the section tls of a connector.
+func tlsOptions(o *tlsfiles.Options) string {
+	var all []string
+	add := func(key, value string) {
+		if value != "" {
+			all = append(all, fmt.Sprintf("%s: %q", key, value))
+		}
+	}
+	if len(o.Certificates) > 0 {
+		add("certificate", o.Certificates[0])
+		add("key", o.Keys[0])
+	}
+	add("ca", o.Authorities)
+	add("server_name", o.ServerName)
+	if o.Insecure {
+		all = append(all, "insecure: true")
+	}
+	if len(all) == 0 {
+		return "true"
+	}
+	return "{" + strings.Join(all, ", ") + "}"
+}
+
+// spread returns the median and the longest of times.
+func spread(took []time.Duration) string {
+	slices.Sort(took)
+	return fmt.Sprintf("%s (half of it within %s)", rounded(took[len(took)-1]), rounded(took[len(took)/2]))
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
