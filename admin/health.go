@@ -11,9 +11,9 @@ import (
 // stallTime is how long a stage may have jobs and not finish a batch.
 const stallTime = 5 * time.Second
 
-// A progress detects stages that stand still by comparing their counters at each
+// A Progress detects stages that stand still by comparing their counters at each
 // request. So it takes two requests, stallTime apart, to detect one.
-type progress struct {
+type Progress struct {
 	mu    sync.Mutex
 	waits map[string]wait
 }
@@ -25,10 +25,11 @@ type wait struct {
 	since   time.Time
 }
 
-func newProgress() *progress { return &progress{waits: map[string]wait{}} }
+// NewProgress returns a Progress that has seen no stage yet.
+func NewProgress() *Progress { return &Progress{waits: map[string]wait{}} }
 
-// stalled returns a line for each stage that stands still.
-func (p *progress) stalled(stages []flow.Stats) (problems []string) {
+// Stalled returns a line for each stage that stands still.
+func (p *Progress) Stalled(stages []flow.Stats) (problems []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()

@@ -11,10 +11,10 @@ import (
 
 func TestStalledStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProgress()
+		p := NewProgress()
 		check := func(why string, depth int, batches int64, want ...string) {
 			t.Helper()
-			if got := p.stalled([]flow.Stats{{Name: "builder", Depth: depth, Batches: batches}}); !slices.Equal(got, want) {
+			if got := p.Stalled([]flow.Stats{{Name: "builder", Depth: depth, Batches: batches}}); !slices.Equal(got, want) {
 				t.Errorf("%s: got %q, want %q", why, got, want)
 			}
 		}

@@ -28,7 +28,7 @@ const (
 // A Server is the HTTP listener of one gateway.
 type Server struct {
 	view     *view
-	progress *progress
+	progress *Progress
 	http     http.Server
 	limiter  *limiter
 	listener net.Listener
@@ -49,7 +49,7 @@ func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version strin
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) *Server {
-	s := &Server{view: newView(g, e, version), progress: newProgress(), limiter: newLimiter()}
+	s := &Server{view: newView(g, e, version), progress: NewProgress(), limiter: newLimiter()}
 	s.http = http.Server{
 		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, reload))),
 		ReadHeaderTimeout: headerTimeout,
@@ -96,7 +96,7 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 	m.Handle("POST /queue/{what}", limited(http.HandlerFunc(s.change)))
 	m.Handle("POST /store/backup", limited(http.HandlerFunc(s.backup)))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, s.progress.stalled(s.view.engine.Counters().Stages), nil)
+		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
 	})
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.view.gateway.NotReady(s.view.engine), s.view.gateway.Problems())

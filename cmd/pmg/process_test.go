@@ -65,7 +65,7 @@ func startLimited(t *testing.T, descriptors int, config string) *process {
 func startCommand(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, began: time.Now(), ended: make(chan struct{}), events: map[string]event{}}
-	p.cmd.Env = append(os.Environ(), processKey+"=1")
+	p.cmd.Env = append(p.cmd.Environ(), processKey+"=1")
 	p.cmd.Stderr = os.Stderr
 	out, err := p.cmd.StdoutPipe()
 	if err == nil {

@@ -116,7 +116,9 @@ func (s *server) askReload(ctx context.Context, file string, force bool) (string
 // reloadFile reads the configuration again and puts it in force. It returns a report of
 // the changes for people.
 func (s *server) reloadFile(file string, r reloadRequest) (report string, err error) {
+	s.tell(s.manager.Reloading)
 	defer func() {
+		s.tell(s.manager.Ready)
 		if err != nil {
 			s.log.Error().Err(err).Msg("cannot reload; nothing has changed")
 		}

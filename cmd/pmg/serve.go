@@ -14,7 +14,9 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"pmg/admin"
 	"pmg/config"
+	"pmg/internal/notify"
 )
 
 func newServeCommand() *cobra.Command {
@@ -73,9 +75,13 @@ func serve(cfg *config.Config, file string) error {
 	if err != nil {
 		return err
 	}
+	s.manager = notify.New(os.Getenv, os.Getpid())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
 	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")
 	defer log.Info().Msg("stopped")
+	watched, unwatch := context.WithCancel(context.Background())
+	defer unwatch()
+	go s.watch(watched)
 	if err := s.run(signals, file); err != nil {
 		return err
 	}
@@ -93,6 +99,33 @@ func serve(cfg *config.Config, file string) error {
 		return err
 	}
 	return s.givenUp()
+}
+
+// watch tells the service manager that the gateway is ready when the messages of earlier runs are
+// in their queues, and that it works while no stage stands still, until ctx is done.
+func (s *server) watch(ctx context.Context) {
+	go func() {
+		if s.recovery.Wait(); !s.gateway.Draining() {
+			s.tell(s.manager.Ready)
+		}
+	}()
+	progress := admin.NewProgress()
+	s.tell(func() error {
+		return s.manager.Watch(ctx, func() bool {
+			stalled := progress.Stalled(s.engine.Counters().Stages)
+			for _, stage := range stalled {
+				s.log.Error().Msg(stage + "; the service manager may end the gateway")
+			}
+			return len(stalled) == 0
+		})
+	})
+}
+
+// tell tells the service manager something.
+func (s *server) tell(what func() error) {
+	if err := what(); err != nil {
+		s.log.Warn().Err(err).Msg("the service manager does not know the state of the gateway")
+	}
 }
 
 // run reloads the configuration at each SIGHUP until another signal arrives. If the
@@ -138,6 +171,7 @@ const endTimeout = 8 * time.Second
 // With a failure, or when the store fails meanwhile, nothing is drained. The end is not waited
 // for if it takes too long.
 func (s *server) end(ctx context.Context, failure error) error {
+	s.tell(s.manager.Stopping)
 	ctx, hurry := context.WithCancel(ctx)
 	defer hurry()
 	ended := make(chan error, 1)

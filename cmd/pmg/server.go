@@ -14,6 +14,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/internal/notify"
 	"pmg/internal/sock"
 	"pmg/stages"
 )
@@ -24,6 +25,7 @@ type server struct {
 	gateway *gateway.Gateway
 	engine  gateway.Engine
 	admin   *admin.Server // nil: not asked for
+	manager notify.Manager
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
