@@ -188,10 +188,11 @@ type Connector struct {
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
 	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows at most 99, but many of its peers discard what comes before they have answered: give them 1 unless they agree to more."`
 
-	Listen       string         `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on for an SMSC that opens the connection itself, in place of address: with SMPP it sends outbind, and the connector binds on that connection; with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open, and nothing is connected from here."`
-	PeerSystemID string         `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
-	PeerPassword string         `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password that the SMSC must give in its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
-	Networks     []netip.Prefix `yaml:"networks" only:"out" live:"yes" doc:"With listen, addresses that the SMSC may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed."`
+	Listen       string `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on for an SMSC that opens the connection itself, in place of address: with SMPP it sends outbind, and the connector binds on that connection; with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open, and nothing is connected from here."`
+	PeerSystemID string `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
+	PeerPassword string `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password that the SMSC must give in its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
+
+	Access // and these, who may connect to one that listens
 
 	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns when a client logs in."`
 	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters, UCP 16."`
@@ -229,6 +230,12 @@ type Connector struct {
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
 
 	rules rules // of Rewrite
+}
+
+// Access is who may connect to a connector that listens.
+type Access struct {
+	Networks []netip.Prefix `yaml:"networks" only:"out" live:"yes" doc:"With listen, addresses that the SMSC may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed."`
+	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24. Each of their connections must begin with a header of the PROXY protocol (HAProxy: send-proxy or send-proxy-v2), and the address in it is that of the peer for limits, networks, logs and metrics. Those who can connect from these addresses can name any address, so list the proxies alone. docs/operate.md has an example."`
 }
 
 // Times are how long a connector waits for its peers.

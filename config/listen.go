@@ -6,13 +6,16 @@ import (
 	"slices"
 )
 
-// listen checks the options of a connector that waits for its SMSC to connect.
+// listen checks who connects, and the options of a connector that waits for its SMSC.
 func (d *decoder) listen(c *Connector, path string) {
+	if slices.ContainsFunc(c.Proxies, func(p netip.Prefix) bool { return p.Bits() == 0 }) {
+		d.warn(path+".proxies", "has everybody, so that every peer can name any address as its own: list the proxies alone")
+	}
 	switch {
 	case c.Direction != Out: // a warning says that the options have no effect
 	case c.Listen == "":
-		if c.PeerSystemID != "" || c.PeerPassword != "" || len(c.Networks) > 0 {
-			d.warn(path, "has peer_system_id, peer_password or networks, which have no effect without listen")
+		if c.PeerSystemID != "" || c.PeerPassword != "" || len(c.Networks) > 0 || len(c.Proxies) > 0 {
+			d.warn(path, "has peer_system_id, peer_password, networks or proxies, which have no effect without listen")
 		}
 	case c.Address != "" || len(c.Addresses) > 0:
 		d.problem(path+".listen", "must not be given together with address: write another connector with the same operator for the sessions that the gateway opens")
@@ -21,9 +24,16 @@ func (d *decoder) listen(c *Connector, path string) {
 	}
 }
 
+// IsProxy reports whether a connection from an address begins with the header of a proxy.
+func (c *Connector) IsProxy(addr netip.Addr) bool { return contains(c.Proxies, addr) }
+
+func contains(networks []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+}
+
 // TakesFrom reports whether an SMSC may connect from an address.
 func (c *Connector) TakesFrom(addr netip.Addr) bool {
-	return len(c.Networks) == 0 || slices.ContainsFunc(c.Networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+	return len(c.Networks) == 0 || contains(c.Networks, addr)
 }
 
 // PeerLogsIn reports whether an SMSC that connects must say who it is.

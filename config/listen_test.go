@@ -26,13 +26,15 @@ func TestListen(t *testing.T) {
 		{`listen: "192.0.2.1"`, "must be host:port"},
 		{`listen: ":2775", address: "192.0.2.1:2775"`, "must not be given together with address"},
 		{`address: "192.0.2.1:2775", peer_system_id: smsc`, "no effect without listen"},
+		{`address: "192.0.2.1:2775", proxies: 192.0.2.2`, "no effect without listen"},
+		{`listen: ":2775", networks: [192.0.2.0/24], proxies: [192.0.2.2, "::/0"]`, "has everybody"},
 		{`networks: [192.0.2.1]`, "must have address or listen"},
 	} {
 		if _, got := parse(c.options); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "listen") {
 			t.Errorf("%s: got %q, want %q", c.options, got, c.want)
 		}
 	}
-	c, _ := parse(`listen: ":2775", peer_system_id: smsc, peer_password: secret, networks: [192.0.2.0/24], static: false`)
+	c, _ := parse(`listen: ":2775", proxies: 192.0.2.0/24, peer_system_id: smsc, peer_password: secret, networks: [192.0.2.0/24], static: false`)
 	cc := &c.Connectors[0]
 	if !cc.Listens() || cc.Role().String() != "client" || !cc.IsStatic() || !cc.PeerLogsIn() || cc.Instances != 1 || cc.AllAddresses()[0] != ":2775" {
 		t.Errorf("%+v", cc)
@@ -42,5 +44,8 @@ func TestListen(t *testing.T) {
 	}
 	if !cc.TakesFrom(netip.MustParseAddr("::ffff:192.0.2.9")) || cc.TakesFrom(netip.MustParseAddr("192.0.3.9")) {
 		t.Error("the wrong addresses are taken")
+	}
+	if !cc.IsProxy(netip.MustParseAddr("::ffff:192.0.2.9")) || cc.IsProxy(netip.MustParseAddr("192.0.3.9")) {
+		t.Error("the wrong addresses are those of proxies")
 	}
 }

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"net/netip"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -9,6 +10,7 @@ import (
 	"pmg/flow"
 	"pmg/internal/poll"
 	"pmg/internal/sock"
+	"pmg/stages/proxy"
 )
 
 // listener accepts connections while their connector has a free instance and the process
@@ -18,7 +20,9 @@ type listener struct {
 	*Deps
 	poller  *poll.Poller
 	sockets map[int]*listening
-	starved bool // out of descriptors
+	proxied map[int]*proxied // by descriptor
+	starved bool             // out of descriptors
+	buf     [proxy.MaxHeader]byte
 }
 
 type listening struct {
@@ -32,7 +36,7 @@ func newListener(d *Deps) (flow.Stage[Job], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listener{Deps: d, poller: p, sockets: map[int]*listening{}}, nil
+	return &listener{Deps: d, poller: p, sockets: map[int]*listening{}, proxied: map[int]*proxied{}}, nil
 }
 
 func (l *listener) Wait(until time.Time) error { return l.poller.Wait(until) }
@@ -55,6 +59,7 @@ func (l *listener) Work(out *flow.Out[Job], j *Job) {
 				delete(l.sockets, fd)
 			}
 		}
+		l.dropAll(j.Connector)
 	case Closed:
 		h := j.Handle
 		j.Handle = nil
@@ -84,6 +89,8 @@ func (l *listener) Poll(out *flow.Out[Job]) {
 	for _, e := range l.poller.Events() {
 		if s := l.sockets[e.FD]; s != nil && !s.paused {
 			l.accept(out, s)
+		} else if p := l.proxied[e.FD]; p != nil {
+			l.readHeader(out, p)
 		}
 	}
 }
@@ -106,18 +113,31 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 			l.refused(out, s, err)
 			return
 		}
-		if !l.Gateway.Sessions.Admit(c, remote) {
-			c.Return(i)
-			_ = unix.Close(fd)
-			continue
+		switch byProxy := c.Config().IsProxy(remote.Addr()); {
+		case byProxy && l.Gateway.Sessions.AdmitProxy(c, remote):
+			l.expect(out, i, fd, remote)
+		case !byProxy && l.Gateway.Sessions.Admit(c, remote):
+			l.begin(out, i, fd, remote, out.Now())
+		default:
+			l.refuse(i, fd)
 		}
-		h := newHandle(l.Deps, i, fd, remote, out.Now())
-		h.Session.Start(out.Now(), nil)
-		l.Gateway.Sessions.Connected(&h.Link)
-		j := out.Get()
-		j.Kind, j.Handle = Opened, h
-		out.To(toReader, j)
 	}
+}
+
+// begin begins the session of a connection that was opened at a time.
+func (l *listener) begin(out *flow.Out[Job], i *connector.Instance, fd int, remote netip.AddrPort, opened int64) {
+	h := newHandle(l.Deps, i, fd, remote, opened)
+	h.Session.Start(opened, nil)
+	l.Gateway.Sessions.Connected(&h.Link)
+	j := out.Get()
+	j.Kind, j.Handle = Opened, h
+	out.To(toReader, j)
+}
+
+// refuse closes a connection that gets no session.
+func (l *listener) refuse(i *connector.Instance, fd int) {
+	_ = unix.Close(fd)
+	i.Connector.Return(i)
 }
 
 // refused handles an accept that returned no connection.
@@ -134,15 +154,16 @@ func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
 }
 
 // Tick accepts again after descriptors ran out. It is needed because descriptors are also
-// freed by code that does not tell the listener.
-func (l *listener) Tick(*flow.Out[Job]) time.Duration {
+// freed by code that does not tell the listener. It also ends the wait for headers.
+func (l *listener) Tick(out *flow.Out[Job]) time.Duration {
 	if l.starved {
 		l.resume(nil)
 	}
-	return 0
+	return l.expire(out.Now())
 }
 
 func (l *listener) Close() error {
+	l.dropAll(nil)
 	for fd := range l.sockets {
 		_ = unix.Close(fd)
 	}

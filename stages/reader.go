@@ -9,6 +9,7 @@ import (
 	"pmg/internal/poll"
 	"pmg/internal/sock"
 	"pmg/protocols"
+	"pmg/stages/proxy"
 )
 
 // reader waits for data on all sockets and reads it. Only the reader ends sessions: it
@@ -148,13 +149,16 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 		r.interest(h)
 		return
 	}
-	buf := r.buf[:]
-	if h.Session.Bound() == 0 {
+	buf, stranger := r.buf[:], h.Session.Bound() == 0
+	if stranger {
 		buf = r.buf[:strangerRead]
 	}
 	n, err := sock.Read(h.fd, buf)
 	switch {
 	case n > 0:
+		if stranger && proxy.Begins(buf[:n]) {
+			r.Gateway.Sessions.StrayHeader(&h.Link)
+		}
 		h.Heard.Store(out.Now())
 		j := out.Get()
 		j.Kind = Bytes

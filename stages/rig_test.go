@@ -72,13 +72,13 @@ pdulog: {enabled: false}
 limits: {unsent: 64KiB, max_jobs: 10000000}
 accounts: [{system_id: load, %s}]
 connectors:
-  - {name: clients, direction: in, address: "127.0.0.1:0", window: 10}
+  - {name: clients, direction: in, address: "127.0.0.1:0", window: 10, %s}
   - {name: operator, direction: out, address: "127.0.0.1:1", window: 10, system_id: pmg, password: secret, static: false, %s}
 routes: [{to: operator}]
 `
 
 // A site is the part of a rig's configuration that differs between tests.
-type site struct{ account, operator string }
+type site struct{ account, operator, clients string }
 
 // newRig runs the named stages, and probes in place of the others.
 func newRig(t testing.TB, s site, rows ...int) *rig {
@@ -92,7 +92,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	if s.account == "" {
 		s.account = "password: secret"
 	}
-	cfg, _, err := config.Parse(fmt.Appendf(nil, rigConfig, s.account, s.operator), config.Options{Protocols: []string{"smpp"}})
+	cfg, _, err := config.Parse(fmt.Appendf(nil, rigConfig, s.account, s.clients, s.operator), config.Options{Protocols: []string{"smpp"}})
 	if err != nil {
 		t.Fatal(err)
 	}

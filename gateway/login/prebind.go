@@ -8,8 +8,8 @@ import (
 )
 
 // Prebind counts the connections that have not logged in, in total and by address. An
-// IPv6 address counts as its /64, as it does for the login guard. Prebind is safe for
-// concurrent use.
+// IPv6 address counts as its /64, as it does for the login guard. A connection whose address is
+// not known, the zero Addr, counts in total only. Prebind is safe for concurrent use.
 type Prebind struct {
 	mu         sync.Mutex
 	total      int // limit of all connections
@@ -32,6 +32,9 @@ func (p *Prebind) Enter(addr netip.Addr) bool {
 		return false
 	}
 	p.open++
+	if !addr.IsValid() {
+		return true
+	}
 	p.byAddress[addr]++
 	return true
 }

@@ -27,7 +27,20 @@ func TestPrebind(t *testing.T) {
 	if !p.Enter(c) || p.Enter(c) {
 		t.Error("not five together")
 	}
-	for _, addr := range []netip.Addr{a, a, near, near, c} {
+	p.Leave(c)
+	for _, addr := range []netip.Addr{a, a, near} {
+		p.Leave(addr)
+	}
+	none := netip.Addr{} // of a client whose proxy has not told it
+	for range 4 {
+		if !p.Enter(none) {
+			t.Error("no four without an address")
+		}
+	}
+	if p.Enter(none) || p.Enter(a) {
+		t.Error("more than five together")
+	}
+	for _, addr := range []netip.Addr{near, none, none, none, none} {
 		p.Leave(addr)
 	}
 	if len(p.byAddress) != 0 || p.open != 0 {

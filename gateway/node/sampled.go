@@ -66,6 +66,7 @@ type Storms struct {
 	Failures   Sampled // messages given up
 	Unanswered Sampled // messages without an answer in time
 	Crowded    Sampled // connections refused
+	Headers    Sampled // PROXY headers that cannot be read, or of those who are no proxies
 	Logins     Sampled // clients that logged in
 	Refusals   Sampled // logins refused
 	Ends       Sampled // sessions ended
@@ -87,6 +88,7 @@ func newStorms() Storms {
 		Failures:   Sampled{sum: "further messages were given up", first: many},
 		Unanswered: Sampled{sum: "further messages were not answered in time", first: few},
 		Crowded:    Sampled{sum: "further clients were refused: too many connections are open that have not logged in", first: few},
+		Headers:    Sampled{sum: "further PROXY headers could not be read, or came from those who are no proxies", first: few},
 		Logins:     Sampled{sum: "further clients logged in", first: many, usual: true},
 		Refusals:   Sampled{sum: "further logins were refused", first: many},
 		Ends:       Sampled{sum: "further sessions ended", first: many, usual: true},

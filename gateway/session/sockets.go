@@ -7,12 +7,28 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/keep"
+	"pmg/gateway/node"
 	"pmg/protocols"
 )
 
 // Admit reports whether a peer that has just connected may stay. If it may, Over or
 // Leave must be called at its end.
 func (d *Desk) Admit(c *connector.Connector, remote netip.AddrPort) bool {
+	if cfg := c.Config(); cfg.Role() == protocols.Client && !cfg.TakesFrom(remote.Addr()) {
+		d.strange(c, remote)
+		return false
+	}
+	return d.enter(c, remote, remote.Addr())
+}
+
+// AdmitProxy does the same for a proxy, until the address of its client is known. Then Leave must be called
+// with no address, and Admit with the client's.
+func (d *Desk) AdmitProxy(c *connector.Connector, proxy netip.AddrPort) bool {
+	return d.enter(c, proxy, netip.Addr{})
+}
+
+// enter counts a peer that has connected, under an address, unless there are too many.
+func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address netip.Addr) bool {
 	if limit, full := d.Full(); full {
 		if d.News.Is("descriptors") {
 			d.Log.Error().Str("connector", c.Name).Int64("clients", limit).
@@ -20,11 +36,7 @@ func (d *Desk) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 		}
 		return false
 	}
-	if cfg := c.Config(); cfg.Role() == protocols.Client && !cfg.TakesFrom(remote.Addr()) {
-		d.strange(c, remote)
-		return false
-	}
-	if !d.logins.Prebind.Enter(remote.Addr()) {
+	if !d.logins.Prebind.Enter(address) {
 		if d.Storms.Crowded.Next(c.Name, d.Clock.Now()) {
 			d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
@@ -89,6 +101,22 @@ func (d *Desk) AcceptFailed(c *connector.Connector, err error) {
 	}
 	if d.News.Is(what) {
 		d.Log.Error().Err(err).Str("connector", c.Name).Msg(what)
+	}
+}
+
+// NoHeader logs that a connection of a proxy was closed because of its PROXY header.
+func (d *Desk) NoHeader(c *connector.Connector, proxy netip.AddrPort, why error) {
+	if d.Storms.Headers.Next(c.Name, d.Clock.Now()) {
+		d.Log.Warn().Err(why).Str("connector", c.Name).Stringer("remote", proxy).
+			Msg("a connection was closed: its address is in proxies of the connector, and its PROXY header cannot be read")
+	}
+}
+
+// StrayHeader logs that a peer that is no proxy has sent a PROXY header.
+func (d *Desk) StrayHeader(l *connector.Link) {
+	if d.Storms.Headers.Next(l.Connector.Name, d.Clock.Now()) {
+		node.OfSession(d.Log.Warn(), l).
+			Msg("a PROXY header came from an address that is not in proxies of the connector, and is taken for a PDU")
 	}
 }
 

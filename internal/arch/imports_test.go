@@ -70,7 +70,8 @@ func table() []row {
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms stages/cipher"},
+		{"stages/proxy", ""},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms stages/cipher stages/proxy"},
 		{"admin", "config connector flow gateway gateway/operate gateway/receipts internal/sock sms store"},
 
 		// Load shares the codec with the gateway and nothing else.

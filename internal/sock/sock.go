@@ -92,6 +92,15 @@ func duplicate(c syscall.Conn) (fd int, err error) {
 	return fd, err
 }
 
+// Peek reads from a non-blocking socket, and leaves there what it has read.
+func Peek(fd int, b []byte) (n int, err error) {
+	for {
+		if n, _, err = unix.Recvfrom(fd, b, unix.MSG_PEEK); err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
 // Drain reads and drops data that the peer has sent after the end of a session. Closing a
 // socket with unread bytes resets the connection, and then the peer would lose the last
 // answer.

@@ -222,3 +222,21 @@ func local(fd int) netip.AddrPort {
 	}
 	return addrPort(sa)
 }
+
+// Peek leaves what it reads.
+func TestPeek(t *testing.T) {
+	client, server, _ := connection(t, "127.0.0.1:0")
+	var b [8]byte
+	if n, err := Peek(server, b[:]); err != unix.EAGAIN {
+		t.Errorf("%d octets of an empty socket: %v", n, err)
+	}
+	if _, err := Write(client, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, server, unix.POLLIN)
+	for _, read := range []func(int, []byte) (int, error){Peek, Peek, Read} {
+		if n, err := read(server, b[:]); err != nil || string(b[:n]) != "hello" {
+			t.Errorf("read %q, %v", b[:n], err)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package stages
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/connector"
+	"pmg/flow"
+	"pmg/internal/sock"
+	"pmg/stages/proxy"
+)
+
+// A proxied connection is one that a proxy has opened, and whose PROXY header is not whole yet. Its session
+// begins behind the header, with the address of the client, so that nothing else sees that of the proxy.
+//
+//	accepted ──header──► whole ──► session
+//	   └── cut, malformed, not whole in time, no longer listening ──► closed
+//
+// Octets of the header are taken off the socket as they come, and no others. So the poller, which is
+// level-triggered, reports a connection once for each piece of its header, and TLS or the first PDU finds
+// its octets on the socket.
+type proxied struct {
+	instance *connector.Instance
+	fd       int
+	proxy    netip.AddrPort
+	opened   int64
+	until    int64 // when it is closed
+	header   []byte
+}
+
+// expect has the header of a connection awaited.
+func (l *listener) expect(out *flow.Out[Job], i *connector.Instance, fd int, from netip.AddrPort) {
+	limit := i.Connector.Config().BindTimeout
+	p := &proxied{instance: i, fd: fd, proxy: from, opened: out.Now(), until: out.Now() + int64(limit)}
+	l.proxied[fd] = p
+	if err := l.poller.Add(fd, true, false); err != nil {
+		l.drop(p, err)
+		return
+	}
+	out.TickIn(limit)
+}
+
+// readHeader reads what has come of a header.
+func (l *listener) readHeader(out *flow.Out[Job], p *proxied) {
+	b := append(l.buf[:0], p.header...)
+	n, err := sock.Peek(p.fd, l.buf[len(b):])
+	if err == unix.EAGAIN {
+		return
+	}
+	if n <= 0 { // one that has sent nothing has checked whether the port listens
+		if err = nil; len(p.header) > 0 {
+			err = fmt.Errorf("it ends after %d octets", len(p.header))
+		}
+		l.drop(p, err)
+		return
+	}
+	extent, whole, err := proxy.Extent(l.buf[:len(b)+n])
+	if err != nil {
+		l.drop(p, err)
+		return
+	}
+	_, _ = sock.Read(p.fd, l.buf[len(b):extent]) // they are there
+	p.header = append(p.header, l.buf[len(b):extent]...)
+	if whole {
+		l.admit(out, p)
+	}
+}
+
+// admit begins the session of a client whose header is whole.
+func (l *listener) admit(out *flow.Out[Job], p *proxied) {
+	client, err := proxy.Client(p.header)
+	if err != nil {
+		l.drop(p, err)
+		return
+	}
+	c := p.instance.Connector
+	if !client.IsValid() {
+		client = p.proxy
+		if !c.Config().TakesFrom(client.Addr()) { // it checks whether the gateway lives, time and again
+			l.drop(p, nil)
+			return
+		}
+	}
+	l.forget(p)
+	if l.Gateway.Sessions.Admit(c, client) {
+		l.begin(out, p.instance, p.fd, client, p.opened)
+		return
+	}
+	l.refuse(p.instance, p.fd)
+	l.resume(c)
+}
+
+// forget ends the wait for a header.
+func (l *listener) forget(p *proxied) {
+	_ = l.poller.Remove(p.fd)
+	delete(l.proxied, p.fd)
+	l.Gateway.Sessions.Leave(netip.AddrPort{})
+}
+
+// drop closes a connection without a session. With a nil error, the log does not tell.
+func (l *listener) drop(p *proxied, err error) {
+	if err != nil {
+		l.Gateway.Sessions.NoHeader(p.instance.Connector, p.proxy, err)
+	}
+	l.forget(p)
+	l.refuse(p.instance, p.fd)
+	l.resume(p.instance.Connector)
+}
+
+// expire closes the connections whose headers are not whole in time. It returns when the next one will be
+// late, or 0 if there is none.
+func (l *listener) expire(now int64) (next time.Duration) {
+	for _, p := range l.proxied {
+		left := time.Duration(p.until - now)
+		if left <= 0 {
+			limit := time.Duration(p.until - p.opened)
+			l.drop(p, fmt.Errorf("%d octets of it have come in %v", len(p.header), limit))
+		} else if next == 0 || left < next {
+			next = left
+		}
+	}
+	return next
+}
+
+// dropAll closes the connections of a connector, or all if it is nil, that wait for their headers.
+func (l *listener) dropAll(c *connector.Connector) {
+	for _, p := range l.proxied {
+		if c == nil || p.instance.Connector == c {
+			l.drop(p, nil)
+		}
+	}
+}

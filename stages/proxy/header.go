@@ -1,0 +1,88 @@
+// Package proxy reads the header of the PROXY protocol, of version 1 or 2, with which a proxy begins
+// a connection: it says which client the proxy speaks for.
+//
+// # Start reading
+//
+// header.go (Extent, then Client).
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// MaxHeader is how many octets a header may have. One with the certificate of a client has about 2,000.
+const MaxHeader = 4 << 10
+
+const (
+	fixed2  = 16  // octets of version 2 that every header has; the last two count the others
+	longest = 107 // octets of version 1 at most, with CR and LF
+)
+
+var begin1 = []byte("PROXY ")
+
+// Begins reports whether the first octets of a connection are those of a header.
+func Begins(b []byte) bool {
+	return bytes.HasPrefix(b, begin1) || bytes.HasPrefix(b, proxyproto.SIGV2)
+}
+
+// Extent returns how many of the first octets of a connection belong to its header, and whether the header
+// is whole with them. It returns an error as soon as no header can come of them.
+func Extent(b []byte) (n int, whole bool, err error) {
+	switch {
+	case agree(b, begin1):
+		line := b[:min(len(b), longest)]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			return end + 1, true, nil
+		}
+		if len(line) == longest {
+			return 0, false, fmt.Errorf("its first line has more than %d octets", longest)
+		}
+		return len(b), false, nil
+	case agree(b, proxyproto.SIGV2):
+		if len(b) < fixed2 {
+			return len(b), false, nil
+		}
+		n = fixed2 + int(binary.BigEndian.Uint16(b[fixed2-2:]))
+		if n > MaxHeader {
+			return 0, false, fmt.Errorf("it has %d octets, and may have %d", n, MaxHeader)
+		}
+		return min(n, len(b)), len(b) >= n, nil
+	}
+	return 0, false, errors.New("there is none")
+}
+
+// agree reports whether one of the two begins with the other.
+func agree(b, begin []byte) bool {
+	n := min(len(b), len(begin))
+	return bytes.Equal(b[:n], begin[:n])
+}
+
+// Client returns the address of the client that a whole header names. It is not valid if the connection is the
+// proxy's own, such as one that checks whether the server lives (LOCAL), or if the proxy does not know (UNKNOWN).
+func Client(header []byte) (netip.AddrPort, error) {
+	r := bufio.NewReaderSize(bytes.NewReader(header), len(header))
+	h, err := proxyproto.Read(r)
+	if err == nil {
+		_, err = h.TLVs()
+	}
+	if err != nil {
+		return netip.AddrPort{}, errors.New(strings.ReplaceAll(err.Error(), "proxyproto: ", ""))
+	}
+	if h.Command.IsLocal() {
+		return netip.AddrPort{}, nil
+	}
+	source, _, ok := h.TCPAddrs()
+	if !ok {
+		return netip.AddrPort{}, errors.New("it names no address of TCP")
+	}
+	a := source.AddrPort()
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), nil
+}
