@@ -41,6 +41,7 @@ const (
 // Config is the whole configuration, with every default filled in.
 type Config struct {
 	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline" live:"no" doc:"How the gateway moves messages. There is only the pipeline: twelve stages, whatever the number of connections."`
+	User         string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway goes on as that was started as root. It listens first, so its connectors may have ports below 1024, and opens everything else as that user. The user must be able to read this file and those that it names, for reloads, and to write to the directories. Not needed where the service manager starts it as its user."`
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`

@@ -26,12 +26,19 @@ type Engine struct {
 
 	mu      sync.Mutex
 	sockets map[*connector.Connector][]sock.Listening
+	opened  Listeners
 }
 
+// Listeners has sockets that listen already, by the name of their connector.
+type Listeners map[string][]sock.Listening
+
 // Start listens, starts the stages and connects.
-func Start(g *gateway.Gateway) (*Engine, error) {
+func Start(g *gateway.Gateway) (*Engine, error) { return StartOn(g, Listeners{}) }
+
+// StartOn is Start for a gateway some of whose connectors listen already.
+func StartOn(g *gateway.Gateway, opened Listeners) (*Engine, error) {
 	pool := NewPool()
-	e := &Engine{gateway: g, pool: pool, sockets: map[*connector.Connector][]sock.Listening{}}
+	e := &Engine{gateway: g, pool: pool, sockets: map[*connector.Connector][]sock.Listening{}, opened: opened}
 	for _, c := range g.Connectors() {
 		if err := e.Listen(c); err != nil {
 			e.closeSockets()
@@ -104,6 +111,11 @@ func (e *Engine) Listen(c *connector.Connector) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if sockets := e.opened[c.Name]; sockets != nil {
+		delete(e.opened, c.Name)
+		e.sockets[c] = sockets
+		return nil
+	}
 	for _, address := range c.Config().AllAddresses() {
 		s, err := sock.Listen(address)
 		if err != nil {

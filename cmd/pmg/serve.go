@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,6 +18,9 @@ import (
 	"pmg/admin"
 	"pmg/config"
 	"pmg/internal/notify"
+	"pmg/internal/privileges"
+	"pmg/internal/sock"
+	"pmg/stages"
 )
 
 func newServeCommand() *cobra.Command {
@@ -71,7 +75,14 @@ func serve(cfg *config.Config, file string) error {
 	log := newLogger(os.Stdout, cfg)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	s, err := startServer(cfg, log)
+	opened, err := become(cfg, file, log)
+	if err != nil {
+		return err
+	}
+	s, err := startServerOn(cfg, log, opened)
+	if errors.Is(err, fs.ErrPermission) && cfg.User != "" {
+		return fmt.Errorf("%w: the gateway runs as user %s (user), to whom this must belong: chown", err, cfg.User)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +110,39 @@ func serve(cfg *config.Config, file string) error {
 		return err
 	}
 	return s.givenUp()
+}
+
+// become has the process go on as the user that the configuration names, and returns the sockets
+// that root has opened before.
+func become(cfg *config.Config, file string, log zerolog.Logger) (stages.Listeners, error) {
+	opened := stages.Listeners{}
+	if cfg.User == "" {
+		if os.Geteuid() == 0 {
+			log.Warn().Msg("the gateway runs as root, which it need not: name a user for it with the option user, or in its unit")
+		}
+		return opened, nil
+	}
+	for i := range cfg.Connectors {
+		c := &cfg.Connectors[i]
+		if !c.Listens() {
+			continue
+		}
+		for _, address := range c.AllAddresses() {
+			s, err := sock.Listen(address)
+			if err != nil {
+				return nil, fmt.Errorf("cannot start connector %s: %w", c.Name, err)
+			}
+			opened[c.Name] = append(opened[c.Name], s)
+		}
+	}
+	if err := privileges.Drop(cfg.User); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read configuration: %w: user %s (user) must be able to, for reloads: chgrp and chmod g+r", err, cfg.User)
+	}
+	return opened, f.Close()
 }
 
 // watch tells the service manager that the gateway is ready when the messages of earlier runs are

@@ -35,6 +35,11 @@ type server struct {
 
 // startServer starts the gateway that the configuration describes.
 func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
+	return startServerOn(cfg, log, stages.Listeners{})
+}
+
+// startServerOn is startServer with sockets that listen already.
+func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listeners) (*server, error) {
 	g, err := gateway.New(cfg, log, newDriver)
 	if err != nil {
 		return nil, err
@@ -45,7 +50,7 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 		return nil, err
 	}
 	g.Sessions.LimitDescriptors(sock.DescriptorLimit())
-	if s.engine, err = stages.Start(g); err != nil {
+	if s.engine, err = stages.StartOn(g, opened); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
