@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -185,11 +187,30 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 	g.Recover(t.Context(), g.engine)
 	t.Cleanup(func() {
 		g.stop()
+		g.keepsSecrets()
 		if t.Failed() {
 			t.Logf("the end of the gateway's log:\n%s", g.log.tail(60))
 		}
 	})
 	return g
+}
+
+// keepsSecrets checks that no log has the password of a client: as it is, and in the hexadecimal form of UCP.
+func (g *gw) keepsSecrets() {
+	g.t.Helper()
+	logs := map[string]string{"the log": g.log.String()}
+	files, _ := filepath.Glob(filepath.Join(g.dir, "*.log"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		logs[file] = string(text)
+	}
+	for name, text := range logs {
+		for _, password := range []string{"s3cret", "733363726574"} {
+			if i := strings.Index(text, password); i >= 0 {
+				g.t.Errorf("%s has a password: %s", name, text[max(0, i-100):i+len(password)])
+			}
+		}
+	}
 }
 
 // keep has the gateway store messages on a file system.
