@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +61,7 @@ type running struct {
 	engine  gateway.Engine
 	admin   *Server
 	url     string
+	socket  string
 }
 
 func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
@@ -77,7 +81,9 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Start(config.Admin{Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}}, g, e, "test", reload)
+	of := *cfg
+	of.Admin = config.Admin{Socket: socketIn(t), Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}}
+	s, err := Start(&of, g, e, "test", reload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +94,18 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 			}
 		}
 	})
-	return &running{t, g, e, s, "http://" + s.Addr()}
+	return &running{t, g, e, s, "http://" + s.Addr(), of.Admin.Socket}
+}
+
+// socketIn returns the path of a socket. Directories of tests have names that are too long for one.
+func socketIn(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "admin.sock")
 }
 
 func (r *running) get(path string) (code int, body string) {
@@ -126,6 +143,49 @@ func (r *running) await(path string, wantCode int, wantBody string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	r.t.Fatalf("%s: got %d %q, want %d %q", path, code, body, wantCode, wantBody)
+}
+
+// The socket serves what the address serves, and is gone behind the end.
+func TestSocket(t *testing.T) {
+	t.Parallel()
+	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
+	path := r.socket
+	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
+	for host, want := range map[string]int{"localhost": 200, "evil.example": 421} {
+		answer, err := client.Get("http://" + host + "/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", host, answer.StatusCode, want)
+		}
+	}
+	if err := r.admin.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("behind the end: %v", err)
+	}
+}
+
+// A socket that cannot be made is an error where it was asked for, and a warning otherwise.
+func TestNoSocket(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, clientsOnly, t.TempDir())
+	cfg.Store.Dir = filepath.Join(t.TempDir(), "none")
+	r := start(t, cfg, false)
+	s, err := Start(cfg, r.gateway, r.engine, "test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	cfg.Admin.Socket = filepath.Join(cfg.Store.Dir, "s")
+	if _, err := Start(cfg, r.gateway, r.engine, "test", nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func startSink(t *testing.T) *loadtest.Sink {
@@ -311,7 +371,7 @@ func TestPprofOnlyWhenAskedFor(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	_, err := Start(config.Admin{Address: r.admin.Addr()}, r.gateway, r.engine, "test", nil)
+	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot start admin (admin.address): cannot listen on ") {
 		t.Errorf("got %v", err)
 	}

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	stdlog "log"
 	"net"
 	"net/http"
@@ -12,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"pmg/admin/access"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/sock"
@@ -25,27 +28,58 @@ const (
 	idleTimeout   = time.Minute      // between two requests
 )
 
-// A Server is the HTTP listener of one gateway.
+// A Server is what serves operators of one gateway.
 type Server struct {
-	view     *view
-	progress *Progress
-	http     http.Server
-	limiter  *limiter
-	listener net.Listener
+	view      *view
+	progress  *Progress
+	http      http.Server
+	limiter   *limiter
+	listeners []net.Listener // that of the address first
 }
 
-// Start listens on cfg.Address and shows the counters of g and e until Close is called.
+// Start listens where cfg says and shows the counters of g and e until Close is called.
 // version is the version of the program. reload answers requests to reload; nil: there are none.
-func Start(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) (*Server, error) {
-	listener, err := net.Listen("tcp", cfg.Address)
-	if err != nil {
-		return nil, fmt.Errorf("cannot start admin (admin.address): %w", sock.ListenError(cfg.Address, err))
+func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) (*Server, error) {
+	s := newServer(cfg.Admin, g, e, version, reload)
+	if err := s.listen(cfg); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}
-	s := newServer(cfg, g, e, version, reload)
-	s.listener = listener
 	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
-	go func() { _ = s.http.Serve(listener) }() // Close ends it
+	for _, l := range s.listeners {
+		go func() { _ = s.http.Serve(l) }() // Close ends it
+		if l.Addr().Network() == "unix" {
+			g.Log.Info().Str("path", cfg.AdminSocket()).Msg("admin listening on its socket")
+		} else {
+			g.Log.Info().Stringer("address", l.Addr()).Msg("admin listening")
+		}
+	}
 	return s, nil
+}
+
+// listen begins to listen, at the address first. The gateway goes without a socket that nobody has asked for and
+// that cannot be made, for instance because its file system has none.
+func (s *Server) listen(cfg *config.Config) error {
+	if address := cfg.Admin.Address; address != "" {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("(admin.address): %w", sock.ListenError(address, err))
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	socket := cfg.AdminSocket()
+	if socket == "" {
+		return nil
+	}
+	l, err := access.Listen(socket)
+	switch {
+	case err == nil:
+		s.listeners = append(s.listeners, l)
+	case cfg.Admin.Socket != "":
+		return fmt.Errorf("(admin.socket): %w", err)
+	default:
+		s.view.gateway.Log.Warn().Err(err).Msg("no socket for operators; admin.socket names another, or off")
+	}
+	return nil
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) *Server {
@@ -63,12 +97,18 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	return s
 }
 
-// Addr returns the address that the server listens on.
-func (s *Server) Addr() string { return s.listener.Addr().String() }
+// Addr returns the address that the server listens on, or its socket if it has no address.
+func (s *Server) Addr() string { return s.listeners[0].Addr().String() }
 
 // Close stops listening and closes the connections.
 func (s *Server) Close() error {
-	if err := s.http.Close(); err != nil {
+	err := s.http.Close()
+	for _, l := range s.listeners { // those that were not served are still open
+		if cerr := l.Close(); err == nil && !errors.Is(cerr, net.ErrClosed) && !errors.Is(cerr, fs.ErrNotExist) {
+			err = cerr
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("cannot close admin: %w", err)
 	}
 	return nil

@@ -17,7 +17,7 @@ func newHoldCommand() *cobra.Command {
 	cmd := newOrderCommand("/hold", &cobra.Command{
 		Use:   "hold CONNECTOR",
 		Short: "Send nothing to an SMS centre for a while",
-		Long: `Asks a running gateway at its admin address to send no more messages by a connector
+		Long: `Asks a running gateway to send no more messages by a connector
 to an SMS centre, for example while that is under maintenance. Messages go to other
 targets of their routes at once; those that wait already follow after the connector's
 failover_after. Where there is no other target, they wait.
@@ -54,7 +54,7 @@ func newReleaseCommand() *cobra.Command {
 	return newOrderCommand("/release", &cobra.Command{
 		Use:   "release CONNECTOR",
 		Short: "Send messages again to an SMS centre that is held",
-		Long: `Asks a running gateway at its admin address to end what "pmg hold" has begun: messages
+		Long: `Asks a running gateway to end what "pmg hold" has begun: messages
 that wait leave by the connector again.`,
 		Example: "  pmg release operator",
 	}, nil, func(c *admin.Ordered, name string) string {
@@ -66,7 +66,7 @@ func newConnectCommand() *cobra.Command {
 	return newOrderCommand("/connect", &cobra.Command{
 		Use:   "connect CONNECTOR",
 		Short: "Connect to an SMS centre now, without waiting for the next attempt",
-		Long: `Asks a running gateway at its admin address to connect those sessions of a connector now
+		Long: `Asks a running gateway to connect those sessions of a connector now
 that wait for their next attempt after a failure, as "pmg status" shows it. The pauses
 between further attempts stay as they were.`,
 		Example: "  pmg connect operator",
@@ -94,7 +94,7 @@ func newOrderCommand(path string, cmd *cobra.Command, set func(url.Values) error
 			return err
 		}
 		c := new(admin.Ordered)
-		if err := askAdmin(cmd.Context(), o.address, http.MethodPost, path+"?"+query.Encode(), c); err != nil {
+		if err := askAdmin(cmd.Context(), &o.Gateway, http.MethodPost, path+"?"+query.Encode(), c); err != nil {
 			return err
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), say(c, printable(c.Connector)))

@@ -20,16 +20,13 @@ func newKickCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kick SESSION|ACCOUNT",
 		Short: "End a session, or all sessions of an account",
-		Long: `Asks a running gateway at its admin address to log out of a session, named as
+		Long: `Asks a running gateway to log out of a session, named as
 "pmg sessions" does (clients/3), or out of all sessions of a client account. It
 gets no more messages, and is logged out when those that it has are answered, or after
 response_timeout.
 
 A client that was logged out may log in again: to keep it out, change or remove its
-account and reload. A session to an SMS centre is connected again.
-
-The admin address has no login: anyone who can connect to it can end sessions, so keep
-it on a loopback address.`,
+account and reload. A session to an SMS centre is connected again.`,
 		Example: "  pmg kick clients/3\n  pmg kick acme",
 		Args:    oneArg("the name of a session or an account, as pmg sessions shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +38,7 @@ it on a loopback address.`,
 				query = url.Values{"session": {args[0]}}
 			}
 			var done admin.Kicked
-			if err := askAdmin(cmd.Context(), o.address, http.MethodPost, "/kick?"+query.Encode(), &done); err != nil {
+			if err := askAdmin(cmd.Context(), &o.Gateway, http.MethodPost, "/kick?"+query.Encode(), &done); err != nil {
 				return err
 			}
 			for _, name := range done.Sessions {

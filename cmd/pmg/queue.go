@@ -30,13 +30,10 @@ func newQueueCommand() *cobra.Command {
   orphan       a receipt of an SMSC whose message is not known
   unreadable   its record is damaged; it is found by its id only
 
-The commands ask the running gateway at --address, or at the configuration's
-admin.address. If none answers there, or with --store, list and show read the store of a
+The commands ask the running gateway at --address, or else at the socket or the address of
+the configuration's section admin. If none answers there, or with --store, list and show read the store of a
 gateway that is stopped. A store in memory (store.engine: memory) has the messages that
-are in one of the other states, and none that is queued.
-
-The admin address has no login: anyone who can connect to it can read and delete
-messages, so keep it on a loopback address.`,
+are in one of the other states, and none that is queued.`,
 		Example: `  pmg queue list --state parked
   pmg queue sums
   pmg queue show 1a1fb0c12c230d41

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
+	"pmg/cmd/pmg/ask"
 	"pmg/config"
 	"pmg/gateway/operate"
 	"pmg/store"
@@ -28,12 +30,13 @@ type queueSource interface {
 
 // storeOptions select the gateway, or the store of one that is stopped.
 type storeOptions struct {
-	config, address, dir string
+	ask.Gateway
+	config, dir string
 }
 
 func (o *storeOptions) flags(cmd *cobra.Command) {
 	o.dirFlags(cmd)
-	cmd.Flags().StringVar(&o.address, "address", "", "admin address of a running gateway, as `host:port`")
+	o.Gateway.Flags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("store", "address")
 }
 
@@ -43,11 +46,11 @@ func (o *storeOptions) dirFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.dir, "store", "", "the store of a gateway that is stopped: its `directory`")
 }
 
-// find returns where the messages are: what the flags name; otherwise in the gateway at the
-// configuration's admin address; and if none listens there, in the configuration's store.
+// find returns where the messages are: what the flags name; otherwise in the gateway of the
+// configuration; and if that does not run, in the configuration's store.
 func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
-	if o.address != "" {
-		return runningStore{o.address}, nil
+	if o.Address != "" {
+		return runningStore{&o.Gateway}, nil
 	}
 	if o.dir != "" {
 		return openStopped(o.dir)
@@ -56,16 +59,17 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a := cfg.Admin.Address; a != "" {
-		if _, err := requestAdmin(cmd.Context(), statusTimeout, a, http.MethodGet, "/healthz"); !errors.Is(err, syscall.ECONNREFUSED) {
-			return runningStore{a}, nil
+	if o.Find(cfg, o.config) == nil {
+		_, err := o.Request(cmd.Context(), statusTimeout, http.MethodGet, "/healthz")
+		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
+			return runningStore{&o.Gateway}, nil
 		}
 	}
 	dir, err := storeDir(cfg, o.config)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers at an admin address of %s, so this is about its store in %s\n", o.config, dir)
+	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers that runs with %s, so this is about its store in %s\n", o.config, dir)
 	return openStopped(dir)
 }
 
@@ -117,7 +121,7 @@ func checkStoreDir(dir string) error {
 // explainStore adds what to do to an error of a store.
 func explainStore(err error) error {
 	if errors.Is(err, store.ErrLocked) {
-		return fmt.Errorf("%w; to ask a running gateway, name its admin address with --address", err)
+		return fmt.Errorf("%w; to ask a running gateway, name it with --address", err)
 	}
 	return err
 }
@@ -160,10 +164,10 @@ func (o *storeOptions) findRunning(cmd *cobra.Command) (running runningStore, er
 }
 
 // A runningStore is the store of a gateway that runs.
-type runningStore struct{ address string }
+type runningStore struct{ *ask.Gateway }
 
 func (s runningStore) list(ctx context.Context, q admin.QueueQuery) (p operate.QueuePage, err error) {
-	return p, askAdmin(ctx, s.address, http.MethodGet, "/queue?"+q.Values().Encode(), &p)
+	return p, askAdmin(ctx, s.Gateway, http.MethodGet, "/queue?"+q.Values().Encode(), &p)
 }
 
 func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.QueueChange) (p operate.QueuePage, err error) {
@@ -174,11 +178,11 @@ func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.
 	if c.DryRun {
 		v.Set("dry_run", "1")
 	}
-	return p, askAdmin(ctx, s.address, http.MethodPost, "/queue/"+c.What+"?"+v.Encode(), &p)
+	return p, askAdmin(ctx, s.Gateway, http.MethodPost, "/queue/"+c.What+"?"+v.Encode(), &p)
 }
 
 func (s runningStore) backup(ctx context.Context, dir string) error {
-	return askAdminFor(ctx, backupTimeout, s.address, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(struct{}))
+	return askAdminFor(ctx, backupTimeout, s.Gateway, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(struct{}))
 }
 
 func (s runningStore) close() error { return nil }

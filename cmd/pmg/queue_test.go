@@ -155,7 +155,7 @@ func TestStoreErrors(t *testing.T) {
 	empty := t.TempDir()
 	memory := writeConfig(t, "store: {engine: memory}\nconnectors: []\n")
 	for args, want := range map[string]string{
-		"queue list --store " + locked:                     "another process has it open; stop that gateway, or give this one another store.dir; to ask a running gateway, name its admin address with --address",
+		"queue list --store " + locked:                     "another process has it open; stop that gateway, or give this one another store.dir; to ask a running gateway, name it with --address",
 		"store check --store " + locked:                    "another process has it open",
 		"store repair --store " + locked:                   "another process has it open",
 		"queue list --store " + damaged:                    "pmg store repair puts it aside and saves what can be read",
@@ -277,7 +277,7 @@ routes: [{to: operator, destination: "467"}]
 	out, err := pmg(t, "queue list --json -c "+file)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	var m operate.StoredMessage
-	if err != nil || len(lines) != 3 || !strings.HasPrefix(lines[0], "no gateway answers at an admin address") ||
+	if err != nil || len(lines) != 3 || !strings.HasPrefix(lines[0], "no gateway answers that runs with ") ||
 		json.Unmarshal([]byte(lines[1]), &m) != nil || m.ID != hexID(parkedID) || m.Connector != "second" {
 		t.Errorf("error %v, output\n%s", err, out)
 	}

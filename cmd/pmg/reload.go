@@ -13,12 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/ask"
 	"pmg/config"
 )
 
 type reloadOptions struct {
-	config, address string
-	force           bool
+	ask.Gateway
+	config string
+	force  bool
 }
 
 func newReloadCommand() *cobra.Command {
@@ -26,8 +28,7 @@ func newReloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Make a running gateway read its configuration again",
-		Long: `Checks the configuration, and asks the running gateway at its admin.address to read
-the file again. Prints the options that changed and those that need a restart. When the
+		Long: `Checks the configuration, and asks the running gateway to read the file again. Prints the options that changed and those that need a restart. When the
 configuration cannot be used, nothing changes and the exit status is 1.
 
 A reload that would remove more than half of the in connectors, of the out connectors
@@ -44,8 +45,8 @@ With --address and without -c, pmg reload does not check a file first.`,
 				if err != nil {
 					return err
 				}
-				if o.address == "" {
-					o.address = c.Admin.Address
+				if o.Address == "" && o.Find(c, o.config) != nil {
+					return fmt.Errorf("cannot ask gateway: %s sets no admin.address and no admin.socket, so send SIGHUP to its process instead", o.config)
 				}
 				if o.config, err = filepath.Abs(o.config); err != nil {
 					return fmt.Errorf("cannot find configuration: %w", err)
@@ -53,15 +54,12 @@ With --address and without -c, pmg reload does not check a file first.`,
 			} else {
 				o.config = ""
 			}
-			if o.address == "" {
-				return fmt.Errorf("cannot ask gateway: %s sets no admin.address, so send SIGHUP to its process instead", o.config)
-			}
 			return askReload(cmd, o)
 		},
 	}
 	configFlag(cmd, &o.config)
 	f := cmd.Flags()
-	f.StringVar(&o.address, "address", "", "admin address of the gateway, as `host:port`")
+	o.Gateway.Flags(cmd)
 	f.BoolVar(&o.force, "force", false, "remove connectors, accounts and routes, however many")
 	return cmd
 }
@@ -72,14 +70,14 @@ func askReload(cmd *cobra.Command, o reloadOptions) error {
 	if o.force {
 		query.Set("force", "1")
 	}
-	answer, err := requestAdmin(cmd.Context(), 30*time.Second, o.address, http.MethodPost, "/reload?"+query.Encode())
+	answer, err := o.Request(cmd.Context(), 30*time.Second, http.MethodPost, "/reload?"+query.Encode())
 	if err != nil {
 		return err
 	}
-	if answer.code != http.StatusOK {
-		return errors.New(strings.TrimSpace(string(answer.body)))
+	if answer.Code != http.StatusOK {
+		return errors.New(strings.TrimSpace(string(answer.Body)))
 	}
-	_, err = cmd.OutOrStdout().Write(answer.body)
+	_, err = cmd.OutOrStdout().Write(answer.Body)
 	return err
 }
 

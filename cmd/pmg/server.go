@@ -24,7 +24,7 @@ type server struct {
 	log     zerolog.Logger
 	gateway *gateway.Gateway
 	engine  gateway.Engine
-	admin   *admin.Server // nil: not asked for
+	admin   *admin.Server // nil: not started
 	manager notify.Manager
 
 	stopRecovery context.CancelFunc
@@ -55,15 +55,12 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		return nil, err
 	}
 	s.recover()
-	if cfg.Admin.Address != "" {
-		if s.admin, err = admin.Start(cfg.Admin, g, s.engine, version, s.askReload); err != nil {
-			s.stopRecovery()
-			s.recovery.Wait()
-			_ = s.engine.Close()
-			_ = g.Close()
-			return nil, err
-		}
-		log.Info().Str("address", s.admin.Addr()).Msg("admin listening")
+	if s.admin, err = admin.Start(cfg, g, s.engine, version, s.askReload); err != nil {
+		s.stopRecovery()
+		s.recovery.Wait()
+		_ = s.engine.Close()
+		_ = g.Close()
+		return nil, err
 	}
 	for _, c := range g.Connectors() {
 		s.announce(c)

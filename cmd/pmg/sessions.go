@@ -16,8 +16,8 @@ func newSessionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of a running gateway",
-		Long: `Asks a running gateway at its admin address, which is --address or the
-configuration's admin.address, for its sessions: connector/number, the peer's address,
+		Long: `Asks a running gateway, which is at --address or else at the socket or the address
+of the configuration's section admin, for its sessions: connector/number, the peer's address,
 the account (of the client, or the system_id that the gateway logs in with at an SMS
 centre), how long the session has been open and its peer silent, how much of its window
 is in use, and how many messages wait for that peer.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"pmg/admin"
+	"pmg/cmd/pmg/ask"
 	"pmg/internal/console"
 )
 
@@ -23,8 +23,8 @@ func newStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what a running gateway does: connectors, accounts, queues, rates, stages",
-		Long: `Asks a running gateway at its admin address, which is --address or the
-configuration's admin.address, and prints tables. Counts are since the gateway's start.
+		Long: `Asks a running gateway, which is at --address or else at the socket or the address
+of the configuration's section admin, and prints tables. Counts are since the gateway's start.
 It also shows whether the gateway is ready for traffic, and why connectors have no
 session.
 
@@ -52,7 +52,8 @@ prints the JSON of /status, one object per line.`,
 }
 
 type statusOptions struct {
-	config, address            string
+	ask.Gateway
+	config                     string
 	watch                      time.Duration
 	sessions, accounts, asJSON bool
 }
@@ -60,27 +61,19 @@ type statusOptions struct {
 // flags adds the flags that select the gateway.
 func (o *statusOptions) flags(cmd *cobra.Command) {
 	configFlag(cmd, &o.config)
-	cmd.Flags().StringVar(&o.address, "address", "", "admin address of the gateway, as `host:port`")
+	o.Gateway.Flags(cmd)
 }
 
-// find sets the gateway's admin address if --address does not.
-func (o *statusOptions) find(cmd *cobra.Command) (err error) {
-	if !cmd.Flags().Changed("address") {
-		o.address, err = adminAddress(cmd, o.config)
+// find finds the gateway of the configuration if --address does not name one.
+func (o *statusOptions) find(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("address") {
+		return nil
 	}
-	return err
-}
-
-// adminAddress returns the admin.address of the configuration.
-func adminAddress(cmd *cobra.Command, file string) (string, error) {
-	c, err := loadConfig(io.Discard, file) // its warnings are for the operator of serve
+	c, err := loadConfig(io.Discard, o.config) // its warnings are for the operator of serve
 	if err != nil {
-		return "", fmt.Errorf("cannot find admin address: %w; --address names it without a configuration", err)
+		return fmt.Errorf("cannot find admin address: %w; --address names it without a configuration", err)
 	}
-	if c.Admin.Address == "" {
-		return "", fmt.Errorf("cannot ask gateway: %s sets no admin.address, so the gateway does not listen for operators: set it, and start the gateway again", file)
-	}
-	return c.Admin.Address, nil
+	return o.Find(c, o.config)
 }
 
 func runStatus(cmd *cobra.Command, o statusOptions) error {
@@ -136,10 +129,9 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 	return err
 }
 
-// Bounds on the time and the size of a gateway's answer.
+// Bounds on the time of a gateway's answer, and on the reason in it.
 const (
 	statusTimeout = 10 * time.Second
-	maxStatus     = 64 << 20
 	maxReason     = 1000
 )
 
@@ -150,61 +142,26 @@ func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
 		path += "?sessions=1"
 	}
 	s := new(admin.Status)
-	return s, askAdmin(ctx, o.address, http.MethodGet, path, s)
+	return s, askAdmin(ctx, &o.Gateway, http.MethodGet, path, s)
 }
 
-// askAdmin sends a request to a gateway's admin address and reads its answer into v.
-func askAdmin(ctx context.Context, address, method, path string, v any) error {
-	return askAdminFor(ctx, statusTimeout, address, method, path, v)
+// askAdmin sends a request to a gateway and reads its answer into v.
+func askAdmin(ctx context.Context, g *ask.Gateway, method, path string, v any) error {
+	return askAdminFor(ctx, statusTimeout, g, method, path, v)
 }
 
 // askAdminFor is askAdmin with a timeout, for a request that may take longer.
-func askAdminFor(ctx context.Context, timeout time.Duration, address, method, path string, v any) error {
-	answer, err := requestAdmin(ctx, timeout, address, method, path)
+func askAdminFor(ctx context.Context, timeout time.Duration, g *ask.Gateway, method, path string, v any) error {
+	answer, err := g.Request(ctx, timeout, method, path)
 	if err != nil {
 		return err
 	}
-	if answer.code != http.StatusOK {
-		reason := answer.body[:min(len(answer.body), maxReason)]
-		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.url, printable(answer.status), printable(strings.TrimSpace(string(reason))))
+	if answer.Code != http.StatusOK {
+		reason := answer.Body[:min(len(answer.Body), maxReason)]
+		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, printable(answer.Status), printable(strings.TrimSpace(string(reason))))
 	}
-	if err := json.Unmarshal(answer.body, v); err != nil {
-		return fmt.Errorf("cannot read the answer of %s: %w", answer.url, err)
+	if err := json.Unmarshal(answer.Body, v); err != nil {
+		return fmt.Errorf("cannot read the answer of %s: %w", answer.URL, err)
 	}
 	return nil
-}
-
-// An adminAnswer is a gateway's answer to a request.
-type adminAnswer struct {
-	url, status string
-	code        int
-	body        []byte
-}
-
-// requestAdmin sends a request to a gateway's admin address.
-func requestAdmin(ctx context.Context, timeout time.Duration, address, method, path string) (a adminAnswer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return a, fmt.Errorf("cannot ask gateway: %w", err)
-	}
-	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = "localhost" // the gateway listens on every address, so on this one too
-	}
-	a.url = "http://" + net.JoinHostPort(host, port) + path
-	r, err := http.NewRequestWithContext(ctx, method, a.url, nil)
-	if err != nil {
-		return a, fmt.Errorf("cannot ask gateway: %w", err)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return a, fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address? --address names another", err)
-	}
-	defer answer.Body.Close()
-	a.status, a.code = answer.Status, answer.StatusCode
-	if a.body, err = io.ReadAll(io.LimitReader(answer.Body, maxStatus)); err != nil {
-		return a, fmt.Errorf("cannot read the answer of %s: %w", a.url, err)
-	}
-	return a, nil
 }

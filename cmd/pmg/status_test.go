@@ -167,7 +167,8 @@ func TestStatusCommandSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"--address", address}, "is it running, with this admin.address?"},
 		{[]string{"--address", "2780"}, "missing port in address"},
-		{[]string{"-c", writeConfig(t, "connectors: []\n")}, "sets no admin.address"},
+		{[]string{"-c", writeConfig(t, "store: {engine: memory}\nconnectors: []\n")}, "sets no admin.address and no admin.socket"},
+		{[]string{"-c", writeConfig(t, "store: {dir: none}\nconnectors: []\n")}, "none/admin.sock: connect: no such file or directory; is it running"},
 		{[]string{"-c", filepath.Join(t.TempDir(), "none.yaml")}, "--address names it without a configuration"},
 	} {
 		_, err := runForTest(t, newStatusCommand(), t.Output(), c.args...)

@@ -21,8 +21,8 @@ func newStoreCommand() *cobra.Command {
 store.dir of the configuration, or in the one that --store names.
 
 check and repair need a gateway that is stopped. backup asks the running gateway at
---address, or at the configuration's admin.address, and otherwise copies the store of
-one that is stopped. pmg status shows how many messages the store of a running gateway
+--address, or else that of the configuration, and otherwise copies the store of one that
+is stopped. pmg status shows how many messages the store of a running gateway
 has, and how large it is.`,
 		Example: "  pmg store backup /var/backups/pmg-monday\n  pmg store check --store data\n  pmg store repair --store data",
 	}

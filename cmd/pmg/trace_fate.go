@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pmg/admin"
+	"pmg/cmd/pmg/ask"
 	"pmg/config"
 	"pmg/gateway/operate"
 	"pmg/pdulog"
@@ -219,7 +220,8 @@ func (f *fates) event(e *tracedEvent) {
 // askStore adds where messages wait. Without an answer nothing is added: the store may be in use by
 // a gateway that does not listen for operators.
 func (f *fates) askStore(ctx context.Context, cfg *config.Config) {
-	if cfg.Admin.Address == "" || len(f.all) == 0 {
+	running := new(ask.Gateway)
+	if len(f.all) == 0 || running.Find(cfg, "") != nil {
 		return
 	}
 	var q admin.QueueQuery
@@ -229,7 +231,7 @@ func (f *fates) askStore(ctx context.Context, cfg *config.Config) {
 		}
 	}
 	q.Limit = len(q.IDs)
-	page, err := runningStore{cfg.Admin.Address}.list(ctx, q)
+	page, err := runningStore{running}.list(ctx, q)
 	if err != nil {
 		return
 	}

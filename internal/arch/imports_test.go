@@ -73,15 +73,17 @@ func table() []row {
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms stages/cipher stages/proxy"},
-		{"admin", "config connector flow gateway gateway/operate gateway/receipts internal/sock sms store"},
+		{"admin/access", ""},
+		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
+		{"cmd/pmg/ask", "config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg", "admin cmd/pmg/explain cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/explain cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},

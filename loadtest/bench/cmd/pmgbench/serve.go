@@ -90,12 +90,12 @@ func run(ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	g.Recover(ctx, engine)
 	if cfg.Admin.Address != "" {
-		server, err := admin.Start(cfg.Admin, g, engine, version, nil)
+		cfg.Admin.Socket = "off"
+		server, err := admin.Start(cfg, g, engine, version, nil)
 		if err != nil {
 			return err
 		}
 		defer server.Close()
-		log.Info().Str("address", server.Addr()).Msg("admin listening")
 	}
 	for _, c := range g.Connectors() {
 		for _, address := range engine.Addresses(c) {

@@ -1,0 +1,72 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// maxSocketDir is how long the directory of a socket may be: the name of a socket has at most 104
+// octets on some systems, and it is made under a longer name than its own.
+const maxSocketDir = 85
+
+// A socket removes its file when it is closed.
+type socket struct {
+	net.Listener
+	path string
+}
+
+// Listen listens on a unix socket that its owner alone may open. The socket of a process that has died is
+// replaced. It gets its name when it has its mode, so that nobody else can ever open it.
+func Listen(path string) (net.Listener, error) {
+	if len(filepath.Dir(path)) > maxSocketDir {
+		return nil, fmt.Errorf("the directory of %s is longer than a socket allows, which is %d octets: name another", path, maxSocketDir)
+	}
+	if err := checkFree(path); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".s")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	first := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: first, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	if err = os.Chmod(first, 0o600); err == nil {
+		err = os.Rename(first, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &socket{l, path}, nil
+}
+
+// checkFree returns an error if the name is that of something else than the socket of a process that has died.
+func checkFree(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s exists, and is no socket: name another, or move it away", path)
+	}
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		_ = c.Close()
+		return fmt.Errorf("another process listens on %s: stop it, or name another socket", path)
+	}
+	return nil
+}
+
+// Close removes the file first: behind the end of the listener it may be another process's.
+func (s *socket) Close() error { return errors.Join(os.Remove(s.path), s.Listener.Close()) }

@@ -1,0 +1,114 @@
+// Package ask sends an operator's requests to a gateway that runs.
+//
+// Start reading with Gateway.Find, which says where a gateway is asked.
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/config"
+)
+
+// A Gateway is one that runs.
+type Gateway struct {
+	Address string // host:port, a URL, or the path of a socket; "": not known yet
+}
+
+// Flags adds the flags that select a gateway.
+func (g *Gateway) Flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&g.Address, "address", "", "where a running gateway is asked: its admin `address`, as host:port or URL, or the path of its socket")
+}
+
+// Find sets the address to where the gateway of a configuration is asked: at its socket, and if nothing can be
+// asked there, at its admin address. The file is that of the configuration, for messages.
+func (g *Gateway) Find(c *config.Config, file string) error {
+	socket := c.AdminSocket()
+	if socket == "" && c.Admin.Address == "" {
+		return fmt.Errorf("cannot ask gateway: %s sets no admin.address and no admin.socket, so the gateway does not listen for operators: set one, and start the gateway again", file)
+	}
+	if !strings.Contains(socket, "/") && socket != "" {
+		socket = "./" + socket
+	}
+	if g.Address = c.Admin.Address; g.Address == "" || socket != "" && opens(socket) {
+		g.Address = socket
+	}
+	return nil
+}
+
+// opens reports whether a process listens on a socket that we may open.
+func opens(path string) bool {
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
+}
+
+// An Answer is a gateway's answer to a request.
+type Answer struct {
+	URL, Status string
+	Code        int
+	Body        []byte
+}
+
+// maxAnswer is the size that an answer may have.
+const maxAnswer = 64 << 20
+
+// Request sends a request to the gateway.
+func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, path string) (a Answer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	base, transport, err := g.way()
+	if err != nil {
+		return a, fmt.Errorf("cannot ask gateway: %w", err)
+	}
+	defer transport.CloseIdleConnections()
+	a.URL = base + path
+	r, err := http.NewRequestWithContext(ctx, method, a.URL, nil)
+	if err != nil {
+		return a, fmt.Errorf("cannot ask gateway: %w", err)
+	}
+	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(r)
+	if err != nil {
+		return a, fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address? --address names another", err)
+	}
+	defer answer.Body.Close()
+	a.Status, a.Code = answer.Status, answer.StatusCode
+	if a.Body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
+		return a, fmt.Errorf("cannot read the answer of %s: %w", a.URL, err)
+	}
+	return a, nil
+}
+
+// way returns how the gateway is reached, and what comes before the path of a request.
+func (g *Gateway) way() (base string, t *http.Transport, err error) {
+	t = &http.Transport{}
+	address, plain := strings.CutPrefix(g.Address, "http://")
+	switch {
+	case !plain && strings.Contains(address, "/"):
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", address)
+		}
+		return "http://localhost", t, nil
+	case address == "":
+		return "", nil, errors.New("no address is known")
+	}
+	host, port, err := net.SplitHostPort(strings.TrimSuffix(address, "/"))
+	if err != nil {
+		return "", nil, err
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "localhost" // the gateway listens on every address, so on this one too
+	}
+	return "http://" + net.JoinHostPort(host, port), t, nil
+}

@@ -1,0 +1,86 @@
+package ask
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/config"
+)
+
+// serve answers requests with a text, at a socket or at an address.
+func serve(t *testing.T, network, address, text string) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(text + " " + r.URL.Path))
+	}))
+	s.Listener = l
+	s.Start()
+	t.Cleanup(s.Close)
+	return l.Addr().String()
+}
+
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// A gateway is asked at its socket if that answers, and otherwise at its address.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	socket := filepath.Join(dir, "admin.sock")
+	address := serve(t, "tcp", "127.0.0.1:0", "address")
+	c := &config.Config{Admin: config.Admin{Address: address}, Store: config.Store{Dir: dir}}
+	want := func(wanted string) {
+		t.Helper()
+		var g Gateway
+		if err := g.Find(c, "pmg.yaml"); err != nil {
+			t.Fatal(err)
+		}
+		a, err := g.Request(t.Context(), time.Minute, http.MethodGet, "/status")
+		if err != nil || string(a.Body) != wanted {
+			t.Errorf("%q, %v, not %q", a.Body, err, wanted)
+		}
+	}
+	want("address /status")
+	serve(t, "unix", socket, "socket")
+	want("socket /status")
+	c.Admin.Address = ""
+	want("socket /status")
+	c.Admin.Socket = "off"
+	if err := new(Gateway).Find(c, "pmg.yaml"); err == nil || !strings.Contains(err.Error(), "pmg.yaml sets no admin.address and no admin.socket") {
+		t.Errorf("without either: %v", err)
+	}
+}
+
+// --address takes host:port, a URL and a path.
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	socket := serve(t, "unix", filepath.Join(shortDir(t), "s"), "socket")
+	address := serve(t, "tcp", "127.0.0.1:0", "address")
+	_, port, _ := net.SplitHostPort(address)
+	for given, wanted := range map[string]string{
+		address: "address /x", "http://" + address: "address /x", "http://" + address + "/": "address /x",
+		":" + port: "address /x", "0.0.0.0:" + port: "address /x", socket: "socket /x",
+	} {
+		a, err := (&Gateway{Address: given}).Request(t.Context(), time.Minute, http.MethodGet, "/x")
+		if err != nil || string(a.Body) != wanted {
+			t.Errorf("%s: %q, %v, not %q", given, a.Body, err, wanted)
+		}
+	}
+}
