@@ -1,15 +1,19 @@
 package e2e
 
 import (
+	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/internal/testutil"
+	"pmg/internal/tlsfiles"
 )
 
 // Kannel as a client that speaks TLS.
@@ -78,4 +82,97 @@ func TestTLSStunnel(t *testing.T) {
 	c.send("unbind seq=900")
 	c.want("unbind_resp", "seq=900", "status=0")
 	c.wantEOF()
+}
+
+// An SMSC whose certificate is not good is sent no login, and the log says what is wrong with it.
+func TestTLSStrangers(t *testing.T) {
+	parallel(t)
+	k, other := newKeys(t), newKeys(t)
+	if err := k.authority.Issue(k.file("expired"), k.file("expired-key"), -time.Hour, "localhost", "127.0.0.1"); err != nil {
+		t.Fatal(err)
+	}
+	k.issue("elsewhere", "elsewhere.example.net")
+	for name, c := range map[string]struct{ file, options, says string }{
+		"expired":           {k.file("expired"), "", "expired"},
+		"another name":      {k.file("elsewhere"), "", "127.0.0.1"},
+		"another authority": {other.file("server"), "", "unknown authority"},
+		"another key":       {k.file("server"), ", pin: [\"" + strings.Repeat("A", 43) + "=\"]", "the peer's public key is "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			operator := newSMSC(t)
+			g := start(t, site{operator: operator, out: fmt.Sprintf("tls: {ca: %q%s}", k.file("ca"), c.options)})
+			config, _, err := tlsfiles.Load(&tlsfiles.Options{Certificates: []string{c.file}, Keys: []string{strings.Replace(c.file, ".pem", "-key.pem", 1)}}, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := operator.accept().secure(config, true)
+			if got, err := io.ReadAll(p.conn); len(got) > 0 || err == nil {
+				t.Errorf("%d octets were sent to it, %v", len(got), err)
+			}
+			testutil.Eventually(t, "the log says why", func() bool { return g.log.count("TLS", c.says) > 0 })
+		})
+	}
+}
+
+// Records that nobody may send end a session, and what came before them counts.
+func TestTLSBrokenRecords(t *testing.T) {
+	parallel(t)
+	k := newKeys(t)
+	g := start(t, site{operator: newSMSC(t), clients: k.listens(", min_version: 1.2")})
+	long := make([]byte, 5+16<<10+2048+1)
+	copy(long, []byte{23, 3, 3, byte((len(long) - 5) >> 8), byte(len(long) - 5)})
+	const half = "half a record, and the end"
+	for name, c := range map[string]struct {
+		octets  []byte
+		version uint16
+	}{
+		"a record that is too long":     {long, tls.VersionTLS13},
+		"a record that nobody sealed":   {append([]byte{23, 3, 3, 0, 40}, make([]byte, 40)...), tls.VersionTLS13},
+		"an alert that nobody sealed":   {[]byte{21, 3, 3, 0, 2, 2, 40}, tls.VersionTLS13},
+		"a plain PDU":                   {wire(t, submitLine(3)), tls.VersionTLS13},
+		"a handshake without its seal":  {[]byte{22, 3, 3, 0, 4, 1, 0, 0, 0}, tls.VersionTLS12},
+		half:                            {[]byte{23, 3, 3, 0, 40, 1, 2, 3}, tls.VersionTLS12},
+		"a record of an older protocol": {[]byte{23, 2, 0, 0, 2, 1, 2}, tls.VersionTLS12},
+	} {
+		raw := g.dial("clients").conn
+		config := k.config(false)
+		config.MinVersion, config.MaxVersion = c.version, c.version
+		p := &peer{t: t, conn: tls.Client(raw, config)}
+		p.bind("transceiver", "acme", "s3cret")
+		before := g.stats("clients").Accepted.Load()
+		p.submit(2, 2)
+		p.accepted(2, 2)
+		if _, err := raw.Write(c.octets); err != nil {
+			t.Fatal(err)
+		}
+		if name == half {
+			_ = raw.(*net.TCPConn).CloseWrite()
+		}
+		_ = raw.SetReadDeadline(time.Now().Add(testutil.Patience))
+		if _, err := io.Copy(io.Discard, raw); isTimeout(err) {
+			t.Fatalf("%s: the session goes on", name)
+		}
+		testutil.Eventually(t, name+": the session is over", func() bool { return g.clients() == 0 })
+		if n := g.stats("clients").Accepted.Load() - before; n != 1 {
+			t.Errorf("%s: %d messages were accepted", name, n)
+		}
+	}
+}
+
+// A client that asks for another handshake (renegotiation of TLS 1.2) is refused.
+func TestTLSRenegotiation(t *testing.T) {
+	parallel(t)
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("openssl is not installed")
+	}
+	k := newKeys(t)
+	g := start(t, site{operator: newSMSC(t), clients: k.listens(", min_version: 1.2")})
+	cmd := exec.Command("openssl", "s_client", "-tls1_2", "-CAfile", k.file("ca"), "-connect", g.addr("clients"))
+	cmd.Stdin = strings.NewReader("R\n")
+	out, _ := cmd.CombinedOutput()
+	if !strings.Contains(string(out), "RENEGOTIATING") || !strings.Contains(string(out), "no renegotiation") && !strings.Contains(string(out), "alert") {
+		t.Errorf("openssl says:\n%s", out)
+	}
+	testutil.Eventually(t, "the session is over", func() bool { return g.clients() == 0 })
 }

@@ -167,9 +167,12 @@ func TestTLSMistaken(t *testing.T) {
 func TestTLSStops(t *testing.T) {
 	parallel(t)
 	k := newKeys(t)
-	g := start(t, site{operator: newSMSC(t), clients: "bind_timeout: 200ms, " + k.listens("")})
+	g := start(t, site{
+		operator: newSMSC(t), clients: "bind_timeout: 200ms, " + k.listens(""),
+		more: fmt.Sprintf(`{name: patient, direction: in, address: "127.0.0.1:0", %s}`, k.listens("")),
+	})
 	recorded := &recorder{}
-	conn := g.dial("clients").conn
+	conn := g.dial("patient").conn
 	own := k.config(false)
 	recorded.Conn = conn
 	if err := tls.Client(recorded, own).Handshake(); err != nil {
@@ -187,7 +190,7 @@ func TestTLSStops(t *testing.T) {
 			t.Fatalf("a handshake that stops after %d octets is not ended", n*29)
 		}
 	}
-	c := g.dial("clients").secure(own, false)
+	c := g.dial("patient").secure(own, false)
 	c.bind("transceiver", "acme", "s3cret")
 }
 
