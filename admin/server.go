@@ -38,10 +38,11 @@ type Server struct {
 }
 
 // Start listens where cfg says and shows the counters of g and e until Close is called.
-// version is the version of the program. reload answers requests to reload; nil: there are none.
-func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) (*Server, error) {
+// version is the version of the program. reload answers requests to reload; nil: there are none. opened are sockets
+// that listen already, in place of admin.address.
+func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, opened ...sock.Listening) (*Server, error) {
 	s := newServer(cfg.Admin, g, e, version, reload)
-	if err := s.listen(cfg); err != nil {
+	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}
 	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
@@ -58,8 +59,15 @@ func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version str
 
 // listen begins to listen, at the address first. The gateway goes without a socket that nobody has asked for and
 // that cannot be made, for instance because its file system has none.
-func (s *Server) listen(cfg *config.Config) error {
-	if address := cfg.Admin.Address; address != "" {
+func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
+	for _, o := range opened {
+		l, err := o.Listener()
+		if err != nil {
+			return fmt.Errorf("(admin.address): %w", err)
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	if address := cfg.Admin.Address; address != "" && len(opened) == 0 {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			return fmt.Errorf("(admin.address): %w", sock.ListenError(address, err))

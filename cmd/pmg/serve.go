@@ -9,11 +9,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"pmg/admin"
 	"pmg/config"
@@ -41,6 +43,10 @@ Options that pmg config describe marks with "reload" take effect, and connectors
 added and removed; the sessions of other connectors stay open. A configuration that
 cannot be used, or that would remove most connectors, accounts or routes, changes
 nothing and is reported in the log.
+
+Listening sockets that systemd hands over (LISTEN_FDS) are used by the connectors whose
+names they have (FileDescriptorName), and admin is that of admin.address: over a restart
+no connection is refused.
 
 The exit status is 70 when the gateway failed and could not go on: the log has the
 reason at level error, and a supervisor should start pmg again. It is 75 when the store
@@ -75,7 +81,8 @@ func serve(cfg *config.Config, file string) error {
 	log := newLogger(os.Stdout, cfg)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	opened, err := become(cfg, file, log)
+	opened := handedOver(cfg, log)
+	err := become(cfg, file, log, opened)
 	if err != nil {
 		return err
 	}
@@ -112,37 +119,81 @@ func serve(cfg *config.Config, file string) error {
 	return s.givenUp()
 }
 
-// become has the process go on as the user that the configuration names, and returns the sockets
-// that root has opened before.
-func become(cfg *config.Config, file string, log zerolog.Logger) (stages.Listeners, error) {
+// adminSocket is the name of the socket for admin.address.
+const adminSocket = "admin"
+
+// handedOver returns the sockets that the service manager has handed over, by connector. Processes that this
+// one starts do not see them.
+func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
+	handed, problems := sock.TakeHanded(os.Getenv, os.Getpid())
+	for _, err := range problems {
+		log.Error().Msg(err.Error())
+	}
+	for _, name := range []string{"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"} {
+		_ = os.Unsetenv(name)
+	}
 	opened := stages.Listeners{}
+	use := func(name string, addresses ...string) {
+		sockets := handed[name]
+		delete(handed, name)
+		if len(sockets) == 0 {
+			return
+		}
+		opened[name] = sockets
+		for _, address := range addresses {
+			if !slices.ContainsFunc(sockets, func(s sock.Listening) bool { return s.Is(address) }) {
+				log.Warn().Str("name", name).Str("address", address).
+					Msg("nothing listens on this address of the configuration: the sockets of that name that were handed over have others")
+			}
+		}
+	}
+	if cfg.Admin.Address != "" {
+		use(adminSocket, cfg.Admin.Address)
+	}
+	for i := range cfg.Connectors {
+		if c := &cfg.Connectors[i]; c.Listens() {
+			use(c.Name, c.AllAddresses()...)
+		}
+	}
+	for name, sockets := range handed {
+		log.Warn().Str("name", name).Msg("a socket was handed over that nobody uses, and is closed: its name (FileDescriptorName) must be that of a connector that listens, or admin where admin.address is given")
+		for _, s := range sockets {
+			_ = unix.Close(s.FD)
+		}
+	}
+	return opened
+}
+
+// become has the process go on as the user that the configuration names. Before, root opens the sockets that
+// are not opened yet.
+func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.Listeners) error {
 	if cfg.User == "" {
 		if os.Geteuid() == 0 {
 			log.Warn().Msg("the gateway runs as root, which it need not: name a user for it with the option user, or in its unit")
 		}
-		return opened, nil
+		return nil
 	}
 	for i := range cfg.Connectors {
 		c := &cfg.Connectors[i]
-		if !c.Listens() {
+		if !c.Listens() || opened[c.Name] != nil {
 			continue
 		}
 		for _, address := range c.AllAddresses() {
 			s, err := sock.Listen(address)
 			if err != nil {
-				return nil, fmt.Errorf("cannot start connector %s: %w", c.Name, err)
+				return fmt.Errorf("cannot start connector %s: %w", c.Name, err)
 			}
 			opened[c.Name] = append(opened[c.Name], s)
 		}
 	}
 	if err := privileges.Drop(cfg.User); err != nil {
-		return nil, err
+		return err
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read configuration: %w: user %s (user) must be able to, for reloads: chgrp and chmod g+r", err, cfg.User)
+		return fmt.Errorf("cannot read configuration: %w: user %s (user) must be able to, for reloads: chgrp and chmod g+r", err, cfg.User)
 	}
-	return opened, f.Close()
+	return f.Close()
 }
 
 // watch tells the service manager that the gateway is ready when the messages of earlier runs are

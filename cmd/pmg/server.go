@@ -55,7 +55,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		return nil, err
 	}
 	s.recover()
-	if s.admin, err = admin.Start(cfg, g, s.engine, version, s.askReload); err != nil {
+	if s.admin, err = admin.Start(cfg, g, s.engine, version, s.askReload, opened[adminSocket]...); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()
 		_ = s.engine.Close()
