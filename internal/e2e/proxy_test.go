@@ -163,6 +163,31 @@ func TestProxyReload(t *testing.T) {
 	}
 }
 
+// An SMSC may connect through a proxy as well, and networks has its address. A check of the proxy, which networks
+// does not have, is closed, and the log does not tell.
+func TestProxyNetworks(t *testing.T) {
+	parallel(t)
+	g := start(t, centreConnects("networks: 198.51.100.0/24, proxies: 127.0.0.1"))
+	for _, header := range []string{"PROXY UNKNOWN\r\n", "\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00"} {
+		c := g.dial("operator")
+		c.write([]byte(header))
+		c.wantClosed()
+	}
+	if n := g.log.count("127.0.0.1"); n > 0 {
+		t.Errorf("%d lines about checks of the proxy", n)
+	}
+	c := g.dial("operator")
+	c.write([]byte("PROXY TCP4 203.0.113.1 127.0.0.1 40000 2775\r\n"))
+	c.wantClosed()
+	testutil.Eventually(t, "the log says so", func() bool { return g.log.count("203.0.113.1:40000", "is not in networks") == 1 })
+	c = g.dial("operator")
+	c.write([]byte(header1))
+	c.send("outbind seq=1 system_id=centre password=s3cret")
+	c.want("bind_transceiver", "seq=1", "system_id=pmg")
+	c.send("bind_transceiver_resp seq=1 status=0 system_id=SMSC")
+	g.online("operator", 1)
+}
+
 // haproxy runs HAProxy with the configuration of docs/operate.md before a connector. It returns where it listens.
 func (g *gw) haproxy(version string) (addr string) {
 	g.t.Helper()
