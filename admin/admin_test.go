@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/rs/zerolog"
 
+	"pmg/admin/access"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/loadtest"
@@ -54,6 +55,21 @@ func parse(t *testing.T, yaml string, args ...any) *config.Config {
 	return c
 }
 
+// testToken may do everything with the gateways of all tests.
+const testToken = "pmg_test"
+
+// authorized sends requests with a token.
+type authorized string
+
+func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(a))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// client sends the requests of tests.
+func client() *http.Client { return &http.Client{Transport: authorized(testToken)} }
+
 // running is a gateway with its admin listener.
 type running struct {
 	t       *testing.T
@@ -66,6 +82,7 @@ type running struct {
 
 func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	t.Helper()
+	cfg.Admin.Tokens = []config.Token{{Name: "test", Hash: access.Hash(testToken), Scope: config.ActScope}}
 	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
 		return smpp.New(smpp.Options{}), nil
 	})
@@ -110,7 +127,7 @@ func socketIn(t *testing.T) string {
 
 func (r *running) get(path string) (code int, body string) {
 	r.t.Helper()
-	answer, err := http.Get(r.url + path)
+	answer, err := client().Get(r.url + path)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -145,14 +162,22 @@ func (r *running) await(path string, wantCode int, wantBody string) {
 	r.t.Fatalf("%s: got %d %q, want %d %q", path, code, body, wantCode, wantBody)
 }
 
+// local returns a client that uses the socket.
+func (r *running) local() *http.Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", r.socket)
+	}
+	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+}
+
 // The socket serves what the address serves, and is gone behind the end.
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
 	path := r.socket
-	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
+	local := r.local()
 	for host, want := range map[string]int{"localhost": 200, "evil.example": 421} {
-		answer, err := client.Get("http://" + host + "/status")
+		answer, err := local.Get("http://" + host + "/status")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,6 +356,7 @@ func TestReload(t *testing.T) {
 	r := start(t, parse(t, wholeConfig, dir, sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
 	reload := func(cfg *config.Config) {
+		cfg.Admin.Tokens = r.gateway.Config().Admin.Tokens
 		changed, err := r.gateway.Reload(cfg, r.engine)
 		if err != nil {
 			t.Fatal(err)

@@ -12,8 +12,8 @@
 //	/debug/pprof  Go's profiles, if the configuration enables them
 //
 // No message passes through this package: a request reads the counters of the
-// connectors and the stages. There is no login, and no answer contains a password. Only
-// /queue shows messages, and their texts if it is asked for them.
+// connectors and the stages. Package access says who may ask for what. No answer contains a
+// password. Only /queue shows messages, and their texts if somebody asks for them who may.
 // Requests that change something must be a POST that does not come from a web page of
 // another site. Only requests for one of the gateway's own host names are served, so
 // that web pages cannot read anything (host.go). Slow or many connections do not

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"pmg/admin/access"
 	"pmg/connector"
 	"pmg/gateway"
 )
@@ -13,7 +14,7 @@ import (
 type Held struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"` // zero: until it is released
-	By    string    `json:"by"`             // the operator's address
+	By    string    `json:"by"`             // the operator
 }
 
 // Ordered is the answer to a request about an out connector: what it is like then.
@@ -36,14 +37,14 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	_, err := s.view.gateway.Hold(s.view.engine, r.FormValue("connector"), lasts, r.RemoteAddr)
+	_, err := s.view.gateway.Hold(s.view.engine, r.FormValue("connector"), lasts, access.CallerOf(r).String())
 	s.ordered(w, r, "hold", err)
 }
 
 // release lets the messages of ?connector=name leave again.
 func (s *Server) release(w http.ResponseWriter, r *http.Request) {
 	name := r.FormValue("connector")
-	was, err := s.view.gateway.Release(s.view.engine, name, r.RemoteAddr)
+	was, err := s.view.gateway.Release(s.view.engine, name, access.CallerOf(r).String())
 	if err == nil && !was {
 		http.Error(w, "cannot release: connector "+name+" is not held", http.StatusConflict)
 		return
@@ -53,7 +54,7 @@ func (s *Server) release(w http.ResponseWriter, r *http.Request) {
 
 // connect has the instances of ?connector=name connected now.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
-	_, err := s.view.gateway.Connect(s.view.engine, r.FormValue("connector"), r.RemoteAddr)
+	_, err := s.view.gateway.Connect(s.view.engine, r.FormValue("connector"), access.CallerOf(r).String())
 	s.ordered(w, r, "connect", err)
 }
 

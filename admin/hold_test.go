@@ -24,7 +24,7 @@ func TestHold(t *testing.T) {
 		if origin != "" {
 			q.Header.Set("Origin", origin)
 		}
-		a, err := http.DefaultClient.Do(q)
+		a, err := client().Do(q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	c := r.status().Connectors[1]
-	if c.State != "held" || c.Held == nil || !strings.HasPrefix(c.Held.By, "127.0.0.1:") {
+	if c.State != "held" || c.Held == nil || !strings.HasPrefix(c.Held.By, "token test from 127.0.0.1:") {
 		t.Errorf("%+v", c)
 	}
 	if code, body := r.get("/readyz"); code != 503 || !strings.Contains(body, "routes[0] has no target that works: connector operator: an operator holds it") {

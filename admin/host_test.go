@@ -34,7 +34,7 @@ func TestHost(t *testing.T) {
 			if host != "" {
 				q.Host = host
 			}
-			answer, err := http.DefaultClient.Do(q)
+			answer, err := client().Do(q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pmg/admin/access"
 	"pmg/connector"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) kick(w http.ResponseWriter, r *http.Request) {
 			if account != "" && accountOf(l) == account || account == "" && isSession(session, l) {
 				kicked[l] = true
 				answer.Sessions = append(answer.Sessions, l.String())
-				s.view.gateway.Log.Info().Stringer("session", l).Str("account", accountOf(l)).Str("operator", r.RemoteAddr).
+				s.view.gateway.Log.Info().Stringer("session", l).Str("account", accountOf(l)).Stringer("operator", access.CallerOf(r)).
 					Msg("an operator ends the session")
 			}
 		})

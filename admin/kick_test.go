@@ -22,7 +22,7 @@ func TestKick(t *testing.T) {
 		if origin != "" {
 			q.Header.Set("Origin", origin)
 		}
-		a, err := http.DefaultClient.Do(q)
+		a, err := client().Do(q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"pmg/admin/access"
 )
 
 // Limits of the listener. A client must not be able to exhaust the gateway's descriptors
@@ -32,7 +34,7 @@ type connKey struct{}
 
 // connContext is the server's ConnContext.
 func connContext(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
+	return context.WithValue(access.WithPeer(ctx, c), connKey{}, c)
 }
 
 // connState is the server's ConnState.

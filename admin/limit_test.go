@@ -105,6 +105,7 @@ func TestLongProfile(t *testing.T) {
 	r := start(t, parse(t, clientsOnly, t.TempDir()), true)
 	q := httptest.NewRequest(http.MethodGet, "/debug/pprof/trace?seconds=0.01", nil)
 	q.Host = "localhost"
+	q.Header.Set("Authorization", "Bearer "+testToken)
 	ctx := context.WithValue(q.Context(), http.ServerContextKey, &r.admin.http)
 	w := &deadlineRecorder{ResponseRecorder: httptest.NewRecorder()}
 	least := time.Now().Add(timeout + 10*time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"pmg/admin/access"
 	"pmg/gateway/operate"
 	"pmg/sms"
 )
@@ -19,6 +20,10 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 	q, err := queueQueryOf(r)
 	if err != nil {
 		http.Error(w, "cannot list messages: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if c := access.CallerOf(r); q.Text && c.Scope < access.Act {
+		access.Forbid(w, c)
 		return
 	}
 	page, err := s.view.gateway.Operate.ListStored(q.Selection, q.From, q.Limit)
@@ -37,7 +42,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "cannot change messages: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	change := operate.QueueChange{What: r.PathValue("what"), To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: r.RemoteAddr}
+	change := operate.QueueChange{What: r.PathValue("what"), To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: access.CallerOf(r).String()}
 	switch change.What {
 	case operate.DeleteMessages, operate.MoveMessages, operate.RetryMessages:
 	default:
@@ -130,7 +135,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		log = s.view.gateway.Log.Error().Err(err)
 	}
-	log.Str("dir", dir).Str("operator", r.RemoteAddr).Msg("an operator backs up the store")
+	log.Str("dir", dir).Stringer("operator", access.CallerOf(r)).Msg("an operator backs up the store")
 	answerJSON(w, struct{}{}, err)
 }
 

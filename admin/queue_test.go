@@ -54,7 +54,7 @@ func TestQueueRefuses(t *testing.T) {
 		if c.origin != "" {
 			q.Header.Set("Origin", c.origin)
 		}
-		a, err := http.DefaultClient.Do(q)
+		a, err := client().Do(q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 type ReloadFunc func(ctx context.Context, file string, force bool) (report string, err error)
 
 // ServeHTTP implements http.Handler. The gateway reads its own file only and no other
-// that a request names, because the admin listener has no login.
+// that a request names.
 func (f ReloadFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	report, err := f(r.Context(), r.FormValue("file"), r.FormValue("force") != "")
 	if err != nil {

@@ -23,7 +23,7 @@ func TestReloadRequest(t *testing.T) {
 		if origin != "" {
 			request.Header.Set("Origin", origin)
 		}
-		answer, err := http.DefaultClient.Do(request)
+		answer, err := client().Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}

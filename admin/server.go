@@ -34,6 +34,7 @@ type Server struct {
 	progress  *Progress
 	http      http.Server
 	limiter   *limiter
+	guard     *access.Guard
 	listeners []net.Listener // that of the address first
 }
 
@@ -91,7 +92,8 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) *Server {
-	s := &Server{view: newView(g, e, version), progress: NewProgress(), limiter: newLimiter()}
+	s := &Server{view: newView(g, e, version), progress: NewProgress(), limiter: newLimiter(),
+		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, g.Log)}
 	s.http = http.Server{
 		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, reload))),
 		ReadHeaderTimeout: headerTimeout,
@@ -129,20 +131,22 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		newCollector(s.view),
 	)
-	m, limited := http.NewServeMux(), s.limiter.limited
-	m.Handle("GET /metrics", limited(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
-	m.Handle("GET /status", limited(http.HandlerFunc(s.status)))
+	m := http.NewServeMux()
+	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiter.limited(h)) }
+	act := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Act, s.limiter.limited(h)) }
+	m.Handle("GET /metrics", look(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP))
+	m.Handle("GET /status", look(s.status))
+	m.Handle("GET /queue", look(s.queue))
+	m.Handle("GET /queue/sums", look(s.sums))
 	if reload != nil {
-		m.Handle("POST /reload", limited(reload))
+		m.Handle("POST /reload", act(reload.ServeHTTP))
 	}
-	m.Handle("POST /kick", limited(http.HandlerFunc(s.kick)))
-	m.Handle("POST /hold", limited(http.HandlerFunc(s.hold)))
-	m.Handle("POST /release", limited(http.HandlerFunc(s.release)))
-	m.Handle("POST /connect", limited(http.HandlerFunc(s.connect)))
-	m.Handle("GET /queue", limited(http.HandlerFunc(s.queue)))
-	m.Handle("GET /queue/sums", limited(http.HandlerFunc(s.sums)))
-	m.Handle("POST /queue/{what}", limited(http.HandlerFunc(s.change)))
-	m.Handle("POST /store/backup", limited(http.HandlerFunc(s.backup)))
+	m.Handle("POST /kick", act(s.kick))
+	m.Handle("POST /hold", act(s.hold))
+	m.Handle("POST /release", act(s.release))
+	m.Handle("POST /connect", act(s.connect))
+	m.Handle("POST /queue/{what}", act(s.change))
+	m.Handle("POST /store/backup", act(s.backup))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
 	})
@@ -150,10 +154,10 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 		answer(w, s.view.gateway.NotReady(s.view.engine), s.view.gateway.Problems())
 	})
 	if withPprof {
-		m.Handle("GET /debug/pprof/", limited(http.HandlerFunc(pprof.Index)))
-		m.Handle("GET /debug/pprof/profile", limited(http.HandlerFunc(pprof.Profile)))
-		m.Handle("GET /debug/pprof/symbol", limited(http.HandlerFunc(pprof.Symbol)))
-		m.Handle("GET /debug/pprof/trace", limited(http.HandlerFunc(pprof.Trace)))
+		m.Handle("GET /debug/pprof/", act(pprof.Index))
+		m.Handle("GET /debug/pprof/profile", act(pprof.Profile))
+		m.Handle("GET /debug/pprof/symbol", act(pprof.Symbol))
+		m.Handle("GET /debug/pprof/trace", act(pprof.Trace))
 	}
 	return m
 }

@@ -47,6 +47,7 @@ func (d *decoder) check(c *Config, o Options) {
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}
 	d.operators(c)
+	checkAdmin(d, &c.Admin)
 	d.addresses(c)
 	x := newIndex(c)
 	for i := range c.Routes {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -104,25 +103,6 @@ func (c *Config) StoreMemory() int64 {
 		return int64(c.Store.Memory)
 	}
 	return c.Limits.MemoryLimit() / 4
-}
-
-// Admin is the HTTP listener for operators.
-type Admin struct {
-	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket that pmg status and the other commands use on the same machine. The gateway's user alone can open it, and root. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
-	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. It has no login: keep it on loopback or behind a proxy."`
-	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, such as gateway.example.net. Requests for any other than these, the host of address, localhost and addresses of the machine are refused, because a web page could send them."`
-	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof. They slow the gateway while they are taken."`
-}
-
-// AdminSocket returns the path of the unix socket for operators, "" if there is none.
-func (c *Config) AdminSocket() string {
-	switch {
-	case c.Admin.Socket == "off", c.Admin.Socket == "" && c.Store.Engine == MemoryStore:
-		return ""
-	case c.Admin.Socket == "":
-		return filepath.Join(c.Store.Dir, "admin.sock")
-	}
-	return c.Admin.Socket
 }
 
 // Limits bound memory and time.

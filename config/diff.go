@@ -160,10 +160,10 @@ func (r *Route) line() string {
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
-// isNamedList reports whether the rows of a list have names: accounts and
-// connectors, but not routes.
+// isNamedList reports whether the rows of a list have names: accounts, connectors
+// and tokens, but not routes.
 func isNamedList(t reflect.Type) bool {
-	return t == reflect.TypeFor[[]Account]() || t == reflect.TypeFor[[]Connector]()
+	return t == reflect.TypeFor[[]Account]() || t == reflect.TypeFor[[]Connector]() || t == reflect.TypeFor[[]Token]()
 }
 
 // diffNamed compares lists whose entries are named by their first option.

@@ -44,6 +44,9 @@ func takeLive(to, from reflect.Value) {
 // takeRows returns the rows of next. Rows that old has as well keep the options of old
 // that are not live.
 func takeRows(old, next reflect.Value) reflect.Value {
+	if next.Len() == 0 {
+		return next
+	}
 	rows := reflect.MakeSlice(next.Type(), next.Len(), next.Len())
 	before := byName(old)
 	for i := range next.Len() {

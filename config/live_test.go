@@ -13,6 +13,7 @@ import (
 
 // everything has an entry in each list, so that every option is there.
 const everything = `
+admin: {tokens: [{name: anna, hash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}]}
 accounts: [{system_id: acme, password: secret, networks: 192.0.2.0/24, bind: receiver, connectors: clients, receives: "46"}]
 connectors:
   - {name: clients, direction: in, addresses: ["127.0.0.1:0"]}

@@ -28,7 +28,7 @@ for run in pipeline-memory pipeline-pebble classic-memory; do
   cat >"$dir/pmg.yaml" <<YAML
 store: {engine: $engine, dir: "$dir/data"}
 pdulog: {enabled: true, dir: "$dir/pdulog", compress: false, keep: 1}
-admin: {address: "127.0.0.1:0", pprof: true}
+admin: {socket: "$dir/admin.sock", address: "127.0.0.1:0", pprof: true}
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}
@@ -37,12 +37,11 @@ routes: [{to: operator}]
 YAML
   "${serve[@]}" -c "$dir/pmg.yaml" >"$dir/$run.log" 2>&1 &
   gateway=$!
-  admin=$(address "$dir/$run.log" '"level":"info","address"')
   clients=$(address "$dir/$run.log" '"clients"')
   "$pmg" load --to "$clients" --connections 64 --duration 12s >/dev/null 2>&1 &
   load=$!
   sleep 1
-  curl -sf "http://$admin/debug/pprof/profile?seconds=10" >"$dir/$run.pprof"
+  curl -sf --unix-socket "$dir/admin.sock" "http://localhost/debug/pprof/profile?seconds=10" >"$dir/$run.pprof"
   kill "$load" "$gateway"
   wait "$load" "$gateway" || true
   profiles+=("$dir/$run.pprof")

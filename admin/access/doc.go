@@ -1,6 +1,10 @@
 // Package access has the ways to the admin listener, and what those who come by them may ask for.
 //
+// A request over the unix socket may do everything, because the mode of its file says who may open it. One over TCP
+// may do what the scope of its token allows. Where the configuration has no tokens, it may look, on a loopback address
+// alone.
+//
 // # Start reading
 //
-// socket.go (the unix socket, whose mode decides who may open it).
+// guard.go (who asks, and what they may), token.go, then socket.go.
 package access

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/probe"
 	"pmg/config"
 	"pmg/protocols"
@@ -64,6 +65,7 @@ func newRootCommand() *cobra.Command {
 		newConnectCommand(),
 		newQueueCommand(),
 		newStoreCommand(),
+		ask.Command(),
 		newTLSCommand(),
 		probe.Command(protocolNames(), func(protocol string) (protocols.Driver, error) { return newDriver(protocol, &config.Config{}) }),
 		newTraceCommand(),

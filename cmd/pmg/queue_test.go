@@ -252,7 +252,7 @@ routes: [{to: operator, destination: "467"}]
 		{"queue list -c " + file, "4 messages\n"},
 		{"queue list --address " + admin, "4 messages\n"},
 		{"status -c " + file, "unrouted messages 0, parked 1, quarantined 1, live jobs"},
-		{"queue show --text --address " + admin + " " + hexID(parkedID), "secret two"},
+		{"queue show --text --address " + admin + " " + hexID(parkedID), "it needs a token with scope act"},
 		{"queue retry --state parked -c " + file, hexID(parkedID) + ": no route\n0 messages retried; 1 without a route and left alone\n"},
 		{"queue move --state parked --to second -c " + file, "1 message moved\n"},
 		{"queue move --all --to nowhere -c " + file, `cannot move messages: there is no out connector "nowhere"; there are operator, second`},
@@ -287,7 +287,7 @@ routes: [{to: operator, destination: "467"}]
 func TestQueueInMemory(t *testing.T) {
 	t.Parallel()
 	cfg, err := loadConfig(t.Output(), writeConfig(t, `pdulog: {enabled: false}
-admin: {address: "127.0.0.1:0"}
+admin: {address: "127.0.0.1:0", tokens: [{name: test, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: act}]}
 store: {engine: memory}
 no_route: park
 accounts: [{system_id: load, password: secret}]
@@ -308,7 +308,7 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 		{"queue delete --all", "(store.engine: memory)"},
 		{"queue list", "no messages"},
 	} {
-		out, err := pmg(t, c.args+" --address "+s.admin.Addr())
+		out, err := pmg(t, c.args+" --address "+s.admin.Addr()+" --token-file "+tokenFile(t))
 		if err != nil {
 			out += err.Error()
 		}

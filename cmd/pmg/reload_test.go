@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-const reloadable = `admin: {address: "127.0.0.1:0"}
+const reloadable = `admin: {address: "127.0.0.1:0", tokens: [{name: test, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: act}]}
 pdulog: {enabled: false}
 store: {engine: memory}
 accounts: [{system_id: load, password: secret}]
@@ -63,10 +63,20 @@ func (r *runningServer) write(text string) {
 	}
 }
 
+// tokenFile returns a file with the token of reloadable.
+func tokenFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("pmg_test\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // reload runs pmg reload, and returns its output or its error.
 func (r *runningServer) reload(args ...string) string {
 	r.t.Helper()
-	out, err := runForTest(r.t, newReloadCommand(), r.t.Output(), append(args, "--address", r.admin.Addr())...)
+	out, err := runForTest(r.t, newReloadCommand(), r.t.Output(), append(args, "--address", r.admin.Addr(), "--token-file", tokenFile(r.t))...)
 	if err != nil {
 		return "error: " + err.Error()
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -20,12 +21,14 @@ import (
 
 // A Gateway is one that runs.
 type Gateway struct {
-	Address string // host:port, a URL, or the path of a socket; "": not known yet
+	Address   string // host:port, a URL, or the path of a socket; "": not known yet
+	tokenFile string // has the token; "": the environment has it
 }
 
 // Flags adds the flags that select a gateway.
 func (g *Gateway) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&g.Address, "address", "", "where a running gateway is asked: its admin `address`, as host:port or URL, or the path of its socket")
+	cmd.Flags().StringVar(&g.tokenFile, "token-file", "", "a `file` with the token for the admin address; without it PMG_ADMIN_TOKEN of the environment is the token")
 }
 
 // Find sets the address to where the gateway of a configuration is asked: at its socket, and if nothing can be
@@ -77,6 +80,9 @@ func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, pa
 	if err != nil {
 		return a, fmt.Errorf("cannot ask gateway: %w", err)
 	}
+	if err := g.authorize(r, transport); err != nil {
+		return a, fmt.Errorf("cannot ask gateway: %w", err)
+	}
 	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(r)
 	if err != nil {
@@ -88,6 +94,22 @@ func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, pa
 		return a, fmt.Errorf("cannot read the answer of %s: %w", a.URL, err)
 	}
 	return a, nil
+}
+
+// authorize adds the token to a request that does not go to a socket.
+func (g *Gateway) authorize(r *http.Request, t *http.Transport) error {
+	token := os.Getenv("PMG_ADMIN_TOKEN")
+	if g.tokenFile != "" {
+		b, err := os.ReadFile(g.tokenFile)
+		if err != nil {
+			return fmt.Errorf("cannot read the token: %w", err)
+		}
+		token = string(b)
+	}
+	if token = strings.TrimSpace(token); token != "" && t.DialContext == nil {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return nil
 }
 
 // way returns how the gateway is reached, and what comes before the path of a request.

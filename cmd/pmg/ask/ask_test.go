@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/admin/access"
 	"pmg/config"
 )
 
@@ -21,7 +22,7 @@ func serve(t *testing.T, network, address, text string) string {
 		t.Fatal(err)
 	}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write([]byte(text + " " + r.URL.Path))
+		_, _ = w.Write([]byte(text + " " + r.URL.Path + r.Header.Get("Authorization")))
 	}))
 	s.Listener = l
 	s.Start()
@@ -82,5 +83,54 @@ func TestAddress(t *testing.T) {
 		if err != nil || string(a.Body) != wanted {
 			t.Errorf("%s: %q, %v, not %q", given, a.Body, err, wanted)
 		}
+	}
+}
+
+// The token goes to an address, and not to a socket. That of the file comes before that of the environment.
+func TestToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("pmg_file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PMG_ADMIN_TOKEN", "pmg_environment")
+	socket := serve(t, "unix", filepath.Join(shortDir(t), "s"), "socket")
+	address := serve(t, "tcp", "127.0.0.1:0", "address")
+	for _, c := range []struct {
+		g    Gateway
+		want string
+	}{
+		{Gateway{Address: address}, "address /xBearer pmg_environment"},
+		{Gateway{Address: address, tokenFile: file}, "address /xBearer pmg_file"},
+		{Gateway{Address: socket, tokenFile: file}, "socket /x"},
+	} {
+		a, err := c.g.Request(t.Context(), time.Minute, http.MethodGet, "/x")
+		if err != nil || string(a.Body) != c.want {
+			t.Errorf("%+v: %q, %v", c.g, a.Body, err)
+		}
+	}
+}
+
+// What pmg admin token prints is what the configuration takes.
+func TestTokenCommand(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	cmd := Command()
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"token", "anna", "--scope", "act"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	token := strings.Split(out.String(), "\n")[1]
+	_, row, _ := strings.Cut(out.String(), "admin.tokens:\n")
+	c, _, err := config.Parse([]byte("connectors: []\nadmin:\n  tokens:\n  "+row), config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one := c.Admin.Tokens[0]; one.Name != "anna" || one.Scope != config.ActScope || one.Hash != access.Hash(token) {
+		t.Errorf("%+v for %s", one, token)
+	}
+	cmd.SetArgs([]string{"token", "anna", "--scope", "all"})
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "--scope must be look or act") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func run(ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	g.Recover(ctx, engine)
 	if cfg.Admin.Address != "" {
-		cfg.Admin.Socket = "off"
+		cfg.Admin.Socket = cmp.Or(cfg.Admin.Socket, "off")
 		server, err := admin.Start(cfg, g, engine, version, nil)
 		if err != nil {
 			return err

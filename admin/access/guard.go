@@ -1,0 +1,170 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os/user"
+	"strconv"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/gateway/node"
+)
+
+// A Scope is what somebody may ask for. Each has those before it.
+type Scope int
+
+// The scopes.
+const (
+	None Scope = iota
+	Look       // to see everything but the texts of messages
+	Act        // to change something, to see texts, to have the store copied, to take profiles
+)
+
+// A Caller is who asks.
+type Caller struct {
+	User  string // over the socket: the name and number of the user
+	Token string // the name of the token
+	From  string // the address
+	Scope Scope
+}
+
+// String describes the caller for logs.
+func (c Caller) String() string {
+	switch {
+	case c.User != "":
+		return c.User
+	case c.Token != "":
+		return "token " + c.Token + " from " + c.From
+	}
+	return c.From
+}
+
+type contextKey int
+
+const (
+	callerKey contextKey = iota
+	peerKey
+)
+
+// CallerOf returns who sent a request that a Guard has let pass.
+func CallerOf(r *http.Request) Caller {
+	c, _ := r.Context().Value(callerKey).(Caller)
+	return c
+}
+
+// WithPeer adds the user at the other end of a unix socket to the context of a connection.
+func WithPeer(ctx context.Context, c net.Conn) context.Context {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return ctx
+	}
+	name := "a user over the socket"
+	if uid, err := peerID(u); err == nil {
+		id := strconv.FormatUint(uint64(uid), 10)
+		name = "uid " + id
+		if known, err := user.LookupId(id); err == nil {
+			name = known.Username + " (" + name + ")"
+		}
+	}
+	return context.WithValue(ctx, peerKey, name)
+}
+
+// A Guard lets those requests pass whose callers may ask for what they do.
+type Guard struct {
+	tokens func() []config.Token
+	log    zerolog.Logger
+	news   node.News // refusals, by where they come from
+}
+
+// NewGuard returns a guard that knows the tokens which a function returns.
+func NewGuard(tokens func() []config.Token, log zerolog.Logger) *Guard {
+	return &Guard{tokens: tokens, log: log}
+}
+
+// May serves the requests of those who have a scope.
+func (g *Guard) May(needed Scope, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, wrong := g.caller(r)
+		switch {
+		case wrong != "":
+			g.refused(r, wrong)
+			challenge := `Bearer realm="pmg"`
+			if r.Header.Get("Authorization") != "" {
+				challenge += `, error="invalid_token"`
+			}
+			w.Header().Set("WWW-Authenticate", challenge)
+			http.Error(w, wrong, http.StatusUnauthorized)
+		case c.Scope < needed:
+			Forbid(w, c)
+		default:
+			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey, c)))
+		}
+	})
+}
+
+// Forbid answers a caller that may look and wants more.
+func Forbid(w http.ResponseWriter, c Caller) {
+	who := "without a token"
+	if c.Token != "" {
+		who = "with token " + c.Token
+		w.Header().Set("WWW-Authenticate", `Bearer realm="pmg", error="insufficient_scope", scope="act"`)
+	}
+	http.Error(w, fmt.Sprintf("this is not allowed %s: it needs a token with scope act (pmg admin token makes one), or admin.socket, as the gateway's user", who), http.StatusForbidden)
+}
+
+// caller returns who sends a request, or why nobody may who sends that.
+func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
+	if name, ok := r.Context().Value(peerKey).(string); ok {
+		return Caller{User: name, Scope: Act}, ""
+	}
+	c.From = r.RemoteAddr
+	tokens, header := g.tokens(), r.Header.Get("Authorization")
+	switch {
+	case header == "" && len(tokens) > 0:
+		return c, "this needs a token: Authorization: Bearer pmg_...; the commands of pmg take it from PMG_ADMIN_TOKEN or --token-file"
+	case header == "" && onLoopback(r):
+		c.Scope = Look
+		return c, ""
+	case header == "":
+		return c, "this needs a token, and the configuration has no admin.tokens: pmg admin token makes one"
+	}
+	kind, token, _ := strings.Cut(header, " ")
+	t := find(tokens, strings.TrimSpace(token))
+	if !strings.EqualFold(kind, "Bearer") || t == nil {
+		return c, "this token is not one of admin.tokens"
+	}
+	c.Token, c.Scope = t.Name, Look
+	if t.Scope == config.ActScope {
+		c.Scope = Act
+	}
+	return c, ""
+}
+
+// onLoopback reports whether a request came to a loopback address.
+func onLoopback(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && local.IP.IsLoopback()
+}
+
+// refused logs a refusal, once a minute for each address. The addresses of an IPv6 network of 64 bits are one.
+func (g *Guard) refused(r *http.Request, why string) {
+	from := r.RemoteAddr
+	if a, err := netip.ParseAddrPort(from); err == nil {
+		bits := 64
+		if a.Addr().Unmap().Is4() {
+			bits = 32
+		}
+		if p, err := a.Addr().Unmap().Prefix(bits); err == nil {
+			from = p.String()
+		}
+	}
+	if g.news.Is(from) {
+		g.log.Warn().Str("from", r.RemoteAddr).Str("path", r.URL.Path).Str("reason", why).Msg("a request to admin was refused")
+	}
+}

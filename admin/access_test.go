@@ -1,0 +1,112 @@
+package admin
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pmg/admin/access"
+	"pmg/config"
+)
+
+// Scopes: a token with scope look sees, one with scope act does, without a token nobody does anything but ask
+// for health. A token does not let a web page of another site, or for another host, pass.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	r := start(t, parse(t, clientsOnly, t.TempDir()), true)
+	r.setTokens([]config.Token{
+		{Name: "looker", Hash: access.Hash("pmg_look"), Scope: config.LookScope},
+		{Name: "actor", Hash: access.Hash("pmg_act"), Scope: config.ActScope},
+	})
+	ask := func(method, path, token, origin, host string) (int, string, http.Header) {
+		t.Helper()
+		q, err := http.NewRequest(method, r.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Host = host; token != "" {
+			q.Header.Set("Authorization", token)
+		}
+		if origin != "" {
+			q.Header.Set("Origin", origin)
+		}
+		a, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		body, _ := io.ReadAll(a.Body)
+		return a.StatusCode, string(body), a.Header
+	}
+	const look, act = "Bearer pmg_look", "bearer pmg_act"
+	for _, c := range []struct {
+		method, path, token string
+		code                int
+	}{
+		{"GET", "/healthz", "", 200}, {"GET", "/healthz", "Bearer wrong", 200}, {"GET", "/readyz", "", 200},
+		{"GET", "/status", "", 401}, {"GET", "/metrics", "Bearer wrong", 401}, {"GET", "/status", "Basic pmg_look", 401}, {"GET", "/status", "Bearer ", 401},
+		{"GET", "/status", look, 200}, {"GET", "/metrics", look, 200}, {"GET", "/queue/sums", look, 200}, {"GET", "/queue", look, 200}, {"GET", "/status", act, 200},
+		{"GET", "/queue?text=1", look, 403}, {"GET", "/queue?text=1", act, 200},
+		{"GET", "/debug/pprof/", look, 403}, {"GET", "/debug/pprof/", act, 200},
+		{"POST", "/reload", "", 401}, {"POST", "/reload", look, 403}, {"POST", "/reload", act, 200},
+		{"POST", "/kick?account=x", look, 403}, {"POST", "/kick?account=x", act, 404},
+		{"POST", "/hold?connector=x", look, 403}, {"POST", "/release?connector=x", look, 403}, {"POST", "/connect?connector=x", look, 403},
+		{"POST", "/queue/delete", look, 403}, {"POST", "/store/backup", look, 403}, {"POST", "/store/backup", "", 401},
+	} {
+		code, body, header := ask(c.method, c.path, c.token, "", "")
+		if code != c.code {
+			t.Errorf("%s %s with %q: %d %s, want %d", c.method, c.path, c.token, code, body, c.code)
+		}
+		if challenge := header.Get("WWW-Authenticate"); (code == 401) != strings.HasPrefix(challenge, `Bearer realm="pmg"`) && code != 403 {
+			t.Errorf("%s %s with %q: %q", c.method, c.path, c.token, challenge)
+		}
+		if code == 403 && !strings.Contains(body, "this is not allowed with token looker: it needs a token with scope act") {
+			t.Errorf("%s %s: %s", c.method, c.path, body)
+		}
+	}
+	if code, _, _ := ask("POST", "/reload", act, "http://evil.example", ""); code != 403 {
+		t.Errorf("from another site: %d", code)
+	}
+	if code, _, _ := ask("GET", "/status", act, "", "evil.example"); code != 421 {
+		t.Errorf("for another host: %d", code)
+	}
+}
+
+// Without tokens those who reach the loopback address may look, and the user of the socket may do everything.
+func TestNoTokens(t *testing.T) {
+	t.Parallel()
+	r := start(t, parse(t, clientsOnly, t.TempDir()), true)
+	r.setTokens(nil)
+	for _, c := range []struct {
+		method, path  string
+		remote, local int
+	}{
+		{"GET", "/status", 200, 200}, {"GET", "/queue", 200, 200}, {"GET", "/queue?text=1", 403, 200}, {"GET", "/debug/pprof/", 403, 200},
+		{"POST", "/reload", 403, 200}, {"POST", "/kick?account=x", 403, 404}, {"POST", "/store/backup", 403, 400},
+	} {
+		for client, want := range map[*http.Client]int{http.DefaultClient: c.remote, r.local(): c.local} {
+			q, err := http.NewRequest(c.method, r.url+c.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := client.Do(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = a.Body.Close(); a.StatusCode != want {
+				t.Errorf("%s %s: %d, want %d", c.method, c.path, a.StatusCode, want)
+			}
+		}
+	}
+	if answer, err := client().Get(r.url + "/status"); err != nil || answer.StatusCode != 401 {
+		t.Errorf("a token that nobody knows: %v, %v", answer, err)
+	}
+}
+
+// setTokens puts other tokens in force, as a reload does.
+func (r *running) setTokens(tokens []config.Token) {
+	cfg := *r.gateway.Config()
+	cfg.Admin.Tokens = tokens
+	r.gateway.SetConfig(&cfg)
+}

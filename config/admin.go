@@ -1,0 +1,66 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"regexp"
+)
+
+// Admin is what serves operators.
+type Admin struct {
+	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket that pmg status and the other commands use on the same machine. The gateway's user alone can open it, and root: they may do everything. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
+	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. Without tokens it must be a loopback address, and those who reach it may see everything but texts, and change nothing."`
+	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, such as gateway.example.net. Requests for any other than these, the host of address, localhost and addresses of the machine are refused, because a web page could send them."`
+	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request there needs one, but /healthz and /readyz. pmg admin token makes them; the commands take theirs from the environment, PMG_ADMIN_TOKEN, or from --token-file."`
+	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those who may act. They slow the gateway while they are taken."`
+}
+
+// LookScope and ActScope are the scopes of tokens.
+const (
+	LookScope = "look"
+	ActScope  = "act"
+)
+
+// Token is a secret with which somebody may use the admin address.
+type Token struct {
+	Name  string `yaml:"name" required:"yes" live:"yes" doc:"Whose it is, for the logs."`
+	Hash  string `yaml:"hash" required:"yes" live:"yes" doc:"sha256: and the hash of the token in hex, as pmg admin token prints it. The token itself stands nowhere."`
+	Scope string `yaml:"scope" default:"look" enum:"look|act" live:"yes" doc:"look sees everything but the texts of messages. act may also change things, see texts, have the store copied, and take profiles."`
+}
+
+// AdminSocket returns the path of the unix socket for operators, "" if there is none.
+func (c *Config) AdminSocket() string {
+	switch {
+	case c.Admin.Socket == "off", c.Admin.Socket == "" && c.Store.Engine == MemoryStore:
+		return ""
+	case c.Admin.Socket == "":
+		return filepath.Join(c.Store.Dir, "admin.sock")
+	}
+	return c.Admin.Socket
+}
+
+var hashForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// checkAdmin checks the tokens, and that there are some where other machines reach the address. It does not show what
+// stands in the place of a hash, which may be the token.
+func checkAdmin(d *decoder, a *Admin) {
+	names := map[string]int{}
+	for i, t := range a.Tokens {
+		path := fmt.Sprintf("admin.tokens[%d]", i)
+		d.unique(names, t.Name, "admin.tokens[%d].name", i)
+		if t.Name != "" && !nameForm.MatchString(t.Name) {
+			d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", t.Name)
+		}
+		if t.Hash != "" && !hashForm.MatchString(t.Hash) {
+			d.problem(path+".hash", "must be sha256: and 64 hex digits, as pmg admin token prints it, and not the token")
+		}
+	}
+	host, _, err := net.SplitHostPort(a.Address)
+	if err != nil || len(a.Tokens) > 0 {
+		return
+	}
+	if ip, ok := hostAddress(host); !ok || !ip.IsLoopback() {
+		d.problem("admin.address", "must be a loopback address, such as 127.0.0.1:2780, while there are no admin.tokens, because others reach %s: pmg admin token makes a token", a.Address)
+	}
+}
