@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 )
 
-// A digest is a keyed hash of a bcrypt hash and a password. The key is the
+// A digest is a keyed hash of a hash and the password that matched it. The key is the
 // registry's and is never stored, so a leaked digest is of no use to an attacker.
 type digest [sha256.Size]byte
 

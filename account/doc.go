@@ -14,7 +14,7 @@
 //	Guard.Check ─► wait, and ask again
 //	    │ 0
 //	    ▼
-//	Lookup ─► Unverified ─► Verify, which takes as long as bcrypt does
+//	Lookup ─► Unverified ─► Verify, which takes as long as the hash does
 //	    │                      │
 //	    ▼ Right or Wrong       ▼
 //	LogIn ─► OK: Guard.Succeed; the session counts until Account.End
@@ -23,7 +23,7 @@
 // The client sees every refusal as sms.BindFailed; only the gateway's log has the
 // reason. An unknown system_id costs the same comparison as a known one. The
 // gateway also delays refusals, so that the time of an answer does not reveal
-// whether bcrypt was needed.
+// whether a hash was computed.
 //
 // # Start reading
 //

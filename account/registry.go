@@ -4,9 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/crypto/bcrypt"
-
 	"pmg/config"
+	"pmg/internal/passhash"
 	"pmg/internal/ratelimit"
 )
 
@@ -14,7 +13,7 @@ import (
 // rates and the password of each that was verified last. It is safe for concurrent use.
 type Registry struct {
 	key     [32]byte // of digests; a new one each time the process starts
-	compare func(hash, password []byte) error
+	matches func(hash, password []byte) bool
 
 	mu    sync.Mutex
 	usage map[string]*usage // by system_id
@@ -24,7 +23,7 @@ type Registry struct {
 func NewRegistry() *Registry {
 	return &Registry{
 		key:     newKey(),
-		compare: bcrypt.CompareHashAndPassword,
+		matches: passhash.Matches,
 		usage:   map[string]*usage{},
 	}
 }
@@ -41,7 +40,7 @@ type usage struct {
 
 	mu       sync.Mutex
 	sessions int
-	verified digest // that bcrypt has accepted; zero: none yet
+	verified digest // of the hash and the password that matched; zero: none yet
 }
 
 // begin counts a session unless there are already limit of them; 0 is no limit.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/internal/passhash"
 	"pmg/protocols"
 )
 
@@ -25,7 +26,7 @@ type Account struct {
 	connectors  []string
 	maxSessions int
 	binds       [protocols.Transceiver + 1]bool
-	hash        []byte // bcrypt; nil when the password is plain
+	hash        []byte // nil when the password is plain
 	password    digest // of a plain password
 	use         *usage
 }
@@ -63,7 +64,7 @@ func newAccount(c *config.Account, r *Registry) *Account {
 		maxSessions: c.MaxSessions,
 		use:         r.take(c),
 	}
-	if config.IsHash(c.Password) {
+	if passhash.Is(c.Password) {
 		a.hash = []byte(c.Password)
 	} else {
 		a.password = r.digest([]byte(c.Password))
@@ -77,8 +78,8 @@ func newAccount(c *config.Account, r *Registry) *Account {
 	return a
 }
 
-// Lookup compares a login's password if that does not take a bcrypt, and otherwise
-// returns Unverified. Then Verify has to be called.
+// Lookup compares a login's password if that takes no hash that is slow by design, and
+// otherwise returns Unverified. Then Verify has to be called.
 func (t *Table) Lookup(l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
@@ -91,14 +92,14 @@ func (t *Table) Lookup(l Login) Password {
 	return Unverified
 }
 
-// Verify compares a login's password, which takes a bcrypt. It remembers a
+// Verify compares a login's password, which takes up to a second if it is hashed. It remembers a
 // right one, so that the next Lookup need not return Unverified. A Guard makes wrong ones rare.
 func (t *Table) Verify(l Login) Password {
 	a := t.find(l)
 	if a.hash == nil {
 		return t.Lookup(l)
 	}
-	if t.registry.compare(a.hash, l.Password) != nil || a == t.decoy {
+	if !t.registry.matches(a.hash, l.Password) || a == t.decoy {
 		return Wrong
 	}
 	a.use.setVerified(t.registry.digest(a.hash, l.Password))

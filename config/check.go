@@ -12,17 +12,9 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/crypto/bcrypt"
-
+	"pmg/internal/passhash"
 	"pmg/protocols"
 )
-
-// IsHash reports whether a password is a bcrypt hash.
-func IsHash(password string) bool { return strings.HasPrefix(password, "$2") }
-
-// maxCost is the highest cost of a bcrypt hash. Each step doubles the time: cost
-// 10 takes about 50 ms of CPU, cost 14 about 1 s (2026).
-const maxCost = 14
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
@@ -79,15 +71,10 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 		d.problem(path+".receipts", "must not be force, because bind lets the account receive nothing: add receiver or transceiver there")
 	}
 	a.rules = d.rewrite(a.Rewrite, path)
-	if !IsHash(a.Password) {
-		return
-	}
-	cost, err := bcrypt.Cost([]byte(a.Password))
-	switch {
-	case err != nil:
-		d.problem(path+".password", "begins like a bcrypt hash and is not one: %v; make one with htpasswd -nB", err)
-	case cost > maxCost:
-		d.problem(path+".password", "is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C 10)", cost, maxCost)
+	if passhash.Is(a.Password) {
+		if err := passhash.Check(a.Password); err != nil {
+			d.problem(path+".password", "%v", err)
+		}
 	}
 }
 
@@ -102,7 +89,7 @@ func (d *decoder) validity(usual, most time.Duration, path string) {
 // The length of a hashed password is not known, so it is not checked.
 func (d *decoder) loginFits(a *Account, path string, connectors []Connector) {
 	password := a.Password
-	if IsHash(password) {
+	if passhash.Is(password) {
 		password = ""
 	}
 	var problems []protocols.Problem

@@ -137,7 +137,7 @@ type Receipts struct {
 // Account is a client that may log in.
 type Account struct {
 	SystemID    string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
-	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a bcrypt hash (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
+	Password    string               `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"Its password, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
 	Networks    []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 	MaxSessions int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and those that are silent are asked whether they live."`
 	Bind        []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`

@@ -10,6 +10,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"pmg/internal/passhash"
 )
 
 // A decoder fills a Config from a YAML tree. It goes on after a problem.
@@ -220,7 +222,7 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.Str
 		return
 	}
 	secret := f.Tag.Get("secret") != ""
-	if secret && !strings.Contains(text, "${") && !IsHash(text) {
+	if secret && !strings.Contains(text, "${") && !passhash.Is(text) {
 		d.plainSecrets = true
 	}
 	text, err := expand(text, d.dir)

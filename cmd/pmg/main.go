@@ -11,6 +11,8 @@ import (
 	_ "time/tzdata" // for the option timezone where the machine has no table of zones
 
 	"github.com/spf13/cobra"
+
+	"pmg/cmd/pmg/accounts"
 )
 
 func main() {
@@ -56,6 +58,7 @@ func newRootCommand() *cobra.Command {
 		newSinkCommand(),
 		newLogCommand(),
 		newConfigCommand(),
+		accounts.Command(),
 		newExplainCommand(),
 		newStatusCommand(),
 		newSessionsCommand(),

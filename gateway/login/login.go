@@ -28,18 +28,22 @@ type Desk struct {
 
 	accounts atomic.Pointer[account.Table]
 	guard    *account.Guard
-	hashing  chan struct{} // a place for each bcrypt that runs
+	hashing  chan struct{} // a place for each hash of a password that is computed
 }
 
 // guardSize bounds how many addresses and accounts with failed logins are remembered.
 const guardSize = 100_000
+
+// maxHashing is how many passwords are hashed at a time on a machine of many processors. An
+// argon2id may take 64 MiB, so they take half a GiB at most.
+const maxHashing = 8
 
 // NewDesk makes a desk of the configuration in force. SetAccounts follows.
 func NewDesk(n *node.Node) *Desk {
 	limits := &n.Config().Limits
 	return &Desk{
 		Node: n, Prebind: NewPrebind(limits.Prebind, limits.PrebindPerAddress),
-		guard: account.NewGuard(guardSize), hashing: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1)),
+		guard: account.NewGuard(guardSize), hashing: make(chan struct{}, min(max(runtime.GOMAXPROCS(0)-1, 1), maxHashing)),
 	}
 }
 
@@ -89,11 +93,11 @@ type Step uint8
 const (
 	Decided Step = iota
 	Waits        // until the time that Next returned
-	Hashes       // for Hash, which takes as long as bcrypt does
+	Hashes       // for Hash, which takes as long as the account's hash does
 )
 
 // refusalDelay is the least time between a login and its refusal. It is longer than a
-// bcrypt takes, so that the time of the answer does not show whether a password was
+// hash takes, so that the time of the answer does not show whether a password was
 // hashed, and thereby whether the account exists.
 const refusalDelay = int64(time.Second)
 
@@ -155,7 +159,7 @@ func (l *Attempt) endWait() {
 	}
 }
 
-// Hash compares the password with a bcrypt hash. Because few bcrypts may run at a time,
+// Hash compares the password with its hash. Because few hashes may be computed at a time,
 // it first waits for a place, and does nothing if the client is gone by then. It may run
 // on any goroutine.
 func (l *Attempt) Hash() {

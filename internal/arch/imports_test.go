@@ -29,6 +29,7 @@ func table() []row {
 		{"internal/notify", ""},
 		{"internal/privileges", ""},
 		{"internal/tlsfiles", ""},
+		{"internal/passhash", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
@@ -48,8 +49,8 @@ func table() []row {
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 
 		// Decisions that need no session.
-		{"config", "internal/machine internal/nearest internal/tlsfiles protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
-		{"account", "config internal/ratelimit protocols sms"},
+		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
+		{"account", "config internal/passhash internal/ratelimit protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
 
@@ -81,9 +82,10 @@ func table() []row {
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
+		{"cmd/pmg/accounts", "internal/passhash"},
 		{"cmd/pmg/ask", "admin/access config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/explain cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/accounts cmd/pmg/ask cmd/pmg/explain cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},
