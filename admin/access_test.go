@@ -83,7 +83,7 @@ func TestNoTokens(t *testing.T) {
 		remote, local int
 	}{
 		{"GET", "/status", 200, 200}, {"GET", "/queue", 200, 200}, {"GET", "/queue?text=1", 403, 200}, {"GET", "/debug/pprof/", 403, 200},
-		{"POST", "/reload", 403, 200}, {"POST", "/kick?account=x", 403, 404}, {"POST", "/store/backup", 403, 400},
+		{"POST", "/reload", 403, 200}, {"POST", "/kick?account=x", 403, 404}, {"POST", "/store/backup", 403, 409},
 	} {
 		for client, want := range map[*http.Client]int{http.DefaultClient: c.remote, r.local(): c.local} {
 			q, err := http.NewRequest(c.method, r.url+c.path, nil)

@@ -6,7 +6,7 @@
 //	/readyz       200 while the gateway is ready for traffic, otherwise 503 and the reasons
 //	/queue        the messages in the store, a page at a time, for pmg queue
 //	/queue/…      POST: deletes, moves or retries some of them
-//	/store/backup POST: copies the store into a new directory, for pmg store backup
+//	/store/backup POST: copies the store into a directory of store.backups, for pmg store backup
 //	/kick         POST: logs out one session, or those of an account, for pmg kick
 //	/reload       POST: reads the configuration again, for pmg reload
 //	/debug/pprof  Go's profiles, if the configuration enables them

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -121,22 +120,21 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 // backupTime is how long the copy of a store may take.
 const backupTime = time.Hour
 
-// backup copies the store into a new directory. The path has no default and no relative
-// form, so that it is clear on which machine and where the copy is.
+// BackedUp is the answer to a request to copy the store.
+type BackedUp struct {
+	Directory string `json:"directory"`
+}
+
+// backup copies the store into a directory of the name ?name in store.backups.
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
-	dir := r.FormValue("dir")
-	if !filepath.IsAbs(dir) {
-		http.Error(w, "cannot back up the store: the directory must be given by its whole path on the gateway's machine", http.StatusBadRequest)
-		return
-	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTime))
 	log := s.view.gateway.Log.Info()
-	err := s.view.gateway.BackUp(dir)
+	dir, err := s.view.gateway.BackUp(r.FormValue("name"))
 	if err != nil {
 		log = s.view.gateway.Log.Error().Err(err)
 	}
 	log.Str("dir", dir).Stringer("operator", access.CallerOf(r)).Msg("an operator backs up the store")
-	answerJSON(w, struct{}{}, err)
+	answerJSON(w, BackedUp{dir}, err)
 }
 
 // answerJSON writes a value, or why there is none.

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -44,8 +43,7 @@ func TestQueueRefuses(t *testing.T) {
 		{"POST", "/queue/delete", "http://elsewhere.example", 403, ""},
 		{"POST", "/queue/burn", "", 404, ""},
 		{"GET", "/store/backup", "", 405, ""},
-		{"POST", "/store/backup?dir=" + url.QueryEscape("data/copy"), "", 400, "the directory must be given by its whole path"},
-		{"POST", "/store/backup?dir=/tmp/pmg-none", "", 409, "it is in memory"},
+		{"POST", "/store/backup?name=monday", "", 409, "the configuration has no store.backups"},
 	} {
 		q, err := http.NewRequest(c.method, r.url+c.path, nil)
 		if err != nil {

@@ -94,7 +94,7 @@ type Store struct {
 	Memory  Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
 	MinFree Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted any more, while those that wait are still sent. 0B is a twentieth of the file system, at least 64 MiB (half of a file system that is smaller than 128 MiB) and at most 1 GiB."`
 	Ballast Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
-	Backups string `yaml:"backups" live:"yes" doc:"Directory in which copies of the store are made that are asked for at the admin listener, as pmg store backup does while the gateway runs. Empty allows every directory outside of dir, pdulog.dir and events.dir, on an admin listener that has no login."`
+	Backups string `yaml:"backups" live:"yes" doc:"Directory in which pmg store backup NAME has a gateway that runs copy the store. It is made when missing, for the gateway's user alone. Without it such copies are refused; those of a gateway that is stopped may be anywhere."`
 }
 
 // StoreMemory returns how many octets waiting messages may take in memory.

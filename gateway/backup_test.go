@@ -9,7 +9,8 @@ import (
 	"pmg/store"
 )
 
-// A copy of the store is made where the gateway writes nothing else, and where store.backups says.
+// A copy of the store is made in store.backups, with the modes of the store, and nowhere where the gateway writes
+// something else. The request gives a name and no path.
 func TestBackUpWhere(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -19,38 +20,47 @@ func TestBackUpWhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, _, _ := start(t, "")
-	cfg := *g.Config()
-	cfg.Store.Dir, cfg.PDULog.Dir, cfg.Events.Dir = in("data"), in("pdulog"), ""
-	g.SetConfig(&cfg)
 	if err := g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
+	try := func(backups, name, want string) {
+		t.Helper()
+		cfg := *g.Config()
+		cfg.Store.Dir, cfg.PDULog.Dir, cfg.Events.Dir, cfg.Store.Backups = in("data"), in("pdulog"), "", backups
+		g.SetConfig(&cfg)
+		dir, err := g.BackUp(name)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil && dir != filepath.Join(backups, name) {
+			t.Errorf("%q in %q: %s, %v, not %q", name, backups, dir, err, want)
+		}
+	}
+	try("", "monday", "the configuration has no store.backups")
+	for _, name := range []string{"", ".", "..", "../copy", "a/b", "/tmp/copy", "a\\b", ".hidden", "two\nlines", strings.Repeat("a", 65)} {
+		try(in("backups"), name, "a copy has a name of letters")
+	}
+	try(in("data"), "copy", "lies in store.dir")
+	try(in("pdulog/a"), "copy", "lies in pdulog.dir")
 	if err := os.Symlink(in("data"), in("link")); err != nil {
 		t.Fatal(err)
 	}
-	try := func(dir, want string) {
-		t.Helper()
-		err := g.BackUp(dir)
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, not %q", dir, err, want)
+	try(in("link"), "copy", "lies in store.dir")
+	try(in("backups"), "monday", "")
+	try(in("backups"), "monday", "exists already")
+	for _, to := range []string{in("nowhere"), in("data")} {
+		if err := os.Symlink(to, in("backups/link")); err != nil {
+			t.Fatal(err)
+		}
+		try(in("backups"), "link", "exists already")
+		_ = os.Remove(in("backups/link"))
+	}
+	for _, dir := range []string{"backups", "backups/monday"} {
+		if info, err := os.Stat(in(dir)); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", dir, info.Mode(), err)
 		}
 	}
-	try(in("data"), "lies in store.dir")
-	try(in("data/copy"), "lies in store.dir")
-	try(in("other/../data/000099.sst"), "lies in store.dir")
-	try(in("link/copy"), "lies in store.dir")
-	try(in("pdulog/a/b"), "lies in pdulog.dir")
-	try(in("two\nlines"), "control character")
-	try(in("data-copy"), "")
-	try(in("..copy"), "")
-	backups := cfg
-	backups.Store.Backups = in("backups")
-	g.SetConfig(&backups)
-	try(in("elsewhere"), "does not lie in store.backups")
-	try(in("backups"), "does not lie in store.backups")
-	try(in("backups/../copy"), "does not lie in store.backups")
-	try(in("backups/monday"), "")
-	try(in("backups/monday"), "exist")
+	if err := os.Chmod(in("backups"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	try(in("backups"), "tuesday", "every user of the machine may write")
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}

@@ -19,7 +19,7 @@ const operateConfig = `
 log: {format: json}
 pdulog: {dir: logs, flush: 1ms}
 admin: {address: %q}
-store: {dir: data, ballast: 0B, min_free: 1MiB}
+store: {dir: data, ballast: 0B, min_free: 1MiB, backups: copies}
 events: {dir: events}
 accounts: [{system_id: acme, password: secret}]
 connectors:

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ import (
 // gateway, or in the store of one that is stopped.
 type queueSource interface {
 	list(ctx context.Context, q admin.QueueQuery) (operate.QueuePage, error)
-	backup(ctx context.Context, dir string) error
+	backup(ctx context.Context, to string) (dir string, err error)
 	close() error
 }
 
@@ -147,8 +148,14 @@ func (s *stoppedStore) list(_ context.Context, q admin.QueueQuery) (operate.Queu
 	return operate.ListStored(s.store, q.Selection, q.From, q.Limit)
 }
 
-func (s *stoppedStore) backup(_ context.Context, dir string) error { return s.store.Backup(dir) }
-func (s *stoppedStore) close() error                               { return s.store.Close() }
+func (s *stoppedStore) backup(_ context.Context, to string) (dir string, err error) {
+	if dir, err = filepath.Abs(to); err != nil {
+		return "", fmt.Errorf("cannot back up the store: %w", err)
+	}
+	return dir, s.store.Backup(dir)
+}
+
+func (s *stoppedStore) close() error { return s.store.Close() }
 
 // findRunning returns the gateway that runs, for what a gateway alone can do.
 func (o *storeOptions) findRunning(cmd *cobra.Command) (running runningStore, err error) {
@@ -181,8 +188,10 @@ func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.
 	return p, askAdmin(ctx, s.Gateway, http.MethodPost, "/queue/"+c.What+"?"+v.Encode(), &p)
 }
 
-func (s runningStore) backup(ctx context.Context, dir string) error {
-	return askAdminFor(ctx, backupTimeout, s.Gateway, http.MethodPost, "/store/backup?"+url.Values{"dir": {dir}}.Encode(), new(struct{}))
+func (s runningStore) backup(ctx context.Context, to string) (string, error) {
+	var done admin.BackedUp
+	err := askAdminFor(ctx, backupTimeout, s.Gateway, http.MethodPost, "/store/backup?"+url.Values{"name": {to}}.Encode(), &done)
+	return done.Directory, err
 }
 
 func (s runningStore) close() error { return nil }

@@ -226,10 +226,10 @@ func TestStoreRepair(t *testing.T) {
 // stopped.
 func TestQueueRunning(t *testing.T) {
 	t.Parallel()
-	dir, admin := newStoreForTest(t), testutil.FreeAddress(t)
+	dir, backups, admin := newStoreForTest(t), t.TempDir(), testutil.FreeAddress(t)
 	file := writeConfig(t, fmt.Sprintf(`pdulog: {enabled: false}
 admin: {address: %q}
-store: {dir: %q}
+store: {dir: %q, backups: %q}
 no_route: park
 accounts: [{system_id: other, password: s3cret}]
 connectors:
@@ -237,7 +237,7 @@ connectors:
   - {name: operator, direction: out, address: %q, system_id: pmg, password: secret}
   - {name: second, direction: out, address: %q, system_id: pmg, password: secret}
 routes: [{to: operator, destination: "467"}]
-`, admin, dir, testutil.FreeAddress(t), testutil.FreeAddress(t)))
+`, admin, dir, backups, testutil.FreeAddress(t), testutil.FreeAddress(t)))
 	cfg, err := loadConfig(t.Output(), file)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ routes: [{to: operator, destination: "467"}]
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "the messages are in their queues", s.gateway.Recovered)
-	copied := filepath.Join(t.TempDir(), "copy")
+	copied := filepath.Join(backups, "copy")
 	for _, c := range []struct{ args, want string }{
 		{"queue list -c " + file, "4 messages\n"},
 		{"queue list --address " + admin, "4 messages\n"},
@@ -259,8 +259,10 @@ routes: [{to: operator, destination: "467"}]
 		{"queue delete --connector operator -c " + file, "2 messages deleted\n"},
 		{"queue delete --all --dry-run --limit 1 -c " + file, "1 message would be deleted; nothing was changed\n"},
 		{"queue list --store " + dir, "another process has it open"},
-		{"store backup -c " + file + " " + copied, "the store was copied to " + copied},
-		{"store backup -c " + file + " " + copied, "cannot back up the store to " + copied},
+		{"store backup --address " + admin + " copy", "it needs a token with scope act"},
+		{"store backup -c " + file + " " + copied, "a copy has a name of letters"},
+		{"store backup -c " + file + " copy", "the store was copied to " + copied},
+		{"store backup -c " + file + " copy", copied + " exists already"},
 		{"queue list --store " + copied, "2 messages\n"},
 	} {
 		out, err := pmg(t, c.args)
@@ -288,7 +290,7 @@ func TestQueueInMemory(t *testing.T) {
 	t.Parallel()
 	cfg, err := loadConfig(t.Output(), writeConfig(t, `pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0", tokens: [{name: test, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: act}]}
-store: {engine: memory}
+store: {engine: memory, backups: "`+t.TempDir()+`"}
 no_route: park
 accounts: [{system_id: load, password: secret}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
@@ -304,7 +306,7 @@ connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 	s.submit(t, 1)
 	for _, c := range []struct{ args, want string }{
 		{"queue list", "parked"},
-		{"store backup /tmp/x", "cannot back up the store: it is in memory; use an engine that is durable"},
+		{"store backup copy", "cannot back up the store: it is in memory; use an engine that is durable"},
 		{"queue delete --all", "(store.engine: memory)"},
 		{"queue list", "no messages"},
 	} {

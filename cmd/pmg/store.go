@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +23,7 @@ check and repair need a gateway that is stopped. backup asks the running gateway
 --address, or else that of the configuration, and otherwise copies the store of one that
 is stopped. pmg status shows how many messages the store of a running gateway
 has, and how large it is.`,
-		Example: "  pmg store backup /var/backups/pmg-monday\n  pmg store check --store data\n  pmg store repair --store data",
+		Example: "  pmg store backup monday\n  pmg store check --store data\n  pmg store repair --store data",
 	}
 	cmd.AddCommand(newStoreCheckCommand(), newStoreRepairCommand(), newStoreBackupCommand())
 	return cmd
@@ -106,26 +105,25 @@ const backupTimeout = time.Hour
 func newStoreBackupCommand() *cobra.Command {
 	var o storeOptions
 	cmd := &cobra.Command{
-		Use:   "backup DIRECTORY",
+		Use:   "backup NAME|DIRECTORY",
 		Short: "Copy a store into a new directory, while the gateway runs or is stopped",
-		Long: `Copies the store into a directory that must not exist yet, on the machine of the
-gateway. The copy is consistent: it is the store as it was at one moment. On the same
-file system it takes little room at first, because files are linked.
+		Long: `Copies the store into a directory that must not exist yet. A gateway that runs makes it,
+with this name, in the directory store.backups of its configuration. For one that is
+stopped it may be any directory. Only the gateway's user can read the copy, which is
+consistent: it is the store as it was at one moment. On the same file system it takes
+little room at first, because files are linked.
 
 A gateway that is started with the copy sends the messages that waited at that moment,
 those too that were sent since, so start it only when the store itself is lost.`,
-		Example: "  pmg store backup /var/backups/pmg-monday\n  pmg store backup --store data /var/backups/pmg-monday",
-		Args:    oneArg("the directory to make, on the machine of the gateway"),
+		Example: "  pmg store backup monday\n  pmg store backup --store data /var/backups/pmg-monday",
+		Args:    oneArg("the name of the copy, or for a gateway that is stopped the directory to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(args[0])
-			if err != nil {
-				return fmt.Errorf("cannot back up the store: %w", err)
-			}
 			source, err := o.find(cmd)
 			if err != nil {
 				return err
 			}
-			if err = errors.Join(source.backup(cmd.Context(), dir), source.close()); err != nil {
+			dir, err := source.backup(cmd.Context(), args[0])
+			if err = errors.Join(err, source.close()); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "the store was copied to %s\n", dir)

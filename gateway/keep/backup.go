@@ -2,42 +2,60 @@ package keep
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"unicode"
 )
 
-// BackUp writes a consistent copy of the gateway's store into a directory that does not
-// exist. Whoever reaches the admin listener may ask for it, so it goes nowhere where the gateway
-// writes something else.
-func (k *Keeper) BackUp(dir string) error {
-	if err := k.checkBackup(dir); err != nil {
-		return fmt.Errorf("cannot back up the store: %w", err)
+// BackUp writes a consistent copy of the gateway's store into a new directory of store.backups, and returns its
+// path. It is asked for over the network, so the request names the copy and no path.
+func (k *Keeper) BackUp(name string) (dir string, err error) {
+	if dir, err = k.backupDir(name); err == nil {
+		err = k.Committer.Sync()
 	}
-	if err := k.Committer.Sync(); err != nil {
-		return fmt.Errorf("cannot back up the store: %w", err)
+	if err != nil {
+		return "", fmt.Errorf("cannot back up the store: %w", err)
 	}
-	return k.Store.Backup(dir)
+	return dir, k.Store.Backup(dir)
 }
 
-// checkBackup returns why no copy is made in a directory.
-func (k *Keeper) checkBackup(dir string) error {
-	if strings.ContainsFunc(dir, unicode.IsControl) {
-		return fmt.Errorf("the directory %q has a control character in its name: name another", dir)
-	}
+var backupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// backupDir returns the directory of a new copy, or why none is made.
+func (k *Keeper) backupDir(name string) (string, error) {
 	cfg := k.Config()
+	backups := cfg.Store.Backups
+	switch {
+	case backups == "":
+		return "", errors.New("the configuration has no store.backups, the directory for the copies of a gateway that runs: set it, and reload")
+	case !backupName.MatchString(name):
+		return "", fmt.Errorf("a gateway that runs makes its copies in store.backups, so a copy has a name of letters, digits, '.', '_' and '-', at most 64, and no directory: not %q", name)
+	}
+	if err := os.MkdirAll(backups, 0o700); err != nil {
+		return "", err
+	}
+	switch info, err := os.Stat(backups); {
+	case err != nil:
+		return "", err
+	case info.Mode().Perm()&0o002 != 0:
+		return "", fmt.Errorf("every user of the machine may write in store.backups, which is %s: take that away (chmod o-w), or name another", backups)
+	}
+	dir := filepath.Join(backups, name)
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) { // a link to nowhere is not followed
+		return "", fmt.Errorf("%s exists already: name another copy", dir)
+	}
 	for _, used := range []struct{ option, dir string }{
 		{"store.dir", cfg.Store.Dir}, {"pdulog.dir", cfg.PDULog.Dir}, {"events.dir", cfg.Events.Dir},
 	} {
 		if used.dir != "" && isIn(dir, used.dir) {
-			return fmt.Errorf("%s lies in %s, which is %s: name another directory", dir, used.option, used.dir)
+			return "", fmt.Errorf("store.backups lies in %s, which is %s: name another directory", used.option, used.dir)
 		}
 	}
-	if b := cfg.Store.Backups; b != "" && (!isIn(dir, b) || realPath(dir) == realPath(b)) {
-		return fmt.Errorf("%s does not lie in store.backups, which is %s: name a new directory there", dir, b)
-	}
-	return nil
+	return dir, nil
 }
 
 // isIn reports whether a path is that of a directory or lies in it.
