@@ -37,6 +37,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	s.noteBefore(r)
 	_, err := s.view.gateway.Hold(s.view.engine, r.FormValue("connector"), lasts, access.CallerOf(r).String())
 	s.ordered(w, r, "hold", err)
 }
@@ -44,6 +45,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 // release lets the messages of ?connector=name leave again.
 func (s *Server) release(w http.ResponseWriter, r *http.Request) {
 	name := r.FormValue("connector")
+	s.noteBefore(r)
 	was, err := s.view.gateway.Release(s.view.engine, name, access.CallerOf(r).String())
 	if err == nil && !was {
 		http.Error(w, "cannot release: connector "+name+" is not held", http.StatusConflict)
@@ -74,7 +76,17 @@ func (s *Server) ordered(w http.ResponseWriter, r *http.Request, what string, er
 	}
 	open, _ := sessions(c)
 	answer := Ordered{Connector: c.Name, Held: s.view.held(c, s.view.engine.Counters().Now, time.Now()), Queued: c.Queued(), Sessions: open, Instances: c.Config().Instances}
+	access.After(r, answer)
 	answerJSON(w, answer, nil)
+}
+
+// noteBefore notes for the audit log whether a connector was held.
+func (s *Server) noteBefore(r *http.Request) {
+	if c := s.view.gateway.Connector(r.FormValue("connector")); c != nil {
+		if h := s.view.held(c, s.view.engine.Counters().Now, time.Now()); h != nil {
+			access.Before(r, h)
+		}
+	}
 }
 
 // held returns what keeps a connector's messages from leaving. now is the time by the engine's

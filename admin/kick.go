@@ -43,6 +43,7 @@ func (s *Server) kick(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.view.engine.Logout(func(l *connector.Link) bool { return kicked[l] })
+	access.After(r, answer)
 	answerJSON(w, answer, nil)
 }
 

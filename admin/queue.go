@@ -21,9 +21,12 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "cannot list messages: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	if c := access.CallerOf(r); q.Text && c.Scope < access.Act {
-		access.Forbid(w, c)
-		return
+	if q.Text {
+		access.Acts(r)
+		if c := access.CallerOf(r); c.Scope < access.Act {
+			access.Forbid(w, c)
+			return
+		}
 	}
 	page, err := s.view.gateway.Operate.ListStored(q.Selection, q.From, q.Limit)
 	answerJSON(w, page, err)
@@ -49,6 +52,11 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page, err := s.view.gateway.Operate.ChangeStored(r.Context(), s.view.engine.Do, change, q.Selection, q.From, q.Limit)
+	results := map[string]int{}
+	for i := range page.Messages {
+		results[page.Messages[i].Result]++
+	}
+	access.After(r, results)
 	answerJSON(w, page, err)
 }
 
@@ -134,6 +142,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 		log = s.view.gateway.Log.Error().Err(err)
 	}
 	log.Str("dir", dir).Stringer("operator", access.CallerOf(r)).Msg("an operator backs up the store")
+	access.After(r, BackedUp{dir})
 	answerJSON(w, BackedUp{dir}, err)
 }
 

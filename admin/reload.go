@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
+
+	"pmg/admin/access"
 )
 
 // A ReloadFunc makes the gateway read its configuration again, and returns a report of
@@ -19,6 +22,7 @@ func (f ReloadFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
+	access.After(r, strings.Split(report, "\n"))
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintln(w, report)
 }

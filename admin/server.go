@@ -43,6 +43,11 @@ type Server struct {
 // that listen already, in place of admin.address.
 func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, opened ...sock.Listening) (*Server, error) {
 	s := newServer(cfg.Admin, g, e, version, reload)
+	audit, err := access.NewAudit(cfg.Admin.Audit, g.Log)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
+	}
+	s.http.Handler = audit.Handler(s.http.Handler)
 	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}

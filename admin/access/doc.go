@@ -6,5 +6,5 @@
 //
 // # Start reading
 //
-// guard.go (who asks, and what they may), token.go, then socket.go.
+// guard.go (who asks, and what they may), audit.go (what they did), token.go, then socket.go.
 package access

@@ -50,6 +50,7 @@ type contextKey int
 const (
 	callerKey contextKey = iota
 	peerKey
+	deedKey
 )
 
 // CallerOf returns who sent a request that a Guard has let pass.
@@ -91,6 +92,10 @@ func NewGuard(tokens func() []config.Token, log zerolog.Logger) *Guard {
 func (g *Guard) May(needed Scope, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, wrong := g.caller(r)
+		one := deedOf(r)
+		if one.caller = c; needed == Act {
+			one.isAct = true
+		}
 		switch {
 		case wrong != "":
 			g.refused(r, wrong)
@@ -152,19 +157,23 @@ func onLoopback(r *http.Request) bool {
 	return ok && local.IP.IsLoopback()
 }
 
-// refused logs a refusal, once a minute for each address. The addresses of an IPv6 network of 64 bits are one.
-func (g *Guard) refused(r *http.Request, why string) {
-	from := r.RemoteAddr
-	if a, err := netip.ParseAddrPort(from); err == nil {
-		bits := 64
-		if a.Addr().Unmap().Is4() {
-			bits = 32
-		}
-		if p, err := a.Addr().Unmap().Prefix(bits); err == nil {
-			from = p.String()
-		}
+// network returns the address of an address and a port, of IPv6 the network of 64 bits: who has one has all of it.
+func network(from string) string {
+	a, err := netip.ParseAddrPort(from)
+	if err != nil {
+		return from
 	}
-	if g.news.Is(from) {
+	bits := 64
+	if a.Addr().Unmap().Is4() {
+		bits = 32
+	}
+	p, _ := a.Addr().Unmap().Prefix(bits)
+	return p.String()
+}
+
+// refused logs a refusal, once a minute for each network.
+func (g *Guard) refused(r *http.Request, why string) {
+	if g.news.Is(network(r.RemoteAddr)) {
 		g.log.Warn().Str("from", r.RemoteAddr).Str("path", r.URL.Path).Str("reason", why).Msg("a request to admin was refused")
 	}
 }

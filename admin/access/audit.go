@@ -1,0 +1,150 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"pmg/gateway/node"
+)
+
+// Bounds on what a request to change something has, and on what the audit log has of its answer.
+const (
+	maxForm   = 64 << 10
+	maxReason = 300
+)
+
+// An Audit writes a line for each request that needs the scope Act, and for each other one that is no GET: who, what,
+// before, after, and the result, also if it was refused. Of those whose caller is not known it writes one a minute for
+// each address. Lines have no texts of messages.
+type Audit struct {
+	log  zerolog.Logger
+	news node.News
+}
+
+// NewAudit returns an audit log in a file, or in the gateway's own log if there is none.
+func NewAudit(file string, log zerolog.Logger) (*Audit, error) {
+	if file == "" {
+		return &Audit{log: log}, nil
+	}
+	f := &auditFile{path: file, log: log}
+	if _, err := f.Write(nil); err != nil {
+		return nil, err
+	}
+	return &Audit{log: zerolog.New(f).With().Timestamp().Logger()}, nil
+}
+
+// An auditFile is opened for each line, so that it may be moved away at any time. Lines are few.
+type auditFile struct {
+	mu   sync.Mutex
+	path string
+	log  zerolog.Logger
+}
+
+// Write appends a line. One that cannot be written goes to the gateway's own log.
+func (f *auditFile) Write(line []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	file, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = file.Write(line)
+		if cerr := file.Close(); err == nil {
+			err = cerr
+		}
+	}
+	if err != nil && len(line) > 0 {
+		f.log.Error().Err(err).RawJSON("line", []byte(strings.TrimSpace(string(line)))).Msg("cannot write to admin.audit")
+	}
+	return len(line), err
+}
+
+// A deed is what is known of a request while it is served.
+type deed struct {
+	http.ResponseWriter
+	isAct         bool
+	caller        Caller
+	before, after any
+	code          int
+	reason        []byte
+}
+
+func (d *deed) WriteHeader(code int) {
+	d.code = code
+	d.ResponseWriter.WriteHeader(code)
+}
+
+func (d *deed) Write(b []byte) (int, error) {
+	if d.code >= http.StatusBadRequest {
+		d.reason = append(d.reason, b[:min(len(b), maxReason-len(d.reason))]...)
+	}
+	return d.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (d *deed) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+
+func deedOf(r *http.Request) *deed {
+	d, _ := r.Context().Value(deedKey).(*deed)
+	if d == nil {
+		d = new(deed) // nobody writes it
+	}
+	return d
+}
+
+// Acts has a request that only looks written, because it shows what not everybody may see.
+func Acts(r *http.Request) { deedOf(r).isAct = true }
+
+// Before notes what was there before a request has changed it.
+func Before(r *http.Request, v any) { deedOf(r).before = v }
+
+// After notes what a request has done.
+func After(r *http.Request, v any) { deedOf(r).after = v }
+
+// Handler serves requests, and writes those that act.
+func (a *Audit) Handler(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		one := &deed{ResponseWriter: w, code: http.StatusOK, isAct: r.Method != http.MethodGet && r.Method != http.MethodHead}
+		if r.Body = http.MaxBytesReader(w, r.Body, maxForm); one.isAct {
+			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than all of them
+				http.Error(w, "cannot read the request: "+err.Error(), http.StatusBadRequest)
+				return
+			}
+		}
+		h.ServeHTTP(one, r.WithContext(context.WithValue(r.Context(), deedKey, one)))
+		if known := one.caller.Scope != None; one.isAct && (known || a.news.Is(network(r.RemoteAddr))) {
+			a.write(r, one)
+		}
+	})
+}
+
+func (a *Audit) write(r *http.Request, one *deed) {
+	who, from := one.caller.String(), r.RemoteAddr
+	if one.caller.User != "" {
+		from = "socket"
+	}
+	if one.caller.Scope == None {
+		who = "unknown"
+	}
+	parameters := r.Form
+	if parameters == nil {
+		parameters = r.URL.Query()
+	}
+	result := "ok"
+	if one.code >= http.StatusBadRequest {
+		result = fmt.Sprintf("%d %s", one.code, strings.TrimSpace(string(one.reason)))
+	}
+	e := a.log.Log().Str("level", "info").Bool("audit", true).Str("who", who).Str("from", from).
+		Str("act", strings.TrimPrefix(r.URL.Path, "/")).Interface("parameters", parameters)
+	if one.before != nil {
+		e = e.Interface("before", one.before)
+	}
+	if one.after != nil {
+		e = e.Interface("after", one.after)
+	}
+	e.Str("result", result).Msg("an operator acts")
+}
