@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"pmg/cmd/pmg/ask"
-	"pmg/cmd/pmg/probe"
-	"pmg/config"
-	"pmg/protocols"
 	_ "time/tzdata" // for the option timezone where the machine has no table of zones
 
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/accounts"
+	"pmg/cmd/pmg/ask"
+	"pmg/cmd/pmg/manual"
+	"pmg/cmd/pmg/probe"
+	"pmg/config"
+	"pmg/protocols"
 )
 
 func main() {
@@ -75,6 +76,7 @@ func newRootCommand() *cobra.Command {
 		newStagesCommand(),
 		newPDUCommand(),
 		newVersionCommand(),
+		manual.NewCommand(),
 	)
 	explainUnknown(root)
 	return root

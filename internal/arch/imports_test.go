@@ -84,8 +84,9 @@ func table() []row {
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"cmd/pmg/accounts", "internal/passhash"},
 		{"cmd/pmg/ask", "admin/access config"},
+		{"cmd/pmg/manual", ""},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg", "admin cmd/pmg/accounts cmd/pmg/ask cmd/pmg/explain cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/accounts cmd/pmg/ask cmd/pmg/explain cmd/pmg/manual cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},
