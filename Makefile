@@ -26,12 +26,13 @@ MADE        := ./config ./admin ./cmd/pmg ./protocols/smpp ./protocols/ucp ./sms
 
 GOBUILD     := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)'
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .DEFAULT_GOAL := help
 .PHONY: help build build-bench demo test check vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
-	backlog bench bench-relay bench-micro bench-compare pgo docs clean
+	backlog bench bench-relay bench-micro bench-compare pgo docs release release-check deb vulnerable clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +56,7 @@ each-module = @for module in $(MODULES); do (cd $$module && set -x && $(1)) || e
 test: ## run all tests
 	$(call each-module,$(GOTEST) $(RUN) $(or $(PACKAGES),./...))
 
-check: vet staticcheck format fresh ## check the source without running the gateway
+check: vet staticcheck format fresh vulnerable ## check the source without running the gateway
 
 vet:
 	$(call each-module,go vet ./... && go vet -tags pmgdebug ./... && GOOS=darwin go vet ./...)
@@ -63,6 +64,13 @@ vet:
 # The matrix of builds, so that code that only one of them uses is not reported as unused.
 staticcheck:
 	$(call each-module,printf 'default:\ndebug: -tags=pmgdebug\ndarwin: GOOS=darwin\n' | $(STATICCHECK) -matrix ./...)
+
+# The database of vulnerabilities is on the network; without it the step is skipped.
+vulnerable:
+	@out=$$($(GOVULNCHECK) ./... 2>&1); status=$$?; case "$$status:$$out" in \
+	0:*) echo "govulncheck: no known vulnerability is called" ;; \
+	*"fetching vulnerabilities"* | *"dial tcp"* | *"cannot find module"*) echo "govulncheck: SKIPPED, because the network has no database: $$(echo "$$out" | grep -v "^exit status" | tail -n 1)" ;; \
+	*) echo "$$out"; exit 1 ;; esac
 
 format:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }
@@ -125,5 +133,17 @@ pgo: build-bench ## profile the gateway under load, for the compiler: cmd/pmg/de
 docs: ## write everything again that is made of the code; make peers and make bench write what they measure
 	$(GOTEST) -run Fresh $(MADE) -update
 
-clean: ## remove bin
-	rm -rf bin
+release: ## make archives, Debian packages, lists of modules and checksums in dist
+	packaging/release.sh "$(VERSION)" "$(REVISION)" dist
+
+release-check: release ## make a release again, elsewhere, and compare every octet
+	@again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT && git archive HEAD | tar -x -C "$$again" && mkdir "$$again/bin" && \
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) "$$again/packaging/release.sh" "$(VERSION)" "$(REVISION)" "$$again/dist" && \
+	diff -r dist "$$again/dist" && echo "both are the same: $$(wc -l <dist/SHA256SUMS) files"
+
+deb: build ## make the Debian package of this machine's kind in dist
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && mkdir -p dist && \
+	packaging/stage.sh bin/pmg "$$stage" && packaging/deb.sh "$$stage" "$$(go env GOARCH)" "$(VERSION)" dist/ && ls dist/*.deb
+
+clean: ## remove bin and dist
+	rm -rf bin dist

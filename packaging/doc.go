@@ -1,0 +1,6 @@
+// Package packaging has what installs pmg on a machine: scripts and files, and their tests.
+//
+// # Start reading
+//
+// stage.sh (what is installed), deb.sh, release.sh.
+package packaging
