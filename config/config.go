@@ -89,12 +89,13 @@ type Events struct {
 
 // Store is where accepted messages wait.
 type Store struct {
-	Engine  string `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
-	Dir     string `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
-	Memory  Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
-	MinFree Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted any more, while those that wait are still sent. 0B is a twentieth of the file system, at least 64 MiB (half of a file system that is smaller than 128 MiB) and at most 1 GiB."`
-	Ballast Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
-	Backups string `yaml:"backups" live:"yes" doc:"Directory in which pmg store backup NAME has a gateway that runs copy the store. It is made when missing, for the gateway's user alone. Without it such copies are refused; those of a gateway that is stopped may be anywhere."`
+	Engine   string `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
+	Dir      string `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
+	Memory   Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
+	MinFree  Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted any more, while those that wait are still sent. 0B is a twentieth of the file system, at least 64 MiB (half of a file system that is smaller than 128 MiB) and at most 1 GiB."`
+	Ballast  Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
+	Outcomes string `yaml:"outcomes" live:"no" doc:"Directory of a file of 8 MiB with notes on messages that have ended, so that they are not sent again after a kill. Empty is the machine's shared memory, /dev/shm. That of a container ends with it: there, name a directory of a volume."`
+	Backups  string `yaml:"backups" live:"yes" doc:"Directory in which pmg store backup NAME has a gateway that runs copy the store. It is made when missing, for the gateway's user alone. Without it such copies are refused; those of a gateway that is stopped may be anywhere."`
 }
 
 // StoreMemory returns how many octets waiting messages may take in memory.

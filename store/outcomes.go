@@ -59,17 +59,21 @@ const sharedMemory = "/dev/shm"
 // OpenOutcomes opens the notes that belong to the store in dir, and makes them if there
 // are none. The caller has the store open, so that nothing else does.
 func OpenOutcomes(dir string) (*Outcomes, error) {
+	if o, err := OpenOutcomesIn(sharedMemory, dir); err == nil {
+		return o, nil
+	}
+	return openOutcomes(filepath.Join(dir, "outcomes"))
+}
+
+// OpenOutcomesIn is OpenOutcomes with the directory in which the notes lie.
+func OpenOutcomesIn(in, dir string) (*Outcomes, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot find %s: %w", dir, err)
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(dir))
-	o, err := openOutcomes(filepath.Join(sharedMemory, fmt.Sprintf("pmg-%d-%016x", os.Geteuid(), h.Sum64())))
-	if err == nil {
-		return o, nil
-	}
-	return openOutcomes(filepath.Join(dir, "outcomes"))
+	return openOutcomes(filepath.Join(in, fmt.Sprintf("pmg-%d-%016x", os.Geteuid(), h.Sum64())))
 }
 
 func openOutcomes(name string) (*Outcomes, error) {

@@ -84,6 +84,30 @@ func TestHashOfLane(t *testing.T) {
 	}
 }
 
+// Notes may lie in another directory than shared memory, and are there after a kill.
+func TestOpenOutcomesIn(t *testing.T) {
+	t.Parallel()
+	in := t.TempDir()
+	for _, want := range [][]uint64{nil, {1}} {
+		o, err := OpenOutcomesIn(in, "data")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		o.Read(func(v Outcome) { got = append(got, v.ID) })
+		if !slices.Equal(got, want) || filepath.Dir(o.name) != in {
+			t.Errorf("%s: notes of %v, want %v", o.name, got, want)
+		}
+		o.Note(Outcome{ID: 1})
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := OpenOutcomesIn(filepath.Join(in, "missing"), "data"); err == nil {
+		t.Error("no error where the directory is missing")
+	}
+}
+
 // Each store has notes of its own, which are there until they are removed. A file of another length is
 // made right, and one that is a link is not used.
 func TestOpenOutcomes(t *testing.T) {

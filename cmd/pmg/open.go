@@ -33,13 +33,21 @@ func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, faile
 		return err
 	}
 	log.Info().Str("dir", dir).Msg("store opened: messages that wait are kept there")
-	outcomes, err := store.OpenOutcomes(dir)
+	outcomes, err := openOutcomes(cfg, dir)
 	if err != nil {
 		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
 	}
 	g.WatchSpace(func() (keep.Space, error) { return spaceOf(dir) })
 	g.CheckSpace()
 	return g.Keep(s, outcomes)
+}
+
+// openOutcomes opens the notes on messages that have ended of the store in dir.
+func openOutcomes(cfg *config.Config, dir string) (*store.Outcomes, error) {
+	if cfg.Store.Outcomes == "" {
+		return store.OpenOutcomes(dir)
+	}
+	return store.OpenOutcomesIn(cfg.Store.Outcomes, dir)
 }
 
 // spaceOf returns the room on the file system of a directory.
