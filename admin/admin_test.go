@@ -99,7 +99,7 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 		t.Fatal(err)
 	}
 	of := *cfg
-	of.Admin = config.Admin{Socket: socketIn(t), Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}, Audit: cfg.Admin.Audit}
+	of.Admin = config.Admin{Socket: socketIn(t), Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}, Audit: cfg.Admin.Audit, TLS: cfg.Admin.TLS}
 	s, err := Start(&of, g, e, "test", reload)
 	if err != nil {
 		t.Fatal(err)

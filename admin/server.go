@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,6 +80,15 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 			return fmt.Errorf("(admin.address): %w", sock.ListenError(address, err))
 		}
 		s.listeners = append(s.listeners, l)
+	}
+	if cfg.Admin.TLS.Enabled {
+		c, err := newCertificates(s.view.gateway, cfg.Admin.TLS.Options(true))
+		if err != nil {
+			return fmt.Errorf("(admin.tls): %w", err)
+		}
+		for i, l := range s.listeners {
+			s.listeners[i] = tls.NewListener(l, &tls.Config{GetConfigForClient: c.config, MinVersion: tls.VersionTLS12})
+		}
 	}
 	socket := cfg.AdminSocket()
 	if socket == "" {

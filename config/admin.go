@@ -11,6 +11,7 @@ import (
 type Admin struct {
 	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket that pmg status and the other commands use on the same machine. The gateway's user alone can open it, and root: they may do everything. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
 	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. Without tokens it must be a loopback address, and those who reach it may see everything but texts, and change nothing."`
+	TLS     TLS      `yaml:"tls" live:"no" doc:"How address is encrypted; plain when the section is missing. The socket is plain. Scopes come from tokens, also with require_client."`
 	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, such as gateway.example.net. Requests for any other than these, the host of address, localhost and addresses of the machine are refused, because a web page could send them."`
 	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request there needs one, but /healthz and /readyz. pmg admin token makes them; the commands take theirs from the environment, PMG_ADMIN_TOKEN, or from --token-file."`
 	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request to change something, to see texts or to copy the store: who, what, before, after, and the result, also of those that were refused. It can be read by the gateway's user alone, and may be moved away at any time. When empty, the lines are in the gateway's own log."`
@@ -57,11 +58,16 @@ func checkAdmin(d *decoder, a *Admin) {
 			d.problem(path+".hash", "must be sha256: and 64 hex digits, as pmg admin token prints it, and not the token")
 		}
 	}
+	d.report("admin.tls", a.TLS.check(true))
 	host, _, err := net.SplitHostPort(a.Address)
-	if err != nil || len(a.Tokens) > 0 {
+	if err != nil {
 		return
 	}
-	if ip, ok := hostAddress(host); !ok || !ip.IsLoopback() {
+	switch ip, ok := hostAddress(host); {
+	case ok && ip.IsLoopback():
+	case len(a.Tokens) > 0 && !a.TLS.Enabled:
+		d.warn("admin.address", "is plain, so that whoever is in between reads the tokens: set admin.tls")
+	case len(a.Tokens) == 0:
 		d.problem("admin.address", "must be a loopback address, such as 127.0.0.1:2780, while there are no admin.tokens, because others reach %s: pmg admin token makes a token", a.Address)
 	}
 }

@@ -75,7 +75,7 @@ func table() []row {
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms stages/cipher stages/proxy"},
 		{"admin/access", "config gateway/node"},
-		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock sms store"},
+		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

@@ -5,6 +5,8 @@ package ask
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +24,14 @@ import (
 // A Gateway is one that runs.
 type Gateway struct {
 	Address   string // host:port, a URL, or the path of a socket; "": not known yet
+	ca        string // a file with the authority of its certificate; "": the machine's
 	tokenFile string // has the token; "": the environment has it
 }
 
 // Flags adds the flags that select a gateway.
 func (g *Gateway) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&g.Address, "address", "", "where a running gateway is asked: its admin `address`, as host:port or URL, or the path of its socket")
+	cmd.Flags().StringVar(&g.ca, "ca", "", "a `file` with the authority that has issued the certificate of an https address; without it the machine's are trusted")
 	cmd.Flags().StringVar(&g.tokenFile, "token-file", "", "a `file` with the token for the admin address; without it PMG_ADMIN_TOKEN of the environment is the token")
 }
 
@@ -41,7 +45,11 @@ func (g *Gateway) Find(c *config.Config, file string) error {
 	if !strings.Contains(socket, "/") && socket != "" {
 		socket = "./" + socket
 	}
-	if g.Address = c.Admin.Address; g.Address == "" || socket != "" && opens(socket) {
+	g.Address = c.Admin.Address
+	if c.Admin.TLS.Enabled && g.Address != "" {
+		g.Address = "https://" + g.Address
+	}
+	if g.Address == "" || socket != "" && opens(socket) {
 		g.Address = socket
 	}
 	return nil
@@ -115,9 +123,14 @@ func (g *Gateway) authorize(r *http.Request, t *http.Transport) error {
 // way returns how the gateway is reached, and what comes before the path of a request.
 func (g *Gateway) way() (base string, t *http.Transport, err error) {
 	t = &http.Transport{}
-	address, plain := strings.CutPrefix(g.Address, "http://")
+	scheme, address, isURL := strings.Cut(g.Address, "://")
+	if !isURL {
+		scheme, address = "http", g.Address
+	}
 	switch {
-	case !plain && strings.Contains(address, "/"):
+	case scheme != "http" && scheme != "https":
+		return "", nil, fmt.Errorf("%s is neither host:port, an URL of http or https, nor the path of a socket", g.Address)
+	case !isURL && strings.Contains(address, "/"):
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", address)
 		}
@@ -132,5 +145,16 @@ func (g *Gateway) way() (base string, t *http.Transport, err error) {
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost" // the gateway listens on every address, so on this one too
 	}
-	return "http://" + net.JoinHostPort(host, port), t, nil
+	if g.ca != "" {
+		b, err := os.ReadFile(g.ca)
+		if err != nil {
+			return "", nil, fmt.Errorf("cannot read the authority: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(b) {
+			return "", nil, fmt.Errorf("cannot read the authority: %s has no certificate", g.ca)
+		}
+		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	return scheme + "://" + net.JoinHostPort(host, port), t, nil
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"encoding/pem"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -132,5 +133,26 @@ func TestTokenCommand(t *testing.T) {
 	cmd.SetArgs([]string{"token", "anna", "--scope", "all"})
 	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "--scope must be look or act") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// An address with https is trusted if its certificate is of the authority that was named.
+func TestHTTPS(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("encrypted")) }))
+	defer s.Close()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := (&Gateway{Address: s.URL, ca: ca}).Request(t.Context(), time.Minute, http.MethodGet, "/x"); err != nil || string(a.Body) != "encrypted" {
+		t.Errorf("%q, %v", a.Body, err)
+	}
+	for want, g := range map[string]*Gateway{
+		"certificate signed by unknown authority": {Address: s.URL}, "has no certificate": {Address: s.URL, ca: os.DevNull}, "is neither host:port": {Address: "ftp://a:1"},
+	} {
+		if _, err := g.Request(t.Context(), time.Minute, http.MethodGet, "/x"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %q", err, want)
+		}
 	}
 }

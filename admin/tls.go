@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"crypto/tls"
+	"reflect"
+	"sync"
+	"time"
+
+	"pmg/gateway"
+	"pmg/internal/tlsfiles"
+)
+
+// A certificates is what admin.tls says. It is looked at when somebody connects.
+type certificates struct {
+	gateway *gateway.Gateway
+
+	mu      sync.Mutex
+	options tlsfiles.Options
+	files   *tlsfiles.Files
+	looked  time.Time
+}
+
+// newCertificates reads the files.
+func newCertificates(g *gateway.Gateway, o tlsfiles.Options) (c *certificates, err error) {
+	c = &certificates{gateway: g, options: o, looked: time.Now()}
+	c.files, err = tlsfiles.Open(o, true)
+	return c, err
+}
+
+// config returns what is in force. It takes over files that have changed, once a minute, and options of a reload. With an
+// error what was read before stays in force.
+func (c *certificates) config(*tls.ClientHelloInfo) (*tls.Config, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var err error
+	if o := c.gateway.Config().Admin.TLS.Options(true); !reflect.DeepEqual(o, c.options) {
+		var files *tlsfiles.Files
+		if files, err = tlsfiles.Open(o, true); err == nil {
+			c.files = files
+		}
+		c.options = o
+	} else if time.Since(c.looked) > time.Minute {
+		c.looked = time.Now()
+		_, err = c.files.Look()
+	}
+	if err != nil {
+		c.gateway.Log.Error().Err(err).Msg("cannot take over changed files of admin.tls; those that were read before stay in force")
+	}
+	return c.files.Config(""), nil
+}
