@@ -229,7 +229,7 @@ type Connector struct {
 
 // Access is who may connect to a connector that listens.
 type Access struct {
-	Networks []netip.Prefix `yaml:"networks" only:"out" live:"yes" doc:"With listen, addresses that the SMSC may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed."`
+	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed before anything is read."`
 	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24. Each of their connections must begin with a header of the PROXY protocol (HAProxy: send-proxy or send-proxy-v2), and the address in it is that of the peer for limits, networks, logs and metrics. Those who can connect from these addresses can name any address, so list the proxies alone. docs/operate.md has an example."`
 }
 

@@ -28,10 +28,10 @@ func (d *decoder) listen(c *Connector, path string) {
 func (c *Connector) IsProxy(addr netip.Addr) bool { return contains(c.Proxies, addr) }
 
 func contains(networks []netip.Prefix, addr netip.Addr) bool {
-	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap().WithZone("")) })
 }
 
-// TakesFrom reports whether an SMSC may connect from an address.
+// TakesFrom reports whether a peer may connect from an address.
 func (c *Connector) TakesFrom(addr netip.Addr) bool {
 	return len(c.Networks) == 0 || contains(c.Networks, addr)
 }

@@ -8,13 +8,12 @@ import (
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
-	"pmg/protocols"
 )
 
 // Admit reports whether a peer that has just connected may stay. If it may, Over or
 // Leave must be called at its end.
 func (d *Desk) Admit(c *connector.Connector, remote netip.AddrPort) bool {
-	if cfg := c.Config(); cfg.Role() == protocols.Client && !cfg.TakesFrom(remote.Addr()) {
+	if !c.Config().TakesFrom(remote.Addr()) {
 		d.strange(c, remote)
 		return false
 	}
@@ -120,7 +119,7 @@ func (d *Desk) StrayHeader(l *connector.Link) {
 	}
 }
 
-// strange logs that a connection was closed that came from an address where the SMSC is not.
+// strange logs that a connection was closed that came from an address that networks does not have.
 func (d *Desk) strange(c *connector.Connector, remote netip.AddrPort) {
 	if d.Storms.Crowded.Next(c.Name, d.Clock.Now()) {
 		d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
