@@ -1,6 +1,8 @@
 package account
 
 import (
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"net/netip"
 	"strings"
 	"sync"
@@ -9,11 +11,45 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/config"
+	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/sms"
 )
 
 var home = netip.MustParseAddr("192.0.2.7")
+
+// A certificate is asked for before the password, and is enough without one.
+func TestCertificates(t *testing.T) {
+	c := &config.Config{Accounts: []config.Account{
+		{SystemID: "only", Certificates: []string{"one", "Two"}}, {SystemID: "both", Certificates: []string{"two"}, Password: "secret"}, {SystemID: "empty"},
+	}}
+	table := NewTable(c, NewRegistry())
+	of := func(name string) tlsfiles.Identity {
+		return tlsfiles.IdentityOf(&x509.Certificate{Subject: pkix.Name{CommonName: name}})
+	}
+	for _, c := range []struct {
+		id, password string
+		shows        tlsfiles.Identity
+		want         Result
+	}{
+		{"only", "", of("ONE"), OK},
+		{"only", "anything", of("two"), OK},
+		{"only", "", of("three"), WrongCertificate},
+		{"only", "", tlsfiles.Identity{}, WrongCertificate},
+		{"both", "secret", of("two"), OK},
+		{"both", "", of("two"), WrongPassword},
+		{"both", "secret", tlsfiles.Identity{}, WrongCertificate},
+		{"empty", "", of("two"), OK}, // whose password is none
+		{"empty", "x", of("two"), WrongPassword},
+		{"nobody", "", of("one"), NoAccount},
+	} {
+		l := login(c.id, c.password)
+		l.Certificate = c.shows
+		if _, got := table.LogIn(0, l, table.Lookup(l)); got != c.want {
+			t.Errorf("%s with %q: %s, want %s", c.id, c.password, got, c.want)
+		}
+	}
+}
 
 func hash(t testing.TB, password string) string {
 	t.Helper()
@@ -261,7 +297,7 @@ func TestSearchOnce(t *testing.T) {
 func TestGuesses(t *testing.T) {
 	t.Parallel()
 	for r := OK; r <= TooManySessions; r++ {
-		if want := r == NoAccount || r == WrongPassword || r == WrongNetwork; r.IsGuess() != want {
+		if want := r == NoAccount || r == WrongPassword || r == WrongCertificate || r == WrongNetwork; r.IsGuess() != want {
 			t.Errorf("%s: %t", r, r.IsGuess())
 		}
 	}

@@ -24,17 +24,18 @@ type Result uint8
 
 // The results.
 const (
-	OK              Result = iota
-	NoAccount              // no account has this system_id
-	WrongPassword          //
-	WrongNetwork           // it may not log in from this address
-	WrongConnector         // it may not log in on this connector
-	WrongBind              // it may not bind in this way
-	TooManySessions        // it has as many as it may have
+	OK               Result = iota
+	NoAccount               // no account has this system_id
+	WrongPassword           //
+	WrongCertificate        // it shows none of those that it must have
+	WrongNetwork            // it may not log in from this address
+	WrongConnector          // it may not log in on this connector
+	WrongBind               // it may not bind in this way
+	TooManySessions         // it has as many as it may have
 )
 
 var resultNames = [...]string{
-	"ok", "no such account", "wrong password", "address not allowed",
+	"ok", "no such account", "wrong password", "no certificate of the account", "address not allowed",
 	"connector not allowed", "bind type not allowed", "too many sessions",
 }
 
@@ -52,5 +53,5 @@ func (r Result) Code() sms.Code {
 // IsGuess reports whether a login that was refused with this result counts as a
 // guess at a password.
 func (r Result) IsGuess() bool {
-	return r == NoAccount || r == WrongPassword || r == WrongNetwork
+	return r == NoAccount || r == WrongPassword || r == WrongCertificate || r == WrongNetwork
 }

@@ -8,6 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/passhash"
+	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 )
 
@@ -26,8 +27,10 @@ type Account struct {
 	connectors  []string
 	maxSessions int
 	binds       [protocols.Transceiver + 1]bool
-	hash        []byte // nil when the password is plain
-	password    digest // of a plain password
+	hash        []byte   // nil when the password is plain
+	certified   []string // what its certificate must have; empty: it needs none
+	any         bool     // any password will do, because the certificate is enough
+	password    digest   // of a plain password
 	use         *usage
 }
 
@@ -38,6 +41,7 @@ type Login struct {
 	Connector          string
 	Addr               netip.Addr
 	Bind               protocols.BindType
+	Certificate        tlsfiles.Identity
 }
 
 // NewTable returns the table of a configuration's accounts. Their state in the
@@ -62,6 +66,8 @@ func newAccount(c *config.Account, r *Registry) *Account {
 		networks:    c.Networks,
 		connectors:  c.Connectors,
 		maxSessions: c.MaxSessions,
+		certified:   c.Certificates,
+		any:         c.Password == "" && len(c.Certificates) > 0,
 		use:         r.take(c),
 	}
 	if passhash.Is(c.Password) {
@@ -82,6 +88,9 @@ func newAccount(c *config.Account, r *Registry) *Account {
 // otherwise returns Unverified. Then Verify has to be called.
 func (t *Table) Lookup(l Login) Password {
 	a := t.find(l)
+	if a.any {
+		return Right // LogIn asks for the certificate
+	}
 	if a.hash == nil {
 		d := t.registry.digest(l.Password)
 		return passwordIs(subtle.ConstantTimeCompare(d[:], a.password[:]) == 1)
@@ -114,6 +123,8 @@ func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 	switch {
 	case a == t.decoy:
 		return nil, NoAccount
+	case len(a.certified) > 0 && !l.Certificate.IsOneOf(a.certified):
+		return nil, WrongCertificate
 	case p != Right:
 		return nil, WrongPassword
 	case !a.mayComeFrom(l.Addr):

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"pmg/internal/passhash"
+	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 )
 
@@ -66,6 +67,7 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 
 func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	d.loginFits(a, path, connectors)
+	checkCertificates(d, a, path, connectors)
 	d.validity(a.Validity, a.MaxValidity, path)
 	if a.Receipts == ForceReceipts && !a.MayReceive() {
 		d.problem(path+".receipts", "must not be force, because bind lets the account receive nothing: add receiver or transceiver there")
@@ -75,6 +77,21 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 		if err := passhash.Check(a.Password); err != nil {
 			d.problem(path+".password", "%v", err)
 		}
+	}
+}
+
+// checkCertificates checks what an account logs in with: a password, certificates or both.
+func checkCertificates(d *decoder, a *Account, path string, connectors []Connector) {
+	if _, given := d.at[path+".certificates"]; given && len(a.Certificates) == 0 && a.Password == "" {
+		d.problem(path+".certificates", "must not be empty without password: anybody could log in")
+	}
+	for i, c := range a.Certificates {
+		if err := tlsfiles.CheckIdentity(c); err != nil {
+			d.problem(fmt.Sprintf("%s.certificates[%d]", path, i), "%v", err)
+		}
+	}
+	if len(a.Certificates) > 0 && !slices.ContainsFunc(connectors, func(c Connector) bool { return c.TLS.Enabled && c.TLS.ClientCA != "" && a.MayUse(&c) }) {
+		d.warn(path+".certificates", "no connector that the account may use has tls.client_ca, so it cannot log in")
 	}
 }
 

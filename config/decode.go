@@ -147,7 +147,7 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	}
 	d.fields(m, v, path, given)
 	for f := range fieldsOf(v.Type()) {
-		if f.Tag.Get("required") != "" && !given[keyOf(f)] {
+		if other := f.Tag.Get("required"); other != "" && !given[keyOf(f)] && !given[other] { // "yes" is no option
 			d.problem(path, "must have %s%s", keyOf(f), choice(f))
 		}
 	}

@@ -11,7 +11,7 @@
 //	in:"1000"           the default of an in connector, where it differs
 //	range:"1..1000"     both ends included; an end may be left out
 //	enum:"a|b"          the words allowed
-//	required:"yes"      must be given; there is no default
+//	required:"yes"      must be given; there is no default. required:"other": unless other is given
 //	only:"out"          has no effect on the other kind of connector
 //	protocol:"smpp"     a struct of options that are written among the connector's and
 //	                    that only connectors of the protocol have

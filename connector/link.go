@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"pmg/account"
+	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/sms"
@@ -38,7 +39,8 @@ type Link struct {
 	Session  protocols.Session
 	Can      protocols.Abilities // of Session
 	Inflight Inflight
-	Lane     *Lane // the lane that gives the session messages; nil: it takes none
+	Identity tlsfiles.Identity // the peer by its certificate; only who handles its PDUs may use it
+	Lane     *Lane             // the lane that gives the session messages; nil: it takes none
 
 	Heard    atomic.Int64 // when the peer last sent something
 	Partial  atomic.Int64 // when the incomplete PDU began; 0: there is none

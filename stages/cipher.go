@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"pmg/flow"
+	"pmg/internal/tlsfiles"
 	"pmg/stages/cipher"
 )
 
@@ -203,6 +204,9 @@ func (c *cipherer) Close() error {
 // ready sends what has waited for the handshake, and reads what came behind it.
 func (c *cipherer) ready(out *flow.Out[Job], h *handle, s *cipherState) {
 	s.ready = true
+	if peer := s.conn.Peer(); peer != nil {
+		h.Identity = tlsfiles.IdentityOf(peer) // before the parser is given a PDU of the peer
+	}
 	c.write(out, h, s, "")
 	waiting := s.waiting
 	s.waiting = nil

@@ -13,6 +13,7 @@ import (
 	"pmg/config"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"
@@ -148,7 +149,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
 		bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34
 		a := h.Session.Receive(now, bind)
-		login := g.Logins.Begin(now, clients, netip.AddrPort{}, a.Credentials)
+		login := g.Logins.Begin(now, clients, netip.AddrPort{}, tlsfiles.Identity{}, a.Credentials)
 		login.Next(now)
 		h.Account, h.Origin = login.Result.Account, origin
 		h.Session.Login(now, bind, login.Result.Code)

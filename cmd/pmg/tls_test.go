@@ -28,12 +28,15 @@ func TestTLSDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := blocks(string(text), "yml")
-	if len(all) != 2 {
+	if len(all) != 3 {
 		t.Fatalf("%d configurations", len(all))
 	}
 	for _, yaml := range all {
 		file := filepath.Join(dir, "pmg.yaml")
-		if err := os.WriteFile(file, []byte("accounts: []\n"+yaml), 0o600); err != nil {
+		if !strings.Contains(yaml, "accounts:") {
+			yaml = "accounts: []\n" + yaml
+		}
+		if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c, _, err := config.Load(file, config.Options{Protocols: protocolNames()})

@@ -17,6 +17,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/node"
+	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -103,10 +104,10 @@ const refusalDelay = int64(time.Second)
 
 // Begin begins a client's login. The caller must not change the credentials until the
 // login is decided and Hash has returned.
-func (d *Desk) Begin(now int64, c *connector.Connector, remote netip.AddrPort, who protocols.Credentials) *Attempt {
+func (d *Desk) Begin(now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) *Attempt {
 	return &Attempt{
 		desk: d, connector: c, table: d.accounts.Load(), began: now, gone: make(chan struct{}),
-		who: account.Login{SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind},
+		who: account.Login{SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind, Certificate: certificate},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/node"
+	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -57,7 +58,7 @@ connectors:
 }
 
 func (d *loginDesk) knock(addr, id, password string) *Attempt {
-	return d.d.Begin(d.now, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), protocols.Credentials{
+	return d.d.Begin(d.now, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), tlsfiles.Identity{}, protocols.Credentials{
 		SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transceiver,
 	})
 }

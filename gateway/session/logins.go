@@ -26,7 +26,7 @@ type openLogin[R any] struct {
 func (g *logins[R]) begin(now int64, l *connector.Link, r R, who protocols.Credentials) {
 	l.Enter(connector.LoggingIn)
 	l.Undecided = true
-	g.open[l] = &openLogin[R]{login: g.desk.logins.Begin(now, l.Connector, l.Remote, who), request: r}
+	g.open[l] = &openLogin[R]{login: g.desk.logins.Begin(now, l.Connector, l.Remote, l.Identity, who), request: r}
 	g.goOn(now, l)
 }
 

@@ -50,7 +50,7 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
-		{"account", "config internal/passhash internal/ratelimit protocols sms"},
+		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
 
@@ -58,7 +58,7 @@ func table() []row {
 		{"connector/queue", "sms"},
 		{"connector", "account config connector/queue internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
 		{"gateway/node", "config connector sms"},
-		{"gateway/login", "account config connector gateway/node protocols sms"},
+		{"gateway/login", "account config connector gateway/node internal/tlsfiles protocols sms"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/userdata store"},
 		{"gateway/roomtest", "config connector gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
@@ -73,7 +73,7 @@ func table() []row {
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock pdulog protocols sms stages/cipher stages/proxy"},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
 		{"admin/access", "config gateway/node"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 

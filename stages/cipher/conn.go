@@ -3,6 +3,7 @@ package cipher
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"iter"
 	"net"
@@ -68,6 +69,15 @@ func (c *Conn) Handshake() (done bool, err error) {
 		c.end()
 	}
 	return true, c.err
+}
+
+// Peer returns the certificate of the peer once the handshake is done, if it is of an authority that is trusted, and
+// nil otherwise.
+func (c *Conn) Peer() *x509.Certificate {
+	if chains := c.tls.ConnectionState().VerifiedChains; len(chains) > 0 {
+		return chains[0][0]
+	}
+	return nil
 }
 
 // Abandon ends a handshake that is not done. The Conn must not be used any more.

@@ -1,0 +1,61 @@
+package tlsfiles
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// An Identity is who a peer is by its certificate, which an authority that is trusted has issued. The zero
+// Identity is nobody.
+type Identity struct {
+	names       []string // of the subject: its common name, DNS names, e-mail addresses and URIs
+	fingerprint string
+}
+
+// IdentityOf returns the identity of a certificate.
+func IdentityOf(c *x509.Certificate) Identity {
+	sum := sha256.Sum256(c.Raw)
+	id := Identity{fingerprint: fingerprintPrefix + hex.EncodeToString(sum[:])}
+	id.names = slices.Concat(id.names, c.DNSNames, c.EmailAddresses)
+	if c.Subject.CommonName != "" {
+		id.names = append(id.names, c.Subject.CommonName)
+	}
+	for _, u := range c.URIs {
+		id.names = append(id.names, u.String())
+	}
+	return id
+}
+
+const fingerprintPrefix = "sha256:"
+
+// IsOneOf reports whether the certificate has one of the names, or of the fingerprints that begin with "sha256:".
+// Capitals make no difference.
+func (id Identity) IsOneOf(wanted []string) bool {
+	return slices.ContainsFunc(wanted, func(w string) bool {
+		if strings.HasPrefix(w, fingerprintPrefix) {
+			return strings.EqualFold(w, id.fingerprint)
+		}
+		return slices.ContainsFunc(id.names, func(name string) bool { return strings.EqualFold(name, w) })
+	})
+}
+
+// CheckIdentity returns what is wrong with a name or a fingerprint for IsOneOf.
+func CheckIdentity(wanted string) error {
+	sum, ok := strings.CutPrefix(wanted, fingerprintPrefix)
+	switch {
+	case wanted == "":
+		return errors.New("must not be empty: give a name of the certificate, or sha256: and its fingerprint")
+	case ok && !isHex(sum):
+		return errors.New("must be sha256: and 64 hexadecimal digits, as openssl x509 -noout -fingerprint -sha256 prints them, without colons")
+	}
+	return nil
+}
+
+func isHex(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == sha256.Size
+}
