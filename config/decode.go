@@ -21,6 +21,7 @@ type decoder struct {
 	lines        []string
 	at           map[string]*token.Token // the position of an option, by path
 	given        map[string]bool         // the options at the top level that have a value
+	secretFiles  []string                // files with passwords
 	plainSecrets bool                    // the file itself contains a secret
 	problems     Problems
 	warnings     []Warning
@@ -224,6 +225,9 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.Str
 	secret := f.Tag.Get("secret") != ""
 	if secret && !strings.Contains(text, "${") && !passhash.Is(text) {
 		d.plainSecrets = true
+	}
+	if secret {
+		d.secretFiles = append(d.secretFiles, referenced(text, d.dir)...)
 	}
 	text, err := expand(text, d.dir)
 	switch {

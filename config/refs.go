@@ -35,6 +35,15 @@ func expand(s, dir string) (string, error) {
 	}
 }
 
+// referenced returns the files that a value refers to.
+func referenced(s, dir string) (files []string) {
+	for _, rest := range strings.Split(s, "${FILE:")[1:] {
+		name, _, _ := strings.Cut(rest, "}")
+		files = append(files, resolve(dir, name))
+	}
+	return files
+}
+
 func lookUp(kind, name, dir string) (string, error) {
 	switch kind {
 	case "ENV":

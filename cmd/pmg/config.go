@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ func newConfigCommand() *cobra.Command {
 
 func newConfigCheckCommand() *cobra.Command {
 	var file string
+	var allow bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Report every problem of a configuration",
@@ -35,7 +37,7 @@ configuration cannot be used.`,
 		Example: "  pmg config check -c /etc/pmg/pmg.yaml && systemctl reload pmg",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.ErrOrStderr(), file)
+			c, err := loadPrivate(cmd.ErrOrStderr(), file, allow)
 			if err != nil {
 				return err
 			}
@@ -45,6 +47,7 @@ configuration cannot be used.`,
 		},
 	}
 	configFlag(cmd, &file)
+	allowFlag(cmd, &allow)
 	return cmd
 }
 
@@ -119,6 +122,20 @@ func loadConfig(w io.Writer, file string) (*config.Config, error) {
 	c, warnings, err := config.Load(file, config.Options{Protocols: protocolNames()})
 	for _, warning := range warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+	return c, err
+}
+
+// allowFlag adds the flag that lets files with passwords and keys be read by everybody.
+func allowFlag(cmd *cobra.Command, allow *bool) {
+	cmd.Flags().BoolVar(allow, "allow-insecure-files", false, "go on though every user of this machine can read passwords or keys")
+}
+
+// loadPrivate loads the configuration, unless everybody can read its passwords or keys and that is not allowed.
+func loadPrivate(w io.Writer, file string, allow bool) (*config.Config, error) {
+	c, err := loadConfig(w, file)
+	if err == nil && len(c.Exposed()) > 0 && !allow {
+		return nil, fmt.Errorf("cannot use configuration: every user of this machine can read passwords or keys in %s: chmod o-r does away with that, --allow-insecure-files goes on all the same", strings.Join(c.Exposed(), ", "))
 	}
 	return c, err
 }

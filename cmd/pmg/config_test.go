@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,4 +59,55 @@ func TestConfigCommand(t *testing.T) {
 	want("explained", "Requests sent and not yet answered", "describe", "connectors[].window")
 	want("all explained", "architecture", "describe")
 	want("nothing to explain", "cannot find option", "describe", "nonsense")
+}
+
+// A configuration whose passwords or keys everybody can read is not used, unless that is allowed.
+func TestExposedFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := runPMG(new(bytes.Buffer), "tls", "init", filepath.Join(dir, "keys")); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string, mode os.FileMode) string {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	key := filepath.Join(dir, "keys", "server-key.pem")
+	text := func(password, tls string) string {
+		return fmt.Sprintf("accounts: [{system_id: acme, password: %q}]\nconnectors: [{name: clients, direction: in, address: \":2775\"%s}]\nroutes: [{to: {account: acme}}]\n", password, tls)
+	}
+	const hash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$c3Vtc3Vtc3Vtc3Vtc3Vtc3Vtc3Vtc3Vtc3Vtc3Vtc3U"
+	encrypted := ", tls: {certificate: keys/server.pem, key: keys/server-key.pem}"
+	for _, c := range []struct {
+		name, text  string
+		mode        os.FileMode // of the configuration
+		secret, key os.FileMode
+		exposed     string
+	}{
+		{"plain", text("secret", ""), 0o600, 0o600, 0o600, ""},
+		{"plain", text("secret", ""), 0o640, 0o600, 0o600, ""},
+		{"plain", text("secret", ""), 0o644, 0o600, 0o600, "pmg.yaml"},
+		{"hashed", text(hash, ""), 0o644, 0o600, 0o600, ""},
+		{"referenced", text("${FILE:secret}", ""), 0o644, 0o640, 0o600, ""},
+		{"referenced", text("${FILE:secret}", ""), 0o644, 0o604, 0o600, "secret"},
+		{"key", text(hash, encrypted), 0o644, 0o600, 0o600, ""},
+		{"key", text(hash, encrypted), 0o644, 0o600, 0o644, "server-key.pem"},
+	} {
+		file := write("pmg.yaml", c.text, c.mode)
+		write("secret", "secret\n", c.secret)
+		if err := os.Chmod(key, c.key); err != nil {
+			t.Fatal(err)
+		}
+		err := runPMG(new(bytes.Buffer), "config", "check", "-c", file)
+		if (err != nil) != (c.exposed != "") || err != nil && (!strings.Contains(err.Error(), c.exposed) || !strings.Contains(err.Error(), "chmod o-r")) {
+			t.Errorf("%s %o %o %o: %v", c.name, c.mode, c.secret, c.key, err)
+		}
+		if err := runPMG(new(bytes.Buffer), "config", "check", "--allow-insecure-files", "-c", file); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
 }

@@ -124,7 +124,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 	if r.file != "" && !sameFile(file, r.file) {
 		return "", fmt.Errorf("cannot reload: this gateway reads %s, not %s", file, r.file)
 	}
-	cfg, err := loadConfig(logWriter{s.log}, file)
+	cfg, err := loadPrivate(logWriter{s.log}, file, s.allow)
 	if err != nil {
 		return "", fmt.Errorf("cannot reload: %w", err)
 	}

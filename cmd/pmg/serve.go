@@ -27,6 +27,7 @@ import (
 
 func newServeCommand() *cobra.Command {
 	var file string
+	var allow bool
 	cmd := &cobra.Command{
 		Use:        "serve",
 		SuggestFor: []string{"run", "start"},
@@ -60,7 +61,7 @@ scheduled for later: the log says how many.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd.ErrOrStderr(), file)
+			cfg, err := loadPrivate(cmd.ErrOrStderr(), file, allow)
 			if errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("%w; pmg config init -c %s writes a starter file, -c names another", err, file)
 			}
@@ -70,14 +71,15 @@ scheduled for later: the log says how many.`,
 			if file, err = filepath.Abs(file); err != nil {
 				return fmt.Errorf("cannot find configuration: %w", err)
 			}
-			return serve(cfg, file)
+			return serve(cfg, file, allow)
 		},
 	}
 	configFlag(cmd, &file)
+	allowFlag(cmd, &allow)
 	return cmd
 }
 
-func serve(cfg *config.Config, file string) error {
+func serve(cfg *config.Config, file string, allow bool) error {
 	log := newLogger(os.Stdout, cfg)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -93,6 +95,7 @@ func serve(cfg *config.Config, file string) error {
 	if err != nil {
 		return err
 	}
+	s.allow = allow
 	s.manager = notify.New(os.Getenv, os.Getpid())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
 	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")

@@ -26,6 +26,7 @@ type server struct {
 	engine  gateway.Engine
 	admin   *admin.Server // nil: not started
 	manager notify.Manager
+	allow   bool // files with passwords may be read by everybody
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
