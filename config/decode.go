@@ -16,15 +16,14 @@ import (
 
 // A decoder fills a Config from a YAML tree. It goes on after a problem.
 type decoder struct {
-	file         string
-	dir          string // the directory that relative paths of references start from
-	lines        []string
-	at           map[string]*token.Token // the position of an option, by path
-	given        map[string]bool         // the options at the top level that have a value
-	secretFiles  []string                // files with passwords
-	plainSecrets bool                    // the file itself contains a secret
-	problems     Problems
-	warnings     []Warning
+	file        string
+	dir         string // the directory that relative paths of references start from
+	lines       []string
+	at          map[string]*token.Token // the position of an option, by path
+	given       map[string]bool         // the options at the top level that have a value
+	secretFiles []string                // files with passwords
+	problems    Problems
+	warnings    []Warning
 }
 
 // problem adds a problem of the option. It shows the line of the option, or of the
@@ -224,7 +223,7 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.Str
 	}
 	secret := f.Tag.Get("secret") != ""
 	if secret && !strings.Contains(text, "${") && !passhash.Is(text) {
-		d.plainSecrets = true
+		d.secretFiles = append(d.secretFiles, d.file)
 	}
 	if secret {
 		d.secretFiles = append(d.secretFiles, referenced(text, d.dir)...)

@@ -26,40 +26,10 @@ func Load(path string, o Options) (*Config, []Warning, error) {
 	}
 	d := newDecoder(path, filepath.Dir(path), data)
 	c, err := d.run(data, o)
-	if d.plainSecrets {
-		d.secretFiles = append(d.secretFiles, path)
-	}
 	if err == nil {
 		c.exposed = exposed(d, c)
 	}
 	return c, d.warnings, err
-}
-
-// Exposed returns the files with passwords or keys that every user of the machine can read.
-func (c *Config) Exposed() []string { return c.exposed }
-
-// exposed warns of the files with passwords or keys that every user of the machine can read, and returns them.
-func exposed(d *decoder, c *Config) (all []string) {
-	files := slices.Clone(d.secretFiles)
-	for _, t := range c.sectionsTLS() {
-		files = append(files, t.Key...)
-	}
-	slices.Sort(files)
-	for _, file := range slices.Compact(files) {
-		if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o004 != 0 {
-			d.warn("", "%s has passwords or a key, and every user of this machine can read it: chmod o-r %[1]s, or refer to passwords with ${ENV:NAME} or ${FILE:/path}", file)
-			all = append(all, file)
-		}
-	}
-	return all
-}
-
-// sectionsTLS returns the sections tls that are in force.
-func (c *Config) sectionsTLS() (all []*TLS) {
-	for i := range c.Connectors {
-		all = append(all, &c.Connectors[i].TLS)
-	}
-	return slices.DeleteFunc(append(all, &c.Admin.TLS), func(t *TLS) bool { return !t.Enabled })
 }
 
 // Parse checks the bytes of a file, as Load does.

@@ -59,6 +59,11 @@ func TestReferences(t *testing.T) {
 
 func TestWorldReadablePasswords(t *testing.T) {
 	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write(t, dir, "pass", "x", 0o600)
 	hash := "$2a$04$zzzzzzzzzzzzzzzzzzzzzOW1.ubqn6Fq3Fn3QU0Vp4tuYjI6oTZJe"
 	for _, c := range []struct {

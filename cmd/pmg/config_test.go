@@ -61,11 +61,22 @@ func TestConfigCommand(t *testing.T) {
 	want("nothing to explain", "cannot find option", "describe", "nonsense")
 }
 
+// publicDir returns a directory that every user of the machine may search.
+func publicDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // A configuration whose passwords or keys everybody can read is not used, unless that is allowed.
 func TestExposedFiles(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := runPMG(new(bytes.Buffer), "tls", "init", filepath.Join(dir, "keys")); err != nil {
+	dir := publicDir(t)
+	keys := filepath.Join(dir, "keys")
+	if err := errors.Join(runPMG(new(bytes.Buffer), "tls", "init", keys), os.Chmod(keys, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	write := func(name, text string, mode os.FileMode) string {
@@ -76,7 +87,7 @@ func TestExposedFiles(t *testing.T) {
 		}
 		return file
 	}
-	key := filepath.Join(dir, "keys", "server-key.pem")
+	key := filepath.Join(keys, "server-key.pem")
 	text := func(password, tls string) string {
 		return fmt.Sprintf("accounts: [{system_id: acme, password: %q}]\nconnectors: [{name: clients, direction: in, address: \":2775\"%s}]\nroutes: [{to: {account: acme}}]\n", password, tls)
 	}
@@ -109,5 +120,13 @@ func TestExposedFiles(t *testing.T) {
 		if err := runPMG(new(bytes.Buffer), "config", "check", "--allow-insecure-files", "-c", file); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+	file := write("pmg.yaml", text("secret", ""), 0o644)
+	if err := os.Chmod(dir, 0o750); err != nil { // others do not come as far as the file
+		t.Fatal(err)
+	}
+	link := filepath.Join(publicDir(t), "link.yaml") // nor do they by a link
+	if err := errors.Join(os.Symlink(file, link), runPMG(new(bytes.Buffer), "config", "check", "-c", file), runPMG(new(bytes.Buffer), "config", "check", "-c", link)); err != nil {
+		t.Error(err)
 	}
 }
