@@ -163,6 +163,22 @@ func TestHandedOverMistaken(t *testing.T) {
 	p.kill()
 }
 
+// The socket admin is that of admin.address, also where a connector has this name.
+func TestHandedOverAdmin(t *testing.T) {
+	t.Parallel()
+	s := &service{t: t, file: writeConfig(t, fmt.Sprintf("log: {format: json}\npdulog: {enabled: false}\nstore: {dir: %q, ballast: 0B}\nadmin: {address: \"127.0.0.1:0\"}\n"+
+		"accounts: []\nconnectors: [{name: admin, direction: in, address: \"127.0.0.1:0\"}]\nroutes: []\n", newStoreDir(t)))}
+	addr := s.listens("admin")
+	p := s.start()
+	if e := p.wait("listening"); e.Address == addr {
+		t.Error("the connector has the socket of admin.address")
+	}
+	if e := p.wait("admin listening"); e.Address != addr {
+		t.Errorf("admin listens on %s, not on %s", e.Address, addr)
+	}
+	p.kill()
+}
+
 // systemd hands a socket over as docs/operate.md says.
 func TestHandedOverSystemd(t *testing.T) {
 	t.Parallel()

@@ -122,8 +122,8 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	return s.givenUp()
 }
 
-// adminSocket is the name of the socket for admin.address.
-const adminSocket = "admin"
+// adminSocket is what the sockets for admin.address are among those of connectors, of which none can have this name.
+const adminSocket = "admin.address"
 
 // handedOver returns the sockets that the service manager has handed over, by connector. Processes that this
 // one starts do not see them.
@@ -136,13 +136,13 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 		_ = os.Unsetenv(name)
 	}
 	opened := stages.Listeners{}
-	use := func(name string, addresses ...string) {
+	use := func(name, as string, addresses ...string) {
 		sockets := handed[name]
 		delete(handed, name)
 		if len(sockets) == 0 {
 			return
 		}
-		opened[name] = sockets
+		opened[as] = sockets
 		for _, address := range addresses {
 			if !slices.ContainsFunc(sockets, func(s sock.Listening) bool { return s.Is(address) }) {
 				log.Warn().Str("name", name).Str("address", address).
@@ -151,11 +151,11 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 		}
 	}
 	if cfg.Admin.Address != "" {
-		use(adminSocket, cfg.Admin.Address)
+		use("admin", adminSocket, cfg.Admin.Address)
 	}
 	for i := range cfg.Connectors {
 		if c := &cfg.Connectors[i]; c.Listens() {
-			use(c.Name, c.AllAddresses()...)
+			use(c.Name, c.Name, c.AllAddresses()...)
 		}
 	}
 	for name, sockets := range handed {
