@@ -141,7 +141,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		log = s.view.gateway.Log.Error().Err(err)
 	}
-	log.Str("dir", dir).Stringer("operator", access.CallerOf(r)).Msg("an operator backs up the store")
+	log.Str("name", r.FormValue("name")).Stringer("operator", access.CallerOf(r)).Msg("an operator backs up the store")
 	access.After(r, BackedUp{dir})
 	answerJSON(w, BackedUp{dir}, err)
 }

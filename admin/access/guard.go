@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/account"
 	"pmg/config"
 	"pmg/gateway/node"
 )
@@ -74,6 +75,18 @@ func WithPeer(ctx context.Context, c net.Conn) context.Context {
 		}
 	}
 	return context.WithValue(ctx, peerKey, name)
+}
+
+// peerID returns the user at the other end of a socket.
+func peerID(c *net.UnixConn) (uid uint32, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if cerr := raw.Control(func(fd uintptr) { uid, err = peerOf(int(fd)) }); cerr != nil {
+		return 0, cerr
+	}
+	return uid, err
 }
 
 // A Guard lets those requests pass whose callers may ask for what they do.
@@ -157,18 +170,13 @@ func onLoopback(r *http.Request) bool {
 	return ok && local.IP.IsLoopback()
 }
 
-// network returns the address of an address and a port, of IPv6 the network of 64 bits: who has one has all of it.
+// network returns what refusals are counted under: the address of an address and a port, as for logins of clients.
 func network(from string) string {
 	a, err := netip.ParseAddrPort(from)
 	if err != nil {
 		return from
 	}
-	bits := 64
-	if a.Addr().Unmap().Is4() {
-		bits = 32
-	}
-	p, _ := a.Addr().Unmap().Prefix(bits)
-	return p.String()
+	return account.Host(a.Addr()).String()
 }
 
 // refused logs a refusal, once a minute for each network.

@@ -87,7 +87,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 // The user at the other end of the socket is known.
 func TestPeer(t *testing.T) {
 	t.Parallel()
-	l, err := Listen(filepath.Join(shortDir(t), "s"))
+	l, err := Listen(filepath.Join(testutil.ShortDir(t), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}

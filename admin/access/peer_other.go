@@ -2,10 +2,7 @@
 
 package access
 
-import (
-	"errors"
-	"net"
-)
+import "errors"
 
-// peerID returns the user at the other end of a socket, which is not known here.
-func peerID(*net.UnixConn) (uid uint32, err error) { return 0, errors.ErrUnsupported }
+// peerOf returns the user at the other end of a unix socket, which is not known here.
+func peerOf(int) (uid uint32, err error) { return 0, errors.ErrUnsupported }

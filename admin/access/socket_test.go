@@ -4,26 +4,16 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"pmg/internal/testutil"
 	"strings"
 	"testing"
 )
-
-// shortDir returns a directory. Those of tests have names that are too long for a socket.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
 
 // A socket can be opened by its owner alone, replaces that of a process that has died, leaves that of one
 // that lives, and is gone when it is closed.
 func TestListen(t *testing.T) {
 	t.Parallel()
-	dir := shortDir(t)
+	dir := testutil.ShortDir(t)
 	path := filepath.Join(dir, "admin.sock")
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {

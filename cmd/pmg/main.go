@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/accounts"
-	"pmg/cmd/pmg/ask"
+	"pmg/cmd/pmg/credentials"
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/probe"
 	"pmg/config"
@@ -59,7 +58,7 @@ func newRootCommand() *cobra.Command {
 		newSinkCommand(),
 		newLogCommand(),
 		newConfigCommand(),
-		accounts.Command(),
+		credentials.Account(),
 		newExplainCommand(),
 		newStatusCommand(),
 		newSessionsCommand(),
@@ -69,7 +68,7 @@ func newRootCommand() *cobra.Command {
 		newConnectCommand(),
 		newQueueCommand(),
 		newStoreCommand(),
-		ask.Command(),
+		credentials.Admin(),
 		newTLSCommand(),
 		probe.Command(protocolNames(), func(protocol string) (protocols.Driver, error) { return newDriver(protocol, &config.Config{}) }),
 		newTraceCommand(),

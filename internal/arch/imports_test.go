@@ -74,7 +74,7 @@ func table() []row {
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
-		{"admin/access", "config gateway/node"},
+		{"admin/access", "account config gateway/node"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -82,11 +82,11 @@ func table() []row {
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
-		{"cmd/pmg/accounts", "internal/passhash"},
-		{"cmd/pmg/ask", "admin/access config"},
+		{"cmd/pmg/credentials", "admin/access config internal/passhash"},
+		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg", "admin cmd/pmg/accounts cmd/pmg/ask cmd/pmg/explain cmd/pmg/manual cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},

@@ -391,22 +391,7 @@ func (g *gw) online(name string, n int) {
 }
 
 // A logBuffer keeps the lines that were logged.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (j *logBuffer) Write(b []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(b)
-}
-
-func (j *logBuffer) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
-}
+type logBuffer struct{ testutil.Log }
 
 // tail returns the last n lines, without the ends of long ones.
 func (j *logBuffer) tail(n int) string {

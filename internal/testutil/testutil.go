@@ -43,3 +43,14 @@ func NoLeaks(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// ShortDir returns a directory until the end of a test. Those of t.TempDir have names that are too long for a unix socket.
+func ShortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

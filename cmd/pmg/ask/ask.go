@@ -6,7 +6,6 @@ package ask
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/config"
+	"pmg/internal/tlsfiles"
 )
 
 // A Gateway is one that runs.
@@ -146,15 +146,9 @@ func (g *Gateway) way() (base string, t *http.Transport, err error) {
 		host = "localhost" // the gateway listens on every address, so on this one too
 	}
 	if g.ca != "" {
-		b, err := os.ReadFile(g.ca)
-		if err != nil {
-			return "", nil, fmt.Errorf("cannot read the authority: %w", err)
+		if t.TLSClientConfig, _, err = tlsfiles.Load(&tlsfiles.Options{Authorities: g.ca, Oldest: tls.VersionTLS12}, false); err != nil {
+			return "", nil, err
 		}
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(b) {
-			return "", nil, fmt.Errorf("cannot read the authority: %s has no certificate", g.ca)
-		}
-		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
 	return scheme + "://" + net.JoinHostPort(host, port), t, nil
 }

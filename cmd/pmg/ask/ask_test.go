@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pmg/admin/access"
 	"pmg/config"
+	"pmg/internal/testutil"
 )
 
 // serve answers requests with a text, at a socket or at an address.
@@ -31,20 +31,10 @@ func serve(t *testing.T, network, address, text string) string {
 	return l.Addr().String()
 }
 
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 // A gateway is asked at its socket if that answers, and otherwise at its address.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	dir := shortDir(t)
+	dir := testutil.ShortDir(t)
 	socket := filepath.Join(dir, "admin.sock")
 	address := serve(t, "tcp", "127.0.0.1:0", "address")
 	c := &config.Config{Admin: config.Admin{Address: address}, Store: config.Store{Dir: dir}}
@@ -73,7 +63,7 @@ func TestFind(t *testing.T) {
 // --address takes host:port, a URL and a path.
 func TestAddress(t *testing.T) {
 	t.Parallel()
-	socket := serve(t, "unix", filepath.Join(shortDir(t), "s"), "socket")
+	socket := serve(t, "unix", filepath.Join(testutil.ShortDir(t), "s"), "socket")
 	address := serve(t, "tcp", "127.0.0.1:0", "address")
 	_, port, _ := net.SplitHostPort(address)
 	for given, wanted := range map[string]string{
@@ -94,7 +84,7 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PMG_ADMIN_TOKEN", "pmg_environment")
-	socket := serve(t, "unix", filepath.Join(shortDir(t), "s"), "socket")
+	socket := serve(t, "unix", filepath.Join(testutil.ShortDir(t), "s"), "socket")
 	address := serve(t, "tcp", "127.0.0.1:0", "address")
 	for _, c := range []struct {
 		g    Gateway
@@ -108,31 +98,6 @@ func TestToken(t *testing.T) {
 		if err != nil || string(a.Body) != c.want {
 			t.Errorf("%+v: %q, %v", c.g, a.Body, err)
 		}
-	}
-}
-
-// What pmg admin token prints is what the configuration takes.
-func TestTokenCommand(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	cmd := Command()
-	cmd.SetOut(&out)
-	cmd.SetArgs([]string{"token", "anna", "--scope", "act"})
-	if err := cmd.Execute(); err != nil {
-		t.Fatal(err)
-	}
-	token := strings.Split(out.String(), "\n")[1]
-	_, row, _ := strings.Cut(out.String(), "admin.tokens:\n")
-	c, _, err := config.Parse([]byte("connectors: []\nadmin:\n  tokens:\n  "+row), config.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if one := c.Admin.Tokens[0]; one.Name != "anna" || one.Scope != config.ActScope || one.Hash != access.Hash(token) {
-		t.Errorf("%+v for %s", one, token)
-	}
-	cmd.SetArgs([]string{"token", "anna", "--scope", "all"})
-	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "--scope must be look or act") {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,9 +1,9 @@
-// Package accounts makes what accounts log in with: the commands pmg account.
+// Package credentials makes what the configuration knows clients and operators by: hashes of passwords and of tokens.
 //
 // # Start reading
 //
-// hash.go.
-package accounts
+// hash.go (pmg account), token.go (pmg admin).
+package credentials
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"pmg/internal/passhash"
 )
 
-// Command returns the command account with its subcommands.
-func Command() *cobra.Command {
+// Account returns the command account with its subcommands.
+func Account() *cobra.Command {
 	cmd := &cobra.Command{Use: "account", Short: "Make what accounts log in with"}
 	cmd.AddCommand(hashCommand())
 	return cmd

@@ -1,4 +1,4 @@
-package accounts
+package credentials
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // hashOf runs pmg account hash with a standard input that is no terminal.
 func hashOf(input string, args ...string) (string, error) {
 	var out bytes.Buffer
-	cmd := Command()
+	cmd := Account()
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	cmd.SetIn(strings.NewReader(input))
 	cmd.SetOut(&out)

@@ -1,4 +1,4 @@
-package ask
+package credentials
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"pmg/config"
 )
 
-// Command is pmg admin.
-func Command() *cobra.Command {
+// Admin returns the command admin with its subcommands.
+func Admin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "admin",
 		Short: "Make tokens for the admin address",
