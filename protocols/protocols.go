@@ -18,6 +18,7 @@ import (
 const (
 	SMPP sms.Protocol = 1
 	UCP  sms.Protocol = 2
+	HTTP sms.Protocol = 3
 )
 
 // A Driver implements one protocol. It is safe for concurrent use.

@@ -47,6 +47,7 @@ func table() []row {
 		{"protocols/prototest/toy", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
+		{"protocols/httpsms", "internal/logtext protocols sms"},
 
 		// Decisions that need no session.
 		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},

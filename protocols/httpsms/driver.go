@@ -1,0 +1,81 @@
+package httpsms
+
+import (
+	"errors"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A Driver implements protocols.Driver for HTTP. It has no sessions: each request stands alone, and
+// reading its octets is left to net/http.
+type Driver struct{}
+
+// New returns a driver.
+func New() *Driver { return &Driver{} }
+
+// The commands in the order of Commands.
+const (
+	unknownCommand = iota
+	Submit         // a request that submits messages
+	SubmitAnswer
+	Ask // any other request
+	AskAnswer
+	Told // a call
+	ToldAnswer
+)
+
+var commands = []string{"http_unknown", "http_submit", "http_submit_resp", "http_request", "http_request_resp", "http_call", "http_call_resp"}
+
+// Name implements protocols.Driver.
+func (*Driver) Name() string { return "http" }
+
+// Commands implements protocols.Driver. The first name is for all unknown commands.
+func (*Driver) Commands() []string { return slices.Clone(commands) }
+
+// StatusName implements protocols.Driver. Its names are single words.
+func (*Driver) StatusName(status uint32) string {
+	return strings.ReplaceAll(http.StatusText(int(status)), " ", "-")
+}
+
+// Statuses lists the statuses that have a name.
+func (d *Driver) Statuses() iter.Seq2[uint32, string] {
+	return func(yield func(uint32, string) bool) {
+		for status := uint32(200); status < 600; status++ {
+			if name := d.StatusName(status); name != "" && !yield(status, name) {
+				return
+			}
+		}
+	}
+}
+
+// Protocol implements protocols.Driver.
+func (*Driver) Protocol() sms.Protocol { return protocols.HTTP }
+
+// Losses implements protocols.Driver: nothing is lost. What the native part of a message has is for the client
+// that sent the message, and for nobody else.
+func (*Driver) Losses() []protocols.Loss { return nil }
+
+// Leave implements protocols.Driver.
+func (*Driver) Leave(*sms.Message) (lost protocols.Lost) { return lost }
+
+// Lacks implements protocols.Driver.
+func (*Driver) Lacks(*sms.Message, protocols.Options) (lost protocols.Lost) { return lost }
+
+// NewPDU implements protocols.Driver.
+func (*Driver) NewPDU() protocols.PDU { return new(PDU) }
+
+var errNoOctets = errors.New("requests of HTTP are not read from octets")
+
+// Frame implements protocols.Driver: it refuses everything, because no session reads HTTP.
+func (*Driver) Frame([]byte) (int, error) { return 0, errNoOctets }
+
+// Decode implements protocols.Driver. It refuses everything.
+func (*Driver) Decode(protocols.PDU, []byte) error { return errNoOctets }
+
+// NewSession implements protocols.Driver: there are none.
+func (*Driver) NewSession(protocols.SessionOptions) protocols.Session { return nil }

@@ -1,0 +1,89 @@
+package httpsms
+
+import (
+	"fmt"
+	"strings"
+
+	"pmg/sms"
+)
+
+// A Request is a request as it was read, for a dialect to make Orders of.
+type Request struct {
+	Method, Path, Query string // Query as it stands behind the '?'
+	Header              map[string][]string
+	Body                []byte
+}
+
+// Get returns a header; name is in its canonical form, as Content-Type.
+func (r *Request) Get(name string) string {
+	if v := r.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// An Answer is what a request is answered with.
+type Answer struct {
+	Status      int
+	ContentType string
+	Header      [][2]string // further ones
+	Body        []byte
+}
+
+// A Result is what became of an Order.
+type Result struct {
+	ID    uint64   // of the message, if Code is OK
+	Code  sms.Code // why it was refused
+	Parts int      // short messages that it has become
+}
+
+// An Event is what a client is told: what became of a message, or a message that is for the client.
+type Event struct {
+	ID        uint64 // by which the client knows the message
+	Attempt   uint64 // number of the event, which stays when it is sent again
+	Account   string
+	Connector string // that the message, or the news of it, came by
+	At        int64  // Unix nanoseconds
+
+	// Report says what became of a message, for the client that wrote From and To. Its State is
+	// sms.StateEnroute when an SMSC has taken it; then Report.ID is the SMSC's id, and Status its answer.
+	Report   *sms.Report // nil: it is a message from a mobile
+	From, To sms.Address
+	Status   uint32
+	Reason   string // name of the status, or why the gateway gave it up
+	Taken    bool   // an SMSC has taken it, and no receipt has come
+	Context  Context
+
+	Message *sms.Message // from a mobile
+}
+
+// A Call is a request that tells a client of an event.
+type Call struct {
+	Method, URL string
+	Header      [][2]string
+	Body        []byte
+	Taken       func(status int, body []byte) bool // reports whether an answer says that the client has it
+}
+
+// UUID returns the id of a message as a UUID of version 8, for clients whose columns have 36 characters.
+func UUID(id uint64) string {
+	return fmt.Sprintf("%08x-%04x-8%03x-8%03x-%012x", id>>32, id>>16&0xFFFF, id>>4&0xFFF, id&0xF, uint64(uuidNode))
+}
+
+const uuidNode = 0x706d67000000 // "pmg"
+
+// ParseID reads the id of a message in either form: 16 hexadecimal digits, or as UUID writes it.
+func ParseID(text string) (uint64, error) {
+	if len(text) != 36 {
+		return sms.ParseID(text)
+	}
+	d := strings.ReplaceAll(strings.ToLower(text), "-", "")
+	if len(d) != 32 || d[12] != '8' || d[16] != '8' || d[17] != '0' || d[18] != '0' {
+		return 0, fmt.Errorf("%q is not the id of a message", text)
+	}
+	id, err := sms.ParseID(d[:12] + d[13:16] + d[19:20])
+	if err != nil || UUID(id) != strings.ToLower(text) {
+		return 0, fmt.Errorf("%q is not the id of a message", text)
+	}
+	return id, nil
+}

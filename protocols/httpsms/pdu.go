@@ -1,0 +1,98 @@
+package httpsms
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"pmg/internal/logtext"
+	"pmg/protocols"
+)
+
+// A PDU is a request or an answer as the pdu log has it: without the octets that went over the wire, and
+// without what nobody may see.
+type PDU struct {
+	Kind   int    // a command
+	Number uint32 // pairs a request with its answer
+	Code   uint32 // status of an answer
+	fields []byte // as AppendLog prints them
+	hidden []byte // the same without texts
+}
+
+// Begin empties the PDU and makes it one of a command.
+func (p *PDU) Begin(command int, number, status uint32) {
+	p.Reset()
+	p.Kind, p.Number, p.Code = command, number, status
+}
+
+// Add adds a field, which is left out if it is empty.
+func (p *PDU) Add(name, value string) {
+	if value != "" {
+		p.fields = logtext.AppendValue(logtext.AppendName(p.fields, name), []byte(value))
+		p.hidden = logtext.AppendValue(logtext.AppendName(p.hidden, name), []byte(value))
+	}
+}
+
+// AddText adds a field with the text of a message, which is shown where texts are.
+func (p *PDU) AddText(name string, value []byte) {
+	p.fields = logtext.AppendQuoted(logtext.AppendName(p.fields, name), value)
+	p.hidden = logtext.AppendHidden(logtext.AppendName(p.hidden, name), len(value))
+}
+
+// Command implements protocols.PDU.
+func (p *PDU) Command() int { return p.Kind }
+
+// Status implements protocols.PDU.
+func (p *PDU) Status() uint32 { return p.Code }
+
+// Sequence implements protocols.PDU.
+func (p *PDU) Sequence() uint32 { return p.Number }
+
+// IsAnswer implements protocols.PDU.
+func (p *PDU) IsAnswer() bool {
+	return p.Kind == SubmitAnswer || p.Kind == AskAnswer || p.Kind == ToldAnswer
+}
+
+// MessageID implements protocols.PDU.
+func (p *PDU) MessageID() []byte { return nil }
+
+// Text implements protocols.PDU.
+func (p *PDU) Text() (protocols.Text, bool) { return protocols.Text{}, false }
+
+// LoginStep implements protocols.PDU: each request has its credentials, and none is logged before they
+// were accepted.
+func (p *PDU) LoginStep() protocols.LoginStep { return protocols.NoLogin }
+
+// AppendWire implements protocols.PDU: the octets are not kept.
+func (p *PDU) AppendWire(b []byte) []byte { return b }
+
+// AppendLog implements protocols.PDU.
+func (p *PDU) AppendLog(b []byte, full bool) []byte {
+	b = append(b, commands[p.Kind]...)
+	b = strconv.AppendUint(append(b, " seq="...), uint64(p.Number), 10)
+	if p.IsAnswer() {
+		b = strconv.AppendUint(logtext.AppendName(b, "status"), uint64(p.Code), 10)
+		b = append(append(append(b, '('), (*Driver)(nil).StatusName(p.Code)...), ')')
+	}
+	if full {
+		return append(b, p.fields...)
+	}
+	return append(b, p.hidden...)
+}
+
+// Reset implements protocols.PDU.
+func (p *PDU) Reset() { *p = PDU{fields: p.fields[:0], hidden: p.hidden[:0]} }
+
+// ParseLog implements protocols.Driver. It finds the command, and no octets: there are none.
+func (*Driver) ParseLog(p protocols.PDU, line []byte) error {
+	name, rest, _ := bytes.Cut(line, []byte(" "))
+	kind := slices.Index(commands, string(name))
+	if kind < 0 {
+		return fmt.Errorf("%q is no command of HTTP", name)
+	}
+	var seq uint32
+	_, _ = fmt.Sscanf(string(rest), "seq=%d", &seq)
+	p.(*PDU).Begin(kind, seq, 0)
+	return protocols.ErrHidden
+}
