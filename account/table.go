@@ -119,6 +119,17 @@ func (t *Table) Verify(l Login) Password {
 // session counts towards the account's limit, and the caller must call the account's
 // End once. The account is nil unless the result is OK.
 func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
+	a, result := t.Admit(l, p)
+	if result == OK && !a.use.begin(a.maxSessions) {
+		a.Want(now)
+		return nil, TooManySessions
+	}
+	return a, result
+}
+
+// Admit decides about the credentials of a request, which begins no session, after its password was compared.
+// The account is nil unless the result is OK.
+func (t *Table) Admit(l Login, p Password) (*Account, Result) {
 	a := t.find(l)
 	switch {
 	case a == t.decoy:
@@ -133,9 +144,6 @@ func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 		return nil, WrongConnector
 	case !a.binds[l.Bind&protocols.Transceiver]:
 		return nil, WrongBind
-	case !a.use.begin(a.maxSessions):
-		a.Want(now)
-		return nil, TooManySessions
 	}
 	return a, OK
 }

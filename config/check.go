@@ -141,6 +141,9 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if o.Protocols != nil && !slices.Contains(o.Protocols, c.Protocol) {
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
+	if !c.HasSessions() && c.Direction == Out {
+		d.problem(path+".direction", "must be in with protocol %s", c.Protocol)
+	}
 	d.protocol(c, path)
 	d.checkText(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)

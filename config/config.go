@@ -7,6 +7,7 @@ import (
 
 	"pmg/internal/machine"
 	"pmg/protocols"
+	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
 	"pmg/sms/rewrite"
@@ -197,8 +198,7 @@ type Connector struct {
 
 	TLS TLS `yaml:"tls" live:"rebind" doc:"Encrypts the sessions of the connector. An out connector that trusts the machine's authorities needs no more than tls: true; one that listens needs certificate and key. docs/tls.md has examples."`
 
-	SMPP smpp.ConnectorOptions `protocol:"smpp"` // its options stand among the connector's
-	UCP  ucp.ConnectorOptions  `protocol:"ucp"`  // and so do these
+	Spoken // its options stand among the connector's
 
 	Text Text // and these
 
@@ -228,6 +228,13 @@ type Connector struct {
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
 
 	rules rules // of Rewrite
+}
+
+// Spoken has the options of each protocol.
+type Spoken struct {
+	SMPP smpp.ConnectorOptions    `protocol:"smpp"`
+	UCP  ucp.ConnectorOptions     `protocol:"ucp"`
+	HTTP httpsms.ConnectorOptions `protocol:"http"`
 }
 
 // Access is who may connect to a connector that listens.
@@ -277,9 +284,14 @@ func (c *Connector) ProtocolOptions() protocols.Options {
 		return &c.SMPP
 	case "ucp":
 		return &c.UCP
+	case "http":
+		return &c.HTTP
 	}
 	return nil
 }
+
+// HasSessions reports whether the connector's peers log in and stay: with HTTP each request stands alone.
+func (c *Connector) HasSessions() bool { return c.Protocol != "http" }
 
 // BindType returns the bind type of the sessions that the connector opens.
 func (c *Connector) BindType() protocols.BindType {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 
-	"pmg/gateway/keep"
 	"pmg/store"
 )
 
@@ -41,6 +40,7 @@ func (g *Gateway) committed(upTo uint64, err error) {
 	if w := g.Settler.Events.Writer; err == nil && w != nil {
 		w.Wake()
 	}
+	g.Requests.Committed(upTo, err)
 	if f := g.onCommit.Load(); f != nil {
 		(*f)(upTo, err)
 	}
@@ -52,32 +52,6 @@ func (g *Gateway) committed(upTo uint64, err error) {
 func (g *Gateway) GoesOn() bool {
 	logged := g.Settler.Events.GoesOn()
 	return g.GoOn() || logged
-}
-
-// Put adds messages that were accepted of one PDU to what is committed next, and returns
-// the number of that batch. Those without a share are put aside.
-func (g *Gateway) Put(first keep.Accepted, more []keep.Accepted) (batch uint64) {
-	b := g.Committer.Begin()
-	before := b.Octets()
-	g.put(b, first)
-	for _, a := range more {
-		g.put(b, a)
-	}
-	size := b.Octets() - before
-	batch = g.Committer.End()
-	g.Spend(size)
-	return batch
-}
-
-func (g *Gateway) put(b *store.Batch, a keep.Accepted) {
-	switch {
-	case a.Share == nil:
-		b.Put(a.Message, store.Lane{})
-		why := a.Aside()
-		g.KeepAside(b, a.Message, store.Lane{}, why, keep.AsideReasons[why])
-	case g.Durable():
-		b.Put(a.Message, keep.LaneName(a.Share.Lane))
-	}
 }
 
 // closeStore commits what is left, and closes the store.

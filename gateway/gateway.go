@@ -21,6 +21,7 @@ import (
 	"pmg/gateway/node"
 	"pmg/gateway/operate"
 	"pmg/gateway/receipts"
+	"pmg/gateway/request"
 	"pmg/gateway/route"
 	"pmg/gateway/session"
 	"pmg/gateway/settle"
@@ -42,6 +43,7 @@ type Gateway struct {
 	Intake   *intake.Desk
 	Operate  *operate.Desk
 	Sessions *session.Desk
+	Requests *request.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
@@ -73,6 +75,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Intake = intake.NewDesk(g.Table, g.Convert, g.Receipts, g.Settler)
 	g.Operate = operate.NewDesk(g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.NewDesk(g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
+	g.Requests = request.NewDesk(g.Table, g.Intake)
 	g.Open(store.NewMemory(), g.committed)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
@@ -194,4 +197,7 @@ func (g *Gateway) Deliverable() (n int64) {
 
 // SetEngine tells the gateway which engine runs it. It is called once, before the engine
 // takes anything.
-func (g *Gateway) SetEngine(e Engine) { g.Operate.SetDo(e.Do) }
+func (g *Gateway) SetEngine(e Engine) {
+	g.Operate.SetDo(e.Do)
+	g.Requests.SetDo(e.Do)
+}

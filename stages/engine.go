@@ -106,7 +106,7 @@ func (d *Deps) giveUp(out *flow.Out[Job], j *Job) bool {
 
 // Listen opens a connector's listening sockets. No client is accepted before Attach.
 func (e *Engine) Listen(c *connector.Connector) error {
-	if !c.Config().Listens() {
+	if !c.Config().Listens() || !c.Config().HasSessions() {
 		return nil
 	}
 	e.mu.Lock()

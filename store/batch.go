@@ -40,6 +40,7 @@ type op struct {
 	aside    bool   // opKeep: the message is put aside, and the value is its record
 	size     int    // opDelete: octets of the record that is deleted
 	stays    bool   // opPut, opReplace: no peer waits for it, so that it stays in the batch if a commit fails
+	claims   bool   // opMap: it is about a message of a peer, and goes with that if a commit fails
 }
 
 // A Lane is the name of a way out of the gateway: that of an out connector, or of a
@@ -101,6 +102,13 @@ func (b *Batch) Map(day uint32, connector string, peerID, value []byte) {
 	key := len(b.octets) - at
 	b.octets = append(b.octets, value...)
 	b.add(op{kind: opMap, id: uint64(day)}, at, key)
+}
+
+// Claim is Map for what belongs to a message of a peer that the batch puts. If the commit fails, the next one maps
+// the key to an empty value, in case that it was stored all the same.
+func (b *Batch) Claim(day uint32, connector string, key, value []byte) {
+	b.Map(day, connector, key, value)
+	b.ops[len(b.ops)-1].claims = true
 }
 
 // UnmapBefore forgets the peers' ids that were mapped for days before day.
@@ -212,6 +220,11 @@ func (b *Batch) addUndone(failed *Batch) {
 	for _, o := range failed.ops {
 		if o.kind == opPut && !o.stays {
 			b.Delete(o.id, o.len)
+		}
+	}
+	for i := range b.ops {
+		if o := &b.ops[i]; o.claims {
+			o.len = o.key
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"pmg/config"
 	"pmg/protocols"
+	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
 )
@@ -20,6 +21,7 @@ var makers = []struct {
 		return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 	}},
 	{"ucp", func(c *config.Config) vocabulary { return ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)}) }},
+	{"http", func(*config.Config) vocabulary { return httpsms.New() }},
 }
 
 // newDriver returns the driver of a protocol.

@@ -14,6 +14,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/httpapi"
 	"pmg/internal/notify"
 	"pmg/internal/sock"
 	"pmg/stages"
@@ -51,7 +52,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		return nil, err
 	}
 	g.Sessions.LimitDescriptors(sock.DescriptorLimit())
-	if s.engine, err = stages.StartOn(g, opened); err != nil {
+	if s.engine, err = startEngine(g, opened); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
@@ -67,6 +68,21 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		s.announce(c)
 	}
 	return s, nil
+}
+
+// startEngine starts what moves the messages of all connectors: the pipeline those of sessions, and httpapi those of
+// requests.
+func startEngine(g *gateway.Gateway, opened stages.Listeners) (gateway.Engine, error) {
+	pipeline, err := stages.StartOn(g, opened)
+	if err != nil {
+		return nil, err
+	}
+	e, err := httpapi.Over(pipeline, g, opened)
+	if err != nil {
+		_ = pipeline.Close()
+		return nil, err
+	}
+	return e, nil
 }
 
 func (s *server) announce(c *connector.Connector) {

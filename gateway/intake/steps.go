@@ -127,6 +127,14 @@ func (d *Desk) Take(now int64, s *Submission) Verdict {
 	return Pass
 }
 
+// Refuser returns the name of the step that has refused a submission.
+func (s *Submission) Refuser(d *Desk) string {
+	if s.next == 0 || s.Code == sms.OK {
+		return ""
+	}
+	return d.Steps[s.next-1].Name
+}
+
 // TakeWaiting has a submission take its steps on a goroutine that may wait, and returns why it is
 // refused, or sms.OK.
 func (d *Desk) TakeWaiting(now int64, s *Submission) sms.Code {

@@ -39,3 +39,30 @@ func (a Accepted) Aside() store.Aside {
 	}
 	return store.Parked
 }
+
+// Put adds messages that were accepted of one PDU to what is committed next, and returns
+// the number of that batch. Those without a share are put aside.
+func (k *Keeper) Put(first Accepted, more []Accepted) (batch uint64) {
+	b := k.Committer.Begin()
+	before := b.Octets()
+	k.Add(b, first)
+	for _, a := range more {
+		k.Add(b, a)
+	}
+	size := b.Octets() - before
+	batch = k.Committer.End()
+	k.Spend(size)
+	return batch
+}
+
+// Add adds a message that was accepted to the open batch.
+func (k *Keeper) Add(b *store.Batch, a Accepted) {
+	switch {
+	case a.Share == nil:
+		b.Put(a.Message, store.Lane{})
+		why := a.Aside()
+		k.KeepAside(b, a.Message, store.Lane{}, why, AsideReasons[why])
+	case k.Durable():
+		b.Put(a.Message, LaneName(a.Share.Lane))
+	}
+}

@@ -72,6 +72,7 @@ type Attempt struct {
 	who       account.Login
 	began     int64
 
+	request  bool // it begins no session
 	password account.Password
 	allowed  bool // the guard has allowed the password to be checked
 	clean    bool // there were no failures when the guard allowed it
@@ -208,11 +209,11 @@ func (l *Attempt) fail(now int64) {
 
 func (l *Attempt) decide(now int64) {
 	d := l.desk
-	a, result := l.table.LogIn(now, l.who, l.password)
+	a, result := l.logIn(now)
 	l.Result = Result{Account: a, Code: result.Code()}
 	if result == account.OK {
 		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
-		if d.Storms.Logins.Next(l.connector.Name, now) {
+		if !l.request && d.Storms.Logins.Next(l.connector.Name, now) {
 			d.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
 		}
 		return
@@ -226,6 +227,13 @@ func (l *Attempt) decide(now int64) {
 	if d.Storms.Refusals.Next(l.connector.Name, now) {
 		d.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
 	}
+}
+
+func (l *Attempt) logIn(now int64) (*account.Account, account.Result) {
+	if l.request {
+		return l.table.Admit(l.who, l.password)
+	}
+	return l.table.LogIn(now, l.who, l.password)
 }
 
 // decidePeer decides about the credentials of an SMSC that has connected.

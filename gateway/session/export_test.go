@@ -30,7 +30,7 @@ func (c *Conversation[R]) Refuse(now int64, l *connector.Link, m *sms.Message, r
 }
 
 func (c *Conversation[R]) Cancel(from *connector.Connector, a keep.Accepted) {
-	c.keeper.cancel(from, a)
+	c.keeper.intake.Undo(from, a)
 }
 
 func (c *Conversation[R]) Accept(now int64, p Pending[R]) { c.keeper.accept(now, p) }

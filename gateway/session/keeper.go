@@ -5,7 +5,6 @@ import (
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/sms"
-	"pmg/sms/fit"
 )
 
 // A Pending is a message that was accepted, between its acceptance and its commit.
@@ -25,26 +24,8 @@ type keeper[R any] struct {
 
 // accept makes a message the gateway's own, and goes on when it is stored.
 func (k *keeper[R]) accept(now int64, p Pending[R]) {
-	if p.Message.Parts > 1 || p.More != nil {
-		p.Accepted, p.More = k.desk.split(p.Accepted, p.More)
-	}
-	first := p.Message
-	k.intake.InARow(1 + len(p.More))
-	k.intake.Accept(now, first, p.Share)
-	parked := p.Share == nil
-	for _, a := range p.More {
-		k.intake.Accept(now, a.Message, a.Share)
-		a.Message.Offset = uint16(a.Message.ID - first.ID)
-		parked = parked || a.Share == nil
-	}
-	if first.Parts > 1 {
-		k.desk.NoteKeyword(first)
-	}
-	for _, a := range p.More {
-		if a.Message.Parts > 1 && a.Message.Part == 0 {
-			k.desk.NoteKeyword(a.Message)
-		}
-	}
+	var parked bool
+	p.Accepted, p.More, parked = k.intake.Enter(now, p.Accepted, p.More)
 	if !k.desk.Durable() && !parked {
 		k.stored(now, p)
 		return
@@ -89,25 +70,16 @@ func (k *keeper[R]) stored(now int64, p Pending[R]) {
 
 // queue gives a message that was stored to its lane.
 func (k *keeper[R]) queue(now int64, a keep.Accepted) {
-	if a.Share == nil {
-		k.desk.intake.IsAside(a)
-		a.Message.Release() // it is in the store
-		return
+	if k.intake.Leaves(now, a) {
+		k.port.Queue(now, a.Share, a.Message)
 	}
-	if a.Share.Lane.Home().Form().Long == fit.Join {
-		k.intake.Flush() // because the lane may get the whole message before this batch ends
-		if k.desk.intake.Join(now, a) {
-			return
-		}
-	}
-	k.port.Queue(now, a.Share, a.Message)
 }
 
 // notStored refuses a message that could not be stored.
 func (k *keeper[R]) notStored(now int64, p Pending[R]) {
-	k.cancel(p.Link.Connector, p.Accepted)
+	k.intake.Undo(p.Link.Connector, p.Accepted)
 	for _, a := range p.More {
-		k.cancel(p.Link.Connector, a)
+		k.intake.Undo(p.Link.Connector, a)
 	}
 	k.reply(now, p, sms.SystemError, 0)
 }
@@ -119,43 +91,4 @@ func (k *keeper[R]) reply(now int64, p Pending[R], code sms.Code, id uint64) {
 		return
 	}
 	k.answer(now, p.Link, p.Request, code, id, p.After)
-}
-
-// cancel takes back the acceptance of a message that could not be stored.
-func (k *keeper[R]) cancel(from *connector.Connector, a keep.Accepted) {
-	if a.Share != nil {
-		k.intake.Cancel(a.Message, a.Share)
-	} else {
-		k.desk.CountAside(a.Message.Origin, a.Aside(), -1)
-	}
-	from.Stats.Refused.Add(1)
-	a.Message.Origin.Tally.Refused.Add(1)
-	a.Message.Release()
-}
-
-// split puts the parts of each message that Fit has found to be too long for its lane in the
-// place of the message.
-func (d *Desk) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, []keep.Accepted) {
-	all := make([]keep.Accepted, 0, len(more)+int(first.Message.Parts)+1)
-	all = d.appendParts(all, first)
-	for _, a := range more {
-		all = d.appendParts(all, a)
-	}
-	return all[0], all[1:]
-}
-
-func (d *Desk) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
-	m := a.Message
-	if m.Parts < 2 || a.Share == nil {
-		m.Parts = 0
-		return append(all, a)
-	}
-	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
-	if parts == nil {
-		return append(all, a)
-	}
-	for _, p := range parts {
-		all = append(all, keep.Accepted{Message: p, Share: a.Share})
-	}
-	return all
 }

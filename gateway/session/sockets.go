@@ -66,6 +66,9 @@ func (d *Desk) Leave(remote netip.AddrPort) {
 	d.sockets.Add(-1)
 }
 
+// CloseSocket undoes Admit for a client that had logged in, and had no session.
+func (d *Desk) CloseSocket() { d.sockets.Add(-1) }
+
 // LimitDescriptors keeps clients from using up all of the process's file
 // descriptors: some are for our own connections, the admin listener, the logs and the
 // store. Without those of the store nothing could be committed. Where there are few, clients

@@ -48,9 +48,10 @@ func table() []row {
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"protocols/httpsms", "internal/logtext protocols sms"},
+		{"protocols/httpsms/own", "protocols/httpsms sms sms/charset"},
 
 		// Decisions that need no session.
-		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
+		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/httpsms protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
@@ -66,15 +67,17 @@ func table() []row {
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
 		{"gateway/settle", "config connector events gateway/convert gateway/keep gateway/receipts gateway/route internal/logfile protocols sms sms/fit store"},
-		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/userdata store"},
+		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/fit sms/userdata store"},
+		{"gateway/request", "connector gateway/intake gateway/keep gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
-		{"gateway/session", "config connector gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms sms/fit"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route gateway/session gateway/settle internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
+		{"gateway/session", "config connector gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
+		{"httpapi", "account connector gateway gateway/node gateway/request internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 
@@ -87,10 +90,10 @@ func table() []row {
 		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
-		{"internal/e2e", "config connector gateway gateway/keep internal/testutil pdulog protocols protocols/smpp protocols/ucp stages store"},
+		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/ucp stages store"},
 
 		// Small faults for the tests to notice.
 		{"internal/mutate", ""},

@@ -21,9 +21,11 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/gateway/keep"
+	"pmg/httpapi"
 	"pmg/internal/testutil"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
 	"pmg/stages"
@@ -34,7 +36,13 @@ import (
 type architecture func(*gateway.Gateway) (gateway.Engine, error)
 
 // pipeline is the architecture of the product.
-func pipeline(g *gateway.Gateway) (gateway.Engine, error) { return stages.Start(g) }
+func pipeline(g *gateway.Gateway) (gateway.Engine, error) {
+	e, err := stages.Start(g)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.Over(e, g, nil)
+}
 
 // parallel runs a test beside others. It is called before the test starts anything.
 func parallel(t *testing.T) {
@@ -130,7 +138,7 @@ func rows(lines string) string {
 
 func parse(t testing.TB, yaml string) *config.Config {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp"}})
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp", "http"}})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
 	}
@@ -158,8 +166,11 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 	g := &gw{t: t, log: &logBuffer{}, dir: t.TempDir()}
 	newDriver := func(protocol string, c *config.Config) (protocols.Driver, error) {
 		var d protocols.Driver = smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
-		if protocol == "ucp" {
+		switch protocol {
+		case "ucp":
 			d = ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)})
+		case "http":
+			return httpsms.New(), nil
 		}
 		if s.driver != nil {
 			d = s.driver(d)

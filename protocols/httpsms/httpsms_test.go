@@ -88,6 +88,12 @@ func TestPDULog(t *testing.T) {
 		t.Error(got)
 	}
 	var q PDU
+	if err := New().ParseLog(&q, []byte(`http_submit seq=7 from=Shop text="p\xc3\xa5 \"x"`)); err != protocols.ErrHidden {
+		t.Error(err)
+	}
+	if text, ok := q.Text(); !ok || string(text.Octets) != `på "x` {
+		t.Errorf("%q, %t", text.Octets, ok)
+	}
 	if err := New().ParseLog(&q, []byte(`http_submit_resp seq=7 status=202(Accepted)`)); err != protocols.ErrHidden || q.Kind != SubmitAnswer || q.Number != 7 {
 		t.Errorf("%v, %+v", err, q)
 	}

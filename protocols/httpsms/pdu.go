@@ -8,6 +8,7 @@ import (
 
 	"pmg/internal/logtext"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // A PDU is a request or an answer as the pdu log has it: without the octets that went over the wire, and
@@ -18,6 +19,7 @@ type PDU struct {
 	Code   uint32 // status of an answer
 	fields []byte // as AppendLog prints them
 	hidden []byte // the same without texts
+	text   []byte // of a line that was read; UTF-8
 }
 
 // Begin empties the PDU and makes it one of a command.
@@ -57,8 +59,10 @@ func (p *PDU) IsAnswer() bool {
 // MessageID implements protocols.PDU.
 func (p *PDU) MessageID() []byte { return nil }
 
-// Text implements protocols.PDU.
-func (p *PDU) Text() (protocols.Text, bool) { return protocols.Text{}, false }
+// Text implements protocols.PDU. A line has texts as UTF-8.
+func (p *PDU) Text() (protocols.Text, bool) {
+	return protocols.Text{Field: "text", Octets: p.text, Alphabet: sms.DefaultUTF8}, p.text != nil
+}
 
 // LoginStep implements protocols.PDU: each request has its credentials, and none is logged before they
 // were accepted.
@@ -93,6 +97,14 @@ func (*Driver) ParseLog(p protocols.PDU, line []byte) error {
 	}
 	var seq uint32
 	_, _ = fmt.Sscanf(string(rest), "seq=%d", &seq)
-	p.(*PDU).Begin(kind, seq, 0)
+	q := p.(*PDU)
+	q.Begin(kind, seq, 0)
+	for field := []byte(nil); len(rest) > 0; {
+		if field, rest = logtext.NextField(rest); bytes.HasPrefix(field, []byte("text=")) {
+			s := logtext.NewScanner(field, nil)
+			s.Name()
+			q.text = s.Value()
+		}
+	}
 	return protocols.ErrHidden
 }

@@ -1,0 +1,87 @@
+package intake
+
+import (
+	"pmg/connector"
+	"pmg/gateway/keep"
+	"pmg/sms/fit"
+)
+
+// Enter makes messages the gateway's own that came together, of one PDU or one request: they get ids that
+// follow each other, and their places. The parts of those that are too long for their lanes take their places.
+// aside reports that one of them waits in no lane.
+func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ keep.Accepted, _ []keep.Accepted, aside bool) {
+	if first.Message.Parts > 1 || more != nil {
+		first, more = i.desk.split(first, more)
+	}
+	i.InARow(1 + len(more))
+	i.Accept(now, first.Message, first.Share)
+	aside = first.Share == nil
+	for _, a := range more {
+		i.Accept(now, a.Message, a.Share)
+		a.Message.Offset = uint16(a.Message.ID - first.Message.ID)
+		aside = aside || a.Share == nil
+	}
+	if first.Message.Parts > 1 {
+		i.desk.NoteKeyword(first.Message)
+	}
+	for _, a := range more {
+		if a.Message.Parts > 1 && a.Message.Part == 0 {
+			i.desk.NoteKeyword(a.Message)
+		}
+	}
+	return first, more, aside
+}
+
+// Leaves reports whether a message that was stored goes to its lane now. Otherwise it is released, or waits to
+// be joined with others.
+func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
+	if a.Share == nil {
+		i.desk.IsAside(a)
+		a.Message.Release() // it is in the store
+		return false
+	}
+	if a.Share.Lane.Home().Form().Long == fit.Join {
+		i.Flush() // because the lane may get the whole message before this batch ends
+		return !i.desk.Join(now, a)
+	}
+	return true
+}
+
+// Undo takes back the acceptance of a message that could not be stored.
+func (i *Intake) Undo(from *connector.Connector, a keep.Accepted) {
+	if a.Share != nil {
+		i.Cancel(a.Message, a.Share)
+	} else {
+		i.desk.CountAside(a.Message.Origin, a.Aside(), -1)
+	}
+	from.Stats.Refused.Add(1)
+	a.Message.Origin.Tally.Refused.Add(1)
+	a.Message.Release()
+}
+
+// split puts the parts of each message that Fit has found to be too long for its lane in the
+// place of the message.
+func (d *Desk) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, []keep.Accepted) {
+	all := make([]keep.Accepted, 0, len(more)+int(first.Message.Parts)+1)
+	all = d.appendParts(all, first)
+	for _, a := range more {
+		all = d.appendParts(all, a)
+	}
+	return all[0], all[1:]
+}
+
+func (d *Desk) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
+	m := a.Message
+	if m.Parts < 2 || a.Share == nil {
+		m.Parts = 0
+		return append(all, a)
+	}
+	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
+	if parts == nil {
+		return append(all, a)
+	}
+	for _, p := range parts {
+		all = append(all, keep.Accepted{Message: p, Share: a.Share})
+	}
+	return all
+}

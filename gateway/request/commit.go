@@ -1,0 +1,46 @@
+package request
+
+import "sync"
+
+// commits tells requests that the commits have ended which they wait for.
+type commits struct {
+	mu      sync.Mutex
+	waiting []waiting // in the order of their batches
+	failed  bool      // the last one has failed: what it had may be in the store until the next
+}
+
+type waiting struct {
+	batch uint64
+	ended chan error
+}
+
+// wait returns a channel that receives the outcome of a batch's commit. It is called while that batch is open.
+func (c *commits) wait(batch uint64) <-chan error {
+	w := waiting{batch, make(chan error, 1)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, w)
+	return w.ended
+}
+
+// Committed notes that the commit of a batch has ended. It is called on the committer's goroutine.
+func (d *Desk) Committed(upTo uint64, err error) {
+	c := &d.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = err != nil
+	done := 0
+	for ; done < len(c.waiting) && c.waiting[done].batch <= upTo; done++ {
+		c.waiting[done].ended <- err
+	}
+	left := copy(c.waiting, c.waiting[done:])
+	clear(c.waiting[left:])
+	c.waiting = c.waiting[:left]
+}
+
+// haveFailed reports whether the store may have what a commit that has failed was to store.
+func (c *commits) haveFailed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}

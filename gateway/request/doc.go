@@ -1,0 +1,8 @@
+// Package request takes in the messages of requests, which have no session: on the goroutine of the request
+// they take the steps of intake, are stored in one commit, and are answered when that has ended. A request that
+// comes again with the key that it had is answered as the first one was.
+//
+// # Start reading
+//
+// submit.go (Desk.Submit), commit.go (who waits for which commit), repeated.go (keys).
+package request

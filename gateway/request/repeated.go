@@ -1,0 +1,124 @@
+package request
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"sync"
+
+	"pmg/connector"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// keysName is the name under which the store keeps the keys of requests, with what became of their messages, for as long
+// as receipts are known (receipts.keep). A value is
+//
+//	+---------+---------+--------------------------------------+
+//	| version | payload | n × (id, code, parts, parked)        |
+//	| 1       | 32      | n × (8 + 1 + 2 + 1)                  |
+//	+---------+---------+--------------------------------------+
+const (
+	keysName    = ".request"
+	keyVersion  = 1
+	keyHead     = 1 + sha256.Size
+	resultBytes = 12
+)
+
+// MaxKey is the longest key of a request.
+const MaxKey = 255
+
+// Errors of requests with a key.
+var (
+	ErrUnderWay = errors.New("a request with this key is being carried out")
+	ErrOther    = errors.New("another request had this key")
+)
+
+// keys are the requests with a key that are being carried out.
+type keys struct {
+	mu    sync.Mutex
+	under map[string]struct{}
+}
+
+func (k *keys) begin(key string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, there := k.under[key]; there {
+		return false
+	}
+	k.under[key] = struct{}{}
+	return true
+}
+
+func (k *keys) end(key string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.under, key)
+}
+
+// SubmitOnce is Submit for a request that may come again with its key, which is the account's own: then repeated is true,
+// and nothing is submitted a second time. payload is a hash of what the request asks for. A request of which no
+// message was accepted may come again as if it had not come.
+func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, fills []Fill) (results []Result, repeated bool, err error) {
+	key = from.Account.SystemID + "\x00" + key
+	if !d.keys.begin(key) {
+		return nil, false, ErrUnderWay
+	}
+	defer d.keys.end(key)
+	results, err = d.earlier(key, payload)
+	if results != nil || err != nil {
+		return results, true, err
+	}
+	return d.Submit(ctx, from, fills, func(b *store.Batch, results []Result) {
+		today := store.DayOf(d.Clock.Wall(d.Clock.Now()))
+		b.Claim(today, keysName, []byte(key), appendResults(payload, results))
+	}), false, nil
+}
+
+// earlier returns what became of the messages of an earlier request, nil if there was none with the key.
+func (d *Desk) earlier(key string, payload [sha256.Size]byte) ([]Result, error) {
+	var value []byte
+	var ok bool
+	look := func() (err error) {
+		value, ok, err = d.Store.Lookup(keysName, []byte(key))
+		return err
+	}
+	find := look
+	if d.commits.haveFailed() {
+		find = func() error { return d.Find(look) }
+	}
+	err := find()
+	if err != nil || !ok || len(value) == 0 { // empty: its messages could not be stored
+		return nil, err
+	}
+	if value[0] != keyVersion || len(value) < keyHead || (len(value)-keyHead)%resultBytes != 0 {
+		return nil, store.ErrDamaged
+	}
+	if [sha256.Size]byte(value[1:keyHead]) != payload {
+		return nil, ErrOther
+	}
+	results := []Result{}
+	for b := value[keyHead:]; len(b) > 0; b = b[resultBytes:] {
+		results = append(results, Result{
+			ID: binary.BigEndian.Uint64(b), Code: sms.Code(b[8]), Parts: int(binary.BigEndian.Uint16(b[9:])), Parked: b[11] != 0,
+		})
+	}
+	return results, nil
+}
+
+func appendResults(payload [sha256.Size]byte, results []Result) []byte {
+	b := make([]byte, 0, keyHead+len(results)*resultBytes)
+	b = append(append(b, keyVersion), payload[:]...)
+	for _, r := range results {
+		b = binary.BigEndian.AppendUint64(b, r.ID)
+		b = append(b, byte(r.Code))
+		b = binary.BigEndian.AppendUint16(b, uint16(r.Parts))
+		parked := byte(0)
+		if r.Parked {
+			parked = 1
+		}
+		b = append(b, parked)
+	}
+	return b
+}

@@ -1,0 +1,135 @@
+package httpapi
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/internal/sock"
+)
+
+// An Engine is an engine that also serves the connectors without sessions. It is safe for concurrent use.
+type Engine struct {
+	gateway.Engine
+	gateway *gateway.Gateway
+	opened  map[string][]sock.Listening
+
+	mu sync.Mutex
+	of map[*connector.Connector]*listener
+}
+
+// Over returns an engine that serves what e does not: the connectors of g that have no sessions. opened has sockets that listen
+// already, by the name of their connector.
+func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
+	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}}
+	for _, c := range g.Connectors() {
+		if c.Config().HasSessions() {
+			continue
+		}
+		if err := x.Listen(c); err != nil {
+			x.closeAll()
+			return nil, err
+		}
+		x.Attach(c)
+	}
+	return x, nil
+}
+
+// Listen implements gateway.Service.
+func (x *Engine) Listen(c *connector.Connector) error {
+	if c.Config().HasSessions() {
+		return x.Engine.Listen(c)
+	}
+	l, err := listen(x.gateway, c, x.opened[c.Name])
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.opened, c.Name)
+	x.of[c] = l
+	return nil
+}
+
+// take removes and returns what serves a connector, nil if nothing does.
+func (x *Engine) take(c *connector.Connector) *listener {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := x.of[c]
+	delete(x.of, c)
+	return l
+}
+
+// Unlisten implements gateway.Service.
+func (x *Engine) Unlisten(c *connector.Connector) {
+	if l := x.take(c); l != nil {
+		l.close()
+		return
+	}
+	x.Engine.Unlisten(c)
+}
+
+// Attach implements gateway.Service.
+func (x *Engine) Attach(c *connector.Connector) {
+	x.mu.Lock()
+	l := x.of[c]
+	x.mu.Unlock()
+	if l != nil {
+		l.serve()
+	}
+	x.Engine.Attach(c)
+}
+
+// detachTimeout is how long requests may take that are under way when their connector is removed.
+const detachTimeout = 30 * time.Second
+
+// Detach implements gateway.Service.
+func (x *Engine) Detach(c *connector.Connector) {
+	if l := x.take(c); l != nil {
+		go func() {
+			ctx, done := context.WithTimeout(context.Background(), detachTimeout)
+			defer done()
+			l.drain(ctx)
+			l.close()
+		}()
+	}
+	x.Engine.Detach(c)
+}
+
+// Addresses implements gateway.Service.
+func (x *Engine) Addresses(c *connector.Connector) []netip.AddrPort {
+	x.mu.Lock()
+	l := x.of[c]
+	x.mu.Unlock()
+	if l == nil {
+		return x.Engine.Addresses(c)
+	}
+	return l.addresses()
+}
+
+// Drain implements gateway.Engine: no request is taken any more, and those that are under way are answered.
+func (x *Engine) Drain(ctx context.Context) {
+	var all sync.WaitGroup
+	x.each(func(l *listener) { all.Go(func() { l.drain(ctx) }) })
+	x.Engine.Drain(ctx)
+	all.Wait()
+}
+
+// Close implements gateway.Engine.
+func (x *Engine) Close() error {
+	x.closeAll()
+	return x.Engine.Close()
+}
+
+func (x *Engine) closeAll() { x.each((*listener).close) }
+
+func (x *Engine) each(f func(*listener)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, l := range x.of {
+		f(l)
+	}
+}

@@ -1,0 +1,177 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pmg/account"
+	"pmg/connector"
+	"pmg/internal/smstext"
+	"pmg/internal/tlsfiles"
+	"pmg/pdulog"
+	"pmg/protocols"
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// An exchange is a request, and its answer to come.
+type exchange struct {
+	*listener
+	w       http.ResponseWriter
+	r       *http.Request
+	conn    *conn
+	number  uint32
+	id      string // of the request, for its client
+	logged  bool
+	account *account.Account
+	arrived int64
+}
+
+// handler returns what answers the requests of a connector: each of its dialects at paths of its own.
+func (l *listener) handler() http.Handler {
+	m := http.NewServeMux()
+	for _, name := range l.connector.Config().HTTP.Dialects {
+		for _, d := range dialects {
+			if d.of.String() == name {
+				d.routes(l, m)
+			}
+		}
+	}
+	return m
+}
+
+// dialects lists whose requests are understood.
+var dialects = []struct {
+	of     httpsms.Dialect
+	routes func(*listener, *http.ServeMux)
+}{
+	{httpsms.Own, (*listener).ownRoutes},
+}
+
+// exchange begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
+func (l *listener) exchange(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{listener: l, w: w, r: r, conn: r.Context().Value(connKey{}).(*conn), number: l.number.Add(1), arrived: l.gateway.Clock.Now()}
+	x.extend()
+	x.id = "r" + strconv.FormatUint(uint64(x.number), 16) + "-" + rand.Text()[:10]
+	w.Header().Set("Request-Id", x.id)
+	return x
+}
+
+// extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer.
+func (x *exchange) extend() {
+	patience := x.gateway.Config().Limits.PDUTimeout
+	c := http.NewResponseController(x.w)
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	_ = c.SetWriteDeadline(time.Now().Add(2*patience + time.Second)) // the rate may have the answer wait
+}
+
+// logIn reports whether the credentials of the request are those of an account that may submit.
+func (x *exchange) logIn(ctx context.Context, name, password string) bool {
+	var certificate tlsfiles.Identity
+	if t := x.r.TLS; t != nil && len(t.VerifiedChains) > 0 {
+		certificate = tlsfiles.IdentityOf(t.PeerCertificates[0])
+	}
+	result := x.gateway.Logins.Ask(ctx, x.connector, x.conn.remote, certificate, protocols.Credentials{
+		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
+	})
+	if result.Code != sms.OK {
+		return false
+	}
+	x.account = result.Account
+	x.conn.loggedIn()
+	return true
+}
+
+// source returns where the messages of the request come from.
+func (x *exchange) source() *connector.Source {
+	return &connector.Source{
+		Connector: x.connector, Remote: x.conn.remote, Account: x.account,
+		Origin: x.gateway.Origins.Of(x.account.SystemID, x.connector.Name),
+	}
+}
+
+// errTooLarge says that a body is larger than it may be.
+var errTooLarge = errors.New("the body is too large")
+
+// body reads the body of the request, of most octets at most.
+func (x *exchange) body(most int64) ([]byte, error) {
+	b, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, most))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, errTooLarge
+	}
+	return b, err
+}
+
+// answer writes an answer.
+func (x *exchange) answer(a *httpsms.Answer) {
+	h := x.w.Header()
+	if a.ContentType != "" {
+		h.Set("Content-Type", a.ContentType)
+	}
+	for _, f := range a.Header {
+		h[f[0]] = []string{f[1]} // as the dialect writes it
+	}
+	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	x.w.WriteHeader(a.Status)
+	if x.r.Method != http.MethodHead {
+		_, _ = x.w.Write(a.Body)
+	}
+}
+
+// logs writes the request for a message and what was answered to the pdu log.
+func (x *exchange) logs(command int, o *httpsms.Order, status int, id uint64) {
+	if x.log.file == nil {
+		x.count(command, status)
+		return
+	}
+	number := x.number
+	if x.logged { // it has several messages
+		number = x.listener.number.Add(1)
+	}
+	x.logged = true
+	var p httpsms.PDU
+	p.Begin(command, number, 0)
+	p.Add("method", x.r.Method)
+	p.Add("path", x.r.URL.Path)
+	p.Add("remote", x.conn.remote.String())
+	p.Add("request", x.id)
+	if o != nil {
+		p.Add("from", o.From)
+		p.Add("to", o.To)
+		p.Add("reference", o.Context.Reference)
+		p.AddText("text", shown(o))
+	}
+	about := pdulog.About{}
+	if x.account != nil {
+		about.Account = x.account.SystemID
+	}
+	x.log.line(true, &p, about)
+	p.Begin(command+1, number, uint32(status))
+	about.ID = id
+	x.log.line(false, &p, about)
+	x.count(command, status)
+}
+
+// shown returns the text of an order as UTF-8, or its octets if they are no text.
+func shown(o *httpsms.Order) []byte {
+	if text, ok := smstext.Append(nil, o.Alphabet, false, o.Text); ok {
+		return text
+	}
+	return o.Text
+}
+
+// count counts a request and its answer.
+func (x *exchange) count(command, status int) {
+	s := x.connector.Stats
+	s.Count(command, true, 1)
+	s.Count(command+1, false, 1)
+	if status >= http.StatusBadRequest {
+		s.CountStatus(command+1, false, uint32(status))
+	}
+}

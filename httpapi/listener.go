@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	stdlog "log"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/internal/sock"
+)
+
+// Bounds on a connection.
+const (
+	maxHeader     = 64 << 10
+	headerTimeout = 5 * time.Second
+	idleTimeout   = time.Minute
+)
+
+// A listener serves a connector.
+type listener struct {
+	gateway   *gateway.Gateway
+	connector *connector.Connector
+	sockets   []net.Listener
+	http      http.Server
+	open      atomic.Int64 // connections
+	number    atomic.Uint32
+	log       log
+}
+
+// listen opens the sockets of a connector, unless they are open.
+func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening) (*listener, error) {
+	l := &listener{gateway: g, connector: c}
+	l.log = log{file: c.PDULog, clock: &g.Clock}
+	for _, o := range opened {
+		s, err := o.Listener()
+		if err != nil {
+			l.close()
+			return nil, fmt.Errorf("cannot start connector %s: %w", c.Name, err)
+		}
+		l.sockets = append(l.sockets, s)
+	}
+	if len(opened) == 0 {
+		for _, address := range c.Config().AllAddresses() {
+			s, err := net.Listen("tcp", address)
+			if err != nil {
+				l.close()
+				return nil, fmt.Errorf("cannot start connector %s: %w", c.Name, sock.ListenError(address, err))
+			}
+			l.sockets = append(l.sockets, s)
+		}
+	}
+	l.http = http.Server{
+		Handler:           l.handler(),
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, connOf(c))
+		},
+		ErrorLog: stdlog.New(g.Log.With().Str("connector", c.Name).Logger(), "", 0),
+	}
+	return l, nil
+}
+
+// serve begins to take requests.
+func (l *listener) serve() {
+	for _, s := range l.sockets {
+		var in net.Listener = &admitting{Listener: s, of: l}
+		if l.connector.TLS() != nil {
+			in = tls.NewListener(in, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: l.tlsConfig})
+		}
+		go func() { _ = l.http.Serve(in) }() // close ends it
+	}
+}
+
+// tlsConfig returns what is in force when a client connects.
+func (l *listener) tlsConfig(*tls.ClientHelloInfo) (*tls.Config, error) {
+	config := l.connector.TLS().Config("").Clone()
+	config.NextProtos = []string{"http/1.1"}
+	return config, nil
+}
+
+func (l *listener) addresses() (all []netip.AddrPort) {
+	for _, s := range l.sockets {
+		if a, ok := s.Addr().(*net.TCPAddr); ok {
+			all = append(all, a.AddrPort())
+		}
+	}
+	return all
+}
+
+// drain takes no more requests, and waits for those that are under way until ctx is done.
+func (l *listener) drain(ctx context.Context) { _ = l.http.Shutdown(ctx) }
+
+func (l *listener) close() {
+	_ = l.http.Close()
+	for _, s := range l.sockets {
+		_ = s.Close()
+	}
+	l.log.close()
+}
+
+// An admitting listener accepts connections while their connector has room for them, and closes those that may
+// not connect before anything is read.
+type admitting struct {
+	net.Listener
+	of *listener
+}
+
+// Accept implements net.Listener.
+func (a *admitting) Accept() (net.Conn, error) {
+	l := a.of
+	for {
+		c, err := a.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		remote := addrOf(c.RemoteAddr())
+		if !l.gateway.Sessions.Admit(l.connector, remote) {
+			_ = c.Close()
+			continue
+		}
+		if l.open.Add(1) > int64(l.connector.Config().Instances) {
+			l.open.Add(-1)
+			l.gateway.Sessions.Leave(remote)
+			l.gateway.Sessions.NoInstance(l.connector)
+			refuse(c)
+			continue
+		}
+		return &conn{Conn: c, of: l, remote: remote}, nil
+	}
+}
+
+// refuse answers a connection for which there is no room, without reading from it.
+func refuse(c net.Conn) {
+	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+	_ = c.Close()
+}
+
+// A conn is a connection of a client.
+type conn struct {
+	net.Conn
+	of     *listener
+	remote netip.AddrPort
+	known  atomic.Bool // somebody has logged in on it
+	once   sync.Once
+}
+
+type connKey struct{}
+
+// connOf returns the connection below that of TLS.
+func connOf(c net.Conn) *conn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	return c.(*conn)
+}
+
+// loggedIn notes that a request on the connection has shown valid credentials: the connection does not count any
+// more as one of strangers.
+func (c *conn) loggedIn() {
+	if !c.known.Swap(true) {
+		c.of.gateway.Logins.Prebind.Leave(c.remote.Addr())
+	}
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		c.of.open.Add(-1)
+		if c.known.Swap(true) {
+			c.of.gateway.Sessions.CloseSocket()
+		} else {
+			c.of.gateway.Sessions.Leave(c.remote)
+		}
+	})
+	return c.Conn.Close()
+}
+
+func addrOf(a net.Addr) netip.AddrPort {
+	if t, ok := a.(*net.TCPAddr); ok {
+		p := t.AddrPort()
+		return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
+	}
+	return netip.AddrPort{}
+}

@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/gateway/request"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// Bounds on bodies.
+const maxMessageBody = 1 << 20
+
+// ownRoutes has the requests of our own API answered.
+func (l *listener) ownRoutes(m *http.ServeMux) {
+	m.HandleFunc("POST /v1/messages", l.with((*exchange).postMessage))
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		x := l.exchange(w, r)
+		x.problem(own.NewProblem("not-found", "there is no "+r.URL.Path))
+	})
+}
+
+// with returns a handler for requests of an account.
+func (l *listener) with(handle func(*exchange)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		x := l.exchange(w, r)
+		name, password, ok := r.BasicAuth()
+		if !ok || !x.logIn(r.Context(), name, password) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="pmg"`)
+			x.problem(own.NewProblem("unauthenticated", ""))
+			return
+		}
+		handle(x)
+	}
+}
+
+// problem answers with a problem.
+func (x *exchange) problem(p *own.Problem) {
+	x.refuse(p)
+	x.logs(httpsms.Ask, nil, p.Status, 0)
+}
+
+// refuse writes a problem.
+func (x *exchange) refuse(p *own.Problem) {
+	p.Instance = x.id
+	a := p.Answer()
+	if p.RetryAfter > 0 {
+		a.Header = append(a.Header, [2]string{"Retry-After", strconv.Itoa(p.RetryAfter)})
+	}
+	x.answer(a)
+}
+
+// readJSON reads a body of JSON. It answers the request if it cannot.
+func (x *exchange) readJSON(most int64) ([]byte, bool) {
+	kind, _, _ := strings.Cut(x.r.Header.Get("Content-Type"), ";")
+	if kind = strings.TrimSpace(kind); kind != "" && !strings.EqualFold(kind, "application/json") {
+		x.problem(own.NewProblem("unsupported-type", "it must be application/json, not "+kind))
+		return nil, false
+	}
+	b, err := x.body(most)
+	switch {
+	case errors.Is(err, errTooLarge):
+		x.problem(own.NewProblem("too-large", "it may have "+strconv.Itoa(int(most))+" octets"))
+	case err != nil:
+		x.problem(own.NewProblem("malformed-json", "it does not end"))
+	}
+	return b, err == nil
+}
+
+// postMessage submits a message.
+func (x *exchange) postMessage() {
+	body, ok := x.readJSON(maxMessageBody)
+	if !ok {
+		return
+	}
+	m, p := own.ReadMessage(body, x.now())
+	if p == nil {
+		p = x.mayCall(m.Context.URL)
+	}
+	if p != nil {
+		x.problem(p)
+		return
+	}
+	results, repeated, p := x.submit(m, body)
+	if p != nil {
+		x.refuse(p)
+		x.logs(httpsms.Submit, &m.Order, p.Status, 0)
+		return
+	}
+	if repeated {
+		x.w.Header().Set("Idempotency-Replayed", "true")
+	}
+	a := m.Accepted(results[0].ID, results[0].Parts, x.now())
+	out, err := json.Marshal(a)
+	if err != nil {
+		x.problem(own.NewProblem("internal", err.Error()))
+		return
+	}
+	x.answer(&httpsms.Answer{Status: http.StatusAccepted, ContentType: "application/json", Header: [][2]string{{"Location", "/v1/messages/" + a.ID}}, Body: append(out, '\n')})
+	x.logs(httpsms.Submit, &m.Order, http.StatusAccepted, results[0].ID)
+}
+
+// submit submits a message, once if the request or the message says so.
+func (x *exchange) submit(m *own.Message, body []byte) (results []request.Result, repeated bool, p *own.Problem) {
+	key, p := x.key(m)
+	if p != nil {
+		return nil, false, p
+	}
+	fills := []request.Fill{m.Fill}
+	if key == "" {
+		results = x.gateway.Requests.Submit(x.r.Context(), x.source(), fills, nil)
+	} else {
+		var err error
+		results, repeated, err = x.gateway.Requests.SubmitOnce(x.r.Context(), x.source(), key, sha256.Sum256(body), fills)
+		switch {
+		case errors.Is(err, request.ErrUnderWay):
+			return nil, false, own.NewProblem("idempotency-in-progress", "")
+		case errors.Is(err, request.ErrOther):
+			return nil, false, own.NewProblem("idempotency-mismatch", "")
+		case err != nil:
+			return nil, false, own.NewProblem("unavailable", "")
+		}
+	}
+	if r := results[0]; r.Code != sms.OK {
+		return nil, false, own.Refused(r.Step, r.Code)
+	}
+	return results, repeated, nil
+}
+
+// key returns the key by which the request may come again, "" if it has none. The header may be quoted or not, as the
+// draft of the IETF and the many who do not follow it have it.
+func (x *exchange) key(m *own.Message) (string, *own.Problem) {
+	key := x.r.Header.Get("Idempotency-Key")
+	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
+		key = key[1 : len(key)-1]
+	}
+	switch {
+	case len(key) > request.MaxKey:
+		return "", own.NewProblem("malformed-header", "Idempotency-Key is too long")
+	case key != "":
+		return "k" + key, nil
+	case m.Deduplicate:
+		return "r" + m.Context.Reference, nil
+	}
+	return "", nil
+}
+
+// mayCall returns why the account's messages may not name a URL to be called, nil if they may.
+func (x *exchange) mayCall(url string) *own.Problem {
+	if url == "" {
+		return nil
+	}
+	return own.NewProblem("url-not-allowed", "callback_url cannot be used yet")
+}
+
+func (x *exchange) now() time.Time { return time.Unix(0, x.gateway.Clock.WallNow()) }

@@ -1,0 +1,309 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
+	"pmg/store"
+)
+
+const withAPI = `{name: api, direction: in, protocol: http, address: "127.0.0.1:0"}`
+
+// An api is a client of the HTTP API.
+type api struct {
+	t    testing.TB
+	url  string
+	http *http.Client
+	name string
+}
+
+// api returns a client of the connector api, which logs in as acme.
+func (g *gw) api() *api {
+	tr := &http.Transport{MaxIdleConnsPerHost: 64}
+	g.t.Cleanup(tr.CloseIdleConnections)
+	return &api{t: g.t, url: "http://" + g.addr("api"), http: &http.Client{Transport: tr}, name: "acme"}
+}
+
+// A reply is an answer of the API.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	fields map[string]any
+}
+
+func (a *api) do(method, path, body string, headers ...string) (r reply) {
+	a.t.Helper()
+	req, err := http.NewRequest(method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	req.SetBasicAuth(a.name, "s3cret")
+	req.Header.Set("Content-Type", "application/json")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	resp, err := a.http.Do(req)
+	if err != nil {
+		a.t.Error(err)
+		return r
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		a.t.Error(err)
+	}
+	r = reply{status: resp.StatusCode, header: resp.Header, body: string(b)}
+	_ = json.Unmarshal(b, &r.fields)
+	return r
+}
+
+// want checks the status of an answer, and for a problem its kind.
+func (r reply) want(t testing.TB, status int, kind string) reply {
+	t.Helper()
+	if kind != "" && r.fields["type"] != "/problems/"+kind || r.status != status {
+		t.Errorf("%d %s, want %d %s", r.status, r.body, status, kind)
+	}
+	return r
+}
+
+func (r reply) text(name string) string { s, _ := r.fields[name].(string); return s }
+
+func textBody(to, text string) string {
+	return fmt.Sprintf(`{"from":"1234","to":%q,"text":%q}`, to, text)
+}
+
+// A message that comes by HTTP is stored, answered and sent as one that comes by SMPP, and is in the pdu log.
+func TestHTTPSubmit(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.more = withAPI
+		g := start(t, s)
+		a, smsc := g.api(), s.operator.session()
+		r := a.do("POST", "/v1/messages", `{"from":"Shop","to":"+46700000001","text":"hej på dig","client_reference":"order 7"}`).want(t, 202, "")
+		if r.text("state") != "queued" || r.text("encoding") != "gsm7" || r.text("client_reference") != "order 7" || r.header.Get("Request-Id") == "" || r.header.Get("Location") != "/v1/messages/"+r.text("id") {
+			t.Errorf("%v %s", r.header, r.body)
+		}
+		line := smsc.want("submit_sm", "source_addr=Shop", "source_addr_ton=5", "destination_addr=46700000001", "dest_addr_ton=1", "registered_delivery=1")
+		smsc.answer(0, field(line, "seq"))
+		g.settled()
+		g.wantLog("api", "< http_submit", `text="hej p\xc3\xa5 dig"`, "reference=\"order 7\"")
+		g.wantLog("api", "> http_submit_resp", "status=202(Accepted)", "id="+r.text("id"), "account=acme")
+		g.wantLog("operator", "> submit_sm", "id="+r.text("id"), "account=acme")
+	})
+}
+
+// wantLog waits for a line of a connector's pdu log.
+func (g *gw) wantLog(connector string, words ...string) {
+	g.t.Helper()
+	testutil.Eventually(g.t, fmt.Sprint("a line with ", words), func() bool {
+		b, _ := os.ReadFile(filepath.Join(g.dir, connector+".log"))
+		for line := range strings.Lines(string(b)) {
+			if containsAll(line, words) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// A request that comes again with its key is answered as the first, and makes no second message: however many come
+// together, and after a restart.
+func TestHTTPOnce(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), more: withAPI, store: vfs.NewMem()}
+	g := start(t, s)
+	a := g.api()
+	ids := make([]string, 20)
+	var all sync.WaitGroup
+	for i := range ids {
+		all.Go(func() {
+			for {
+				r := a.do("POST", "/v1/messages", textBody("46700000001", "once"), `Idempotency-Key: "k1"`)
+				if r.status == 409 {
+					continue
+				}
+				ids[i] = r.want(t, 202, "").text("id")
+				return
+			}
+		})
+	}
+	all.Wait()
+	for _, id := range ids {
+		if id != ids[0] || id == "" {
+			t.Fatalf("ids %q", ids)
+		}
+	}
+	a.do("POST", "/v1/messages", textBody("46700000001", "other"), "Idempotency-Key: k1").want(t, 422, "idempotency-mismatch")
+	reference := `{"to":"46700000002","text":"by its reference","client_reference":"r1","deduplicate":true}`
+	second := a.do("POST", "/v1/messages", reference).want(t, 202, "").text("id")
+	if again := a.do("POST", "/v1/messages", reference).want(t, 202, ""); again.text("id") != second || again.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%v %s, want %s", again.header, again.body, second)
+	}
+	smsc := s.operator.session()
+	for range 2 {
+		smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
+	}
+	g.settled()
+	smsc.fence()
+	if !smsc.silent("submit_sm") {
+		t.Error("a message came twice")
+	}
+}
+
+// What a commit that fails has taken along is not taken for what was stored: the request may come again with its key.
+func TestHTTPOnceNotStored(t *testing.T) {
+	parallel(t)
+	f := &failing{}
+	s := site{operator: newSMSC(t), more: withAPI, memory: true, wrap: f.wrap}
+	g := start(t, s)
+	a := g.api()
+	f.fail.Store(true)
+	a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 503, "unavailable")
+	f.fail.Store(false)
+	first := a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 202, "")
+	if again := a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 202, ""); again.text("id") != first.text("id") {
+		t.Errorf("%s, then %s", first.body, again.body)
+	}
+	smsc := s.operator.session()
+	smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
+	g.settled()
+	smsc.fence()
+	if !smsc.silent("submit_sm") {
+		t.Error("a message came twice")
+	}
+}
+
+// A failing store refuses batches while fail is set.
+type failing struct {
+	store.Store
+	fail atomic.Bool
+}
+
+func (f *failing) wrap(s store.Store) store.Store { f.Store = s; return f }
+
+func (f *failing) Commit(b *store.Batch) error {
+	if f.fail.Load() {
+		_ = f.Store.Commit(b) // what has failed may be there all the same
+		return errors.New("the disk does not answer")
+	}
+	return f.Store.Commit(b)
+}
+
+// Requests are refused as submits are, each with what to do about it.
+func TestHTTPRefused(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), more: withAPI, out: "max_queue: 4, window: 1", routes: "{to: operator, destination: 46}", accounts: "{system_id: other, password: s3cret, rate: 10, burst: 1, share: 100}"}
+	g := start(t, s)
+	a := g.api()
+	a.do("POST", "/v1/messages", textBody("1", "a")).want(t, 422, "no-route")
+	a.do("POST", "/v1/messages", textBody("x", "a")).want(t, 422, "invalid-message")
+	a.do("POST", "/v1/messages", "{").want(t, 400, "malformed-json")
+	a.do("POST", "/v1/messages", textBody("46", "a"), "Content-Type: text/plain").want(t, 415, "unsupported-type")
+	a.do("POST", "/v1/messages", textBody("46", "a"), "Authorization: Bearer x").want(t, 401, "unauthenticated")
+	a.do("POST", "/v1/messages", strings.Repeat(" ", 1<<20+1)).want(t, 413, "too-large")
+	a.do("POST", "/v1/messages", textBody("46", "a"), "Idempotency-Key: "+strings.Repeat("k", 300)).want(t, 400, "malformed-header")
+	a.do("GET", "/nothing", "").want(t, 404, "not-found")
+	testutil.Eventually(t, "the queue is full", func() bool {
+		r := a.do("POST", "/v1/messages", textBody("46700000001", "a"))
+		return r.status == 503 && r.fields["type"] == "/problems/queue-full" && r.header.Get("Retry-After") != ""
+	})
+	fast := g.api()
+	fast.name = "other"
+	var all sync.WaitGroup
+	var refused atomic.Int64
+	for range 30 {
+		all.Go(func() {
+			if r := fast.do("POST", "/v1/messages", textBody("1", "a")); r.status == 429 && r.header.Get("Retry-After") != "" {
+				refused.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if refused.Load() == 0 {
+		t.Error("no rate is kept")
+	}
+}
+
+// What is no request, or stops in the middle, ends the connection and nothing else.
+func TestHTTPBadConnections(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), more: withAPI, limits: "pdu_timeout: 200ms"}
+	g := start(t, s)
+	addr := g.addr("api")
+	f := func(octets, want string) {
+		t.Helper()
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprint(c, octets)
+		b, _ := io.ReadAll(c) // it ends
+		if !strings.HasPrefix(string(b), want) {
+			t.Errorf("%.60q: %.200q, want %q", octets, b, want)
+		}
+	}
+	login := "Host: x\r\nAuthorization: Basic YWNtZTpzM2NyZXQ=\r\nContent-Type: application/json\r\nConnection: close\r\n"
+	f("\x00\x00\x00\x10\x00\x00\x00\x15\x00\x00\x00\x00\x00\x00\x00\x01\r\n\r\n", "HTTP/1.1 400")
+	f("POST /v1/messages HTTP/1.1\r\n"+login+"Content-Length: 100\r\n\r\n{", "HTTP/1.1 400")
+	f("POST /v1/messages HTTP/1.1\r\n"+login+"Transfer-Encoding: chunked\r\n\r\nff\r\n{", "HTTP/1.1 400")
+	f("POST /v1/messages HTTP/1.1\r\n"+login+"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", "HTTP/1.1 400")
+	f("POST /v1/messages HTTP/1.1\r\n"+login+"Content-Length: 3\r\nContent-Length: 4\r\n\r\n{}\r\n", "HTTP/1.1 400")
+	f("GET / HTTP/1.1\r\n"+login+strings.Repeat("X: "+strings.Repeat("y", 1000)+"\r\n", 100)+"\r\n", "HTTP/1.1 431")
+	f("GET /v1/nothing HTTP/1.0\r\n\r\n", "HTTP/1.0 404")
+	body := textBody("46700000001", "a")
+	f("POST /v1/messages HTTP/1.1\r\n"+login+"Expect: 100-continue\r\nContent-Length: "+fmt.Sprint(len(body))+"\r\n\r\n"+body, "HTTP/1.1 100 Continue")
+	smsc := s.operator.session()
+	smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
+}
+
+// As many connections are open as there are instances. One more is answered that it may come again.
+func TestHTTPConnections(t *testing.T) {
+	parallel(t)
+	g := start(t, site{operator: newSMSC(t), more: strings.Replace(withAPI, "}", ", instances: 2}", 1)})
+	var open []net.Conn
+	for range 2 {
+		c, err := net.Dial("tcp", g.addr("api"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		b := make([]byte, 100)
+		if n, err := c.Read(b); err != nil || !strings.HasPrefix(string(b[:n]), "HTTP/1.1 404") {
+			t.Fatalf("%q, %v", b[:n], err)
+		}
+		open = append(open, c)
+	}
+	if b := readAll(t, g.addr("api")); !strings.HasPrefix(b, "HTTP/1.1 503") {
+		t.Errorf("%q", b)
+	}
+	open[0].Close()
+	testutil.Eventually(t, "there is room again", func() bool { return !strings.HasPrefix(readAll(t, g.addr("api")), "HTTP/1.1 503") })
+	open[1].Close()
+}
+
+func readAll(t *testing.T, addr string) string {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "GET / HTTP/1.0\r\n\r\n")
+	b, _ := io.ReadAll(c)
+	return string(b)
+}

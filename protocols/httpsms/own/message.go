@@ -1,0 +1,254 @@
+package own
+
+import (
+	"encoding/base64"
+	"time"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+	"pmg/sms/charset"
+)
+
+// MaxReference is the longest client_reference, in octets.
+const MaxReference = 64
+
+// A Message is a message as a client asks for it to be sent.
+type Message struct {
+	httpsms.Order
+	Encoding    string // in which it is sent: as asked for, or as chosen
+	Deduplicate bool   // one with the same client_reference is not sent again
+
+	text, binary, udh  string
+	hasText, hasBinary bool
+	sendAt, expiresAt  string
+	validity, receipt  string
+	class              int64
+	hasClass           bool
+}
+
+// ReadMessage reads a message: a JSON object. now is the wall clock's time.
+func ReadMessage(body []byte, now time.Time) (*Message, *Problem) {
+	s := &scanner{b: body}
+	m := &Message{}
+	m.read(s)
+	s.end()
+	if s.broken != "" {
+		return nil, NewProblem("malformed-json", s.broken)
+	}
+	m.complete(s, now)
+	if len(s.found) > 0 {
+		return nil, invalid(s.found)
+	}
+	return m, nil
+}
+
+func invalid(errors []Error) *Problem {
+	p := NewProblem("invalid-message", "")
+	p.Errors = errors
+	return p
+}
+
+// read reads the members of a message.
+func (m *Message) read(s *scanner) {
+	s.object(func(name string) {
+		if !m.member(s, name) {
+			s.unknown()
+		}
+	})
+}
+
+// member reads a member of a message. It reports false if messages have none of that name.
+func (m *Message) member(s *scanner, name string) bool {
+	switch name {
+	case "from":
+		m.From = s.text()
+	case "to":
+		m.To = s.text()
+	case "text":
+		m.text, m.hasText = s.text(), true
+	case "binary":
+		m.binary, m.hasBinary = s.text(), true
+	case "udh":
+		m.udh = s.text()
+	case "encoding":
+		m.Encoding = s.text()
+	case "message_class":
+		m.class, m.hasClass = s.number(0, 3), true
+	case "priority":
+		m.Priority = uint8(s.number(0, 4))
+	case "protocol_id":
+		m.PID = uint8(s.number(0, 255))
+	case "send_at":
+		m.sendAt = s.text()
+	case "expires_at":
+		m.expiresAt = s.text()
+	case "validity":
+		m.validity = s.text()
+	case "receipt":
+		m.receipt = s.text()
+	case "client_reference":
+		if m.Context.Reference = s.text(); len(m.Context.Reference) > MaxReference {
+			s.wrong("too-long", "must be at most %d octets", MaxReference)
+		}
+	case "deduplicate":
+		m.Deduplicate = s.truth()
+	case "callback_url":
+		m.Context.URL = s.text()
+	case "max_parts":
+		m.MaxParts = int(s.number(1, 255))
+	default:
+		return false
+	}
+	return true
+}
+
+// complete makes the order of what was read. What is wrong with it is noted.
+func (m *Message) complete(s *scanner, now time.Time) {
+	at := func(member string, note func()) {
+		before := len(s.path)
+		s.path = append(append(s.path, '/'), member...)
+		note()
+		s.path = s.path[:before]
+	}
+	wrong := func(member, code, format string, args ...any) {
+		at(member, func() { s.wrong(code, format, args...) })
+	}
+	if m.To == "" {
+		wrong("to", "missing", "must be given")
+	}
+	if m.hasClass {
+		m.Class = sms.Class0 + sms.Class(m.class)
+	}
+	if m.Deduplicate && m.Context.Reference == "" {
+		wrong("client_reference", "missing", "must be given with deduplicate")
+	}
+	m.times(now, wrong)
+	switch m.receipt {
+	case "", "final":
+		m.Notify = sms.NotifySuccess | sms.NotifyFailure
+	case "all":
+		m.Notify = sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress
+	case "none":
+	default:
+		wrong("receipt", "invalid", "must be none, final or all")
+	}
+	m.content(wrong)
+}
+
+// times reads when it is sent, and for how long.
+func (m *Message) times(now time.Time, wrong func(member, code, format string, args ...any)) {
+	from := now
+	if m.sendAt != "" {
+		at, err := time.Parse(time.RFC3339, m.sendAt)
+		if err != nil {
+			wrong("send_at", "invalid", "must be a time as 2026-11-23T12:00:00Z")
+		} else if at.After(now) {
+			from, m.DeliverAt = at, at.UnixNano()
+		}
+	}
+	switch {
+	case m.validity != "" && m.expiresAt != "":
+		wrong("validity", "conflict", "must not be given together with expires_at")
+	case m.validity != "":
+		d, err := time.ParseDuration(m.validity)
+		if err != nil || d <= 0 || d > 366*24*time.Hour {
+			wrong("validity", "invalid", "must be a duration as 90s, 30m or 24h")
+			return
+		}
+		m.Expires = from.Add(d).UnixNano()
+	case m.expiresAt != "":
+		at, err := time.Parse(time.RFC3339, m.expiresAt)
+		switch {
+		case err != nil:
+			wrong("expires_at", "invalid", "must be a time as 2026-11-23T12:00:00Z")
+		case !at.After(from):
+			wrong("expires_at", "invalid", "must come after the message is sent")
+		default:
+			m.Expires = at.UnixNano()
+		}
+	}
+}
+
+// content makes octets of the text.
+func (m *Message) content(wrong func(member, code, format string, args ...any)) {
+	var err error
+	if m.udh != "" {
+		if m.Header, err = base64.StdEncoding.DecodeString(m.udh); err != nil || len(m.Header) == 0 || int(m.Header[0])+1 != len(m.Header) {
+			wrong("udh", "invalid", "must be a user data header with its length octet, in base64")
+		}
+	}
+	switch {
+	case m.hasText == m.hasBinary:
+		wrong("text", "conflict", "either text or binary must be given")
+	case m.hasBinary && (m.Encoding == "" || m.Encoding == "binary"):
+		m.Encoding, m.Alphabet = "binary", sms.Binary
+		if m.Text, err = base64.StdEncoding.DecodeString(m.binary); err != nil {
+			wrong("binary", "invalid", "must be base64")
+		}
+	case m.hasBinary:
+		wrong("encoding", "conflict", "must be binary, or not given, with binary")
+	default:
+		m.encode(wrong)
+	}
+}
+
+// encode writes the text in its alphabet.
+func (m *Message) encode(wrong func(member, code, format string, args ...any)) {
+	text := []byte(m.text)
+	c := charset.Charset{}
+	switch m.Encoding {
+	case "", "auto":
+		c = charset.Best(text, 0)
+	case "gsm7":
+	case "ucs2":
+		c.Coding = charset.UCS2
+	case "latin1":
+		c.Coding = charset.Latin1
+	default:
+		wrong("encoding", "invalid", "must be auto, gsm7, ucs2, latin1 or binary")
+		return
+	}
+	var loss charset.Loss
+	if m.Text, loss = c.Encode(nil, text, charset.Report); loss.Count > 0 {
+		wrong("text", "missing-characters", "%q, character %d, is not in %s: leave encoding out, and the text is sent in one that has it", loss.First, loss.At, m.Encoding)
+		return
+	}
+	switch c.Coding {
+	case charset.UCS2:
+		m.Encoding, m.Alphabet = "ucs2", sms.UCS2
+	case charset.Latin1:
+		m.Encoding, m.Alphabet = "latin1", sms.Latin1
+	default:
+		m.Encoding, m.Alphabet = "gsm7", sms.Default
+	}
+}
+
+// An Accepted is a message that was accepted, as its client is answered.
+type Accepted struct {
+	ID         string    `json:"id"`
+	State      string    `json:"state"`
+	To         string    `json:"to"`
+	From       string    `json:"from,omitempty"`
+	Encoding   string    `json:"encoding"`
+	Parts      int       `json:"parts"`
+	AcceptedAt time.Time `json:"accepted_at"`
+	Reference  string    `json:"client_reference,omitempty"`
+}
+
+// Accepted returns the answer for the message, which was accepted under an id as so many short messages.
+func (m *Message) Accepted(id uint64, parts int, now time.Time) Accepted {
+	state := Queued
+	if m.DeliverAt > now.UnixNano() {
+		state = Scheduled
+	}
+	return Accepted{
+		ID: sms.FormatID(id), State: state, To: m.To, From: m.From, Encoding: m.Encoding, Parts: parts,
+		AcceptedAt: now.UTC().Truncate(time.Millisecond), Reference: m.Context.Reference,
+	}
+}
+
+// The states of messages that wait. StateOf has the others.
+const (
+	Queued    = "queued"
+	Scheduled = "scheduled"
+)

@@ -1,0 +1,174 @@
+package own
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/sms"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// A message is read with all of its members.
+func TestReadMessage(t *testing.T) {
+	t.Parallel()
+	m, p := ReadMessage([]byte(`{"from": "Shop", "to":"+46700000001", "text": "h\u00e9j \ud83d\ude00\n", "message_class": 0, "priority":3, "protocol_id": 65,
+		"send_at":"2026-11-23T13:00:00+00:00","validity":"30m","receipt":"all","client_reference":"order 7","deduplicate":true,"max_parts": 2}`), noon)
+	if p != nil {
+		t.Fatalf("%+v", p)
+	}
+	if m.From != "Shop" || m.To != "+46700000001" || m.Alphabet != sms.UCS2 || m.Encoding != "ucs2" || string(m.Text) != "\x00h\x00\xe9\x00j\x00 \xd8\x3d\xde\x00\x00\n" {
+		t.Errorf("%+v", m)
+	}
+	if m.Class != sms.Class0 || m.Priority != 3 || m.PID != 65 || m.MaxParts != 2 || m.Context.Reference != "order 7" || !m.Deduplicate {
+		t.Errorf("%+v", m)
+	}
+	if m.Notify != sms.NotifySuccess|sms.NotifyFailure|sms.NotifyProgress || m.DeliverAt != noon.Add(time.Hour).UnixNano() || m.Expires != noon.Add(90*time.Minute).UnixNano() {
+		t.Errorf("%+v", m)
+	}
+	if a := m.Accepted(0xabc, 1, noon); a.State != Scheduled || a.ID != "0000000000000abc" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Texts are sent in the alphabet that is asked for, or in the one that needs the fewest parts.
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	f := func(members, octets string, want sms.Alphabet) {
+		t.Helper()
+		m, p := ReadMessage([]byte(`{"to":"1",`+members+`}`), noon)
+		if p != nil || string(m.Text) != octets || m.Alphabet != want {
+			t.Errorf("%s: %+v, %+v", members, m, p)
+		}
+	}
+	f(`"text":"åäö€"`, "\x0f\x7b\x7c\x1be", sms.Default)
+	f(`"text":""`, "", sms.Default)
+	f(`"text":"Привет"`, "\x04\x1f\x04\x40\x04\x38\x04\x32\x04\x35\x04\x42", sms.UCS2)
+	f(`"text":"a","encoding":"ucs2"`, "\x00a", sms.UCS2)
+	f(`"text":"ý","encoding":"latin1"`, "\xfd", sms.Latin1)
+	f(`"binary":"AAEC"`, "\x00\x01\x02", sms.Binary)
+	f(`"binary":"AAEC","encoding":"binary","udh":"AnAA"`, "\x00\x01\x02", sms.Binary)
+}
+
+// What is wrong is named, with its place.
+func TestReadMessageRefused(t *testing.T) {
+	t.Parallel()
+	f := func(body string, want ...string) {
+		t.Helper()
+		m, p := ReadMessage([]byte(body), noon)
+		if p == nil {
+			t.Errorf("%s is %+v", body, m)
+			return
+		}
+		if len(want) == 0 {
+			if p.Type != "/problems/malformed-json" || p.Status != 400 {
+				t.Errorf("%s: %+v", body, p)
+			}
+			return
+		}
+		if len(p.Errors) != len(want) || p.Status != 422 {
+			t.Errorf("%s: %+v", body, p)
+			return
+		}
+		for i, e := range p.Errors {
+			if got := e.Pointer + " " + e.Code; got != want[i] {
+				t.Errorf("%s: %s, want %s", body, got, want[i])
+			}
+		}
+	}
+	f("")
+	f("{")
+	f(`{"to":"1","text":"a"} x`)
+	f(`{"to":"1","to":"2","text":"a"}`) // which of them?
+	f(`{"to":"1","text":"` + "\x01" + `"}`)
+	f(`{"to":"1","text":"` + "\xff" + `"}`)
+	f(`{"to":"1","text":"\ud800"}`)
+	f(`{"to":"1","text":"\x"}`)
+	f(`{"to":"1","text":"a","priority":01}`)
+	f(`{"to":"1","text":"a","priority":true}`, "/priority wrong-type")
+	f(`{"to":"1","text":"a","deduplicate":tru}`)
+	f(`{"to":"1","text":"a","x":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`)
+	f(`{"to":"1","text":"a",}`)
+	f(`{"to" "1"}`)
+	f(`[]`, " wrong-type", "/to missing", "/text conflict")
+	f(`{"to":46700000001,"text":"a"}`, "/to wrong-type", "/to missing")
+	f(`{"to":"1","text":"a","priority":"1"}`, "/priority wrong-type")
+	f(`{"to":"1","text":"a","priority":9}`, "/priority out-of-range")
+	f(`{"to":"1","text":"a","priority":1.5}`, "/priority out-of-range")
+	f(`{"to":"1","text":"a","a/b~":{"c":[1,null,true,"x"]}}`, "/a~1b~0 unknown-field")
+	f(`{"to":"1","text":"a","binary":"AA=="}`, "/text conflict")
+	f(`{"to":"1","binary":"?"}`, "/binary invalid")
+	f(`{"to":"1","binary":"AA==","encoding":"gsm7"}`, "/encoding conflict")
+	f(`{"to":"1","text":"a","udh":"BQAD"}`, "/udh invalid")
+	f(`{"to":"1","text":"Ж","encoding":"gsm7"}`, "/text missing-characters")
+	f(`{"to":"1","text":"a","encoding":"utf8"}`, "/encoding invalid")
+	f(`{"to":"1","text":"a","receipt":"yes"}`, "/receipt invalid")
+	f(`{"to":"1","text":"a","send_at":"tomorrow","validity":"x"}`, "/send_at invalid", "/validity invalid")
+	f(`{"to":"1","text":"a","expires_at":"2026-11-23T11:00:00Z"}`, "/expires_at invalid")
+	f(`{"to":"1","text":"a","expires_at":"2026-11-24T11:00:00Z","validity":"1h"}`, "/validity conflict")
+	f(`{"to":"1","text":"a","client_reference":"`+strings.Repeat("x", 65)+`"}`, "/client_reference too-long")
+	f(`{"to":"1","text":"a","deduplicate":true}`, "/client_reference missing")
+}
+
+// Every refusal of the gateway is one of the problems.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	f := func(step string, code sms.Code, want string, status int) {
+		t.Helper()
+		if p := Refused(step, code); p.Type != "/problems/"+want || p.Status != status {
+			t.Errorf("%s, %s: %+v", step, code, p)
+		}
+	}
+	f("rate", sms.Throttled, "rate-limited", 429)
+	f("open", sms.QueueFull, "unavailable", 503)
+	f("room", sms.QueueFull, "queue-full", 503)
+	f("route", sms.BadDestination, "no-route", 422)
+	f("rewrite", sms.BadSource, "forbidden", 403)
+	f("read", sms.BadSource, "invalid-message", 422)
+	f("", sms.SystemError, "unavailable", 503)
+	for _, code := range sms.Codes() {
+		if p := Refused("fit", code); p.Status < 400 || len(p.Errors) > 0 && p.Errors[0].Detail == "" {
+			t.Errorf("%s: %+v", code, p)
+		}
+	}
+	names := map[string]bool{}
+	for _, k := range Kinds() {
+		if names[k.Name] || k.Title == "" || k.Doc == "" || k.Status < 400 {
+			t.Errorf("%+v", k)
+		}
+		names[k.Name] = true
+	}
+}
+
+// FuzzReadMessage compares what is valid with the standard library's opinion.
+func FuzzReadMessage(f *testing.F) {
+	for _, seed := range []string{
+		`{"to":"1","text":"a"}`, `{"to":"1","text":"\u00e5\ud83d\ude00","priority":3}`, `{"to":"1","x":[{},[],null,-1.5e3,true]}`, `{`, `{"a":1,"a":2}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, p := ReadMessage(b, noon)
+		if (m == nil) == (p == nil) {
+			t.Fatalf("%q: %v, %v", b, m, p)
+		}
+		if p != nil && p.Type == "/problems/malformed-json" {
+			return
+		}
+		if !json.Valid(b) {
+			t.Errorf("%q was read", b)
+		}
+	})
+}
+
+func BenchmarkReadMessage(b *testing.B) {
+	body := []byte(`{"from":"Shop","to":"+46700000001","text":"Your code is 123456. Do not give it to anybody.","client_reference":"7f3a"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, p := ReadMessage(body, noon); p != nil {
+			b.Fatal(p)
+		}
+	}
+}

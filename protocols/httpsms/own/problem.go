@@ -1,0 +1,114 @@
+package own
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// A Problem is why a request, or a message of it, was refused (RFC 9457).
+type Problem struct {
+	Type     string  `json:"type"`
+	Title    string  `json:"title"`
+	Status   int     `json:"status"`
+	Detail   string  `json:"detail,omitempty"`
+	Instance string  `json:"instance,omitempty"` // the id of the request
+	Errors   []Error `json:"errors,omitempty"`
+
+	RetryAfter int `json:"-"` // seconds; 0: the header is not sent
+}
+
+// An Error is one thing that is wrong with what was sent.
+type Error struct {
+	Pointer string `json:"pointer"` // where it is (RFC 6901); empty: the whole
+	Code    string `json:"code"`
+	Detail  string `json:"detail"`
+}
+
+// A Kind is a row of the table of problems.
+type Kind struct {
+	Name   string // the last part of its type
+	Status int
+	Title  string
+	Retry  int    // seconds after which the same request may succeed; 0: it will not
+	Doc    string // for the page of the problem
+}
+
+// Kinds returns all problems, in the order of their statuses.
+func Kinds() []Kind { return kinds[:] }
+
+var kinds = [...]Kind{
+	{"malformed-json", 400, "The body is not JSON that can be read", 0, "The detail says where reading ended. A name may stand once in an object, and there may be 16 levels."},
+	{"malformed-header", 400, "A header cannot be read", 0, "The detail names it."},
+	{"unauthenticated", 401, "No account has these credentials", 0, "The request has none, or wrong ones, or ones that may not be used from this address or on this connector. The log of the gateway says which."},
+	{"forbidden", 403, "The account may not do this", 0, "A list of the account or the connector refuses the sender or the recipient, or the key lacks the scope."},
+	{"url-not-allowed", 403, "The gateway does not call this URL", 0, "The options callback_urls and callbacks of the account say which URLs may be given with a message."},
+	{"not-found", 404, "There is nothing here", 0, "No message of the account has this id, or it was forgotten (receipts.keep)."},
+	{"method-not-allowed", 405, "This path does not know the method", 0, "The header Allow names those that it knows."},
+	{"already-sent", 409, "The message has left the gateway", 0, "It cannot be cancelled or changed any more."},
+	{"idempotency-in-progress", 409, "A request with this key is being carried out", 1, "The same request came a second time before the first was answered. Ask again: the answer will be that of the first."},
+	{"too-large", 413, "The body is too large", 0, "The detail says how large it may be. Large numbers of messages go to /v1/messages:stream."},
+	{"unsupported-type", 415, "The body has another type than it must", 0, "Send application/json, or application/x-ndjson to the stream."},
+	{"invalid-message", 422, "The message is not valid", 0, "The member errors says what is wrong, and where."},
+	{"idempotency-mismatch", 422, "The key belongs to another request", 0, "A request with the same key asked for something else. Give each request a key of its own."},
+	{"no-route", 422, "No route leads to the recipient", 0, "The configuration of the gateway decides where messages go."},
+	{"rate-limited", 429, "The account sends faster than it may", 1, "The option rate of the account."},
+	{"internal", 500, "The gateway has failed at the request", 0, "Its log says why."},
+	{"queue-full", 503, "No more messages fit for now", 5, "The queue for the recipient's operator, the account's share of it, or the gateway's memory is full."},
+	{"unavailable", 503, "The gateway takes no messages for now", 5, "It stops, or its disk is full or does not answer."},
+}
+
+// NewProblem returns the problem of a kind.
+func NewProblem(name, detail string) *Problem {
+	for i := range kinds {
+		if k := &kinds[i]; k.Name == name {
+			return &Problem{Type: "/problems/" + name, Title: k.Title, Status: k.Status, Detail: detail, RetryAfter: k.Retry}
+		}
+	}
+	return NewProblem("internal", name+": "+detail)
+}
+
+// Refused returns why a message was refused: by a step of intake, with a code.
+func Refused(step string, code sms.Code) *Problem {
+	switch {
+	case code == sms.Throttled:
+		return NewProblem("rate-limited", "")
+	case code == sms.SystemError || step == "open":
+		return NewProblem("unavailable", "")
+	case code == sms.QueueFull || code == sms.TemporaryFailure:
+		return NewProblem("queue-full", "")
+	case step == "route":
+		return NewProblem("no-route", "")
+	case step == "rewrite":
+		return NewProblem("forbidden", reasons[code].detail)
+	}
+	r, ok := reasons[code]
+	if !ok {
+		r = reason{"", "it is refused: " + code.String()}
+	}
+	p := NewProblem("invalid-message", "")
+	p.Errors = []Error{{r.pointer, code.String(), r.detail}}
+	return p
+}
+
+type reason struct{ pointer, detail string }
+
+var reasons = map[sms.Code]reason{
+	sms.BadSource:      {"/from", "is no sender that may be used: up to 20 digits, with + in front or without, or up to 11 characters"},
+	sms.BadDestination: {"/to", "is no recipient that may be used: up to 20 digits, with + in front or without"},
+	sms.BadLength:      {"/text", "needs more short messages than it may become (max_parts)"},
+	sms.BadSchedule:    {"/send_at", "is further ahead than it may be (max_schedule of the account)"},
+	sms.BadValidity:    {"/expires_at", "has passed, or comes before the message is sent"},
+	sms.BadParameter:   {"/text", "has characters that the recipient's operator lacks, or a header that cannot be read"},
+}
+
+// Answer returns the problem as an answer.
+func (p *Problem) Answer() *httpsms.Answer {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return &httpsms.Answer{Status: http.StatusInternalServerError}
+	}
+	return &httpsms.Answer{Status: p.Status, ContentType: "application/problem+json", Body: append(body, '\n')}
+}
