@@ -48,7 +48,7 @@ func table() []row {
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"protocols/httpsms", "internal/logtext protocols sms"},
-		{"protocols/httpsms/own", "protocols/httpsms sms sms/charset"},
+		{"protocols/httpsms/own", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
 
 		// Decisions that need no session.
 		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/httpsms protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},

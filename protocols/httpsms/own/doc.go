@@ -3,5 +3,5 @@
 //
 // # Start reading
 //
-// message.go (ReadMessage), problem.go, then json.go.
+// message.go (ReadMessage), problem.go, json.go, then event.go (Report, Inbound) with the words of state.go.
 package own

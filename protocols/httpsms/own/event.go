@@ -1,0 +1,151 @@
+package own
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pmg/internal/smstext"
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+	"pmg/sms/userdata"
+)
+
+// An Event is what a webhook is told, in the form of Standard Webhooks.
+type Event struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      any       `json:"data"`
+}
+
+// A Status is what became of a message: the data of an event whose type is "message." and the state.
+type Status struct {
+	ID           string     `json:"id"`
+	Reference    string     `json:"client_reference,omitempty"`
+	From         string     `json:"from"`
+	To           string     `json:"to"`
+	State        string     `json:"state"`
+	Sequence     int        `json:"sequence"`                // an event with a lower one comes late, and has nothing to say
+	Reason       string     `json:"reason,omitempty"`        // name of the SMSC's status, or why the gateway gave it up
+	SMSCStatus   uint32     `json:"smsc_status,omitempty"`   // the SMSC's answer
+	NetworkError string     `json:"network_error,omitempty"` // as the SMSC has written it
+	SMSCID       string     `json:"smsc_id,omitempty"`
+	Parts        int        `json:"parts,omitempty"`
+	Connector    string     `json:"connector,omitempty"`
+	AcceptedAt   *time.Time `json:"accepted_at,omitempty"`
+	At           time.Time  `json:"at"` // when it came to this state
+}
+
+// A Received is a message from a mobile: the data of an event of type "inbound.received".
+type Received struct {
+	ID         string    `json:"id"`
+	From       string    `json:"from"`
+	To         string    `json:"to"`
+	Encoding   string    `json:"encoding"`
+	Text       *string   `json:"text,omitempty"`   // not if it has none that can be read
+	Binary     string    `json:"binary,omitempty"` // then these octets, in base64
+	UDH        string    `json:"udh,omitempty"`    // user data header with its length octet, in base64
+	Part       *Part     `json:"part,omitempty"`   // nil: it is whole
+	Connector  string    `json:"connector,omitempty"`
+	ReceivedAt time.Time `json:"received_at"`
+}
+
+// A Part is which part of a long message a message is.
+type Part struct {
+	Reference uint16 `json:"reference"`
+	Number    uint8  `json:"number"` // from 1
+	Parts     uint8  `json:"parts"`
+}
+
+// Report returns the call that tells what became of a message.
+func Report(e *httpsms.Event) *httpsms.Call {
+	r := e.Report
+	d := Status{
+		ID: sms.FormatID(e.ID), Reference: e.Context.Reference, From: httpsms.Number(e.From), To: httpsms.Number(e.To),
+		State: reported(e), Reason: e.Reason, SMSCStatus: e.Status, NetworkError: string(r.Err), SMSCID: string(r.ID),
+		Parts: int(r.Parts), Connector: e.Connector, At: wall(e.At),
+	}
+	d.Sequence = sequence(d.State)
+	if d.Reason == "" {
+		d.Reason = string(r.Word)
+	}
+	if d.NetworkError == "" && r.Network != 0 {
+		d.NetworkError = strconv.Itoa(int(r.NetworkError))
+	}
+	if r.Submitted != 0 {
+		at := wall(r.Submitted)
+		d.AcceptedAt = &at
+	}
+	if r.Done != 0 {
+		d.At = wall(r.Done)
+	}
+	return tell(e.Context.URL, Event{Type: "message." + d.State, Timestamp: wall(e.At), Data: d})
+}
+
+// reported returns the state that an event tells. What a receipt says of a message that is still under way is no more
+// than that the network has it.
+func reported(e *httpsms.Event) string {
+	switch s := e.Report.State; {
+	case e.Taken:
+		return sent
+	case s == sms.NoState: // it is the SMSC's own word, which may mean anything
+		return unknown
+	case !s.Final():
+		return buffered
+	default:
+		return StateOf(s, len(e.Report.ID) > 0)
+	}
+}
+
+// Inbound returns the call that brings a message from a mobile.
+func Inbound(e *httpsms.Event) *httpsms.Call {
+	m := e.Message
+	d := Received{
+		ID: sms.FormatID(e.ID), From: httpsms.Number(m.Source()), To: httpsms.Number(m.Dest()), Encoding: encodingOf(m.Alphabet),
+		Connector: e.Connector, ReceivedAt: wall(e.At),
+	}
+	octets, hasHeader := m.Text(), m.Flags&sms.HasHeader != 0
+	if head, rest, ok := userdata.Cut(octets); hasHeader && ok {
+		d.UDH = base64.StdEncoding.EncodeToString(head)
+		if h, err := userdata.Parse(head); err == nil && h.Part.Valid() {
+			d.Part = &Part{h.Part.Reference, h.Part.Number, h.Part.Total}
+		}
+		octets = rest
+	}
+	if text, ok := smstext.Decode(m.Alphabet, hasHeader, m.Text()); ok {
+		d.Text = &text
+	} else {
+		d.Binary = base64.StdEncoding.EncodeToString(octets)
+	}
+	return tell(e.Context.URL, Event{Type: "inbound.received", Timestamp: wall(e.At), Data: d})
+}
+
+// Test returns the call by which an endpoint is tried.
+func Test(url string, now time.Time) *httpsms.Call {
+	return tell(url, Event{Type: "webhook.test", Timestamp: wall(now.UnixNano()), Data: struct{}{}})
+}
+
+// encodingOf returns the encoding of texts in an alphabet, by the name that messages are sent with.
+func encodingOf(a sms.Alphabet) string {
+	switch a {
+	case sms.Default, sms.DefaultPacked:
+		return "gsm7"
+	case sms.ASCII, sms.DefaultASCII, sms.Latin1, sms.DefaultLatin1:
+		return "latin1"
+	case sms.UCS2, sms.DefaultUCS2, sms.DefaultUTF8:
+		return "ucs2"
+	}
+	return "binary"
+}
+
+func tell(url string, e Event) *httpsms.Call {
+	body, _ := json.Marshal(e) // these types have no value that JSON lacks
+	return &httpsms.Call{Method: http.MethodPost, URL: url, Header: [][2]string{{"Content-Type", "application/json"}}, Body: body}
+}
+
+// wall returns a time as JSON has it: in UTC, with milliseconds.
+func wall(nanoseconds int64) time.Time {
+	return time.Unix(0, nanoseconds).UTC().Truncate(time.Millisecond)
+}
