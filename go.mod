@@ -3,6 +3,7 @@ module pmg
 go 1.26.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/fiorix/go-smpp v0.0.0-20210403173735-2894b96e70ba
@@ -13,6 +14,7 @@ require (
 	github.com/rs/zerolog v1.35.1
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/tidwall/btree v1.8.2
 	golang.org/x/crypto v0.58.0
 	golang.org/x/sys v0.49.0

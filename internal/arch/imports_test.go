@@ -51,6 +51,7 @@ func table() []row {
 		{"protocols/httpsms/own", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
 
 		// Decisions that need no session.
+		{"httpapi/call", "protocols/httpsms sms"},
 		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/httpsms protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},

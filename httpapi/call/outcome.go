@@ -1,0 +1,119 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// An Outcome is what came of a call.
+type Outcome struct {
+	Code       sms.Code      // OK: the client has it; Rejected: the URL cannot be called, now or later
+	Slow       bool          // it takes a person to mend it, so that the next attempt may come later than others
+	Gone       bool          // the endpoint says that it is there no more (410)
+	RetryAfter time.Duration // for which it asks not to be called; 0: it does not ask
+	Status     int           // of the answer; 0: there was none
+	Body       []byte        // of the answer: its beginning
+	Err        string        // why it was not taken, in words that follow the name of an endpoint
+	Took       time.Duration
+}
+
+// A verdict is what a status means that does not say that the call was taken.
+type verdict struct {
+	from, to   int
+	ifAsked    bool // only with Retry-After
+	code       sms.Code
+	slow, gone bool
+}
+
+// verdicts has them; the first one that fits counts. What looks permanent is not: servers are deployed wrongly, and
+// mended.
+var verdicts = []verdict{
+	{from: 200, to: 299, code: sms.TemporaryFailure}, // but not with the body that it must have
+	{from: 408, to: 408, code: sms.TemporaryFailure},
+	{from: 410, to: 410, code: sms.TemporaryFailure, slow: true, gone: true},
+	{from: 429, to: 429, code: sms.Throttled},
+	{from: 503, to: 503, code: sms.Throttled, ifAsked: true},
+	{from: 500, to: 599, code: sms.TemporaryFailure},
+	{from: 0, to: 999, code: sms.TemporaryFailure, slow: true},
+}
+
+// judge returns what an answer means.
+func judge(call *httpsms.Call, answer *http.Response, body []byte) Outcome {
+	o := Outcome{Status: answer.StatusCode, Body: slices.Clone(body[:min(len(body), keptBody)])}
+	taken := o.Status/100 == 2
+	if call.Taken != nil {
+		taken = call.Taken(o.Status, body)
+	}
+	if taken {
+		return o
+	}
+	o.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), time.Now())
+	for _, v := range verdicts {
+		if v.from <= o.Status && o.Status <= v.to && (o.RetryAfter > 0 || !v.ifAsked) {
+			o.Code, o.Slow, o.Gone = v.code, v.slow, v.gone
+			break
+		}
+	}
+	switch o.Status / 100 {
+	case 2:
+		o.Err = fmt.Sprintf("answered %d, but not that it has the message", o.Status)
+	case 3:
+		o.Err = "redirects to " + destination(call.URL, answer.Header.Get("Location"))
+	default:
+		o.Err = strings.TrimSpace(fmt.Sprintf("answered %d %s", o.Status, http.StatusText(o.Status)))
+	}
+	return o
+}
+
+// maxDestination is how many octets of the destination of a redirect are told.
+const maxDestination = 200
+
+// destination returns where a redirect leads, without what may be secret.
+func destination(from, location string) string {
+	base, err := url.Parse(from)
+	if err != nil || location == "" {
+		return "nowhere"
+	}
+	u, err := base.Parse(location)
+	if err != nil {
+		return "what cannot be read"
+	}
+	text := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	return text[:min(len(text), maxDestination)]
+}
+
+// maxRetryAfter bounds how long an endpoint may ask not to be called.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads a header Retry-After (RFC 9110 §10.2.3): seconds, or a date.
+func retryAfter(text string, now time.Time) (d time.Duration) {
+	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
+		d = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		d = at.Sub(now)
+	}
+	return max(0, min(d, maxRetryAfter))
+}
+
+// failed returns the outcome of a call that was not answered.
+func (c *Caller) failed(ctx context.Context, err error) Outcome {
+	o := Outcome{Code: sms.TemporaryFailure}
+	switch {
+	case context.Cause(ctx) == errSlow:
+		o.Err = "did not answer within " + c.options.Timeout.String()
+	case ctx.Err() != nil:
+		o.Err = "was not waited for"
+	default:
+		o.Err, o.Slow = words(err)
+	}
+	return o
+}
