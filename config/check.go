@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"pmg/httpapi/call"
 	"pmg/internal/passhash"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
@@ -69,6 +70,7 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	d.loginFits(a, path, connectors)
 	checkCertificates(d, a, path, connectors)
 	d.validity(a.Validity, a.MaxValidity, path)
+	checkCallbacks(d, a, path)
 	if a.Receipts == ForceReceipts && !a.MayReceive() {
 		d.problem(path+".receipts", "must not be force, because bind lets the account receive nothing: add receiver or transceiver there")
 	}
@@ -92,6 +94,25 @@ func checkCertificates(d *decoder, a *Account, path string, connectors []Connect
 	}
 	if len(a.Certificates) > 0 && !slices.ContainsFunc(connectors, func(c Connector) bool { return c.TLS.Enabled && c.TLS.ClientCA != "" && a.MayUse(&c) }) {
 		d.warn(path+".certificates", "no connector that the account may use has tls.client_ca, so it cannot log in")
+	}
+}
+
+// checkCallbacks checks which servers of an account are called.
+func checkCallbacks(d *decoder, a *Account, path string) {
+	if a.Webhook != "" {
+		if err := call.CheckPrefix(a.Webhook); err != nil {
+			d.problem(path+".webhook", "%s", err)
+		}
+	}
+	for i, prefix := range a.CallbackURLs {
+		if err := call.CheckPrefix(prefix); err != nil {
+			d.problem(fmt.Sprintf("%s.callback_urls[%d]", path, i), "%s", err)
+		}
+	}
+	for _, key := range strings.Fields(a.WebhookKey) {
+		if err := call.CheckSecret(key); err != nil {
+			d.problem(path+".webhook_key", "%s", err)
+		}
 	}
 }
 

@@ -33,7 +33,10 @@ const (
 
 	ForceReceipts = "force" // receipts of a connector or an account
 	NeverReceipts = "never" // of a connector alone
-	MatchID       = "id"    // receipt_match
+
+	PublicCallbacks = "public" // callbacks of an account
+
+	MatchID = "id" // receipt_match
 
 	Failover = "failover" // policy
 	Weighted = "weighted"
@@ -135,6 +138,8 @@ type Receipts struct {
 	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client. It takes about 150 octets on disk for a message. Receipts whose message is not known wait for as long (pmg queue list --state orphan)."`
 	Validity time.Duration `yaml:"validity" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a client that is not bound."`
 
+	CallbackValidity time.Duration `yaml:"callback_validity" default:"72h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a server of a client (HTTP) that cannot be called, or does not take it."`
+
 	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a long message that was sent in parts waits for what became of all of them, from the first outcome of a part. Then the client gets a receipt with UNKNOWN, and what became of the message only if that comes later. A failure of a part is told immediately. Must be less than keep to have an effect."`
 }
 
@@ -161,9 +166,19 @@ type Account struct {
 	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: ask is those that it asks for with each message, force those of the final states of all its messages, whether it asks or not. Out connectors with receipts: never do not ask their SMSCs all the same."`
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest matching prefix gets the message, and before all others the one that has the whole address with '=' in front: '=123' takes 123 and not 12345, which may become another client's; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
 
+	Callbacks // and these, for accounts that are called by HTTP
+
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
 
 	rules rules // of Rewrite
+}
+
+// Callbacks are the servers of a client that are called by HTTP.
+type Callbacks struct {
+	Webhook      string   `yaml:"webhook" live:"yes" doc:"URL that is called with what becomes of the messages that the account sends by HTTP, where these name no other, and, if it may bind neither as receiver nor as transceiver, with messages from mobiles."`
+	WebhookKey   string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
+	CallbackURLs []string `yaml:"callback_urls" live:"yes" doc:"What URLs may begin with that are named with a message (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks."`
+	CallbacksTo  string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
 }
 
 // MayUse reports whether the account may log in on the connector.

@@ -36,7 +36,7 @@ func TestCourierWithoutSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "static: true, instances: 1")
 	c := &caller{lane: d.Lane, calls: map[string]*Slot{}}
-	way := &Outlet{Courier: c, home: d.Connector, window: 2}
+	way := NewOutlet(d.Connector, c, 2)
 	submit := func(text string) {
 		d.submit("a", 1, func(m *sms.Message) { m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte(text)) })
 	}

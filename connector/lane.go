@@ -25,8 +25,8 @@ import (
 // Exported methods may be called by the lane's dispatching goroutine only, unless they say
 // something else.
 type Lane struct {
-	Account string // the client account that it leads to; empty for an out connector's lane
-	Touched bool   // for the dispatching goroutine: after its batch messages may be able to leave
+	Client
+	Touched bool // for the dispatching goroutine: after its batch messages may be able to leave
 	policy  Policy
 	memory  *Memory
 	home    atomic.Pointer[Connector]
@@ -67,10 +67,16 @@ type Lane struct {
 	asking asking
 }
 
+// A Client is the peer of a lane that leads to one.
+type Client struct {
+	Account  string // empty for an out connector's lane
+	Endpoint string // the client's server that is called in place of its sessions; empty: it has sessions
+}
+
 // NewLane makes the lane of a connector, or, with account, the lane of a client account
 // with the connector's options.
 func NewLane(c *Connector, account string, policy Policy) *Lane {
-	l := &Lane{Account: account, policy: policy, memory: c.memory, byOrigin: map[*sms.Origin]*Share{}}
+	l := &Lane{Client: Client{Account: account}, policy: policy, memory: c.memory, byOrigin: map[*sms.Origin]*Share{}}
 	l.paging.limits = defaultPaging()
 	l.SetHome(c)
 	return l
@@ -321,7 +327,7 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		l.remember(m)
 	}
 	outcome := l.policy.Settle(l, m, a, alone)
-	l.pause(outcome.Pause)
+	l.Pause(outcome.Pause)
 	if outcome.Again {
 		l.stats().Retried.Add(1)
 		share.pushBack(m, now)
@@ -372,7 +378,8 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 	l.drop(s, m)
 }
 
-func (l *Lane) pause(until int64) { l.paused = max(l.paused, until) }
+// Pause keeps messages from leaving until a time.
+func (l *Lane) Pause(until int64) { l.paused = max(l.paused, until) }
 
 // drop removes a message from all counts and releases it.
 func (l *Lane) drop(s *Share, m *sms.Message) {

@@ -48,6 +48,11 @@ func (l *Lane) Bound(link *Link, takes bool) {
 	}
 }
 
+// NewOutlet returns an outlet without a session, by which a courier takes so many messages at a time. home counts it.
+func NewOutlet(home *Connector, courier Courier, window int) *Outlet {
+	return &Outlet{Courier: courier, home: home, window: window}
+}
+
 // Open adds an outlet, which is given messages from now on.
 func (l *Lane) Open(o *Outlet) {
 	o.balanced = l.Account != ""

@@ -152,7 +152,7 @@ func TestForgetKilledReceipt(t *testing.T) {
 	if err := g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	share := g.Share(g.ClientLane("client"), g.Origins.Of("", "clients"))
+	share := g.Share(g.ClientLane("client", nil), g.Origins.Of("", "clients"))
 	stored := g.Messages.Get()
 	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.IDs.Add(1)
 	g.Outgoing.Give(keep.Own{Share: share, Message: stored})

@@ -259,7 +259,7 @@ func TestLoadTurns(t *testing.T) {
 	if err := r.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	many, one := r.g.LaneOf(r.operator), r.g.ClientLane("client")
+	many, one := r.g.LaneOf(r.operator), r.g.ClientLane("client", nil)
 	ids := make([]uint64, 3*keep.LoadAtATime)
 	for i := range ids {
 		ids[i] = uint64(i + 2) // they are not in the store

@@ -73,7 +73,7 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 	}
 	(<-asked.calls)(r.now)
 	r.g.Outgoing.End()
-	lane := r.g.ClientLane("client")
+	lane := r.g.ClientLane("client", nil)
 	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
 		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))
 	}

@@ -16,6 +16,7 @@ type Engine struct {
 	gateway.Engine
 	gateway *gateway.Gateway
 	opened  map[string][]sock.Listening
+	callers *callers
 
 	mu sync.Mutex
 	of map[*connector.Connector]*listener
@@ -25,6 +26,7 @@ type Engine struct {
 // already, by the name of their connector.
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
 	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}}
+	x.callers = newCallers(x)
 	for _, c := range g.Connectors() {
 		if c.Config().HasSessions() {
 			continue
@@ -35,6 +37,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 		}
 		x.Attach(c)
 	}
+	g.OnEndpoint(x.callers.serve)
 	return x, nil
 }
 
@@ -63,6 +66,13 @@ func (x *Engine) take(c *connector.Connector) *listener {
 	return l
 }
 
+// listenerOf returns what serves a connector, nil if nothing does.
+func (x *Engine) listenerOf(c *connector.Connector) *listener {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.of[c]
+}
+
 // Unlisten implements gateway.Service.
 func (x *Engine) Unlisten(c *connector.Connector) {
 	if l := x.take(c); l != nil {
@@ -74,10 +84,7 @@ func (x *Engine) Unlisten(c *connector.Connector) {
 
 // Attach implements gateway.Service.
 func (x *Engine) Attach(c *connector.Connector) {
-	x.mu.Lock()
-	l := x.of[c]
-	x.mu.Unlock()
-	if l != nil {
+	if l := x.listenerOf(c); l != nil {
 		l.serve()
 	}
 	x.Engine.Attach(c)
@@ -101,9 +108,7 @@ func (x *Engine) Detach(c *connector.Connector) {
 
 // Addresses implements gateway.Service.
 func (x *Engine) Addresses(c *connector.Connector) []netip.AddrPort {
-	x.mu.Lock()
-	l := x.of[c]
-	x.mu.Unlock()
+	l := x.listenerOf(c)
 	if l == nil {
 		return x.Engine.Addresses(c)
 	}
@@ -121,6 +126,7 @@ func (x *Engine) Drain(ctx context.Context) {
 // Close implements gateway.Engine.
 func (x *Engine) Close() error {
 	x.closeAll()
+	x.callers.close()
 	return x.Engine.Close()
 }
 

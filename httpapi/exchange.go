@@ -37,7 +37,7 @@ func (l *listener) handler() http.Handler {
 	m := http.NewServeMux()
 	for _, name := range l.connector.Config().HTTP.Dialects {
 		for _, d := range dialects {
-			if d.of.String() == name {
+			if d.name == name {
 				d.routes(l, m)
 			}
 		}
@@ -47,10 +47,10 @@ func (l *listener) handler() http.Handler {
 
 // dialects lists whose requests are understood.
 var dialects = []struct {
-	of     httpsms.Dialect
+	name   string // in the configuration
 	routes func(*listener, *http.ServeMux)
 }{
-	{httpsms.Own, (*listener).ownRoutes},
+	{"pmg", (*listener).ownRoutes},
 }
 
 // exchange begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.

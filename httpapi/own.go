@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"pmg/config"
 	"pmg/gateway/request"
+	"pmg/httpapi/call"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -157,7 +159,11 @@ func (x *exchange) mayCall(url string) *own.Problem {
 	if url == "" {
 		return nil
 	}
-	return own.NewProblem("url-not-allowed", "callback_url cannot be used yet")
+	a := x.account.Config()
+	if _, err := call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, url); err != nil {
+		return own.NewProblem("url-not-allowed", "callback_url "+err.Error())
+	}
+	return nil
 }
 
 func (x *exchange) now() time.Time { return time.Unix(0, x.gateway.Clock.WallNow()) }

@@ -18,7 +18,7 @@ import (
 const (
 	SMPP sms.Protocol = 1
 	UCP  sms.Protocol = 2
-	HTTP sms.Protocol = 3
+	HTTP sms.Protocol = sms.WithContext
 )
 
 // A Driver implements one protocol. It is safe for concurrent use.

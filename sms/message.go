@@ -42,6 +42,7 @@ const (
 	NotifySuccess Notify = 1 << iota
 	NotifyFailure
 	NotifyProgress // intermediate notifications
+	NotifySent     // an SMSC has taken it; no SMSC is asked for that
 )
 
 // A Flags is a set of properties of a message, as bits.

@@ -30,6 +30,12 @@ type Report struct {
 	Extra []byte
 	// Text is the beginning of the message's text, as it stands in the receipt.
 	Text []byte
+	// Taken says that no receipt has come: the answer of an SMSC has, which has taken the message.
+	Taken bool
+	// Answer is why the message was refused: the status of the SMSC in four octets, most significant first, and its name.
+	Answer []byte
+	// Context is that of the message: what its client gets back.
+	Context []byte
 	// Original is the text of the whole receipt as a peer sent it. It is nil in a receipt
 	// that the gateway has made.
 	Original []byte
@@ -67,10 +73,12 @@ func (m *Message) IsKnownReceipt() bool {
 //	| 8     | 8         | 8    | 1     | 1         | 1       | 2             | 1     | 4                      |
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
 //
-// The highest bit of the state says that there are seconds.
+// The highest bit of the state says that there are seconds, the next one that the message was taken.
 const (
 	reportHead    = 30
 	reportSeconds = 0x80
+	reportTaken   = 0x40
+	reportFlags   = reportSeconds | reportTaken
 )
 
 // storedAlways is how many strings of a Report are stored even if they are empty.
@@ -78,8 +86,8 @@ const storedAlways = 5
 
 // strings are the strings of a Report in their stored order, which never changes. Those behind
 // storedAlways are stored only if they, or one behind them, are not empty.
-func (r *Report) strings() [7]*[]byte {
-	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word, &r.Extra}
+func (r *Report) strings() [9]*[]byte {
+	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word, &r.Extra, &r.Answer, &r.Context}
 }
 
 func (r *Report) append(b []byte) []byte {
@@ -91,6 +99,9 @@ func (r *Report) append(b []byte) []byte {
 	state := uint8(r.State)
 	if r.Seconds {
 		state |= reportSeconds
+	}
+	if r.Taken {
+		state |= reportTaken
 	}
 	b = append(b, state)
 	list := r.strings()
@@ -105,7 +116,7 @@ func (r *Report) append(b []byte) []byte {
 }
 
 func (r *Report) read(b []byte) bool {
-	if len(b) < reportHead || State(b[reportHead-1]&^reportSeconds) >= states {
+	if len(b) < reportHead || State(b[reportHead-1]&^reportFlags) >= states {
 		return false
 	}
 	r.Known = binary.BigEndian.Uint64(b)
@@ -113,7 +124,7 @@ func (r *Report) read(b []byte) bool {
 	r.Done = int64(binary.BigEndian.Uint64(b[16:]))
 	r.Parts, r.Delivered, r.Network = b[24], b[25], b[26]
 	r.NetworkError = binary.BigEndian.Uint16(b[27:])
-	r.State, r.Seconds = State(b[reportHead-1]&^reportSeconds), b[reportHead-1]&reportSeconds != 0
+	r.State, r.Seconds, r.Taken = State(b[reportHead-1]&^reportFlags), b[reportHead-1]&reportSeconds != 0, b[reportHead-1]&reportTaken != 0
 	b = b[reportHead:]
 	for i, s := range r.strings() {
 		if i >= storedAlways && len(b) == 0 {

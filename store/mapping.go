@@ -8,6 +8,7 @@ const (
 	mappingOfPeer    = 1
 	mappingWithWay   = 2 // with a way to the peer
 	mappingSubmitted = 3 // with what the client has submitted, and perhaps a way to the peer
+	mappingContext   = 4 // with a context, and perhaps the others
 )
 
 // A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
@@ -29,6 +30,7 @@ type Mapping struct {
 	Alphabet sms.Alphabet
 
 	Submitted []byte // sms.Message.SubmittedOctets; empty: the message is as the client has submitted it
+	Context   []byte // sms.Message.Context; empty: it has none
 }
 
 // KnownID returns the id by which the client knows the message.
@@ -63,6 +65,9 @@ func (v *Mapping) walk(w *walk) {
 	if w.atLeast(mappingSubmitted) {
 		w.octets16("what the client has submitted", &v.Submitted)
 	}
+	if w.atLeast(mappingContext) {
+		w.octets16("context", &v.Context)
+	}
 }
 
 // MappingOf returns what the peer's id of a message stands for. ahead is how many nanoseconds
@@ -71,7 +76,7 @@ func (v *Mapping) walk(w *walk) {
 func MappingOf(m *sms.Message, ahead int64) Mapping {
 	v := Mapping{
 		ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts, Notify: m.Notify,
-		Submitted: m.SubmittedOctets(), Source: m.Source(), Dest: m.Dest(), Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
+		Submitted: m.SubmittedOctets(), Context: m.Context(), Source: m.Source(), Dest: m.Dest(), Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = octetsOf(o.Account), octetsOf(o.Connector)
@@ -95,6 +100,9 @@ func (v *Mapping) Append(b []byte) []byte {
 	if len(v.Submitted) > 0 {
 		version = mappingSubmitted
 	}
+	if len(v.Context) > 0 {
+		version = mappingContext
+	}
 	w.begin(version)
 	v.walk(&w)
 	return w.b
@@ -103,15 +111,18 @@ func (v *Mapping) Append(b []byte) []byte {
 // DecodeMapping reads what Append has appended. The mapping's octets are the record's.
 func DecodeMapping(record []byte) (v Mapping, err error) {
 	w := walk{b: record}
-	if err := w.version("mapping", mappingSubmitted); err != nil {
+	if err := w.version("mapping", mappingContext); err != nil {
 		return Mapping{}, err
 	}
 	v.walk(&w)
 	if w.v == mappingWithWay && len(v.By) == 0 {
 		w.fail("connector of the peer", true)
 	}
-	if w.atLeast(mappingSubmitted) && len(v.Submitted) == 0 {
+	if w.v == mappingSubmitted && len(v.Submitted) == 0 {
 		w.fail("what the client has submitted", true)
+	}
+	if w.atLeast(mappingContext) && len(v.Context) == 0 {
+		w.fail("context", true)
 	}
 	if err := w.end("mapping"); err != nil {
 		return Mapping{}, err

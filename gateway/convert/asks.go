@@ -12,15 +12,16 @@ import (
 // because the client is told the outcome of all parts together.
 func Asks(m *sms.Message, c *config.Connector) sms.Notify {
 	const ends = sms.NotifySuccess | sms.NotifyFailure
+	wanted := m.Notify &^ sms.NotifySent
 	switch {
 	case c.Receipts == config.NeverReceipts:
 		return 0
 	case c.Receipts == config.ForceReceipts:
-		return m.Notify | ends
-	case m.Parts > 1 && m.Notify&ends != 0:
-		return m.Notify | ends
+		return wanted | ends
+	case m.Parts > 1 && wanted&ends != 0:
+		return wanted | ends
 	}
-	return m.Notify
+	return wanted
 }
 
 // asksFor returns of which outcomes a message asks for receipts when it leaves by a connector of either role.

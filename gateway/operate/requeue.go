@@ -160,8 +160,8 @@ func (c *changer) aim(f *found) bool {
 		if to := c.Connector(c.change.To); to != nil {
 			lane = c.LaneOf(to)
 		}
-	} else if f.message.IsKnownReceipt() {
-		lane = c.ClientLane(string(f.head.LaneAccount))
+	} else if r, ok := f.message.Report(); ok && r.Known != 0 {
+		lane = c.ClientLane(string(f.head.LaneAccount), r.Context)
 	} else {
 		lane = c.Route(f.message)
 	}

@@ -63,7 +63,7 @@ func TestChange(t *testing.T) {
 				t.Errorf("%s: message %s in the log: %s", c.what, m.ID, log.String())
 			}
 		}
-		lanes := [3]int{r.share.Lane.Len(), r.LaneOf(r.Connector("second")).Len(), r.ClientLane("client").Len()}
+		lanes := [3]int{r.share.Lane.Len(), r.LaneOf(r.Connector("second")).Len(), r.ClientLane("client", nil).Len()}
 		if lanes != c.lanes {
 			t.Errorf("%s: %d wait, want %d", c.what, lanes, c.lanes)
 		}
@@ -200,7 +200,7 @@ func TestQueueSums(t *testing.T) {
 		if account == "" {
 			o = r.Origins.Of("", "second")
 		}
-		lane := r.ClientLane("client")
+		lane := r.ClientLane("client", nil)
 		if connector != "" {
 			lane = r.LaneOf(r.Connector(connector))
 		}

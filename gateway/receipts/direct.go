@@ -1,6 +1,9 @@
 package receipts
 
 import (
+	"time"
+
+	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
 	"pmg/store"
@@ -41,10 +44,12 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		c.Unwanted.Add(1)
 		return nil, Dropped
 	}
-	lane := d.ClientLane(string(f.Account))
+	lane := d.ClientLane(string(f.Account), f.Context)
 	if lane == nil {
-		c.Homeless.Add(1)
-		d.logHomeless(string(f.Account))
+		if f.Context == nil { // otherwise its client asks for it
+			c.Homeless.Add(1)
+			d.logHomeless(string(f.Account))
+		}
 		return nil, Dropped
 	}
 	f.More = d.addressAll(now, m, &f.Mapping, &r, known, others)
@@ -57,7 +62,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 func wants(n sms.Notify, s sms.State) bool {
 	switch {
 	case s == sms.NoState:
-		return n != 0
+		return n&^sms.NotifySent != 0
 	case s == sms.StateDelivered || s == sms.StateAccepted:
 		return n&sms.NotifySuccess != 0
 	case !s.Final():
@@ -69,7 +74,7 @@ func wants(n sms.Notify, s sms.State) bool {
 // address makes m the receipt r of a message, for the client that knows that by an id. r may
 // point into m.
 func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
-	r.Known, r.Original = known, nil
+	r.Known, r.Original, r.Context = known, nil, f.Context
 	wall := d.Clock.Wall(now)
 	if r.Submitted == 0 {
 		r.Submitted = f.Arrived
@@ -88,7 +93,16 @@ func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Repor
 		m.SetNative(protocol, native)
 	}
 	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, 0
-	m.Expires = now + int64(d.Config().Receipts.Validity)
+	m.Expires = now + int64(validity(&d.Config().Receipts, f.Context))
 	m.Notify, m.Offset, m.Part, m.Parts = 0, 0, 0, 0
 	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
+}
+
+// validity returns how long a receipt waits for its client. One with a context is for a server, which may be down for
+// days.
+func validity(c *config.Receipts, context []byte) time.Duration {
+	if len(context) == 0 {
+		return c.Validity
+	}
+	return c.CallbackValidity
 }

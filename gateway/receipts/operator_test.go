@@ -194,7 +194,7 @@ func TestNoteAnswer(t *testing.T) {
 func TestMapsFor(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
-	out, in := p.LaneOf(p.Connector("operator")), p.ClientLane("client")
+	out, in := p.LaneOf(p.Connector("operator")), p.ClientLane("client", nil)
 	for name, c := range map[string]struct {
 		lane *connector.Lane
 		kind sms.Kind

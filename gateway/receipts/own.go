@@ -1,6 +1,7 @@
 package receipts
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"pmg/connector"
@@ -24,12 +25,18 @@ func (o *Made) IsAny() bool { return o.message != nil || o.unread != nil }
 
 // OwnReceipt returns the receipts of a message that has ended, if its client wants any. SendMade follows.
 func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
-	if e.State == events.Sent || m.Kind != sms.Submit || m.Notify&sms.NotifyFailure == 0 || m.Account() == "" {
+	if m.Kind != sms.Submit || m.Account() == "" {
 		return made
 	}
-	lane := d.ClientLane(m.Account())
+	taken := e.State == events.Sent
+	if !taken && m.Notify&sms.NotifyFailure == 0 || taken && (m.Notify&sms.NotifySent == 0 || m.Offset != 0) {
+		return made
+	}
+	lane := d.ClientLane(m.Account(), m.Context())
 	if lane == nil {
-		d.Counts.Homeless.Add(1)
+		if m.Context() == nil { // otherwise its client asks for it
+			d.Counts.Homeless.Add(1)
+		}
 		return made
 	}
 	ahead := d.Clock.Ahead()
@@ -41,6 +48,16 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	own := d.Messages.Get()
 	own.Origin = d.Origins.Of("", lane.Home().Name)
 	own.Kind, own.Flags = sms.Receipt, sms.HasReport
+	if len(v.Context) > 0 {
+		r.Answer = answerOf(e)
+	}
+	if taken {
+		r.State, r.Taken, r.ID, r.Done = sms.StateEnroute, true, e.Answer.PeerID, e.Answer.At+ahead
+		d.address(d.Clock.Now(), own, &v, &r, v.KnownID())
+		own.ID = d.IDs.Add(1)
+		made.message, made.share = own, d.Share(lane, own.Origin)
+		return made
+	}
 	if m.Parts > 1 {
 		if joined, verdict := d.Parts.ended(&v, &r, d.Parts.reads(v.WholeID())); verdict == passOn {
 			r = joined
@@ -62,6 +79,16 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	}
 	made.message, made.share = own, d.Share(lane, own.Origin)
 	return made
+}
+
+// answerOf returns the status with which an SMSC has refused a message, and its name, as Report.Answer has them; or why the
+// gateway has given it up.
+func answerOf(e *keep.Ending) []byte {
+	name := e.Answer.Code.String()
+	if e.Peer != nil && e.Answer.Status != 0 {
+		name = e.Peer.StatusName(e.Answer.Status)
+	}
+	return append(binary.BigEndian.AppendUint32(nil, e.Answer.Status), name...)
 }
 
 // SendMade sends the receipts that OwnReceipt has made, or has the outcomes of other parts read. b is the open
@@ -139,7 +166,7 @@ func (d *Desk) joinUnread(u *unreadPart) {
 // and sends it if the client wants it.
 func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
 	known, others := receivers(f, r.State)
-	lane := d.ClientLane(string(f.Account))
+	lane := d.ClientLane(string(f.Account), f.Context)
 	if known == 0 || lane == nil {
 		return
 	}

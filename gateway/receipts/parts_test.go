@@ -153,7 +153,7 @@ func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 	if err := p.close(); err != nil {
 		t.Error(err)
 	}
-	lane := p.ClientLane("client")
+	lane := p.ClientLane("client", nil)
 	lane.Shares(func(s *connector.Share) {
 		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
 			r, _ := m.Report()

@@ -28,7 +28,7 @@ const (
 // NotesEnd reports whether the state of a message is kept under endedName. Of a long message only
 // the first part has one, because clients know the message by that part's id.
 func NotesEnd(m *sms.Message, e *keep.Ending) bool {
-	return (m.Notify != 0 || e.Operations) && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
+	return (m.Notify != 0 || e.Operations || m.Context() != nil) && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
 }
 
 // NoteEnd adds the state of a message that has ended to the open batch. A message that an SMSC has

@@ -7,6 +7,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/protocols"
+	"pmg/sms"
 	"pmg/store"
 )
 
@@ -21,6 +22,7 @@ type lanes struct {
 type laneKey struct {
 	connector *connector.Connector
 	account   string
+	endpoint  string
 }
 
 // of returns the lane with a key. It calls home for the connector of a new lane, and of
@@ -46,6 +48,7 @@ func (l *lanes) of(key laneKey, policy connector.Policy, home func() *connector.
 		return lane
 	}
 	lane = connector.NewLane(c, key.account, policy)
+	lane.Endpoint = key.endpoint
 	l.by.Store(key, lane)
 	next := append(l.list()[:len(l.list()):len(l.list())], lane)
 	l.all.Store(&next)
@@ -74,8 +77,8 @@ func (l *lanes) list() []*connector.Lane {
 // which the account may log in. If there is none, the lane empties by itself.
 func (t *Table) findHomes(cfg *config.Config) {
 	for _, lane := range t.Lanes() {
-		if isHomeless(lane) && t.lanes.find(laneKey{account: lane.Account}) == lane {
-			t.AccountLane(cfg, lane.Account)
+		if isHomeless(lane) && t.lanes.find(laneKey{account: lane.Account, endpoint: lane.Endpoint}) == lane {
+			t.accountLane(cfg, lane.Account, lane.Endpoint)
 		}
 	}
 }
@@ -83,19 +86,64 @@ func (t *Table) findHomes(cfg *config.Config) {
 // Lanes returns all lanes.
 func (t *Table) Lanes() []*connector.Lane { return t.lanes.list() }
 
-// ClientLane returns the lane of an account that may receive, nil if there is none.
-func (t *Table) ClientLane(account string) *connector.Lane {
+// ClientLane returns the lane of an account that may receive, nil if there is none: that of its sessions, or of the
+// server that is called with news of a message with a context.
+func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 	a := t.routes.Load().accounts[account]
-	if a == nil || !a.MayReceive() {
+	if a == nil {
+		return nil
+	}
+	endpoint := sms.EndpointOf(context)
+	if endpoint == "" && (context != nil || !a.MayReceive()) {
+		endpoint = sms.Endpoint(a.Webhook)
+	}
+	if endpoint != "" {
+		return t.accountLane(t.Config(), account, t.lanes.endpoint(account, endpoint))
+	}
+	if !a.MayReceive() {
 		return nil
 	}
 	return t.AccountLane(t.Config(), account)
 }
 
+// mostEndpoints is how many servers of an account have lanes of their own. What is for others shares one.
+const mostEndpoints = 64
+
+// otherEndpoints is the name of the lane that the others share.
+const otherEndpoints = "other servers"
+
+// endpoint returns the name of the lane for an endpoint of an account.
+func (l *lanes) endpoint(account, endpoint string) string {
+	if l.find(laneKey{account: account, endpoint: endpoint}) != nil {
+		return endpoint
+	}
+	n := 0
+	for _, lane := range l.list() {
+		if lane.Account == account && lane.Endpoint != "" {
+			n++
+		}
+	}
+	if n >= mostEndpoints {
+		return otherEndpoints
+	}
+	return endpoint
+}
+
+// OnEndpoint has f called for each lane that leads to a server of a client: those that there are, and others when they
+// are made. It may be called for one twice.
+func (t *Table) OnEndpoint(f func(*connector.Lane)) {
+	t.onEndpoint.Store(&f)
+	for _, lane := range t.lanes.list() {
+		if lane.Endpoint != "" {
+			f(lane)
+		}
+	}
+}
+
 // LaneNamed returns the lane that has a name in the store, nil if there is none any more.
 func (t *Table) LaneNamed(cfg *config.Config, name store.Lane) *connector.Lane {
 	if name.Account != "" {
-		return t.AccountLane(cfg, name.Account)
+		return t.accountLane(cfg, name.Account, name.Connector)
 	}
 	if c := t.Connector(name.Connector); c != nil && c.Config().Role() == protocols.Client {
 		return t.LaneOf(c)

@@ -55,7 +55,7 @@ func (t *Table) newRoutes(cfg *config.Config) *routes {
 
 func (t *Table) target(cfg *config.Config, to config.Target) target {
 	if to.Account != "" {
-		return target{lane: t.AccountLane(cfg, to.Account)}
+		return target{lane: t.accountLane(cfg, to.Account, endpointOf(cfg, to.Account))}
 	}
 	c := t.Connector(to.Connector)
 	if c.Config().Role() == protocols.Server {
@@ -64,27 +64,51 @@ func (t *Table) target(cfg *config.Config, to config.Target) target {
 	return target{lane: t.LaneOf(c)}
 }
 
+// endpointOf returns the server that is called for an account with what is no news of its messages, "" if its sessions are
+// given that.
+func endpointOf(cfg *config.Config, account string) string {
+	for i := range cfg.Accounts {
+		if a := &cfg.Accounts[i]; a.SystemID == account && !a.MayReceive() {
+			return sms.Endpoint(a.Webhook)
+		}
+	}
+	return ""
+}
+
 // AccountLane returns the lane of an account, or nil if the account may log in on no
 // connector. The lane has the options of the first connector that the account may use,
 // until that connector is removed.
 func (t *Table) AccountLane(cfg *config.Config, account string) *connector.Lane {
-	return t.lanes.of(laneKey{account: account}, t.policy, func() *connector.Connector {
+	return t.accountLane(cfg, account, "")
+}
+
+// accountLane returns the lane of an account's sessions or, with an endpoint, the one to a server of the account, which
+// has the options of a connector without sessions.
+func (t *Table) accountLane(cfg *config.Config, account, endpoint string) *connector.Lane {
+	key := laneKey{account: account, endpoint: endpoint}
+	made := false
+	lane := t.lanes.of(key, t.policy, func() *connector.Connector {
 		for i := range cfg.Accounts {
 			if cfg.Accounts[i].SystemID != account {
 				continue
 			}
 			for j := range cfg.Connectors {
 				cc := &cfg.Connectors[j]
-				if !cfg.Accounts[i].MayUse(cc) {
+				if !cfg.Accounts[i].MayUse(cc) || cc.HasSessions() == (endpoint != "") {
 					continue
 				}
 				if c := t.Connector(cc.Name); c != nil { // nil: a reload has just removed it
+					made = t.lanes.find(key) == nil
 					return c
 				}
 			}
 		}
 		return nil
 	})
+	if f := t.onEndpoint.Load(); made && endpoint != "" && f != nil {
+		(*f)(lane)
+	}
+	return lane
 }
 
 // LaneOf returns the lane of an out connector.

@@ -125,7 +125,7 @@ routes: [{to: a}]
 	if any.Home().Name != "first" || bound.Home().Name != "first" {
 		t.Error("a reload does not move a lane to the connector that is left")
 	}
-	if tb.ClientLane("any") != any || tb.ClientLane("sends") != nil || tb.ClientLane("gone") != nil {
+	if tb.ClientLane("any", nil) != any || tb.ClientLane("sends", nil) != nil || tb.ClientLane("gone", nil) != nil {
 		t.Error("the lanes of clients that receive are others")
 	}
 	for name, want := range map[store.Lane]string{

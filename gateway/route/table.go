@@ -19,6 +19,8 @@ type Table struct {
 	logins *login.Desk
 	policy connector.Policy // of new lanes
 
+	onEndpoint atomic.Pointer[func(*connector.Lane)] // is told of a lane to a server of a client; nil: nobody is
+
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
 	lanes      lanes

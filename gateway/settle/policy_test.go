@@ -158,7 +158,7 @@ pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 `, c.options))
-		c.check(t, d, d.ClientLane("client"))
+		c.check(t, d, d.ClientLane("client", nil))
 	}
 }
 

@@ -52,7 +52,7 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"httpapi/call", "protocols/httpsms sms"},
-		{"config", "internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/httpsms protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
+		{"config", "httpapi/call internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/httpsms protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
@@ -78,7 +78,7 @@ func table() []row {
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
-		{"httpapi", "account connector gateway gateway/node gateway/request internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/own sms"},
+		{"httpapi", "account config connector gateway gateway/node gateway/request httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 

@@ -52,7 +52,7 @@ type Event struct {
 	Status   uint32
 	Reason   string // name of the status, or why the gateway gave it up
 	Taken    bool   // an SMSC has taken it, and no receipt has come
-	Context  Context
+	Context  sms.Context
 
 	Message *sms.Message // from a mobile
 }

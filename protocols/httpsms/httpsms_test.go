@@ -13,7 +13,7 @@ import (
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	o := Order{From: "Shop", To: "+46700000001", Header: []byte{2, 0x70, 0}, Text: []byte("hi"), Alphabet: sms.Binary, Notify: sms.NotifySuccess,
-		Context: Context{Dialect: Kannel, Reference: "order 7", URL: "https://crm.example.net/dlr?id=7", Fields: []Field{{Mask, "31"}, {Service, "shop"}}}}
+		Context: Context{Dialect: Kannel, Reference: "order 7", URL: "https://crm.example.net/dlr?id=7", Fields: []Field{{Name: Mask, Value: "31"}, {Name: Service, Value: "shop"}}}}
 	var m sms.Message
 	if code := o.Fill(&m); code != sms.OK {
 		t.Fatal(code)
@@ -27,7 +27,7 @@ func TestOrder(t *testing.T) {
 	if string(m.Text()) != "\x02\x70\x00hi" || m.Flags != sms.HasHeader || m.Protocol() != protocols.HTTP {
 		t.Errorf("text %q, flags %d, protocol %d", m.Text(), m.Flags, m.Protocol())
 	}
-	if c := ContextOf(&m); !reflect.DeepEqual(c, o.Context) || c.Get(Service) != "shop" || c.Get(Batch) != "" {
+	if c, ok := sms.ReadContext(m.Context()); !ok || !reflect.DeepEqual(c, o.Context) || c.Get(Service) != "shop" || c.Get(Batch) != "" {
 		t.Errorf("context %+v", c)
 	}
 }
@@ -97,19 +97,4 @@ func TestPDULog(t *testing.T) {
 	if err := New().ParseLog(&q, []byte(`http_submit_resp seq=7 status=202(Accepted)`)); err != protocols.ErrHidden || q.Kind != SubmitAnswer || q.Number != 7 {
 		t.Errorf("%v, %+v", err, q)
 	}
-}
-
-// FuzzContext reads contexts that nobody has written.
-func FuzzContext(f *testing.F) {
-	f.Add((&Context{Dialect: Jasmin, URL: "http://h/", Fields: []Field{{Mask, "3"}}}).Append(nil))
-	f.Add([]byte{1, 0, 9, 0, 3, 'a'})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		c, ok := ReadContext(b)
-		if !ok {
-			return
-		}
-		if again, ok := ReadContext(c.Append(nil)); !ok || again.URL != c.URL && len(c.URL) <= MaxContext {
-			t.Errorf("%x: %+v, then %+v", b, c, again)
-		}
-	})
 }

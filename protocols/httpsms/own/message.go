@@ -127,7 +127,7 @@ func (m *Message) complete(s *scanner, now time.Time) {
 	case "", "final":
 		m.Notify = sms.NotifySuccess | sms.NotifyFailure
 	case "all":
-		m.Notify = sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress
+		m.Notify = sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress | sms.NotifySent
 	case "none":
 	default:
 		wrong("receipt", "invalid", "must be none, final or all")

@@ -25,7 +25,7 @@ func TestReadMessage(t *testing.T) {
 	if m.Class != sms.Class0 || m.Priority != 3 || m.PID != 65 || m.MaxParts != 2 || m.Context.Reference != "order 7" || !m.Deduplicate {
 		t.Errorf("%+v", m)
 	}
-	if m.Notify != sms.NotifySuccess|sms.NotifyFailure|sms.NotifyProgress || m.DeliverAt != noon.Add(time.Hour).UnixNano() || m.Expires != noon.Add(90*time.Minute).UnixNano() {
+	if m.Notify != sms.NotifySuccess|sms.NotifyFailure|sms.NotifyProgress|sms.NotifySent || m.DeliverAt != noon.Add(time.Hour).UnixNano() || m.Expires != noon.Add(90*time.Minute).UnixNano() {
 		t.Errorf("%+v", m)
 	}
 	if a := m.Accepted(0xabc, 1, noon); a.State != Scheduled || a.ID != "0000000000000abc" {

@@ -1,0 +1,279 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/binary"
+	"strings"
+	"sync"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/httpapi/call"
+	"pmg/pdulog"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// Bounds on calls to a server.
+const (
+	atATime      = 8                // calls to a server
+	failuresRest = 10               // failures in a row after which a server is left in peace for a while
+	rest         = 30 * time.Second // for how long
+	slowRest     = time.Minute      // for how long a message rests at the least if a person must mend what is wrong
+)
+
+// callers are the couriers of all servers of clients.
+type callers struct {
+	engine *Engine
+	caller *call.Caller
+	ctx    context.Context
+	cancel context.CancelFunc
+	under  sync.WaitGroup
+
+	mu     sync.Mutex
+	of     map[*connector.Lane]*caller
+	closed bool
+}
+
+func newCallers(x *Engine) *callers {
+	c := &callers{engine: x, caller: call.New(call.Options{}), of: map[*connector.Lane]*caller{}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// serve has messages of a lane to a server of a client carried away.
+func (c *callers) serve(l *connector.Lane) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of[l] != nil {
+		return
+	}
+	one := &caller{callers: c, lane: l, under: map[uint64][]*connector.Slot{}}
+	c.of[l] = one
+	outlet := connector.NewOutlet(l.Home(), one, atATime)
+	c.engine.Do(l, func(int64) { l.Open(outlet) })
+}
+
+// start runs f on a goroutine, unless the gateway ends: then what has not been told is in the store.
+func (c *callers) start(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.under.Go(f)
+	}
+}
+
+// close ends the calls that are under way.
+func (c *callers) close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.under.Wait()
+	c.caller.Close()
+}
+
+// A caller calls a server of a client: it is the courier of the server's lane.
+type caller struct {
+	*callers
+	lane *connector.Lane
+
+	mu       sync.Mutex
+	under    map[uint64][]*connector.Slot // by the message that the calls under way are about: what else waits to be told of it
+	failures int                          // in a row
+}
+
+// Give implements connector.Courier. News of a message is told in its order: the next of it when the one before has been.
+func (c *caller) Give(_ int64, s *connector.Slot) {
+	about := aboutOf(s.Message)
+	c.mu.Lock()
+	waiting, busy := c.under[about]
+	if busy {
+		waiting = append(waiting, s)
+	}
+	c.under[about] = waiting
+	c.mu.Unlock()
+	if !busy {
+		c.start(func() { c.run(about, s) })
+	}
+}
+
+// Quiet implements connector.Courier: nothing is left to be done.
+func (c *caller) Quiet(int64) {}
+
+// aboutOf returns the id of the message that a receipt is about, or of the message itself.
+func aboutOf(m *sms.Message) uint64 {
+	if r, ok := m.Report(); ok {
+		return r.Known
+	}
+	return m.ID
+}
+
+// run makes a call, and those that wait for it. Where it fails, the others wait until it has been tried again.
+func (c *caller) run(about uint64, s *connector.Slot) {
+	for s != nil {
+		o := c.tell(s.Message)
+		c.settle(s, o)
+		c.mu.Lock()
+		waiting := c.under[about]
+		if o.Code != sms.OK || len(waiting) == 0 {
+			delete(c.under, about)
+			s = nil
+		} else {
+			s, c.under[about] = waiting[0], waiting[1:]
+			waiting = nil
+		}
+		c.mu.Unlock()
+		if s != nil {
+			continue
+		}
+		for _, other := range waiting {
+			c.answer(other, sms.Answer{Code: o.Code}, 0)
+		}
+	}
+}
+
+// settle tells the lane what came of a call.
+func (c *caller) settle(s *connector.Slot, o call.Outcome) {
+	pause := o.RetryAfter
+	c.mu.Lock()
+	switch {
+	case o.Code == sms.OK:
+		c.failures = 0
+	case o.Code != sms.Rejected:
+		if c.failures++; c.failures >= failuresRest {
+			pause = max(pause, rest)
+		}
+		if o.Slow {
+			pause = max(pause, slowRest)
+		}
+	}
+	c.mu.Unlock()
+	c.answer(s, sms.Answer{Code: o.Code, Status: uint32(o.Status)}, pause)
+}
+
+// answer gives a slot back to the lane, which then rests for a while.
+func (c *caller) answer(s *connector.Slot, a sms.Answer, pause time.Duration) {
+	c.engine.Do(c.lane, func(now int64) {
+		if pause > 0 {
+			c.lane.Pause(now + int64(pause))
+		}
+		a.At = now
+		c.lane.Answered(now, s, a)
+	})
+}
+
+// reports write the calls of each dialect about what became of a message. They report false where there is nothing to tell.
+var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
+	httpsms.Own: func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Report(e), true },
+}
+
+// tell calls the server about a message.
+func (c *caller) tell(m *sms.Message) call.Outcome {
+	g := c.engine.gateway
+	a := g.Account(c.lane.Account)
+	if a == nil {
+		return call.Outcome{Code: sms.Rejected, Err: "its account is gone"}
+	}
+	e := c.event(m)
+	webhook := e.Context.URL == ""
+	if webhook {
+		e.Context.URL, e.Context.Dialect = a.Webhook, httpsms.Own
+	}
+	request, told := c.write(e)
+	if !told {
+		return call.Outcome{Code: sms.OK}
+	}
+	target := call.Target{Trusted: webhook}
+	if !webhook {
+		var err error
+		if target, err = call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL); err != nil {
+			return c.refused(m, e, call.Outcome{Code: sms.Rejected, Err: "the URL " + err.Error()})
+		}
+	}
+	if e.Context.Dialect == httpsms.Own {
+		signed, err := call.Sign(strings.Fields(a.WebhookKey), "evt_"+sms.FormatID(m.ID), time.Unix(0, g.Clock.WallNow()), request.Body)
+		if err != nil {
+			return c.refused(m, e, call.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()})
+		}
+		request.Header = append(request.Header, signed...)
+	}
+	o := c.caller.Do(c.ctx, request, target)
+	c.logs(m, e, request, o)
+	if o.Code != sms.OK && c.ctx.Err() == nil {
+		return c.refused(m, e, o)
+	}
+	return o
+}
+
+// write returns the call that tells of an event.
+func (c *caller) write(e *httpsms.Event) (*httpsms.Call, bool) {
+	if e.Message != nil {
+		return own.Inbound(e), true
+	}
+	if f := reports[e.Context.Dialect]; f != nil {
+		return f(e)
+	}
+	return own.Report(e), true
+}
+
+// event returns what a message tells.
+func (c *caller) event(m *sms.Message) *httpsms.Event {
+	e := &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: c.lane.Account, Connector: m.Origin.Connector, At: c.engine.gateway.Clock.Wall(m.Arrived)}
+	r, ok := m.Report()
+	if !ok {
+		e.Message = m
+		return e
+	}
+	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // a receipt goes the other way
+	e.Context, _ = sms.ReadContext(r.Context)
+	if len(r.Answer) >= 4 {
+		e.Status, e.Reason = binary.BigEndian.Uint32(r.Answer), string(r.Answer[4:])
+	}
+	return e
+}
+
+// refused tells the operator that a server does not take what it is told, now and then.
+func (c *caller) refused(m *sms.Message, e *httpsms.Event, o call.Outcome) call.Outcome {
+	g := c.engine.gateway
+	if g.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
+		g.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
+			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
+			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)
+	}
+	return o
+}
+
+// logs writes a call and its answer to the pdu log of the lane's connector.
+func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o call.Outcome) {
+	l := c.engine.listenerOf(c.lane.Home())
+	if l == nil {
+		return
+	}
+	number := l.number.Add(1)
+	about := pdulog.About{ID: e.ID, Account: c.lane.Account}
+	var p httpsms.PDU
+	p.Begin(httpsms.Told, number, 0)
+	p.Add("method", request.Method)
+	p.Add("url", withoutQuery(request.URL))
+	p.Add("event", sms.FormatID(m.ID))
+	p.Add("reference", e.Context.Reference)
+	if e.Report != nil {
+		p.Add("state", own.StateOf(e.Report.State, e.Taken || len(e.Report.ID) > 0))
+	}
+	l.log.line(false, &p, about)
+	p.Begin(httpsms.ToldAnswer, number, uint32(o.Status))
+	p.Add("error", o.Err)
+	l.log.line(true, &p, about)
+	l.connector.Stats.Count(httpsms.Told, false, 1)
+	l.connector.Stats.Count(httpsms.ToldAnswer, true, 1)
+	l.connector.Stats.CountStatus(httpsms.ToldAnswer, true, uint32(o.Status))
+}
+
+// withoutQuery returns a URL without what its client may have written into its query, a password for instance.
+func withoutQuery(url string) string {
+	before, _, _ := strings.Cut(url, "?")
+	return before
+}

@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
+)
+
+// A hook is a server of a client that is called. It answers with a status.
+type hook struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	calls  []call
+}
+
+type call struct {
+	path, body string
+	header     http.Header
+}
+
+func newHook(t *testing.T) *hook {
+	h := &hook{status: 200}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.calls = append(h.calls, call{r.URL.String(), string(b), r.Header})
+		w.WriteHeader(h.status)
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *hook) answers(status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status = status
+}
+
+// of returns the calls whose bodies have all words.
+func (h *hook) of(words ...string) (some []call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.calls {
+		if containsAll(c.body, words) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// accepts takes a submit under an id.
+func (p *peer) accepts(id string) {
+	p.t.Helper()
+	p.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=%s", field(p.want("submit_sm"), "seq"), id))
+}
+
+// withHook returns a site whose account api has a webhook.
+func withHook(t *testing.T, h *hook, more string) site {
+	return site{
+		operator: newSMSC(t), store: vfs.NewMem(),
+		more:     `{name: api, direction: in, protocol: http, address: "127.0.0.1:0", retry: {temporary: [10ms, repeat]}}`,
+		accounts: fmt.Sprintf(`{system_id: api, password: s3cret, bind: [transmitter], webhook: "%s/hook", callback_urls: ["%s/given"], webhook_key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" %s}`, h.URL, h.URL, more),
+	}
+}
+
+func receiptOf(id, stat string) string {
+	return fmt.Sprintf(`deliver_sm seq=90 source_addr=46700000001 destination_addr=1234 esm_class=0x04 short_message="id:%s sub:001 dlvrd:001 submit date:2611231200 done date:2611231200 stat:%s err:000 text:"`, id, stat)
+}
+
+// What becomes of a message that came by HTTP is told to the webhook of its account, signed, and in order: also what
+// happens while the webhook does not take it, and after a restart.
+func TestHTTPWebhook(t *testing.T) {
+	parallel(t)
+	h := newHook(t)
+	s := withHook(t, h, "")
+	g := start(t, s)
+	a := g.api()
+	a.name = "api"
+	h.answers(500)
+	id := a.do("POST", "/v1/messages", `{"from":"1234","to":"46700000001","text":"hello","receipt":"all","client_reference":"order 7"}`).want(t, 202, "").text("id")
+	smsc := s.operator.session()
+	smsc.accepts("abc1")
+	testutil.Eventually(t, "it was tried", func() bool { return len(h.of(id, "message.sent")) > 2 })
+	smsc.send(receiptOf("abc1", "DELIVRD"))
+	smsc.want("deliver_sm_resp")
+	h.answers(204)
+	testutil.Eventually(t, "both are told", func() bool { return len(h.of(id, "message.delivered")) > 0 })
+	g.settled()
+	all := h.of(id)
+	last := all[len(all)-1]
+	if !containsAll(last.body, []string{`"type":"message.delivered"`, `"client_reference":"order 7"`, `"from":"1234"`, `"to":"46700000001"`, `"smsc_id":"abc1"`}) {
+		t.Error(last.body)
+	}
+	if last.header.Get("webhook-id") == "" || !strings.HasPrefix(last.header.Get("webhook-signature"), "v1,") || last.path != "/hook" {
+		t.Errorf("%s %v", last.path, last.header)
+	}
+	if first := h.of("message.sent"); first[0].header.Get("webhook-id") != first[len(first)-1].header.Get("webhook-id") {
+		t.Error("the id of an event changes with its attempts")
+	}
+	g.wantLog("api", "> http_call", "state=delivered", "id="+id, "account=api")
+	g.wantLog("api", "< http_call_resp", "status=204(No-Content)", "id="+id)
+}
+
+// A message may name the URL that is called, where its account allows it; another server that is down holds nothing up.
+func TestHTTPCallbackURL(t *testing.T) {
+	parallel(t)
+	h, down := newHook(t), newHook(t)
+	down.Close()
+	s := withHook(t, h, "")
+	s.accounts = strings.Replace(s.accounts, "callback_urls: [", fmt.Sprintf("callback_urls: [%q, ", down.URL), 1)
+	g := start(t, s)
+	a := g.api()
+	a.name = "api"
+	body := `{"from":"1234","to":"46700000001","text":"hello","callback_url":"%s"}`
+	for _, url := range []string{"http://169.254.169.254/latest", h.URL + "/other", "ftp://x/", "http://user:pass@" + strings.TrimPrefix(h.URL, "http://") + "/given"} {
+		a.do("POST", "/v1/messages", fmt.Sprintf(body, url)).want(t, 403, "url-not-allowed")
+	}
+	smsc := s.operator.session()
+	submit := func(url, id string) {
+		a.do("POST", "/v1/messages", fmt.Sprintf(body, url)).want(t, 202, "")
+		smsc.accepts(id)
+		smsc.send(receiptOf(id, "UNDELIV"))
+		smsc.want("deliver_sm_resp")
+	}
+	submit(down.URL+"/x", "abc1")
+	submit(h.URL+"/given?order=8", "abc2")
+	testutil.Eventually(t, "it is told", func() bool { return len(h.of("message.undelivered")) == 1 })
+	if c := h.of("message.undelivered")[0]; c.path != "/given?order=8" {
+		t.Error(c.path)
+	}
+	testutil.Eventually(t, "the other waits", func() bool { return g.Pending() == 1 })
+}
+
+// A message that no SMSC has taken is told as well, and so is one of a mobile to an account without sessions.
+func TestHTTPWebhookOwn(t *testing.T) {
+	parallel(t)
+	h := newHook(t)
+	s := withHook(t, h, "")
+	s.routes = "{from: operator, to: {account: api}}\n{to: operator}"
+	g := start(t, s)
+	a := g.api()
+	a.name = "api"
+	id := a.do("POST", "/v1/messages", `{"from":"1234","to":"46700000001","text":"hello"}`).want(t, 202, "").text("id")
+	smsc := s.operator.session()
+	smsc.answer(11, field(smsc.want("submit_sm"), "seq"))
+	testutil.Eventually(t, "it is told", func() bool { return len(h.of(id, "message.rejected", "ESME_RINVDSTADR")) == 1 })
+	smsc.send(`deliver_sm seq=91 source_addr=46700000001 destination_addr=1234 short_message="STOP"`)
+	smsc.want("deliver_sm_resp", "status=0")
+	testutil.Eventually(t, "it is told", func() bool { return len(h.of("inbound.received", `"text":"STOP"`, `"from":"46700000001"`)) == 1 })
+	g.settled()
+}
+
+// What the servers of clients have not been told is told after a restart.
+func TestHTTPWebhookAfterRestart(t *testing.T) {
+	parallel(t)
+	h := newHook(t)
+	s := withHook(t, h, "")
+	s.store = vfs.NewCrashableMem()
+	g := start(t, s)
+	a := g.api()
+	a.name = "api"
+	h.answers(503)
+	smsc := s.operator.session()
+	a.do("POST", "/v1/messages", `{"from":"1234","to":"46700000001","text":"hello"}`).want(t, 202, "")
+	smsc.accepts("abc1")
+	smsc.send(receiptOf("abc1", "DELIVRD"))
+	smsc.want("deliver_sm_resp")
+	testutil.Eventually(t, "it was tried", func() bool { return len(h.of("message.delivered")) > 0 })
+	again := g.powerCut(&s, smsc)
+	before := len(h.of("message.delivered"))
+	h.answers(200)
+	s.operator.session()
+	testutil.Eventually(t, "it is told", func() bool { return len(h.of("message.delivered")) > before })
+	again.settled()
+}

@@ -1,0 +1,118 @@
+package sms
+
+import (
+	"encoding/binary"
+	"net/url"
+)
+
+// A Context is what a client gets back with each call about its message, if it has no session to be told on. It is
+// the native part of a message that came by WithContext, and follows the message into what the gateway knows until
+// its receipts have come.
+type Context struct {
+	Dialect   uint8  // in which the calls are written; package httpsms numbers them
+	Reference string // the client's own id of the message
+	URL       string // that is called; empty: the client is told as its account says
+	Fields    []Field
+}
+
+// WithContext is the protocol, HTTP, whose messages have a Context as their native part.
+const WithContext Protocol = 3
+
+// A Field is something else that a dialect's calls need. Package httpsms numbers the names.
+type Field struct {
+	Name  uint8
+	Value string
+}
+
+// Get returns the value of a field, and "" if there is none.
+func (c *Context) Get(name uint8) string {
+	for _, f := range c.Fields {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// Add adds a field, unless its value is empty.
+func (c *Context) Add(name uint8, value string) {
+	if value != "" {
+		c.Fields = append(c.Fields, Field{name, value})
+	}
+}
+
+// The numbers of a context's strings, beside those of its fields.
+const (
+	numberReference = 0xFF
+	numberURL       = 0xFE
+)
+
+// MaxContext is how many octets a context may take.
+const MaxContext = 8 << 10
+
+// Append appends the context. Its form never changes:
+//
+//	+---------+---------+--------------------------------+
+//	| version | dialect | n × (number, length, octets)   |
+//	| 1       | 1       | n × (1 + 2 + length)           |
+//	+---------+---------+--------------------------------+
+func (c *Context) Append(b []byte) []byte {
+	b = append(b, 1, c.Dialect)
+	add := func(number uint8, s string) {
+		if s = s[:min(len(s), MaxContext)]; s != "" {
+			b = append(binary.BigEndian.AppendUint16(append(b, number), uint16(len(s))), s...)
+		}
+	}
+	add(numberReference, c.Reference)
+	add(numberURL, c.URL)
+	for _, f := range c.Fields {
+		add(f.Name, f.Value)
+	}
+	return b
+}
+
+// ReadContext reads what Append has appended. It reports false for anything else.
+func ReadContext(b []byte) (c Context, ok bool) {
+	if len(b) < 2 || b[0] != 1 {
+		return Context{}, false
+	}
+	c.Dialect = b[1]
+	for b = b[2:]; len(b) >= 3; {
+		number, n := b[0], int(binary.BigEndian.Uint16(b[1:]))
+		if len(b) < 3+n {
+			return Context{}, false
+		}
+		value := string(b[3 : 3+n])
+		b = b[3+n:]
+		switch number {
+		case numberReference:
+			c.Reference = value
+		case numberURL:
+			c.URL = value
+		default:
+			c.Fields = append(c.Fields, Field{number, value})
+		}
+	}
+	return c, len(b) == 0
+}
+
+// Context returns the octets of a message's context, nil if it has none.
+func (m *Message) Context() []byte { return m.Native(WithContext) }
+
+// Endpoint returns the part of a URL that says which server is called: its scheme and its host. It is empty if the URL
+// cannot be read.
+func Endpoint(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// EndpointOf returns the endpoint of a context's URL, empty if it has none.
+func EndpointOf(context []byte) string {
+	if c, ok := ReadContext(context); ok && c.URL != "" {
+		return Endpoint(c.URL)
+	}
+	return ""
+}
