@@ -18,10 +18,10 @@ import (
 
 // Bounds on calls to a server.
 const (
-	atATime      = 8                // calls to a server
-	failuresRest = 10               // failures in a row after which a server is left in peace for a while
-	rest         = 30 * time.Second // for how long
-	slowRest     = time.Minute      // for how long a message rests at the least if a person must mend what is wrong
+	atATime      = 8      // calls to a server
+	failuresRest = 10     // failures in a row after which a server is left in peace for a while:
+	rest         = 30     // as many times throttle_pause of the connector
+	mostFailing  = 100000 // messages of a server whose news is remembered to have failed
 )
 
 // callers are the couriers of all servers of clients.
@@ -50,7 +50,7 @@ func (c *callers) serve(l *connector.Lane) {
 	if c.of[l] != nil {
 		return
 	}
-	one := &caller{callers: c, lane: l, under: map[uint64][]*connector.Slot{}}
+	one := &caller{callers: c, lane: l, under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
 	c.of[l] = one
 	outlet := connector.NewOutlet(l.Home(), one, atATime)
 	c.engine.Do(l, func(int64) { l.Open(outlet) })
@@ -80,9 +80,11 @@ type caller struct {
 	*callers
 	lane *connector.Lane
 
-	mu       sync.Mutex
-	under    map[uint64][]*connector.Slot // by the message that the calls under way are about: what else waits to be told of it
-	failures int                          // in a row
+	mu        sync.Mutex
+	under     map[uint64][]*connector.Slot // by the message that the calls under way are about: what else waits to be told of it
+	failing   map[uint64]int               // news that waits for another attempt, by the message
+	overtaken map[uint64]struct{}          // messages whose end was told while other news of them was failing: that is not told any more
+	failures  int                          // in a row
 }
 
 // Give implements connector.Courier. News of a message is told in its order: the next of it when the one before has been.
@@ -114,12 +116,19 @@ func aboutOf(m *sms.Message) uint64 {
 // run makes a call, and those that wait for it. Where it fails, the others wait until it has been tried again.
 func (c *caller) run(about uint64, s *connector.Slot) {
 	for s != nil {
-		o := c.tell(s.Message)
-		c.settle(s, o)
+		o := call.Outcome{Code: sms.OK}
+		if !c.isOvertaken(about, s.Message) {
+			o = c.tell(s.Message)
+		}
+		c.settle(about, s, o)
 		c.mu.Lock()
 		waiting := c.under[about]
 		if o.Code != sms.OK || len(waiting) == 0 {
 			delete(c.under, about)
+			c.failing[about] += len(waiting)
+			if c.failing[about] == 0 {
+				delete(c.failing, about)
+			}
 			s = nil
 		} else {
 			s, c.under[about] = waiting[0], waiting[1:]
@@ -135,23 +144,47 @@ func (c *caller) run(about uint64, s *connector.Slot) {
 	}
 }
 
+// isOvertaken reports whether the end of the message was told already that a receipt is about. It notes that the receipt
+// does not wait for another attempt.
+func (c *caller) isOvertaken(about uint64, m *sms.Message) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, overtaken := c.overtaken[about]
+	if n := c.failing[about]; m.Attempts > 0 && n > 0 {
+		if c.failing[about]--; n == 1 {
+			delete(c.failing, about)
+			delete(c.overtaken, about)
+		}
+	}
+	return overtaken && !endsAt(m)
+}
+
+// endsAt reports whether a receipt tells the end of its message.
+func endsAt(m *sms.Message) bool {
+	r, ok := m.Report()
+	return ok && r.State.Final()
+}
+
 // settle tells the lane what came of a call.
-func (c *caller) settle(s *connector.Slot, o call.Outcome) {
+func (c *caller) settle(about uint64, s *connector.Slot, o call.Outcome) {
 	pause := o.RetryAfter
 	c.mu.Lock()
 	switch {
 	case o.Code == sms.OK:
 		c.failures = 0
-	case o.Code != sms.Rejected:
-		if c.failures++; c.failures >= failuresRest {
-			pause = max(pause, rest)
+		if c.failing[about] > 0 && endsAt(s.Message) {
+			c.overtaken[about] = struct{}{}
 		}
-		if o.Slow {
-			pause = max(pause, slowRest)
+	case o.Code != sms.Rejected:
+		if len(c.failing) < mostFailing || c.failing[about] > 0 {
+			c.failing[about]++
+		}
+		if c.failures++; c.failures >= failuresRest {
+			pause = max(pause, rest*c.lane.Config().ThrottlePause)
 		}
 	}
 	c.mu.Unlock()
-	c.answer(s, sms.Answer{Code: o.Code, Status: uint32(o.Status)}, pause)
+	c.answer(s, sms.Answer{Code: o.Code, Status: statusOf(o)}, pause)
 }
 
 // answer gives a slot back to the lane, which then rests for a while.
@@ -264,12 +297,20 @@ func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o
 		p.Add("state", own.StateOf(e.Report.State, e.Taken || len(e.Report.ID) > 0))
 	}
 	l.log.line(false, &p, about)
-	p.Begin(httpsms.ToldAnswer, number, uint32(o.Status))
+	p.Begin(httpsms.ToldAnswer, number, statusOf(o))
 	p.Add("error", o.Err)
 	l.log.line(true, &p, about)
 	l.connector.Stats.Count(httpsms.Told, false, 1)
 	l.connector.Stats.Count(httpsms.ToldAnswer, true, 1)
-	l.connector.Stats.CountStatus(httpsms.ToldAnswer, true, uint32(o.Status))
+	l.connector.Stats.CountStatus(httpsms.ToldAnswer, true, p.Status())
+}
+
+// statusOf returns the status of an answer, or httpsms.NoAnswer.
+func statusOf(o call.Outcome) uint32 {
+	if o.Status == 0 {
+		return httpsms.NoAnswer
+	}
+	return uint32(o.Status)
 }
 
 // withoutQuery returns a URL without what its client may have written into its query, a password for instance.

@@ -23,6 +23,8 @@ const maxMessageBody = 1 << 20
 // ownRoutes has the requests of our own API answered.
 func (l *listener) ownRoutes(m *http.ServeMux) {
 	m.HandleFunc("POST /v1/messages", l.with((*exchange).postMessage))
+	m.HandleFunc("GET /v1/messages/{id}", l.with((*exchange).getMessage))
+	m.HandleFunc("DELETE /v1/messages/{id}", l.with((*exchange).deleteMessage))
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		x := l.exchange(w, r)
 		x.problem(own.NewProblem("not-found", "there is no "+r.URL.Path))

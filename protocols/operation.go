@@ -28,8 +28,9 @@ type Operation struct {
 	ID, Modulo uint64
 
 	// Source is the sender of the messages, and Dest their recipient, of which nil means any.
-	// They are compared without their types.
+	// They are compared without their types. With ByID the id alone counts.
 	Source, Dest sms.Address
+	ByID         bool
 
 	// Fits reports whether the fields of the operation that have no meaning but in its
 	// protocol allow a message. Nil means that there are none.

@@ -144,7 +144,10 @@ func (t queueTable) addMessage(m *operate.StoredMessage) {
 
 // waitsFor returns the peer that messages wait for.
 func waitsFor(connector, receiver string) string {
-	if receiver != "" {
+	switch {
+	case receiver != "" && connector != "": // a server of a client
+		return connector + " of account " + receiver
+	case receiver != "":
 		return "account " + receiver
 	}
 	return dash(connector)

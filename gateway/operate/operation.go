@@ -33,6 +33,8 @@ type Operation struct {
 
 	Result protocols.Result
 	Code   sms.Code
+	Waits  *sms.Message   // Query: the message, with the wall clock's times; nil: it has left
+	Left   *store.Mapping // Query: what is known of one that has left
 }
 
 // operationTimeout is how long an operation may look for its messages.
@@ -162,7 +164,7 @@ func (o *Operation) done(n int, err error) error {
 
 // read answers where a message is.
 func (o *Operation) read(t *operand) {
-	o.Code = sms.OK
+	o.Code, o.Waits = sms.OK, t.message
 	o.Result.State = sms.StateEnroute
 	if t.message.DeliverAt > o.desk.Clock.WallNow() {
 		o.Result.State = sms.StateScheduled
@@ -172,7 +174,7 @@ func (o *Operation) read(t *operand) {
 // matches reports whether the operation is about a message.
 func (o *Operation) matches(account string, m *sms.Message) bool {
 	return account == o.account && m.Kind == sms.Submit &&
-		(o.ID == 0 || o.ID == m.KnownID()) && bytes.Equal(o.Source.Addr, m.Source().Addr) &&
+		(o.ID == 0 || o.ID == m.KnownID()) && (o.ByID || bytes.Equal(o.Source.Addr, m.Source().Addr)) &&
 		(o.Dest.Addr == nil || bytes.Equal(o.Dest.Addr, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
 }
 
@@ -352,11 +354,11 @@ func (o *Operation) ended(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !ok, string(v.Account) != o.account || !bytes.Equal(v.Source.Addr, o.Source.Addr),
+	case !ok, string(v.Account) != o.account || !o.ByID && !bytes.Equal(v.Source.Addr, o.Source.Addr),
 		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr):
 		return errNoMessage
 	}
-	o.Result.State, o.Result.Error = fate.State, fate.Error
+	o.Result.State, o.Result.Error, o.Left = fate.State, fate.Error, &v
 	if !o.Result.State.Final() {
 		o.Code = o.forward(ctx, &v)
 	} else {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -102,7 +103,7 @@ func TestHTTPSubmit(t *testing.T) {
 		smsc.answer(0, field(line, "seq"))
 		g.settled()
 		g.wantLog("api", "< http_submit", `text="hej p\xc3\xa5 dig"`, "reference=\"order 7\"")
-		g.wantLog("api", "> http_submit_resp", "status=202(Accepted)", "id="+r.text("id"), "account=acme")
+		g.wantLog("api", "> http_submit_resp", "status=0(202-Accepted)", "id="+r.text("id"), "account=acme")
 		g.wantLog("operator", "> submit_sm", "id="+r.text("id"), "account=acme")
 	})
 }
@@ -202,6 +203,58 @@ func (f *failing) Commit(b *store.Batch) error {
 		return errors.New("the disk does not answer")
 	}
 	return f.Store.Commit(b)
+}
+
+// A client asks where its messages are, and takes back what has not left.
+func TestHTTPKnown(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.more, s.out = withAPI, "window: 1"
+		g := start(t, s)
+		a, smsc := g.api(), s.operator.session()
+		g.online("operator", 1)
+		submit := func(more string) string {
+			return a.do("POST", "/v1/messages", `{"from":"1234","to":"46700000001","text":"hello"`+more+`}`).want(t, 202, "").text("id")
+		}
+		get := func(id, state string) reply {
+			t.Helper()
+			r := a.do("GET", "/v1/messages/"+id, "").want(t, 200, "")
+			if r.text("state") != state {
+				t.Errorf("%s, want %s", r.body, state)
+			}
+			return r
+		}
+		one := submit(`,"client_reference":"r1"`)
+		line := smsc.want("submit_sm")
+		two := submit("")
+		later := submit(`,"send_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`)
+		get(two, "queued")
+		if r := get(later, "scheduled"); r.text("send_at") == "" {
+			t.Error(r.body)
+		}
+		if r := get(one, "queued"); r.text("client_reference") != "r1" || r.text("from") != "1234" || r.text("to") != "46700000001" || r.text("accepted_at") == "" {
+			t.Error(r.body)
+		}
+		a.do("DELETE", "/v1/messages/"+one, "").want(t, 409, "already-sent") // it is under way
+		a.do("DELETE", "/v1/messages/"+two, "").want(t, 202, "")
+		a.do("DELETE", "/v1/messages/"+later, "").want(t, 202, "")
+		get(two, "deleted")
+		smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=abc1", field(line, "seq")))
+		testutil.Eventually(t, "it is sent", func() bool { return a.do("GET", "/v1/messages/"+one, "").text("state") == "sent" })
+		if r := get(one, "sent"); r.text("smsc_id") != "abc1" || r.text("connector") != "operator" {
+			t.Error(r.body)
+		}
+		smsc.send(receiptOf("abc1", "DELIVRD"))
+		smsc.want("deliver_sm_resp")
+		testutil.Eventually(t, "it is delivered", func() bool { return a.do("GET", "/v1/messages/"+one, "").text("state") == "delivered" })
+		a.do("DELETE", "/v1/messages/"+one, "").want(t, 409, "already-sent")
+		other := g.api()
+		other.name = "other"
+		for _, id := range []string{one, "0000000000000001", "x", "1a1fb0c1-2c23-80d4-8001-706d67000000"} {
+			other.do("GET", "/v1/messages/"+id, "").want(t, 404, "not-found")
+			other.do("DELETE", "/v1/messages/"+id, "").want(t, 404, "not-found")
+		}
+	})
 }
 
 // Requests are refused as submits are, each with what to do about it.

@@ -37,15 +37,21 @@ func (*Driver) Name() string { return "http" }
 // Commands implements protocols.Driver. The first name is for all unknown commands.
 func (*Driver) Commands() []string { return slices.Clone(commands) }
 
+// NoAnswer is the status of a call that was not answered.
+const NoAnswer = 1
+
 // StatusName implements protocols.Driver. Its names are single words.
 func (*Driver) StatusName(status uint32) string {
+	if status == NoAnswer {
+		return "No-Answer"
+	}
 	return strings.ReplaceAll(http.StatusText(int(status)), " ", "-")
 }
 
 // Statuses lists the statuses that have a name.
 func (d *Driver) Statuses() iter.Seq2[uint32, string] {
 	return func(yield func(uint32, string) bool) {
-		for status := uint32(200); status < 600; status++ {
+		for status := uint32(NoAnswer); status < 600; status++ {
 			if name := d.StatusName(status); name != "" && !yield(status, name) {
 				return
 			}

@@ -84,7 +84,7 @@ func TestPDULog(t *testing.T) {
 		t.Error(got)
 	}
 	p.Begin(SubmitAnswer, 7, 202)
-	if got := string(p.AppendLog(nil, true)); got != `http_submit_resp seq=7 status=202(Accepted)` || !p.IsAnswer() {
+	if got := string(p.AppendLog(nil, true)); got != `http_submit_resp seq=7 status=0(202-Accepted)` || !p.IsAnswer() {
 		t.Error(got)
 	}
 	var q PDU
@@ -94,7 +94,7 @@ func TestPDULog(t *testing.T) {
 	if text, ok := q.Text(); !ok || string(text.Octets) != `på "x` {
 		t.Errorf("%q, %t", text.Octets, ok)
 	}
-	if err := New().ParseLog(&q, []byte(`http_submit_resp seq=7 status=202(Accepted)`)); err != protocols.ErrHidden || q.Kind != SubmitAnswer || q.Number != 7 {
+	if err := New().ParseLog(&q, []byte(`http_submit_resp seq=7 status=0(202-Accepted)`)); err != protocols.ErrHidden || q.Kind != SubmitAnswer || q.Number != 7 {
 		t.Errorf("%v, %+v", err, q)
 	}
 }

@@ -3,6 +3,7 @@ package httpsms
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -45,8 +46,13 @@ func (p *PDU) AddText(name string, value []byte) {
 // Command implements protocols.PDU.
 func (p *PDU) Command() int { return p.Kind }
 
-// Status implements protocols.PDU.
-func (p *PDU) Status() uint32 { return p.Code }
+// Status implements protocols.PDU. What has succeeded is 0, as in other protocols.
+func (p *PDU) Status() uint32 {
+	if p.Code != NoAnswer && p.Code < http.StatusMultipleChoices {
+		return 0
+	}
+	return p.Code
+}
 
 // Sequence implements protocols.PDU.
 func (p *PDU) Sequence() uint32 { return p.Number }
@@ -76,8 +82,9 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	b = append(b, commands[p.Kind]...)
 	b = strconv.AppendUint(append(b, " seq="...), uint64(p.Number), 10)
 	if p.IsAnswer() {
-		b = strconv.AppendUint(logtext.AppendName(b, "status"), uint64(p.Code), 10)
-		b = append(append(append(b, '('), (*Driver)(nil).StatusName(p.Code)...), ')')
+		b = strconv.AppendUint(logtext.AppendName(b, "status"), uint64(p.Status()), 10)
+		b = strconv.AppendUint(append(b, '('), uint64(p.Code), 10)
+		b = append(append(append(b, '-'), (*Driver)(nil).StatusName(p.Code)...), ')')
 	}
 	if full {
 		return append(b, p.fields...)

@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"pmg/gateway/operate"
+	"pmg/protocols"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// operate carries out an operation about the message that the path names. It answers the request if it cannot.
+func (x *exchange) operate(kind protocols.OperationKind) (*operate.Operation, bool) {
+	id, err := httpsms.ParseID(x.r.PathValue("id"))
+	desk := x.gateway.Operate
+	switch {
+	case err != nil:
+		x.problem(own.NewProblem("not-found", ""))
+		return nil, false
+	case !desk.MayBegin(x.account):
+		x.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
+		return nil, false
+	}
+	o := desk.Begin(x.account, protocols.HTTP, protocols.Operation{Kind: kind, ID: id, ByID: true})
+	o.Run()
+	return o, true
+}
+
+// getMessage tells what is known of a message.
+func (x *exchange) getMessage() {
+	o, ok := x.operate(protocols.Query)
+	if !ok {
+		return
+	}
+	var k own.Known
+	switch m, v := o.Waits, o.Left; {
+	case o.Code == sms.SystemError || o.Code == sms.Throttled:
+		x.problem(own.NewProblem("unavailable", ""))
+		return
+	case o.Code != sms.OK:
+		x.problem(own.NewProblem("not-found", ""))
+		return
+	case m != nil:
+		source, dest := m.Source(), m.Dest()
+		if s, ok := m.Submitted(); ok {
+			source, dest = s.Source, s.Dest
+		}
+		state := own.Queued
+		if o.Result.State == sms.StateScheduled {
+			state = own.Scheduled
+		}
+		k = own.KnownOf(m.KnownID(), source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
+	default:
+		source, dest := v.Source, v.Dest
+		if s, ok := sms.ReadSubmitted(v.Submitted); ok {
+			source, dest = s.Source, s.Dest
+		}
+		taken := len(v.By) > 0 || o.Result.State == sms.StateDelivered
+		k = own.KnownOf(v.KnownID(), source, dest, v.Context, own.StateOf(o.Result.State, taken), v.Arrived, v.DeliverAt, 0)
+		k.At, k.Connector, k.SMSCID, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), o.Result.Error
+	}
+	x.answerJSON(http.StatusOK, k)
+}
+
+// deleteMessage cancels a message that has not left.
+func (x *exchange) deleteMessage() {
+	o, ok := x.operate(protocols.Cancel)
+	if !ok {
+		return
+	}
+	switch o.Code {
+	case sms.OK:
+		x.answerJSON(http.StatusAccepted, struct {
+			ID    string `json:"id"`
+			State string `json:"state"`
+		}{sms.FormatID(o.Result.ID), own.StateOf(sms.StateDeleted, false)})
+	case sms.SystemError, sms.Throttled:
+		x.problem(own.NewProblem("unavailable", ""))
+	case sms.UnknownMessage:
+		x.problem(own.NewProblem("not-found", ""))
+	default:
+		if o, ok = x.operate(protocols.Query); !ok {
+			return
+		}
+		if o.Code == sms.OK {
+			x.problem(own.NewProblem("already-sent", ""))
+		} else {
+			x.problem(own.NewProblem("not-found", ""))
+		}
+	}
+}
+
+// answerJSON answers with a value.
+func (x *exchange) answerJSON(status int, v any) {
+	out, err := json.Marshal(v)
+	if err != nil {
+		x.problem(own.NewProblem("internal", err.Error()))
+		return
+	}
+	x.answer(&httpsms.Answer{Status: status, ContentType: "application/json", Body: append(out, '\n')})
+	x.logs(httpsms.Ask, nil, status, 0)
+}

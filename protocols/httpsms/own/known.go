@@ -1,0 +1,43 @@
+package own
+
+import (
+	"time"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// A Known is what is known of a message that was accepted.
+type Known struct {
+	ID           string     `json:"id"`
+	Reference    string     `json:"client_reference,omitempty"`
+	From         string     `json:"from,omitempty"`
+	To           string     `json:"to"`
+	State        string     `json:"state"`
+	AcceptedAt   time.Time  `json:"accepted_at"`
+	SendAt       *time.Time `json:"send_at,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	At           *time.Time `json:"at,omitempty"` // when it came to a final state
+	SMSCID       string     `json:"smsc_id,omitempty"`
+	Connector    string     `json:"connector,omitempty"` // that has taken it
+	NetworkError uint8      `json:"network_error,omitempty"`
+}
+
+// KnownOf returns what is known of a message: its addresses as its client wrote them, its context, and its times by the
+// wall clock. Those that are 0 are left out.
+func KnownOf(id uint64, source, dest sms.Address, context []byte, state string, accepted, sendAt, expires int64) Known {
+	c, _ := sms.ReadContext(context)
+	return Known{
+		ID: sms.FormatID(id), Reference: c.Reference, From: httpsms.Number(source), To: httpsms.Number(dest), State: state,
+		AcceptedAt: wall(accepted), SendAt: At(sendAt), ExpiresAt: At(expires),
+	}
+}
+
+// At returns a time in Unix nanoseconds, nil if it is 0.
+func At(nanoseconds int64) *time.Time {
+	if nanoseconds == 0 {
+		return nil
+	}
+	t := wall(nanoseconds)
+	return &t
+}
