@@ -3,6 +3,7 @@ package sms
 import (
 	"encoding/binary"
 	"net/url"
+	"strings"
 )
 
 // A Context is what a client gets back with each call about its message, if it has no session to be told on. It is
@@ -99,10 +100,14 @@ func ReadContext(b []byte) (c Context, ok bool) {
 // Context returns the octets of a message's context, nil if it has none.
 func (m *Message) Context() []byte { return m.Native(WithContext) }
 
-// Endpoint returns the part of a URL that says which server is called: its scheme and its host. It is empty if the URL
-// cannot be read.
+// Endpoint returns the part of a URL that says which server is called: its scheme and its host. It is empty if that
+// cannot be read. What follows it may still have a dialect's escapes, as %d.
 func Endpoint(text string) string {
-	u, err := url.Parse(text)
+	scheme, rest, _ := strings.Cut(text, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	u, err := url.Parse(scheme + "://" + rest)
 	if err != nil || u.Host == "" {
 		return ""
 	}

@@ -2,6 +2,19 @@ package sms
 
 import "testing"
 
+// The endpoint of a URL is its server, whatever escapes a dialect has in the rest.
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"http://h:8080/d?x=1": "http://h:8080", "https://h": "https://h", "http://h/%d/%p?%": "http://h", "http://h?%d": "http://h", "http://h#%": "http://h",
+		"": "", "h/d": "", "http:///d": "", "http://%d/": "", "http://h:x/": "", "://h": "",
+	} {
+		if got := Endpoint(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // FuzzContext reads contexts that nobody has written.
 func FuzzContext(f *testing.F) {
 	f.Add((&Context{Dialect: 2, URL: "http://h/", Fields: []Field{{1, "3"}}}).Append(nil))
