@@ -49,6 +49,7 @@ func table() []row {
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"protocols/httpsms", "internal/logtext protocols sms"},
 		{"protocols/httpsms/own", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
+		{"protocols/httpsms/kannel", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
 
 		// Decisions that need no session.
 		{"httpapi/call", "protocols/httpsms sms"},

@@ -1,0 +1,63 @@
+package kannel
+
+import (
+	"net/http"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// name is by which Kannel's clients and servers know it.
+const name = "Kannel/1.4.5"
+
+// answer returns an answer with Kannel's headers. Clients compare the body, so that it has nothing but the text.
+func answer(status int, text string) *httpsms.Answer {
+	return &httpsms.Answer{
+		Status:      status,
+		ContentType: "text/html",
+		Header:      [][2]string{{"Pragma", "no-cache"}, {"Cache-Control", "no-cache"}, {"Server", name}},
+		Body:        []byte(text),
+	}
+}
+
+// Denied returns the answer to a request whose credentials are wrong, or that comes from where it may not.
+func Denied() *httpsms.Answer {
+	return answer(http.StatusForbidden, "Authorization failed for sendsms")
+}
+
+// BadURL returns the answer to a request whose dlr-url the account may not have called.
+func BadURL() *httpsms.Answer { return answer(http.StatusBadRequest, misformed("DLR-URL")) }
+
+// Unknown returns the answer to a request for another path.
+func Unknown() *httpsms.Answer { return answer(http.StatusNotFound, "Unknown request.") }
+
+// Answer returns the answer to a request whose orders had these results. It is a good one if any message was
+// accepted: a client that sent all of them again would send some twice. Otherwise it says that the client may try
+// again if that may help any of them.
+func Answer(results []httpsms.Result) *httpsms.Answer {
+	first := sms.Rejected
+	for i := len(results) - 1; i >= 0; i-- {
+		first = results[i].Code
+	}
+	again := false
+	for _, r := range results {
+		if r.Code == sms.OK {
+			return answer(http.StatusAccepted, "0: Accepted for delivery")
+		}
+		again = again || r.Code.Retryable() || r.Code == sms.Faulty
+	}
+	if again {
+		return answer(http.StatusServiceUnavailable, "Temporal failure, try again later.")
+	}
+	switch first {
+	case sms.BadSource:
+		return answer(http.StatusBadRequest, "Sender missing and no global set, rejected")
+	case sms.BadLength, sms.BadParameter, sms.Malformed:
+		return answer(http.StatusBadRequest, "Charset or body misformed, rejected")
+	case sms.BadValidity:
+		return answer(http.StatusBadRequest, misformed("Validity"))
+	case sms.BadSchedule:
+		return answer(http.StatusBadRequest, misformed("Deferred"))
+	}
+	return answer(http.StatusForbidden, "Not routable. Do not try again.")
+}

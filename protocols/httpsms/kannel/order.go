@@ -1,0 +1,300 @@
+package kannel
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// Defaults are what the account of a request gives.
+type Defaults struct {
+	Sender     string // for requests without one
+	Senderless bool   // a rule of the account gives messages their sender
+	URL        string // dlr-url, for requests without one
+	Service    string // name of the account in its calls (%n)
+}
+
+// The limits of a request.
+const (
+	maxReceivers = 4096
+	maxDigits    = 20
+	maxUDH       = 140
+	maxAccount   = 64
+	maxURL       = 4 << 10
+	maxMinutes   = 10 * 366 * 24 * 60
+)
+
+// The bits of dlr-mask, which are the values of %d.
+const (
+	delivered    = 1
+	undelivered  = 2
+	buffered     = 4
+	accepted     = 8
+	refused      = 16
+	intermediate = 32
+)
+
+// Orders returns the messages that are asked for, one for each receiver. Its checks, and their order, are
+// Kannel's. now is the wall clock's time in Unix nanoseconds.
+func (s *Send) Orders(now int64, d Defaults) ([]httpsms.Order, *httpsms.Answer) {
+	receivers, wrong := s.readReceivers()
+	if wrong != "" {
+		return nil, answer(http.StatusBadRequest, wrong)
+	}
+	if s.unsupported {
+		return nil, answer(http.StatusUnsupportedMediaType, "Unsupported content-type, rejected")
+	}
+	o := httpsms.Order{Context: httpsms.Context{Dialect: httpsms.Kannel}}
+	for _, read := range []func() string{
+		func() string { return s.readHeader(&o) },
+		func() string { receivers = s.allowed(receivers); return s.checkReceivers(receivers) },
+		func() string { return s.readSender(&o, d) },
+		func() string { return s.readContext(&o.Context, d) },
+		func() string { return s.readFields(&o) },
+		func() string { return s.readTimes(&o, now) },
+		func() string { return s.readText(&o) },
+	} {
+		if wrong := read(); wrong != "" {
+			return nil, answer(http.StatusBadRequest, wrong)
+		}
+	}
+	orders := make([]httpsms.Order, len(receivers))
+	for i, to := range receivers {
+		orders[i] = o
+		orders[i].To = to
+	}
+	return orders, nil
+}
+
+func misformed(field string) string { return field + " field misformed, rejected" }
+
+// readReceivers returns the receivers as they were given.
+func (s *Send) readReceivers() (all []string, wrong string) {
+	to, given := s.params["to"]
+	switch {
+	case s.receivers != nil:
+		return s.receivers, ""
+	case !given && s.posted:
+		return nil, "Missing receiver(s) number(s), rejected"
+	case !given:
+		return nil, "Missing receiver number, rejected"
+	case to == "":
+		return nil, "Empty receiver number not allowed, rejected"
+	}
+	return strings.Fields(to), ""
+}
+
+// readHeader reads the user data header. Without coding, a message that has one is 8 bit.
+func (s *Send) readHeader(o *httpsms.Order) string {
+	udh := s.params["udh"]
+	switch {
+	case udh == "":
+		return ""
+	case int(udh[0])+1 != len(udh):
+		return misformed("UDH")
+	case len(udh) > maxUDH:
+		return "UDH field is too long, rejected"
+	}
+	o.Header = []byte(udh)
+	return ""
+}
+
+// allowed returns those of the receivers that can be numbers, each once and without what makes it easier to read.
+func (s *Send) allowed(all []string) (numbers []string) {
+	seen := map[string]bool{}
+	strip := strings.NewReplacer(" ", "", "-", "")
+	for _, text := range all {
+		to := strip.Replace(text)
+		switch {
+		case !isNumber(to):
+			s.Dropped = append(s.Dropped, text)
+		case !seen[to]:
+			seen[to] = true
+			numbers = append(numbers, to)
+		}
+	}
+	return numbers
+}
+
+func isNumber(to string) bool {
+	to = strings.TrimPrefix(to, "+")
+	return to != "" && len(to) <= maxDigits && strings.Trim(to, "0123456789") == ""
+}
+
+func (s *Send) checkReceivers(numbers []string) string {
+	switch {
+	case len(numbers) == 0:
+		return "Number(s) has/have been denied by white- and/or black-lists."
+	case len(numbers) > maxReceivers:
+		return "Too many receivers, rejected"
+	}
+	return ""
+}
+
+func (s *Send) readSender(o *httpsms.Order, d Defaults) string {
+	if o.From = s.params["from"]; o.From == "" {
+		o.From = d.Sender
+	}
+	if o.From == "" && !d.Senderless {
+		return "Sender missing and no global set, rejected"
+	}
+	return ""
+}
+
+// readContext reads what the calls about the messages have.
+func (s *Send) readContext(c *httpsms.Context, d Defaults) string {
+	account := s.params["account"]
+	if len(account) > maxAccount || strings.ContainsAny(account, "[]\r\n") {
+		return "Account field misformed or too long, rejected"
+	}
+	if c.URL, _ = s.params.get("dlr-url", "dlrurl"); c.URL == "" {
+		c.URL = d.URL
+	}
+	if c.URL != "" && !isURL(c.URL) {
+		return misformed("DLR-URL")
+	}
+	c.Add(httpsms.Service, d.Service)
+	c.Add(httpsms.AccountInfo, account)
+	c.Add(httpsms.Billing, s.params["binfo"])
+	c.Add(httpsms.MetaData, s.params["meta-data"])
+	c.Add(httpsms.Charset, s.params["charset"])
+	c.Add(httpsms.Tags, s.params["smsc"])
+	return ""
+}
+
+// isURL reports whether calls can be made to a URL once its escapes are expanded. Its host cannot have any.
+func isURL(pattern string) bool {
+	scheme, rest, _ := strings.Cut(pattern, "://")
+	if !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") || len(pattern) > maxURL {
+		return false
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	if strings.Contains(rest, "%") {
+		return false
+	}
+	u, err := url.Parse(Example(pattern))
+	return err == nil && u.Host != ""
+}
+
+// Example returns a URL that a call might have: a dlr-url whose escapes have values. Whether the account may have it
+// called can be seen of it.
+func Example(pattern string) string { return (&values{}).expand(pattern) }
+
+// readFields reads the fields that are numbers, in the order of Kannel's checks.
+func (s *Send) readFields(o *httpsms.Order) string {
+	f := map[string]int{}
+	for _, field := range []struct {
+		name, older string
+		most        int
+		is          string
+	}{
+		{"dlr-mask", "dlrmask", 63, "DLR-Mask"},
+		{"mclass", "flash", 3, "MClass"},
+		{"pid", "", 255, "PID"},
+		{"rpi", "", 2, "RPI"},
+		{"alt-dcs", "", 1, "Alt-DCS"},
+		{"mwi", "", 7, "MWI"},
+		{"coding", "", 2, "Coding"},
+		{"compress", "", 0, "Compress"}, // Kannel takes 1 too, but no message here can be compressed
+		{"validity", "", maxNumber, "Validity"},
+		{"deferred", "", maxNumber, "Deferred"},
+		{"priority", "", 3, "Priority"},
+	} {
+		n := s.params.number(field.name, field.older)
+		if n < notGiven || n > field.most {
+			return misformed(field.is)
+		}
+		f[field.name] = n
+	}
+	if mask := f["dlr-mask"]; mask > 0 {
+		o.Notify = notify(mask)
+		value, _ := s.params.get("dlr-mask", "dlrmask")
+		o.Context.Add(httpsms.Mask, value)
+	}
+	if class := f["mclass"]; class != notGiven {
+		o.Class = sms.Class0 + sms.Class(class)
+	}
+	o.PID = uint8(max(f["pid"], 0))
+	o.ReplyPath = f["rpi"] > 0
+	o.Priority = uint8(max(f["priority"], 0))
+	return ""
+}
+
+// notify returns the outcomes that a mask asks for. Kannel reports what an SMSC refuses to those who asked for
+// what was not delivered, too.
+func notify(mask int) (n sms.Notify) {
+	for _, bit := range []struct {
+		mask   int
+		notify sms.Notify
+	}{
+		{delivered, sms.NotifySuccess},
+		{undelivered | refused, sms.NotifyFailure},
+		{buffered | intermediate, sms.NotifyProgress},
+		{accepted, sms.NotifySent},
+	} {
+		if mask&bit.mask != 0 {
+			n |= bit.notify
+		}
+	}
+	return n
+}
+
+// readTimes reads when the messages are sent, and for how long.
+func (s *Send) readTimes(o *httpsms.Order, now int64) string {
+	after := func(name string) int64 {
+		if minutes := s.params.number(name); minutes > 0 {
+			return now + int64(min(minutes, maxMinutes))*int64(time.Minute)
+		}
+		return 0
+	}
+	o.Expires, o.DeliverAt = after("validity"), after("deferred")
+	return ""
+}
+
+// readText reads the text, and what a mobile is to show of waiting messages.
+func (s *Send) readText(o *httpsms.Order) string {
+	coding := s.params.number("coding")
+	if coding == notGiven {
+		coding = sevenBit
+		if len(o.Header) > 0 {
+			coding = eightBit
+		}
+	}
+	var ok bool
+	if o.Text, o.Alphabet, ok = encode(s.params["text"], s.params["charset"], coding); !ok {
+		return "Charset or body misformed, rejected"
+	}
+	if mwi := s.params.number("mwi"); mwi != notGiven {
+		if o.Header = indicate(o.Header, mwi, len(o.Text) > 0); len(o.Header) > maxUDH {
+			return "UDH field is too long, rejected"
+		}
+	}
+	if len(o.Context.Append(nil)) > sms.MaxContext {
+		return "Fields are too long, rejected"
+	}
+	return ""
+}
+
+// indicate adds a message waiting indication to a user data header (3GPP TS 23.040 §9.2.3.24.2): mwi is the kind
+// of message, and 4 more if none waits any longer.
+func indicate(header []byte, mwi int, store bool) []byte {
+	if header == nil {
+		header = []byte{0}
+	}
+	kind, count := byte(mwi&3), byte(1)
+	if mwi > 3 {
+		count = 0
+	}
+	if store {
+		kind |= 0x80
+	}
+	header = append(header, 0x01, 2, kind, count)
+	header[0] = byte(len(header) - 1)
+	return header
+}

@@ -1,0 +1,108 @@
+package kannel
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// Report returns the call of the dlr-url that tells what became of a message. It reports false if its client has
+// given no URL, or has not asked for such news. Any answer 2xx says that the client has it.
+func Report(e *httpsms.Event) (*httpsms.Call, bool) {
+	bit := reported(e)
+	mask, _ := number(e.Context.Get(httpsms.Mask))
+	switch {
+	case e.Context.URL == "":
+		return nil, false
+	case bit == refused && mask&(refused|undelivered) != 0:
+	case bit == buffered && mask&buffered == 0 && mask&intermediate != 0:
+		bit = intermediate
+	case mask&bit == 0:
+		return nil, false
+	}
+	text := reportText(e, bit)
+	c := &e.Context
+	v := values{
+		phone: httpsms.Number(e.To), local: httpsms.Number(e.From), text: text, words: strings.Fields(text), at: time.Unix(0, e.At),
+		connector: e.Connector, id: httpsms.UUID(e.ID), foreign: string(e.Report.ID), mask: bit, url: c.URL,
+		meta: c.Get(httpsms.MetaData) + reportMeta(e.Report), service: c.Get(httpsms.Service), charset: c.Get(httpsms.Charset),
+		class: notGiven, billing: c.Get(httpsms.Billing), account: c.Get(httpsms.AccountInfo),
+	}
+	if v.charset == "" {
+		v.charset = "UTF-8"
+	}
+	return &httpsms.Call{Method: http.MethodGet, URL: v.expand(c.URL), Header: [][2]string{{"User-Agent", name}}}, true
+}
+
+// reported returns the bit of an event.
+func reported(e *httpsms.Event) int {
+	switch s := e.Report.State; {
+	case e.Taken:
+		return accepted
+	case s == sms.StateDelivered:
+		return delivered
+	case s == sms.StateScheduled || s == sms.StateEnroute || s == sms.StateAccepted:
+		return buffered
+	case len(e.Report.ID) == 0: // no SMSC has taken it
+		return refused
+	}
+	return undelivered
+}
+
+// reportText returns what the SMSC has said: the text of its receipt, or its answer.
+func reportText(e *httpsms.Event, bit int) string {
+	switch {
+	case bit == accepted:
+		return "ACK/"
+	case bit == refused && e.Status != 0:
+		return fmt.Sprintf("NACK/0x%08x/%s", e.Status, e.Reason)
+	case bit == refused:
+		return "NACK/" + e.Reason
+	case e.Report.Original != nil:
+		return string(e.Report.Original)
+	}
+	return receiptText(e.Report)
+}
+
+// receiptText returns the text of a receipt that came without one, in the form that is usual with SMPP (3.4 appendix B).
+func receiptText(r *sms.Report) string {
+	at := func(t int64) string { return time.Unix(0, t).UTC().Format("0601021504") }
+	word := string(r.Word)
+	if w := words[r.State]; w != "" {
+		word = w
+	}
+	all, done := max(r.Parts, 1), r.Delivered
+	if r.State == sms.StateDelivered {
+		done = max(done, all)
+	}
+	err := string(r.Err)
+	if err == "" {
+		err = fmt.Sprintf("%03d", r.NetworkError)
+	}
+	return fmt.Sprintf("id:%s sub:%03d dlvrd:%03d submit date:%s done date:%s stat:%s err:%s text:%s",
+		r.ID, all, done, at(r.Submitted), at(r.Done), word, err, r.Text)
+}
+
+var words = map[sms.State]string{
+	sms.StateScheduled: "SCHEDLD", sms.StateEnroute: "ENROUTE", sms.StateDelivered: "DELIVRD", sms.StateExpired: "EXPIRED",
+	sms.StateDeleted: "DELETED", sms.StateUndeliverable: "UNDELIV", sms.StateAccepted: "ACCEPTD", sms.StateUnknown: "UNKNOWN",
+	sms.StateRejected: "REJECTD", sms.StateSkipped: "SKIPPED",
+}
+
+// reportMeta returns the group of meta-data that a receipt has: the error of the network, in three octets.
+func reportMeta(r *sms.Report) string {
+	network, code := r.Network, r.NetworkError
+	if network == 0 {
+		n, err := strconv.ParseUint(string(r.Err), 10, 16)
+		if err != nil {
+			return ""
+		}
+		network, code = 3, uint16(n) // GSM
+	}
+	return "?smpp?dlr_err=" + quote(string([]byte{network, byte(code >> 8), byte(code)})) + "&"
+}
