@@ -30,12 +30,13 @@ const (
 
 // The bits of dlr-mask, which are the values of %d.
 const (
-	delivered    = 1
-	undelivered  = 2
-	buffered     = 4
-	accepted     = 8
-	refused      = 16
-	intermediate = 32
+	delivered   = 1
+	undelivered = 2
+	buffered    = 4
+	accepted    = 8
+	refused     = 16
+	expired     = 32 // and undelivered
+	maxMask     = 66
 )
 
 // Orders returns the messages that are asked for, one for each receiver. Its checks, and their order, are
@@ -194,8 +195,8 @@ func (s *Send) readFields(o *httpsms.Order) string {
 		most        int
 		is          string
 	}{
-		{"dlr-mask", "dlrmask", 63, "DLR-Mask"},
-		{"mclass", "flash", 3, "MClass"},
+		{"dlr-mask", "dlrmask", maxMask, "DLR-Mask"},
+		{"mclass", "", 3, "MClass"},
 		{"pid", "", 255, "PID"},
 		{"rpi", "", 2, "RPI"},
 		{"alt-dcs", "", 1, "Alt-DCS"},
@@ -234,8 +235,8 @@ func notify(mask int) (n sms.Notify) {
 		notify sms.Notify
 	}{
 		{delivered, sms.NotifySuccess},
-		{undelivered | refused, sms.NotifyFailure},
-		{buffered | intermediate, sms.NotifyProgress},
+		{undelivered | refused | expired, sms.NotifyFailure},
+		{buffered, sms.NotifyProgress},
 		{accepted, sms.NotifySent},
 	} {
 		if mask&bit.mask != 0 {

@@ -89,7 +89,7 @@ func TestParameters(t *testing.T) {
 	f("&text=hi", func(o *httpsms.Order) { o.Text = []byte("hi") })
 	f("&mclass=0", func(o *httpsms.Order) { o.Class = sms.Class0 })
 	f("&mclass=3", func(o *httpsms.Order) { o.Class = sms.Class3 })
-	f("&flash=1", func(o *httpsms.Order) { o.Class = sms.Class1 })
+	f("&flash=1", func(*httpsms.Order) {}) // up to Kannel 1.2
 	f("&pid=255", func(o *httpsms.Order) { o.PID = 255 })
 	f("&rpi=0", func(*httpsms.Order) {})
 	f("&rpi=1", func(o *httpsms.Order) { o.ReplyPath = true })
@@ -142,8 +142,10 @@ func TestMask(t *testing.T) {
 	f("4", sms.NotifyProgress)
 	f("8", sms.NotifySent)
 	f("16", sms.NotifyFailure)
-	f("32", sms.NotifyProgress)
+	f("32", sms.NotifyFailure)
 	f("19", sms.NotifySuccess|sms.NotifyFailure)
+	f("64", 0)
+	f("66", sms.NotifyFailure)
 	f("63", sms.NotifySuccess|sms.NotifyFailure|sms.NotifyProgress|sms.NotifySent)
 	if o := order(t, get("to=1&dlr-mask=0&dlr-url=http://h/d")); o.Notify != 0 || o.Context.Get(httpsms.Mask) != "" {
 		t.Errorf("%+v", o)
@@ -166,7 +168,7 @@ func TestOrderOfChecks(t *testing.T) {
 		{"rpi=3", "RPI field misformed, rejected"},
 		{"pid=256", "PID field misformed, rejected"},
 		{"mclass=4", "MClass field misformed, rejected"},
-		{"dlr-mask=64", "DLR-Mask field misformed, rejected"},
+		{"dlr-mask=67", "DLR-Mask field misformed, rejected"},
 		{"dlr-url=ftp://h/d", "DLR-URL field misformed, rejected"},
 		{"account=a%5D", "Account field misformed or too long, rejected"},
 		{"from=", "Sender missing and no global set, rejected"},

@@ -32,8 +32,8 @@ type params map[string]string
 // names are the names of the parameters. Some have an older name as well.
 func names() []string {
 	return []string{
-		"username", "user", "password", "pass", "to", "from", "text", "charset", "coding", "udh", "mclass", "flash", "mwi",
-		"compress", "alt-dcs", "pid", "rpi", "priority", "validity", "deferred", "smsc", "dlr-mask", "dlrmask",
+		"username", "user", "password", "pass", "to", "from", "text", "charset", "coding", "udh", "mclass", "mwi", "compress",
+		"alt-dcs", "pid", "rpi", "priority", "validity", "deferred", "smsc", "dlr-mask", "dlrmask",
 		"dlr-url", "dlrurl", "account", "binfo", "meta-data",
 	}
 }

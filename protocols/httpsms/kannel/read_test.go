@@ -152,7 +152,8 @@ func TestPostRefused(t *testing.T) {
 	f(post("text/vnd.wap.wml", "a", "X-Kannel-To", "1"), "415 Unsupported content-type, rejected")
 	f(post("application/x-www-form-urlencoded", "text=a"), "400 Missing receiver number, rejected")
 	f(post("text/xml", `<message><submit><ud>a</ud></submit></message>`), "400 Missing receiver(s) number(s), rejected")
-	f(post("text/xml", `<message><submit><da><number></number></da></submit></message>`), "400 Number(s) has/have been denied by white- and/or black-lists.")
+	f(post("text/xml", `<message><submit><da><number></number></da></submit></message>`), "400 Missing receiver(s) number(s), rejected")
+	f(post("text/xml", `<message><submit><da><number> </number></da></submit></message>`), "400 Number(s) has/have been denied by white- and/or black-lists.")
 }
 
 const document = `<?xml version="1.0" encoding="ISO-8859-1"?>

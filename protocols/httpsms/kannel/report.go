@@ -3,7 +3,6 @@ package kannel
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,8 +19,8 @@ func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	case e.Context.URL == "":
 		return nil, false
 	case bit == refused && mask&(refused|undelivered) != 0:
-	case bit == buffered && mask&buffered == 0 && mask&intermediate != 0:
-		bit = intermediate
+	case bit == undelivered && e.Report.State == sms.StateExpired && mask&expired != 0:
+		bit |= expired
 	case mask&bit == 0:
 		return nil, false
 	}
@@ -30,7 +29,7 @@ func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	v := values{
 		phone: httpsms.Number(e.To), local: httpsms.Number(e.From), text: text, words: strings.Fields(text), at: time.Unix(0, e.At),
 		connector: e.Connector, id: httpsms.UUID(e.ID), foreign: string(e.Report.ID), mask: bit, url: c.URL,
-		meta: c.Get(httpsms.MetaData) + reportMeta(e.Report), service: c.Get(httpsms.Service), charset: c.Get(httpsms.Charset),
+		meta: reportMeta(e, mask, bit), coding: notGiven, service: c.Get(httpsms.Service), charset: c.Get(httpsms.Charset),
 		class: notGiven, billing: c.Get(httpsms.Billing), account: c.Get(httpsms.AccountInfo),
 	}
 	if v.charset == "" {
@@ -94,15 +93,24 @@ var words = map[sms.State]string{
 	sms.StateRejected: "REJECTD", sms.StateSkipped: "SKIPPED",
 }
 
-// reportMeta returns the group of meta-data that a receipt has: the error of the network, in three octets.
-func reportMeta(r *sms.Report) string {
-	network, code := r.Network, r.NetworkError
-	if network == 0 {
-		n, err := strconv.ParseUint(string(r.Err), 10, 16)
-		if err != nil {
-			return ""
-		}
-		network, code = 3, uint16(n) // GSM
+// reportMeta returns the meta-data of a report: that of the message, the mask, and the error of the network, in three
+// octets.
+func reportMeta(e *httpsms.Event, mask, bit int) string {
+	meta := e.Context.Get(httpsms.MetaData)
+	if meta != "" && !strings.HasSuffix(meta, "&") {
+		meta += "&"
 	}
-	return "?smpp?dlr_err=" + quote(string([]byte{network, byte(code >> 8), byte(code)})) + "&"
+	meta += fmt.Sprintf("?orig_msg?dlr_mask=%d&", mask)
+	if bit == accepted || bit == refused {
+		return meta + "?smpp_resp?"
+	}
+	network, code := e.Report.Network, int(e.Report.NetworkError)
+	if network == 0 {
+		n, ok := number(string(e.Report.Err))
+		if !ok {
+			return meta
+		}
+		network, code = 3, n // GSM
+	}
+	return meta + "?smpp?dlr_err=" + quote(string([]byte{network, byte(code >> 8), byte(code)})) + "&"
 }

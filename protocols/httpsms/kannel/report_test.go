@@ -42,14 +42,18 @@ func TestMasks(t *testing.T) {
 	}
 	taken := func(e *httpsms.Event) { e.Taken = true }
 	all(sms.Report{ID: id, State: sms.StateDelivered}, nil, "1")
-	for _, s := range []sms.State{sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateUnknown, sms.StateRejected, sms.StateSkipped, sms.NoState} {
+	f("63", sms.Report{ID: id, State: sms.StateExpired}, nil, "34")
+	f("32", sms.Report{ID: id, State: sms.StateExpired}, nil, "34")
+	f("31", sms.Report{ID: id, State: sms.StateExpired}, nil, "2")
+	f("29", sms.Report{ID: id, State: sms.StateExpired}, nil, "")
+	f("32", sms.Report{ID: id, State: sms.StateDeleted}, nil, "")
+	for _, s := range []sms.State{sms.StateDeleted, sms.StateUndeliverable, sms.StateUnknown, sms.StateRejected, sms.StateSkipped, sms.NoState} {
 		all(sms.Report{ID: id, State: s}, nil, "2")
 		f("16", sms.Report{ID: id, State: s}, nil, "")
 	}
 	for _, s := range []sms.State{sms.StateScheduled, sms.StateEnroute, sms.StateAccepted} {
 		all(sms.Report{ID: id, State: s}, nil, "4")
-		f("32", sms.Report{ID: id, State: s}, nil, "32")
-		f("27", sms.Report{ID: id, State: s}, nil, "")
+		f("59", sms.Report{ID: id, State: s}, nil, "")
 	}
 	all(sms.Report{ID: id, State: sms.StateEnroute}, taken, "8")
 	f("4", sms.Report{ID: id, State: sms.StateEnroute}, taken, "")
@@ -102,15 +106,15 @@ func TestEscapesOfReports(t *testing.T) {
 	f("%F", "4a-17", nil)
 	f("%d", "1", nil)
 	f("%R", "http%3A%2F%2Fh%2F%25R", nil)
-	f("%D", "%3Fsmpp%3Fdlr_err%3D%2503%2500%251B%26", nil)
-	f("%D", "%3Fa%3Fb%3Dc%3Fsmpp%3Fdlr_err%3D%2503%2500%251B%26", fields(httpsms.Field{Name: httpsms.MetaData, Value: "?a?b=c"}))
+	f("%D", "%3Forig_msg%3Fdlr_mask%3D1%26%3Fsmpp%3Fdlr_err%3D%2503%2500%251B%26", nil)
+	f("%D", "%3Fa%3Fb%3Dc%26%3Forig_msg%3Fdlr_mask%3D1%26%3Fsmpp%3Fdlr_err%3D%2503%2500%251B%26", fields(httpsms.Field{Name: httpsms.MetaData, Value: "?a?b=c"}))
 	f("%#smpp#dlr_err#", "%03%00%1B", nil)
-	f("%#a x#b#,%#a x#e#,%#c#b#", "c+d,f,", fields(httpsms.Field{Name: httpsms.MetaData, Value: "?a%20x?b=c+d&e=f?"}))
+	f("%#a x#b#,%#a x#e#,%#c#b#", "c+d,f,", fields(httpsms.Field{Name: httpsms.MetaData, Value: "?a%20x?b=c+d&e=f"}))
 	f("%#smpp#dlr_err", "%#smpp#dlr_err", nil)
 	f("%#", "%#", nil)
 	f("%n", "shop", fields(httpsms.Field{Name: httpsms.Service, Value: "shop"}))
 	f("%o,%B", "a+b,c", fields(httpsms.Field{Name: httpsms.AccountInfo, Value: "a b"}, httpsms.Field{Name: httpsms.Billing, Value: "c"}))
-	f("%c,%C", "0,UTF-8", nil)
+	f("%c,%C", "-1,UTF-8", nil)
 	f("%C", "ISO-8859-1", fields(httpsms.Field{Name: httpsms.Charset, Value: "ISO-8859-1"}))
 	f("%m,%M,%O", "-1,-1,00", nil)
 	f("%u%f%v%V%n%o%B.", ".", nil)
@@ -154,19 +158,21 @@ func TestTextsOfReports(t *testing.T) {
 	}
 }
 
-// The error of the network is in the meta-data, as it came or as the text has it.
+// The meta-data says what was asked for, and has the error of the network as it came or as the text has it.
 func TestMetaOfReports(t *testing.T) {
 	t.Parallel()
-	f := func(r sms.Report, want string) {
+	f := func(r sms.Report, bit int, want string) {
 		t.Helper()
-		if got := reportMeta(&r); got != want {
+		if got := reportMeta(report("31", "http://h/", r, nil), 31, bit); got != "?orig_msg?dlr_mask=31&"+want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	f(sms.Report{}, "")
-	f(sms.Report{Err: []byte("x")}, "")
-	f(sms.Report{Err: []byte("999999")}, "")
-	f(sms.Report{Err: []byte("000")}, "?smpp?dlr_err=%03%00%00&")
-	f(sms.Report{Err: []byte("300")}, "?smpp?dlr_err=%03%01%2C&")
-	f(sms.Report{Err: []byte("300"), Network: 1, NetworkError: 2}, "?smpp?dlr_err=%01%00%02&")
+	f(sms.Report{}, accepted, "?smpp_resp?")
+	f(sms.Report{}, refused, "?smpp_resp?")
+	f(sms.Report{}, delivered, "")
+	f(sms.Report{Err: []byte("x")}, undelivered, "")
+	f(sms.Report{Err: []byte("1F")}, undelivered, "?smpp?dlr_err=%03%00%01&")
+	f(sms.Report{Err: []byte("000")}, delivered, "?smpp?dlr_err=%03%00%00&")
+	f(sms.Report{Err: []byte("300")}, undelivered, "?smpp?dlr_err=%03%01%2C&")
+	f(sms.Report{Err: []byte("300"), Network: 1, NetworkError: 2}, undelivered, "?smpp?dlr_err=%01%00%02&")
 }

@@ -73,7 +73,9 @@ func readXML(body []byte) (params, []string) {
 			if name := parameterAt(path); name != "" {
 				value := element(name, text.String(), octets)
 				if name == "to" {
-					receivers = append(receivers, value)
+					if text.Len() > 0 {
+						receivers = append(receivers, value)
+					}
 				} else if _, given := p[name]; !given {
 					p[name] = value
 				}

@@ -1,0 +1,257 @@
+package peers
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pmg/internal/testutil"
+	"pmg/protocols/httpsms"
+	dialect "pmg/protocols/httpsms/kannel"
+	"pmg/sms"
+)
+
+// sendsmsConfig makes Kannel a smsbox whose SMSC is the test.
+const sendsmsConfig = `group = core
+admin-port = %[1]s
+admin-interface = 127.0.0.1
+admin-password = s3cret
+smsbox-port = %[2]s
+smsbox-interface = 127.0.0.1
+box-allow-ip = 127.0.0.1
+dlr-storage = internal
+
+group = smsc
+smsc = fake
+smsc-id = FAKE
+port = %[3]s
+connect-allow-ip = 127.0.0.1
+
+group = smsbox
+bearerbox-host = 127.0.0.1
+sendsms-port = %[4]s
+sendsms-interface = 127.0.0.1
+
+group = sendsms-user
+username = acme
+password = s3cret
+name = shop
+max-messages = 10
+concatenation = true
+
+group = sms-service
+name = poll
+keyword = default
+catch-all = true
+get-url = "%[5]s"
+max-messages = 0
+`
+
+// A sendsms is a smsbox that runs.
+type sendsms struct {
+	url  string
+	smsc net.Conn
+	seen chan string // URIs that it has called
+}
+
+// everyEscape has each of the escapes, and some that there are not. Those of ids are left out.
+const everyEscape = "/mo?k=%k&s=%s&S=%S&r=%r&a=%a&A=%A&b=%b&p=%p&P=%P&q=%q&Q=%Q&i=%i&F=%F&R=%R&n=%n&c=%c&C=%C&m=%m&M=%M&O=%O&u=%u&B=%B&o=%o&f=%f&v=%v&V=%V&x=%x&z=%z&pc=%%&e=%1%"
+
+// startSendsms starts Kannel.
+func startSendsms(t *testing.T) *sendsms {
+	t.Helper()
+	if why := noKannel(); why != "" {
+		t.Skip(why)
+	}
+	s := &sendsms{seen: make(chan string, 100)}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { s.seen <- r.RequestURI }))
+	t.Cleanup(server.Close)
+	var ports [4]any
+	for i := range ports {
+		_, ports[i], _ = net.SplitHostPort(testutil.FreeAddress(t))
+	}
+	file := filepath.Join(t.TempDir(), "kannel.conf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, sendsmsConfig, ports[0], ports[1], ports[2], ports[3], server.URL+everyEscape), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.url = fmt.Sprintf("http://127.0.0.1:%s/cgi-bin/sendsms", ports[3])
+	s.run(t, "bearerbox", file)
+	s.smsc = dialUntil(t, fmt.Sprintf("127.0.0.1:%s", ports[2]))
+	dialUntil(t, fmt.Sprintf("127.0.0.1:%s", ports[1])).Close()
+	s.run(t, "smsbox", file)
+	dialUntil(t, fmt.Sprintf("127.0.0.1:%s", ports[3])).Close()
+	return s
+}
+
+// run runs one of Kannel's programs until the test ends.
+func (s *sendsms) run(t *testing.T, box, file string) {
+	t.Helper()
+	log := &testutil.Log{}
+	cmd := exec.Command(box, file)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		kill := time.AfterFunc(3*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		kill.Stop()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+}
+
+func dialUntil(t *testing.T, address string) net.Conn {
+	t.Helper()
+	for range int(patience / (10 * time.Millisecond)) {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			t.Cleanup(func() { conn.Close() })
+			return conn
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("Kannel does not listen on %s", address)
+	return nil
+}
+
+// ask sends a request to Kannel, and returns its answer.
+func (s *sendsms) ask(t *testing.T, r *httpsms.Request) string {
+	t.Helper()
+	request, err := http.NewRequest(r.Method, s.url+"?"+r.Query, strings.NewReader(string(r.Body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = r.Header
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, _ := io.ReadAll(answer.Body)
+	return fmt.Sprintf("%d %s %s", answer.StatusCode, answer.Header.Get("Content-Type"), strings.Replace(string(body), "3: Queued for later delivery", "0: Accepted for delivery", 1))
+}
+
+// ours returns what the dialect answers.
+func ours(r *httpsms.Request) string {
+	s, a := dialect.Read(r)
+	if a == nil {
+		if name, password := s.Credentials(); name != "acme" || password != "s3cret" {
+			a = dialect.Denied()
+		}
+	}
+	if a == nil {
+		if _, a = s.Orders(0, dialect.Defaults{Service: "shop"}); a == nil {
+			a = dialect.Answer([]httpsms.Result{{Code: sms.OK}})
+		}
+	}
+	return fmt.Sprintf("%d %s %s", a.Status, a.ContentType, a.Body)
+}
+
+// sendsmsQueries are requests whose answers Kannel knows. Those of docs/http.md that differ are not among them.
+func sendsmsQueries() []string {
+	long := strings.Repeat("a", 64)
+	return []string{
+		"", "username=acme", "user=acme&pass=wrong",
+		"to", "to=", "to=+", "to=1", "to=1&from=S", "to=4670x&from=S", "to=46x+4670&from=S", "to=46-70+%2B4671&from=S", "to=1&from=", "to=1&to=x&from=S", "to=x&to=1&from=S",
+		"to=1&from=S&udh=", "to=1&from=S&udh=%01", "to=1&from=S&udh=%01%00", "to=1&from=S&udh=%8C" + strings.Repeat("a", 140), "to=x&from=S&udh=%05",
+		"to=1&from=S&account=" + long, "to=1&from=S&account=a" + long, "to=1&from=S&account=%5B", "to=1&from=S&account=%0A", "to=1&account=%5B",
+		"to=1&from=S&dlr-url=", "to=1&from=S&dlr-url=http://h", "to=1&from=S&dlr-url=HTTP://h/d", "to=1&from=S&dlr-url=https://h/", "to=1&from=S&dlr-url=ftp://h/d", "to=1&from=S&dlrurl=x",
+		"to=1&from=S&dlr-mask=63", "to=1&from=S&dlr-mask=66", "to=1&from=S&dlr-mask=67", "to=1&from=S&dlrmask=-2", "to=1&from=S&dlr-mask=-1", "to=1&from=S&dlr-mask=x", "to=1&from=S&dlr-mask=+31x",
+		"to=1&from=S&mclass=3", "to=1&from=S&mclass=4", "to=1&from=S&mclass=-2", "to=1&from=S&flash=9", "to=1&from=S&pid=255", "to=1&from=S&pid=256", "to=1&from=S&pid=-2",
+		"to=1&from=S&rpi=2", "to=1&from=S&rpi=3", "to=1&from=S&alt-dcs=1", "to=1&from=S&alt-dcs=2", "to=1&from=S&mwi=7", "to=1&from=S&mwi=8", "to=1&from=S&coding=2&text=%00a", "to=1&from=S&coding=3",
+		"to=1&from=S&compress=0", "to=1&from=S&compress=2", "to=1&from=S&validity=-2", "to=1&from=S&validity=5", "to=1&from=S&deferred=-2", "to=1&from=S&deferred=-1", "to=1&from=S&priority=3", "to=1&from=S&priority=4",
+		"to=1&from=S&text=caf%E9&charset=ISO-8859-1", "to=1&from=S&text=a&charset=NOPE", "to=1&from=S&text=a&charset=CP1252", "to=1&from=S&text=a&charset=windows-1252", "to=1&from=S&text=%00a&charset=UTF-16BE",
+		"to=1&from=S&text=a&charset=latin1", "to=1&from=S&text=a&charset=UTF8", "to=1&from=S&text=a&charset=", "to=1&from=S&coding=1&charset=NOPE&text=a", "to=1&from=S&coding=2&charset=UTF-8&text=a", "to=1&from=S&coding=2&charset=NOPE&text=a",
+		"to=1&from=S&text=%zz%4", "to=1&from=S&priority=4&mclass=4", "to=1&from=S&dlr-mask=67&dlr-url=x",
+	}
+}
+
+// sendsmsBodies are requests with a body.
+func sendsmsBodies() (all []*httpsms.Request) {
+	add := func(kind, body string, headers ...string) {
+		r := &httpsms.Request{Method: "POST", Body: []byte(body), Header: http.Header{"X-Kannel-Username": {"acme"}, "X-Kannel-Password": {"s3cret"}}}
+		if kind != "" {
+			r.Header["Content-Type"] = []string{kind}
+		}
+		for i := 0; i < len(headers); i += 2 {
+			r.Header[headers[i]] = append(r.Header[headers[i]], headers[i+1])
+		}
+		all = append(all, r)
+	}
+	to := []string{"X-Kannel-To", "1", "X-Kannel-From", "S"}
+	for _, kind := range []string{"", "text/plain", "TEXT/plain; charset=UTF-8", "text/plain; charset=NOPE", "application/octet-stream", "text/html", "text/vnd.wap.wml", "application/json", "text/css"} {
+		add(kind, "a")
+		add(kind, "a", "X-Kannel-To", "", "X-Kannel-From", "S")
+		add(kind, "a", to...)
+		add(kind, "ab", append(to, "X-Kannel-Udh", "027000", "X-Kannel-Coding", "2")...)
+		add(kind, "a", append(to, "X-Kannel-Mclass", "4")...)
+		add(kind, "a", append(to, "X-Kannel-Mclass", "4", "X-Kannel-Mclass", "3")...)
+		add(kind, "a", append(to, "X-Kannel-Udh", "%05")...)
+	}
+	login := "<message><submit><from><user>acme</user><pass>s3cret</pass></from>"
+	for _, document := range []string{
+		"x", "<message>", "<message/>", login + "</submit></message>", login + "<da><number>1</number></da></submit></message>", login + "<da><number>1</number></da><oa><number>S</number></oa></submit></message>",
+		login + "<da><number>x</number></da><oa><number>S</number></oa></submit></message>", login + "<da><number></number></da><oa><number>S</number></oa></submit></message>",
+		login + "<da><number>1</number><number>2</number></da><oa><number>S</number></oa><ud>68656c6c6f</ud><dcs><mclass>4</mclass></dcs></submit></message>",
+		`<?xml version="1.0" encoding="ISO-8859-1"?>` + login + "<da><number>1</number></da><oa><number>S</number></oa><ud>h%E9</ud><priority>4</priority></submit></message>",
+	} {
+		add("text/xml", document)
+	}
+	return all
+}
+
+// Kannel and the dialect answer the same.
+func TestSendsmsAnswers(t *testing.T) {
+	if !*all {
+		t.Skip("make peers runs the peers")
+	}
+	s := startSendsms(t)
+	requests := sendsmsBodies()
+	for _, query := range sendsmsQueries() {
+		requests = append(requests, &httpsms.Request{Method: "GET", Query: query}, &httpsms.Request{Method: "GET", Query: "username=acme&password=s3cret&" + query})
+	}
+	for _, r := range requests {
+		if want, got := s.ask(t, r), ours(r); got != want {
+			t.Errorf("%s %q %q: %q, Kannel answers %q", r.Query, r.Body, r.Header, got, want)
+		}
+	}
+}
+
+// Kannel and the dialect make the same calls of messages from mobiles.
+func TestSendsmsInbound(t *testing.T) {
+	if !*all {
+		t.Skip("make peers runs the peers")
+	}
+	s := startSendsms(t)
+	ids := regexp.MustCompile(`I=[^&]*`)
+	w := bufio.NewWriter(s.smsc)
+	for _, text := range []string{"vote", "vote 1*2  3 4", "a+b%20c&d=e?#/", "-_.!~*'(),;:@$", "~^[]{}|"} {
+		fmt.Fprintf(w, "0046700 1234 text %s\n", text)
+		w.Flush()
+		var want string
+		select {
+		case want = <-s.seen:
+		case <-time.After(patience):
+			t.Fatalf("%q: Kannel does not call", text)
+		}
+		m := &sms.Message{Kind: sms.MO, Alphabet: sms.DefaultUTF8}
+		m.Set(sms.Address{Addr: []byte("0046700")}, sms.Address{Addr: []byte("1234")}, []byte(text))
+		c := dialect.Inbound(&httpsms.Event{Connector: "FAKE", At: time.Now().UnixNano(), Message: m}, &dialect.InboundOptions{Name: "poll", URL: everyEscape})
+		if got := ids.ReplaceAllString(c.URL, ""); got != want {
+			t.Errorf("%q\n%s, Kannel calls\n%s", text, got, want)
+		}
+	}
+}
