@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/smstext"
 	"pmg/internal/testutil"
 	"pmg/protocols/httpsms"
 	dialect "pmg/protocols/httpsms/kannel"
@@ -214,7 +215,7 @@ func sendsmsBodies() (all []*httpsms.Request) {
 }
 
 // Kannel and the dialect answer the same.
-func TestSendsmsAnswers(t *testing.T) {
+func TestPeersSendsmsAnswers(t *testing.T) {
 	if !*all {
 		t.Skip("make peers runs the peers")
 	}
@@ -230,8 +231,91 @@ func TestSendsmsAnswers(t *testing.T) {
 	}
 }
 
+// Kannel and the dialect send the same.
+func TestPeersSendsmsTexts(t *testing.T) {
+	if !*all {
+		t.Skip("make peers runs the peers")
+	}
+	s := startSendsms(t)
+	sent := bufio.NewReader(s.smsc)
+	const head = "username=acme&password=s3cret&from=S&to=1&"
+	requests := []*httpsms.Request{}
+	for _, query := range []string{
+		"text=a+b%20c", "text=%zz%41%4a", "text=caf%C3%A9", "text=caf%E9&charset=ISO-8859-1", "text=%80&charset=CP1252", "text=%A4&charset=ISO-8859-15", "text=%00a%00b&charset=UTF-16BE",
+		"text=a%00b%00&charset=UTF-16LE", "coding=1&text=%00%FF%2B+", "coding=1&text=a&charset=NOPE", "coding=2&text=%00a%00b", "coding=2&charset=UTF-8&text=%D0%9F", "coding=2&charset=ISO-8859-1&text=%E9",
+		"udh=%02%70%00&text=hi", "udh=%02%70%00&coding=0&text=hi", "text=a&text=b", "t%65xt=a", "text=a=b;c",
+	} {
+		requests = append(requests, &httpsms.Request{Method: "GET", Query: head + query})
+	}
+	post := func(kind, body string, headers ...string) {
+		r := &httpsms.Request{Method: "POST", Body: []byte(body), Header: http.Header{"X-Kannel-Username": {"acme"}, "X-Kannel-Password": {"s3cret"}, "X-Kannel-To": {"1"}, "X-Kannel-From": {"S"}}}
+		r.Header["Content-Type"] = []string{kind}
+		for i := 0; i < len(headers); i += 2 {
+			r.Header[headers[i]] = []string{headers[i+1]}
+		}
+		requests = append(requests, r)
+	}
+	post("text/plain", "caf\xe9")
+	post("text/plain; charset=\"UTF-8\"", "caf\xc3\xa9 +%41")
+	post("text/plain", "hi", "X-Kannel-Coding", "2")
+	post("text/plain", "hi", "X-Kannel-Udh", "027000")
+	post("application/octet-stream", "\x00\xff")
+	document := func(inside string) {
+		post("text/xml", "<message><submit><from><user>acme</user><pass>s3cret</pass></from><da><number>1</number></da><oa><number>S</number></oa>"+inside+"</submit></message>")
+	}
+	document("<ud>caf%C3%A9+a</ud>")
+	document("<ud>café</ud>")
+	document("<ud> 68656c6c6f </ud>")
+	document("<ud>a&amp;b</ud><udh>027000</udh>")
+	document("<ud>%00%ff</ud><udh>%02p%00</udh><dcs><coding>1</coding></dcs>")
+	document("<ud>hi</ud><dcs><coding>2</coding></dcs>")
+	for _, r := range requests {
+		s.ask(t, r)
+		_ = s.smsc.SetReadDeadline(time.Now().Add(patience))
+		want, err := sent.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%s %q: %v", r.Query, r.Body, err)
+		}
+		if got := fake(t, r); got != want {
+			t.Errorf("%s %q: %q, Kannel sends %q", r.Query, r.Body, got, want)
+		}
+	}
+}
+
+// fake returns what the dialect makes of a request, as an SMSC of type fake gets it.
+func fake(t *testing.T, r *httpsms.Request) string {
+	t.Helper()
+	s, a := dialect.Read(r)
+	if a != nil {
+		t.Fatalf("%+v", a)
+	}
+	orders, a := s.Orders(0, dialect.Defaults{})
+	if a != nil {
+		t.Fatalf("%s %q: %+v", r.Query, r.Body, a)
+	}
+	quote := func(b []byte) string { // as the escape %A has it
+		m := &sms.Message{Alphabet: sms.Binary}
+		m.Set(sms.Address{}, sms.Address{}, b)
+		return dialect.Inbound(&httpsms.Event{Message: m}, &dialect.InboundOptions{URL: "%A"}).URL
+	}
+	o := orders[0]
+	text, _ := smstext.Append(nil, o.Alphabet, false, o.Text)
+	kind := "text " + string(text)
+	switch {
+	case o.Header != nil && o.Alphabet == sms.Default:
+		kind = "udh " + quote(o.Header) + " data " + quote(text)
+	case o.Header != nil:
+		kind = "udh " + quote(o.Header) + " data " + quote(o.Text)
+	case o.Alphabet == sms.Binary:
+		kind = "data " + quote(o.Text)
+	case o.Alphabet == sms.UCS2:
+		kind = "ucs-2 " + quote(o.Text)
+	}
+	return o.From + " " + o.To + " " + kind + "\n"
+}
+
 // Kannel and the dialect make the same calls of messages from mobiles.
-func TestSendsmsInbound(t *testing.T) {
+func TestPeersSendsmsInbound(t *testing.T) {
 	if !*all {
 		t.Skip("make peers runs the peers")
 	}

@@ -199,7 +199,7 @@ func TestXMLTexts(t *testing.T) {
 	}
 	f("", "", "", sms.Default)
 	f("", "hello+you", "hello you", sms.Default)
-	f("", "68656c6C6f", "hello", sms.Default) // hexadecimal digits
+	f("", "68656c6C6f", "68656c6C6f", sms.Default) // only a header may have hexadecimal digits
 	f("", "%C3%A5", "\x0f", sms.Default)
 	f("", "å", "\x0f", sms.Default)
 	f("", "&#229;<![CDATA[<&]]>", "\x0f<&", sms.Default)

@@ -91,7 +91,10 @@ func element(name, text string, octets bool) string {
 	if text = strings.TrimSpace(text); octets {
 		text = narrow(text)
 	}
-	if name == "text" || name == "udh" {
+	switch name {
+	case "text":
+		text, _ = unescape(text)
+	case "udh":
 		text, _ = binary(text)
 	}
 	return text
