@@ -162,7 +162,6 @@ func (s *Send) readContext(c *httpsms.Context, d Defaults) string {
 	c.Add(httpsms.AccountInfo, account)
 	c.Add(httpsms.Billing, s.params["binfo"])
 	c.Add(httpsms.MetaData, s.params["meta-data"])
-	c.Add(httpsms.Charset, s.params["charset"])
 	c.Add(httpsms.Tags, s.params["smsc"])
 	return ""
 }

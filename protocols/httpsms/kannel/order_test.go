@@ -105,7 +105,7 @@ func TestParameters(t *testing.T) {
 	f("&binfo=b", add(httpsms.Billing, "b"))
 	f("&meta-data=%3Fsmpp%3Fa%3Db", add(httpsms.MetaData, "?smpp?a=b"))
 	f("&smsc=fast", add(httpsms.Tags, "fast"))
-	f("&charset=utf-8", add(httpsms.Charset, "utf-8"))
+	f("&charset=utf-8", func(*httpsms.Order) {})
 	f("&dlr-url=http://h/d?type=%25d", func(o *httpsms.Order) { o.Context.URL = "http://h/d?type=%d" })
 	f("&dlrurl=HTTPS://h/d", func(o *httpsms.Order) { o.Context.URL = "HTTPS://h/d" })
 	f("&dlr-url=", func(*httpsms.Order) {})

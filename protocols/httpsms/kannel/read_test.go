@@ -124,7 +124,7 @@ func TestPost(t *testing.T) {
 	want := httpsms.Order{From: "Shop", To: "46700", Header: []byte{2, 0x70, 0}, Text: []byte("a"), Class: sms.Class1, PID: 65, Priority: 2, ReplyPath: true,
 		DeliverAt: now + 2*minute, Expires: now + minute, Notify: sms.NotifySuccess,
 		Context: httpsms.Context{Dialect: httpsms.Kannel, URL: "http://h/d", Fields: []httpsms.Field{{Name: httpsms.Service, Value: "shop"}, {Name: httpsms.AccountInfo, Value: "a"},
-			{Name: httpsms.Billing, Value: "b"}, {Name: httpsms.MetaData, Value: "?a?b=c"}, {Name: httpsms.Charset, Value: "ISO-8859-1"}, {Name: httpsms.Tags, Value: "s"}, {Name: httpsms.Mask, Value: "1"}}}}
+			{Name: httpsms.Billing, Value: "b"}, {Name: httpsms.MetaData, Value: "?a?b=c"}, {Name: httpsms.Tags, Value: "s"}, {Name: httpsms.Mask, Value: "1"}}}}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v, want\n%+v", o, want)
 	}
@@ -182,7 +182,7 @@ func TestXML(t *testing.T) {
 	want := httpsms.Order{From: "Shop", To: "46702", Header: []byte{2, 0x70, 0}, Text: []byte("h\x05 \x1c"), Class: sms.Class2, PID: 65, Priority: 1, ReplyPath: true,
 		DeliverAt: now + 5*minute, Expires: now + 10*minute, Notify: sms.NotifySuccess | sms.NotifyFailure,
 		Context: httpsms.Context{Dialect: httpsms.Kannel, URL: "http://h/?a=1&t=%d", Fields: []httpsms.Field{{Name: httpsms.Service, Value: "shop"}, {Name: httpsms.AccountInfo, Value: "a"},
-			{Name: httpsms.Billing, Value: "b"}, {Name: httpsms.MetaData, Value: "?a?b=c"}, {Name: httpsms.Charset, Value: "ISO-8859-1"}, {Name: httpsms.Tags, Value: "s"}, {Name: httpsms.Mask, Value: "3"}}}}
+			{Name: httpsms.Billing, Value: "b"}, {Name: httpsms.MetaData, Value: "?a?b=c"}, {Name: httpsms.Tags, Value: "s"}, {Name: httpsms.Mask, Value: "3"}}}}
 	if !reflect.DeepEqual(all[1], want) {
 		t.Errorf("%+v, want\n%+v", all[1], want)
 	}

@@ -115,7 +115,6 @@ func TestEscapesOfReports(t *testing.T) {
 	f("%n", "shop", fields(httpsms.Field{Name: httpsms.Service, Value: "shop"}))
 	f("%o,%B", "a+b,c", fields(httpsms.Field{Name: httpsms.AccountInfo, Value: "a b"}, httpsms.Field{Name: httpsms.Billing, Value: "c"}))
 	f("%c,%C", "-1,UTF-8", nil)
-	f("%C", "ISO-8859-1", fields(httpsms.Field{Name: httpsms.Charset, Value: "ISO-8859-1"}))
 	f("%m,%M,%O", "-1,-1,00", nil)
 	f("%u%f%v%V%n%o%B.", ".", nil)
 	f("%%p", "%p", nil)
