@@ -12,6 +12,7 @@ import (
 	"pmg/httpapi/call"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/kannel"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
@@ -200,7 +201,8 @@ func (c *caller) answer(s *connector.Slot, a sms.Answer, pause time.Duration) {
 
 // reports write the calls of each dialect about what became of a message. They report false where there is nothing to tell.
 var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
-	httpsms.Own: func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Report(e), true },
+	httpsms.Own:    func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Report(e), true },
+	httpsms.Kannel: kannel.Report,
 }
 
 // tell calls the server about a message.

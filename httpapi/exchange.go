@@ -51,6 +51,7 @@ var dialects = []struct {
 	routes func(*listener, *http.ServeMux)
 }{
 	{"pmg", (*listener).ownRoutes},
+	{"kannel", (*listener).kannelRoutes},
 }
 
 // exchange begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.

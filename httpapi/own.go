@@ -23,6 +23,8 @@ const maxMessageBody = 1 << 20
 // ownRoutes has the requests of our own API answered.
 func (l *listener) ownRoutes(m *http.ServeMux) {
 	m.HandleFunc("POST /v1/messages", l.with((*exchange).postMessage))
+	m.HandleFunc("POST /v1/messages:stream", l.with((*exchange).stream))
+	m.HandleFunc("POST /v1/batches", l.with((*exchange).postBatch))
 	m.HandleFunc("GET /v1/messages/{id}", l.with((*exchange).getMessage))
 	m.HandleFunc("DELETE /v1/messages/{id}", l.with((*exchange).deleteMessage))
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -92,50 +94,52 @@ func (x *exchange) postMessage() {
 		x.problem(p)
 		return
 	}
-	results, repeated, p := x.submit(m, body)
+	result, p := x.submit(m, body)
 	if p != nil {
 		x.refuse(p)
 		x.logs(httpsms.Submit, &m.Order, p.Status, 0)
 		return
 	}
-	if repeated {
+	if result.Repeated {
 		x.w.Header().Set("Idempotency-Replayed", "true")
 	}
-	a := m.Accepted(results[0].ID, results[0].Parts, x.now())
+	a := m.Accepted(result.ID, result.Parts, x.now())
 	out, err := json.Marshal(a)
 	if err != nil {
 		x.problem(own.NewProblem("internal", err.Error()))
 		return
 	}
 	x.answer(&httpsms.Answer{Status: http.StatusAccepted, ContentType: "application/json", Header: [][2]string{{"Location", "/v1/messages/" + a.ID}}, Body: append(out, '\n')})
-	x.logs(httpsms.Submit, &m.Order, http.StatusAccepted, results[0].ID)
+	x.logs(httpsms.Submit, &m.Order, http.StatusAccepted, result.ID)
 }
 
 // submit submits a message, once if the request or the message says so.
-func (x *exchange) submit(m *own.Message, body []byte) (results []request.Result, repeated bool, p *own.Problem) {
-	key, p := x.key(m)
-	if p != nil {
-		return nil, false, p
+func (x *exchange) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
+	item := request.Item{Fill: m.Fill}
+	var p *own.Problem
+	if item.Key, p = x.key(m); p != nil {
+		return request.Result{}, p
 	}
-	fills := []request.Fill{m.Fill}
-	if key == "" {
-		results = x.gateway.Requests.Submit(x.r.Context(), x.source(), fills, nil)
-	} else {
-		var err error
-		results, repeated, err = x.gateway.Requests.SubmitOnce(x.r.Context(), x.source(), key, sha256.Sum256(body), fills)
-		switch {
-		case errors.Is(err, request.ErrUnderWay):
-			return nil, false, own.NewProblem("idempotency-in-progress", "")
-		case errors.Is(err, request.ErrOther):
-			return nil, false, own.NewProblem("idempotency-mismatch", "")
-		case err != nil:
-			return nil, false, own.NewProblem("unavailable", "")
-		}
+	if item.Key != "" {
+		item.Payload = sha256.Sum256(body)
 	}
-	if r := results[0]; r.Code != sms.OK {
-		return nil, false, own.Refused(r.Step, r.Code)
+	r := x.gateway.Requests.Submit(x.r.Context(), x.source(), []request.Item{item})[0]
+	return r, refusal(&r)
+}
+
+// refusal returns why a message was refused, nil if it was not.
+func refusal(r *request.Result) *own.Problem {
+	switch {
+	case errors.Is(r.Err, request.ErrUnderWay):
+		return own.NewProblem("idempotency-in-progress", "")
+	case errors.Is(r.Err, request.ErrOther):
+		return own.NewProblem("idempotency-mismatch", "")
+	case r.Err != nil:
+		return own.NewProblem("unavailable", "")
+	case r.Code != sms.OK:
+		return own.Refused(r.Step, r.Code)
 	}
-	return results, repeated, nil
+	return nil
 }
 
 // key returns the key by which the request may come again, "" if it has none. The header may be quoted or not, as the

@@ -51,17 +51,43 @@ func (k *keys) begin(key string) bool {
 	return true
 }
 
+// end ends what begin has begun. Without a key it does nothing.
 func (k *keys) end(key string) {
+	if key == "" {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.under, key)
 }
 
+// keyOf returns a key as it is kept: each account has its own.
+func keyOf(from *connector.Source, key string) string { return from.Account.SystemID + "\x00" + key }
+
+// known returns what became of a message that was submitted before with a key, or why the key cannot be used. If it
+// reports false, the key is the caller's until keys.end.
+func (d *Desk) known(key string, payload [sha256.Size]byte) (Result, bool) {
+	if !d.keys.begin(key) {
+		return Result{Err: ErrUnderWay}, true
+	}
+	results, err := d.earlier(key, payload)
+	switch {
+	case err != nil:
+		d.keys.end(key)
+		return Result{Err: err}, true
+	case len(results) == 0:
+		return Result{}, false
+	}
+	d.keys.end(key)
+	results[0].Repeated = true
+	return results[0], true
+}
+
 // SubmitOnce is Submit for a request that may come again with its key, which is the account's own: then repeated is true,
 // and nothing is submitted a second time. payload is a hash of what the request asks for. A request of which no
 // message was accepted may come again as if it had not come.
-func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, fills []Fill) (results []Result, repeated bool, err error) {
-	key = from.Account.SystemID + "\x00" + key
+func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, items []Item) (results []Result, repeated bool, err error) {
+	key = keyOf(from, key)
 	if !d.keys.begin(key) {
 		return nil, false, ErrUnderWay
 	}
@@ -70,10 +96,13 @@ func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key strin
 	if results != nil || err != nil {
 		return results, true, err
 	}
-	return d.Submit(ctx, from, fills, func(b *store.Batch, results []Result) {
-		today := store.DayOf(d.Clock.Wall(d.Clock.Now()))
-		b.Claim(today, keysName, []byte(key), appendResults(payload, results))
-	}), false, nil
+	return d.submit(ctx, from, items, func(b *store.Batch, results []Result) { d.claim(b, key, payload, results) }), false, nil
+}
+
+// claim adds to a batch what became of the messages of a key.
+func (d *Desk) claim(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
+	today := store.DayOf(d.Clock.Wall(d.Clock.Now()))
+	b.Claim(today, keysName, []byte(key), appendResults(payload, results))
 }
 
 // earlier returns what became of the messages of an earlier request, nil if there was none with the key.

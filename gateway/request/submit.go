@@ -2,6 +2,7 @@ package request
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"pmg/connector"
@@ -36,46 +37,74 @@ type Result struct {
 	Step   string   // of intake that has refused it
 	Parts  int      // short messages that it has become
 	Parked bool     // no route leads anywhere, and an operator will decide
+
+	Repeated bool  // it was submitted before with its key, and this became of it
+	Err      error // why its key cannot be used; nothing else counts then
 }
 
 // A Fill makes m a message that a request submits. Times are by the wall clock.
 type Fill func(m *sms.Message) sms.Code
 
+// An Item is a message of a request.
+type Item struct {
+	Fill    Fill
+	Key     string            // by which it is known if it comes again, the account's own; empty: it has none
+	Payload [sha256.Size]byte // hash of what is asked for, with a key
+}
+
 // A taken is a message of a request that has passed the steps.
 type taken struct {
 	first keep.Accepted
 	more  []keep.Accepted
-	at    int // in the request
+	at    int    // in the request
+	key   string // by which it is known; empty: it has none
 }
 
 // Submit has the messages of a request take the steps of intake, and returns what became of each when those that
 // were accepted are stored. from is the request's own. Until ctx is done it waits for the account's rate; messages
-// that were accepted by then are stored all the same. claim, which may be nil, adds to the batch that stores them.
-func (d *Desk) Submit(ctx context.Context, from *connector.Source, fills []Fill, claim func(*store.Batch, []Result)) []Result {
-	results := make([]Result, len(fills))
+// that were accepted by then are stored all the same.
+func (d *Desk) Submit(ctx context.Context, from *connector.Source, items []Item) []Result {
+	return d.submit(ctx, from, items, nil)
+}
+
+// submit is Submit. claim, which may be nil, adds to the batch that stores the messages.
+func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item, claim func(*store.Batch, []Result)) []Result {
+	results := make([]Result, len(items))
 	in := d.intake.NewIntake(1) // so that ids are in the order of arrival, whatever came by other ways
-	all := make([]taken, 0, len(fills))
+	all := make([]taken, 0, len(items))
 	var after int64
-	for i, fill := range fills {
-		s := intake.Submission{Way: intake.Submitted, From: from, Room: room{in}, Change: d.changes(fill)}
+	for i := range items {
+		item, key := &items[i], ""
+		if item.Key != "" {
+			key = keyOf(from, item.Key)
+			var known bool
+			if results[i], known = d.known(key, item.Payload); known {
+				continue
+			}
+		}
+		s := intake.Submission{Way: intake.Submitted, From: from, Room: room{in}, Change: d.changes(item.Fill)}
 		code := d.intake.TakeWaiting(d.Clock.Now(), &s)
 		after = max(after, s.After)
 		if code != sms.OK {
 			results[i].Code, results[i].Step = code, s.Refuser(d.intake)
 			s.Drop()
+			d.keys.end(key)
 			continue
 		}
-		t := taken{at: i}
+		t := taken{at: i, key: key}
 		t.first, t.more, _ = in.Enter(d.Clock.Now(), s.Accepted(), nil)
 		results[i] = Result{ID: t.first.Message.ID, Parts: 1 + len(t.more), Parked: t.first.Share == nil}
 		all = append(all, t)
 	}
 	if len(all) > 0 {
-		if err := d.store(all, results, claim); err != nil {
+		if err := d.store(all, items, results, claim); err != nil {
 			d.undo(in, from, all, results)
 		} else {
 			d.queue(in, from, all)
 		}
+	}
+	for _, t := range all {
+		d.keys.end(t.key)
 	}
 	d.pause(ctx, after)
 	return results
@@ -107,10 +136,10 @@ func (r room) HasRoom(a keep.Accepted, _ *intake.Several) bool { return r.in.Has
 func (room) Wait(int64, *intake.Submission) bool { return false }
 
 // store has messages stored, and returns when their commit has ended.
-func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []Result)) error {
+func (d *Desk) store(all []taken, items []Item, results []Result, claim func(*store.Batch, []Result)) error {
 	needed := d.Durable() || claim != nil
 	for _, t := range all {
-		needed = needed || t.first.Share == nil
+		needed = needed || t.first.Share == nil || t.key != ""
 	}
 	if !needed {
 		return nil
@@ -123,6 +152,11 @@ func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []R
 		d.Add(b, t.first)
 		for _, a := range t.more {
 			d.Add(b, a)
+		}
+	}
+	for _, t := range all {
+		if t.key != "" {
+			d.claim(b, t.key, items[t.at].Payload, results[t.at:t.at+1])
 		}
 	}
 	if claim != nil {

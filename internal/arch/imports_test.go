@@ -79,7 +79,7 @@ func table() []row {
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
-		{"httpapi", "account config connector gateway gateway/node gateway/operate gateway/request httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/own sms"},
+		{"httpapi", "account config connector gateway gateway/node gateway/operate gateway/request httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 

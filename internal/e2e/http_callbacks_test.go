@@ -58,6 +58,18 @@ func (h *hook) of(words ...string) (some []call) {
 	return some
 }
 
+// at returns the calls of paths that begin so.
+func (h *hook) at(path string) (some []call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.calls {
+		if strings.HasPrefix(c.path, path) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
 // accepts takes a submit under an id.
 func (p *peer) accepts(id string) {
 	p.t.Helper()
@@ -176,6 +188,7 @@ func TestHTTPWebhookAfterRestart(t *testing.T) {
 	smsc.send(receiptOf("abc1", "DELIVRD"))
 	smsc.want("deliver_sm_resp")
 	testutil.Eventually(t, "it was tried", func() bool { return len(h.of("message.delivered")) > 0 })
+	testutil.Eventually(t, "the message has ended", g.synced)
 	again := g.powerCut(&s, smsc)
 	before := len(h.of("message.delivered"))
 	h.answers(200)

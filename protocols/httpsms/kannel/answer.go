@@ -28,6 +28,11 @@ func Denied() *httpsms.Answer {
 // BadURL returns the answer to a request whose dlr-url the account may not have called.
 func BadURL() *httpsms.Answer { return answer(http.StatusBadRequest, misformed("DLR-URL")) }
 
+// NotCalled returns the answer to a request whose dlr-url may not be called.
+func NotCalled() *httpsms.Answer {
+	return answer(http.StatusBadRequest, misformed("DLR-URL"))
+}
+
 // Unknown returns the answer to a request for another path.
 func Unknown() *httpsms.Answer { return answer(http.StatusNotFound, "Unknown request.") }
 

@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+
+	"pmg/gateway/request"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/kannel"
+	"pmg/sms"
+)
+
+// kannelRoutes has the requests of Kannel's clients answered.
+func (l *listener) kannelRoutes(m *http.ServeMux) {
+	m.HandleFunc("/cgi-bin/sendsms", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).sendsms() })
+}
+
+// sendsms answers a request of Kannel's sendsms.
+func (x *exchange) sendsms() {
+	r, err := x.request(kannel.MaxRequest)
+	if err != nil && !errors.Is(err, errTooLarge) {
+		x.answered(kannel.Denied()) // its body does not end
+		return
+	}
+	s, refusal := kannel.Read(r)
+	if refusal != nil {
+		x.answered(refusal)
+		return
+	}
+	if name, password := s.Credentials(); !x.logIn(x.r.Context(), name, password) {
+		x.answered(kannel.Denied())
+		return
+	}
+	orders, refusal := s.Orders(x.gateway.Clock.WallNow(), kannel.Defaults{
+		Senderless: x.account.Config().RewriteIn() != nil || x.connector.Config().RewriteIn() != nil, Service: x.account.SystemID,
+	})
+	if refusal == nil && len(orders) > 0 && x.mayCall(orders[0].Context.URL) != nil {
+		x.notCalled(orders[0].Context.URL)
+		refusal = kannel.NotCalled()
+	}
+	if refusal != nil {
+		x.answered(refusal)
+		return
+	}
+	x.submitAll(orders, kannel.Answer)
+}
+
+// submitAll submits the orders of a request, and answers it.
+func (x *exchange) submitAll(orders []httpsms.Order, answer func([]httpsms.Result) *httpsms.Answer) {
+	items := make([]request.Item, len(orders))
+	for i := range orders {
+		items[i].Fill = orders[i].Fill
+	}
+	done := x.gateway.Requests.Submit(x.r.Context(), x.source(), items)
+	results := make([]httpsms.Result, len(done))
+	for i, r := range done {
+		results[i] = httpsms.Result{ID: r.ID, Code: r.Code, Parts: r.Parts}
+	}
+	a := answer(results)
+	x.answer(a)
+	for i := range orders {
+		status := a.Status
+		if results[i].Code != sms.OK && status < http.StatusBadRequest {
+			status = http.StatusBadRequest // one of several receivers
+		}
+		x.logs(httpsms.Submit, &orders[i], status, results[i].ID)
+	}
+}
+
+// answered answers a request that submits nothing.
+func (x *exchange) answered(a *httpsms.Answer) {
+	x.answer(a)
+	x.logs(httpsms.Submit, nil, a.Status, 0)
+}
+
+// request reads the request for a dialect, with a body of most octets at most.
+func (x *exchange) request(most int64) (*httpsms.Request, error) {
+	body, err := x.body(most)
+	return &httpsms.Request{Method: x.r.Method, Path: x.r.URL.Path, Query: x.r.URL.RawQuery, Header: x.r.Header, Body: body}, err
+}
+
+// notCalled tells the operator that a client has named a URL which its account does not allow, now and then.
+func (x *exchange) notCalled(url string) {
+	if x.gateway.News.Is("not called: " + x.account.SystemID) {
+		x.gateway.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Str("url", withoutQuery(url)).
+			Msg("a message was refused because its URL may not be called: add what it begins with to callback_urls of the account, or set callbacks: public")
+	}
+}

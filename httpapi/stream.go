@@ -1,0 +1,214 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"pmg/gateway/request"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+)
+
+// Bounds on streams and batches.
+const (
+	atOnce       = 256       // lines of a stream that are submitted together, if so many have come
+	maxLine      = 256 << 10 // octets of a line
+	maxBatch     = 1000      // messages
+	maxBatchBody = 16 << 20
+)
+
+// stream submits a message for each line of the body, and answers each with a line, in their order. What has come is
+// submitted together, so that one commit serves it. A line that is refused does not end the stream.
+func (x *exchange) stream() {
+	c := http.NewResponseController(x.w)
+	_ = c.EnableFullDuplex() // HTTP/1.1: lines are answered while others come
+	x.w.Header().Set("Content-Type", "application/x-ndjson")
+	in := bufio.NewReaderSize(x.r.Body, maxLine)
+	x.w.WriteHeader(http.StatusOK)
+	x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+	var out bytes.Buffer
+	var lines [][]byte
+	for {
+		x.extend()
+		var err error
+		lines, err = readLines(in, lines[:0])
+		out.Reset()
+		x.answerLines(&out, x.submitLines(lines))
+		if err != nil && !errors.Is(err, io.EOF) {
+			writeLine(&out, own.NewProblem("malformed-json", "the stream ends with a line that cannot be read: "+err.Error()))
+		}
+		if _, werr := x.w.Write(out.Bytes()); werr != nil || c.Flush() != nil || errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // the connection ends, so that the client does not take it for the end of the stream
+		}
+	}
+}
+
+// readLines waits for a line, and returns it with those that have come with it. Their octets are not shared with the reader's.
+func readLines(in *bufio.Reader, lines [][]byte) ([][]byte, error) {
+	for {
+		line, err := in.ReadSlice('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 && (err == nil || errors.Is(err, io.EOF)) {
+			lines = append(lines, bytes.Clone(line))
+		}
+		if err != nil {
+			return lines, err
+		}
+		waiting, _ := in.Peek(in.Buffered())
+		if len(lines) >= atOnce || len(lines) > 0 && bytes.IndexByte(waiting, '\n') < 0 {
+			return lines, nil
+		}
+	}
+}
+
+// A line is a message of a stream or a batch, and what became of it.
+type line struct {
+	message *own.Message
+	problem *own.Problem // why it was refused
+	result  request.Result
+}
+
+// submitLines submits messages that are JSON.
+func (x *exchange) submitLines(bodies [][]byte) []line {
+	all := make([]line, len(bodies))
+	now := x.now()
+	for i, body := range bodies {
+		all[i].message, all[i].problem = own.ReadMessage(body, now)
+	}
+	x.submitMany(all, bodies)
+	return all
+}
+
+// submitMany submits those messages that nothing is wrong with.
+func (x *exchange) submitMany(all []line, bodies [][]byte) {
+	items, at := x.items(all, bodies)
+	if len(items) == 0 {
+		return
+	}
+	for i, r := range x.gateway.Requests.Submit(x.r.Context(), x.source(), items) {
+		x.became(&all[at[i]], r)
+	}
+}
+
+// items returns the messages that are to be submitted, and where they are among all.
+func (x *exchange) items(all []line, bodies [][]byte) (items []request.Item, at []int) {
+	for i := range all {
+		l := &all[i]
+		if l.problem == nil {
+			l.problem = x.mayCall(l.message.Context.URL)
+		}
+		if l.problem != nil {
+			continue
+		}
+		item := request.Item{Fill: l.message.Fill}
+		if l.message.Deduplicate {
+			item.Key, item.Payload = "r"+l.message.Context.Reference, sha256.Sum256(bodies[i])
+		}
+		items, at = append(items, item), append(at, i)
+	}
+	return items, at
+}
+
+// became notes what became of a message, and logs it.
+func (x *exchange) became(l *line, r request.Result) {
+	l.result = r
+	status := http.StatusAccepted
+	if l.problem = refusal(&r); l.problem != nil {
+		status = l.problem.Status
+	}
+	x.logs(httpsms.Submit, &l.message.Order, status, r.ID)
+}
+
+// answerLines writes what became of each message, a line for each.
+func (x *exchange) answerLines(out *bytes.Buffer, all []line) {
+	now := x.now()
+	for i := range all {
+		writeLine(out, all[i].answer(now))
+	}
+}
+
+// answer returns what the client is told of a message.
+func (l *line) answer(now time.Time) any {
+	if l.problem == nil {
+		return l.message.Accepted(l.result.ID, l.result.Parts, now)
+	}
+	reference := ""
+	if l.message != nil {
+		reference = l.message.Context.Reference
+	}
+	return struct {
+		*own.Problem
+		Reference string `json:"client_reference,omitempty"`
+	}{l.problem, reference}
+}
+
+func writeLine(out *bytes.Buffer, v any) {
+	_ = json.NewEncoder(out).Encode(v) // a value of our own types
+}
+
+// postBatch submits the messages of a batch, each of which has its own outcome.
+func (x *exchange) postBatch() {
+	body, ok := x.readJSON(maxBatchBody)
+	if !ok {
+		return
+	}
+	batch, p := own.ReadBatch(body, x.now(), maxBatch)
+	if p != nil {
+		x.problem(p)
+		return
+	}
+	all := make([]line, len(batch))
+	bodies := make([][]byte, len(batch))
+	for i := range batch {
+		all[i] = line{message: batch[i].Message, problem: batch[i].Problem}
+		bodies[i] = batch[i].Body
+	}
+	if key, p := x.key(&own.Message{}); p != nil {
+		x.problem(p)
+		return
+	} else if key == "" {
+		x.submitMany(all, bodies)
+	} else if p := x.submitOnce(key, body, all, bodies); p != nil {
+		x.problem(p)
+		return
+	}
+	answers := make([]any, len(all))
+	accepted, now := 0, x.now()
+	for i := range all {
+		if answers[i] = all[i].answer(now); all[i].problem == nil {
+			accepted++
+		}
+	}
+	x.answerJSON(http.StatusOK, struct {
+		Accepted int   `json:"accepted"`
+		Refused  int   `json:"refused"`
+		Messages []any `json:"messages"`
+	}{accepted, len(all) - accepted, answers})
+}
+
+// submitOnce submits the messages of a batch that has a key.
+func (x *exchange) submitOnce(key string, body []byte, all []line, bodies [][]byte) *own.Problem {
+	items, at := x.items(all, bodies)
+	if len(items) == 0 {
+		return nil
+	}
+	results, repeated, err := x.gateway.Requests.SubmitOnce(x.r.Context(), x.source(), key, sha256.Sum256(body), items)
+	if err != nil {
+		return refusal(&request.Result{Err: err})
+	}
+	if repeated {
+		x.w.Header().Set("Idempotency-Replayed", "true")
+	}
+	for i, r := range results[:min(len(results), len(at))] {
+		x.became(&all[at[i]], r)
+	}
+	return nil
+}
