@@ -10,7 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,7 +55,16 @@ group = sms-service
 name = poll
 keyword = default
 catch-all = true
-get-url = "%[5]s"
+get-url = "%[5]s%[6]s"
+max-messages = 0
+
+group = sms-service
+name = post
+keyword = post
+catch-all = true
+post-url = "%[5]s/post?%%k"
+strip-keyword = true
+send-sender = true
 max-messages = 0
 `
 
@@ -63,7 +72,7 @@ max-messages = 0
 type sendsms struct {
 	url  string
 	smsc net.Conn
-	seen chan string // URIs that it has called
+	seen chan string // what it has called
 }
 
 // everyEscape has each of the escapes, and some that there are not. Those of ids are left out.
@@ -76,27 +85,48 @@ func startSendsms(t *testing.T) *sendsms {
 		t.Skip(why)
 	}
 	s := &sendsms{seen: make(chan string, 100)}
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { s.seen <- r.RequestURI }))
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.seen <- r.Method + " " + r.RequestURI + "\n" + headersOf(r.Header) + string(body)
+	}))
 	t.Cleanup(server.Close)
 	var ports [4]any
 	for i := range ports {
 		_, ports[i], _ = net.SplitHostPort(testutil.FreeAddress(t))
 	}
 	file := filepath.Join(t.TempDir(), "kannel.conf")
-	if err := os.WriteFile(file, fmt.Appendf(nil, sendsmsConfig, ports[0], ports[1], ports[2], ports[3], server.URL+everyEscape), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, sendsmsConfig, ports[0], ports[1], ports[2], ports[3], server.URL, everyEscape), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.url = fmt.Sprintf("http://127.0.0.1:%s/cgi-bin/sendsms", ports[3])
 	s.run(t, "bearerbox", file)
 	s.smsc = dialUntil(t, fmt.Sprintf("127.0.0.1:%s", ports[2]))
 	dialUntil(t, fmt.Sprintf("127.0.0.1:%s", ports[1])).Close()
-	s.run(t, "smsbox", file)
-	dialUntil(t, fmt.Sprintf("127.0.0.1:%s", ports[3])).Close()
-	return s
+	log := s.run(t, "smsbox", file)
+	for range int(patience / (10 * time.Millisecond)) {
+		if strings.Contains(log.String(), "heartbeat_thread) maps to pid") { // the boxes have found each other
+			return s
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the boxes do not find each other")
+	return nil
+}
+
+// headersOf returns the headers that tell something, without the time.
+func headersOf(h http.Header) string {
+	var all []string
+	for name, values := range h {
+		if (name == "Content-Type" || name == "User-Agent" || strings.HasPrefix(name, "X-")) && name != "X-Kannel-Time" {
+			all = append(all, fmt.Sprintf("%s: %q\n", name, values))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "")
 }
 
 // run runs one of Kannel's programs until the test ends.
-func (s *sendsms) run(t *testing.T, box, file string) {
+func (s *sendsms) run(t *testing.T, box, file string) *testutil.Log {
 	t.Helper()
 	log := &testutil.Log{}
 	cmd := exec.Command(box, file)
@@ -113,6 +143,7 @@ func (s *sendsms) run(t *testing.T, box, file string) {
 			t.Log(log.String())
 		}
 	})
+	return log
 }
 
 func dialUntil(t *testing.T, address string) net.Conn {
@@ -320,9 +351,8 @@ func TestPeersSendsmsInbound(t *testing.T) {
 		t.Skip("make peers runs the peers")
 	}
 	s := startSendsms(t)
-	ids := regexp.MustCompile(`I=[^&]*`)
 	w := bufio.NewWriter(s.smsc)
-	for _, text := range []string{"vote", "vote 1*2  3 4", "a+b%20c&d=e?#/", "-_.!~*'(),;:@$", "~^[]{}|"} {
+	for _, text := range []string{"vote", "vote 1*2  3 4", "a+b%20c&d=e?#/", "-_.!~*'(),;:@$", "~^[]{}|", "post", "post  1 2 ", "POST\t1"} {
 		fmt.Fprintf(w, "0046700 1234 text %s\n", text)
 		w.Flush()
 		var want string
@@ -333,8 +363,16 @@ func TestPeersSendsmsInbound(t *testing.T) {
 		}
 		m := &sms.Message{Kind: sms.MO, Alphabet: sms.DefaultUTF8}
 		m.Set(sms.Address{Addr: []byte("0046700")}, sms.Address{Addr: []byte("1234")}, []byte(text))
-		c := dialect.Inbound(&httpsms.Event{Connector: "FAKE", At: time.Now().UnixNano(), Message: m}, &dialect.InboundOptions{Name: "poll", URL: everyEscape})
-		if got := ids.ReplaceAllString(c.URL, ""); got != want {
+		o := &dialect.InboundOptions{Name: "poll", URL: everyEscape}
+		if strings.HasPrefix(strings.ToLower(text), "post") {
+			o = &dialect.InboundOptions{Name: "post", URL: "/post?%k", Post: true, StripKeyword: true, SendSender: true}
+		}
+		c := dialect.Inbound(&httpsms.Event{Connector: "FAKE", At: time.Now().UnixNano(), Message: m}, o)
+		h := http.Header{}
+		for _, pair := range c.Header {
+			h.Add(pair[0], pair[1])
+		}
+		if got := c.Method + " " + c.URL + "\n" + headersOf(h) + string(c.Body); got != want {
 			t.Errorf("%q\n%s, Kannel calls\n%s", text, got, want)
 		}
 	}

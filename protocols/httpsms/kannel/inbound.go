@@ -59,7 +59,7 @@ func Inbound(e *httpsms.Event, o *InboundOptions) *httpsms.Call {
 		{"X-Kannel-UDH", quote(v.udh), v.udh != ""},
 		{"X-Kannel-SMSC", v.connector, v.connector != ""},
 		{"X-Kannel-MClass", strconv.Itoa(v.class), v.class >= 0},
-		{"X-Kannel-PID", strconv.Itoa(int(m.PID)), true},
+		{"X-Kannel-PID", strconv.Itoa(int(m.PID)), m.PID != 0},
 		{"X-Kannel-RPI", "1", m.Flags&sms.ReplyPath != 0},
 		{"X-Kannel-Coding", strconv.Itoa(v.coding), true},
 		{"X-Kannel-Service", v.service, v.service != ""},

@@ -65,17 +65,17 @@ func TestPostURL(t *testing.T) {
 		}
 	}
 	f(inbound(sms.Default, 0, " vote \x05"), InboundOptions{Name: "poll"}, " vote é", "User-Agent: Kannel/1.4.5", `Content-Type: text/plain; charset="UTF-8"`,
-		"X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-PID: 0", "X-Kannel-Coding: 0", "X-Kannel-Service: poll")
+		"X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-Coding: 0", "X-Kannel-Service: poll")
 	f(inbound(sms.Default, 0, " vote \n \x05 x "), InboundOptions{StripKeyword: true, SendSender: true}, "é x ", "User-Agent: Kannel/1.4.5", `Content-Type: text/plain; charset="UTF-8"`,
-		"X-Kannel-From: +46700000001", "X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-PID: 0", "X-Kannel-Coding: 0")
+		"X-Kannel-From: +46700000001", "X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-Coding: 0")
 	f(inbound(sms.UCS2, 0, "\x04\x20\x00 \x00a"), InboundOptions{StripKeyword: true}, "\x00a", "User-Agent: Kannel/1.4.5", `Content-Type: text/plain; charset="UTF-16BE"`,
-		"X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-PID: 0", "X-Kannel-Coding: 2")
+		"X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-Coding: 2")
 	e := inbound(sms.Binary, sms.HasHeader|sms.ReplyPath, "\x02\x70\x00\x00\xff")
 	e.Message.Class, e.Message.PID, e.Connector = sms.Class2, 65, "a\r\nb"
 	f(e, InboundOptions{}, "\x00\xff", "User-Agent: Kannel/1.4.5", "Content-Type: application/octet-stream",
 		"X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-UDH: %02p%00", "X-Kannel-SMSC: ab", "X-Kannel-MClass: 2", "X-Kannel-PID: 65", "X-Kannel-RPI: 1", "X-Kannel-Coding: 1")
 	f(inbound(sms.Default, 0, ""), InboundOptions{StripKeyword: true}, "", "User-Agent: Kannel/1.4.5", `Content-Type: text/plain; charset="UTF-8"`,
-		"X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-PID: 0", "X-Kannel-Coding: 0")
+		"X-Kannel-To: 1234", "X-Kannel-Time: 2026-11-23 07:30:00", "X-Kannel-SMSC: operator", "X-Kannel-Coding: 0")
 	c := Inbound(inbound(sms.Default, 0, "a"), &InboundOptions{URL: "http://h/", SendSender: true})
 	if want := [][2]string{{"User-Agent", "Kannel/1.4.5"}, {"X-Kannel-From", "+46700000001"}}; !reflect.DeepEqual(c.Header, want) {
 		t.Errorf("%q", c.Header)
