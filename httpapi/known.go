@@ -11,8 +11,8 @@ import (
 	"pmg/sms"
 )
 
-// operate carries out an operation about the message that the path names. It answers the request if it cannot.
-func (x *exchange) operate(kind protocols.OperationKind) (*operate.Operation, bool) {
+// operation carries out an operation about the message that the path names. It answers the request if it cannot.
+func (x *exchange) operation(o protocols.Operation) (*operate.Operation, bool) {
 	id, err := httpsms.ParseID(x.r.PathValue("id"))
 	desk := x.gateway.Operate
 	switch {
@@ -23,14 +23,15 @@ func (x *exchange) operate(kind protocols.OperationKind) (*operate.Operation, bo
 		x.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
 		return nil, false
 	}
-	o := desk.Begin(x.account, protocols.HTTP, protocols.Operation{Kind: kind, ID: id, ByID: true})
-	o.Run()
-	return o, true
+	o.ID, o.ByID = id, true
+	begun := desk.Begin(x.account, protocols.HTTP, o)
+	begun.Run()
+	return begun, true
 }
 
 // getMessage tells what is known of a message.
 func (x *exchange) getMessage() {
-	o, ok := x.operate(protocols.Query)
+	o, ok := x.operation(protocols.Operation{Kind: protocols.Query})
 	if !ok {
 		return
 	}
@@ -66,7 +67,7 @@ func (x *exchange) getMessage() {
 
 // deleteMessage cancels a message that has not left.
 func (x *exchange) deleteMessage() {
-	o, ok := x.operate(protocols.Cancel)
+	o, ok := x.operation(protocols.Operation{Kind: protocols.Cancel})
 	if !ok {
 		return
 	}
@@ -81,7 +82,7 @@ func (x *exchange) deleteMessage() {
 	case sms.UnknownMessage:
 		x.problem(own.NewProblem("not-found", ""))
 	default:
-		if o, ok = x.operate(protocols.Query); !ok {
+		if o, ok = x.operation(protocols.Operation{Kind: protocols.Query}); !ok {
 			return
 		}
 		if o.Code == sms.OK {

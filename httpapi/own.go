@@ -27,10 +27,10 @@ func (l *listener) ownRoutes(m *http.ServeMux) {
 	m.HandleFunc("POST /v1/batches", l.with((*exchange).postBatch))
 	m.HandleFunc("GET /v1/messages/{id}", l.with((*exchange).getMessage))
 	m.HandleFunc("DELETE /v1/messages/{id}", l.with((*exchange).deleteMessage))
-	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		x := l.exchange(w, r)
-		x.problem(own.NewProblem("not-found", "there is no "+r.URL.Path))
-	})
+	m.HandleFunc("PATCH /v1/messages/{id}", l.with((*exchange).patchMessage))
+	m.HandleFunc("GET /v1/account", l.with((*exchange).getAccount))
+	m.HandleFunc("GET /problems/{name}", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).getProblem() })
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).unknown(m) })
 }
 
 // with returns a handler for requests of an account.
@@ -43,6 +43,7 @@ func (l *listener) with(handle func(*exchange)) http.HandlerFunc {
 			x.problem(own.NewProblem("unauthenticated", ""))
 			return
 		}
+		x.limits()
 		handle(x)
 	}
 }

@@ -72,3 +72,17 @@ func (s *Shared) Take(now, n int64) (wait int64) {
 		}
 	}
 }
+
+// Left returns how many messages could come now without waiting, and in how many nanoseconds a whole burst could. It
+// takes no place.
+func (s *Shared) Left(now int64) (n, whole int64) {
+	t := s.terms.Load()
+	if t == nil {
+		return 0, 0
+	}
+	whole = max(s.due.Load()-now, 0)
+	if whole > t.slack {
+		return 0, whole
+	}
+	return (t.slack-whole)/t.interval + 1, whole
+}

@@ -84,3 +84,20 @@ func BenchmarkAdmit(b *testing.B) {
 		now += wait
 	}
 }
+
+// What is left of a rate is what could come without waiting.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	var s Shared
+	if n, whole := s.Left(start); n != 0 || whole != 0 {
+		t.Error("without a rate:", n, whole)
+	}
+	s.SetRate(10, 5)
+	for taken := range int64(7) {
+		n, whole := s.Left(start)
+		if want := max(5-taken, 0); n != want || whole != taken*second/10 {
+			t.Errorf("%d are left after %d, want %d; all in %d", n, taken, want, whole)
+		}
+		s.Admit(start)
+	}
+}

@@ -42,6 +42,14 @@ func (s *scanner) wrong(code, format string, args ...any) {
 	}
 }
 
+// wrongAt notes that a member of the value at hand is not what it must be.
+func (s *scanner) wrongAt(member, code, format string, args ...any) {
+	before := len(s.path)
+	s.path = append(append(s.path, '/'), member...)
+	s.wrong(code, format, args...)
+	s.path = s.path[:before]
+}
+
 func (s *scanner) blanks() {
 	for s.at < len(s.b) && (s.b[s.at] == ' ' || s.b[s.at] == '\t' || s.b[s.at] == '\n' || s.b[s.at] == '\r') {
 		s.at++

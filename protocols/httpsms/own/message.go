@@ -104,15 +104,7 @@ func (m *Message) member(s *scanner, name string) bool {
 
 // complete makes the order of what was read. What is wrong with it is noted.
 func (m *Message) complete(s *scanner, now time.Time) {
-	at := func(member string, note func()) {
-		before := len(s.path)
-		s.path = append(append(s.path, '/'), member...)
-		note()
-		s.path = s.path[:before]
-	}
-	wrong := func(member, code, format string, args ...any) {
-		at(member, func() { s.wrong(code, format, args...) })
-	}
+	wrong := s.wrongAt
 	if m.To == "" {
 		wrong("to", "missing", "must be given")
 	}

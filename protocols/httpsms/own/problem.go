@@ -48,6 +48,7 @@ var kinds = [...]Kind{
 	{"not-found", 404, "There is nothing here", 0, "No message of the account has this id, or it was forgotten (receipts.keep)."},
 	{"method-not-allowed", 405, "This path does not know the method", 0, "The header Allow names those that it knows."},
 	{"already-sent", 409, "The message has left the gateway", 0, "It cannot be cancelled or changed any more."},
+	{"not-changeable", 409, "The message cannot be changed", 0, "It is under way, or its recipient gets it as several short messages or in another alphabet. Cancel it, and submit another."},
 	{"idempotency-in-progress", 409, "A request with this key is being carried out", 1, "The same request came a second time before the first was answered. Ask again: the answer will be that of the first."},
 	{"too-large", 413, "The body is too large", 0, "The detail says how large it may be. Large numbers of messages go to /v1/messages:stream."},
 	{"unsupported-type", 415, "The body has another type than it must", 0, "Send application/json, or application/x-ndjson to the stream."},

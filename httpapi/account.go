@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// getAccount tells what the account may do, and what it has done since the gateway started.
+func (x *exchange) getAccount() {
+	a, t := x.account.Config(), x.source().Origin.Tally
+	x.answerJSON(http.StatusOK, struct {
+		Account      string              `json:"account"`
+		Rate         int                 `json:"rate"`
+		Burst        int                 `json:"burst"`
+		MaxParts     int                 `json:"max_parts"`
+		MaxSchedule  string              `json:"max_schedule"`
+		MaxScheduled int                 `json:"max_scheduled"`
+		Counters     sms.Counters[int64] `json:"counters"`
+	}{a.SystemID, a.Rate, a.Burst, a.MaxParts, a.MaxSchedule.String(), a.MaxScheduled, sms.Counters[int64]{
+		Scheduled: t.Scheduled.Load(), Parked: t.Parked.Load(), Memory: t.Memory.Load(), Accepted: t.Accepted.Load(),
+		Refused: t.Refused.Load(), Sent: t.Sent.Load(), Failed: t.Failed.Load(), Expired: t.Expired.Load(),
+	}})
+}
+
+// limits tells the client of an account with a rate how much of it is left.
+func (x *exchange) limits() {
+	rate := x.account.Config().Rate
+	if rate == 0 {
+		return
+	}
+	left, whole := x.account.Left(x.gateway.Clock.Now())
+	h := x.w.Header()
+	h["RateLimit-Policy"] = []string{fmt.Sprintf(`"account";q=%d;w=1`, rate)}
+	h["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}
+}
+
+// getProblem answers with the page that the type of a problem names.
+func (x *exchange) getProblem() {
+	name := x.r.PathValue("name")
+	for _, k := range own.Kinds() {
+		if k.Name != name {
+			continue
+		}
+		retry := "The same request will not succeed later."
+		if k.Retry > 0 {
+			retry = fmt.Sprintf("The same request may succeed after %d s (Retry-After).", k.Retry)
+		}
+		page := fmt.Sprintf("<!doctype html><html lang=en><meta charset=utf-8><title>%s</title>\n<h1>%s</h1>\n<p><code>%s</code>, status %d\n<p>%s\n<p>%s\n",
+			k.Name, html.EscapeString(k.Title), k.Name, k.Status, html.EscapeString(k.Doc), retry)
+		x.answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "text/html; charset=utf-8", Body: []byte(page)})
+		x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+		return
+	}
+	x.problem(own.NewProblem("not-found", "there is no problem "+name))
+}
+
+// unknown answers a request that nothing in m is for: with the methods that its path knows, if there are any.
+func (x *exchange) unknown(m *http.ServeMux) {
+	var allowed []string
+	for _, method := range [...]string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if _, pattern := m.Handler(&http.Request{Method: method, Host: x.r.Host, URL: x.r.URL}); strings.Contains(pattern, " ") {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		x.problem(own.NewProblem("not-found", "there is no "+x.r.URL.Path))
+		return
+	}
+	x.w.Header().Set("Allow", strings.Join(allowed, ", "))
+	x.problem(own.NewProblem("method-not-allowed", x.r.URL.Path+" knows "+strings.Join(allowed, ", ")))
+}
