@@ -116,7 +116,7 @@ func (x *exchange) postMessage() {
 
 // submit submits a message, once if the request or the message says so.
 func (x *exchange) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
-	item := request.Item{Fill: m.Fill}
+	item := request.Item{Fill: m.Fill, Parts: m.MaxParts}
 	var p *own.Problem
 	if item.Key, p = x.key(m); p != nil {
 		return request.Result{}, p

@@ -17,7 +17,7 @@ import (
 
 // Bounds on streams and batches.
 const (
-	atOnce       = 256       // lines of a stream that are submitted together, if so many have come
+	atOnce       = 1024      // lines of a stream that are submitted together, if so many have come
 	maxLine      = 256 << 10 // octets of a line
 	maxBatch     = 1000      // messages
 	maxBatchBody = 16 << 20
@@ -108,7 +108,7 @@ func (x *exchange) items(all []line, bodies [][]byte) (items []request.Item, at 
 		if l.problem != nil {
 			continue
 		}
-		item := request.Item{Fill: l.message.Fill}
+		item := request.Item{Fill: l.message.Fill, Parts: l.message.MaxParts}
 		if l.message.Deduplicate {
 			item.Key, item.Payload = "r"+l.message.Context.Reference, sha256.Sum256(bodies[i])
 		}

@@ -48,6 +48,7 @@ type Fill func(m *sms.Message) sms.Code
 // An Item is a message of a request.
 type Item struct {
 	Fill    Fill
+	Parts   int               // short messages that it may become at the most; 0: as many as its account allows
 	Key     string            // by which it is known if it comes again, the account's own; empty: it has none
 	Payload [sha256.Size]byte // hash of what is asked for, with a key
 }
@@ -85,8 +86,13 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 		s := intake.Submission{Way: intake.Submitted, From: from, Room: room{in}, Change: d.changes(item.Fill)}
 		code := d.intake.TakeWaiting(d.Clock.Now(), &s)
 		after = max(after, s.After)
+		step := s.Refuser(d.intake)
+		if code == sms.OK && item.Parts > 0 && s.Accepted().Places() > int64(item.Parts) {
+			code, step = sms.BadLength, "fit"
+			from.CountRefused()
+		}
 		if code != sms.OK {
-			results[i].Code, results[i].Step = code, s.Refuser(d.intake)
+			results[i].Code, results[i].Step = code, step
 			s.Drop()
 			d.keys.end(key)
 			continue

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -260,11 +261,12 @@ func TestHTTPKnown(t *testing.T) {
 // Requests are refused as submits are, each with what to do about it.
 func TestHTTPRefused(t *testing.T) {
 	parallel(t)
-	s := site{operator: newSMSC(t), more: withAPI, out: "max_queue: 4, window: 1", routes: "{to: operator, destination: 46}", accounts: "{system_id: other, password: s3cret, rate: 10, burst: 1, share: 100}"}
+	s := site{operator: newSMSC(t), more: withAPI, out: "max_queue: 4, window: 1, long_messages: split8", routes: "{to: operator, destination: 46}", accounts: "{system_id: other, password: s3cret, rate: 10, burst: 1, share: 100}"}
 	g := start(t, s)
 	a := g.api()
 	a.do("POST", "/v1/messages", textBody("1", "a")).want(t, 422, "no-route")
 	a.do("POST", "/v1/messages", textBody("x", "a")).want(t, 422, "invalid-message")
+	a.do("POST", "/v1/messages", `{"to":"46","max_parts":2,"text":"`+strings.Repeat("a", 2*153+1)+`"}`).want(t, 422, "invalid-message")
 	a.do("POST", "/v1/messages", "{").want(t, 400, "malformed-json")
 	a.do("POST", "/v1/messages", textBody("46", "a"), "Content-Type: text/plain").want(t, 415, "unsupported-type")
 	a.do("POST", "/v1/messages", textBody("46", "a"), "Authorization: Bearer x").want(t, 401, "unauthenticated")
@@ -359,4 +361,29 @@ func readAll(t *testing.T, addr string) string {
 	fmt.Fprint(c, "GET / HTTP/1.0\r\n\r\n")
 	b, _ := io.ReadAll(c)
 	return string(b)
+}
+
+// The curl line of docs/http.md and of the README is answered as they say.
+func TestHTTPDocs(t *testing.T) {
+	parallel(t)
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("curl is not installed")
+	}
+	g := start(t, site{operator: newSMSC(t), more: withAPI})
+	for _, file := range []string{"docs/http.md", "README.md"} {
+		b, err := os.ReadFile(filepath.Join("../..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, line, found := strings.Cut(string(b), "curl -u load:secret http://localhost:8080/v1/messages ")
+		line, _, _ = strings.Cut(line, "\n```")
+		if !found {
+			t.Fatalf("%s has no such line", file)
+		}
+		out, err := exec.Command("sh", "-c", curl+" -s -u acme:s3cret http://"+g.addr("api")+"/v1/messages "+line).CombinedOutput()
+		if err != nil || !containsAll(string(out), []string{`"state":"queued"`, `"id":"`}) {
+			t.Errorf("%s: %v, %s", file, err, out)
+		}
+	}
 }
