@@ -18,7 +18,11 @@ func (l *listener) kannelRoutes(m *http.ServeMux) {
 // sendsms answers a request of Kannel's sendsms.
 func (x *exchange) sendsms() {
 	r, err := x.request(kannel.MaxRequest)
-	if err != nil && !errors.Is(err, errTooLarge) {
+	if errors.Is(err, errTooLarge) {
+		x.answered(kannel.TooLarge())
+		return
+	}
+	if err != nil {
 		x.answered(kannel.Denied()) // its body does not end
 		return
 	}
@@ -34,7 +38,7 @@ func (x *exchange) sendsms() {
 	orders, refusal := s.Orders(x.gateway.Clock.WallNow(), kannel.Defaults{
 		Senderless: x.account.Config().RewriteIn() != nil || x.connector.Config().RewriteIn() != nil, Service: x.account.SystemID,
 	})
-	if refusal == nil && len(orders) > 0 && x.mayCall(orders[0].Context.URL) != nil {
+	if refusal == nil && len(orders) > 0 && x.mayCall(kannel.Example(orders[0].Context.URL)) != nil {
 		x.notCalled(orders[0].Context.URL)
 		refusal = kannel.NotCalled()
 	}
@@ -42,7 +46,16 @@ func (x *exchange) sendsms() {
 		x.answered(refusal)
 		return
 	}
+	x.leftOut(s.Dropped)
 	x.submitAll(orders, kannel.Answer)
+}
+
+// leftOut tells the operator that a request has receivers that are no numbers, now and then: its client is not told.
+func (x *exchange) leftOut(receivers []string) {
+	if len(receivers) > 0 && x.gateway.News.Is("left out: "+x.account.SystemID) {
+		x.gateway.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Int("receivers", len(receivers)).
+			Msg("receivers of a request were left out because they are no numbers, as Kannel does: the client must send digits, with + in front or without")
+	}
 }
 
 // submitAll submits the orders of a request, and answers it.

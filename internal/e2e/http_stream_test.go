@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -140,13 +141,19 @@ func TestHTTPKannel(t *testing.T) {
 	f("username=api&password=wrong&to=1&text=a", "403 Authorization failed for sendsms")
 	f("username=api&password=s3cret&text=a", "400 Missing receiver number, rejected")
 	f("username=api&password=s3cret&to=46700000001&text=a", "400 Sender missing and no global set, rejected")
+	resp, err := a.http.Post(a.url+"/cgi-bin/sendsms?"+login+"&text=hello", "text/plain", strings.NewReader(strings.Repeat("a", 1<<20+1)))
+	if err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("%+v, %v", resp, err)
+	} else {
+		resp.Body.Close()
+	}
 	f(login+"&text=hello&dlr-mask=31&dlr-url=http://192.0.2.1/x", "400 DLR-URL field misformed, rejected")
-	f(login+"&text=hello&dlr-mask=31&dlr-url="+h.URL+"/given%3Fid%3D7%26type%3D%25d%26reply%3D%25A%26smscid%3D%25F", "202 0: Accepted for delivery")
+	f(login+"+alice&text=hello&dlr-mask=31&dlr-url="+h.URL+"/given/%25d%3Fid%3D7%26type%3D%25d%26reply%3D%25A%26smscid%3D%25F", "202 0: Accepted for delivery")
 	smsc := s.operator.session()
 	smsc.accepts("abc1")
-	testutil.Eventually(t, "it is taken", func() bool { return len(h.at("/given?id=7&type=8&reply=ACK%2F&smscid=abc1")) == 1 })
+	testutil.Eventually(t, "it is taken", func() bool { return len(h.at("/given/8?id=7&type=8&reply=ACK%2F&smscid=abc1")) == 1 })
 	smsc.send(receiptOf("abc1", "DELIVRD"))
 	smsc.want("deliver_sm_resp")
-	testutil.Eventually(t, "it is delivered", func() bool { return len(h.at("/given?id=7&type=1&")) == 1 })
+	testutil.Eventually(t, "it is delivered", func() bool { return len(h.at("/given/1?id=7&type=1&")) == 1 })
 	g.settled()
 }

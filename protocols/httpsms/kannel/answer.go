@@ -25,12 +25,12 @@ func Denied() *httpsms.Answer {
 	return answer(http.StatusForbidden, "Authorization failed for sendsms")
 }
 
-// BadURL returns the answer to a request whose dlr-url the account may not have called.
-func BadURL() *httpsms.Answer { return answer(http.StatusBadRequest, misformed("DLR-URL")) }
-
 // NotCalled returns the answer to a request whose dlr-url may not be called.
-func NotCalled() *httpsms.Answer {
-	return answer(http.StatusBadRequest, misformed("DLR-URL"))
+func NotCalled() *httpsms.Answer { return answer(http.StatusBadRequest, misformed("DLR-URL")) }
+
+// TooLarge returns the answer to a request with more than MaxRequest octets.
+func TooLarge() *httpsms.Answer {
+	return answer(http.StatusRequestEntityTooLarge, "Request is too large, rejected")
 }
 
 // Unknown returns the answer to a request for another path.

@@ -43,6 +43,6 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	checkAnswer(t, "no login", Denied(), "403 Authorization failed for sendsms")
-	checkAnswer(t, "no such URL", BadURL(), "400 DLR-URL field misformed, rejected")
+	checkAnswer(t, "no such URL", NotCalled(), "400 DLR-URL field misformed, rejected")
 	checkAnswer(t, "another path", Unknown(), "404 Unknown request.")
 }

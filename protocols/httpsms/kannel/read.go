@@ -41,7 +41,7 @@ func names() []string {
 // Read reads a request. It answers what Kannel refuses before the login.
 func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 	if len(r.Query) > MaxRequest || len(r.Body) > MaxRequest {
-		return nil, answer(http.StatusRequestEntityTooLarge, "Request is too large, rejected")
+		return nil, TooLarge()
 	}
 	if len(r.Body) == 0 {
 		return &Send{params: readQuery(r.Query)}, nil
