@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pmg/internal/testutil"
+	"pmg/loadtest"
+)
+
+var httpKills = flag.Int("http-kills", 5, "how often TestKillHTTP kills the gateway")
+
+const killHTTPConfig = `
+log: {format: json}
+pdulog: {enabled: false}
+admin: {address: "127.0.0.1:0"}
+store: {dir: %q, ballast: 0B}
+accounts: [{system_id: load, password: secret, bind: [transmitter], webhook: %q}]
+connectors:
+  - {name: api, direction: in, protocol: http, address: %q, throttle_pause: 1ms, retry: {temporary: [100ms, repeat]}}
+  - {name: operator, direction: out, address: %q, instances: 2, window: 10, system_id: pmg, password: secret, reconnect_delay: 20ms}
+routes: [{to: operator}]
+`
+
+// A poster sends messages by HTTP, each with a key, until it has an answer to each.
+type poster struct {
+	url  string
+	http http.Client
+
+	mu  sync.Mutex
+	ids map[string]map[string]bool // that messages were accepted under, by their references
+}
+
+// post sends a message again and again, with its key, until it is accepted.
+func (p *poster) post(ctx context.Context, number int64) {
+	reference := fmt.Sprint("r", number)
+	body := fmt.Sprintf(`{"from":"1234","to":"46700000001","text":"#%012d ","client_reference":%q}`, number, reference)
+	for ctx.Err() == nil {
+		id := p.once(ctx, body, reference)
+		if id == "" {
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
+		p.mu.Lock()
+		if p.ids[reference] == nil {
+			p.ids[reference] = map[string]bool{}
+		}
+		p.ids[reference][id] = true
+		again := len(p.ids[reference]) == 1 && rand.IntN(4) == 0 // as a client does that has lost the answer
+		p.mu.Unlock()
+		if !again {
+			return
+		}
+	}
+}
+
+// once sends a request, and returns the id under which its message was accepted, or "".
+func (p *poster) once(ctx context.Context, body, key string) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/v1/messages", strings.NewReader(body))
+	if err != nil {
+		return ""
+	}
+	req.SetBasicAuth("load", "secret")
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	resp, err := p.http.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	var answer struct{ ID string }
+	if json.NewDecoder(resp.Body).Decode(&answer) != nil || resp.StatusCode != http.StatusAccepted {
+		return ""
+	}
+	return answer.ID
+}
+
+// A gateway that is killed again and again while clients send by HTTP with keys, and send again what was not answered,
+// has accepted each message once, under one id; each arrives, and its end is told to the webhook.
+func TestKillHTTP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many seconds")
+	}
+	t.Parallel()
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Receipts: true, Receipt: loadtest.ReceiptOptions{Delay: time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
+	var told sync.Map // by the reference of the message: its event of the end
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var e struct {
+			Type string
+			Data struct {
+				Reference string `json:"client_reference"`
+			}
+		}
+		if json.NewDecoder(r.Body).Decode(&e) == nil && e.Type == "message.delivered" {
+			told.Store(e.Data.Reference, true)
+		}
+	}))
+	defer hook.Close()
+	address := testutil.FreeAddress(t)
+	file := writeConfig(t, fmt.Sprintf(killHTTPConfig, newStoreDir(t), hook.URL, address, sink.Addr()))
+	p := &poster{url: "http://" + address, ids: map[string]map[string]bool{}}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var posting sync.WaitGroup
+	var number, sent atomic.Int64
+	var ended atomic.Bool
+	for range 8 {
+		posting.Go(func() {
+			for !ended.Load() {
+				p.post(ctx, number.Add(1))
+				sent.Add(1)
+			}
+		})
+	}
+	for range *httpKills {
+		g := startProcess(t, file)
+		g.wait("listening")
+		time.Sleep(time.Duration(100+rand.IntN(400)) * time.Millisecond)
+		g.kill()
+		for _, line := range g.problems() {
+			t.Error(line)
+		}
+	}
+	g := startProcess(t, file)
+	g.wait("listening")
+	ended.Store(true)
+	posting.Wait()
+	g.settles()
+	testutil.Eventually(t, "all ends are told", func() bool {
+		n := 0
+		told.Range(func(any, any) bool { n++; return true })
+		return n == len(p.ids)
+	})
+	for reference, ids := range p.ids {
+		if len(ids) != 1 {
+			t.Errorf("%s was accepted under %d ids", reference, len(ids))
+		}
+	}
+	r := sink.Result()
+	if r.Unique != sent.Load() || int64(len(p.ids)) != sent.Load() {
+		t.Errorf("%d were sent, %d are known, %d have arrived", sent.Load(), len(p.ids), r.Unique)
+	}
+	if most := int64(*httpKills * 2 * 10); r.Doubled > most {
+		t.Errorf("%d have arrived twice, more than the windows of %d kills", r.Doubled, *httpKills)
+	}
+	t.Logf("%d kills: %d messages, %d twice", *httpKills, r.Unique, r.Doubled)
+	if status := g.stop(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+}
