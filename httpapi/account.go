@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
@@ -41,24 +40,20 @@ func (x *exchange) limits() {
 	h["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}
 }
 
-// getProblem answers with the page that the type of a problem names.
-func (x *exchange) getProblem() {
-	name := x.r.PathValue("name")
+// problemPage returns the page that the type of a problem names, nil if there is none.
+func problemPage(r *http.Request) []byte {
 	for _, k := range own.Kinds() {
-		if k.Name != name {
+		if k.Name != r.PathValue("name") {
 			continue
 		}
 		retry := "The same request will not succeed later."
 		if k.Retry > 0 {
 			retry = fmt.Sprintf("The same request may succeed after %d s (Retry-After).", k.Retry)
 		}
-		page := fmt.Sprintf("<!doctype html><html lang=en><meta charset=utf-8><title>%s</title>\n<h1>%s</h1>\n<p><code>%s</code>, status %d\n<p>%s\n<p>%s\n",
+		return fmt.Appendf(nil, "<!doctype html><html lang=en><meta charset=utf-8><title>%s</title>\n<h1>%s</h1>\n<p><code>%s</code>, status %d\n<p>%s\n<p>%s\n",
 			k.Name, html.EscapeString(k.Title), k.Name, k.Status, html.EscapeString(k.Doc), retry)
-		x.answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "text/html; charset=utf-8", Body: []byte(page)})
-		x.logs(httpsms.Ask, nil, http.StatusOK, 0)
-		return
 	}
-	x.problem(own.NewProblem("not-found", "there is no problem "+name))
+	return nil
 }
 
 // unknown answers a request that nothing in m is for: with the methods that its path knows, if there are any.

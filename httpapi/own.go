@@ -29,7 +29,9 @@ func (l *listener) ownRoutes(m *http.ServeMux) {
 	m.HandleFunc("DELETE /v1/messages/{id}", l.with((*exchange).deleteMessage))
 	m.HandleFunc("PATCH /v1/messages/{id}", l.with((*exchange).patchMessage))
 	m.HandleFunc("GET /v1/account", l.with((*exchange).getAccount))
-	m.HandleFunc("GET /problems/{name}", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).getProblem() })
+	m.HandleFunc("GET /problems/{name}", l.page(htmlType, problemPage))
+	m.HandleFunc("GET /v1/openapi.json", l.page("application/json", func(*http.Request) []byte { return []byte(openapi) }))
+	m.HandleFunc("GET /v1/docs", l.page(htmlType, docsPage))
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).unknown(m) })
 }
 

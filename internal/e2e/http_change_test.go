@@ -98,3 +98,21 @@ func TestHTTPPages(t *testing.T) {
 		}
 	}
 }
+
+// The contract can be read, by programs and by people.
+func TestHTTPContract(t *testing.T) {
+	parallel(t)
+	a := start(t, site{operator: newSMSC(t), more: withAPI}).api()
+	c := contractOf(t, a.url)
+	r := a.do("GET", "/v1/docs", "")
+	for path := range c.Paths {
+		if !strings.Contains(r.body, path+"</code>") {
+			t.Errorf("the page lacks %s", path)
+		}
+	}
+	for name := range c.Components.Schemas {
+		if !strings.Contains(r.body, "<h2 id="+name+">") {
+			t.Errorf("the page lacks %s", name)
+		}
+	}
+}

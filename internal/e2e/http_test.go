@@ -71,6 +71,7 @@ func (a *api) do(method, path, body string, headers ...string) (r reply) {
 	}
 	r = reply{status: resp.StatusCode, header: resp.Header, body: string(b)}
 	_ = json.Unmarshal(b, &r.fields)
+	contractOf(a.t, a.url).check(a.t, method, path, r)
 	return r
 }
 
