@@ -162,8 +162,12 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if o.Protocols != nil && !slices.Contains(o.Protocols, c.Protocol) {
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
-	if !c.HasSessions() && c.Direction == Out {
+	switch {
+	case c.HasSessions():
+	case c.Direction == Out:
 		d.problem(path+".direction", "must be in with protocol %s", c.Protocol)
+	case len(c.Proxies) > 0:
+		d.problem(path+".proxies", "must not be given with protocol %s: its connections cannot begin with a PROXY header", c.Protocol)
 	}
 	d.protocol(c, path)
 	d.checkText(c, path)

@@ -49,3 +49,20 @@ func TestListen(t *testing.T) {
 		t.Error("the wrong addresses are those of proxies")
 	}
 }
+
+// A connector of HTTP has no options that would have no effect: it does not connect, and knows no PROXY headers.
+func TestHTTPConnector(t *testing.T) {
+	t.Parallel()
+	f := func(options, want string) {
+		t.Helper()
+		_, _, err := Parse([]byte("accounts: []\nroutes: []\nconnectors:\n  - {name: api, direction: in, protocol: http, address: \":0\""+options+"}\n"), Options{Protocols: []string{"http"}})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", options, err, want)
+		}
+	}
+	f("", "")
+	f(", dialects: [pmg, kannel]", "")
+	f(", dialects: [twilio]", "must be pmg or kannel")
+	f(", proxies: [192.0.2.1]", "must not be given with protocol http")
+	f(", listen: \":0\"", "")
+}

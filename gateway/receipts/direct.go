@@ -46,7 +46,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 	}
 	lane := d.ClientLane(string(f.Account), f.Context)
 	if lane == nil {
-		if f.Context == nil { // otherwise its client asks for it
+		if isHomeless(f.Context) {
 			c.Homeless.Add(1)
 			d.logHomeless(string(f.Account))
 		}
@@ -106,3 +106,7 @@ func validity(c *config.Receipts, context []byte) time.Duration {
 	}
 	return c.CallbackValidity
 }
+
+// isHomeless reports whether a receipt that no lane takes is lost to its client: one with a context that names no server
+// can ask what became of its message.
+func isHomeless(context []byte) bool { return len(context) == 0 || sms.EndpointOf(context) != "" }

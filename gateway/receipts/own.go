@@ -34,7 +34,7 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	}
 	lane := d.ClientLane(m.Account(), m.Context())
 	if lane == nil {
-		if m.Context() == nil { // otherwise its client asks for it
+		if isHomeless(m.Context()) {
 			d.Counts.Homeless.Add(1)
 		}
 		return made
