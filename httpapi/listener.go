@@ -125,24 +125,26 @@ func (a *admitting) Accept() (net.Conn, error) {
 		}
 		remote := addrOf(c.RemoteAddr())
 		if !l.gateway.Sessions.Admit(l.connector, remote) {
-			_ = c.Close()
+			l.refuse(c, l.connector.Config().TakesFrom(remote.Addr()))
 			continue
 		}
 		if l.open.Add(1) > int64(l.connector.Config().Instances) {
 			l.open.Add(-1)
 			l.gateway.Sessions.Leave(remote)
 			l.gateway.Sessions.NoInstance(l.connector)
-			refuse(c)
+			l.refuse(c, true)
 			continue
 		}
 		return &conn{Conn: c, of: l, remote: remote}, nil
 	}
 }
 
-// refuse answers a connection for which there is no room, without reading from it.
-func refuse(c net.Conn) {
-	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-	_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+// refuse closes a connection for which there is no room. One that may come again is told so, without reading from it.
+func (l *listener) refuse(c net.Conn, again bool) {
+	if again && l.connector.TLS() == nil {
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+	}
 	_ = c.Close()
 }
 

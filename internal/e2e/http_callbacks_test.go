@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -151,6 +152,41 @@ func TestHTTPCallbackURL(t *testing.T) {
 		t.Error(c.path)
 	}
 	testutil.Eventually(t, "the other waits", func() bool { return g.Pending() == 1 })
+}
+
+// A server that never answers gets no more calls than it may have under way, and holds up no other.
+func TestHTTPCallbackHangs(t *testing.T) {
+	parallel(t)
+	h := newHook(t)
+	release := make(chan struct{})
+	var under, most atomic.Int64
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		most.Store(max(most.Load(), under.Add(1)))
+		<-release
+		under.Add(-1)
+	}))
+	defer hangs.Close()
+	defer close(release)
+	s := withHook(t, h, "")
+	s.accounts = strings.Replace(s.accounts, "callback_urls: [", fmt.Sprintf("callback_urls: [%q, ", hangs.URL), 1)
+	g := start(t, s)
+	a := g.api()
+	a.name = "api"
+	smsc := s.operator.session()
+	const n = 20
+	for i := range 2 * n {
+		url := hangs.URL + "/x"
+		if i%2 == 0 {
+			url = h.URL + "/given"
+		}
+		a.do("POST", "/v1/messages", fmt.Sprintf(`{"from":"1234","to":"46700000001","text":"hello","callback_url":%q}`, url)).want(t, 202, "")
+		smsc.answer(11, field(smsc.want("submit_sm"), "seq"))
+	}
+	testutil.Eventually(t, "the other is told", func() bool { return len(h.of("message.rejected")) == n })
+	testutil.Eventually(t, "it is called", func() bool { return under.Load() == 8 })
+	if g.Pending() != n || most.Load() > 8 {
+		t.Errorf("%d wait, %d calls were under way", g.Pending(), most.Load())
+	}
 }
 
 // A message that no SMSC has taken is told as well, and so is one of a mobile to an account without sessions.
