@@ -64,5 +64,7 @@ func TestHTTPConnector(t *testing.T) {
 	f(", dialects: [pmg, kannel]", "")
 	f(", dialects: [twilio]", "must be pmg or kannel")
 	f(", proxies: [192.0.2.1]", "must not be given with protocol http")
+	f(", long_messages: join", "")
+	f(", long_messages: split8", "must be pass or join")
 	f(", listen: \":0\"", "")
 }

@@ -36,9 +36,13 @@ var longs = map[string]fit.Long{
 	"join": fit.Join,
 }
 
-// checkText checks what only SMPP has a field for.
+// checkText checks what only SMPP has a field for. Calls of HTTP have room for texts of any length.
 func (d *decoder) checkText(c *Connector, path string) {
-	if l := longs[c.Text.Long]; c.Protocol != "smpp" && (l == fit.SplitSAR || l == fit.Payload || l == fit.Join) {
+	switch l := longs[c.Text.Long]; {
+	case c.Protocol == "smpp":
+	case c.Protocol == "http" && l != fit.Pass && l != fit.Join:
+		d.problem(path+".long_messages", "must be pass or join with protocol %s: calls have room for any text", c.Protocol)
+	case c.Protocol != "http" && (l == fit.SplitSAR || l == fit.Payload || l == fit.Join):
 		d.problem(path+".long_messages", "must be pass, split8 or split16 with protocol %s: only SMPP has a field for %s", c.Protocol, c.Text.Long)
 	}
 }

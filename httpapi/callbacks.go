@@ -209,10 +209,14 @@ var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
 func (c *caller) tell(m *sms.Message) call.Outcome {
 	g := c.engine.gateway
 	a := g.Account(c.lane.Account)
-	if a == nil {
-		return call.Outcome{Code: sms.Rejected, Err: "its account is gone"}
+	if a == nil { // it may come back
+		return call.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
 	}
-	e := c.event(m)
+	out := c.leaving(m)
+	if out != m {
+		defer out.Release()
+	}
+	e := c.event(m, out)
 	webhook := e.Context.URL == ""
 	if webhook {
 		e.Context.URL, e.Context.Dialect = a.Webhook, httpsms.Own
@@ -225,7 +229,7 @@ func (c *caller) tell(m *sms.Message) call.Outcome {
 	if !webhook {
 		var err error
 		if target, err = call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL); err != nil {
-			return c.refused(m, e, call.Outcome{Code: sms.Rejected, Err: "the URL " + err.Error()})
+			return c.refused(m, e, call.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}) // an operator may allow it
 		}
 	}
 	if e.Context.Dialect == httpsms.Own {
@@ -254,12 +258,22 @@ func (c *caller) write(e *httpsms.Event) (*httpsms.Call, bool) {
 	return own.Report(e), true
 }
 
-// event returns what a message tells.
-func (c *caller) event(m *sms.Message) *httpsms.Event {
+// leaving returns what the server is given of a message from a mobile: m, or a copy that the rules of its account and
+// connector have made.
+func (c *caller) leaving(m *sms.Message) *sms.Message {
+	if m.Kind == sms.Receipt {
+		return m
+	}
+	to := connector.Source{Connector: c.lane.Home(), Account: c.engine.gateway.Logins.Accounts().Account(c.lane.Account)}
+	return c.engine.gateway.Convert.Leaving(&to, m)
+}
+
+// event returns what a message tells. out is what the server is given of it.
+func (c *caller) event(m, out *sms.Message) *httpsms.Event {
 	e := &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: c.lane.Account, Connector: m.Origin.Connector, At: c.engine.gateway.Clock.Wall(m.Arrived)}
 	r, ok := m.Report()
 	if !ok {
-		e.Message = m
+		e.Message = out
 		return e
 	}
 	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // a receipt goes the other way

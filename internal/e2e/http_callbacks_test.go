@@ -193,7 +193,8 @@ func TestHTTPCallbackHangs(t *testing.T) {
 func TestHTTPWebhookOwn(t *testing.T) {
 	parallel(t)
 	h := newHook(t)
-	s := withHook(t, h, "")
+	s := withHook(t, h, `, rewrite: [{out: source, ton: 0, strip: "46", add: "0"}]`)
+	s.more = strings.Replace(s.more, "protocol: http", "protocol: http, long_messages: join", 1)
 	s.routes = "{from: operator, to: {account: api}}\n{to: operator}"
 	g := start(t, s)
 	a := g.api()
@@ -204,7 +205,12 @@ func TestHTTPWebhookOwn(t *testing.T) {
 	testutil.Eventually(t, "it is told", func() bool { return len(h.of(id, "message.rejected", "ESME_RINVDSTADR")) == 1 })
 	smsc.send(`deliver_sm seq=91 source_addr=46700000001 destination_addr=1234 short_message="STOP"`)
 	smsc.want("deliver_sm_resp", "status=0")
-	testutil.Eventually(t, "it is told", func() bool { return len(h.of("inbound.received", `"text":"STOP"`, `"from":"46700000001"`)) == 1 })
+	testutil.Eventually(t, "it is told", func() bool { return len(h.of("inbound.received", `"text":"STOP"`, `"from":"0700000001"`)) == 1 })
+	for n, text := range []string{"one ", "two"} {
+		smsc.send(fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=0x40 short_message="\x05\x00\x03\x07\x02\x0%d%s"`, 92+n, n+1, text))
+		smsc.want("deliver_sm_resp", "status=0")
+	}
+	testutil.Eventually(t, "both parts are told together", func() bool { return len(h.of("inbound.received", `"text":"one two"`)) == 1 })
 	g.settled()
 }
 
