@@ -118,8 +118,17 @@ func (d *Desk) earlier(key string, payload [sha256.Size]byte) ([]Result, error) 
 		find = func() error { return d.Find(look) }
 	}
 	err := find()
-	if err != nil || !ok || len(value) == 0 { // empty: its messages could not be stored
+	if err != nil || !ok {
 		return nil, err
+	}
+	return readResults(value, payload)
+}
+
+// readResults reads what appendResults has appended, for a request that asks for what payload is the hash of. Nothing
+// stands for messages that could not be stored.
+func readResults(value []byte, payload [sha256.Size]byte) ([]Result, error) {
+	if len(value) == 0 {
+		return nil, nil
 	}
 	if value[0] != keyVersion || len(value) < keyHead || (len(value)-keyHead)%resultBytes != 0 {
 		return nil, store.ErrDamaged

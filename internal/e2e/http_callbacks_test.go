@@ -184,8 +184,9 @@ func TestHTTPCallbackHangs(t *testing.T) {
 	}
 	testutil.Eventually(t, "the other is told", func() bool { return len(h.of("message.rejected")) == n })
 	testutil.Eventually(t, "it is called", func() bool { return under.Load() == 8 })
-	if g.Pending() != n || most.Load() > 8 {
-		t.Errorf("%d wait, %d calls were under way", g.Pending(), most.Load())
+	testutil.Eventually(t, "the others wait", func() bool { return g.Pending() == n })
+	if most.Load() > 8 {
+		t.Errorf("%d calls were under way", most.Load())
 	}
 }
 

@@ -1,0 +1,158 @@
+package request
+
+import (
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"testing"
+
+	"pmg/account"
+	"pmg/connector"
+	"pmg/gateway/convert"
+	"pmg/gateway/intake"
+	"pmg/gateway/receipts"
+	"pmg/gateway/roomtest"
+	"pmg/gateway/settle"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A rig is a desk whose commits end as the test says, and what lanes were given.
+type rig struct {
+	*Desk
+	disk  *roomtest.Disk
+	from  *connector.Source
+	given chan int // messages that a lane was given together
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	table := roomtest.Table(t, roomtest.Operator("long_messages: split8"))
+	c, r := convert.NewDesk(table), receipts.NewDesk(table)
+	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
+	g.Desk = NewDesk(table, intake.NewDesk(table, c, r, settle.NewDesk(table, c, r)))
+	g.disk.Store = table.Keeper.Store
+	table.Open(g.disk, g.Committed)
+	g.SetDo(func(l *connector.Lane, f func(int64)) bool {
+		before := l.Len()
+		f(table.Clock.Now())
+		g.given <- l.Len() - before
+		return true
+	})
+	accounts := account.NewTable(table.Config(), account.NewRegistry())
+	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transmitter}
+	client, result := accounts.Admit(l, accounts.Verify(l))
+	if client == nil {
+		t.Fatal(result)
+	}
+	g.from = &connector.Source{Connector: table.Connector("clients"), Account: client, Origin: table.Origins.Of("client", "clients")}
+	return g
+}
+
+func text(to, octets string) Fill {
+	return func(m *sms.Message) sms.Code {
+		if to == "" {
+			return sms.BadDestination
+		}
+		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte(to)}, []byte(octets))
+		return sms.OK
+	}
+}
+
+// The messages of a request are in one commit, and their lane gets them together when that has ended; those that are
+// refused keep no other back.
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	long := string(slices.Repeat([]byte("a"), 200))
+	ended := make(chan []Result)
+	go func() {
+		ended <- g.Submit(t.Context(), g.from, []Item{
+			{Fill: text("1", "one")}, {Fill: text("", "")}, {Fill: text("1", long)}, {Fill: text("1", long), Parts: 1},
+		})
+	}()
+	if n := <-g.disk.Begun; n != 3 {
+		t.Errorf("%d changes in the commit", n)
+	}
+	select {
+	case r := <-ended:
+		t.Fatalf("answered before the commit: %+v", r)
+	case <-g.given:
+		t.Fatal("the lane was given a message before the commit")
+	default:
+	}
+	g.disk.Permits <- nil
+	r := <-ended
+	if n := <-g.given; n != 3 {
+		t.Errorf("the lane was given %d", n)
+	}
+	if r[0].Code != sms.OK || r[0].Parts != 1 || r[2].Parts != 2 || r[2].ID <= r[0].ID {
+		t.Errorf("%+v", r)
+	}
+	if r[1].Code != sms.BadDestination || r[1].Step != "read" || r[3].Code != sms.BadLength || r[3].Step != "fit" || r[3].ID != 0 {
+		t.Errorf("%+v", r)
+	}
+	if n := g.from.Origin.Tally.Accepted.Load(); n != 3 {
+		t.Errorf("%d are counted", n)
+	}
+}
+
+// What could not be stored is refused, and takes no place.
+func TestSubmitNotStored(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	ended := make(chan []Result)
+	go func() { ended <- g.Submit(t.Context(), g.from, []Item{{Fill: text("1", "one")}}) }()
+	<-g.disk.Begun
+	g.disk.Permits <- errors.New("the disk does not answer")
+	if r := <-ended; r[0].Code != sms.SystemError || r[0].ID != 0 {
+		t.Errorf("%+v", r)
+	}
+	lane := g.LaneOf(g.Connector("operator"))
+	if lane.Queued.Load() != 0 || len(g.given) != 0 || g.Storing.Load() != 0 {
+		t.Errorf("%d places are taken, %d wait to be stored", lane.Queued.Load(), g.Storing.Load())
+	}
+}
+
+// While a request is being carried out, its key is nobody else's; others of the same batch go on.
+func TestKeyUnderWay(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	first := make(chan []Result)
+	item := Item{Fill: text("1", "one"), Key: "k", Payload: sha256.Sum256([]byte("one"))}
+	go func() { first <- g.Submit(t.Context(), g.from, []Item{item, item}) }()
+	<-g.disk.Begun
+	if r := g.Submit(t.Context(), g.from, []Item{item}); !errors.Is(r[0].Err, ErrUnderWay) {
+		t.Errorf("%+v", r)
+	}
+	if _, _, err := g.SubmitOnce(t.Context(), g.from, "k", item.Payload, nil); !errors.Is(err, ErrUnderWay) {
+		t.Error(err)
+	}
+	g.disk.Permits <- nil
+	if r := <-first; r[0].Code != sms.OK || r[0].Err != nil || !errors.Is(r[1].Err, ErrUnderWay) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What was stored with a key is what is read of it, and nothing else is.
+func TestStoredResults(t *testing.T) {
+	t.Parallel()
+	payload := sha256.Sum256([]byte("x"))
+	want := []Result{{ID: 1<<63 + 5, Parts: 300, Parked: true}, {Code: sms.BadLength}}
+	value := appendResults(payload, want)
+	got, err := readResults(value, payload)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := readResults(value, sha256.Sum256([]byte("y"))); !errors.Is(err, ErrOther) {
+		t.Error(err)
+	}
+	for n := range len(value) {
+		if got, err := readResults(value[:n], payload); n > 0 && (n-keyHead)%resultBytes != 0 && err == nil {
+			t.Errorf("%d octets are %+v", n, got)
+		}
+	}
+	if got, err := readResults(nil, payload); got != nil || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
