@@ -11,8 +11,6 @@ import (
 	"pmg/cmd/pmg/credentials"
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/probe"
-	"pmg/config"
-	"pmg/protocols"
 )
 
 func main() {
@@ -70,7 +68,7 @@ func newRootCommand() *cobra.Command {
 		newStoreCommand(),
 		credentials.Admin(),
 		newTLSCommand(),
-		probe.Command(protocolNames(), func(protocol string) (protocols.Driver, error) { return newDriver(protocol, &config.Config{}) }),
+		probe.Command(sessionNames(), newSessionDriver),
 		newTraceCommand(),
 		newStagesCommand(),
 		newPDUCommand(),

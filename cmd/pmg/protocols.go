@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pmg/config"
@@ -32,6 +33,19 @@ func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 		}
 	}
 	return nil, fmt.Errorf("cannot speak protocol %q: use %s", protocol, strings.Join(protocolNames(), " or "))
+}
+
+// sessionNames are those of the protocols whose peers log in and stay.
+func sessionNames() []string {
+	return slices.DeleteFunc(protocolNames(), func(name string) bool { return !(&config.Connector{Protocol: name}).HasSessions() })
+}
+
+// newSessionDriver returns the driver of a protocol that has sessions, with the protocol's own limits.
+func newSessionDriver(protocol string) (protocols.Driver, error) {
+	if names := sessionNames(); !slices.Contains(names, protocol) {
+		return nil, fmt.Errorf("cannot speak protocol %q: use %s", protocol, strings.Join(names, " or "))
+	}
+	return newDriver(protocol, &config.Config{})
 }
 
 // protocolNames are the protocols a connector may have.
