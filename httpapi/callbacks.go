@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/binary"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -119,7 +120,7 @@ func (c *caller) run(about uint64, s *connector.Slot) {
 	for s != nil {
 		o := call.Outcome{Code: sms.OK}
 		if !c.isOvertaken(about, s.Message) {
-			o = c.tell(s.Message)
+			o = c.try(s.Message)
 		}
 		c.settle(about, s, o)
 		c.mu.Lock()
@@ -176,7 +177,7 @@ func (c *caller) settle(about uint64, s *connector.Slot, o call.Outcome) {
 		if c.failing[about] > 0 && endsAt(s.Message) {
 			c.overtaken[about] = struct{}{}
 		}
-	case o.Code != sms.Rejected:
+	case o.Code.Retryable():
 		if len(c.failing) < mostFailing || c.failing[about] > 0 {
 			c.failing[about]++
 		}
@@ -203,6 +204,18 @@ func (c *caller) answer(s *connector.Slot, a sms.Answer, pause time.Duration) {
 var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
 	httpsms.Own:    func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Report(e), true },
 	httpsms.Kannel: kannel.Report,
+}
+
+// try is tell, at which nothing but the message can fail.
+func (c *caller) try(m *sms.Message) (o call.Outcome) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			c.engine.gateway.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).
+				Msg("a call failed at a message; it is put aside")
+			o = call.Outcome{Code: sms.Faulty}
+		}
+	}()
+	return c.tell(m)
 }
 
 // tell calls the server about a message.

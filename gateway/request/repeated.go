@@ -51,14 +51,16 @@ func (k *keys) begin(key string) bool {
 	return true
 }
 
-// end ends what begin has begun. Without a key it does nothing.
-func (k *keys) end(key string) {
-	if key == "" {
+// end ends what begin has begun with keys.
+func (k *keys) end(keys ...string) {
+	if len(keys) == 0 {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.under, key)
+	for _, key := range keys {
+		delete(k.under, key)
+	}
 }
 
 // keyOf returns a key as it is kept: each account has its own.

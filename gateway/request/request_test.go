@@ -156,3 +156,18 @@ func TestStoredResults(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// A fault at a message leaves its key free for another request.
+func TestKeyAfterPanic(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	item := Item{Key: "k", Fill: func(*sms.Message) sms.Code { panic("fault") }}
+	func() {
+		defer func() { _ = recover() }()
+		g.Submit(t.Context(), g.from, []Item{item})
+	}()
+	item.Fill = text("", "")
+	if r := g.Submit(t.Context(), g.from, []Item{item}); r[0].Err != nil || r[0].Code != sms.BadDestination {
+		t.Errorf("%+v", r)
+	}
+}

@@ -74,6 +74,8 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 	in := d.intake.NewIntake(1) // so that ids are in the order of arrival, whatever came by other ways
 	all := make([]taken, 0, len(items))
 	var after int64
+	var held []string // keys
+	defer func() { d.keys.end(held...) }()
 	for i := range items {
 		item, key := &items[i], ""
 		if item.Key != "" {
@@ -82,6 +84,7 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 			if results[i], known = d.known(key, item.Payload); known {
 				continue
 			}
+			held = append(held, key)
 		}
 		s := intake.Submission{Way: intake.Submitted, From: from, Room: room{in}, Change: d.changes(item.Fill)}
 		code := d.intake.TakeWaiting(d.Clock.Now(), &s)
@@ -94,7 +97,6 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 		if code != sms.OK {
 			results[i].Code, results[i].Step = code, step
 			s.Drop()
-			d.keys.end(key)
 			continue
 		}
 		t := taken{at: i, key: key}
@@ -109,9 +111,8 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 			d.queue(in, from, all)
 		}
 	}
-	for _, t := range all {
-		d.keys.end(t.key)
-	}
+	d.keys.end(held...)
+	held = nil
 	d.pause(ctx, after)
 	return results
 }
