@@ -178,7 +178,7 @@ func TestOneHash(t *testing.T) {
 	want("after a reload", newTable(r, old), login("a", "secret"), Right, 0)
 	want("changed", newTable(r, changed), login("a", "other"), Right, 1)
 	want("changed, old password", newTable(r, changed), login("a", "secret"), Wrong, 3)
-	want("changed back", newTable(r, old), login("a", "secret"), Right, 1)
+	want("changed back", newTable(r, old), login("a", "secret"), Right, 0)
 
 	// A login of an unknown account with the decoy's password does not change that.
 	if got := newTable(r, old).Verify(login("b", "secret")); got != Wrong || hashes != 1 {
@@ -199,7 +199,7 @@ func TestSessionsSurviveReload(t *testing.T) {
 	if _, got := check(table, login("a", "x")); got != TooManySessions {
 		t.Errorf("third session: %s", got)
 	}
-	first.End()
+	first.End(login("a", "x").Addr)
 	second, got := check(table, login("a", "x"))
 	if got != OK || second.use.count() != 2 {
 		t.Errorf("after one has ended: %s", got)
@@ -211,11 +211,70 @@ func TestSessionsSurviveReload(t *testing.T) {
 	if _, got := check(again, login("a", "x")); got != TooManySessions {
 		t.Errorf("after the account was away: %s", got)
 	}
-	second.End()
-	second.End()
+	second.End(login("a", "x").Addr)
+	second.End(login("a", "x").Addr)
 	newTable(r)
 	if len(r.usage) != 0 {
 		t.Errorf("%d accounts are still held", len(r.usage))
+	}
+}
+
+// While a client changes its password, both work, whichever is hashed, and neither is hashed again for each login.
+func TestOldPassword(t *testing.T) {
+	t.Parallel()
+	for _, c := range []config.Account{
+		{Password: "new", OldPassword: "old"}, {Password: hash(t, "new"), OldPassword: "old"},
+		{Password: "new", OldPassword: hash(t, "old")}, {Password: hash(t, "new"), OldPassword: hash(t, "old")},
+	} {
+		c.SystemID = "a"
+		r := NewRegistry()
+		table := newTable(r, c)
+		for password, want := range map[string]Result{"new": OK, "old": OK, "other": WrongPassword, "": WrongPassword, c.Password: OK} {
+			if password == c.Password && password != "new" {
+				want = WrongPassword // a hash is no password
+			}
+			if _, got := check(table, login("a", password)); got != want {
+				t.Errorf("%s of %s and %s: %s", password, c.Password, c.OldPassword, got)
+			}
+		}
+		for _, password := range []string{"old", "new"} {
+			if got := table.Lookup(login("a", password)); got != Right {
+				t.Errorf("%s of %s and %s is hashed again: %d", password, c.Password, c.OldPassword, got)
+			}
+		}
+	}
+}
+
+// An account may have a number of sessions from one address, where an IPv6 address counts with its /64.
+func TestSessionsPerAddress(t *testing.T) {
+	t.Parallel()
+	table := newTable(NewRegistry(), config.Account{SystemID: "a", Password: "x", MaxSessions: 4, MaxSessionsPerAddress: 2})
+	at := func(addr string) Login { return from(login("a", "x"), addr) }
+	var a *Account
+	for _, c := range []struct {
+		addr string
+		want Result
+	}{
+		{"192.0.2.1", OK}, {"::ffff:192.0.2.1", OK}, {"192.0.2.1", TooManyFromAddress}, {"2001:db8::1", OK},
+		{"2001:db8::2", OK}, {"2001:db8::3", TooManySessions}, {"192.0.2.2", TooManySessions},
+	} {
+		one, got := check(table, at(c.addr))
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.addr, got, c.want)
+		}
+		if one != nil {
+			a = one
+		}
+	}
+	a.End(at("2001:db8::9").Addr)
+	if _, got := check(table, at("192.0.2.1")); got != TooManyFromAddress {
+		t.Errorf("after another address's session has ended: %s", got)
+	}
+	for _, addr := range []string{"2001:db8::2", "192.0.2.1", "::ffff:192.0.2.1"} {
+		a.End(at(addr).Addr)
+	}
+	if len(a.use.from) != 0 || a.use.count() != 0 {
+		t.Errorf("%v are left", a.use.from)
 	}
 }
 
@@ -247,7 +306,7 @@ func TestConcurrentLogins(t *testing.T) {
 
 func TestResultNames(t *testing.T) {
 	t.Parallel()
-	for r := OK; r <= TooManySessions; r++ {
+	for r := OK; r <= TooManyFromAddress; r++ {
 		if strings.TrimSpace(r.String()) == "" {
 			t.Errorf("result %d has no name", r)
 		}
@@ -296,7 +355,7 @@ func TestSearchOnce(t *testing.T) {
 // Which refusals are guesses at a password, and make others from there wait.
 func TestGuesses(t *testing.T) {
 	t.Parallel()
-	for r := OK; r <= TooManySessions; r++ {
+	for r := OK; r <= TooManyFromAddress; r++ {
 		if want := r == NoAccount || r == WrongPassword || r == WrongCertificate || r == WrongNetwork; r.IsGuess() != want {
 			t.Errorf("%s: %t", r, r.IsGuess())
 		}

@@ -33,7 +33,7 @@ func TestRateOverReconnects(t *testing.T) {
 				accepted++
 			}
 		}
-		a.End()
+		a.End(login("a", "x").Addr)
 	}
 	if burst := rate / 20; accepted < rate*seconds || accepted > rate*seconds+burst {
 		t.Errorf("%d messages accepted in %d s, want %d a second", accepted, seconds, rate)

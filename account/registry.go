@@ -1,6 +1,7 @@
 package account
 
 import (
+	"net/netip"
 	"sync"
 	"sync/atomic"
 
@@ -40,27 +41,37 @@ type usage struct {
 
 	mu       sync.Mutex
 	sessions int
-	verified digest // of the hash and the password that matched; zero: none yet
+	from     map[netip.Addr]int // sessions of an address, as Host returns it
+	verified [2]digest          // of the hashes and the passwords that matched last; zero: none yet
 }
 
-// begin counts a session unless there are already limit of them; 0 is no limit.
-func (u *usage) begin(limit int) bool {
+// begin counts a session from addr unless there are already limit of them, or perAddress of its address; 0 is no limit.
+func (u *usage) begin(addr netip.Addr, limit, perAddress int) Result {
+	addr = Host(addr)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if limit > 0 && u.sessions >= limit {
-		return false
+	switch {
+	case limit > 0 && u.sessions >= limit:
+		return TooManySessions
+	case perAddress > 0 && u.from[addr] >= perAddress:
+		return TooManyFromAddress
 	}
 	u.sessions++
-	return true
+	u.from[addr]++
+	return OK
 }
 
-func (u *usage) end() {
+func (u *usage) end(addr netip.Addr) {
+	addr = Host(addr)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.sessions == 0 {
+	if u.from[addr] == 0 {
 		panic("account: more sessions ended than began")
 	}
 	u.sessions--
+	if u.from[addr]--; u.from[addr] == 0 {
+		delete(u.from, addr)
+	}
 }
 
 func (u *usage) count() int {
@@ -75,7 +86,7 @@ func (r *Registry) take(c *config.Account) *usage {
 	defer r.mu.Unlock()
 	u := r.usage[c.SystemID]
 	if u == nil {
-		u = &usage{}
+		u = &usage{from: map[netip.Addr]int{}}
 		u.refusals.SetRate(pressingRate, pressingRate)
 		r.usage[c.SystemID] = u
 	}

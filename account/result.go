@@ -12,31 +12,25 @@ const (
 	Right
 )
 
-func passwordIs(right bool) Password {
-	if right {
-		return Right
-	}
-	return Wrong
-}
-
 // A Result is the outcome of a login, in more detail than the client sees.
 type Result uint8
 
 // The results.
 const (
-	OK               Result = iota
-	NoAccount               // no account has this system_id
-	WrongPassword           //
-	WrongCertificate        // it shows none of those that it must have
-	WrongNetwork            // it may not log in from this address
-	WrongConnector          // it may not log in on this connector
-	WrongBind               // it may not bind in this way
-	TooManySessions         // it has as many as it may have
+	OK                 Result = iota
+	NoAccount                 // no account has this system_id
+	WrongPassword             //
+	WrongCertificate          // it shows none of those that it must have
+	WrongNetwork              // it may not log in from this address
+	WrongConnector            // it may not log in on this connector
+	WrongBind                 // it may not bind in this way
+	TooManySessions           // it has as many as it may have
+	TooManyFromAddress        // it has as many as it may have from one address
 )
 
 var resultNames = [...]string{
 	"ok", "no such account", "wrong password", "no certificate of the account", "address not allowed",
-	"connector not allowed", "bind type not allowed", "too many sessions",
+	"connector not allowed", "bind type not allowed", "too many sessions", "too many sessions from this address",
 }
 
 // String returns the reason for the log.

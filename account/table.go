@@ -26,11 +26,12 @@ type Account struct {
 	networks    []netip.Prefix
 	connectors  []string
 	maxSessions int
+	perAddress  int // of those
 	binds       [protocols.Transceiver + 1]bool
-	hash        []byte   // nil when the password is plain
 	certified   []string // what its certificate must have; empty: it needs none
 	any         bool     // any password will do, because the certificate is enough
-	password    digest   // of a plain password
+	passwords   []digest // plain ones
+	hashes      [][]byte // of the others
 	use         *usage
 }
 
@@ -51,8 +52,8 @@ func NewTable(c *config.Config, r *Registry) *Table {
 	for i := range c.Accounts {
 		a := newAccount(&c.Accounts[i], r)
 		t.accounts[a.SystemID] = a
-		if a.hash != nil && t.decoy.hash == nil {
-			t.decoy.hash = a.hash // its cost is probably that of the others
+		if len(a.hashes) > 0 && t.decoy.hashes == nil {
+			t.decoy.hashes = a.hashes[:1] // its cost is probably that of the others
 		}
 	}
 	t.receivers = newReceivers(c, t)
@@ -66,14 +67,17 @@ func newAccount(c *config.Account, r *Registry) *Account {
 		networks:    c.Networks,
 		connectors:  c.Connectors,
 		maxSessions: c.MaxSessions,
+		perAddress:  c.MaxSessionsPerAddress,
 		certified:   c.Certificates,
 		any:         c.Password == "" && len(c.Certificates) > 0,
 		use:         r.take(c),
 	}
-	if passhash.Is(c.Password) {
-		a.hash = []byte(c.Password)
-	} else {
-		a.password = r.digest([]byte(c.Password))
+	for _, password := range c.Passwords() {
+		if passhash.Is(password) {
+			a.hashes = append(a.hashes, []byte(password))
+		} else {
+			a.passwords = append(a.passwords, r.digest([]byte(password)))
+		}
 	}
 	for b := range a.binds {
 		a.binds[b] = len(c.Bind) == 0
@@ -91,40 +95,52 @@ func (t *Table) Lookup(l Login) Password {
 	if a.any {
 		return Right // LogIn asks for the certificate
 	}
-	if a.hash == nil {
-		d := t.registry.digest(l.Password)
-		return passwordIs(subtle.ConstantTimeCompare(d[:], a.password[:]) == 1)
+	d := t.registry.digest(l.Password)
+	for i := range a.passwords {
+		if subtle.ConstantTimeCompare(d[:], a.passwords[i][:]) == 1 {
+			return Right
+		}
 	}
-	if a != t.decoy && a.use.isVerified(t.registry.digest(a.hash, l.Password)) {
-		return Right
+	for _, hash := range a.hashes {
+		if a != t.decoy && a.use.isVerified(t.registry.digest(hash, l.Password)) {
+			return Right
+		}
 	}
-	return Unverified
+	if len(a.hashes) > 0 {
+		return Unverified
+	}
+	return Wrong
 }
 
 // Verify compares a login's password, which takes up to a second if it is hashed. It remembers a
 // right one, so that the next Lookup need not return Unverified. A Guard makes wrong ones rare.
 func (t *Table) Verify(l Login) Password {
 	a := t.find(l)
-	if a.hash == nil {
-		return t.Lookup(l)
+	for _, hash := range a.hashes {
+		if t.registry.matches(hash, l.Password) && a != t.decoy {
+			a.use.setVerified(t.registry.digest(hash, l.Password))
+			return Right
+		}
 	}
-	if !t.registry.matches(a.hash, l.Password) || a == t.decoy {
+	if len(a.hashes) > 0 {
 		return Wrong
 	}
-	a.use.setVerified(t.registry.digest(a.hash, l.Password))
-	return Right
+	return t.Lookup(l)
 }
 
 // LogIn decides a login after its password was compared. If the result is OK, the
-// session counts towards the account's limit, and the caller must call the account's
-// End once. The account is nil unless the result is OK.
+// session counts towards the account's limits, and the caller must call the account's
+// End once with the address of the login. The account is nil unless the result is OK.
 func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 	a, result := t.Admit(l, p)
-	if result == OK && !a.use.begin(a.maxSessions) {
-		a.Want(now)
-		return nil, TooManySessions
+	if result != OK {
+		return nil, result
 	}
-	return a, result
+	if result = a.use.begin(l.Addr, a.maxSessions, a.perAddress); result != OK {
+		a.Want(now)
+		return nil, result
+	}
+	return a, OK
 }
 
 // Admit decides about the credentials of a request, which begins no session, after its password was compared.
@@ -178,8 +194,8 @@ func (a *Account) mayComeFrom(addr netip.Addr) bool {
 // Account. It takes no lock and is safe for concurrent use.
 func (a *Account) Config() *config.Account { return a.use.cfg.Load() }
 
-// End records that a session of the account is over.
-func (a *Account) End() { a.use.end() }
+// End records that a session of the account is over that began at an address.
+func (a *Account) End(addr netip.Addr) { a.use.end(addr) }
 
 // Want notes that a login of the account was refused because no session is free.
 func (a *Account) Want(now int64) { a.use.wanted.Store(now) }
@@ -233,11 +249,13 @@ func (a *Account) Charge(now, n int64) { a.use.rate.Take(now, n) }
 func (u *usage) isVerified(d digest) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return subtle.ConstantTimeCompare(u.verified[:], d[:]) == 1
+	return subtle.ConstantTimeCompare(u.verified[0][:], d[:])|subtle.ConstantTimeCompare(u.verified[1][:], d[:]) == 1
 }
 
 func (u *usage) setVerified(d digest) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.verified = d
+	if u.verified[0] != d {
+		u.verified[0], u.verified[1] = d, u.verified[0]
+	}
 }

@@ -86,6 +86,7 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 		if err != nil {
 			return fmt.Errorf("(admin.tls): %w", err)
 		}
+		s.view.certificates = c
 		for i, l := range s.listeners {
 			s.listeners[i] = tls.NewListener(l, &tls.Config{GetConfigForClient: c.config, MinVersion: tls.VersionTLS12})
 		}

@@ -18,6 +18,7 @@ type certificates struct {
 	options tlsfiles.Options
 	files   *tlsfiles.Files
 	looked  time.Time
+	warned  time.Time
 }
 
 // newCertificates reads the files.
@@ -32,6 +33,20 @@ func newCertificates(g *gateway.Gateway, o tlsfiles.Options) (c *certificates, e
 func (c *certificates) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.takeOver()
+	return c.files.Config(""), nil
+}
+
+// expires returns when the first of the certificates expires.
+func (c *certificates) expires() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.takeOver()
+	return c.files.Expires()
+}
+
+// takeOver takes over what has changed, and warns once a day of what expires soon.
+func (c *certificates) takeOver() {
 	var err error
 	if o := c.gateway.Config().Admin.TLS.Options(true); !reflect.DeepEqual(o, c.options) {
 		var files *tlsfiles.Files
@@ -46,5 +61,8 @@ func (c *certificates) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	if err != nil {
 		c.gateway.Log.Error().Err(err).Msg("cannot take over changed files of admin.tls; those that were read before stay in force")
 	}
-	return c.files.Config(""), nil
+	if days, soon := tlsfiles.ExpiresSoon(c.files.Expires()); soon && time.Since(c.warned) > 24*time.Hour {
+		c.warned = time.Now()
+		c.gateway.Log.Warn().Time("expires", c.files.Expires()).Int("days", days).Msg("the certificate of admin.tls expires soon, or has expired: then operators' programs refuse it")
+	}
 }

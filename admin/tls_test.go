@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -80,6 +81,15 @@ func TestAdminTLS(t *testing.T) {
 	}
 	if answer, err := r.local().Get(r.url + "/status"); err != nil || answer.StatusCode != 200 {
 		t.Errorf("over the socket: %v", err)
+	}
+	answer, err := r.local().Get(r.url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if err != nil || !strings.Contains(string(text), "\npmg_admin_certificate_expires_timestamp_seconds 1") {
+		t.Errorf("the metrics do not have when the certificate expires: %v", err)
 	}
 	other := filepath.Join(dir, "other")
 	if err := a.Issue(other, other+"key", time.Hour, "localhost", "127.0.0.1"); err != nil {

@@ -75,9 +75,20 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 		d.problem(path+".receipts", "must not be force, because bind lets the account receive nothing: add receiver or transceiver there")
 	}
 	a.rules = d.rewrite(a.Rewrite, path)
-	if passhash.Is(a.Password) {
-		if err := passhash.Check(a.Password); err != nil {
-			d.problem(path+".password", "%v", err)
+	checkPasswords(d, a, path)
+}
+
+// checkPasswords checks the passwords of an account.
+func checkPasswords(d *decoder, a *Account, path string) {
+	if a.Password == "" && a.OldPassword != "" {
+		d.problem(path+".old_password", "is a further one: the first is password")
+	}
+	for option, password := range map[string]string{".password": a.Password, ".old_password": a.OldPassword} {
+		if !passhash.Is(password) {
+			continue
+		}
+		if err := passhash.Check(password); err != nil {
+			d.problem(path+option, "%v", err)
 		}
 	}
 }

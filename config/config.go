@@ -145,13 +145,15 @@ type Receipts struct {
 
 // Account is a client that may log in.
 type Account struct {
-	SystemID     string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
-	Password     string               `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
-	Certificates []string             `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, on a connector whose tls.client_ca has issued it: each a name of the certificate (its CN, or a DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both, without one the certificate is enough. docs/tls.md has an example."`
-	Networks     []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
-	MaxSessions  int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and those that are silent are asked whether they live."`
-	Bind         []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
-	Connectors   []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
+	SystemID              string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
+	Password              string               `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
+	OldPassword           string               `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
+	Certificates          []string             `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, on a connector whose tls.client_ca has issued it: each a name of the certificate (its CN, or a DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both, without one the certificate is enough. docs/tls.md has an example."`
+	Networks              []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
+	MaxSessions           int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and those that are silent are asked whether they live."`
+	MaxSessionsPerAddress int                  `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
+	Bind                  []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
+	Connectors            []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
 
 	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. The gateway reads a faster client no faster than this, so that its answers are delayed; a message that would have to wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
@@ -179,6 +181,14 @@ type Callbacks struct {
 	WebhookKey   string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
 	CallbackURLs []string `yaml:"callback_urls" live:"yes" doc:"What URLs may begin with that are named with a message (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks."`
 	CallbacksTo  string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
+}
+
+// Passwords returns those that the account may log in with.
+func (a *Account) Passwords() []string {
+	if a.OldPassword == "" {
+		return []string{a.Password}
+	}
+	return []string{a.Password, a.OldPassword}
 }
 
 // MayUse reports whether the account may log in on the connector.

@@ -28,6 +28,7 @@ type Counters[N, L any] struct {
 	FailedOver N `json:"failed_over" metric:"messages_failed_over_total" help:"Messages that were refused for a while, or not answered, and went to another target of their route."`
 	Unmatched  N `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
 	Partly     N `json:"partly" metric:"pdus_partly_total" help:"PDUs of peers that were taken though a part of them cannot be read, such as octets behind a text; the pdu log has them as malformed."`
+	Headers    N `json:"proxy_headers_refused" metric:"proxy_headers_refused_total" help:"PROXY headers that could not be read, or came from addresses that are not in proxies."`
 
 	Receipts   L `json:"receipts,omitempty" metric:"receipts_total" label:"state" help:"Receipts of an SMSC that were taken, by what they say of the message: delivered, undeliverable, expired and so on. Each counts once, whether or not its message is known."`
 	FieldsLost L `json:"fields_lost,omitempty" metric:"fields_lost_total" label:"field" help:"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields."`

@@ -69,18 +69,8 @@ func (g *Gateway) lookAtFiles(now int64) {
 	}
 }
 
-// warnBefore is how long before a certificate expires the log warns of it.
-const warnBefore = 21 * 24 * time.Hour
-
 func (g *Gateway) warnOfExpiry(connector string, expires time.Time) {
-	left := time.Until(expires)
-	if expires.IsZero() || left > warnBefore {
-		return
+	if days, soon := tlsfiles.ExpiresSoon(expires); soon {
+		g.Log.Warn().Str("connector", connector).Time("expires", expires).Int("days", days).Msg("the certificate of tls expires soon, or has expired: then peers refuse it")
 	}
-	e := g.Log.Warn().Str("connector", connector).Time("expires", expires)
-	if left <= 0 {
-		e.Msg("the certificate of tls has expired: peers refuse it")
-		return
-	}
-	e.Int("days", int(left.Hours()/24)).Msg("the certificate of tls expires soon")
 }

@@ -94,7 +94,7 @@ func (g *Gateway) undo(before []*connector.Connector, e Service) {
 }
 
 // changedAccounts returns the accounts whose sessions end when one configuration replaces
-// another: removed accounts, and accounts with another password, bind or networks,
+// another: removed accounts, and accounts without one of their passwords, or with another bind or networks,
 // because their logins were decided by the old ones.
 func changedAccounts(old, wanted *config.Config) map[string]bool {
 	now := map[string]*config.Account{}
@@ -105,9 +105,14 @@ func changedAccounts(old, wanted *config.Config) map[string]bool {
 	for i := range old.Accounts {
 		was := &old.Accounts[i]
 		is := now[was.SystemID]
-		if is == nil || is.Password != was.Password || !slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
+		if is == nil || missesOne(is.Passwords(), was.Passwords()) || !slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
 			changed[was.SystemID] = true
 		}
 	}
 	return changed
+}
+
+// missesOne reports whether a list lacks one of those wanted.
+func missesOne(list, wanted []string) bool {
+	return slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(list, w) })
 }

@@ -122,19 +122,24 @@ accounts:
   - {system_id: networks, password: secret, networks: [192.0.2.0/24]}
   - {system_id: bind, password: secret}
   - {system_id: connectors, password: secret}
+  - {system_id: begins, password: secret}
+  - {system_id: changes, password: old, old_password: new}
+  - {system_id: ends, password: new, old_password: old}
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 `
-	after := strings.NewReplacer("rate: 5", "rate: 6", "{system_id: gone, password: secret}", "{system_id: new, password: secret}",
+	after := strings.NewReplacer("{system_id: begins, password: secret}", "{system_id: begins, password: new, old_password: secret}",
+		"password: old, old_password: new", "password: new, old_password: old", "password: new, old_password: old", "password: new",
+		"rate: 5", "rate: 6", "{system_id: gone, password: secret}", "{system_id: new, password: secret}",
 		"{system_id: password, password: secret}", "{system_id: password, password: other}", "192.0.2.0/24", "192.0.2.0/25",
 		"{system_id: bind, password: secret}", "{system_id: bind, password: secret, bind: [receiver]}",
 		"{system_id: connectors, password: secret}", "{system_id: connectors, password: secret, connectors: [clients]}").Replace(before)
 	changed := changedAccounts(parse(t, before), parse(t, after))
-	for _, name := range []string{"gone", "password", "networks", "bind"} {
+	for _, name := range []string{"gone", "password", "networks", "bind", "ends"} {
 		if !changed[name] {
 			t.Errorf("the sessions of %s do not end", name)
 		}
 	}
-	if len(changed) != 4 {
+	if len(changed) != 5 {
 		t.Errorf("the sessions of %v end", changed)
 	}
 }

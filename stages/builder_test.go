@@ -239,7 +239,7 @@ func TestBuilderSlowLogin(t *testing.T) {
 		if h.Phase == connector.LoggingIn {
 			t.Error("still waiting")
 		}
-		h.Account.End() // of the first login; the toy protocol allows two
+		h.Account.End(h.Remote.Addr()) // of the first login; the toy protocol allows two
 		r.over(toBuilder, h)
 		synctest.Wait()
 		r.take(toDispatcher)

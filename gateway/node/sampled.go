@@ -107,7 +107,7 @@ func newStorms() Storms {
 
 // each calls f with every sort.
 func (s *Storms) each(f func(*Sampled)) {
-	for _, sort := range []*Sampled{&s.Failures, &s.Unanswered, &s.Crowded, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken, &s.Failovers, &s.Unrouted, &s.Invalid, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles} {
+	for _, sort := range []*Sampled{&s.Failures, &s.Unanswered, &s.Crowded, &s.Headers, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken, &s.Failovers, &s.Unrouted, &s.Invalid, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles} {
 		f(sort)
 	}
 }

@@ -128,7 +128,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result login.Result) {
 	if l.HasEnded() { // it was logged out while its password was being checked
 		if result.Account != nil {
-			result.Account.End()
+			result.Account.End(l.Remote.Addr())
 		}
 		c.port.Drop(l, r)
 		return

@@ -16,7 +16,7 @@ func (d *Desk) admit(now int64, l *connector.Link, result login.Result) login.Re
 	if !l.Connector.BindClient() {
 		if result.Account != nil {
 			result.Account.Want(now)
-			result.Account.End()
+			result.Account.End(l.Remote.Addr())
 		} else {
 			l.Connector.Wanted.Store(now)
 		}
@@ -58,7 +58,7 @@ func (d *Desk) Over(now int64, l *connector.Link) {
 		}
 	}
 	if l.Account != nil {
-		l.Account.End()
+		l.Account.End(l.Remote.Addr())
 	}
 	if l.Admitted {
 		l.Connector.UnbindClient()

@@ -108,6 +108,7 @@ func (d *Desk) AcceptFailed(c *connector.Connector, err error) {
 
 // NoHeader logs that a connection of a proxy was closed because of its PROXY header.
 func (d *Desk) NoHeader(c *connector.Connector, proxy netip.AddrPort, why error) {
+	c.Stats.Headers.Add(1)
 	if d.Storms.Headers.Next(c.Name, d.Clock.Now()) {
 		d.Log.Warn().Err(why).Str("connector", c.Name).Stringer("remote", proxy).
 			Msg("a connection was closed: its address is in proxies of the connector, and its PROXY header cannot be read")
@@ -116,6 +117,7 @@ func (d *Desk) NoHeader(c *connector.Connector, proxy netip.AddrPort, why error)
 
 // StrayHeader logs that a peer that is no proxy has sent a PROXY header.
 func (d *Desk) StrayHeader(l *connector.Link) {
+	l.Connector.Stats.Headers.Add(1)
 	if d.Storms.Headers.Next(l.Connector.Name, d.Clock.Now()) {
 		node.OfSession(d.Log.Warn(), l).
 			Msg("a PROXY header came from an address that is not in proxies of the connector, and is taken for a PDU")

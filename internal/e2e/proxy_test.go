@@ -133,6 +133,9 @@ func TestProxyStray(t *testing.T) {
 	if g.log.count(`"connector":"behind"`, "its PROXY header cannot be read", "there is none") == 0 {
 		t.Error("the log does not tell of connections without a header")
 	}
+	if g.stats("behind").Headers.Load() == 0 || g.stats("clients").Headers.Load() == 0 {
+		t.Error("refused headers are not counted")
+	}
 	if n := g.log.count("PROXY"); n > 12 {
 		t.Errorf("%d lines about headers", n)
 	}
@@ -235,6 +238,20 @@ func (g *gw) haproxy(version string) (addr string) {
 		return err == nil
 	})
 	return addr
+}
+
+// A client of UCP has its own address as well behind HAProxy.
+func TestProxyHAProxyUCP(t *testing.T) {
+	parallel(t)
+	g := start(t, site{operator: newSMSC(t), clients: "protocol: ucp, proxies: 127.0.0.1"})
+	p := &ucpPeer{t: t, conn: dialFrom(t, stranger, g.haproxy("send-proxy-v2")).conn}
+	p.send("op60 seq=0 OAdC=acme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
+	p.want("op60_result seq=0 status=0")
+	p.send("op51 seq=1 AdC=46700000001 OAdC=1234 MT=3 AMsg=\"hello\"")
+	p.want("op51_result seq=1 status=0 SM=*")
+	if !slices.Contains(g.remotes(), stranger) {
+		t.Errorf("sessions of %v", g.remotes())
+	}
 }
 
 // HAProxy in front, with both versions, with and without TLS: the session has the client's address, and the checks

@@ -77,3 +77,13 @@ func (o *Options) sums() (all []string) {
 	}
 	return all
 }
+
+// warnBefore is how long before a certificate expires operators are told.
+const warnBefore = 21 * 24 * time.Hour
+
+// ExpiresSoon returns how many days are left until a time, at which something expires, and whether operators should be
+// told. The zero time is never.
+func ExpiresSoon(expires time.Time) (days int, soon bool) {
+	left := time.Until(expires)
+	return max(0, int(left.Hours()/24)), !expires.IsZero() && left <= warnBefore
+}

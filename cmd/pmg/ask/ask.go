@@ -4,6 +4,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -26,12 +27,16 @@ type Gateway struct {
 	Address   string // host:port, a URL, or the path of a socket; "": not known yet
 	ca        string // a file with the authority of its certificate; "": the machine's
 	tokenFile string // has the token; "": the environment has it
+
+	certificate, key string // files with what we show to an address that requires certificates; "": nothing
 }
 
 // Flags adds the flags that select a gateway.
 func (g *Gateway) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&g.Address, "address", "", "where a running gateway is asked: its admin `address`, as host:port or URL, or the path of its socket")
 	cmd.Flags().StringVar(&g.ca, "ca", "", "a `file` with the authority that has issued the certificate of an https address; without it the machine's are trusted")
+	cmd.Flags().StringVar(&g.certificate, "certificate", "", "a `file` with our certificate, for an https address that requires one (admin.tls.require_client)")
+	cmd.Flags().StringVar(&g.key, "key", "", "the `file` with the key of --certificate; without it that file has both")
 	cmd.Flags().StringVar(&g.tokenFile, "token-file", "", "a `file` with the token for the admin address; without it PMG_ADMIN_TOKEN of the environment is the token")
 }
 
@@ -145,8 +150,12 @@ func (g *Gateway) way() (base string, t *http.Transport, err error) {
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost" // the gateway listens on every address, so on this one too
 	}
-	if g.ca != "" {
-		if t.TLSClientConfig, _, err = tlsfiles.Load(&tlsfiles.Options{Authorities: g.ca, Oldest: tls.VersionTLS12}, false); err != nil {
+	if g.ca != "" || g.certificate != "" {
+		o := tlsfiles.Options{Authorities: g.ca, Oldest: tls.VersionTLS12}
+		if g.certificate != "" {
+			o.Certificates, o.Keys = []string{g.certificate}, []string{cmp.Or(g.key, g.certificate)}
+		}
+		if t.TLSClientConfig, _, err = tlsfiles.Load(&o, false); err != nil {
 			return "", nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/pem"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/testutil"
+	"pmg/internal/tlsfiles"
 )
 
 // serve answers requests with a text, at a socket or at an address.
@@ -119,5 +121,38 @@ func TestHTTPS(t *testing.T) {
 		if _, err := g.Request(t.Context(), time.Minute, http.MethodGet, "/x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %q", err, want)
 		}
+	}
+}
+
+// An address that requires a certificate gets ours.
+func TestClientCertificate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	a, err := tlsfiles.NewAuthority("test", time.Hour)
+	if err := errors.Join(err, a.Write(at("ca")), a.Issue(at("server"), at("server-key"), time.Hour, "127.0.0.1"), a.Issue(at("ours"), at("ours-key"), time.Hour, "operator")); err != nil {
+		t.Fatal(err)
+	}
+	config, _, err := tlsfiles.Load(&tlsfiles.Options{Certificates: []string{at("server")}, Keys: []string{at("server-key")}, Authorities: at("ca"), Require: true}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(r.TLS.PeerCertificates[0].Subject.CommonName))
+	}))
+	s.TLS = config
+	s.StartTLS()
+	defer s.Close()
+	g := Gateway{Address: s.URL, ca: at("ca"), certificate: at("ours"), key: at("ours-key")}
+	if got, err := g.Request(t.Context(), time.Minute, http.MethodGet, "/x"); err != nil || string(got.Body) != "operator" {
+		t.Errorf("%q, %v", got.Body, err)
+	}
+	g.certificate = ""
+	if _, err := g.Request(t.Context(), time.Minute, http.MethodGet, "/x"); err == nil {
+		t.Error("served without a certificate")
+	}
+	g.certificate, g.key = at("ours"), ""
+	if _, err := g.Request(t.Context(), time.Minute, http.MethodGet, "/x"); err == nil || !strings.Contains(err.Error(), "key") {
+		t.Errorf("without its key: %v", err)
 	}
 }
