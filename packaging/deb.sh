@@ -7,10 +7,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
 cp -a "$stage" "$work/stage"
-cp postinst prerm postrm "$work/stage"
+cp postinst prerm postrm copyright lintian-overrides "$work/stage"
 mkdir "$work/stage/man.gz"
 for page in "$work"/stage/man/*; do gzip -9nc "$page" >"$work/stage/man.gz/${page##*/}.gz"; done
-gzip -9nc "$work/stage/CHANGELOG.md" >"$work/stage/changelog.gz"
+gzip -9nc "$work/stage/CHANGELOG.md" >"$work/stage/CHANGELOG.md.gz"
+gzip -9nc >"$work/stage/changelog.gz" <<EOF
+pmg (${3#v}) unstable; urgency=medium
+
+  * What has changed is in CHANGELOG.md.gz.
+
+ -- PMG <pmg@localhost>  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
+EOF
 cp nfpm.yaml "$work"
 find "$work" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 cd "$work"

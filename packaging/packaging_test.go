@@ -218,6 +218,13 @@ func testDebian(t *testing.T, dir string) {
 			t.Errorf("no %s in\n%s", want, files)
 		}
 	}
+	t.Run("lintian", func(t *testing.T) {
+		needs(t, "lintian")
+		out, _ := exec.Command("lintian", "--allow-root", packages[0]).CombinedOutput() // it fails for errors
+		if regexp.MustCompile(`(?m)^E:`).Match(out) {
+			t.Errorf("%s", out)
+		}
+	})
 	t.Run("lifecycle", func(t *testing.T) {
 		needs(t, "unshare", "setpriv")
 		root := t.TempDir()
