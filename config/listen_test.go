@@ -61,8 +61,8 @@ func TestHTTPConnector(t *testing.T) {
 		}
 	}
 	f("", "")
-	f(", dialects: [pmg, kannel]", "")
-	f(", dialects: [twilio]", "must be pmg or kannel")
+	f(", dialects: [pmg, kannel, jasmin]", "")
+	f(", dialects: [twilio]", "must be pmg, kannel or jasmin")
 	f(", proxies: [192.0.2.1]", "must not be given with protocol http")
 	f(", long_messages: join", "")
 	f(", long_messages: split8", "must be pass or join")

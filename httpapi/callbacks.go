@@ -13,6 +13,7 @@ import (
 	"pmg/httpapi/call"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/jasmin"
 	"pmg/protocols/httpsms/kannel"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -204,6 +205,7 @@ func (c *caller) answer(s *connector.Slot, a sms.Answer, pause time.Duration) {
 var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
 	httpsms.Own:    func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Report(e), true },
 	httpsms.Kannel: kannel.Report,
+	httpsms.Jasmin: jasmin.Report,
 }
 
 // try is tell, at which nothing but the message can fail.

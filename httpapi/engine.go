@@ -50,6 +50,7 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	if err != nil {
 		return err
 	}
+	l.callers = x.callers
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.opened, c.Name)

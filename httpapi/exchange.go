@@ -52,6 +52,7 @@ var dialects = []struct {
 }{
 	{"pmg", (*listener).ownRoutes},
 	{"kannel", (*listener).kannelRoutes},
+	{"jasmin", (*listener).jasminRoutes},
 }
 
 // exchange begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.

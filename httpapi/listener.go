@@ -33,6 +33,7 @@ type listener struct {
 	open      atomic.Int64 // connections
 	number    atomic.Uint32
 	log       log
+	callers   *callers
 }
 
 // listen opens the sockets of a connector, unless they are open.

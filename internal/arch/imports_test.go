@@ -49,6 +49,7 @@ func table() []row {
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"protocols/httpsms", "internal/logtext protocols sms"},
 		{"protocols/httpsms/own", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
+		{"protocols/httpsms/jasmin", "internal/smstext protocols/httpsms sms sms/charset"},
 		{"protocols/httpsms/kannel", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
 
 		// Decisions that need no session.
@@ -79,7 +80,7 @@ func table() []row {
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
-		{"httpapi", "account config connector gateway gateway/node gateway/operate gateway/request httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"httpapi", "account config connector gateway gateway/node gateway/operate gateway/request httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 

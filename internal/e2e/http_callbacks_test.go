@@ -20,6 +20,7 @@ type hook struct {
 	*httptest.Server
 	mu     sync.Mutex
 	status int
+	says   string
 	calls  []call
 }
 
@@ -36,6 +37,7 @@ func newHook(t *testing.T) *hook {
 		defer h.mu.Unlock()
 		h.calls = append(h.calls, call{r.URL.String(), string(b), r.Header})
 		w.WriteHeader(h.status)
+		_, _ = io.WriteString(w, h.says)
 	}))
 	t.Cleanup(h.Close)
 	return h
@@ -45,6 +47,13 @@ func (h *hook) answers(status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.status = status
+}
+
+// say has the hook answer with a body.
+func (h *hook) say(body string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.says = body
 }
 
 // of returns the calls whose bodies have all words.

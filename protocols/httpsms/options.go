@@ -8,7 +8,7 @@ import (
 // ConnectorOptions are the options that a connector has because it speaks HTTP. It implements
 // protocols.Options.
 type ConnectorOptions struct {
-	Dialects []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms."`
+	Dialects []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
 }
 
 // NewConnectorOptions returns the options of a connector that is given none.

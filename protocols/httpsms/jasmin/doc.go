@@ -1,0 +1,7 @@
+// Package jasmin is the dialect of Jasmin's HTTP and REST interfaces: their requests become orders, results
+// their answers, events the calls of dlr-url. docs/http.md lists what differs from Jasmin, and why.
+//
+// # Start reading
+//
+// read.go (Read), fields.go, order.go (Orders), answer.go, then batch.go and report.go.
+package jasmin

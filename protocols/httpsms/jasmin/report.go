@@ -1,0 +1,112 @@
+package jasmin
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// The levels of a call: what an SMSC has answered, and what its receipt says. A client that wants both asks for 3.
+const (
+	answered = "1"
+	ended    = "2"
+	both     = "3"
+)
+
+const unknown = "ND" // not known
+
+// Report returns the call of the dlr-url that tells what became of a message. It reports false if its client has given
+// no URL, or has not asked for such news. The client has it when it answers ACK/Jasmin.
+func Report(e *httpsms.Event) (*httpsms.Call, bool) {
+	asked := e.Context.Get(httpsms.Mask)
+	refused := len(e.Report.ID) == 0 && e.Report.State.Final() // no SMSC has taken it
+	level := ended
+	if e.Taken || refused && asked != ended {
+		level = answered
+	}
+	told := e.Taken || e.Report.State.Final() || e.Report.State == sms.StateAccepted || e.Report.State == sms.NoState
+	if e.Context.URL == "" || asked != level && asked != both || !told {
+		return nil, false
+	}
+	v := url.Values{"id": {httpsms.UUID(e.ID)}, "level": {level}, "connector": {e.Connector}}
+	if level == answered {
+		v.Set("message_status", answerOf(e))
+	} else {
+		addReceipt(v, e.Report, refused)
+	}
+	c := &httpsms.Call{
+		Method: http.MethodPost, URL: e.Context.URL,
+		Header: [][2]string{{"User-Agent", "Jasmin gateway/1.0 DLRThrower"}, {"Accept", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}},
+		Taken: func(status int, body []byte) bool {
+			return status < http.StatusBadRequest && string(bytes.TrimSpace(body)) == "ACK/Jasmin"
+		},
+	}
+	if e.Context.Get(httpsms.Method) == http.MethodGet {
+		c.Method, c.URL = http.MethodGet, withQuery(c.URL, v)
+	} else {
+		c.Body = []byte(v.Encode())
+	}
+	return c, true
+}
+
+// answerOf returns the name of an SMSC's answer, as SMPP has them.
+func answerOf(e *httpsms.Event) string {
+	switch {
+	case e.Taken:
+		return "ESME_ROK"
+	case e.Status != 0 && strings.HasPrefix(e.Reason, "ESME_"):
+		return e.Reason
+	}
+	return "ESME_RSUBMITFAIL" // of another protocol, or given up before an SMSC was asked
+}
+
+var words = map[sms.State]string{
+	sms.StateDelivered: "DELIVRD", sms.StateExpired: "EXPIRED", sms.StateDeleted: "DELETED", sms.StateUndeliverable: "UNDELIV",
+	sms.StateAccepted: "ACCEPTD", sms.StateUnknown: "UNKNOWN", sms.StateRejected: "REJECTD", sms.StateSkipped: "UNDELIV",
+}
+
+// addReceipt adds what a receipt says. That of a message which an SMSC has refused is ours.
+func addReceipt(v url.Values, r *sms.Report, refused bool) {
+	word := words[r.State]
+	switch {
+	case refused && r.State != sms.StateExpired && r.State != sms.StateDeleted:
+		word = "UNDELIV"
+	case word == "":
+		word = "UNKNOWN"
+	}
+	at := func(t int64) string {
+		form := "0601021504"
+		if r.Seconds {
+			form += "05"
+		}
+		if t == 0 {
+			return unknown
+		}
+		return time.Unix(0, t).UTC().Format(form)
+	}
+	count := func(n uint8) string {
+		if n == 0 {
+			return unknown
+		}
+		return fmt.Sprintf("%03d", n)
+	}
+	err := unknown
+	switch {
+	case len(r.Err) > 0:
+		err = strings.Repeat("0", max(3-len(r.Err), 0)) + string(r.Err)
+	case r.Network != 0:
+		err = fmt.Sprintf("%03d", r.NetworkError)
+	}
+	for name, value := range map[string]string{
+		"message_status": word, "id_smsc": strings.TrimLeft(strings.ToUpper(string(r.ID)), "0"), "sub": count(r.Parts), "dlvrd": count(r.Delivered),
+		"err": err, "subdate": at(r.Submitted), "donedate": at(r.Done), "text": string(r.Text),
+	} {
+		v.Set(name, value)
+	}
+}
