@@ -92,10 +92,37 @@ func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Repor
 	if len(native) > 0 {
 		m.SetNative(protocol, native)
 	}
-	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, 0
+	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, toldAfter(now, f.Arrived-d.Clock.Ahead(), f, r)
 	m.Expires = now + int64(validity(&d.Config().Receipts, f.Context))
 	m.Notify, m.Offset, m.Part, m.Parts = 0, 0, 0, 0
 	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
+}
+
+// How long a client of HTTP has, from its request on, until its server is told anything of the message, so that it has had
+// the answer to the request; and how long the server hears of nothing else when it may hear that an SMSC has taken
+// the message, which some follow with a receipt in the same segment.
+const (
+	answerTime = int64(200 * time.Millisecond)
+	takenTime  = 2 * answerTime
+)
+
+// toldAfter returns the time before which a server of a client is not told r of a message that arrived then; 0: it may be
+// told immediately.
+func toldAfter(now, arrived int64, f *store.Mapping, r *sms.Report) int64 {
+	if len(f.Context) == 0 {
+		return 0
+	}
+	due := arrived + answerTime
+	if !r.Taken {
+		due = arrived + takenTime
+		if f.Notify&sms.NotifySent != 0 {
+			due = max(due, now+takenTime)
+		}
+	}
+	if due <= now || due > now+takenTime { // the clock was set meanwhile
+		return 0
+	}
+	return due
 }
 
 // validity returns how long a receipt waits for its client. One with a context is for a server, which may be down for

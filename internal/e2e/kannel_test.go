@@ -37,7 +37,7 @@ smsc = %[3]s
 smsc-id = pmg
 host = 127.0.0.1
 port = %[4]s
-smsc-username = acme
+smsc-username = %[8]s
 smsc-password = s3cret
 reconnect-delay = 1
 %[5]s
@@ -63,21 +63,22 @@ type kannel struct {
 	t       *testing.T
 	sendsms string // URL
 	seen    *httptest.Server
+	ports   []string // with HTTP: where it may listen for calls
 
 	mu    sync.Mutex
 	calls []string // path?query of each call
 }
 
 // startKannel runs Kannel as a client of "clients" until the end of the test, or skips the
-// test. options are further lines about its connection.
-func startKannel(t *testing.T, g *gw, protocol, options string) *kannel {
+// test. options are further lines about its connection, ports where it may listen as $PORT of them.
+func startKannel(t *testing.T, g *gw, protocol, options string, ports ...string) *kannel {
 	t.Helper()
 	for _, box := range []string{"bearerbox", "smsbox"} {
 		if _, err := exec.LookPath(box); err != nil {
 			t.Skip("Kannel is not installed: apt-get install kannel")
 		}
 	}
-	k := &kannel{t: t}
+	k := &kannel{t: t, ports: ports}
 	k.seen = httptest.NewServer(http.HandlerFunc(k.called))
 	t.Cleanup(k.seen.Close)
 	for attempt := 1; !k.start(g, protocol, options); attempt++ {
@@ -97,8 +98,13 @@ func (k *kannel) start(g *gw, protocol, options string) bool {
 		_, ports[i], _ = net.SplitHostPort(testutil.FreeAddress(t))
 	}
 	_, port, _ := net.SplitHostPort(g.addr("clients"))
+	account := "acme"
+	if len(k.ports) > 0 { // it is called
+		port, k.ports, account = k.ports[0], k.ports[1:], "kannel"
+		options = strings.ReplaceAll(options, "$PORT", port)
+	}
 	file := filepath.Join(t.TempDir(), "kannel.conf")
-	text := fmt.Sprintf(kannelConfig, ports[0], ports[1], protocol, port, options, ports[2], k.seen.URL)
+	text := fmt.Sprintf(kannelConfig, ports[0], ports[1], protocol, port, options, ports[2], k.seen.URL, account)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
