@@ -118,7 +118,7 @@ func TestTraceCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nconnectors: []\n")
-	for _, args := range []string{"00000000000000aa --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
+	for _, args := range []string{"00000000000000aa --dir " + dir, "00000000-0000-800A-800a-706d67000000 --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
 		out, err := runForTest(t, newTraceCommand(), t.Output(), strings.Fields(args)...)
 		if err != nil || out != line+answer+"00000000000000aa: taken by operator at 2026-11-20T10:00:01.000Z as 77\n" {
 			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,8 @@ import (
 	"pmg/config"
 	"pmg/internal/console"
 	"pmg/pdulog"
+	"pmg/protocols/httpsms"
+	"pmg/sms"
 )
 
 func newTraceCommand() *cobra.Command {
@@ -27,10 +30,10 @@ lines say what became of it, one for each message: by the pdu logs, by the event
 events.dir is set, and by the store of a gateway that runs. It also works without one.
 
 The argument is the message's id, which is in the client's answer and on every line
-about the message (id=), or the SMS centre's id of it, or the number of its sender or
-its recipient: international (with +, 00 or nothing in front) or national (0…). An
-argument of digits only is first taken for a number, unless it has 16 digits; with --id
-it is taken for an id.`,
+about the message (id=), or the UUID that clients of Kannel and Jasmin have in its place,
+or the SMS centre's id of it, or the number of its sender or its recipient: international
+(with +, 00 or nothing in front) or national (0…). An argument of digits only is first
+taken for a number, unless it has 16 digits; with --id it is taken for an id.`,
 		Example: `  pmg trace 1a1fb0c12c230d41
   pmg trace +46700000002 --since 1h
   pmg trace --id 000001000000 --dir /var/log/pmg`,
@@ -58,6 +61,9 @@ type traceOptions struct {
 func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
+	if id, err := httpsms.ParseID(what); err == nil && strings.Contains(what, "-") { // a UUID, as clients have it
+		what = sms.FormatID(id)
+	}
 	t := &pdulog.Trace{Number: what}
 	if o.id || pdulog.MessageID(what) {
 		t.ID = what
