@@ -71,7 +71,14 @@ func TestHTTPJasmin(t *testing.T) {
 		return len(h.of("id="+id, "level=2&", "message_status=DELIVRD", "id_smsc=AB&", "sub=001")) == 1
 	})
 
-	h.say("")
+	for level, want := range map[string]string{"1": "message_status=ESME_RINVDSTADR", "2": "message_status=UNDELIV"} {
+		a.ask("POST", "/send?"+login+"&to=46700000001&content=a&dlr-method=get&dlr-level="+level+"&dlr-url="+url.QueryEscape(h.URL+"/given/refused"+level), "")
+		smsc.answer(0x0B, field(smsc.want("submit_sm"), "seq"))
+		testutil.Eventually(t, "it is refused", func() bool {
+			calls := h.at("/given/refused" + level + "?")
+			return len(calls) == 1 && strings.Contains(calls[0].path, "level="+level+"&"+want)
+		})
+	}
 	batch := a.ask("POST", "/secure/sendbatch", `{"messages":[{"to":["46700000002",46700000003],"content":"two"}],"globals":{"from":"1234"},"batch_config":{"callback_url":"`+h.URL+`/given/batch"}}`)
 	if !strings.HasPrefix(batch, `200 {"data":{"batchId":"`) || !strings.HasSuffix(batch, `"messageCount":2}}`) {
 		t.Error(batch)
